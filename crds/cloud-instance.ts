@@ -1,0 +1,41 @@
+import { z } from 'zod';
+import { objectName } from './address';
+import { type CloudObject, defineKind, statusBase } from './kind';
+
+export const cloudInstanceSpec = z.object({ provider: objectName, nodeName: objectName, providerID: z.string().max(1024).optional() });
+export type CloudInstanceSpec = z.infer<typeof cloudInstanceSpec>;
+
+export const cloudInstanceStatus = z.object({
+  ...statusBase,
+  id: z.string().optional(),
+  state: z.enum(['Running', 'Stopped', 'Missing']).optional(),
+  type: z.string().optional(),
+  zone: z.string().optional(),
+  region: z.string().optional(),
+  addresses: z
+    .array(z.object({ type: z.string().max(63), address: z.string().max(253) }))
+    .max(64)
+    .optional(),
+});
+export type CloudInstanceStatus = z.infer<typeof cloudInstanceStatus>;
+export type CloudInstance = CloudObject<CloudInstanceSpec, CloudInstanceStatus>;
+
+export const CloudInstanceKind = defineKind({
+  kind: 'CloudInstance',
+  plural: 'cloudinstances',
+  singular: 'cloudinstance',
+  shortNames: ['ci'],
+  scope: 'Cluster',
+  description: 'What the cloud says about the machine behind a Node. A mirror, written by the operator only when something changed.',
+  spec: cloudInstanceSpec,
+  status: cloudInstanceStatus,
+  columns: [
+    { name: 'ID', type: 'string', jsonPath: '.status.id' },
+    { name: 'Provider', type: 'string', jsonPath: '.spec.provider' },
+    { name: 'State', type: 'string', jsonPath: '.status.state' },
+    { name: 'Type', type: 'string', jsonPath: '.status.type' },
+    { name: 'Zone', type: 'string', jsonPath: '.status.zone' },
+    { name: 'Addresses', type: 'string', jsonPath: '.status.addresses[*].address', priority: 1 },
+    { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp' },
+  ],
+});

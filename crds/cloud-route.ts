@@ -1,0 +1,54 @@
+import { z } from 'zod';
+import { cidr, ip, objectName } from './address';
+import { type CloudObject, defineKind, statusBase } from './kind';
+
+export const cloudRouteSpec = z.object({
+  provider: objectName.meta({
+    description: 'The CloudProvider; chosen once.',
+    'x-kubernetes-validations': [{ rule: 'self == oldSelf', message: 'the provider is chosen once; make another object to move' }],
+  }),
+  destinationCIDR: cidr.meta({
+    description: 'Where the packets go to: a Node’s PodCIDR.',
+    'x-kubernetes-validations': [
+      { rule: 'isCIDR(self)', message: 'must be a CIDR such as 10.244.1.0/24' },
+      { rule: 'self == oldSelf', message: 'the destination cannot be changed; make another object' },
+    ],
+  }),
+  nodeName: objectName.meta({ description: 'The Node that is the next hop.' }),
+  nodeUID: z.string().max(64).optional(),
+  providerID: z
+    .string()
+    .max(1024)
+    .optional()
+    .meta({ description: 'The next hop’s instance; absent = it is looked up by the Node’s name.' }),
+  nodeAddresses: z.array(ip).max(16).optional().meta({ description: 'The next hop’s addresses, for clouds that route to addresses.' }),
+});
+export type CloudRouteSpec = z.infer<typeof cloudRouteSpec>;
+
+export const cloudRouteStatus = z.object({
+  ...statusBase,
+  stack: z.string().optional(),
+  routeTable: z.string().optional().meta({ description: 'The cloud’s id of the table that holds the route.' }),
+});
+export type CloudRouteStatus = z.infer<typeof cloudRouteStatus>;
+export type CloudRoute = CloudObject<CloudRouteSpec, CloudRouteStatus>;
+
+export const CloudRouteKind = defineKind({
+  kind: 'CloudRoute',
+  plural: 'cloudroutes',
+  singular: 'cloudroute',
+  shortNames: ['crt'],
+  scope: 'Cluster',
+  description: 'A route in the cloud from a PodCIDR to its Node.',
+  spec: cloudRouteSpec,
+  status: cloudRouteStatus,
+  columns: [
+    { name: 'Destination', type: 'string', jsonPath: '.spec.destinationCIDR' },
+    { name: 'Node', type: 'string', jsonPath: '.spec.nodeName' },
+    { name: 'Provider', type: 'string', jsonPath: '.spec.provider' },
+    { name: 'Ready', type: 'string', jsonPath: '.status.conditions[?(@.type=="Ready")].status' },
+    { name: 'Reason', type: 'string', jsonPath: '.status.conditions[?(@.type=="Ready")].reason' },
+    { name: 'Message', type: 'string', jsonPath: '.status.conditions[?(@.type=="Ready")].message', priority: 1 },
+    { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp' },
+  ],
+});

@@ -1,0 +1,80 @@
+import { z } from 'zod';
+import { objectName } from './address';
+import { type CloudObject, defineKind, statusBase } from './kind';
+
+export const cloudStackSpec = z.object({
+  provider: objectName,
+  kind: z.enum(['LoadBalancer', 'Routes']),
+  project: z.string().min(1).max(100).meta({ description: 'The Pulumi project.' }),
+});
+export type CloudStackSpec = z.infer<typeof cloudStackSpec>;
+
+export const attempt = z.object({
+  kind: z.enum(['Update', 'Destroy', 'Preview']),
+  startedAt: z.string(),
+  durationMs: z.int().optional(),
+  result: z.enum(['Running', 'Succeeded', 'Failed', 'Canceled']),
+  code: z.string().max(64).optional().meta({ description: 'The class of the failure.' }),
+  message: z.string().max(1024).optional(),
+  changes: z.string().max(253).optional().meta({ description: 'For example +2 ~1 -0 =3.' }),
+  cloudCalls: z.int().optional(),
+});
+export type Attempt = z.infer<typeof attempt>;
+
+export const stackResource = z.object({
+  type: z.string().max(253),
+  name: z.string().max(253),
+  id: z.string().max(1024),
+  urn: z.string().max(1024),
+});
+export type StackResource = z.infer<typeof stackResource>;
+
+export const drift = z.object({
+  urn: z.string().max(1024),
+  kind: z.enum(['Changed', 'Missing', 'Unknown']),
+  property: z.string().max(253).optional(),
+  detail: z.string().max(1024).optional(),
+});
+export type Drift = z.infer<typeof drift>;
+
+export const cloudStackStatus = z.object({
+  ...statusBase,
+  incarnation: z.string().optional(),
+  holder: z.string().optional().meta({ description: 'The operator that last ran an update.' }),
+  epoch: z.int().optional(),
+  inputsHash: z.string().optional().meta({ description: 'Hash of the inputs that the cloud was last brought to.' }),
+  programVersion: z.string().optional(),
+  members: z
+    .array(z.string().max(600))
+    .max(5000)
+    .optional()
+    .meta({ description: 'namespace/name of the load balancers, or names of the routes, carried by this stack.' }),
+  resourceCount: z.int().optional(),
+  resources: z.array(stackResource).max(1000).optional(),
+  attempts: z.array(attempt).max(5).optional().meta({ description: 'The last five, newest first.' }),
+  drift: z.array(drift).max(100).optional(),
+  lastAttempt: z.string().max(253).optional().meta({ description: 'The newest attempt in one line, for kubectl get.' }),
+});
+export type CloudStackStatus = z.infer<typeof cloudStackStatus>;
+export type CloudStack = CloudObject<CloudStackSpec, CloudStackStatus>;
+
+export const CloudStackKind = defineKind({
+  kind: 'CloudStack',
+  plural: 'cloudstacks',
+  singular: 'cloudstack',
+  shortNames: ['cst'],
+  scope: 'Cluster',
+  description: 'One Pulumi stack: what it holds and what was last done to it. Written by the operator, read by people.',
+  spec: cloudStackSpec,
+  status: cloudStackStatus,
+  columns: [
+    { name: 'Provider', type: 'string', jsonPath: '.spec.provider' },
+    { name: 'Kind', type: 'string', jsonPath: '.spec.kind' },
+    { name: 'Resources', type: 'integer', jsonPath: '.status.resourceCount' },
+    { name: 'Ready', type: 'string', jsonPath: '.status.conditions[?(@.type=="Ready")].status' },
+    { name: 'Last attempt', type: 'string', jsonPath: '.status.lastAttempt' },
+    { name: 'Reason', type: 'string', jsonPath: '.status.conditions[?(@.type=="Ready")].reason', priority: 1 },
+    { name: 'Message', type: 'string', jsonPath: '.status.conditions[?(@.type=="Ready")].message', priority: 1 },
+    { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp' },
+  ],
+});

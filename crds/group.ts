@@ -1,0 +1,26 @@
+/** The API group of every kind of this project. */
+export const GROUP = 'cloud-operator.dev';
+/** The only version served. */
+export const VERSION = 'v1alpha1';
+export const API_VERSION = `${GROUP}/${VERSION}`;
+
+/** Annotations that people set, on our kinds and (where policy allows it) on Services. */
+export const ANNOTATIONS = {
+  /** Names the CloudProvider that a Service or Node belongs to. */
+  provider: `${GROUP}/provider`,
+  /** Names the cloud load balancer that carries a Service, as `name` or `namespace/name`. */
+  placement: `${GROUP}/placement`,
+  /** `Updates` or `All`: which work to leave undone. */
+  pause: `${GROUP}/pause`,
+  /** Any token; a new one asks for a pass now and is echoed in `status.lastHandledReconcile`. */
+  reconcile: `${GROUP}/reconcile`,
+} as const;
+
+/** Finalizer on our own kinds. */
+export const CLEANUP_FINALIZER = `${GROUP}/cleanup`;
+
+/** Field managers of our server-side applies. */
+export const FIELD_MANAGERS = { service: 'cloud-operator-service', route: 'cloud-operator-route', cloud: 'cloud-operator-cloud' } as const;
+
+/** Condition type under which a load balancer's Ready is mirrored to `Service.status.conditions`. */
+export const SERVICE_READY_CONDITION = `${GROUP}/Ready`;

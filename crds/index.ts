@@ -1,0 +1,18 @@
+import { CloudInstanceKind } from './cloud-instance';
+import { CloudLoadBalancerKind } from './cloud-load-balancer';
+import { CloudProviderKind } from './cloud-provider';
+import { CloudRouteKind } from './cloud-route';
+import { CloudStackKind } from './cloud-stack';
+import type { KindDefinition } from './kind';
+
+export * from './address';
+export * from './cloud-instance';
+export * from './cloud-load-balancer';
+export * from './cloud-provider';
+export * from './cloud-route';
+export * from './cloud-stack';
+export * from './group';
+export * from './kind';
+
+/** Every kind of the group, in the order in which their CRDs are written. */
+export const KINDS: KindDefinition[] = [CloudProviderKind, CloudLoadBalancerKind, CloudRouteKind, CloudStackKind, CloudInstanceKind];

@@ -1,0 +1,106 @@
+import { z } from 'zod';
+import { API_VERSION } from './group';
+
+/** A column of `kubectl get`; `priority: 1` shows it only with `-o wide`. */
+export interface PrinterColumn {
+  name: string;
+  type: 'string' | 'integer' | 'boolean' | 'date';
+  jsonPath: string;
+  description?: string;
+  priority?: number;
+}
+
+/** A CEL rule on the whole object (`self` is the object: `self.spec`, `self.metadata.name`). */
+export interface ObjectRule {
+  rule: string;
+  message: string;
+}
+
+/** Everything that the CRD of one kind is made from. */
+export interface KindDefinition<Spec extends z.ZodType = z.ZodType, Status extends z.ZodType = z.ZodType> {
+  kind: string;
+  plural: string;
+  singular: string;
+  shortNames: string[];
+  scope: 'Namespaced' | 'Cluster';
+  description: string;
+  spec: Spec;
+  status: Status;
+  columns: PrinterColumn[];
+  rules?: ObjectRule[];
+}
+
+/** Gives a definition its exact types. */
+export function defineKind<Spec extends z.ZodType, Status extends z.ZodType>(
+  definition: KindDefinition<Spec, Status>,
+): KindDefinition<Spec, Status> {
+  return definition;
+}
+
+/** Object metadata as the API server sends it; unknown fields are kept. */
+export interface ObjectMeta {
+  name: string;
+  namespace?: string;
+  uid?: string;
+  resourceVersion?: string;
+  generation?: number;
+  creationTimestamp?: string;
+  deletionTimestamp?: string;
+  finalizers?: string[];
+  labels?: Record<string, string>;
+  annotations?: Record<string, string>;
+  ownerReferences?: OwnerReference[];
+}
+
+export interface OwnerReference {
+  apiVersion: string;
+  kind: string;
+  name: string;
+  uid: string;
+  controller?: boolean;
+  blockOwnerDeletion?: boolean;
+}
+
+/** One object of one of our kinds. */
+export interface CloudObject<Spec, Status> {
+  apiVersion: typeof API_VERSION;
+  kind: string;
+  metadata: ObjectMeta;
+  spec: Spec;
+  status?: Status;
+}
+
+/** A standard condition (KEP-1623). */
+export const condition = z
+  .object({
+    type: z.string().min(1).max(316),
+    status: z.enum(['True', 'False', 'Unknown']),
+    reason: z.string().min(1).max(1024),
+    message: z.string().max(32768),
+    observedGeneration: z.int().min(0).optional(),
+    lastTransitionTime: z.string(),
+  })
+  .meta({ description: 'One observation about the object.' });
+export type Condition = z.infer<typeof condition>;
+
+/** The part of status that every kind has (kstatus: top-level observedGeneration, Ready / Reconciling / Stalled). */
+export const statusBase = {
+  observedGeneration: z
+    .int()
+    .optional()
+    .meta({ description: 'The generation that the conditions speak of; −1 until the operator has seen the object.' }),
+  conditions: z
+    .array(condition)
+    .max(32)
+    .optional()
+    .meta({
+      description: 'Ready is always there; Reconciling while work goes on; Stalled when a person is needed.',
+      'x-kubernetes-list-type': 'map',
+      'x-kubernetes-list-map-keys': ['type'],
+    }),
+  lastHandledReconcile: z
+    .string()
+    .max(256)
+    .optional()
+    .meta({ description: 'The last value of the reconcile annotation that was acted on.' }),
+};

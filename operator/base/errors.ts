@@ -1,0 +1,90 @@
+/** The class of a failure; it decides the back-off and whether the object is Stalled (design: Updates, Failures are classed). */
+export type ErrorCode =
+  | 'Transient' // try again soon
+  | 'Throttled' // try again after retryAfterMs
+  | 'Credentials' // a person must repair credentials or permissions
+  | 'Quota' // a limit of the cloud is reached
+  | 'Invalid' // the input can never work as it is
+  | 'Conflict' // somebody else holds or changed the thing
+  | 'NotFound' // the thing is not there
+  | 'Canceled' // we stopped it ourselves
+  | 'Unknown';
+
+export interface ErrorDetail {
+  /** Wait at least this long before the next try, in milliseconds. */
+  retryAfterMs?: number;
+  /** Path of the field at fault, for example `spec.listeners[0].port`. */
+  field?: string;
+  /** What a person can do about it. */
+  remedy?: string;
+  /** Name of the resource at fault: a Pulumi URN or a cloud id. */
+  resource?: string;
+  cause?: unknown;
+}
+
+/** The only error class that crosses a folder's border. */
+export class OperatorError extends Error {
+  readonly code: ErrorCode;
+  readonly retryAfterMs?: number;
+  readonly field?: string;
+  readonly remedy?: string;
+  readonly resource?: string;
+
+  constructor(code: ErrorCode, message: string, detail: ErrorDetail = {}) {
+    super(message, detail.cause === undefined ? undefined : { cause: detail.cause });
+    this.name = 'OperatorError';
+    this.code = code;
+    if (detail.retryAfterMs !== undefined) this.retryAfterMs = detail.retryAfterMs;
+    if (detail.field !== undefined) this.field = detail.field;
+    if (detail.remedy !== undefined) this.remedy = detail.remedy;
+    if (detail.resource !== undefined) this.resource = detail.resource;
+  }
+
+  /** True where only a person can help: the object becomes Stalled. */
+  get terminal(): boolean {
+    return this.code === 'Invalid' || this.code === 'Credentials' || this.code === 'Quota';
+  }
+}
+
+const TRANSIENT_SYSTEM_CODES = new Set([
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'EPIPE',
+  'ETIMEDOUT',
+  'EAI_AGAIN',
+  'ENOTFOUND',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'UND_ERR_SOCKET',
+  'UND_ERR_CONNECT_TIMEOUT',
+  'UND_ERR_HEADERS_TIMEOUT',
+  'UND_ERR_BODY_TIMEOUT',
+]);
+
+/** Turns anything thrown into an OperatorError, keeping it as the cause. */
+export function toOperatorError(thrown: unknown): OperatorError {
+  if (thrown instanceof OperatorError) return thrown;
+  if (!(thrown instanceof Error)) return new OperatorError('Unknown', String(thrown), { cause: thrown });
+  if (thrown.name === 'AbortError') return new OperatorError('Canceled', thrown.message, { cause: thrown });
+  const systemCode = findSystemCode(thrown);
+  if (systemCode !== undefined) return new OperatorError('Transient', `${systemCode}: ${thrown.message}`, { cause: thrown });
+  return new OperatorError('Unknown', thrown.message, { cause: thrown });
+}
+
+/** The class that an HTTP status stands for. */
+export function codeOfHttpStatus(status: number): ErrorCode {
+  if (status === 401 || status === 403) return 'Credentials';
+  if (status === 404 || status === 410) return 'NotFound';
+  if (status === 409 || status === 412) return 'Conflict';
+  if (status === 429) return 'Throttled';
+  if (status >= 500 || status === 408) return 'Transient';
+  return status >= 400 ? 'Invalid' : 'Unknown';
+}
+
+function findSystemCode(error: Error): string | undefined {
+  for (let at: unknown = error, depth = 0; at instanceof Error && depth < 5; at = at.cause, depth++) {
+    const code = (at as NodeJS.ErrnoException).code;
+    if (code !== undefined && TRANSIENT_SYSTEM_CODES.has(code)) return code;
+  }
+  return undefined;
+}

@@ -1,0 +1,33 @@
+import type { JsonObject } from '../base/json';
+
+/** What the loops know of the clouds; injected, implemented in operator/cloud/. All answers come from memory, none makes a cloud call. */
+export interface Clouds {
+  /** Which CloudProvider takes a Service (design: The provider is chosen once). */
+  forService(service: ServiceClaim): ServiceChoice;
+  /** Which CloudProvider owns a Node by providerID or selector; undefined when only a bulk listing can tell. */
+  forNode(node: NodeClaim): string | undefined;
+  /** Annotations → the typed block of CloudLoadBalancer.spec, with the name of the block. */
+  compile(provider: string, annotations: Record<string, string>): CompiledBlock;
+  supports(provider: string, capability: 'loadBalancers' | 'routes' | 'instances'): boolean;
+}
+
+export interface ServiceClaim {
+  loadBalancerClass?: string;
+  annotations: Record<string, string>;
+}
+
+export interface NodeClaim {
+  name: string;
+  providerID?: string;
+  labels: Record<string, string>;
+}
+
+/** `Foreign`: some other controller's class, leave it alone. `Unavailable`: ours, but it can't be served now; say why on the Service. */
+export type ServiceChoice =
+  { kind: 'Chosen'; provider: string } | { kind: 'Foreign' } | { kind: 'Unavailable'; reason: string; message: string };
+
+export interface CompiledBlock {
+  blockName: string;
+  block: JsonObject;
+  problems: { severity: 'Error' | 'Warning'; field: string; value: string; message: string }[];
+}

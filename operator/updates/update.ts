@@ -1,0 +1,87 @@
+import type { Drift, StackResource } from '../../crds';
+import type { JsonObject } from '../base/json';
+import type { DiscoveredResource } from '../../providers/provider';
+
+/** What a stack should be, as operator/cloud/ asks for it. */
+export interface StackUpdate {
+  /** Name of the CloudStack, the Pulumi stack and the state object. */
+  stack: string;
+  project: string;
+  /** The queue, the worker settings and the account's limits are per CloudProvider. */
+  providerName: string;
+  /** Which `providers/<kind>/worker` module runs the program. */
+  providerKind: string;
+  programVersion: string;
+  clusterID: string;
+  /** Inputs of the program; an emptied stack is destroyed, then its state removed. `undefined` = destroy. */
+  inputs: JsonObject | undefined;
+  /** Cloud.workerSettings(): credentials of today; never stored. */
+  settings: JsonObject;
+  /** Deadline of the run in milliseconds. */
+  deadlineMs?: number;
+  /** Run even when the hash is the stored one (found drift). */
+  force?: boolean;
+}
+
+/** How an update ended. */
+export interface UpdateResult {
+  /** `Unchanged`: the hash was the stored one and nothing ran. */
+  result: 'Unchanged' | 'Updated' | 'Destroyed';
+  outputs: JsonObject;
+  resources: StackResource[];
+  changes: ChangeCounts;
+  cloudCalls: number;
+  durationMs: number;
+  inputsHash: string;
+  incarnation: string;
+  epoch: number;
+}
+
+export interface ChangeCounts {
+  create: number;
+  update: number;
+  replace: number;
+  delete: number;
+  same: number;
+}
+
+/** What is known of a stack without running anything. */
+export interface StackState {
+  stack: string;
+  project: string;
+  inputsHash: string;
+  programVersion: string;
+  incarnation: string;
+  epoch: number;
+  /** An update began and did not end: the cloud must be discovered first. */
+  open: boolean;
+  outputs: JsonObject;
+  resources: StackResource[];
+}
+
+/** Runs updates: queue, workers, state, recovery (design section 4). */
+export interface Updates {
+  /** All stacks that have state, for start-up and sweeps. */
+  states(): Promise<StackState[]>;
+  state(stack: string): Promise<StackState | undefined>;
+  /**
+   * Brings a stack to `update`; calls for one stack run one after another, and a newer waiting one replaces an older waiting one
+   * (both promises settle with the newer one's result).
+   * @param discover asked first when the stack is found open
+   * @throws OperatorError with the failure's class; `resource` names the URN at fault
+   */
+  run(update: StackUpdate, hooks: UpdateHooks): Promise<UpdateResult>;
+  /** Compares what the state says with what the cloud has; changes nothing. Pure on its inputs. */
+  compare(stack: string, found: DiscoveredResource[]): Promise<Drift[]>;
+  /** Writes what was found into the checkpoint as a refresh would, so that the next forced run heals it. No-op while an update of the stack runs. */
+  adoptFindings(stack: string, found: DiscoveredResource[]): Promise<Drift[]>;
+  close(): Promise<void>;
+}
+
+export interface UpdateHooks {
+  /** What exists in the cloud for the stack; asked before an update of a stack that is open. */
+  discover?: () => Promise<DiscoveredResource[]>;
+  /** False = lease lost: no more cloud writes. */
+  isValid: () => boolean;
+  onStart?: () => void;
+}

@@ -1,0 +1,45 @@
+import type { Instance, LoadBalancer, PoolTarget, Route, TargetPool, Topology } from '../api';
+
+/** A load balancer with everything that it refers to resolved: what the data plane needs and no more. */
+export interface LoadBalancerPlan {
+  id: string;
+  name: string;
+  ips: string[];
+  sourceRanges: string[];
+  listeners: ListenerPlan[];
+}
+
+export interface ListenerPlan {
+  name: string;
+  protocol: 'TCP' | 'UDP';
+  port: number;
+  idleTimeoutMs: number;
+  pool: PoolPlan;
+}
+
+export interface PoolPlan {
+  id: string;
+  drainMs: number;
+  healthCheck: TargetPool['healthCheck'];
+  targets: (PoolTarget & { address: string })[];
+}
+
+/** Moves the packets. All `apply…` calls are idempotent and take the whole wanted thing. */
+export interface DataPlane {
+  readonly topology: Topology;
+  start(): Promise<void>;
+  /** Address plan: the IPs that instances and load balancers get in this tier. */
+  instanceAddress(index: number): string;
+  loadBalancerAddress(index: number): string;
+  applyInstance(instance: Instance): Promise<{ netns?: string; socket?: string }>;
+  removeInstance(id: string): Promise<void>;
+  applyLoadBalancer(plan: LoadBalancerPlan): Promise<LoadBalancer['hostPorts']>;
+  removeLoadBalancer(id: string): Promise<void>;
+  applyRoutes(routes: Route[]): Promise<Route['enforced']>;
+  /** Takes a route out of the kernel (or the userland router) without telling anybody. */
+  breakRoute(destinationCIDR: string): Promise<void>;
+  /** What health checks and drains say now, by pool id. */
+  health(): Promise<Map<string, TargetPool['health']>>;
+  /** Ends every process and removes every namespace made here. */
+  stop(): Promise<void>;
+}

@@ -1,0 +1,173 @@
+import type { Json, JsonObject } from '../operator/base/json';
+import type { CloudLoadBalancerSpec, CloudProviderSpec, CloudRouteSpec, Ingress } from '../crds';
+
+/**
+ * The cloud provider interface. A provider has two halves in two processes:
+ * - `ProviderModule` (this file, `providers/<kind>/index.ts`) is loaded by the operator and must not import Pulumi;
+ * - `WorkerModule` (`providers/worker-module.ts`, `providers/<kind>/worker.ts`) is loaded by the worker processes, which run Pulumi.
+ */
+export interface ProviderModule {
+  /** Name of the cloud, and of its typed block in CloudProvider.spec and CloudLoadBalancer.spec: `local`, `aws`, … */
+  readonly kind: string;
+  /** What stands before `://` in the Nodes' spec.providerID. */
+  readonly providerIDScheme: string;
+  /** Raised only when the program gives other resources for the same inputs. */
+  readonly programVersion: string;
+  /**
+   * Compiles annotations of a Service into the typed block of CloudLoadBalancer.spec. Pure.
+   * Annotations without the cloud's prefix are ignored; an unknown one with it is a Warning.
+   */
+  compile(annotations: Record<string, string>): Compiled;
+  /** Opens a connection. Makes no cloud call; throws OperatorError Invalid on settings that can't work. */
+  connect(settings: CloudProviderSpec, context: ConnectContext): Promise<Cloud>;
+}
+
+export interface Compiled {
+  block: JsonObject;
+  problems: Problem[];
+}
+
+/** Something wrong with an input, in words for its author. */
+export interface Problem {
+  severity: 'Error' | 'Warning';
+  /** An annotation's key or a field's path. */
+  field: string;
+  value: string;
+  /** What is wrong, and what to write instead. */
+  message: string;
+}
+
+export interface ConnectContext {
+  /** UID of the namespace kube-system: the id of this cluster in cloud tags. */
+  clusterID: string;
+  /** Name of the CloudProvider object. */
+  providerName: string;
+  /** Reads a key of a Secret in the operator's own namespace. */
+  readSecret(name: string, key: string): Promise<string>;
+}
+
+/** A connected cloud. Every absent capability is reported to the user as absent. */
+export interface Cloud {
+  readonly loadBalancers?: LoadBalancers;
+  readonly members?: Members;
+  readonly instances?: Instances;
+  readonly routes?: Routes;
+  /**
+   * What exists in the cloud for the named stacks of this cluster (all stacks when `stacks` is absent), by bulk reads.
+   * A stack without anything in the cloud has no entry.
+   */
+  discover?(stacks?: string[]): Promise<Map<string, DiscoveredResource[]>>;
+  /** What the worker needs to reach this cloud, credentials included; never stored, never logged. */
+  workerSettings(): JsonObject;
+  close(): Promise<void>;
+}
+
+/** One load balancer as a stack's program gets it: everything that decides the cloud's resources, and nothing else. */
+export interface LoadBalancerInput {
+  /** UID of the CloudLoadBalancer. */
+  uid: string;
+  namespace: string;
+  name: string;
+  /** UID of the Service that owns it, or its own UID: the base of cloud names. */
+  ownerUID: string;
+  spec: CloudLoadBalancerSpec;
+}
+
+export interface LoadBalancers {
+  /** The placement of a load balancer that names none: its own (AWS, local) or one shared by all (Azure). */
+  defaultPlacement(input: LoadBalancerInput): string;
+  /** What the CRD can't check: limits, contradictions, addresses outside the pool. Pure. */
+  validate(spec: CloudLoadBalancerSpec): Problem[];
+  /** Inputs of the program for one stack. Pure and deterministic: its hash decides whether the engine runs. */
+  render(stack: string, inputs: LoadBalancerInput[]): JsonObject;
+  /** Reads one load balancer's results from the stack's outputs; undefined when they are not there. Pure. */
+  results(outputs: JsonObject, uid: string): LoadBalancerResult | undefined;
+}
+
+export interface LoadBalancerResult {
+  ingress: Ingress[];
+  targetGroups: TargetGroup[];
+}
+
+/** Where members go. */
+export interface TargetGroup {
+  /** The cloud's id of the target group or pool. */
+  id: string;
+  /** Node port that the targets listen on. */
+  port: number;
+}
+
+/** One Node as a member. */
+export interface Target {
+  nodeName: string;
+  providerID: string;
+  addresses: string[];
+}
+
+/** The direct path for membership (design: Members). */
+export interface Members {
+  /**
+   * Brings the whole target set of one group to `targets`, with the fewest batch calls; none when it is right already.
+   * @param signalValid is asked as the last statement before each write; when it gives false, nothing more is written (OperatorError Canceled).
+   * @returns how many cloud writes were made
+   */
+  sync(group: TargetGroup, targets: Target[], signalValid: () => boolean): Promise<number>;
+  /** Hash of what `sync` would register: equal hashes need no call. Pure. */
+  hash(group: TargetGroup, targets: Target[]): string;
+  /** What is registered now, in one bulk read: group id → hash as above. */
+  observe(): Promise<Map<string, string>>;
+}
+
+export interface NodeAddress {
+  type: 'Hostname' | 'InternalIP' | 'ExternalIP' | 'InternalDNS' | 'ExternalDNS';
+  address: string;
+}
+
+/** A machine as the cloud describes it. */
+export interface Instance {
+  providerID: string;
+  id: string;
+  /** Names under which a Node may have registered. */
+  names: string[];
+  state: 'Running' | 'Stopped' | 'Terminated';
+  type: string;
+  zone: string;
+  region: string;
+  addresses: NodeAddress[];
+  additionalLabels?: Record<string, string>;
+}
+
+export interface Instances {
+  /** Every machine that could be a Node of this cluster, in bulk reads. An incomplete answer is an error, never a short list. */
+  list(): Promise<Instance[]>;
+}
+
+export interface RouteInput {
+  /** Name of the CloudRoute. */
+  name: string;
+  uid: string;
+  spec: CloudRouteSpec;
+}
+
+export interface Routes {
+  /** Names the stack (shard) of a new route; recorded in status and kept. Pure. */
+  shard(input: RouteInput): string;
+  validate(spec: CloudRouteSpec): Problem[];
+  /** Inputs of the program for one stack of routes. Pure. */
+  render(stack: string, inputs: RouteInput[]): JsonObject;
+}
+
+/** A resource found in the cloud for a stack. */
+export interface DiscoveredResource {
+  /** Pulumi type token, for example `local:index:LoadBalancer`. */
+  type: string;
+  /** Name in the program, from our tag; with the type it gives the URN. */
+  name: string;
+  id: string;
+  /** The properties that the program sets, as they are now. */
+  inputs: JsonObject;
+  /** All properties, as a refresh would record them. */
+  outputs: JsonObject;
+}
+
+export type { Json, JsonObject };

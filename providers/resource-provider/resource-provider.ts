@@ -1,0 +1,35 @@
+import type { JsonObject } from '../../operator/base/json';
+
+/** One type of resource, served to the Pulumi engine by our own gRPC provider. All methods may throw OperatorError. */
+export interface ResourceType {
+  /** Type token, for example `local:index:Address`. */
+  readonly token: string;
+  /** Properties whose change needs a replacement. */
+  readonly replaceOn: readonly string[];
+  /** True: the old one must go before the new one can be made (an address, a route's destination). */
+  readonly deleteBeforeReplace?: boolean;
+  /** Problems with the inputs, by property. Pure. */
+  check?(inputs: JsonObject): { property: string; reason: string }[];
+  /** Creates, or adopts what a lost answer left: idempotent by deterministic name or client token. */
+  create(inputs: JsonObject, context: ResourceContext): Promise<{ id: string; outputs: JsonObject }>;
+  /** undefined = it is gone. `inputs` = the properties that a program sets, as they are in the cloud. */
+  read(id: string, context: ResourceContext): Promise<{ inputs: JsonObject; outputs: JsonObject } | undefined>;
+  update(id: string, olds: JsonObject, news: JsonObject, context: ResourceContext): Promise<{ outputs: JsonObject }>;
+  /** Gone already = done. */
+  delete(id: string, context: ResourceContext): Promise<void>;
+}
+
+export interface ResourceContext {
+  urn: string;
+  /** Name in the program. */
+  name: string;
+  /** Aborted when the engine cancels. */
+  signal: AbortSignal;
+}
+
+/** One Pulumi package (`local`) with its resource types. */
+export interface ResourceProvider {
+  readonly package: string;
+  readonly version: string;
+  readonly types: readonly ResourceType[];
+}

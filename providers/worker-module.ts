@@ -1,0 +1,21 @@
+import type { JsonObject } from '../operator/base/json';
+import type { ResourceProvider } from './resource-provider/resource-provider';
+
+/** The half of a provider that runs in a worker process, beside the Pulumi engine. */
+export interface WorkerModule {
+  /** The Pulumi program of a stack: registers resources for `inputs` and gives the stack's outputs. Runs inside the Automation API. */
+  program(inputs: JsonObject): Promise<Record<string, unknown>>;
+  /** Our own resource providers for one update, attached to the engine; `settings` are Cloud.workerSettings(). */
+  resourceProviders(settings: JsonObject, context: UpdateContext): ResourceProvider[];
+}
+
+/** What the resource providers of one update get from the operator. */
+export interface UpdateContext {
+  /** The stack's name, for tags. */
+  stack: string;
+  clusterID: string;
+  /** Throws OperatorError Canceled when this update may not write any more: the last statement before each cloud write. */
+  assertValid(): void;
+  /** Counts one cloud call, for the attempt's record. */
+  countCall(verb: string): void;
+}

@@ -3,16 +3,23 @@
  *
  * | call | does |
  * |---|---|
- * | `POST /v1/<collection>` `{...spec, clientToken}` | creates; the same clientToken again gives the same resource → 201 `{resource, operation}` |
- * | `GET /v1/<collection>?cluster=&stack=&name=&pageSize=&pageToken=` | lists → `{items, nextPageToken?}` |
+ * | `POST /v1/<collection>` `{...spec, clientToken?}` | creates → 201 `{resource, operation}`; the same clientToken again gives the same resource → 200 |
+ * | `GET /v1/<collection>?cluster=&stack=&name=&pageSize=&pageToken=` | lists, oldest first → `{items, nextPageToken?}`; pageSize 1…1000, 500 when absent |
  * | `GET /v1/<collection>/<id>` | one resource, `ETag` header |
- * | `PATCH /v1/<collection>/<id>` (If-Match: etag, optional) | merges the given spec fields → `{resource, operation}` |
- * | `DELETE /v1/<collection>/<id>` | → `{operation}`; 404 when gone; 409 `InUse` while something refers to it |
+ * | `PATCH /v1/<collection>/<id>` (If-Match: etag, optional) | each given spec field replaces the old one whole → `{resource, operation}` |
+ * | `DELETE /v1/<collection>/<id>` (If-Match: etag, optional) | → `{operation}`; 404 when gone; 409 `InUse` while something refers to it |
  * | `PUT /v1/pools/<id>/targets` `{targets}` | the whole target set → `{resource, operation}`; does not change the pool's etag |
- * | `GET /_calls`, `DELETE /_calls` | counts by verb, collection, code, caller; reset |
- * | `PUT /_faults`, `GET /_faults` | fault rules |
- * | `POST /_drift` | changes something behind the operator's back, see DriftRequest |
+ * | `GET /_calls`, `DELETE /_calls` | counts by verb, collection, code, caller → CallCounts; reset |
+ * | `PUT /_faults`, `GET /_faults` | fault rules → FaultStatus |
+ * | `POST /_drift` | changes something behind the operator's back, see DriftRequest → `{resource?}` |
  * | `GET /_topology`, `GET /healthz`, `GET /metrics` | tier and addresses; readiness (no token); Prometheus text |
+ *
+ * A write answers once the data plane has carried it out and the journal holds it. When the data plane can't, the answer is 503 `Unavailable`, the
+ * resource stays with `state: error` and a message, and the cloud goes on trying; the same call again waits for the next try.
+ *
+ * A clientToken belongs to the resource that it made and is forgotten when that is deleted. With another spec it is refused: 409 `TokenMismatch`.
+ * Codes and statuses: InvalidArgument 400 (405 wrong method, 413 body too large), Unauthorized 401, Forbidden and QuotaExceeded 403, NotFound 404;
+ * NameTaken, InUse, AddressInUse and TokenMismatch 409, EtagMismatch 412, Throttled 429 (with `Retry-After`), Internal 500, Unavailable 503.
  */
 export type Collection = 'instances' | 'addresses' | 'loadbalancers' | 'pools' | 'routetables' | 'routes' | 'operations';
 
@@ -72,6 +79,7 @@ export interface LoadBalancer extends Resource {
   scheme: 'Public' | 'Internal';
   addressIDs: string[];
   listeners: LoadBalancerListener[];
+  /** Clients that are let in; empty = everybody. */
   sourceRanges: string[];
   /** How a client on the host reaches each listener: equal to the address in `vpc-root`, mapped in the other tiers. */
   hostPorts: { listener: string; ip: string; port: number; protocol: 'TCP' | 'UDP' }[];
@@ -152,6 +160,7 @@ export interface ApiError {
     | 'QuotaExceeded'
     | 'InvalidArgument'
     | 'AddressInUse'
+    | 'TokenMismatch'
     | 'Unavailable'
     | 'Internal';
   message: string;
@@ -177,14 +186,35 @@ export interface FaultRule {
     | { latencyMs: { min: number; max: number } }
     | { status: number; code: ApiError['code']; retryAfterMs?: number }
     | { throttle: { rps: number; burst: number } }
+    /** Creates are refused (403 QuotaExceeded) while the collection holds `max` resources. */
     | { quota: { max: number } }
+    /** The call is carried out, then its connection is closed without an answer. */
     | { loseResponse: true }
+    /** The write is recorded and answered, but stays pending, updating or deleting until other rules are set or the cloud restarts. */
     | { stuckPending: true }
+    /** Lists show the collection as it was so long ago. */
     | { listLagMs: number }
-    | { crash: 'journal' | 'dataplane' };
+    /**
+     * The cloud's process kills itself: `before-journal` before the write's record is written, `torn-journal` with half of it written,
+     * `journal` when it is durable, `dataplane` when the data plane has carried it out and the end is not recorded yet.
+     */
+    | { crash: 'before-journal' | 'torn-journal' | 'journal' | 'dataplane' };
 }
 
-/** `POST /_drift`: a change in the cloud that the operator did not make. */
+/** Body of `PUT /_faults`. */
+export interface FaultRules {
+  /** Of the generator for probabilities and latencies; 1 when absent. */
+  seed?: number;
+  rules: FaultRule[];
+}
+
+/** Answer of `GET /_faults` and `PUT /_faults`: each rule with how often it matched and acted. */
+export interface FaultStatus {
+  seed: number;
+  rules: (FaultRule & { matched: number; acted: number })[];
+}
+
+/** `POST /_drift`: a change in the cloud that the operator did not make. Not counted as a call, and no fault rule sees it. */
 export type DriftRequest =
   | { kind: 'deleteRoute'; destinationCIDR: string }
   | { kind: 'deleteKernelRoute'; destinationCIDR: string }
@@ -194,7 +224,8 @@ export type DriftRequest =
   | { kind: 'power'; id: string; power: Instance['power'] };
 
 export interface Topology {
-  tier: 'vpc-root' | 'vpc-userns' | 'loopback';
+  /** none: nothing moves packets; for tests with thousands of objects. */
+  tier: 'vpc-root' | 'vpc-userns' | 'loopback' | 'none';
   /** One line for people: which tier and why not a better one. */
   reason: string;
   loadBalancerCIDR: string;

@@ -1,3 +1,4 @@
+import type { Logger } from '../../../operator/base/log';
 import type { Instance, LoadBalancer, PoolTarget, Route, TargetPool, Topology } from '../api';
 
 /** A load balancer with everything that it refers to resolved: what the data plane needs and no more. */
@@ -24,11 +25,21 @@ export interface PoolPlan {
   targets: (PoolTarget & { address: string })[];
 }
 
+/** What `createDataPlane(tier, options)` of data-plane/index.ts is given. */
+export interface DataPlaneOptions {
+  /** Exists; for sockets, pid files and logs. */
+  directory: string;
+  logger: Logger;
+}
+
 /** Moves the packets. All `apply…` calls are idempotent and take the whole wanted thing. */
 export interface DataPlane {
   readonly topology: Topology;
   start(): Promise<void>;
-  /** Address plan: the IPs that instances and load balancers get in this tier. */
+  /**
+   * Address plan: the IPs that instances and load balancers get in this tier. `index` counts from 1; the server uses those indexes whose
+   * address lies inside topology.nodeCIDR or topology.loadBalancerCIDR, and keeps an index for the resource's life.
+   */
   instanceAddress(index: number): string;
   loadBalancerAddress(index: number): string;
   applyInstance(instance: Instance): Promise<{ netns?: string; socket?: string }>;

@@ -2,16 +2,22 @@ import { z } from 'zod';
 import { objectName } from './address';
 import { type CloudObject, defineKind, statusBase } from './kind';
 
-export const cloudInstanceSpec = z.object({ provider: objectName, nodeName: objectName, providerID: z.string().max(1024).optional() });
+export const cloudInstanceSpec = z
+  .object({
+    provider: objectName.meta({ description: 'The CloudProvider whose cloud has the machine.' }),
+    nodeName: objectName.meta({ description: 'The Node that runs on it.' }),
+    providerID: z.string().max(1024).optional().meta({ description: 'Node.spec.providerID.' }),
+  })
+  .meta({ description: 'Which machine this is.' });
 export type CloudInstanceSpec = z.infer<typeof cloudInstanceSpec>;
 
 export const cloudInstanceStatus = z.object({
   ...statusBase,
-  id: z.string().optional(),
-  state: z.enum(['Running', 'Stopped', 'Missing']).optional(),
-  type: z.string().optional(),
-  zone: z.string().optional(),
-  region: z.string().optional(),
+  id: z.string().max(1024).optional().meta({ description: 'The cloud’s id of the machine.' }),
+  state: z.enum(['Running', 'Stopped', 'Missing']).optional().meta({ description: 'What the cloud last said of it.' }),
+  type: z.string().max(253).optional().meta({ description: 'The machine type.' }),
+  zone: z.string().max(253).optional(),
+  region: z.string().max(253).optional(),
   addresses: z
     .array(z.object({ type: z.string().max(63), address: z.string().max(253) }))
     .max(64)

@@ -1,7 +1,8 @@
 import { z } from 'zod';
-import { cidr, ip, ipFamily, objectName, port } from './address';
+import { cidr, ip, ipFamily, namespaceName, objectName, port } from './address';
 import { customBlock } from './cloud-provider';
 import { type CloudObject, defineKind, statusBase } from './kind';
+import { immutable, withRules } from './rule';
 
 export const protocol = z.enum(['TCP', 'UDP', 'SCTP']);
 
@@ -12,85 +13,147 @@ export const listener = z
       .min(1)
       .max(63)
       .meta({ description: 'Unique in the load balancer; the Service port’s name, else <protocol>-<port> in lower case.' }),
-    protocol: protocol.default('TCP'),
+    protocol: protocol.default('TCP').meta({ description: 'The transport protocol.' }),
     port: port.meta({ description: 'The port on the load balancer’s address.' }),
     nodePort: port.optional().meta({ description: 'The port on the Nodes; absent only where the cloud can forward without node ports.' }),
-    appProtocol: z.string().max(253).optional(),
+    appProtocol: z
+      .string()
+      .max(253)
+      .optional()
+      .meta({ description: 'What is spoken on the port, as in Service.spec.ports[].appProtocol.' }),
   })
   .meta({ description: 'One port of the load balancer.' });
 export type Listener = z.infer<typeof listener>;
 
-export const healthCheck = z
-  .object({
-    protocol: z.enum(['HTTP', 'TCP']).default('TCP'),
-    port: port.optional().meta({ description: 'Absent: each listener’s own node port.' }),
-    path: z.string().startsWith('/').max(1024).optional().meta({ description: 'For HTTP.' }),
-    intervalSeconds: z.int().min(1).max(3600).optional(),
-    timeoutSeconds: z.int().min(1).max(3600).optional(),
-    healthyThreshold: z.int().min(1).max(100).optional(),
-    unhealthyThreshold: z.int().min(1).max(100).optional(),
-  })
-  .meta({ description: 'How the cloud decides that a Node can take traffic.' });
+export const healthCheck = withRules(
+  z
+    .object({
+      protocol: z.enum(['HTTP', 'TCP']).default('TCP'),
+      port: port.optional().meta({ description: 'Absent: each listener’s own node port.' }),
+      path: z.string().regex(/^\//).max(1024).optional().meta({ description: 'For HTTP.' }),
+      intervalSeconds: z.int().min(1).max(3600).optional().meta({ description: 'Time between two checks.' }),
+      timeoutSeconds: z.int().min(1).max(3600).optional().meta({ description: 'How long a check may take.' }),
+      healthyThreshold: z.int().min(1).max(100).optional().meta({ description: 'Good checks in a row until a Node gets traffic.' }),
+      unhealthyThreshold: z.int().min(1).max(100).optional().meta({ description: 'Failed checks in a row until it gets none.' }),
+    })
+    .meta({ description: 'How the cloud decides that a Node can take traffic.' }),
+  [
+    {
+      cel: "!has(self.path) || self.protocol == 'HTTP'",
+      holds: (check) => check.path === undefined || check.protocol === 'HTTP',
+      message: 'path needs protocol HTTP',
+      field: 'path',
+    },
+  ],
+);
 export type HealthCheck = z.infer<typeof healthCheck>;
 
 /** What only the local cloud knows. */
 export const localLoadBalancer = z
   .object({
     engine: z.enum(['Node']).optional().meta({ description: 'What moves the packets.' }),
-    healthCheckIntervalMs: z.int().min(50).max(600000).optional(),
+    healthCheckIntervalMs: z
+      .int()
+      .min(50)
+      .max(600000)
+      .optional()
+      .meta({ description: 'Time between two checks, finer than healthCheck.intervalSeconds.' }),
     drainSeconds: z.int().min(0).max(3600).optional().meta({ description: 'How long a removed Node keeps its open connections.' }),
-    idleTimeoutSeconds: z.int().min(1).max(4000).optional(),
+    idleTimeoutSeconds: z.int().min(1).max(4000).optional().meta({ description: 'How long a silent connection is kept.' }),
   })
   .meta({ description: 'Settings of the local cloud.' });
 export type LocalLoadBalancer = z.infer<typeof localLoadBalancer>;
 
-export const cloudLoadBalancerSpec = z
-  .object({
-    provider: objectName.meta({
-      description: 'The CloudProvider; chosen once.',
-      'x-kubernetes-validations': [{ rule: 'self == oldSelf', message: 'the provider is chosen once; make another object to move' }],
+const sessionAffinity = withRules(
+  z
+    .object({
+      type: z.enum(['None', 'ClientIP']).default('None'),
+      timeoutSeconds: z.int().min(1).max(86400).optional().meta({ description: 'How long a client keeps its Node; for ClientIP.' }),
+    })
+    .meta({ description: 'Whether a client stays with one Node.' }),
+  [
+    {
+      cel: "!has(self.timeoutSeconds) || self.type == 'ClientIP'",
+      holds: (affinity) => affinity.timeoutSeconds === undefined || affinity.type === 'ClientIP',
+      message: 'timeoutSeconds needs type ClientIP',
+      field: 'timeoutSeconds',
+    },
+  ],
+);
+
+const fields = z.object({
+  provider: immutable(
+    objectName.meta({ description: 'The CloudProvider; chosen once.' }),
+    'the provider is chosen once; make another object to move',
+  ),
+  placement: z
+    .object({ name: objectName, namespace: namespaceName.optional() })
+    .optional()
+    .meta({ description: 'The cloud load balancer that carries this one; absent = the provider’s default.' }),
+  listeners: z
+    .array(listener)
+    .min(1)
+    .max(100)
+    .meta({
+      description: 'The ports, at most one for each protocol and port number.',
+      'x-kubernetes-list-type': 'map',
+      'x-kubernetes-list-map-keys': ['name'],
     }),
-    placement: z
-      .object({ name: objectName, namespace: objectName.optional() })
-      .optional()
-      .meta({ description: 'The cloud load balancer that carries this one; absent = the provider’s default.' }),
-    listeners: z
-      .array(listener)
-      .min(1)
-      .max(100)
-      .meta({ 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': ['name'] }),
-    healthCheck: healthCheck.optional(),
-    sourceRanges: z
-      .array(cidr)
-      .max(200)
-      .optional()
-      .meta({ description: 'Who may connect; absent = everybody.', 'x-kubernetes-list-type': 'set' }),
-    scheme: z.enum(['Public', 'Internal']).default('Public'),
-    ipFamilies: z.array(ipFamily).min(1).max(2).default(['IPv4']),
-    addresses: z.array(ip).max(16).optional().meta({ description: 'Addresses asked for; absent = the cloud chooses.' }),
-    trafficPolicy: z.enum(['Cluster', 'Local']).default('Cluster'),
-    sessionAffinity: z
-      .object({ type: z.enum(['None', 'ClientIP']).default('None'), timeoutSeconds: z.int().min(1).max(86400).optional() })
-      .optional(),
-    deletionPolicy: z
-      .enum(['Delete', 'Orphan'])
-      .default('Delete')
-      .meta({ description: 'What happens to the cloud resources when this object is deleted.' }),
-    updatePolicy: z
-      .object({ approval: z.enum(['Auto', 'Manual']).default('Auto'), replace: z.enum(['Never', 'Allow']).default('Never') })
-      .optional(),
-    local: localLoadBalancer.optional(),
-    custom: customBlock.optional(),
-  })
-  .meta({
-    'x-kubernetes-validations': [
-      { rule: '[has(self.local), has(self.custom)].filter(x, x).size() == 1', message: 'exactly one of local, custom must be set' },
-      {
-        rule: 'self.listeners.all(a, self.listeners.exists_one(b, a.port == b.port && a.protocol == b.protocol))',
-        message: 'two listeners have the same protocol and port',
-      },
-    ],
-  });
+  healthCheck: healthCheck.optional(),
+  sourceRanges: z
+    .array(cidr)
+    .max(200)
+    .optional()
+    .meta({ description: 'Who may connect; absent = everybody.', 'x-kubernetes-list-type': 'set' }),
+  scheme: z.enum(['Public', 'Internal']).default('Public').meta({ description: 'Whether the address is reachable from outside.' }),
+  ipFamilies: z
+    .array(ipFamily)
+    .min(1)
+    .max(2)
+    .default(['IPv4'])
+    .meta({ description: 'The families of the addresses, the more important first.', 'x-kubernetes-list-type': 'set' }),
+  addresses: z
+    .array(ip)
+    .max(16)
+    .optional()
+    .meta({ description: 'Addresses asked for; absent = the cloud chooses.', 'x-kubernetes-list-type': 'set' }),
+  trafficPolicy: z
+    .enum(['Cluster', 'Local'])
+    .default('Cluster')
+    .meta({ description: 'Local: only Nodes with an endpoint of the Service get traffic, and the client’s address is kept.' }),
+  sessionAffinity: sessionAffinity.optional(),
+  deletionPolicy: z
+    .enum(['Delete', 'Orphan'])
+    .default('Delete')
+    .meta({ description: 'What happens to the cloud resources when this object is deleted.' }),
+  updatePolicy: z
+    .object({
+      approval: z
+        .enum(['Auto', 'Manual'])
+        .default('Auto')
+        .meta({ description: 'Manual: an update waits until a person has approved its plan.' }),
+      replace: z.enum(['Never', 'Allow']).default('Never').meta({ description: 'Whether an update may replace what carries traffic.' }),
+    })
+    .optional()
+    .meta({ description: 'How changes reach the cloud.' }),
+  local: localLoadBalancer.optional(),
+  custom: customBlock.optional(),
+});
+
+export const cloudLoadBalancerSpec = withRules(fields.meta({ description: 'What is wanted.' }), [
+  {
+    cel: '[has(self.local), has(self.custom)].filter(x, x).size() == 1',
+    holds: (spec) => [spec.local, spec.custom].filter((block) => block !== undefined).length === 1,
+    message: 'exactly one of local, custom must be set',
+  },
+  {
+    cel: 'self.listeners.all(a, self.listeners.exists_one(b, a.port == b.port && a.protocol == b.protocol))',
+    holds: (spec) => new Set(spec.listeners.map((at) => `${at.protocol}/${at.port}`)).size === spec.listeners.length,
+    message: 'two listeners have the same protocol and port; remove one or change its port',
+    field: 'listeners',
+    reason: 'FieldValueDuplicate',
+  },
+]);
 export type CloudLoadBalancerSpec = z.infer<typeof cloudLoadBalancerSpec>;
 export type CloudLoadBalancerSpecInput = z.input<typeof cloudLoadBalancerSpec>;
 
@@ -105,12 +168,12 @@ export type Ingress = z.infer<typeof ingress>;
 
 export const cloudLoadBalancerStatus = z.object({
   ...statusBase,
-  clusterID: z.string().optional(),
-  objectUID: z.string().optional().meta({ description: 'The UID that this status was written for; another one makes it void.' }),
-  stack: z.string().optional().meta({ description: 'The CloudStack that carries this load balancer.' }),
-  incarnation: z.string().optional().meta({ description: 'The life of that stack which this status speaks of.' }),
-  address: z.string().optional().meta({ description: 'The first point of entry, for kubectl get.' }),
-  ingress: z.array(ingress).max(32).optional(),
+  clusterID: z.string().max(64).optional().meta({ description: 'The cluster that this status was written in; another one makes it void.' }),
+  objectUID: z.string().max(64).optional().meta({ description: 'The UID that this status was written for; another one makes it void.' }),
+  stack: z.string().max(253).optional().meta({ description: 'The CloudStack that carries this load balancer.' }),
+  incarnation: z.string().max(64).optional().meta({ description: 'The life of that stack which this status speaks of.' }),
+  address: z.string().max(253).optional().meta({ description: 'The first point of entry, for kubectl get.' }),
+  ingress: z.array(ingress).max(32).optional().meta({ description: 'The points of entry, as they are published in the Service’s status.' }),
   targets: z.int().optional().meta({ description: 'How many Nodes are registered.' }),
 });
 export type CloudLoadBalancerStatus = z.infer<typeof cloudLoadBalancerStatus>;

@@ -1,97 +1,139 @@
 import { z } from 'zod';
-import { objectName } from './address';
+import { namespaceName, objectName } from './address';
 import { type CloudObject, defineKind, statusBase } from './kind';
+import { withRules } from './rule';
 
 /** Settings of the local cloud, the one that runs on the machine itself. */
-export const localProviderSettings = z
-  .object({
-    endpoint: z.string().min(1).max(1024).meta({ description: 'http://127.0.0.1:PORT or unix:/path/to/socket of the local cloud.' }),
-    tokenFile: z.string().max(4096).optional().meta({ description: 'File on the operator’s host with the API token.' }),
-    tokenSecretRef: z
-      .object({ name: objectName, key: z.string().min(1).max(253).default('token') })
-      .optional()
-      .meta({ description: 'Secret in the operator’s own namespace that holds the API token.' }),
-  })
-  .meta({ description: 'The local cloud.' });
+export const localProviderSettings = withRules(
+  z
+    .object({
+      endpoint: withRules(
+        z.string().min(1).max(1024).meta({ description: 'http://127.0.0.1:PORT or unix:/path/to/socket of the local cloud.' }),
+        [
+          {
+            cel: "self.startsWith('http://') || self.startsWith('unix:/')",
+            holds: (endpoint) => endpoint.startsWith('http://') || endpoint.startsWith('unix:/'),
+            message: 'must begin with http:// or unix:/, for example http://127.0.0.1:8443',
+          },
+        ],
+      ),
+      tokenFile: z.string().max(4096).optional().meta({ description: 'File on the operator’s host with the API token.' }),
+      tokenSecretRef: z
+        .object({ name: objectName, key: z.string().min(1).max(253).default('token') })
+        .optional()
+        .meta({ description: 'Secret in the operator’s own namespace that holds the API token.' }),
+    })
+    .meta({ description: 'The local cloud.' }),
+  [
+    {
+      cel: '!has(self.tokenFile) || !has(self.tokenSecretRef)',
+      holds: (settings) => settings.tokenFile === undefined || settings.tokenSecretRef === undefined,
+      message: 'only one of tokenFile, tokenSecretRef can be set',
+    },
+  ],
+);
 export type LocalProviderSettings = z.infer<typeof localProviderSettings>;
 
 /** A provider made by somebody else; its parameters are validated by that provider. */
 export const customBlock = z
-  .object({ kind: z.string().min(1).max(63), parameters: z.record(z.string(), z.string().max(4096)).default({}) })
+  .object({
+    kind: z.string().min(1).max(63).meta({ description: 'The name that the provider goes by.' }),
+    parameters: z.record(z.string(), z.string().max(4096)).default({}).meta({ description: 'What that provider wants to know.' }),
+  })
   .meta({ description: 'A cloud of somebody else’s provider.' });
 
-/** Which namespaces may share a thing. */
-const sharing = z.union([z.literal('None'), z.literal('SameNamespace'), z.literal('Namespaces')]).default('SameNamespace');
+const policy = withRules(
+  z
+    .object({
+      namespaces: z
+        .array(namespaceName)
+        .max(1000)
+        .optional()
+        .meta({ description: 'Namespaces whose load balancers are allowed; absent = all.', 'x-kubernetes-list-type': 'set' }),
+      schemes: z
+        .array(z.enum(['Public', 'Internal']))
+        .max(2)
+        .optional()
+        .meta({ description: 'Schemes allowed; absent = both.', 'x-kubernetes-list-type': 'set' }),
+      sharing: z
+        .enum(['None', 'SameNamespace', 'Namespaces'])
+        .default('SameNamespace')
+        .meta({ description: 'Who may name the placement or address of somebody else.' }),
+      sharingNamespaces: z
+        .array(namespaceName)
+        .max(1000)
+        .optional()
+        .meta({ description: 'The namespaces of sharing: Namespaces.', 'x-kubernetes-list-type': 'set' }),
+    })
+    .meta({ description: 'What objects of this cloud may ask for.' }),
+  [
+    {
+      cel: "has(self.sharingNamespaces) == (self.sharing == 'Namespaces')",
+      holds: (at) => (at.sharingNamespaces !== undefined) === (at.sharing === 'Namespaces'),
+      message: 'sharingNamespaces and sharing: Namespaces need each other',
+      field: 'sharingNamespaces',
+    },
+  ],
+);
 
-const policy = z
-  .object({
-    namespaces: z
-      .array(z.string().max(253))
-      .max(1000)
-      .optional()
-      .meta({ description: 'Namespaces whose load balancers are allowed; absent = all.' }),
-    schemes: z
-      .array(z.enum(['Public', 'Internal']))
-      .max(2)
-      .optional()
-      .meta({ description: 'Schemes allowed; absent = both.' }),
-    sharing: sharing.meta({ description: 'Who may name the placement or address of somebody else.' }),
-    sharingNamespaces: z.array(z.string().max(253)).max(1000).optional().meta({ description: 'The namespaces of sharing: Namespaces.' }),
-  })
-  .meta({ description: 'What objects of this cloud may ask for.' });
+const DURATION = '^([0-9]+(\\.[0-9]+)?(ms|s|m|h))+$';
 
 /** `10s`, `5m`, `1h30m`. */
-export const duration = z
-  .string()
-  .max(32)
-  .regex(/^([0-9]+(\.[0-9]+)?(ms|s|m|h))+$/)
-  .meta({ description: 'A duration such as 30s, 10m or 1h30m.' });
+export const duration = withRules(z.string().min(1).max(32).meta({ description: 'A duration such as 30s, 10m or 1h30m.' }), [
+  {
+    cel: `self.matches(r'${DURATION}')`,
+    holds: (text) => new RegExp(DURATION).test(text),
+    message: 'must be a duration such as 30s, 10m or 1h30m',
+  },
+]);
 
-export const cloudProviderSpec = z
-  .object({
-    default: z
-      .boolean()
-      .default(false)
-      .meta({ description: 'Takes the Services and Nodes that name no provider. At most one CloudProvider should say so.' }),
-    region: z.string().max(253).optional(),
-    loadBalancerClasses: z
-      .array(z.string().min(1).max(253))
-      .max(64)
-      .optional()
-      .meta({
-        description: 'Values of Service.spec.loadBalancerClass that this provider claims; absent = cloud-operator.dev/<name>.',
-        'x-kubernetes-list-type': 'set',
-      }),
-    nodeSelector: z
-      .record(z.string(), z.string().max(63))
-      .optional()
-      .meta({ description: 'Labels of the Nodes without a providerID that belong to this cloud.' }),
-    driftInterval: duration
-      .default('10m')
-      .meta({ description: 'How often the cloud is compared with what is wanted; jittered. 0s = never.' }),
-    routePeriod: duration.default('10s').meta({ description: 'How often the route table is listed.' }),
-    freeze: z.boolean().default(false).meta({ description: 'No cloud writes at all; drift is still reported.' }),
-    policy: policy.optional(),
-    local: localProviderSettings.optional(),
-    custom: customBlock.optional(),
-  })
-  .meta({
-    'x-kubernetes-validations': [
-      { rule: '[has(self.local), has(self.custom)].filter(x, x).size() == 1', message: 'exactly one of local, custom must be set' },
-      {
-        rule: 'has(self.local) == has(oldSelf.local) && has(self.custom) == has(oldSelf.custom)',
-        message: 'the kind of cloud cannot be changed; make another CloudProvider',
-      },
-    ],
-  });
+const period = withRules(duration, [
+  { cel: "self.matches('[1-9]')", holds: (text) => /[1-9]/.test(text), message: 'must be longer than zero, for example 10s' },
+]);
+
+const fields = z.object({
+  default: z
+    .boolean()
+    .default(false)
+    .meta({ description: 'Takes the Services and Nodes that name no provider. At most one CloudProvider should say so.' }),
+  region: z.string().max(253).optional().meta({ description: 'The region, for clouds that have them.' }),
+  loadBalancerClasses: z.array(z.string().min(1).max(253)).max(64).optional().meta({
+    description: 'Values of Service.spec.loadBalancerClass that this provider claims; absent = cloud-operator.dev/<name>.',
+    'x-kubernetes-list-type': 'set',
+  }),
+  nodeSelector: z
+    .record(z.string(), z.string().max(63))
+    .optional()
+    .meta({ description: 'Labels of the Nodes without a providerID that belong to this cloud.' }),
+  driftInterval: duration
+    .default('10m')
+    .meta({ description: 'How often the cloud is compared with what is wanted; jittered. 0s = never.' }),
+  routePeriod: period.default('10s').meta({ description: 'How often the route table is listed.' }),
+  freeze: z.boolean().default(false).meta({ description: 'No cloud writes at all; drift is still reported.' }),
+  policy: policy.optional(),
+  local: localProviderSettings.optional(),
+  custom: customBlock.optional(),
+});
+
+export const cloudProviderSpec = withRules(fields.meta({ description: 'How the cloud is reached and what may be asked of it.' }), [
+  {
+    cel: '[has(self.local), has(self.custom)].filter(x, x).size() == 1',
+    holds: (spec) => [spec.local, spec.custom].filter((block) => block !== undefined).length === 1,
+    message: 'exactly one of local, custom must be set',
+  },
+  {
+    cel: 'has(self.local) == has(oldSelf.local) && has(self.custom) == has(oldSelf.custom)',
+    message: 'the kind of cloud cannot be changed; make another CloudProvider',
+  },
+]);
 export type CloudProviderSpec = z.infer<typeof cloudProviderSpec>;
 
 export const cloudProviderStatus = z.object({
   ...statusBase,
-  kind: z.string().optional().meta({ description: 'The provider in charge, for example local.' }),
-  clusterID: z.string().optional().meta({ description: 'The cluster id that cloud resources are tagged with.' }),
-  nodes: z.int().optional(),
-  loadBalancers: z.int().optional(),
+  kind: z.string().max(63).optional().meta({ description: 'The provider in charge, for example local.' }),
+  clusterID: z.string().max(64).optional().meta({ description: 'The cluster id that cloud resources are tagged with.' }),
+  nodes: z.int().min(0).optional().meta({ description: 'How many Nodes belong to this cloud.' }),
+  loadBalancers: z.int().min(0).optional().meta({ description: 'How many CloudLoadBalancers it carries.' }),
 });
 export type CloudProviderStatus = z.infer<typeof cloudProviderStatus>;
 export type CloudProvider = CloudObject<CloudProviderSpec, CloudProviderStatus>;

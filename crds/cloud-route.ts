@@ -1,21 +1,31 @@
 import { z } from 'zod';
-import { cidr, ip, objectName } from './address';
+import { cidr, hasNoHostBits, ip, objectName } from './address';
 import { type CloudObject, defineKind, statusBase } from './kind';
+import { immutable, withRules } from './rule';
+
+const destination = immutable(
+  withRules(cidr.meta({ description: 'Where the packets go to: a Node’s PodCIDR.' }), [
+    {
+      cel: '!isCIDR(self) || cidr(self) == cidr(self).masked()',
+      holds: hasNoHostBits,
+      message: 'must not have bits set behind the mask; write 10.244.1.0/24 rather than 10.244.1.7/24',
+    },
+  ]),
+  'the destination cannot be changed; make another object',
+);
 
 export const cloudRouteSpec = z.object({
-  provider: objectName.meta({
-    description: 'The CloudProvider; chosen once.',
-    'x-kubernetes-validations': [{ rule: 'self == oldSelf', message: 'the provider is chosen once; make another object to move' }],
-  }),
-  destinationCIDR: cidr.meta({
-    description: 'Where the packets go to: a Node’s PodCIDR.',
-    'x-kubernetes-validations': [
-      { rule: 'isCIDR(self)', message: 'must be a CIDR such as 10.244.1.0/24' },
-      { rule: 'self == oldSelf', message: 'the destination cannot be changed; make another object' },
-    ],
-  }),
+  provider: immutable(
+    objectName.meta({ description: 'The CloudProvider; chosen once.' }),
+    'the provider is chosen once; make another object to move',
+  ),
+  destinationCIDR: destination,
   nodeName: objectName.meta({ description: 'The Node that is the next hop.' }),
-  nodeUID: z.string().max(64).optional(),
+  nodeUID: z
+    .string()
+    .max(64)
+    .optional()
+    .meta({ description: 'The UID of that Node, so that a new Node of the same name is not taken for it.' }),
   providerID: z
     .string()
     .max(1024)
@@ -27,8 +37,8 @@ export type CloudRouteSpec = z.infer<typeof cloudRouteSpec>;
 
 export const cloudRouteStatus = z.object({
   ...statusBase,
-  stack: z.string().optional(),
-  routeTable: z.string().optional().meta({ description: 'The cloud’s id of the table that holds the route.' }),
+  stack: z.string().max(253).optional().meta({ description: 'The CloudStack that carries this route.' }),
+  routeTable: z.string().max(1024).optional().meta({ description: 'The cloud’s id of the table that holds the route.' }),
 });
 export type CloudRouteStatus = z.infer<typeof cloudRouteStatus>;
 export type CloudRoute = CloudObject<CloudRouteSpec, CloudRouteStatus>;

@@ -3,21 +3,21 @@ import { objectName } from './address';
 import { type CloudObject, defineKind, statusBase } from './kind';
 
 export const cloudStackSpec = z.object({
-  provider: objectName,
-  kind: z.enum(['LoadBalancer', 'Routes']),
+  provider: objectName.meta({ description: 'The CloudProvider whose cloud holds the stack.' }),
+  kind: z.enum(['LoadBalancer', 'Routes']).meta({ description: 'What the stack is made of.' }),
   project: z.string().min(1).max(100).meta({ description: 'The Pulumi project.' }),
 });
 export type CloudStackSpec = z.infer<typeof cloudStackSpec>;
 
 export const attempt = z.object({
   kind: z.enum(['Update', 'Destroy', 'Preview']),
-  startedAt: z.string(),
-  durationMs: z.int().optional(),
+  startedAt: z.string().max(64).meta({ format: 'date-time' }),
+  durationMs: z.int().min(0).optional(),
   result: z.enum(['Running', 'Succeeded', 'Failed', 'Canceled']),
   code: z.string().max(64).optional().meta({ description: 'The class of the failure.' }),
   message: z.string().max(1024).optional(),
   changes: z.string().max(253).optional().meta({ description: 'For example +2 ~1 -0 =3.' }),
-  cloudCalls: z.int().optional(),
+  cloudCalls: z.int().min(0).optional().meta({ description: 'How many calls were made to the cloud.' }),
 });
 export type Attempt = z.infer<typeof attempt>;
 
@@ -39,20 +39,24 @@ export type Drift = z.infer<typeof drift>;
 
 export const cloudStackStatus = z.object({
   ...statusBase,
-  incarnation: z.string().optional(),
-  holder: z.string().optional().meta({ description: 'The operator that last ran an update.' }),
-  epoch: z.int().optional(),
-  inputsHash: z.string().optional().meta({ description: 'Hash of the inputs that the cloud was last brought to.' }),
-  programVersion: z.string().optional(),
+  incarnation: z
+    .string()
+    .max(64)
+    .optional()
+    .meta({ description: 'Random, made with the stack: tells it from an earlier one of the same name.' }),
+  holder: z.string().max(253).optional().meta({ description: 'The operator that last ran an update.' }),
+  epoch: z.int().min(0).optional().meta({ description: 'Raised by every new leader.' }),
+  inputsHash: z.string().max(64).optional().meta({ description: 'Hash of the inputs that the cloud was last brought to.' }),
+  programVersion: z.string().max(64).optional().meta({ description: 'The version of the program that was last run.' }),
   members: z
     .array(z.string().max(600))
     .max(5000)
     .optional()
     .meta({ description: 'namespace/name of the load balancers, or names of the routes, carried by this stack.' }),
-  resourceCount: z.int().optional(),
-  resources: z.array(stackResource).max(1000).optional(),
+  resourceCount: z.int().min(0).optional().meta({ description: 'How many resources the stack holds.' }),
+  resources: z.array(stackResource).max(1000).optional().meta({ description: 'The first thousand of them.' }),
   attempts: z.array(attempt).max(5).optional().meta({ description: 'The last five, newest first.' }),
-  drift: z.array(drift).max(100).optional(),
+  drift: z.array(drift).max(100).optional().meta({ description: 'Where the cloud differs from the stack.' }),
   lastAttempt: z.string().max(253).optional().meta({ description: 'The newest attempt in one line, for kubectl get.' }),
 });
 export type CloudStackStatus = z.infer<typeof cloudStackStatus>;

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { API_VERSION } from './group';
+import type { API_VERSION } from './group';
 
 /** A column of `kubectl get`; `priority: 1` shows it only with `-o wide`. */
 export interface PrinterColumn {
@@ -8,12 +8,6 @@ export interface PrinterColumn {
   jsonPath: string;
   description?: string;
   priority?: number;
-}
-
-/** A CEL rule on the whole object (`self` is the object: `self.spec`, `self.metadata.name`). */
-export interface ObjectRule {
-  rule: string;
-  message: string;
 }
 
 /** Everything that the CRD of one kind is made from. */
@@ -27,7 +21,6 @@ export interface KindDefinition<Spec extends z.ZodType = z.ZodType, Status exten
   spec: Spec;
   status: Status;
   columns: PrinterColumn[];
-  rules?: ObjectRule[];
 }
 
 /** Gives a definition its exact types. */
@@ -70,15 +63,20 @@ export interface CloudObject<Spec, Status> {
   status?: Status;
 }
 
-/** A standard condition (KEP-1623). */
+/** A standard condition (KEP-1623), with the limits of metav1.Condition. */
 export const condition = z
   .object({
-    type: z.string().min(1).max(316),
+    type: z.string().min(1).max(316).meta({ description: 'Ready, Reconciling, Stalled or one of our own.' }),
     status: z.enum(['True', 'False', 'Unknown']),
-    reason: z.string().min(1).max(1024),
-    message: z.string().max(32768),
-    observedGeneration: z.int().min(0).optional(),
-    lastTransitionTime: z.string(),
+    reason: z
+      .string()
+      .min(1)
+      .max(1024)
+      .regex(/^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$/)
+      .meta({ description: 'Why, in one word for programs.' }),
+    message: z.string().max(32768).meta({ description: 'Why, in a sentence for people.' }),
+    observedGeneration: z.int().min(0).optional().meta({ description: 'The generation that this condition speaks of.' }),
+    lastTransitionTime: z.string().max(64).meta({ description: 'When the status last changed.', format: 'date-time' }),
   })
   .meta({ description: 'One observation about the object.' });
 export type Condition = z.infer<typeof condition>;

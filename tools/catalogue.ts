@@ -1,0 +1,157 @@
+/** The programs that the project runs besides Node: which version is built or downloaded, which others are good enough, and where each comes from. */
+export type ToolName = 'etcd' | 'kube-apiserver' | 'kube-controller-manager' | 'kubectl' | 'pulumi';
+
+export interface Tool {
+  name: ToolName;
+  /** The version that is downloaded or built, as in `tools/<module>/go.mod`; with a leading `v`. */
+  version: string;
+  /** Names a binary explicitly; a bad one is an error, never passed over. */
+  variable: string;
+  /** Arguments that make it print its version. */
+  versionArguments: string[];
+  /** Versions found elsewhere that will do: from `minimum` on, same major. Absent = any that runs. */
+  minimum?: string;
+  /** What it is for, in words for a person who waits for it. */
+  purpose: string;
+  build: GoBuild;
+  /** Where the official release is, for a Go platform such as `linux/amd64`; undefined where there is none. */
+  release(os: string, arch: string): Release | undefined;
+}
+
+export interface GoBuild {
+  /** Folder under tools/ with the pinned go.mod. */
+  module: string;
+  package: string;
+  linkerFlags: string;
+  /** Minutes on two cores with an empty Go cache (measured). */
+  minutes: number;
+}
+
+export interface Release {
+  /** `dl.k8s.io`, `github.com`: the key under which a test puts another server. */
+  host: string;
+  /** Path of the file on that host. */
+  path: string;
+  /** Path of the file with its SHA-256: only the sum, or lines of `<sum>  <file name>`. */
+  checksumPath: string;
+  /** For a .tar.gz: the binary inside. */
+  member?: string;
+}
+
+const KUBERNETES_VERSION = 'v1.35.4';
+const ETCD_VERSION = 'v3.6.6';
+const PULUMI_VERSION = 'v3.274.1';
+
+const KUBERNETES_LINKER_FLAGS = [
+  '-s -w',
+  `-X k8s.io/component-base/version.gitVersion=${KUBERNETES_VERSION}`,
+  '-X k8s.io/component-base/version.gitMajor=1',
+  `-X k8s.io/component-base/version.gitMinor=${KUBERNETES_VERSION.split('.')[1] ?? ''}`,
+  `-X k8s.io/client-go/pkg/version.gitVersion=${KUBERNETES_VERSION}`,
+].join(' ');
+
+interface KubernetesTool {
+  name: ToolName;
+  variable: string;
+  purpose: string;
+  minutes: number;
+  minimum?: string;
+  versionArguments?: string[];
+}
+
+function kubernetesTool(tool: KubernetesTool): Tool {
+  return {
+    versionArguments: ['--version'],
+    ...tool,
+    version: KUBERNETES_VERSION,
+    build: {
+      module: 'kubernetes',
+      package: `k8s.io/kubernetes/cmd/${tool.name}`,
+      linkerFlags: KUBERNETES_LINKER_FLAGS,
+      minutes: tool.minutes,
+    },
+    release: (os, arch) => {
+      if (os !== 'linux' && tool.name !== 'kubectl') return undefined;
+      const path = `/release/${KUBERNETES_VERSION}/bin/${os}/${arch}/${tool.name}`;
+      return { host: 'dl.k8s.io', path, checksumPath: `${path}.sha256` };
+    },
+  };
+}
+
+const ETCD: Tool = {
+  name: 'etcd',
+  version: ETCD_VERSION,
+  variable: 'CLOUD_OPERATOR_ETCD',
+  versionArguments: ['--version'],
+  minimum: 'v3.6.0',
+  purpose: "stores the development cluster's objects",
+  build: { module: 'etcd', package: '.', linkerFlags: '-s -w', minutes: 1 },
+  release: (os, arch) => {
+    if (os !== 'linux') return undefined;
+    const folder = `/etcd-io/etcd/releases/download/${ETCD_VERSION}`;
+    const stem = `etcd-${ETCD_VERSION}-${os}-${arch}`;
+    return { host: 'github.com', path: `${folder}/${stem}.tar.gz`, checksumPath: `${folder}/SHA256SUMS`, member: `${stem}/etcd` };
+  },
+};
+
+const PULUMI: Tool = {
+  name: 'pulumi',
+  version: PULUMI_VERSION,
+  variable: 'CLOUD_OPERATOR_PULUMI',
+  versionArguments: ['version'],
+  // The state endpoint speaks what this release line asks for; the SDK itself would accept any 3.x.
+  minimum: 'v3.274.0',
+  purpose: 'runs the stack updates',
+  build: {
+    module: 'pulumi',
+    package: 'github.com/pulumi/pulumi/pkg/v3/cmd/pulumi',
+    linkerFlags: `-s -w -X github.com/pulumi/pulumi/sdk/v3/go/common/version.Version=${PULUMI_VERSION}`,
+    minutes: 5,
+  },
+  release: (os, arch) => {
+    if (os === 'windows') return undefined;
+    const folder = `/pulumi/pulumi/releases/download/${PULUMI_VERSION}`;
+    return {
+      host: 'github.com',
+      path: `${folder}/pulumi-${PULUMI_VERSION}-${os}-${arch === 'amd64' ? 'x64' : arch}.tar.gz`,
+      checksumPath: `${folder}/pulumi-${PULUMI_VERSION.slice(1)}-checksums.txt`,
+      member: 'pulumi/pulumi',
+    };
+  },
+};
+
+/** In the order in which they are made. */
+export const TOOLS: readonly Tool[] = [
+  ETCD,
+  kubernetesTool({
+    name: 'kube-apiserver',
+    variable: 'CLOUD_OPERATOR_KUBE_APISERVER',
+    purpose: "the development cluster's API server",
+    minutes: 6,
+    minimum: 'v1.35.0',
+  }),
+  kubernetesTool({
+    name: 'kube-controller-manager',
+    variable: 'CLOUD_OPERATOR_KUBE_CONTROLLER_MANAGER',
+    purpose: 'namespace deletion and garbage collection in the development cluster',
+    minutes: 2,
+    minimum: 'v1.35.0',
+  }),
+  kubernetesTool({
+    name: 'kubectl',
+    variable: 'CLOUD_OPERATOR_KUBECTL',
+    purpose: 'the commands of the demo and of people',
+    minutes: 1,
+    versionArguments: ['version', '--client'],
+  }),
+  PULUMI,
+];
+
+export const TOOL_NAMES: readonly ToolName[] = TOOLS.map((tool) => tool.name);
+
+/** @throws RangeError for a name that is not in the catalogue */
+export function toolNamed(name: string): Tool {
+  const tool = TOOLS.find((candidate) => candidate.name === name);
+  if (tool === undefined) throw new RangeError(`no tool named "${name}"; there are ${TOOL_NAMES.join(', ')}`);
+  return tool;
+}

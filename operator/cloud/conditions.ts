@@ -1,0 +1,81 @@
+import type { Condition } from '../../crds';
+import type { ErrorCode, OperatorError } from '../base/errors';
+
+/** What is to be said of an object; becomes conditions that follow kstatus. */
+export type Verdict =
+  /** Everything is as the spec asks. */
+  | { state: 'Ready'; message: string }
+  /** Work goes on, or waits for something that will come. */
+  | { state: 'Reconciling'; reason: string; message: string; serving?: boolean }
+  /** A person is needed. */
+  | { state: 'Stalled'; reason: string; message: string; serving?: boolean };
+
+/**
+ * Conditions for a verdict: Ready always; Reconciling or Stalled only while true, never both (kstatus reads the first of them).
+ * `lastTransitionTime` moves only when a condition's status changes, so that equal verdicts give equal conditions.
+ * @param previous the conditions in the object's status now
+ * @param now RFC 3339 time
+ */
+export function conditionsOf(verdict: Verdict, generation: number, previous: readonly Condition[], now: string): Condition[] {
+  const make = (type: string, status: 'True' | 'False', reason: string, message: string): Condition => {
+    const before = previous.find((condition) => condition.type === type);
+    const lastTransitionTime = before?.status === status ? before.lastTransitionTime : now;
+    return { type, status, reason, message: message.slice(0, 32768), observedGeneration: generation, lastTransitionTime };
+  };
+  switch (verdict.state) {
+    case 'Ready':
+      return [make('Ready', 'True', 'Ready', verdict.message)];
+    case 'Reconciling':
+    case 'Stalled': {
+      const ready = make('Ready', verdict.serving === true ? 'True' : 'False', verdict.reason, verdict.message);
+      return [ready, make(verdict.state, 'True', verdict.reason, verdict.message)];
+    }
+  }
+}
+
+const REMEDIES: Partial<Record<ErrorCode, string>> = {
+  Credentials: 'Check the credentials and permissions of the CloudProvider.',
+  Quota: 'Ask the cloud for a higher limit, or delete what is not needed.',
+};
+
+/**
+ * The verdict on a failed update: Stalled where only a person can help, else Reconciling with a retry.
+ * @param serving true when an earlier version of the load balancer goes on serving
+ */
+export function verdictOfError(error: OperatorError, serving: boolean): Verdict {
+  const remedy = error.remedy ?? REMEDIES[error.code];
+  const where = error.field === undefined ? '' : ` (${error.field})`;
+  const parts = [`${sentence(error.message)}${where}`, remedy, serving ? 'The last good version keeps serving.' : undefined];
+  const message = parts.filter((part) => part !== undefined).join(' ');
+  if (error.terminal) return { state: 'Stalled', reason: reasonOf(error.code), message };
+  return { state: 'Reconciling', reason: reasonOf(error.code), message };
+}
+
+/** Condition reasons are CamelCase words that people can look up (docs/conditions.md). */
+export function reasonOf(code: ErrorCode): string {
+  switch (code) {
+    case 'Transient':
+      return 'CloudUnavailable';
+    case 'Throttled':
+      return 'Throttled';
+    case 'Credentials':
+      return 'CredentialsRefused';
+    case 'Quota':
+      return 'QuotaExceeded';
+    case 'Invalid':
+      return 'Invalid';
+    case 'Conflict':
+      return 'Conflict';
+    case 'NotFound':
+      return 'NotFound';
+    case 'Canceled':
+      return 'Canceled';
+    case 'Unknown':
+      return 'UpdateFailed';
+  }
+}
+
+function sentence(text: string): string {
+  const trimmed = text.trim();
+  return /[.!?]$/.test(trimmed) ? trimmed : `${trimmed}.`;
+}

@@ -1,0 +1,112 @@
+import type { Instance } from '../../providers/provider';
+import { OperatorError } from '../base/errors';
+import type { Clock } from '../base/clock';
+import type { CloudRegistry } from './registry';
+
+/** A Node as far as it matters for finding its machine. */
+export interface NodeIdentity {
+  name: string;
+  providerID?: string;
+  labels: Record<string, string>;
+}
+
+export type Lookup =
+  | { state: 'Found'; provider: string; instance: Instance; shutdown: boolean; metadata: Metadata }
+  | { state: 'Missing'; provider: string }
+  | { state: 'Unclaimed' | 'Ambiguous'; message: string };
+
+interface Metadata {
+  providerID: string;
+  instanceType: string;
+  zone: string;
+  region: string;
+  addresses: { type: string; address: string }[];
+  additionalLabels: Record<string, string>;
+}
+
+interface Listing {
+  takenAt: number;
+  instances: Instance[];
+}
+
+/**
+ * Finds the machines behind Nodes in the providers' bulk listings, shared by all loops: one cloud call serves every Node
+ * that asks within `maxAgeMs`. Only the owning provider may say that a machine does not exist (design: Whose Node).
+ */
+export class InstanceDirectory {
+  private readonly listings = new Map<string, Listing>();
+  private readonly running = new Map<string, Promise<Listing>>();
+
+  constructor(
+    private readonly registry: CloudRegistry,
+    private readonly clock: Clock,
+  ) {}
+
+  /** @throws OperatorError when a cloud that must be asked can't be */
+  async lookup(node: NodeIdentity, maxAgeMs: number): Promise<Lookup> {
+    const owner = this.registry.forNode(node);
+    if (owner !== undefined) {
+      const instance = find((await this.listing(owner, maxAgeMs)).instances, node);
+      return describe(owner, instance);
+    }
+    if (node.providerID !== undefined && node.providerID !== '' && !this.registry.knowsScheme(node.providerID)) {
+      return { state: 'Unclaimed', message: `no CloudProvider knows providerID "${node.providerID}" of Node ${node.name}` };
+    }
+    return this.askEverybody(node, maxAgeMs);
+  }
+
+  private async askEverybody(node: NodeIdentity, maxAgeMs: number): Promise<Lookup> {
+    const able = this.registry.list().filter((cloud) => cloud.cloud?.instances !== undefined);
+    const answers = await Promise.all(
+      able.map(async ({ name }) => ({ name, instance: find((await this.listing(name, maxAgeMs)).instances, node) })),
+    );
+    const claiming = answers.filter(({ instance }) => instance !== undefined);
+    if (claiming.length === 1 && claiming[0] !== undefined) return describe(claiming[0].name, claiming[0].instance);
+    if (claiming.length > 1) {
+      const names = claiming.map(({ name }) => name).join(', ');
+      return { state: 'Ambiguous', message: `CloudProviders ${names} all have an instance for Node ${node.name}; set spec.nodeSelector on them` };
+    }
+    const asked = able.map(({ name }) => name).join(', ') || 'none is connected';
+    return { state: 'Unclaimed', message: `no CloudProvider has an instance named ${node.name} (asked: ${asked})` };
+  }
+
+  /** One listing at a time per provider; callers that come meanwhile share it. */
+  private async listing(provider: string, maxAgeMs: number): Promise<Listing> {
+    const cached = this.listings.get(provider);
+    if (cached !== undefined && this.clock.monotonic() - cached.takenAt <= maxAgeMs) return cached;
+    const running = this.running.get(provider) ?? this.take(provider);
+    this.running.set(provider, running);
+    try {
+      return await running;
+    } finally {
+      this.running.delete(provider);
+    }
+  }
+
+  private async take(provider: string): Promise<Listing> {
+    const { cloud } = this.registry.connected(provider);
+    if (cloud.instances === undefined) throw new OperatorError('Invalid', `CloudProvider "${provider}" does not support instances`);
+    const takenAt = this.clock.monotonic();
+    const listing = { takenAt, instances: await cloud.instances.list() };
+    this.listings.set(provider, listing);
+    return listing;
+  }
+}
+
+function find(instances: Instance[], node: NodeIdentity): Instance | undefined {
+  if (node.providerID !== undefined && node.providerID !== '') return instances.find(({ providerID }) => providerID === node.providerID);
+  return instances.find(({ names, state }) => state !== 'Terminated' && names.includes(node.name));
+}
+
+function describe(provider: string, instance: Instance | undefined): Lookup {
+  if (instance === undefined || instance.state === 'Terminated') return { state: 'Missing', provider };
+  const metadata = {
+    providerID: instance.providerID,
+    instanceType: instance.type,
+    zone: instance.zone,
+    region: instance.region,
+    addresses: instance.addresses,
+    additionalLabels: instance.additionalLabels ?? {},
+  };
+  return { state: 'Found', provider, instance, shutdown: instance.state === 'Stopped', metadata };
+}

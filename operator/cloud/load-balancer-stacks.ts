@@ -1,0 +1,97 @@
+import type { CloudLoadBalancerSpec, CloudLoadBalancerStatus, CloudStackSpec } from '../../crds';
+import type { JsonObject, LoadBalancerInput, LoadBalancers, Problem } from '../../providers/provider';
+import { OperatorError } from '../base/errors';
+import { keyOf } from '../kube/object';
+import type { UpdateResult } from '../updates/update';
+import type { Verdict } from './conditions';
+import type { MemberKeeper } from './member-keeper';
+import { policyProblems } from './policy';
+import type { ConnectedCloud, RegisteredCloud } from './registry';
+import type { Stored } from './resources';
+import type { StackKind, StatusFields } from './stack-kind';
+import { stackName } from './stack-name';
+
+export type StoredLoadBalancer = Stored<CloudLoadBalancerSpec, CloudLoadBalancerStatus>;
+
+/** Stacks that carry load balancers: grouped by placement, their targets kept by the members path. */
+export class LoadBalancerStacks implements StackKind<StoredLoadBalancer> {
+  readonly kind: CloudStackSpec['kind'] = 'LoadBalancer';
+
+  constructor(
+    private readonly members: MemberKeeper,
+    private readonly clusterID: string,
+  ) {}
+
+  stackOf(object: StoredLoadBalancer, cloud: RegisteredCloud | undefined): string | undefined {
+    const loadBalancers = cloud?.cloud?.loadBalancers;
+    if (cloud === undefined || loadBalancers === undefined) return undefined;
+    const { placement } = object.spec;
+    if (placement === undefined) {
+      return stackName('lb', keyOf(object.metadata), [cloud.name, loadBalancers.defaultPlacement(inputOf(object))]);
+    }
+    const key = `${placement.namespace ?? object.metadata.namespace ?? ''}/${placement.name}`;
+    return stackName('lb', key, [cloud.name, 'placement', key]);
+  }
+
+  problems(object: StoredLoadBalancer, cloud: ConnectedCloud): Problem[] {
+    const policy = policyProblems(cloud.spec.policy, { namespace: object.metadata.namespace ?? '', spec: object.spec });
+    if (object.spec[cloud.kind as 'local'] === undefined) {
+      const message = `spec.${cloud.kind} is missing: CloudProvider ${cloud.name} is a ${cloud.kind} cloud`;
+      return [...policy, { severity: 'Error', field: `spec.${cloud.kind}`, value: '', message }];
+    }
+    return [...policy, ...capability(cloud).validate(object.spec)];
+  }
+
+  render(stack: string, objects: StoredLoadBalancer[], cloud: ConnectedCloud): JsonObject {
+    return capability(cloud).render(stack, objects.map(inputOf));
+  }
+
+  async settle(object: StoredLoadBalancer, cloud: ConnectedCloud, result: UpdateResult): Promise<{ fields: StatusFields; verdict: Verdict }> {
+    const found = capability(cloud).results(result.outputs, object.metadata.uid);
+    if (found === undefined) {
+      throw new OperatorError('Unknown', `the stack's outputs say nothing of ${keyOf(object.metadata)}`, { remedy: 'Delete the CloudLoadBalancer to make it anew.' });
+    }
+    await this.members.sync(cloud.name, found.targetGroups);
+    const address = found.ingress[0]?.hostname ?? found.ingress[0]?.ip;
+    const targets = this.members.targets(cloud.name).length;
+    const fields: StatusFields = {
+      clusterID: this.clusterID,
+      objectUID: object.metadata.uid,
+      stack: this.stackOf(object, cloud),
+      incarnation: result.incarnation,
+      address,
+      ingress: found.ingress,
+    };
+    const message = targets === 0 ? `serving at ${address ?? 'no address'}, but no Node is eligible as a target` : `serving at ${address ?? 'no address'}`;
+    return { fields, verdict: { state: 'Ready', message } };
+  }
+
+  keptFields(object: StoredLoadBalancer): StatusFields {
+    const { clusterID, objectUID, stack, incarnation, address, ingress } = this.trusted(object) ?? {};
+    return { clusterID, objectUID, stack, incarnation, address, ingress };
+  }
+
+  serving(object: StoredLoadBalancer): boolean {
+    return (this.trusted(object)?.ingress ?? []).length > 0;
+  }
+
+  /** A status written for another object or cluster says nothing about this one (design: Status used as input is not trusted). */
+  private trusted(object: StoredLoadBalancer): CloudLoadBalancerStatus | undefined {
+    const { status } = object;
+    return status?.objectUID === object.metadata.uid && status.clusterID === this.clusterID ? status : undefined;
+  }
+}
+
+function capability(cloud: ConnectedCloud): LoadBalancers {
+  const { loadBalancers } = cloud.cloud;
+  if (loadBalancers === undefined) {
+    throw new OperatorError('Invalid', `the cloud provider does not support external load balancers`, { field: 'spec.provider' });
+  }
+  return loadBalancers;
+}
+
+function inputOf(object: StoredLoadBalancer): LoadBalancerInput {
+  const { uid, name, namespace, ownerReferences } = object.metadata;
+  const service = ownerReferences?.find((owner) => owner.kind === 'Service' && owner.controller === true);
+  return { uid, name, namespace: namespace ?? '', ownerUID: service?.uid ?? uid, spec: object.spec };
+}

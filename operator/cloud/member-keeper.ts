@@ -1,0 +1,109 @@
+import type { Cloud, Members, Target, TargetGroup } from '../../providers/provider';
+import { hashJson } from '../base/json';
+import type { Logger } from '../base/log';
+import { OperatorError } from '../base/errors';
+import type { Store } from '../kube/api';
+import { eligibleForLoadBalancers } from '../kube/node';
+import type { Node } from '../kube/object';
+import type { CloudRegistry } from './registry';
+
+export interface MemberKeeperOptions {
+  nodes: Store<Node>;
+  registry: CloudRegistry;
+  /** False once the lease is lost: asked before every cloud write. */
+  isValid: () => boolean;
+  logger: Logger;
+}
+
+/**
+ * Keeps the targets of every target group equal to the eligible Nodes of its provider, by the providers' batch calls and without an engine run
+ * (design: Members). What is registered is known from one bulk read per provider, so a restart costs no writes.
+ */
+export class MemberKeeper {
+  /** provider → group id → hash of what is registered. */
+  private readonly registered = new Map<string, Promise<Map<string, string>>>();
+  /** One write at a time per group. */
+  private readonly writing = new Map<string, Promise<void>>();
+
+  constructor(private readonly options: MemberKeeperOptions) {}
+
+  /** Eligible Nodes of a provider, in the order of their names: only Nodes of the load balancer's own provider are ever targets. */
+  targets(provider: string): Target[] {
+    return this.options.nodes
+      .list()
+      .filter((node) => eligibleForLoadBalancers(node) && this.ownerOf(node) === provider)
+      .map((node) => ({
+        nodeName: node.metadata.name,
+        providerID: node.spec.providerID ?? '',
+        addresses: (node.status?.addresses ?? []).filter(({ type }) => type === 'InternalIP').map(({ address }) => address),
+      }))
+      .sort((a, b) => (a.nodeName < b.nodeName ? -1 : 1));
+  }
+
+  /** Hash of a provider's target set: while it stays, no group needs a look. */
+  targetsHash(provider: string): string {
+    return hashJson(this.targets(provider));
+  }
+
+  /**
+   * Brings the given groups to the provider's targets.
+   * @returns how many cloud writes that took
+   */
+  async sync(provider: string, groups: TargetGroup[]): Promise<number> {
+    const { members } = this.options.registry.connected(provider).cloud;
+    if (members === undefined || groups.length === 0) return 0;
+    const writes = await Promise.all(groups.map((group) => this.serialised(group.id, () => this.syncGroup(provider, members, group))));
+    return writes.reduce((sum, count) => sum + count, 0);
+  }
+
+  /** Groups among the given ones whose registered targets are not the wanted ones, after a fresh bulk read. */
+  async drifted(provider: string, groups: TargetGroup[]): Promise<TargetGroup[]> {
+    const { members } = this.options.registry.connected(provider).cloud;
+    if (members === undefined) return [];
+    const registered = await this.observe(provider, members);
+    const targets = this.targets(provider);
+    return groups.filter((group) => registered.get(group.id) !== members.hash(group, targets));
+  }
+
+  private async syncGroup(provider: string, members: Members, group: TargetGroup): Promise<number> {
+    const registered = await (this.registered.get(provider) ?? this.observe(provider, members));
+    const targets = this.targets(provider);
+    const wanted = members.hash(group, targets);
+    if (registered.get(group.id) === wanted) return 0;
+    if (!this.options.isValid()) throw new OperatorError('Canceled', 'the lease was lost; another operator keeps the members');
+    const writes = await members.sync(group, targets, this.options.isValid);
+    registered.set(group.id, wanted);
+    this.options.logger.info({ provider, group: group.id, targets: targets.length, writes }, 'members registered');
+    return writes;
+  }
+
+  private observe(provider: string, members: Members): Promise<Map<string, string>> {
+    const reading = members.observe();
+    this.registered.set(provider, reading);
+    reading.catch(() => this.registered.delete(provider));
+    return reading;
+  }
+
+  private ownerOf(node: Node): string | undefined {
+    const identity = { name: node.metadata.name, labels: node.metadata.labels ?? {} };
+    const { providerID } = node.spec;
+    return providerID === undefined || providerID === '' ? undefined : this.options.registry.forNode({ ...identity, providerID });
+  }
+
+  private async serialised<T>(key: string, run: () => Promise<T>): Promise<T> {
+    const before = this.writing.get(key) ?? Promise.resolve();
+    const result = before.then(run, run);
+    const settled = result.then(
+      () => undefined,
+      () => undefined,
+    );
+    this.writing.set(key, settled);
+    void settled.then(() => this.writing.get(key) === settled && this.writing.delete(key));
+    return result;
+  }
+}
+
+/** True where the cloud keeps members by the direct path. */
+export function keepsMembers(cloud: Cloud): boolean {
+  return cloud.members !== undefined;
+}

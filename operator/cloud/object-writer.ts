@@ -1,0 +1,64 @@
+import { isDeepStrictEqual } from 'node:util';
+import { CLEANUP_FINALIZER, FIELD_MANAGERS, type Condition } from '../../crds';
+import type { KubeApi } from '../kube/api';
+import { keyOf, type KubeObject, type ResourcePath } from '../kube/object';
+import { conditionsOf, type Verdict } from './conditions';
+
+type WithStatus = KubeObject & { status?: { conditions?: Condition[] | undefined } };
+
+/** Writes finalizers and status of our kinds; a write that would change nothing is not made. */
+export class ObjectWriter {
+  constructor(
+    private readonly api: KubeApi,
+    private readonly resource: ResourcePath,
+    private readonly now: () => number,
+  ) {}
+
+  /** Puts our finalizer on, before anything is made in the cloud. @throws OperatorError Conflict when the object has moved on */
+  async addFinalizer(object: KubeObject): Promise<void> {
+    const finalizers = object.metadata.finalizers ?? [];
+    if (finalizers.includes(CLEANUP_FINALIZER)) return;
+    await this.setFinalizers(object, [...finalizers, CLEANUP_FINALIZER]);
+  }
+
+  /** Takes our finalizer off, after everything is gone from the cloud. */
+  async removeFinalizer(object: KubeObject): Promise<void> {
+    const finalizers = object.metadata.finalizers ?? [];
+    if (!finalizers.includes(CLEANUP_FINALIZER)) return;
+    await this.setFinalizers(
+      object,
+      finalizers.filter((finalizer) => finalizer !== CLEANUP_FINALIZER),
+    );
+  }
+
+  /**
+   * Applies the whole status: `fields` plus the conditions of `verdict`.
+   * @param always write even when `object` shows it already (its cache may be behind)
+   * @returns true when it was written, false when it was so already
+   */
+  async writeStatus(object: WithStatus, fields: Record<string, unknown>, verdict: Verdict, always = false): Promise<boolean> {
+    const generation = object.metadata.generation ?? 0;
+    const previous = object.status?.conditions ?? [];
+    const conditions = conditionsOf(verdict, generation, previous, new Date(this.now()).toISOString());
+    const status = withoutUndefined({ ...fields, observedGeneration: generation, conditions });
+    if (!always && isDeepStrictEqual(status, object.status)) return false;
+    const body = this.body(object, { status });
+    await this.api.apply(this.resource, keyOf(object.metadata), body, { fieldManager: FIELD_MANAGERS.cloud, force: true, subresource: 'status' });
+    return true;
+  }
+
+  private async setFinalizers(object: KubeObject, finalizers: string[]): Promise<void> {
+    const metadata = { resourceVersion: object.metadata.resourceVersion, finalizers };
+    await this.api.patch(this.resource, keyOf(object.metadata), 'merge', { metadata }, { fieldManager: FIELD_MANAGERS.cloud });
+  }
+
+  private body(object: KubeObject, rest: object): object {
+    const { name, namespace } = object.metadata;
+    const { group, version, kind } = this.resource;
+    return { apiVersion: `${group}/${version}`, kind, metadata: namespace === undefined ? { name } : { name, namespace }, ...rest };
+  }
+}
+
+function withoutUndefined(value: Record<string, unknown>): Record<string, unknown> {
+  return JSON.parse(JSON.stringify(value)) as Record<string, unknown>;
+}

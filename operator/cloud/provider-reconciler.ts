@@ -1,0 +1,73 @@
+import type { CloudProviderSpec, CloudProviderStatus } from '../../crds';
+import { OperatorError, toOperatorError } from '../base/errors';
+import type { Logger } from '../base/log';
+import type { Store } from '../kube/api';
+import { verdictOfError, type Verdict } from './conditions';
+import type { ObjectWriter } from './object-writer';
+import type { CloudRegistry } from './registry';
+import type { Stored } from './resources';
+
+export type StoredProvider = Stored<CloudProviderSpec, CloudProviderStatus>;
+
+/** What uses a CloudProvider now. */
+export interface ProviderUse {
+  nodes: number;
+  loadBalancers: number;
+  routes: number;
+}
+
+export interface ProviderReconcilerOptions {
+  store: Store<StoredProvider>;
+  registry: CloudRegistry;
+  writer: ObjectWriter;
+  clusterID: string;
+  use(provider: string): ProviderUse;
+  /** The newest failure to read from the cloud; undefined while it answers. */
+  health(provider: string): OperatorError | undefined;
+  logger: Logger;
+}
+
+/** Connects CloudProviders, says how they are, and lets none go while something still uses it. */
+export class ProviderReconciler {
+  constructor(private readonly options: ProviderReconcilerOptions) {}
+
+  /** @throws OperatorError when the connection failed and is to be tried again */
+  async reconcile(name: string): Promise<void> {
+    const object = this.options.store.get(name);
+    if (object === undefined) return this.options.registry.remove(name);
+    const use = this.options.use(name);
+    if (object.metadata.deletionTimestamp !== undefined && use.loadBalancers + use.routes === 0) {
+      await this.options.writer.removeFinalizer(object);
+      return;
+    }
+    if (object.metadata.deletionTimestamp === undefined) await this.options.writer.addFinalizer(object);
+    const problem = await this.connect(name, object.spec);
+    const verdict = verdictOn(object, use, problem);
+    const fields = {
+      kind: this.options.registry.get(name)?.kind,
+      clusterID: this.options.clusterID,
+      nodes: use.nodes,
+      loadBalancers: use.loadBalancers,
+    };
+    await this.options.writer.writeStatus(object, fields, verdict);
+    if (problem !== undefined) throw problem;
+  }
+
+  private async connect(name: string, spec: CloudProviderSpec): Promise<OperatorError | undefined> {
+    try {
+      const entry = await this.options.registry.set(name, spec);
+      return entry.problem ?? this.options.health(name);
+    } catch (thrown) {
+      return toOperatorError(thrown);
+    }
+  }
+}
+
+function verdictOn(object: StoredProvider, use: ProviderUse, problem: OperatorError | undefined): Verdict {
+  if (object.metadata.deletionTimestamp !== undefined) {
+    const message = `${use.loadBalancers} load balancers and ${use.routes} routes still use it; it goes when they are gone`;
+    return { state: 'Reconciling', reason: 'InUse', message };
+  }
+  if (problem !== undefined) return verdictOfError(problem, false);
+  return { state: 'Ready', message: 'connected' };
+}

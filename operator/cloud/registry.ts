@@ -1,0 +1,164 @@
+import { ANNOTATIONS, GROUP, type CloudProviderSpec } from '../../crds';
+import type { Cloud, ProviderModule } from '../../providers/provider';
+import { OperatorError, toOperatorError } from '../base/errors';
+import { hashJson } from '../base/json';
+
+/** A CloudProvider as far as it could be brought up. */
+export interface RegisteredCloud {
+  name: string;
+  kind: string;
+  spec: CloudProviderSpec;
+  module: ProviderModule;
+  /** Absent while `problem` says why there is no connection. */
+  cloud?: Cloud;
+  problem?: OperatorError;
+}
+
+/** A RegisteredCloud that is connected. */
+export type ConnectedCloud = RegisteredCloud & { cloud: Cloud };
+
+export interface CloudRegistryOptions {
+  loadModule(kind: string): Promise<ProviderModule>;
+  clusterID: string;
+  readSecret(name: string, key: string): Promise<string>;
+}
+
+type Compiled = { blockName: string } & ReturnType<ProviderModule['compile']>;
+type ServiceChoice = { kind: 'Chosen'; provider: string } | { kind: 'Foreign' } | { kind: 'Unavailable'; reason: string; message: string };
+
+/** Every CloudProvider that is known, with its connection. Answers the loops' questions from memory. */
+export class CloudRegistry {
+  private readonly clouds = new Map<string, RegisteredCloud>();
+  private readonly hashes = new Map<string, string>();
+  private readonly listeners = new Set<(name: string) => void>();
+
+  constructor(private readonly options: CloudRegistryOptions) {}
+
+  /**
+   * Brings a CloudProvider's connection up to its spec; equal specs keep the connection.
+   * @returns the entry, with `problem` set when it could not be connected
+   * @throws OperatorError Invalid when no such kind of cloud exists
+   */
+  async set(name: string, spec: CloudProviderSpec): Promise<RegisteredCloud> {
+    const hash = hashJson(spec);
+    const known = this.clouds.get(name);
+    if (known?.cloud !== undefined && this.hashes.get(name) === hash) return known;
+    const kind = kindOf(spec);
+    const module = await this.options.loadModule(kind);
+    const entry: RegisteredCloud = { name, kind, spec, module };
+    try {
+      entry.cloud = await module.connect(spec, {
+        clusterID: this.options.clusterID,
+        providerName: name,
+        readSecret: (secret, key) => this.options.readSecret(secret, key),
+      });
+    } catch (thrown) {
+      entry.problem = toOperatorError(thrown);
+    }
+    this.clouds.set(name, entry);
+    this.hashes.set(name, hash);
+    await known?.cloud?.close();
+    this.listeners.forEach((listener) => listener(name));
+    return entry;
+  }
+
+  async remove(name: string): Promise<void> {
+    const known = this.clouds.get(name);
+    this.clouds.delete(name);
+    this.hashes.delete(name);
+    await known?.cloud?.close();
+    if (known !== undefined) this.listeners.forEach((listener) => listener(name));
+  }
+
+  get(name: string): RegisteredCloud | undefined {
+    return this.clouds.get(name);
+  }
+
+  /** @throws OperatorError that says why the cloud can't be used now */
+  connected(name: string): ConnectedCloud {
+    const entry = this.clouds.get(name);
+    if (entry === undefined) {
+      throw new OperatorError('NotFound', `there is no CloudProvider "${name}"`, { remedy: `Create it, or name another one in spec.provider.` });
+    }
+    if (entry.cloud === undefined) throw entry.problem ?? new OperatorError('Transient', `CloudProvider "${name}" is not connected yet`);
+    return entry as ConnectedCloud;
+  }
+
+  list(): RegisteredCloud[] {
+    return [...this.clouds.values()];
+  }
+
+  /** Called with a provider's name after it was connected, changed or removed. */
+  onChange(listener: (name: string) => void): () => void {
+    this.listeners.add(listener);
+    return () => this.listeners.delete(listener);
+  }
+
+  forService(service: { loadBalancerClass?: string; annotations: Record<string, string> }): ServiceChoice {
+    if (service.loadBalancerClass !== undefined) {
+      const claiming = this.list().find((cloud) => classesOf(cloud).includes(service.loadBalancerClass ?? ''));
+      return claiming === undefined ? { kind: 'Foreign' } : { kind: 'Chosen', provider: claiming.name };
+    }
+    const named = service.annotations[ANNOTATIONS.provider];
+    if (named !== undefined) {
+      if (this.clouds.has(named)) return { kind: 'Chosen', provider: named };
+      const message = `annotation ${ANNOTATIONS.provider}: there is no CloudProvider "${named}"; known are ${this.names()}`;
+      return { kind: 'Unavailable', reason: 'ProviderNotFound', message };
+    }
+    const defaults = this.list().filter((cloud) => cloud.spec.default);
+    if (defaults.length === 1 && defaults[0] !== undefined) return { kind: 'Chosen', provider: defaults[0].name };
+    const message =
+      defaults.length === 0
+        ? `no CloudProvider has spec.default: true; set it on one of ${this.names()}, or name one with the annotation ${ANNOTATIONS.provider}`
+        : `more than one CloudProvider has spec.default: true (${defaults.map((cloud) => cloud.name).join(', ')}); keep it on one`;
+    return { kind: 'Unavailable', reason: 'NoDefaultProvider', message };
+  }
+
+  forNode(node: { providerID?: string; labels: Record<string, string> }): string | undefined {
+    const candidates = this.list().filter((cloud) => cloud.module !== undefined);
+    const matching =
+      node.providerID !== undefined && node.providerID !== ''
+        ? candidates.filter((cloud) => node.providerID?.startsWith(`${cloud.module.providerIDScheme}://`))
+        : candidates.filter((cloud) => selects(cloud.spec.nodeSelector, node.labels));
+    return matching.length === 1 ? matching[0]?.name : undefined;
+  }
+
+  /** True when some provider knows this form of providerID. */
+  knowsScheme(providerID: string): boolean {
+    return this.list().some((cloud) => providerID.startsWith(`${cloud.module.providerIDScheme}://`));
+  }
+
+  compile(provider: string, annotations: Record<string, string>): Compiled {
+    const entry = this.clouds.get(provider);
+    if (entry === undefined) throw new OperatorError('NotFound', `there is no CloudProvider "${provider}"; known are ${this.names()}`);
+    return { blockName: entry.kind, ...entry.module.compile(annotations) };
+  }
+
+  supports(provider: string, capability: 'loadBalancers' | 'routes' | 'instances'): boolean {
+    return this.clouds.get(provider)?.cloud?.[capability] !== undefined;
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.list().map((cloud) => this.remove(cloud.name)));
+  }
+
+  private names(): string {
+    return [...this.clouds.keys()].sort().join(', ') || 'none';
+  }
+}
+
+/** The kind of cloud that a CloudProvider's typed block says. */
+export function kindOf(spec: CloudProviderSpec): string {
+  if (spec.local !== undefined) return 'local';
+  if (spec.custom !== undefined) return spec.custom.kind;
+  throw new OperatorError('Invalid', 'CloudProvider has no block that says which cloud it is', { field: 'spec', remedy: 'Set spec.local.' });
+}
+
+function classesOf(cloud: RegisteredCloud): string[] {
+  return cloud.spec.loadBalancerClasses ?? [`${GROUP}/${cloud.name}`];
+}
+
+function selects(selector: Record<string, string> | undefined, labels: Record<string, string>): boolean {
+  const wanted = Object.entries(selector ?? {});
+  return wanted.length > 0 && wanted.every(([key, value]) => labels[key] === value);
+}

@@ -1,0 +1,53 @@
+import type { CloudRouteSpec, CloudRouteStatus, CloudStackSpec } from '../../crds';
+import type { JsonObject, Problem, RouteInput, Routes } from '../../providers/provider';
+import { OperatorError } from '../base/errors';
+import type { Verdict } from './conditions';
+import type { ConnectedCloud, RegisteredCloud } from './registry';
+import type { Stored } from './resources';
+import type { StackKind, StatusFields } from './stack-kind';
+import { stackName } from './stack-name';
+
+export type StoredRoute = Stored<CloudRouteSpec, CloudRouteStatus>;
+
+/** Stacks that carry routes: sharded by the provider, the shard fixed when the route is first seen. */
+export class RouteStacks implements StackKind<StoredRoute> {
+  readonly kind: CloudStackSpec['kind'] = 'Routes';
+
+  stackOf(object: StoredRoute, cloud: RegisteredCloud | undefined): string | undefined {
+    const routes = cloud?.cloud?.routes;
+    if (cloud === undefined || routes === undefined) return undefined;
+    const shard = routes.shard(inputOf(object));
+    return stackName('routes', `${cloud.name} ${shard}`, [cloud.name, shard]);
+  }
+
+  problems(object: StoredRoute, cloud: ConnectedCloud): Problem[] {
+    return capability(cloud).validate(object.spec);
+  }
+
+  render(stack: string, objects: StoredRoute[], cloud: ConnectedCloud): JsonObject {
+    return capability(cloud).render(stack, objects.map(inputOf));
+  }
+
+  settle(object: StoredRoute, cloud: ConnectedCloud): Promise<{ fields: StatusFields; verdict: Verdict }> {
+    const message = `${object.spec.destinationCIDR} goes to ${object.spec.nodeName}`;
+    return Promise.resolve({ fields: { stack: this.stackOf(object, cloud) }, verdict: { state: 'Ready', message } });
+  }
+
+  keptFields(object: StoredRoute): StatusFields {
+    return { stack: object.status?.stack };
+  }
+
+  serving(object: StoredRoute): boolean {
+    return object.status?.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True') ?? false;
+  }
+}
+
+function capability(cloud: ConnectedCloud): Routes {
+  const { routes } = cloud.cloud;
+  if (routes === undefined) throw new OperatorError('Invalid', 'the cloud provider does not support routes', { field: 'spec.provider' });
+  return routes;
+}
+
+function inputOf(object: StoredRoute): RouteInput {
+  return { name: object.metadata.name, uid: object.metadata.uid, spec: object.spec };
+}

@@ -1,0 +1,127 @@
+import { FIELD_MANAGERS, type Attempt, type CloudStackSpec, type CloudStackStatus, type Drift } from '../../crds';
+import { toOperatorError, type OperatorError } from '../base/errors';
+import type { Logger } from '../base/log';
+import type { KubeApi, Store } from '../kube/api';
+import type { ChangeCounts, UpdateResult } from '../updates/update';
+import { conditionsOf, type Verdict } from './conditions';
+import { CLOUD_STACKS, type Stored } from './resources';
+
+const ATTEMPTS_KEPT = 5;
+
+export type StoredStack = Stored<CloudStackSpec, CloudStackStatus>;
+
+export interface StackRecordOptions {
+  api: KubeApi;
+  store: Store<StoredStack>;
+  holder: string;
+  now: () => number;
+  logger: Logger;
+}
+
+/**
+ * Keeps the CloudStack objects: what each stack holds and how its last updates went. People read them; nothing is decided from them, so
+ * a failed write is logged and made good by the next one.
+ */
+export class StackRecord {
+  private readonly known = new Map<string, CloudStackStatus>();
+  private readonly writing = new Map<string, Promise<void>>();
+
+  constructor(private readonly options: StackRecordOptions) {}
+
+  /** An update of the stack begins. */
+  started(stack: string, spec: CloudStackSpec, members: string[], kind: Attempt['kind']): void {
+    const attempt: Attempt = { kind, startedAt: this.time(), result: 'Running' };
+    const attempts = [attempt, ...(this.status(stack).attempts ?? [])].slice(0, ATTEMPTS_KEPT);
+    this.write(stack, spec, { members, attempts, holder: this.options.holder }, { state: 'Reconciling', reason: 'Updating', message: `${kind} is running` });
+  }
+
+  succeeded(stack: string, spec: CloudStackSpec, members: string[], result: UpdateResult): void {
+    const attempts = this.closeAttempt(stack, {
+      result: 'Succeeded',
+      durationMs: Math.round(result.durationMs),
+      changes: changesText(result.changes),
+      cloudCalls: result.cloudCalls,
+    });
+    const { inputsHash, incarnation, epoch, resources } = result;
+    const fields = { members, attempts, inputsHash, incarnation, epoch, resources, resourceCount: resources.length, drift: undefined };
+    this.write(stack, spec, fields, { state: 'Ready', message: `${resources.length} resources in the cloud` });
+  }
+
+  failed(stack: string, spec: CloudStackSpec, members: string[], error: OperatorError, verdict: Verdict): void {
+    const attempts = this.closeAttempt(stack, {
+      result: error.code === 'Canceled' ? 'Canceled' : 'Failed',
+      code: error.code,
+      message: error.message.slice(0, 1024),
+    });
+    this.write(stack, spec, { members, attempts }, verdict);
+  }
+
+  drifted(stack: string, spec: CloudStackSpec, drift: Drift[]): void {
+    const message = `${drift.length} difference${drift.length === 1 ? '' : 's'} between the cloud and what is wanted`;
+    this.write(stack, spec, { drift: drift.slice(0, 100) }, { state: 'Reconciling', reason: 'Drifted', message });
+  }
+
+  /** The stack is gone from cloud and state. */
+  async removed(stack: string): Promise<void> {
+    await this.writing.get(stack);
+    this.known.delete(stack);
+    if (this.options.store.get(stack) !== undefined || !this.options.store.synced) await this.options.api.remove(CLOUD_STACKS, stack);
+  }
+
+  /** Waits until everything said so far is written. */
+  async flush(): Promise<void> {
+    await Promise.all(this.writing.values());
+  }
+
+  private closeAttempt(stack: string, end: Partial<Attempt>): Attempt[] {
+    const [newest, ...older] = this.status(stack).attempts ?? [];
+    if (newest?.result !== 'Running') return [newest, ...older].filter((attempt) => attempt !== undefined);
+    const durationMs = end.durationMs ?? this.options.now() - Date.parse(newest.startedAt);
+    return [{ ...newest, durationMs, ...end }, ...older];
+  }
+
+  private status(stack: string): CloudStackStatus {
+    return this.known.get(stack) ?? this.options.store.get(stack)?.status ?? {};
+  }
+
+  private write(stack: string, spec: CloudStackSpec, fields: Partial<Record<keyof CloudStackStatus, unknown>>, verdict: Verdict): void {
+    const before = this.status(stack);
+    const generation = this.options.store.get(stack)?.metadata.generation ?? 1;
+    const merged = { ...before, ...fields, observedGeneration: generation, conditions: conditionsOf(verdict, generation, before.conditions ?? [], this.time()) };
+    const status = JSON.parse(JSON.stringify({ ...merged, lastAttempt: attemptText((merged as CloudStackStatus).attempts?.[0]) })) as CloudStackStatus;
+    this.known.set(stack, status);
+    const previous = this.writing.get(stack) ?? Promise.resolve();
+    const next = previous.then(() => this.send(stack, spec)).catch((thrown: unknown) => this.complain(stack, thrown));
+    this.writing.set(stack, next);
+    void next.then(() => this.writing.get(stack) === next && this.writing.delete(stack));
+  }
+
+  /** Sends the newest status; when several were queued, the later sends find nothing new to say. */
+  private async send(stack: string, spec: CloudStackSpec): Promise<void> {
+    const status = this.known.get(stack);
+    if (status === undefined) return;
+    const head = { apiVersion: 'cloud-operator.dev/v1alpha1', kind: 'CloudStack', metadata: { name: stack } };
+    const options = { fieldManager: FIELD_MANAGERS.cloud, force: true };
+    if (this.options.store.get(stack) === undefined) await this.options.api.apply(CLOUD_STACKS, stack, { ...head, spec }, options);
+    await this.options.api.apply(CLOUD_STACKS, stack, { ...head, status }, { ...options, subresource: 'status' });
+  }
+
+  private complain(stack: string, thrown: unknown): void {
+    this.options.logger.warn({ stack, error: toOperatorError(thrown).message }, 'CloudStack could not be written; the next change writes it');
+  }
+
+  private time(): string {
+    return new Date(this.options.now()).toISOString();
+  }
+}
+
+/** `+2 ~1 -0 =3`: created, updated or replaced, deleted, unchanged. */
+export function changesText(changes: ChangeCounts): string {
+  return `+${changes.create} ~${changes.update + changes.replace} -${changes.delete} =${changes.same}`;
+}
+
+function attemptText(attempt: Attempt | undefined): string | undefined {
+  if (attempt === undefined) return undefined;
+  const took = attempt.durationMs === undefined ? '' : ` in ${(attempt.durationMs / 1000).toFixed(1)} s`;
+  return [`${attempt.kind} ${attempt.result}${took}`, attempt.changes ?? attempt.code].filter((part) => part !== undefined).join(', ');
+}

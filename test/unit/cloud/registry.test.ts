@@ -1,0 +1,149 @@
+import { CloudRegistry } from '../../../operator/cloud/registry';
+import { InstanceDirectory } from '../../../operator/cloud/instance-directory';
+import { policyProblems } from '../../../operator/cloud/policy';
+import { stackName } from '../../../operator/cloud/stack-name';
+import { StackIndex } from '../../../operator/cloud/stack-index';
+import type { CloudProviderSpec } from '../../../crds';
+import type { Instance, ProviderModule } from '../../../providers/provider';
+import { systemClock } from '../../../operator/base/clock';
+
+const spec = (extra: Partial<CloudProviderSpec> = {}): CloudProviderSpec => ({
+  default: false,
+  driftInterval: '10m',
+  routePeriod: '10s',
+  freeze: false,
+  local: { endpoint: 'http://127.0.0.1:1' },
+  ...extra,
+});
+
+function registryWith(instances: Record<string, () => Promise<Instance[]>> = {}) {
+  const connected: string[] = [];
+  const module: ProviderModule = {
+    kind: 'local',
+    providerIDScheme: 'local',
+    programVersion: '1',
+    compile: () => ({ block: {}, problems: [] }),
+    connect: (_spec, { providerName }) => {
+      connected.push(providerName);
+      const list = instances[providerName];
+      return Promise.resolve({ ...(list === undefined ? {} : { instances: { list } }), workerSettings: () => ({}), close: () => Promise.resolve() });
+    },
+  };
+  const registry = new CloudRegistry({ loadModule: () => Promise.resolve(module), clusterID: 'c', readSecret: () => Promise.resolve('') });
+  return { registry, connected };
+}
+
+const instance = (name: string, extra: Partial<Instance> = {}): Instance => ({
+  providerID: `local:///z/${name}`,
+  id: name,
+  names: [name],
+  state: 'Running',
+  type: 't',
+  zone: 'z',
+  region: 'r',
+  addresses: [],
+  ...extra,
+});
+
+describe('CloudRegistry', () => {
+  test('an equal spec keeps the connection, a changed one makes a new one', async () => {
+    const { registry, connected } = registryWith();
+    await registry.set('a', spec());
+    await registry.set('a', spec());
+    await registry.set('a', spec({ region: 'x' }));
+    expect(connected).toEqual(['a', 'a']);
+  });
+
+  test('a Service goes to the provider that claims its class, else the annotated one, else the default', async () => {
+    const { registry } = registryWith();
+    await registry.set('a', spec({ default: true }));
+    await registry.set('b', spec({ loadBalancerClasses: ['example.com/b'] }));
+    expect(registry.forService({ annotations: {} })).toEqual({ kind: 'Chosen', provider: 'a' });
+    expect(registry.forService({ loadBalancerClass: 'example.com/b', annotations: {} })).toEqual({ kind: 'Chosen', provider: 'b' });
+    expect(registry.forService({ loadBalancerClass: 'cloud-operator.dev/a', annotations: {} })).toEqual({ kind: 'Chosen', provider: 'a' });
+    expect(registry.forService({ loadBalancerClass: 'example.com/other', annotations: {} })).toEqual({ kind: 'Foreign' });
+    expect(registry.forService({ annotations: { 'cloud-operator.dev/provider': 'b' } })).toEqual({ kind: 'Chosen', provider: 'b' });
+    expect(registry.forService({ annotations: { 'cloud-operator.dev/provider': 'no' } })).toMatchObject({ reason: 'ProviderNotFound' });
+  });
+
+  test('no default, or two of them, is said plainly', async () => {
+    const { registry } = registryWith();
+    expect(registry.forService({ annotations: {} })).toMatchObject({ reason: 'NoDefaultProvider' });
+    await registry.set('a', spec({ default: true }));
+    await registry.set('b', spec({ default: true }));
+    expect(registry.forService({ annotations: {} })).toMatchObject({ kind: 'Unavailable', message: expect.stringContaining('a, b') as string });
+  });
+});
+
+describe('InstanceDirectory', () => {
+  test('many lookups within the age share one listing', async () => {
+    let calls = 0;
+    const { registry } = registryWith({ a: () => Promise.resolve(((calls += 1), [instance('n1'), instance('n2')])) });
+    await registry.set('a', spec());
+    const directory = new InstanceDirectory(registry, systemClock);
+    const found = await Promise.all(['n1', 'n2', 'n3'].map((name) => directory.lookup({ name, labels: {} }, 60_000)));
+    expect(found.map(({ state }) => state)).toEqual(['Found', 'Found', 'Unclaimed']);
+    expect(calls).toBe(1);
+  });
+
+  test('the owner by providerID says Missing; a failure is never taken for Missing', async () => {
+    const { registry } = registryWith({ a: () => Promise.resolve([]) });
+    await registry.set('a', spec());
+    const directory = new InstanceDirectory(registry, systemClock);
+    expect(await directory.lookup({ name: 'n1', providerID: 'local:///z/gone', labels: {} }, 0)).toEqual({ state: 'Missing', provider: 'a' });
+    const broken = registryWith({ a: () => Promise.reject(new Error('login page')) });
+    await broken.registry.set('a', spec());
+    await expect(new InstanceDirectory(broken.registry, systemClock).lookup({ name: 'n1', providerID: 'local:///z/x', labels: {} }, 0)).rejects.toThrow('login page');
+  });
+
+  test('two claims are Ambiguous, a foreign scheme is Unclaimed, a terminated instance does not claim by name', async () => {
+    const { registry } = registryWith({
+      a: () => Promise.resolve([instance('n1'), instance('n2', { state: 'Terminated' })]),
+      b: () => Promise.resolve([instance('n1')]),
+    });
+    await registry.set('a', spec());
+    await registry.set('b', spec());
+    const directory = new InstanceDirectory(registry, systemClock);
+    expect((await directory.lookup({ name: 'n1', labels: {} }, 0)).state).toBe('Ambiguous');
+    expect((await directory.lookup({ name: 'n2', labels: {} }, 0)).state).toBe('Unclaimed');
+    expect((await directory.lookup({ name: 'n1', providerID: 'aws:///z/i-1', labels: {} }, 0)).state).toBe('Unclaimed');
+  });
+});
+
+describe('policy', () => {
+  const subject = { namespace: 'demo', spec: { scheme: 'Public' as const } };
+  test('absent policy allows everything but foreign placements', () => {
+    expect(policyProblems(undefined, subject)).toEqual([]);
+    expect(policyProblems(undefined, { ...subject, spec: { scheme: 'Public', placement: { name: 'x' } } })).toEqual([]);
+    expect(policyProblems(undefined, { ...subject, spec: { scheme: 'Public', placement: { name: 'x', namespace: 'other' } } })).toHaveLength(1);
+  });
+  test('namespaces, schemes and sharing are enforced with the field named', () => {
+    const policy = { namespaces: ['prod'], schemes: ['Internal' as const], sharing: 'None' as const };
+    const problems = policyProblems(policy, { namespace: 'demo', spec: { scheme: 'Public', placement: { name: 'x' } } });
+    expect(problems.map(({ field }) => field)).toEqual(['metadata.namespace', 'spec.scheme', 'spec.placement']);
+  });
+  test('Namespaces shares with the named ones', () => {
+    const policy = { sharing: 'Namespaces' as const, sharingNamespaces: ['demo'] };
+    const placed = (namespace: string) => ({ namespace, spec: { scheme: 'Public' as const, placement: { name: 'x', namespace: 'home' } } });
+    expect(policyProblems(policy, placed('demo'))).toEqual([]);
+    expect(policyProblems(policy, placed('evil'))).toHaveLength(1);
+  });
+});
+
+describe('stack names and index', () => {
+  test('readable, unique, and short enough for Kubernetes and Pulumi', () => {
+    const name = stackName('lb', `${'n'.repeat(63)}/${'s'.repeat(63)}`, ['p', 'x']);
+    expect(name).toMatch(/^lb-[a-z0-9-]+-[0-9a-f]{10}$/);
+    expect(name.length).toBeLessThanOrEqual(100);
+    expect(stackName('lb', 'demo/web', ['p', 'x'])).not.toBe(stackName('lb', 'demo/web', ['p', 'y']));
+  });
+  test('an object is in one stack at a time, and a move touches both', () => {
+    const index = new StackIndex();
+    expect(index.assign('a', 's1')).toEqual(['s1']);
+    expect(index.assign('a', 's2')).toEqual(['s1', 's2']);
+    expect(index.keys('s1')).toEqual([]);
+    expect(index.stacks()).toEqual(['s2']);
+    expect(index.assign('a', undefined)).toEqual(['s2']);
+    expect(index.stacks()).toEqual([]);
+  });
+});

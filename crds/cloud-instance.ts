@@ -41,7 +41,7 @@ export const CloudInstanceKind = defineKind({
     { name: 'State', type: 'string', jsonPath: '.status.state' },
     { name: 'Type', type: 'string', jsonPath: '.status.type' },
     { name: 'Zone', type: 'string', jsonPath: '.status.zone' },
-    { name: 'Addresses', type: 'string', jsonPath: '.status.addresses[*].address', priority: 1 },
+    { name: 'Address', type: 'string', jsonPath: '.status.addresses[0].address', priority: 1 },
     { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp' },
   ],
 });

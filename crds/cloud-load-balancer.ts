@@ -173,6 +173,7 @@ export const cloudLoadBalancerStatus = z.object({
   stack: z.string().max(253).optional().meta({ description: 'The CloudStack that carries this load balancer.' }),
   incarnation: z.string().max(64).optional().meta({ description: 'The life of that stack which this status speaks of.' }),
   address: z.string().max(253).optional().meta({ description: 'The first point of entry, for kubectl get.' }),
+  ports: z.string().max(1024).optional().meta({ description: 'The listeners in one line, for kubectl get: 80/TCP,443/TCP.' }),
   ingress: z.array(ingress).max(32).optional().meta({ description: 'The points of entry, as they are published in the Service’s status.' }),
   targets: z.int().optional().meta({ description: 'How many Nodes are registered.' }),
 });
@@ -191,7 +192,7 @@ export const CloudLoadBalancerKind = defineKind({
   columns: [
     { name: 'Provider', type: 'string', jsonPath: '.spec.provider' },
     { name: 'Address', type: 'string', jsonPath: '.status.address' },
-    { name: 'Ports', type: 'string', jsonPath: '.spec.listeners[*].port' },
+    { name: 'Ports', type: 'string', jsonPath: '.status.ports' },
     { name: 'Targets', type: 'integer', jsonPath: '.status.targets' },
     { name: 'Ready', type: 'string', jsonPath: '.status.conditions[?(@.type=="Ready")].status' },
     { name: 'Reason', type: 'string', jsonPath: '.status.conditions[?(@.type=="Ready")].reason' },

@@ -16,6 +16,9 @@ export const ANNOTATIONS = {
   reconcile: `${GROUP}/reconcile`,
 } as const;
 
+/** On a CloudLoadBalancer: UID of the Service that it was made for; it outlives the owner reference when the Service is deleted with `--cascade=orphan`. */
+export const SERVICE_UID_ANNOTATION = `${GROUP}/service-uid`;
+
 /** Finalizer on our own kinds. */
 export const CLEANUP_FINALIZER = `${GROUP}/cleanup`;
 

@@ -1,0 +1,115 @@
+import { Chart } from 'cdk8s';
+import { k8s } from 'cdk8s-plus-27';
+import type { Construct } from 'constructs';
+import { labels, OPERATOR_NAME, type Settings } from '../options';
+
+const HEALTH_PORT = 10258;
+const UID = 65532;
+const STATE = '/var/lib/cloud-operator';
+
+/**
+ * The operator's Deployment, from the plain classes of the API: the friendlier ones set defaults (no token, a start-up probe, a pull
+ * policy, required anti-affinity, hashed selectors) that an operator would have to undo one by one.
+ */
+export class OperatorChart extends Chart {
+  constructor(scope: Construct, settings: Settings) {
+    super(scope, 'operator', { disableResourceNameHashes: true });
+    const { namespace, replicas } = settings;
+    new k8s.KubeDeployment(this, 'deployment', {
+      metadata: { name: OPERATOR_NAME, namespace, labels: labels('operator') },
+      spec: {
+        replicas,
+        selector: { matchLabels: labels('operator') },
+        // On the host's network a new Pod can only take the port when an old one has gone.
+        strategy: {
+          type: 'RollingUpdate',
+          rollingUpdate: { maxUnavailable: k8s.IntOrString.fromNumber(1), maxSurge: k8s.IntOrString.fromNumber(0) },
+        },
+        template: { metadata: { labels: labels('operator') }, spec: podSpec(settings) },
+      },
+    });
+  }
+}
+
+function podSpec(settings: Settings): k8s.PodSpec {
+  return {
+    serviceAccountName: OPERATOR_NAME,
+    automountServiceAccountToken: true,
+    enableServiceLinks: false,
+    priorityClassName: 'system-cluster-critical',
+    // Nodes get their network from what this Pod does.
+    hostNetwork: true,
+    dnsPolicy: 'Default',
+    terminationGracePeriodSeconds: 60,
+    tolerations: tolerations(),
+    affinity: affinity(),
+    securityContext: {
+      runAsNonRoot: true,
+      runAsUser: UID,
+      runAsGroup: UID,
+      fsGroup: UID,
+      seccompProfile: { type: 'RuntimeDefault' },
+    },
+    containers: [container(settings)],
+    volumes: [
+      { name: 'state', emptyDir: {} },
+      { name: 'tmp', emptyDir: {} },
+    ],
+  };
+}
+
+/** The taints of a cluster that has just begun: nothing else runs before the operator has taken them away. */
+function tolerations(): k8s.Toleration[] {
+  return [
+    'node.cloudprovider.kubernetes.io/uninitialized',
+    'node.kubernetes.io/not-ready',
+    'node.kubernetes.io/network-unavailable',
+    'node-role.kubernetes.io/control-plane',
+  ].map((key) => ({ key, operator: 'Exists', effect: 'NoSchedule' }));
+}
+
+/** Control-plane Nodes where there are some, and not two replicas on one Node where it can be helped. */
+function affinity(): k8s.Affinity {
+  const controlPlane = { matchExpressions: [{ key: 'node-role.kubernetes.io/control-plane', operator: 'Exists' }] };
+  const term = { labelSelector: { matchLabels: labels('operator') }, topologyKey: 'kubernetes.io/hostname' };
+  return {
+    nodeAffinity: { preferredDuringSchedulingIgnoredDuringExecution: [{ weight: 50, preference: controlPlane }] },
+    podAntiAffinity: { preferredDuringSchedulingIgnoredDuringExecution: [{ weight: 100, podAffinityTerm: term }] },
+  };
+}
+
+function container(settings: Settings): k8s.Container {
+  return {
+    name: 'operator',
+    image: settings.image,
+    imagePullPolicy: 'IfNotPresent',
+    args: args(settings),
+    // The engine and its plugins write below HOME and TMPDIR.
+    env: [
+      { name: 'HOME', value: STATE },
+      { name: 'TMPDIR', value: '/tmp' },
+    ],
+    livenessProbe: { ...probe('/healthz'), initialDelaySeconds: 10, periodSeconds: 10, failureThreshold: 6 },
+    readinessProbe: { ...probe('/readyz'), periodSeconds: 5 },
+    resources: {
+      requests: { cpu: k8s.Quantity.fromString('100m'), memory: k8s.Quantity.fromString('512Mi') },
+      limits: { memory: k8s.Quantity.fromString('1536Mi') },
+    },
+    securityContext: { allowPrivilegeEscalation: false, readOnlyRootFilesystem: true, capabilities: { drop: ['ALL'] } },
+    volumeMounts: [
+      { name: 'state', mountPath: STATE },
+      { name: 'tmp', mountPath: '/tmp' },
+    ],
+  };
+}
+
+/** The health server listens on the host's loopback, where only the Node's own kubelet reaches it. */
+function probe(path: string): k8s.Probe {
+  const httpGet = { host: '127.0.0.1', path, port: k8s.IntOrString.fromNumber(HEALTH_PORT), scheme: 'HTTP' };
+  return { httpGet, timeoutSeconds: 5 };
+}
+
+function args({ namespace, provider }: Settings): string[] {
+  const always = ['run', `--namespace=${namespace}`, `--port=${HEALTH_PORT}`, `--state-directory=${STATE}/state`];
+  return provider === undefined ? always : [...always, `--cloud-provider=${provider}`];
+}

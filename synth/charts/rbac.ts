@@ -1,0 +1,61 @@
+import { Chart } from 'cdk8s';
+import { k8s } from 'cdk8s-plus-27';
+import type { Construct } from 'constructs';
+import { GROUP, KINDS } from '../../crds';
+import { labels, OPERATOR_NAME, type Settings } from '../options';
+import { permissions, rulesIn, type Permission } from '../rbac';
+
+const RBAC = 'rbac.authorization.k8s.io';
+
+/** The operator's rights, and those of people on our kinds. */
+export class RbacChart extends Chart {
+  private readonly subjects: k8s.Subject[];
+
+  constructor(scope: Construct, settings: Settings) {
+    super(scope, 'rbac', { disableResourceNameHashes: true });
+    this.subjects = [{ kind: 'ServiceAccount', name: OPERATOR_NAME, namespace: settings.namespace }];
+    const table = permissions(settings);
+    this.clusterRole(table);
+    for (const namespace of namespacesOf(table)) this.role(table, namespace);
+    this.peopleRoles();
+  }
+
+  private clusterRole(table: Permission[]): void {
+    const metadata = { name: OPERATOR_NAME, labels: labels('operator') };
+    new k8s.KubeClusterRole(this, 'cluster-role', { metadata, rules: rulesIn(table, undefined) });
+    const roleRef = { apiGroup: RBAC, kind: 'ClusterRole', name: OPERATOR_NAME };
+    new k8s.KubeClusterRoleBinding(this, 'cluster-role-binding', { metadata, roleRef, subjects: this.subjects });
+  }
+
+  private role(table: Permission[], namespace: string): void {
+    const metadata = { name: OPERATOR_NAME, namespace, labels: labels('operator') };
+    new k8s.KubeRole(this, `role-${namespace}`, { metadata, rules: rulesIn(table, namespace) });
+    const roleRef = { apiGroup: RBAC, kind: 'Role', name: OPERATOR_NAME };
+    new k8s.KubeRoleBinding(this, `role-binding-${namespace}`, { metadata, roleRef, subjects: this.subjects });
+  }
+
+  /**
+   * Adds our kinds to the cluster's own roles view and edit. Nobody gets `/status`: the operator reads it back. What belongs to the
+   * platform team (CloudProvider, CloudRoute) and what the operator writes can be changed by cluster administrators only.
+   */
+  private peopleRoles(): void {
+    const plurals = KINDS.map(({ plural }) => plural);
+    const namespaced = KINDS.filter(({ scope }) => scope === 'Namespaced').map(({ plural }) => plural);
+    this.aggregated('view', ['view', 'edit', 'admin'], { apiGroups: [GROUP], resources: plurals, verbs: ['get', 'list', 'watch'] });
+    this.aggregated('edit', ['edit', 'admin'], {
+      apiGroups: [GROUP],
+      resources: namespaced,
+      verbs: ['create', 'delete', 'deletecollection', 'patch', 'update'],
+    });
+  }
+
+  private aggregated(name: string, into: string[], rule: k8s.PolicyRule): void {
+    const aggregation = Object.fromEntries(into.map((role) => [`${RBAC}/aggregate-to-${role}`, 'true']));
+    const metadata = { name: `${OPERATOR_NAME}-${name}`, labels: { ...labels('people'), ...aggregation } };
+    new k8s.KubeClusterRole(this, `cluster-role-${name}`, { metadata, rules: [rule] });
+  }
+}
+
+function namespacesOf(table: Permission[]): string[] {
+  return [...new Set(table.flatMap(({ namespace }) => namespace ?? []))].sort();
+}

@@ -1,0 +1,44 @@
+/** What may differ between two installations. */
+export interface ManifestOptions {
+  /** Namespace of the operator. Default `cloud-operator-system`. */
+  namespace?: string;
+  /** Image of the operator, best by digest. */
+  image?: string;
+  /** Default 2: one leads, one stands by. */
+  replicas?: number;
+  /** Kind of the default CloudProvider to make where there is none; absent = people write the CloudProvider objects. */
+  provider?: string;
+  /** The lease that is held by the leader. Default: `cloud-operator` in the operator's namespace. */
+  leaderElection?: LeaseName;
+  /** Only the CRDs. Default false. */
+  crdsOnly?: boolean;
+}
+
+export interface LeaseName {
+  namespace: string;
+  name: string;
+}
+
+export type Settings = Required<Omit<ManifestOptions, 'provider'>> & Pick<ManifestOptions, 'provider'>;
+
+/** Name of the operator's Deployment, ServiceAccount and roles. */
+export const OPERATOR_NAME = 'cloud-operator';
+
+const DEFAULTS = {
+  namespace: 'cloud-operator-system',
+  image: 'cloud-operator:dev',
+  replicas: 2,
+  crdsOnly: false,
+};
+
+/** Fills in the defaults. */
+export function settingsOf(options: ManifestOptions): Settings {
+  const given = Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined)) as ManifestOptions;
+  const settings = { ...DEFAULTS, ...given };
+  return { leaderElection: { namespace: settings.namespace, name: OPERATOR_NAME }, ...settings };
+}
+
+/** Labels of an object of ours. None is a label that a GitOps tool tracks by. */
+export function labels(component: string): Record<string, string> {
+  return { 'app.kubernetes.io/name': OPERATOR_NAME, 'app.kubernetes.io/component': component };
+}

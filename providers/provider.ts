@@ -116,6 +116,8 @@ export interface Members {
   hash(group: TargetGroup, targets: Target[]): string;
   /** What is registered now, in one bulk read: group id → hash as above. */
   observe(): Promise<Map<string, string>>;
+  /** Targets that `sync` leaves out, and why (a providerID of another cloud, or none). Pure. */
+  skipped?(targets: Target[]): Problem[];
 }
 
 export interface NodeAddress {
@@ -150,8 +152,11 @@ export interface RouteInput {
 }
 
 export interface Routes {
-  /** Names the stack (shard) of a new route; recorded in status and kept. Pure. */
-  shard(input: RouteInput): string;
+  /**
+   * Names the stack (shard) of a new route; recorded in status and kept. Pure.
+   * @param sizes routes in each shard that exists; absent = none exists
+   */
+  shard(input: RouteInput, sizes?: ReadonlyMap<string, number>): string;
   validate(spec: CloudRouteSpec): Problem[];
   /** Inputs of the program for one stack of routes. Pure. */
   render(stack: string, inputs: RouteInput[]): JsonObject;

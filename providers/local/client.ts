@@ -1,0 +1,213 @@
+import { Pool } from 'undici';
+import { systemClock, type Clock } from '../../operator/base/clock';
+import { OperatorError, toOperatorError } from '../../operator/base/errors';
+import type { Address, Collection, Instance, LoadBalancer, PoolTarget, Route, RouteTable, TargetPool } from './api';
+import { errorOfAnswer, LocalCloudError } from './api-error';
+import { parseEndpoint } from './endpoint';
+import { retry, type RetryPolicy } from './retry';
+
+const PAGE_SIZE = 500;
+const CONNECTIONS = 8;
+const ANSWER_TIMEOUT_MS = 10_000;
+const DEFAULT_BUDGET_MS = 20_000;
+
+/** What each collection holds. */
+export interface Resources {
+  instances: Instance;
+  addresses: Address;
+  loadbalancers: LoadBalancer;
+  pools: TargetPool;
+  routetables: RouteTable;
+  routes: Route;
+}
+export type ResourceCollection = keyof Resources & Collection;
+
+export interface ClientOptions {
+  endpoint: string;
+  /** The token of today; asked again after an answer 401, so that a rotated one works without a restart. */
+  token: () => Promise<string>;
+  /** Who calls, for the cloud's call counts. */
+  caller: string;
+  clock?: Clock;
+  random?: () => number;
+  /** Tries and waits of one call together, in milliseconds. */
+  budgetMs?: number;
+  /** Told of every request that goes out: `create`, `get`, `list`, `update`, `delete` or `targets`. */
+  onCall?: (verb: string) => void;
+}
+
+export interface CallOptions {
+  signal?: AbortSignal;
+  /** Throws when we may not write any more: the last statement before each write, repeated ones included. */
+  assertValid?: () => void;
+}
+
+/** Which resources to list; all of them when empty. */
+export interface ListFilter {
+  cluster?: string;
+  stack?: string;
+  name?: string;
+}
+
+interface Call extends CallOptions {
+  verb: 'create' | 'get' | 'list' | 'update' | 'delete' | 'targets';
+  method: 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE';
+  path: string;
+  body?: object;
+}
+
+/**
+ * Client of the local cloud's API (`api.ts`). Connections are kept. Throttled answers, unavailability and lost answers are retried within one
+ * budget, honouring the API's `retryAfterMs`; that is safe for writes because creates carry client tokens and the others set whole values.
+ * Every method throws LocalCloudError or OperatorError with the failure's class.
+ */
+export class LocalCloudClient {
+  readonly retryPolicy: RetryPolicy;
+  private readonly pool: Pool;
+  private token: string | undefined;
+
+  /** @throws OperatorError Invalid when the endpoint can't be one */
+  constructor(private readonly options: ClientOptions) {
+    const { origin, socketPath } = parseEndpoint(options.endpoint);
+    this.pool = new Pool(origin, {
+      connections: CONNECTIONS,
+      headersTimeout: ANSWER_TIMEOUT_MS,
+      bodyTimeout: ANSWER_TIMEOUT_MS,
+      ...(socketPath !== undefined && { socketPath }),
+    });
+    const { clock = systemClock, random = Math.random, budgetMs = DEFAULT_BUDGET_MS } = options;
+    this.retryPolicy = { clock, random, budgetMs };
+  }
+
+  /** Everything that the filter lets through, all pages; a page that fails fails the whole list. */
+  async list<C extends ResourceCollection>(collection: C, filter: ListFilter = {}, options: CallOptions = {}): Promise<Resources[C][]> {
+    const found: Resources[C][] = [];
+    let pageToken: string | undefined;
+    do {
+      const query = new URLSearchParams({ ...filter, pageSize: String(PAGE_SIZE), ...(pageToken !== undefined && { pageToken }) });
+      const path = `/v1/${collection}?${query.toString()}`;
+      const page = await this.call<{ items?: Resources[C][]; nextPageToken?: string }>({ ...options, verb: 'list', method: 'GET', path });
+      if (!Array.isArray(page.items)) throw new OperatorError('Unknown', `local cloud, GET ${path}: the answer has no items`);
+      found.push(...page.items);
+      pageToken = page.nextPageToken === '' ? undefined : page.nextPageToken;
+    } while (pageToken !== undefined);
+    return found;
+  }
+
+  /** undefined = it is not there, or it is being deleted. */
+  async get<C extends ResourceCollection>(collection: C, id: string, options: CallOptions = {}): Promise<Resources[C] | undefined> {
+    const call: Call = { ...options, verb: 'get', method: 'GET', path: pathOf(collection, id) };
+    const resource = await this.call<Resources[C]>(call).catch(undefinedWhenGone);
+    return resource?.state === 'deleting' ? undefined : resource;
+  }
+
+  /** @param clientToken the same one again gives the same resource, so that a lost answer makes no second one */
+  async create<C extends ResourceCollection>(
+    collection: C,
+    spec: object,
+    clientToken: string,
+    options: CallOptions,
+  ): Promise<Resources[C]> {
+    const call: Call = { ...options, verb: 'create', method: 'POST', path: `/v1/${collection}`, body: { ...spec, clientToken } };
+    return (await this.call<{ resource: Resources[C] }>(call)).resource;
+  }
+
+  /** Merges the given fields. */
+  async update<C extends ResourceCollection>(collection: C, id: string, fields: object, options: CallOptions): Promise<Resources[C]> {
+    const call: Call = { ...options, verb: 'update', method: 'PATCH', path: pathOf(collection, id), body: fields };
+    return (await this.call<{ resource: Resources[C] }>(call)).resource;
+  }
+
+  /** Gone already = done. Waits within the budget while something that is also going still refers to it. */
+  async remove(collection: ResourceCollection, id: string, options: CallOptions): Promise<void> {
+    await this.call({ ...options, verb: 'delete', method: 'DELETE', path: pathOf(collection, id) }).catch(undefinedWhenGone);
+  }
+
+  /** Sets the whole target set of a pool. */
+  async setTargets(poolID: string, targets: PoolTarget[], options: CallOptions): Promise<TargetPool> {
+    const call: Call = { ...options, verb: 'targets', method: 'PUT', path: `${pathOf('pools', poolID)}/targets`, body: { targets } };
+    return (await this.call<{ resource: TargetPool }>(call)).resource;
+  }
+
+  async close(): Promise<void> {
+    await this.pool.destroy();
+  }
+
+  private async call<T>(call: Call): Promise<T> {
+    let renewed = false;
+    return retry(
+      this.retryPolicy,
+      () => this.send<T>(call),
+      (error) => {
+        if (error.code !== 'Credentials' || renewed) return worthRetrying(call, error);
+        renewed = true;
+        this.token = undefined;
+        return true;
+      },
+      call.signal,
+    );
+  }
+
+  private async send<T>({ verb, method, path, body, signal, assertValid }: Call): Promise<T> {
+    const authorization = `Bearer ${await this.currentToken()}`;
+    const headers = { authorization, 'x-caller': this.options.caller, ...(body !== undefined && { 'content-type': 'application/json' }) };
+    const payload = body === undefined ? {} : { body: JSON.stringify(body) };
+    if (method !== 'GET') assertValid?.();
+    const sent = this.pool.request({ method, path, headers, ...payload, ...(signal !== undefined && { signal }) });
+    try {
+      this.options.onCall?.(verb);
+      const answer = await sent;
+      const parsed = parseJson(await answer.body.text());
+      if (answer.statusCode < 300) return parsed as T;
+      throw errorOfAnswer(`${method} ${path}`, answer.statusCode, parsed, retryAfter(answer.headers['retry-after']));
+    } catch (thrown) {
+      throw this.describe(thrown, `${method} ${path}`);
+    }
+  }
+
+  private async currentToken(): Promise<string> {
+    this.token ??= await this.options.token();
+    return this.token;
+  }
+
+  /** Says which call to which endpoint failed, where the API itself said nothing. */
+  private describe(thrown: unknown, call: string): OperatorError {
+    const error = toOperatorError(thrown);
+    if (error instanceof LocalCloudError) return error;
+    const remedy = error.code === 'Transient' ? `Check that the local cloud runs at ${this.options.endpoint}.` : undefined;
+    return new OperatorError(error.code, `local cloud, ${call}: ${error.message}${remedy === undefined ? '' : `. ${remedy}`}`, {
+      cause: thrown,
+      ...(remedy !== undefined && { remedy }),
+    });
+  }
+}
+
+function pathOf(collection: ResourceCollection, id: string): string {
+  return `/v1/${collection}/${encodeURIComponent(id)}`;
+}
+
+/** Conflicts are decided by the caller, except that a thing on its way out may hold another one for a moment. */
+function worthRetrying(call: Call, error: OperatorError): boolean {
+  if (error.code === 'Throttled' || error.code === 'Transient') return true;
+  return call.verb === 'delete' && error instanceof LocalCloudError && error.apiCode === 'InUse';
+}
+
+function undefinedWhenGone(error: unknown): undefined {
+  if (error instanceof OperatorError && error.code === 'NotFound') return undefined;
+  throw error;
+}
+
+function parseJson(text: string): unknown {
+  if (text === '') return undefined;
+  try {
+    return JSON.parse(text);
+  } catch (cause) {
+    throw new OperatorError('Transient', `the answer is not JSON: ${text.slice(0, 100)}`, { cause });
+  }
+}
+
+/** The header's seconds, in milliseconds. */
+function retryAfter(header: string | string[] | undefined): number | undefined {
+  const seconds = Number(header);
+  return typeof header === 'string' && Number.isFinite(seconds) ? seconds * 1000 : undefined;
+}

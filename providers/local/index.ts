@@ -1,0 +1,71 @@
+import { readFile } from 'node:fs/promises';
+import type { CloudProviderSpec, LocalProviderSettings } from '../../crds';
+import { OperatorError } from '../../operator/base/errors';
+import type { Cloud, ConnectContext, ProviderModule } from '../provider';
+import { compile } from './annotations';
+import { LocalCloudClient } from './client';
+import { discover } from './discover';
+import { LocalInstances } from './instances';
+import { loadBalancers } from './load-balancers';
+import { LocalMembers } from './members';
+import { PROVIDER_ID_SCHEME } from './provider-id';
+import { LocalRoutes } from './routes';
+
+/** Name of the operator in the local cloud's call counts; the workers' is `cloud-operator-update`. */
+const CALLER = 'cloud-operator';
+
+/** The provider of the local cloud, the operator's half. */
+export const localProvider: ProviderModule = {
+  kind: 'local',
+  providerIDScheme: PROVIDER_ID_SCHEME,
+  programVersion: '1',
+  compile,
+  connect,
+};
+
+async function connect(spec: CloudProviderSpec, context: ConnectContext): Promise<Cloud> {
+  const settings = spec.local;
+  if (settings === undefined) throw new OperatorError('Invalid', 'the CloudProvider has no block spec.local', { field: 'spec.local' });
+  let token = await readToken(settings, context);
+  const renewToken = async (): Promise<string> => (token = await readToken(settings, context));
+  const client = new LocalCloudClient({ endpoint: settings.endpoint, token: renewToken, caller: CALLER });
+  return {
+    loadBalancers,
+    members: new LocalMembers(client, context.clusterID),
+    instances: new LocalInstances(client, context.clusterID),
+    routes: new LocalRoutes(context.clusterID),
+    discover: (stacks) => discover(client, context.clusterID, stacks),
+    workerSettings: () => ({ endpoint: settings.endpoint, token }),
+    close: () => client.close(),
+  };
+}
+
+/** @throws OperatorError Invalid naming the field, when there is no token where the settings say */
+async function readToken({ tokenFile, tokenSecretRef }: LocalProviderSettings, context: ConnectContext): Promise<string> {
+  const [field, text] =
+    tokenFile !== undefined
+      ? ['spec.local.tokenFile', await readTokenFile(tokenFile)]
+      : ['spec.local.tokenSecretRef', await readTokenSecret(tokenSecretRef, context)];
+  const token = text.trim();
+  if (token === '') throw new OperatorError('Invalid', `${field}: the token is empty`, { field });
+  return token;
+}
+
+async function readTokenFile(path: string): Promise<string> {
+  try {
+    return await readFile(path, 'utf8');
+  } catch (cause) {
+    const field = 'spec.local.tokenFile';
+    const remedy = 'The local cloud writes it when it starts; name that file.';
+    throw new OperatorError('Invalid', `${field}: ${path} can't be read: ${(cause as Error).message}. ${remedy}`, { field, remedy, cause });
+  }
+}
+
+async function readTokenSecret(ref: LocalProviderSettings['tokenSecretRef'], context: ConnectContext): Promise<string> {
+  if (ref !== undefined) return context.readSecret(ref.name, ref.key);
+  const field = 'spec.local';
+  throw new OperatorError('Invalid', `CloudProvider ${context.providerName} says nowhere where the API token is`, {
+    field,
+    remedy: 'Set spec.local.tokenSecretRef or spec.local.tokenFile.',
+  });
+}

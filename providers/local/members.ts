@@ -1,0 +1,89 @@
+import { OperatorError } from '../../operator/base/errors';
+import { hashJson } from '../../operator/base/json';
+import type { Members, Problem, Target, TargetGroup } from '../provider';
+import type { PoolTarget } from './api';
+import type { LocalCloudClient } from './client';
+import { instanceIDOf } from './provider-id';
+
+/** Target sets of the pools of one cluster: the whole set in, one PUT out, and only when the set differs. */
+export class LocalMembers implements Members {
+  /** Pool id → hash of the set that was last seen or written; a hint that saves reads, never a reason to leave a write out. */
+  private readonly known = new Map<string, string>();
+
+  constructor(
+    private readonly client: LocalCloudClient,
+    private readonly clusterID: string,
+  ) {}
+
+  async sync(group: TargetGroup, targets: Target[], signalValid: () => boolean): Promise<number> {
+    const wanted = targetsOf(group, targets);
+    const hash = hashOf(wanted);
+    const known = this.known.get(group.id);
+    if ((known === undefined || known === hash) && (await this.registered(group.id)) === hash) return 0;
+    this.known.delete(group.id);
+    const options = { assertValid: () => assertValid(signalValid, group) };
+    const pool = await this.client.setTargets(group.id, wanted, options).catch(async (error: unknown) => {
+      return this.client.setTargets(group.id, await this.withoutDead(wanted, error), options);
+    });
+    this.known.set(group.id, hashOf(pool.targets));
+    return 1;
+  }
+
+  hash(group: TargetGroup, targets: Target[]): string {
+    return hashOf(targetsOf(group, targets));
+  }
+
+  async observe(): Promise<Map<string, string>> {
+    const pools = await this.client.list('pools', { cluster: this.clusterID });
+    this.known.clear();
+    pools.forEach((pool) => this.known.set(pool.id, hashOf(pool.targets)));
+    return new Map(this.known);
+  }
+
+  skipped(targets: Target[]): Problem[] {
+    return targets
+      .filter(({ providerID }) => instanceIDOf(providerID) === undefined)
+      .map(({ nodeName, providerID }) => ({
+        severity: 'Warning',
+        field: 'spec.providerID',
+        value: providerID,
+        message: `Node ${nodeName} gets no traffic: its providerID "${providerID}" names no instance of the local cloud. It must be local:///<zone>/<id>.`,
+      }));
+  }
+
+  /**
+   * The cloud refuses a whole set for one instance that is no more; its Node goes soon, and the others must not wait for that.
+   * @throws `refusal` when it has another cause
+   */
+  private async withoutDead(wanted: PoolTarget[], refusal: unknown): Promise<PoolTarget[]> {
+    if (!(refusal instanceof OperatorError) || refusal.code !== 'Invalid') throw refusal;
+    const all = await this.client.list('instances');
+    const living = new Set(all.filter(({ power, state }) => power !== 'terminated' && state !== 'deleting').map(({ id }) => id));
+    const left = wanted.filter(({ instanceID }) => living.has(instanceID));
+    if (left.length === wanted.length) throw refusal;
+    return left;
+  }
+
+  private async registered(poolID: string): Promise<string> {
+    const pool = await this.client.get('pools', poolID);
+    if (pool !== undefined) return hashOf(pool.targets);
+    this.known.delete(poolID);
+    throw new OperatorError('NotFound', `target pool ${poolID} is not in the local cloud any more; the drift pass makes it again`, {
+      resource: poolID,
+    });
+  }
+}
+
+/** One target for each instance; Nodes whose providerID names none are left out (`skipped` tells which). */
+function targetsOf({ port }: TargetGroup, targets: Target[]): PoolTarget[] {
+  const ids = targets.map(({ providerID }) => instanceIDOf(providerID)).filter((id) => id !== undefined);
+  return [...new Set(ids)].sort().map((instanceID) => ({ instanceID, port }));
+}
+
+function hashOf(targets: PoolTarget[]): string {
+  return hashJson(targets.map(({ instanceID, port }) => `${instanceID}:${port}`).sort());
+}
+
+function assertValid(signalValid: () => boolean, group: TargetGroup): void {
+  if (!signalValid()) throw new OperatorError('Canceled', `members of ${group.id} are not written: this operator may not write any more`);
+}

@@ -1,0 +1,74 @@
+import type { z } from 'zod';
+import type { JsonObject } from '../../../operator/base/json';
+import type { Resource, Tags } from '../api';
+import type { ResourceCollection, Resources } from '../client';
+
+/** Properties that every resource of a program has beside its own. */
+export interface CommonInputs {
+  /** Name in the cloud: deterministic, so that a second create finds the first one's result. */
+  name: string;
+  /** UID of the owner in Kubernetes. */
+  ownerUID: string;
+  /** namespace/name of the owner, for people who look at the cloud. */
+  owner: string;
+}
+
+/** One type of resource: how its program inputs and the cloud's fields map onto each other. All functions are pure. */
+export interface ResourceDescription<C extends ResourceCollection = ResourceCollection, Inputs extends CommonInputs = CommonInputs> {
+  readonly token: string;
+  readonly collection: C;
+  /** Properties that the cloud can't change in place. */
+  readonly replaceOn: readonly string[];
+  readonly schema: z.ZodType<Inputs>;
+  /** The API's fields, without name and tags. */
+  fields(inputs: Inputs): Record<string, unknown>;
+  /** The inverse of `fields`: the inputs that give what is in the cloud, without the common ones. */
+  properties(resource: Resources[C]): JsonObject;
+  /** What the cloud adds: outputs that are no inputs. Nothing that changes by itself. */
+  observed(resource: Resources[C]): JsonObject;
+}
+
+/** All inputs as a program would have to give them for the cloud to look as it does. */
+export function inputsOf<C extends ResourceCollection, I extends CommonInputs>(
+  description: ResourceDescription<C, I>,
+  resource: Resources[C],
+): JsonObject {
+  return { ...commonInputs(resource), ...description.properties(resource) };
+}
+
+/** All outputs, as create, update and refresh record them. */
+export function outputsOf<C extends ResourceCollection, I extends CommonInputs>(
+  description: ResourceDescription<C, I>,
+  resource: Resources[C],
+): JsonObject {
+  return { ...inputsOf(description, resource), ...description.observed(resource) };
+}
+
+/** Who made a resource: where its stack and its place in the program are found again. */
+export interface Maker {
+  clusterID: string;
+  stack: string;
+  /** Name of the resource in the program. */
+  resource: string;
+}
+
+export function tagsOf(maker: Maker, inputs: CommonInputs): Tags {
+  return { clusterID: maker.clusterID, stack: maker.stack, resource: maker.resource, ownerUID: inputs.ownerUID, owner: inputs.owner };
+}
+
+/** True when `maker` made the resource, by its tags. */
+export function madeBy(maker: Maker, resource: Resource): boolean {
+  const { clusterID, stack, resource: name } = resource.tags;
+  return clusterID === maker.clusterID && stack === maker.stack && name === maker.resource;
+}
+
+/** The holder of a resource, in words. */
+export function holderOf(resource: Resource): string {
+  const { clusterID, stack, owner } = resource.tags;
+  if (clusterID === undefined) return 'somebody who left no tags';
+  return `${owner ?? 'an unnamed owner'} (stack ${stack ?? 'unknown'}, cluster ${clusterID})`;
+}
+
+function commonInputs({ name, tags }: Resource): JsonObject {
+  return { name, ...(tags.ownerUID !== undefined && { ownerUID: tags.ownerUID }), ...(tags.owner !== undefined && { owner: tags.owner }) };
+}

@@ -1,0 +1,45 @@
+import { z } from 'zod';
+import type { JsonObject } from '../../../operator/base/json';
+import type { LoadBalancerListener } from '../api';
+import type { ResourceDescription } from './description';
+
+const schema = z.object({
+  name: z.string().min(1),
+  ownerUID: z.string().min(1),
+  owner: z.string(),
+  scheme: z.enum(['Public', 'Internal']),
+  addressIDs: z.array(z.string()).min(1),
+  listeners: z
+    .array(
+      z.object({
+        name: z.string(),
+        protocol: z.enum(['TCP', 'UDP']),
+        port: z.number().int(),
+        poolID: z.string(),
+        idleTimeoutMs: z.number().int(),
+      }),
+    )
+    .min(1),
+  sourceRanges: z.array(z.string()),
+});
+export type LoadBalancerInputs = z.infer<typeof schema>;
+
+/** The load balancer itself: addresses, listeners, who may connect. */
+export const loadBalancer: ResourceDescription<'loadbalancers', LoadBalancerInputs> = {
+  token: 'local:index:LoadBalancer',
+  collection: 'loadbalancers',
+  replaceOn: ['name', 'scheme'],
+  schema,
+  fields: ({ scheme, addressIDs, listeners, sourceRanges }) => ({ scheme, addressIDs, listeners, sourceRanges }),
+  properties: ({ scheme, addressIDs, listeners, sourceRanges }) => ({
+    scheme,
+    addressIDs: [...addressIDs],
+    listeners: [...listeners].sort((a, b) => (a.name < b.name ? -1 : 1)).map(listenerOf),
+    sourceRanges: [...sourceRanges].sort(),
+  }),
+  observed: () => ({}),
+};
+
+function listenerOf({ name, protocol, port, poolID, idleTimeoutMs }: LoadBalancerListener): JsonObject {
+  return { name, protocol, port, poolID, ...(idleTimeoutMs !== undefined && { idleTimeoutMs }) };
+}

@@ -1,0 +1,146 @@
+import { OperatorError, type ErrorCode } from '../../../operator/base/errors';
+import { canonicalJson, hashJson, type JsonObject } from '../../../operator/base/json';
+import type { ResourceContext, ResourceType } from '../../resource-provider/resource-provider';
+import type { UpdateContext } from '../../worker-module';
+import { LocalCloudError } from '../api-error';
+import type { CallOptions, LocalCloudClient, ResourceCollection, Resources } from '../client';
+import { retry } from '../retry';
+import { holderOf, inputsOf, madeBy, outputsOf, tagsOf, type CommonInputs, type Maker, type ResourceDescription } from './description';
+
+/**
+ * Serves one described resource to the engine.
+ *
+ * Names are deterministic, so the new one of a replacement can't stand beside the old one: every replacement deletes first.
+ */
+export class OwnedResource<C extends ResourceCollection, Inputs extends CommonInputs> implements ResourceType {
+  readonly token: string;
+  readonly replaceOn: readonly string[];
+  readonly deleteBeforeReplace = true;
+
+  constructor(
+    private readonly description: ResourceDescription<C, Inputs>,
+    private readonly client: LocalCloudClient,
+    private readonly updateContext: UpdateContext,
+  ) {
+    this.token = description.token;
+    this.replaceOn = description.replaceOn;
+  }
+
+  check(inputs: JsonObject): { property: string; reason: string }[] {
+    const { error } = this.description.schema.safeParse(inputs);
+    return (error?.issues ?? []).map((issue) => ({ property: issue.path.join('.'), reason: issue.message }));
+  }
+
+  /**
+   * Creates. Whatever an earlier try of ours left (its answer was lost) is adopted and brought to `inputs`.
+   * @throws OperatorError Conflict naming the holder when the name belongs to somebody else
+   */
+  async create(inputs: JsonObject, context: ResourceContext): Promise<{ id: string; outputs: JsonObject }> {
+    const wanted = this.parse(inputs);
+    const resource = await this.createOnce(wanted, context).catch(async (error: unknown) => {
+      if (existsAlready(error)) return this.findOurs(wanted, context);
+      throw error;
+    });
+    const created = await this.bringTo(resource, wanted, context);
+    return { id: created.id, outputs: outputsOf(this.description, created) };
+  }
+
+  async read(id: string, context: ResourceContext): Promise<{ inputs: JsonObject; outputs: JsonObject } | undefined> {
+    const resource = await this.client.get(this.description.collection, id, this.callOptions(context));
+    if (resource === undefined) return undefined;
+    return { inputs: inputsOf(this.description, resource), outputs: outputsOf(this.description, resource) };
+  }
+
+  async update(id: string, _olds: JsonObject, news: JsonObject, context: ResourceContext): Promise<{ outputs: JsonObject }> {
+    const updated = await this.patch(id, this.parse(news), context);
+    return { outputs: outputsOf(this.description, updated) };
+  }
+
+  /**
+   * Deletes by id, after a look at the tags: an object that is no longer marked as ours is left alone.
+   * @throws OperatorError Conflict naming the holder
+   */
+  async delete(id: string, context: ResourceContext): Promise<void> {
+    const resource = await this.client.get(this.description.collection, id, this.callOptions(context));
+    if (resource === undefined) return;
+    if (!madeBy(this.maker(context), resource)) {
+      throw this.fail('Conflict', context, `${id} is not deleted, because its tags say that it belongs to ${holderOf(resource)}`, {
+        remedy: 'Restore its tags clusterID, stack and resource, or delete it by hand.',
+      });
+    }
+    await this.client.remove(this.description.collection, id, this.callOptions(context));
+  }
+
+  /** The same owner, resource and name always send the same client token. */
+  private createOnce(wanted: Inputs, context: ResourceContext): Promise<Resources[C]> {
+    const { clusterID, stack, resource } = this.maker(context);
+    const clientToken = `${wanted.ownerUID}/${resource}/${hashJson([clusterID, stack, wanted.name])}`;
+    const spec = { name: wanted.name, tags: tagsOf(this.maker(context), wanted), ...this.description.fields(wanted) };
+    return this.client.create(this.description.collection, spec, clientToken, this.callOptions(context));
+  }
+
+  /** The resource that holds our name; a listing may lag behind the create that told us of it, so it is asked more than once. */
+  private findOurs(wanted: Inputs, context: ResourceContext): Promise<Resources[C]> {
+    const look = async (): Promise<Resources[C]> => {
+      const listed = await this.client.list(this.description.collection, { name: wanted.name }, this.callOptions(context));
+      const found = listed.find(({ name, state }) => name === wanted.name && state !== 'deleting');
+      if (found === undefined)
+        throw this.fail('Transient', context, `the name ${wanted.name} is taken, but nothing of that name is listed yet`);
+      if (madeBy(this.maker(context), found)) return found;
+      throw this.fail('Conflict', context, `the name ${wanted.name} belongs to ${holderOf(found)}`, {
+        remedy: `Delete or rename ${found.id} in the cloud if nobody needs it.`,
+      });
+    };
+    return retry(
+      this.client.retryPolicy,
+      look,
+      (error) => !(error instanceof LocalCloudError) && error.code === 'Transient',
+      context.signal,
+    );
+  }
+
+  /** What was just created, or found again, may be of an older try with other inputs. */
+  private async bringTo(found: Resources[C], wanted: Inputs, context: ResourceContext): Promise<Resources[C]> {
+    const has = inputsOf(this.description, found);
+    if (canonicalJson(has) === canonicalJson(wanted)) return found;
+    const wants = wanted as Record<string, unknown>;
+    if (this.replaceOn.every((property) => canonicalJson(has[property]) === canonicalJson(wants[property]))) {
+      return this.patch(found.id, wanted, context);
+    }
+    await this.delete(found.id, context);
+    return this.createOnce(wanted, context);
+  }
+
+  private patch(id: string, wanted: Inputs, context: ResourceContext): Promise<Resources[C]> {
+    const changeable = Object.entries(this.description.fields(wanted)).filter(([field]) => !this.replaceOn.includes(field));
+    const fields = { ...Object.fromEntries(changeable), tags: tagsOf(this.maker(context), wanted) };
+    return this.client.update(this.description.collection, id, fields, this.callOptions(context));
+  }
+
+  private parse(inputs: JsonObject): Inputs {
+    const { data, error } = this.description.schema.safeParse(inputs);
+    if (error === undefined) return data;
+    const first = error.issues[0];
+    throw new OperatorError('Invalid', `${this.token}: ${first?.path.join('.') ?? ''}: ${first?.message ?? 'invalid inputs'}`);
+  }
+
+  private maker(context: ResourceContext): Maker {
+    return { clusterID: this.updateContext.clusterID, stack: this.updateContext.stack, resource: context.name };
+  }
+
+  private callOptions(context: ResourceContext): CallOptions {
+    return { signal: context.signal, assertValid: () => this.updateContext.assertValid() };
+  }
+
+  private fail(code: ErrorCode, context: ResourceContext, what: string, detail: { remedy?: string } = {}): OperatorError {
+    const message = `${this.token} ${context.name}: ${what}${detail.remedy === undefined ? '' : `. ${detail.remedy}`}`;
+    return new OperatorError(code, message, { resource: context.urn, ...detail });
+  }
+}
+
+/** A name that is taken, or a client token that made something with other inputs; NameTaken for another field is somebody else's thing. */
+function existsAlready(error: unknown): boolean {
+  if (!(error instanceof LocalCloudError)) return false;
+  if (error.apiCode === 'TokenMismatch') return true;
+  return error.apiCode === 'NameTaken' && (error.field === undefined || error.field === 'name');
+}

@@ -1,0 +1,141 @@
+import ipaddr from 'ipaddr.js';
+import type { CloudLoadBalancerSpec, CloudRouteSpec, HealthCheck, Listener } from '../../crds';
+import type { Problem } from '../provider';
+import { instanceIDOf } from './provider-id';
+
+/** What the local cloud can't do of a load balancer, in words for its author. Pure; never throws. */
+export function validateLoadBalancer(spec: CloudLoadBalancerSpec): Problem[] {
+  return [
+    ...spec.listeners.flatMap((listener, index) => validateListener(listener, index)),
+    ...validateFamilies(spec),
+    ...validateAddresses(spec),
+    ...validateSourceRanges(spec),
+    ...validateHealthCheck(spec),
+    ...validateSharing(spec),
+  ];
+}
+
+/** What the local cloud can't do of a route. Pure; never throws. */
+export function validateRoute(spec: CloudRouteSpec): Problem[] {
+  return [...validateDestination(spec.destinationCIDR), ...validateNextHop(spec)];
+}
+
+function validateListener({ protocol, nodePort, name }: Listener, index: number): Problem[] {
+  const field = `spec.listeners[${index}]`;
+  const problems: Problem[] = [];
+  if (protocol === 'SCTP') {
+    problems.push(
+      error(`${field}.protocol`, protocol, `listener "${name}": the local cloud has no SCTP. Use TCP or UDP, or remove the port.`),
+    );
+  }
+  if (nodePort === undefined) {
+    const message = `listener "${name}" has no node port, and the local cloud reaches Nodes only through node ports. Set spec.allocateLoadBalancerNodePorts: true on the Service, or nodePort on the listener.`;
+    problems.push(error(`${field}.nodePort`, '', message));
+  }
+  return problems;
+}
+
+function validateFamilies({ ipFamilies }: CloudLoadBalancerSpec): Problem[] {
+  if (!ipFamilies.includes('IPv6')) return [];
+  const value = ipFamilies.join(', ');
+  if (ipFamilies.includes('IPv4')) {
+    return [warning('spec.ipFamilies', value, 'the local cloud has no IPv6 yet: the load balancer gets an IPv4 address only.')];
+  }
+  return [error('spec.ipFamilies', value, 'the local cloud has no IPv6 yet. Add IPv4 to the families.')];
+}
+
+function validateAddresses({ addresses = [] }: CloudLoadBalancerSpec): Problem[] {
+  const problems = addresses.flatMap((text, index) => {
+    const field = `spec.addresses[${index}]`;
+    if (ipaddr.IPv4.isValidFourPartDecimal(text)) return [];
+    const why = ipaddr.IPv6.isValid(text) ? 'is an IPv6 address, which the local cloud has not yet' : 'is not an IP address';
+    return [error(field, text, `"${text}" ${why}. Ask for an IPv4 address of the local cloud's pool, or leave the address out.`)];
+  });
+  if (addresses.length > 1) {
+    const message = 'a load balancer of the local cloud has one IPv4 address. Leave only one in spec.addresses.';
+    problems.push(error('spec.addresses', addresses.join(', '), message));
+  }
+  return problems;
+}
+
+function validateSourceRanges({ sourceRanges = [] }: CloudLoadBalancerSpec): Problem[] {
+  return sourceRanges.flatMap((range, index) => {
+    const field = `spec.sourceRanges[${index}]`;
+    if (ipaddr.IPv4.isValidCIDRFourPartDecimal(range.trim())) return [];
+    const why = ipaddr.IPv6.isValidCIDR(range.trim()) ? 'is an IPv6 range, which the local cloud has not yet' : 'is not a CIDR';
+    return [error(field, range, `"${range}" ${why}. Write an IPv4 range such as 203.0.113.0/24, or remove it.`)];
+  });
+}
+
+function validateHealthCheck({ healthCheck, listeners, local }: CloudLoadBalancerSpec): Problem[] {
+  if (healthCheck === undefined) return [];
+  const { port, intervalSeconds = Infinity, timeoutSeconds = 0 } = healthCheck;
+  const problems = validatePath(healthCheck);
+  if (port === undefined && listeners.every(({ protocol }) => protocol === 'UDP')) {
+    const message =
+      'a UDP listener can only be checked on a TCP port. Set spec.healthCheck.port; until then every target counts as healthy.';
+    problems.push(warning('spec.healthCheck.port', '', message));
+  }
+  const intervalMs = local?.healthCheckIntervalMs ?? intervalSeconds * 1000;
+  if (timeoutSeconds * 1000 > intervalMs) {
+    const message = `a check can't take longer than the ${intervalMs} ms from one check to the next. Set spec.healthCheck.timeoutSeconds lower, or the interval higher.`;
+    problems.push(error('spec.healthCheck.timeoutSeconds', String(timeoutSeconds), message));
+  }
+  return problems;
+}
+
+function validatePath({ protocol, path }: HealthCheck): Problem[] {
+  const field = 'spec.healthCheck.path';
+  if (path === undefined) return [];
+  if (protocol === 'TCP') {
+    return [warning(field, path, 'a TCP health check has no path. Remove it, or set spec.healthCheck.protocol: HTTP.')];
+  }
+  if (/^\/[\x21-\x7e]*$/.test(path)) return [];
+  return [
+    error(field, path, `"${path}" can't be requested. Write a path of printable ASCII without spaces, percent-encoded where needed.`),
+  ];
+}
+
+function validateSharing({ placement, sessionAffinity }: CloudLoadBalancerSpec): Problem[] {
+  const problems: Problem[] = [];
+  if (placement !== undefined) {
+    const message = "a load balancer of the local cloud can't be shared: it has one list of source ranges. Remove spec.placement.";
+    problems.push(error('spec.placement', placement.name, message));
+  }
+  if (sessionAffinity?.type === 'ClientIP') {
+    const message =
+      'the local cloud has no session affinity: connections of one client go to any Node. Set sessionAffinity: None to accept that.';
+    problems.push(warning('spec.sessionAffinity.type', sessionAffinity.type, message));
+  }
+  return problems;
+}
+
+function validateDestination(destinationCIDR: string): Problem[] {
+  const field = 'spec.destinationCIDR';
+  if (ipaddr.IPv6.isValidCIDR(destinationCIDR)) {
+    return [error(field, destinationCIDR, 'the local cloud has no IPv6 routes yet. Use an IPv4 PodCIDR.')];
+  }
+  if (!ipaddr.IPv4.isValidCIDRFourPartDecimal(destinationCIDR)) {
+    return [error(field, destinationCIDR, `"${destinationCIDR}" is not a CIDR. Write for example 10.244.1.0/24.`)];
+  }
+  const [, bits] = ipaddr.IPv4.parseCIDR(destinationCIDR);
+  const network = `${ipaddr.IPv4.networkAddressFromCIDR(destinationCIDR).toString()}/${bits}`;
+  return network === destinationCIDR ? [] : [error(field, destinationCIDR, `"${destinationCIDR}" is not a network. Write ${network}.`)];
+}
+
+function validateNextHop({ providerID, nodeName }: CloudRouteSpec): Problem[] {
+  if (providerID === undefined || providerID === '') {
+    const message = `the next hop of a route is an instance, and Node ${nodeName} has no providerID yet. It gets one when it is initialized; or set spec.providerID: local:///<zone>/<id>.`;
+    return [error('spec.providerID', '', message)];
+  }
+  if (instanceIDOf(providerID) !== undefined) return [];
+  return [error('spec.providerID', providerID, `"${providerID}" is not an instance of the local cloud. Write local:///<zone>/<id>.`)];
+}
+
+function error(field: string, value: string, message: string): Problem {
+  return { severity: 'Error', field, value, message };
+}
+
+function warning(field: string, value: string, message: string): Problem {
+  return { severity: 'Warning', field, value, message };
+}

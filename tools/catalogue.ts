@@ -1,3 +1,5 @@
+import { OperatorError } from '../operator/base/errors';
+
 /** The programs that the project runs besides Node: which version is built or downloaded, which others are good enough, and where each comes from. */
 export type ToolName = 'etcd' | 'kube-apiserver' | 'kube-controller-manager' | 'kubectl' | 'pulumi';
 
@@ -110,9 +112,9 @@ const PULUMI: Tool = {
   },
   release: (os, arch) => {
     if (os === 'windows') return undefined;
-    const folder = `/pulumi/pulumi/releases/download/${PULUMI_VERSION}`;
+    const folder = '/releases/sdk';
     return {
-      host: 'github.com',
+      host: 'get.pulumi.com',
       path: `${folder}/pulumi-${PULUMI_VERSION}-${os}-${arch === 'amd64' ? 'x64' : arch}.tar.gz`,
       checksumPath: `${folder}/pulumi-${PULUMI_VERSION.slice(1)}-checksums.txt`,
       member: 'pulumi/pulumi',
@@ -149,9 +151,10 @@ export const TOOLS: readonly Tool[] = [
 
 export const TOOL_NAMES: readonly ToolName[] = TOOLS.map((tool) => tool.name);
 
-/** @throws RangeError for a name that is not in the catalogue */
+/** @throws OperatorError Invalid for a name that is not in the catalogue */
 export function toolNamed(name: string): Tool {
   const tool = TOOLS.find((candidate) => candidate.name === name);
-  if (tool === undefined) throw new RangeError(`no tool named "${name}"; there are ${TOOL_NAMES.join(', ')}`);
+  if (tool === undefined)
+    throw new OperatorError('Invalid', `there is no tool named "${name}"`, { remedy: `use ${TOOL_NAMES.join(', ')}` });
   return tool;
 }

@@ -1,0 +1,61 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Command, CommanderError } from 'commander';
+import { PROJECT_ROOT } from '../entry';
+import type { Subcommand } from './command';
+import { describeFailure } from './failure';
+import { run } from './run';
+import { tools } from './tools';
+
+/** Every subcommand, under the heading that `--help` shows it with. Its file imports what is heavy only inside its action. */
+const SUBCOMMANDS: Record<string, Subcommand[]> = {
+  'In a cluster:': [run],
+  'On this machine:': [tools],
+};
+
+const AFTER_HELP = `
+Exit codes: 0 all went well, 1 it failed, 2 the command line, a file or a tool that was named can't be used.
+
+Try it: cloud-operator dev up
+`;
+
+function makeProgram(): Command {
+  const { version } = JSON.parse(readFileSync(join(PROJECT_ROOT, 'package.json'), 'utf8')) as { version: string };
+  const program = new Command('cloud-operator')
+    .description(
+      'A declarative cloud-controller-manager: Services, Nodes and routes become Cloud* objects, and Pulumi makes the cloud match.',
+    )
+    .version(version, '--version', 'print the version')
+    .option('--debug', 'show a stack trace when something fails (also: DEBUG=1)')
+    .helpOption('-h, --help', 'print what there is')
+    .addHelpText('after', AFTER_HELP)
+    .configureOutput({ outputError: (text, write) => write(text.replace(/^error: /, 'cloud-operator: ')) })
+    .exitOverride();
+  for (const [heading, subcommands] of Object.entries(SUBCOMMANDS)) {
+    program.commandsGroup(heading);
+    for (const add of subcommands) add(program);
+  }
+  return program;
+}
+
+async function main(): Promise<void> {
+  try {
+    await makeProgram().parseAsync();
+  } catch (thrown) {
+    if (thrown instanceof CommanderError) {
+      // commander has said what is wrong, or has printed the help that was asked for
+      process.exitCode = thrown.exitCode === 0 ? 0 : 2;
+      return;
+    }
+    const debug = process.argv.includes('--debug') || (process.env['DEBUG'] ?? '') !== '';
+    const { text, exitCode } = describeFailure(thrown, debug);
+    process.stderr.write(`cloud-operator: ${text}\n`);
+    process.exitCode = exitCode;
+  }
+}
+
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  if (error.code !== 'EPIPE') throw error;
+  process.exit(0); // the reader has seen enough: `cloud-operator … | head`
+});
+void main();

@@ -70,7 +70,8 @@ export interface EventRecorder {
 
 /** A keyed work queue: one worker per key, dedupe, delays, exponential back-off per key. */
 export interface WorkQueue {
-  add(key: string): void;
+  /** Low: after everything else, for resyncs and other work that nobody waits for. */
+  add(key: string, priority?: 'Normal' | 'Low'): void;
   addAfter(key: string, ms: number): void;
   /** Adds after the key's own growing back-off. */
   addRateLimited(key: string): void;

@@ -1,0 +1,204 @@
+import { systemClock, type Clock } from '../base/clock';
+import { toOperatorError, type OperatorError } from '../base/errors';
+import type { Logger } from '../base/log';
+import type { WorkQueue } from './api';
+import { exponentialDelay, type BackOffLimits } from './back-off';
+
+export type Priority = 'Normal' | 'Low';
+
+/** Told of everything that happens in a queue; times in milliseconds. */
+export interface QueueMetrics {
+  /** A key was added that was not waiting yet. */
+  added(): void;
+  retried(): void;
+  depth(keys: number): void;
+  /** A key left the queue for a worker after waiting for `waitedMs`. */
+  started(waitedMs: number): void;
+  finished(tookMs: number, failed: boolean): void;
+}
+
+export interface KeyedQueueOptions {
+  name: string;
+  logger: Logger;
+  /** Of the per-key back-off; default 5 s and 300 s, as upstream's service queue (contract 2.1). */
+  backOff?: BackOffLimits;
+  clock?: Clock;
+  metrics?: QueueMetrics;
+}
+
+interface Waiting {
+  priority: Priority;
+  since: number;
+}
+
+/**
+ * A keyed work queue with client-go's promises: a key waits once however often it is added, is never with two workers, and is run again when it
+ * was added while it ran. Unlike there, a run or a success cancels the retry that an earlier failure has left behind.
+ */
+export class KeyedQueue implements WorkQueue {
+  readonly name: string;
+  private readonly clock: Clock;
+  private readonly backOff: BackOffLimits;
+  /** Keys to run, in order; a Map keeps the order of insertion. */
+  private readonly ready = { Normal: new Map<string, Waiting>(), Low: new Map<string, Waiting>() };
+  /** Running keys: since when, and how to run again. */
+  private readonly running = new Map<string, { since: number; again?: Waiting }>();
+  private readonly delayed = new Map<string, { due: number; cancel: () => void }>();
+  private readonly retries = new Map<string, () => void>();
+  private readonly failures = new Map<string, number>();
+  /** Workers that wait for a key. */
+  private readonly idle: (() => void)[] = [];
+
+  constructor(private readonly options: KeyedQueueOptions) {
+    this.name = options.name;
+    this.clock = options.clock ?? systemClock;
+    this.backOff = options.backOff ?? { baseMs: 5_000, maxMs: 300_000 };
+  }
+
+  get depth(): number {
+    return this.ready.Normal.size + this.ready.Low.size;
+  }
+
+  /** Milliseconds for which the longest running key has been with its worker; 0 = none runs. */
+  get longestRunningMs(): number {
+    const now = this.clock.monotonic();
+    return Math.max(0, ...[...this.running.values()].map(({ since }) => now - since));
+  }
+
+  add(key: string, priority: Priority = 'Normal'): void {
+    const run = this.running.get(key);
+    const known = this.waitingOf(key);
+    if (known?.priority === 'Normal' || known?.priority === priority) return;
+    if (known === undefined) this.options.metrics?.added();
+    const waiting: Waiting = { priority, since: known?.since ?? this.clock.monotonic() };
+    if (run !== undefined) {
+      run.again = waiting;
+      return;
+    }
+    this.ready.Low.delete(key);
+    this.enqueue(key, waiting);
+  }
+
+  /** The earliest of several delays of one key counts. */
+  addAfter(key: string, ms: number): void {
+    if (ms <= 0) return this.add(key);
+    const due = this.clock.monotonic() + ms;
+    const known = this.delayed.get(key);
+    if (known !== undefined && known.due <= due) return;
+    known?.cancel();
+    const cancel = this.clock.after(ms, () => {
+      this.delayed.delete(key);
+      this.add(key);
+    });
+    this.delayed.set(key, { due, cancel });
+  }
+
+  addRateLimited(key: string): void {
+    this.retryAfter(key, 0);
+  }
+
+  forget(key: string): void {
+    this.failures.delete(key);
+    this.cancelRetry(key);
+  }
+
+  /** How often in a row the key was added rate limited. */
+  failuresOf(key: string): number {
+    return this.failures.get(key) ?? 0;
+  }
+
+  /** Resolves after the abort, when the keys that run have ended. A handler that returns without addRateLimited forgets its key's failures. */
+  async run(workers: number, handle: (key: string) => Promise<void>, signal: AbortSignal): Promise<void> {
+    const wakeAll = (): void => this.idle.splice(0).forEach((wake) => wake());
+    signal.addEventListener('abort', wakeAll, { once: true });
+    await Promise.all(Array.from({ length: workers }, () => this.work(handle, signal)));
+    signal.removeEventListener('abort', wakeAll);
+  }
+
+  /** Drops all delays and retries, for the end of the process. */
+  close(): void {
+    for (const { cancel } of this.delayed.values()) cancel();
+    for (const cancel of this.retries.values()) cancel();
+    this.delayed.clear();
+    this.retries.clear();
+  }
+
+  private async work(handle: (key: string) => Promise<void>, signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      const key = this.take();
+      if (key === undefined) await new Promise<void>((wake) => this.idle.push(wake));
+      else await this.process(key, handle, signal);
+    }
+  }
+
+  private async process(key: string, handle: (key: string) => Promise<void>, signal: AbortSignal): Promise<void> {
+    const startedAt = this.clock.monotonic();
+    const failuresBefore = this.failuresOf(key);
+    let failure: OperatorError | undefined;
+    try {
+      await handle(key);
+    } catch (thrown) {
+      failure = toOperatorError(thrown);
+    }
+    if (failure !== undefined) this.failed(key, failure, signal);
+    else if (this.failuresOf(key) === failuresBefore) this.forget(key);
+    this.done(key);
+    this.options.metrics?.finished(this.clock.monotonic() - startedAt, failure !== undefined);
+  }
+
+  private failed(key: string, failure: OperatorError, signal: AbortSignal): void {
+    const level = signal.aborted && failure.code === 'Canceled' ? 'debug' : 'warn';
+    this.retryAfter(key, failure.retryAfterMs ?? 0);
+    this.options.logger[level]({ queue: this.name, key, failures: this.failuresOf(key), err: failure }, `${key}: ${failure.message}`);
+  }
+
+  private retryAfter(key: string, atLeastMs: number): void {
+    const failures = this.failuresOf(key);
+    this.failures.set(key, failures + 1);
+    this.cancelRetry(key);
+    const cancel = this.clock.after(Math.max(atLeastMs, exponentialDelay(failures, this.backOff)), () => {
+      this.retries.delete(key);
+      this.add(key);
+    });
+    this.retries.set(key, cancel);
+    this.options.metrics?.retried();
+  }
+
+  private take(): string | undefined {
+    for (const ready of [this.ready.Normal, this.ready.Low]) {
+      for (const [key, { since }] of ready) {
+        ready.delete(key);
+        const now = this.clock.monotonic();
+        this.running.set(key, { since: now });
+        // This run is the retry.
+        this.cancelRetry(key);
+        this.options.metrics?.depth(this.depth);
+        this.options.metrics?.started(now - since);
+        return key;
+      }
+    }
+    return undefined;
+  }
+
+  private waitingOf(key: string): Waiting | undefined {
+    const run = this.running.get(key);
+    return run === undefined ? (this.ready.Normal.get(key) ?? this.ready.Low.get(key)) : run.again;
+  }
+
+  private done(key: string): void {
+    const again = this.running.get(key)?.again;
+    this.running.delete(key);
+    if (again !== undefined) this.enqueue(key, again);
+  }
+
+  private enqueue(key: string, waiting: Waiting): void {
+    this.ready[waiting.priority].set(key, waiting);
+    this.options.metrics?.depth(this.depth);
+    this.idle.shift()?.();
+  }
+
+  private cancelRetry(key: string): void {
+    this.retries.get(key)?.();
+    this.retries.delete(key);
+  }
+}

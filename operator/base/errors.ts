@@ -64,7 +64,7 @@ const TRANSIENT_SYSTEM_CODES = new Set([
 /** Turns anything thrown into an OperatorError, keeping it as the cause. */
 export function toOperatorError(thrown: unknown): OperatorError {
   if (thrown instanceof OperatorError) return thrown;
-  if (!(thrown instanceof Error)) return new OperatorError('Unknown', String(thrown), { cause: thrown });
+  if (!isError(thrown)) return new OperatorError('Unknown', String(thrown), { cause: thrown });
   if (thrown.name === 'AbortError') return new OperatorError('Canceled', thrown.message, { cause: thrown });
   const systemCode = findSystemCode(thrown);
   if (systemCode !== undefined) return new OperatorError('Transient', `${systemCode}: ${thrown.message}`, { cause: thrown });
@@ -82,9 +82,14 @@ export function codeOfHttpStatus(status: number): ErrorCode {
 }
 
 function findSystemCode(error: Error): string | undefined {
-  for (let at: unknown = error, depth = 0; at instanceof Error && depth < 5; at = at.cause, depth++) {
+  for (let at: unknown = error, depth = 0; isError(at) && depth < 5; at = at.cause, depth++) {
     const code = (at as NodeJS.ErrnoException).code;
     if (code !== undefined && TRANSIENT_SYSTEM_CODES.has(code)) return code;
   }
   return undefined;
+}
+
+/** By shape: Node's own errors come from another realm where code runs in a VM context, and are then no instances of this realm's Error. */
+function isError(thrown: unknown): thrown is Error {
+  return typeof thrown === 'object' && thrown !== null && 'message' in thrown && 'name' in thrown && typeof thrown.message === 'string';
 }

@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import type { CloudLoadBalancerSpec, Listener } from '../../crds';
 import type { JsonObject } from '../../operator/base/json';
 import type { LoadBalancerInput, LoadBalancerResult, LoadBalancers, Problem } from '../provider';
@@ -35,10 +36,11 @@ export interface RenderedListener {
 }
 
 /** What the program publishes for one load balancer. */
-export interface PublishedLoadBalancer {
-  addresses: string[];
-  pools: { id: string; port: number }[];
-}
+const publishedLoadBalancer = z.object({
+  addresses: z.array(z.string()).min(1),
+  pools: z.array(z.object({ id: z.string(), port: z.number().int() })),
+});
+export type PublishedLoadBalancer = z.infer<typeof publishedLoadBalancer>;
 
 /** Load balancers of the local cloud: one cloud load balancer for each CloudLoadBalancer. */
 export const loadBalancers: LoadBalancers = {
@@ -116,15 +118,12 @@ function defaultInterval(intervalSeconds: number | undefined, timeoutMs = 0): nu
 
 /** Empty = everybody, which is what any range of length 0 means (contract 2.12, allow-all). */
 function renderSourceRanges({ sourceRanges = [] }: CloudLoadBalancerSpec): string[] {
-  const ranges = [...new Set(sourceRanges.map((range) => range.trim()))].sort();
+  const ranges = [...new Set(sourceRanges)].sort();
   return ranges.some((range) => /^[0-9.]+\/0$/.test(range)) ? [] : ranges;
 }
 
 function results(outputs: JsonObject, uid: string): LoadBalancerResult | undefined {
-  const published = outputs[uid] as unknown as PublishedLoadBalancer | undefined;
-  if (published === undefined || !Array.isArray(published.addresses) || !Array.isArray(published.pools)) return undefined;
-  return {
-    ingress: published.addresses.map((ip) => ({ ip, ipMode: 'Proxy' })),
-    targetGroups: published.pools.map(({ id, port }) => ({ id, port })),
-  };
+  const { data } = publishedLoadBalancer.safeParse(outputs[uid]);
+  if (data === undefined) return undefined;
+  return { ingress: data.addresses.map((ip) => ({ ip, ipMode: 'Proxy' })), targetGroups: data.pools };
 }

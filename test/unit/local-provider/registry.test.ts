@@ -1,0 +1,16 @@
+import { loadProvider } from '../../../providers/registry';
+
+describe('the registry of providers', () => {
+  it('loads the local cloud without the Pulumi SDK', async () => {
+    const provider = await loadProvider('local');
+    expect(provider).toMatchObject({ kind: 'local', providerIDScheme: 'local' });
+    expect(Object.keys(require.cache).filter((path) => path.includes('@pulumi'))).toEqual([]);
+  });
+
+  it.each(['nope', 'constructor', '__proto__', ''])('refuses the kind "%s" and names the known ones', async (kind) => {
+    await expect(loadProvider(kind)).rejects.toMatchObject({
+      code: 'Invalid',
+      message: expect.stringContaining('known are local') as string,
+    });
+  });
+});

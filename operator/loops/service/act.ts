@@ -1,0 +1,122 @@
+import { FIELD_MANAGERS } from '../../../crds';
+import { OperatorError, toOperatorError } from '../../base/errors';
+import type { EventRecorder, KubeApi, WorkQueue } from '../../kube/api';
+import { keyOf, type Service, SERVICES } from '../../kube/object';
+import { CLOUD_LOAD_BALANCERS, type StoredCloudLoadBalancer } from '../kinds';
+import type { Action } from './actions';
+import { type CloudLoadBalancerBody, isOwnedBy } from './cloud-load-balancer';
+import { EVENTS } from './actions';
+
+/** How long until a Service is looked at again whose CloudLoadBalancer was found by a live read only. */
+const STORE_LAG_MS = 1_000;
+
+export interface ActorDependencies {
+  api: KubeApi;
+  events: EventRecorder;
+  queue: WorkQueue;
+}
+
+/** Carries out what was decided for one Service. */
+export class ServiceActor {
+  constructor(private readonly dependencies: ActorDependencies) {}
+
+  /**
+   * Acts in order and stops at the first failure.
+   * @returns the CloudLoadBalancer as it is after an Apply
+   * @throws OperatorError with upstream's words for the step that failed (contract 2.5)
+   */
+  async act(service: Service, actions: readonly Action[]): Promise<StoredCloudLoadBalancer | undefined> {
+    let applied: StoredCloudLoadBalancer | undefined;
+    for (const action of actions) {
+      try {
+        applied = (await this.one(service, action)) ?? applied;
+      } catch (thrown) {
+        throw explain(action, thrown);
+      }
+    }
+    return applied;
+  }
+
+  private async one(service: Service, action: Action): Promise<StoredCloudLoadBalancer | undefined> {
+    const { api, events, queue } = this.dependencies;
+    const key = keyOf(service.metadata);
+    switch (action.kind) {
+      case 'Event':
+        events.event(service, action.type, action.reason, action.message);
+        return undefined;
+      case 'AddFinalizer':
+        await api.patch(SERVICES, key, 'strategic', action.patch, { subresource: 'status' });
+        return undefined;
+      case 'Apply':
+        return this.apply(service, action.body);
+      case 'Delete':
+        await api.remove(CLOUD_LOAD_BALANCERS, key, { uid: action.uid });
+        return undefined;
+      case 'Release':
+        await this.release(service, action.patch);
+        return undefined;
+      case 'PatchStatus':
+        await this.patchStatus(key, action.patch);
+        return undefined;
+      case 'Retry':
+        queue.addRateLimited(key);
+        return undefined;
+    }
+  }
+
+  /** The store may not know yet of an object that somebody else has just made: a live read keeps us from writing into it. */
+  private async apply(service: Service, body: CloudLoadBalancerBody): Promise<StoredCloudLoadBalancer> {
+    const { api } = this.dependencies;
+    const key = keyOf(service.metadata);
+    let uid = body.metadata.uid;
+    if (uid === undefined) {
+      const live = await api.get<StoredCloudLoadBalancer>(CLOUD_LOAD_BALANCERS, key);
+      if (live !== undefined && !isOwnedBy(live, service.metadata.uid)) {
+        throw new OperatorError('Conflict', `CloudLoadBalancer ${key} was not made for this Service and is not taken over`);
+      }
+      uid = live?.metadata.uid;
+    }
+    const metadata = uid === undefined ? body.metadata : { ...body.metadata, uid };
+    const options = { fieldManager: FIELD_MANAGERS.service, force: true };
+    return api.apply<StoredCloudLoadBalancer>(CLOUD_LOAD_BALANCERS, key, { ...body, metadata }, options);
+  }
+
+  /** The finalizer is the promise that nothing is left: a store that lags behind is not enough to drop it. */
+  private async release(service: Service, patch: object): Promise<void> {
+    const { api, events, queue } = this.dependencies;
+    const key = keyOf(service.metadata);
+    const live = await api.get<StoredCloudLoadBalancer>(CLOUD_LOAD_BALANCERS, key);
+    if (live !== undefined && isOwnedBy(live, service.metadata.uid)) {
+      queue.addAfter(key, STORE_LAG_MS);
+      return;
+    }
+    await this.patchStatus(key, patch);
+    const { type, reason, message } = EVENTS.deleted;
+    events.event(service, type, reason, message);
+  }
+
+  /** NotFound is ignored: the object vanished when its last finalizer went (contract 2.7). */
+  private async patchStatus(key: string, patch: object): Promise<void> {
+    try {
+      await this.dependencies.api.patch(SERVICES, key, 'strategic', patch, { subresource: 'status' });
+    } catch (thrown) {
+      if (toOperatorError(thrown).code !== 'NotFound') throw thrown;
+    }
+  }
+}
+
+const STEPS: Partial<Record<Action['kind'], string>> = {
+  AddFinalizer: 'failed to add load balancer cleanup finalizer',
+  Apply: 'failed to ensure load balancer',
+  Delete: 'failed to delete load balancer',
+  Release: 'failed to remove load balancer cleanup finalizer',
+  PatchStatus: 'failed to update load balancer status',
+};
+
+function explain(action: Action, thrown: unknown): OperatorError {
+  const error = toOperatorError(thrown);
+  const step = STEPS[action.kind];
+  if (step === undefined) return error;
+  const detail = error.retryAfterMs === undefined ? { cause: error } : { cause: error, retryAfterMs: error.retryAfterMs };
+  return new OperatorError(error.code, `${step}: ${error.message}`, detail);
+}

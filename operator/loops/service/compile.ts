@@ -1,0 +1,95 @@
+import { ANNOTATIONS, type CloudLoadBalancerSpecInput } from '../../../crds';
+import type { Service, ServicePort } from '../../kube/object';
+import { parseAddress } from '../cidr';
+import type { CompiledBlock } from '../clouds';
+import type { Problem } from './problem';
+import { healthCheckOf } from './rules';
+import { sourceRangesOf } from './source-ranges';
+
+/** The spec of a CloudLoadBalancer as the service loop wants it: the core, plus the typed block under its name. */
+export type WantedSpec = Omit<CloudLoadBalancerSpecInput, 'local' | 'custom'> & Record<string, unknown>;
+
+export interface Compiled {
+  /** Absent when a problem makes it impossible. */
+  spec?: WantedSpec;
+  problems: Problem[];
+  warnings: Problem[];
+}
+
+/**
+ * Compiles a Service into the spec of its CloudLoadBalancer. Pure; labels and annotations are never copied wholesale.
+ * @param provider the CloudProvider, chosen once
+ * @param block what the provider made of the annotations
+ */
+export function compile(service: Service, provider: string, block: CompiledBlock): Compiled {
+  const { ranges, problems: rangeProblems } = sourceRangesOf(service);
+  const placement = placementOf(service);
+  const address = addressOf(service);
+  const blockProblems = block.problems.map(({ severity, field, value, message }) => ({
+    severity,
+    problem: {
+      reason: severity === 'Error' ? 'InvalidAnnotation' : 'UnknownAnnotation',
+      message: `annotation ${field}: "${value}": ${message}`,
+    },
+  }));
+  const problems = [
+    ...rangeProblems,
+    ...placement.problems,
+    ...address.problems,
+    ...blockProblems.filter(({ severity }) => severity === 'Error').map(({ problem }) => problem),
+  ];
+  const warnings = blockProblems.filter(({ severity }) => severity === 'Warning').map(({ problem }) => problem);
+  if (problems.length > 0) return { problems, warnings };
+  const spec: WantedSpec = {
+    provider,
+    ...(placement.placement === undefined ? {} : { placement: placement.placement }),
+    listeners: (service.spec.ports ?? []).map(listenerOf),
+    ...healthCheckFields(service),
+    ...(ranges === undefined ? {} : { sourceRanges: ranges }),
+    ...(address.addresses === undefined ? {} : { addresses: address.addresses }),
+    ...((service.spec.ipFamilies ?? []).length === 0 ? {} : { ipFamilies: service.spec.ipFamilies }),
+    trafficPolicy: service.spec.externalTrafficPolicy ?? 'Cluster',
+    ...affinityFields(service),
+    [block.blockName]: block.block,
+  };
+  return { spec, problems, warnings };
+}
+
+function listenerOf(port: ServicePort): WantedSpec['listeners'][number] {
+  const protocol = port.protocol ?? 'TCP';
+  return {
+    name: port.name === undefined || port.name === '' ? `${protocol.toLowerCase()}-${port.port}` : port.name,
+    protocol,
+    port: port.port,
+    ...(port.nodePort === undefined || port.nodePort === 0 ? {} : { nodePort: port.nodePort }),
+    ...(port.appProtocol === undefined ? {} : { appProtocol: port.appProtocol }),
+  };
+}
+
+function healthCheckFields(service: Service): Pick<WantedSpec, 'healthCheck'> {
+  const check = healthCheckOf(service);
+  return check === undefined ? {} : { healthCheck: { protocol: 'HTTP', ...check } };
+}
+
+function affinityFields(service: Service): Pick<WantedSpec, 'sessionAffinity'> {
+  if (service.spec.sessionAffinity !== 'ClientIP') return {};
+  const timeoutSeconds = service.spec.sessionAffinityConfig?.clientIP?.timeoutSeconds;
+  return { sessionAffinity: { type: 'ClientIP', ...(timeoutSeconds === undefined ? {} : { timeoutSeconds }) } };
+}
+
+function addressOf(service: Service): { addresses?: string[]; problems: Problem[] } {
+  const address = service.spec.loadBalancerIP ?? '';
+  if (address === '') return { problems: [] };
+  if (parseAddress(address) !== undefined) return { addresses: [address], problems: [] };
+  const message = `spec.loadBalancerIP: "${address}" is not an IP address; write one such as 203.0.113.10, or remove the field`;
+  return { problems: [{ reason: 'InvalidAddress', message }] };
+}
+
+function placementOf(service: Service): { placement?: { name: string; namespace?: string }; problems: Problem[] } {
+  const text = service.metadata.annotations?.[ANNOTATIONS.placement];
+  if (text === undefined) return { problems: [] };
+  const [, namespace, name] = /^(?:([a-z0-9][-a-z0-9]*)\/)?([a-z0-9](?:[-a-z0-9.]*[a-z0-9])?)$/.exec(text) ?? [];
+  if (name !== undefined) return { placement: { name, ...(namespace === undefined ? {} : { namespace }) }, problems: [] };
+  const message = `annotation ${ANNOTATIONS.placement}: "${text}" is not a name; write <name> or <namespace>/<name> in lower case`;
+  return { problems: [{ reason: 'InvalidPlacement', message }] };
+}

@@ -1,0 +1,173 @@
+import { SERVICE_READY_CONDITION } from '../../../crds';
+import { hashJson } from '../../base/json';
+import type { Service } from '../../kube/object';
+import type { StoredCloudLoadBalancer } from '../kinds';
+import { type Readiness, readinessOf } from '../readiness';
+import { type Action, type Evaluation, EVENTS, type Memory } from './actions';
+import type { Claim } from './claim';
+import { bodyOf, type CloudLoadBalancerBody, isOwnedBy, isUpToDate } from './cloud-load-balancer';
+import { wantedIngress } from './ingress';
+import { addFinalizerPatch, conditionOf, releasePatch, statusPatch, type WantedStatus } from './patches';
+import type { Problem } from './problem';
+import { isDeleting, isLoadBalancer } from './rules';
+
+/** Everything that a decision about one Service rests on. */
+export interface Gathered {
+  service: Service;
+  /** Whatever has the Service's name, ours or not. */
+  cloudLoadBalancer: StoredCloudLoadBalancer | undefined;
+  claim: Claim;
+  /** Nodes that may take traffic (contract 2.9). */
+  eligibleNodes: number;
+  memory: Memory;
+  /** RFC 3339. */
+  now: string;
+}
+
+/** Decides what a pass does for one Service. Pure. */
+export function evaluate(gathered: Gathered): Evaluation {
+  const { service, cloudLoadBalancer, claim } = gathered;
+  const owned = cloudLoadBalancer !== undefined && isOwnedBy(cloudLoadBalancer, service.metadata.uid) ? cloudLoadBalancer : undefined;
+  if (isDeleting(service) || !isLoadBalancer(service)) return cleanUp(gathered, owned);
+  if (claim.kind === 'Foreign') return { actions: [], memory: gathered.memory };
+  if (owned !== undefined && isDeleting(owned)) return waitUntilGone(gathered, owned);
+  if (owned === undefined && cloudLoadBalancer !== undefined) return nameTaken(gathered, cloudLoadBalancer);
+  return claim.kind === 'Held' ? hold(gathered, owned, claim) : ensure(gathered, owned, claim);
+}
+
+/**
+ * What is to be said of a failure that the API server or we found: the event once per message, and the condition.
+ * The CloudLoadBalancer and its ingress stay as they are.
+ */
+export function reportFailure(gathered: Gathered, owned: StoredCloudLoadBalancer | undefined, problem: Problem): Evaluation {
+  const { memory, said } = sayOnce(gathered, problem.message);
+  const wanted: WantedStatus = { ready: { status: 'False', ...problem } };
+  const { actions, memory: after } = status({ ...gathered, memory }, owned, wanted);
+  return { actions: [...said, ...actions], memory: after };
+}
+
+function cleanUp(gathered: Gathered, owned: StoredCloudLoadBalancer | undefined): Evaluation {
+  const { service, memory } = gathered;
+  if (owned !== undefined && isDeleting(owned)) return waitUntilGone(gathered, owned);
+  if (owned !== undefined) {
+    return { actions: [EVENTS.deleting, { kind: 'Delete', uid: owned.metadata.uid }], memory: { ...memory, deleting: true } };
+  }
+  const patch = releasePatch(service);
+  if (patch !== undefined) return { actions: [{ kind: 'Release', patch }], memory: without(memory, 'pending', 'ensuring') };
+  return { actions: memory.deleting === true ? [EVENTS.deleted] : [], memory: without(memory, 'deleting') };
+}
+
+/** The CloudLoadBalancer is on its way out: nothing to do but to tell a failure. */
+function waitUntilGone(gathered: Gathered, owned: StoredCloudLoadBalancer): Evaluation {
+  const { failure } = readinessOf(owned);
+  if (failure === undefined) return { actions: [], memory: gathered.memory };
+  return reportFailure(gathered, owned, { ...failure, message: `failed to delete load balancer: ${failure.message}` });
+}
+
+/** Never taken over: identity is the UID, not the name. Said only when the other one isn't on its way out already. */
+function nameTaken(gathered: Gathered, other: StoredCloudLoadBalancer): Evaluation {
+  const { namespace, name } = other.metadata;
+  const leaving = isDeleting(other);
+  const message = leaving
+    ? `CloudLoadBalancer ${namespace}/${name} of an earlier owner is being deleted; this Service gets its own when that is gone`
+    : `CloudLoadBalancer ${namespace}/${name} was not made for this Service and is not taken over; delete or rename one of the two`;
+  const memory = leaving ? { ...gathered.memory, failure: message } : gathered.memory;
+  return reportFailure({ ...gathered, memory }, undefined, { reason: 'NameTaken', message });
+}
+
+/** Something is wrong with the input: the last good CloudLoadBalancer keeps serving, untouched. */
+function hold(gathered: Gathered, owned: StoredCloudLoadBalancer | undefined, claim: Claim & { kind: 'Held' }): Evaluation {
+  const { actions, memory } = reportFailure(gathered, owned, claim.problem);
+  return { actions: claim.retry ? [...actions, { kind: 'Retry' }] : actions, memory };
+}
+
+function ensure(gathered: Gathered, owned: StoredCloudLoadBalancer | undefined, claim: Claim & { kind: 'Wanted' }): Evaluation {
+  const { service } = gathered;
+  const body = bodyOf(service, claim.spec, owned);
+  const patch = addFinalizerPatch(service);
+  const addFinalizer: Action[] = patch === undefined ? [] : [{ kind: 'AddFinalizer', patch }];
+  const warning = warningOf(claim.warnings);
+  if (owned !== undefined && isUpToDate(owned, body, service.metadata.uid)) {
+    const settled = observe(gathered, owned, warning);
+    return { ...settled, actions: [...addFinalizer, ...settled.actions] };
+  }
+  return apply(gathered, owned, { body, addFinalizer, warning });
+}
+
+function apply(
+  gathered: Gathered,
+  owned: StoredCloudLoadBalancer | undefined,
+  wanted: { body: CloudLoadBalancerBody; addFinalizer: Action[]; warning: WantedStatus },
+): Evaluation {
+  const hash = hashJson(wanted.body.spec);
+  const withoutNodes = gathered.eligibleNodes === 0;
+  const { memory } = gathered;
+  const deleted = memory.deleting === true ? [EVENTS.deleted] : [];
+  const first = memory.ensuring !== hash;
+  const restored = status({ ...gathered, memory: without(memory, 'deleting') }, owned, wanted.warning);
+  const actions: Action[] = [
+    ...deleted,
+    ...(first ? [EVENTS.ensuring] : []),
+    ...wanted.addFinalizer,
+    ...(first && withoutNodes ? [EVENTS.withoutNodes] : []),
+    ...restored.actions,
+    { kind: 'Apply', body: wanted.body },
+  ];
+  return { actions, memory: { ...restored.memory, ensuring: hash, withoutNodes, pending: true } };
+}
+
+/** The CloudLoadBalancer says what we want: tell what became of it. */
+function observe(gathered: Gathered, owned: StoredCloudLoadBalancer, warning: WantedStatus): Evaluation {
+  const readiness = readinessOf(owned);
+  const spoken = speak(gathered, readiness);
+  const ready = readiness.current && readiness.ready !== undefined ? readiness.ready : undefined;
+  const mirrored: WantedStatus =
+    ready === undefined ? {} : { ready: { status: ready.status, reason: ready.reason, message: ready.message } };
+  const written = status({ ...gathered, memory: spoken.memory }, owned, { ...mirrored, ...warning });
+  return { actions: [...spoken.actions, ...written.actions], memory: written.memory };
+}
+
+/** The events that a CloudLoadBalancer's own conditions call for. */
+function speak(gathered: Gathered, readiness: Readiness): Evaluation {
+  const withoutNodes = gathered.eligibleNodes === 0;
+  const lost: Action[] = withoutNodes && gathered.memory.withoutNodes === false ? [EVENTS.withoutNodes] : [];
+  const memory: Memory = { ...gathered.memory, withoutNodes };
+  if (readiness.current && readiness.failure !== undefined) {
+    const said = sayOnce(
+      { ...gathered, memory },
+      readiness.failure.message,
+      `failed to ensure load balancer: ${readiness.failure.message}`,
+    );
+    return { actions: [...lost, ...said.said], memory: said.memory };
+  }
+  if (!readiness.settled) return { actions: lost, memory };
+  const news = memory.pending === true || conditionOf(gathered.service, SERVICE_READY_CONDITION)?.status !== 'True';
+  return { actions: [...lost, ...(news ? [EVENTS.ensured] : [])], memory: without(memory, 'pending', 'failure') };
+}
+
+/** A failure is told once per distinct message; after a restart the condition shows what was told before. */
+function sayOnce(gathered: Gathered, message: string, error = message): { memory: Memory; said: Action[] } {
+  const known = gathered.memory.failure === message || conditionOf(gathered.service, SERVICE_READY_CONDITION)?.message === message;
+  return { memory: { ...gathered.memory, failure: message }, said: known ? [] : [EVENTS.failed(error)] };
+}
+
+function status(gathered: Gathered, owned: StoredCloudLoadBalancer | undefined, wanted: WantedStatus): Evaluation {
+  const { service, memory, now } = gathered;
+  const ingress = wantedIngress(service, owned, memory.published);
+  const patch = statusPatch(service, { ...wanted, ...(ingress === undefined ? {} : { ingress }) }, now);
+  return {
+    actions: patch === undefined ? [] : [{ kind: 'PatchStatus', patch }],
+    memory: ingress === undefined ? memory : { ...memory, published: ingress },
+  };
+}
+
+function warningOf(warnings: Problem[]): WantedStatus {
+  const [first] = warnings;
+  if (first === undefined) return { warning: null };
+  const message = warnings.map(({ message: text }) => text).join('; ');
+  return { warning: { status: 'True', reason: first.reason, message } };
+}
+
+function without<Key extends keyof Memory>(memory: Memory, ...keys: Key[]): Memory {
+  return Object.fromEntries(Object.entries(memory).filter(([key]) => !keys.includes(key as Key))) as unknown as Memory;
+}

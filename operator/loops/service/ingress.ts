@@ -1,0 +1,38 @@
+import { SERVICE_READY_CONDITION } from '../../../crds';
+import type { Service, ServiceIngress } from '../../kube/object';
+import type { StoredCloudLoadBalancer } from '../kinds';
+import { readinessOf } from '../readiness';
+import { conditionOf, ingressOf, sameIngress, withMode } from './patches';
+import { isDeleting } from './rules';
+
+/**
+ * The ingress that a Service's status should hold; undefined = leave what is there.
+ *
+ * A CloudLoadBalancer's status counts only when it was written for that very object (design: Status used as input is not trusted).
+ * A new address is published when the load balancer is Ready; one that is published stays, and is restored when somebody wipes it,
+ * while a later update fails; it goes when the load balancer goes. What somebody else put there is left until we have something of our own.
+ * @param published what this process published before
+ */
+export function wantedIngress(
+  service: Service,
+  owned: StoredCloudLoadBalancer | undefined,
+  published: readonly ServiceIngress[] | undefined,
+): ServiceIngress[] | undefined {
+  const ours = published !== undefined || isPublished(service);
+  if (owned === undefined) return ours ? [] : undefined;
+  if (isDeleting(owned)) return undefined;
+  const ingress = ingressOfOwned(owned);
+  if (ingress === undefined) return published && [...published];
+  if (readinessOf(owned).ready?.status === 'True') return ingress;
+  const kept = ingress.length === 0 ? ours : sameIngress(ingress, published ?? []) || sameIngress(ingress, ingressOf(service));
+  return kept ? ingress : undefined;
+}
+
+/** A Ready condition of ours is only ever written together with an ingress. */
+function isPublished(service: Service): boolean {
+  return conditionOf(service, SERVICE_READY_CONDITION)?.status === 'True';
+}
+
+function ingressOfOwned({ metadata, status }: StoredCloudLoadBalancer): ServiceIngress[] | undefined {
+  return status?.objectUID === metadata.uid ? (status.ingress ?? []).map(withMode) : undefined;
+}

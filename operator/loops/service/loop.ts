@@ -1,0 +1,170 @@
+import type { Clock } from '../../base/clock';
+import { toOperatorError } from '../../base/errors';
+import type { Logger } from '../../base/log';
+import type { EventRecorder, KubeApi, Store, StoreChange, WorkQueue } from '../../kube/api';
+import { eligibleForLoadBalancers } from '../../kube/node';
+import type { Node, Service } from '../../kube/object';
+import type { Clouds } from '../clouds';
+import type { StoredCloudLoadBalancer } from '../kinds';
+import { ServiceActor } from './act';
+import type { Memory } from './actions';
+import { claimOf } from './claim';
+import { isOwnedBy } from './cloud-load-balancer';
+import { evaluate, type Gathered, reportFailure } from './evaluate';
+import { hasCleanupFinalizer, isLoadBalancer } from './rules';
+
+/** How long what an apply gave back counts for more than the store. */
+const STORE_LAG_LIMIT_MS = 10_000;
+
+export interface ServiceLoopDependencies {
+  api: KubeApi;
+  services: Store<Service>;
+  cloudLoadBalancers: Store<StoredCloudLoadBalancer>;
+  nodes: Store<Node>;
+  clouds: Clouds;
+  /** With the source component `service-controller`. */
+  events: EventRecorder;
+  /** With the back-off of SERVICE_RETRY. */
+  queue: WorkQueue;
+  clock: Clock;
+  logger: Logger;
+  /** `--concurrent-service-syncs`. */
+  workers: number;
+}
+
+/** The service loop: Services of type LoadBalancer in, CloudLoadBalancers out; status and Events back (contract 2). */
+export class ServiceLoop {
+  private readonly memories = new Map<string, Memory>();
+  /** What an apply gave back, until the store has it; not longer than STORE_LAG_LIMIT_MS, for it may be gone already. */
+  private readonly applied = new Map<string, { object: StoredCloudLoadBalancer; at: number }>();
+  private readonly actor: ServiceActor;
+
+  constructor(private readonly dependencies: ServiceLoopDependencies) {
+    this.actor = new ServiceActor(dependencies);
+  }
+
+  /** Runs until the signal is aborted. Nothing is decided before all stores have synced. */
+  async run(signal: AbortSignal): Promise<void> {
+    const { services, cloudLoadBalancers, nodes, queue, workers } = this.dependencies;
+    const unsubscribe = [
+      services.onChange((change) => this.onService(change)),
+      cloudLoadBalancers.onChange((change) => this.onCloudLoadBalancer(change)),
+      nodes.onChange((change) => this.onNode(change)),
+    ];
+    try {
+      await Promise.all([services, cloudLoadBalancers, nodes].map((store) => store.whenSynced(signal)));
+      this.requeueAll();
+      await queue.run(workers, (key) => this.sync(key), signal);
+    } finally {
+      unsubscribe.forEach((stop) => stop());
+    }
+  }
+
+  /** Looks at every Service again: for when the CloudProviders have changed. */
+  requeueAll(): void {
+    const { services, queue } = this.dependencies;
+    for (const service of services.list()) {
+      if (isRelevant(service)) queue.add(keyOfService(service));
+    }
+  }
+
+  /** One pass over one Service; public for tests that need no queue. */
+  async sync(key: string): Promise<void> {
+    const gathered = this.gather(key);
+    if (gathered === undefined) return;
+    const { actions, memory } = evaluate(gathered);
+    this.memories.set(key, memory);
+    try {
+      const applied = await this.actor.act(gathered.service, actions);
+      if (applied !== undefined) this.remember(key, applied);
+    } catch (thrown) {
+      await this.fail(gathered, memory, thrown);
+      throw thrown;
+    }
+  }
+
+  private gather(key: string): Gathered | undefined {
+    const { services, cloudLoadBalancers, nodes, clouds, clock } = this.dependencies;
+    const service = services.get(key);
+    if (service === undefined) {
+      this.memories.delete(key);
+      return undefined;
+    }
+    const known = this.memories.get(key);
+    const memory = known?.serviceUID === service.metadata.uid ? known : { serviceUID: service.metadata.uid };
+    const cloudLoadBalancer = newer(cloudLoadBalancers.get(key), this.lastApplied(key));
+    const owned = cloudLoadBalancer !== undefined && isOwnedBy(cloudLoadBalancer, service.metadata.uid);
+    return {
+      service,
+      cloudLoadBalancer,
+      claim: isLoadBalancer(service) ? claimOf(service, owned ? cloudLoadBalancer : undefined, clouds) : { kind: 'Foreign' },
+      eligibleNodes: nodes.list().filter(eligibleForLoadBalancers).length,
+      memory,
+      now: new Date(clock.now()).toISOString().replace(/\.\d+Z$/, 'Z'),
+    };
+  }
+
+  /** Tells the user; what the API server refuses (a CEL rule, a webhook) is the Service's own fault and becomes its condition too. */
+  private async fail(gathered: Gathered, memory: Memory, thrown: unknown): Promise<void> {
+    const error = toOperatorError(thrown);
+    const { service, cloudLoadBalancer } = gathered;
+    const owned = cloudLoadBalancer !== undefined && isOwnedBy(cloudLoadBalancer, service.metadata.uid) ? cloudLoadBalancer : undefined;
+    const reason = error.code === 'Invalid' ? 'Refused' : 'SyncFailed';
+    const report = reportFailure({ ...gathered, memory }, owned, { reason, message: error.message });
+    this.memories.set(keyOfService(service), report.memory);
+    const refused = error.code === 'Invalid';
+    const actions = report.actions.filter(({ kind }) => kind === 'Event' || (refused && kind === 'PatchStatus'));
+    try {
+      await this.actor.act(service, actions);
+    } catch (second) {
+      this.dependencies.logger.warn({ service: keyOfService(service), err: second }, 'the failure could not be written to the Service');
+    }
+  }
+
+  private remember(key: string, object: StoredCloudLoadBalancer): void {
+    const { cloudLoadBalancers, clock, queue } = this.dependencies;
+    if (newer(cloudLoadBalancers.get(key), object) !== object) return;
+    this.applied.set(key, { object, at: clock.monotonic() });
+    queue.addAfter(key, STORE_LAG_LIMIT_MS);
+  }
+
+  private lastApplied(key: string): StoredCloudLoadBalancer | undefined {
+    const entry = this.applied.get(key);
+    if (entry === undefined || this.dependencies.clock.monotonic() - entry.at < STORE_LAG_LIMIT_MS) return entry?.object;
+    this.applied.delete(key);
+    return undefined;
+  }
+
+  private onService({ key, previous, current }: StoreChange<Service>): void {
+    if ([previous, current].some((service) => service !== undefined && isRelevant(service))) this.dependencies.queue.add(key);
+  }
+
+  private onCloudLoadBalancer({ key, current }: StoreChange<StoredCloudLoadBalancer>): void {
+    const applied = this.applied.get(key)?.object;
+    if (applied !== undefined && (current === undefined || newer(current, applied) === current)) this.applied.delete(key);
+    this.dependencies.queue.add(key);
+  }
+
+  /** Members follow the Nodes elsewhere; here only the loss of the last one matters (contract 2.5). */
+  private onNode({ previous, current }: StoreChange<Node>): void {
+    const eligible = (node: Node | undefined): boolean => node !== undefined && eligibleForLoadBalancers(node);
+    if (eligible(previous) !== eligible(current)) this.requeueAll();
+  }
+}
+
+function isRelevant(service: Service): boolean {
+  return isLoadBalancer(service) || hasCleanupFinalizer(service);
+}
+
+function keyOfService(service: Service): string {
+  return `${service.metadata.namespace}/${service.metadata.name}`;
+}
+
+/** The later of two versions; resourceVersions of one kind can be compared as numbers (Kubernetes 1.35). */
+function newer(
+  stored: StoredCloudLoadBalancer | undefined,
+  applied: StoredCloudLoadBalancer | undefined,
+): StoredCloudLoadBalancer | undefined {
+  if (stored === undefined || applied === undefined) return stored ?? applied;
+  return BigInt(stored.metadata.resourceVersion) >= BigInt(applied.metadata.resourceVersion) ? stored : applied;
+}

@@ -1,0 +1,40 @@
+import type { Service } from '../../kube/object';
+import { formatCidr, parseCidr } from '../cidr';
+import type { Problem } from './problem';
+
+export const SOURCE_RANGES_ANNOTATION = 'service.beta.kubernetes.io/load-balancer-source-ranges';
+
+/**
+ * Who may connect: the field if it is non-empty, else the annotation (contract 2.12). Entries are trimmed, written in one spelling, and duplicates collapse.
+ * @returns no ranges = everybody
+ */
+export function sourceRangesOf(service: Service): { ranges?: string[]; problems: Problem[] } {
+  const field = service.spec.loadBalancerSourceRanges ?? [];
+  if (field.length > 0) return parseRanges(field, 'spec.loadBalancerSourceRanges');
+  const annotation = service.metadata.annotations?.[SOURCE_RANGES_ANNOTATION]?.trim() ?? '';
+  if (annotation === '') return { problems: [] };
+  return parseRanges(annotation.split(','), `annotation ${SOURCE_RANGES_ANNOTATION}`);
+}
+
+/** Contract 2.12: a list lets everybody in when it holds anything/0 in IPv4. */
+export function allowsAll(ranges: readonly string[]): boolean {
+  return ranges.some((range) => {
+    const cidr = parseCidr(range);
+    return cidr?.family === 'IPv4' && cidr.prefix === 0;
+  });
+}
+
+function parseRanges(texts: string[], where: string): { ranges?: string[]; problems: Problem[] } {
+  const parsed = texts.map((text) => ({ text, cidr: parseCidr(text.trim()) }));
+  const problems = parsed.filter(({ cidr }) => cidr === undefined).map(({ text }) => badRange(text, where));
+  if (problems.length > 0) return { problems };
+  const ranges = parsed.flatMap(({ cidr }) => (cidr === undefined ? [] : [formatCidr(cidr)]));
+  return { ranges: [...new Set(ranges)], problems };
+}
+
+function badRange(text: string, where: string): Problem {
+  return {
+    reason: 'InvalidSourceRange',
+    message: `${where}: "${text}" is not a CIDR; write for example 203.0.113.0/24, and several separated by commas`,
+  };
+}

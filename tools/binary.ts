@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
+import type { Stats } from 'node:fs';
 import { mkdir, readFile, rename, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -18,6 +19,8 @@ interface Stamp {
   path: string;
   size: number;
   mtimeMs: number;
+  /** Changes with permissions too. */
+  ctimeMs: number;
   version: string;
 }
 
@@ -27,21 +30,20 @@ interface Stamp {
  * @returns the version, or in words why this binary will not do
  */
 export async function inspectBinary(tool: Tool, path: string, stamps: string): Promise<Inspection> {
-  let size: number;
-  let mtimeMs: number;
+  let file: Stats;
   try {
-    const found = await stat(path);
-    if (!found.isFile()) return { problem: 'it is not a file' };
-    ({ size, mtimeMs } = found);
+    file = await stat(path);
   } catch (thrown) {
     return { problem: describeFileError(thrown) };
   }
+  if (!file.isFile()) return { problem: 'it is not a file' };
+  const { size, mtimeMs, ctimeMs } = file;
   const stampPath = join(stamps, `${createHash('sha256').update(path).digest('hex').slice(0, 24)}.json`);
   const stamp = await readStamp(stampPath);
-  const known = stamp !== undefined && stamp.path === path && stamp.size === size && stamp.mtimeMs === mtimeMs;
+  const known = stamp?.path === path && stamp.size === size && stamp.mtimeMs === mtimeMs && stamp.ctimeMs === ctimeMs;
   const version = known ? stamp.version : await askVersion(tool, path);
   if (typeof version !== 'string') return version;
-  if (!known) await writeStamp(stampPath, { path, size, mtimeMs, version });
+  if (!known) await writeStamp(stampPath, { path, size, mtimeMs, ctimeMs, version });
   const problem = versionProblem(tool, version);
   return problem === undefined ? { version } : { problem };
 }

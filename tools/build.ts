@@ -11,7 +11,7 @@ import { startHeartbeat } from './heartbeat';
 
 export interface BuildOptions {
   environment: NodeJS.ProcessEnv;
-  report(line: string): void;
+  report: (line: string) => void;
 }
 
 const SHOWN_LINES = 12;

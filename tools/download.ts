@@ -14,7 +14,7 @@ import { startHeartbeat } from './heartbeat';
 export interface DownloadOptions {
   /** Puts another server in the place of an official host: `{'dl.k8s.io': 'http://127.0.0.1:8080'}`. */
   hosts?: Record<string, string>;
-  report(line: string): void;
+  report: (line: string) => void;
 }
 
 /** Where there is no way out, nobody should wait for long before the next way is tried. */
@@ -69,7 +69,7 @@ export function checksumIn(text: string, fileName: string): string | undefined {
 interface FetchFileOptions {
   tool: Tool;
   agent: EnvHttpProxyAgent;
-  report(line: string): void;
+  report: (line: string) => void;
 }
 
 async function fetchFile(url: string, file: string, { tool, agent, report }: FetchFileOptions): Promise<void> {

@@ -20,7 +20,7 @@ export interface FindContext {
   /** The cache folder: toolsDirectory(). */
   directory: string;
   /** Gets each line for the person who waits. */
-  report(line: string): void;
+  report: (line: string) => void;
 }
 
 /**

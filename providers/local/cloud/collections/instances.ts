@@ -1,0 +1,108 @@
+import { z } from 'zod';
+import type { Instance } from '../../api';
+import { ApiFailure, invalid } from '../api-failure';
+import type { Change, Entry } from '../entry';
+import { cidr, name, parse, tags } from '../schema';
+import type { CollectionRules, Effects, Made, Part, View } from './rules';
+
+const process = z.strictObject({
+  command: z.array(z.string()).min(1),
+  env: z.record(z.string(), z.string()).exactOptional(),
+});
+
+const place = z.string().regex(/^[a-z0-9][a-z0-9-]{0,62}$/, 'must be 1 to 63 lower-case letters, digits or "-"');
+
+const mutable = {
+  tags: tags.exactOptional(),
+  type: z.string().min(1).max(63).exactOptional(),
+  podCIDRs: z.array(cidr).max(16).exactOptional(),
+  sourceDestCheck: z.boolean().exactOptional(),
+  process: process.exactOptional(),
+};
+
+const spec = z.strictObject({ name, zone: place.exactOptional(), region: place.exactOptional(), ...mutable });
+
+type Spec = z.infer<typeof spec>;
+
+/** Machines. They may end at any time: their routes become black holes and their targets leave. */
+export const instanceRules: CollectionRules<'instances', Spec> = {
+  collection: 'instances',
+  idPrefix: 'i',
+  createSchema: spec,
+  patchSchema: z.strictObject({ ...mutable, power: z.enum(['running', 'stopped', 'terminated']).exactOptional() }),
+  create: makeInstance,
+  check: (entry, _view, before) => {
+    if (before?.resource.power === 'terminated' && entry.resource.power !== 'terminated') {
+      throw invalid('power', 'a terminated instance does not start again; create another one');
+    }
+  },
+  effects: instanceEffects,
+};
+
+/** Reads a target's instance for a pool or a route. */
+export function livingInstance(view: View, id: string, field: string): Instance {
+  const instance = view.state.get('instances', id)?.resource;
+  if (instance === undefined) throw invalid(field, `instance ${id} does not exist`);
+  if (instance.power === 'terminated' || instance.state === 'deleting') throw invalid(field, `instance ${id} is terminated`);
+  return instance;
+}
+
+/** Reads the `power` of a drift request. */
+export function parsePower(value: unknown): Instance['power'] {
+  return parse(z.enum(['running', 'stopped', 'terminated']), value);
+}
+
+function makeInstance(wanted: Spec, id: string, view: View): Made<Instance> {
+  const zone = wanted.zone ?? 'local-a';
+  const used = new Set(view.state.all('instances').map((entry) => entry.index ?? 0));
+  const index = view.instanceAddresses.allocate(used);
+  const ip = view.instanceAddresses.at(index);
+  if (ip === undefined) throw new ApiFailure('Internal', `address index ${index} has no address`);
+  return {
+    index,
+    fields: {
+      providerID: `local:///${zone}/${id}`,
+      zone,
+      region: wanted.region ?? 'local',
+      type: wanted.type ?? 'local.small',
+      addresses: [{ family: 'IPv4', ip }],
+      podCIDRs: wanted.podCIDRs ?? [],
+      power: 'running',
+      sourceDestCheck: wanted.sourceDestCheck ?? false,
+      ...(wanted.process === undefined ? {} : { process: wanted.process }),
+    },
+  };
+}
+
+function instanceEffects(before: Entry<Instance> | undefined, after: Entry<Instance> | undefined, view: View): Effects {
+  const id = (after ?? before)?.resource.id ?? '';
+  const own: Part = { kind: 'instance', id };
+  if (after !== undefined && after.resource.power !== 'terminated' && after.resource.state !== 'deleting')
+    return { changes: [], parts: [own] };
+  const targets = leaveTargets(id, view);
+  const routes = blackhole(id, view);
+  return {
+    changes: [...targets.changes, ...routes],
+    parts: [own, ...targets.parts, ...(routes.length === 0 ? [] : [{ kind: 'routes' } satisfies Part])],
+  };
+}
+
+function leaveTargets(id: string, view: View): Effects {
+  const pools = view.state.all('pools').filter(({ resource }) => resource.targets.some((target) => target.instanceID === id));
+  const affected = new Set(pools.map(({ resource }) => resource.id));
+  const balancers = view.state.all('loadbalancers').filter(({ resource }) => resource.listeners.some(({ poolID }) => affected.has(poolID)));
+  return {
+    changes: pools.map(({ resource }): Change => {
+      const targets = resource.targets.filter((target) => target.instanceID !== id);
+      return { kind: 'merge', collection: 'pools', id: resource.id, fields: { targets } };
+    }),
+    parts: balancers.map(({ resource }) => ({ kind: 'loadbalancer', id: resource.id })),
+  };
+}
+
+function blackhole(id: string, view: View): Change[] {
+  return view.state
+    .all('routes')
+    .filter(({ resource }) => resource.instanceID === id && resource.routeState === 'active')
+    .map(({ resource }) => ({ kind: 'merge', collection: 'routes', id: resource.id, fields: { routeState: 'blackhole' } }));
+}

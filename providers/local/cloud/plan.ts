@@ -1,0 +1,44 @@
+import type { LoadBalancer, LoadBalancerListener, PoolTarget, Route } from '../api';
+import type { ListenerPlan, LoadBalancerPlan, PoolPlan } from './data-plane';
+import type { State } from './state';
+
+/** How long an idle flow lives where the listener does not say: what network load balancers of the big clouds do. */
+const IDLE_TIMEOUT_MS = { TCP: 350_000, UDP: 120_000 };
+
+/** Resolves everything that the load balancer refers to. Pure. */
+export function planLoadBalancer(balancer: LoadBalancer, state: State): LoadBalancerPlan {
+  return {
+    id: balancer.id,
+    name: balancer.name,
+    ips: balancer.addressIDs.flatMap((id) => state.get('addresses', id)?.resource.ip ?? []),
+    sourceRanges: balancer.sourceRanges,
+    listeners: balancer.listeners.flatMap((listener) => planListener(listener, state)),
+  };
+}
+
+/** The routes that should work; those being deleted are left out. Pure. */
+export function planRoutes(state: State): Route[] {
+  return state
+    .all('routes')
+    .map(({ resource }) => resource)
+    .filter((route) => route.state !== 'deleting');
+}
+
+function planListener(listener: LoadBalancerListener, state: State): ListenerPlan[] {
+  const pool = planPool(listener.poolID, state);
+  if (pool === undefined) return [];
+  const { name, protocol, port, idleTimeoutMs } = listener;
+  return [{ name, protocol, port, idleTimeoutMs: idleTimeoutMs ?? IDLE_TIMEOUT_MS[protocol], pool }];
+}
+
+function planPool(poolID: string, state: State): PoolPlan | undefined {
+  const pool = state.get('pools', poolID)?.resource;
+  if (pool === undefined) return undefined;
+  const { id, drainMs, healthCheck, targets } = pool;
+  return { id, drainMs, healthCheck, targets: targets.flatMap((target) => planTarget(target, state)) };
+}
+
+function planTarget(target: PoolTarget, state: State): PoolPlan['targets'] {
+  const address = state.get('instances', target.instanceID)?.resource.addresses[0]?.ip;
+  return address === undefined ? [] : [{ ...target, address }];
+}

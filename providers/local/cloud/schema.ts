@@ -1,0 +1,73 @@
+import ipaddr from 'ipaddr.js';
+import { z } from 'zod';
+import { invalid, type ApiFailure } from './api-failure';
+
+/** Names of resources: what Kubernetes names need, and a little more. */
+export const name = z
+  .string()
+  .regex(
+    /^[A-Za-z0-9][A-Za-z0-9._:/-]{0,252}$/,
+    'must be 1 to 253 letters, digits, ".", "_", ":", "/" or "-", and start with a letter or digit',
+  );
+
+export const tags = z
+  .record(z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._:/-]{0,127}$/, 'is not a tag key'), z.string().max(512))
+  .refine((value) => Object.keys(value).length <= 50, 'has more than 50 tags');
+
+export const ipv4 = z.string().refine((text) => ipaddr.IPv4.isValidFourPartDecimal(text), 'must be an IPv4 address such as 10.0.0.1');
+
+/** Any IPv4 range; bits beyond the prefix are allowed. */
+export const cidr = z.string().refine(isIPv4CIDR, 'must be an IPv4 range such as 10.0.0.0/8');
+
+/** A range whose bits beyond the prefix are zero: a route's destination. */
+export const network = cidr.refine(
+  (text) => !isIPv4CIDR(text) || ipaddr.IPv4.networkAddressFromCIDR(text).toString() === text.split('/')[0],
+  'has bits set beyond its prefix length; write the network address',
+);
+
+export const port = z.int().min(1).max(65_535);
+export const milliseconds = z
+  .int()
+  .min(0)
+  .max(24 * 3_600_000);
+export const transport = z.enum(['TCP', 'UDP']);
+export const id = z.string().min(1).max(128);
+
+/**
+ * Checks `input` against `schema`.
+ * @throws ApiFailure InvalidArgument that names the first field at fault
+ */
+export function parse<T>(schema: z.ZodType<T>, input: unknown): T {
+  const result = schema.safeParse(input);
+  if (result.success) return result.data;
+  throw failureOf(result.error);
+}
+
+/** Refuses a second item with the same key: `listeners[2].name`. */
+export function unique<T>(items: readonly T[], key: (item: T) => string, field: (index: number) => string): void {
+  const seen = new Map<string, number>();
+  items.forEach((item, index) => {
+    const first = seen.get(key(item));
+    if (first !== undefined) throw invalid(field(index), `${key(item)} is there already, as number ${first}`);
+    seen.set(key(item), index);
+  });
+}
+
+function isIPv4CIDR(text: string): boolean {
+  const [address = '', bits = '', more] = text.split('/');
+  return more === undefined && ipaddr.IPv4.isValidFourPartDecimal(address) && /^[0-9]{1,2}$/.test(bits) && Number(bits) <= 32;
+}
+
+function failureOf(error: z.ZodError): ApiFailure {
+  const issue = error.issues[0];
+  if (issue === undefined) return invalid('', error.message);
+  if (issue.code === 'unrecognized_keys') return invalid(path([...issue.path, issue.keys[0] ?? '']), 'there is no such field');
+  return invalid(path(issue.path), issue.message);
+}
+
+function path(parts: readonly PropertyKey[]): string {
+  return parts.reduce<string>((text, part) => {
+    if (typeof part === 'number') return `${text}[${part}]`;
+    return text === '' ? String(part) : `${text}.${String(part)}`;
+  }, '');
+}

@@ -1,0 +1,142 @@
+import { createServer, type IncomingMessage, type Server as HttpServer, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { chmod, unlink } from 'node:fs/promises';
+import type { Clock } from '../../../operator/base/clock';
+import { ApiFailure, invalid, notFound, toApiFailure } from './api-failure';
+import { isCollection } from './entry';
+import { failureAnswer, verbOf, type Answer, type Service } from './service';
+import type { Admin } from './admin';
+import type { Metrics } from './metrics';
+import { isAuthorized } from './token';
+
+export interface ServerOptions {
+  service: Service;
+  admin: Admin;
+  metrics: Metrics;
+  clock: Clock;
+  token: string;
+}
+
+const LARGEST_BODY = 4 * 1024 * 1024;
+/** Longer than clients keep idle connections, so that they close them and not we. */
+const KEEP_ALIVE_MS = 65_000;
+const CALLER = /^[\x21-\x7e]{1,64}$/;
+
+/** HTTP in front of the service. */
+export class Server {
+  private readonly http: HttpServer;
+
+  constructor(private readonly options: ServerOptions) {
+    this.http = createServer((request, response) => void this.handle(request, response));
+    this.http.keepAliveTimeout = KEEP_ALIVE_MS;
+  }
+
+  /**
+   * Listens on 127.0.0.1:port (0 = any free one) or on a unix socket that only this user can open.
+   * @returns the endpoint: `http://127.0.0.1:PORT` or `unix:PATH`
+   */
+  async listen({ port, socket }: { port?: number; socket?: string }): Promise<string> {
+    // The directory's lock is ours: a socket file that is still there belongs to a process that died.
+    if (socket !== undefined) await unlink(socket).catch(() => undefined);
+    await new Promise<void>((resolve, reject) => {
+      this.http.once('error', reject);
+      const done = (): void => {
+        this.http.off('error', reject);
+        resolve();
+      };
+      if (socket === undefined) this.http.listen({ host: '127.0.0.1', port: port ?? 0 }, done);
+      else this.http.listen({ path: socket }, done);
+    });
+    if (socket === undefined) return `http://127.0.0.1:${(this.http.address() as AddressInfo).port}`;
+    await chmod(socket, 0o600);
+    return `unix:${socket}`;
+  }
+
+  /** Lets calls on their way end; resolves when all connections are closed. */
+  close(): Promise<void> {
+    return new Promise((resolve) => {
+      this.http.close(() => resolve());
+      this.http.closeIdleConnections();
+    });
+  }
+
+  private async handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const answer = await this.answer(request).catch((error: unknown) => failureAnswer(toApiFailure(error)));
+    if (answer.lost === true) {
+      request.socket.destroy();
+      return;
+    }
+    const text = typeof answer.body === 'string' ? answer.body : JSON.stringify(answer.body);
+    const type = typeof answer.body === 'string' ? 'text/plain; version=0.0.4' : 'application/json';
+    response.writeHead(answer.status, { 'Content-Type': type, ...answer.headers });
+    response.end(text);
+    // What is left of a refused body would be read as the next request.
+    if (!request.complete) request.destroy();
+  }
+
+  private async answer(request: IncomingMessage): Promise<Answer> {
+    const url = new URL(request.url ?? '/', 'http://localhost');
+    const method = request.method ?? 'GET';
+    if (url.pathname === '/healthz') return this.options.admin.health();
+    if (!isAuthorized(request.headers.authorization, this.options.token)) {
+      throw new ApiFailure('Unauthorized', 'send the token of the token file as "Authorization: Bearer <token>"');
+    }
+    const path = url.pathname.split('/').slice(1).map(decode);
+    const body = method === 'GET' || method === 'DELETE' ? undefined : await readJson(request);
+    if (path[0] === 'v1') return this.api(request, path.slice(1), url.searchParams, body);
+    const answer = await this.options.admin.answer(`${method} ${url.pathname}`, body);
+    if (answer === undefined) throw new ApiFailure('NotFound', `there is no ${url.pathname}`);
+    return answer;
+  }
+
+  private async api(request: IncomingMessage, path: string[], query: URLSearchParams, body: unknown): Promise<Answer> {
+    const [collection = '', id, sub, ...more] = path;
+    const known = more.length === 0 && (sub === undefined || (sub === 'targets' && collection === 'pools'));
+    if (!isCollection(collection) || !known) throw new ApiFailure('NotFound', `there is no /v1/${path.join('/')}`);
+    if (id === '') throw notFound(collection, id);
+    const verb = verbOf(request.method ?? 'GET', id, sub);
+    const ifMatch = request.headers['if-match'];
+    const started = this.options.clock.monotonic();
+    const answer = await this.options.service.answer({
+      verb,
+      collection,
+      query,
+      body,
+      caller: callerOf(request),
+      ...(id === undefined ? {} : { id }),
+      ...(ifMatch === undefined ? {} : { ifMatch }),
+    });
+    this.options.metrics.observe(verb, collection, answer.status, (this.options.clock.monotonic() - started) / 1000);
+    return answer;
+  }
+}
+
+function callerOf(request: IncomingMessage): string {
+  const caller = request.headers['x-caller'];
+  return typeof caller === 'string' && CALLER.test(caller) ? caller : 'unknown';
+}
+
+function decode(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    throw invalid('path', `"${part}" is not well encoded`);
+  }
+}
+
+async function readJson(request: IncomingMessage): Promise<unknown> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    size += chunk.length;
+    if (size > LARGEST_BODY) {
+      throw new ApiFailure('InvalidArgument', `the body is longer than ${LARGEST_BODY} bytes`, { field: 'body', status: 413 });
+    }
+    chunks.push(chunk);
+  }
+  try {
+    return JSON.parse(Buffer.concat(chunks).toString('utf8'));
+  } catch (error) {
+    throw invalid('body', `is not JSON: ${(error as Error).message}`);
+  }
+}

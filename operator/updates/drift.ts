@@ -1,0 +1,111 @@
+import type { Drift } from '../../crds';
+import { propertyChanges } from '../../providers/resource-provider/diff';
+import type { DiscoveredResource } from '../../providers/provider';
+import type { Json, JsonObject } from '../base/json';
+import { type CheckpointResource, isCloudResource, isSecret, nameOfUrn, urnOf } from './checkpoint';
+
+/** How what was found belongs to what is in the state. */
+export interface Matches {
+  /** In both. */
+  pairs: { stored: CheckpointResource; found: DiscoveredResource }[];
+  /** In the state, not in the cloud. */
+  gone: CheckpointResource[];
+  /** In the cloud, not in the state; the URN that a program gives to it. */
+  unknown: { urn: string; found: DiscoveredResource }[];
+}
+
+const DETAIL_LIMIT = 200;
+
+/**
+ * Pairs the state's resources with what was found: by type and id. A found one with a known type and name but another id is unknown
+ * (a twin, or made anew by somebody). Pure.
+ */
+export function match(resources: CheckpointResource[], found: DiscoveredResource[], stack: { project: string; name: string }): Matches {
+  const rest = new Map(found.map((resource) => [`${resource.type} ${resource.id}`, resource]));
+  const pairs: Matches['pairs'] = [];
+  const gone: CheckpointResource[] = [];
+  for (const stored of resources.filter(isCloudResource)) {
+    const key = `${stored.type} ${stored.id ?? ''}`;
+    const twin = rest.get(key);
+    if (twin === undefined) gone.push(stored);
+    else pairs.push({ stored, found: twin });
+    rest.delete(key);
+  }
+  const urnByName = new Map(resources.map((resource) => [`${resource.type} ${nameOfUrn(resource.urn)}`, resource.urn]));
+  const unknown = [...rest.values()].map((resource) => ({
+    urn: urnByName.get(`${resource.type} ${resource.name}`) ?? urnOf(stack.project, stack.name, resource.type, resource.name),
+    found: resource,
+  }));
+  return { pairs, gone, unknown };
+}
+
+/** Differences between state and cloud, one per property that the program sets; an empty list = in step. Pure. */
+export function driftOf(matches: Matches): Drift[] {
+  const changed = matches.pairs
+    .filter(({ stored }) => stored.delete !== true)
+    .flatMap(({ stored, found }) => changesOf(stored, found).map((change) => changedDrift(stored, found, change.path)));
+  const missing = matches.gone
+    .filter((stored) => stored.delete !== true)
+    .map((stored): Drift => ({ urn: stored.urn, kind: 'Missing', detail: `${stored.type} ${stored.id ?? ''} is gone` }));
+  const unknown = matches.unknown.map(({ urn, found }): Drift => ({
+    urn,
+    kind: 'Unknown',
+    detail: `${found.type} ${found.id} is in the cloud, but not in the state`,
+  }));
+  return [...changed, ...missing, ...unknown];
+}
+
+/** Top-level properties that differ, with the cloud's value: only what the program sets counts. Pure. */
+export function changedProperties(stored: CheckpointResource, found: DiscoveredResource): JsonObject {
+  const actual = restrict(found.inputs, comparable(stored)) as JsonObject;
+  const names = new Set(changesOf(stored, found).map((change) => change.property));
+  return Object.fromEntries([...names].map((name) => [name, actual[name] ?? null]));
+}
+
+function changesOf(stored: CheckpointResource, found: DiscoveredResource): ReturnType<typeof propertyChanges> {
+  const wanted = comparable(stored);
+  return propertyChanges(wanted, restrict(found.inputs, wanted) as JsonObject);
+}
+
+/** What the program set, without secrets: those can't be compared with what the cloud shows. */
+function comparable(stored: CheckpointResource): JsonObject {
+  return Object.fromEntries(Object.entries(stored.inputs ?? {}).filter(([, value]) => !containsSecret(value)));
+}
+
+function containsSecret(value: Json): boolean {
+  if (isSecret(value)) return true;
+  if (Array.isArray(value)) return value.some(containsSecret);
+  return typeof value === 'object' && value !== null && Object.values(value).some(containsSecret);
+}
+
+/** `value` without the keys that `like` doesn't have, at every depth: defaults that the cloud adds are not drift. */
+function restrict(value: Json, like: Json): Json {
+  if (Array.isArray(value) && Array.isArray(like))
+    return value.map((item, index) => (like[index] === undefined ? item : restrict(item, like[index])));
+  if (!isObject(value) || !isObject(like)) return value;
+  const keys = Object.keys(like).filter((key) => value[key] !== undefined);
+  return Object.fromEntries(keys.map((key) => [key, restrict(value[key] ?? null, like[key] ?? null)]));
+}
+
+function changedDrift(stored: CheckpointResource, found: DiscoveredResource, path: string): Drift {
+  const text = (value: Json | undefined): string => JSON.stringify(value ?? null).slice(0, DETAIL_LIMIT);
+  const detail = `wanted ${text(at(stored.inputs ?? {}, path))}, found ${text(at(found.inputs, path))}`;
+  return { urn: stored.urn, kind: 'Changed', property: path.slice(0, 253), detail };
+}
+
+/** Reads a property path such as `listeners[0].port`. */
+function at(value: Json, path: string): Json | undefined {
+  const keys = [...path.matchAll(/\["((?:[^"\\]|\\.)*)"\]|\[(\d+)\]|([^.[\]]+)/g)].map(
+    ([, quoted, index, word]) => quoted ?? index ?? word ?? '',
+  );
+  let here: Json | undefined = value;
+  for (const key of keys) {
+    if (typeof here !== 'object' || here === null) return undefined;
+    here = (here as { [key: string]: Json })[key];
+  }
+  return here;
+}
+
+function isObject(value: Json): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,107 @@
+import { type ErrorCode, OperatorError } from '../base/errors';
+import { nameOfUrn } from './checkpoint';
+
+/** Everything that is known about an update that failed. */
+export interface FailureEvidence {
+  stack: string;
+  /** The state endpoint refused the engine: the lease or a race was lost. */
+  refusal?: OperatorError;
+  /** The update was told to stop, and why. */
+  canceled?: string;
+  /** Errors of our own resource providers, exact, in the order they came. */
+  resources: { urn: string; error: OperatorError }[];
+  /** What the program threw, or how it misbehaved. */
+  program?: OperatorError;
+  /** Error diagnostics of the engine and of other people's plugins. */
+  diagnostics: { urn?: string; message: string }[];
+  /** How the engine's process ended. */
+  exit?: { code: number | null; signal: string | null; stderr: string };
+}
+
+/** What the engine and plugins say in words, for providers that aren't ours. Tried in this order. */
+const PHRASES: readonly [RegExp, ErrorCode][] = [
+  [/throttl|rate exceeded|too many requests|\b429\b|slow ?down/i, 'Throttled'],
+  [/unauthorized|access ?denied|forbidden|invalid.*credential|expired ?token|\b40[13]\b/i, 'Credentials'],
+  [/quota|limit ?exceeded|limit has been reached/i, 'Quota'],
+  [/already exists|conflict|\b409\b|\b412\b|precondition/i, 'Conflict'],
+  [/duplicate resource urn|invalid|malformed|must be|is required|\b400\b|\b422\b/i, 'Invalid'],
+  [/timeout|timed out|connection (refused|reset)|unavailable|temporar|\b50[0234]\b|EOF/i, 'Transient'],
+];
+
+/** Only one of several errors is reported: first the ones that only a person can repair, then the one with the longest wait. */
+const TERMINAL: readonly ErrorCode[] = ['Credentials', 'Invalid', 'Quota'];
+
+/** Turns everything known about a failed update into the one error that the operator acts on. Pure. */
+export function classifyFailure(evidence: FailureEvidence): OperatorError {
+  const { stack, refusal, canceled, program, resources } = evidence;
+  if (refusal !== undefined) {
+    return new OperatorError(
+      refusal.code,
+      `stack ${stack}: the update was stopped because its state could not be stored: ${refusal.message}`,
+      {
+        cause: refusal,
+        ...(refusal.remedy === undefined ? {} : { remedy: refusal.remedy }),
+      },
+    );
+  }
+  const gravest = worst(resources);
+  if (canceled !== undefined && (gravest === undefined || gravest.error.code === 'Canceled')) {
+    return new OperatorError('Canceled', `stack ${stack}: the update was stopped: ${canceled}`);
+  }
+  if (gravest !== undefined) return resourceError(stack, gravest, resources.length - 1);
+  if (program !== undefined)
+    return new OperatorError(program.code, `stack ${stack}: ${program.message}`, { ...detailOf(program), cause: program });
+  return fromWords(evidence);
+}
+
+/** The class that a text of the engine or of a plugin stands for. Pure. */
+export function codeOfWords(text: string): ErrorCode {
+  return PHRASES.find(([pattern]) => pattern.test(text))?.[1] ?? 'Unknown';
+}
+
+function worst(resources: FailureEvidence['resources']): FailureEvidence['resources'][number] | undefined {
+  const rank = ({ error }: FailureEvidence['resources'][number]): number => {
+    if (error.code === 'Canceled') return 3;
+    return TERMINAL.includes(error.code) ? 0 : error.code === 'Throttled' ? 1 : 2;
+  };
+  return [...resources].sort((a, b) => rank(a) - rank(b) || (b.error.retryAfterMs ?? 0) - (a.error.retryAfterMs ?? 0))[0];
+}
+
+function resourceError(stack: string, { urn, error }: FailureEvidence['resources'][number], others: number): OperatorError {
+  const name = nameOfUrn(urn);
+  const where = error.message.includes(`"${name}"`) ? '' : `resource "${name}": `;
+  const more = others > 0 ? ` (and ${others} more ${others === 1 ? 'failure' : 'failures'})` : '';
+  return new OperatorError(error.code, `stack ${stack}: ${where}${error.message}${more}`, {
+    ...detailOf(error),
+    resource: urn,
+    cause: error,
+  });
+}
+
+function fromWords({ stack, diagnostics, exit }: FailureEvidence): OperatorError {
+  const named = diagnostics.find((diagnostic) => diagnostic.urn !== undefined && diagnostic.urn !== '') ?? diagnostics[0];
+  if (named !== undefined) {
+    const text = firstLines(named.message);
+    const resource = named.urn === undefined || named.urn === '' ? {} : { resource: named.urn };
+    return new OperatorError(codeOfWords(text), `stack ${stack}: ${text}`, resource);
+  }
+  const words = firstLines(exit?.stderr ?? '');
+  if (words !== '') return new OperatorError(codeOfWords(words), `stack ${stack}: ${words}`);
+  const how = exit?.signal === null || exit?.signal === undefined ? `exit code ${exit?.code ?? 'unknown'}` : `signal ${exit.signal}`;
+  return new OperatorError('Transient', `stack ${stack}: the Pulumi engine ended with ${how} before the update was complete`);
+}
+
+function detailOf(error: OperatorError): { retryAfterMs?: number; field?: string; remedy?: string } {
+  return {
+    ...(error.retryAfterMs === undefined ? {} : { retryAfterMs: error.retryAfterMs }),
+    ...(error.field === undefined ? {} : { field: error.field }),
+    ...(error.remedy === undefined ? {} : { remedy: error.remedy }),
+  };
+}
+
+/** A message for a status field: without stack traces and blank lines. */
+function firstLines(text: string): string {
+  const lines = text.split('\n').map((line) => line.trim());
+  const told = lines.filter((line) => line !== '' && !/^at\s/.test(line)).slice(0, 4);
+  return told.join(' ').slice(0, 800);
+}

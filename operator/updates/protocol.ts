@@ -1,0 +1,91 @@
+import type { ErrorCode } from '../base/errors';
+import { OperatorError } from '../base/errors';
+import type { JsonObject } from '../base/json';
+import type { StateLocation } from './state/state-store';
+import type { ChangeCounts } from './update';
+
+/** What a worker needs to run one update: JSON, so that another executor could stand behind the same boundary. */
+export interface UpdateRequest {
+  id: string;
+  stack: string;
+  project: string;
+  providerKind: string;
+  /** Path of the provider's worker module, for providers that are not built in. */
+  modulePath?: string;
+  programVersion: string;
+  clusterID: string;
+  /** undefined = destroy. */
+  inputs?: JsonObject;
+  inputsHash: string;
+  /** The provider's Cloud.workerSettings(): never stored, never logged. */
+  settings: JsonObject;
+  state: StateLocation;
+  /** Version of the state that this request was made from; absent = there was none. */
+  stateVersion?: string;
+  holder: string;
+  /** Cloud writes are allowed until this time of the host's monotonic clock (ms); extended by `validity` commands. */
+  validUntil: number;
+}
+
+/** Operator → worker. */
+export type WorkerCommand =
+  | { type: 'run'; request: UpdateRequest }
+  /** Renews (or, with a time in the past, withdraws) the permission to write to the cloud. */
+  | { type: 'validity'; validUntil: number }
+  /** Ends the running update gracefully: the step in flight finishes and is stored. */
+  | { type: 'cancel'; reason: string };
+
+/** Worker → operator. */
+export type WorkerEvent =
+  | { type: 'ready'; rssBytes: number }
+  | { type: 'started'; id: string; enginePid: number }
+  | { type: 'resource'; id: string; urn: string; op: string; state: 'Started' | 'Done' | 'Failed' }
+  | { type: 'diagnostic'; id: string; severity: 'error' | 'warning' | 'info'; message: string; urn?: string }
+  | { type: 'calls'; id: string; total: number; byVerb: Record<string, number> }
+  | { type: 'done'; id: string; changes: ChangeCounts; timings: Timings; rssBytes: number; tainted: boolean }
+  | { type: 'failed'; id: string; error: WireError; rssBytes: number; tainted: boolean };
+
+export type DoneEvent = Extract<WorkerEvent, { type: 'done' }>;
+export type FailedEvent = Extract<WorkerEvent, { type: 'failed' }>;
+
+/** Where the time of one update went, milliseconds from the arrival of the request. */
+export interface Timings {
+  /** Module, state and servers are ready. */
+  preparedMs: number;
+  /** The engine asked for the program. */
+  programMs: number;
+  /** The engine's process ended. */
+  engineMs: number;
+  totalMs: number;
+}
+
+/** An OperatorError as JSON. */
+export interface WireError {
+  code: ErrorCode;
+  message: string;
+  retryAfterMs?: number;
+  field?: string;
+  remedy?: string;
+  resource?: string;
+}
+
+export function toWire(error: OperatorError): WireError {
+  const { code, message, retryAfterMs, field, remedy, resource } = error;
+  return {
+    code,
+    message,
+    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+    ...(field === undefined ? {} : { field }),
+    ...(remedy === undefined ? {} : { remedy }),
+    ...(resource === undefined ? {} : { resource }),
+  };
+}
+
+export function fromWire({ code, message, ...detail }: WireError): OperatorError {
+  return new OperatorError(code, message, detail);
+}
+
+/** Milliseconds of the host's monotonic clock: the same in all processes, unlike performance.now(). */
+export function hostMonotonic(): number {
+  return Number(process.hrtime.bigint() / 1_000n) / 1_000;
+}

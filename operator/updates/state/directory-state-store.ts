@@ -1,0 +1,173 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { link, mkdir, open, readdir, readFile, rm, stat, unlink } from 'node:fs/promises';
+import { join } from 'node:path';
+import { OperatorError, toOperatorError } from '../../base/errors';
+import { decodeHeader, decodeRecord, encodeRecord, encodeRemoval, type FileHeader } from './record-file';
+import type { StackMetadata, StackRecord } from './stack-record';
+import type { StateLocation, StateStore, StoredStack } from './state-store';
+
+const SUFFIX = '.state';
+/** A removed stack's last file stays this long, longer than any update lives, so that a late writer loses against it. */
+const KEEP_REMOVED_MS = 24 * 3_600_000;
+
+/**
+ * Stacks in a directory of a local file system, shared by processes without a lock: `stacks/<stack>/<version>.state`, the highest version holds.
+ * A write makes a temporary file, syncs it, and links it as the next version; the link fails when somebody else was faster, and a link below the
+ * highest version is taken back.
+ */
+export class DirectoryStateStore implements StateStore {
+  readonly #stacks: string;
+
+  constructor(private readonly path: string) {
+    this.#stacks = join(path, 'stacks');
+  }
+
+  get location(): StateLocation {
+    return { kind: 'Directory', path: this.path };
+  }
+
+  async read(stack: string): Promise<StoredStack | undefined> {
+    const folder = this.#folder(stack);
+    const latest = await this.#latest(folder);
+    if (latest === undefined) return undefined;
+    const record = decodeRecord(latest.bytes, latest.path);
+    return record === undefined ? undefined : { record, version: String(latest.version) };
+  }
+
+  async write(record: StackRecord, expected: string | undefined): Promise<string> {
+    const folder = this.#folder(record.stack);
+    const current = await this.#latest(folder);
+    const present = current === undefined ? undefined : decodeHeader(current.bytes, current.path);
+    this.#assertExpected(record.stack, current?.version, present, expected);
+    return this.#append(folder, (current?.version ?? 0) + 1, encodeRecord(record));
+  }
+
+  async remove(stack: string, expected: string): Promise<void> {
+    const folder = this.#folder(stack);
+    const current = await this.#latest(folder);
+    const present = current === undefined ? undefined : decodeHeader(current.bytes, current.path);
+    this.#assertExpected(stack, current?.version, present, expected);
+    if (current === undefined || present === undefined) return;
+    await this.#append(folder, current.version + 1, encodeRemoval({ ...present.metadata, updatedAt: new Date().toISOString() }));
+  }
+
+  async list(): Promise<StackMetadata[]> {
+    const names = await readdir(this.#stacks).catch(noneOf('ENOENT', [] as string[]));
+    const all: StackMetadata[] = [];
+    for (const name of names) {
+      const latest = await this.#latest(join(this.#stacks, name));
+      if (latest === undefined) continue;
+      const header = decodeHeader(latest.bytes, latest.path);
+      if (!header.removed) all.push(header.metadata);
+      else await this.#forget(join(this.#stacks, name), latest.path);
+    }
+    return all;
+  }
+
+  async secretsKey(): Promise<Buffer> {
+    const file = join(this.path, 'secrets.key');
+    const existing = await readFile(file).catch(noneOf('ENOENT', undefined));
+    if (existing !== undefined) return checkedKey(existing, file);
+    await mkdir(this.path, { recursive: true, mode: 0o700 });
+    const temporary = await this.#temporary(this.path, randomBytes(32));
+    // Of two first users one wins; both then use the winner's key.
+    await link(temporary, file).catch(noneOf('EEXIST', undefined));
+    await unlink(temporary);
+    await syncFolder(this.path);
+    return checkedKey(await readFile(file), file);
+  }
+
+  #assertExpected(stack: string, version: number | undefined, present: FileHeader | undefined, expected: string | undefined): void {
+    const actual = present === undefined || present.removed ? undefined : String(version);
+    if (actual === expected) return;
+    throw new OperatorError(
+      'Conflict',
+      `stack ${stack} is at version ${actual ?? 'none'}, not ${expected ?? 'none'}: another writer was faster`,
+    );
+  }
+
+  async #append(folder: string, version: number, bytes: Buffer): Promise<string> {
+    await mkdir(folder, { recursive: true, mode: 0o700 });
+    const temporary = await this.#temporary(folder, bytes);
+    const target = join(folder, `${version}${SUFFIX}`);
+    const won = await link(temporary, target).then(() => true, noneOf('EEXIST', false));
+    await unlink(temporary);
+    if (!won) throw lostRace(folder, version);
+    const versions = await versionsIn(folder);
+    if (versions.some((other) => other > version)) {
+      await unlink(target);
+      throw lostRace(folder, version);
+    }
+    await syncFolder(folder);
+    await Promise.all(versions.filter((other) => other < version).map((other) => rm(join(folder, `${other}${SUFFIX}`), { force: true })));
+    return String(version);
+  }
+
+  async #temporary(folder: string, bytes: Buffer): Promise<string> {
+    const path = join(folder, `.${randomUUID()}.tmp`);
+    const file = await open(path, 'wx', 0o600);
+    try {
+      await file.writeFile(bytes);
+      await file.datasync();
+    } finally {
+      await file.close();
+    }
+    return path;
+  }
+
+  /** The newest file of a stack. A file that vanishes between listing and reading was superseded: look again. */
+  async #latest(folder: string): Promise<{ version: number; path: string; bytes: Buffer } | undefined> {
+    for (;;) {
+      const version = Math.max(...(await versionsIn(folder)));
+      if (!Number.isFinite(version)) return undefined;
+      const path = join(folder, `${version}${SUFFIX}`);
+      const bytes = await readFile(path).catch(noneOf('ENOENT', undefined));
+      if (bytes !== undefined) return { version, path, bytes };
+    }
+  }
+
+  async #forget(folder: string, path: string): Promise<void> {
+    const removedAt = await stat(path).catch(noneOf('ENOENT', undefined));
+    if (removedAt !== undefined && Date.now() - removedAt.mtimeMs > KEEP_REMOVED_MS) await rm(folder, { recursive: true, force: true });
+  }
+
+  #folder(stack: string): string {
+    return join(this.#stacks, encodeURIComponent(stack));
+  }
+}
+
+/** Opens a store from what a request says of it. */
+export function openStateStore(location: StateLocation): DirectoryStateStore {
+  return new DirectoryStateStore(location.path);
+}
+
+async function versionsIn(folder: string): Promise<number[]> {
+  const files = await readdir(folder).catch(noneOf('ENOENT', [] as string[]));
+  return files.filter((file) => file.endsWith(SUFFIX)).map((file) => Number(file.slice(0, -SUFFIX.length)));
+}
+
+async function syncFolder(path: string): Promise<void> {
+  const folder = await open(path, 'r');
+  try {
+    await folder.sync();
+  } finally {
+    await folder.close();
+  }
+}
+
+function checkedKey(key: Buffer, file: string): Buffer {
+  if (key.length === 32) return key;
+  throw new OperatorError('Invalid', `the key file ${file} has ${key.length} bytes instead of 32`, { remedy: 'restore it from a backup' });
+}
+
+/** For catch: gives `value` for one system error code, and throws everything else as OperatorError. */
+function noneOf<T>(code: string, value: T): (thrown: unknown) => T {
+  return (thrown) => {
+    if ((thrown as NodeJS.ErrnoException).code === code) return value;
+    throw toOperatorError(thrown);
+  };
+}
+
+function lostRace(folder: string, version: number): OperatorError {
+  return new OperatorError('Conflict', `version ${version} in ${folder} was written by somebody else first`);
+}

@@ -1,0 +1,135 @@
+import type { Clock } from '../base/clock';
+import { OperatorError } from '../base/errors';
+import type { WorkerProcess } from './worker-process';
+
+export interface PoolOptions {
+  /** Workers at most. */
+  max: number;
+  /** Workers that stay warm however long nothing happens. */
+  min: number;
+  /** A worker is replaced after this many updates, */
+  maxRuns: number;
+  /** or when its memory is above this after an update. */
+  maxRssBytes: number;
+  /** A worker above `min` ends after this long without work. */
+  idleMs: number;
+  clock: Clock;
+  spawn(): WorkerProcess;
+}
+
+interface Waiter {
+  resolve(worker: WorkerProcess): void;
+  reject(error: OperatorError): void;
+}
+
+/** Warm worker processes. Who waits is served in turns by key (provider), in the order of arrival within a key. */
+export class WorkerPool {
+  readonly #workers = new Set<WorkerProcess>();
+  readonly #idle: { worker: WorkerProcess; cancelTimer: () => void }[] = [];
+  /** Waiters by key; the map's order is whose turn it is. */
+  readonly #waiters = new Map<string, Waiter[]>();
+  #closed = false;
+
+  constructor(private readonly options: PoolOptions) {}
+
+  /** Pids of the living workers. */
+  get pids(): number[] {
+    return [...this.#workers].flatMap((worker) => worker.pid ?? []);
+  }
+
+  /** Starts the workers that stay warm. */
+  warm(): void {
+    while (this.#workers.size < this.options.min) this.#park(this.#spawn());
+  }
+
+  /** Gives a worker to the caller alone, when it is the caller's turn. */
+  acquire(key: string): Promise<WorkerProcess> {
+    if (this.#closed) return Promise.reject(closing());
+    return new Promise((resolve, reject) => {
+      this.#waiters.set(key, [...(this.#waiters.get(key) ?? []), { resolve, reject }]);
+      this.#serve();
+    });
+  }
+
+  release(worker: WorkerProcess): void {
+    const { maxRuns, maxRssBytes } = this.options;
+    if (worker.alive && (worker.tainted || worker.runs >= maxRuns || worker.rssBytes > maxRssBytes || this.#closed)) this.#end(worker);
+    else if (worker.alive) this.#park(worker);
+    this.#serve();
+  }
+
+  /** Kills all workers and waits for their end. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    for (const waiters of this.#waiters.values()) waiters.forEach(({ reject }) => reject(closing()));
+    this.#waiters.clear();
+    for (const { cancelTimer } of this.#idle.splice(0)) cancelTimer();
+    const workers = [...this.#workers];
+    workers.forEach((worker) => worker.kill());
+    await Promise.all(workers.map((worker) => worker.exited));
+  }
+
+  #serve(): void {
+    for (let worker = this.#free(); worker !== undefined; worker = this.#free()) {
+      const waiter = this.#next();
+      if (waiter === undefined) return this.#park(worker);
+      waiter.resolve(worker);
+    }
+  }
+
+  /** An idle worker, or a new one while there is room and somebody waits. */
+  #free(): WorkerProcess | undefined {
+    if (this.#waiters.size === 0) return undefined;
+    // The one used last is the warmest.
+    const parked = this.#idle.pop();
+    parked?.cancelTimer();
+    if (parked !== undefined) return parked.worker;
+    return this.#workers.size < this.options.max ? this.#spawn() : undefined;
+  }
+
+  /** The first waiter of the key whose turn it is; the key then goes to the end of the line. */
+  #next(): Waiter | undefined {
+    const [turn] = this.#waiters;
+    if (turn === undefined) return undefined;
+    const [key, [first, ...rest]] = turn;
+    this.#waiters.delete(key);
+    if (rest.length > 0) this.#waiters.set(key, rest);
+    return first;
+  }
+
+  #spawn(): WorkerProcess {
+    const worker = this.options.spawn();
+    this.#workers.add(worker);
+    void worker.exited.then(() => this.#gone(worker));
+    return worker;
+  }
+
+  #park(worker: WorkerProcess): void {
+    const cancelTimer = this.options.clock.after(this.options.idleMs, () => this.#retire(worker));
+    this.#idle.push({ worker, cancelTimer });
+  }
+
+  #retire(worker: WorkerProcess): void {
+    const at = this.#idle.findIndex((parked) => parked.worker === worker);
+    if (at < 0) return;
+    this.#idle.splice(at, 1);
+    if (this.#workers.size > this.options.min) this.#end(worker);
+    else this.#park(worker);
+  }
+
+  #end(worker: WorkerProcess): void {
+    this.#workers.delete(worker);
+    worker.kill();
+  }
+
+  #gone(worker: WorkerProcess): void {
+    this.#workers.delete(worker);
+    const at = this.#idle.findIndex((parked) => parked.worker === worker);
+    if (at >= 0) this.#idle.splice(at, 1)[0]?.cancelTimer();
+    if (!this.#closed) this.#serve();
+  }
+}
+
+function closing(): OperatorError {
+  return new OperatorError('Canceled', 'updates are being shut down');
+}

@@ -1,0 +1,217 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import type { Readable } from 'node:stream';
+import type { Clock } from '../base/clock';
+import { OperatorError } from '../base/errors';
+import type { Logger } from '../base/log';
+import { compiled } from '../entry';
+import {
+  type DoneEvent,
+  type FailedEvent,
+  fromWire,
+  hostMonotonic,
+  type UpdateRequest,
+  type WorkerCommand,
+  type WorkerEvent,
+} from './protocol';
+
+export interface WorkerOptions {
+  /** Path of the Pulumi CLI. */
+  pulumi: string;
+  pulumiVersion: string;
+  logger: Logger;
+  clock: Clock;
+  /** Limit of the worker's JavaScript heap. */
+  heapMB: number;
+  /** How long a canceled update may take to end by itself before its process group is killed. */
+  graceMs: number;
+}
+
+export interface RunOptions {
+  deadlineMs: number;
+  isValid(): boolean;
+  onEvent(event: WorkerEvent): void;
+}
+
+/** A worker may write for this long after the operator last said so: less than what a lease lasts beyond its renew deadline. */
+export const VALIDITY_MS = 3_000;
+const HEARTBEAT_MS = 500;
+
+interface Running {
+  request: UpdateRequest;
+  options: RunOptions;
+  settle(outcome: DoneEvent | OperatorError): void;
+  stopTimers(): void;
+  /** Set when the update was told to stop. */
+  canceled?: OperatorError;
+}
+
+/** One worker process as the operator sees it: a process group of its own that is killed as a whole. */
+export class WorkerProcess {
+  readonly #child: ChildProcess;
+  readonly #folder = mkdtempSync(join(tmpdir(), 'cloud-operator-worker-'));
+  readonly #ready: Promise<void>;
+  readonly exited: Promise<void>;
+  #running: Running | undefined;
+  #alive = true;
+  /** Updates run so far. */
+  runs = 0;
+  rssBytes = 0;
+  /** It must not be used again. */
+  tainted = false;
+
+  constructor(private readonly options: WorkerOptions) {
+    this.#child = fork(compiled('operator/updates/worker/main'), [this.#folder, options.pulumi, options.pulumiVersion], {
+      detached: true,
+      stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+      env: { PATH: '/usr/local/bin:/usr/bin:/bin', HOME: this.#folder, TMPDIR: this.#folder },
+      execArgv: [`--max-old-space-size=${options.heapMB}`, '--no-warnings'],
+    });
+    let markReady: () => void = () => undefined;
+    let markFailed: (error: OperatorError) => void = () => undefined;
+    this.#ready = new Promise((resolve, reject) => {
+      markReady = resolve;
+      markFailed = reject;
+    });
+    // Nobody may be waiting when a warm worker dies.
+    this.#ready.catch(() => undefined);
+    this.exited = new Promise((resolve) => {
+      const end = (how: string): void => {
+        if (!this.#alive) return;
+        this.#alive = false;
+        const error = new OperatorError('Transient', `the update's worker process ended: ${how}`);
+        markFailed(error);
+        this.#ended(error);
+        resolve();
+      };
+      this.#child.once('exit', (code, signal) => end(signal ?? `exit code ${code}`));
+      this.#child.once('error', (error) => end(error.message));
+    });
+    this.#child.on('message', (event) => {
+      if ((event as WorkerEvent).type === 'ready') markReady();
+      this.#take(event as WorkerEvent);
+    });
+    this.#logLines(this.#child.stdout, 'stdout');
+    this.#logLines(this.#child.stderr, 'stderr');
+  }
+
+  get pid(): number | undefined {
+    return this.#child.pid;
+  }
+
+  get alive(): boolean {
+    return this.#alive;
+  }
+
+  /**
+   * Runs one update.
+   * @throws OperatorError the failure as the worker classed it; Transient when it died or overran its deadline; Canceled when it was stopped
+   */
+  async run(request: UpdateRequest, options: RunOptions): Promise<DoneEvent> {
+    await this.#ready;
+    this.runs++;
+    return new Promise((resolve, reject) => {
+      const settle = (outcome: DoneEvent | OperatorError): void => {
+        this.#running?.stopTimers();
+        this.#running = undefined;
+        if (outcome instanceof OperatorError) reject(outcome);
+        else resolve(outcome);
+      };
+      if (!this.#alive) return settle(new OperatorError('Transient', 'the worker process ended before the update began'));
+      this.#running = { request, options, settle, stopTimers: this.#startTimers(request, options) };
+      this.#send({ type: 'run', request: { ...request, validUntil: hostMonotonic() + VALIDITY_MS } });
+      return undefined;
+    });
+  }
+
+  /** Ends the running update gracefully, and by force after the grace period; its caller gets `error`. */
+  cancel(error: OperatorError): void {
+    const running = this.#running;
+    if (running === undefined || running.canceled !== undefined) return;
+    running.canceled = error;
+    this.#send({ type: 'cancel', reason: error.message });
+    const stop = running.stopTimers;
+    const cancelKill = this.options.clock.after(this.options.graceMs, () => this.kill());
+    running.stopTimers = () => {
+      stop();
+      cancelKill();
+    };
+  }
+
+  /** Ends the worker, its engine and everything else in its group, at once. */
+  kill(): void {
+    killGroup(this.#child.pid);
+  }
+
+  #startTimers(request: UpdateRequest, options: RunOptions): () => void {
+    const { clock } = this.options;
+    const overdue = new OperatorError(
+      'Transient',
+      `stack ${request.stack}: the update did not end within ${options.deadlineMs} ms and was stopped`,
+    );
+    const cancelDeadline = clock.after(options.deadlineMs, () => this.cancel(overdue));
+    let cancelBeat: () => void = () => undefined;
+    const beat = (): void => {
+      if (options.isValid()) {
+        this.#send({ type: 'validity', validUntil: hostMonotonic() + VALIDITY_MS });
+        cancelBeat = clock.after(HEARTBEAT_MS, beat);
+      } else {
+        this.#send({ type: 'validity', validUntil: 0 });
+        this.cancel(new OperatorError('Canceled', `stack ${request.stack}: the operator lost its lease; the update was stopped`));
+      }
+    };
+    cancelBeat = clock.after(HEARTBEAT_MS, beat);
+    return () => {
+      cancelDeadline();
+      cancelBeat();
+    };
+  }
+
+  #take(event: WorkerEvent): void {
+    if ('rssBytes' in event) this.rssBytes = event.rssBytes;
+    if ('tainted' in event && event.tainted) this.tainted = true;
+    const running = this.#running;
+    if (running === undefined || !('id' in event) || event.id !== running.request.id) return;
+    running.options.onEvent(event);
+    if (event.type === 'done') running.settle(event);
+    if (event.type === 'failed') running.settle(this.#failure(event, running));
+  }
+
+  #failure(event: FailedEvent, running: Running): OperatorError {
+    const error = fromWire(event.error);
+    return error.code === 'Canceled' && running.canceled !== undefined ? running.canceled : error;
+  }
+
+  #ended(error: OperatorError): void {
+    // The engine may have survived the worker: it is in the same group.
+    killGroup(this.#child.pid);
+    rmSync(this.#folder, { recursive: true, force: true });
+    const running = this.#running;
+    running?.settle(running.canceled ?? new OperatorError(error.code, `stack ${running.request.stack}: ${error.message}`));
+  }
+
+  #send(command: WorkerCommand): void {
+    if (this.#alive && this.#child.connected) this.#child.send(command, () => undefined);
+  }
+
+  /** What a program prints is for the log; it can't disturb the channel. */
+  #logLines(stream: Readable | null, name: string): void {
+    if (stream === null) return;
+    createInterface({ input: stream }).on('line', (line) => {
+      this.options.logger.debug({ worker: this.#child.pid, stream: name, stack: this.#running?.request.stack }, line.slice(0, 2000));
+    });
+  }
+}
+
+function killGroup(pid: number | undefined): void {
+  if (pid === undefined) return;
+  try {
+    process.kill(-pid, 'SIGKILL');
+  } catch (error) {
+    // ESRCH: nobody of the group is left, which is the aim.
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+  }
+}

@@ -1,0 +1,140 @@
+import { randomUUID } from 'node:crypto';
+import { type Clock, sleep } from '../../../base/clock';
+import { OperatorError, toOperatorError } from '../../../base/errors';
+import type { JsonObject } from '../../../base/json';
+import { type Deployment, isEmpty, isSameCheckpoint, outputsOf, toServed, toStored } from '../../checkpoint';
+import type { StackRecord } from '../../state/stack-record';
+import type { StateStore, StoredStack } from '../../state/state-store';
+
+/** What one update stores. */
+export interface SessionRequest {
+  stack: string;
+  project: string;
+  providerKind: string;
+  programVersion: string;
+  /** undefined: the stack is being destroyed, and its record is removed at the end. */
+  inputs: JsonObject | undefined;
+  inputsHash: string;
+  holder: string;
+}
+
+export interface SessionContext {
+  store: StateStore;
+  clock: Clock;
+  /** Throws OperatorError Canceled when this update may not go on. */
+  assertValid(): void;
+}
+
+const RETRY_MS = 250;
+
+/**
+ * One update's view of its stack's state: serves the checkpoint to the engine and stores what comes back.
+ * Every write is conditional on the version of the one before, so that a second writer ends this session.
+ */
+export class UpdateSession {
+  /** Why the engine was refused, when it was. */
+  refusal: OperatorError | undefined;
+  /** How many times the store was written. */
+  writes = 0;
+  #dryRun = false;
+
+  constructor(
+    readonly request: SessionRequest,
+    private readonly context: SessionContext,
+    private current: StoredStack | undefined,
+  ) {}
+
+  get record(): StackRecord | undefined {
+    return this.current?.record;
+  }
+
+  /** The checkpoint for the engine, with `url` as the address of its secrets; undefined for a stack without one. */
+  served(url: string): Deployment | undefined {
+    const checkpoint = this.current?.record.checkpoint;
+    return checkpoint === undefined || checkpoint === null ? undefined : toServed(checkpoint, url);
+  }
+
+  begin(dryRun: boolean): void {
+    this.#dryRun = dryRun;
+  }
+
+  /**
+   * Stores a checkpoint; the first of an update that changes anything marks the stack as open, before the cloud sees a write.
+   * @throws OperatorError the reason for which the engine must stop
+   */
+  async checkpoint(deployment: Deployment): Promise<void> {
+    const checkpoint = toStored(deployment);
+    if (this.#dryRun || isSameCheckpoint(checkpoint, this.current?.record.checkpoint ?? null)) return;
+    await this.#save({ ...this.#base(), checkpoint, open: true });
+  }
+
+  /**
+   * Ends the update. A success stores the inputs and their hash and closes the stack in one write; a failed one leaves it open.
+   * @throws OperatorError the reason for which the engine must report a failure
+   */
+  async complete(succeeded: boolean): Promise<void> {
+    if (!succeeded || this.#dryRun) return;
+    const { inputs, inputsHash, programVersion } = this.request;
+    if (inputs === undefined) return this.#remove();
+    const base = this.#base();
+    const outputs = outputsOf(base.checkpoint);
+    const done = { ...base, inputs, inputsHash, programVersion, outputs, open: false };
+    if (this.current !== undefined && isSettled(this.current.record, done)) return;
+    await this.#save(done);
+  }
+
+  #base(): StackRecord {
+    const { stack, project, providerKind, programVersion, holder } = this.request;
+    const record = this.current?.record;
+    if (record !== undefined) {
+      return { ...record, holder, epoch: record.holder === holder ? record.epoch : record.epoch + 1 };
+    }
+    const unset = { inputs: null, inputsHash: '', programVersion, outputs: {}, checkpoint: null, updatedAt: '' };
+    return { stack, project, providerKind, incarnation: randomUUID(), epoch: 1, holder, open: false, ...unset };
+  }
+
+  async #save(record: StackRecord): Promise<void> {
+    const stamped = { ...record, updatedAt: new Date(this.context.clock.now()).toISOString() };
+    const version = await this.#conditional(() => this.context.store.write(stamped, this.current?.version));
+    this.current = { record: stamped, version };
+  }
+
+  async #remove(): Promise<void> {
+    if (this.current === undefined) return;
+    if (!isEmpty(this.current.record.checkpoint)) {
+      throw this.#refuse(new OperatorError('Conflict', `stack ${this.request.stack} still has resources after everything was deleted`));
+    }
+    const { version } = this.current;
+    await this.#conditional(() => this.context.store.remove(this.request.stack, version));
+    this.current = undefined;
+  }
+
+  /** Holds the engine while the store is briefly away (it waits without a limit of its own), and refuses it on anything else. */
+  async #conditional<T>(write: () => Promise<T>): Promise<T> {
+    for (;;) {
+      try {
+        const result = await write();
+        this.writes++;
+        return result;
+      } catch (thrown) {
+        const error = toOperatorError(thrown);
+        if (error.code !== 'Transient') throw this.#refuse(error);
+        try {
+          this.context.assertValid();
+        } catch (invalid) {
+          throw this.#refuse(toOperatorError(invalid));
+        }
+        await sleep(this.context.clock, RETRY_MS);
+      }
+    }
+  }
+
+  #refuse(error: OperatorError): OperatorError {
+    this.refusal ??= error;
+    return error;
+  }
+}
+
+function isSettled(stored: StackRecord, done: StackRecord): boolean {
+  return !stored.open && stored.inputsHash === done.inputsHash && JSON.stringify(stored.outputs) === JSON.stringify(done.outputs);
+}

@@ -1,0 +1,71 @@
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+// Loaded before the first request: it takes half a second.
+import '@pulumi/pulumi';
+import { toOperatorError } from '../../base/errors';
+import { toWire, type WorkerCommand, type WorkerEvent } from '../protocol';
+import { StateEndpoint } from './endpoint/endpoint';
+import { guardProcess } from './guards';
+import { type RunContext, UpdateRun } from './update-run';
+import { Validity } from './validity';
+
+/**
+ * A worker process: runs one update at a time for the operator at the other end of its IPC channel, and ends with that channel,
+ * taking the engine with it. Arguments: folder of its own, path of the Pulumi CLI, version of the CLI.
+ */
+class Worker {
+  readonly #validity = new Validity();
+  readonly #endpoint = new StateEndpoint();
+  #run: UpdateRun | undefined;
+
+  constructor(
+    private readonly folder: string,
+    private readonly engine: RunContext['engine'],
+  ) {}
+
+  async start(): Promise<void> {
+    guardProcess((thrown) => this.#run?.blameProgram(thrown));
+    for (const name of ['home', 'work', 'tmp']) mkdirSync(join(this.folder, name), { recursive: true, mode: 0o700 });
+    await this.#endpoint.listen();
+    process.on('message', (command) => this.#take(command as WorkerCommand));
+    process.on('disconnect', killOwnGroup);
+    send({ type: 'ready', rssBytes: process.memoryUsage.rss() });
+  }
+
+  #take(command: WorkerCommand): void {
+    if (command.type === 'validity') this.#validity.extend(command.validUntil);
+    else if (command.type === 'cancel') this.#run?.cancel(command.reason);
+    else void this.#execute(command.request);
+  }
+
+  async #execute(request: Extract<WorkerCommand, { type: 'run' }>['request']): Promise<void> {
+    this.#validity.extend(request.validUntil);
+    const folders = { home: join(this.folder, 'home'), work: join(this.folder, 'work'), temporary: join(this.folder, 'tmp') };
+    const run = new UpdateRun(request, { endpoint: this.#endpoint, folders, engine: this.engine, validity: this.#validity, emit: send });
+    this.#run = run;
+    try {
+      const { changes, timings } = await run.execute();
+      this.#run = undefined;
+      send({ type: 'done', id: request.id, changes, timings, ...this.#health(run) });
+    } catch (thrown) {
+      this.#run = undefined;
+      send({ type: 'failed', id: request.id, error: toWire(toOperatorError(thrown)), ...this.#health(run) });
+    }
+  }
+
+  #health(run: UpdateRun): { rssBytes: number; tainted: boolean } {
+    return { rssBytes: process.memoryUsage.rss(), tainted: run.tainted };
+  }
+}
+
+/** The operator is gone: nothing that this worker started may outlive it. The worker leads its process group; the engine is in it. */
+function killOwnGroup(): void {
+  process.kill(-process.pid, 'SIGKILL');
+}
+
+function send(event: WorkerEvent): void {
+  if (process.connected) process.send?.(event);
+}
+
+const [folder = '', path = '', version = ''] = process.argv.slice(2);
+void new Worker(folder, { path, version }).start();

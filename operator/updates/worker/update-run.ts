@@ -1,0 +1,187 @@
+import { LocalWorkspace, type Stack } from '@pulumi/pulumi/automation';
+import { systemClock } from '../../base/clock';
+import { OperatorError, toOperatorError } from '../../base/errors';
+import { loadWorkerModule } from '../../../providers/worker-registry';
+import { ResourceProviderServer } from '../../../providers/resource-provider/server';
+import type { ResourceFailure } from '../../../providers/resource-provider/status';
+import { classifyFailure } from '../failure';
+import type { Timings, UpdateRequest, WorkerEvent } from '../protocol';
+import { openStateStore } from '../state/directory-state-store';
+import type { ChangeCounts } from '../update';
+import { SecretsCipher } from './endpoint/secrets';
+import type { StateEndpoint } from './endpoint/endpoint';
+import { UpdateSession } from './endpoint/session';
+import { EngineEvents } from './engine-events';
+import { engineEnvironment, type WorkerFolders } from './environment';
+import { WatchedProgram } from './program';
+import { EngineCommand, type EngineExit } from './pulumi-command';
+import type { Validity } from './validity';
+
+export interface RunContext {
+  endpoint: StateEndpoint;
+  folders: WorkerFolders;
+  engine: { path: string; version: string };
+  validity: Validity;
+  emit(event: WorkerEvent): void;
+}
+
+export interface RunResult {
+  changes: ChangeCounts;
+  timings: Timings;
+}
+
+/** One update, from its request to the stored result. */
+export class UpdateRun {
+  readonly #abort = new AbortController();
+  readonly #failures: ResourceFailure[] = [];
+  readonly #calls = new Map<string, number>();
+  readonly #events: EngineEvents;
+  readonly #startedAt = performance.now();
+  readonly #timings: Timings = { preparedMs: 0, programMs: 0, engineMs: 0, totalMs: 0 };
+  #canceled: string | undefined;
+  #program: WatchedProgram | undefined;
+  #session: UpdateSession | undefined;
+  #enginePid: number | undefined;
+  #exit: EngineExit | undefined;
+
+  constructor(
+    private readonly request: UpdateRequest,
+    private readonly context: RunContext,
+  ) {
+    this.#events = new EngineEvents(request.id, context.emit);
+  }
+
+  /** The program never came to an end: what it still does would disturb later updates. */
+  get tainted(): boolean {
+    return this.#program?.started === true && !this.#program.finished;
+  }
+
+  /** Records something that the program did behind our back, such as an unhandled rejection. */
+  blameProgram(thrown: unknown): void {
+    this.#program?.fail(thrown);
+  }
+
+  cancel(reason: string): void {
+    this.#canceled ??= reason;
+    this.#abort.abort();
+  }
+
+  /** @throws OperatorError the failure, classed */
+  async execute(): Promise<RunResult> {
+    const servers: ResourceProviderServer[] = [];
+    try {
+      const module = loadWorkerModule(this.request.providerKind, this.request.modulePath);
+      this.#program = new WatchedProgram(module, this.request.inputs, () => this.#mark('programMs'));
+      await this.#openSession();
+      const providers = module.resourceProviders(this.request.settings, {
+        stack: this.request.stack,
+        clusterID: this.request.clusterID,
+        assertValid: () => this.context.validity.assertValid(),
+        countCall: (verb) => void this.#calls.set(verb, (this.#calls.get(verb) ?? 0) + 1),
+      });
+      for (const provider of providers) servers.push(await this.#serve(provider));
+      this.#mark('preparedMs');
+      await this.#up(servers);
+      this.#mark('totalMs');
+      return { changes: this.#events.changes, timings: this.#timings };
+    } finally {
+      for (const server of servers) server.close();
+      this.context.endpoint.serve(undefined);
+      const byVerb = Object.fromEntries(this.#calls);
+      const total = [...this.#calls.values()].reduce((sum, count) => sum + count, 0);
+      this.context.emit({ type: 'calls', id: this.request.id, total, byVerb });
+    }
+  }
+
+  async #openSession(): Promise<void> {
+    const { stack, state, stateVersion } = this.request;
+    const store = openStateStore(state);
+    const stored = await store.read(stack);
+    if (stored?.version !== stateVersion) {
+      throw new OperatorError('Conflict', `stack ${stack}: its state changed between the request and the start of the update; try again`);
+    }
+    const { validity } = this.context;
+    const assertValid = (): void => validity.assertValid();
+    this.#session = new UpdateSession({ ...this.request, inputs: this.request.inputs }, { store, clock: systemClock, assertValid }, stored);
+    this.context.endpoint.serve({ session: this.#session, cipher: new SecretsCipher(await store.secretsKey(), stack) });
+  }
+
+  async #serve(provider: ResourceProviderServer['provider']): Promise<ResourceProviderServer> {
+    const server = new ResourceProviderServer(provider, {
+      onFailure: (failure) => void this.#failures.push(failure),
+      enginePid: () => this.#enginePid,
+    });
+    await server.listen();
+    return server;
+  }
+
+  async #up(servers: ResourceProviderServer[]): Promise<void> {
+    try {
+      const stack = await this.#stack(servers);
+      await stack.up({ onEvent: (event) => this.#events.take(event), signal: this.#abort.signal, suppressProgress: true });
+    } catch (thrown) {
+      throw this.#failure(thrown);
+    }
+    // The SDK calls an update good whose program failed after the last resource was registered.
+    if (this.#program?.failure !== undefined) throw this.#failure(this.#program.failure);
+  }
+
+  async #stack(servers: ResourceProviderServer[]): Promise<Stack> {
+    const { endpoint, folders, engine } = this.context;
+    const command = new EngineCommand({
+      ...engine,
+      environment: engineEnvironment(
+        endpoint,
+        folders,
+        servers.map((server) => server.attachment),
+      ),
+      onStart: (pid) => this.#started(pid),
+      onExit: (exit) => {
+        this.#exit = exit;
+        this.#mark('engineMs');
+      },
+    });
+    const { stack, project } = this.request;
+    return LocalWorkspace.createOrSelectStack(
+      { stackName: `organization/${project}/${stack}`, projectName: project, program: this.#program?.run ?? (() => Promise.resolve({})) },
+      {
+        pulumiCommand: command.asPulumiCommand(),
+        pulumiHome: folders.home,
+        workDir: folders.work,
+        projectSettings: { name: project, runtime: 'nodejs' },
+      },
+    );
+  }
+
+  #started(pid: number): void {
+    this.#enginePid = pid;
+    this.context.emit({ type: 'started', id: this.request.id, enginePid: pid });
+  }
+
+  #failure(thrown: unknown): OperatorError {
+    if (this.#exit === undefined && this.#session?.refusal === undefined) return this.#notStarted(thrown);
+    return classifyFailure({
+      stack: this.request.stack,
+      resources: this.#failures,
+      diagnostics: this.#events.errors,
+      ...(this.#session?.refusal === undefined ? {} : { refusal: this.#session.refusal }),
+      ...(this.#canceled === undefined ? {} : { canceled: this.#canceled }),
+      ...(this.#program?.failure === undefined ? {} : { program: this.#program.failure }),
+      ...(this.#exit === undefined ? {} : { exit: this.#exit }),
+    });
+  }
+
+  #notStarted(thrown: unknown): OperatorError {
+    const { path } = this.context.engine;
+    const code = (thrown as NodeJS.ErrnoException).code;
+    if (code !== 'ENOENT' && code !== 'EACCES') return toOperatorError(thrown);
+    return new OperatorError('Invalid', `the Pulumi CLI at ${path} can't be run: ${String(code)}`, {
+      remedy: 'install it with "cloud-operator tools", or say where it is',
+      cause: thrown,
+    });
+  }
+
+  #mark(name: keyof Timings): void {
+    this.#timings[name] = Math.round(performance.now() - this.#startedAt);
+  }
+}

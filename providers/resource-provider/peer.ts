@@ -1,0 +1,32 @@
+import { readdir, readFile, readlink } from 'node:fs/promises';
+
+/**
+ * Tells whether a loopback connection belongs to a process: its socket is one of the process's open files (Linux's /proc).
+ * Every process of the host can reach a loopback port, more so in the host's network namespace, and the resource provider holds credentials.
+ * Where /proc has no such table (other systems) the answer is true: there the random port is the only guard.
+ * @param peer `127.0.0.1:port` as gRPC names the other end
+ */
+export async function connectionBelongsTo(pid: number, peer: string): Promise<boolean> {
+  const table = await readFile('/proc/net/tcp', 'latin1').catch(() => undefined);
+  if (table === undefined) return true;
+  const inode = socketInode(table, peer);
+  if (inode === undefined) return false;
+  const folder = `/proc/${pid}/fd`;
+  const files = await readdir(folder).catch(() => []);
+  for (const file of files) {
+    if ((await readlink(`${folder}/${file}`).catch(() => '')) === `socket:[${inode}]`) return true;
+  }
+  return false;
+}
+
+/** Finds the inode of the socket whose local address is `peer` in a table in the format of /proc/net/tcp. Pure. */
+export function socketInode(table: string, peer: string): string | undefined {
+  const match = /^(\d+)\.(\d+)\.(\d+)\.(\d+):(\d+)$/.exec(peer);
+  if (match === null) return undefined;
+  const hex = (value: number, width: number): string => value.toString(16).toUpperCase().padStart(width, '0');
+  // The address is written as one little-endian word.
+  const address = [match[4], match[3], match[2], match[1]].map((part) => hex(Number(part), 2)).join('');
+  const local = `${address}:${hex(Number(match[5]), 4)}`;
+  const line = table.split('\n').find((row) => row.trim().split(/\s+/)[1] === local);
+  return line?.trim().split(/\s+/)[9];
+}

@@ -1,0 +1,125 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { JsonObject } from '../../../operator/base/json';
+import type { DiscoveredResource } from '../../../providers/provider';
+
+export interface FakeThing {
+  id: string;
+  name: string;
+  stack: string;
+  properties: JsonObject;
+}
+
+type Fault = { method: string; name?: string } & (
+  | { kind: 'hold' } // commits, and never answers until released
+  | { kind: 'drop' } // commits, and cuts the connection
+  | { kind: 'refuse'; body: JsonObject }
+);
+
+/**
+ * A cloud with one kind of thing, in the test's process. It has no idempotency on purpose: a create that comes twice makes two things,
+ * so that only a correct recovery leaves one.
+ */
+export class FakeCloud {
+  readonly things = new Map<string, FakeThing>();
+  readonly calls: string[] = [];
+  readonly #faults: Fault[] = [];
+  readonly #held: (() => void)[] = [];
+  readonly #server = createServer((request, response) => void this.#serve(request, response));
+  #counter = 0;
+  #waiters: { predicate: () => boolean; resolve: () => void }[] = [];
+
+  async start(): Promise<void> {
+    await new Promise<void>((resolve) => this.#server.listen(0, '127.0.0.1', resolve));
+  }
+
+  async stop(): Promise<void> {
+    this.#server.closeAllConnections();
+    await new Promise((resolve) => this.#server.close(resolve));
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
+  }
+
+  /** The next matching call meets this fault. */
+  fault(fault: Fault): void {
+    this.#faults.push(fault);
+  }
+
+  release(): void {
+    this.#held.splice(0).forEach((answer) => answer());
+  }
+
+  get heldCount(): number {
+    return this.#held.length;
+  }
+
+  /** Settles when the predicate holds; it is asked after every call. */
+  until(predicate: () => boolean): Promise<void> {
+    if (predicate()) return Promise.resolve();
+    return new Promise((resolve) => this.#waiters.push({ predicate, resolve }));
+  }
+
+  named(name: string, stack?: string): FakeThing[] {
+    return [...this.things.values()].filter((thing) => thing.name === name && (stack === undefined || thing.stack === stack));
+  }
+
+  discover(stack: string): DiscoveredResource[] {
+    return [...this.things.values()]
+      .filter((thing) => thing.stack === stack)
+      .map(({ id, name, properties }) => {
+        const { address: _computed, ...inputs } = properties;
+        return { type: 'fake:index:Thing', name, id, inputs, outputs: properties };
+      });
+  }
+
+  async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const chunks: Buffer[] = [];
+    for await (const chunk of request as AsyncIterable<Buffer>) chunks.push(chunk);
+    const body =
+      chunks.length === 0
+        ? {}
+        : (JSON.parse(Buffer.concat(chunks).toString()) as { name?: string; stack?: string; properties?: JsonObject });
+    const id = (request.url ?? '').split('/')[2] ?? '';
+    const method = request.method ?? '';
+    const name = body.name ?? this.things.get(id)?.name ?? '';
+    this.calls.push(`${method} ${name}`);
+    const at = this.#faults.findIndex((fault) => fault.method === method && (fault.name === undefined || fault.name === name));
+    const fault = at < 0 ? undefined : this.#faults.splice(at, 1)[0];
+    const send = (reply: { status: number; body: unknown }): void => {
+      response.writeHead(reply.status, { 'content-type': 'application/json' });
+      response.end(JSON.stringify(reply.body));
+    };
+    if (fault?.kind === 'refuse') send({ status: 400, body: fault.body });
+    else {
+      const reply = this.#commit(method, id, body);
+      if (fault?.kind === 'hold') this.#held.push(() => send(reply));
+      else if (fault?.kind === 'drop') response.destroy();
+      else send(reply);
+    }
+    this.#waiters = this.#waiters.filter(({ predicate, resolve }) => {
+      if (!predicate()) return true;
+      resolve();
+      return false;
+    });
+  }
+
+  #commit(method: string, id: string, body: { name?: string; stack?: string; properties?: JsonObject }): { status: number; body: unknown } {
+    if (method === 'POST') {
+      const thing = {
+        id: `thing-${++this.#counter}`,
+        name: body.name ?? '',
+        stack: body.stack ?? '',
+        properties: { ...body.properties, address: `10.0.0.${this.#counter}` },
+      };
+      this.things.set(thing.id, thing);
+      return { status: 201, body: thing };
+    }
+    const thing = this.things.get(id);
+    if (thing === undefined) return { status: 404, body: {} };
+    if (method === 'DELETE') this.things.delete(id);
+    if (method === 'PATCH') thing.properties = { ...body.properties, address: thing.properties.address ?? '' };
+    return { status: 200, body: thing };
+  }
+}

@@ -1,0 +1,98 @@
+import { CustomResource, type Input, type Output, output, secret } from '@pulumi/pulumi';
+import { OperatorError, type ErrorCode } from '../../../operator/base/errors';
+import type { JsonObject } from '../../../operator/base/json';
+import type { ResourceType } from '../../../providers/resource-provider/resource-provider';
+import type { UpdateContext, WorkerModule } from '../../../providers/worker-module';
+
+/** Inputs of the fake program. */
+export interface FakeInputs {
+  things?: { name: string; size: number; zone?: string; on?: string; password?: string; labels?: Record<string, string> }[];
+  /** Misbehave. */
+  mode?: 'throw' | 'exit' | 'loop' | 'hang' | 'print' | 'twice' | 'nothing' | 'reject';
+}
+
+class Thing extends CustomResource {
+  declare readonly address: Output<string>;
+  constructor(name: string, args: Record<string, Input<unknown>>) {
+    super('fake:index:Thing', name, { ...args, address: undefined });
+  }
+}
+
+async function program(json: JsonObject): Promise<Record<string, unknown>> {
+  const inputs = json as FakeInputs;
+  misbehave(inputs.mode);
+  if (inputs.mode === 'hang') await new Promise(() => setInterval(() => undefined, 1000));
+  const made = new Map<string, Thing>();
+  for (const { name, password, on, ...rest } of inputs.things ?? []) {
+    const host = on === undefined ? undefined : made.get(on);
+    const args = {
+      ...rest,
+      ...(password === undefined ? {} : { password: secret(password) }),
+      ...(host === undefined ? {} : { hostId: host.id }),
+    };
+    made.set(name, new Thing(name, args));
+    if (inputs.mode === 'twice') new Thing(name, args);
+  }
+  if (inputs.mode === 'nothing') return undefined as unknown as Record<string, unknown>;
+  return Object.fromEntries([...made].map(([name, thing]) => [name, output(thing.address)]));
+}
+
+function misbehave(mode: FakeInputs['mode']): void {
+  if (mode === 'throw') throw new Error('listener 7 is not to my taste');
+  if (mode === 'exit') process.exit(3);
+  if (mode === 'loop') for (;;);
+  if (mode === 'print') process.stdout.write(`${JSON.stringify({ type: 'done', id: 'forged' })}\n`);
+  if (mode === 'reject') void Promise.reject(new Error('nobody waits for this'));
+}
+
+interface FakeReply {
+  status: number;
+  body: {
+    id?: string;
+    properties?: JsonObject;
+    code?: ErrorCode;
+    message?: string;
+    retryAfterMs?: number;
+    field?: string;
+    remedy?: string;
+  };
+}
+
+function thingType(url: string, context: UpdateContext): ResourceType {
+  const call = async (method: string, path: string, body?: JsonObject): Promise<FakeReply> => {
+    context.countCall(method);
+    if (method !== 'GET') context.assertValid();
+    const response = await fetch(`${url}${path}`, { method, ...(body === undefined ? {} : { body: JSON.stringify(body) }) });
+    const reply = { status: response.status, body: (await response.json()) as FakeReply['body'] };
+    const { code, message, retryAfterMs, field, remedy } = reply.body;
+    if (code === undefined) return reply;
+    throw new OperatorError(code, message ?? '', {
+      ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+      ...(field === undefined ? {} : { field }),
+      ...(remedy === undefined ? {} : { remedy }),
+    });
+  };
+  return {
+    token: 'fake:index:Thing',
+    replaceOn: ['zone'],
+    check: (inputs) => (Number(inputs.size) > 1000 ? [{ property: 'size', reason: 'must be at most 1000' }] : []),
+    create: async (inputs, { name }) => {
+      const { body } = await call('POST', '/things', { name, stack: context.stack, properties: inputs });
+      return { id: body.id ?? '', outputs: body.properties ?? {} };
+    },
+    read: async (id) => {
+      const { status, body } = await call('GET', `/things/${id}`);
+      return status === 404 ? undefined : { inputs: body.properties ?? {}, outputs: body.properties ?? {} };
+    },
+    update: async (id, _olds, news) => {
+      const { body } = await call('PATCH', `/things/${id}`, { properties: news });
+      return { outputs: body.properties ?? {} };
+    },
+    delete: async (id) => void (await call('DELETE', `/things/${id}`)),
+  };
+}
+
+export const workerModule: WorkerModule = {
+  program,
+  resourceProviders: (settings, context) => [{ package: 'fake', version: '1.0.0', types: [thingType(String(settings.url), context)] }],
+};

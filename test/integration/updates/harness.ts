@@ -1,0 +1,90 @@
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { homedir, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { transformSync } from '@swc/core';
+import { systemClock } from '../../../operator/base/clock';
+import { silentLogger } from '../../../operator/base/log';
+import { compiled, PROJECT_ROOT } from '../../../operator/entry';
+import { UpdateEngine, type UpdateEngineOptions } from '../../../operator/updates/engine';
+import type { WorkerEvent } from '../../../operator/updates/protocol';
+import type { StackUpdate, UpdateHooks } from '../../../operator/updates/update';
+import { FakeCloud } from './fake-cloud';
+import type { FakeInputs } from './fake-provider';
+
+/** Workers run compiled files; the test provider is compiled beside them. */
+export function compileFakeProvider(): string {
+  const source = join(PROJECT_ROOT, 'test/integration/updates/fake-provider.ts');
+  const target = compiled('test/integration/updates/fake-provider');
+  const { code } = transformSync(readFileSync(source, 'utf8'), {
+    filename: source,
+    jsc: { target: 'es2023', parser: { syntax: 'typescript' } },
+    module: { type: 'commonjs' },
+  });
+  mkdirSync(join(target, '..'), { recursive: true });
+  writeFileSync(target, code);
+  return target;
+}
+
+export function pulumiPath(): string {
+  const path = join(homedir(), '.cache/cloud-operator/tools/pulumi/v3.274.1/pulumi');
+  if (!existsSync(path)) throw new Error(`the Pulumi CLI is not at ${path}; run "cloud-operator tools" first`);
+  return path;
+}
+
+/** An engine, a fake cloud and a state directory for one test file. */
+export class UpdatesHarness {
+  readonly cloud = new FakeCloud();
+  readonly directory = mkdtempSync(join(tmpdir(), 'cloud-operator-updates-'));
+  readonly events: { stack: string; event: WorkerEvent }[] = [];
+  readonly #modulePath = compileFakeProvider();
+  readonly #engines: UpdateEngine[] = [];
+  engine!: UpdateEngine;
+
+  async start(options: Partial<UpdateEngineOptions> = {}): Promise<void> {
+    await this.cloud.start();
+    this.engine = this.newEngine(options);
+  }
+
+  /** Another engine on the same state, as a restarted operator has. */
+  newEngine(options: Partial<UpdateEngineOptions> = {}): UpdateEngine {
+    const engine = new UpdateEngine({
+      stateDirectory: this.directory,
+      tools: { pulumi: pulumiPath() },
+      logger: silentLogger,
+      clock: systemClock,
+      workerModules: { fake: this.#modulePath },
+      onEvent: (stack, event) => void this.events.push({ stack, event }),
+      ...options,
+    });
+    this.#engines.push(engine);
+    return engine;
+  }
+
+  async stop(): Promise<void> {
+    await Promise.all(this.#engines.map((engine) => engine.close()));
+    await this.cloud.stop();
+    rmSync(this.directory, { recursive: true, force: true });
+  }
+
+  update(stack: string, inputs: FakeInputs | undefined, more: Partial<StackUpdate> = {}): StackUpdate {
+    return {
+      stack,
+      project: 'fake',
+      providerName: 'fake',
+      providerKind: 'fake',
+      programVersion: '1',
+      clusterID: 'cluster',
+      inputs: inputs as StackUpdate['inputs'],
+      settings: { url: this.cloud.url },
+      ...more,
+    };
+  }
+
+  hooks(stack: string, more: Partial<UpdateHooks> = {}): UpdateHooks {
+    return { isValid: () => true, discover: () => Promise.resolve(this.cloud.discover(stack)), ...more };
+  }
+
+  run(stack: string, inputs: FakeInputs | undefined, more: Partial<StackUpdate> = {}): ReturnType<UpdateEngine['run']> {
+    return this.engine.run(this.update(stack, inputs, more), this.hooks(stack));
+  }
+}

@@ -1,4 +1,4 @@
-import { isIP } from 'node:net';
+import { BlockList, isIP } from 'node:net';
 import { IPv4, IPv6, parse } from 'ipaddr.js';
 import { z } from 'zod';
 import { withRules } from './rule';
@@ -33,6 +33,9 @@ export const namespaceName = z
 /** A TCP, UDP or SCTP port. */
 export const port = z.int().min(1).max(65535);
 
+const MAPPED_IPV4 = new BlockList();
+MAPPED_IPV4.addSubnet('::ffff:0:0', 96, 'ipv6');
+
 /** What CEL's `isIP` accepts: no zone, no IPv4 address written as an IPv6 one. */
 function isAddress(value: string): boolean {
   const family = isIP(value);
@@ -48,7 +51,7 @@ function isCidr(value: string): boolean {
 }
 
 function isMappedIPv4(value: string): boolean {
-  return IPv6.parse(value).isIPv4MappedAddress();
+  return MAPPED_IPV4.check(value, 'ipv6');
 }
 
 /** True where no bit is set to the right of the mask, as route tables want it; true also for what is no CIDR at all. */

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { cidr, ip, ipFamily, namespaceName, objectName, port } from './address';
 import { customBlock } from './cloud-provider';
 import { type CloudObject, defineKind, statusBase } from './kind';
+import { mapOf, setOf } from './list';
 import { immutable, withRules } from './rule';
 
 export const protocol = z.enum(['TCP', 'UDP', 'SCTP']);
@@ -90,33 +91,14 @@ const fields = z.object({
     .object({ name: objectName, namespace: namespaceName.optional() })
     .optional()
     .meta({ description: 'The cloud load balancer that carries this one; absent = the provider’s default.' }),
-  listeners: z
-    .array(listener)
-    .min(1)
-    .max(100)
-    .meta({
-      description: 'The ports, at most one for each protocol and port number.',
-      'x-kubernetes-list-type': 'map',
-      'x-kubernetes-list-map-keys': ['name'],
-    }),
+  listeners: mapOf(listener, 'name', { min: 1, max: 100, description: 'The ports, at most one for each protocol and port number.' }),
   healthCheck: healthCheck.optional(),
-  sourceRanges: z
-    .array(cidr)
-    .max(200)
-    .optional()
-    .meta({ description: 'Who may connect; absent = everybody.', 'x-kubernetes-list-type': 'set' }),
+  sourceRanges: setOf(cidr, { max: 200, description: 'Who may connect; absent = everybody.' }).optional(),
   scheme: z.enum(['Public', 'Internal']).default('Public').meta({ description: 'Whether the address is reachable from outside.' }),
-  ipFamilies: z
-    .array(ipFamily)
-    .min(1)
-    .max(2)
-    .default(['IPv4'])
-    .meta({ description: 'The families of the addresses, the more important first.', 'x-kubernetes-list-type': 'set' }),
-  addresses: z
-    .array(ip)
-    .max(16)
-    .optional()
-    .meta({ description: 'Addresses asked for; absent = the cloud chooses.', 'x-kubernetes-list-type': 'set' }),
+  ipFamilies: setOf(ipFamily, { min: 1, max: 2, description: 'The families of the addresses, the more important first.' }).default([
+    'IPv4',
+  ]),
+  addresses: setOf(ip, { max: 16, description: 'Addresses asked for; absent = the cloud chooses.' }).optional(),
   trafficPolicy: z
     .enum(['Cluster', 'Local'])
     .default('Cluster')
@@ -151,7 +133,6 @@ export const cloudLoadBalancerSpec = withRules(fields.meta({ description: 'What 
     holds: (spec) => new Set(spec.listeners.map((at) => `${at.protocol}/${at.port}`)).size === spec.listeners.length,
     message: 'two listeners have the same protocol and port; remove one or change its port',
     field: 'listeners',
-    reason: 'FieldValueDuplicate',
   },
 ]);
 export type CloudLoadBalancerSpec = z.infer<typeof cloudLoadBalancerSpec>;

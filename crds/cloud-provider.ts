@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { namespaceName, objectName } from './address';
 import { type CloudObject, defineKind, statusBase } from './kind';
+import { setOf } from './list';
 import { withRules } from './rule';
 
 /** Settings of the local cloud, the one that runs on the machine itself. */
@@ -45,25 +46,13 @@ export const customBlock = z
 const policy = withRules(
   z
     .object({
-      namespaces: z
-        .array(namespaceName)
-        .max(1000)
-        .optional()
-        .meta({ description: 'Namespaces whose load balancers are allowed; absent = all.', 'x-kubernetes-list-type': 'set' }),
-      schemes: z
-        .array(z.enum(['Public', 'Internal']))
-        .max(2)
-        .optional()
-        .meta({ description: 'Schemes allowed; absent = both.', 'x-kubernetes-list-type': 'set' }),
+      namespaces: setOf(namespaceName, { max: 1000, description: 'Namespaces whose load balancers are allowed; absent = all.' }).optional(),
+      schemes: setOf(z.enum(['Public', 'Internal']), { max: 2, description: 'Schemes allowed; absent = both.' }).optional(),
       sharing: z
         .enum(['None', 'SameNamespace', 'Namespaces'])
         .default('SameNamespace')
         .meta({ description: 'Who may name the placement or address of somebody else.' }),
-      sharingNamespaces: z
-        .array(namespaceName)
-        .max(1000)
-        .optional()
-        .meta({ description: 'The namespaces of sharing: Namespaces.', 'x-kubernetes-list-type': 'set' }),
+      sharingNamespaces: setOf(namespaceName, { max: 1000, description: 'The namespaces of sharing: Namespaces.' }).optional(),
     })
     .meta({ description: 'What objects of this cloud may ask for.' }),
   [
@@ -97,10 +86,10 @@ const fields = z.object({
     .default(false)
     .meta({ description: 'Takes the Services and Nodes that name no provider. At most one CloudProvider should say so.' }),
   region: z.string().max(253).optional().meta({ description: 'The region, for clouds that have them.' }),
-  loadBalancerClasses: z.array(z.string().min(1).max(253)).max(64).optional().meta({
+  loadBalancerClasses: setOf(z.string().min(1).max(253), {
+    max: 64,
     description: 'Values of Service.spec.loadBalancerClass that this provider claims; absent = cloud-operator.dev/<name>.',
-    'x-kubernetes-list-type': 'set',
-  }),
+  }).optional(),
   nodeSelector: z
     .record(z.string(), z.string().max(63))
     .optional()

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { API_VERSION } from './group';
+import { mapOf } from './list';
 
 /** A column of `kubectl get`; `priority: 1` shows it only with `-o wide`. */
 export interface PrinterColumn {
@@ -87,15 +88,10 @@ export const statusBase = {
     .int()
     .optional()
     .meta({ description: 'The generation that the conditions speak of; −1 until the operator has seen the object.' }),
-  conditions: z
-    .array(condition)
-    .max(32)
-    .optional()
-    .meta({
-      description: 'Ready is always there; Reconciling while work goes on; Stalled when a person is needed.',
-      'x-kubernetes-list-type': 'map',
-      'x-kubernetes-list-map-keys': ['type'],
-    }),
+  conditions: mapOf(condition, 'type', {
+    max: 32,
+    description: 'Ready is always there; Reconciling while work goes on; Stalled when a person is needed.',
+  }).optional(),
   lastHandledReconcile: z
     .string()
     .max(256)

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { KindDefinition } from './kind';
+import type { CelRule } from './rule';
 
 /** A structural schema of apiextensions.k8s.io/v1, as far as we use it. */
 export interface OpenAPISchema {
@@ -22,7 +23,7 @@ export interface OpenAPISchema {
   'x-kubernetes-int-or-string'?: boolean;
   'x-kubernetes-list-type'?: 'atomic' | 'set' | 'map';
   'x-kubernetes-list-map-keys'?: string[];
-  'x-kubernetes-validations'?: { rule: string; message: string; fieldPath?: string; reason?: string }[];
+  'x-kubernetes-validations'?: CelRule[];
 }
 
 /** The schema of whole objects of a kind. Status has a default, so that an object nobody has looked at counts as in progress (kstatus). */

@@ -10,7 +10,6 @@ export interface Rule<T> {
   holds?: (value: T) => boolean;
   /** The field at fault below the value, for example `listeners`; absent = the value itself. */
   field?: string;
-  reason?: 'FieldValueInvalid' | 'FieldValueDuplicate' | 'FieldValueRequired' | 'FieldValueForbidden';
 }
 
 /** A rule as it stands in a CRD. */
@@ -18,7 +17,6 @@ export interface CelRule {
   rule: string;
   message: string;
   fieldPath?: string;
-  reason?: string;
 }
 
 const VALIDATIONS = 'x-kubernetes-validations';
@@ -50,6 +48,5 @@ function toCelRule(rule: Rule<never>): CelRule {
     rule: rule.cel,
     message: rule.message,
     ...(rule.field === undefined ? {} : { fieldPath: `.${rule.field}` }),
-    ...(rule.reason === undefined ? {} : { reason: rule.reason }),
   };
 }

@@ -1,12 +1,13 @@
 import { ApiObject, App, type Chart } from 'cdk8s';
 import { toYaml } from '../crds/yaml';
+import { OperatorError } from '../operator/base/errors';
 import { CrdsChart } from './charts/crds';
 import { NamespaceChart } from './charts/namespace';
 import { OperatorChart } from './charts/operator';
 import { RbacChart } from './charts/rbac';
 import { settingsOf, type ManifestOptions } from './options';
 
-export type { LeaseName, ManifestOptions } from './options';
+export type { FlagProvider, LeaseName, ManifestOptions } from './options';
 
 /** A Kubernetes object as it is applied. */
 export interface ManifestObject {
@@ -28,7 +29,7 @@ export interface ManifestFile {
 
 /**
  * Every object of an installation, in the order in which it can be applied.
- * @throws Error when two objects would be one file, or a manifest holds what a GitOps tool would trip over
+ * @throws OperatorError Invalid when two objects would be one file, or a manifest holds what a GitOps tool would trip over
  */
 export function manifests(options: ManifestOptions = {}): ManifestFile[] {
   const settings = settingsOf(options);
@@ -55,11 +56,11 @@ function toFile(part: ManifestFile['part'], object: ManifestObject): ManifestFil
 function checked(files: ManifestFile[]): ManifestFile[] {
   const paths = new Set<string>();
   for (const { path, yaml } of files) {
-    if (paths.has(path)) throw new Error(`two objects would be written to ${path}`);
+    if (paths.has(path)) throw new OperatorError('Invalid', `two objects would be written to ${path}`);
     paths.add(path);
-    // Flux substitutes variables in what it applies; null asks the API server to remove a field.
-    if (yaml.includes('${')) throw new Error(`${path} contains "\${"`);
-    if (/: null$/m.test(yaml)) throw new Error(`${path} contains null`);
+    // null would ask the API server to remove a field
+    if (yaml.includes('${')) throw new OperatorError('Invalid', `${path} contains "\${", which Flux takes for a variable`);
+    if (/: null$/m.test(yaml)) throw new OperatorError('Invalid', `${path} contains null`);
   }
   return files;
 }

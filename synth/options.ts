@@ -6,12 +6,20 @@ export interface ManifestOptions {
   image?: string;
   /** Default 2: one leads, one stands by. */
   replicas?: number;
-  /** Kind of the default CloudProvider to make where there is none; absent = people write the CloudProvider objects. */
-  provider?: string;
+  /** The default CloudProvider to make where there is none; absent = people write the CloudProvider objects. */
+  provider?: FlagProvider;
   /** The lease that is held by the leader. Default: `cloud-operator` in the operator's namespace. */
   leaderElection?: LeaseName;
   /** Only the CRDs. Default false. */
   crdsOnly?: boolean;
+}
+
+/** A CloudProvider given by flags. */
+export interface FlagProvider {
+  /** Name of the cloud: `--cloud-provider`. */
+  kind: string;
+  /** Text of the file `--cloud-config`: YAML or JSON with the fields of CloudProvider.spec. Names Secrets, holds none. */
+  config: string;
 }
 
 export interface LeaseName {

@@ -6,6 +6,9 @@ import { labels, OPERATOR_NAME, type Settings } from '../options';
 const HEALTH_PORT = 10258;
 const UID = 65532;
 const STATE = '/var/lib/cloud-operator';
+const CONFIG_MAP = 'cloud-operator-cloud-config';
+const CONFIG_FOLDER = '/etc/cloud-operator';
+const CONFIG_FILE = 'cloud.yaml';
 
 /**
  * The operator's Deployment, from the plain classes of the API: the friendlier ones set defaults (no token, a start-up probe, a pull
@@ -14,7 +17,11 @@ const STATE = '/var/lib/cloud-operator';
 export class OperatorChart extends Chart {
   constructor(scope: Construct, settings: Settings) {
     super(scope, 'operator', { disableResourceNameHashes: true });
-    const { namespace, replicas } = settings;
+    const { namespace, replicas, provider } = settings;
+    if (provider !== undefined) {
+      const metadata = { name: CONFIG_MAP, namespace, labels: labels('operator') };
+      new k8s.KubeConfigMap(this, 'config', { metadata, data: { [CONFIG_FILE]: provider.config } });
+    }
     new k8s.KubeDeployment(this, 'deployment', {
       metadata: { name: OPERATOR_NAME, namespace, labels: labels('operator') },
       spec: {
@@ -51,10 +58,7 @@ function podSpec(settings: Settings): k8s.PodSpec {
       seccompProfile: { type: 'RuntimeDefault' },
     },
     containers: [container(settings)],
-    volumes: [
-      { name: 'state', emptyDir: {} },
-      { name: 'tmp', emptyDir: {} },
-    ],
+    volumes: volumes(settings),
   };
 }
 
@@ -96,10 +100,7 @@ function container(settings: Settings): k8s.Container {
       limits: { memory: k8s.Quantity.fromString('1536Mi') },
     },
     securityContext: { allowPrivilegeEscalation: false, readOnlyRootFilesystem: true, capabilities: { drop: ['ALL'] } },
-    volumeMounts: [
-      { name: 'state', mountPath: STATE },
-      { name: 'tmp', mountPath: '/tmp' },
-    ],
+    volumeMounts: volumeMounts(settings),
   };
 }
 
@@ -109,7 +110,25 @@ function probe(path: string): k8s.Probe {
   return { httpGet, timeoutSeconds: 5 };
 }
 
+function volumes({ provider }: Settings): k8s.Volume[] {
+  const always = [
+    { name: 'state', emptyDir: {} },
+    { name: 'tmp', emptyDir: {} },
+  ];
+  return provider === undefined ? always : [...always, { name: 'config', configMap: { name: CONFIG_MAP } }];
+}
+
+function volumeMounts({ provider }: Settings): k8s.VolumeMount[] {
+  const always = [
+    { name: 'state', mountPath: STATE },
+    { name: 'tmp', mountPath: '/tmp' },
+  ];
+  return provider === undefined ? always : [...always, { name: 'config', mountPath: CONFIG_FOLDER, readOnly: true }];
+}
+
 function args({ namespace, provider }: Settings): string[] {
   const always = ['run', `--namespace=${namespace}`, `--port=${HEALTH_PORT}`, `--state-directory=${STATE}/state`];
-  return provider === undefined ? always : [...always, `--cloud-provider=${provider}`];
+  return provider === undefined
+    ? always
+    : [...always, `--cloud-provider=${provider.kind}`, `--cloud-config=${CONFIG_FOLDER}/${CONFIG_FILE}`];
 }

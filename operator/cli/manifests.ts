@@ -1,0 +1,80 @@
+import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import type { Command } from 'commander';
+import type { ManifestOptions } from '../../synth/manifests';
+import { OperatorError } from '../base/errors';
+import type { Subcommand } from './command';
+
+interface Flags {
+  out: string;
+  namespace?: string;
+  image?: string;
+  replicas?: string;
+  provider?: string;
+  cloudConfig?: string;
+  crdsOnly?: boolean;
+}
+
+const MAX_REPLICAS = 10;
+
+/** `cloud-operator manifests`: writes what has to be applied to a cluster to run the operator there. */
+export const manifests: Subcommand = (program: Command): void => {
+  program
+    .command('manifests')
+    .description('write the Kubernetes manifests of an installation: one file per object, kustomizations, crds.yaml and install.yaml')
+    .requiredOption('--out <folder>', 'where to write; files of an earlier run that are no longer needed are removed')
+    .option('--namespace <name>', 'namespace of the operator (default: cloud-operator-system)')
+    .option('--image <reference>', 'image of the operator, best by digest')
+    .option('--replicas <n>', 'how many operators; one leads (default: 2)')
+    .option('--provider <kind>', 'let the operator make a default CloudProvider of this kind; needs --cloud-config')
+    .option('--cloud-config <file>', 'YAML or JSON: the spec of that CloudProvider')
+    .option('--crds-only', 'only the CRDs')
+    .action(async (flags: Flags) => {
+      const options = optionsOf(flags);
+      const { writeManifests } = await import('../../synth/write.js');
+      const written = writeManifests(resolve(flags.out), options);
+      process.stdout.write(`${written.length} files in ${flags.out}\n`);
+    });
+};
+
+/** Flags as text → options. @throws OperatorError Invalid on a flag that can't be used */
+export function optionsOf(flags: Flags): ManifestOptions {
+  if ((flags.provider === undefined) !== (flags.cloudConfig === undefined)) {
+    throw new OperatorError('Invalid', '--provider and --cloud-config need each other; without both, write CloudProvider objects');
+  }
+  return {
+    ...(flags.namespace === undefined ? {} : { namespace: namespaceOf(flags.namespace) }),
+    ...(flags.image === undefined ? {} : { image: imageOf(flags.image) }),
+    ...(flags.replicas === undefined ? {} : { replicas: replicasOf(flags.replicas) }),
+    ...(flags.provider === undefined || flags.cloudConfig === undefined
+      ? {}
+      : { provider: { kind: flags.provider, config: configOf(flags.cloudConfig) } }),
+    crdsOnly: flags.crdsOnly === true,
+  };
+}
+
+function namespaceOf(text: string): string {
+  if (/^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/.test(text)) return text;
+  throw new OperatorError('Invalid', `--namespace "${text}" is no name for a Namespace: lower-case letters, digits and "-", at most 63`);
+}
+
+function imageOf(text: string): string {
+  if (/^[\w.:/@-]+$/.test(text)) return text;
+  throw new OperatorError('Invalid', `--image "${text}" is no image reference; write for example registry.example/cloud-operator@sha256:…`);
+}
+
+function replicasOf(text: string): number {
+  const replicas = Number(text);
+  if (Number.isInteger(replicas) && replicas >= 0 && replicas <= MAX_REPLICAS) return replicas;
+  throw new OperatorError('Invalid', `--replicas must be a whole number from 0 to ${MAX_REPLICAS}, not "${text}"`);
+}
+
+function configOf(file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (cause) {
+    throw new OperatorError('Invalid', `--cloud-config ${file}: cannot be read (${(cause as NodeJS.ErrnoException).code ?? 'error'})`, {
+      cause,
+    });
+  }
+}

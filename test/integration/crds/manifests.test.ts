@@ -1,0 +1,149 @@
+import { manifests, type ManifestObject } from '../../../synth/manifests';
+import { settingsOf } from '../../../synth/options';
+import { permissions } from '../../../synth/rbac';
+import { CLUSTER_START_MS, startTestCluster, type TestCluster } from '../../harness/cluster';
+import { waitFor } from '../../harness/wait-for';
+import { pathOf, RawApi } from './raw-api';
+
+const OPERATOR_NAMESPACE = 'cloud-operator-system';
+const USER = `system:serviceaccount:${OPERATOR_NAMESPACE}:cloud-operator`;
+const GROUPS = ['system:serviceaccounts', `system:serviceaccounts:${OPERATOR_NAMESPACE}`, 'system:authenticated'];
+
+let cluster: TestCluster;
+let api: RawApi;
+const objects: ManifestObject[] = manifests().map(({ object }) => object);
+
+beforeAll(async () => {
+  cluster = await startTestCluster({ controllerManager: false });
+  api = new RawApi(cluster);
+  for (const object of objects) {
+    const { status } = await api.apply(pathOf(object), object, 'argocd-controller');
+    expect({ object: pathOf(object), status }).toEqual({ object: pathOf(object), status: 201 });
+  }
+}, CLUSTER_START_MS);
+
+afterAll(async () => {
+  api?.close();
+  await cluster?.stop();
+});
+
+interface Access {
+  group: string;
+  resource: string;
+  verb: string;
+  namespace?: string;
+  name?: string;
+}
+
+async function mayDo({ group, resource, verb, namespace, name }: Access): Promise<boolean> {
+  const [plural, subresource] = resource.split('/');
+  const resourceAttributes = { group, resource: plural, subresource, verb, namespace, name };
+  const review = {
+    apiVersion: 'authorization.k8s.io/v1',
+    kind: 'SubjectAccessReview',
+    spec: { user: USER, groups: GROUPS, resourceAttributes },
+  };
+  const { status, body } = await api.create('/apis/authorization.k8s.io/v1/subjectaccessreviews', review);
+  expect(status).toBe(201);
+  return body.status.allowed === true;
+}
+
+describe('the manifests on a real API server', () => {
+  it.each(['argocd-controller', 'kustomize-controller'])('do not move when %s applies them again', async (manager) => {
+    const versions: (string | undefined)[][] = [];
+    for (let round = 0; round < 2; round++) {
+      const answers = [];
+      for (const object of objects) answers.push(await api.apply(pathOf(object), object, manager));
+      versions.push(answers.map(({ body }) => body.metadata.resourceVersion));
+    }
+    expect(versions[1]).toEqual(versions[0]);
+  });
+
+  it('lose nothing that was written', async () => {
+    for (const object of objects) expect((await api.get(pathOf(object))).body).toMatchObject(object);
+  });
+
+  it('pass kubectl’s strict validation', async () => {
+    const documents = manifests({ provider: { kind: 'local', config: 'local: {}\n' } }).map(({ yaml }) => yaml);
+    const output = await cluster.kubectl(
+      ['apply', '--server-side', '--force-conflicts', '--dry-run=server', '--validate=strict', '-f', '-'],
+      documents.join('---\n'),
+    );
+    expect(output.trim().split('\n')).toHaveLength(documents.length);
+  });
+});
+
+describe('the operator’s rights', () => {
+  const table = permissions(settingsOf({}));
+  const wanted: Access[] = table.flatMap(({ group, resources, verbs, names, namespace }) =>
+    resources.flatMap((resource) =>
+      verbs.flatMap((verb) =>
+        (names ?? [undefined]).map((name) => ({ group, resource, verb, ...(namespace && { namespace }), ...(name && { name }) })),
+      ),
+    ),
+  );
+
+  beforeAll(async () => {
+    // the authorizer reads roles from a cache of its own
+    await waitFor(() => mayDo({ group: '', resource: 'nodes', verb: 'patch' }), { timeoutMs: 10_000, what: 'the roles to be in force' });
+  });
+
+  it('allow every row of the table', async () => {
+    const denied = [];
+    for (const access of wanted) if (!(await mayDo(access))) denied.push(access);
+    expect(denied).toEqual([]);
+  });
+
+  it('allow nothing else, of all that the API server offers', async () => {
+    const inTable = new Set(wanted.map(({ group, resource, verb, namespace, name }) => [group, resource, verb, namespace, name].join(' ')));
+    const surplus = [];
+    for (const access of await everything()) {
+      for (const namespace of [undefined, 'kube-system', OPERATOR_NAMESPACE]) {
+        const clusterWide = inTable.has([access.group, access.resource, access.verb, undefined, undefined].join(' '));
+        const here = inTable.has([access.group, access.resource, access.verb, namespace, undefined].join(' '));
+        if (!clusterWide && !here && (await mayDo({ ...access, ...(namespace && { namespace }) }))) surplus.push({ ...access, namespace });
+      }
+    }
+    // everybody may ask what they may do
+    expect(surplus.filter(({ resource }) => !/^self(subject(access|rules)|subject)reviews$/.test(resource))).toEqual([]);
+  }, 120_000);
+
+  it.each<[string, Access]>([
+    ['read a Secret of another namespace', { group: '', resource: 'secrets', verb: 'get', namespace: 'default', name: 'x' }],
+    ['list Secrets, even its own', { group: '', resource: 'secrets', verb: 'list', namespace: OPERATOR_NAMESPACE }],
+    ['write a Secret', { group: '', resource: 'secrets', verb: 'update', namespace: OPERATOR_NAMESPACE, name: 'x' }],
+    ['delete a Service', { group: '', resource: 'services', verb: 'delete', namespace: 'default', name: 'x' }],
+    ['change a Service’s spec', { group: '', resource: 'services', verb: 'patch', namespace: 'default', name: 'x' }],
+    ['delete a CloudProvider', { group: 'cloud-operator.dev', resource: 'cloudproviders', verb: 'delete', name: 'x' }],
+    [
+      'change a CRD',
+      { group: 'apiextensions.k8s.io', resource: 'customresourcedefinitions', verb: 'patch', name: 'cloudroutes.cloud-operator.dev' },
+    ],
+    ['read another CRD', { group: 'apiextensions.k8s.io', resource: 'customresourcedefinitions', verb: 'get', name: 'x.example.com' }],
+    ['take another lease', { group: 'coordination.k8s.io', resource: 'leases', verb: 'update', namespace: OPERATOR_NAMESPACE, name: 'x' }],
+    ['take a lease elsewhere', { group: 'coordination.k8s.io', resource: 'leases', verb: 'create', namespace: 'kube-system' }],
+    ['read another Namespace', { group: '', resource: 'namespaces', verb: 'get', name: 'default' }],
+    ['run Pods', { group: '', resource: 'pods', verb: 'create', namespace: OPERATOR_NAMESPACE }],
+    ['give itself rights', { group: 'rbac.authorization.k8s.io', resource: 'clusterroles', verb: 'escalate', name: 'cloud-operator' }],
+    ['be somebody else', { group: '', resource: 'users', verb: 'impersonate', name: 'admin' }],
+  ])('do not let it %s', async (_title, access) => {
+    expect(await mayDo(access)).toBe(false);
+  });
+
+  /** Every resource and verb of the API server's own discovery. */
+  async function everything(): Promise<Access[]> {
+    const { groups } = (await api.get('/apis')).body;
+    const versions = [
+      { group: '', path: '/api/v1' },
+      ...groups.map(({ name, preferredVersion }) => ({ group: name, path: `/apis/${preferredVersion.groupVersion}` })),
+    ];
+    const lists = await Promise.all(
+      versions.map(async ({ group, path }) =>
+        (await api.get(path)).body.resources.flatMap(({ name, verbs }) => verbs.map((verb) => ({ group, resource: name, verb }))),
+      ),
+    );
+    const found = lists.flat();
+    expect(found.length).toBeGreaterThan(200);
+    return found;
+  }
+});

@@ -1,0 +1,360 @@
+import {
+  CloudInstanceKind,
+  CloudLoadBalancerKind,
+  CloudProviderKind,
+  CloudRouteKind,
+  CloudStackKind,
+  type KindDefinition,
+} from '../../../crds';
+
+/** A spec that both the API server and `validateSpec` must refuse, with the field and the words of their answer. */
+export interface BadSpec {
+  title: string;
+  kind: KindDefinition;
+  spec: Record<string, unknown>;
+  field: string;
+  /** Part of the message; absent where the two have words of their own (limits and patterns of the schema). */
+  message?: string;
+}
+
+const listener = { name: 'http', port: 80, nodePort: 30080 };
+const balancer = { provider: 'local', listeners: [listener], local: {} };
+const provider = { local: { endpoint: 'http://127.0.0.1:8080' } };
+const route = { provider: 'local', destinationCIDR: '10.244.1.0/24', nodeName: 'node-1' };
+const stack = { provider: 'local', kind: 'LoadBalancer', project: 'cloud-operator' };
+const instance = { provider: 'local', nodeName: 'node-1' };
+
+/** The smallest spec of every kind, which both must accept. */
+export const SMALLEST: { kind: KindDefinition; spec: Record<string, unknown> }[] = [
+  { kind: CloudLoadBalancerKind, spec: balancer },
+  { kind: CloudProviderKind, spec: provider },
+  { kind: CloudRouteKind, spec: route },
+  { kind: CloudStackKind, spec: stack },
+  { kind: CloudInstanceKind, spec: instance },
+];
+
+/** Specs with everything in them. */
+export const FULL: { kind: KindDefinition; spec: Record<string, unknown> }[] = [
+  {
+    kind: CloudLoadBalancerKind,
+    spec: {
+      provider: 'local',
+      placement: { name: 'shared', namespace: 'edge' },
+      listeners: [
+        { name: 'dns', protocol: 'UDP', port: 53, nodePort: 30053 },
+        { name: 'dns-tcp', protocol: 'TCP', port: 53, nodePort: 30054, appProtocol: 'dns' },
+      ],
+      healthCheck: {
+        protocol: 'HTTP',
+        port: 10256,
+        path: '/healthz',
+        intervalSeconds: 5,
+        timeoutSeconds: 2,
+        healthyThreshold: 2,
+        unhealthyThreshold: 3,
+      },
+      sourceRanges: ['10.0.0.0/8', '2001:db8::/32'],
+      scheme: 'Internal',
+      ipFamilies: ['IPv6', 'IPv4'],
+      addresses: ['203.0.113.10', '2001:db8::10'],
+      trafficPolicy: 'Local',
+      sessionAffinity: { type: 'ClientIP', timeoutSeconds: 60 },
+      deletionPolicy: 'Orphan',
+      updatePolicy: { approval: 'Manual', replace: 'Allow' },
+      local: { engine: 'Node', healthCheckIntervalMs: 100, drainSeconds: 0, idleTimeoutSeconds: 60 },
+    },
+  },
+  {
+    kind: CloudProviderKind,
+    spec: {
+      default: true,
+      region: 'here',
+      loadBalancerClasses: ['example.com/internal'],
+      nodeSelector: { 'example.com/pool': 'a' },
+      driftInterval: '0s',
+      routePeriod: '1m30s',
+      freeze: true,
+      policy: { namespaces: ['demo'], schemes: ['Public'], sharing: 'Namespaces', sharingNamespaces: ['edge'] },
+      custom: { kind: 'example', parameters: { account: '1' } },
+    },
+  },
+];
+
+/** What must be refused. */
+export const BAD: BadSpec[] = [
+  {
+    title: 'port 0',
+    kind: CloudLoadBalancerKind,
+    spec: { ...balancer, listeners: [{ ...listener, port: 0 }] },
+    field: 'spec.listeners[0].port',
+  },
+  {
+    title: 'port 65536',
+    kind: CloudLoadBalancerKind,
+    spec: { ...balancer, listeners: [{ ...listener, port: 65536 }] },
+    field: 'spec.listeners[0].port',
+  },
+  {
+    title: 'port as text',
+    kind: CloudLoadBalancerKind,
+    spec: { ...balancer, listeners: [{ ...listener, port: '80' }] },
+    field: 'spec.listeners[0].port',
+  },
+  {
+    title: 'node port 0',
+    kind: CloudLoadBalancerKind,
+    spec: { ...balancer, listeners: [{ ...listener, nodePort: 0 }] },
+    field: 'spec.listeners[0].nodePort',
+  },
+  { title: 'no listeners', kind: CloudLoadBalancerKind, spec: { ...balancer, listeners: [] }, field: 'spec.listeners' },
+  {
+    title: 'no name for a listener',
+    kind: CloudLoadBalancerKind,
+    spec: { ...balancer, listeners: [{ port: 80 }] },
+    field: 'spec.listeners[0].name',
+  },
+  {
+    title: 'two listeners with one protocol and port',
+    kind: CloudLoadBalancerKind,
+    spec: { ...balancer, listeners: [listener, { ...listener, name: 'again' }] },
+    field: 'spec.listeners',
+    message: 'two listeners have the same protocol and port',
+  },
+  {
+    title: 'two listeners with one name',
+    kind: CloudLoadBalancerKind,
+    spec: { ...balancer, listeners: [listener, { ...listener, port: 81 }] },
+    field: 'spec.listeners',
+  },
+  {
+    title: 'unknown protocol',
+    kind: CloudLoadBalancerKind,
+    spec: { ...balancer, listeners: [{ ...listener, protocol: 'ICMP' }] },
+    field: 'spec.listeners[0].protocol',
+  },
+  {
+    title: 'source range with a mask too long',
+    kind: CloudLoadBalancerKind,
+    spec: { ...balancer, sourceRanges: ['10.0.0.0/8', '10.0.0.0/33'] },
+    field: 'spec.sourceRanges[1]',
+    message: 'must be a CIDR such as 203.0.113.0/24',
+  },
+  {
+    title: 'a source range twice',
+    kind: CloudLoadBalancerKind,
+    spec: { ...balancer, sourceRanges: ['10.0.0.0/8', '10.0.0.0/8'] },
+    field: 'spec.sourceRanges',
+  },
+  {
+    title: 'an address that is none',
+    kind: CloudLoadBalancerKind,
+    spec: { ...balancer, addresses: ['203.0.113.256'] },
+    field: 'spec.addresses[0]',
+    message: 'must be an IP address such as 203.0.113.10',
+  },
+  { title: 'unknown IP family', kind: CloudLoadBalancerKind, spec: { ...balancer, ipFamilies: ['IPv5'] }, field: 'spec.ipFamilies[0]' },
+  {
+    title: 'an IP family twice',
+    kind: CloudLoadBalancerKind,
+    spec: { ...balancer, ipFamilies: ['IPv4', 'IPv4'] },
+    field: 'spec.ipFamilies',
+  },
+  { title: 'unknown scheme', kind: CloudLoadBalancerKind, spec: { ...balancer, scheme: 'internet-facing' }, field: 'spec.scheme' },
+  {
+    title: 'unknown traffic policy',
+    kind: CloudLoadBalancerKind,
+    spec: { ...balancer, trafficPolicy: 'cluster' },
+    field: 'spec.trafficPolicy',
+  },
+  {
+    title: 'unknown deletion policy',
+    kind: CloudLoadBalancerKind,
+    spec: { ...balancer, deletionPolicy: 'Keep' },
+    field: 'spec.deletionPolicy',
+  },
+  {
+    title: 'unknown approval',
+    kind: CloudLoadBalancerKind,
+    spec: { ...balancer, updatePolicy: { approval: 'No' } },
+    field: 'spec.updatePolicy.approval',
+  },
+  {
+    title: 'a path for a TCP health check',
+    kind: CloudLoadBalancerKind,
+    spec: { ...balancer, healthCheck: { path: '/' } },
+    field: 'spec.healthCheck.path',
+    message: 'path needs protocol HTTP',
+  },
+  {
+    title: 'a path without a slash',
+    kind: CloudLoadBalancerKind,
+    spec: { ...balancer, healthCheck: { protocol: 'HTTP', path: 'up' } },
+    field: 'spec.healthCheck.path',
+  },
+  {
+    title: 'an affinity time without affinity',
+    kind: CloudLoadBalancerKind,
+    spec: { ...balancer, sessionAffinity: { timeoutSeconds: 5 } },
+    field: 'spec.sessionAffinity.timeoutSeconds',
+    message: 'timeoutSeconds needs type ClientIP',
+  },
+  {
+    title: 'two typed blocks',
+    kind: CloudLoadBalancerKind,
+    spec: { ...balancer, custom: { kind: 'example' } },
+    field: 'spec',
+    message: 'exactly one of local, custom must be set',
+  },
+  {
+    title: 'no typed block',
+    kind: CloudLoadBalancerKind,
+    spec: { provider: 'local', listeners: [listener] },
+    field: 'spec',
+    message: 'exactly one of local, custom must be set',
+  },
+  { title: 'no provider', kind: CloudLoadBalancerKind, spec: { listeners: [listener], local: {} }, field: 'spec.provider' },
+  {
+    title: 'a provider that is no name',
+    kind: CloudLoadBalancerKind,
+    spec: { ...balancer, provider: 'Local Cloud' },
+    field: 'spec.provider',
+  },
+  {
+    title: 'drain time of the local cloud',
+    kind: CloudLoadBalancerKind,
+    spec: { ...balancer, local: { drainSeconds: -1 } },
+    field: 'spec.local.drainSeconds',
+  },
+  {
+    title: 'two clouds',
+    kind: CloudProviderKind,
+    spec: { ...provider, custom: { kind: 'example' } },
+    field: 'spec',
+    message: 'exactly one of local, custom must be set',
+  },
+  { title: 'no cloud', kind: CloudProviderKind, spec: {}, field: 'spec', message: 'exactly one of local, custom must be set' },
+  {
+    title: 'an endpoint that is none',
+    kind: CloudProviderKind,
+    spec: { local: { endpoint: 'localhost:80' } },
+    field: 'spec.local.endpoint',
+    message: 'must begin with http:// or unix:/',
+  },
+  {
+    title: 'two tokens',
+    kind: CloudProviderKind,
+    spec: { local: { ...provider.local, tokenFile: '/token', tokenSecretRef: { name: 'token' } } },
+    field: 'spec.local',
+    message: 'only one of tokenFile, tokenSecretRef can be set',
+  },
+  ...['10', '10 s', 's', '-1s', '1d', ''].map((driftInterval) => ({
+    title: `drift interval "${driftInterval}"`,
+    kind: CloudProviderKind,
+    spec: { ...provider, driftInterval },
+    field: 'spec.driftInterval',
+    ...(driftInterval === '' ? {} : { message: 'must be a duration such as 30s, 10m or 1h30m' }),
+  })),
+  {
+    title: 'no time between route listings',
+    kind: CloudProviderKind,
+    spec: { ...provider, routePeriod: '0s' },
+    field: 'spec.routePeriod',
+    message: 'must be longer than zero',
+  },
+  {
+    title: 'sharing with namespaces, but which',
+    kind: CloudProviderKind,
+    spec: { ...provider, policy: { sharing: 'Namespaces' } },
+    field: 'spec.policy',
+    message: 'sharingNamespaces and sharing: Namespaces need each other',
+  },
+  {
+    title: 'unknown sharing',
+    kind: CloudProviderKind,
+    spec: { ...provider, policy: { sharing: 'Everybody' } },
+    field: 'spec.policy.sharing',
+  },
+  {
+    title: 'a namespace that is no name',
+    kind: CloudProviderKind,
+    spec: { ...provider, policy: { namespaces: ['a.b'] } },
+    field: 'spec.policy.namespaces[0]',
+  },
+  {
+    title: 'a destination that is no CIDR',
+    kind: CloudRouteKind,
+    spec: { ...route, destinationCIDR: '10.244.1.0' },
+    field: 'spec.destinationCIDR',
+    message: 'must be a CIDR',
+  },
+  {
+    title: 'a destination with bits behind the mask',
+    kind: CloudRouteKind,
+    spec: { ...route, destinationCIDR: '10.244.1.7/24' },
+    field: 'spec.destinationCIDR',
+    message: 'must not have bits set behind the mask',
+  },
+  {
+    title: 'a next hop that is no address',
+    kind: CloudRouteKind,
+    spec: { ...route, nodeAddresses: ['node-1'] },
+    field: 'spec.nodeAddresses[0]',
+    message: 'must be an IP address',
+  },
+  {
+    title: 'a route without a Node',
+    kind: CloudRouteKind,
+    spec: { provider: 'local', destinationCIDR: '10.244.1.0/24' },
+    field: 'spec.nodeName',
+  },
+  { title: 'unknown kind of stack', kind: CloudStackKind, spec: { ...stack, kind: 'Bucket' }, field: 'spec.kind' },
+  { title: 'an instance without a provider', kind: CloudInstanceKind, spec: { nodeName: 'node-1' }, field: 'spec.provider' },
+];
+
+/** Texts on which both must agree whether they are addresses. */
+export const ADDRESSES = [
+  '203.0.113.10',
+  '0.0.0.0',
+  '1.2.3',
+  '1.2.3.4.5',
+  '01.2.3.4',
+  '1.2.3.4 ',
+  '0x7f.0.0.1',
+  '2001:db8::10',
+  '2001:DB8::10',
+  '::',
+  '::1',
+  '::1.2.3.4',
+  '::ffff:1.2.3.4',
+  '::ffff:102:304',
+  'fe80::1%eth0',
+  '1:2:3:4:5:6:7:8',
+  '1:2:3:4:5:6:7:8:9',
+  '1::2::3',
+  '[::1]',
+  'web.example',
+];
+
+/** Texts on which both must agree whether they are CIDRs, and fit for a route table. */
+export const CIDRS = [
+  '0.0.0.0/0',
+  '10.0.0.0/8',
+  '10.0.0.1/8',
+  '10.0.0.0/08',
+  '10.0.0.0/33',
+  '10.0.0.0/-1',
+  '10.0.0.0/',
+  '/24',
+  '10.0.0.0',
+  '10.0/16',
+  '10.0.0.0/8/8',
+  '10.0.0.0/255.0.0.0',
+  '203.0.113.7/32',
+  '::/0',
+  'fd00::/8',
+  'fd00::1/8',
+  'fd00::/129',
+  '2001:db8::1/128',
+  '::ffff:10.0.0.0/104',
+  'fe80::1%eth0/64',
+];

@@ -1,0 +1,150 @@
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync, existsSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parse, parseAllDocuments } from 'yaml';
+import { KINDS } from '../../../crds';
+import { OperatorError } from '../../../operator/base/errors';
+import { manifests } from '../../../synth/manifests';
+import { outputFiles } from '../../../synth/output';
+import { settingsOf } from '../../../synth/options';
+import { permissions, rulesIn, type Permission } from '../../../synth/rbac';
+import { writeManifests } from '../../../synth/write';
+import { expectGolden } from '../../golden/golden';
+
+const provider = { kind: 'local', config: 'local:\n  endpoint: http://127.0.0.1:8080\n' };
+
+function everyKey(value: unknown): string[] {
+  if (value === null || typeof value !== 'object') return [];
+  return Object.entries(value).flatMap(([key, below]) => [key, ...everyKey(below)]);
+}
+
+describe('manifests', () => {
+  it('are those that were reviewed', () => {
+    expectGolden('manifests/install.yaml', outputFiles().get('install.yaml') ?? '');
+  });
+
+  it('with every option are those that were reviewed', () => {
+    const options = {
+      namespace: 'cloud',
+      image: 'registry.example/cloud-operator@sha256:0000',
+      replicas: 1,
+      provider,
+      leaderElection: { namespace: 'kube-system', name: 'cloud-controller-manager' },
+    };
+    expectGolden('manifests/install-with-options.yaml', outputFiles(options).get('install.yaml') ?? '');
+  });
+
+  it('are the same bytes every time', () => {
+    expect([...outputFiles()]).toEqual([...outputFiles()]);
+  });
+
+  it('put one object into one file, named by what it is', () => {
+    expectGolden('manifests/files.txt', [...outputFiles().keys()].map((path) => `${path}\n`).join(''));
+  });
+
+  it('keep the CRDs apart', () => {
+    const files = manifests();
+    expect(files.filter(({ object }) => object.kind === 'CustomResourceDefinition').map(({ part }) => part)).toEqual(
+      KINDS.map(() => 'crds'),
+    );
+    expect(files.filter(({ part }) => part === 'crds')).toHaveLength(KINDS.length);
+    expect(manifests({ crdsOnly: true })).toEqual(files.slice(0, KINDS.length));
+    expect([...outputFiles({ crdsOnly: true }).keys()].filter((path) => !path.startsWith('crds'))).toEqual([]);
+  });
+
+  it('hold nothing that GitOps tools or the API server would stumble over', () => {
+    for (const { yaml, object, path } of manifests({ provider })) {
+      expect(parse(yaml, { version: '1.1' })).toEqual(JSON.parse(JSON.stringify(object)));
+      expect(yaml).not.toMatch(/\$\{|: null$|: ~$/m);
+      const keys = everyKey(object);
+      for (const banned of ['creationTimestamp', 'generateName', 'resourceVersion', 'caBundle', 'cdk8s.io/metadata.addr']) {
+        expect(keys).not.toContain(banned);
+      }
+      expect(Object.keys(object)).not.toContain('status');
+      expect(Object.keys(object.metadata.annotations ?? {}).filter((key) => key.includes('hook'))).toEqual([]);
+      expect(object.metadata.namespace === undefined).toBe(path.split('/')[1] === 'cluster');
+    }
+  });
+
+  it('refuse what Flux would take for a variable', () => {
+    expect(() => manifests({ provider: { kind: 'local', config: 'local: {endpoint: "${ENDPOINT}"}' } })).toThrow(OperatorError);
+  });
+
+  it('list every object in the kustomization and in the flat file', () => {
+    const files = outputFiles();
+    for (const [part, flat] of [
+      ['crds', 'crds.yaml'],
+      ['operator', 'install.yaml'],
+    ] as const) {
+      const { resources } = parse(files.get(`${part}/kustomization.yaml`) ?? '') as { resources: string[] };
+      const single = resources.map((path) => parse(files.get(`${part}/${path}`) ?? '') as unknown);
+      expect(single).toEqual(parseAllDocuments(files.get(flat) ?? '').map((document) => document.toJS() as unknown));
+      expect(single).toEqual(
+        manifests()
+          .filter((file) => file.part === part)
+          .map(({ yaml }) => parse(yaml) as unknown),
+      );
+    }
+  });
+
+  it('are named and counted as asked', () => {
+    const files = manifests({ namespace: 'cloud', replicas: 1, image: 'example:1' });
+    const deployment = files.find(({ object }) => object.kind === 'Deployment');
+    expect(deployment?.path).toBe('operator/cloud/apps.deployment.cloud-operator.yaml');
+    expect(deployment?.object.spec).toMatchObject({ replicas: 1, template: { spec: { containers: [{ image: 'example:1' }] } } });
+    expect(files.flatMap(({ object }) => object.metadata.namespace ?? [])).not.toContain('cloud-operator-system');
+  });
+});
+
+describe('the rules of a role', () => {
+  const row: Permission = { part: 'cloud', why: 'a test', group: 'g', resources: ['a'], verbs: ['get'] };
+
+  it('are the union of what the parts need', () => {
+    const rules = rulesIn([row, { ...row, part: 'route', verbs: ['patch', 'get'] }], undefined);
+    expect(rules).toEqual([{ apiGroups: ['g'], resources: ['a'], verbs: ['get', 'patch'] }]);
+  });
+
+  it('never widen a right on one object to all of them', () => {
+    const rules = rulesIn([row, { ...row, verbs: ['delete'], names: ['n'] }], undefined);
+    expect(rules).toEqual([
+      { apiGroups: ['g'], resources: ['a'], verbs: ['get'] },
+      { apiGroups: ['g'], resources: ['a'], verbs: ['delete'], resourceNames: ['n'] },
+    ]);
+  });
+
+  it('never carry a right from one namespace to another, or to the cluster', () => {
+    const table = [row, { ...row, resources: ['b'], namespace: 'x' }, { ...row, resources: ['c'], namespace: 'y' }];
+    expect([undefined, 'x', 'y'].map((at) => rulesIn(table, at).flatMap(({ resources }) => resources))).toEqual([['a'], ['b'], ['c']]);
+  });
+
+  it('hold no wildcard', () => {
+    const words = permissions(settingsOf({})).flatMap(({ group, resources, verbs }) => [group, ...resources, ...verbs]);
+    expect(words.filter((word) => word.includes('*'))).toEqual([]);
+  });
+});
+
+describe('writeManifests', () => {
+  let folder: string;
+
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'cloud-operator-manifests-'));
+  });
+
+  afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+  it('writes the files, and removes those that an earlier run left', () => {
+    writeManifests(folder, {});
+    writeFileSync(join(folder, 'operator', 'mine.yaml'), 'a: 1\n');
+    writeManifests(folder, { namespace: 'cloud' });
+    expect(readFileSync(join(folder, 'install.yaml'), 'utf8')).toBe(outputFiles({ namespace: 'cloud' }).get('install.yaml'));
+    expect(existsSync(join(folder, 'operator/cloud-operator-system/apps.deployment.cloud-operator.yaml'))).toBe(false);
+    expect(existsSync(join(folder, 'operator', 'mine.yaml'))).toBe(true);
+  });
+
+  it('writes nothing where a file of somebody else stands in the way', () => {
+    mkdirSync(join(folder, 'crds'));
+    writeFileSync(join(folder, 'crds', 'kustomization.yaml'), 'resources: []\n');
+    expect(() => writeManifests(folder, {})).toThrow(/kustomization.yaml was not written by this command/);
+    expect(existsSync(join(folder, 'install.yaml'))).toBe(false);
+  });
+});

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Node } from '../../kube/object';
-import { type NodeAddress, preferNodeIPs, PROVIDED_NODE_IP_ANNOTATION } from './node-ip';
+import { ANNOTATION_PROVIDED_NODE_IP } from '../../kube/well-known';
+import { type NodeAddress, preferNodeIPs } from './node-ip';
 
 /**
  * The addresses that a Node should show, of those that the cloud gives its machine (contract 3.4); empty = leave what is there.
@@ -12,7 +13,7 @@ export function addressesFor(node: Node, fromCloud: readonly NodeAddress[]): Nod
     ? []
     : currentAddresses(node).filter(({ type }) => type === 'Hostname');
   const addresses = [...fromCloud, ...hostnames].map(({ type, address }) => ({ type, address }));
-  const nodeIP = node.metadata.annotations?.[PROVIDED_NODE_IP_ANNOTATION];
+  const nodeIP = node.metadata.annotations?.[ANNOTATION_PROVIDED_NODE_IP];
   return nodeIP === undefined ? addresses : preferNodeIPs(addresses, nodeIP);
 }
 

@@ -1,10 +1,9 @@
 import { OperatorError, toOperatorError } from '../../base/errors';
+import { hasTaint, TAINT_UNINITIALIZED } from '../../kube/node';
 import type { Node } from '../../kube/object';
 import type { InstanceLookup, InstanceMetadata } from '../instances';
 import { addressesFor, addressPatch } from './addresses';
 import { initialLabels, labelPatch } from './labels';
-
-export const UNINITIALIZED_TAINT = 'node.cloudprovider.kubernetes.io/uninitialized';
 
 /** What a pass does for one Node, in this order. */
 export type Action =
@@ -17,7 +16,7 @@ export type Action =
 
 /** Value and effect are ignored (contract 3.2). */
 export function isUninitialized(node: Node): boolean {
-  return node.spec.taints?.some(({ key }) => key === UNINITIALIZED_TAINT) === true;
+  return hasTaint(node, TAINT_UNINITIALIZED);
 }
 
 /** A Node without the taint: only its labels are kept in step, without asking the cloud (contract 3.5). */
@@ -40,9 +39,9 @@ export function evaluateInitialize(node: Node, lookup: InstanceLookup): Action[]
         `CloudProvider "${lookup.provider}" has no machine for this Node yet; the taint stays until it has`,
       );
     case 'Unclaimed':
-      return keepTaint('InstanceUnclaimed', `${lookup.message}; the taint ${UNINITIALIZED_TAINT} stays`);
+      return keepTaint('InstanceUnclaimed', `${lookup.message}; the taint ${TAINT_UNINITIALIZED} stays`);
     case 'Ambiguous':
-      return keepTaint('InstanceAmbiguous', `${lookup.message}; the taint ${UNINITIALIZED_TAINT} stays`);
+      return keepTaint('InstanceAmbiguous', `${lookup.message}; the taint ${TAINT_UNINITIALIZED} stays`);
   }
 }
 
@@ -64,7 +63,7 @@ function initialize(node: Node, metadata: InstanceMetadata): Action[] {
     metadata: { resourceVersion, ...(Object.keys(labels).length === 0 ? {} : { labels }) },
     spec: {
       ...(providerID === '' ? { providerID: metadata.providerID } : {}),
-      taints: (node.spec.taints ?? []).filter(({ key }) => key !== UNINITIALIZED_TAINT),
+      taints: (node.spec.taints ?? []).filter(({ key }) => key !== TAINT_UNINITIALIZED),
     },
   };
   const status = addressPatch(node, addresses);

@@ -1,11 +1,19 @@
 import type { Node } from '../../kube/object';
+import {
+  LABEL_INSTANCE_TYPE,
+  LABEL_INSTANCE_TYPE_DEPRECATED,
+  LABEL_REGION,
+  LABEL_REGION_DEPRECATED,
+  LABEL_ZONE,
+  LABEL_ZONE_DEPRECATED,
+} from '../../kube/well-known';
 import type { InstanceMetadata } from '../instances';
 
 /** The deprecated label is the source of truth for the other (contract 3.5). */
 export const LABELS = {
-  zone: { primary: 'failure-domain.beta.kubernetes.io/zone', secondary: 'topology.kubernetes.io/zone' },
-  region: { primary: 'failure-domain.beta.kubernetes.io/region', secondary: 'topology.kubernetes.io/region' },
-  instanceType: { primary: 'beta.kubernetes.io/instance-type', secondary: 'node.kubernetes.io/instance-type' },
+  zone: { primary: LABEL_ZONE_DEPRECATED, secondary: LABEL_ZONE },
+  region: { primary: LABEL_REGION_DEPRECATED, secondary: LABEL_REGION },
+  instanceType: { primary: LABEL_INSTANCE_TYPE_DEPRECATED, secondary: LABEL_INSTANCE_TYPE },
 } as const;
 
 /** Labels of Kubernetes itself, which a provider's additional labels must not set (contract 3.2). */

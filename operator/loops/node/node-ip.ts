@@ -1,8 +1,6 @@
 import { OperatorError } from '../../base/errors';
 import { type Address, parseAddress } from '../cidr';
 
-export const PROVIDED_NODE_IP_ANNOTATION = 'alpha.kubernetes.io/provided-node-ip';
-
 export interface NodeAddress {
   type: string;
   address: string;

@@ -24,7 +24,7 @@ export interface Memory {
   /** The last failure that was said. */
   failure?: string;
   /** The ingress that we published. */
-  published?: ServiceIngress[];
+  published?: readonly ServiceIngress[];
   /** No Node was eligible when it was last looked at. */
   withoutNodes?: boolean;
   /** DeletingLoadBalancer was said, and DeletedLoadBalancer not yet. */

@@ -17,15 +17,15 @@ export function wantedIngress(
   service: Service,
   owned: StoredCloudLoadBalancer | undefined,
   published: readonly ServiceIngress[] | undefined,
-): ServiceIngress[] | undefined {
+): readonly ServiceIngress[] | undefined {
   const ours = published !== undefined || isPublished(service);
   if (owned === undefined) return ours ? [] : undefined;
   if (isDeleting(owned)) return undefined;
   const ingress = ingressOfOwned(owned);
-  if (ingress === undefined) return published && [...published];
+  if (ingress === undefined) return published;
   if (readinessOf(owned).ready?.status === 'True') return ingress;
-  const kept = ingress.length === 0 ? ours : sameIngress(ingress, published ?? []) || sameIngress(ingress, ingressOf(service));
-  return kept ? ingress : undefined;
+  const serving = [published ?? [], ingressOf(service)].some((shown) => sameIngress(shown, ingress));
+  return serving || (ours && ingress.length === 0) ? ingress : undefined;
 }
 
 /** A Ready condition of ours is only ever written together with an ingress. */

@@ -1,14 +1,15 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type Ingress, SERVICE_READY_CONDITION } from '../../../crds';
 import type { KubeCondition, Service, ServiceIngress } from '../../kube/object';
-import { CLEANUP_FINALIZER, hasCleanupFinalizer } from './rules';
+import { FINALIZER_LOAD_BALANCER_CLEANUP as FINALIZER } from '../../kube/well-known';
+import { hasCleanupFinalizer } from './rules';
 
 /** Condition that lists what was ignored in a Service, for example an annotation that the cloud doesn't know. */
 export const SERVICE_WARNING_CONDITION = 'cloud-operator.dev/Warning';
 
 /** What a Service's status should say; an absent part is left as it is. */
 export interface WantedStatus {
-  ingress?: Ingress[];
+  ingress?: readonly Ingress[];
   ready?: ConditionContent;
   /** `null` = there is nothing to warn of. */
   warning?: ConditionContent | null;
@@ -24,8 +25,8 @@ export interface ConditionContent {
 export function addFinalizerPatch(service: Service): object | undefined {
   if (hasCleanupFinalizer(service)) return undefined;
   const present = service.metadata.finalizers ?? [];
-  const order = present.length === 0 ? {} : { '$setElementOrder/finalizers': [...present, CLEANUP_FINALIZER] };
-  return { metadata: { ...order, finalizers: [CLEANUP_FINALIZER] } };
+  const order = present.length === 0 ? {} : { '$setElementOrder/finalizers': [...present, FINALIZER] };
+  return { metadata: { ...order, finalizers: [FINALIZER] } };
 }
 
 /**
@@ -34,7 +35,7 @@ export function addFinalizerPatch(service: Service): object | undefined {
  */
 export function releasePatch(service: Service): object | undefined {
   if (!hasCleanupFinalizer(service)) return undefined;
-  const metadata = { uid: service.metadata.uid, '$deleteFromPrimitiveList/finalizers': [CLEANUP_FINALIZER] };
+  const metadata = { uid: service.metadata.uid, '$deleteFromPrimitiveList/finalizers': [FINALIZER] };
   const ours = [SERVICE_READY_CONDITION, SERVICE_WARNING_CONDITION].filter((type) => conditionOf(service, type) !== undefined);
   const status = {
     ...(ingressOf(service).length === 0 ? {} : { loadBalancer: { ingress: null } }),

@@ -1,7 +1,5 @@
 import type { Service } from '../../kube/object';
-
-/** Contract 2.1. */
-export const CLEANUP_FINALIZER = 'service.kubernetes.io/load-balancer-cleanup';
+import { FINALIZER_LOAD_BALANCER_CLEANUP } from '../../kube/well-known';
 
 /** Back-off of a Service's key: 5 s doubling to 300 s (contract 2.1). */
 export const SERVICE_RETRY = { baseMs: 5_000, maxMs: 300_000 };
@@ -15,7 +13,7 @@ export function isDeleting(object: { metadata: { deletionTimestamp?: string } })
 }
 
 export function hasCleanupFinalizer(service: Service): boolean {
-  return service.metadata.finalizers?.includes(CLEANUP_FINALIZER) === true;
+  return service.metadata.finalizers?.includes(FINALIZER_LOAD_BALANCER_CLEANUP) === true;
 }
 
 /** Contract 2.2: has the finalizer and is on its way out, or is no longer of type LoadBalancer. */

@@ -1,8 +1,7 @@
 import type { Service } from '../../kube/object';
+import { ANNOTATION_SOURCE_RANGES } from '../../kube/well-known';
 import { formatCidr, parseCidr } from '../cidr';
 import type { Problem } from './problem';
-
-export const SOURCE_RANGES_ANNOTATION = 'service.beta.kubernetes.io/load-balancer-source-ranges';
 
 /**
  * Who may connect: the field if it is non-empty, else the annotation (contract 2.12). Entries are trimmed, written in one spelling, and duplicates collapse.
@@ -11,9 +10,9 @@ export const SOURCE_RANGES_ANNOTATION = 'service.beta.kubernetes.io/load-balance
 export function sourceRangesOf(service: Service): { ranges?: string[]; problems: Problem[] } {
   const field = service.spec.loadBalancerSourceRanges ?? [];
   if (field.length > 0) return parseRanges(field, 'spec.loadBalancerSourceRanges');
-  const annotation = service.metadata.annotations?.[SOURCE_RANGES_ANNOTATION]?.trim() ?? '';
+  const annotation = service.metadata.annotations?.[ANNOTATION_SOURCE_RANGES]?.trim() ?? '';
   if (annotation === '') return { problems: [] };
-  return parseRanges(annotation.split(','), `annotation ${SOURCE_RANGES_ANNOTATION}`);
+  return parseRanges(annotation.split(','), `annotation ${ANNOTATION_SOURCE_RANGES}`);
 }
 
 /** Contract 2.12: a list lets everybody in when it holds anything/0 in IPv4. */

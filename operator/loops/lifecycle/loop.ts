@@ -1,0 +1,178 @@
+import { type Clock, sleep } from '../../base/clock';
+import { OperatorError, toOperatorError } from '../../base/errors';
+import type { Logger } from '../../base/log';
+import type { EventRecorder, KubeApi, Store } from '../../kube/api';
+import { type Node, NODES } from '../../kube/object';
+import type { InstanceLookup, Instances } from '../instances';
+import type { ConfirmationRule, Misses } from './confirmations';
+import { DeletionLimit, type DeletionLimitSettings } from './deletion-limit';
+import { type Action, evaluateLookup, evaluateReady, mustAsk } from './evaluate';
+
+/** Contract 4: retries of a taint patch on a Node that changed meanwhile. */
+const CONFLICT_RETRIES = 5;
+const CONFLICT_WAIT_MS = 100;
+
+export interface LifecycleLoopSettings {
+  /** `--node-monitor-period`, in milliseconds, from the end of one pass to the start of the next. */
+  periodMs: number;
+  /** `--concurrent-node-lifecycle-syncs`. */
+  workers: number;
+  confirmation: ConfirmationRule;
+  deletionLimit: DeletionLimitSettings;
+}
+
+export const LIFECYCLE_LOOP_DEFAULTS: LifecycleLoopSettings = {
+  periodMs: 5_000,
+  workers: 1,
+  confirmation: { listings: 2, graceMs: 15_000 },
+  deletionLimit: { share: 0.5, windowMs: 300_000 },
+};
+
+export interface LifecycleLoopDependencies {
+  api: KubeApi;
+  nodes: Store<Node>;
+  instances: Instances;
+  /** With the source component `cloud-node-lifecycle-controller`. */
+  events: EventRecorder;
+  clock: Clock;
+  logger: Logger;
+  settings: LifecycleLoopSettings;
+}
+
+/** The cloud-node-lifecycle loop: deletes Nodes whose machine is gone, and taints those whose machine is shut down (contract 4). */
+export class LifecycleLoop {
+  /** By Node name. */
+  private readonly misses = new Map<string, Misses>();
+  private readonly limit: DeletionLimit;
+  /** UIDs of Nodes of which it was said that too many are being deleted. */
+  private readonly heldBack = new Set<string>();
+
+  constructor(private readonly dependencies: LifecycleLoopDependencies) {
+    const { workers, deletionLimit } = dependencies.settings;
+    if (workers < 1) throw new OperatorError('Invalid', `concurrent-node-lifecycle-syncs must be at least 1, but got ${workers}`);
+    this.limit = new DeletionLimit(deletionLimit);
+  }
+
+  /** Runs until the signal is aborted. */
+  async run(signal: AbortSignal): Promise<void> {
+    const { nodes, clock, settings, logger } = this.dependencies;
+    await nodes.whenSynced(signal);
+    while (!signal.aborted) {
+      await this.pass();
+      try {
+        await sleep(clock, settings.periodMs, signal);
+      } catch (thrown) {
+        logger.debug({ err: thrown }, 'the lifecycle loop ends');
+      }
+    }
+  }
+
+  /** One look at every Node. What goes wrong with one is logged, and the others go on. */
+  async pass(): Promise<void> {
+    const { nodes, settings } = this.dependencies;
+    const waiting = nodes.list();
+    this.forgetGone(waiting);
+    const work = async (): Promise<void> => {
+      for (let node = waiting.pop(); node !== undefined; node = waiting.pop()) await this.monitor(node);
+    };
+    await Promise.all(Array.from({ length: settings.workers }, work));
+  }
+
+  private async monitor(node: Node): Promise<void> {
+    const { name } = node.metadata;
+    try {
+      const action = mustAsk(node) ? await this.judge(node) : evaluateReady(node);
+      if (!mustAsk(node)) this.misses.delete(name);
+      await this.act(node, action);
+    } catch (thrown) {
+      this.dependencies.logger.warn({ node: name, err: thrown }, 'the Node could not be judged; it stays as it is until the next pass');
+    }
+  }
+
+  private async judge(node: Node): Promise<Action> {
+    const { clock, settings } = this.dependencies;
+    const lookup = await this.lookup(node);
+    const before = this.misses.get(node.metadata.name);
+    const { action, misses } = evaluateLookup(node, lookup, before, { rule: settings.confirmation, now: clock.monotonic() });
+    if (misses === undefined) this.misses.delete(node.metadata.name);
+    else this.misses.set(node.metadata.name, misses);
+    return action;
+  }
+
+  /** The listing is younger than a period: two passes never count one listing twice, and one listing serves a whole pass. */
+  private lookup(node: Node): Promise<InstanceLookup> {
+    const { instances, settings } = this.dependencies;
+    const { providerID } = node.spec;
+    const identity = { name: node.metadata.name, labels: node.metadata.labels ?? {} };
+    const maxAgeMs = settings.periodMs * 0.9;
+    return instances.lookup(providerID === undefined || providerID === '' ? identity : { ...identity, providerID }, maxAgeMs);
+  }
+
+  private async act(node: Node, action: Action): Promise<void> {
+    switch (action.kind) {
+      case 'None':
+        return;
+      case 'PatchNode':
+        return this.patch(node, action);
+      case 'Delete':
+        return this.delete(node);
+    }
+  }
+
+  /** A Node that changed meanwhile is judged again as it is now, with the same answer of the cloud. */
+  private async patch(node: Node, action: Action & { kind: 'PatchNode' }): Promise<void> {
+    const { api, clock } = this.dependencies;
+    let patch = action.patch;
+    for (let attempt = 0; ; attempt++) {
+      try {
+        await api.patch(NODES, node.metadata.name, 'strategic', patch);
+        return;
+      } catch (thrown) {
+        if (toOperatorError(thrown).code !== 'Conflict' || attempt >= CONFLICT_RETRIES) throw thrown;
+      }
+      await sleep(clock, CONFLICT_WAIT_MS);
+      const fresh = await api.get<Node>(NODES, node.metadata.name);
+      if (fresh?.metadata.uid !== node.metadata.uid) return;
+      const again = mustAsk(fresh) ? await this.judge(fresh) : evaluateReady(fresh);
+      if (again.kind !== 'PatchNode') return;
+      patch = again.patch;
+    }
+  }
+
+  /** The DELETE carries the UID and version that were judged: a machine that registered anew under the name is never hit (contract 4, QUIRK). */
+  private async delete(node: Node): Promise<void> {
+    const { api, nodes, events, clock, logger } = this.dependencies;
+    const { name, uid, resourceVersion } = node.metadata;
+    const current = nodes.get(name);
+    if (current?.metadata.uid !== uid || current.spec.providerID !== node.spec.providerID || !mustAsk(current)) return;
+    if (!this.limit.allows(nodes.list().length, clock.monotonic())) return this.holdBack(node);
+    events.event(node, 'Normal', 'DeletingNode', `Deleting node ${name} because it does not exist in the cloud provider`);
+    try {
+      await api.remove(NODES, name, { uid, resourceVersion });
+      this.limit.record(clock.monotonic());
+      this.misses.delete(name);
+    } catch (thrown) {
+      const error = toOperatorError(thrown);
+      if (error.code === 'Conflict') logger.info({ node: name }, 'the Node changed while it was being deleted; it is judged again');
+      else events.event(node, 'Warning', 'DeletingNodeFailed', `Failed deleting node ${name}: ${error.message}`);
+    }
+  }
+
+  private holdBack(node: Node): void {
+    const { events, logger, settings } = this.dependencies;
+    const { name, uid } = node.metadata;
+    if (this.heldBack.has(uid)) return;
+    this.heldBack.add(uid);
+    const share = Math.round(settings.deletionLimit.share * 100);
+    const message = `Not deleting node ${name} now, although it does not exist in the cloud provider: more than ${share} % of the nodes would be gone within ${settings.deletionLimit.windowMs / 1000} s`;
+    events.event(node, 'Warning', 'DeletingNodeHeldBack', message);
+    logger.warn({ node: name }, message);
+  }
+
+  private forgetGone(present: readonly Node[]): void {
+    const names = new Set(present.map(({ metadata }) => metadata.name));
+    const uids = new Set(present.map(({ metadata }) => metadata.uid));
+    for (const name of [...this.misses.keys()]) if (!names.has(name)) this.misses.delete(name);
+    for (const uid of [...this.heldBack]) if (!uids.has(uid)) this.heldBack.delete(uid);
+  }
+}

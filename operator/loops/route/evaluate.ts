@@ -1,0 +1,112 @@
+import type { Node } from '../../kube/object';
+import type { Cidr } from '../cidr';
+import type { StoredCloudRoute } from '../kinds';
+import { readinessOf } from '../readiness';
+import { bodyOf, type CloudRouteBody, isManaged, isUpToDate, routeName } from './cloud-route';
+import { conditionPatch, type NetworkCondition, NO_ROUTE_CREATED, ROUTE_CREATED } from './condition';
+import { isResponsible } from './responsibility';
+
+/** What a pass does for one Node, in this order. */
+export type Action =
+  { kind: 'Apply'; body: CloudRouteBody } | { kind: 'Delete'; name: string; uid: string } | { kind: 'PatchStatus'; patch: object };
+
+/** Everything that a decision about one Node's routes rests on. */
+export interface Gathered {
+  /** Absent: the Node is gone, and only its routes are left. */
+  node: Node | undefined;
+  /** CloudRoutes that name the Node, or have the name that one of its routes would get. */
+  routes: readonly StoredCloudRoute[];
+  /** The Node's CloudProvider; absent while it is not known, or when it has no routes. */
+  provider: string | undefined;
+  clusterCidrs: readonly Cidr[];
+  /** RFC 3339. */
+  now: string;
+}
+
+export interface Evaluation {
+  actions: Action[];
+  /** What keeps a route from being made, by CIDR. */
+  failures: { cidr: string; message: string }[];
+}
+
+/** Decides what becomes of one Node's routes: the difference is taken on (Node, CIDR), not on names. Pure. */
+export function evaluate(gathered: Gathered): Evaluation {
+  const { node, provider, clusterCidrs } = gathered;
+  const managed = gathered.routes.filter((route) => isManaged(route) && isResponsible(clusterCidrs, route.spec.destinationCIDR));
+  if (node === undefined || node.metadata.deletionTimestamp !== undefined)
+    return { actions: deletions(managed, () => false), failures: [] };
+  if (provider === undefined) return { actions: [], failures: [] };
+  const verdicts = podCidrs(node).map((cidr) => judge(gathered, node, { cidr, provider }));
+  const keep = (route: StoredCloudRoute): boolean =>
+    verdicts.some(({ kept }) => kept === route.metadata.name) && route.spec.provider === provider;
+  const failures = verdicts.flatMap(({ cidr, failure }) => (failure === undefined ? [] : [{ cidr, message: failure }]));
+  return {
+    actions: [
+      ...verdicts.flatMap(({ apply }) => (apply === undefined ? [] : [{ kind: 'Apply', body: apply } as const])),
+      ...deletions(managed, keep),
+      ...condition(gathered, node, outcome(verdicts, managed)),
+    ],
+    failures,
+  };
+}
+
+/** What is to be said of one PodCIDR. */
+interface Verdict {
+  cidr: string;
+  /** Name of the CloudRoute that must stay. */
+  kept: string;
+  apply?: CloudRouteBody;
+  failure?: string;
+  ready: boolean;
+}
+
+function judge({ routes, clusterCidrs }: Gathered, node: Node, { cidr, provider }: { cidr: string; provider: string }): Verdict {
+  const kept = routeName(node.metadata.name, cidr);
+  if (!isResponsible(clusterCidrs, cidr)) {
+    return {
+      cidr,
+      kept,
+      ready: false,
+      failure: `PodCIDR ${cidr} is outside of the cluster CIDRs; correct --cluster-cidr or the Node's spec.podCIDRs`,
+    };
+  }
+  const existing = routes.find(({ metadata }) => metadata.name === kept);
+  if (existing !== undefined && (!isManaged(existing) || existing.spec.nodeName !== node.metadata.name)) {
+    return {
+      cidr,
+      kept,
+      ready: false,
+      failure: `CloudRoute ${kept} was not made by the route loop and is not taken over; rename or delete it`,
+    };
+  }
+  if (existing !== undefined && (existing.metadata.deletionTimestamp !== undefined || existing.spec.provider !== provider)) {
+    return { cidr, kept, ready: false };
+  }
+  const body = bodyOf(node, cidr, provider, existing);
+  if (existing === undefined || !isUpToDate(existing, body)) return { cidr, kept, ready: false, apply: body };
+  const { current, failure, settled } = readinessOf(existing);
+  return { cidr, kept, ready: settled, ...(current && failure !== undefined ? { failure: failure.message } : {}) };
+}
+
+/** Contract 5.5; undefined = nothing is known yet, or there is nothing to say. */
+function outcome(verdicts: readonly Verdict[], managed: readonly StoredCloudRoute[]): NetworkCondition | undefined {
+  if (verdicts.length === 0) return managed.length === 0 ? undefined : NO_ROUTE_CREATED;
+  if (verdicts.some(({ failure }) => failure !== undefined)) return NO_ROUTE_CREATED;
+  return verdicts.every(({ ready }) => ready) ? ROUTE_CREATED : undefined;
+}
+
+function condition({ now }: Gathered, node: Node, wanted: NetworkCondition | undefined): Action[] {
+  const patch = wanted === undefined ? undefined : conditionPatch(node, wanted, now);
+  return patch === undefined ? [] : [{ kind: 'PatchStatus', patch }];
+}
+
+function deletions(managed: readonly StoredCloudRoute[], keep: (route: StoredCloudRoute) => boolean): Action[] {
+  return managed
+    .filter((route) => route.metadata.deletionTimestamp === undefined && !keep(route))
+    .map(({ metadata }) => ({ kind: 'Delete', name: metadata.name, uid: metadata.uid }));
+}
+
+/** `spec.podCIDR` is never read (contract 5.4); a CIDR that is listed twice counts once. */
+function podCidrs(node: Node): string[] {
+  return [...new Set(node.spec.podCIDRs ?? [])];
+}

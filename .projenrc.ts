@@ -123,6 +123,7 @@ new JsonFile(project, 'jest.config.json', {
     roots: ['<rootDir>/test'],
     testMatch: ['**/*.test.ts'],
     testTimeout: 60000,
+    moduleNameMapper: { '^(\\.{1,2}/.*)\\.js$': '$1' }, // lazy imports name the compiled file
     maxWorkers: 2,
     transform: {
       '^.+\\.ts$': [

@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import type { API_VERSION } from './group';
 import { mapOf } from './list';
 
 /** A column of `kubectl get`; `priority: 1` shows it only with `-o wide`. */
@@ -57,7 +56,7 @@ export interface OwnerReference {
 
 /** One object of one of our kinds. */
 export interface CloudObject<Spec, Status> {
-  apiVersion: typeof API_VERSION;
+  apiVersion: string;
   kind: string;
   metadata: ObjectMeta;
   spec: Spec;

@@ -1,5 +1,5 @@
 import type { Instance } from '../../providers/provider';
-import { OperatorError } from '../base/errors';
+import { OperatorError, toOperatorError } from '../base/errors';
 import type { Clock } from '../base/clock';
 import type { CloudRegistry } from './registry';
 
@@ -36,11 +36,19 @@ interface Listing {
 export class InstanceDirectory {
   private readonly listings = new Map<string, Listing>();
   private readonly running = new Map<string, Promise<Listing>>();
+  private readonly problems = new Map<string, OperatorError>();
 
   constructor(
     private readonly registry: CloudRegistry,
     private readonly clock: Clock,
+    /** Told when a provider's listings begin to fail, and when they work again. */
+    private readonly onHealth: (provider: string) => void = () => undefined,
   ) {}
+
+  /** Why the newest listing of a provider failed; undefined when it did not. */
+  problem(provider: string): OperatorError | undefined {
+    return this.problems.get(provider);
+  }
 
   /** @throws OperatorError when a cloud that must be asked can't be */
   async lookup(node: NodeIdentity, maxAgeMs: number): Promise<Lookup> {
@@ -87,9 +95,23 @@ export class InstanceDirectory {
     const { cloud } = this.registry.connected(provider);
     if (cloud.instances === undefined) throw new OperatorError('Invalid', `CloudProvider "${provider}" does not support instances`);
     const takenAt = this.clock.monotonic();
-    const listing = { takenAt, instances: await cloud.instances.list() };
-    this.listings.set(provider, listing);
-    return listing;
+    try {
+      const listing = { takenAt, instances: await cloud.instances.list() };
+      this.listings.set(provider, listing);
+      this.judge(provider, undefined);
+      return listing;
+    } catch (thrown) {
+      const problem = toOperatorError(thrown);
+      this.judge(provider, problem);
+      throw problem;
+    }
+  }
+
+  private judge(provider: string, problem: OperatorError | undefined): void {
+    const before = this.problems.get(provider);
+    if (problem === undefined) this.problems.delete(provider);
+    else this.problems.set(provider, problem);
+    if (before?.message !== problem?.message) this.onHealth(provider);
   }
 }
 

@@ -60,6 +60,7 @@ export class LoadBalancerStacks implements StackKind<StoredLoadBalancer> {
       stack: this.stackOf(object, cloud),
       incarnation: result.incarnation,
       address,
+      ports: object.spec.listeners.map(({ port, protocol }) => `${port}/${protocol}`).join(','),
       ingress: found.ingress,
     };
     const message = targets === 0 ? `serving at ${address ?? 'no address'}, but no Node is eligible as a target` : `serving at ${address ?? 'no address'}`;
@@ -67,8 +68,8 @@ export class LoadBalancerStacks implements StackKind<StoredLoadBalancer> {
   }
 
   keptFields(object: StoredLoadBalancer): StatusFields {
-    const { clusterID, objectUID, stack, incarnation, address, ingress } = this.trusted(object) ?? {};
-    return { clusterID, objectUID, stack, incarnation, address, ingress };
+    const { clusterID, objectUID, stack, incarnation, address, ports, ingress } = this.trusted(object) ?? {};
+    return { clusterID, objectUID, stack, incarnation, address, ports, ingress };
   }
 
   serving(object: StoredLoadBalancer): boolean {

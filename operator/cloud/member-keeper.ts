@@ -1,4 +1,4 @@
-import type { Cloud, Members, Target, TargetGroup } from '../../providers/provider';
+import type { Members, Target, TargetGroup } from '../../providers/provider';
 import { hashJson } from '../base/json';
 import type { Logger } from '../base/log';
 import { OperatorError } from '../base/errors';
@@ -56,13 +56,17 @@ export class MemberKeeper {
     return writes.reduce((sum, count) => sum + count, 0);
   }
 
-  /** Groups among the given ones whose registered targets are not the wanted ones, after a fresh bulk read. */
-  async drifted(provider: string, groups: TargetGroup[]): Promise<TargetGroup[]> {
+  /**
+   * Reads anew what is registered, and compares it with what was before.
+   * @returns true when somebody else has changed it: the provider's groups need a look
+   */
+  async drifted(provider: string): Promise<boolean> {
     const { members } = this.options.registry.connected(provider).cloud;
-    if (members === undefined) return [];
-    const registered = await this.observe(provider, members);
-    const targets = this.targets(provider);
-    return groups.filter((group) => registered.get(group.id) !== members.hash(group, targets));
+    const before = await this.registered.get(provider);
+    if (members === undefined || before === undefined) return false;
+    const known = new Map(before);
+    const now = await this.observe(provider, members);
+    return [...known].some(([group, hash]) => now.has(group) && now.get(group) !== hash);
   }
 
   private async syncGroup(provider: string, members: Members, group: TargetGroup): Promise<number> {
@@ -101,9 +105,4 @@ export class MemberKeeper {
     void settled.then(() => this.writing.get(key) === settled && this.writing.delete(key));
     return result;
   }
-}
-
-/** True where the cloud keeps members by the direct path. */
-export function keepsMembers(cloud: Cloud): boolean {
-  return cloud.members !== undefined;
 }

@@ -1,0 +1,36 @@
+/** Prints the demo's steps as they happen: what is done, what was proved, how long it took. */
+export class Report {
+  private readonly startedAt = performance.now();
+  private failures = 0;
+
+  constructor(private readonly write: (line: string) => void) {}
+
+  /** A line about what is going on. */
+  say(text: string): void {
+    this.write(`${this.clock()}      ${text}`);
+  }
+
+  heading(letter: string, title: string): void {
+    this.write('');
+    this.write(`${this.clock()} (${letter}) ${title}`);
+  }
+
+  /** One proof: held or not, with the figures seen. */
+  prove(held: boolean, claim: string, seen: string): void {
+    if (!held) this.failures += 1;
+    this.write(`${this.clock()}   ${held ? '✔' : '✘'}  ${claim}: ${seen}`);
+  }
+
+  get failed(): number {
+    return this.failures;
+  }
+
+  /** Seconds since the start. */
+  get elapsed(): number {
+    return (performance.now() - this.startedAt) / 1000;
+  }
+
+  private clock(): string {
+    return `${this.elapsed.toFixed(1).padStart(5)} s`;
+  }
+}

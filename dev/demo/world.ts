@@ -1,0 +1,81 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import type { CloudLoadBalancerStatus } from '../../crds';
+import type { KubeApi } from '../../operator/kube/api';
+import { SERVICES, type KubeObject, type Service, type ServiceIngress } from '../../operator/kube/object';
+import type { LoadBalancer } from '../../providers/local/api';
+import type { Fleet } from '../nodes/fleet';
+import type { CloudAdmin } from './cloud-admin';
+import type { Report } from './report';
+import type { Endpoint } from './traffic';
+
+export interface WorldParts {
+  report: Report;
+  kube: KubeApi;
+  kubeconfig: string;
+  kubectl: string;
+  cloud: CloudAdmin;
+  fleet: Fleet;
+}
+
+export type StoredLoadBalancer = KubeObject & { status?: CloudLoadBalancerStatus };
+
+const POLL_MS = 25;
+
+/** Everything that the demo's steps act on. */
+export class World {
+  constructor(readonly parts: WorldParts) {}
+
+  get report(): Report {
+    return this.parts.report;
+  }
+
+  get cloud(): CloudAdmin {
+    return this.parts.cloud;
+  }
+
+  get kube(): KubeApi {
+    return this.parts.kube;
+  }
+
+  get fleet(): Fleet {
+    return this.parts.fleet;
+  }
+
+  /** Runs kubectl as a person would. @returns what it printed */
+  async kubectl(...args: string[]): Promise<string> {
+    const { stdout } = await promisify(execFile)(this.parts.kubectl, ['--kubeconfig', this.parts.kubeconfig, ...args]);
+    return stdout.trimEnd();
+  }
+
+  /** Waits until `probe` gives something. @returns that, and how long it took in seconds. @throws when it gives nothing within the time */
+  async until<T>(what: string, probe: () => Promise<T | undefined | false>, timeoutMs = 30_000): Promise<{ value: T; seconds: number }> {
+    const startedAt = performance.now();
+    let last: unknown;
+    for (;;) {
+      const value = await probe().catch((error: unknown) => ((last = error), undefined));
+      const elapsed = performance.now() - startedAt;
+      if (value !== undefined && value !== false) return { value, seconds: elapsed / 1000 };
+      if (elapsed > timeoutMs) throw new Error(`${what}: not within ${timeoutMs / 1000} s${last instanceof Error ? ` (last: ${last.message})` : ''}`);
+      await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+    }
+  }
+
+  async ingressOf(name: string): Promise<ServiceIngress | undefined> {
+    const service = await this.kube.get<Service>(SERVICES, `default/${name}`);
+    return service?.status?.loadBalancer?.ingress?.[0];
+  }
+
+  /** Where a client on this machine reaches a listener. */
+  async endpoint(name: string, listener: string): Promise<Endpoint> {
+    const loadBalancer = await this.cloud.loadBalancerOf(`default/${name}`);
+    if (loadBalancer === undefined) throw new Error(`the cloud has no load balancer for default/${name}`);
+    return endpointOf(loadBalancer, listener);
+  }
+}
+
+export function endpointOf(loadBalancer: LoadBalancer, listener: string): Endpoint {
+  const found = loadBalancer.hostPorts.find((port) => port.listener === listener);
+  if (found === undefined) throw new Error(`load balancer ${loadBalancer.name} has no listener "${listener}"`);
+  return { ip: found.ip, port: found.port };
+}

@@ -1,0 +1,30 @@
+import { type Command, Option } from 'commander';
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+import type { Subcommand } from './command';
+
+/** `cloud-operator run`: the operator itself. */
+export const run: Subcommand = (program: Command): void => {
+  program
+    .command('run')
+    .description('run the operator against a cluster')
+    .option('--kubeconfig <file>', 'kubeconfig of the cluster (default: $KUBECONFIG, ~/.kube/config, or the pod’s own ServiceAccount)')
+    .option('--context <name>', 'context of the kubeconfig')
+    .option('--namespace <name>', 'the operator’s own namespace: its Lease and the Secrets it may read', 'cloud-operator-system')
+    .option('--state-directory <folder>', 'where the stacks’ state is kept', join(homedir(), '.local', 'share', 'cloud-operator', 'state'))
+    .option('--cloud-provider <kind>', 'make a default CloudProvider of this kind, named like it, when there is none')
+    .option('--cloud-config <file>', 'YAML or JSON: the spec of that CloudProvider')
+    .option('--cluster-cidr <cidrs>', 'comma-separated pod CIDRs of the cluster; routes outside are not ours')
+    .option('--configure-cloud-routes <boolean>', 'keep a route for every PodCIDR', 'true')
+    .option('--leader-elect <boolean>', 'work only while holding the Lease', 'true')
+    .option('--workers <n>', 'stack updates at the same time', '2')
+    .option('--node-monitor-period <duration>', 'how often Nodes that are not Ready are looked up', '5s')
+    .option('--node-deletion-grace <duration>', 'how long the cloud must say “does not exist” before a Node is deleted', '15s')
+    .option('--bind-address <address>', 'address of the health and metrics server', '127.0.0.1')
+    .option('--port <n>', 'port of the health and metrics server; 0 = any free one', '10258')
+    .addOption(new Option('--log-level <level>', 'how much is logged').choices(['trace', 'debug', 'info', 'warn', 'error']).default('info'))
+    .action(async (flags: Record<string, string>) => {
+      const { runFromFlags } = await import('./run-flags.js');
+      await runFromFlags(flags);
+    });
+};

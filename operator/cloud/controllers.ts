@@ -1,0 +1,216 @@
+import { FIELD_MANAGERS } from '../../crds';
+import type { Clock } from '../base/clock';
+import type { Logger } from '../base/log';
+import type { EventRecorder, KubeApi, Store } from '../kube/api';
+import type { KubeConfig } from '../kube/kube-config';
+import type { KindControllerOptions } from '../kube/controller';
+import type { KubeObject, Node, ResourcePath } from '../kube/object';
+import { KeyedQueue } from '../kube/queue';
+import type { Updates } from '../updates/update';
+import { DriftLoop, intervalOf, type DriftSubject } from './drift-loop';
+import type { InstanceDirectory } from './instance-directory';
+import { InstanceMirror, type StoredInstance } from './instance-mirror';
+import { LoadBalancerStacks, type StoredLoadBalancer } from './load-balancer-stacks';
+import { MemberKeeper } from './member-keeper';
+import { ObjectWriter } from './object-writer';
+import { ProviderController } from './provider-controller';
+import { ProviderReconciler, type StoredProvider } from './provider-reconciler';
+import type { CloudRegistry } from './registry';
+import { CLOUD_LOAD_BALANCERS, CLOUD_PROVIDERS, CLOUD_ROUTES } from './resources';
+import { RouteStacks, type StoredRoute } from './route-stacks';
+import { StackController } from './stack-controller';
+import { StackIndex } from './stack-index';
+import type { Member, StackKind } from './stack-kind';
+import { StackReconciler } from './stack-reconciler';
+import { StackRecord, type StoredStack } from './stack-record';
+
+const NODES_SETTLE_MS = 20;
+const MIRROR_MAX_AGE_MS = 60_000;
+/** A failed pass is tried again after 1 s, doubling up to 5 minutes. */
+const RETRY = { baseMs: 1_000, maxMs: 300_000 };
+
+export interface CloudControllersOptions {
+  kubeConfig: KubeConfig;
+  api: KubeApi;
+  stores: {
+    nodes: Store<Node>;
+    providers: Store<StoredProvider>;
+    loadBalancers: Store<StoredLoadBalancer>;
+    routes: Store<StoredRoute>;
+    stacks: Store<StoredStack>;
+    instances: Store<StoredInstance>;
+  };
+  registry: CloudRegistry;
+  directory: InstanceDirectory;
+  updates: Updates;
+  events: EventRecorder;
+  clusterID: string;
+  /** Who we are, for CloudStack.status.holder. */
+  identity: string;
+  /** Passes over stacks at the same time. */
+  workers: number;
+  isValid: () => boolean;
+  clock: Clock;
+  random: () => number;
+  logger: Logger;
+}
+
+/** Everything of operator/cloud/ that runs: the controllers of the Cloud* kinds, members, drift, the mirror of instances. */
+export class CloudControllers {
+  private readonly record: StackRecord;
+  private readonly members: MemberKeeper;
+  private readonly providers: ProviderController;
+  private readonly loadBalancers: StackController<StoredLoadBalancer>;
+  private readonly routes: StackController<StoredRoute>;
+  private readonly providerQueue: KeyedQueue;
+  private readonly mirrorQueue: KeyedQueue;
+
+  constructor(private readonly options: CloudControllersOptions) {
+    const { stores, registry, logger, isValid, clusterID, clock } = options;
+    this.record = new StackRecord({ api: options.api, store: stores.stacks, holder: options.identity, now: () => clock.now(), logger });
+    this.members = new MemberKeeper({ nodes: stores.nodes, registry, isValid, logger });
+    this.providerQueue = this.queue('cloudproviders');
+    this.mirrorQueue = this.queue('cloudinstances');
+    this.providers = this.providerController();
+    this.loadBalancers = this.stackController(CLOUD_LOAD_BALANCERS, stores.loadBalancers, new LoadBalancerStacks(this.members, clusterID));
+    this.routes = this.stackController(CLOUD_ROUTES, stores.routes, new RouteStacks());
+  }
+
+  /** Runs until the signal is aborted; resolves when everything has ended. */
+  async run(signal: AbortSignal): Promise<void> {
+    const { stores } = this.options;
+    await Promise.all(Object.values(stores).map((store: { whenSynced(signal: AbortSignal): Promise<void> }) => store.whenSynced(signal)));
+    const stopNodes = this.followNodes(signal);
+    await this.providers.start();
+    await this.connectAll();
+    await Promise.all([this.loadBalancers.start(), this.routes.start()]);
+    this.sweepRecords();
+    const drift = [this.loadBalancerDrift(), this.routeDrift()].map((loop) => loop.run(signal));
+    const mirror = this.mirror(signal);
+    await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
+    stopNodes();
+    await Promise.all([this.providers.stop(), this.loadBalancers.stop(), this.routes.stop(), mirror, ...drift]);
+    await this.record.flush();
+  }
+
+  /** Says that a cloud answered, or why it did not; shown as the CloudProvider's condition. */
+  providerHealthChanged(provider: string): void {
+    this.providerQueue.add(provider);
+  }
+
+  /** Before the first pass over stacks every known CloudProvider has been tried once, so that objects find their stacks. */
+  private async connectAll(): Promise<void> {
+    for (const { metadata, spec } of this.options.stores.providers.list()) {
+      await this.options.registry.set(metadata.name, spec).catch((thrown: unknown) => {
+        this.options.logger.warn({ provider: metadata.name, err: thrown }, 'CloudProvider not connected yet');
+      });
+    }
+  }
+
+  /** A provider's set of eligible Nodes has changed: its load balancers are looked at, all at once a moment later. */
+  private followNodes(signal: AbortSignal): () => void {
+    const hashes = new Map<string, string>();
+    let cancel: (() => void) | undefined;
+    const look = (): void => {
+      cancel = undefined;
+      for (const { name } of this.options.registry.list()) {
+        const hash = this.members.targetsHash(name);
+        if (hashes.get(name) === hash) continue;
+        hashes.set(name, hash);
+        this.loadBalancers.requeue(name);
+        this.providerQueue.add(name);
+      }
+    };
+    const unsubscribe = this.options.stores.nodes.onChange(({ key, current }) => {
+      if (current !== undefined) this.mirrorQueue.add(key);
+      if (!signal.aborted) cancel ??= this.options.clock.after(NODES_SETTLE_MS, look);
+    });
+    return () => {
+      unsubscribe();
+      cancel?.();
+    };
+  }
+
+  private sweepRecords(): void {
+    const records = this.options.stores.stacks.list();
+    const named = (kind: string): string[] => records.filter(({ spec }) => spec.kind === kind).map(({ metadata }) => metadata.name);
+    this.loadBalancers.sweep(named('LoadBalancer'));
+    this.routes.sweep(named('Routes'));
+  }
+
+  private loadBalancerDrift(): DriftLoop {
+    const { registry } = this.options;
+    return new DriftLoop(this.options, {
+      ...this.driftSubject(this.loadBalancers, 'LoadBalancer'),
+      intervalMs: (provider) => intervalOf(registry, provider, 'driftInterval'),
+      alsoCheck: async (provider) => {
+        if (await this.members.drifted(provider)) this.loadBalancers.requeue(provider);
+      },
+    });
+  }
+
+  private routeDrift(): DriftLoop {
+    const { registry } = this.options;
+    return new DriftLoop(this.options, {
+      ...this.driftSubject(this.routes, 'Routes'),
+      intervalMs: (provider) => intervalOf(registry, provider, 'routePeriod'),
+    });
+  }
+
+  private driftSubject<O extends Member>(controller: StackController<O>, kind: 'LoadBalancer' | 'Routes'): Pick<DriftSubject, 'stacks' | 'found'> {
+    return {
+      stacks: (provider) => controller.stacksOf(provider),
+      found: (stack, provider, drift) => {
+        this.options.logger.info({ stack, drift }, 'the cloud was changed behind our back; healing');
+        this.record.drifted(stack, { provider, kind, project: 'cloud-operator' }, drift);
+        controller.heal(stack);
+      },
+    };
+  }
+
+  private async mirror(signal: AbortSignal): Promise<void> {
+    const { api, stores, directory } = this.options;
+    const mirror = new InstanceMirror({ api, nodes: stores.nodes, store: stores.instances, directory, maxAgeMs: MIRROR_MAX_AGE_MS });
+    stores.nodes.list().forEach(({ metadata }) => this.mirrorQueue.add(metadata.name));
+    await this.mirrorQueue.run(1, (node) => mirror.reconcile(node), signal);
+  }
+
+  private providerController(): ProviderController {
+    const { stores, registry, clusterID, logger, directory } = this.options;
+    const writer = this.writer(CLOUD_PROVIDERS);
+    const use = (provider: string): { nodes: number; loadBalancers: number; routes: number } => ({
+      nodes: this.members.targets(provider).length,
+      loadBalancers: stores.loadBalancers.list().filter(({ spec }) => spec.provider === provider).length,
+      routes: stores.routes.list().filter(({ spec }) => spec.provider === provider).length,
+    });
+    const health = (provider: string): ReturnType<InstanceDirectory['problem']> => directory.problem(provider);
+    const reconciler = new ProviderReconciler({ store: stores.providers, registry, writer, clusterID, use, health, logger });
+    return new ProviderController(this.controllerOptions(CLOUD_PROVIDERS, stores.providers, this.providerQueue), reconciler);
+  }
+
+  private stackController<O extends Member>(resource: ResourcePath, store: Store<O>, kind: StackKind<O>): StackController<O> {
+    const { registry, updates, events, clusterID, isValid, logger } = this.options;
+    const index = new StackIndex();
+    const writer = this.writer(resource);
+    const reconciler = new StackReconciler<O>({
+      ...{ kind, store, index, registry, updates, writer, events, clusterID, isValid },
+      record: this.record,
+      logger: logger.child({ kind: resource.kind }),
+    });
+    const options = this.controllerOptions(resource, store, this.queue(resource.plural));
+    return new StackController<O>({ ...options, kind, index, registry, reconciler, writer, stacks: this.queue(`${resource.plural}-stacks`) });
+  }
+
+  private controllerOptions<O extends KubeObject>(resource: ResourcePath, store: Store<O>, queue: KeyedQueue): KindControllerOptions<O> {
+    const { kubeConfig, api, logger, workers } = this.options;
+    return { kubeConfig, api, logger, resource, store, queue, workers, fieldManager: FIELD_MANAGERS.cloud };
+  }
+
+  private writer(resource: ResourcePath): ObjectWriter {
+    return new ObjectWriter(this.options.api, resource, () => this.options.clock.now());
+  }
+
+  private queue(name: string): KeyedQueue {
+    return new KeyedQueue({ name, logger: this.options.logger, backOff: RETRY, clock: this.options.clock });
+  }
+}

@@ -1,0 +1,98 @@
+import { toOperatorError } from '../base/errors';
+import type { WorkQueue } from '../kube/api';
+import { KindController, type KindControllerOptions } from '../kube/controller';
+import { keyOf, type ObjectKey } from '../kube/object';
+import { verdictOfError } from './conditions';
+import type { ObjectWriter } from './object-writer';
+import type { CloudRegistry } from './registry';
+import type { StackIndex } from './stack-index';
+import type { Member, StackKind } from './stack-kind';
+import type { StackReconciler } from './stack-reconciler';
+
+export interface StackControllerOptions<O extends Member> extends KindControllerOptions<O> {
+  kind: StackKind<O>;
+  index: StackIndex;
+  registry: CloudRegistry;
+  reconciler: StackReconciler<O>;
+  writer: ObjectWriter;
+  /** Keyed by stack: one pass over a stack at a time. */
+  stacks: WorkQueue;
+}
+
+/** Controller of CloudLoadBalancers or CloudRoutes: finds each object's stack, and has the stacks reconciled. */
+export class StackController<O extends Member> extends KindController<O> {
+  private readonly closing = new AbortController();
+  private work: Promise<void> = Promise.resolve();
+  private forgetProviders: () => void = () => undefined;
+
+  constructor(private readonly own: StackControllerOptions<O>) {
+    super(own);
+  }
+
+  /** Stacks of a provider that have members. */
+  stacksOf(provider: string): string[] {
+    return this.own.index.stacks().filter((stack) => this.own.index.keys(stack).some((key) => this.own.store.get(key)?.spec.provider === provider));
+  }
+
+  /** Looks at every stack of a provider again: its Nodes have changed. */
+  requeue(provider: string): void {
+    this.stacksOf(provider).forEach((stack) => this.own.stacks.add(stack));
+  }
+
+  /** Has a stack healed whose cloud was found changed. */
+  heal(stack: string): void {
+    this.own.reconciler.heal(stack);
+    this.own.stacks.add(stack);
+  }
+
+  /** Looks at the stacks that have a record but no members, such as one whose last member went while the operator was down. */
+  sweep(stacks: string[]): void {
+    stacks.filter((stack) => this.own.index.keys(stack).length === 0).forEach((stack) => this.own.stacks.add(stack));
+  }
+
+  protected override async init(): Promise<void> {
+    await super.init();
+    this.own.store.list().forEach((object) => this.assign(keyOf(object.metadata)));
+    this.forgetProviders = this.own.registry.onChange((provider) => this.onProvider(provider));
+    this.work = this.own.stacks.run(this.own.workers, (stack) => this.own.reconciler.reconcile(stack), this.closing.signal);
+  }
+
+  override async stop(): Promise<void> {
+    this.forgetProviders();
+    this.closing.abort();
+    await Promise.all([super.stop(), this.work]);
+  }
+
+  /** One object has changed: its stack, or the one that it left, is to be looked at. */
+  protected override async reconcile(key: ObjectKey): Promise<void> {
+    const object = this.own.store.get(key);
+    this.assign(key).forEach((stack) => this.own.stacks.add(stack));
+    if (object === undefined || this.own.kind.stackOf(object, this.own.registry.get(object.spec.provider)) !== undefined) return;
+    await this.reportUnassigned(object);
+  }
+
+  private assign(key: ObjectKey): string[] {
+    const object = this.own.store.get(key);
+    const stack = object === undefined ? undefined : this.own.kind.stackOf(object, this.own.registry.get(object.spec.provider));
+    return this.own.index.assign(key, stack);
+  }
+
+  private onProvider(provider: string): void {
+    for (const object of this.own.store.list()) {
+      if (object.spec.provider === provider) this.own.queue.add(keyOf(object.metadata));
+    }
+  }
+
+  /** The object's cloud is missing, not connected, or can't do this. @throws OperatorError to be tried again */
+  private async reportUnassigned(object: O): Promise<void> {
+    try {
+      const cloud = this.own.registry.connected(object.spec.provider);
+      this.own.kind.problems(object, cloud);
+    } catch (thrown) {
+      const error = toOperatorError(thrown);
+      const serving = this.own.kind.serving(object);
+      await this.own.writer.writeStatus(object, this.own.kind.keptFields(object), verdictOfError(error, serving));
+      throw error;
+    }
+  }
+}

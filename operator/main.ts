@@ -1,0 +1,97 @@
+import { randomUUID } from 'node:crypto';
+import { hostname } from 'node:os';
+import { loadProvider } from '../providers/registry';
+import { sleep, systemClock } from './base/clock';
+import { OperatorError, toOperatorError } from './base/errors';
+import { createLogger, type Logger } from './base/log';
+import { CloudRegistry } from './cloud/registry';
+import { KubeClient } from './kube/client';
+import { loadKubeConfig } from './kube/kube-config';
+import { LeaseElector } from './kube/lease';
+import { NAMESPACES, SECRETS, type KubeObject } from './kube/object';
+import { Leader } from './leader';
+import type { OperatorOptions } from './options';
+import { Stores } from './stores';
+import { UpdateEngine } from './updates/engine';
+
+const API_SERVER_RETRY_MS = 1000;
+
+/**
+ * The operator: connects, waits for the lease, leads, and gives everything back in order when the signal is aborted.
+ * @throws OperatorError when it can't begin, or has lost its lease
+ */
+export async function runOperator(options: OperatorOptions, signal: AbortSignal): Promise<void> {
+  const logger = createLogger('cloud-operator', { level: options.logLevel });
+  const kubeConfig = loadKubeConfig(options);
+  const api = new KubeClient(kubeConfig, { logger });
+  const identity = `${hostname()}_${randomUUID()}`;
+  const clusterID = await readClusterID(api, logger, signal);
+  logger.info({ clusterID, identity }, 'connected to the API server');
+  const stores = new Stores(api, logger);
+  const registry = new CloudRegistry({ loadModule: loadProvider, clusterID, readSecret: (name, key) => readSecret(api, options.namespace, name, key) });
+  const updates = new UpdateEngine({
+    stateDirectory: options.stateDirectory,
+    tools: { pulumi: options.pulumi },
+    logger: logger.child({ part: 'updates' }),
+    clock: systemClock,
+    workers: options.workers,
+  });
+  const lead = (isValid: () => boolean, leading: AbortSignal): Promise<void> => {
+    updates.warm();
+    return new Leader({ options, kubeConfig, api, stores, registry, updates, clusterID, identity, isValid, logger }).run(leading);
+  };
+  const end = new AbortController();
+  const stopped = AbortSignal.any([signal, end.signal]);
+  const filling = stores.run(stopped);
+  try {
+    if (options.leaderElect) await leadWithLease(api, { identity, namespace: options.namespace, logger }, lead, stopped);
+    else await lead(() => true, stopped);
+  } finally {
+    end.abort();
+    await Promise.all([filling, updates.close(), registry.close()]);
+    await api.close();
+  }
+}
+
+async function leadWithLease(
+  api: KubeClient,
+  who: { identity: string; namespace: string; logger: Logger },
+  lead: (isValid: () => boolean, signal: AbortSignal) => Promise<void>,
+  signal: AbortSignal,
+): Promise<void> {
+  const { identity, namespace, logger } = who;
+  const elector = new LeaseElector({ api, lease: `${namespace}/cloud-operator`, identity, logger });
+  let lost: OperatorError | undefined;
+  await elector.run(
+    {
+      onStarted: (leading) => lead(() => systemClock.monotonic() < elector.validUntil(), leading),
+      onLost: (error) => (lost = error),
+    },
+    signal,
+  );
+  if (lost !== undefined) throw lost;
+}
+
+/** UID of the namespace kube-system; waits for an API server that is not there yet. */
+async function readClusterID(api: KubeClient, logger: Logger, signal: AbortSignal): Promise<string> {
+  for (;;) {
+    try {
+      const namespace = await api.get<KubeObject>(NAMESPACES, 'kube-system');
+      if (namespace !== undefined) return namespace.metadata.uid;
+      logger.warn('namespace kube-system is not there yet');
+    } catch (thrown) {
+      const error = toOperatorError(thrown);
+      if (error.code !== 'Transient' && error.code !== 'Throttled') throw error;
+      logger.warn({ error: error.message }, 'the API server does not answer yet');
+    }
+    await sleep(systemClock, API_SERVER_RETRY_MS, signal);
+  }
+}
+
+async function readSecret(api: KubeClient, namespace: string, name: string, key: string): Promise<string> {
+  const secret = await api.get<KubeObject & { data?: Record<string, string> }>(SECRETS, `${namespace}/${name}`);
+  const value = secret?.data?.[key];
+  if (value !== undefined) return Buffer.from(value, 'base64').toString('utf8');
+  const what = secret === undefined ? `Secret ${namespace}/${name} does not exist` : `Secret ${namespace}/${name} has no key "${key}"`;
+  throw new OperatorError('Credentials', what, { remedy: `Create it: kubectl -n ${namespace} create secret generic ${name} --from-literal=${key}=…` });
+}

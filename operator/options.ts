@@ -1,0 +1,23 @@
+import type { CloudProviderSpec } from '../crds';
+
+/** Everything that `cloud-operator run` can be told. Times are in milliseconds. */
+export interface OperatorOptions {
+  kubeconfig?: string;
+  context?: string;
+  /** The operator's own namespace. */
+  namespace: string;
+  stateDirectory: string;
+  /** Path of the Pulumi CLI. */
+  pulumi: string;
+  /** The CloudProvider from the command line: used until the cluster has one of that name, then applied if absent. */
+  defaultProvider?: { name: string; spec: CloudProviderSpec };
+  clusterCIDRs: string[];
+  configureCloudRoutes: boolean;
+  leaderElect: boolean;
+  workers: number;
+  nodeMonitorPeriodMs: number;
+  nodeDeletionGraceMs: number;
+  bindAddress: string;
+  port: number;
+  logLevel: string;
+}

@@ -1,0 +1,66 @@
+import type { Logger } from './base/log';
+import {
+  CLOUD_INSTANCES,
+  CLOUD_LOAD_BALANCERS,
+  CLOUD_PROVIDERS,
+  CLOUD_ROUTES,
+  CLOUD_STACKS,
+} from './cloud/resources';
+import type { StoredInstance } from './cloud/instance-mirror';
+import type { StoredLoadBalancer } from './cloud/load-balancer-stacks';
+import type { StoredProvider } from './cloud/provider-reconciler';
+import type { StoredRoute } from './cloud/route-stacks';
+import type { StoredStack } from './cloud/stack-record';
+import { ROUTE_INDEXES } from './loops/route/loop';
+import type { ListWatchApi } from './kube/client';
+import { NODES, SERVICES, type KubeObject, type Node, type ResourcePath, type Service } from './kube/object';
+import { dropManagedFields, Reflector } from './kube/reflector';
+
+/** A cache of every collection that the operator reads. */
+export class Stores {
+  readonly services: Reflector<Service>;
+  readonly nodes: Reflector<Node>;
+  readonly providers: Reflector<StoredProvider>;
+  readonly loadBalancers: Reflector<StoredLoadBalancer>;
+  readonly routes: Reflector<StoredRoute>;
+  readonly stacks: Reflector<StoredStack>;
+  readonly instances: Reflector<StoredInstance>;
+
+  constructor(
+    private readonly api: ListWatchApi,
+    private readonly logger: Logger,
+  ) {
+    this.services = this.reflect<Service>(SERVICES);
+    this.nodes = this.reflect<Node>(NODES, dropImages);
+    this.providers = this.reflect<StoredProvider>(CLOUD_PROVIDERS);
+    this.loadBalancers = this.reflect<StoredLoadBalancer>(CLOUD_LOAD_BALANCERS);
+    this.routes = new Reflector<StoredRoute>({ api, resource: CLOUD_ROUTES, indexes: ROUTE_INDEXES, logger: logger.child({ collection: CLOUD_ROUTES.plural }) });
+    this.stacks = this.reflect<StoredStack>(CLOUD_STACKS);
+    this.instances = this.reflect<StoredInstance>(CLOUD_INSTANCES);
+  }
+
+  /** Fills the caches until the signal is aborted; never rejects. */
+  async run(signal: AbortSignal): Promise<void> {
+    await Promise.all(this.all().map((reflector) => reflector.start(signal)));
+  }
+
+  /** What is not filled yet, in words; undefined when all is. */
+  unsynced(): string | undefined {
+    const waiting = this.all().filter((reflector) => !reflector.store.synced);
+    return waiting.length === 0 ? undefined : waiting.map((reflector) => reflector.status().message).join('; ');
+  }
+
+  private all(): Pick<Reflector<KubeObject>, 'start' | 'status' | 'store'>[] {
+    return [this.services, this.nodes, this.providers, this.loadBalancers, this.routes, this.stacks, this.instances];
+  }
+
+  private reflect<T extends KubeObject>(resource: ResourcePath, transform: (object: T) => T = dropManagedFields): Reflector<T> {
+    return new Reflector<T>({ api: this.api, resource, transform, logger: this.logger.child({ collection: resource.plural }) });
+  }
+}
+
+/** A Node's list of images is large and nobody reads it here. */
+function dropImages(node: Node): Node {
+  const { images: _images, ...status } = (node.status ?? {}) as Node['status'] & { images?: unknown };
+  return { ...dropManagedFields(node), status };
+}

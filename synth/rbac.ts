@@ -79,9 +79,14 @@ function commonPermissions({ leaderElection }: Settings): Permission[] {
   return [
     // a request to create names no object yet, so that it cannot be limited to one
     { ...lease, resources: ['leases'], why: 'the first leader makes the lease', verbs: ['create'] },
-    { ...lease, resources: ['leases'], why: 'holds it', verbs: ['get', 'update', 'patch'], names: [leaderElection.name] },
-    { part: 'events', why: 'tells people', group: '', resources: ['events'], verbs: ['create', 'patch', 'update'] },
-    { part: 'events', why: 'tells people', group: 'events.k8s.io', resources: ['events'], verbs: ['create', 'patch', 'update'] },
+    { ...lease, resources: ['leases'], why: 'holds it', verbs: ['get', 'update'], names: [leaderElection.name] },
+    {
+      part: 'events',
+      why: 'tells people; Events of Nodes go to the namespace default',
+      group: '',
+      resources: ['events'],
+      verbs: ['create', 'patch'],
+    },
   ];
 }
 

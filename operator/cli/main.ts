@@ -4,13 +4,15 @@ import { Command, CommanderError } from 'commander';
 import { PROJECT_ROOT } from '../entry';
 import type { Subcommand } from './command';
 import { describeFailure } from './failure';
+import { manifests } from './manifests';
+import { dev } from './dev';
 import { run } from './run';
 import { tools } from './tools';
 
 /** Every subcommand, under the heading that `--help` shows it with. Its file imports what is heavy only inside its action. */
 const SUBCOMMANDS: Record<string, Subcommand[]> = {
-  'In a cluster:': [run],
-  'On this machine:': [tools],
+  'In a cluster:': [run, manifests],
+  'On this machine:': [dev, tools],
 };
 
 const AFTER_HELP = `

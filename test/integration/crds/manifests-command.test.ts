@@ -1,0 +1,72 @@
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { compiled } from '../../../operator/entry';
+import { outputFiles } from '../../../synth/output';
+
+let folder: string;
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'cloud-operator-manifests-'));
+});
+
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+function command(...args: string[]): { status: number | null; stdout: string; stderr: string } {
+  return spawnSync(process.execPath, [compiled('operator/cli/main'), 'manifests', ...args], { encoding: 'utf8', cwd: folder });
+}
+
+describe('cloud-operator manifests', () => {
+  it('writes an installation as the options say, the same every time', () => {
+    writeFileSync(join(folder, 'cloud.yaml'), 'local: {}\n');
+    const args = [
+      '--out',
+      'dist',
+      '--namespace',
+      'cloud',
+      '--replicas',
+      '3',
+      '--image',
+      'example:1',
+      '--provider',
+      'local',
+      '--cloud-config',
+      'cloud.yaml',
+    ];
+    expect(command(...args)).toMatchObject({ status: 0, stdout: '19 files in dist\n', stderr: '' });
+    const options = { namespace: 'cloud', replicas: 3, image: 'example:1', provider: { kind: 'local', config: 'local: {}\n' } };
+    const read = (): [string, string][] =>
+      [...outputFiles(options).keys()].map((path) => [path, readFileSync(join(folder, 'dist', path), 'utf8')]);
+    expect(read()).toEqual([...outputFiles(options)]);
+    expect(command(...args).status).toBe(0);
+    expect(read()).toEqual([...outputFiles(options)]);
+  });
+
+  it('writes the CRDs alone', () => {
+    expect(command('--out', 'dist', '--crds-only')).toMatchObject({ status: 0, stdout: '7 files in dist\n' });
+  });
+
+  it.each([
+    [['--replicas', 'two'], '--replicas must be a whole number from 0 to 10, not "two"'],
+    [['--replicas', '-1'], '--replicas must be a whole number'],
+    [['--namespace', 'Cloud'], '--namespace "Cloud" is no name for a Namespace'],
+    [['--image', 'a b'], '--image "a b" is no image reference'],
+    [['--provider', 'local'], '--provider and --cloud-config need each other'],
+    [['--provider', 'local', '--cloud-config', 'absent.yaml'], '--cloud-config absent.yaml: cannot be read (ENOENT)'],
+    [['--colour'], "unknown option '--colour'"],
+  ])('refuses %j in one line, with exit code 2', (args, message) => {
+    const { status, stderr, stdout } = command('--out', 'dist', ...args);
+    expect({ status, stdout }).toEqual({ status: 2, stdout: '' });
+    expect(stderr).toContain(`cloud-operator: ${message}`);
+    expect(stderr.trim().split('\n')).toHaveLength(1);
+  });
+
+  it('overwrites nothing that it did not write', () => {
+    writeFileSync(join(folder, 'crds.yaml'), 'mine: true\n');
+    const { status, stderr } = command('--out', '.');
+    expect(status).toBe(1);
+    expect(stderr).toMatch(/^cloud-operator: .*crds.yaml was not written by this command; move it away or choose another --out\n$/);
+    expect(readFileSync(join(folder, 'crds.yaml'), 'utf8')).toBe('mine: true\n');
+  });
+});

@@ -1,0 +1,91 @@
+import { sleep, systemClock, type Clock } from '../base/clock';
+import { OperatorError, toOperatorError } from '../base/errors';
+import type { Logger } from '../base/log';
+
+/** The three questions of Kubernetes' probes. */
+export type HealthPath = 'healthz' | 'livez' | 'readyz';
+
+export const HEALTH_PATHS: readonly HealthPath[] = ['healthz', 'livez', 'readyz'];
+
+/** Returns when all is well, throws (with the reason) when it isn't. */
+export type HealthCheck = () => void | Promise<void>;
+
+export interface HealthAnswer {
+  status: 200 | 404 | 500;
+  body: string;
+}
+
+interface Named {
+  check: HealthCheck;
+  paths: readonly HealthPath[];
+}
+
+/** A check that takes longer, in milliseconds, has failed: probes don't wait. */
+const CHECK_TIMEOUT = 5_000;
+
+/** Named health checks, answered in the words of Kubernetes' own servers (contract 7.6). */
+export class HealthChecks {
+  private readonly checks = new Map<string, Named>();
+
+  constructor(
+    private readonly logger: Logger,
+    private readonly clock: Clock = systemClock,
+  ) {
+    this.add('ping', () => undefined);
+  }
+
+  /**
+   * Adds a check to the given paths; default: healthz and readyz. Put a check on livez only when a restart would help.
+   * @throws OperatorError Invalid when the name is taken
+   */
+  add(name: string, check: HealthCheck, paths: readonly HealthPath[] = ['healthz', 'readyz']): void {
+    if (this.checks.has(name)) throw new OperatorError('Invalid', `there is a health check "${name}" already`);
+    this.checks.set(name, { check, paths: name === 'ping' ? HEALTH_PATHS : paths });
+  }
+
+  remove(name: string): void {
+    this.checks.delete(name);
+  }
+
+  /** Runs all checks of a path except the excluded ones. */
+  async answer(path: HealthPath, query: URLSearchParams): Promise<HealthAnswer> {
+    const excluded = new Set(query.getAll('exclude'));
+    const wanted = [...this.checks].filter(([name, { paths }]) => paths.includes(path) && !excluded.has(name));
+    const results = await Promise.all(wanted.map(async ([name, { check }]) => ({ name, problem: await this.problemOf(check) })));
+    const failed = results.filter(({ problem }) => problem !== undefined);
+    for (const { name, problem } of failed) this.logger.warn({ path, check: name }, `health check ${name} failed: ${problem}`);
+    // What went wrong is for the log: the path may be open to everybody.
+    const lines = results.map(({ name, problem }) => (problem === undefined ? `[+]${name} ok` : `[-]${name} failed: reason withheld`));
+    const passed = failed.length === 0;
+    if (passed && !query.has('verbose')) return { status: 200, body: 'ok' };
+    lines.push(`${path} check ${passed ? 'passed' : 'failed'}`);
+    return { status: passed ? 200 : 500, body: `${lines.join('\n')}\n` };
+  }
+
+  /** Runs one check: `/healthz/<name>`. */
+  async answerOne(path: HealthPath, name: string): Promise<HealthAnswer> {
+    const named = this.checks.get(name);
+    if (named === undefined || !named.paths.includes(path)) return { status: 404, body: `there is no ${path} check "${name}"\n` };
+    const problem = await this.problemOf(named.check);
+    return problem === undefined ? { status: 200, body: 'ok' } : { status: 500, body: `internal server error: ${problem}\n` };
+  }
+
+  private async problemOf(check: HealthCheck): Promise<string | undefined> {
+    const ended = new AbortController();
+    const timeout = sleep(this.clock, CHECK_TIMEOUT, ended.signal).then(
+      () => `no answer within ${CHECK_TIMEOUT / 1000} s`,
+      () => undefined,
+    );
+    const checked = Promise.resolve()
+      .then(check)
+      .then(
+        () => undefined,
+        (thrown: unknown) => toOperatorError(thrown).message,
+      );
+    try {
+      return await Promise.race([checked, timeout]);
+    } finally {
+      ended.abort();
+    }
+  }
+}

@@ -1,0 +1,98 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { OperatorError, toOperatorError } from '../base/errors';
+import type { Logger } from '../base/log';
+import { HEALTH_PATHS, type HealthAnswer, type HealthChecks, type HealthPath } from './health';
+import type { Metrics } from './metrics';
+
+export interface OperatorServerOptions {
+  /** Address to listen on, such as `127.0.0.1`, `0.0.0.0` or `::`. */
+  bindAddress: string;
+  /** 0 = any free one. */
+  port: number;
+  health: HealthChecks;
+  metrics: Metrics;
+  logger: Logger;
+}
+
+/** Serves /healthz, /livez, /readyz (each with `?verbose`, `?exclude=<check>` and `/<check>`) and /metrics. */
+export class OperatorServer {
+  private readonly server: Server;
+
+  constructor(private readonly options: OperatorServerOptions) {
+    this.server = createServer((request, response) => void this.handle(request, response));
+    // Probes are small and quick: whoever is slower holds a socket for nothing.
+    this.server.requestTimeout = 10_000;
+    this.server.headersTimeout = 10_000;
+  }
+
+  /**
+   * Listens.
+   * @returns where
+   * @throws OperatorError Invalid when the address can't be had
+   */
+  async start(): Promise<{ address: string; port: number }> {
+    const { bindAddress, port } = this.options;
+    await new Promise<void>((resolve, reject) => {
+      this.server.once('error', (error: NodeJS.ErrnoException) => reject(listenError(error, bindAddress, port)));
+      this.server.listen({ host: bindAddress, port }, resolve);
+    });
+    this.server.on('error', (err) => this.options.logger.error({ err }, 'the health and metrics server failed'));
+    const { address, port: actual } = this.server.address() as AddressInfo;
+    return { address, port: actual };
+  }
+
+  /** Closes all connections; resolves when the port is free. */
+  async stop(): Promise<void> {
+    if (!this.server.listening) return;
+    const closed = new Promise<void>((resolve) => this.server.close(() => resolve()));
+    this.server.closeAllConnections();
+    await closed;
+  }
+
+  private async handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    try {
+      if (request.method !== 'GET' && request.method !== 'HEAD') return send(response, { status: 405, body: 'only GET\n' });
+      const url = urlOf(request);
+      if (url === undefined) return send(response, { status: 400, body: 'the path is no URL\n' });
+      if (url.pathname === '/metrics') return await this.sendMetrics(response);
+      send(response, await this.healthAnswer(url));
+    } catch (thrown) {
+      const error = toOperatorError(thrown);
+      this.options.logger.error({ err: error, url: request.url }, `answering failed: ${error.message}`);
+      send(response, { status: 500, body: 'internal server error\n' });
+    }
+  }
+
+  private async healthAnswer(url: URL): Promise<HealthAnswer> {
+    const [, path, check, ...more] = url.pathname.split('/');
+    if (!isHealthPath(path) || more.length > 0) return { status: 404, body: 'not found; try /healthz, /livez, /readyz or /metrics\n' };
+    return check === undefined || check === ''
+      ? this.options.health.answer(path, url.searchParams)
+      : this.options.health.answerOne(path, check);
+  }
+
+  private async sendMetrics(response: ServerResponse): Promise<void> {
+    const { registry } = this.options.metrics;
+    const body = await registry.metrics();
+    response.writeHead(200, { 'content-type': registry.contentType }).end(body);
+  }
+}
+
+function send(response: ServerResponse, { status, body }: { status: number; body: string }): void {
+  if (response.headersSent) return void response.end();
+  response.writeHead(status, { 'content-type': 'text/plain; charset=utf-8', 'x-content-type-options': 'nosniff' }).end(body);
+}
+
+function urlOf(request: IncomingMessage): URL | undefined {
+  return URL.parse(request.url ?? '/', 'http://localhost') ?? undefined;
+}
+
+function isHealthPath(path: string | undefined): path is HealthPath {
+  return HEALTH_PATHS.some((known) => known === path);
+}
+
+function listenError(error: NodeJS.ErrnoException, address: string, port: number): OperatorError {
+  const reason = error.code === 'EADDRINUSE' ? 'the port is in use; choose another' : error.message;
+  return new OperatorError('Invalid', `can't serve health and metrics on ${address}:${port}: ${reason}`, { cause: error });
+}

@@ -3,6 +3,7 @@ import type { KindDefinition } from './kind';
 import { objectSchema, type OpenAPISchema } from './openapi';
 
 const HEADER = `<!-- Generated from crds/*.ts by \`npm run generate\`. Do not edit. -->
+<!-- prettier-ignore-start -->
 
 # The kinds
 
@@ -12,7 +13,7 @@ server when an object is written; the rules under a table are those that speak o
 
 /** The API reference in Markdown: every field of every kind with type, default, limits and meaning. */
 export function kindsReference(kinds: KindDefinition[]): string {
-  return [HEADER, ...kinds.map(kindSection)].join('\n');
+  return [HEADER, ...kinds.map(kindSection), '<!-- prettier-ignore-end -->\n'].join('\n');
 }
 
 function kindSection(kind: KindDefinition): string {

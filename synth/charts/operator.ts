@@ -93,7 +93,7 @@ function container(settings: Settings): k8s.Container {
       { name: 'HOME', value: STATE },
       { name: 'TMPDIR', value: '/tmp' },
     ],
-    livenessProbe: { ...probe('/healthz'), initialDelaySeconds: 10, periodSeconds: 10, failureThreshold: 6 },
+    livenessProbe: { ...probe('/livez'), initialDelaySeconds: 10, periodSeconds: 10, failureThreshold: 6 },
     readinessProbe: { ...probe('/readyz'), periodSeconds: 5 },
     resources: {
       requests: { cpu: k8s.Quantity.fromString('100m'), memory: k8s.Quantity.fromString('512Mi') },

@@ -20,7 +20,7 @@ function everyKey(value: unknown): string[] {
 
 describe('manifests', () => {
   it('are those that were reviewed', () => {
-    expectGolden('manifests/install.yaml', outputFiles().get('install.yaml') ?? '');
+    expectGolden('manifests/install.yaml.txt', outputFiles().get('install.yaml') ?? '');
   });
 
   it('with every option are those that were reviewed', () => {
@@ -31,7 +31,7 @@ describe('manifests', () => {
       provider,
       leaderElection: { namespace: 'kube-system', name: 'cloud-controller-manager' },
     };
-    expectGolden('manifests/install-with-options.yaml', outputFiles(options).get('install.yaml') ?? '');
+    expectGolden('manifests/install-with-options.yaml.txt', outputFiles(options).get('install.yaml') ?? '');
   });
 
   it('are the same bytes every time', () => {

@@ -1,9 +1,8 @@
 import { createRequire } from 'node:module';
-import { join } from 'node:path';
 import { OperatorError } from '../operator/base/errors';
 import type { WorkerModule } from './worker-module';
 
-const load = createRequire(__filename);
+const load: (path: string) => unknown = createRequire(__filename);
 
 /** The built-in providers' worker halves by kind; each is loaded only when an update needs it. */
 const BUILT_IN: Record<string, () => unknown> = {
@@ -15,7 +14,7 @@ const BUILT_IN: Record<string, () => unknown> = {
  * @throws OperatorError Invalid when there is none
  */
 export function loadWorkerModule(kind: string, path?: string): WorkerModule {
-  const exported = path === undefined ? loadBuiltIn(kind) : load(join(path));
+  const exported = path === undefined ? loadBuiltIn(kind) : load(path);
   const { workerModule } = exported as { workerModule?: Partial<WorkerModule> };
   if (typeof workerModule?.program !== 'function' || typeof workerModule.resourceProviders !== 'function') {
     throw new OperatorError(

@@ -121,15 +121,18 @@ export class UpdateEngine implements Updates {
   }
 
   async adoptFindings(stack: string, found: DiscoveredResource[]): Promise<Drift[]> {
-    if (this.#queue.isBusy(stack)) return [];
-    const stored = await this.#store.read(stack);
-    if (stored === undefined) return [];
-    const drift = driftIn(stored.record, found);
-    if (drift.length > 0) await this.#adopt(stored.record, stored.version, found);
-    return drift;
+    const adoption = this.#queue.exclusive(stack, async () => {
+      const stored = await this.#store.read(stack);
+      if (stored === undefined) return [];
+      const drift = driftIn(stored.record, found);
+      if (drift.length > 0) await this.#adopt(stored.record, stored.version, found);
+      return drift;
+    });
+    return (await adoption) ?? [];
   }
 
   async close(): Promise<void> {
+    this.#pool.drain();
     for (const worker of this.#running) worker.cancel(new OperatorError('Canceled', 'updates are being shut down'));
     await this.#queue.close();
     await this.#pool.close();

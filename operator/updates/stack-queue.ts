@@ -33,8 +33,16 @@ export class StackQueue<Item, Result> {
     });
   }
 
-  isBusy(stack: string): boolean {
-    return this.#running.has(stack);
+  /** Does other work while nothing of the stack runs, and keeps its items waiting meanwhile; undefined, and nothing done, when something runs. */
+  exclusive<T>(stack: string, work: () => Promise<T>): Promise<T> | undefined {
+    if (this.#running.has(stack)) return undefined;
+    const done = work();
+    const after = done.then(
+      () => this.#drain(stack),
+      () => this.#drain(stack),
+    );
+    this.#running.set(stack, after);
+    return done;
   }
 
   /** Refuses what waits and everything new; settles when nothing runs any more. */
@@ -49,10 +57,13 @@ export class StackQueue<Item, Result> {
     for (let next = this.#waiting.get(stack); next !== undefined; next = this.#waiting.get(stack)) {
       this.#waiting.delete(stack);
       const { item, settle } = next;
-      await this.run(item).then(
-        (result) => settle.forEach(({ resolve }) => resolve(result)),
-        (error: unknown) => settle.forEach(({ reject }) => reject(error)),
+      const tell = await this.run(item).then(
+        (result) => () => settle.forEach(({ resolve }) => resolve(result)),
+        (error: unknown) => () => settle.forEach(({ reject }) => reject(error)),
       );
+      // Before the callers go on: to them the stack is at rest now.
+      if (!this.#waiting.has(stack)) this.#running.delete(stack);
+      tell();
     }
     this.#running.delete(stack);
   }

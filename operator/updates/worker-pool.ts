@@ -58,11 +58,16 @@ export class WorkerPool {
     this.#serve();
   }
 
-  /** Kills all workers and waits for their end. */
-  async close(): Promise<void> {
+  /** Gives out no more workers; what runs goes on. */
+  drain(): void {
     this.#closed = true;
     for (const waiters of this.#waiters.values()) waiters.forEach(({ reject }) => reject(closing()));
     this.#waiters.clear();
+  }
+
+  /** Kills all workers and waits for their end. */
+  async close(): Promise<void> {
+    this.drain();
     for (const { cancelTimer } of this.#idle.splice(0)) cancelTimer();
     const workers = [...this.#workers];
     workers.forEach((worker) => worker.kill());

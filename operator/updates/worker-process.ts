@@ -32,13 +32,15 @@ export interface WorkerOptions {
 
 export interface RunOptions {
   deadlineMs: number;
-  isValid(): boolean;
-  onEvent(event: WorkerEvent): void;
+  isValid: () => boolean;
+  onEvent: (event: WorkerEvent) => void;
 }
 
 /** A worker may write for this long after the operator last said so: less than what a lease lasts beyond its renew deadline. */
 export const VALIDITY_MS = 3_000;
 const HEARTBEAT_MS = 500;
+/** A worker that isn't ready by then never will be. */
+const START_MS = 60_000;
 
 interface Running {
   request: UpdateRequest;
@@ -76,8 +78,9 @@ export class WorkerProcess {
       markReady = resolve;
       markFailed = reject;
     });
+    const cancelStart = options.clock.after(START_MS, () => this.kill());
     // Nobody may be waiting when a warm worker dies.
-    this.#ready.catch(() => undefined);
+    this.#ready.catch(() => undefined).finally(cancelStart);
     this.exited = new Promise((resolve) => {
       const end = (how: string): void => {
         if (!this.#alive) return;
@@ -94,8 +97,8 @@ export class WorkerProcess {
       if ((event as WorkerEvent).type === 'ready') markReady();
       this.#take(event as WorkerEvent);
     });
-    this.#logLines(this.#child.stdout, 'stdout');
-    this.#logLines(this.#child.stderr, 'stderr');
+    this.#logLines(this.#child.stdout, 'debug');
+    this.#logLines(this.#child.stderr, 'warn');
   }
 
   get pid(): number | undefined {
@@ -198,10 +201,11 @@ export class WorkerProcess {
   }
 
   /** What a program prints is for the log; it can't disturb the channel. */
-  #logLines(stream: Readable | null, name: string): void {
+  #logLines(stream: Readable | null, level: 'debug' | 'warn'): void {
     if (stream === null) return;
     createInterface({ input: stream }).on('line', (line) => {
-      this.options.logger.debug({ worker: this.#child.pid, stream: name, stack: this.#running?.request.stack }, line.slice(0, 2000));
+      const fields = { worker: this.#child.pid, stack: this.#running?.request.stack };
+      this.options.logger[level](fields, line.slice(0, 2000));
     });
   }
 }

@@ -8,7 +8,7 @@ const UNKNOWN = '04da6b54-80e4-46f7-96ec-b56ff0331ba9';
 
 /** The properties of a request as raw JSON, marks included. */
 export function fromStruct(struct: Struct | undefined): JsonObject {
-  return (struct?.toJavaScript() ?? {}) as JsonObject;
+  return struct?.toJavaScript() ?? {};
 }
 
 export function toStruct(properties: JsonObject): Struct {

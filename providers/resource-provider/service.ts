@@ -28,15 +28,16 @@ export interface OperationContext {
   provider: ResourceProvider;
   /** Aborted when the engine cancels or the update ends. */
   signal: AbortSignal;
-  cancel(): void;
+  cancel: () => void;
 }
 
 /** One method of the gRPC service. */
 export interface Operation {
   /** Set where a failure is a resource's. */
   name?: ResourceFailure['operation'];
-  urnOf?(request: unknown): string;
-  run(request: unknown): Promise<unknown> | unknown;
+  urnOf?: (request: unknown) => string;
+  /** May give a promise. */
+  run: (request: unknown) => unknown;
 }
 
 interface ResourceRequest {
@@ -47,7 +48,7 @@ interface ResourceRequest {
 export function operations(context: OperationContext): Record<string, Operation> {
   const resource = <Request extends ResourceRequest>(
     name: ResourceFailure['operation'],
-    run: (request: Request, type: ResourceType) => Promise<unknown> | unknown,
+    run: (request: Request, type: ResourceType) => unknown,
   ): Operation => ({
     name,
     urnOf: (request) => (request as Request).getUrn(),

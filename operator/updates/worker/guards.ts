@@ -3,11 +3,11 @@
  * (During an update the Pulumi SDK has handlers of its own, which turn stray errors into a failed update.)
  */
 export function guardProcess(onStray: (thrown: unknown) => void): void {
-  process.exit = ((code?: number | string | null) => {
+  process.exit = (code) => {
     const error = new Error(`the program called process.exit(${code ?? ''})`);
     onStray(error);
     throw error;
-  }) as typeof process.exit;
+  };
   process.on('uncaughtException', onStray);
   process.on('unhandledRejection', onStray);
 }

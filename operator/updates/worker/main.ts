@@ -24,7 +24,7 @@ class Worker {
   ) {}
 
   async start(): Promise<void> {
-    guardProcess((thrown) => this.#run?.blameProgram(thrown));
+    guardProcess((thrown) => this.#stray(thrown));
     for (const name of ['home', 'work', 'tmp']) mkdirSync(join(this.folder, name), { recursive: true, mode: 0o700 });
     await this.#endpoint.listen();
     process.on('message', (command) => this.#take(command as WorkerCommand));
@@ -51,6 +51,13 @@ class Worker {
       this.#run = undefined;
       send({ type: 'failed', id: request.id, error: toWire(toOperatorError(thrown)), ...this.#health(run) });
     }
+  }
+
+  /** Something that nobody caught: the running program's fault, as far as anybody can tell. Without one, this worker is not to be trusted any more. */
+  #stray(thrown: unknown): void {
+    process.stderr.write(`uncaught in the worker: ${thrown instanceof Error ? (thrown.stack ?? thrown.message) : String(thrown)}\n`);
+    if (this.#run === undefined) killOwnGroup();
+    else this.#run.blameProgram(thrown);
   }
 
   #health(run: UpdateRun): { rssBytes: number; tainted: boolean } {

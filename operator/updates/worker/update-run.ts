@@ -22,7 +22,7 @@ export interface RunContext {
   folders: WorkerFolders;
   engine: { path: string; version: string };
   validity: Validity;
-  emit(event: WorkerEvent): void;
+  emit: (event: WorkerEvent) => void;
 }
 
 export interface RunResult {

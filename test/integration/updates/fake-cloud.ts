@@ -16,6 +16,12 @@ type Fault = { method: string; name?: string } & (
   | { kind: 'refuse'; body: JsonObject }
 );
 
+interface Body {
+  name?: string;
+  stack?: string;
+  properties?: JsonObject;
+}
+
 /**
  * A cloud with one kind of thing, in the test's process. It has no idempotency on purpose: a create that comes twice makes two things,
  * so that only a correct recovery leaves one.
@@ -69,7 +75,7 @@ export class FakeCloud {
     return [...this.things.values()]
       .filter((thing) => thing.stack === stack)
       .map(({ id, name, properties }) => {
-        const { address: _computed, ...inputs } = properties;
+        const inputs = Object.fromEntries(Object.entries(properties).filter(([key]) => key !== 'address'));
         return { type: 'fake:index:Thing', name, id, inputs, outputs: properties };
       });
   }
@@ -85,8 +91,7 @@ export class FakeCloud {
     const method = request.method ?? '';
     const name = body.name ?? this.things.get(id)?.name ?? '';
     this.calls.push(`${method} ${name}`);
-    const at = this.#faults.findIndex((fault) => fault.method === method && (fault.name === undefined || fault.name === name));
-    const fault = at < 0 ? undefined : this.#faults.splice(at, 1)[0];
+    const fault = this.#takeFault(method, name);
     const send = (reply: { status: number; body: unknown }): void => {
       response.writeHead(reply.status, { 'content-type': 'application/json' });
       response.end(JSON.stringify(reply.body));
@@ -98,6 +103,15 @@ export class FakeCloud {
       else if (fault?.kind === 'drop') response.destroy();
       else send(reply);
     }
+    this.#notify();
+  }
+
+  #takeFault(method: string, name: string): Fault | undefined {
+    const at = this.#faults.findIndex((fault) => fault.method === method && (fault.name === undefined || fault.name === name));
+    return at < 0 ? undefined : this.#faults.splice(at, 1)[0];
+  }
+
+  #notify(): void {
     this.#waiters = this.#waiters.filter(({ predicate, resolve }) => {
       if (!predicate()) return true;
       resolve();
@@ -105,7 +119,7 @@ export class FakeCloud {
     });
   }
 
-  #commit(method: string, id: string, body: { name?: string; stack?: string; properties?: JsonObject }): { status: number; body: unknown } {
+  #commit(method: string, id: string, body: Body): { status: number; body: unknown } {
     if (method === 'POST') {
       const thing = {
         id: `thing-${++this.#counter}`,

@@ -94,5 +94,5 @@ function thingType(url: string, context: UpdateContext): ResourceType {
 
 export const workerModule: WorkerModule = {
   program,
-  resourceProviders: (settings, context) => [{ package: 'fake', version: '1.0.0', types: [thingType(String(settings.url), context)] }],
+  resourceProviders: (settings, context) => [{ package: 'fake', version: '1.0.0', types: [thingType(settings.url as string, context)] }],
 };

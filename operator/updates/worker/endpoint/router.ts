@@ -1,4 +1,4 @@
-import { OperatorError, toOperatorError } from '../../../base/errors';
+import { type OperatorError, toOperatorError } from '../../../base/errors';
 import type { SecretsCipher } from './secrets';
 import type { UpdateSession } from './session';
 
@@ -23,7 +23,8 @@ export interface Route {
   method: string;
   /** Matched against the whole path, without the query. */
   pattern: RegExp;
-  handle(request: EndpointRequest, context: EndpointContext): Promise<unknown> | unknown;
+  /** May give a promise. */
+  handle: (request: EndpointRequest, context: EndpointContext) => unknown;
 }
 
 export interface Answer {

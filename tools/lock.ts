@@ -6,33 +6,46 @@ import { identifyProcess, isRunning, type LiveProcess } from './live-process';
 const POLL_MS = 200;
 
 /**
- * Runs `work` while no other process runs under the same lock file. The file holds its owner; that of a process which is gone is taken over.
+ * Takes a lock file for this process. The file holds its owner; that of a process which is gone is taken over.
+ * @returns the function that gives it back, or the live process that has it
+ */
+export function tryLock(path: string): { release: () => void } | { owner: LiveProcess } {
+  mkdirSync(dirname(path), { recursive: true });
+  const content = JSON.stringify(identifyProcess());
+  while (!tryCreate(path, content)) {
+    const seen = read(path);
+    if (seen === undefined) continue; // given back this very moment
+    const owner = parseOwner(seen);
+    if (owner !== undefined && isRunning(owner)) return { owner };
+    removeStale(path, seen);
+  }
+  const release = (): void => {
+    process.off('exit', release);
+    if (read(path) === content) rmSync(path, { force: true });
+  };
+  process.once('exit', release);
+  return { release };
+}
+
+/**
+ * Runs `work` while no other process runs under the same lock file.
  * Files made under it are renamed into place, so should two ever run at once, work is done twice and nothing is spoilt.
  * @param onWait called once with the id of the process that is waited for
  */
 export async function withLock<T>(path: string, onWait: (pid: number) => void, work: () => Promise<T>): Promise<T> {
-  mkdirSync(dirname(path), { recursive: true });
-  const content = JSON.stringify(identifyProcess());
-  for (let waited = false; !tryCreate(path, content);) {
-    const seen = read(path);
-    const owner = seen === undefined ? undefined : parseOwner(seen);
-    if (seen !== undefined && (owner === undefined || !isRunning(owner))) {
-      removeStale(path, seen);
-      continue;
+  let waited = false;
+  for (;;) {
+    const lock = tryLock(path);
+    if ('release' in lock) {
+      try {
+        return await work();
+      } finally {
+        lock.release();
+      }
     }
-    if (!waited && owner !== undefined) onWait(owner.pid);
+    if (!waited) onWait(lock.owner.pid);
     waited = true;
     await sleep(systemClock, POLL_MS);
-  }
-  const release = (): void => {
-    if (read(path) === content) rmSync(path, { force: true });
-  };
-  process.once('exit', release);
-  try {
-    return await work();
-  } finally {
-    process.off('exit', release);
-    release();
   }
 }
 

@@ -2,13 +2,13 @@ import { request } from 'node:https';
 import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { sleep, systemClock } from '../../operator/base/clock';
-import { OperatorError } from '../../operator/base/errors';
 import type { ToolName } from '../../tools/catalogue';
 import { apiServerArguments, controllerManagerArguments, etcdArguments } from './components';
 import { ADMIN, CONTROLLER_MANAGER, Credentials, type Identity } from './credentials';
 import { freePort } from './free-port';
 import { logTail } from './log-tail';
 import { ProcessGuard, type GuardedProcess } from './process-guard';
+import { startFailure } from './start-failure';
 
 export type ControlPlaneTools = Record<'etcd' | 'kube-apiserver' | 'kube-controller-manager', string>;
 
@@ -34,7 +34,6 @@ const READY_TIMEOUT_MS = 60_000;
 const READY_POLL_MS = 50;
 const GRACE_MS = 5_000;
 const PORT_TRIES = 5;
-const TAIL_LINES = 12;
 /** Made by the API server after its start; the UID of kube-system is the cluster's id. */
 const FIRST_NAMESPACES = ['kube-system', 'default'];
 
@@ -130,8 +129,9 @@ export class ControlPlane {
       const options = { port: this.apiServerPort, credentials: this.credentials, controllerManager: this.options.controllerManager };
       const server = await this.startProcess('kube-apiserver', apiServerArguments(options));
       if (await this.waitUntilReady(server)) return;
-      const tail = await logTail(server.log, TAIL_LINES);
-      if (attempt === PORT_TRIES || !tail.some((line) => line.includes('address already in use'))) throw await this.failure(server);
+      const tail = await logTail(server.log, 20);
+      if (attempt === PORT_TRIES || !tail.some((line) => line.includes('address already in use')))
+        throw await startFailure(server, READY_TIMEOUT_MS);
       this.processes.pop();
     }
   }
@@ -142,8 +142,8 @@ export class ControlPlane {
     while (!(await this.isReady())) {
       if (server.exit !== undefined) return false;
       const ended = this.processes.find((process) => process.exit !== undefined);
-      if (ended !== undefined) throw await this.failure(ended);
-      if (systemClock.monotonic() > deadline) throw await this.failure(server);
+      if (ended !== undefined) throw await startFailure(ended, READY_TIMEOUT_MS);
+      if (systemClock.monotonic() > deadline) throw await startFailure(server, READY_TIMEOUT_MS);
       await sleep(systemClock, READY_POLL_MS);
     }
     return true;
@@ -184,16 +184,4 @@ export class ControlPlane {
     this.processes.push(process);
     return process;
   }
-
-  private async failure(process: GuardedProcess): Promise<OperatorError> {
-    const tail = (await logTail(process.log, TAIL_LINES)).map((line) => `  ${line.slice(0, 300)}`);
-    const how =
-      process.exit === undefined ? `was not ready after ${READY_TIMEOUT_MS / 1000} s` : `ended with ${describeExit(process.exit)}`;
-    const end = tail.length === 0 ? 'its log is empty' : `the end of its log:\n${tail.join('\n')}`;
-    return new OperatorError('Unknown', `${process.name} ${how}; ${end}`, { remedy: `see ${process.log}` });
-  }
-}
-
-function describeExit({ code, signal }: { code: number | null; signal: string | null }): string {
-  return signal === null ? `exit code ${code}` : `signal ${signal}`;
 }

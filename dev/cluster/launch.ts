@@ -1,0 +1,54 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { closeSync, mkdirSync, openSync } from 'node:fs';
+import { join } from 'node:path';
+import { OperatorError, type ErrorCode } from '../../operator/base/errors';
+import { compiled } from '../../operator/entry';
+import type { DevClusterOptions } from './dev-cluster';
+import { devPathsIn } from './paths';
+import { minimalEnvironment } from './process-guard';
+import type { DevState } from './state';
+import type { SupervisorMessage } from './supervisor-main';
+
+/**
+ * Starts the supervisor of a development cluster in the background, and waits until it is ready. When this process ends before, all ends.
+ * @throws OperatorError why it isn't ready; nothing is left running then
+ */
+export async function launch({ report, ...options }: DevClusterOptions): Promise<DevState> {
+  const { root, logs } = devPathsIn(options.directory);
+  mkdirSync(root, { recursive: true, mode: 0o700 });
+  mkdirSync(logs, { recursive: true, mode: 0o700 });
+  const log = openSync(join(logs, 'supervisor.log'), 'a', 0o600);
+  const child = spawn(process.execPath, [compiled('dev/cluster/supervisor-main'), JSON.stringify(options)], {
+    cwd: root,
+    env: minimalEnvironment(),
+    detached: true,
+    stdio: ['ignore', log, log, 'ipc'],
+  });
+  closeSync(log);
+  const state = await outcome(child, report, join(logs, 'supervisor.log'));
+  child.disconnect();
+  child.unref();
+  return state;
+}
+
+function outcome(child: ChildProcess, report: (line: string) => void, log: string): Promise<DevState> {
+  return new Promise((resolve, reject) => {
+    let failure: OperatorError | undefined;
+    child.on('message', (told: SupervisorMessage) => {
+      if (told.message === 'progress') report(told.line);
+      else if (told.message === 'ready') resolve(told.state);
+      else failure = failureOf(told);
+    });
+    child.once('error', reject);
+    // Its exit, not its message: only then is nothing left.
+    child.once('exit', (code, signal) => {
+      reject(
+        failure ?? new OperatorError('Unknown', `the supervisor ended with ${signal ?? `exit code ${code}`}`, { remedy: `see ${log}` }),
+      );
+    });
+  });
+}
+
+function failureOf(told: Extract<SupervisorMessage, { message: 'failed' }>): OperatorError {
+  return new OperatorError(told.code as ErrorCode, told.text, told.remedy === undefined ? {} : { remedy: told.remedy });
+}

@@ -1,0 +1,79 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { sleep, systemClock } from '../../operator/base/clock';
+import { compiled } from '../../operator/entry';
+import { serviceAccount, type Identity } from './credentials';
+import type { DevPaths } from './paths';
+import { minimalEnvironment, type GuardedProcess, type ProcessGuard } from './process-guard';
+import { startFailure } from './start-failure';
+
+export const OPERATOR_NAMESPACE = 'cloud-operator-system';
+/** The operator has the rights of its ServiceAccount in the manifests, and no others. */
+export const OPERATOR_IDENTITY: Identity = serviceAccount(OPERATOR_NAMESPACE, 'cloud-operator');
+
+export interface OperatorProcessOptions {
+  paths: DevPaths;
+  /** Of OPERATOR_IDENTITY. */
+  kubeconfig: string;
+  /** Path of the Pulumi CLI. */
+  pulumi: string;
+  cloud: { endpoint: string; tokenFile: string };
+  /** Of its health and metrics server. */
+  port: number;
+  logLevel: string;
+}
+
+const READY_TIMEOUT_MS = 60_000;
+const POLL_MS = 50;
+const GRACE_MS = 15_000;
+
+/** Starts the operator and waits until it is ready. @throws OperatorError with the end of its log */
+export async function startOperator(guard: ProcessGuard, options: OperatorProcessOptions): Promise<GuardedProcess> {
+  const { paths, cloud, port, pulumi } = options;
+  mkdirSync(paths.operator, { recursive: true, mode: 0o700 });
+  const settings = { local: { endpoint: cloud.endpoint, tokenFile: cloud.tokenFile } };
+  writeFileSync(paths.operatorConfig, JSON.stringify(settings, undefined, 2));
+  const process = await guard.start({
+    name: 'operator',
+    command: globalThis.process.execPath,
+    args: [compiled('operator/cli/main'), ...operatorArguments(options)],
+    cwd: paths.root,
+    environment: { ...minimalEnvironment(), CLOUD_OPERATOR_PULUMI: pulumi },
+    log: `${paths.logs}/operator.log`,
+    graceMs: GRACE_MS,
+  });
+  const deadline = systemClock.monotonic() + READY_TIMEOUT_MS;
+  while (!(await isReady(port))) {
+    if (process.exit !== undefined || systemClock.monotonic() > deadline) {
+      const failure = await startFailure(process, READY_TIMEOUT_MS);
+      await process.stop();
+      throw failure;
+    }
+    await sleep(systemClock, POLL_MS);
+  }
+  return process;
+}
+
+/** The one place for the flags that the development cluster gives to `cloud-operator run`. */
+function operatorArguments({ paths, kubeconfig, port, logLevel }: OperatorProcessOptions): string[] {
+  return [
+    'run',
+    `--kubeconfig=${kubeconfig}`,
+    `--namespace=${OPERATOR_NAMESPACE}`,
+    `--state-directory=${paths.operator}`,
+    '--cloud-provider=local',
+    `--cloud-config=${paths.operatorConfig}`,
+    '--leader-elect=false', // it is the only one, and a restart needn't wait for a lease to run out
+    `--port=${port}`,
+    `--log-level=${logLevel}`,
+  ];
+}
+
+async function isReady(port: number): Promise<boolean> {
+  try {
+    const response = await fetch(`http://127.0.0.1:${port}/readyz`, { signal: AbortSignal.timeout(2_000) });
+    await response.body?.cancel();
+    return response.ok;
+  } catch {
+    return false; // not listening yet
+  }
+}

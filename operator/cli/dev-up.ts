@@ -1,0 +1,91 @@
+import { existsSync } from 'node:fs';
+import { join, relative } from 'node:path';
+import type { Tier } from '../../dev/cluster/local-cloud';
+import { DEV_TOOLS, type DevClusterOptions } from '../../dev/cluster/dev-cluster';
+import { launch } from '../../dev/cluster/launch';
+import { devPaths } from '../../dev/cluster/paths';
+import { shutDown } from '../../dev/cluster/shutdown';
+import { readState, type DevState } from '../../dev/cluster/state';
+import { Supervisor } from '../../dev/cluster/supervisor';
+import { ensureTools } from '../../tools/ensure';
+import { isRunning } from '../../tools/live-process';
+import { PROJECT_ROOT } from '../entry';
+import { formatTable } from './table';
+
+export interface UpFlags {
+  name: string;
+  operator: boolean;
+  foreground?: boolean;
+  tier: string;
+  logLevel: string;
+}
+
+/** `dev up`. @throws OperatorError why it isn't up */
+export async function devUp(flags: UpFlags): Promise<void> {
+  const paths = devPaths(flags.name);
+  const state = readState(paths.state);
+  if (state?.phase === 'Ready' && isRunning(state.supervisor)) {
+    const without =
+      flags.operator && state.operator === undefined
+        ? ' It was started with --no-operator; to change that, end it with `dev down` first.'
+        : '';
+    process.stdout.write(`The development cluster "${flags.name}" is up already.${without}\n${describe(state, flags.name)}`);
+    return;
+  }
+  if (state !== undefined && !isRunning(state.supervisor)) await shutDown(paths); // what a killed supervisor may have left
+  const began = performance.now();
+  const options: DevClusterOptions = {
+    directory: paths.root,
+    tools: await ensureTools(DEV_TOOLS),
+    tier: flags.tier as Tier,
+    operator: flags.operator,
+    logLevel: flags.logLevel,
+    report: (line) => process.stderr.write(`${line}\n`),
+  };
+  const announce = (ready: DevState): void => {
+    const seconds = ((performance.now() - began) / 1000).toFixed(1);
+    process.stdout.write(`The development cluster "${flags.name}" is up, after ${seconds} s.\n${describe(ready, flags.name)}`);
+  };
+  if (flags.foreground !== true) return announce(await launch(options));
+  await stayUp(options, announce);
+}
+
+async function stayUp(options: DevClusterOptions, announce: (state: DevState) => void): Promise<void> {
+  const stop = new AbortController();
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => stop.abort());
+  await new Supervisor(options).run(stop.signal, (state) => {
+    announce(state);
+    process.stdout.write('It ends with Ctrl-C.\n');
+  });
+}
+
+function describe(state: DevState, name: string): string {
+  const parts = [['API server', state.apiServer ?? '', '']];
+  if (state.cloud !== undefined) parts.push(['local cloud', state.cloud.endpoint, `tier ${state.cloud.tier}: ${state.cloud.reason}`]);
+  if (state.operator !== undefined) parts.push(['operator', `${state.operator}/metrics`, '']);
+  const rows = parts.map((row) => ['', ...row]);
+  const [header = [], ...others] = rows;
+  return `\n${formatTable(header, others)}\nTry it:\n${commands(state, name)
+    .map((line) => `   ${line}\n`)
+    .join('')}`;
+}
+
+function commands(state: DevState, name: string): string[] {
+  const example = join(PROJECT_ROOT, 'examples', 'web.yaml');
+  const suffix = name === 'default' ? '' : ` --name ${name}`;
+  return [
+    `export KUBECONFIG=${state.kubeconfig}`,
+    'kubectl get namespaces',
+    ...(existsSync(example) && state.operator !== undefined
+      ? [`kubectl apply -f ${shorter(example)}`, 'kubectl get services,cloud -A']
+      : []),
+    `cloud-operator dev status${suffix}`,
+    `cloud-operator dev logs -f${suffix}`,
+    `cloud-operator dev down${suffix}`,
+  ];
+}
+
+function shorter(path: string): string {
+  const fromHere = relative(process.cwd(), path);
+  return fromHere.startsWith('..') ? path : fromHere;
+}

@@ -16,6 +16,7 @@ import { RouteLoop } from './loops/route/loop';
 import { ServiceLoop } from './loops/service/loop';
 import { SERVICE_RETRY } from './loops/service/rules';
 import type { OperatorOptions } from './options';
+import type { Metrics } from './server/metrics';
 import type { Stores } from './stores';
 import type { Updates } from './updates/update';
 
@@ -30,6 +31,7 @@ export interface LeaderParts {
   identity: string;
   /** True while the lease allows cloud writes. */
   isValid: () => boolean;
+  metrics: Metrics;
   logger: Logger;
 }
 
@@ -55,6 +57,8 @@ export class Leader {
       directory: this.directory,
       events: this.recorder('cloud-operator'),
       workers: Math.max(4, options.workers * 2),
+      makeQueue: (name, backOff) => this.queue(name, backOff),
+      onUpdate: (provider, result, tookMs) => parts.metrics.updated(provider, result, tookMs),
       clock: systemClock,
       random: Math.random,
       logger: logger.child({ part: 'cloud' }),
@@ -87,7 +91,8 @@ export class Leader {
     if (options.defaultProvider === undefined) return;
     const { name, spec } = options.defaultProvider;
     const entry = await registry.set(name, spec);
-    if (entry.problem !== undefined) logger.warn({ provider: name, err: entry.problem }, 'the CloudProvider from the flags is not connected yet');
+    if (entry.problem !== undefined)
+      logger.warn({ provider: name, err: entry.problem }, 'the CloudProvider from the flags is not connected yet');
     if ((await api.get(CLOUD_PROVIDERS, name)) !== undefined) return;
     const body = { apiVersion: API_VERSION, kind: 'CloudProvider', metadata: { name }, spec };
     await api.apply(CLOUD_PROVIDERS, name, body, { fieldManager: FIELD_MANAGERS.cloud });
@@ -140,7 +145,14 @@ export class Leader {
   private common(component: string, retry: { baseMs: number; maxMs?: number; capMs?: number }): CommonLoopParts {
     const logger = this.parts.logger.child({ loop: component });
     const backOff: BackOffLimits = { baseMs: retry.baseMs, maxMs: retry.maxMs ?? retry.capMs ?? retry.baseMs };
-    return { events: this.recorder(component), queue: new KeyedQueue({ name: component, logger, backOff }), clock: systemClock, logger };
+    return { events: this.recorder(component), queue: this.queue(component, backOff), clock: systemClock, logger };
+  }
+
+  private queue(name: string, backOff: BackOffLimits): KeyedQueue {
+    const { metrics, logger } = this.parts;
+    const queue = new KeyedQueue({ name, logger, backOff, metrics: metrics.forQueue(name) });
+    metrics.watchQueue(queue);
+    return queue;
   }
 
   private recorder(component: string): KubeEventRecorder {

@@ -11,6 +11,9 @@ import { LeaseElector } from './kube/lease';
 import { NAMESPACES, SECRETS, type KubeObject } from './kube/object';
 import { Leader } from './leader';
 import type { OperatorOptions } from './options';
+import { HealthChecks } from './server/health';
+import { OperatorServer } from './server/http-server';
+import { Metrics } from './server/metrics';
 import { Stores } from './stores';
 import { UpdateEngine } from './updates/engine';
 
@@ -28,7 +31,11 @@ export async function runOperator(options: OperatorOptions, signal: AbortSignal)
   const clusterID = await readClusterID(api, logger, signal);
   logger.info({ clusterID, identity }, 'connected to the API server');
   const stores = new Stores(api, logger);
-  const registry = new CloudRegistry({ loadModule: loadProvider, clusterID, readSecret: (name, key) => readSecret(api, options.namespace, name, key) });
+  const registry = new CloudRegistry({
+    loadModule: loadProvider,
+    clusterID,
+    readSecret: (name, key) => readSecret(api, options.namespace, name, key),
+  });
   const updates = new UpdateEngine({
     stateDirectory: options.stateDirectory,
     tools: { pulumi: options.pulumi },
@@ -36,31 +43,48 @@ export async function runOperator(options: OperatorOptions, signal: AbortSignal)
     clock: systemClock,
     workers: options.workers,
   });
+  const metrics = new Metrics();
+  const health = new HealthChecks(logger);
+  health.add(
+    'caches',
+    () => {
+      const waiting = stores.unsynced();
+      if (waiting !== undefined) throw new OperatorError('Transient', waiting);
+    },
+    ['readyz'],
+  );
+  const server = new OperatorServer({ bindAddress: options.bindAddress, port: options.port, health, metrics, logger });
   const lead = (isValid: () => boolean, leading: AbortSignal): Promise<void> => {
     updates.warm();
-    return new Leader({ options, kubeConfig, api, stores, registry, updates, clusterID, identity, isValid, logger }).run(leading);
+    return new Leader({ options, kubeConfig, api, stores, registry, updates, clusterID, identity, isValid, metrics, logger }).run(leading);
   };
   const end = new AbortController();
   const stopped = AbortSignal.any([signal, end.signal]);
   const filling = stores.run(stopped);
   try {
-    if (options.leaderElect) await leadWithLease(api, { identity, namespace: options.namespace, logger }, lead, stopped);
+    const { address, port } = await server.start();
+    logger.info({ address, port }, 'serving health and metrics');
+    if (options.leaderElect) await leadWithLease(api, { identity, namespace: options.namespace, health, logger }, lead, stopped);
     else await lead(() => true, stopped);
   } finally {
     end.abort();
-    await Promise.all([filling, updates.close(), registry.close()]);
+    await Promise.all([filling, updates.close(), registry.close(), server.stop()]);
     await api.close();
   }
 }
 
 async function leadWithLease(
   api: KubeClient,
-  who: { identity: string; namespace: string; logger: Logger },
+  who: { identity: string; namespace: string; health: HealthChecks; logger: Logger },
   lead: (isValid: () => boolean, signal: AbortSignal) => Promise<void>,
   signal: AbortSignal,
 ): Promise<void> {
-  const { identity, namespace, logger } = who;
+  const { identity, namespace, health, logger } = who;
   const elector = new LeaseElector({ api, lease: `${namespace}/cloud-operator`, identity, logger });
+  health.add('leaderElection', () => {
+    const problem = elector.problem();
+    if (problem !== undefined) throw new OperatorError('Transient', problem);
+  });
   let lost: OperatorError | undefined;
   await elector.run(
     {
@@ -93,5 +117,7 @@ async function readSecret(api: KubeClient, namespace: string, name: string, key:
   const value = secret?.data?.[key];
   if (value !== undefined) return Buffer.from(value, 'base64').toString('utf8');
   const what = secret === undefined ? `Secret ${namespace}/${name} does not exist` : `Secret ${namespace}/${name} has no key "${key}"`;
-  throw new OperatorError('Credentials', what, { remedy: `Create it: kubectl -n ${namespace} create secret generic ${name} --from-literal=${key}=…` });
+  throw new OperatorError('Credentials', what, {
+    remedy: `Create it: kubectl -n ${namespace} create secret generic ${name} --from-literal=${key}=…`,
+  });
 }

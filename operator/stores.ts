@@ -1,11 +1,5 @@
 import type { Logger } from './base/log';
-import {
-  CLOUD_INSTANCES,
-  CLOUD_LOAD_BALANCERS,
-  CLOUD_PROVIDERS,
-  CLOUD_ROUTES,
-  CLOUD_STACKS,
-} from './cloud/resources';
+import { CLOUD_INSTANCES, CLOUD_LOAD_BALANCERS, CLOUD_PROVIDERS, CLOUD_ROUTES, CLOUD_STACKS } from './cloud/resources';
 import type { StoredInstance } from './cloud/instance-mirror';
 import type { StoredLoadBalancer } from './cloud/load-balancer-stacks';
 import type { StoredProvider } from './cloud/provider-reconciler';
@@ -34,7 +28,12 @@ export class Stores {
     this.nodes = this.reflect<Node>(NODES, dropImages);
     this.providers = this.reflect<StoredProvider>(CLOUD_PROVIDERS);
     this.loadBalancers = this.reflect<StoredLoadBalancer>(CLOUD_LOAD_BALANCERS);
-    this.routes = new Reflector<StoredRoute>({ api, resource: CLOUD_ROUTES, indexes: ROUTE_INDEXES, logger: logger.child({ collection: CLOUD_ROUTES.plural }) });
+    this.routes = new Reflector<StoredRoute>({
+      api,
+      resource: CLOUD_ROUTES,
+      indexes: ROUTE_INDEXES,
+      logger: logger.child({ collection: CLOUD_ROUTES.plural }),
+    });
     this.stacks = this.reflect<StoredStack>(CLOUD_STACKS);
     this.instances = this.reflect<StoredInstance>(CLOUD_INSTANCES);
   }
@@ -61,6 +60,7 @@ export class Stores {
 
 /** A Node's list of images is large and nobody reads it here. */
 function dropImages(node: Node): Node {
-  const { images: _images, ...status } = (node.status ?? {}) as Node['status'] & { images?: unknown };
+  const status: Node['status'] & { images?: unknown } = { ...node.status };
+  delete status.images;
   return { ...dropManagedFields(node), status };
 }

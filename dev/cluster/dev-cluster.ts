@@ -21,6 +21,8 @@ export interface DevClusterOptions {
   /** false: people start their own. */
   operator: boolean;
   logLevel: string;
+  /** More fields of the CloudProvider's spec, for example driftInterval. */
+  provider?: Record<string, unknown>;
   /** Default true; see ControlPlaneOptions. */
   fsync?: boolean;
   /** Told what is being done, and when a process ends or comes back. */
@@ -167,6 +169,7 @@ export class DevCluster {
       kubeconfig: this.controlPlane.kubeconfigFor(OPERATOR_IDENTITY.user),
       pulumi: this.options.tools.pulumi,
       cloud: this.cloud,
+      provider: this.options.provider ?? {},
       port: this.ports?.operator ?? 0,
       logLevel: this.options.logLevel,
     });

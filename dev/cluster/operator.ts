@@ -17,6 +17,8 @@ export interface OperatorProcessOptions {
   /** Path of the Pulumi CLI. */
   pulumi: string;
   cloud: { endpoint: string; tokenFile: string };
+  /** More fields of the CloudProvider's spec, for example driftInterval. */
+  provider: Record<string, unknown>;
   /** Of its health and metrics server. */
   port: number;
   logLevel: string;
@@ -28,9 +30,9 @@ const GRACE_MS = 15_000;
 
 /** Starts the operator and waits until it is ready. @throws OperatorError with the end of its log */
 export async function startOperator(guard: ProcessGuard, options: OperatorProcessOptions): Promise<GuardedProcess> {
-  const { paths, cloud, port, pulumi } = options;
+  const { paths, cloud, provider, port, pulumi } = options;
   mkdirSync(paths.operator, { recursive: true, mode: 0o700 });
-  const settings = { local: { endpoint: cloud.endpoint, tokenFile: cloud.tokenFile } };
+  const settings = { ...provider, local: { endpoint: cloud.endpoint, tokenFile: cloud.tokenFile } };
   writeFileSync(paths.operatorConfig, JSON.stringify(settings, undefined, 2));
   const process = await guard.start({
     name: 'operator',

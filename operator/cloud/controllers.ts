@@ -5,7 +5,8 @@ import type { EventRecorder, KubeApi, Store } from '../kube/api';
 import type { KubeConfig } from '../kube/kube-config';
 import type { KindControllerOptions } from '../kube/controller';
 import type { KubeObject, Node, ResourcePath } from '../kube/object';
-import { KeyedQueue } from '../kube/queue';
+import type { BackOffLimits } from '../kube/back-off';
+import type { KeyedQueue } from '../kube/queue';
 import type { Updates } from '../updates/update';
 import { DriftLoop, intervalOf, type DriftSubject } from './drift-loop';
 import type { InstanceDirectory } from './instance-directory';
@@ -50,6 +51,10 @@ export interface CloudControllersOptions {
   /** Passes over stacks at the same time. */
   workers: number;
   isValid: () => boolean;
+  /** Makes a work queue whose failed keys wait within the limits. */
+  makeQueue: (name: string, backOff: BackOffLimits) => KeyedQueue;
+  /** Told how each update ended: `Updated`, `Destroyed`, or the code of the OperatorError. */
+  onUpdate: (provider: string, result: string, tookMs: number) => void;
   clock: Clock;
   random: () => number;
   logger: Logger;
@@ -80,7 +85,7 @@ export class CloudControllers {
   async run(signal: AbortSignal): Promise<void> {
     const { stores } = this.options;
     await Promise.all(Object.values(stores).map((store: { whenSynced(signal: AbortSignal): Promise<void> }) => store.whenSynced(signal)));
-    const stopNodes = this.followNodes(signal);
+    const stopFollowing = this.follow(signal);
     await this.providers.start();
     await this.connectAll();
     await Promise.all([this.loadBalancers.start(), this.routes.start()]);
@@ -88,8 +93,10 @@ export class CloudControllers {
     const drift = [this.loadBalancerDrift(), this.routeDrift()].map((loop) => loop.run(signal));
     const mirror = this.mirror(signal);
     await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
-    stopNodes();
-    await Promise.all([this.providers.stop(), this.loadBalancers.stop(), this.routes.stop(), mirror, ...drift]);
+    stopFollowing();
+    const controllers = [this.providers, this.loadBalancers, this.routes];
+    controllers.forEach((controller) => controller.stop());
+    await Promise.all([...controllers.map((controller) => controller.ended()), mirror, ...drift]);
     await this.record.flush();
   }
 
@@ -107,8 +114,8 @@ export class CloudControllers {
     }
   }
 
-  /** A provider's set of eligible Nodes has changed: its load balancers are looked at, all at once a moment later. */
-  private followNodes(signal: AbortSignal): () => void {
+  /** A provider's set of eligible Nodes has changed: its load balancers are looked at, all at once a moment later. Its users are counted. */
+  private follow(signal: AbortSignal): () => void {
     const hashes = new Map<string, string>();
     let cancel: (() => void) | undefined;
     const look = (): void => {
@@ -121,12 +128,18 @@ export class CloudControllers {
         this.providerQueue.add(name);
       }
     };
+    const unsubscribeUsers = [this.options.stores.loadBalancers, this.options.stores.routes].map((store: Pick<Store<Member>, 'onChange'>) =>
+      store.onChange(({ previous, current }) => {
+        if (previous === undefined || current === undefined) this.providerQueue.add((current ?? previous)?.spec.provider ?? '');
+      }),
+    );
     const unsubscribe = this.options.stores.nodes.onChange(({ key, current }) => {
       if (current !== undefined) this.mirrorQueue.add(key);
       if (!signal.aborted) cancel ??= this.options.clock.after(NODES_SETTLE_MS, look);
     });
     return () => {
       unsubscribe();
+      unsubscribeUsers.forEach((stop) => stop());
       cancel?.();
     };
   }
@@ -157,7 +170,10 @@ export class CloudControllers {
     });
   }
 
-  private driftSubject<O extends Member>(controller: StackController<O>, kind: 'LoadBalancer' | 'Routes'): Pick<DriftSubject, 'stacks' | 'found'> {
+  private driftSubject<O extends Member>(
+    controller: StackController<O>,
+    kind: 'LoadBalancer' | 'Routes',
+  ): Pick<DriftSubject, 'stacks' | 'found'> {
     return {
       stacks: (provider) => controller.stacksOf(provider),
       found: (stack, provider, drift) => {
@@ -189,16 +205,24 @@ export class CloudControllers {
   }
 
   private stackController<O extends Member>(resource: ResourcePath, store: Store<O>, kind: StackKind<O>): StackController<O> {
-    const { registry, updates, events, clusterID, isValid, logger } = this.options;
+    const { registry, updates, events, clusterID, isValid, onUpdate, clock, logger } = this.options;
     const index = new StackIndex();
     const writer = this.writer(resource);
     const reconciler = new StackReconciler<O>({
-      ...{ kind, store, index, registry, updates, writer, events, clusterID, isValid },
+      ...{ kind, store, index, registry, updates, writer, events, clusterID, isValid, onUpdate, clock },
       record: this.record,
       logger: logger.child({ kind: resource.kind }),
     });
     const options = this.controllerOptions(resource, store, this.queue(resource.plural));
-    return new StackController<O>({ ...options, kind, index, registry, reconciler, writer, stacks: this.queue(`${resource.plural}-stacks`) });
+    return new StackController<O>({
+      ...options,
+      kind,
+      index,
+      registry,
+      reconciler,
+      writer,
+      stacks: this.queue(`${resource.plural}-stacks`),
+    });
   }
 
   private controllerOptions<O extends KubeObject>(resource: ResourcePath, store: Store<O>, queue: KeyedQueue): KindControllerOptions<O> {
@@ -211,6 +235,6 @@ export class CloudControllers {
   }
 
   private queue(name: string): KeyedQueue {
-    return new KeyedQueue({ name, logger: this.options.logger, backOff: RETRY, clock: this.options.clock });
+    return this.options.makeQueue(name, RETRY);
   }
 }

@@ -81,7 +81,10 @@ export class DriftLoop {
       await this.pass(provider);
     } catch (thrown) {
       const error = toOperatorError(thrown);
-      this.options.logger.warn({ provider, code: error.code, error: error.message }, 'the cloud could not be compared; trying again after the interval');
+      this.options.logger.warn(
+        { provider, code: error.code, error: error.message },
+        'the cloud could not be compared; trying again after the interval',
+      );
     }
   }
 }

@@ -72,7 +72,10 @@ export class InstanceDirectory {
     if (claiming.length === 1 && claiming[0] !== undefined) return describe(claiming[0].name, claiming[0].instance);
     if (claiming.length > 1) {
       const names = claiming.map(({ name }) => name).join(', ');
-      return { state: 'Ambiguous', message: `CloudProviders ${names} all have an instance for Node ${node.name}; set spec.nodeSelector on them` };
+      return {
+        state: 'Ambiguous',
+        message: `CloudProviders ${names} all have an instance for Node ${node.name}; set spec.nodeSelector on them`,
+      };
     }
     const asked = able.map(({ name }) => name).join(', ') || 'none is connected';
     return { state: 'Unclaimed', message: `no CloudProvider has an instance named ${node.name} (asked: ${asked})` };

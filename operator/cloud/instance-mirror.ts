@@ -32,7 +32,11 @@ export class InstanceMirror {
     if (mirrored === undefined) return;
     const head = { apiVersion: API_VERSION, kind: 'CloudInstance' };
     const options = { fieldManager: FIELD_MANAGERS.cloud, force: true };
-    if (before === undefined || !isDeepStrictEqual(before.spec, mirrored.spec) || before.metadata.ownerReferences?.[0]?.uid !== node.metadata.uid) {
+    if (
+      before === undefined ||
+      !isDeepStrictEqual(before.spec, mirrored.spec) ||
+      before.metadata.ownerReferences?.[0]?.uid !== node.metadata.uid
+    ) {
       await this.options.api.apply(CLOUD_INSTANCES, nodeName, { ...head, metadata: mirrored.metadata, spec: mirrored.spec }, options);
     }
     if (!isDeepStrictEqual(before?.status, mirrored.status)) {
@@ -43,7 +47,10 @@ export class InstanceMirror {
 }
 
 /** The CloudInstance for a Node; undefined while no provider claims it. Pure. */
-export function mirrorOf(node: Node, lookup: Lookup): { metadata: object; spec: CloudInstanceSpec; status: CloudInstanceStatus } | undefined {
+export function mirrorOf(
+  node: Node,
+  lookup: Lookup,
+): { metadata: object; spec: CloudInstanceSpec; status: CloudInstanceStatus } | undefined {
   if (lookup.state !== 'Found' && lookup.state !== 'Missing') return undefined;
   const { name, uid } = node.metadata;
   const providerID = lookup.state === 'Found' ? lookup.metadata.providerID : node.spec.providerID;

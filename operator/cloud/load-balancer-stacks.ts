@@ -46,10 +46,16 @@ export class LoadBalancerStacks implements StackKind<StoredLoadBalancer> {
     return capability(cloud).render(stack, objects.map(inputOf));
   }
 
-  async settle(object: StoredLoadBalancer, cloud: ConnectedCloud, result: UpdateResult): Promise<{ fields: StatusFields; verdict: Verdict }> {
+  async settle(
+    object: StoredLoadBalancer,
+    cloud: ConnectedCloud,
+    result: UpdateResult,
+  ): Promise<{ fields: StatusFields; verdict: Verdict }> {
     const found = capability(cloud).results(result.outputs, object.metadata.uid);
     if (found === undefined) {
-      throw new OperatorError('Unknown', `the stack's outputs say nothing of ${keyOf(object.metadata)}`, { remedy: 'Delete the CloudLoadBalancer to make it anew.' });
+      throw new OperatorError('Unknown', `the stack's outputs say nothing of ${keyOf(object.metadata)}`, {
+        remedy: 'Delete the CloudLoadBalancer to make it anew.',
+      });
     }
     await this.members.sync(cloud.name, found.targetGroups);
     const address = found.ingress[0]?.hostname ?? found.ingress[0]?.ip;
@@ -63,7 +69,10 @@ export class LoadBalancerStacks implements StackKind<StoredLoadBalancer> {
       ports: object.spec.listeners.map(({ port, protocol }) => `${port}/${protocol}`).join(','),
       ingress: found.ingress,
     };
-    const message = targets === 0 ? `serving at ${address ?? 'no address'}, but no Node is eligible as a target` : `serving at ${address ?? 'no address'}`;
+    const message =
+      targets === 0
+        ? `serving at ${address ?? 'no address'}, but no Node is eligible as a target`
+        : `serving at ${address ?? 'no address'}`;
     return { fields, verdict: { state: 'Ready', message } };
   }
 

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { CLEANUP_FINALIZER, FIELD_MANAGERS, type Condition } from '../../crds';
+import { OperatorError, toOperatorError } from '../base/errors';
 import type { KubeApi } from '../kube/api';
 import { keyOf, type KubeObject, type ResourcePath } from '../kube/object';
 import { conditionsOf, type Verdict } from './conditions';
@@ -43,13 +44,31 @@ export class ObjectWriter {
     const status = withoutUndefined({ ...fields, observedGeneration: generation, conditions });
     if (!always && isDeepStrictEqual(status, object.status)) return false;
     const body = this.body(object, { status });
-    await this.api.apply(this.resource, keyOf(object.metadata), body, { fieldManager: FIELD_MANAGERS.cloud, force: true, subresource: 'status' });
+    await this.api.apply(this.resource, keyOf(object.metadata), body, {
+      fieldManager: FIELD_MANAGERS.cloud,
+      force: true,
+      subresource: 'status',
+    });
     return true;
   }
 
+  /** Tests the list that was read, not the whole object: a status write of ours in between is no conflict. */
   private async setFinalizers(object: KubeObject, finalizers: string[]): Promise<void> {
-    const metadata = { resourceVersion: object.metadata.resourceVersion, finalizers };
-    await this.api.patch(this.resource, keyOf(object.metadata), 'merge', { metadata }, { fieldManager: FIELD_MANAGERS.cloud });
+    const patch = [
+      { op: 'test', path: '/metadata/uid', value: object.metadata.uid },
+      { op: 'test', path: '/metadata/finalizers', value: object.metadata.finalizers ?? null },
+      { op: 'add', path: '/metadata/finalizers', value: finalizers },
+    ];
+    try {
+      await this.api.patch(this.resource, keyOf(object.metadata), 'json', patch, { fieldManager: FIELD_MANAGERS.cloud });
+    } catch (thrown) {
+      const error = toOperatorError(thrown);
+      if (error.code === 'NotFound') return;
+      if (error.code !== 'Invalid') throw error;
+      throw new OperatorError('Conflict', `the finalizers of ${this.resource.kind} ${keyOf(object.metadata)} changed meanwhile`, {
+        cause: error,
+      });
+    }
   }
 
   private body(object: KubeObject, rest: object): object {

@@ -12,18 +12,24 @@ export interface PolicySubject {
  * Holds for objects made by the service loop and by people alike (design: Who may do what).
  */
 export function policyProblems(policy: CloudProviderSpec['policy'], subject: PolicySubject): Problem[] {
-  const problems: Problem[] = [];
-  if (policy?.namespaces !== undefined && !policy.namespaces.includes(subject.namespace)) {
-    problems.push(forbidden('metadata.namespace', subject.namespace, `allowed are ${policy.namespaces.join(', ') || 'none'}`));
-  }
-  if (policy?.schemes !== undefined && !policy.schemes.includes(subject.spec.scheme)) {
-    problems.push(forbidden('spec.scheme', subject.spec.scheme, `allowed are ${policy.schemes.join(', ') || 'none'}`));
-  }
-  const home = subject.spec.placement?.namespace ?? subject.namespace;
-  if (subject.spec.placement !== undefined && !maySharePlacement(policy, subject.namespace, home)) {
-    problems.push(forbidden('spec.placement', `${home}/${subject.spec.placement.name}`, `sharing is ${policy?.sharing ?? 'SameNamespace'}`));
-  }
-  return problems;
+  return [
+    outside('metadata.namespace', subject.namespace, policy?.namespaces),
+    outside('spec.scheme', subject.spec.scheme, policy?.schemes),
+    placementProblem(policy, subject),
+  ].filter((problem) => problem !== undefined);
+}
+
+function outside(field: string, value: string, allowed: readonly string[] | undefined): Problem | undefined {
+  if (allowed === undefined || allowed.includes(value)) return undefined;
+  return forbidden(field, value, `allowed are ${allowed.join(', ') || 'none'}`);
+}
+
+function placementProblem(policy: CloudProviderSpec['policy'], { namespace, spec }: PolicySubject): Problem | undefined {
+  const { placement } = spec;
+  if (placement === undefined) return undefined;
+  const home = placement.namespace ?? namespace;
+  if (maySharePlacement(policy, namespace, home)) return undefined;
+  return forbidden('spec.placement', `${home}/${placement.name}`, `sharing is ${policy?.sharing ?? 'SameNamespace'}`);
 }
 
 function maySharePlacement(policy: CloudProviderSpec['policy'], namespace: string, home: string): boolean {

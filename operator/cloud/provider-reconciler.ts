@@ -1,5 +1,5 @@
 import type { CloudProviderSpec, CloudProviderStatus } from '../../crds';
-import { OperatorError, toOperatorError } from '../base/errors';
+import { type OperatorError, toOperatorError } from '../base/errors';
 import type { Logger } from '../base/log';
 import type { Store } from '../kube/api';
 import { verdictOfError, type Verdict } from './conditions';

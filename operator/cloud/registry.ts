@@ -78,7 +78,9 @@ export class CloudRegistry {
   connected(name: string): ConnectedCloud {
     const entry = this.clouds.get(name);
     if (entry === undefined) {
-      throw new OperatorError('NotFound', `there is no CloudProvider "${name}"`, { remedy: `Create it, or name another one in spec.provider.` });
+      throw new OperatorError('NotFound', `there is no CloudProvider "${name}"`, {
+        remedy: `Create it, or name another one in spec.provider.`,
+      });
     }
     if (entry.cloud === undefined) throw entry.problem ?? new OperatorError('Transient', `CloudProvider "${name}" is not connected yet`);
     return entry as ConnectedCloud;
@@ -151,7 +153,10 @@ export class CloudRegistry {
 export function kindOf(spec: CloudProviderSpec): string {
   if (spec.local !== undefined) return 'local';
   if (spec.custom !== undefined) return spec.custom.kind;
-  throw new OperatorError('Invalid', 'CloudProvider has no block that says which cloud it is', { field: 'spec', remedy: 'Set spec.local.' });
+  throw new OperatorError('Invalid', 'CloudProvider has no block that says which cloud it is', {
+    field: 'spec',
+    remedy: 'Set spec.local.',
+  });
 }
 
 function classesOf(cloud: RegisteredCloud): string[] {

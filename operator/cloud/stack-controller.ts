@@ -31,7 +31,9 @@ export class StackController<O extends Member> extends KindController<O> {
 
   /** Stacks of a provider that have members. */
   stacksOf(provider: string): string[] {
-    return this.own.index.stacks().filter((stack) => this.own.index.keys(stack).some((key) => this.own.store.get(key)?.spec.provider === provider));
+    return this.own.index
+      .stacks()
+      .filter((stack) => this.own.index.keys(stack).some((key) => this.own.store.get(key)?.spec.provider === provider));
   }
 
   /** Looks at every stack of a provider again: its Nodes have changed. */
@@ -57,10 +59,15 @@ export class StackController<O extends Member> extends KindController<O> {
     this.work = this.own.stacks.run(this.own.workers, (stack) => this.own.reconciler.reconcile(stack), this.closing.signal);
   }
 
-  override async stop(): Promise<void> {
+  override stop(): void {
     this.forgetProviders();
     this.closing.abort();
-    await Promise.all([super.stop(), this.work]);
+    super.stop();
+  }
+
+  override async ended(): Promise<void> {
+    await super.ended();
+    await this.work;
   }
 
   /** One object has changed: its stack, or the one that it left, is to be looked at. */

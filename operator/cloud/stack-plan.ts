@@ -35,8 +35,12 @@ export type StackPlan<O> =
 export function planStack<O>(facts: StackFacts<O>): StackPlan<O> {
   const { members } = facts;
   if (members.length === 0) return facts.known ? { kind: 'Keep' } : { kind: 'Forget' };
-  if (facts.frozen) return hold(members, () => waiting('Frozen', `CloudProvider ${facts.provider} is frozen (spec.freeze); nothing is written to the cloud`));
-  if (members.some((member) => member.paused)) return hold(members, () => waiting('Paused', 'paused by annotation cloud-operator.dev/pause'));
+  if (facts.frozen)
+    return hold(members, () =>
+      waiting('Frozen', `CloudProvider ${facts.provider} is frozen (spec.freeze); nothing is written to the cloud`),
+    );
+  if (members.some((member) => member.paused))
+    return hold(members, () => waiting('Paused', 'paused by annotation cloud-operator.dev/pause'));
   const live = members.filter((member) => !member.deleting);
   const leaving = members.filter((member) => member.deleting).map((member) => member.object);
   if (live.length === 0) return { kind: 'Destroy', leaving };
@@ -49,7 +53,10 @@ function hold<O>(members: MemberFacts<O>[], verdictFor: (member: MemberFacts<O>)
     kind: 'Hold',
     verdicts: members.map((member) => {
       const verdict = verdictFor(member);
-      return { object: member.object, verdict: verdict.state === 'Ready' ? verdict : { ...verdict, serving: member.serving && verdict.state !== 'Stalled' } };
+      return {
+        object: member.object,
+        verdict: verdict.state === 'Ready' ? verdict : { ...verdict, serving: member.serving && verdict.state !== 'Stalled' },
+      };
     }),
   };
 }

@@ -1,4 +1,5 @@
-import { ANNOTATIONS, type CloudStackSpec } from '../../crds';
+import { ANNOTATIONS, CLEANUP_FINALIZER, type CloudStackSpec } from '../../crds';
+import type { Clock } from '../base/clock';
 import { OperatorError, toOperatorError } from '../base/errors';
 import type { Logger } from '../base/log';
 import type { EventRecorder, Store } from '../kube/api';
@@ -23,6 +24,9 @@ export interface StackReconcilerOptions<O extends Member> {
   events: EventRecorder;
   clusterID: string;
   isValid: () => boolean;
+  /** Told how each update ended: `Updated`, `Destroyed`, or the code of the OperatorError. */
+  onUpdate: (provider: string, result: string, tookMs: number) => void;
+  clock: Clock;
   logger: Logger;
 }
 
@@ -87,7 +91,7 @@ export class StackReconciler<O extends Member> {
   }
 
   private async destroy(stack: string, leaving: O[], cloud: ConnectedCloud): Promise<void> {
-    const made = leaving.filter((object) => object.metadata.finalizers?.includes('cloud-operator.dev/cleanup'));
+    const made = leaving.filter((object) => object.metadata.finalizers?.includes(CLEANUP_FINALIZER));
     if (made.length > 0) await this.run(stack, undefined, made, cloud);
     for (const object of made) await this.options.writer.removeFinalizer(object);
     await this.options.record.removed(stack);
@@ -122,13 +126,16 @@ export class StackReconciler<O extends Member> {
       settings: cloud.cloud.workerSettings(),
       force: this.drifted.has(stack),
     };
+    const startedAt = this.options.clock.monotonic();
     try {
       const result = await this.options.updates.run(update, hooks);
       await announcing;
-      if (result.result !== 'Unchanged') this.celebrate(stack, spec, objects, result);
+      if (announcing !== undefined) this.options.onUpdate(cloud.name, result.result, result.durationMs);
+      if (announcing !== undefined) this.celebrate(stack, spec, objects, result);
       return { result, announced: announcing !== undefined };
     } catch (thrown) {
       await announcing;
+      this.options.onUpdate(cloud.name, toOperatorError(thrown).code, this.options.clock.monotonic() - startedAt);
       throw thrown;
     }
   }
@@ -144,7 +151,8 @@ export class StackReconciler<O extends Member> {
       result,
     );
     const seconds = (result.durationMs / 1000).toFixed(1);
-    for (const object of objects) this.options.events.event(object, 'Normal', 'Updated', `Stack ${stack} updated in ${seconds} s (${changes})`);
+    for (const object of objects)
+      this.options.events.event(object, 'Normal', 'Updated', `Stack ${stack} updated in ${seconds} s (${changes})`);
   }
 
   private async announce(objects: O[], reason: 'Updating' | 'Deleting'): Promise<void> {
@@ -167,11 +175,13 @@ export class StackReconciler<O extends Member> {
       const serving = this.options.kind.serving(object);
       const verdict = verdictOfError(error, serving && object.metadata.deletionTimestamp === undefined);
       this.options.events.event(object, 'Warning', 'UpdateFailed', verdict.message);
-      await this.report(object, this.options.kind.keptFields(object), verdict, true).catch((thrown: unknown) => this.complain(object, thrown));
+      await this.report(object, this.options.kind.keptFields(object), verdict, true).catch((thrown: unknown) =>
+        this.complain(object, thrown),
+      );
     }
     const names = members.map((object) => keyOf(object.metadata));
     if (this.options.registry.get(provider)?.cloud !== undefined) {
-      this.options.record.failed(stack, this.stackSpec(provider), names, error, verdictOfError(error, false));
+      this.options.record.failed(stack, this.stackSpec(provider), names, error);
     }
   }
 
@@ -203,6 +213,9 @@ export class StackReconciler<O extends Member> {
   }
 
   private complain(object: O, thrown: unknown): void {
-    this.options.logger.warn({ object: keyOf(object.metadata), error: toOperatorError(thrown).message }, 'status not written; the next pass writes it');
+    this.options.logger.warn(
+      { object: keyOf(object.metadata), error: toOperatorError(thrown).message },
+      'status not written; the next pass writes it',
+    );
   }
 }

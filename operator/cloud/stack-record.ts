@@ -3,7 +3,7 @@ import { toOperatorError, type OperatorError } from '../base/errors';
 import type { Logger } from '../base/log';
 import type { KubeApi, Store } from '../kube/api';
 import type { ChangeCounts, UpdateResult } from '../updates/update';
-import { conditionsOf, type Verdict } from './conditions';
+import { conditionsOf, verdictOfError, type Verdict } from './conditions';
 import { CLOUD_STACKS, type Stored } from './resources';
 
 const ATTEMPTS_KEPT = 5;
@@ -32,7 +32,12 @@ export class StackRecord {
   started(stack: string, spec: CloudStackSpec, members: string[], kind: Attempt['kind']): void {
     const attempt: Attempt = { kind, startedAt: this.time(), result: 'Running' };
     const attempts = [attempt, ...(this.status(stack).attempts ?? [])].slice(0, ATTEMPTS_KEPT);
-    this.write(stack, spec, { members, attempts, holder: this.options.holder }, { state: 'Reconciling', reason: 'Updating', message: `${kind} is running` });
+    this.write(
+      stack,
+      spec,
+      { members, attempts, holder: this.options.holder },
+      { state: 'Reconciling', reason: 'Updating', message: `${kind} is running` },
+    );
   }
 
   succeeded(stack: string, spec: CloudStackSpec, members: string[], result: UpdateResult): void {
@@ -47,13 +52,13 @@ export class StackRecord {
     this.write(stack, spec, fields, { state: 'Ready', message: `${resources.length} resources in the cloud` });
   }
 
-  failed(stack: string, spec: CloudStackSpec, members: string[], error: OperatorError, verdict: Verdict): void {
+  failed(stack: string, spec: CloudStackSpec, members: string[], error: OperatorError): void {
     const attempts = this.closeAttempt(stack, {
       result: error.code === 'Canceled' ? 'Canceled' : 'Failed',
       code: error.code,
       message: error.message.slice(0, 1024),
     });
-    this.write(stack, spec, { members, attempts }, verdict);
+    this.write(stack, spec, { members, attempts }, verdictOfError(error, false));
   }
 
   drifted(stack: string, spec: CloudStackSpec, drift: Drift[]): void {
@@ -87,8 +92,15 @@ export class StackRecord {
   private write(stack: string, spec: CloudStackSpec, fields: Partial<Record<keyof CloudStackStatus, unknown>>, verdict: Verdict): void {
     const before = this.status(stack);
     const generation = this.options.store.get(stack)?.metadata.generation ?? 1;
-    const merged = { ...before, ...fields, observedGeneration: generation, conditions: conditionsOf(verdict, generation, before.conditions ?? [], this.time()) };
-    const status = JSON.parse(JSON.stringify({ ...merged, lastAttempt: attemptText((merged as CloudStackStatus).attempts?.[0]) })) as CloudStackStatus;
+    const merged = {
+      ...before,
+      ...fields,
+      observedGeneration: generation,
+      conditions: conditionsOf(verdict, generation, before.conditions ?? [], this.time()),
+    };
+    const status = JSON.parse(
+      JSON.stringify({ ...merged, lastAttempt: attemptText((merged as CloudStackStatus).attempts?.[0]) }),
+    ) as CloudStackStatus;
     this.known.set(stack, status);
     const previous = this.writing.get(stack) ?? Promise.resolve();
     const next = previous.then(() => this.send(stack, spec)).catch((thrown: unknown) => this.complain(stack, thrown));
@@ -107,7 +119,10 @@ export class StackRecord {
   }
 
   private complain(stack: string, thrown: unknown): void {
-    this.options.logger.warn({ stack, error: toOperatorError(thrown).message }, 'CloudStack could not be written; the next change writes it');
+    this.options.logger.warn(
+      { stack, error: toOperatorError(thrown).message },
+      'CloudStack could not be written; the next change writes it',
+    );
   }
 
   private time(): string {

@@ -1,10 +1,10 @@
-import type { KubeConfig } from '@kubernetes/client-node';
 import { createHash } from 'node:crypto';
 import type { RequestOptions } from 'node:https';
 import { Agent, ProxyAgent, type Dispatcher } from 'undici';
 import type { Clock } from '../base/clock';
 import { OperatorError, toOperatorError } from '../base/errors';
 import type { Logger } from '../base/log';
+import { withoutMemory, type KubeConfig } from './kube-config';
 
 /** How long credentials are used before their files are read again, in milliseconds. */
 const CREDENTIALS_FOR = 10_000;
@@ -33,7 +33,7 @@ export class Connection {
 
   /** @throws OperatorError Invalid when the kubeconfig has no current cluster */
   constructor(
-    private readonly kubeConfig: KubeConfig,
+    private kubeConfig: KubeConfig,
     private readonly clock: Clock,
     private readonly logger: Logger,
   ) {
@@ -58,8 +58,9 @@ export class Connection {
     });
   }
 
-  /** The API server refused them: the next request reads them anew. */
+  /** The API server refused them: the next request reads files and runs plugins anew. */
   forgetCredentials(): void {
+    this.kubeConfig = withoutMemory(this.kubeConfig);
     this.credentials = undefined;
   }
 

@@ -36,6 +36,18 @@ export function loadKubeConfig(options: KubeConfigOptions = {}): KubeConfig {
   return withoutTlsOnPlainHttp(config);
 }
 
+/** The same configuration without what its plugins remember: tokens are asked for anew. */
+export function withoutMemory(config: KubeConfig): KubeConfig {
+  const fresh = new KubeConfig();
+  fresh.loadFromOptions({
+    clusters: config.clusters,
+    users: config.users,
+    contexts: config.contexts,
+    currentContext: config.currentContext,
+  });
+  return fresh;
+}
+
 function find(options: KubeConfigOptions, env: Record<string, string | undefined>): KubeConfig {
   const serviceAccount = options.serviceAccountPath ?? SERVICE_ACCOUNT;
   if (options.inCluster === true) return fromServiceAccount(serviceAccount, env);
@@ -104,7 +116,7 @@ function readText(file: string): string {
 function parseFile(file: string, text: string): KubeConfigFile {
   let content: unknown;
   try {
-    content = parse(text, { logLevel: 'silent' });
+    content = parse(text, { logLevel: 'error' });
   } catch (thrown) {
     throw new OperatorError('Invalid', `${file} is not YAML: ${messageOf(thrown)}; repair the kubeconfig`, { cause: thrown });
   }

@@ -10,7 +10,7 @@ export interface SeenRequest {
   body: string;
 }
 
-export type Answer = (request: SeenRequest, response: ServerResponse) => void | Promise<void>;
+export type Answer = (request: SeenRequest, response: ServerResponse) => unknown;
 
 /** A real HTTP server on loopback that answers as the test says: for the failures that a real API server can't be made to show. */
 export class FakeApiServer {

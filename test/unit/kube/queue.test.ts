@@ -57,7 +57,7 @@ describe('KeyedQueue', () => {
     queue.add('change');
     queue.add('raised');
     queue.add('change', 'Low');
-    const running = queue.run(1, async (key) => void order.push(key), stop.signal);
+    const running = queue.run(1, (key) => Promise.resolve(void order.push(key)), stop.signal);
     await settle();
     expect(order).toEqual(['change', 'raised', 'resync']);
     stop.abort();

@@ -186,10 +186,11 @@ function pathOf(collection: ResourceCollection, id: string): string {
   return `/v1/${collection}/${encodeURIComponent(id)}`;
 }
 
-/** Conflicts are decided by the caller, except that a thing on its way out may hold another one for a moment. */
+/** Conflicts are decided by the caller, except that a thing on its way out may be in the way for a moment. */
 function worthRetrying(call: Call, error: OperatorError): boolean {
   if (error.code === 'Throttled' || error.code === 'Transient') return true;
-  return call.verb === 'delete' && error instanceof LocalCloudError && error.apiCode === 'InUse';
+  const inUse = error instanceof LocalCloudError && error.apiCode === 'InUse';
+  return inUse && (call.verb === 'delete' || error.retryAfterMs !== undefined);
 }
 
 function undefinedWhenGone(error: unknown): undefined {

@@ -23,7 +23,7 @@ export class LocalMembers implements Members {
     this.known.delete(group.id);
     const options = { assertValid: () => assertValid(signalValid, group) };
     const pool = await this.client.setTargets(group.id, wanted, options).catch(async (error: unknown) => {
-      return this.client.setTargets(group.id, await this.withoutDead(wanted, error), options);
+      return this.client.setTargets(group.id, await this.withoutDead(group, wanted, error), options);
     });
     this.known.set(group.id, hashOf(pool.targets));
     return 1;
@@ -55,7 +55,8 @@ export class LocalMembers implements Members {
    * The cloud refuses a whole set for one instance that is no more; its Node goes soon, and the others must not wait for that.
    * @throws `refusal` when it has another cause
    */
-  private async withoutDead(wanted: PoolTarget[], refusal: unknown): Promise<PoolTarget[]> {
+  private async withoutDead({ id }: TargetGroup, wanted: PoolTarget[], refusal: unknown): Promise<PoolTarget[]> {
+    if (refusal instanceof OperatorError && refusal.code === 'NotFound') throw gone(id);
     if (!(refusal instanceof OperatorError) || refusal.code !== 'Invalid') throw refusal;
     const all = await this.client.list('instances');
     const living = new Set(all.filter(({ power, state }) => power !== 'terminated' && state !== 'deleting').map(({ id }) => id));
@@ -68,10 +69,13 @@ export class LocalMembers implements Members {
     const pool = await this.client.get('pools', poolID);
     if (pool !== undefined) return hashOf(pool.targets);
     this.known.delete(poolID);
-    throw new OperatorError('NotFound', `target pool ${poolID} is not in the local cloud any more; the drift pass makes it again`, {
-      resource: poolID,
-    });
+    throw gone(poolID);
   }
+}
+
+function gone(poolID: string): OperatorError {
+  const message = `target pool ${poolID} is not in the local cloud any more; the drift pass makes it again`;
+  return new OperatorError('NotFound', message, { resource: poolID });
 }
 
 /** One target for each instance; Nodes whose providerID names none are left out (`skipped` tells which). */

@@ -37,11 +37,9 @@ export class OwnedResource<C extends ResourceCollection, Inputs extends CommonIn
    */
   async create(inputs: JsonObject, context: ResourceContext): Promise<{ id: string; outputs: JsonObject }> {
     const wanted = this.parse(inputs);
-    const resource = await this.createOnce(wanted, context).catch(async (error: unknown) => {
-      if (existsAlready(error)) return this.findOurs(wanted, context);
-      throw error;
-    });
-    const created = await this.bringTo(resource, wanted, context);
+    const find = (): Promise<Resources[C]> => this.createOrFind(wanted, context);
+    const found = await retry(this.client.retryPolicy, find, (error) => error instanceof NotListedYet, context.signal);
+    const created = await this.bringTo(found, wanted, context);
     return { id: created.id, outputs: outputsOf(this.description, created) };
   }
 
@@ -79,24 +77,34 @@ export class OwnedResource<C extends ResourceCollection, Inputs extends CommonIn
     return this.client.create(this.description.collection, spec, clientToken, this.callOptions(context));
   }
 
-  /** The resource that holds our name; a listing may lag behind the create that told us of it, so it is asked more than once. */
-  private findOurs(wanted: Inputs, context: ResourceContext): Promise<Resources[C]> {
-    const look = async (): Promise<Resources[C]> => {
-      const listed = await this.client.list(this.description.collection, { name: wanted.name }, this.callOptions(context));
-      const found = listed.find(({ name, state }) => name === wanted.name && state !== 'deleting');
-      if (found === undefined)
-        throw this.fail('Transient', context, `the name ${wanted.name} is taken, but nothing of that name is listed yet`);
-      if (madeBy(this.maker(context), found)) return found;
-      throw this.fail('Conflict', context, `the name ${wanted.name} belongs to ${holderOf(found)}`, {
-        remedy: `Delete or rename ${found.id} in the cloud if nobody needs it.`,
-      });
-    };
-    return retry(
-      this.client.retryPolicy,
-      look,
-      (error) => !(error instanceof LocalCloudError) && error.code === 'Transient',
-      context.signal,
-    );
+  private async createOrFind(wanted: Inputs, context: ResourceContext): Promise<Resources[C]> {
+    try {
+      // The answer to a repeated client token may have been given to somebody else since.
+      return this.ours(await this.createOnce(wanted, context), context);
+    } catch (error) {
+      if (existsAlready(error)) return this.findOurs(wanted, context);
+      throw error;
+    }
+  }
+
+  /**
+   * The resource that holds our name.
+   * @throws NotListedYet where the listing lags behind the answer that told us of it, or what holds the name is on its way out
+   */
+  private async findOurs(wanted: Inputs, context: ResourceContext): Promise<Resources[C]> {
+    const listed = await this.client.list(this.description.collection, { name: wanted.name }, this.callOptions(context));
+    const found = listed.find(({ state }) => state !== 'deleting');
+    if (found === undefined)
+      throw new NotListedYet(`${this.token} ${context.name}: the name ${wanted.name} is taken, but nothing of that name is listed`);
+    return this.ours(found, context);
+  }
+
+  /** @throws OperatorError Conflict naming the holder when it is not of this stack and place */
+  private ours(found: Resources[C], context: ResourceContext): Resources[C] {
+    if (madeBy(this.maker(context), found)) return found;
+    throw this.fail('Conflict', context, `the name ${found.name} belongs to ${holderOf(found)}`, {
+      remedy: `Delete ${found.id} in the cloud if nobody needs it.`,
+    });
   }
 
   /** What was just created, or found again, may be of an older try with other inputs. */
@@ -135,6 +143,13 @@ export class OwnedResource<C extends ResourceCollection, Inputs extends CommonIn
   private fail(code: ErrorCode, context: ResourceContext, what: string, detail: { remedy?: string } = {}): OperatorError {
     const message = `${this.token} ${context.name}: ${what}${detail.remedy === undefined ? '' : `. ${detail.remedy}`}`;
     return new OperatorError(code, message, { resource: context.urn, ...detail });
+  }
+}
+
+/** Ends by itself, soon. */
+class NotListedYet extends OperatorError {
+  constructor(message: string) {
+    super('Transient', message);
   }
 }
 

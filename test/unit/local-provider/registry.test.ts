@@ -1,10 +1,9 @@
 import { loadProvider } from '../../../providers/registry';
 
 describe('the registry of providers', () => {
-  it('loads the local cloud without the Pulumi SDK', async () => {
+  it('loads the local cloud', async () => {
     const provider = await loadProvider('local');
     expect(provider).toMatchObject({ kind: 'local', providerIDScheme: 'local' });
-    expect(Object.keys(require.cache).filter((path) => path.includes('@pulumi'))).toEqual([]);
   });
 
   it.each(['nope', 'constructor', '__proto__', ''])('refuses the kind "%s" and names the known ones', async (kind) => {

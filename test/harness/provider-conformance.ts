@@ -1,0 +1,557 @@
+import * as fc from 'fast-check';
+import type { CloudLoadBalancerSpec, CloudProviderSpec, CloudRouteSpec } from '../../crds';
+import { OperatorError } from '../../operator/base/errors';
+import { canonicalJson, type JsonObject } from '../../operator/base/json';
+import type { Cloud, DiscoveredResource, LoadBalancerInput, ProviderModule, RouteInput, Target } from '../../providers/provider';
+import type { UpdateContext, WorkerModule } from '../../providers/worker-module';
+import { ProgramRunner, type RunnerResource } from './program-runner';
+
+/** A real cloud to try a provider on, and what the suite must know of it. */
+export interface ProviderUnderTest {
+  module: ProviderModule;
+  worker: WorkerModule;
+  settings: CloudProviderSpec;
+  /** What stands before the names of the cloud's annotations. */
+  annotationPrefix: string;
+  /** Annotations with good values, and with values that can't be read. */
+  annotations: { good: Record<string, string>; bad: Record<string, string> };
+  /** True where the kind's schema accepts a block that `compile` gave. */
+  acceptsBlock(block: JsonObject): boolean;
+  /** A spec that the cloud can carry, with `listeners` ports from 8000 on. */
+  loadBalancer(listeners: number): CloudLoadBalancerSpec;
+  /** The same load balancer with changes that need no replacement, and with one that does. */
+  changes: { inPlace(spec: CloudLoadBalancerSpec): CloudLoadBalancerSpec; replacing?(spec: CloudLoadBalancerSpec): CloudLoadBalancerSpec };
+  /** Any value that the kind's schema lets through, however odd. */
+  anyLoadBalancer: fc.Arbitrary<CloudLoadBalancerSpec>;
+  route?(destinationCIDR: string, target: Target): CloudRouteSpec;
+  /** Makes machines of this cluster, or of another one, in the cloud. */
+  makeInstances(count: number, clusterID?: string): Promise<Target[]>;
+  control: CloudControl;
+  stop(): Promise<void>;
+}
+
+/** What the suite does to the cloud behind the provider's back. */
+export interface CloudControl {
+  /** Calls since the last reset. */
+  calls(): Promise<{ total: number; writes: number }>;
+  resetCalls(): Promise<void>;
+  /** Every write of the given kind is carried out, but its answer is lost; at most `times`. */
+  loseAnswers(verb: 'create' | 'update' | 'delete', times: number): Promise<void>;
+  /** Every list is refused. */
+  failLists(): Promise<void>;
+  healthy(): Promise<void>;
+  /** Changes a property of a discovered resource that the program sets. */
+  tamper(resource: DiscoveredResource): Promise<void>;
+  /** Marks a resource as somebody else's. */
+  disown(resource: DiscoveredResource): Promise<void>;
+  setTargets(groupID: string, targets: Target[], port: number): Promise<void>;
+}
+
+const CLUSTER = '0a1b2c3d-1111-4222-8333-444455556666';
+const OTHER_CLUSTER = 'ffffffff-1111-4222-8333-444455556666';
+
+/**
+ * The rules of docs/provider-contract.md as tests; each test names its rules.
+ * @param start brings up a real cloud; called once
+ */
+export function describeProviderConformance(name: string, start: () => Promise<ProviderUnderTest>): void {
+  describe(`${name} keeps the provider contract`, () => {
+    const suite = new Suite(start);
+    beforeAll(() => suite.begin(), 60_000);
+    afterEach(() => suite.clean());
+    afterAll(() => suite.end());
+    describeAnnotations(suite);
+    describeRendering(suite);
+    describeResources(suite);
+    describeDiscovery(suite);
+    describeMembers(suite);
+    describeInstances(suite);
+    describeRoutes(suite);
+  });
+}
+
+/** The state of one suite: the cloud, a connection, and the stacks made so far. */
+class Suite {
+  under!: ProviderUnderTest;
+  cloud!: Cloud;
+  valid = true;
+  counted = 0;
+  private readonly runners: ProgramRunner[] = [];
+  private serial = 0;
+
+  constructor(private readonly start: () => Promise<ProviderUnderTest>) {}
+
+  async begin(): Promise<void> {
+    this.under = await this.start();
+    this.cloud = await this.connect();
+  }
+
+  connect(clusterID = CLUSTER): Promise<Cloud> {
+    const readSecret = () => Promise.reject(new OperatorError('NotFound', 'no secrets here'));
+    return this.under.module.connect(this.under.settings, { clusterID, providerName: 'conformance', readSecret });
+  }
+
+  async clean(): Promise<void> {
+    this.valid = true;
+    await this.under.control.healthy();
+    for (const runner of this.runners.splice(0)) await runner.destroy();
+  }
+
+  async end(): Promise<void> {
+    await this.cloud.close();
+    await this.under.stop();
+  }
+
+  input(listeners = 1): LoadBalancerInput {
+    const number = String(++this.serial).padStart(8, '0');
+    const uid = `${number}-0000-4000-8000-111111111111`;
+    const ownerUID = `${number}-0000-4000-8000-222222222222`;
+    return { uid, ownerUID, namespace: 'demo', name: `web-${this.serial}`, spec: this.under.loadBalancer(listeners) };
+  }
+
+  stack(): string {
+    return `stack-${++this.serial}`;
+  }
+
+  runner(stack: string): ProgramRunner {
+    const context: UpdateContext = {
+      stack,
+      clusterID: CLUSTER,
+      assertValid: () => {
+        if (!this.valid) throw new OperatorError('Canceled', 'the lease is gone');
+      },
+      countCall: () => void this.counted++,
+    };
+    const runner = new ProgramRunner(this.under.worker, this.under.worker.resourceProviders(this.cloud.workerSettings(), context), stack);
+    this.runners.push(runner);
+    return runner;
+  }
+
+  render(stack: string, ...inputs: LoadBalancerInput[]): JsonObject {
+    return this.cloud.loadBalancers!.render(stack, inputs);
+  }
+
+  async discovered(stack: string): Promise<DiscoveredResource[]> {
+    return (await this.cloud.discover!([stack])).get(stack) ?? [];
+  }
+
+  /** Writes that `act` makes. */
+  async writes(act: () => Promise<unknown>): Promise<number> {
+    await this.under.control.resetCalls();
+    await act();
+    return (await this.under.control.calls()).writes;
+  }
+
+  /** A load balancer that stands. */
+  async standing(listeners = 1): Promise<Standing> {
+    const input = this.input(listeners);
+    const stack = this.stack();
+    const runner = this.runner(stack);
+    const outputs = await runner.up(this.render(stack, input));
+    return { input, stack, runner, outputs };
+  }
+}
+
+interface Standing {
+  input: LoadBalancerInput;
+  stack: string;
+  runner: ProgramRunner;
+  outputs: JsonObject;
+}
+
+function describeAnnotations(suite: Suite): void {
+  test('P-4: compile never throws, and its block is always one that the kind accepts', () => {
+    const { module, annotationPrefix, annotations } = suite.under;
+    const keys = fc.oneof(
+      fc.constantFrom(...Object.keys(annotations.good)),
+      fc.string(),
+      fc.string().map((text) => annotationPrefix + text),
+    );
+    fc.assert(
+      fc.property(fc.dictionary(keys, fc.oneof(fc.string(), fc.constantFrom(...Object.values(annotations.good)))), (given) => {
+        const { block, problems } = module.compile(given);
+        expect(suite.under.acceptsBlock(block)).toBe(true);
+        expect(module.compile(given)).toEqual({ block, problems });
+      }),
+    );
+  });
+
+  test('P-5: good annotations give no problem, others are told to their author, foreign ones are left alone', () => {
+    const { module, annotationPrefix, annotations } = suite.under;
+    const good = module.compile({ ...annotations.good, 'example.com/other': 'x' });
+    expect(good.problems).toEqual([]);
+    expect(Object.keys(good.block).length).toBeGreaterThan(0);
+    const unknown = module.compile({ ...annotations.good, [`${annotationPrefix}no-such-thing`]: 'x' });
+    expect(unknown.problems).toMatchObject([{ severity: 'Warning', field: `${annotationPrefix}no-such-thing`, value: 'x' }]);
+    expect(unknown.block).toEqual(good.block);
+    for (const [key, value] of Object.entries(annotations.bad)) {
+      const { problems } = module.compile({ [key]: value });
+      expect(problems).toMatchObject([{ severity: 'Error', field: key, value }]);
+      expect(problems[0]?.message).toContain(value);
+    }
+  });
+}
+
+function describeRendering(suite: Suite): void {
+  test('P-6, P-7: validate and render take whatever the schema lets through; render is deterministic JSON', () => {
+    const loadBalancers = suite.cloud.loadBalancers!;
+    fc.assert(
+      fc.property(suite.under.anyLoadBalancer, (spec) => {
+        for (const { field, message } of loadBalancers.validate(spec)) expect(field === '' || message === '').toBe(false);
+        const input = { ...suite.input(), spec };
+        const rendered = suite.render('s', input);
+        expect(JSON.parse(JSON.stringify(rendered))).toEqual(rendered);
+        expect(canonicalJson(suite.render('s', copyOf(input)))).toBe(canonicalJson(rendered));
+      }),
+      { numRuns: 50 },
+    );
+  });
+
+  test('P-7: the order of inputs does not matter', () => {
+    const inputs = [suite.input(), suite.input(2), suite.input(3)];
+    expect(canonicalJson(suite.render('s', ...inputs))).toBe(canonicalJson(suite.render('s', ...inputs.toReversed())));
+  });
+
+  test('P-10: results say nothing of what the outputs do not hold', () => {
+    for (const outputs of [{}, { uid: null }, { uid: {} }, { uid: 'x' }])
+      expect(suite.cloud.loadBalancers!.results(outputs as never, 'uid')).toBeUndefined();
+  });
+
+  test('P-10: results give an address with ipMode, and one target group for each listener', async () => {
+    const { input, outputs } = await suite.standing(2);
+    const result = suite.cloud.loadBalancers!.results(outputs, input.uid);
+    expect(result?.ingress.length).toBeGreaterThan(0);
+    result?.ingress.forEach(({ ip, hostname, ipMode }) =>
+      expect(hostname !== undefined || (ip !== undefined && ipMode !== undefined)).toBe(true),
+    );
+    const ports = input.spec.listeners.map(({ nodePort }) => nodePort);
+    expect(result?.targetGroups.map(({ port }) => port).sort()).toEqual(ports.sort());
+    expect(new Set(result?.targetGroups.map(({ id }) => id)).size).toBe(ports.length);
+    expect(suite.cloud.loadBalancers!.results(outputs, 'another-uid')).toBeUndefined();
+  });
+}
+
+function describeResources(suite: Suite): void {
+  test('P-11: a lost answer to any create makes nothing twice', async () => {
+    await suite.under.control.loseAnswers('create', 3);
+    const { stack, runner } = await suite.standing(2);
+    expect(ids(await suite.discovered(stack))).toEqual(ids(runner.checkpoint()));
+  });
+
+  test('P-11: a worker that died before it could tell is no reason for a second one, whatever was wanted then', async () => {
+    const { input, stack, runner } = await suite.standing(2);
+    const left = ids(runner.checkpoint());
+    const inputs = suite.render(stack, { ...input, spec: suite.under.changes.inPlace(input.spec) });
+    runner.restore([]);
+    await runner.up(inputs);
+    expect(ids(runner.checkpoint())).toEqual(left);
+    expectSame(await suite.discovered(stack), runner.checkpoint());
+  });
+
+  test('P-12: what belongs to somebody else is neither adopted nor deleted', async () => {
+    const { input, stack, runner } = await suite.standing();
+    const resources = await suite.discovered(stack);
+    for (const resource of resources) await suite.under.control.disown(resource);
+    expect(await suite.discovered(stack)).toEqual([]);
+    const another = suite.runner(stack);
+    await expectError('Conflict', another.up(suite.render(stack, input)));
+    expect(another.checkpoint()).toEqual([]);
+    for (const { type: token, name, id } of resources) {
+      const { type, context } = runner.resource(token, name);
+      const before = await type.read(id, context);
+      await expectError('Conflict', type.delete(id, context));
+      expect(await type.read(id, context)).toEqual(before);
+    }
+    runner.restore([]);
+  });
+
+  test('P-13: read gives the inputs that the program set, and undefined for what is gone', async () => {
+    const { runner } = await suite.standing(2);
+    const resources = [...runner.checkpoint()];
+    for (const { type: token, name, id, inputs, outputs } of resources) {
+      const { type, context } = runner.resource(token, name);
+      expect(await type.read(id, context)).toEqual({ inputs, outputs });
+    }
+    await runner.destroy();
+    for (const { type: token, name, id } of resources) {
+      const { type, context } = runner.resource(token, name);
+      expect(await type.read(id, context)).toBeUndefined();
+      // P-15
+      await type.delete(id, context);
+    }
+  });
+
+  test('P-14: an update changes in place what can be, and a lost answer to it does no harm', async () => {
+    const { input, stack, runner } = await suite.standing(2);
+    const before = ids(runner.checkpoint());
+    await suite.under.control.loseAnswers('update', 2);
+    await runner.up(suite.render(stack, { ...input, spec: suite.under.changes.inPlace(input.spec) }));
+    expect(ids(runner.checkpoint())).toEqual(before);
+    expectSame(await suite.discovered(stack), runner.checkpoint());
+  });
+
+  test('P-14: an update brings back what somebody changed', async () => {
+    const { stack, runner } = await suite.standing();
+    for (const found of await suite.discovered(stack)) {
+      await suite.under.control.tamper(found);
+      const known = runner.checkpoint().find(({ id }) => id === found.id)!;
+      const { type, context } = runner.resource(known.type, known.name);
+      await type.update(known.id, known.outputs, known.inputs, context);
+    }
+    expectSame(await suite.discovered(stack), runner.checkpoint());
+  });
+
+  test('P-15: deletes survive lost answers and leave nothing', async () => {
+    const { stack, runner } = await suite.standing(2);
+    await suite.under.control.loseAnswers('delete', 3);
+    await runner.destroy();
+    expect(await suite.discovered(stack)).toEqual([]);
+  });
+
+  test('P-15: a listener that goes takes its target group along', async () => {
+    const { input, stack, runner } = await suite.standing(3);
+    const [first] = input.spec.listeners;
+    await runner.up(suite.render(stack, { ...input, spec: { ...input.spec, listeners: [first!] } }));
+    expectSame(await suite.discovered(stack), runner.checkpoint());
+  });
+
+  test('P-16: nothing is written once the update may not write any more', async () => {
+    const { input, stack, runner } = await suite.standing();
+    const [known] = runner.checkpoint();
+    const { type, context } = runner.resource(known!.type, known!.name);
+    const changed = suite.render(stack, { ...input, spec: suite.under.changes.inPlace(input.spec) });
+    const fresh = suite.runner(suite.stack());
+    suite.valid = false;
+    const writes = await suite.writes(async () => {
+      await expectError('Canceled', fresh.up(suite.render('other', suite.input())));
+      await expectError('Canceled', runner.up(changed));
+      await expectError('Canceled', runner.destroy());
+      expect(await type.read(known!.id, context)).toBeDefined();
+    });
+    expect(writes).toBe(0);
+  });
+
+  test('P-17: every call to the cloud is counted', async () => {
+    await suite.under.control.resetCalls();
+    suite.counted = 0;
+    const { runner } = await suite.standing(2);
+    await runner.destroy();
+    expect(suite.counted).toBe((await suite.under.control.calls()).total);
+  });
+
+  test('P-18: a second update of an unchanged object does nothing', async () => {
+    const { input, stack, runner } = await suite.standing(2);
+    await suite.under.control.resetCalls();
+    await runner.up(suite.render(stack, copyOf(input)));
+    expect((await suite.under.control.calls()).total).toBe(0);
+  });
+
+  test('P-18: a replacement leaves one of each, also of what a dead worker left', async () => {
+    const { changes } = suite.under;
+    const { input, stack, runner } = await suite.standing(2);
+    if (changes.replacing === undefined) return;
+    const replaced = suite.render(stack, { ...input, spec: changes.replacing(input.spec) });
+    const before = ids(runner.checkpoint());
+    await runner.up(replaced);
+    expect(ids(runner.checkpoint())).not.toEqual(before);
+    expectSame(await suite.discovered(stack), runner.checkpoint());
+    runner.restore([]);
+    await runner.up(suite.render(stack, input));
+    expectSame(await suite.discovered(stack), runner.checkpoint());
+  });
+}
+
+function describeDiscovery(suite: Suite): void {
+  test('P-19: discover finds exactly what the program set', async () => {
+    const { stack, runner } = await suite.standing(3);
+    expectSame(await suite.discovered(stack), runner.checkpoint());
+  });
+
+  test('P-19: the number of calls does not grow with the number of stacks', async () => {
+    const calls = async (): Promise<number> => {
+      await suite.under.control.resetCalls();
+      await suite.cloud.discover!();
+      return (await suite.under.control.calls()).total;
+    };
+    const one = await suite.standing();
+    const alone = await calls();
+    const two = await suite.standing();
+    expect(await calls()).toBe(alone);
+    const all = await suite.cloud.discover!();
+    expectSame(all.get(one.stack) ?? [], one.runner.checkpoint());
+    expectSame(all.get(two.stack) ?? [], two.runner.checkpoint());
+    expect([...(await suite.cloud.discover!([one.stack, 'no-such-stack'])).keys()]).toEqual([one.stack]);
+  });
+
+  test('P-19: another cluster finds nothing of it', async () => {
+    await suite.standing();
+    const other = await suite.connect(OTHER_CLUSTER);
+    expect(await other.discover!()).toEqual(new Map());
+    await other.close();
+  });
+
+  test('P-20: what changed and what is gone is seen; a failing listing is an error, never a short answer', async () => {
+    const { stack, runner } = await suite.standing();
+    const before = await suite.discovered(stack);
+    await suite.under.control.tamper(before[0]!);
+    const after = (await suite.discovered(stack)).find(({ id }) => id === before[0]!.id);
+    expect(canonicalJson(after?.inputs)).not.toBe(canonicalJson(before[0]!.inputs));
+    await suite.under.control.failLists();
+    await expect(suite.cloud.discover!()).rejects.toBeInstanceOf(OperatorError);
+    await expect(suite.cloud.instances!.list()).rejects.toBeInstanceOf(OperatorError);
+    await suite.under.control.healthy();
+    await runner.destroy();
+    expect((await suite.cloud.discover!()).has(stack)).toBe(false);
+  });
+}
+
+function describeMembers(suite: Suite): void {
+  const always = () => true;
+
+  test('P-21, P-22: the whole set goes in once, and again only when it differs', async () => {
+    const members = suite.cloud.members!;
+    const { input, outputs } = await suite.standing();
+    const [group] = suite.cloud.loadBalancers!.results(outputs, input.uid)!.targetGroups;
+    const targets = await suite.under.makeInstances(3);
+    expect(await suite.writes(() => members.sync(group!, targets, always))).toBe(1);
+    expect(await suite.writes(() => members.sync(group!, targets, always))).toBe(0);
+    expect(await suite.writes(() => members.sync(group!, targets.toReversed(), always))).toBe(0);
+    const restarted = await suite.connect();
+    expect(await suite.writes(() => restarted.members!.sync(group!, targets, always))).toBe(0);
+    await restarted.close();
+    expect(await suite.writes(() => members.sync(group!, targets.slice(1), always))).toBe(1);
+    expect(await suite.writes(() => members.sync(group!, [], always))).toBe(1);
+  });
+
+  test('P-22: hashes tell sets apart and nothing else, before and after they are registered', async () => {
+    const members = suite.cloud.members!;
+    const { input, outputs } = await suite.standing();
+    const [group] = suite.cloud.loadBalancers!.results(outputs, input.uid)!.targetGroups;
+    const targets = await suite.under.makeInstances(3);
+    const hash = members.hash(group!, targets);
+    expect(members.hash(group!, [...targets.toReversed(), targets[0]!])).toBe(hash);
+    const others = [targets.slice(1), [], [targets[0]!]].map((set) => members.hash(group!, set));
+    expect(new Set([hash, ...others, members.hash({ ...group!, port: group!.port + 1 }, targets)]).size).toBe(5);
+    await members.sync(group!, targets, always);
+    expect((await members.observe()).get(group!.id)).toBe(hash);
+    await members.sync(group!, [], always);
+    expect((await members.observe()).get(group!.id)).toBe(members.hash(group!, []));
+  });
+
+  test('P-23: nothing is written once the operator may not write any more', async () => {
+    const { input, outputs } = await suite.standing();
+    const [group] = suite.cloud.loadBalancers!.results(outputs, input.uid)!.targetGroups;
+    const targets = await suite.under.makeInstances(1);
+    const writes = await suite.writes(() =>
+      expectError(
+        'Canceled',
+        suite.cloud.members!.sync(group!, targets, () => false),
+      ),
+    );
+    expect(writes).toBe(0);
+  });
+
+  test('P-24: Nodes of other clouds are left out, and said to be', async () => {
+    const members = suite.cloud.members!;
+    const { input, outputs } = await suite.standing();
+    const [group] = suite.cloud.loadBalancers!.results(outputs, input.uid)!.targetGroups;
+    const targets = await suite.under.makeInstances(1);
+    const foreign = ['', 'other:///zone/i-1', 'nonsense'].map((providerID, index) => ({
+      nodeName: `foreign-${index}`,
+      providerID,
+      addresses: [],
+    }));
+    expect(members.hash(group!, [...targets, ...foreign])).toBe(members.hash(group!, targets));
+    await members.sync(group!, [...foreign, ...targets], always);
+    expect((await members.observe()).get(group!.id)).toBe(members.hash(group!, targets));
+    expect(members.skipped!([...targets, ...foreign]).map(({ value }) => value)).toEqual(foreign.map(({ providerID }) => providerID));
+  });
+
+  test('P-25: targets that somebody changed are seen and put right, and a lost answer does no harm', async () => {
+    const members = suite.cloud.members!;
+    const { input, outputs } = await suite.standing();
+    const [group] = suite.cloud.loadBalancers!.results(outputs, input.uid)!.targetGroups;
+    const targets = await suite.under.makeInstances(2);
+    await members.sync(group!, targets, always);
+    await suite.under.control.setTargets(group!.id, targets.slice(1), group!.port);
+    expect(await suite.writes(() => members.sync(group!, targets, always))).toBe(1);
+    await suite.under.control.setTargets(group!.id, targets.slice(1), group!.port);
+    expect((await members.observe()).get(group!.id)).not.toBe(members.hash(group!, targets));
+    expect(await suite.writes(() => members.sync(group!, targets, always))).toBe(1);
+    expect((await members.observe()).get(group!.id)).toBe(members.hash(group!, targets));
+  });
+}
+
+function describeInstances(suite: Suite): void {
+  test('P-26: every machine of the cluster is listed with what a Node needs, and none of another cluster', async () => {
+    const ours = await suite.under.makeInstances(2);
+    const theirs = await suite.under.makeInstances(1, OTHER_CLUSTER);
+    await suite.under.control.resetCalls();
+    const listed = await suite.cloud.instances!.list();
+    expect((await suite.under.control.calls()).total).toBe(1);
+    for (const { providerID, nodeName } of ours) {
+      const found = listed.find((instance) => instance.providerID === providerID);
+      expect(found).toMatchObject({ state: 'Running' });
+      expect(found?.names).toContain(nodeName);
+      expect(providerID.startsWith(`${suite.under.module.providerIDScheme}://`)).toBe(true);
+      expect(found?.addresses.some(({ type }) => type === 'InternalIP')).toBe(true);
+      for (const fact of [found?.zone, found?.region, found?.type, found?.id]) expect(fact).toBeTruthy();
+    }
+    expect(listed.map(({ providerID }) => providerID)).not.toContain(theirs[0]!.providerID);
+  });
+}
+
+function describeRoutes(suite: Suite): void {
+  const inputOf = (spec: CloudRouteSpec, number: number): RouteInput => ({ name: `route-${number}`, uid: `uid-${number}`, spec });
+
+  test('P-27, P-28: a route keeps its shard and its place when the next hop changes; discover finds what was set', async () => {
+    const { under } = suite;
+    const { routes } = suite.cloud;
+    if (under.route === undefined || routes === undefined) return;
+    const route = (destinationCIDR: string, target: Target): CloudRouteSpec => under.route!(destinationCIDR, target);
+    const [one, two] = await under.makeInstances(2);
+    const first = inputOf(route('10.244.1.0/24', one!), 1);
+    const moved = inputOf(route('10.244.1.0/24', two!), 2);
+    expect(routes.validate(first.spec)).toEqual([]);
+    const stack = routes.shard(first);
+    expect(routes.shard(copyOf(first))).toBe(stack);
+    const runner = suite.runner(stack);
+    await runner.up(routes.render(stack, [first]));
+    const before = ids(runner.checkpoint());
+    await runner.up(routes.render(stack, [moved]));
+    expect(ids(runner.checkpoint())).toEqual(before);
+    expectSame(await suite.discovered(stack), runner.checkpoint());
+    const both = [moved, inputOf(route('10.244.2.0/24', one!), 3)];
+    expect(canonicalJson(routes.render(stack, both))).toBe(canonicalJson(routes.render(stack, both.toReversed())));
+    await runner.up(routes.render(stack, both));
+    expectSame(await suite.discovered(stack), runner.checkpoint());
+    await suite.under.control.resetCalls();
+    await runner.up(routes.render(stack, both));
+    expect((await suite.under.control.calls()).total).toBe(0);
+  });
+}
+
+/** Not structuredClone: its arrays are of another realm under jest, and the Pulumi SDK takes those for objects. */
+function copyOf<T>(value: T): T {
+  return JSON.parse(JSON.stringify(value)) as T;
+}
+
+function ids(resources: { id: string }[]): string[] {
+  return resources.map(({ id }) => id).sort();
+}
+
+/** Same resources with the same inputs and outputs, in any order. */
+function expectSame(found: DiscoveredResource[], checkpoint: RunnerResource[]): void {
+  const sorted = (resources: (DiscoveredResource | RunnerResource)[]) =>
+    resources.map(({ type, name, id, inputs, outputs }) => ({ type, name, id, inputs, outputs })).sort((a, b) => (a.id < b.id ? -1 : 1));
+  expect(sorted(found)).toEqual(sorted(checkpoint));
+  expect(checkpoint.length).toBeGreaterThan(0);
+}
+
+async function expectError(code: OperatorError['code'], failing: Promise<unknown>): Promise<void> {
+  const error = await failing.then(
+    () => undefined,
+    (thrown: unknown) => thrown,
+  );
+  expect(error).toMatchObject({ code });
+}

@@ -32,15 +32,19 @@ export function adoptFindings(
   const matches = match(resources, found, stack);
   const kept = withoutGone(withActual(resources, matches), matches);
   const inserted = insertUnknown(kept, matches, stack);
-  const { pending_operations: _dropped, ...rest } = checkpoint;
-  return { ...start, deployment: { ...rest, resources: inOrder(inserted) } };
+  return { ...start, deployment: { ...withoutPending(checkpoint), resources: inOrder(inserted) } };
 }
 
 /** Forgets operations in flight, for stacks that nobody can discover: their creates must find what is there (by name or client token). Pure. */
 export function dropPending(deployment: Deployment | null): Deployment | null {
   if (deployment?.deployment === undefined || deployment.deployment === null) return deployment;
-  const { pending_operations: _dropped, ...rest } = deployment.deployment;
-  return { ...deployment, deployment: rest };
+  return { ...deployment, deployment: withoutPending(deployment.deployment) };
+}
+
+function withoutPending(checkpoint: Checkpoint): Checkpoint {
+  const copy = { ...checkpoint };
+  delete copy.pending_operations;
+  return copy;
 }
 
 function withActual(resources: CheckpointResource[], matches: Matches): CheckpointResource[] {
@@ -73,7 +77,7 @@ function withoutEdges(resource: CheckpointResource, living: Set<string>): Checkp
       ? {}
       : { propertyDependencies: Object.fromEntries(Object.entries(propertyDependencies).map(([key, urns]) => [key, alive(urns ?? [])])) }),
     ...(deletedWith !== undefined && living.has(deletedWith) ? { deletedWith } : {}),
-  } as CheckpointResource;
+  };
 }
 
 function insertUnknown(resources: CheckpointResource[], matches: Matches, stack: { project: string; name: string }): CheckpointResource[] {

@@ -86,8 +86,10 @@ export function toStored(deployment: Deployment): Deployment {
   const checkpoint = deployment.deployment;
   if (checkpoint === null) return deployment;
   const bare = (resource: CheckpointResource): CheckpointResource => {
-    const { sourcePosition: _position, stackTrace: _trace, ...rest } = resource;
-    return rest as CheckpointResource;
+    const copy = { ...resource };
+    delete copy.sourcePosition;
+    delete copy.stackTrace;
+    return copy;
   };
   return {
     ...deployment,

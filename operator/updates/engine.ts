@@ -5,13 +5,12 @@ import type { Clock } from '../base/clock';
 import { OperatorError } from '../base/errors';
 import { hashJson } from '../base/json';
 import type { Logger } from '../base/log';
-import { adoptFindings, dropPending } from './adoption';
 import { isEmpty, resourcesOf } from './checkpoint';
-import { driftOf, match } from './drift';
-import type { DoneEvent, UpdateRequest, WorkerEvent } from './protocol';
+import type { UpdateRequest, WorkerEvent } from './protocol';
 import { DirectoryStateStore } from './state/directory-state-store';
 import type { StackRecord } from './state/stack-record';
 import type { StoredStack } from './state/state-store';
+import { StackStates } from './stack-states';
 import { StackQueue } from './stack-queue';
 import type { ChangeCounts, StackState, StackUpdate, UpdateHooks, UpdateResult, Updates } from './update';
 import { WorkerPool } from './worker-pool';
@@ -56,20 +55,17 @@ interface Job {
   hooks: UpdateHooks;
 }
 
-/** Runs stack updates: the decision whether anything runs, recovery of what was left open, the workers. */
+/** Runs stack updates: decides whether anything runs, recovers what was left open, hands the rest to workers. */
 export class UpdateEngine implements Updates {
-  /** This run of the operator: stacks last written by another one get a higher epoch. */
-  readonly #holder = randomUUID();
   readonly #store: DirectoryStateStore;
+  readonly #states: StackStates;
   readonly #pool: WorkerPool;
-  readonly #queue = new StackQueue<Job, UpdateResult>(
-    (job) => this.#update(job),
-    (older, newer) => this.#merge(older, newer),
-  );
+  readonly #queue = new StackQueue<Job, UpdateResult>((job) => this.#update(job), merge);
   readonly #running = new Set<WorkerProcess>();
 
   constructor(private readonly options: UpdateEngineOptions) {
     this.#store = new DirectoryStateStore(options.stateDirectory);
+    this.#states = new StackStates(this.#store, options.clock, options.logger);
     const maxMB = options.maxWorkerMB ?? 512;
     this.#pool = new WorkerPool({
       max: options.workers ?? 2,
@@ -101,9 +97,7 @@ export class UpdateEngine implements Updates {
   }
 
   async states(): Promise<StackState[]> {
-    const all = await this.#store.list();
-    const states = await Promise.all(all.map(({ stack }) => this.state(stack)));
-    return states.filter((state) => state !== undefined);
+    return (await this.#states.all()).map(stateOf);
   }
 
   async state(stack: string): Promise<StackState | undefined> {
@@ -115,38 +109,20 @@ export class UpdateEngine implements Updates {
     return this.#queue.push(update.stack, { update, hooks });
   }
 
-  async compare(stack: string, found: DiscoveredResource[]): Promise<Drift[]> {
-    const stored = await this.#store.read(stack);
-    return stored === undefined ? [] : driftIn(stored.record, found);
+  compare(stack: string, found: DiscoveredResource[]): Promise<Drift[]> {
+    return this.#states.compare(stack, found);
   }
 
   async adoptFindings(stack: string, found: DiscoveredResource[]): Promise<Drift[]> {
-    const adoption = this.#queue.exclusive(stack, async () => {
-      const stored = await this.#store.read(stack);
-      if (stored === undefined) return [];
-      const drift = driftIn(stored.record, found);
-      if (drift.length > 0) await this.#adopt(stored.record, stored.version, found);
-      return drift;
-    });
-    return (await adoption) ?? [];
+    return (await this.#queue.exclusive(stack, () => this.#states.adopt(stack, found))) ?? [];
   }
 
+  /** Lets steps in flight finish and be stored, then ends all workers. What waits is refused. */
   async close(): Promise<void> {
     this.#pool.drain();
     for (const worker of this.#running) worker.cancel(new OperatorError('Canceled', 'updates are being shut down'));
     await this.#queue.close();
     await this.#pool.close();
-  }
-
-  #merge(older: Job, newer: Job): Job {
-    const onStart = (): void => {
-      older.hooks.onStart?.();
-      newer.hooks.onStart?.();
-    };
-    return {
-      update: { ...newer.update, force: newer.update.force === true || older.update.force === true },
-      hooks: { ...newer.hooks, onStart },
-    };
   }
 
   async #update({ update, hooks }: Job): Promise<UpdateResult> {
@@ -156,65 +132,29 @@ export class UpdateEngine implements Updates {
     assertSameStack(update, stored?.record);
     const hash = hashOf(update);
     if (stored !== undefined && isUnchanged(update, stored.record, hash)) return resultOf(stored.record, 'Unchanged');
-    const base = await this.#recover(update, stored, hooks);
-    if (update.inputs === undefined && (base === undefined || isEmpty(base.record.checkpoint))) return this.#removeEmpty(update, base);
-    const done = await this.#execute(update, base, hash, hooks);
-    const record = update.inputs === undefined ? base?.record : (await this.#store.read(update.stack))?.record;
-    if (record === undefined) throw new OperatorError('Conflict', `stack ${update.stack}: its state vanished after the update`);
+    const base = await this.#states.recover(update, stored, hooks.discover);
+    const measured = await (update.inputs === undefined ? this.#destroy(update, base, hooks) : this.#execute(update, base, hash, hooks));
     const durationMs = Math.round(this.options.clock.monotonic() - startedAt);
-    const result = resultOf(record, update.inputs === undefined ? 'Destroyed' : 'Updated');
-    const { changes, cloudCalls } = done;
-    return { ...result, ...(update.inputs === undefined ? { outputs: {}, resources: [] } : {}), changes, cloudCalls, durationMs };
+    if (update.inputs === undefined) return { ...destroyedResult(base?.record), ...measured, durationMs };
+    const after = await this.#store.read(update.stack);
+    if (after === undefined) throw new OperatorError('Conflict', `stack ${update.stack}: somebody removed its state during the update`);
+    return { ...resultOf(after.record, 'Updated'), ...measured, durationMs };
   }
 
-  /** Finds out what an interrupted update left, before anything else. A destroy without any state asks the cloud too. */
-  async #recover(update: StackUpdate, stored: StoredStack | undefined, hooks: UpdateHooks): Promise<StoredStack | undefined> {
-    const lost = stored === undefined && update.inputs === undefined;
-    if (stored?.record.open !== true && !lost) return stored;
-    const found = await hooks.discover?.();
-    if (lost && (found === undefined || found.length === 0)) return undefined;
-    const record = stored?.record ?? emptyRecord(update, this.#holder);
-    this.options.logger.info(
-      { stack: update.stack, found: found?.length },
-      'the stack was left open; what is in the cloud was written into its state',
-    );
-    return this.#adopt(record, stored?.version, found);
-  }
-
-  async #adopt(record: StackRecord, version: string | undefined, found: DiscoveredResource[] | undefined): Promise<StoredStack> {
-    const checkpoint =
-      found === undefined
-        ? dropPending(record.checkpoint)
-        : adoptFindings(record.checkpoint, found, { project: record.project, name: record.stack });
-    const adopted: StackRecord = {
-      ...record,
-      checkpoint,
-      // The cloud is known to differ from what the hash stands for.
-      inputsHash: '',
-      holder: this.#holder,
-      epoch: record.holder === this.#holder ? record.epoch : record.epoch + 1,
-      updatedAt: new Date(this.options.clock.now()).toISOString(),
-    };
-    return { record: adopted, version: await this.#store.write(adopted, version) };
-  }
-
-  async #removeEmpty(update: StackUpdate, stored: StoredStack | undefined): Promise<UpdateResult> {
+  /** Deletes everything and removes the state; without anything to delete, no engine runs. */
+  async #destroy(update: StackUpdate, stored: StoredStack | undefined, hooks: UpdateHooks): Promise<Measured> {
+    if (!isEmpty(stored?.record.checkpoint ?? null)) return this.#execute(update, stored, '', hooks);
     if (stored !== undefined) await this.#store.remove(update.stack, stored.version);
-    return { ...resultOf(stored?.record ?? emptyRecord(update, this.#holder), 'Destroyed'), outputs: {}, resources: [] };
+    return { changes: { ...NO_CHANGES }, cloudCalls: 0 };
   }
 
-  async #execute(
-    update: StackUpdate,
-    stored: StoredStack | undefined,
-    hash: string,
-    hooks: UpdateHooks,
-  ): Promise<DoneEvent & { cloudCalls: number }> {
+  async #execute(update: StackUpdate, stored: StoredStack | undefined, hash: string, hooks: UpdateHooks): Promise<Measured> {
     const worker = await this.#pool.acquire(update.providerName);
     this.#running.add(worker);
     let cloudCalls = 0;
     try {
       hooks.onStart?.();
-      const done = await worker.run(this.#request(update, stored, hash), {
+      const { changes } = await worker.run(this.#request(update, stored, hash), {
         deadlineMs: update.deadlineMs ?? this.options.deadlineMs ?? 600_000,
         isValid: hooks.isValid,
         onEvent: (event) => {
@@ -222,7 +162,7 @@ export class UpdateEngine implements Updates {
           this.options.onEvent?.(update.stack, event);
         },
       });
-      return { ...done, cloudCalls };
+      return { changes, cloudCalls };
     } finally {
       this.#running.delete(worker);
       this.#pool.release(worker);
@@ -242,13 +182,25 @@ export class UpdateEngine implements Updates {
       inputsHash,
       settings,
       state: this.#store.location,
-      holder: this.#holder,
+      holder: this.#states.holder,
       validUntil: 0,
       ...(modulePath === undefined ? {} : { modulePath }),
       ...(update.inputs === undefined ? {} : { inputs: update.inputs }),
       ...(stored === undefined ? {} : { stateVersion: stored.version }),
     };
   }
+}
+
+type Measured = Pick<UpdateResult, 'changes' | 'cloudCalls'>;
+
+/** What is to be done for two waiting updates of one stack: the newer one, by force if either was, telling both. */
+function merge(older: Job, newer: Job): Job {
+  const onStart = (): void => {
+    older.hooks.onStart?.();
+    newer.hooks.onStart?.();
+  };
+  const force = newer.update.force === true || older.update.force === true;
+  return { update: { ...newer.update, force }, hooks: { ...newer.hooks, onStart } };
 }
 
 /** Hash of everything that decides what the program makes. */
@@ -268,15 +220,6 @@ function assertSameStack(update: StackUpdate, record: StackRecord | undefined): 
   });
 }
 
-function driftIn(record: StackRecord, found: DiscoveredResource[]): Drift[] {
-  return driftOf(match(record.checkpoint?.deployment?.resources ?? [], found, { project: record.project, name: record.stack }));
-}
-
-function emptyRecord({ stack, project, providerKind, programVersion }: StackUpdate, holder: string): StackRecord {
-  const unset = { inputs: null, inputsHash: '', outputs: {}, checkpoint: null, updatedAt: '' };
-  return { stack, project, providerKind, programVersion, incarnation: randomUUID(), epoch: 1, holder, open: true, ...unset };
-}
-
 function stateOf(record: StackRecord): StackState {
   const { stack, project, inputsHash, programVersion, incarnation, epoch, open, outputs } = record;
   return { stack, project, inputsHash, programVersion, incarnation, epoch, open, outputs, resources: resourcesOf(record.checkpoint) };
@@ -286,4 +229,10 @@ function resultOf(record: StackRecord, result: UpdateResult['result']): UpdateRe
   const { outputs, inputsHash, incarnation, epoch } = record;
   const measured = { changes: { ...NO_CHANGES }, cloudCalls: 0, durationMs: 0 };
   return { result, outputs, resources: resourcesOf(record.checkpoint), inputsHash, incarnation, epoch, ...measured };
+}
+
+/** A stack that is gone; `record` is what it was, absent when there was nothing. */
+function destroyedResult(record: StackRecord | undefined): Omit<UpdateResult, 'changes' | 'cloudCalls' | 'durationMs'> {
+  const { incarnation, epoch } = record ?? { incarnation: '', epoch: 0 };
+  return { result: 'Destroyed', outputs: {}, resources: [], inputsHash: '', incarnation, epoch };
 }

@@ -79,15 +79,12 @@ function resourceError(stack: string, { urn, error }: FailureEvidence['resources
 }
 
 function fromWords({ stack, diagnostics, exit }: FailureEvidence): OperatorError {
-  const named = diagnostics.find((diagnostic) => diagnostic.urn !== undefined && diagnostic.urn !== '') ?? diagnostics[0];
-  if (named !== undefined) {
-    const text = firstLines(named.message);
-    const resource = named.urn === undefined || named.urn === '' ? {} : { resource: named.urn };
-    return new OperatorError(codeOfWords(text), `stack ${stack}: ${text}`, resource);
+  const told = diagnostics.find((diagnostic) => diagnostic.urn !== undefined) ?? diagnostics[0] ?? { message: exit?.stderr ?? '' };
+  const words = firstLines(told.message);
+  if (words !== '') {
+    return new OperatorError(codeOfWords(words), `stack ${stack}: ${words}`, told.urn === undefined ? {} : { resource: told.urn });
   }
-  const words = firstLines(exit?.stderr ?? '');
-  if (words !== '') return new OperatorError(codeOfWords(words), `stack ${stack}: ${words}`);
-  const how = exit?.signal === null || exit?.signal === undefined ? `exit code ${exit?.code ?? 'unknown'}` : `signal ${exit.signal}`;
+  const how = typeof exit?.signal === 'string' ? `signal ${exit.signal}` : `exit code ${exit?.code ?? 'unknown'}`;
   return new OperatorError('Transient', `stack ${stack}: the Pulumi engine ended with ${how} before the update was complete`);
 }
 

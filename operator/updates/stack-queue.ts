@@ -2,7 +2,7 @@ import { OperatorError } from '../base/errors';
 
 interface Waiting<Item, Result> {
   item: Item;
-  settle: { resolve(result: Result): void; reject(error: unknown): void }[];
+  settle: { resolve: (result: Result) => void; reject: (error: unknown) => void }[];
 }
 
 /**

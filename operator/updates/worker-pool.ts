@@ -18,8 +18,8 @@ export interface PoolOptions {
 }
 
 interface Waiter {
-  resolve(worker: WorkerProcess): void;
-  reject(error: OperatorError): void;
+  resolve: (worker: WorkerProcess) => void;
+  reject: (error: OperatorError) => void;
 }
 
 /** Warm worker processes. Who waits is served in turns by key (provider), in the order of arrival within a key. */

@@ -45,8 +45,10 @@ const START_MS = 60_000;
 interface Running {
   request: UpdateRequest;
   options: RunOptions;
-  settle(outcome: DoneEvent | OperatorError): void;
-  stopTimers(): void;
+  settle: (outcome: DoneEvent | OperatorError) => void;
+  stopTimers: () => void;
+  /** The worker has it. */
+  sent: boolean;
   /** Set when the update was told to stop. */
   canceled?: OperatorError;
 }
@@ -113,8 +115,7 @@ export class WorkerProcess {
    * Runs one update.
    * @throws OperatorError the failure as the worker classed it; Transient when it died or overran its deadline; Canceled when it was stopped
    */
-  async run(request: UpdateRequest, options: RunOptions): Promise<DoneEvent> {
-    await this.#ready;
+  run(request: UpdateRequest, options: RunOptions): Promise<DoneEvent> {
     this.runs++;
     return new Promise((resolve, reject) => {
       const settle = (outcome: DoneEvent | OperatorError): void => {
@@ -123,10 +124,9 @@ export class WorkerProcess {
         if (outcome instanceof OperatorError) reject(outcome);
         else resolve(outcome);
       };
-      if (!this.#alive) return settle(new OperatorError('Transient', 'the worker process ended before the update began'));
-      this.#running = { request, options, settle, stopTimers: this.#startTimers(request, options) };
-      this.#send({ type: 'run', request: { ...request, validUntil: hostMonotonic() + VALIDITY_MS } });
-      return undefined;
+      const running: Running = { request, options, settle, sent: false, stopTimers: this.#startTimers(request, options) };
+      this.#running = running;
+      this.#ready.then(() => this.#begin(running), settle);
     });
   }
 
@@ -135,6 +135,7 @@ export class WorkerProcess {
     const running = this.#running;
     if (running === undefined || running.canceled !== undefined) return;
     running.canceled = error;
+    if (!running.sent) return running.settle(error);
     this.#send({ type: 'cancel', reason: error.message });
     const stop = running.stopTimers;
     const cancelKill = this.options.clock.after(this.options.graceMs, () => this.kill());
@@ -147,6 +148,13 @@ export class WorkerProcess {
   /** Ends the worker, its engine and everything else in its group, at once. */
   kill(): void {
     killGroup(this.#child.pid);
+  }
+
+  #begin(running: Running): void {
+    if (this.#running !== running) return;
+    if (!this.#alive) return running.settle(new OperatorError('Transient', 'the worker process ended before the update began'));
+    running.sent = true;
+    this.#send({ type: 'run', request: { ...running.request, validUntil: hostMonotonic() + VALIDITY_MS } });
   }
 
   #startTimers(request: UpdateRequest, options: RunOptions): () => void {

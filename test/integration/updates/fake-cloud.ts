@@ -16,6 +16,11 @@ type Fault = { method: string; name?: string } & (
   | { kind: 'refuse'; body: JsonObject }
 );
 
+interface Reply {
+  status: number;
+  body: unknown;
+}
+
 interface Body {
   name?: string;
   stack?: string;
@@ -92,18 +97,15 @@ export class FakeCloud {
     const name = body.name ?? this.things.get(id)?.name ?? '';
     this.calls.push(`${method} ${name}`);
     const fault = this.#takeFault(method, name);
-    const send = (reply: { status: number; body: unknown }): void => {
-      response.writeHead(reply.status, { 'content-type': 'application/json' });
-      response.end(JSON.stringify(reply.body));
-    };
-    if (fault?.kind === 'refuse') send({ status: 400, body: fault.body });
-    else {
-      const reply = this.#commit(method, id, body);
-      if (fault?.kind === 'hold') this.#held.push(() => send(reply));
-      else if (fault?.kind === 'drop') response.destroy();
-      else send(reply);
-    }
+    if (fault?.kind === 'refuse') send(response, { status: 400, body: fault.body });
+    else this.#answer(response, this.#commit(method, id, body), fault);
     this.#notify();
+  }
+
+  #answer(response: ServerResponse, reply: Reply, fault: Fault | undefined): void {
+    if (fault?.kind === 'hold') this.#held.push(() => send(response, reply));
+    else if (fault?.kind === 'drop') response.destroy();
+    else send(response, reply);
   }
 
   #takeFault(method: string, name: string): Fault | undefined {
@@ -119,7 +121,7 @@ export class FakeCloud {
     });
   }
 
-  #commit(method: string, id: string, body: Body): { status: number; body: unknown } {
+  #commit(method: string, id: string, body: Body): Reply {
     if (method === 'POST') {
       const thing = {
         id: `thing-${++this.#counter}`,
@@ -136,4 +138,9 @@ export class FakeCloud {
     if (method === 'PATCH') thing.properties = { ...body.properties, address: thing.properties.address ?? '' };
     return { status: 200, body: thing };
   }
+}
+
+function send(response: ServerResponse, reply: Reply): void {
+  response.writeHead(reply.status, { 'content-type': 'application/json' });
+  response.end(JSON.stringify(reply.body));
 }

@@ -1,0 +1,99 @@
+import { randomUUID } from 'node:crypto';
+import type { Drift } from '../../crds';
+import type { DiscoveredResource } from '../../providers/provider';
+import type { Clock } from '../base/clock';
+import type { Logger } from '../base/log';
+import { adoptFindings, dropPending } from './adoption';
+import { driftOf, match } from './drift';
+import type { StackRecord } from './state/stack-record';
+import type { StateStore, StoredStack } from './state/state-store';
+import type { StackUpdate } from './update';
+
+/** What is stored of the stacks, as the operator works with it between updates. */
+export class StackStates {
+  /** This run of the operator: stacks last written by another one get a higher epoch. */
+  readonly holder = randomUUID();
+
+  constructor(
+    readonly store: StateStore,
+    private readonly clock: Clock,
+    private readonly logger: Logger,
+  ) {}
+
+  async all(): Promise<StackRecord[]> {
+    const listed = await this.store.list();
+    const read = await Promise.all(listed.map(({ stack }) => this.store.read(stack)));
+    return read.flatMap((stored) => stored?.record ?? []);
+  }
+
+  /** Differences between a stack's state and what was found; none for an unknown stack. */
+  async compare(stack: string, found: DiscoveredResource[]): Promise<Drift[]> {
+    const stored = await this.store.read(stack);
+    return stored === undefined ? [] : driftIn(stored.record, found);
+  }
+
+  /** Writes the differences into the state. */
+  async adopt(stack: string, found: DiscoveredResource[]): Promise<Drift[]> {
+    const stored = await this.store.read(stack);
+    if (stored === undefined) return [];
+    const drift = driftIn(stored.record, found);
+    if (drift.length > 0) await this.#write(stored.record, stored.version, found);
+    return drift;
+  }
+
+  /**
+   * Finds out what an interrupted update left, before anything else is done (design: Crashes and drift). A destroy without any state asks the cloud too.
+   * @param discover absent: operations in flight are forgotten, and creates must find what they left by themselves
+   */
+  async recover(
+    update: StackUpdate,
+    stored: StoredStack | undefined,
+    discover: (() => Promise<DiscoveredResource[]>) | undefined,
+  ): Promise<StoredStack | undefined> {
+    if (stored === undefined) return update.inputs === undefined ? this.#reconstruct(update, await discover?.()) : undefined;
+    if (!stored.record.open) return stored;
+    const found = await discover?.();
+    this.logger.info(
+      { stack: update.stack, found: found?.length },
+      'an update of the stack did not end well; its state is brought to what the cloud has',
+    );
+    return this.#write(stored.record, stored.version, found);
+  }
+
+  #reconstruct(update: StackUpdate, found: DiscoveredResource[] = []): Promise<StoredStack> | undefined {
+    if (found.length === 0) return undefined;
+    const { stack, project, providerKind, programVersion } = update;
+    this.logger.warn({ stack, found: found.length }, 'the stack has no state, but is in the cloud; its state is made anew to delete it');
+    const unset = { inputs: null, inputsHash: '', outputs: {}, checkpoint: null, updatedAt: '' };
+    const record = {
+      stack,
+      project,
+      providerKind,
+      programVersion,
+      incarnation: randomUUID(),
+      epoch: 1,
+      holder: this.holder,
+      open: true,
+      ...unset,
+    };
+    return this.#write(record, undefined, found);
+  }
+
+  async #write(record: StackRecord, version: string | undefined, found: DiscoveredResource[] | undefined): Promise<StoredStack> {
+    const stack = { project: record.project, name: record.stack };
+    const adopted: StackRecord = {
+      ...record,
+      checkpoint: found === undefined ? dropPending(record.checkpoint) : adoptFindings(record.checkpoint, found, stack),
+      // The cloud is known to differ from what the hash stands for: the next update runs.
+      inputsHash: '',
+      holder: this.holder,
+      epoch: record.holder === this.holder ? record.epoch : record.epoch + 1,
+      updatedAt: new Date(this.clock.now()).toISOString(),
+    };
+    return { record: adopted, version: await this.store.write(adopted, version) };
+  }
+}
+
+function driftIn(record: StackRecord, found: DiscoveredResource[]): Drift[] {
+  return driftOf(match(record.checkpoint?.deployment?.resources ?? [], found, { project: record.project, name: record.stack }));
+}

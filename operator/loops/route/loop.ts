@@ -115,7 +115,11 @@ export class RouteLoop {
       case 'Delete':
         return api.remove(CLOUD_ROUTES, action.name, { uid: action.uid });
       case 'PatchStatus':
-        if (node !== undefined) await api.patch(NODES, node.metadata.name, 'strategic', action.patch, { subresource: 'status' });
+        if (node !== undefined)
+          await api.patch(NODES, node.metadata.name, 'strategic', action.patch, {
+            subresource: 'status',
+            fieldManager: FIELD_MANAGERS.route,
+          });
     }
   }
 

@@ -10,6 +10,8 @@ import { EVENTS } from './actions';
 /** How long until a Service is looked at again whose CloudLoadBalancer was found by a live read only. */
 const STORE_LAG_MS = 1_000;
 
+const STATUS = { subresource: 'status', fieldManager: FIELD_MANAGERS.service } as const;
+
 export interface ActorDependencies {
   api: KubeApi;
   events: EventRecorder;
@@ -45,7 +47,7 @@ export class ServiceActor {
         events.event(service, action.type, action.reason, action.message);
         return undefined;
       case 'AddFinalizer':
-        await api.patch(SERVICES, key, 'strategic', action.patch, { subresource: 'status' });
+        await api.patch(SERVICES, key, 'strategic', action.patch, STATUS);
         return undefined;
       case 'Apply':
         return this.apply(service, action.body);
@@ -98,7 +100,7 @@ export class ServiceActor {
   /** NotFound is ignored: the object vanished when its last finalizer went (contract 2.7). */
   private async patchStatus(key: string, patch: object): Promise<void> {
     try {
-      await this.dependencies.api.patch(SERVICES, key, 'strategic', patch, { subresource: 'status' });
+      await this.dependencies.api.patch(SERVICES, key, 'strategic', patch, STATUS);
     } catch (thrown) {
       if (toOperatorError(thrown).code !== 'NotFound') throw thrown;
     }

@@ -11,6 +11,9 @@ import { addFinalizerPatch, conditionOf, releasePatch, statusPatch, type WantedS
 import type { Problem } from './problem';
 import { isDeleting, isLoadBalancer } from './rules';
 
+/** Reasons of a CloudLoadBalancer's Ready that are not mirrored: they pass by, and each would be a write of its own to the Service. */
+const IN_PROGRESS = new Set(['Updating', 'Deleting']);
+
 /** Everything that a decision about one Service rests on. */
 export interface Gathered {
   service: Service;
@@ -118,9 +121,11 @@ function apply(
 
 /** The CloudLoadBalancer says what we want: tell what became of it. */
 function observe(gathered: Gathered, owned: StoredCloudLoadBalancer, warning: WantedStatus): Evaluation {
-  const readiness = readinessOf(owned);
+  const { objectUID } = owned.status ?? {};
+  const foreign = objectUID !== undefined && objectUID !== owned.metadata.uid;
+  const readiness: Readiness = foreign ? { current: false, settled: false } : readinessOf(owned);
   const spoken = speak(gathered, readiness);
-  const ready = readiness.current && readiness.ready !== undefined ? readiness.ready : undefined;
+  const ready = readiness.current && !IN_PROGRESS.has(readiness.ready?.reason ?? '') ? readiness.ready : undefined;
   const mirrored: WantedStatus =
     ready === undefined ? {} : { ready: { status: ready.status, reason: ready.reason, message: ready.message } };
   const written = status({ ...gathered, memory: spoken.memory }, owned, { ...mirrored, ...warning });

@@ -1,0 +1,111 @@
+import type { Node, Taint } from '../../../../operator/kube/object';
+import type { InstanceLookup } from '../../../../operator/loops/instances';
+import { DeletionLimit } from '../../../../operator/loops/lifecycle/deletion-limit';
+import { evaluateLookup, evaluateReady, mustAsk } from '../../../../operator/loops/lifecycle/evaluate';
+import { node } from '../objects';
+
+const SHUTDOWN: Taint = { key: 'node.cloudprovider.kubernetes.io/shutdown', effect: 'NoSchedule' };
+const OTHER: Taint = { key: 'other', effect: 'NoExecute' };
+const UPSTREAM = { listings: 0, graceMs: 0 };
+const CAREFUL = { listings: 2, graceMs: 15_000 };
+const MISSING: InstanceLookup = { state: 'Missing', provider: 'fake' };
+
+function unready(status: 'False' | 'Unknown', taints: Taint[] = []): Node {
+  return node({ spec: { taints }, status: { conditions: [{ type: 'Ready', status }] } });
+}
+
+function found(shutdown: boolean): InstanceLookup {
+  const metadata = { providerID: 'fake://1', instanceType: '', zone: '', region: '', addresses: [], additionalLabels: {} };
+  return { state: 'Found', provider: 'fake', shutdown, metadata };
+}
+
+describe('a Node that is not Ready (contract 4)', () => {
+  const taintPatch = (taints: Taint[]): object => ({ kind: 'PatchNode', patch: { metadata: { resourceVersion: '20' }, spec: { taints } } });
+
+  test.each<[string, Node, InstanceLookup, object]>([
+    ['C-LIFE-04 False, gone', unready('False'), MISSING, { kind: 'Delete' }],
+    ['C-LIFE-05 False, exists', unready('False'), found(false), { kind: 'None' }],
+    ['C-LIFE-06 Unknown, exists', unready('Unknown'), found(false), { kind: 'None' }],
+    ['C-LIFE-07 False, shut down', unready('False', [OTHER]), found(true), taintPatch([OTHER, SHUTDOWN])],
+    ['shut down and tainted', unready('False', [SHUTDOWN]), found(true), { kind: 'None' }],
+    [
+      'C-LIFE-15 the key with another effect is no match',
+      unready('False', [{ ...SHUTDOWN, effect: 'NoExecute' }]),
+      found(true),
+      taintPatch([{ ...SHUTDOWN, effect: 'NoExecute' }, SHUTDOWN]),
+    ],
+    ['running and tainted: the taint stays until Ready', unready('False', [SHUTDOWN]), found(false), { kind: 'None' }],
+    ['C-LIFE-08 nobody can say', unready('False'), { state: 'Unclaimed', message: '' }, { kind: 'None' }],
+    ['two clouds claim it', unready('False'), { state: 'Ambiguous', message: '' }, { kind: 'None' }],
+  ])('%s', (_name, of, lookup, wanted) => {
+    expect(evaluateLookup(of, lookup, undefined, { rule: UPSTREAM, now: 0 }).action).toEqual(wanted);
+  });
+
+  test('the cloud is asked about Nodes that are not Ready, and about none that is on its way out', () => {
+    expect(mustAsk(unready('Unknown'))).toBe(true);
+    expect(mustAsk(node({ status: {} }))).toBe(true);
+    expect(mustAsk(node())).toBe(false);
+    expect(mustAsk(node({ metadata: { deletionTimestamp: 'x' }, status: {} }))).toBe(false);
+  });
+
+  test('Ready: only our taint goes', () => {
+    expect(evaluateReady(node({ spec: { taints: [OTHER, SHUTDOWN] } }))).toEqual(taintPatch([OTHER]));
+    expect(evaluateReady(node({ spec: { taints: [OTHER] } }))).toEqual({ kind: 'None' });
+  });
+});
+
+describe('confirmation', () => {
+  function listings(of: (index: number) => { node: Node; lookup: InstanceLookup }, times: readonly number[]): string[] {
+    let misses: ReturnType<typeof evaluateLookup>['misses'];
+    return times.map((now, index) => {
+      const { node: at, lookup } = of(index);
+      const judgement = evaluateLookup(at, lookup, misses, { rule: CAREFUL, now });
+      misses = judgement.misses;
+      return judgement.action.kind;
+    });
+  }
+
+  test('two listings over 15 s', () => {
+    const gone = { node: unready('False'), lookup: MISSING };
+    expect(listings(() => gone, [0, 5_000, 10_000, 15_000])).toEqual(['None', 'None', 'None', 'Delete']);
+    expect(listings(() => gone, [0])).toEqual(['None']);
+  });
+
+  test('a listing that has the machine again starts it afresh', () => {
+    const at = (index: number): { node: Node; lookup: InstanceLookup } => ({
+      node: unready('False'),
+      lookup: index === 1 ? found(false) : MISSING,
+    });
+    expect(listings(at, [0, 5_000, 15_000, 20_000, 30_000])).toEqual(['None', 'None', 'None', 'None', 'Delete']);
+  });
+
+  test('R-14 a Node that registers anew under the name starts afresh', () => {
+    const anew = node({ metadata: { uid: 'node-2' }, spec: { providerID: 'fake://2' }, status: {} });
+    const at = (index: number): { node: Node; lookup: InstanceLookup } => ({ node: index < 2 ? unready('False') : anew, lookup: MISSING });
+    expect(listings(at, [0, 10_000, 20_000, 30_000, 35_000])).toEqual(['None', 'None', 'None', 'None', 'Delete']);
+  });
+});
+
+describe('the limit of deletions', () => {
+  test('a share of the Nodes per window, at least one', () => {
+    const limit = new DeletionLimit({ share: 0.5, windowMs: 1_000 });
+    let nodes = 4;
+    const tryAt = (now: number): boolean => {
+      if (!limit.allows(nodes, now)) return false;
+      limit.record(now);
+      nodes -= 1;
+      return true;
+    };
+    expect([0, 0, 0].map(tryAt)).toEqual([true, true, false]);
+    expect([999, 1_000, 1_000].map(tryAt)).toEqual([false, true, false]);
+    expect(new DeletionLimit({ share: 0, windowMs: 1 }).allows(1, 0)).toBe(true);
+  });
+
+  test('share 1 = no limit', () => {
+    const limit = new DeletionLimit({ share: 1, windowMs: 1_000 });
+    for (let nodes = 10; nodes > 0; nodes--) {
+      expect(limit.allows(nodes, 0)).toBe(true);
+      limit.record(0);
+    }
+  });
+});

@@ -1,0 +1,193 @@
+import type { Condition } from '../../../../crds';
+import type { Node } from '../../../../operator/kube/object';
+import { parseCidr } from '../../../../operator/loops/cidr';
+import type { StoredCloudRoute } from '../../../../operator/loops/kinds';
+import { bodyOf, routeName } from '../../../../operator/loops/route/cloud-route';
+import { type Action, evaluate, type Gathered } from '../../../../operator/loops/route/evaluate';
+import { isResponsible, parseClusterCidrs } from '../../../../operator/loops/route/responsibility';
+import { cloudRoute, condition, NOW, node } from '../objects';
+
+const READY = condition('Ready', 'True', 'Ready');
+const FAILED = condition('Ready', 'False', 'QuotaExceeded', 'table full');
+
+function withCidrs(podCIDRs: string[], network?: object): Node {
+  return node({
+    spec: { podCIDRs },
+    status: {
+      addresses: [{ type: 'InternalIP', address: '192.0.2.11' }],
+      conditions: network === undefined ? [] : [{ type: 'NetworkUnavailable', ...network }],
+    },
+  });
+}
+
+/** A CloudRoute as the loop made it for a Node. */
+function made(of: Node, cidr: string, conditions: Condition[] = [READY], metadata: object = {}): StoredCloudRoute {
+  const body = bodyOf(of, cidr, 'cloud-a', undefined);
+  return cloudRoute({
+    metadata: { ...body.metadata, uid: `uid-${cidr}`, ...metadata },
+    spec: body.spec,
+    status: { observedGeneration: 1, conditions },
+  });
+}
+
+function run(of: Node | undefined, routes: StoredCloudRoute[], changes: Partial<Gathered> = {}): ReturnType<typeof evaluate> {
+  return evaluate({ node: of, routes, provider: 'cloud-a', clusterCidrs: [], now: NOW, ...changes });
+}
+
+const brief = (actions: Action[]): string[] =>
+  actions.map((action) => {
+    if (action.kind === 'Apply') return `apply ${action.body.spec.destinationCIDR}`;
+    if (action.kind === 'Delete') return `delete ${action.name}`;
+    const [wanted] = (action.patch as { status: { conditions: { status: string; reason: string; message: string }[] } }).status.conditions;
+    return `${wanted?.status}/${wanted?.reason}: ${wanted?.message}`;
+  });
+
+const CREATED = 'False/RouteCreated: RouteController created a route';
+const NOT_CREATED = 'True/NoRouteCreated: RouteController failed to create a route';
+const ROUTED = { status: 'False', reason: 'RouteCreated' };
+
+describe('responsibility (contract 5.3)', () => {
+  test.each([
+    ['C-ROUTE-01', '10.244.0.0/16', '10.244.0.0/24', true],
+    ['C-ROUTE-01', '10.244.0.0/16', '10.244.10.0/24', true],
+    ['C-ROUTE-01', '10.244.0.0/16', '10.244.255.0/24', true],
+    ['C-ROUTE-02', 'a00:100::/10', 'a00:100::/24', true],
+    ['C-ROUTE-03', '10.244.0.0/14', '10.248.0.0/24', false],
+    ['C-ROUTE-03', '10.244.0.0/14', '10.243.255.0/24', false],
+    ['a wider one that touches at one end', '10.244.0.0/16', '10.244.0.0/12', false],
+    ['a wider one that begins with it', '10.240.0.0/16', '10.240.0.0/12', true],
+    ['not a CIDR', '10.244.0.0/16', 'default', false],
+  ])('%s: cluster %s, route %s: %s', (_name, cluster, route, ours) => {
+    expect(isResponsible([parseCidr(cluster)!], route)).toBe(ours);
+  });
+
+  test.each([['x'], ['10.0.0.0/8', '10.1.0.0/16'], ['10.0.0.0/8', 'fd00::/8', '10.1.0.0/16']])(
+    'cluster CIDRs %s,%s are refused',
+    (...texts) => {
+      expect(() => parseClusterCidrs(texts.filter((text) => typeof text === 'string'))).toThrow(/cluster CIDR/);
+    },
+  );
+});
+
+describe('names', () => {
+  test('readable, and valid whatever the CIDR', () => {
+    expect(routeName('n1', '10.244.1.0/24')).toBe('n1-10.244.1.0-24');
+    expect(routeName('n1.example.com', 'FD00:10:244::/64')).toBe('n1.example.com-fd00-10-244---64');
+    const long = `${'a'.repeat(120)}.${'b'.repeat(130)}`;
+    const name = routeName(long, 'fd00::/64');
+    expect(name.length).toBeLessThanOrEqual(253);
+    expect(name).toMatch(/^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/);
+    expect(routeName(`${long}c`, 'fd00::/64')).not.toBe(name);
+  });
+});
+
+describe('reconcile (contract 5.4)', () => {
+  test('C-ROUTE-04 everything is there', () => {
+    const of = withCidrs(['10.120.0.0/24'], ROUTED);
+    expect(run(of, [made(of, '10.120.0.0/24')])).toEqual({ actions: [], failures: [] });
+  });
+
+  test('C-ROUTE-05 no route yet: one CloudRoute with the Node’s addresses', () => {
+    const { actions } = run(withCidrs(['10.120.0.0/24']), []);
+    expect(brief(actions)).toEqual(['apply 10.120.0.0/24']);
+    expect(actions[0]).toMatchObject({
+      body: {
+        metadata: { name: 'n1-10.120.0.0-24', ownerReferences: [{ kind: 'Node', name: 'n1', uid: 'node-1' }] },
+        spec: { provider: 'cloud-a', nodeName: 'n1', nodeUID: 'node-1', providerID: 'fake://1', nodeAddresses: ['192.0.2.11'] },
+      },
+    });
+  });
+
+  test('C-ROUTE-06 the routes of a Node that is gone', () => {
+    const gone = withCidrs(['10.120.3.0/24']);
+    expect(brief(run(undefined, [made(gone, '10.120.3.0/24')]).actions)).toEqual(['delete n1-10.120.3.0-24']);
+  });
+
+  test('C-ROUTE-08 dual-stack', () => {
+    expect(brief(run(withCidrs(['10.120.0.0/24', 'fd00:1::/64']), []).actions)).toEqual(['apply 10.120.0.0/24', 'apply fd00:1::/64']);
+  });
+
+  test('C-ROUTE-11 the Node’s addresses change', () => {
+    const before = withCidrs(['10.120.0.0/24'], ROUTED);
+    const after = node({ spec: { podCIDRs: ['10.120.0.0/24'] }, status: { addresses: [{ type: 'InternalIP', address: '192.0.2.99' }] } });
+    expect(brief(run(after, [made(before, '10.120.0.0/24')]).actions)).toEqual(['apply 10.120.0.0/24']);
+  });
+
+  test('C-ROUTE-12 a CIDR that is listed twice counts once', () => {
+    expect(brief(run(withCidrs(['10.120.0.0/24', '10.120.0.0/24']), []).actions)).toEqual(['apply 10.120.0.0/24']);
+  });
+
+  test('R-18 made anew with another CIDR: the new route and the end of the old one in one pass', () => {
+    const before = withCidrs(['198.18.1.0/24']);
+    const after = node({ metadata: { uid: 'node-2' }, spec: { podCIDRs: ['198.18.7.0/24'] }, status: {} });
+    expect(brief(run(after, [made(before, '198.18.1.0/24')]).actions)).toEqual(['apply 198.18.7.0/24', 'delete n1-198.18.1.0-24']);
+  });
+
+  test('made anew with the same CIDR: waits while the old CloudRoute goes', () => {
+    const of = withCidrs(['10.120.0.0/24']);
+    const leaving = made(node({ metadata: { uid: 'node-0' } }), '10.120.0.0/24', [READY], { deletionTimestamp: NOW });
+    expect(run(of, [leaving]).actions).toEqual([]);
+  });
+
+  test('another provider than the one that made it: a new object, after the old one', () => {
+    const of = withCidrs(['10.120.0.0/24']);
+    expect(brief(run(of, [made(of, '10.120.0.0/24')], { provider: 'cloud-b' }).actions)).toEqual(['delete n1-10.120.0.0-24']);
+  });
+
+  test('outside of the cluster CIDRs: not ours to delete, and not made', () => {
+    const clusterCidrs = parseClusterCidrs(['10.120.0.0/16']);
+    const of = withCidrs(['10.99.0.0/24']);
+    const evaluation = run(of, [made(of, '10.98.0.0/24')], { clusterCidrs });
+    expect(brief(evaluation.actions)).toEqual([NOT_CREATED]);
+    expect(evaluation.failures).toEqual([
+      { cidr: '10.99.0.0/24', message: expect.stringContaining('outside of the cluster CIDRs') as string },
+    ]);
+  });
+
+  test('CloudRoutes of people are left alone, and not taken over', () => {
+    const of = withCidrs(['10.120.0.0/24']);
+    const persons = made(of, '10.120.0.0/24', [READY], { labels: {} });
+    const { actions, failures } = run(of, [persons, made(of, '10.77.0.0/24', [READY], { labels: {} })]);
+    expect(brief(actions)).toEqual([NOT_CREATED]);
+    expect(failures[0]?.message).toContain('was not made by the route loop and is not taken over');
+  });
+
+  test('a Node whose cloud is not known, or has no routes', () => {
+    const of = withCidrs(['10.120.0.0/24']);
+    expect(run(of, [made(of, '10.121.0.0/24')], { provider: undefined })).toEqual({ actions: [], failures: [] });
+  });
+});
+
+describe('condition NetworkUnavailable (contract 5.5)', () => {
+  const CIDR = '10.120.0.0/24';
+
+  test.each<[string, object | undefined, Condition[], string[]]>([
+    ['C-ROUTE-13 none; made', undefined, [READY], [CREATED]],
+    ['C-ROUTE-14 there already', ROUTED, [READY], []],
+    ['C-ROUTE-15 of somebody else', { status: 'False', reason: 'ExternalCNI' }, [READY], [CREATED]],
+    ['C-ROUTE-16 failed', ROUTED, [FAILED, condition('Stalled', 'True', 'QuotaExceeded', 'table full')], [NOT_CREATED]],
+    ['failed and said', { status: 'True', reason: 'NoRouteCreated' }, [FAILED], []],
+    ['still being made', undefined, [condition('Ready', 'False', 'Updating'), condition('Reconciling', 'True', 'Updating')], []],
+  ])('%s', (_name, network, conditions, wanted) => {
+    const of = withCidrs([CIDR], network);
+    expect(brief(run(of, [made(of, CIDR, conditions)]).actions)).toEqual(wanted);
+  });
+
+  test('one of two is not there yet: nothing is said', () => {
+    const of = withCidrs([CIDR, 'fd00:1::/64']);
+    expect(brief(run(of, [made(of, CIDR)]).actions)).toEqual(['apply fd00:1::/64']);
+  });
+
+  test('no podCIDRs any more, but routes', () => {
+    const before = withCidrs([CIDR]);
+    const { actions } = run(withCidrs([]), [made(before, CIDR)]);
+    expect(brief(actions)).toEqual(['delete n1-10.120.0.0-24', NOT_CREATED]);
+    expect(run(withCidrs([]), []).actions).toEqual([]);
+  });
+
+  test('both times are now', () => {
+    const of = withCidrs([CIDR]);
+    const [patch] = run(of, [made(of, CIDR)]).actions;
+    expect(patch).toMatchObject({ patch: { status: { conditions: [{ lastTransitionTime: NOW, lastHeartbeatTime: NOW }] } } });
+  });
+});

@@ -1,5 +1,5 @@
 import { createSocket, type Socket as UdpSocket } from 'node:dgram';
-import { createServer, type Server } from 'node:http';
+import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 
 /** A server that plays a node: answers every HTTP request with its name, and echoes UDP with its name in front. */
@@ -7,6 +7,8 @@ export class Backend {
   healthy = true;
   /** Answers are held back until `release` is called. */
   held: (() => void)[] | undefined;
+  /** True while a client of `/flood` gets data without end. */
+  flooding = false;
   private readonly server: Server;
   private readonly udp: UdpSocket;
   private readonly sockets = new Set<Socket>();
@@ -21,6 +23,7 @@ export class Backend {
         response.writeHead(this.healthy ? 200 : 503).end();
         return;
       }
+      if (request.url === '/flood') return this.flood(response);
       const answer = () => response.end(JSON.stringify({ node: name, client: request.socket.remoteAddress }));
       if (this.held === undefined) answer();
       else this.held.push(answer);
@@ -41,11 +44,19 @@ export class Backend {
     return backend;
   }
 
-  /** Ends like a process that is killed: connections are reset. */
+  private flood(response: ServerResponse): void {
+    this.flooding = true;
+    response.on('close', () => (this.flooding = false));
+    const block = Buffer.alloc(1 << 20);
+    const fill = () => void (response.write(block) ? setImmediate(fill) : response.once('drain', fill));
+    fill();
+  }
+
+  /** Ends like a process that is killed. */
   async stop(): Promise<void> {
     if (!this.server.listening) return;
     const closed = new Promise<void>((resolve) => this.server.close(() => resolve()));
-    for (const socket of this.sockets) socket.resetAndDestroy();
+    for (const socket of this.sockets) socket.destroy();
     await closed;
     await new Promise<void>((resolve) => this.udp.close(() => resolve()));
   }

@@ -20,11 +20,15 @@ beforeEach(async () => {
   backends = [first, await Backend.start('n2', '127.99.1.2', first.port), await Backend.start('n3', '127.99.1.3', first.port)];
 });
 
+/** Every test must close what it opened: descriptors of TCP connections that nobody uses would keep the process alive. */
+const openConnections = () => process.getActiveResourcesInfo().filter((name) => name === 'TCPSocketWrap').length;
+
 afterEach(async () => {
   await load?.stop();
   load = undefined;
   await engine.close();
   await Promise.all(backends.map((backend) => backend.stop()));
+  await until(() => openConnections() === 0);
 });
 
 function pool(members: Backend[], changes: Partial<PoolPlan> = {}): PoolPlan {
@@ -224,6 +228,18 @@ test('half-closed connections still carry the answer', async () => {
   let text = '';
   for await (const data of socket) text += String(data);
   expect(text).toContain('"node":"n');
+});
+
+test('a client that does not read is cut in the end, and no descriptor stays', async () => {
+  const [first] = backends;
+  if (first === undefined) throw new Error('no backend');
+  const { http } = await apply([first], {}, { drainMs: 100 });
+  const socket = connect(http.port, http.ip);
+  socket.write('GET /flood HTTP/1.1\r\nhost: x\r\n\r\n');
+  await until(() => first.flooding);
+  await apply(backends.slice(1), {}, { drainMs: 100 });
+  await until(() => stateOf('n1') === undefined && !first.flooding);
+  socket.destroy();
 });
 
 test('a removed load balancer refuses, cuts what it had and leaves nothing', async () => {

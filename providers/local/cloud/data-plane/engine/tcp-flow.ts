@@ -19,11 +19,17 @@ export interface TcpFlowOptions {
 /** After so long without any target answering, the client is let go, milliseconds. */
 const GIVE_UP_MS = 15_000;
 
-/** Closes with a reset where the socket can, so that the other side learns that this was no orderly end. */
+/**
+ * Closes at once, with a reset where the socket can, so that the other side learns that this was no orderly end.
+ * Node refuses a reset after the socket's own end was sent, and keeps the descriptor open then: such a socket is only closed.
+ */
 export function reset(socket: Socket): void {
   // A unix socket has no address and knows no reset.
-  if (socket.remoteAddress === undefined) socket.destroy();
-  else socket.resetAndDestroy();
+  const canReset = socket.remoteAddress !== undefined && !socket.connecting && !socket.writableEnded;
+  const unsent = socket.writableLength > 0;
+  if (canReset) socket.resetAndDestroy();
+  // Node's reset waits until everything is sent, and a peer that does not read would keep it waiting for ever.
+  if (!canReset || unsent) socket.destroy();
 }
 
 /** One client connection and its way to a target: tries targets until one accepts, then copies bytes both ways. */

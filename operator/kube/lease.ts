@@ -121,17 +121,19 @@ export class LeaseElector {
 
   /** Renews until the work has ended (undefined), the deadline has passed without success, or somebody else has the lease. */
   private async renewUntil(ended: AbortSignal): Promise<OperatorError | undefined> {
+    let attempt: Attempt = 'Held';
     for (;;) {
-      await this.pause(this.retryPeriodMs, ended);
+      const left = Math.max(0, this.validUntil() - this.clock.monotonic());
+      await this.pause(attempt === 'Held' ? this.retryPeriodMs : Math.min(this.retryPeriodMs, left), ended);
       if (ended.aborted) return undefined;
-      const attempt = await this.renew();
-      if (attempt === 'Taken') return new OperatorError('Canceled', `leaderelection lost: somebody else holds ${this.options.lease}`);
       if (attempt === 'Failed' && this.clock.monotonic() >= this.validUntil()) {
         return new OperatorError(
           'Canceled',
           `leaderelection lost: ${this.options.lease} was not renewed for ${this.renewDeadlineMs / 1000} s`,
         );
       }
+      attempt = await this.renew();
+      if (attempt === 'Taken') return new OperatorError('Canceled', `leaderelection lost: somebody else holds ${this.options.lease}`);
     }
   }
 
@@ -141,7 +143,7 @@ export class LeaseElector {
     const expire = (): void => deadline.abort(new OperatorError('Transient', 'no answer before the renew deadline'));
     // A process that was stopped may come here after the deadline: the version in the lease still tells whether it is ours.
     const left = this.validUntil() - this.clock.monotonic();
-    const cancel = this.clock.after(left > 0 ? left : this.renewDeadlineMs, expire);
+    const cancel = this.clock.after(left > 0 ? left : this.retryPeriodMs, expire);
     try {
       return await this.attempt(deadline.signal);
     } finally {

@@ -115,7 +115,7 @@ project.addTask('demo', {
 });
 project.addTask('bench', {
   description: 'The figures in the README',
-  steps: [{ spawn: 'compile' }, { exec: 'node bin/cloud-operator.js dev bench', receiveArgs: true }],
+  steps: [{ spawn: 'compile' }, { exec: 'tsx test/bench/main.ts', receiveArgs: true }],
 });
 
 new JsonFile(project, 'jest.config.json', {

@@ -23,6 +23,8 @@ export async function install({ kubectl, kubeconfig }: InstallOptions): Promise<
   applying.child.stdin?.end(JSON.stringify({ apiVersion: 'v1', kind: 'List', items }));
   try {
     await applying;
+    // kubectl keeps what it has discovered for minutes; without this, `kubectl get cloud` would know nothing of the kinds just made.
+    await promisify(execFile)(kubectl, ['--kubeconfig', kubeconfig, 'api-resources', '--cached=false']);
   } catch (thrown) {
     const { stderr } = thrown as { stderr?: string };
     throw new OperatorError('Unknown', `the manifests can't be applied: ${stderr?.trim() ?? (thrown as Error).message}`, { cause: thrown });

@@ -1,11 +1,10 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import type { CloudLoadBalancerStatus } from '../../crds';
 import type { KubeApi } from '../../operator/kube/api';
-import { SERVICES, type KubeObject, type Service, type ServiceIngress } from '../../operator/kube/object';
+import { SERVICES, type Service, type ServiceIngress } from '../../operator/kube/object';
 import type { LoadBalancer } from '../../providers/local/api';
 import type { Fleet } from '../nodes/fleet';
-import type { CloudAdmin } from './cloud-admin';
+import type { DemoCloud } from './cloud';
 import type { Report } from './report';
 import type { Endpoint } from './traffic';
 
@@ -14,11 +13,9 @@ export interface WorldParts {
   kube: KubeApi;
   kubeconfig: string;
   kubectl: string;
-  cloud: CloudAdmin;
+  cloud: DemoCloud;
   fleet: Fleet;
 }
-
-export type StoredLoadBalancer = KubeObject & { status?: CloudLoadBalancerStatus };
 
 const POLL_MS = 25;
 
@@ -30,7 +27,7 @@ export class World {
     return this.parts.report;
   }
 
-  get cloud(): CloudAdmin {
+  get cloud(): DemoCloud {
     return this.parts.cloud;
   }
 
@@ -56,7 +53,8 @@ export class World {
       const value = await probe().catch((error: unknown) => ((last = error), undefined));
       const elapsed = performance.now() - startedAt;
       if (value !== undefined && value !== false) return { value, seconds: elapsed / 1000 };
-      if (elapsed > timeoutMs) throw new Error(`${what}: not within ${timeoutMs / 1000} s${last instanceof Error ? ` (last: ${last.message})` : ''}`);
+      if (elapsed > timeoutMs)
+        throw new Error(`${what}: not within ${timeoutMs / 1000} s${last instanceof Error ? ` (last: ${last.message})` : ''}`);
       await new Promise((resolve) => setTimeout(resolve, POLL_MS));
     }
   }
@@ -68,9 +66,7 @@ export class World {
 
   /** Where a client on this machine reaches a listener. */
   async endpoint(name: string, listener: string): Promise<Endpoint> {
-    const loadBalancer = await this.cloud.loadBalancerOf(`default/${name}`);
-    if (loadBalancer === undefined) throw new Error(`the cloud has no load balancer for default/${name}`);
-    return endpointOf(loadBalancer, listener);
+    return endpointOf(await this.cloud.loadBalancerOf(`default/${name}`), listener);
   }
 }
 

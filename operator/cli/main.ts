@@ -5,6 +5,7 @@ import { PROJECT_ROOT } from '../entry';
 import type { Subcommand } from './command';
 import { describeFailure } from './failure';
 import { manifests } from './manifests';
+import { demo } from './demo';
 import { dev } from './dev';
 import { run } from './run';
 import { tools } from './tools';
@@ -12,7 +13,7 @@ import { tools } from './tools';
 /** Every subcommand, under the heading that `--help` shows it with. Its file imports what is heavy only inside its action. */
 const SUBCOMMANDS: Record<string, Subcommand[]> = {
   'In a cluster:': [run, manifests],
-  'On this machine:': [dev, tools],
+  'On this machine:': [demo, dev, tools],
 };
 
 const AFTER_HELP = `

@@ -6,16 +6,16 @@ export async function nothingIsLeft(world: World): Promise<void> {
   report.heading('g', 'The Services and Nodes are deleted');
   await world.kubectl('delete', 'service', 'web', 'web-restricted', 'web-faults', '--wait=false');
   const services = await world.until('no load balancer left', async () => {
-    const left = await Promise.all(['loadbalancers', 'pools', 'addresses'].map((collection) => world.cloud.list(collection)));
+    const left = await world.cloud.count('loadbalancers', 'pools', 'addresses');
     const objects = await world.kubectl('get', 'cloudloadbalancers,services', '--all-namespaces', '--output', 'name');
-    return left.every((list) => list.length === 0) && !objects.includes('web');
+    return left === 0 && !objects.includes('web');
   });
   report.prove(true, 'load balancers, pools and addresses in the cloud', `0 after ${services.seconds.toFixed(1)} s`);
   await world.fleet.removeAll();
   const routes = await world.until('no route left', async () => {
-    const left = await world.cloud.list('routes');
+    const left = await world.cloud.count('routes');
     const stacks = await world.kubectl('get', 'cloudstacks,cloudroutes', '--output', 'name');
-    return left.length === 0 && stacks === '';
+    return left === 0 && stacks === '';
   });
   report.prove(true, 'routes in the cloud, CloudStacks and CloudRoutes in the cluster', `0 after ${routes.seconds.toFixed(1)} s`);
 }

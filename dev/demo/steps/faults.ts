@@ -7,16 +7,20 @@ export async function cloudMisbehaves(world: World, manifest: string): Promise<v
   report.heading('f', 'The cloud allows 2 calls a second and loses the answer to the creation of a load balancer');
   await world.cloud.faults([
     { match: { verb: 'create', collection: 'loadbalancers' }, times: 1, act: { loseResponse: true } },
-    { match: { caller: 'cloud-operator' }, act: { throttle: { rps: 2, burst: 2 } } },
+    { match: { caller: 'cloud-operator-update' }, act: { throttle: { rps: 2, burst: 2 } } },
   ]);
-  await world.cloud.resetCalls();
+  await world.cloud.admin.resetCalls();
   await world.kubectl('apply', '-f', manifest);
   const { seconds } = await world.until('an address for web-faults', () => world.ingressOf('web-faults'), 60_000);
-  const { calls } = await world.cloud.calls();
+  const { calls } = await world.cloud.admin.calls();
   const throttled = calls.filter(({ code }) => code === 429).reduce((sum, { count }) => sum + count, 0);
   await world.cloud.faults([]);
   const made = await world.cloud.loadBalancersOf('default/web-faults');
-  report.prove(made.length === 1, 'converged', `${made.length} load balancer after ${seconds.toFixed(1)} s and ${throttled} throttled calls`);
+  report.prove(
+    made.length === 1,
+    'converged',
+    `${made.length} load balancer after ${seconds.toFixed(1)} s and ${throttled} throttled calls`,
+  );
   const answer = await httpGet(await world.endpoint('web-faults', 'http'), 2000);
   report.prove(answer.length > 0, 'and it answers', answer.split('\n')[0] ?? '');
 }

@@ -6,10 +6,8 @@ export async function nodeLeavesUnderLoad(world: World): Promise<void> {
   const { report } = world;
   report.heading('c', 'Under constant load, Node node-1 is deleted and comes back');
   const load = new Load(await world.endpoint('web', 'http'), 8, 5);
-  const targets = async (): Promise<number> => {
-    const loadBalancer = await world.cloud.loadBalancerOf('default/web');
-    return loadBalancer === undefined ? -1 : (await world.cloud.targetsOf(loadBalancer, 'http')).length;
-  };
+  const targets = async (): Promise<number> =>
+    (await world.cloud.targetsOf(await world.cloud.loadBalancerOf('default/web'), 'http')).length;
   try {
     await world.fleet.removeNode('node-1');
     const left = await world.until('node-1 out of the targets', async () => (await targets()) === 2);

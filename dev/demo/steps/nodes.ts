@@ -11,8 +11,14 @@ export async function nodesAreInitialized(world: World): Promise<void> {
     return all.length === 3 && all.every(isInitialized) && all;
   });
   const first = nodes[0];
-  world.report.prove(nodes.length === 3, 'initialized: taint gone, providerID, addresses and topology labels set', `${nodes.length} of 3 in ${seconds.toFixed(1)} s`);
-  world.report.say(`for example ${first?.metadata.name}: ${first?.spec.providerID}, zone ${first?.metadata.labels?.['topology.kubernetes.io/zone']}`);
+  world.report.prove(
+    nodes.length === 3,
+    'initialized: taint gone, providerID, addresses and topology labels set',
+    `${nodes.length} of 3 in ${seconds.toFixed(1)} s`,
+  );
+  world.report.say(
+    `for example ${first?.metadata.name}: ${first?.spec.providerID}, zone ${first?.metadata.labels?.['topology.kubernetes.io/zone']}`,
+  );
 }
 
 function isInitialized(node: Node): boolean {

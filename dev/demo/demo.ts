@@ -1,0 +1,132 @@
+import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { PROJECT_ROOT } from '../../operator/entry';
+import { KubeClient } from '../../operator/kube/client';
+import { loadKubeConfig } from '../../operator/kube/kube-config';
+import { ensureTools } from '../../tools/ensure';
+import { DEV_TOOLS, DevCluster } from '../cluster/dev-cluster';
+import type { Tier } from '../cluster/local-cloud';
+import { Fleet } from '../nodes/fleet';
+import { DemoCloud } from './cloud';
+import { Report } from './report';
+import { nothingIsLeft } from './steps/cleanup';
+import { loadBalancerIsRepaired } from './steps/drift';
+import { cloudMisbehaves } from './steps/faults';
+import { nodesAreInitialized } from './steps/nodes';
+import { nodeLeavesUnderLoad } from './steps/node-removal';
+import { routeComesBack } from './steps/routes';
+import { serviceAnswers } from './steps/service';
+import { World } from './world';
+
+export interface DemoOptions {
+  tier: Tier;
+  /** Leave everything running at the end, until Ctrl-C. */
+  keep: boolean;
+  signal: AbortSignal;
+  write: (line: string) => void;
+}
+
+const NODE_COUNT = 3;
+/** Short, so that nobody has to wait for what was changed behind our back. */
+const PROVIDER = { driftInterval: '1s', routePeriod: '1s' };
+
+/** The main job from end to end, with proof. @returns true when everything held */
+export async function demo(options: DemoOptions): Promise<boolean> {
+  const report = new Report(options.write);
+  const directory = mkdtempSync(join(tmpdir(), 'cloud-operator-demo-'));
+  let cluster: DevCluster | undefined;
+  let world: World | undefined;
+  let namespaces: string[] = [];
+  try {
+    report.say('looking for etcd, kube-apiserver, kube-controller-manager, kubectl and pulumi (built once where there are none)');
+    const tools = await ensureTools(DEV_TOOLS);
+    const { tier } = options;
+    cluster = await DevCluster.start({
+      ...{ directory, tools, tier, provider: PROVIDER, operator: true, fsync: false, logLevel: 'info' },
+      report: (line) => report.say(line),
+    });
+    report.say(`local cloud: ${cluster.cloud.reason}`);
+    world = await makeWorld(report, cluster, tools.kubectl);
+    await runSteps(world, options);
+    namespaces = (await world.cloud.admin.topology()).netns;
+    if (options.keep && !options.signal.aborted) await stay(cluster, options);
+  } catch (thrown) {
+    if (!options.signal.aborted) report.prove(false, 'the demo goes on', (thrown as Error).message);
+  } finally {
+    await world?.fleet.stop();
+    await world?.cloud.close();
+    const processes = cluster?.processes.map(({ pid }) => pid) ?? [];
+    await cluster?.stop();
+    if (cluster !== undefined) proveNothingRuns(report, processes, namespaces);
+    if (report.failed === 0) rmSync(directory, { recursive: true, force: true });
+    else report.say(`logs are kept in ${join(directory, 'logs')}`);
+  }
+  return conclude(report, options);
+}
+
+async function makeWorld(report: Report, cluster: DevCluster, kubectl: string): Promise<World> {
+  const kubeconfig = cluster.controlPlane.kubeconfigPath;
+  const { endpoint, tokenFile } = cluster.cloud;
+  const token = readFileSync(tokenFile, 'utf8').trim();
+  const kube = new KubeClient(loadKubeConfig({ kubeconfig }));
+  const fleet = await Fleet.start({ kubeconfig, endpoint, token, count: NODE_COUNT });
+  return new World({ report, kube, kubeconfig, kubectl, cloud: new DemoCloud(endpoint, token), fleet });
+}
+
+async function runSteps(world: World, { keep, signal }: DemoOptions): Promise<void> {
+  const example = (name: string): string => join(PROJECT_ROOT, 'examples', name);
+  const steps = [
+    () => nodesAreInitialized(world),
+    () => serviceAnswers(world, example('web.yaml')),
+    () => nodeLeavesUnderLoad(world),
+    () => routeComesBack(world),
+    () => loadBalancerIsRepaired(world),
+    () => cloudMisbehaves(world, example('web-faults.yaml')),
+    ...(keep ? [] : [() => nothingIsLeft(world)]),
+  ];
+  for (const step of steps) {
+    if (signal.aborted) return;
+    await step();
+  }
+}
+
+async function stay(cluster: DevCluster, options: DemoOptions): Promise<void> {
+  const lines = [
+    '',
+    'Everything stays up until Ctrl-C. In another terminal:',
+    `   export KUBECONFIG=${cluster.controlPlane.kubeconfigPath}`,
+    ...COMMANDS.map((command) => `   ${command}`),
+  ];
+  lines.forEach((line) => options.write(line));
+  await new Promise<void>((resolve) => options.signal.addEventListener('abort', () => resolve(), { once: true }));
+}
+
+function proveNothingRuns(report: Report, processes: number[], namespaces: string[]): void {
+  const running = processes.filter((pid) => existsSync(`/proc/${pid}`));
+  const left = existsSync('/run/netns') ? readdirSync('/run/netns').filter((name) => namespaces.includes(name)) : [];
+  report.prove(running.length === 0, 'processes left', String(running.length));
+  report.prove(left.length === 0, 'network namespaces left', String(left.length));
+}
+
+function conclude(report: Report, { keep, signal, write }: DemoOptions): boolean {
+  write('');
+  if (signal.aborted && !keep) {
+    write('Stopped; everything is cleaned up.');
+    return false;
+  }
+  write(report.failed === 0 ? `All of it held, in ${report.elapsed.toFixed(1)} s.` : `${report.failed} did not hold.`);
+  if (!keep) {
+    write('Run it with --keep and try:');
+    COMMANDS.forEach((command) => write(`   ${command}`));
+  }
+  return report.failed === 0;
+}
+
+const COMMANDS = [
+  'kubectl get services,cloudloadbalancers',
+  'kubectl get cloud -A',
+  'kubectl describe cloudloadbalancer web',
+  'kubectl get cloudstacks -o wide',
+  'kubectl get cloudroutes,cloudinstances',
+];

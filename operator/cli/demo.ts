@@ -1,0 +1,22 @@
+import { type Command, Option } from 'commander';
+import type { Subcommand } from './command';
+
+/** `cloud-operator demo`: the main job, end to end, with proof. */
+export const demo: Subcommand = (program: Command): void => {
+  program
+    .command('demo')
+    .description('the main job, end to end, with proof: a Service becomes a load balancer that answers, survives, and goes without a trace')
+    .option('--keep', 'leave everything running at the end, until Ctrl-C', false)
+    .addOption(
+      new Option('--tier <tier>', 'how the local cloud moves packets')
+        .choices(['auto', 'vpc-root', 'vpc-userns', 'loopback'])
+        .default('auto'),
+    )
+    .action(async (flags: { keep: boolean; tier: 'auto' | 'vpc-root' | 'vpc-userns' | 'loopback' }) => {
+      const stop = new AbortController();
+      for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stop.abort());
+      const { demo: run } = await import('../../dev/demo/demo.js');
+      const held = await run({ ...flags, signal: stop.signal, write: (line) => process.stdout.write(`${line}\n`) });
+      process.exitCode = held ? 0 : 1;
+    });
+};

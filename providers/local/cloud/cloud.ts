@@ -204,8 +204,7 @@ export class Cloud {
     const operation = this.newOperation(verb, collection, id);
     const whole: Task = { ...task, operation, ...(options.beforeRecord === undefined ? {} : { beforeRecord: options.beforeRecord }) };
     const committed = this.store.commit([...changes, { kind: 'operation', operation }], options.crash);
-    const ended =
-      options.stuck === true ? committed.then(() => this.settler.hold(whole)) : committed.then(() => this.settler.settle(whole));
+    const ended = options.stuck === true ? committed.then(() => this.settler.hold(whole)) : this.settler.settle(whole, committed);
     const key = `${collection}/${id}/${verb}`;
     this.underway.set(key, ended);
     try {
@@ -224,8 +223,8 @@ export class Cloud {
   }
 
   private lastOperation(verb: Operation['verb'], collection: ResourceCollection, id: string): Operation {
-    const found = this.store.state.operations().findLast((one) => one.resourceID === id && one.verb === verb);
-    return found ?? { ...this.newOperation(verb, collection, id), state: 'done' };
+    const found = this.store.state.operations().findLast(({ operation }) => operation.resourceID === id && operation.verb === verb);
+    return found?.operation ?? { ...this.newOperation(verb, collection, id), state: 'done' };
   }
 
   private newOperation(verb: Operation['verb'], collection: ResourceCollection, resourceID: string): Operation {

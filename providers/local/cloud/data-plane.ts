@@ -1,4 +1,3 @@
-import type { Logger } from '../../../operator/base/log';
 import type { Instance, LoadBalancer, PoolTarget, Route, TargetPool, Topology } from '../api';
 
 /** A load balancer with everything that it refers to resolved: what the data plane needs and no more. */
@@ -25,14 +24,7 @@ export interface PoolPlan {
   targets: (PoolTarget & { address: string })[];
 }
 
-/** What `createDataPlane(tier, options)` of data-plane/index.ts is given. */
-export interface DataPlaneOptions {
-  /** Exists; for sockets, pid files and logs. */
-  directory: string;
-  logger: Logger;
-}
-
-/** Moves the packets. All `apply…` calls are idempotent and take the whole wanted thing. */
+/** Moves the packets. All `apply…` calls are idempotent and take the whole wanted thing; removing what is not there is done. */
 export interface DataPlane {
   readonly topology: Topology;
   start(): Promise<void>;

@@ -154,7 +154,8 @@ export class Faults {
       bucket.tokens -= 1;
       return undefined;
     }
-    const retryAfterMs = Math.ceil(((1 - bucket.tokens) / rps) * 1000);
+    // Rounding must not add a millisecond to a wait that is a whole number of them.
+    const retryAfterMs = Math.ceil(((1 - bucket.tokens) / rps) * 1000 - 1e-6);
     return { refusal: new ApiFailure('Throttled', `more than ${rps} calls a second`, { retryAfterMs }) };
   }
 }

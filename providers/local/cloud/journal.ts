@@ -217,7 +217,7 @@ function encode(line: Line): Buffer {
 
 function decode(line: Buffer): Line | undefined {
   const text = line.subarray(9);
-  if (line.length < 10 || line.subarray(0, 8).toString('latin1') !== checksum(text)) return undefined;
+  if (line.length < 10 || line[8] !== 0x20 || line.subarray(0, 8).toString('latin1') !== checksum(text)) return undefined;
   return JSON.parse(text.toString('utf8')) as Line;
 }
 

@@ -8,8 +8,8 @@ import { Admin } from './admin';
 import { Calls } from './calls';
 import { Cloud } from './cloud';
 import type { LocalCloudConfig } from './config';
-import { createDataPlane } from './data-plane/index';
-import type { DataPlane, DataPlaneOptions } from './data-plane';
+import type { DataPlane } from './data-plane';
+import { createDataPlane, type DataPlaneOptions } from './data-plane/index';
 import { Faults } from './faults';
 import { lockDirectory } from './lock';
 import { Metrics } from './metrics';
@@ -79,7 +79,6 @@ async function start(config: LocalCloudConfig, logger: Logger, undo: Cleanup): P
 
 async function openDataPlane(tier: LocalCloudConfig['tier'], options: DataPlaneOptions): Promise<DataPlane> {
   if (tier === 'none') return new NullDataPlane();
-  await mkdir(options.directory, { recursive: true, mode: 0o700 });
   return createDataPlane(tier, options);
 }
 

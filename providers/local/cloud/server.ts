@@ -18,6 +18,10 @@ export interface ServerOptions {
 }
 
 const LARGEST_BODY = 4 * 1024 * 1024;
+/** A longer body is read to its end, so that the answer arrives, but not beyond this. */
+const LONGEST_DRAIN = 8 * LARGEST_BODY;
+/** Calls on their way have so long to end when the server closes. */
+const CLOSE_GRACE_MS = 2000;
 /** Longer than clients keep idle connections, so that they close them and not we. */
 const KEEP_ALIVE_MS = 65_000;
 const CALLER = /^[\x21-\x7e]{1,64}$/;
@@ -25,6 +29,7 @@ const CALLER = /^[\x21-\x7e]{1,64}$/;
 /** HTTP in front of the service. */
 export class Server {
   private readonly http: HttpServer;
+  private closing = false;
 
   constructor(private readonly options: ServerOptions) {
     this.http = createServer((request, response) => void this.handle(request, response));
@@ -52,10 +57,15 @@ export class Server {
     return `unix:${socket}`;
   }
 
-  /** Lets calls on their way end; resolves when all connections are closed. */
+  /** Lets calls on their way end for a moment; resolves when all connections are closed. */
   close(): Promise<void> {
+    this.closing = true;
     return new Promise((resolve) => {
-      this.http.close(() => resolve());
+      const cancel = this.options.clock.after(CLOSE_GRACE_MS, () => this.http.closeAllConnections());
+      this.http.close(() => {
+        cancel();
+        resolve();
+      });
       this.http.closeIdleConnections();
     });
   }
@@ -68,14 +78,13 @@ export class Server {
     }
     const text = typeof answer.body === 'string' ? answer.body : JSON.stringify(answer.body);
     const type = typeof answer.body === 'string' ? 'text/plain; version=0.0.4' : 'application/json';
+    if (this.closing) response.setHeader('Connection', 'close');
     response.writeHead(answer.status, { 'Content-Type': type, ...answer.headers });
     response.end(text);
-    // What is left of a refused body would be read as the next request.
-    if (!request.complete) request.destroy();
   }
 
   private async answer(request: IncomingMessage): Promise<Answer> {
-    const url = new URL(request.url ?? '/', 'http://localhost');
+    const url = parseURL(request.url ?? '/');
     const method = request.method ?? 'GET';
     if (url.pathname === '/healthz') return this.options.admin.health();
     if (!isAuthorized(request.headers.authorization, this.options.token)) {
@@ -111,6 +120,11 @@ export class Server {
   }
 }
 
+function parseURL(text: string): URL {
+  if (!text.startsWith('/') || !URL.canParse(`http://localhost${text}`)) throw invalid('path', `"${text}" is not a path`);
+  return new URL(`http://localhost${text}`);
+}
+
 function callerOf(request: IncomingMessage): string {
   const caller = request.headers['x-caller'];
   return typeof caller === 'string' && CALLER.test(caller) ? caller : 'unknown';
@@ -129,10 +143,11 @@ async function readJson(request: IncomingMessage): Promise<unknown> {
   let size = 0;
   for await (const chunk of request as AsyncIterable<Buffer>) {
     size += chunk.length;
-    if (size > LARGEST_BODY) {
-      throw new ApiFailure('InvalidArgument', `the body is longer than ${LARGEST_BODY} bytes`, { field: 'body', status: 413 });
-    }
-    chunks.push(chunk);
+    if (size <= LARGEST_BODY) chunks.push(chunk);
+    if (size > LONGEST_DRAIN) break; // leaving the loop closes the connection
+  }
+  if (size > LARGEST_BODY) {
+    throw new ApiFailure('InvalidArgument', `the body is longer than ${LARGEST_BODY} bytes`, { field: 'body', status: 413 });
   }
   try {
     return JSON.parse(Buffer.concat(chunks).toString('utf8'));

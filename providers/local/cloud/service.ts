@@ -108,7 +108,7 @@ export class Service {
   private operations(call: Call): Answer {
     const { state } = this.options.store;
     if (call.verb === 'list') {
-      const operations = state.operations().map((item, index) => ({ item, order: index + 1 }));
+      const operations = state.operations().map(({ operation, order }) => ({ item: operation, order }));
       return { status: 200, body: listPage<Operation>(operations, call.query) };
     }
     if (call.verb !== 'get') throw new ApiFailure('InvalidArgument', 'operations can only be read', { status: 405 });

@@ -52,11 +52,11 @@ export class Settler {
   }
 
   /**
-   * Applies the task's parts, then records the result.
+   * Waits for the task's commit, applies its parts, then records the result.
    * @throws ApiFailure Unavailable when the data plane could not; it is tried again on its own
    */
-  settle(task: Task): Promise<void> {
-    const run = this.run(task);
+  settle(task: Task, committed: Promise<void> = Promise.resolve()): Promise<void> {
+    const run = this.run(task, committed);
     const seen = run.catch(() => undefined).then(() => void this.inFlight.delete(seen));
     this.inFlight.add(seen);
     return run;
@@ -89,10 +89,11 @@ export class Settler {
     await Promise.all(this.inFlight);
   }
 
-  private async run(task: Task): Promise<void> {
+  private async run(task: Task, committed: Promise<void>): Promise<void> {
     const key = `${task.collection}/${task.id}`;
-    const whole = { ...task, parts: union(task.parts, this.failed.get(key)?.task.parts ?? []) };
     this.running.set(key, (this.running.get(key) ?? 0) + 1);
+    await committed;
+    const whole = { ...task, parts: union(task.parts, this.failed.get(key)?.task.parts ?? []) };
     const outcome = await this.applyAll(whole.parts);
     const left = (this.running.get(key) ?? 1) - 1;
     if (left === 0) this.running.delete(key);
@@ -151,7 +152,8 @@ export class Settler {
     const { collection, id, operation } = task;
     const changes = [...found];
     const entry = this.options.store.state.get(collection, id);
-    if (entry !== undefined) {
+    if (entry === undefined) this.forget(key);
+    else {
       const state = entry.resource.state === 'deleting' ? 'deleting' : 'error';
       changes.push({ kind: 'merge', collection, id, fields: { state, message } });
       this.retryLater(key, { collection, id, parts: task.parts, removes: entry.resource.state === 'deleting' });

@@ -20,7 +20,8 @@ interface Shelf {
 /** Everything the cloud knows, in memory, with its indexes. Changes only by `apply`. */
 export class State {
   private readonly shelves = new Map<ResourceCollection, Shelf>();
-  private readonly operationsByID = new Map<string, Operation>();
+  private readonly operationsByID = new Map<string, { operation: Operation; order: number }>();
+  private nextOperation = 1;
   private nextOrder = 1;
 
   constructor() {
@@ -56,11 +57,11 @@ export class State {
   }
 
   operation(id: string): Operation | undefined {
-    return this.operationsByID.get(id);
+    return this.operationsByID.get(id)?.operation;
   }
 
   /** Oldest first. */
-  operations(): Operation[] {
+  operations(): { operation: Operation; order: number }[] {
     return [...this.operationsByID.values()];
   }
 
@@ -87,7 +88,7 @@ export class State {
     const entries = RESOURCE_COLLECTIONS.flatMap((collection) =>
       this.all(collection).map((entry): [ResourceCollection, Entry] => [collection, entry]),
     );
-    return { nextOrder: this.nextOrder, entries, operations: this.operations() };
+    return { nextOrder: this.nextOrder, entries, operations: this.operations().map(({ operation }) => operation) };
   }
 
   /** Fills an empty state from a snapshot. */
@@ -107,10 +108,11 @@ export class State {
   }
 
   private keepOperation(operation: Operation): void {
-    this.operationsByID.set(operation.id, operation);
+    const order = this.operationsByID.get(operation.id)?.order ?? this.nextOperation++;
+    this.operationsByID.set(operation.id, { operation, order });
     if (this.operationsByID.size <= KEPT_OPERATIONS) return;
-    for (const [id, { state }] of this.operationsByID) {
-      if (state === 'running') continue;
+    for (const [id, { operation: oldest }] of this.operationsByID) {
+      if (oldest.state === 'running') continue;
       this.operationsByID.delete(id);
       return;
     }

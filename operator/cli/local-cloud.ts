@@ -1,0 +1,175 @@
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+import type { CallCounts, DriftRequest, FaultRules } from '../../providers/local/api';
+import type { LocalCloudAdmin } from '../../providers/local/cloud/admin-client';
+import { OperatorError } from '../base/errors';
+import type { Subcommand } from './command';
+
+const DIRECTORY = join(homedir(), '.local', 'share', 'cloud-operator', 'local-cloud');
+
+interface ReachFlags {
+  endpoint: string;
+  tokenFile: string;
+}
+
+interface ServeFlags {
+  config?: string;
+  directory: string;
+  port: number;
+  socket?: string;
+  tokenFile?: string;
+  tier: 'auto' | 'vpc-root' | 'vpc-userns' | 'loopback' | 'none';
+  logLevel: 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'silent';
+}
+
+/** `cloud-operator local-cloud`: the small cloud of this machine, and what can be done to it. */
+export const localCloud: Subcommand = (program: Command): void => {
+  const group = program
+    .command('local-cloud')
+    .summary('the small cloud of this machine: run it, count its calls, make it fail')
+    .description(
+      'Runs the local cloud, and reaches what a real cloud does not have: call counts, fault rules, changes behind the operator’s back.',
+    );
+  addServe(group);
+  addCalls(group);
+  addFaults(group);
+  addDrift(group);
+  reaching(group, 'topology')
+    .description('print the tier and the address ranges')
+    .action((flags: ReachFlags) => withAdmin(flags, async (admin) => printJson(await admin.topology())));
+};
+
+function addServe(group: Command): void {
+  group
+    .command('serve')
+    .description('run the local cloud in the foreground; Ctrl-C ends it and takes its network down')
+    .option('--config <file>', 'JSON file; the other options are not read then')
+    .option('--directory <folder>', 'what it remembers: the same folder gives the same ids and addresses', DIRECTORY)
+    .option('--port <n>', 'port on 127.0.0.1; 0 = any free one', parsePort, 10260)
+    .option('--socket <path>', 'listen on this unix socket instead')
+    .option('--token-file <file>', 'made at the first start (default: the file token in the folder)')
+    .addOption(
+      new Option('--tier <tier>', 'how packets are moved').choices(['auto', 'vpc-root', 'vpc-userns', 'loopback', 'none']).default('auto'),
+    )
+    .addOption(
+      new Option('--log-level <level>', 'how much is logged')
+        .choices(['trace', 'debug', 'info', 'warn', 'error', 'silent'])
+        .default('info'),
+    )
+    .action(async (flags: ServeFlags) => {
+      const { serveLocalCloud } = await import('../../providers/local/cloud/serve.js');
+      const { parseConfig, readConfig } = await import('../../providers/local/cloud/config.js');
+      const config = flags.config === undefined ? parseConfig(configOf(flags)) : await readConfig(flags.config);
+      // Workers of a data plane may hold the loop for a moment longer; the cloud has stopped in order.
+      process.exit(await serveLocalCloud(config));
+    });
+}
+
+function addCalls(group: Command): void {
+  reaching(group, 'calls')
+    .description('print how often the API was called, by caller')
+    .option('--reset', 'begin counting anew')
+    .option('--json', 'print JSON')
+    .action((flags: ReachFlags & { reset?: boolean; json?: boolean }) =>
+      withAdmin(flags, async (admin) => {
+        if (flags.reset === true) {
+          await admin.resetCalls();
+          return;
+        }
+        const counts = await admin.calls();
+        if (flags.json === true) printJson(counts);
+        else process.stdout.write(await callTable(counts));
+      }),
+    );
+}
+
+function addFaults(group: Command): void {
+  const faults = group.command('faults').description('make the API fail by rules');
+  reaching(faults, 'get')
+    .description('print the rules, and how often each acted')
+    .action((flags: ReachFlags) => withAdmin(flags, async (admin) => printJson(await admin.faults())));
+  reaching(faults, 'set')
+    .argument('<file>', 'JSON: {"seed": 1, "rules": [{"match": {"verb": "create"}, "times": 1, "act": {"loseResponse": true}}]}')
+    .description('replace the rules')
+    .action(async (file: string, flags: ReachFlags) => {
+      const rules = (await readJson(file)) as FaultRules;
+      await withAdmin(flags, async (admin) => printJson(await admin.setFaults(rules)));
+    });
+  reaching(faults, 'clear')
+    .description('take all rules away; what was stuck goes on')
+    .action((flags: ReachFlags) => withAdmin(flags, async (admin) => printJson(await admin.setFaults({ rules: [] }))));
+}
+
+function addDrift(group: Command): void {
+  reaching(group, 'drift')
+    .description('change something behind the operator’s back')
+    .argument(
+      '<request>',
+      'JSON: {"kind": "deleteRoute", "destinationCIDR": "10.244.1.0/24"}, or a kind patch, delete, setTargets, power, …',
+    )
+    .action(async (request: string, flags: ReachFlags) => {
+      const parsed = parseJson(request, 'the request') as DriftRequest;
+      await withAdmin(flags, async (admin) => printJson(await admin.drift(parsed)));
+    });
+}
+
+/** A command that reaches a running local cloud. */
+function reaching(parent: Command, name: string): Command {
+  return parent
+    .command(name)
+    .option('--endpoint <url>', 'http://127.0.0.1:PORT or unix:PATH', 'http://127.0.0.1:10260')
+    .option('--token-file <file>', 'the token of the local cloud', join(DIRECTORY, 'token'));
+}
+
+async function withAdmin(flags: ReachFlags, use: (admin: LocalCloudAdmin) => Promise<void>): Promise<void> {
+  const { LocalCloudAdmin: Admin } = await import('../../providers/local/cloud/admin-client.js');
+  const admin = new Admin(flags.endpoint, (await readText(flags.tokenFile)).trim());
+  try {
+    await use(admin);
+  } finally {
+    await admin.close();
+  }
+}
+
+function configOf({ directory, port, socket, tokenFile, tier, logLevel }: ServeFlags): object {
+  const listen = socket === undefined ? { port } : { socket };
+  return { directory, listen, tokenFile: tokenFile ?? join(directory, 'token'), tier, logLevel };
+}
+
+async function callTable({ calls, total, writes }: CallCounts): Promise<string> {
+  const { formatTable } = await import('./table.js');
+  const rows = calls.map(({ caller, verb, collection, code, count }) => [caller, verb, collection, String(code), String(count)]);
+  return `${formatTable(['CALLER', 'VERB', 'COLLECTION', 'CODE', 'COUNT'], rows)}${total} calls, ${writes} of them writes\n`;
+}
+
+function parsePort(text: string): number {
+  const port = Number(text);
+  if (!/^[0-9]+$/.test(text) || port > 65_535) throw new InvalidArgumentError('It must be a number from 0 to 65535.');
+  return port;
+}
+
+async function readJson(file: string): Promise<unknown> {
+  return parseJson(await readText(file), file);
+}
+
+async function readText(file: string): Promise<string> {
+  const { readFile } = await import('node:fs/promises');
+  try {
+    return await readFile(file, 'utf8');
+  } catch (error) {
+    throw new OperatorError('Invalid', `${file} can't be read: ${(error as Error).message}`, { cause: error });
+  }
+}
+
+function parseJson(text: string, what: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw new OperatorError('Invalid', `${what} is not JSON: ${(error as Error).message}`, { cause: error });
+  }
+}
+
+function printJson(value: unknown): void {
+  process.stdout.write(`${JSON.stringify(value, undefined, 2)}\n`);
+}

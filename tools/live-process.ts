@@ -8,26 +8,28 @@ export interface LiveProcess {
 }
 
 export function identifyProcess(pid: number = process.pid): LiveProcess {
-  const start = startOf(pid);
+  const start = statOf(pid)?.start;
   return start === undefined ? { pid } : { pid, start };
 }
 
-/** True while that very process runs; a zombie counts as ended. */
+/** True while that very process runs; a zombie has ended. */
 export function isRunning({ pid, start }: LiveProcess): boolean {
+  const stat = statOf(pid);
+  if (stat !== undefined) return !stat.zombie && (start === undefined || stat.start === start);
   try {
     process.kill(pid, 0);
+    return true;
   } catch (thrown) {
     return (thrown as NodeJS.ErrnoException).code === 'EPERM'; // there, but somebody else's
   }
-  return start === undefined || startOf(pid) === start;
 }
 
-/** Field 22 of /proc/<pid>/stat (proc(5)): the start time in clock ticks since boot. */
-function startOf(pid: number): string | undefined {
+/** From /proc/<pid>/stat (proc(5)): field 3, the state, and field 22, the start time in clock ticks since boot. */
+function statOf(pid: number): { zombie: boolean; start: string } | undefined {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' '); // the name before it may hold spaces
-    return fields[0] === 'Z' ? undefined : fields[19];
+    return { zombie: fields[0] === 'Z' || fields[0] === 'X', start: fields[19] ?? '' };
   } catch {
     return undefined; // no such process, or no /proc on this system
   }

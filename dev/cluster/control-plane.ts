@@ -2,7 +2,6 @@ import { request } from 'node:https';
 import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { sleep, systemClock } from '../../operator/base/clock';
-import type { ToolName } from '../../tools/catalogue';
 import { apiServerArguments, controllerManagerArguments, etcdArguments } from './components';
 import { ADMIN, CONTROLLER_MANAGER, Credentials, type Identity } from './credentials';
 import { freePort } from './free-port';
@@ -32,7 +31,8 @@ export interface ControlPlaneOptions {
 
 const READY_TIMEOUT_MS = 60_000;
 const READY_POLL_MS = 50;
-const GRACE_MS = 5_000;
+/** Only etcd has something to lose; an API server that still starts doesn't listen to SIGTERM. */
+const GRACE_MS = { etcd: 5_000, 'kube-apiserver': 2_000, 'kube-controller-manager': 2_000 };
 const PORT_TRIES = 5;
 /** Made by the API server after its start; the UID of kube-system is the cluster's id. */
 const FIRST_NAMESPACES = ['kube-system', 'default'];
@@ -177,9 +177,9 @@ export class ControlPlane {
     });
   }
 
-  private async startProcess(name: keyof ControlPlaneTools & ToolName, args: string[]): Promise<GuardedProcess> {
+  private async startProcess(name: keyof ControlPlaneTools, args: string[]): Promise<GuardedProcess> {
     const { directory, logDirectory, tools } = this.options;
-    const command = { name, command: tools[name], args, cwd: directory, log: join(logDirectory, `${name}.log`), graceMs: GRACE_MS };
+    const command = { name, command: tools[name], args, cwd: directory, log: join(logDirectory, `${name}.log`), graceMs: GRACE_MS[name] };
     const process = await this.guard.start(command);
     this.processes.push(process);
     return process;

@@ -27,6 +27,8 @@ export interface DevClusterOptions {
   fsync?: boolean;
   /** Told what is being done, and when a process ends or comes back. */
   report: (line: string) => void;
+  /** Breaks the start off. */
+  signal?: AbortSignal;
 }
 
 /** Everything that a development cluster needs. */
@@ -59,12 +61,17 @@ export class DevCluster {
   /** @throws OperatorError naming the process that isn't ready, with the end of its log; nothing is left running then */
   static async start(options: DevClusterOptions): Promise<DevCluster> {
     const cluster = new DevCluster(options);
+    const breakOff = (): void => void cluster.stop(); // what waits for readiness sees its process end
+    options.signal?.addEventListener('abort', breakOff, { once: true });
     try {
       await cluster.startAll();
+      options.signal?.throwIfAborted();
       return cluster;
     } catch (thrown) {
       await cluster.stop();
-      throw thrown;
+      throw options.signal?.aborted === true ? new OperatorError('Canceled', 'the start was broken off') : thrown;
+    } finally {
+      options.signal?.removeEventListener('abort', breakOff);
     }
   }
 

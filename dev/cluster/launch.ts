@@ -9,6 +9,8 @@ import { minimalEnvironment } from './process-guard';
 import type { DevState } from './state';
 import type { SupervisorMessage } from './supervisor-main';
 
+const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+
 /**
  * Starts the supervisor of a development cluster in the background, and waits until it is ready. When this process ends before, all ends.
  * @throws OperatorError why it isn't ready; nothing is left running then
@@ -25,19 +27,36 @@ export async function launch({ report, ...options }: DevClusterOptions): Promise
     stdio: ['ignore', log, log, 'ipc'],
   });
   closeSync(log);
-  const state = await outcome(child, report, join(logs, 'supervisor.log'));
-  child.disconnect();
-  child.unref();
-  return state;
+  const giveUp = new AbortController();
+  const onSignal = (): void => giveUp.abort();
+  for (const signal of SIGNALS) process.on(signal, onSignal);
+  try {
+    const state = await outcome(child, { report, log: join(logs, 'supervisor.log'), giveUp: giveUp.signal });
+    child.disconnect();
+    child.unref();
+    return state;
+  } finally {
+    for (const signal of SIGNALS) process.off(signal, onSignal);
+  }
 }
 
-function outcome(child: ChildProcess, report: (line: string) => void, log: string): Promise<DevState> {
+interface Watch {
+  report: (line: string) => void;
+  log: string;
+  giveUp: AbortSignal;
+}
+
+function outcome(child: ChildProcess, { report, log, giveUp }: Watch): Promise<DevState> {
   return new Promise((resolve, reject) => {
     let failure: OperatorError | undefined;
+    giveUp.addEventListener('abort', () => {
+      failure = new OperatorError('Canceled', 'ended before it was ready');
+      if (child.connected) child.disconnect(); // then it ends everything, and itself
+    });
     child.on('message', (told: SupervisorMessage) => {
       if (told.message === 'progress') report(told.line);
       else if (told.message === 'ready') resolve(told.state);
-      else failure = failureOf(told);
+      else failure ??= failureOf(told);
     });
     child.once('error', reject);
     // Its exit, not its message: only then is nothing left.

@@ -7,7 +7,8 @@ import { startFailure } from './start-failure';
 
 /** How packets are moved: network namespaces as root, the same rootless, or loopback only; `auto` takes the first that works here. */
 export const TIERS = ['auto', 'vpc-root', 'vpc-userns', 'loopback'] as const;
-export type Tier = (typeof TIERS)[number];
+/** `none`: nothing moves packets; for tests that look at objects only. */
+export type Tier = 'auto' | 'vpc-root' | 'vpc-userns' | 'loopback' | 'none';
 
 export interface RunningLocalCloud {
   process: GuardedProcess;

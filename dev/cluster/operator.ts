@@ -22,6 +22,8 @@ export interface OperatorProcessOptions {
   /** Of its health and metrics server. */
   port: number;
   logLevel: string;
+  /** More flags of `cloud-operator run`. */
+  flags?: string[];
 }
 
 const READY_TIMEOUT_MS = 60_000;
@@ -56,7 +58,7 @@ export async function startOperator(guard: ProcessGuard, options: OperatorProces
 }
 
 /** The one place for the flags that the development cluster gives to `cloud-operator run`. */
-function operatorArguments({ paths, kubeconfig, port, logLevel }: OperatorProcessOptions): string[] {
+function operatorArguments({ paths, kubeconfig, port, logLevel, flags = [] }: OperatorProcessOptions): string[] {
   return [
     'run',
     `--kubeconfig=${kubeconfig}`,
@@ -67,6 +69,7 @@ function operatorArguments({ paths, kubeconfig, port, logLevel }: OperatorProces
     '--leader-elect=false', // it is the only one, and a restart needn't wait for a lease to run out
     `--port=${port}`,
     `--log-level=${logLevel}`,
+    ...flags,
   ];
 }
 

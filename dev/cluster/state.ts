@@ -10,7 +10,9 @@ export interface ProcessState extends LiveProcess {
 /** A development cluster as its supervisor describes it for `status`, `logs` and `down`. */
 export interface DevState {
   supervisor: LiveProcess;
-  phase: 'Starting' | 'Ready' | 'Stopping';
+  phase: 'Starting' | 'Ready' | 'Stopping' | 'Failed';
+  /** Why it ended by itself. */
+  failure?: string;
   /** RFC 3339. */
   startedAt: string;
   kubeconfig?: string;

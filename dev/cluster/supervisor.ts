@@ -1,5 +1,5 @@
 import { mkdirSync, rmSync } from 'node:fs';
-import { OperatorError } from '../../operator/base/errors';
+import { OperatorError, toOperatorError } from '../../operator/base/errors';
 import { identifyProcess } from '../../tools/live-process';
 import { tryLock } from '../../tools/lock';
 import { DevCluster, type DevClusterOptions } from './dev-cluster';
@@ -22,7 +22,7 @@ export class Supervisor {
   /**
    * Starts everything, calls `onReady`, and resolves once all has ended again.
    * @param signal ends it
-   * @throws OperatorError Conflict when the cluster is up already; another when a part can't be started or the control plane ended by itself
+   * @throws OperatorError Conflict when the cluster is up already; Canceled when it was ended before it was ready; another when a part can't be started or the control plane ended by itself
    */
   async run(signal: AbortSignal, onReady: (state: DevState) => void): Promise<void> {
     mkdirSync(this.paths.root, { recursive: true, mode: 0o700 });
@@ -31,8 +31,13 @@ export class Supervisor {
     try {
       this.write();
       await this.keep(signal, onReady);
-    } finally {
       rmSync(this.paths.state, { force: true });
+    } catch (thrown) {
+      this.state.phase = 'Failed';
+      this.state.failure = toOperatorError(thrown).message;
+      writeState(this.paths.state, this.state); // for `status`, until the next `up` or `down`
+      throw thrown;
+    } finally {
       lock.release();
     }
   }
@@ -42,12 +47,12 @@ export class Supervisor {
       this.options.report(line);
       this.write();
     };
-    const cluster = await DevCluster.start({ ...this.options, report });
+    const cluster = await DevCluster.start({ ...this.options, report, signal });
     this.cluster = cluster;
     try {
       this.state.phase = 'Ready';
       this.write();
-      if (!signal.aborted) onReady(this.state);
+      onReady(this.state);
       const failure = await Promise.race([aborted(signal), cluster.controlPlaneFailed()]);
       if (failure !== undefined) throw new OperatorError('Unknown', failure);
     } finally {

@@ -1,46 +1,52 @@
-import { devPaths } from '../../dev/cluster/paths';
+import { devPaths, type DevPaths } from '../../dev/cluster/paths';
 import { readState, type DevState } from '../../dev/cluster/state';
 import { isRunning } from '../../tools/live-process';
 import { formatTable } from './table';
 
-/** `dev status`. Sets exit code 1 when something is down. */
-export function devStatus(name: string, json: boolean): void {
-  const paths = devPaths(name);
-  const state = readState(paths.state);
-  const processes =
-    state === undefined ? [] : [{ name: 'supervisor', log: `${paths.logs}/supervisor.log`, ...state.supervisor }, ...state.processes];
-  const checked = processes.map(({ name: process, pid, start, log }) => ({
-    name: process,
-    pid,
-    up: isRunning({ pid, ...(start === undefined ? {} : { start }) }),
-    log,
-  }));
-  const up = state?.phase === 'Ready' && checked.every((process) => process.up);
-  if (!up) process.exitCode = 1;
-  if (json) {
-    const { kubeconfig, apiServer, cloud, operator, startedAt } = state ?? {};
-    const phase = state !== undefined && isRunning(state.supervisor) ? state.phase : 'Down';
-    const shown = { name, up, phase, startedAt, kubeconfig, apiServer, cloud, operator, directory: paths.root, processes: checked };
-    process.stdout.write(`${JSON.stringify(shown, undefined, 2)}\n`);
-    return;
-  }
-  if (state === undefined) {
-    process.stdout.write(
-      `The development cluster "${name}" is not up; start it with: cloud-operator dev up${name === 'default' ? '' : ` --name ${name}`}\n`,
-    );
-    return;
-  }
-  const rows = checked.map((process) => [process.name, process.up ? 'up' : 'DOWN', String(process.pid), addressOf(process.name, state)]);
-  process.stdout.write(formatTable(['PROCESS', 'STATE', 'PID', 'ADDRESS'], rows));
-  process.stdout.write(`\nkubeconfig: ${state.kubeconfig ?? '(not yet)'}\ndata, logs: ${paths.root}\n`);
+interface Status extends Omit<Partial<DevState>, 'phase' | 'supervisor' | 'processes'> {
+  name: string;
+  up: boolean;
+  phase: DevState['phase'] | 'Down';
+  directory: string;
+  processes: { name: string; pid: number; up: boolean; log: string }[];
 }
 
-function addressOf(process: string, state: DevState): string {
+/** `dev status`. Sets exit code 1 when something is down. */
+export function devStatus(name: string, json: boolean): void {
+  const status = statusOf(name, devPaths(name));
+  if (!status.up) process.exitCode = 1;
+  process.stdout.write(json ? `${JSON.stringify(status, undefined, 2)}\n` : describe(status));
+}
+
+function statusOf(name: string, paths: DevPaths): Status {
+  const state = readState(paths.state);
+  if (state === undefined) return { name, up: false, phase: 'Down', directory: paths.root, processes: [] };
+  const { supervisor, processes, ...shown } = state;
+  const all = [{ name: 'supervisor', log: `${paths.logs}/supervisor.log`, ...supervisor }, ...processes];
+  const checked = all.map((process) => ({ name: process.name, pid: process.pid, up: isRunning(process), log: process.log }));
+  const phase = isRunning(supervisor) || state.phase === 'Failed' ? state.phase : 'Down';
+  const up = phase === 'Ready' && checked.every((process) => process.up);
+  return { name, up, ...shown, phase, directory: paths.root, processes: checked };
+}
+
+function describe(status: Status): string {
+  const { name, phase, failure, processes, kubeconfig, directory } = status;
+  const option = name === 'default' ? '' : ` --name ${name}`;
+  if (!processes.some((process) => process.up)) {
+    const why = failure === undefined ? '' : `; it ended because ${failure}`;
+    return `The development cluster "${name}" is not up${why}\nStart it with: cloud-operator dev up${option}\n`;
+  }
+  const rows = processes.map((process) => [process.name, process.up ? 'up' : 'DOWN', String(process.pid), addressOf(process.name, status)]);
+  const table = formatTable(['PROCESS', 'STATE', 'PID', 'ADDRESS'], rows);
+  return `${table}\nphase:      ${phase}\nkubeconfig: ${kubeconfig ?? '(not yet)'}\ndirectory:  ${directory}\n`;
+}
+
+function addressOf(process: string, { apiServer, cloud, operator }: Status): string {
   const addresses: Record<string, string | undefined> = {
     etcd: 'unix socket',
-    'kube-apiserver': state.apiServer,
-    'local-cloud': state.cloud === undefined ? undefined : `${state.cloud.endpoint} (${state.cloud.tier})`,
-    operator: state.operator,
+    'kube-apiserver': apiServer,
+    'local-cloud': cloud === undefined ? undefined : `${cloud.endpoint} (${cloud.tier})`,
+    operator,
   };
   return addresses[process] ?? '';
 }

@@ -1,6 +1,6 @@
 interface Observed {
   metadata: { generation?: number; deletionTimestamp?: string };
-  status?: { observedGeneration?: number; conditions?: { type: string; status: string }[] };
+  status?: { observedGeneration?: number | undefined; conditions?: { type: string; status: string }[] | undefined } | undefined;
 }
 
 /** kstatus's verdict on a custom resource, written from its published rules and independent of the code under test. */

@@ -1,0 +1,182 @@
+import { execFile } from 'node:child_process';
+import { mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { DEV_TOOLS, DevCluster } from '../../dev/cluster/dev-cluster';
+import { freePort } from '../../dev/cluster/free-port';
+import { install } from '../../dev/cluster/installation';
+import type { Tier } from '../../dev/cluster/local-cloud';
+import { OPERATOR_IDENTITY, startOperator, type OperatorProcessOptions } from '../../dev/cluster/operator';
+import { ProcessGuard, type GuardedProcess } from '../../dev/cluster/process-guard';
+import { KubeClient } from '../../operator/kube/client';
+import { loadKubeConfig } from '../../operator/kube/kube-config';
+import { LocalCloudAdmin } from '../../providers/local/cloud/admin-client';
+import { LocalCloudClient } from '../../providers/local/client';
+import { ensureTools } from '../../tools/ensure';
+
+export interface OperatorClusterOptions {
+  /** Fields of the CloudProvider's spec; default: drift is looked for only once an hour, so that it is nobody's help. */
+  provider?: Record<string, unknown>;
+  /** More flags of `cloud-operator run`. */
+  flags?: string[];
+  tier?: Tier;
+  logLevel?: string;
+}
+
+/** Time to give `beforeAll`, in milliseconds: the start itself and a first use of the tools. */
+export const OPERATOR_CLUSTER_START_MS = 120_000;
+
+/** What the test's own calls to the local cloud are counted under. */
+const TEST_CALLER = 'test';
+
+/**
+ * A whole system for one test file: control plane, local cloud, and the operator as a process under the rights of its ServiceAccount.
+ * The operator is not started again when it ends: tests kill it and say when the next one starts.
+ */
+export class OperatorCluster {
+  readonly kube: KubeClient;
+  /** Counts, faults, changes from behind. */
+  readonly cloud: LocalCloudAdmin;
+  /** The cloud's API, as somebody else than the operator. */
+  readonly resources: LocalCloudClient;
+  private readonly guard = ProcessGuard.open();
+  private operator: GuardedProcess | undefined;
+
+  private constructor(
+    private readonly dev: DevCluster,
+    private readonly tools: Record<string, string>,
+    private readonly options: Omit<OperatorProcessOptions, 'paths' | 'kubeconfig' | 'pulumi' | 'cloud'>,
+  ) {
+    const { endpoint, tokenFile } = dev.cloud;
+    const token = readFileSync(tokenFile, 'utf8').trim();
+    this.kube = new KubeClient(loadKubeConfig({ kubeconfig: this.kubeconfigPath }), { qps: 0 });
+    this.cloud = new LocalCloudAdmin(endpoint, token);
+    this.resources = new LocalCloudClient({ endpoint, token: () => Promise.resolve(token), caller: TEST_CALLER });
+  }
+
+  /** Starts everything in about 8 s. Call it in `beforeAll` (with OPERATOR_CLUSTER_START_MS) and `stop()` in `afterAll`. */
+  static async start(options: OperatorClusterOptions = {}): Promise<OperatorCluster> {
+    const tools = await ensureTools(DEV_TOOLS);
+    const directory = mkdtempSync(join(tmpdir(), 'cloud-operator-test-'));
+    const common = { directory, tools, tier: options.tier ?? 'none', operator: false, fsync: false, report: () => undefined } as const;
+    const logLevel = options.logLevel ?? 'info';
+    const dev = await DevCluster.start({ ...common, logLevel });
+    await install({ kubectl: tools.kubectl, kubeconfig: dev.controlPlane.kubeconfigPath });
+    const provider = { driftInterval: '1h', routePeriod: '1h', ...options.provider };
+    const cluster = new OperatorCluster(dev, tools, { provider, port: await freePort(), logLevel, flags: options.flags ?? [] });
+    try {
+      await cluster.startOperator();
+      return cluster;
+    } catch (thrown) {
+      await cluster.stop();
+      throw thrown;
+    }
+  }
+
+  get kubeconfigPath(): string {
+    return this.dev.controlPlane.kubeconfigPath;
+  }
+
+  get directory(): string {
+    return this.dev.paths.root;
+  }
+
+  /** File with the cloud's API token, which the operator reads. */
+  get tokenFile(): string {
+    return this.dev.paths.cloudToken;
+  }
+
+  get operatorURL(): string {
+    return `http://127.0.0.1:${this.options.port}`;
+  }
+
+  get operatorPid(): number {
+    if (this.operator === undefined) throw new Error('the operator does not run');
+    return this.operator.pid;
+  }
+
+  /** Worker processes of the operator that runs. */
+  workerPids(): number[] {
+    const parent = this.operatorPid;
+    return readdirSync('/proc')
+      .filter((name) => /^[0-9]+$/.test(name) && parentOf(name) === parent)
+      .map(Number);
+  }
+
+  /** What the operator has logged so far, all its processes together. */
+  operatorLog(): string {
+    return readFileSync(join(this.dev.paths.logs, 'operator.log'), 'utf8');
+  }
+
+  /** Resolves when it is ready. */
+  async startOperator(): Promise<void> {
+    this.operator = await startOperator(this.guard, {
+      ...this.options,
+      paths: this.dev.paths,
+      kubeconfig: this.dev.controlPlane.kubeconfigFor(OPERATOR_IDENTITY.user),
+      pulumi: this.tools.pulumi ?? '',
+      cloud: this.dev.cloud,
+    });
+  }
+
+  /** As a rollout ends it: with time to finish what it does. */
+  async stopOperator(): Promise<void> {
+    await this.operator?.stop();
+    this.operator = undefined;
+  }
+
+  /** SIGKILL, from one moment to the next. */
+  async killOperator(): Promise<void> {
+    process.kill(this.operatorPid, 'SIGKILL');
+    await this.operator?.ended;
+    this.operator = undefined;
+  }
+
+  /** Runs kubectl as the admin and gives its standard output; throws with its standard error. `input` goes to its standard input. */
+  async kubectl(args: string[], input = ''): Promise<string> {
+    const all = ['--kubeconfig', this.kubeconfigPath, ...args];
+    const running = promisify(execFile)(this.tools.kubectl ?? '', all, { maxBuffer: 64 * 1024 * 1024 });
+    running.child.stdin?.end(input);
+    try {
+      return (await running).stdout;
+    } catch (thrown) {
+      const { stderr } = thrown as { stderr?: string };
+      throw new Error(`kubectl ${args.join(' ')}: ${stderr?.trim() ?? String(thrown)}`, { cause: thrown });
+    }
+  }
+
+  /** Applies objects as a person does. */
+  async apply(...objects: object[]): Promise<void> {
+    await this.kubectl(['apply', '-f', '-'], JSON.stringify({ apiVersion: 'v1', kind: 'List', items: objects }));
+  }
+
+  /** Calls that the operator and its workers made to the cloud since the last reset. */
+  async operatorCalls(): Promise<{
+    total: number;
+    writes: number;
+    calls: { verb: string; collection: string; code: number; count: number }[];
+  }> {
+    const calls = (await this.cloud.calls()).calls.filter(({ caller }) => caller !== TEST_CALLER);
+    const sum = (some: typeof calls): number => some.reduce((total, { count }) => total + count, 0);
+    return { total: sum(calls), writes: sum(calls.filter(({ verb }) => verb !== 'get' && verb !== 'list')), calls };
+  }
+
+  /** Ends everything and removes its data. */
+  async stop(): Promise<void> {
+    await this.stopOperator();
+    await this.guard.close();
+    await Promise.all([this.kube.close(), this.cloud.close(), this.resources.close()]);
+    await this.dev.stop();
+    rmSync(this.directory, { recursive: true, force: true });
+  }
+}
+
+function parentOf(pid: string): number | undefined {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+    return Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1]);
+  } catch {
+    return undefined; // it has ended meanwhile
+  }
+}

@@ -38,6 +38,7 @@ function makeProgram(): Command {
     program.commandsGroup(heading);
     for (const add of subcommands) add(program);
   }
+  program.helpCommand('help [command]', 'explain one command');
   return program;
 }
 

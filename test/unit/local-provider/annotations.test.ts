@@ -1,4 +1,7 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import * as fc from 'fast-check';
+import { PROJECT_ROOT } from '../../../operator/entry';
 import { ANNOTATION_PREFIX, ANNOTATIONS, compile } from '../../../providers/local/annotations';
 import { localLoadBalancer } from '../../../crds';
 
@@ -65,4 +68,14 @@ describe('annotations of the local cloud', () => {
       }),
     );
   });
+});
+
+it('the table in docs/provider-contract.md is the table in the code', () => {
+  const text = readFileSync(join(PROJECT_ROOT, 'docs', 'provider-contract.md'), 'utf8');
+  const documented = text.split('\n').filter((line) => line.startsWith(`| \`${ANNOTATION_PREFIX}`));
+  const expected = ANNOTATIONS.map((annotation) => {
+    const { name, field, default: value, mutable, expects } = annotation;
+    return `| \`${key(name)}\` | \`${field}\` | ${value} | ${mutable ? 'yes' : 'no'} | ${expects} |`;
+  });
+  expect(documented).toEqual(expected);
 });

@@ -1,0 +1,138 @@
+import { setTimeout as after } from 'node:timers/promises';
+import { CLOUD_LOAD_BALANCERS, CLOUD_STACKS } from '../../../operator/cloud/resources';
+import { SERVICES } from '../../../operator/kube/object';
+import { OPERATOR_CLUSTER_START_MS, OperatorCluster } from '../../harness/operator-cluster';
+import { addressOf, isSettled, Scene, serviceOf, type StoredStack } from './scene';
+
+const NAMES = ['s1', 's2', 's3', 's4', 's5'];
+const NODES = ['n1', 'n2', 'n3'];
+
+let cluster: OperatorCluster;
+let scene: Scene;
+
+beforeAll(async () => {
+  cluster = await OperatorCluster.start({ provider: { driftInterval: '1s', routePeriod: '1s' } });
+  scene = new Scene(cluster);
+  for (const [index, name] of NODES.entries()) await scene.addNode(name, { podCIDR: `10.244.${index + 1}.0/24` });
+  for (const name of NODES) await scene.initialized(name);
+  await cluster.apply(...NAMES.map((name) => serviceOf(name)));
+  for (const name of NAMES) await scene.published(name);
+  await scene.until('three routes', async () => (await scene.content()).routes.length === NODES.length);
+  await scene.settled();
+}, OPERATOR_CLUSTER_START_MS);
+
+afterAll(() => cluster?.stop());
+
+/** Name → attempts, of all CloudStacks. */
+async function attempts(): Promise<Record<string, unknown>> {
+  const stacks = await scene.list<StoredStack>(CLOUD_STACKS);
+  return Object.fromEntries(stacks.map(({ metadata, status }) => [metadata.name, status?.attempts]));
+}
+
+/** Runs `work`, waits for quiet, and gives the cloud writes that it led to. No update may have run. */
+async function writesOf(work: () => Promise<unknown>): Promise<number> {
+  const before = await attempts();
+  expect(Object.keys(before)).toHaveLength(NAMES.length + 1);
+  await cluster.cloud.resetCalls();
+  await work();
+  await scene.settled();
+  expect(await attempts()).toEqual(before);
+  return (await cluster.operatorCalls()).writes;
+}
+
+test('what does not matter about a Service reaches neither the CloudLoadBalancer nor the cloud', async () => {
+  const before = await scene.loadBalancer('s1');
+  const writes = await writesOf(async () => {
+    await cluster.kubectl(['label', 'service', 's1', 'team=web']);
+    await cluster.kubectl(['annotate', 'service', 's1', 'example.com/note=hello']);
+    await cluster.kubectl(['patch', 'service', 's1', '--type=merge', '-p', '{"spec":{"selector":{"app":"other"}}}']);
+  });
+  expect(writes).toBe(0);
+  expect(await scene.loadBalancer('s1')).toEqual(before);
+});
+
+test('a restarted operator writes nothing, neither to the cloud nor to the API server', async () => {
+  const versions = await scene.versions();
+  const writes = await writesOf(async () => {
+    await cluster.stopOperator();
+    await cluster.startOperator();
+    await scene.until('the new operator to have compared the cloud', async () => (await cluster.operatorCalls()).total >= 10);
+  });
+  expect(writes).toBe(0);
+  expect(await scene.versions()).toEqual(versions);
+});
+
+test('a killed operator that comes back writes nothing either', async () => {
+  const versions = await scene.versions();
+  const writes = await writesOf(async () => {
+    await cluster.killOperator();
+    await cluster.startOperator();
+    await scene.until('the new operator to have compared the cloud', async () => (await cluster.operatorCalls()).total >= 10);
+  });
+  expect(writes).toBe(0);
+  expect(await scene.versions()).toEqual(versions);
+});
+
+test('when all is quiet, nothing is written, and the cloud is only read by the periodic comparison', async () => {
+  await scene.settled();
+  const [versions, writes] = [await scene.versions(), await scene.apiWrites()];
+  await cluster.cloud.resetCalls();
+  await after(5_000); // what is tested is that nothing happens meanwhile
+  expect(await scene.versions()).toEqual(versions);
+  expect(await scene.apiWrites()).toEqual(writes);
+  const { calls } = await cluster.operatorCalls();
+  expect(calls.filter(({ verb }) => verb !== 'list')).toEqual([]);
+  const lists = Object.fromEntries(calls.map(({ collection, count }) => [collection, count]));
+  // Two loops, each about once a second with a jitter of a half, and members once with the load balancers'.
+  expect(lists).toMatchObject({ loadbalancers: expect.any(Number) as number, routes: expect.any(Number) as number });
+  for (const [collection, count] of Object.entries(lists)) {
+    expect([collection, count <= 30]).toEqual([collection, true]);
+  }
+});
+
+test('a wiped status of a Service is restored at once', async () => {
+  const address = addressOf(await scene.service('s2'));
+  const writes = await writesOf(async () => {
+    const body = { status: { loadBalancer: { ingress: null } } };
+    const wiped = await cluster.kube.patch(SERVICES, 'default/s2', 'merge', body, { subresource: 'status' });
+    expect(wiped).toMatchObject({ status: { loadBalancer: {} } });
+    await scene.until('the address to be back', async () => addressOf(await scene.service('s2')) === address, 5_000);
+  });
+  expect(address).toBeDefined();
+  expect(writes).toBe(0);
+});
+
+test.each([
+  ['another address', { address: '203.0.113.66', ingress: [{ ip: '203.0.113.66', ipMode: 'VIP' }] }],
+  ['another object’s UID', { objectUID: 'a-uid-of-somebody-else' }],
+  ['another cluster’s id', { clusterID: 'a-cluster-elsewhere' }],
+  ['another incarnation', { incarnation: 'another-life' }],
+])('a status edited by hand is not trusted: %s', async (_what, fields) => {
+  const { status } = await scene.ready('s3');
+  const address = addressOf(await scene.service('s3'));
+  const writes = await writesOf(async () => {
+    await cluster.kube.patch(CLOUD_LOAD_BALANCERS, 'default/s3', 'merge', { status: fields }, { subresource: 'status' });
+    await scene.until('the status to be corrected', async () => {
+      const found = await scene.ready('s3');
+      expect(found.status).toEqual(status);
+      return true;
+    });
+  });
+  expect(writes).toBe(0);
+  expect(addressOf(await scene.service('s3'))).toBe(address);
+});
+
+test('a status that was deleted is rebuilt from the stored state', async () => {
+  const { status } = await scene.ready('s4');
+  const address = addressOf(await scene.service('s4'));
+  const writes = await writesOf(async () => {
+    await cluster.kube.patch(CLOUD_LOAD_BALANCERS, 'default/s4', 'merge', { status: null }, { subresource: 'status' });
+    await scene.until('the status to be back', async () => {
+      const found = await scene.loadBalancer('s4');
+      expect(found?.status?.ingress).toEqual(status?.ingress);
+      return found !== undefined && isSettled(found);
+    });
+  });
+  expect(writes).toBe(0);
+  expect(addressOf(await scene.service('s4'))).toBe(address);
+});

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Drift } from '../../crds';
 import type { DiscoveredResource } from '../../providers/provider';
 import type { Clock } from '../base/clock';
+import { toOperatorError } from '../base/errors';
 import type { Logger } from '../base/log';
 import { adoptFindings, dropPending } from './adoption';
 import { driftOf, match } from './drift';
@@ -20,10 +21,13 @@ export class StackStates {
     private readonly logger: Logger,
   ) {}
 
+  /** All stacks that can be read; the others are logged, and fail by themselves when they are to be updated. */
   async all(): Promise<StackRecord[]> {
-    const listed = await this.store.list();
-    const read = await Promise.all(listed.map(({ stack }) => this.store.read(stack)));
-    return read.flatMap((stored) => stored?.record ?? []);
+    const { stacks, damaged } = await this.store.list();
+    const read = await Promise.allSettled(stacks.map(({ stack }) => this.store.read(stack)));
+    const reasons = [...damaged, ...read.flatMap((result) => (result.status === 'rejected' ? [toOperatorError(result.reason)] : []))];
+    for (const error of reasons) this.logger.error({ remedy: error.remedy }, error.message);
+    return read.flatMap((result) => (result.status === 'fulfilled' ? (result.value?.record ?? []) : []));
   }
 
   /** Differences between a stack's state and what was found; none for an unknown stack. */

@@ -28,7 +28,8 @@ async function main(): Promise<void> {
     const warm = rows.slice(2);
     const percentile = (name: keyof (typeof warm)[0], share: number): number =>
       Math.round([...warm.map((row) => row[name])].sort((a, b) => a - b)[Math.floor(share * (warm.length - 1))] ?? 0);
-    const line = (label: string, name: keyof (typeof warm)[0]): string => `${label.padEnd(44)} p50 ${percentile(name, 0.5)}  p95 ${percentile(name, 0.95)}\n`;
+    const line = (label: string, name: keyof (typeof warm)[0]): string =>
+      `${label.padEnd(44)} p50 ${percentile(name, 0.5)}  p95 ${percentile(name, 0.95)}\n`;
     process.stdout.write(`first update, worker cold: ${Math.round(rows[0]?.total ?? 0)} ms\n`);
     process.stdout.write(line('one changed resource of four, whole', 'total'));
     process.stdout.write(line('  request to servers ready', 'preparedMs'));
@@ -48,7 +49,7 @@ async function main(): Promise<void> {
     }
     process.stdout.write(`unchanged (hash skip): ${((performance.now() - unchangedAt) / 100).toFixed(2)} ms\n`);
     const folder = join(harness.directory, 'stacks/bench');
-    process.stdout.write(`state file: ${readdirSync(folder).map((file) => statSync(join(folder, file)).size)} bytes\n`);
+    process.stdout.write(`state file: ${statSync(join(folder, readdirSync(folder)[0] ?? '')).size} bytes\n`);
     const several = performance.now();
     await Promise.all(Array.from({ length: 10 }, (_, index) => harness.run(`many-${index}`, { things: [{ name: 'a', size: 1 }] })));
     process.stdout.write(`10 new stacks at once, 2 workers: ${Math.round(performance.now() - several)} ms\n`);

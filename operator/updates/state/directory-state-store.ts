@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { OperatorError, toOperatorError } from '../../base/errors';
 import { decodeHeader, decodeRecord, encodeRecord, encodeRemoval, type FileHeader } from './record-file';
 import type { StackMetadata, StackRecord } from './stack-record';
-import type { StateLocation, StateStore, StoredStack } from './state-store';
+import type { StackListing, StateLocation, StateStore, StoredStack } from './state-store';
 
 const SUFFIX = '.state';
 /** A removed stack's last file stays this long, longer than any update lives, so that a late writer loses against it. */
@@ -51,17 +51,18 @@ export class DirectoryStateStore implements StateStore {
     await this.#append(folder, current.version + 1, encodeRemoval({ ...present.metadata, updatedAt: new Date().toISOString() }));
   }
 
-  async list(): Promise<StackMetadata[]> {
+  async list(): Promise<StackListing> {
     const names = await readdir(this.#stacks).catch(noneOf('ENOENT', [] as string[]));
-    const all: StackMetadata[] = [];
+    const listing: StackListing = { stacks: [], damaged: [] };
     for (const name of names) {
-      const latest = await this.#latest(join(this.#stacks, name));
-      if (latest === undefined) continue;
-      const header = decodeHeader(latest.bytes, latest.path);
-      if (!header.removed) all.push(header.metadata);
-      else await this.#forget(join(this.#stacks, name), latest.path);
+      try {
+        const metadata = await this.#metadata(join(this.#stacks, name));
+        if (metadata !== undefined) listing.stacks.push(metadata);
+      } catch (thrown) {
+        listing.damaged.push(toOperatorError(thrown));
+      }
     }
-    return all;
+    return listing;
   }
 
   async secretsKey(): Promise<Buffer> {
@@ -75,6 +76,15 @@ export class DirectoryStateStore implements StateStore {
     await unlink(temporary);
     await syncFolder(this.path);
     return checkedKey(await readFile(file), file);
+  }
+
+  async #metadata(folder: string): Promise<StackMetadata | undefined> {
+    const latest = await this.#latest(folder);
+    if (latest === undefined) return undefined;
+    const header = decodeHeader(latest.bytes, latest.path);
+    if (!header.removed) return header.metadata;
+    await this.#forget(folder, latest.path);
+    return undefined;
   }
 
   #assertExpected(stack: string, version: number | undefined, present: FileHeader | undefined, expected: string | undefined): void {

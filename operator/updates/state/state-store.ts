@@ -1,3 +1,4 @@
+import type { OperatorError } from '../../base/errors';
 import type { StackMetadata, StackRecord } from './stack-record';
 
 /** A record and the version it was read at. */
@@ -19,9 +20,15 @@ export interface StateStore {
    */
   write(record: StackRecord, expected: string | undefined): Promise<string>;
   remove(stack: string, expected: string): Promise<void>;
-  list(): Promise<StackMetadata[]>;
+  /** All stacks; those that can't be read are named, and don't hide the others. */
+  list(): Promise<StackListing>;
   /** Key for AES-256-GCM of secret values, made on first use: 32 bytes. */
   secretsKey(): Promise<Buffer>;
+}
+
+export interface StackListing {
+  stacks: StackMetadata[];
+  damaged: OperatorError[];
 }
 
 /** How another process opens the same store; JSON. */

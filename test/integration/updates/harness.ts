@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync
 import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { transformSync } from '@swc/core';
-import { systemClock } from '../../../operator/base/clock';
+import { sleep, systemClock } from '../../../operator/base/clock';
 import { silentLogger } from '../../../operator/base/log';
 import { compiled, PROJECT_ROOT } from '../../../operator/entry';
 import { UpdateEngine, type UpdateEngineOptions } from '../../../operator/updates/engine';
@@ -86,5 +86,13 @@ export class UpdatesHarness {
 
   run(stack: string, inputs: FakeInputs | undefined, more: Partial<StackUpdate> = {}): ReturnType<UpdateEngine['run']> {
     return this.engine.run(this.update(stack, inputs, more), this.hooks(stack));
+  }
+
+  /** Settles when the condition holds; fails after 20 s. */
+  async until(condition: () => boolean): Promise<void> {
+    for (const deadline = performance.now() + 20_000; !condition();) {
+      if (performance.now() > deadline) throw new Error(`the condition never held: ${condition.toString()}`);
+      await sleep(systemClock, 20);
+    }
   }
 }

@@ -1,0 +1,207 @@
+import type { JsonObject } from '../../../operator/base/json';
+import { adoptFindings, dropPending } from '../../../operator/updates/adoption';
+import {
+  type CheckpointResource,
+  type Deployment,
+  isEmpty,
+  isSameCheckpoint,
+  outputsOf,
+  toServed,
+  toStored,
+} from '../../../operator/updates/checkpoint';
+import { driftOf, match } from '../../../operator/updates/drift';
+import type { DiscoveredResource } from '../../../providers/provider';
+
+const stack = { project: 'p', name: 's' };
+const ROOT = 'urn:pulumi:s::p::pulumi:pulumi:Stack::p-s';
+const PROVIDER = 'urn:pulumi:s::p::pulumi:providers:x::default_1_0_0';
+
+function urn(name: string): string {
+  return `urn:pulumi:s::p::x:index:Thing::${name}`;
+}
+
+function stored(name: string, inputs: JsonObject, more: Partial<CheckpointResource> = {}): CheckpointResource {
+  return {
+    urn: urn(name),
+    type: 'x:index:Thing',
+    custom: true,
+    id: `id-${name}`,
+    inputs,
+    outputs: inputs,
+    parent: ROOT,
+    provider: `${PROVIDER}::uuid`,
+    ...more,
+  };
+}
+
+function found(name: string, inputs: JsonObject, id = `id-${name}`): DiscoveredResource {
+  return { type: 'x:index:Thing', name, id, inputs, outputs: { ...inputs, address: '10.0.0.1' } };
+}
+
+function deployment(resources: CheckpointResource[], pending: CheckpointResource[] = []): Deployment {
+  const root = { urn: ROOT, type: 'pulumi:pulumi:Stack', custom: false, outputs: {} };
+  const provider = { urn: PROVIDER, type: 'pulumi:providers:x', custom: true, id: 'uuid' };
+  return {
+    version: 3,
+    deployment: {
+      manifest: { time: '2026-01-01T00:00:00Z', magic: 'm', version: 'v' },
+      resources: [root, provider, ...resources],
+      ...(pending.length === 0 ? {} : { pending_operations: pending.map((resource) => ({ type: 'creating', resource })) }),
+    },
+  };
+}
+
+function resources(adopted: Deployment): CheckpointResource[] {
+  return adopted.deployment?.resources ?? [];
+}
+
+function drift(known: CheckpointResource[], seen: DiscoveredResource[]) {
+  return driftOf(match(resources(deployment(known)), seen, stack));
+}
+
+describe('driftOf', () => {
+  test('nothing differs: no drift, whatever the cloud adds', () => {
+    const wanted = { port: 80, check: { path: '/' }, list: [{ a: 1 }] };
+    expect(
+      drift([stored('a', wanted)], [found('a', { ...wanted, check: { path: '/', interval: 5 }, list: [{ a: 1, b: 2 }], extra: true })]),
+    ).toEqual([]);
+  });
+
+  test('names each property by its path, with both values', () => {
+    const seen = found('a', { listeners: [{ port: 80 }, { port: 444 }], name: 'n' });
+    expect(drift([stored('a', { listeners: [{ port: 80 }, { port: 443 }], name: 'n' })], [seen])).toEqual([
+      { urn: urn('a'), kind: 'Changed', property: 'listeners[1].port', detail: 'wanted 443, found 444' },
+    ]);
+  });
+
+  test('a property that the cloud lost, and items that somebody added', () => {
+    const seen = found('a', { ranges: ['10.0.0.0/8', '0.0.0.0/0'] });
+    expect(drift([stored('a', { ranges: ['10.0.0.0/8'], note: 'x' })], [seen]).map(({ property }) => property)).toEqual([
+      'note',
+      'ranges[1]',
+    ]);
+  });
+
+  test('a secret is not compared', () => {
+    const secret = { '4dabf18193072939515e22adb298388d': '1b47061264138c4ac30d75fd1eb44270', ciphertext: 'AAAA' };
+    expect(drift([stored('a', { password: secret })], [found('a', { password: 'other' })])).toEqual([]);
+  });
+
+  test('missing and unknown ones', () => {
+    expect(drift([stored('a', {})], [found('b', {})]).map(({ kind, urn: at }) => [kind, at])).toEqual([
+      ['Missing', urn('a')],
+      ['Unknown', urn('b')],
+    ]);
+  });
+
+  test('the old one of a replacement that is still to be deleted is no drift', () => {
+    expect(
+      drift(
+        [stored('a', { v: 1 }), stored('a', { v: 0 }, { id: 'old', delete: true })],
+        [found('a', { v: 1 }), found('a', { v: 7 }, 'old')],
+      ),
+    ).toEqual([]);
+  });
+});
+
+describe('adoptFindings', () => {
+  test('changed: actual inputs and outputs, the rest stays', () => {
+    const adopted = adoptFindings(deployment([stored('a', { port: 80, name: 'n' })]), [found('a', { port: 81, name: 'n' })], stack);
+    const [, , a] = resources(adopted);
+    expect(a?.inputs).toEqual({ port: 81, name: 'n' });
+    expect(a?.outputs).toEqual({ port: 81, name: 'n' });
+  });
+
+  test('gone: dropped; a dependent that exists stays without the edge, one that is gone too is dropped', () => {
+    const known = [
+      stored('a', {}),
+      stored('b', { on: 'id-a' }, { dependencies: [urn('a')], propertyDependencies: { on: [urn('a')] } }),
+      stored('c', {}, { dependencies: [urn('a')] }),
+    ];
+    const adopted = resources(adoptFindings(deployment(known), [found('b', { on: 'id-a' })], stack));
+    expect(adopted.map((resource) => resource.urn)).toEqual([ROOT, PROVIDER, urn('b')]);
+    expect(adopted[2]).toMatchObject({ dependencies: [], propertyDependencies: { on: [] } });
+  });
+
+  test('unknown: inserted under the stack with the provider of its kind, after what it refers to', () => {
+    const pending = [stored('b', { on: 'id-a' }), stored('a', {})];
+    const adopted = adoptFindings(deployment([], pending), [found('b', { on: 'id-a' }), found('a', {})], stack);
+    expect(adopted.deployment?.pending_operations).toBeUndefined();
+    expect(resources(adopted).map((resource) => resource.urn)).toEqual([ROOT, PROVIDER, urn('a'), urn('b')]);
+    expect(resources(adopted)[3]).toMatchObject({
+      parent: ROOT,
+      provider: `${PROVIDER}::uuid`,
+      dependencies: [urn('a')],
+      id: 'id-b',
+      custom: true,
+    });
+  });
+
+  test('a twin of a known one is inserted as to be deleted', () => {
+    const adopted = resources(adoptFindings(deployment([stored('a', {})]), [found('a', {}), found('a', {}, 'twin')], stack));
+    expect(adopted.slice(2).map((resource) => [resource.id, resource.delete])).toEqual([
+      ['id-a', undefined],
+      ['twin', true],
+    ]);
+  });
+
+  test('made anew under the same name: the new one takes the place of the old', () => {
+    const adopted = resources(adoptFindings(deployment([stored('a', {})]), [found('a', {}, 'new')], stack));
+    expect(adopted.slice(2).map((resource) => [resource.urn, resource.id, resource.delete])).toEqual([[urn('a'), 'new', undefined]]);
+  });
+
+  test('without any checkpoint: root and provider are made up', () => {
+    const adopted = resources(adoptFindings(null, [found('a', {})], stack));
+    expect(adopted.map((resource) => resource.type)).toEqual(['pulumi:pulumi:Stack', 'pulumi:providers:x', 'x:index:Thing']);
+    expect(adopted[2]?.provider).toBe(`urn:pulumi:s::p::pulumi:providers:x::default::${adopted[1]?.id}`);
+  });
+
+  test('does not change what it is given', () => {
+    const before = deployment([stored('a', { port: 80 }, { dependencies: [] })], [stored('b', {})]);
+    const copy = JSON.stringify(before);
+    adoptFindings(before, [found('a', { port: 81 }), found('c', {})], stack);
+    expect(JSON.stringify(before)).toBe(copy);
+  });
+});
+
+describe('checkpoints', () => {
+  test('pending operations are dropped, and only they', () => {
+    expect(dropPending(deployment([stored('a', {})], [stored('b', {})]))).toEqual(deployment([stored('a', {})]));
+    expect(dropPending(null)).toBeNull();
+  });
+
+  test('equal but for the time', () => {
+    const a = deployment([stored('a', {})]);
+    const b = {
+      ...a,
+      deployment: a.deployment === null ? null : { ...a.deployment, manifest: { ...a.deployment.manifest, time: 'later' } },
+    };
+    expect(isSameCheckpoint(a, b)).toBe(true);
+    expect(isSameCheckpoint(a, deployment([stored('a', { x: 1 })]))).toBe(false);
+    expect(isSameCheckpoint(a, deployment([stored('a', {})], [stored('b', {})]))).toBe(false);
+    expect(isSameCheckpoint(null, a)).toBe(false);
+  });
+
+  test('stored without places in sources and addresses, served with this address', () => {
+    const raw = deployment([stored('a', {}, { sourcePosition: 'project:///x.ts#1', stackTrace: [{}] })]);
+    if (raw.deployment !== null) raw.deployment.secrets_providers = { type: 'service', state: { url: 'http://127.0.0.1:1', project: 'p' } };
+    const kept = toStored(raw);
+    expect(JSON.stringify(kept)).not.toMatch(/sourcePosition|stackTrace|127\.0\.0\.1/);
+    expect(toServed(kept, 'http://127.0.0.1:2').deployment?.secrets_providers?.state).toEqual({ url: 'http://127.0.0.1:2', project: 'p' });
+  });
+
+  test('empty is what has no cloud resource and nothing in flight', () => {
+    expect(isEmpty(null)).toBe(true);
+    expect(isEmpty(deployment([]))).toBe(true);
+    expect(isEmpty(deployment([stored('a', {})]))).toBe(false);
+    expect(isEmpty(deployment([], [stored('a', {})]))).toBe(false);
+  });
+
+  test('secret outputs are masked', () => {
+    const made = deployment([]);
+    const root = made.deployment?.resources?.[0];
+    if (root !== undefined)
+      root.outputs = { a: 1, b: { '4dabf18193072939515e22adb298388d': '1b47061264138c4ac30d75fd1eb44270', ciphertext: 'x' } };
+    expect(outputsOf(made)).toEqual({ a: 1, b: '[secret]' });
+  });
+});

@@ -1,0 +1,61 @@
+import { OperatorError } from '../../../operator/base/errors';
+import { classifyFailure, codeOfWords, type FailureEvidence } from '../../../operator/updates/failure';
+
+function classify(evidence: Partial<FailureEvidence>): OperatorError {
+  return classifyFailure({ stack: 's', resources: [], diagnostics: [], ...evidence });
+}
+
+const at = (name: string): string => `urn:pulumi:s::p::x:index:Thing::${name}`;
+
+describe('classifyFailure', () => {
+  test('a refused state write comes before everything else', () => {
+    const error = classify({
+      refusal: new OperatorError('Conflict', 'another writer was faster', { remedy: 'wait' }),
+      canceled: 'deadline',
+      resources: [{ urn: at('a'), error: new OperatorError('Invalid', 'bad') }],
+    });
+    expect(error).toMatchObject({ code: 'Conflict', remedy: 'wait' });
+    expect(error.message).toBe('stack s: the update was stopped because its state could not be stored: another writer was faster');
+  });
+
+  test('a real error of a resource survives a cancelation, the consequence of the cancelation does not', () => {
+    const resources = [{ urn: at('a'), error: new OperatorError('Canceled', 'aborted') }];
+    expect(classify({ canceled: 'deadline', resources })).toMatchObject({
+      code: 'Canceled',
+      message: 'stack s: the update was stopped: deadline',
+    });
+    resources.push({ urn: at('b'), error: new OperatorError('Quota', 'no more') });
+    expect(classify({ canceled: 'deadline', resources })).toMatchObject({ code: 'Quota', resource: at('b') });
+  });
+
+  test('of several errors: what a person must repair, else the longest wait, with the number of the others', () => {
+    const slow = { urn: at('a'), error: new OperatorError('Throttled', 'slow', { retryAfterMs: 10 }) };
+    const slower = { urn: at('b'), error: new OperatorError('Throttled', 'slower', { retryAfterMs: 20 }) };
+    const invalid = { urn: at('c'), error: new OperatorError('Invalid', 'bad', { field: 'x' }) };
+    expect(classify({ resources: [slow, slower] })).toMatchObject({
+      retryAfterMs: 20,
+      message: 'stack s: resource "b": slower (and 1 more failure)',
+    });
+    expect(classify({ resources: [slow, slower, invalid] })).toMatchObject({ code: 'Invalid', field: 'x', resource: at('c') });
+  });
+
+  test('diagnostics: the first with a resource, without stack trace', () => {
+    const diagnostics = [{ message: 'update failed' }, { urn: at('a'), message: 'quota exceeded:\n\n  the limit\n    at file.js:1' }];
+    expect(classify({ diagnostics })).toMatchObject({ code: 'Quota', message: 'stack s: quota exceeded: the limit', resource: at('a') });
+  });
+
+  test('nothing said: how the process ended', () => {
+    expect(classify({ exit: { code: null, signal: 'SIGKILL', stderr: '' } }).message).toMatch(/ended with signal SIGKILL/);
+    expect(classify({ exit: { code: 255, signal: null, stderr: '\n' } }).message).toMatch(/ended with exit code 255/);
+    expect(classify({ exit: { code: 1, signal: null, stderr: 'error: connection refused' } })).toMatchObject({ code: 'Transient' });
+  });
+});
+
+test.each([
+  ['Throttling: Rate exceeded', 'Throttled'],
+  ['AccessDenied: you are not authorized', 'Credentials'],
+  ['resource already exists', 'Conflict'],
+  ["Duplicate resource URN 'urn:…'; try giving it a unique name", 'Invalid'],
+  ['dial tcp: connection refused', 'Transient'],
+  ['something else', 'Unknown'],
+])('codeOfWords(%s) = %s', (text, code) => expect(codeOfWords(text)).toBe(code));

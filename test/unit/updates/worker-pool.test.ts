@@ -1,0 +1,126 @@
+import type { Clock } from '../../../operator/base/clock';
+import { WorkerPool, type PoolOptions } from '../../../operator/updates/worker-pool';
+import type { WorkerProcess } from '../../../operator/updates/worker-process';
+
+/** What the pool sees of a worker. */
+class Stand {
+  alive = true;
+  tainted = false;
+  runs = 0;
+  rssBytes = 0;
+  die!: () => void;
+  readonly exited = new Promise<void>((resolve) => {
+    this.die = () => {
+      this.alive = false;
+      resolve();
+    };
+  });
+  constructor(readonly pid: number) {}
+  kill(): void {
+    this.die();
+  }
+}
+
+function pool(options: Partial<PoolOptions> = {}) {
+  const timers: { at: number; run: () => void }[] = [];
+  let now = 0;
+  const clock: Clock = {
+    now: () => now,
+    monotonic: () => now,
+    after: (ms, run) => {
+      const timer = { at: now + ms, run };
+      timers.push(timer);
+      return () => void timers.splice(timers.indexOf(timer), 1);
+    },
+  };
+  const stands: Stand[] = [];
+  const made = new WorkerPool({
+    max: 1,
+    min: 0,
+    maxRuns: 10,
+    maxRssBytes: 100,
+    idleMs: 60,
+    clock,
+    spawn: () => {
+      const stand = new Stand(stands.length + 1);
+      stands.push(stand);
+      return stand as unknown as WorkerProcess;
+    },
+    ...options,
+  });
+  const advance = (ms: number): void => {
+    now += ms;
+    for (const timer of timers.filter(({ at }) => at <= now)) {
+      timers.splice(timers.indexOf(timer), 1);
+      timer.run();
+    }
+  };
+  return { pool: made, stands, advance };
+}
+
+describe('WorkerPool', () => {
+  test('serves keys in turns, and in order within a key', async () => {
+    const { pool: workers } = pool();
+    const order: string[] = [];
+    const take = (key: string, name: string): void => {
+      void workers.acquire(key).then((worker) => {
+        order.push(name);
+        workers.release(worker);
+      });
+    };
+    const first = await workers.acquire('a');
+    ['a1', 'a2', 'a3'].forEach((name) => take('a', name));
+    take('b', 'b1');
+    workers.release(first);
+    await new Promise(setImmediate);
+    expect(order).toEqual(['a1', 'b1', 'a2', 'a3']);
+  });
+
+  test('never has more workers than allowed, and reuses a warm one', async () => {
+    const { pool: workers, stands } = pool({ max: 2 });
+    const [one, two] = await Promise.all([workers.acquire('a'), workers.acquire('a')]);
+    const third = workers.acquire('a');
+    expect(stands).toHaveLength(2);
+    workers.release(two);
+    expect(await third).toBe(two);
+    workers.release(one);
+    expect(stands).toHaveLength(2);
+  });
+
+  test.each([
+    ['tainted', (stand: Stand) => (stand.tainted = true)],
+    ['worn', (stand: Stand) => (stand.runs = 10)],
+    ['fat', (stand: Stand) => (stand.rssBytes = 101)],
+    ['dead', (stand: Stand) => stand.die()],
+  ])('a %s worker is replaced', async (_, spoil) => {
+    const { pool: workers, stands } = pool();
+    const worker = await workers.acquire('a');
+    const next = workers.acquire('a');
+    spoil(stands[0] as Stand);
+    workers.release(worker);
+    expect((await next).pid).toBe(2);
+    expect(stands[0]?.alive).toBe(false);
+  });
+
+  test('ends idle workers down to the minimum', async () => {
+    const { pool: workers, stands, advance } = pool({ max: 2, min: 1 });
+    const both = await Promise.all([workers.acquire('a'), workers.acquire('a')]);
+    both.forEach((worker) => workers.release(worker));
+    advance(61);
+    await new Promise(setImmediate);
+    expect(stands.map((stand) => stand.alive).sort()).toEqual([false, true]);
+    advance(61);
+    expect(workers.pids).toHaveLength(1);
+  });
+
+  test('close refuses who waits and ends everybody', async () => {
+    const { pool: workers, stands } = pool();
+    await workers.acquire('a');
+    const waiting = workers.acquire('a');
+    const closed = workers.close();
+    await expect(waiting).rejects.toMatchObject({ code: 'Canceled' });
+    await closed;
+    expect(stands.every((stand) => !stand.alive)).toBe(true);
+    await expect(workers.acquire('a')).rejects.toMatchObject({ code: 'Canceled' });
+  });
+});

@@ -8,6 +8,7 @@ export interface KubeApi {
   create<T extends KubeObject>(resource: ResourcePath, namespace: string | undefined, body: object): Promise<T>;
   /** Server-side apply; `force` takes fields over from other managers. */
   apply<T extends KubeObject>(resource: ResourcePath, key: ObjectKey, body: object, options: ApplyOptions): Promise<T>;
+  /** A `test` of a JSON patch that does not hold is a Conflict. */
   patch<T extends KubeObject>(resource: ResourcePath, key: ObjectKey, type: PatchType, body: object, options?: PatchOptions): Promise<T>;
   /** undefined = it was gone already. A UID or resourceVersion that differs is a Conflict. */
   remove(resource: ResourcePath, key: ObjectKey, options?: RemoveOptions): Promise<void>;

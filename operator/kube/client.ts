@@ -1,10 +1,11 @@
 import type { KubeConfig } from '@kubernetes/client-node';
 import type { Dispatcher } from 'undici';
+import { OperatorError } from '../base/errors';
 import type { ApplyOptions, KubeApi, ListOptions, PatchOptions, PatchType, RemoveOptions } from './api';
 import type { KubeObject, ObjectKey, ResourcePath } from './object';
 import { apiVersionOf, collectionPath, objectPath, resourceName } from './resource-url';
 import { RestClient, type Query, type RawRequest, type RestClientOptions } from './rest-client';
-import { isExpired, isObjectNotFound } from './status';
+import { isExpired, isFailedTest, isObjectNotFound } from './status';
 import { parseWatchEvent, type SilenceTimer, type WatchEvent } from './watch';
 
 export type { RawRequest };
@@ -131,7 +132,11 @@ export class KubeClient implements KubeApi, ListWatchApi, RawApi {
   ): Promise<T> {
     const path = objectPath(resource, key, options.subresource);
     const query = { fieldManager: options.fieldManager };
-    return (await this.rest.send('PATCH', path, { body, contentType: CONTENT_TYPES[type], query })) as T;
+    try {
+      return (await this.rest.send('PATCH', path, { body, contentType: CONTENT_TYPES[type], query })) as T;
+    } catch (thrown) {
+      throw type === 'json' && hasTest(body) && isFailedTest(thrown) ? changedMeanwhile(resource, key, thrown) : thrown;
+    }
   }
 
   async remove(resource: ResourcePath, key: ObjectKey, options: RemoveOptions = {}): Promise<void> {
@@ -192,6 +197,16 @@ interface ListAnswer<T extends KubeObject> {
 function toPage<T extends KubeObject>(resource: ResourcePath, answer: ListAnswer<T>): Page<T> {
   const items = (answer.items ?? []).map((item) => withKind(resource, item) as T);
   return { items, resourceVersion: answer.metadata.resourceVersion, restart: false };
+}
+
+function hasTest(body: object): boolean {
+  return Array.isArray(body) && body.some((operation: { op?: unknown }) => operation.op === 'test');
+}
+
+function changedMeanwhile(resource: ResourcePath, key: ObjectKey, cause: unknown): OperatorError {
+  return new OperatorError('Conflict', `${resource.kind} ${key} has changed since it was read: a test of the patch did not hold`, {
+    cause,
+  });
 }
 
 function withKind(resource: ResourcePath, body: object): object {

@@ -146,21 +146,21 @@ export abstract class KindController<T extends KubeObject> extends OperatorWitho
     return Promise.reject(new OperatorError('Invalid', `${crdFile}: CRDs are not registered by a controller`));
   }
 
+  /** An event for the inherited finalizer flow, with a copy of the object: the flow changes it, and objects of the store are frozen. */
+  protected eventFor(object: KubeObject, type: ResourceEventType = ResourceEventType.Modified): ResourceEvent {
+    return { meta: this.metaOf(object), type, object: structuredClone(object) as unknown as KubernetesObject };
+  }
+
   /** The newest version of a key's object; Deleted with the last known one, or a bare one when it was never seen. */
   private eventOf(key: ObjectKey): ResourceEvent {
     const current = this.options.store.get(key);
     const before = this.seen.get(key);
-    if (current !== undefined) {
-      this.seen.set(key, current);
-      return this.toEvent(before === undefined ? ResourceEventType.Added : ResourceEventType.Modified, current);
+    if (current === undefined) {
+      this.seen.delete(key);
+      return this.eventFor(before ?? bareObject(this.options.resource, key), ResourceEventType.Deleted);
     }
-    this.seen.delete(key);
-    return this.toEvent(ResourceEventType.Deleted, before ?? bareObject(this.options.resource, key));
-  }
-
-  private toEvent(type: ResourceEventType, object: KubeObject): ResourceEvent {
-    // A copy: handleResourceFinalizer changes the finalizers in place, and objects of the store are frozen.
-    return { meta: this.metaOf(object), type, object: structuredClone(object) as unknown as KubernetesObject };
+    this.seen.set(key, current);
+    return this.eventFor(current, before === undefined ? ResourceEventType.Added : ResourceEventType.Modified);
   }
 
   private metaOf(object: KubeObject): ResourceMeta {

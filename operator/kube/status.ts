@@ -30,6 +30,12 @@ export function isExpired(error: unknown): boolean {
   return status?.code === 410 || status?.reason === 'Expired' || status?.reason === 'Gone';
 }
 
+/** True for the answer to a JSON patch whose `test` did not hold: a 422 like that to an invalid object, but without causes. */
+export function isFailedTest(error: unknown): boolean {
+  const status = statusOf(error);
+  return status?.code === 422 && status.details?.causes === undefined;
+}
+
 /** True when the named object is not there; false when the whole resource is unknown to the API server (its CRD is missing). */
 export function isObjectNotFound(error: unknown): boolean {
   const status = statusOf(error);

@@ -1,0 +1,120 @@
+import { request } from 'node:http';
+import { createServer, type AddressInfo } from 'node:net';
+import { silentLogger } from '../../../operator/base/log';
+import { HealthChecks } from '../../../operator/server/health';
+import { OperatorServer } from '../../../operator/server/http-server';
+import { Metrics } from '../../../operator/server/metrics';
+import { FakeClock } from '../kube/fake-clock';
+
+describe('OperatorServer', () => {
+  let health: HealthChecks;
+  let metrics: Metrics;
+  let server: OperatorServer;
+  let url: string;
+  let clock: FakeClock;
+
+  beforeEach(async () => {
+    clock = new FakeClock();
+    health = new HealthChecks(silentLogger, clock);
+    metrics = new Metrics();
+    server = new OperatorServer({ bindAddress: '127.0.0.1', port: 0, health, metrics, logger: silentLogger });
+    const { address, port } = await server.start();
+    url = `http://${address}:${port}`;
+  });
+  afterEach(() => server.stop());
+
+  async function get(path: string): Promise<[number, string]> {
+    const response = await fetch(url + path);
+    return [response.status, await response.text()];
+  }
+
+  it('answers as Kubernetes’ servers do', async () => {
+    health.add('leaderElection', () => undefined);
+    expect(await get('/healthz')).toEqual([200, 'ok']);
+    expect(await get('/healthz?verbose')).toEqual([200, '[+]ping ok\n[+]leaderElection ok\nhealthz check passed\n']);
+    expect(await get('/healthz/leaderElection')).toEqual([200, 'ok']);
+    expect(await get('/livez?verbose')).toEqual([200, '[+]ping ok\nlivez check passed\n']);
+    expect((await get('/livez/leaderElection'))[0]).toBe(404);
+    expect((await get('/elsewhere'))[0]).toBe(404);
+    expect((await get('/healthz/a/b'))[0]).toBe(404);
+  });
+
+  it('names the check that failed, and its reason only where that check is asked for', async () => {
+    health.add('stores', () => Promise.reject(new Error('services have not been listed')), ['readyz']);
+    expect(await get('/readyz')).toEqual([500, '[+]ping ok\n[-]stores failed: reason withheld\nreadyz check failed\n']);
+    expect(await get('/readyz/stores')).toEqual([500, 'internal server error: services have not been listed\n']);
+    expect(await get('/readyz?exclude=stores')).toEqual([200, 'ok']);
+    expect(await get('/healthz')).toEqual([200, 'ok']);
+    health.remove('stores');
+    expect(await get('/readyz')).toEqual([200, 'ok']);
+  });
+
+  it('does not wait for a check that hangs', async () => {
+    let asked: () => void = () => undefined;
+    const wasAsked = new Promise<void>((resolve) => (asked = resolve));
+    health.add('hanging', () => (asked(), new Promise(() => undefined)));
+    const answer = get('/healthz/hanging');
+    await wasAsked;
+    await clock.advance(5000);
+    expect(await answer).toEqual([500, 'internal server error: no answer within 5 s\n']);
+    expect(clock.pending()).toEqual([]);
+  });
+
+  it('refuses two checks of one name', () => {
+    health.add('a', () => undefined);
+    expect(() => health.add('a', () => undefined)).toThrow('already');
+  });
+
+  it('shows metrics in Prometheus’ format', async () => {
+    const queue = metrics.forQueue('service');
+    metrics.watchQueue({ name: 'service', longestRunningMs: 2500 });
+    queue.added();
+    queue.depth(3);
+    queue.started(250);
+    queue.finished(40, true);
+    metrics.reconciled('cloud-load-balancer', 'Transient', 12);
+    metrics.cloudCalled('local', 'PutLoadBalancer', 'ok');
+    metrics.updated('local', 'Updated', 800);
+    const [status, text] = await get('/metrics');
+    expect(status).toBe(200);
+    for (const line of [
+      'workqueue_depth{name="service"} 3',
+      'workqueue_adds_total{name="service"} 1',
+      'workqueue_retries_total{name="service"} 0',
+      'workqueue_queue_duration_seconds_sum{name="service"} 0.25',
+      'workqueue_work_duration_seconds_count{name="service"} 1',
+      'workqueue_longest_running_processor_seconds{name="service"} 2.5',
+      'cloud_operator_workqueue_failures_total{name="service"} 1',
+      'cloud_operator_reconcile_duration_seconds_count{controller="cloud-load-balancer",result="Transient"} 1',
+      'cloud_operator_cloud_calls_total{provider="local",operation="PutLoadBalancer",result="ok"} 1',
+      'cloud_operator_update_duration_seconds_bucket{le="1",provider="local",result="Updated"} 1',
+    ]) {
+      expect(text).toContain(`${line}\n`);
+    }
+  });
+
+  it('bears nonsense', async () => {
+    expect((await fetch(`${url}/healthz`, { method: 'POST' })).status).toBe(405);
+    expect((await get('/healthz/%E0%A4%A'))[0]).toBe(404);
+    const status = await new Promise((resolve, reject) => {
+      request(`${url}/`, { path: '//' }, (response) => resolve(response.statusCode))
+        .on('error', reject)
+        .end();
+    });
+    expect(status).toBe(400);
+    expect(await get('/healthz')).toEqual([200, 'ok']);
+  });
+
+  it('says which port is taken', async () => {
+    const other = createServer();
+    await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
+    const { port } = other.address() as AddressInfo;
+    const second = new OperatorServer({ bindAddress: '127.0.0.1', port, health, metrics, logger: silentLogger });
+    await expect(second.start()).rejects.toMatchObject({
+      code: 'Invalid',
+      message: `can't serve health and metrics on 127.0.0.1:${port}: the port is in use; choose another`,
+    });
+    await second.stop();
+    await new Promise((resolve) => other.close(resolve));
+  });
+});

@@ -1,7 +1,7 @@
 import { spawn, type ChildProcess } from 'node:child_process';
-import { createInterface } from 'node:readline';
 import type { Clock } from '../../../../operator/base/clock';
 import type { Logger } from '../../../../operator/base/log';
+import { onLines } from './lines';
 
 export interface ProcessPlan {
   /** Program and arguments. */
@@ -43,7 +43,7 @@ export class SupervisedProcess {
     // It may end without having read what stands in the pipe.
     child.stdin.on('error', (error) => this.logger.trace({ error: error.message }, 'standard input of the process is closed'));
     for (const stream of [child.stdout, child.stderr]) {
-      createInterface({ input: stream }).on('line', (line) => {
+      onLines(stream, (line) => {
         this.lastLine = line.slice(0, LONGEST_LINE);
         this.logger.debug({ line: this.lastLine }, 'process says');
       });

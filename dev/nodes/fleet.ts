@@ -1,0 +1,217 @@
+import { randomUUID } from 'node:crypto';
+import { systemClock } from '../../operator/base/clock';
+import { OperatorError, toOperatorError } from '../../operator/base/errors';
+import { createLogger, type Logger } from '../../operator/base/log';
+import { compiled } from '../../operator/entry';
+import { KubeClient } from '../../operator/kube/client';
+import { loadKubeConfig } from '../../operator/kube/kube-config';
+import { NODES, SERVICES, type Node, type Service } from '../../operator/kube/object';
+import { Reflector } from '../../operator/kube/reflector';
+import type { Instance } from '../../providers/local/api';
+import { LocalCloudClient } from '../../providers/local/client';
+import { addressInCIDR, contains } from '../../providers/local/cloud/data-plane/address-plan';
+import { Machine } from './machine';
+import { nodeObject, readyCondition, servedPorts } from './node-object';
+
+export interface FleetOptions {
+  /** Path of an admin's kubeconfig. */
+  kubeconfig: string;
+  /** The local cloud's API. */
+  endpoint: string;
+  token: string;
+  /** How many nodes to begin with: `node-1`, `node-2`, … */
+  count: number;
+  /** Each node gets a /24 of it as its pods' range; default 10.244.0.0/16. */
+  clusterCIDR?: string;
+  logger?: Logger;
+}
+
+const HEARTBEAT_MS = 10_000;
+const INSTANCE_TIMEOUT_MS = 15_000;
+const POLL_MS = 20;
+
+/**
+ * The nodes of a development cluster: instances of the local cloud with a nodelet on each, Nodes that stand for them, heartbeats as a kubelet
+ * posts them, and NodePorts as kube-proxy opens them.
+ */
+export class Fleet {
+  private readonly machines = new Map<string, Machine>();
+  private readonly stopping = new AbortController();
+  private readonly kube: KubeClient;
+  private readonly cloud: LocalCloudClient;
+  private readonly services: Reflector<Service>;
+  private readonly logger: Logger;
+  private watching: Promise<void> | undefined;
+  private cancelHeartbeat: () => void = () => undefined;
+
+  private constructor(private readonly options: FleetOptions) {
+    const { kubeconfig, endpoint, token } = options;
+    this.logger = options.logger ?? createLogger('fleet', { level: 'warn' });
+    this.kube = new KubeClient(loadKubeConfig({ kubeconfig }));
+    this.cloud = new LocalCloudClient({ endpoint, token: () => Promise.resolve(token), caller: 'fleet' });
+    this.services = new Reflector<Service>({ api: this.kube, resource: SERVICES, logger: this.logger });
+  }
+
+  /** @throws OperatorError when the cloud or the API server can't be reached; nothing of ours runs then */
+  static async start(options: FleetOptions): Promise<Fleet> {
+    const fleet = new Fleet(options);
+    try {
+      await fleet.begin();
+      return fleet;
+    } catch (error) {
+      await fleet.stop();
+      throw error;
+    }
+  }
+
+  /** Names of the nodes whose Node is kept. */
+  get names(): string[] {
+    return [...this.machines.values()].filter(({ registered }) => registered).map(({ name }) => name);
+  }
+
+  /**
+   * Registers a Node as a kubelet does when it starts, on the machine of that name, made if absent.
+   * @param name `node-<number>`; absent = the first number that is free
+   */
+  async addNode(name: string = this.freeName()): Promise<void> {
+    const machine = this.machines.get(name) ?? (await this.makeMachine(name));
+    const body = nodeObject(name, machine.instance.podCIDRs, new Date());
+    if ((await this.kube.get<Node>(NODES, name)) === undefined) await this.kube.create<Node>(NODES, undefined, body);
+    machine.registered = true;
+  }
+
+  /** Deletes the Node. Its machine goes on and serves what is under way, unless `terminate` ends it too. */
+  async removeNode(name: string, options: { terminate?: boolean } = {}): Promise<void> {
+    const machine = this.machine(name);
+    machine.registered = false;
+    await this.kube.remove(NODES, name);
+    if (options.terminate === true) await this.terminate(machine);
+  }
+
+  /** Deletes every Node and terminates every machine. */
+  async removeAll(): Promise<void> {
+    await Promise.all([...this.machines.keys()].map((name) => this.removeNode(name, { terminate: true })));
+  }
+
+  /** What the Node says of itself from the next heartbeat on, which is posted now. */
+  async setReady(name: string, ready: boolean): Promise<void> {
+    const machine = this.machine(name);
+    machine.ready = ready;
+    await this.postReady(machine);
+  }
+
+  /** Where the pod of a node answers, inside the cluster's network. */
+  pod(name: string): { ip: string; port: number } {
+    return this.machine(name).pod;
+  }
+
+  instance(name: string): Instance {
+    return this.machine(name).instance;
+  }
+
+  /**
+   * Asks the pod of node `to` from the pod of node `from`.
+   * @returns the answer's body
+   * @throws OperatorError when there is no way or no answer within `timeoutMs`
+   */
+  fetchPod(from: string, to: string, timeoutMs = 1000): Promise<string> {
+    return this.machine(from).nodelet.fetchPod({ ...this.pod(to), timeoutMs });
+  }
+
+  /** Ends everything that runs here. Nodes and instances stay; the cloud ends its own processes. */
+  async stop(): Promise<void> {
+    this.stopping.abort();
+    this.cancelHeartbeat();
+    for (const machine of this.machines.values()) machine.nodelet.close();
+    await this.watching;
+    await Promise.all([this.cloud.close(), this.kube.close()]);
+  }
+
+  private async begin(): Promise<void> {
+    this.watching = this.services.start(this.stopping.signal);
+    this.services.store.onChange(() => this.serve());
+    const names = Array.from({ length: this.options.count }, (_, i) => `node-${i + 1}`);
+    await Promise.all(names.map((name) => this.addNode(name)));
+    this.beatAfter();
+  }
+
+  private async makeMachine(name: string): Promise<Machine> {
+    const [existing] = await this.cloud.list('instances', { name });
+    const made = existing ?? (await this.createInstance(name));
+    const machine = new Machine(name, await this.whenUp(made), this.logger);
+    this.machines.set(name, machine);
+    machine.serve(servedPorts(this.services.store.list()));
+    return machine;
+  }
+
+  private createInstance(name: string): Promise<Instance> {
+    const spec = {
+      ...{ name, zone: 'local-a', type: 'local.small', podCIDRs: [this.podCIDR(name)] },
+      process: { command: [process.execPath, compiled('dev/nodes/nodelet')], env: { NODE_NAME: name } },
+    };
+    return this.cloud.create('instances', spec, `fleet-${name}-${randomUUID()}`, {});
+  }
+
+  private async whenUp(instance: Instance): Promise<Instance> {
+    const deadline = systemClock.monotonic() + INSTANCE_TIMEOUT_MS;
+    let current: Instance | undefined = instance;
+    while (current?.socket === undefined) {
+      if (current === undefined || current.state === 'error' || systemClock.monotonic() > deadline) {
+        const why = current?.message ?? 'it has no socket yet';
+        throw new OperatorError('Transient', `instance ${instance.id} (${instance.name}) did not come up: ${why}`);
+      }
+      await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+      current = await this.cloud.get('instances', instance.id);
+    }
+    return current;
+  }
+
+  private podCIDR(name: string): string {
+    const clusterCIDR = this.options.clusterCIDR ?? '10.244.0.0/16';
+    const number = Number(/^node-([0-9]{1,5})$/.exec(name)?.[1]);
+    if (Number.isNaN(number)) throw new OperatorError('Invalid', `"${name}" is not a name for a node; use node-1, node-2, …`);
+    const network = addressInCIDR(clusterCIDR, number * 256);
+    if (!contains(clusterCIDR, network)) throw new OperatorError('Invalid', `${clusterCIDR} has no range of pods for ${name}`);
+    return `${network}/24`;
+  }
+
+  private freeName(): string {
+    for (let number = 1; ; number++) if (!this.names.includes(`node-${number}`)) return `node-${number}`;
+  }
+
+  private machine(name: string): Machine {
+    const machine = this.machines.get(name);
+    if (machine === undefined)
+      throw new OperatorError('NotFound', `the fleet has no node "${name}"; it has ${[...this.machines.keys()].join(', ')}`);
+    return machine;
+  }
+
+  private async terminate(machine: Machine): Promise<void> {
+    this.machines.delete(machine.name);
+    machine.nodelet.close();
+    await this.cloud.remove('instances', machine.instance.id, {});
+  }
+
+  private serve(): void {
+    const ports = servedPorts(this.services.store.list());
+    for (const machine of this.machines.values()) machine.serve(ports);
+  }
+
+  private beatAfter(): void {
+    this.cancelHeartbeat = systemClock.after(HEARTBEAT_MS, () => {
+      const registered = [...this.machines.values()].filter((machine) => machine.registered);
+      void Promise.all(registered.map((machine) => this.postReady(machine))).then(() => {
+        if (!this.stopping.signal.aborted) this.beatAfter();
+      });
+    });
+  }
+
+  /** Like a kubelet's: a Node that somebody deleted is not made anew, and the next heartbeat makes up for a failed one. */
+  private async postReady({ name, ready }: Machine): Promise<void> {
+    const body = { status: { conditions: [readyCondition(ready, new Date())] } };
+    await this.kube.patch(NODES, name, 'strategic', body, { subresource: 'status' }).catch((thrown: unknown) => {
+      const error = toOperatorError(thrown);
+      if (error.code !== 'NotFound') this.logger.warn({ node: name, error: error.message }, 'heartbeat failed');
+    });
+  }
+}

@@ -208,12 +208,15 @@ describe('Reflector', () => {
     await scene.until('the second watch', () => scene.watches.length === 2);
     scene.watches[1]?.response.write(line('BOOKMARK', '', '30') + line('ADDED', 'a', '31'));
     await scene.until('the event', () => scene.changes.length === 1);
+    await scene.clock.advance(100_000);
+    scene.watches[1]?.response.write(line('ADDED', 'b', '32'));
+    await scene.until('another event', () => scene.changes.length === 2);
     await scene.clock.advance(179_000);
     expect(scene.watches).toHaveLength(2);
     await scene.clock.advance(1_000);
     await scene.clock.advance(await scene.backOff(1));
     await scene.until('the third watch', () => scene.watches.length === 3);
-    expect(scene.watches[2]?.request.query.get('resourceVersion')).toBe('31');
+    expect(scene.watches[2]?.request.query.get('resourceVersion')).toBe('32');
     expect(scene.lists).toHaveLength(1);
   });
 

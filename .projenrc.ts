@@ -91,8 +91,8 @@ project.package.addField('private', true);
 
 project.testTask.reset();
 project.testTask.env('NODE_OPTIONS', '--experimental-vm-modules --no-warnings');
-project.testTask.exec('node bin/cloud-operator.js tools');
 project.testTask.spawn(project.compileTask);
+project.testTask.exec('node bin/cloud-operator.js tools');
 project.testTask.exec('jest --ci', { receiveArgs: true });
 project.compileTask.reset('tsc --build');
 project.addTask('lint', {

@@ -104,25 +104,16 @@ const fields = z.object({
     .default('Cluster')
     .meta({ description: 'Local: only Nodes with an endpoint of the Service get traffic, and the client’s address is kept.' }),
   sessionAffinity: sessionAffinity.optional(),
-  deletionPolicy: z
-    .enum(['Delete', 'Orphan'])
-    .default('Delete')
-    .meta({ description: 'What happens to the cloud resources when this object is deleted.' }),
-  updatePolicy: z
-    .object({
-      approval: z
-        .enum(['Auto', 'Manual'])
-        .default('Auto')
-        .meta({ description: 'Manual: an update waits until a person has approved its plan.' }),
-      replace: z.enum(['Never', 'Allow']).default('Never').meta({ description: 'Whether an update may replace what carries traffic.' }),
-    })
-    .optional()
-    .meta({ description: 'How changes reach the cloud.' }),
   local: localLoadBalancer.optional(),
   custom: customBlock.optional(),
 });
 
 export const cloudLoadBalancerSpec = withRules(fields.meta({ description: 'What is wanted.' }), [
+  {
+    cel: 'has(self.placement) == has(oldSelf.placement) && (!has(self.placement) || self.placement == oldSelf.placement)',
+    message: 'the placement is chosen once; make another object to move',
+    field: 'placement',
+  },
   {
     cel: '[has(self.local), has(self.custom)].filter(x, x).size() == 1',
     holds: (spec) => [spec.local, spec.custom].filter((block) => block !== undefined).length === 1,
@@ -156,7 +147,6 @@ export const cloudLoadBalancerStatus = z.object({
   address: z.string().max(253).optional().meta({ description: 'The first point of entry, for kubectl get.' }),
   ports: z.string().max(1024).optional().meta({ description: 'The listeners in one line, for kubectl get: 80/TCP,443/TCP.' }),
   ingress: z.array(ingress).max(32).optional().meta({ description: 'The points of entry, as they are published in the Service’s status.' }),
-  targets: z.int().optional().meta({ description: 'How many Nodes are registered.' }),
 });
 export type CloudLoadBalancerStatus = z.infer<typeof cloudLoadBalancerStatus>;
 export type CloudLoadBalancer = CloudObject<CloudLoadBalancerSpec, CloudLoadBalancerStatus>;
@@ -174,7 +164,6 @@ export const CloudLoadBalancerKind = defineKind({
     { name: 'Provider', type: 'string', jsonPath: '.spec.provider' },
     { name: 'Address', type: 'string', jsonPath: '.status.address' },
     { name: 'Ports', type: 'string', jsonPath: '.status.ports' },
-    { name: 'Targets', type: 'integer', jsonPath: '.status.targets' },
     { name: 'Ready', type: 'string', jsonPath: '.status.conditions[?(@.type=="Ready")].status' },
     { name: 'Reason', type: 'string', jsonPath: '.status.conditions[?(@.type=="Ready")].reason' },
     { name: 'Message', type: 'string', jsonPath: '.status.conditions[?(@.type=="Ready")].message', priority: 1 },

@@ -58,13 +58,17 @@ function readConfig(file: string): Record<string, unknown> {
   try {
     text = readFileSync(file, 'utf8');
   } catch (cause) {
-    throw new OperatorError('Invalid', `--cloud-config ${file}: cannot be read (${(cause as NodeJS.ErrnoException).code ?? 'error'})`, { cause });
+    throw new OperatorError('Invalid', `--cloud-config ${file}: cannot be read (${(cause as NodeJS.ErrnoException).code ?? 'error'})`, {
+      cause,
+    });
   }
   try {
     const content: unknown = parse(text);
     if (content !== null && typeof content === 'object' && !Array.isArray(content)) return content as Record<string, unknown>;
   } catch (cause) {
-    throw new OperatorError('Invalid', `--cloud-config ${file}: not YAML or JSON: ${(cause as Error).message.split('\n')[0] ?? ''}`, { cause });
+    throw new OperatorError('Invalid', `--cloud-config ${file}: not YAML or JSON: ${(cause as Error).message.split('\n')[0] ?? ''}`, {
+      cause,
+    });
   }
   throw invalid(`--cloud-config ${file}: must be a map of CloudProvider.spec fields, for example "local: {endpoint: …}"`);
 }
@@ -84,7 +88,8 @@ function booleanOf(flags: Record<string, string>, name: string): boolean {
 
 function integerOf(flags: Record<string, string>, name: string, low: number, high: number): number {
   const value = Number(required(flags, name));
-  if (!Number.isInteger(value) || value < low || value > high) throw invalid(`--${flagName(name)} must be a whole number from ${low} to ${high}`);
+  if (!Number.isInteger(value) || value < low || value > high)
+    throw invalid(`--${flagName(name)} must be a whole number from ${low} to ${high}`);
   return value;
 }
 

@@ -58,9 +58,19 @@ export class StackReconciler<O extends Member> {
       await this.act(stack, plan, cloud);
     } catch (thrown) {
       const error = toOperatorError(thrown);
+      if (error.code === 'NotFound' && error.resource !== undefined && provider !== undefined) await this.rediscover(stack, provider);
       if (error.code !== 'Conflict' || error.resource !== undefined) await this.reportFailure(stack, members, error);
       throw error;
     }
+  }
+
+  /** Something that the state speaks of is gone from the cloud: the next pass makes it again. */
+  private async rediscover(stack: string, provider: string): Promise<void> {
+    const { cloud } = this.options.registry.connected(provider);
+    if (cloud.discover === undefined) return;
+    const found = (await cloud.discover([stack])).get(stack) ?? [];
+    const drift = await this.options.updates.adoptFindings(stack, found);
+    if (drift.length > 0) this.heal(stack);
   }
 
   private async act(stack: string, plan: StackPlan<O>, cloud: ConnectedCloud | undefined): Promise<void> {
@@ -112,7 +122,7 @@ export class StackReconciler<O extends Member> {
       discover: async () => (await cloud.cloud.discover?.([stack]))?.get(stack) ?? [],
       onStart: () => {
         this.options.record.started(stack, spec, names, verb);
-        announcing = this.announce(objects, verb === 'Destroy' ? 'Deleting' : 'Updating');
+        announcing = this.announce(stack, objects, verb === 'Destroy' ? 'Deleting' : 'Updating');
       },
     };
     const update: StackUpdate = {
@@ -155,7 +165,7 @@ export class StackReconciler<O extends Member> {
       this.options.events.event(object, 'Normal', 'Updated', `Stack ${stack} updated in ${seconds} s (${changes})`);
   }
 
-  private async announce(objects: O[], reason: 'Updating' | 'Deleting'): Promise<void> {
+  private async announce(stack: string, objects: O[], reason: 'Updating' | 'Deleting'): Promise<void> {
     for (const object of objects) {
       const verdict: Verdict = {
         state: 'Reconciling',
@@ -163,7 +173,8 @@ export class StackReconciler<O extends Member> {
         message: reason === 'Updating' ? 'Pulumi is bringing the cloud to this spec' : 'Pulumi is deleting the cloud resources',
         serving: reason === 'Updating' && this.options.kind.serving(object),
       };
-      await this.report(object, this.options.kind.keptFields(object), verdict).catch((thrown: unknown) => this.complain(object, thrown));
+      const fields = { ...this.options.kind.keptFields(object), stack };
+      await this.report(object, fields, verdict).catch((thrown: unknown) => this.complain(object, thrown));
     }
   }
 
@@ -175,9 +186,8 @@ export class StackReconciler<O extends Member> {
       const serving = this.options.kind.serving(object);
       const verdict = verdictOfError(error, serving && object.metadata.deletionTimestamp === undefined);
       this.options.events.event(object, 'Warning', 'UpdateFailed', verdict.message);
-      await this.report(object, this.options.kind.keptFields(object), verdict, true).catch((thrown: unknown) =>
-        this.complain(object, thrown),
-      );
+      const fields = { ...this.options.kind.keptFields(object), stack };
+      await this.report(object, fields, verdict, true).catch((thrown: unknown) => this.complain(object, thrown));
     }
     const names = members.map((object) => keyOf(object.metadata));
     if (this.options.registry.get(provider)?.cloud !== undefined) {

@@ -27,6 +27,7 @@ export function socketInode(table: string, peer: string): string | undefined {
   // The address is written as one little-endian word.
   const address = [match[4], match[3], match[2], match[1]].map((part) => hex(Number(part), 2)).join('');
   const local = `${address}:${hex(Number(match[5]), 4)}`;
-  const line = table.split('\n').find((row) => row.trim().split(/\s+/)[1] === local);
-  return line?.trim().split(/\s+/)[9];
+  const rows = table.split('\n').map((row) => row.trim().split(/\s+/));
+  // A connection of the same port that was closed a moment ago (TIME_WAIT) has inode 0 and may come first.
+  return rows.find((columns) => columns[1] === local && columns[9] !== '0')?.[9];
 }

@@ -23,7 +23,7 @@ export interface ResourceContext {
   urn: string;
   /** Name in the program. */
   name: string;
-  /** Aborted when the engine cancels. */
+  /** Aborted some seconds after the engine cancels, and at the update's end: a write in flight gets the time to finish and be stored. */
   signal: AbortSignal;
 }
 

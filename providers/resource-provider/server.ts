@@ -7,12 +7,15 @@ import { type OperationContext, operations, type Operation } from './service';
 import { type ResourceFailure, toStatus } from './status';
 
 const MAX_MESSAGE_BYTES = 64 * 1024 * 1024;
+const CANCEL_GRACE_MS = 10_000;
 
 export interface ResourceProviderServerOptions {
   /** Called with the exact error of every operation that failed, before the engine gets its text. */
   onFailure(failure: ResourceFailure): void;
   /** Process id of the engine; only its connections are served. Asked at each new connection, because the port must exist before the engine does. */
   enginePid(): number | undefined;
+  /** How long operations may go on after the engine cancels; default 10 s. */
+  cancelGraceMs?: number;
 }
 
 /**
@@ -27,6 +30,7 @@ export class ResourceProviderServer {
   readonly #abort = new AbortController();
   readonly #admitted = new Map<string, Promise<boolean>>();
   #port = 0;
+  #cancelTimer: NodeJS.Timeout | undefined;
 
   constructor(
     readonly provider: ResourceProvider,
@@ -39,7 +43,7 @@ export class ResourceProviderServer {
   }
 
   async listen(): Promise<void> {
-    const context: OperationContext = { provider: this.provider, signal: this.#abort.signal, cancel: () => this.#abort.abort() };
+    const context: OperationContext = { provider: this.provider, signal: this.#abort.signal, cancel: () => this.#cancelSoon() };
     const handlers = Object.entries(operations(context)).map(([name, operation]) => [name, this.#handler(operation)] as const);
     this.#server.addService(ResourceProviderService, Object.fromEntries(handlers));
     this.#port = await new Promise<number>((resolve, reject) => {
@@ -49,8 +53,17 @@ export class ResourceProviderServer {
 
   /** Stops serving at once and aborts what is still in flight. */
   close(): void {
+    clearTimeout(this.#cancelTimer);
     this.#abort.abort();
     this.#server.forceShutdown();
+  }
+
+  /**
+   * A write in flight is better finished and stored than cut off with an unknown result, so a cancelation comes into effect late;
+   * only what takes longer, such as waiting for a state, is aborted.
+   */
+  #cancelSoon(): void {
+    this.#cancelTimer ??= setTimeout(() => this.#abort.abort(), this.options.cancelGraceMs ?? CANCEL_GRACE_MS).unref();
   }
 
   #handler(operation: Operation): handleUnaryCall<unknown, unknown> {

@@ -26,7 +26,7 @@ import type { ResourceFailure } from './status';
 
 export interface OperationContext {
   provider: ResourceProvider;
-  /** Aborted when the engine cancels or the update ends. */
+  /** Aborted when the update ends, or some time after the engine canceled. */
   signal: AbortSignal;
   cancel: () => void;
 }

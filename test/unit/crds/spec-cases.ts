@@ -59,8 +59,6 @@ export const FULL: { kind: KindDefinition; spec: Record<string, unknown> }[] = [
       addresses: ['203.0.113.10', '2001:db8::10'],
       trafficPolicy: 'Local',
       sessionAffinity: { type: 'ClientIP', timeoutSeconds: 60 },
-      deletionPolicy: 'Orphan',
-      updatePolicy: { approval: 'Manual', replace: 'Allow' },
       local: { engine: 'Node', healthCheckIntervalMs: 100, drainSeconds: 0, idleTimeoutSeconds: 60 },
     },
   },
@@ -165,18 +163,6 @@ export const BAD: BadSpec[] = [
     kind: CloudLoadBalancerKind,
     spec: { ...balancer, trafficPolicy: 'cluster' },
     field: 'spec.trafficPolicy',
-  },
-  {
-    title: 'unknown deletion policy',
-    kind: CloudLoadBalancerKind,
-    spec: { ...balancer, deletionPolicy: 'Keep' },
-    field: 'spec.deletionPolicy',
-  },
-  {
-    title: 'unknown approval',
-    kind: CloudLoadBalancerKind,
-    spec: { ...balancer, updatePolicy: { approval: 'No' } },
-    field: 'spec.updatePolicy.approval',
   },
   {
     title: 'a path for a TCP health check',

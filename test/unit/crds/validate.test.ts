@@ -30,7 +30,6 @@ describe('validateSpec', () => {
         scheme: 'Public',
         ipFamilies: ['IPv4'],
         trafficPolicy: 'Cluster',
-        deletionPolicy: 'Delete',
       },
     });
   });

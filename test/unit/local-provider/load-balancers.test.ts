@@ -178,7 +178,6 @@ describe('validating load balancers', () => {
       scheme: fc.constantFrom('Public', 'Internal'),
       ipFamilies: fc.array(fc.constantFrom('IPv4', 'IPv6')),
       trafficPolicy: fc.constant('Cluster'),
-      deletionPolicy: fc.constant('Delete'),
     });
     fc.assert(
       fc.property(spec, (generated) => {

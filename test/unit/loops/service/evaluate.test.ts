@@ -23,7 +23,7 @@ function claimFor(of: Service, warnings: (Claim & { kind: 'Wanted' })['warnings'
 function made(of: Service, status?: object, metadata: object = {}): StoredCloudLoadBalancer {
   const body = bodyOf(of, claimFor(of).spec, undefined);
   const { annotations, ownerReferences } = body.metadata;
-  const spec = { ...body.spec, deletionPolicy: 'Delete', scheme: 'Public', ipFamilies: ['IPv4'] };
+  const spec = { ...body.spec, scheme: 'Public', ipFamilies: ['IPv4'] };
   return cloudLoadBalancer({ metadata: { annotations, ownerReferences, ...metadata }, spec: spec as never, status });
 }
 
@@ -117,7 +117,7 @@ describe('ensure (contract 2.6)', () => {
     const existing = made(SERVED, statusOf([IS_READY], INGRESS));
     const edited = { ...existing, spec: { ...existing.spec, trafficPolicy: 'Local' as const } };
     expect(kinds(run({ service: SERVED, cloudLoadBalancer: edited }).actions)).toContain('Apply');
-    const added = { ...existing, spec: { ...existing.spec, deletionPolicy: 'Orphan' as const } };
+    const added = { ...existing, spec: { ...existing.spec, healthCheck: { protocol: 'TCP' as const, intervalSeconds: 5 } } };
     expect(run({ service: SERVED, cloudLoadBalancer: added }).actions).toEqual([]);
   });
 

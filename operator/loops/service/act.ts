@@ -3,9 +3,8 @@ import { OperatorError, toOperatorError } from '../../base/errors';
 import type { EventRecorder, KubeApi, WorkQueue } from '../../kube/api';
 import { keyOf, type Service, SERVICES } from '../../kube/object';
 import { CLOUD_LOAD_BALANCERS, type StoredCloudLoadBalancer } from '../kinds';
-import type { Action } from './actions';
+import { type Action, EVENTS } from './actions';
 import { type CloudLoadBalancerBody, isOwnedBy } from './cloud-load-balancer';
-import { EVENTS } from './actions';
 
 /** How long until a Service is looked at again whose CloudLoadBalancer was found by a live read only. */
 const STORE_LAG_MS = 1_000;
@@ -18,51 +17,52 @@ export interface ActorDependencies {
   queue: WorkQueue;
 }
 
+/** The objects as they are after our writes. */
+export interface Written {
+  service?: Service;
+  cloudLoadBalancer?: StoredCloudLoadBalancer;
+}
+
 /** Carries out what was decided for one Service. */
 export class ServiceActor {
   constructor(private readonly dependencies: ActorDependencies) {}
 
   /**
    * Acts in order and stops at the first failure.
-   * @returns the CloudLoadBalancer as it is after an Apply
+   * @param written filled with what the writes gave back, also when a later one fails
    * @throws OperatorError with upstream's words for the step that failed (contract 2.5)
    */
-  async act(service: Service, actions: readonly Action[]): Promise<StoredCloudLoadBalancer | undefined> {
-    let applied: StoredCloudLoadBalancer | undefined;
+  async act(service: Service, actions: readonly Action[], written: Written): Promise<void> {
     for (const action of actions) {
       try {
-        applied = (await this.one(service, action)) ?? applied;
+        Object.assign(written, await this.one(service, action));
       } catch (thrown) {
         throw explain(action, thrown);
       }
     }
-    return applied;
   }
 
-  private async one(service: Service, action: Action): Promise<StoredCloudLoadBalancer | undefined> {
+  private async one(service: Service, action: Action): Promise<Written> {
     const { api, events, queue } = this.dependencies;
     const key = keyOf(service.metadata);
     switch (action.kind) {
       case 'Event':
         events.event(service, action.type, action.reason, action.message);
-        return undefined;
+        return {};
       case 'AddFinalizer':
-        await api.patch(SERVICES, key, 'strategic', action.patch, STATUS);
-        return undefined;
+        return { service: await api.patch<Service>(SERVICES, key, 'strategic', action.patch, STATUS) };
       case 'Apply':
-        return this.apply(service, action.body);
+        return { cloudLoadBalancer: await this.apply(service, action.body) };
       case 'Delete':
         await api.remove(CLOUD_LOAD_BALANCERS, key, { uid: action.uid });
-        return undefined;
+        return {};
       case 'Release':
-        await this.release(service, action.patch);
-        return undefined;
+        return this.release(service, action.patch);
       case 'PatchStatus':
-        await this.patchStatus(key, action.patch);
-        return undefined;
+        return this.patchStatus(key, action.patch);
       case 'Retry':
         queue.addRateLimited(key);
-        return undefined;
+        return {};
     }
   }
 
@@ -84,25 +84,27 @@ export class ServiceActor {
   }
 
   /** The finalizer is the promise that nothing is left: a store that lags behind is not enough to drop it. */
-  private async release(service: Service, patch: object): Promise<void> {
+  private async release(service: Service, patch: object): Promise<Written> {
     const { api, events, queue } = this.dependencies;
     const key = keyOf(service.metadata);
     const live = await api.get<StoredCloudLoadBalancer>(CLOUD_LOAD_BALANCERS, key);
     if (live !== undefined && isOwnedBy(live, service.metadata.uid)) {
       queue.addAfter(key, STORE_LAG_MS);
-      return;
+      return {};
     }
-    await this.patchStatus(key, patch);
+    const written = await this.patchStatus(key, patch);
     const { type, reason, message } = EVENTS.deleted;
     events.event(service, type, reason, message);
+    return written;
   }
 
   /** NotFound is ignored: the object vanished when its last finalizer went (contract 2.7). */
-  private async patchStatus(key: string, patch: object): Promise<void> {
+  private async patchStatus(key: string, patch: object): Promise<Written> {
     try {
-      await this.dependencies.api.patch(SERVICES, key, 'strategic', patch, STATUS);
+      return { service: await this.dependencies.api.patch<Service>(SERVICES, key, 'strategic', patch, STATUS) };
     } catch (thrown) {
       if (toOperatorError(thrown).code !== 'NotFound') throw thrown;
+      return {};
     }
   }
 }

@@ -53,10 +53,11 @@ function cleanUp(gathered: Gathered, owned: StoredCloudLoadBalancer | undefined)
   const { service, memory } = gathered;
   if (owned !== undefined && isDeleting(owned)) return waitUntilGone(gathered, owned);
   if (owned !== undefined) {
-    return { actions: [EVENTS.deleting, { kind: 'Delete', uid: owned.metadata.uid }], memory: { ...memory, deleting: true } };
+    const said = memory.deleting === true ? [] : [EVENTS.deleting];
+    return { actions: [...said, { kind: 'Delete', uid: owned.metadata.uid }], memory: { ...memory, deleting: true } };
   }
   const patch = releasePatch(service);
-  if (patch !== undefined) return { actions: [{ kind: 'Release', patch }], memory: without(memory, 'pending', 'ensuring') };
+  if (patch !== undefined) return { actions: [{ kind: 'Release', patch }], memory: without(memory, 'pending', 'ensuring', 'deleting') };
   return { actions: memory.deleting === true ? [EVENTS.deleted] : [], memory: without(memory, 'deleting') };
 }
 

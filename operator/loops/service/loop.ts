@@ -6,14 +6,15 @@ import { eligibleForLoadBalancers } from '../../kube/node';
 import type { Node, Service } from '../../kube/object';
 import type { Clouds } from '../clouds';
 import type { StoredCloudLoadBalancer } from '../kinds';
-import { ServiceActor } from './act';
-import type { Memory } from './actions';
+import { LatestWrites } from '../latest-writes';
+import { ServiceActor, type Written } from './act';
+import type { Action, Memory } from './actions';
 import { claimOf } from './claim';
 import { isOwnedBy } from './cloud-load-balancer';
 import { evaluate, type Gathered, reportFailure } from './evaluate';
 import { hasCleanupFinalizer, isLoadBalancer } from './rules';
 
-/** How long what an apply gave back counts for more than the store. */
+/** How long what a write gave back counts for more than the store, in milliseconds. */
 const STORE_LAG_LIMIT_MS = 10_000;
 
 export interface ServiceLoopDependencies {
@@ -35,12 +36,14 @@ export interface ServiceLoopDependencies {
 /** The service loop: Services of type LoadBalancer in, CloudLoadBalancers out; status and Events back (contract 2). */
 export class ServiceLoop {
   private readonly memories = new Map<string, Memory>();
-  /** What an apply gave back, until the store has it; not longer than STORE_LAG_LIMIT_MS, for it may be gone already. */
-  private readonly applied = new Map<string, { object: StoredCloudLoadBalancer; at: number }>();
+  private readonly writtenServices: LatestWrites<Service>;
+  private readonly writtenCloudLoadBalancers: LatestWrites<StoredCloudLoadBalancer>;
   private readonly actor: ServiceActor;
 
   constructor(private readonly dependencies: ServiceLoopDependencies) {
     this.actor = new ServiceActor(dependencies);
+    this.writtenServices = new LatestWrites(dependencies.clock, STORE_LAG_LIMIT_MS);
+    this.writtenCloudLoadBalancers = new LatestWrites(dependencies.clock, STORE_LAG_LIMIT_MS);
   }
 
   /** Runs until the signal is aborted. Nothing is decided before all stores have synced. */
@@ -75,24 +78,39 @@ export class ServiceLoop {
     const { actions, memory } = evaluate(gathered);
     this.memories.set(key, memory);
     try {
-      const applied = await this.actor.act(gathered.service, actions);
-      if (applied !== undefined) this.remember(key, applied);
+      await this.act(gathered.service, actions);
     } catch (thrown) {
       await this.fail(gathered, memory, thrown);
       throw thrown;
     }
   }
 
+  private async act(service: Service, actions: readonly Action[]): Promise<void> {
+    const key = keyOfService(service);
+    const written: Written = {};
+    try {
+      await this.actor.act(service, actions, written);
+    } finally {
+      if (written.service !== undefined) this.writtenServices.wrote(key, written.service);
+      if (written.cloudLoadBalancer !== undefined) {
+        this.writtenCloudLoadBalancers.wrote(key, written.cloudLoadBalancer);
+        // Should it vanish before the store has seen it, no event will tell.
+        this.dependencies.queue.addAfter(key, STORE_LAG_LIMIT_MS);
+      }
+    }
+  }
+
   private gather(key: string): Gathered | undefined {
     const { services, cloudLoadBalancers, nodes, clouds, clock } = this.dependencies;
-    const service = services.get(key);
+    const stored = services.get(key);
+    const service = stored && this.writtenServices.latest(key, stored);
     if (service === undefined) {
       this.memories.delete(key);
       return undefined;
     }
     const known = this.memories.get(key);
     const memory = known?.serviceUID === service.metadata.uid ? known : { serviceUID: service.metadata.uid };
-    const cloudLoadBalancer = newer(cloudLoadBalancers.get(key), this.lastApplied(key));
+    const cloudLoadBalancer = this.writtenCloudLoadBalancers.latest(key, cloudLoadBalancers.get(key));
     const owned = cloudLoadBalancer !== undefined && isOwnedBy(cloudLoadBalancer, service.metadata.uid);
     return {
       service,
@@ -115,33 +133,19 @@ export class ServiceLoop {
     const refused = error.code === 'Invalid';
     const actions = report.actions.filter(({ kind }) => kind === 'Event' || (refused && kind === 'PatchStatus'));
     try {
-      await this.actor.act(service, actions);
+      await this.act(service, actions);
     } catch (second) {
       this.dependencies.logger.warn({ service: keyOfService(service), err: second }, 'the failure could not be written to the Service');
     }
   }
 
-  private remember(key: string, object: StoredCloudLoadBalancer): void {
-    const { cloudLoadBalancers, clock, queue } = this.dependencies;
-    if (newer(cloudLoadBalancers.get(key), object) !== object) return;
-    this.applied.set(key, { object, at: clock.monotonic() });
-    queue.addAfter(key, STORE_LAG_LIMIT_MS);
-  }
-
-  private lastApplied(key: string): StoredCloudLoadBalancer | undefined {
-    const entry = this.applied.get(key);
-    if (entry === undefined || this.dependencies.clock.monotonic() - entry.at < STORE_LAG_LIMIT_MS) return entry?.object;
-    this.applied.delete(key);
-    return undefined;
-  }
-
   private onService({ key, previous, current }: StoreChange<Service>): void {
+    this.writtenServices.changed(key, current);
     if ([previous, current].some((service) => service !== undefined && isRelevant(service))) this.dependencies.queue.add(key);
   }
 
   private onCloudLoadBalancer({ key, current }: StoreChange<StoredCloudLoadBalancer>): void {
-    const applied = this.applied.get(key)?.object;
-    if (applied !== undefined && (current === undefined || newer(current, applied) === current)) this.applied.delete(key);
+    this.writtenCloudLoadBalancers.changed(key, current);
     this.dependencies.queue.add(key);
   }
 
@@ -158,13 +162,4 @@ function isRelevant(service: Service): boolean {
 
 function keyOfService(service: Service): string {
   return `${service.metadata.namespace}/${service.metadata.name}`;
-}
-
-/** The later of two versions; resourceVersions of one kind can be compared as numbers (Kubernetes 1.35). */
-function newer(
-  stored: StoredCloudLoadBalancer | undefined,
-  applied: StoredCloudLoadBalancer | undefined,
-): StoredCloudLoadBalancer | undefined {
-  if (stored === undefined || applied === undefined) return stored ?? applied;
-  return BigInt(stored.metadata.resourceVersion) >= BigInt(applied.metadata.resourceVersion) ? stored : applied;
 }

@@ -1,4 +1,4 @@
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 // Loaded before the first request: it takes half a second.
 import '@pulumi/pulumi';
@@ -28,7 +28,11 @@ class Worker {
     for (const name of ['home', 'work', 'tmp']) mkdirSync(join(this.folder, name), { recursive: true, mode: 0o700 });
     await this.#endpoint.listen();
     process.on('message', (command) => this.#take(command as WorkerCommand));
-    process.on('disconnect', killOwnGroup);
+    process.on('disconnect', () => {
+      // The operator would have done this.
+      rmSync(this.folder, { recursive: true, force: true });
+      killOwnGroup();
+    });
     send({ type: 'ready', rssBytes: process.memoryUsage.rss() });
   }
 

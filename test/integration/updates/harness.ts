@@ -34,13 +34,15 @@ export function pulumiPath(): string {
 /** An engine, a fake cloud and a state directory for one test file. */
 export class UpdatesHarness {
   readonly cloud = new FakeCloud();
-  readonly directory = mkdtempSync(join(tmpdir(), 'cloud-operator-updates-'));
+  /** Made by start(). */
+  directory = '';
   readonly events: { stack: string; event: WorkerEvent }[] = [];
   readonly #modulePath = compileFakeProvider();
   readonly #engines: UpdateEngine[] = [];
   engine!: UpdateEngine;
 
   async start(options: Partial<UpdateEngineOptions> = {}): Promise<void> {
+    this.directory = mkdtempSync(join(tmpdir(), 'cloud-operator-updates-'));
     await this.cloud.start();
     this.engine = this.newEngine(options);
   }

@@ -1,0 +1,178 @@
+import { randomBytes } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { systemClock } from '../../../operator/base/clock';
+import { DirectoryStateStore } from '../../../operator/updates/state/directory-state-store';
+import { StateEndpoint } from '../../../operator/updates/worker/endpoint/endpoint';
+import { SecretsCipher } from '../../../operator/updates/worker/endpoint/secrets';
+import { UpdateSession, type SessionRequest } from '../../../operator/updates/worker/endpoint/session';
+
+const directory = mkdtempSync(join(tmpdir(), 'endpoint-'));
+const store = new DirectoryStateStore(directory);
+const endpoint = new StateEndpoint();
+const key = randomBytes(32);
+let lease = '';
+
+beforeAll(() => endpoint.listen());
+afterAll(() => {
+  endpoint.close();
+  rmSync(directory, { recursive: true });
+});
+
+async function serve(stack: string, more: Partial<SessionRequest> = {}): Promise<UpdateSession> {
+  const request = {
+    stack,
+    project: 'p',
+    providerKind: 'k',
+    programVersion: '1',
+    inputs: { a: 1 },
+    inputsHash: 'hash',
+    holder: 'h',
+    ...more,
+  };
+  const session = new UpdateSession(request, { store, clock: systemClock, assertValid: () => undefined }, await store.read(stack));
+  endpoint.serve({ session, cipher: new SecretsCipher(key, stack) });
+  return session;
+}
+
+async function call(method: string, path: string, body?: unknown, authorization = `token ${endpoint.token}`) {
+  const response = await fetch(`${endpoint.url}${path}`, {
+    method,
+    headers: { authorization, ...(body === undefined ? {} : { 'content-encoding': 'gzip' }) },
+    ...(body === undefined ? {} : { body: gzipSync(JSON.stringify(body)) }),
+  });
+  return { status: response.status, body: (await response.json()) as Record<string, unknown> };
+}
+
+async function begin(stack: string): Promise<Record<string, unknown>> {
+  const { body } = await call('POST', `/api/stacks/organization/p/${stack}/begin-update`, {
+    updateKind: 'update',
+    program: { options: { dryRun: false } },
+  });
+  lease = `update-token ${String(body.token)}`;
+  return body;
+}
+
+function checkpoint(name: string, time: string): object {
+  const urn = `urn:pulumi:s::p::x:i:T::${name}`;
+  return {
+    version: 3,
+    deployment: { manifest: { time, magic: '', version: '' }, resources: [{ urn, type: 'x:i:T', custom: true, id: name }] },
+  };
+}
+
+const update = (stack: string, what: string): string => `/api/stacks/organization/p/${stack}/update/current/${what}`;
+
+describe('the state endpoint', () => {
+  test('serves only who has the token, and only while an update runs', async () => {
+    endpoint.serve(undefined);
+    expect((await call('GET', '/api/capabilities', undefined, 'token wrong')).status).toBe(401);
+    expect((await call('GET', '/api/capabilities', undefined, '')).status).toBe(401);
+    expect((await call('GET', '/api/capabilities')).status).toBe(403);
+    await serve('a');
+    expect((await call('GET', '/api/capabilities')).status).toBe(200);
+    expect((await call('GET', '/api/nothing')).body).toEqual({ code: 404, message: 'Not Found: GET /api/nothing' });
+    expect((await call('GET', '/api/stacks/organization/p/other')).status).toBe(404);
+  });
+
+  test('does not offer delta checkpoints, which lose pending operations', async () => {
+    await serve('a');
+    expect(JSON.stringify((await call('GET', '/api/capabilities')).body)).not.toMatch(/delta/);
+  });
+
+  test('a new stack begins without a deployment and with full checkpoints', async () => {
+    await serve('new');
+    const body = await begin('new');
+    expect(body).toMatchObject({ journalVersion: 0, stack: { stackName: 'new' } });
+    expect(body).not.toHaveProperty('deployment');
+    expect((await call('GET', '/api/stacks/organization/p/new/export')).body).toEqual({ version: 3, deployment: null });
+  });
+
+  test('the first checkpoint opens the stack, an equal one is not written, success closes it with inputs and hash', async () => {
+    const session = await serve('life');
+    await begin('life');
+    expect((await call('PATCH', update('life', 'checkpoint'), checkpoint('a', '2026-01-01T00:00:00Z'), lease)).status).toBe(200);
+    expect((await store.read('life'))?.record).toMatchObject({ open: true, inputs: null, inputsHash: '', epoch: 1 });
+    await call('PATCH', update('life', 'checkpoint'), checkpoint('a', '2026-01-01T00:00:09Z'), lease);
+    expect(session.writes).toBe(1);
+    await call('POST', update('life', 'complete'), { status: 'succeeded' }, lease);
+    expect((await store.read('life'))?.record).toMatchObject({ open: false, inputs: { a: 1 }, inputsHash: 'hash' });
+    expect(session.writes).toBe(2);
+  });
+
+  test('a failed update stays open', async () => {
+    await serve('failed');
+    await begin('failed');
+    await call('PATCH', update('failed', 'checkpoint'), checkpoint('a', ''), lease);
+    await call('POST', update('failed', 'complete'), { status: 'failed' }, lease);
+    expect((await store.read('failed'))?.record).toMatchObject({ open: true, inputsHash: '' });
+  });
+
+  test('a preview writes nothing', async () => {
+    const session = await serve('preview');
+    await call('POST', '/api/stacks/organization/p/preview/begin-update', { program: { options: { dryRun: true } } });
+    session.begin(true);
+    await session.checkpoint(checkpoint('a', '') as never);
+    await session.complete(true);
+    expect(await store.read('preview')).toBeUndefined();
+  });
+
+  test('a second writer makes it refuse with 403 and the reason, for good', async () => {
+    const session = await serve('raced');
+    await begin('raced');
+    await call('PATCH', update('raced', 'checkpoint'), checkpoint('a', ''), lease);
+    const stored = await store.read('raced');
+    if (stored === undefined) throw new Error('not stored');
+    await store.write({ ...stored.record, holder: 'other', epoch: 2 }, stored.version);
+    const refused = await call('PATCH', update('raced', 'checkpoint'), checkpoint('b', ''), lease);
+    expect(refused.status).toBe(403);
+    expect(refused.body.message).toMatch(/stack raced is at version 2, not 1: another writer was faster/);
+    expect(session.refusal?.code).toBe('Conflict');
+    expect((await call('POST', update('raced', 'renew_lease'), { duration: 300 }, lease)).status).toBe(403);
+    expect((await store.read('raced'))?.record).toMatchObject({ holder: 'other', epoch: 2 });
+  });
+
+  test('the lease of an earlier update is worth nothing', async () => {
+    await serve('b');
+    await begin('b');
+    const old = lease;
+    await serve('b');
+    expect((await call('PATCH', update('b', 'checkpoint'), checkpoint('a', ''), old)).status).toBe(401);
+    expect(await store.read('b')).toBeUndefined();
+  });
+
+  test('a new holder raises the epoch with its first write', async () => {
+    await serve('epoch');
+    await begin('epoch');
+    await call('PATCH', update('epoch', 'checkpoint'), checkpoint('a', ''), lease);
+    await serve('epoch', { holder: 'second' });
+    await begin('epoch');
+    await call('PATCH', update('epoch', 'checkpoint'), checkpoint('b', ''), lease);
+    await call('PATCH', update('epoch', 'checkpoint'), checkpoint('c', ''), lease);
+    expect((await store.read('epoch'))?.record).toMatchObject({ epoch: 2, holder: 'second' });
+  });
+
+  test('secrets come back, bound to key and stack', async () => {
+    await serve('secret');
+    const plaintexts = ['one', '', 'drei'].map((text) => Buffer.from(text).toString('base64'));
+    const { body } = await call('POST', '/api/stacks/organization/p/secret/batch-encrypt', { plaintexts });
+    const ciphertexts = body.ciphertexts as string[];
+    expect(ciphertexts.some((text) => plaintexts.includes(text))).toBe(false);
+    const back = await call('POST', '/api/stacks/organization/p/secret/batch-decrypt', { ciphertexts });
+    expect(ciphertexts.map((text) => (back.body.plaintexts as Record<string, string>)[text])).toEqual(plaintexts);
+    const single = await call('POST', '/api/stacks/organization/p/secret/encrypt', { plaintext: plaintexts[0] });
+    expect((await call('POST', '/api/stacks/organization/p/secret/decrypt', single.body)).body.plaintext).toBe(plaintexts[0]);
+    await serve('thief');
+    const stolen = await call('POST', '/api/stacks/organization/p/thief/decrypt', single.body);
+    expect([stolen.status, stolen.body.message]).toEqual([403, "a secret of stack thief can't be decrypted with the key of this store"]);
+  });
+
+  test('a body that is not JSON is refused', async () => {
+    await serve('a');
+    const headers = { authorization: `token ${endpoint.token}` };
+    const response = await fetch(`${endpoint.url}/api/stacks/organization/p/a/encrypt`, { method: 'POST', headers, body: '{' });
+    expect(response.status).toBe(400);
+  });
+});

@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process';
 import { mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -85,6 +86,10 @@ export class OperatorCluster {
   /** File with the cloud's API token, which the operator reads. */
   get tokenFile(): string {
     return this.dev.paths.cloudToken;
+  }
+
+  async tokenText(): Promise<string> {
+    return readFile(this.tokenFile, 'utf8');
   }
 
   get operatorURL(): string {

@@ -27,7 +27,6 @@ interface CloudContent {
 }
 
 const WAIT_MS = 20_000;
-/** Resources of one load balancer with one listener. */
 const UNINITIALIZED = 'node.cloudprovider.kubernetes.io/uninitialized';
 
 /** Reads and waits for what a test is about, in one cluster with one local cloud. */
@@ -173,6 +172,18 @@ export class Scene {
     const pool = (await this.cluster.resources.list('pools')).find(({ id }) => id === poolID);
     if (pool === undefined) throw new Error(`${name} has no listener ${listener} with a pool`);
     return pool.targets.map(({ instanceID }) => instanceID).sort();
+  }
+
+  /** Exactly one of each is there for the named Services, each with one target; then all is deleted, and nothing is left. */
+  async expectOneOfEach(...names: string[]): Promise<void> {
+    for (const name of names) {
+      await this.published(name);
+      expect(await this.targets(name, 'http')).toHaveLength(1);
+    }
+    const count = names.length;
+    expect(await this.counts()).toEqual({ addresses: count, pools: count, loadbalancers: count });
+    await this.deleteServices(...names);
+    expect(await this.counts()).toEqual({ addresses: 0, pools: 0, loadbalancers: 0 });
   }
 
   async faults(...rules: FaultRule[]): Promise<void> {

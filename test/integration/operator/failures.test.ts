@@ -1,0 +1,74 @@
+import { rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { CLOUD_PROVIDERS } from '../../../operator/cloud/resources';
+import { kstatusOf } from '../../harness/kstatus';
+import { OPERATOR_CLUSTER_START_MS, OperatorCluster } from '../../harness/operator-cluster';
+import { Scene, serviceOf } from './scene';
+
+let cluster: OperatorCluster;
+let scene: Scene;
+
+beforeAll(async () => {
+  cluster = await OperatorCluster.start();
+  scene = new Scene(cluster);
+  await scene.addNode('n1');
+  await scene.initialized('n1');
+}, OPERATOR_CLUSTER_START_MS);
+
+afterAll(() => cluster?.stop());
+
+afterEach(async () => {
+  await scene.faults();
+});
+
+test('a quota that is reached stalls the object with the remedy, and it goes on when there is room', async () => {
+  await scene.faults({ match: { verb: 'create', collection: 'loadbalancers' }, act: { quota: { max: 0 } } });
+  await cluster.apply(serviceOf('quota'));
+  const { message } = await scene.condition('quota', 'Stalled', 'QuotaExceeded');
+  expect(message).toMatch(/quota is 0.*raise the quota/i);
+  const stalled = await scene.loadBalancer('quota');
+  expect(stalled && kstatusOf(stalled)).toBe('Failed');
+  const warning = await scene.until('a Warning on the Service', async () =>
+    (await scene.events('Service', 'quota')).find(({ reason }) => reason === 'SyncLoadBalancerFailed'),
+  );
+  expect(warning).toMatchObject({ type: 'Warning', message: expect.stringContaining('QuotaExceeded') as string });
+  const failed = await scene.stackOf('quota');
+  expect(failed.status?.attempts?.[0]).toMatchObject({ result: 'Failed', code: 'Quota' });
+  await scene.faults();
+  await scene.expectOneOfEach('quota');
+});
+
+test('refused credentials stall the object, and repaired ones work without a restart', async () => {
+  const token = join(cluster.directory, 'another-token');
+  writeFileSync(token, 'wrong');
+  const { local } = (await scene.provider())?.spec ?? {};
+  const use = (tokenFile: string | undefined): Promise<unknown> =>
+    cluster.kube.patch(CLOUD_PROVIDERS, 'local', 'merge', { spec: { local: { ...local, tokenFile } } });
+  await cluster.apply(serviceOf('served'));
+  const address = await scene.published('served');
+  await use(token);
+  await cluster.apply(serviceOf('refused'));
+  const { message } = await scene.condition('refused', 'Stalled', 'CredentialsRefused');
+  expect(message).toMatch(/tokenFile/);
+  expect((await scene.service('served'))?.status?.loadBalancer?.ingress).toEqual([{ ip: address, ipMode: 'Proxy' }]);
+  const pid = cluster.operatorPid;
+
+  writeFileSync(token, await cluster.tokenText());
+  await scene.published('refused');
+  expect(cluster.operatorPid).toBe(pid);
+  await use(local?.tokenFile);
+  rmSync(token);
+  await scene.expectOneOfEach('served', 'refused');
+});
+
+test('a cloud that is down for longer is shown, and comes back by itself', async () => {
+  await scene.faults({ match: { verb: 'create', collection: 'addresses' }, act: { status: 503, code: 'Unavailable' } });
+  await cluster.apply(serviceOf('down'));
+  const condition = await scene.until('CloudUnavailable', async () => {
+    const conditions = (await scene.loadBalancer('down'))?.status?.conditions ?? [];
+    return conditions.find(({ type, reason }) => type === 'Reconciling' && reason === 'CloudUnavailable');
+  }, 40_000);
+  expect(condition.message).toContain('Unavailable');
+  await scene.faults();
+  await scene.expectOneOfEach('down');
+});

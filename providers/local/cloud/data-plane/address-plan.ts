@@ -57,6 +57,11 @@ export function addressInCIDR(cidr: string, offset: number): string {
   return addressAt(parseCIDR(cidr), offset);
 }
 
+/** How far an address lies behind the start of the CIDR. */
+export function offsetInCIDR(cidr: string, ip: string): number {
+  return parseCIDR(`${ip}/32`).base - parseCIDR(cidr).base;
+}
+
 /** True where the two IPv4 CIDRs have an address in common. */
 export function overlaps(a: string, b: string): boolean {
   const [one, other] = [parseCIDR(a), parseCIDR(b)];

@@ -23,14 +23,9 @@ const CLAIMS = join(tmpdir(), 'localcloud-numbers');
 /**
  * Takes a number for the cloud in `directory`: its former one, else one that no other cloud has.
  * @param usable says whether the machine's own networks leave the number's ranges free
- * @returns the claim, and the one that it replaces: what that one's data plane left behind is to be removed
  * @throws OperatorError Conflict when another live process runs this cloud, Quota when all numbers are taken
  */
-export function claimNumber(
-  directory: string,
-  id: string | undefined,
-  usable: (number: number) => boolean,
-): { claim: Claim; former?: Claim } {
+export function claimNumber(directory: string, id: string | undefined, usable: (number: number) => boolean): Claim {
   prepareFolder();
   const claims = readClaims();
   const own = claims.find((claim) => claim.directory === directory);
@@ -38,16 +33,22 @@ export function claimNumber(
     throw new OperatorError('Conflict', `the local cloud in ${directory} is already running as process ${own.pid}; stop it first`);
   }
   const digest = createHash('sha256').update(directory).digest('hex');
-  if (own !== undefined) return { claim: take({ ...own, id: id ?? own.id }, own), former: own };
+  if (own !== undefined) return take({ ...own, id: id ?? own.id }, own);
   const wanted = { directory, id: id ?? digest.slice(0, 6) };
   for (const { number, before } of candidates(claims, parseInt(digest.slice(0, 8), 16), usable)) {
     const claim = tryTake({ ...wanted, number, pid: 0, startedAt: '' }, before);
-    if (claim !== undefined) return before === undefined ? { claim } : { claim, former: before };
+    if (claim !== undefined) return claim;
   }
   throw new OperatorError(
     'Quota',
     `all ${CLOUD_NUMBERS} address ranges for local clouds are taken; remove unused clouds listed in ${CLAIMS}`,
   );
+}
+
+/** Claims of clouds that no process runs: what they left in the kernel may be removed. */
+export function endedClouds(): Claim[] {
+  prepareFolder();
+  return readClaims().filter((claim) => !isAlive(claim));
 }
 
 /** Says that no process runs the cloud any more; its number stays with it as long as its folder is there. */

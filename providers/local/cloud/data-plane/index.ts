@@ -1,8 +1,13 @@
-import { realpathSync, mkdirSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, realpathSync } from 'node:fs';
 import type { Logger } from '../../../../operator/base/log';
 import type { DataPlane } from '../data-plane';
-import { claimNumber } from './cloud-number';
+import { overlaps, vpcPlan } from './address-plan';
+import { claimNumber, endedClouds } from './cloud-number';
 import { LoopbackDataPlane } from './loopback';
+import { chooseTier, type Tier } from './tier';
+import { removeLeftovers } from './vpc/namespaces';
+import { VpcDataPlane } from './vpc/vpc-data-plane';
 
 export interface DataPlaneOptions {
   /** The cloud's folder: its number, and with it its addresses, stay with it. Made if absent. */
@@ -17,12 +22,22 @@ export interface DataPlaneOptions {
  * @param tier `auto` = the best that works here, found by trying
  * @throws OperatorError Invalid when the asked tier does not work here, Conflict when another process runs the cloud of this folder
  */
-export async function createDataPlane(
-  tier: 'auto' | 'vpc-root' | 'vpc-userns' | 'loopback',
-  options: DataPlaneOptions,
-): Promise<DataPlane> {
+export async function createDataPlane(tier: 'auto' | Tier, options: DataPlaneOptions): Promise<DataPlane> {
+  const { logger, id } = options;
   mkdirSync(options.directory, { recursive: true });
   const directory = realpathSync(options.directory);
-  const { claim } = claimNumber(directory, options.id, () => true);
-  return Promise.resolve(new LoopbackDataPlane(claim, `loopback: ${tier}`, options.logger));
+  const choice = chooseTier(tier);
+  if (choice.tier === 'vpc-root') for (const claim of endedClouds()) await removeLeftovers(claim.id);
+  const taken = choice.tier === 'vpc-root' ? hostRanges() : [];
+  const usable = (number: number): boolean => !taken.some((range) => overlaps(range, vpcPlan(number).loadBalancerCIDR));
+  const claim = claimNumber(directory, id, usable);
+  if (choice.tier === 'loopback') return new LoopbackDataPlane(claim, choice.reason, logger);
+  return new VpcDataPlane(choice.tier, claim, choice.reason, logger);
+}
+
+/** IPv4 ranges that this machine has routes for, the default route aside: a cloud must not hide them. */
+function hostRanges(): string[] {
+  const { stdout } = spawnSync('ip', ['-4', '-json', 'route', 'show'], { encoding: 'utf8' });
+  const routes = JSON.parse(stdout) as { dst: string }[];
+  return routes.flatMap(({ dst }) => (dst === 'default' ? [] : [dst.includes('/') ? dst : `${dst}/32`]));
 }

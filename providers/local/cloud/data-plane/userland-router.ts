@@ -1,6 +1,7 @@
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import type { Route } from '../../api';
 import { contains } from './address-plan';
+import { readFirstLine } from './first-line';
 
 /** An instance as the router sees it. */
 export interface Attachment {
@@ -89,16 +90,7 @@ export class UserlandRouter {
 
   private serve(socket: Socket): void {
     this.watch(socket);
-    let head = Buffer.alloc(0);
-    const onData = (data: Buffer): void => {
-      head = Buffer.concat([head, data]);
-      const end = head.indexOf('\n');
-      if (end < 0 && head.length < LONGEST_REQUEST) return;
-      socket.off('data', onData).pause();
-      socket.unshift(head.subarray(end + 1));
-      this.route(socket, head.subarray(0, Math.max(end, 0)).toString());
-    };
-    socket.on('data', onData);
+    readFirstLine(socket, LONGEST_REQUEST, (line) => this.route(socket, line ?? ''));
   }
 
   private route(socket: Socket, line: string): void {

@@ -1,0 +1,46 @@
+import { spawn } from 'node:child_process';
+import { OperatorError } from '../../../../../operator/base/errors';
+
+/**
+ * Runs a program to its end.
+ * @returns its standard output
+ * @throws OperatorError Unknown with the command and what it said
+ */
+export function run(command: readonly string[], input = ''): Promise<string> {
+  const [program = '', ...args] = command;
+  const said = (text: string): string => `${command.join(' ')}: ${text}`;
+  return new Promise((resolve, reject) => {
+    const child = spawn(program, args, { stdio: ['pipe', 'pipe', 'pipe'] });
+    let out = '';
+    let err = '';
+    child.stdout.on('data', (data: Buffer) => (out += data.toString()));
+    child.stderr.on('data', (data: Buffer) => (err += data.toString()));
+    child.on('error', (error) => reject(new OperatorError('Unknown', said(error.message), { cause: error })));
+    child.on('close', (code, signal) => {
+      if (code === 0) resolve(out);
+      else reject(new OperatorError('Unknown', said(err.trim() === '' ? `ended with ${code ?? signal}` : err.trim())));
+    });
+    // A program that ends early does not read the rest; its exit code tells why.
+    child.stdin.on('error', () => undefined);
+    child.stdin.end(input);
+  });
+}
+
+/**
+ * Runs lines with one `ip`, in the namespace at `netns` or in this process's own.
+ * @throws OperatorError naming the first line that failed; those before it hold
+ */
+export async function runIp(lines: readonly string[], netns?: string): Promise<void> {
+  if (lines.length === 0) return;
+  const command = ['ip', '-batch', '-'];
+  await run(netns === undefined ? command : inNamespace(netns, command), `${lines.join('\n')}\n`).catch((error: OperatorError) => {
+    const number = Number(/Command failed -:(\d+)/.exec(error.message)?.[1]);
+    const line = Number.isNaN(number) ? '' : ` (line "${lines[number - 1]}")`;
+    throw new OperatorError('Unknown', `${error.message}${line}`, { cause: error });
+  });
+}
+
+/** Puts a command into a network namespace, and only there: files and mounts stay the same. */
+export function inNamespace(netns: string, command: readonly string[]): string[] {
+  return ['nsenter', `--net=${netns}`, '--', ...command];
+}

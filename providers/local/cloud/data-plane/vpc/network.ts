@@ -1,0 +1,124 @@
+import { createHash } from 'node:crypto';
+import type { Route } from '../../../api';
+import { addressInCIDR, linkAddresses, routerAddress, type AddressPlan } from '../address-plan';
+
+/** Marks our routes in the kernel: `ip route show proto 77` lists these and no others. */
+export const ROUTE_PROTOCOL = 77;
+
+/** Names of what a cloud has in the kernel; `id` tells clouds apart. */
+export function namespacePrefix(id: string): string {
+  return `lc${id}-`;
+}
+
+/** The host's end of the link to the VPC; at most 15 characters, as the kernel wants. */
+export function hostLink(id: string): string {
+  return `lc-${id}`;
+}
+
+/** The VPC's own namespace. */
+export function vpcNamespace(id: string): string {
+  return `${namespacePrefix(id)}vpc`;
+}
+
+/** The VPC's end of an instance's link: unique per instance, at most 15 characters. */
+export function instanceLink(instanceID: string): string {
+  return `v${createHash('sha256').update(instanceID).digest('hex').slice(0, 12)}`;
+}
+
+/** Lines for `ip -batch` in the host's namespace: the link, and with it the route to the load balancers. Pure. */
+export function hostLinkLines(id: string, plan: AddressPlan): string[] {
+  const { host, prefix } = linkAddresses(plan);
+  const link = hostLink(id);
+  return [
+    `link add ${link} type veth peer name host0 netns ${vpcNamespace(id)}`,
+    `address add ${host}/${prefix} dev ${link}`,
+    `link set ${link} up`,
+  ];
+}
+
+/** Lines for `ip -batch` in the VPC's namespace: its router. Pure. @param linked whether the host has a link into it */
+export function routerLines(plan: AddressPlan, linked: boolean): string[] {
+  const prefix = plan.nodeCIDR.split('/')[1];
+  const link = linkAddresses(plan);
+  return [
+    'link set lo up',
+    'link add br0 type bridge',
+    `address add ${routerAddress(plan)}/${prefix} dev br0`,
+    'link set br0 up',
+    ...(linked ? [`address add ${link.vpc}/${link.prefix} dev host0`, 'link set host0 up'] : []),
+  ];
+}
+
+/** Lines for the VPC's namespace: an instance's link on the bridge. Pure. @param netns path of the instance's namespace */
+export function attachLines(instanceID: string, netns: string): string[] {
+  const link = instanceLink(instanceID);
+  return [`link add ${link} type veth peer name eth0 netns ${netns}`, `link set ${link} master br0 up`];
+}
+
+/**
+ * Lines for an instance's namespace: its address, the router as its only way out, and a bridge that carries the pods' addresses.
+ * Nodes know no other node's pods, so that traffic between pods takes the VPC's route table. Pure.
+ */
+export function instanceLines(address: string, podCIDRs: readonly string[], plan: AddressPlan): string[] {
+  const prefix = plan.nodeCIDR.split('/')[1];
+  return [
+    'link set lo up',
+    `address add ${address}/${prefix} dev eth0`,
+    'link set eth0 up',
+    `route add default via ${routerAddress(plan)}`,
+    'link add cni0 type bridge',
+    ...podCIDRs.filter(isIPv4).map((cidr) => `address add ${addressInCIDR(cidr, 1)}/${cidr.split('/')[1]} dev cni0`),
+    'link set cni0 up',
+  ];
+}
+
+/** A route of ours as `ip -json route` gives it. */
+export interface KernelRoute {
+  type?: string;
+  dst: string;
+  gateway?: string;
+}
+
+/** A route as it should be: `gateway` absent = a black hole. */
+export interface WantedRoute {
+  destination: string;
+  gateway?: string;
+}
+
+/** The route table as it should be; a route to an instance that is not there swallows its traffic. Pure. */
+export function wantedRoutes(routes: readonly Route[], addressOf: (instanceID: string) => string | undefined): WantedRoute[] {
+  return routes
+    .filter(({ destinationCIDR }) => isIPv4(destinationCIDR))
+    .map(({ destinationCIDR, instanceID, routeState }) => {
+      const gateway = routeState === 'active' ? addressOf(instanceID) : undefined;
+      return { destination: canonical(destinationCIDR), ...(gateway !== undefined && { gateway }) };
+    });
+}
+
+/** Lines that turn the kernel's routes into the wanted ones and touch no route that is right. Pure. */
+export function routeLines(current: readonly KernelRoute[], wanted: readonly WantedRoute[]): string[] {
+  const have = new Map(current.map((route) => [canonical(route.dst), route.gateway ?? '']));
+  const want = new Map(wanted.map((route) => [route.destination, route]));
+  const gone = [...have.keys()].filter((destination) => !want.has(destination)).map(deleteRouteLine);
+  const changed = [...want.values()].filter(({ destination, gateway }) => have.get(destination) !== (gateway ?? ''));
+  return [...gone, ...changed.map(replaceRouteLine)];
+}
+
+export function replaceRouteLine({ destination, gateway }: WantedRoute): string {
+  if (gateway === undefined) return `route replace blackhole ${destination} proto ${ROUTE_PROTOCOL}`;
+  return `route replace ${destination} via ${gateway} proto ${ROUTE_PROTOCOL}`;
+}
+
+export function deleteRouteLine(destination: string): string {
+  return `route del ${canonical(destination)} proto ${ROUTE_PROTOCOL}`;
+}
+
+/** `10.0.0.5/24` and `10.0.0.0/24` are one route; the kernel leaves `/32` away. */
+function canonical(destination: string): string {
+  const cidr = destination.includes('/') ? destination : `${destination}/32`;
+  return `${addressInCIDR(cidr, 0)}/${cidr.split('/')[1]}`;
+}
+
+function isIPv4(cidr: string): boolean {
+  return !cidr.includes(':');
+}

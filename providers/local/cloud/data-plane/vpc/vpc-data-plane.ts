@@ -1,0 +1,160 @@
+import { sleep, systemClock } from '../../../../../operator/base/clock';
+import { OperatorError, toOperatorError } from '../../../../../operator/base/errors';
+import type { Logger } from '../../../../../operator/base/log';
+import type { Instance, LoadBalancer, Route, TargetPool, Topology } from '../../../api';
+import type { DataPlane, LoadBalancerPlan } from '../../data-plane';
+import { addressInCIDR, loopbackPlan, offsetInCIDR, vpcPlan, type AddressPlan } from '../address-plan';
+import { releaseNumber, type Claim } from '../cloud-number';
+import { SocketFolder } from '../socket-folder';
+import { AgentProcess } from './agent-process';
+import { BridgeClient } from './bridge-client';
+import { BRIDGE_SOCKET } from './bridge-protocol';
+import { run, runIp } from './commands';
+import { namespacesOf, removeLeftovers } from './namespaces';
+import { hostLinkLines, vpcNamespace } from './network';
+import type { AgentCalls, AgentConfig, AgentMethod } from './protocol';
+
+const RESTART_MS = 500;
+
+/**
+ * The tiers with network namespaces: everything happens in an agent inside the VPC's namespace, this is the host's side of it.
+ * An agent that dies is started again and told everything anew.
+ */
+export class VpcDataPlane implements DataPlane {
+  private readonly plan: AddressPlan;
+  private readonly sockets: SocketFolder;
+  private readonly bridge: BridgeClient | undefined;
+  private agent: Promise<AgentProcess>;
+  private readonly stopping = new AbortController();
+  private readonly instances = new Map<string, Instance>();
+  private readonly loadBalancers = new Map<string, LoadBalancerPlan>();
+  private routes: Route[] = [];
+
+  constructor(
+    private readonly tier: 'vpc-root' | 'vpc-userns',
+    private readonly claim: Claim,
+    private readonly reason: string,
+    private readonly logger: Logger,
+  ) {
+    this.plan = vpcPlan(claim.number);
+    this.sockets = new SocketFolder(claim.directory);
+    this.agent = Promise.reject(new OperatorError('Unknown', 'the data plane was not started'));
+    this.agent.catch(() => undefined);
+    const { loadBalancerCIDR } = loopbackPlan(claim.number);
+    const hostAddress = (ip: string): string => addressInCIDR(loadBalancerCIDR, offsetInCIDR(this.plan.loadBalancerCIDR, ip));
+    if (tier === 'vpc-userns') this.bridge = new BridgeClient(this.sockets.socket(BRIDGE_SOCKET), hostAddress);
+  }
+
+  get topology(): Topology {
+    const { loadBalancerCIDR, nodeCIDR, podCIDR } = this.plan;
+    const netns = this.tier === 'vpc-root' ? namespacesOf(this.claim.id) : [];
+    return { tier: this.tier, reason: this.reason, loadBalancerCIDR, nodeCIDR, podCIDR, netns };
+  }
+
+  async start(): Promise<void> {
+    this.agent = this.startAgent();
+    await this.agent;
+  }
+
+  instanceAddress(index: number): string {
+    return this.plan.nodeAddress(index);
+  }
+
+  loadBalancerAddress(index: number): string {
+    return this.plan.loadBalancerAddress(index);
+  }
+
+  applyInstance(instance: Instance): Promise<{ netns?: string; socket?: string }> {
+    this.instances.set(instance.id, instance);
+    return this.call('applyInstance', instance);
+  }
+
+  async removeInstance(id: string): Promise<void> {
+    this.instances.delete(id);
+    await this.call('removeInstance', id);
+  }
+
+  async applyLoadBalancer(plan: LoadBalancerPlan): Promise<LoadBalancer['hostPorts']> {
+    this.loadBalancers.set(plan.id, plan);
+    const ports = await this.call('applyLoadBalancer', plan);
+    return this.bridge === undefined ? ports : this.bridge.applyLoadBalancer(plan);
+  }
+
+  async removeLoadBalancer(id: string): Promise<void> {
+    this.loadBalancers.delete(id);
+    await this.bridge?.removeLoadBalancer(id);
+    await this.call('removeLoadBalancer', id);
+  }
+
+  async applyRoutes(routes: Route[]): Promise<Route['enforced']> {
+    this.routes = routes;
+    await this.call('applyRoutes', routes);
+    return 'kernel';
+  }
+
+  async breakRoute(destinationCIDR: string): Promise<void> {
+    await this.call('breakRoute', destinationCIDR);
+  }
+
+  async health(): Promise<Map<string, TargetPool['health']>> {
+    return new Map(await this.call('health', undefined));
+  }
+
+  async stop(): Promise<void> {
+    this.stopping.abort(new OperatorError('Canceled', 'the data plane was stopped'));
+    await this.bridge?.close();
+    const agent = await this.agent.catch(() => undefined);
+    await agent?.stop();
+    if (this.tier === 'vpc-root') await removeLeftovers(this.claim.id);
+    this.sockets.remove();
+    releaseNumber(this.claim);
+  }
+
+  private async call<M extends AgentMethod>(method: M, params: AgentCalls[M]['params']): Promise<AgentCalls[M]['result']> {
+    return (await this.agent).call(method, params);
+  }
+
+  private async startAgent(): Promise<AgentProcess> {
+    this.sockets.create();
+    const { id, number, directory } = this.claim;
+    if (this.tier === 'vpc-root') {
+      await removeLeftovers(id);
+      await run(['ip', 'netns', 'add', vpcNamespace(id)]);
+      await runIp(hostLinkLines(id, this.plan));
+    }
+    const config: AgentConfig = { id, number, directory, tier: this.tier, logLevel: this.logger.level };
+    const agent = await AgentProcess.start(config, systemClock, this.logger);
+    void agent.ended.then(() => this.agentEnded());
+    return agent;
+  }
+
+  private agentEnded(): void {
+    if (this.stopping.signal.aborted) return;
+    this.logger.error('the data plane’s agent ended; it is started again, and connections through load balancers are lost');
+    this.agent = this.restartAgent();
+    // Who calls meanwhile waits for it; when nobody does, a failure is logged below and no more.
+    this.agent.catch(() => undefined);
+  }
+
+  /** Tries until there is one. @throws OperatorError Canceled when the data plane is stopped */
+  private async restartAgent(): Promise<AgentProcess> {
+    for (;;) {
+      await sleep(systemClock, RESTART_MS, this.stopping.signal);
+      try {
+        const agent = await this.startAgent();
+        await this.restore(agent);
+        return agent;
+      } catch (error) {
+        this.logger.error({ error: toOperatorError(error).message }, 'the data plane’s agent can’t be started');
+      }
+    }
+  }
+
+  /** Tells a new agent everything that was wanted of the old one. What the old one could not do, the new one may not either. */
+  private async restore(agent: AgentProcess): Promise<void> {
+    const report = (error: unknown): void => this.logger.warn({ error: toOperatorError(error).message }, 'could not be restored');
+    await Promise.all([...this.instances.values()].map((instance) => agent.call('applyInstance', instance).catch(report)));
+    await Promise.all([...this.loadBalancers.values()].map((plan) => agent.call('applyLoadBalancer', plan).catch(report)));
+    await agent.call('applyRoutes', this.routes).catch(report);
+  }
+}

@@ -48,7 +48,7 @@ const project = new typescript.TypeScriptAppProject({
       noUnusedParameters: true,
       incremental: true,
       tsBuildInfoFile: 'lib/.tsbuildinfo',
-    } as javascript.TypeScriptCompilerOptions,
+    },
   },
   deps: [
     '@kubernetes/client-node@2.0.1', // kubeconfig, credentials, types

@@ -1,10 +1,9 @@
-import { API_VERSION, FIELD_MANAGERS } from '../crds';
+import { API_VERSION, FIELD_MANAGERS, CLOUD_PROVIDERS } from '../crds';
 import { systemClock } from './base/clock';
 import type { Logger } from './base/log';
 import { CloudControllers } from './cloud/controllers';
 import { InstanceDirectory } from './cloud/instance-directory';
 import type { CloudRegistry } from './cloud/registry';
-import { CLOUD_PROVIDERS } from './cloud/resources';
 import type { KubeClient } from './kube/client';
 import { KubeEventRecorder } from './kube/events';
 import type { KubeConfig } from './kube/kube-config';

@@ -26,7 +26,7 @@ const API_SERVER_RETRY_MS = 1000;
 export async function runOperator(options: OperatorOptions, signal: AbortSignal): Promise<void> {
   const logger = createLogger('cloud-operator', { level: options.logLevel });
   const kubeConfig = loadKubeConfig(options);
-  const api = new KubeClient(kubeConfig, { logger });
+  const api = new KubeClient(kubeConfig, { userAgent: `cloud-operator/${options.version}`, logger });
   const identity = `${hostname()}_${randomUUID()}`;
   const clusterID = await readClusterID(api, logger, signal);
   logger.info({ clusterID, identity }, 'connected to the API server');
@@ -80,7 +80,7 @@ async function leadWithLease(
   signal: AbortSignal,
 ): Promise<void> {
   const { identity, namespace, health, logger } = who;
-  const elector = new LeaseElector({ api, lease: `${namespace}/cloud-operator`, identity, logger });
+  const elector = new LeaseElector({ api: api.withOptions({ qps: 0 }), lease: `${namespace}/cloud-operator`, identity, logger });
   health.add('leaderElection', () => {
     const problem = elector.problem();
     if (problem !== undefined) throw new OperatorError('Transient', problem);

@@ -2,6 +2,8 @@ import type { CloudProviderSpec } from '../crds';
 
 /** Everything that `cloud-operator run` can be told. Times are in milliseconds. */
 export interface OperatorOptions {
+  /** Of this program. */
+  version: string;
   kubeconfig?: string;
   context?: string;
   /** The operator's own namespace. */

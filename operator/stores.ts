@@ -1,5 +1,5 @@
+import { CLOUD_INSTANCES, CLOUD_LOAD_BALANCERS, CLOUD_PROVIDERS, CLOUD_ROUTES, CLOUD_STACKS } from '../crds';
 import type { Logger } from './base/log';
-import { CLOUD_INSTANCES, CLOUD_LOAD_BALANCERS, CLOUD_PROVIDERS, CLOUD_ROUTES, CLOUD_STACKS } from './cloud/resources';
 import type { StoredInstance } from './cloud/instance-mirror';
 import type { StoredLoadBalancer } from './cloud/load-balancer-stacks';
 import type { StoredProvider } from './cloud/provider-reconciler';

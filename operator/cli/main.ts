@@ -1,19 +1,18 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { Command, CommanderError } from 'commander';
-import { PROJECT_ROOT } from '../entry';
 import type { Subcommand } from './command';
 import { describeFailure } from './failure';
+import { localCloud } from './local-cloud';
 import { manifests } from './manifests';
 import { demo } from './demo';
 import { dev } from './dev';
 import { run } from './run';
 import { tools } from './tools';
+import { programVersion } from './version';
 
 /** Every subcommand, under the heading that `--help` shows it with. Its file imports what is heavy only inside its action. */
 const SUBCOMMANDS: Record<string, Subcommand[]> = {
   'In a cluster:': [run, manifests],
-  'On this machine:': [demo, dev, tools],
+  'On this machine:': [demo, dev, localCloud, tools],
 };
 
 const AFTER_HELP = `
@@ -23,12 +22,11 @@ Try it: cloud-operator dev up
 `;
 
 function makeProgram(): Command {
-  const { version } = JSON.parse(readFileSync(join(PROJECT_ROOT, 'package.json'), 'utf8')) as { version: string };
   const program = new Command('cloud-operator')
     .description(
       'A declarative cloud-controller-manager: Services, Nodes and routes become Cloud* objects, and Pulumi makes the cloud match.',
     )
-    .version(version, '--version', 'print the version')
+    .version(programVersion(), '--version', 'print the version')
     .option('--debug', 'show a stack trace when something fails (also: DEBUG=1)')
     .helpOption('-h, --help', 'print what there is')
     .addHelpText('after', AFTER_HELP)

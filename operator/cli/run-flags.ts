@@ -6,6 +6,7 @@ import { ensureTools } from '../../tools/ensure';
 import { parseDuration } from '../base/duration';
 import { OperatorError } from '../base/errors';
 import type { OperatorOptions } from '../options';
+import { programVersion } from './version';
 
 /** Runs the operator until it is told to stop. @throws OperatorError Invalid on a flag or file that can't be used */
 export async function runFromFlags(flags: Record<string, string>): Promise<void> {
@@ -24,6 +25,7 @@ export function optionsOf(flags: Record<string, string>, pulumi: string): Operat
     ...(flags.kubeconfig === undefined ? {} : { kubeconfig: flags.kubeconfig }),
     ...(flags.context === undefined ? {} : { context: flags.context }),
     ...(provider === undefined ? {} : { defaultProvider: provider }),
+    version: programVersion(),
     namespace: required(flags, 'namespace'),
     stateDirectory: required(flags, 'stateDirectory'),
     pulumi,

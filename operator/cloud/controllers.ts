@@ -1,4 +1,4 @@
-import { FIELD_MANAGERS } from '../../crds';
+import { FIELD_MANAGERS, CLOUD_LOAD_BALANCERS, CLOUD_PROVIDERS, CLOUD_ROUTES } from '../../crds';
 import type { Clock } from '../base/clock';
 import type { Logger } from '../base/log';
 import type { EventRecorder, KubeApi, Store } from '../kube/api';
@@ -17,7 +17,6 @@ import { ObjectWriter } from './object-writer';
 import { ProviderController } from './provider-controller';
 import { ProviderReconciler, type StoredProvider } from './provider-reconciler';
 import type { CloudRegistry } from './registry';
-import { CLOUD_LOAD_BALANCERS, CLOUD_PROVIDERS, CLOUD_ROUTES } from './resources';
 import { RouteStacks, type StoredRoute } from './route-stacks';
 import { StackController } from './stack-controller';
 import { StackIndex } from './stack-index';

@@ -1,9 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
-import { API_VERSION, FIELD_MANAGERS, type CloudInstanceSpec, type CloudInstanceStatus } from '../../crds';
+import { API_VERSION, FIELD_MANAGERS, type CloudInstanceSpec, type CloudInstanceStatus, CLOUD_INSTANCES } from '../../crds';
 import type { KubeApi, Store } from '../kube/api';
 import type { Node } from '../kube/object';
 import type { InstanceDirectory, Lookup } from './instance-directory';
-import { CLOUD_INSTANCES, type Stored } from './resources';
+import type { Stored } from './stored';
 
 export type StoredInstance = Stored<CloudInstanceSpec, CloudInstanceStatus>;
 

@@ -7,7 +7,7 @@ import type { Verdict } from './conditions';
 import type { MemberKeeper } from './member-keeper';
 import { policyProblems } from './policy';
 import type { ConnectedCloud, RegisteredCloud } from './registry';
-import type { Stored } from './resources';
+import type { Stored } from './stored';
 import type { StackKind, StatusFields } from './stack-kind';
 import { stackName } from './stack-name';
 

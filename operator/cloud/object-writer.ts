@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { CLEANUP_FINALIZER, FIELD_MANAGERS, type Condition } from '../../crds';
-import { OperatorError, toOperatorError } from '../base/errors';
+import { toOperatorError } from '../base/errors';
 import type { KubeApi } from '../kube/api';
 import { keyOf, type KubeObject, type ResourcePath } from '../kube/object';
 import { conditionsOf, type Verdict } from './conditions';
@@ -62,12 +62,7 @@ export class ObjectWriter {
     try {
       await this.api.patch(this.resource, keyOf(object.metadata), 'json', patch, { fieldManager: FIELD_MANAGERS.cloud });
     } catch (thrown) {
-      const error = toOperatorError(thrown);
-      if (error.code === 'NotFound') return;
-      if (error.code !== 'Invalid') throw error;
-      throw new OperatorError('Conflict', `the finalizers of ${this.resource.kind} ${keyOf(object.metadata)} changed meanwhile`, {
-        cause: error,
-      });
+      if (toOperatorError(thrown).code !== 'NotFound') throw thrown;
     }
   }
 

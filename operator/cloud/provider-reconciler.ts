@@ -5,7 +5,7 @@ import type { Store } from '../kube/api';
 import { verdictOfError, type Verdict } from './conditions';
 import type { ObjectWriter } from './object-writer';
 import type { CloudRegistry } from './registry';
-import type { Stored } from './resources';
+import type { Stored } from './stored';
 
 export type StoredProvider = Stored<CloudProviderSpec, CloudProviderStatus>;
 

@@ -3,7 +3,7 @@ import type { JsonObject, Problem, RouteInput, Routes } from '../../providers/pr
 import { OperatorError } from '../base/errors';
 import type { Verdict } from './conditions';
 import type { ConnectedCloud, RegisteredCloud } from './registry';
-import type { Stored } from './resources';
+import type { Stored } from './stored';
 import type { StackKind, StatusFields } from './stack-kind';
 import { stackName } from './stack-name';
 

@@ -1,10 +1,10 @@
-import { FIELD_MANAGERS, type Attempt, type CloudStackSpec, type CloudStackStatus, type Drift } from '../../crds';
+import { FIELD_MANAGERS, type Attempt, type CloudStackSpec, type CloudStackStatus, type Drift, CLOUD_STACKS } from '../../crds';
 import { toOperatorError, type OperatorError } from '../base/errors';
 import type { Logger } from '../base/log';
 import type { KubeApi, Store } from '../kube/api';
 import type { ChangeCounts, UpdateResult } from '../updates/update';
 import { conditionsOf, verdictOfError, type Verdict } from './conditions';
-import { CLOUD_STACKS, type Stored } from './resources';
+import type { Stored } from './stored';
 
 const ATTEMPTS_KEPT = 5;
 

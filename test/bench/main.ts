@@ -1,3 +1,4 @@
+import { CLOUD_STACKS } from '../../crds';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -6,7 +7,6 @@ import { KubeClient } from '../../operator/kube/client';
 import { loadKubeConfig } from '../../operator/kube/kube-config';
 import { LocalCloudAdmin } from '../../providers/local/cloud/admin-client';
 import { ensureTools } from '../../tools/ensure';
-import { CLOUD_STACKS } from '../../operator/cloud/resources';
 import { SERVICES, type KubeObject, type Service } from '../../operator/kube/object';
 
 /** The figures in the README: `npm run bench`. A cloud that answers at once, and no other load on the machine, please. */

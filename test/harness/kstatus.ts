@@ -8,11 +8,12 @@ export function kstatusOf(object: Observed): 'Current' | 'InProgress' | 'Failed'
   if (object.metadata.deletionTimestamp !== undefined) return 'Terminating';
   const observed = object.status?.observedGeneration;
   if (observed !== undefined && observed !== object.metadata.generation) return 'InProgress';
-  const conditions = object.status?.conditions ?? [];
-  for (const { type, status } of conditions) {
-    if (type === 'Reconciling' && status === 'True') return 'InProgress';
-    if (type === 'Stalled' && status === 'True') return 'Failed';
-  }
+  return verdictOf(object.status?.conditions ?? []);
+}
+
+function verdictOf(conditions: { type: string; status: string }[]): 'Current' | 'InProgress' | 'Failed' {
+  const abnormal = conditions.find(({ type, status }) => (type === 'Reconciling' || type === 'Stalled') && status === 'True');
+  if (abnormal !== undefined) return abnormal.type === 'Stalled' ? 'Failed' : 'InProgress';
   const ready = conditions.find(({ type }) => type === 'Ready');
   return ready === undefined || ready.status === 'True' ? 'Current' : 'InProgress';
 }

@@ -82,10 +82,16 @@ function judge({ routes, clusterCidrs }: Gathered, node: Node, { cidr, provider 
   if (existing !== undefined && (existing.metadata.deletionTimestamp !== undefined || existing.spec.provider !== provider)) {
     return { cidr, kept, ready: false };
   }
+  // A Node gets its providerID a moment before its addresses: waiting for them saves a change of the route, and so a run of the engine.
+  if (existing === undefined && !hasAddress(node)) return { cidr, kept, ready: false };
   const body = bodyOf(node, cidr, provider, existing);
   if (existing === undefined || !isUpToDate(existing, body)) return { cidr, kept, ready: false, apply: body };
   const { current, failure, settled } = readinessOf(existing);
   return { cidr, kept, ready: settled, ...(current && failure !== undefined ? { failure: failure.message } : {}) };
+}
+
+function hasAddress(node: Node): boolean {
+  return node.status?.addresses?.some(({ type }) => type === 'InternalIP' || type === 'ExternalIP') === true;
 }
 
 /** Contract 5.5; undefined = nothing is known yet, or there is nothing to say. */

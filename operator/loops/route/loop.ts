@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { FIELD_MANAGERS } from '../../../crds';
+import { FIELD_MANAGERS, CLOUD_ROUTES } from '../../../crds';
 import type { Clock } from '../../base/clock';
 import { toOperatorError } from '../../base/errors';
 import type { Logger } from '../../base/log';
@@ -7,7 +7,7 @@ import type { EventRecorder, KubeApi, Store, StoreChange, WorkQueue } from '../.
 import { type Node, NODES } from '../../kube/object';
 import type { Cidr } from '../cidr';
 import type { Clouds } from '../clouds';
-import { CLOUD_ROUTES, type StoredCloudRoute } from '../kinds';
+import type { StoredCloudRoute } from '../kinds';
 import { routeName } from './cloud-route';
 import { type Action, evaluate, type Gathered } from './evaluate';
 import { parseClusterCidrs } from './responsibility';

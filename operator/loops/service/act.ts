@@ -1,8 +1,8 @@
-import { FIELD_MANAGERS } from '../../../crds';
+import { FIELD_MANAGERS, CLOUD_LOAD_BALANCERS } from '../../../crds';
 import { OperatorError, toOperatorError } from '../../base/errors';
 import type { EventRecorder, KubeApi, WorkQueue } from '../../kube/api';
 import { keyOf, type Service, SERVICES } from '../../kube/object';
-import { CLOUD_LOAD_BALANCERS, type StoredCloudLoadBalancer } from '../kinds';
+import type { StoredCloudLoadBalancer } from '../kinds';
 import { type Action, EVENTS } from './actions';
 import { type CloudLoadBalancerBody, isOwnedBy } from './cloud-load-balancer';
 

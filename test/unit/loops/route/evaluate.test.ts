@@ -98,6 +98,12 @@ describe('reconcile (contract 5.4)', () => {
     });
   });
 
+  test('a Node without an address yet: the route waits, so that it needs no change a moment later', () => {
+    expect(
+      run(node({ spec: { podCIDRs: ['10.120.0.0/24'] }, status: { addresses: [{ type: 'Hostname', address: 'n1' }] } }), []).actions,
+    ).toEqual([]);
+  });
+
   test('C-ROUTE-06 the routes of a Node that is gone', () => {
     const gone = withCidrs(['10.120.3.0/24']);
     expect(brief(run(undefined, [made(gone, '10.120.3.0/24')]).actions)).toEqual(['delete n1-10.120.3.0-24']);
@@ -119,7 +125,8 @@ describe('reconcile (contract 5.4)', () => {
 
   test('R-18 made anew with another CIDR: the new route and the end of the old one in one pass', () => {
     const before = withCidrs(['198.18.1.0/24']);
-    const after = node({ metadata: { uid: 'node-2' }, spec: { podCIDRs: ['198.18.7.0/24'] }, status: {} });
+    const anew = withCidrs(['198.18.7.0/24']);
+    const after = { ...anew, metadata: { ...anew.metadata, uid: 'node-2' } };
     expect(brief(run(after, [made(before, '198.18.1.0/24')]).actions)).toEqual(['apply 198.18.7.0/24', 'delete n1-198.18.1.0-24']);
   });
 

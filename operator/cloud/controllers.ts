@@ -113,7 +113,10 @@ export class CloudControllers {
     }
   }
 
-  /** A provider's set of eligible Nodes has changed: its load balancers are looked at, all at once a moment later. Its users are counted. */
+  /**
+   * A provider's set of eligible Nodes has changed: its load balancers are looked at, all at once a moment later. Its users are counted.
+   * A CloudStack that somebody deletes while its objects live is written anew.
+   */
   private follow(signal: AbortSignal): () => void {
     const hashes = new Map<string, string>();
     let cancel: (() => void) | undefined;
@@ -132,6 +135,9 @@ export class CloudControllers {
         if (previous === undefined || current === undefined) this.providerQueue.add((current ?? previous)?.spec.provider ?? '');
       }),
     );
+    const unsubscribeRecords = this.options.stores.stacks.onChange(({ key, current }) => {
+      if (current === undefined) [this.loadBalancers, this.routes].forEach((controller) => controller.refresh(key));
+    });
     const unsubscribe = this.options.stores.nodes.onChange(({ key, current }) => {
       if (current !== undefined) this.mirrorQueue.add(key);
       if (!signal.aborted) cancel ??= this.options.clock.after(NODES_SETTLE_MS, look);
@@ -139,6 +145,7 @@ export class CloudControllers {
     return () => {
       unsubscribe();
       unsubscribeUsers.forEach((stop) => stop());
+      unsubscribeRecords();
       cancel?.();
     };
   }

@@ -41,6 +41,11 @@ export class StackController<O extends Member> extends KindController<O> {
     this.stacksOf(provider).forEach((stack) => this.own.stacks.add(stack));
   }
 
+  /** Looks at one stack again, where it is one of ours with members. */
+  refresh(stack: string): void {
+    if (this.own.index.keys(stack).length > 0) this.own.stacks.add(stack);
+  }
+
   /** Has a stack healed whose cloud was found changed. */
   heal(stack: string): void {
     this.own.reconciler.heal(stack);

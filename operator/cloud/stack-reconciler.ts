@@ -76,6 +76,7 @@ export class StackReconciler<O extends Member> {
   private async act(stack: string, plan: StackPlan<O>, cloud: ConnectedCloud | undefined): Promise<void> {
     if (plan.kind === 'Forget') return this.options.record.removed(stack);
     if (plan.kind === 'Keep') {
+      this.options.record.abandoned(stack);
       this.options.logger.warn({ stack }, 'the stack has resources in the cloud but no object asks for them; they are kept until released');
       return;
     }
@@ -142,6 +143,7 @@ export class StackReconciler<O extends Member> {
       await announcing;
       if (announcing !== undefined) this.options.onUpdate(cloud.name, result.result, result.durationMs);
       if (announcing !== undefined) this.celebrate(stack, spec, objects, result);
+      else if (result.result === 'Unchanged') this.options.record.unchanged(stack, spec, names, result);
       return { result, announced: announcing !== undefined };
     } catch (thrown) {
       await announcing;
@@ -182,7 +184,8 @@ export class StackReconciler<O extends Member> {
     this.options.logger.warn({ stack, code: error.code, error: error.message, resource: error.resource }, 'stack not reconciled');
     const provider = members[0]?.spec.provider;
     if (provider === undefined) return;
-    for (const object of members) {
+    // Stopped by ourselves, at the end of the process or of the lease: whoever goes on says how it went.
+    for (const object of error.code === 'Canceled' ? [] : members) {
       const serving = this.options.kind.serving(object);
       const verdict = verdictOfError(error, serving && object.metadata.deletionTimestamp === undefined);
       this.options.events.event(object, 'Warning', 'UpdateFailed', verdict.message);

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { FIELD_MANAGERS, type Attempt, type CloudStackSpec, type CloudStackStatus, type Drift, CLOUD_STACKS } from '../../crds';
 import { toOperatorError, type OperatorError } from '../base/errors';
 import type { Logger } from '../base/log';
@@ -31,7 +32,8 @@ export class StackRecord {
   /** An update of the stack begins. */
   started(stack: string, spec: CloudStackSpec, members: string[], kind: Attempt['kind']): void {
     const attempt: Attempt = { kind, startedAt: this.time(), result: 'Running' };
-    const attempts = [attempt, ...(this.status(stack).attempts ?? [])].slice(0, ATTEMPTS_KEPT);
+    const earlier = (this.status(stack).attempts ?? []).map(asEnded);
+    const attempts = [attempt, ...earlier].slice(0, ATTEMPTS_KEPT);
     this.write(
       stack,
       spec,
@@ -49,7 +51,29 @@ export class StackRecord {
     });
     const { inputsHash, incarnation, epoch, resources } = result;
     const fields = { members, attempts, inputsHash, incarnation, epoch, resources, resourceCount: resources.length, drift: undefined };
-    this.write(stack, spec, fields, { state: 'Ready', message: `${resources.length} resources in the cloud` });
+    this.write(stack, spec, fields, { state: 'Ready', message: inTheCloud(resources.length) });
+  }
+
+  /** The stack was found as its members ask: written only where the record says otherwise, such as after the end of an operator in between. */
+  unchanged(stack: string, spec: CloudStackSpec, members: string[], result: UpdateResult): void {
+    const before = this.status(stack);
+    const attempts = (before.attempts ?? []).map(asEnded);
+    const { inputsHash, incarnation, resources } = result;
+    const fields = { members, attempts, inputsHash, incarnation, resources, resourceCount: resources.length, drift: undefined };
+    const isReady = before.conditions?.length === 1 && before.conditions[0]?.status === 'True';
+    const known = Object.entries(fields).every(([name, value]) => isDeepStrictEqual(value, before[name as keyof typeof fields]));
+    if (known && isReady && this.options.store.get(stack) !== undefined) return;
+    this.write(stack, spec, { ...fields, epoch: result.epoch }, { state: 'Ready', message: inTheCloud(resources.length) });
+  }
+
+  /** No object asks for the stack any more, but none was deleted either: that needs a person. */
+  abandoned(stack: string): void {
+    const record = this.options.store.get(stack);
+    const { members = [], conditions = [] } = this.status(stack);
+    if (record === undefined || conditions.some(({ reason }) => reason === 'MemberMissing')) return;
+    const who = members.join(', ') || 'its member';
+    const message = `${who} vanished without a deletion, so what the stack has in the cloud is kept; delete it there by hand if nobody needs it`;
+    this.write(stack, record.spec, {}, { state: 'Stalled', reason: 'MemberMissing', message });
   }
 
   failed(stack: string, spec: CloudStackSpec, members: string[], error: OperatorError): void {
@@ -133,6 +157,15 @@ export class StackRecord {
 /** `+2 ~1 -0 =3`: created, updated or replaced, deleted, unchanged. */
 export function changesText(changes: ChangeCounts): string {
   return `+${changes.create} ~${changes.update + changes.replace} -${changes.delete} =${changes.same}`;
+}
+
+/** An attempt that runs no longer, because the operator that ran it has ended. */
+function asEnded(attempt: Attempt): Attempt {
+  return attempt.result === 'Running' ? { ...attempt, result: 'Canceled', message: 'the operator that ran it has ended' } : attempt;
+}
+
+function inTheCloud(resources: number): string {
+  return `${resources} resources in the cloud`;
 }
 
 function attemptText(attempt: Attempt | undefined): string | undefined {

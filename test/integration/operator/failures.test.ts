@@ -1,6 +1,6 @@
+import { CLOUD_PROVIDERS } from '../../../crds';
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { CLOUD_PROVIDERS } from '../../../operator/cloud/resources';
 import { kstatusOf } from '../../harness/kstatus';
 import { OPERATOR_CLUSTER_START_MS, OperatorCluster } from '../../harness/operator-cluster';
 import { Scene, serviceOf } from './scene';

@@ -1,6 +1,6 @@
 import type { Collection } from '../../../providers/local/api';
 import { OPERATOR_CLUSTER_START_MS, OperatorCluster } from '../../harness/operator-cluster';
-import { Scene, serviceOf } from './scene';
+import { NONE, Scene, serviceOf } from './scene';
 
 const KINDS: Collection[] = ['addresses', 'pools', 'loadbalancers'];
 const WORKER = { caller: 'cloud-operator-update' };
@@ -50,21 +50,23 @@ describe.each(KINDS)('while a create of %s is held', (collection) => {
   const hold = { match: { verb: 'create', collection, ...WORKER }, times: 1, act: HOLD } as const;
 
   test('the operator is killed: its successor ends up with exactly one of each', async () => {
+    const name = `operator-${collection}`;
     await scene.faults(hold);
-    await cluster.apply(serviceOf('killed'));
+    await cluster.apply(serviceOf(name));
     await scene.acted(0);
     await replaceOperator();
-    await expectReadableStack('killed');
-    await scene.expectOneOfEach('killed');
+    await expectReadableStack(name);
+    await scene.expectOneOfEach(name);
   });
 
   test('the worker is killed: another one ends up with exactly one of each', async () => {
+    const name = `worker-${collection}`;
     await scene.faults(hold);
-    await cluster.apply(serviceOf('killed'));
+    await cluster.apply(serviceOf(name));
     await scene.acted(0);
     killWorkers();
-    await expectReadableStack('killed');
-    await scene.expectOneOfEach('killed');
+    await expectReadableStack(name);
+    await scene.expectOneOfEach(name);
   });
 });
 
@@ -77,7 +79,7 @@ test('the operator is killed while a delete is held: its successor deletes the r
   await replaceOperator();
   await scene.gone('the Service', () => scene.service('dying'));
   await scene.gone('the CloudLoadBalancer', () => scene.loadBalancer('dying'));
-  expect(await scene.counts()).toEqual({ addresses: 0, pools: 0, loadbalancers: 0 });
+  expect(await scene.counts('dying')).toEqual(NONE);
 });
 
 test('the Service is deleted while no operator runs, right after a create was cut off', async () => {
@@ -86,19 +88,20 @@ test('the Service is deleted while no operator runs, right after a create was cu
   await scene.acted(0);
   await cluster.killOperator();
   await cluster.kubectl(['delete', 'service', 'orphan', '--wait=false']);
-  await scene.until('the held create to be carried out', async () => (await scene.counts()).loadbalancers === 1);
+  await scene.until('the held create to be carried out', async () => (await scene.counts('orphan')).loadbalancers === 1);
   await cluster.startOperator();
   await scene.gone('the Service', () => scene.service('orphan'));
   await scene.gone('the CloudLoadBalancer', () => scene.loadBalancer('orphan'));
-  expect(await scene.counts()).toEqual({ addresses: 0, pools: 0, loadbalancers: 0 });
+  expect(await scene.counts('orphan')).toEqual(NONE);
 });
 
 test.each(['before-journal', 'torn-journal', 'journal', 'dataplane'] as const)(
   'the cloud itself dies during a create (%s) and comes back: exactly one of each',
   async (crash) => {
     await scene.faults({ match: { verb: 'create', collection: 'loadbalancers', ...WORKER }, times: 1, act: { crash } });
-    await cluster.apply(serviceOf('crash'));
-    await expectReadableStack('crash');
-    await scene.expectOneOfEach('crash');
+    const name = `crash-${crash}`;
+    await cluster.apply(serviceOf(name));
+    await expectReadableStack(name);
+    await scene.expectOneOfEach(name);
   },
 );

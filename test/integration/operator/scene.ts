@@ -1,8 +1,7 @@
 import { setTimeout as after } from 'node:timers/promises';
-import type { CloudInstance, CloudLoadBalancer, CloudProvider, CloudRoute, CloudStack, Condition } from '../../../crds';
-import { CLOUD_INSTANCES, CLOUD_LOAD_BALANCERS, CLOUD_PROVIDERS, CLOUD_ROUTES, CLOUD_STACKS } from '../../../operator/cloud/resources';
+import { CLOUD_INSTANCES, CLOUD_LOAD_BALANCERS, CLOUD_PROVIDERS, CLOUD_ROUTES, CLOUD_STACKS, type CloudInstance, type CloudLoadBalancer, type CloudProvider, type CloudRoute, type CloudStack, type Condition } from '../../../crds';
 import { EVENTS, NODES, SERVICES, type KubeObject, type Node, type ResourcePath, type Service } from '../../../operator/kube/object';
-import type { Address, FaultRule, Instance, LoadBalancer, Route, TargetPool } from '../../../providers/local/api';
+import type { Address, FaultRule, Instance, LoadBalancer, Resource, Route, TargetPool } from '../../../providers/local/api';
 import type { OperatorCluster } from '../../harness/operator-cluster';
 import { waitFor } from '../../harness/wait-for';
 
@@ -25,6 +24,9 @@ interface CloudContent {
   loadbalancers: LoadBalancer[];
   routes: Route[];
 }
+
+/** Nothing of a load balancer is in the cloud. */
+export const NONE = { addresses: 0, pools: 0, loadbalancers: 0 };
 
 const WAIT_MS = 20_000;
 const UNINITIALIZED = 'node.cloudprovider.kubernetes.io/uninitialized';
@@ -151,10 +153,11 @@ export class Scene {
     return { addresses, pools, loadbalancers, routes };
   }
 
-  /** How many of each there are, in one line: `1 address, 2 pools, 1 load balancer`. */
-  async counts(): Promise<{ addresses: number; pools: number; loadbalancers: number }> {
+  /** How many of each there are, of one owner or of all. */
+  async counts(name?: string, namespace = 'default'): Promise<{ addresses: number; pools: number; loadbalancers: number }> {
     const { addresses, pools, loadbalancers } = await this.content();
-    return { addresses: addresses.length, pools: pools.length, loadbalancers: loadbalancers.length };
+    const owned = (all: Resource[]): number => all.filter(({ tags }) => name === undefined || tags.owner === `${namespace}/${name}`).length;
+    return { addresses: owned(addresses), pools: owned(pools), loadbalancers: owned(loadbalancers) };
   }
 
   /** The one load balancer of an owner in the cloud. @throws when there is none, or more than one */
@@ -179,11 +182,10 @@ export class Scene {
     for (const name of names) {
       await this.published(name);
       expect(await this.targets(name, 'http')).toHaveLength(1);
+      expect(await this.counts(name)).toEqual({ addresses: 1, pools: 1, loadbalancers: 1 });
     }
-    const count = names.length;
-    expect(await this.counts()).toEqual({ addresses: count, pools: count, loadbalancers: count });
     await this.deleteServices(...names);
-    expect(await this.counts()).toEqual({ addresses: 0, pools: 0, loadbalancers: 0 });
+    for (const name of names) expect(await this.counts(name)).toEqual(NONE);
   }
 
   async faults(...rules: FaultRule[]): Promise<void> {

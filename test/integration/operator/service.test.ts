@@ -1,4 +1,4 @@
-import { CLOUD_STACKS } from '../../../operator/cloud/resources';
+import { CLOUD_STACKS } from '../../../crds';
 import { SERVICES } from '../../../operator/kube/object';
 import { kstatusOf } from '../../harness/kstatus';
 import { OPERATOR_CLUSTER_START_MS, OperatorCluster } from '../../harness/operator-cluster';

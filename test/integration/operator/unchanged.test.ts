@@ -1,5 +1,5 @@
+import { CLOUD_LOAD_BALANCERS, CLOUD_STACKS } from '../../../crds';
 import { setTimeout as after } from 'node:timers/promises';
-import { CLOUD_LOAD_BALANCERS, CLOUD_STACKS } from '../../../operator/cloud/resources';
 import { SERVICES } from '../../../operator/kube/object';
 import { OPERATOR_CLUSTER_START_MS, OperatorCluster } from '../../harness/operator-cluster';
 import { addressOf, isSettled, Scene, serviceOf, type StoredStack } from './scene';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { notFound } from './api-failure';
+import { ApiFailure } from './api-failure';
 import type { Cloud } from './cloud';
 import type { DataPlane } from './data-plane';
 import type { AnyResource } from './entry';
@@ -44,6 +44,6 @@ export async function drift(body: unknown, cloud: Cloud, plane: DataPlane): Prom
 
 function routeTo(destinationCIDR: string, cloud: Cloud): string {
   const route = cloud.view.state.all('routes').find(({ resource }) => resource.destinationCIDR === destinationCIDR);
-  if (route === undefined) throw notFound('routes', `to ${destinationCIDR}`);
+  if (route === undefined) throw new ApiFailure('NotFound', `there is no route to ${destinationCIDR}`);
   return route.resource.id;
 }

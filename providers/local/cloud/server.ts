@@ -2,6 +2,7 @@ import { createServer, type IncomingMessage, type Server as HttpServer, type Ser
 import type { AddressInfo } from 'node:net';
 import { chmod, unlink } from 'node:fs/promises';
 import type { Clock } from '../../../operator/base/clock';
+import { OperatorError } from '../../../operator/base/errors';
 import { ApiFailure, invalid, notFound, toApiFailure } from './api-failure';
 import { isCollection } from './entry';
 import { failureAnswer, verbOf, type Answer, type Service } from './service';
@@ -39,14 +40,15 @@ export class Server {
   /**
    * Listens on 127.0.0.1:port (0 = any free one) or on a unix socket that only this user can open.
    * @returns the endpoint: `http://127.0.0.1:PORT` or `unix:PATH`
+   * @throws OperatorError Conflict when the port is taken
    */
   async listen({ port, socket }: { port?: number; socket?: string }): Promise<string> {
     // The directory's lock is ours: a socket file that is still there belongs to a process that died.
     if (socket !== undefined) await unlink(socket).catch(() => undefined);
     await new Promise<void>((resolve, reject) => {
-      this.http.once('error', reject);
+      this.http.once('error', (error) => reject(describeListen(error, port)));
       const done = (): void => {
-        this.http.off('error', reject);
+        this.http.removeAllListeners('error');
         resolve();
       };
       if (socket === undefined) this.http.listen({ host: '127.0.0.1', port: port ?? 0 }, done);
@@ -123,6 +125,14 @@ export class Server {
 function parseURL(text: string): URL {
   if (!text.startsWith('/') || !URL.canParse(`http://localhost${text}`)) throw invalid('path', `"${text}" is not a path`);
   return new URL(`http://localhost${text}`);
+}
+
+function describeListen(error: NodeJS.ErrnoException, port: number | undefined): Error {
+  if (error.code !== 'EADDRINUSE') return error;
+  return new OperatorError('Conflict', `port ${port} on 127.0.0.1 is taken`, {
+    cause: error,
+    remedy: 'choose another port, or 0 for any free one',
+  });
 }
 
 function callerOf(request: IncomingMessage): string {

@@ -157,6 +157,22 @@ describe('the process', () => {
     expect((await next.call('GET', '/healthz')).status).toBe(200);
   });
 
+  test("of four that want a dead one's directory at once, one gets it", async () => {
+    const dead = await processes.start();
+    await dead.end('SIGKILL');
+    const outcomes = await Promise.allSettled(Array.from({ length: 4 }, () => processes.start(dead.directory)));
+    expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
+    expect((await readdir(join(dead.directory, 'state'))).sort()).toEqual(['journal', 'lock']);
+  });
+
+  test('a taken port is named', async () => {
+    const cloud = await processes.start();
+    const port = Number(new URL(cloud.ready.endpoint).port);
+    await expect(processes.start(undefined, { listen: { port } })).rejects.toThrow(
+      `exit code 1: local-cloud: port ${port} on 127.0.0.1 is taken`,
+    );
+  });
+
   test('a unix socket, for this user only, and over the remains of a dead process', async () => {
     const directory = await processes.directory();
     const socket = join(directory, 'api.sock');

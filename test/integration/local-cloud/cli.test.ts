@@ -1,0 +1,75 @@
+import { execFile } from 'node:child_process';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { compiled, PROJECT_ROOT } from '../../../operator/entry';
+import { Processes, type CloudProcess } from './process';
+
+const SCRIPT = `
+const { Command } = require('commander');
+const program = new Command('cloud-operator');
+require(${JSON.stringify(compiled('operator/cli/local-cloud'))}).localCloud(program);
+program.parseAsync(process.argv.slice(1), { from: 'user' }).catch((error) => {
+  process.stderr.write(error.message + '\\n');
+  process.exitCode = 1;
+});`;
+
+describe('cloud-operator local-cloud', () => {
+  const processes = new Processes();
+  let cloud: CloudProcess;
+  beforeAll(async () => {
+    cloud = await processes.start();
+  });
+  afterAll(() => processes.cleanUp());
+
+  async function run(...args: string[]): Promise<string> {
+    const flags = ['--endpoint', cloud.ready.endpoint, '--token-file', join(cloud.directory, 'token')];
+    const all = ['-e', SCRIPT, '--', 'local-cloud', ...args, ...flags];
+    return (await promisify(execFile)(process.execPath, all, { cwd: PROJECT_ROOT })).stdout;
+  }
+
+  test('topology', async () => {
+    expect(JSON.parse(await run('topology'))).toMatchObject({ tier: 'none' });
+  });
+
+  test('calls: a table, JSON, and anew', async () => {
+    await run('calls', '--reset');
+    await cloud.list('pools');
+    await cloud.create('addresses', { name: 'counted' });
+    expect(await run('calls')).toMatch(
+      /^CALLER +VERB +COLLECTION +CODE +COUNT\ntest +list +pools +200 +1\n.*\n2 calls, 1 of them writes\n$/,
+    );
+    expect(JSON.parse(await run('calls', '--json'))).toMatchObject({ total: 2, writes: 1 });
+  });
+
+  test('faults: set from a file, seen, cleared', async () => {
+    const file = join(cloud.directory, 'faults.json');
+    await writeFile(file, JSON.stringify({ rules: [{ match: { verb: 'list' }, act: { status: 503, code: 'Unavailable' } }] }));
+    await run('faults', 'set', file);
+    expect((await cloud.call('GET', '/v1/pools')).status).toBe(503);
+    expect(JSON.parse(await run('faults', 'get'))).toMatchObject({ rules: [{ matched: 1, acted: 1 }] });
+    await run('faults', 'clear');
+    expect((await cloud.call('GET', '/v1/pools')).status).toBe(200);
+  });
+
+  test('drift changes the cloud without a call being counted', async () => {
+    const { id } = (await cloud.create('instances', { name: 'node' })).body.resource;
+    await run('calls', '--reset');
+    await run('drift', JSON.stringify({ kind: 'power', id, power: 'stopped' }));
+    expect(JSON.parse(await run('calls', '--json'))).toMatchObject({ total: 0 });
+    expect((await cloud.call('GET', `/v1/instances/${id}`)).body).toMatchObject({ power: 'stopped' });
+  });
+
+  test.each<[string, string[], RegExp]>([
+    ['a request that is not JSON', ['drift', '{'], /the request is not JSON/],
+    ['a file that is not there', ['faults', 'set', '/nonexistent'], /\/nonexistent can't be read/],
+    ['a request that the cloud refuses', ['drift', '{"kind":"delete","collection":"pools","id":"p"}'], /NotFound: pools\/p does not exist/],
+  ])('%s is told in one line', async (_title, args, message) => {
+    const failure = await run(...args).then(
+      () => 'it worked',
+      (error: Error & { stderr?: string }) => error.stderr ?? error.message,
+    );
+    expect(failure).toMatch(message);
+    expect(failure.trim().split('\n')).toHaveLength(1);
+  });
+});

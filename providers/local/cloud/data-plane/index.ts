@@ -3,11 +3,13 @@ import { mkdirSync, realpathSync } from 'node:fs';
 import type { Logger } from '../../../../operator/base/log';
 import type { DataPlane } from '../data-plane';
 import { overlaps, vpcPlan } from './address-plan';
-import { claimNumber, endedClouds } from './cloud-number';
+import { CloudNumbers } from './cloud-number';
 import { LoopbackDataPlane } from './loopback';
 import { chooseTier, type Tier } from './tier';
 import { removeLeftovers } from './vpc/namespaces';
 import { VpcDataPlane } from './vpc/vpc-data-plane';
+
+export type { Tier };
 
 export interface DataPlaneOptions {
   /** The cloud's folder: its number, and with it its addresses, stay with it. Made if absent. */
@@ -27,12 +29,14 @@ export async function createDataPlane(tier: 'auto' | Tier, options: DataPlaneOpt
   mkdirSync(options.directory, { recursive: true });
   const directory = realpathSync(options.directory);
   const choice = chooseTier(tier);
-  if (choice.tier === 'vpc-root') for (const claim of endedClouds()) await removeLeftovers(claim.id);
+  const numbers = new CloudNumbers();
+  if (choice.tier === 'vpc-root') for (const claim of numbers.ended()) await removeLeftovers(claim.id);
   const taken = choice.tier === 'vpc-root' ? hostRanges() : [];
   const usable = (number: number): boolean => !taken.some((range) => overlaps(range, vpcPlan(number).loadBalancerCIDR));
-  const claim = claimNumber(directory, id, usable);
-  if (choice.tier === 'loopback') return new LoopbackDataPlane(claim, choice.reason, logger);
-  return new VpcDataPlane(choice.tier, claim, choice.reason, logger);
+  const claim = numbers.claim({ directory, usable, ...(id !== undefined && { id }) });
+  const release = (): void => numbers.release(claim);
+  if (choice.tier === 'loopback') return new LoopbackDataPlane({ claim, release, reason: choice.reason, logger });
+  return new VpcDataPlane(choice.tier, { claim, release, reason: choice.reason, logger });
 }
 
 /** IPv4 ranges that this machine has routes for, the default route aside: a cloud must not hide them. */

@@ -1,9 +1,8 @@
 import { systemClock } from '../../../../operator/base/clock';
-import type { Logger } from '../../../../operator/base/log';
 import type { Instance, LoadBalancer, Route, TargetPool, Topology } from '../../api';
 import type { DataPlane, LoadBalancerPlan } from '../data-plane';
-import { loopbackPlan } from './address-plan';
-import { releaseNumber, type Claim } from './cloud-number';
+import { loopbackPlan, type AddressPlan } from './address-plan';
+import type { DataPlaneParts } from './data-plane-parts';
 import { Engine } from './engine/engine';
 import { KeyedLock } from './keyed-lock';
 import { parentDeathWrapper } from './parent-death';
@@ -17,18 +16,15 @@ import { UserlandRouter } from './userland-router';
  */
 export class LoopbackDataPlane implements DataPlane {
   readonly topology: Topology;
-  private readonly plan;
+  private readonly plan: AddressPlan;
   private readonly engine: Engine;
   private readonly sockets: SocketFolder;
   private readonly router: UserlandRouter;
   private readonly processes = new Map<string, SupervisedProcess>();
   private readonly lock = new KeyedLock();
 
-  constructor(
-    private readonly claim: Claim,
-    reason: string,
-    private readonly logger: Logger,
-  ) {
+  constructor(private readonly parts: DataPlaneParts) {
+    const { claim, logger, reason } = parts;
     const plan = loopbackPlan(claim.number);
     this.plan = plan;
     this.engine = new Engine({ clock: systemClock, logger, offsetPorts: true });
@@ -96,7 +92,7 @@ export class LoopbackDataPlane implements DataPlane {
     await Promise.all([...this.processes.keys()].map((id) => this.removeInstance(id)));
     await this.router.stop();
     this.sockets.remove();
-    releaseNumber(this.claim);
+    this.parts.release();
   }
 
   private processPlan(instance: Instance): ProcessPlan | undefined {
@@ -111,7 +107,7 @@ export class LoopbackDataPlane implements DataPlane {
   }
 
   private startProcess(id: string, plan: ProcessPlan): void {
-    const child = new SupervisedProcess(plan, systemClock, this.logger.child({ instance: id }));
+    const child = new SupervisedProcess(plan, systemClock, this.parts.logger.child({ instance: id }));
     this.processes.set(id, child);
     child.start();
   }

@@ -1,10 +1,9 @@
 import { sleep, systemClock } from '../../../../../operator/base/clock';
 import { OperatorError, toOperatorError } from '../../../../../operator/base/errors';
-import type { Logger } from '../../../../../operator/base/log';
 import type { Instance, LoadBalancer, Route, TargetPool, Topology } from '../../../api';
 import type { DataPlane, LoadBalancerPlan } from '../../data-plane';
 import { addressInCIDR, loopbackPlan, offsetInCIDR, vpcPlan, type AddressPlan } from '../address-plan';
-import { releaseNumber, type Claim } from '../cloud-number';
+import type { DataPlaneParts } from '../data-plane-parts';
 import { SocketFolder } from '../socket-folder';
 import { AgentProcess } from './agent-process';
 import { BridgeClient } from './bridge-client';
@@ -32,10 +31,9 @@ export class VpcDataPlane implements DataPlane {
 
   constructor(
     private readonly tier: 'vpc-root' | 'vpc-userns',
-    private readonly claim: Claim,
-    private readonly reason: string,
-    private readonly logger: Logger,
+    private readonly parts: DataPlaneParts,
   ) {
+    const { claim } = parts;
     this.plan = vpcPlan(claim.number);
     this.sockets = new SocketFolder(claim.directory);
     this.agent = Promise.reject(new OperatorError('Unknown', 'the data plane was not started'));
@@ -47,8 +45,8 @@ export class VpcDataPlane implements DataPlane {
 
   get topology(): Topology {
     const { loadBalancerCIDR, nodeCIDR, podCIDR } = this.plan;
-    const netns = this.tier === 'vpc-root' ? namespacesOf(this.claim.id) : [];
-    return { tier: this.tier, reason: this.reason, loadBalancerCIDR, nodeCIDR, podCIDR, netns };
+    const netns = this.tier === 'vpc-root' ? namespacesOf(this.parts.claim.id) : [];
+    return { tier: this.tier, reason: this.parts.reason, loadBalancerCIDR, nodeCIDR, podCIDR, netns };
   }
 
   async start(): Promise<void> {
@@ -105,9 +103,9 @@ export class VpcDataPlane implements DataPlane {
     await this.bridge?.close();
     const agent = await this.agent.catch(() => undefined);
     await agent?.stop();
-    if (this.tier === 'vpc-root') await removeLeftovers(this.claim.id);
+    if (this.tier === 'vpc-root') await removeLeftovers(this.parts.claim.id);
     this.sockets.remove();
-    releaseNumber(this.claim);
+    this.parts.release();
   }
 
   private async call<M extends AgentMethod>(method: M, params: AgentCalls[M]['params']): Promise<AgentCalls[M]['result']> {
@@ -116,21 +114,21 @@ export class VpcDataPlane implements DataPlane {
 
   private async startAgent(): Promise<AgentProcess> {
     this.sockets.create();
-    const { id, number, directory } = this.claim;
+    const { id, number, directory } = this.parts.claim;
     if (this.tier === 'vpc-root') {
       await removeLeftovers(id);
       await run(['ip', 'netns', 'add', vpcNamespace(id)]);
       await runIp(hostLinkLines(id, this.plan));
     }
-    const config: AgentConfig = { id, number, directory, tier: this.tier, logLevel: this.logger.level };
-    const agent = await AgentProcess.start(config, systemClock, this.logger);
+    const config: AgentConfig = { id, number, directory, tier: this.tier, logLevel: this.parts.logger.level };
+    const agent = await AgentProcess.start(config, systemClock, this.parts.logger);
     void agent.ended.then(() => this.agentEnded());
     return agent;
   }
 
   private agentEnded(): void {
     if (this.stopping.signal.aborted) return;
-    this.logger.error('the data plane’s agent ended; it is started again, and connections through load balancers are lost');
+    this.parts.logger.error('the data plane’s agent ended; it is started again, and connections through load balancers are lost');
     this.agent = this.restartAgent();
     // Who calls meanwhile waits for it; when nobody does, a failure is logged below and no more.
     this.agent.catch(() => undefined);
@@ -145,14 +143,14 @@ export class VpcDataPlane implements DataPlane {
         await this.restore(agent);
         return agent;
       } catch (error) {
-        this.logger.error({ error: toOperatorError(error).message }, 'the data plane’s agent can’t be started');
+        this.parts.logger.error({ error: toOperatorError(error).message }, 'the data plane’s agent can’t be started');
       }
     }
   }
 
   /** Tells a new agent everything that was wanted of the old one. What the old one could not do, the new one may not either. */
   private async restore(agent: AgentProcess): Promise<void> {
-    const report = (error: unknown): void => this.logger.warn({ error: toOperatorError(error).message }, 'could not be restored');
+    const report = (error: unknown): void => this.parts.logger.warn({ error: toOperatorError(error).message }, 'could not be restored');
     await Promise.all([...this.instances.values()].map((instance) => agent.call('applyInstance', instance).catch(report)));
     await Promise.all([...this.loadBalancers.values()].map((plan) => agent.call('applyLoadBalancer', plan).catch(report)));
     await agent.call('applyRoutes', this.routes).catch(report);

@@ -1,4 +1,5 @@
 import { toOperatorError } from '../base/errors';
+import { hashJson } from '../base/json';
 import type { WorkQueue } from '../kube/api';
 import { KindController, type KindControllerOptions } from '../kube/controller';
 import { keyOf, type ObjectKey } from '../kube/object';
@@ -24,6 +25,10 @@ export class StackController<O extends Member> extends KindController<O> {
   private readonly closing = new AbortController();
   private work: Promise<void> = Promise.resolve();
   private forgetProviders: () => void = () => undefined;
+  /** By object: what of it asks for a pass at once. */
+  private readonly asked = new Map<ObjectKey, string>();
+  /** Stacks that a worker has, and whether a status in them was written meanwhile. */
+  private readonly busy = new Map<string, boolean>();
 
   constructor(private readonly own: StackControllerOptions<O>) {
     super(own);
@@ -61,7 +66,7 @@ export class StackController<O extends Member> extends KindController<O> {
     await super.init();
     this.own.store.list().forEach((object) => this.assign(keyOf(object.metadata)));
     this.forgetProviders = this.own.registry.onChange((provider) => this.onProvider(provider));
-    this.work = this.own.stacks.run(this.own.workers, (stack) => this.own.reconciler.reconcile(stack), this.closing.signal);
+    this.work = this.own.stacks.run(this.own.workers, (stack) => this.pass(stack), this.closing.signal);
   }
 
   override stop(): void {
@@ -78,20 +83,54 @@ export class StackController<O extends Member> extends KindController<O> {
   /** One object has changed: its stack, or the one that it left, is to be looked at. */
   protected override async reconcile(key: ObjectKey): Promise<void> {
     const object = this.own.store.get(key);
-    this.assign(key).forEach((stack) => this.own.stacks.add(stack));
-    if (object === undefined || this.own.kind.stackOf(object, this.own.registry.get(object.spec.provider)) !== undefined) return;
+    const asks = this.asksForMore(key, object);
+    this.assign(key).forEach((stack) => (asks ? this.own.stacks.add(stack) : this.noticeStatus(stack)));
+    if (object === undefined || this.own.index.stackOf(key) !== undefined) return;
     await this.reportUnassigned(object);
   }
 
+  private async pass(stack: string): Promise<void> {
+    this.busy.set(stack, false);
+    try {
+      await this.own.reconciler.reconcile(stack);
+      if (this.busy.get(stack) === true) this.own.stacks.add(stack);
+    } finally {
+      this.busy.delete(stack);
+    }
+  }
+
+  /** True when something of the object has changed that only people and the loops write. */
+  private asksForMore(key: ObjectKey, object: O | undefined): boolean {
+    const before = this.asked.get(key);
+    if (object === undefined) return this.asked.delete(key);
+    const { uid, generation, deletionTimestamp, annotations, ownerReferences } = object.metadata;
+    const now = hashJson({ uid, generation, deletionTimestamp, annotations, ownerReferences });
+    this.asked.set(key, now);
+    return before !== now;
+  }
+
+  /**
+   * A status or finalizer has changed. That was mostly ourselves; a hand edit is put right by the next pass. A stack that
+   * fails keeps its back-off: its own report of the failure must not be what tries again.
+   */
+  private noticeStatus(stack: string): void {
+    if (this.busy.has(stack)) this.busy.set(stack, true);
+    else if (!this.own.reconciler.isFailing(stack)) this.own.stacks.add(stack);
+  }
+
+  /** While its provider is not connected, an object stays in the stack where it was. */
   private assign(key: ObjectKey): string[] {
     const object = this.own.store.get(key);
-    const stack = object === undefined ? undefined : this.own.kind.stackOf(object, this.own.registry.get(object.spec.provider));
-    return this.own.index.assign(key, stack);
+    if (object === undefined) return this.own.index.assign(key, undefined);
+    const stack = this.own.kind.stackOf(object, this.own.registry.get(object.spec.provider));
+    return this.own.index.assign(key, stack ?? this.own.index.stackOf(key));
   }
 
   private onProvider(provider: string): void {
-    for (const object of this.own.store.list()) {
-      if (object.spec.provider === provider) this.own.queue.add(keyOf(object.metadata));
+    for (const { metadata, spec } of this.own.store.list()) {
+      if (spec.provider !== provider) continue;
+      this.asked.delete(keyOf(metadata));
+      this.own.queue.add(keyOf(metadata));
     }
   }
 

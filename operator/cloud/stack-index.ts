@@ -18,6 +18,10 @@ export class StackIndex {
     return [...new Set([before, stack])].filter((name) => name !== undefined);
   }
 
+  stackOf(key: string): string | undefined {
+    return this.stackByKey.get(key);
+  }
+
   keys(stack: string): string[] {
     return [...(this.keysByStack.get(stack) ?? [])].sort();
   }

@@ -3,7 +3,7 @@ import type { Clock } from '../base/clock';
 import { OperatorError, toOperatorError } from '../base/errors';
 import type { Logger } from '../base/log';
 import type { EventRecorder, Store } from '../kube/api';
-import { keyOf } from '../kube/object';
+import { keyOf, type KubeObject } from '../kube/object';
 import type { StackUpdate, UpdateHooks, UpdateResult, Updates } from '../updates/update';
 import { verdictOfError, type Verdict } from './conditions';
 import type { ObjectWriter } from './object-writer';
@@ -34,12 +34,19 @@ export interface StackReconcilerOptions<O extends Member> {
 export class StackReconciler<O extends Member> {
   /** Stacks whose cloud was found changed: run even when the inputs are the stored ones. */
   private readonly drifted = new Set<string>();
+  /** Stacks whose newest pass failed, and the objects (UID and generation) that say so. */
+  private readonly failing = new Map<string, Set<string>>();
 
   constructor(private readonly options: StackReconcilerOptions<O>) {}
 
   /** The next pass over the stack heals what was found. */
   heal(stack: string): void {
     this.drifted.add(stack);
+  }
+
+  /** Its newest pass failed: it is tried again after its back-off. */
+  isFailing(stack: string): boolean {
+    return this.failing.has(stack);
   }
 
   /** One pass. @throws OperatorError: the queue tries again later */
@@ -56,8 +63,11 @@ export class StackReconciler<O extends Member> {
         provider: provider ?? '',
       });
       await this.act(stack, plan, cloud);
+      this.failing.delete(stack);
     } catch (thrown) {
       const error = toOperatorError(thrown);
+      const said = this.failing.get(stack) ?? new Set();
+      this.failing.set(stack, said);
       if (error.code === 'NotFound' && error.resource !== undefined && provider !== undefined) await this.rediscover(stack, provider);
       if (error.code !== 'Conflict' || error.resource !== undefined) await this.reportFailure(stack, members, error);
       throw error;
@@ -167,8 +177,10 @@ export class StackReconciler<O extends Member> {
       this.options.events.event(object, 'Normal', 'Updated', `Stack ${stack} updated in ${seconds} s (${changes})`);
   }
 
+  /** An object that says why the last try failed goes on saying so while the same is tried again. */
   private async announce(stack: string, objects: O[], reason: 'Updating' | 'Deleting'): Promise<void> {
     for (const object of objects) {
+      if (this.failing.get(stack)?.has(versionOf(object)) === true) continue;
       const verdict: Verdict = {
         state: 'Reconciling',
         reason,
@@ -186,6 +198,7 @@ export class StackReconciler<O extends Member> {
     if (provider === undefined) return;
     // Stopped by ourselves, at the end of the process or of the lease: whoever goes on says how it went.
     for (const object of error.code === 'Canceled' ? [] : members) {
+      this.failing.get(stack)?.add(versionOf(object));
       const serving = this.options.kind.serving(object);
       const verdict = verdictOfError(error, serving && object.metadata.deletionTimestamp === undefined);
       this.options.events.event(object, 'Warning', 'UpdateFailed', verdict.message);
@@ -231,4 +244,8 @@ export class StackReconciler<O extends Member> {
       'status not written; the next pass writes it',
     );
   }
+}
+
+function versionOf({ metadata }: KubeObject): string {
+  return `${metadata.uid} ${metadata.generation}`;
 }

@@ -29,17 +29,14 @@ export class StackRecord {
 
   constructor(private readonly options: StackRecordOptions) {}
 
-  /** An update of the stack begins. */
+  /** An update of the stack begins. While a failed one is tried again, the conditions go on telling why it failed. */
   started(stack: string, spec: CloudStackSpec, members: string[], kind: Attempt['kind']): void {
     const attempt: Attempt = { kind, startedAt: this.time(), result: 'Running' };
     const earlier = (this.status(stack).attempts ?? []).map(asEnded);
     const attempts = [attempt, ...earlier].slice(0, ATTEMPTS_KEPT);
-    this.write(
-      stack,
-      spec,
-      { members, attempts, holder: this.options.holder },
-      { state: 'Reconciling', reason: 'Updating', message: `${kind} is running` },
-    );
+    const verdict: Verdict = { state: 'Reconciling', reason: 'Updating', message: `${kind} is running` };
+    const again = earlier[0]?.result === 'Failed' && earlier[0].kind === kind;
+    this.write(stack, spec, { members, attempts, holder: this.options.holder }, again ? undefined : verdict);
   }
 
   succeeded(stack: string, spec: CloudStackSpec, members: string[], result: UpdateResult): void {
@@ -113,14 +110,15 @@ export class StackRecord {
     return this.known.get(stack) ?? this.options.store.get(stack)?.status ?? {};
   }
 
-  private write(stack: string, spec: CloudStackSpec, fields: Partial<Record<keyof CloudStackStatus, unknown>>, verdict: Verdict): void {
+  /** @param verdict absent = as it was */
+  private write(stack: string, spec: CloudStackSpec, fields: Partial<Record<keyof CloudStackStatus, unknown>>, verdict?: Verdict): void {
     const before = this.status(stack);
     const generation = this.options.store.get(stack)?.metadata.generation ?? 1;
     const merged = {
       ...before,
       ...fields,
       observedGeneration: generation,
-      conditions: conditionsOf(verdict, generation, before.conditions ?? [], this.time()),
+      conditions: verdict === undefined ? before.conditions : conditionsOf(verdict, generation, before.conditions ?? [], this.time()),
     };
     const status = JSON.parse(
       JSON.stringify({ ...merged, lastAttempt: attemptText((merged as CloudStackStatus).attempts?.[0]) }),

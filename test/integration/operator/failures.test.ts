@@ -33,9 +33,28 @@ test('a quota that is reached stalls the object with the remedy, and it goes on 
   );
   expect(warning).toMatchObject({ type: 'Warning', message: expect.stringContaining('QuotaExceeded') as string });
   const failed = await scene.stackOf('quota');
-  expect(failed.status?.attempts?.[0]).toMatchObject({ result: 'Failed', code: 'Quota' });
+  expect(failed.status?.attempts?.at(-1)).toMatchObject({ result: 'Failed', code: 'Quota' });
   await scene.faults();
   await scene.expectOneOfEach('quota');
+});
+
+test('what fails is tried again after a growing pause, and goes on saying why meanwhile', async () => {
+  await scene.faults({ match: { verb: 'create', collection: 'loadbalancers' }, act: { status: 400, code: 'InvalidArgument' } });
+  await cluster.apply(serviceOf('again'));
+  await scene.acted(0, 1);
+  const startedAt = performance.now();
+  await scene.condition('again', 'Stalled', 'Invalid');
+  const seen = new Set<string>();
+  await scene.until('two more tries', async () => {
+    const found = await scene.loadBalancer('again');
+    if (found !== undefined) seen.add(kstatusOf(found));
+    return ((await cluster.cloud.faults()).rules[0]?.acted ?? 0) >= 3;
+  });
+  // 1 s and 2 s, without what the jitter may take off.
+  expect(performance.now() - startedAt).toBeGreaterThan(1_500);
+  expect([...seen]).toEqual(['Failed']);
+  await scene.faults();
+  await scene.expectOneOfEach('again');
 });
 
 test('refused credentials stall the object, and repaired ones work without a restart', async () => {

@@ -79,7 +79,7 @@ export interface LoadBalancer extends Resource {
   scheme: 'Public' | 'Internal';
   addressIDs: string[];
   listeners: LoadBalancerListener[];
-  /** Clients that are let in; empty = everybody. */
+  /** Clients that are let in where a listener does not say it itself; empty = everybody. */
   sourceRanges: string[];
   /** How a client on the host reaches each listener: equal to the address in `vpc-root`, mapped in the other tiers. */
   hostPorts: { listener: string; ip: string; port: number; protocol: 'TCP' | 'UDP' }[];
@@ -91,6 +91,13 @@ export interface LoadBalancerListener {
   port: number;
   poolID: string;
   idleTimeoutMs?: number;
+  /** Those of the load balancer's addresses that it answers on; absent = all of them. */
+  addressIDs?: string[];
+  /** Clients that are let in here; absent = those of the load balancer, empty = everybody. */
+  sourceRanges?: string[];
+  /** Whose listener it is, on a load balancer that several share: UID and namespace/name of the owner in Kubernetes. */
+  ownerUID?: string;
+  owner?: string;
 }
 
 export interface TargetPool extends Resource {

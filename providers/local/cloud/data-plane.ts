@@ -13,6 +13,10 @@ export interface ListenerPlan {
   name: string;
   protocol: 'TCP' | 'UDP';
   port: number;
+  /** Those of the load balancer's addresses that it answers on; absent = all of them. */
+  ips?: string[];
+  /** Who is let in; absent = as the load balancer says. */
+  sourceRanges?: string[];
   idleTimeoutMs: number;
   pool: PoolPlan;
 }
@@ -22,6 +26,12 @@ export interface PoolPlan {
   drainMs: number;
   healthCheck: TargetPool['healthCheck'];
   targets: (PoolTarget & { address: string })[];
+}
+
+/** Every place at which a load balancer listens: each of its listeners with each address of that one. Pure. */
+export function placesOf(plan: LoadBalancerPlan): { ip: string; listener: ListenerPlan }[] {
+  const answers = (listener: ListenerPlan, ip: string): boolean => listener.ips?.includes(ip) ?? true;
+  return plan.ips.flatMap((ip) => plan.listeners.filter((listener) => answers(listener, ip)).map((listener) => ({ ip, listener })));
 }
 
 /** Moves the packets. All `apply…` calls are idempotent and take the whole wanted thing; removing what is not there is done. */

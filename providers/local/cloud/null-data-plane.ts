@@ -1,5 +1,5 @@
 import type { LoadBalancer, Route, TargetPool, Topology } from '../api';
-import type { DataPlane, LoadBalancerPlan } from './data-plane';
+import { placesOf, type DataPlane, type LoadBalancerPlan } from './data-plane';
 
 /** Moves nothing: for tests with thousands of objects, where only the API counts. Its ranges have room for 65,534 of each. */
 export class NullDataPlane implements DataPlane {
@@ -33,7 +33,7 @@ export class NullDataPlane implements DataPlane {
   }
 
   applyLoadBalancer(plan: LoadBalancerPlan): Promise<LoadBalancer['hostPorts']> {
-    const ports = plan.ips.flatMap((ip) => plan.listeners.map(({ name, port, protocol }) => ({ listener: name, ip, port, protocol })));
+    const ports = placesOf(plan).map(({ ip, listener: { name, port, protocol } }) => ({ listener: name, ip, port, protocol }));
     return Promise.resolve(ports);
   }
 

@@ -10,7 +10,7 @@ export function planLoadBalancer(balancer: LoadBalancer, state: State): LoadBala
   return {
     id: balancer.id,
     name: balancer.name,
-    ips: balancer.addressIDs.flatMap((id) => state.get('addresses', id)?.resource.ip ?? []),
+    ips: ipsOf(balancer.addressIDs, state),
     sourceRanges: balancer.sourceRanges,
     listeners: balancer.listeners.flatMap((listener) => planListener(listener, state)),
   };
@@ -24,11 +24,19 @@ export function planRoutes(state: State): Route[] {
     .filter((route) => route.state !== 'deleting');
 }
 
+function ipsOf(addressIDs: string[], state: State): string[] {
+  return addressIDs.flatMap((id) => state.get('addresses', id)?.resource.ip ?? []);
+}
+
 function planListener(listener: LoadBalancerListener, state: State): ListenerPlan[] {
   const pool = planPool(listener.poolID, state);
   if (pool === undefined) return [];
-  const { name, protocol, port, idleTimeoutMs } = listener;
-  return [{ name, protocol, port, idleTimeoutMs: idleTimeoutMs ?? IDLE_TIMEOUT_MS[protocol], pool }];
+  const { name, protocol, port, idleTimeoutMs, addressIDs, sourceRanges } = listener;
+  const own = {
+    ...(addressIDs === undefined ? {} : { ips: ipsOf(addressIDs, state) }),
+    ...(sourceRanges === undefined ? {} : { sourceRanges }),
+  };
+  return [{ name, protocol, port, ...own, idleTimeoutMs: idleTimeoutMs ?? IDLE_TIMEOUT_MS[protocol], pool }];
 }
 
 function planPool(poolID: string, state: State): PoolPlan | undefined {

@@ -101,6 +101,24 @@ test('refuses clients outside the source ranges, TCP by a reset and UDP by silen
   expect((await request(http)).node).toMatch(/^n/);
 });
 
+test('listeners of several owners on one load balancer: each with its own addresses and source ranges', async () => {
+  const other = '127.99.0.2';
+  const [http] = plan(backends).listeners;
+  const open = { ...http!, sourceRanges: [] };
+  const closed = { ...http!, name: 'closed', port: 8081, sourceRanges: ['127.0.0.2/32'] };
+  const elsewhere = { ...http!, name: 'elsewhere', ips: [other] };
+  const listeners = [{ ...open, ips: [LB] }, closed, elsewhere];
+  const ports = await engine.applyLoadBalancer(plan(backends, { ips: [LB, other], sourceRanges: ['10.0.0.0/8'], listeners }));
+  const at = (name: string) => ports.filter(({ listener }) => listener === name);
+  expect(at('http').map(({ ip }) => ip)).toEqual([LB]);
+  expect((await request(at('http')[0]!)).node).toMatch(/^n/);
+  expect(at('closed').map(({ ip }) => ip)).toEqual([LB, other]);
+  await expect(request(at('closed')[0]!)).rejects.toThrow('ECONNRESET');
+  expect((await request(at('closed')[0]!, { localAddress: '127.0.0.2' })).node).toMatch(/^n/);
+  expect(at('elsewhere').map(({ ip }) => ip)).toEqual([other]);
+  await expect(request(at('elsewhere')[0]!)).rejects.toThrow('ECONNRESET');
+});
+
 test('a source range that is none is refused, and what was there goes on', async () => {
   const { http } = await apply(backends);
   await expect(apply(backends, { sourceRanges: ['10.0.0.0/33'] })).rejects.toMatchObject({ code: 'Invalid' });

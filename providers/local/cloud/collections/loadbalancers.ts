@@ -1,9 +1,11 @@
 import { z } from 'zod';
-import type { LoadBalancer } from '../../api';
+import type { LoadBalancer, LoadBalancerListener } from '../../api';
 import { ApiFailure, invalid } from '../api-failure';
 import type { Change, Entry } from '../entry';
 import { cidr, id, milliseconds, name, port, tags, transport, unique } from '../schema';
 import type { CollectionRules, Effects, View } from './rules';
+
+const sourceRanges = z.array(cidr).max(1000).exactOptional();
 
 const listener = z.strictObject({
   name: z.string().min(1).max(63),
@@ -11,13 +13,17 @@ const listener = z.strictObject({
   port,
   poolID: id,
   idleTimeoutMs: milliseconds.min(1).exactOptional(),
+  addressIDs: z.array(id).min(1).max(8).exactOptional(),
+  sourceRanges,
+  ownerUID: z.string().min(1).max(128).exactOptional(),
+  owner: z.string().max(512).exactOptional(),
 });
 
 const mutable = {
   tags: tags.exactOptional(),
   addressIDs: z.array(id).min(1).max(8),
   listeners: z.array(listener).max(100),
-  sourceRanges: z.array(cidr).max(1000).exactOptional(),
+  sourceRanges,
 };
 
 const spec = z.strictObject({ name, scheme: z.enum(['Public', 'Internal']).exactOptional(), ...mutable });
@@ -55,16 +61,33 @@ function checkLoadBalancer({ resource }: Entry<LoadBalancer>, view: View): void 
     (one) => one.name,
     (index) => `listeners[${index}].name`,
   );
-  unique(
-    resource.listeners,
-    (one) => `${one.protocol} ${one.port}`,
-    (index) => `listeners[${index}].port`,
-  );
-  resource.listeners.forEach(({ poolID, protocol }, index) => {
-    const field = `listeners[${index}].poolID`;
-    const pool = view.state.get('pools', poolID)?.resource;
-    if (pool === undefined || pool.state === 'deleting') throw invalid(field, `pool ${poolID} does not exist`);
-    if (pool.protocol !== protocol) throw invalid(field, `pool ${poolID} is for ${pool.protocol}, the listener for ${protocol}`);
+  resource.listeners.forEach((one, index) => checkListener(resource, one, `listeners[${index}]`, view));
+  checkPorts(resource, view);
+}
+
+function checkListener({ addressIDs }: LoadBalancer, listener: LoadBalancerListener, field: string, view: View): void {
+  const { poolID, protocol } = listener;
+  const pool = view.state.get('pools', poolID)?.resource;
+  if (pool === undefined || pool.state === 'deleting') throw invalid(`${field}.poolID`, `pool ${poolID} does not exist`);
+  if (pool.protocol !== protocol) throw invalid(`${field}.poolID`, `pool ${poolID} is for ${pool.protocol}, the listener for ${protocol}`);
+  listener.addressIDs?.forEach((addressID, index) => {
+    const message = `${addressID} is none of the load balancer's addresses: ${addressIDs.join(', ')}`;
+    if (!addressIDs.includes(addressID)) throw invalid(`${field}.addressIDs[${index}]`, message);
+  });
+}
+
+/** A port of an address has one listener for each protocol. */
+function checkPorts({ addressIDs, listeners }: LoadBalancer, view: View): void {
+  const taken = new Map<string, LoadBalancerListener>();
+  listeners.forEach((listener, index) => {
+    for (const addressID of listener.addressIDs ?? addressIDs) {
+      const key = `${addressID} ${listener.protocol} ${listener.port}`;
+      const holder = taken.get(key);
+      const whose = holder?.owner === undefined ? '' : ` of ${holder.owner}`;
+      const place = `${listener.protocol} ${listener.port} of ${view.state.get('addresses', addressID)?.resource.ip ?? addressID}`;
+      if (holder !== undefined) throw invalid(`listeners[${index}].port`, `${place} is taken by listener "${holder.name}"${whose}`);
+      taken.set(key, listener);
+    }
   });
 }
 

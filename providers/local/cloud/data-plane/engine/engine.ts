@@ -1,7 +1,7 @@
 import type { Clock } from '../../../../../operator/base/clock';
 import type { Logger } from '../../../../../operator/base/log';
 import type { LoadBalancer, TargetPool } from '../../../api';
-import type { ListenerPlan, LoadBalancerPlan, PoolPlan } from '../../data-plane';
+import { placesOf, type ListenerPlan, type LoadBalancerPlan, type PoolPlan } from '../../data-plane';
 import { KeyedLock } from '../keyed-lock';
 import { checkTarget, type Checker } from './health-check';
 import { portCandidates } from './host-port';
@@ -73,15 +73,17 @@ export class Engine {
   }
 
   private async apply(plan: LoadBalancerPlan): Promise<LoadBalancer['hostPorts']> {
-    const sourceRanges = new SourceRanges(plan.sourceRanges);
-    const wanted = new Map<string, { ip: string; listener: ListenerPlan }>();
-    for (const ip of plan.ips) {
-      for (const listener of plan.listeners) wanted.set(listenerKey(plan.id, listener.protocol, ip, listener.port), { ip, listener });
-    }
+    const everywhere = new SourceRanges(plan.sourceRanges);
+    const wanted = new Map(
+      placesOf(plan).map(({ ip, listener }) => {
+        const sourceRanges = listener.sourceRanges === undefined ? everywhere : new SourceRanges(listener.sourceRanges);
+        return [listenerKey(plan.id, listener.protocol, ip, listener.port), { ip, listener, sourceRanges }];
+      }),
+    );
     this.uses.set(plan.id, new Set(plan.listeners.map((listener) => listener.pool.id)));
     await this.closeWhere((open, key) => open.loadBalancerID === plan.id && !wanted.has(key));
     const failures: unknown[] = [];
-    for (const [key, { ip, listener }] of wanted) {
+    for (const [key, { ip, listener, sourceRanges }] of wanted) {
       const settings = this.settingsOf(listener, sourceRanges);
       const open = this.listeners.get(key);
       if (open !== undefined) Object.assign(open, { plan: listener }).listener.settings = settings;

@@ -1,7 +1,7 @@
 import { createSocket, type Socket as UdpSocket } from 'node:dgram';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import type { LoadBalancer } from '../../../api';
-import type { ListenerPlan, LoadBalancerPlan } from '../../data-plane';
+import { placesOf, type ListenerPlan, type LoadBalancerPlan } from '../../data-plane';
 import { listenOnFirst, portCandidates } from '../engine/host-port';
 import { reset } from '../engine/tcp-flow';
 import { readFirstLine } from '../first-line';
@@ -35,7 +35,7 @@ export class BridgeClient {
    */
   applyLoadBalancer(plan: LoadBalancerPlan): Promise<LoadBalancer['hostPorts']> {
     return this.lock.run(plan.id, async () => {
-      const wanted = plan.ips.flatMap((ip) => plan.listeners.map((listener) => ({ ip, listener, key: doorKey(plan.id, ip, listener) })));
+      const wanted = placesOf(plan).map(({ ip, listener }) => ({ ip, listener, key: doorKey(plan.id, ip, listener) }));
       const keys = new Set(wanted.map(({ key }) => key));
       await this.closeWhere((door, key) => door.loadBalancerID === plan.id && !keys.has(key));
       const ports: LoadBalancer['hostPorts'] = [];

@@ -1,4 +1,3 @@
-import { unlinkSync } from 'node:fs';
 import { createServer, type Socket } from 'node:net';
 import { addressInCIDR } from '../../providers/local/cloud/data-plane/address-plan';
 import { onLines } from '../../providers/local/cloud/data-plane/lines';
@@ -31,12 +30,6 @@ async function listen(path: string, handle: (request: NodeletRequest) => Promise
     socket.on('error', (error) => process.stderr.write(`control connection: ${error.message}\n`));
     onLines(socket, (line) => void answer(socket, JSON.parse(line) as NodeletRequest, handle));
   });
-  // One is left there when an earlier process was killed.
-  try {
-    unlinkSync(path);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
-  }
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
     server.listen(path, resolve);

@@ -103,7 +103,8 @@ export class LoopbackDataPlane implements DataPlane {
       LOCALCLOUD_ROUTER: this.router.socketPath,
       LOCALCLOUD_POD_SOCKET: this.podSocket(instance.id),
     };
-    return { command: [...parentDeathWrapper(), ...instance.process.command], env };
+    const sockets = [this.instanceSocket(instance.id), this.podSocket(instance.id)];
+    return { command: [...parentDeathWrapper(), ...instance.process.command], env, sockets };
   }
 
   private startProcess(id: string, plan: ProcessPlan): void {

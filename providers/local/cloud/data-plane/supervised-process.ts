@@ -1,3 +1,4 @@
+import { rmSync } from 'node:fs';
 import { spawn, type ChildProcess } from 'node:child_process';
 import type { Clock } from '../../../../operator/base/clock';
 import type { Logger } from '../../../../operator/base/log';
@@ -8,6 +9,8 @@ export interface ProcessPlan {
   command: string[];
   /** Added to PATH, HOME and TMPDIR of this process; the rest of the environment is not handed down. */
   env: Record<string, string>;
+  /** Unix sockets that it listens on: removed before each start, because one that is there can't be opened again. */
+  sockets: string[];
 }
 
 const FIRST_DELAY_MS = 200;
@@ -38,6 +41,7 @@ export class SupervisedProcess {
   start(): void {
     const [program = '', ...args] = this.plan.command;
     const startedAt = this.clock.monotonic();
+    for (const socket of this.plan.sockets) rmSync(socket, { force: true });
     const child = spawn(program, args, { env: { ...inherited(), ...this.plan.env }, stdio: ['pipe', 'pipe', 'pipe'] });
     this.child = child;
     // It may end without having read what stands in the pipe.

@@ -49,10 +49,15 @@ export function routerLines(plan: AddressPlan, linked: boolean): string[] {
   ];
 }
 
-/** Lines for the VPC's namespace: an instance's link on the bridge. Pure. @param netns path of the instance's namespace */
-export function attachLines(instanceID: string, netns: string): string[] {
+/**
+ * Lines for the VPC's namespace: an instance's link on the bridge. Its hardware address follows from its IP: an instance that was switched
+ * off and on again is found at once by those who remember it. Pure.
+ * @param netns path of the instance's namespace
+ */
+export function attachLines(instanceID: string, address: string, netns: string): string[] {
   const link = instanceLink(instanceID);
-  return [`link add ${link} type veth peer name eth0 netns ${netns}`, `link set ${link} master br0 up`];
+  const hardware = ['02', '00', ...address.split('.').map((byte) => Number(byte).toString(16).padStart(2, '0'))].join(':');
+  return [`link add ${link} type veth peer name eth0 address ${hardware} netns ${netns}`, `link set ${link} master br0 up`];
 }
 
 /**

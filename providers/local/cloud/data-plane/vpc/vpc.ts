@@ -134,7 +134,7 @@ export class Vpc {
     const name = `${network.namespacePrefix(this.config.id)}${instance.id}`;
     const netns = await this.namespaces.create(name);
     try {
-      await runIp(network.attachLines(instance.id, netns));
+      await runIp(network.attachLines(instance.id, address, netns));
       await runIp(network.instanceLines(address, instance.podCIDRs, this.plan), netns);
       await run(inNamespace(netns, ['sh', '-c', 'echo 1 > /proc/sys/net/ipv4/ip_forward']));
     } catch (error) {
@@ -158,6 +158,7 @@ export class Vpc {
   private newProcess(netns: string, instance: Instance): SupervisedProcess {
     const socket = this.sockets.socket(`${instance.id}.sock`);
     const plan: ProcessPlan = {
+      sockets: [socket],
       command: inNamespace(netns, instance.process?.command ?? []),
       env: { ...instance.process?.env, ...instanceEnvironment(instance, socket) },
     };

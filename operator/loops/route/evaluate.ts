@@ -62,30 +62,20 @@ interface Verdict {
 
 function judge({ routes, clusterCidrs }: Gathered, node: Node, { cidr, provider }: { cidr: string; provider: string }): Verdict {
   const kept = routeName(node.metadata.name, cidr);
+  const pending = { cidr, kept, ready: false };
   if (!isResponsible(clusterCidrs, cidr)) {
-    return {
-      cidr,
-      kept,
-      ready: false,
-      failure: `PodCIDR ${cidr} is outside of the cluster CIDRs; correct --cluster-cidr or the Node's spec.podCIDRs`,
-    };
+    const failure = `PodCIDR ${cidr} is outside of the cluster CIDRs; correct --cluster-cidr or the Node's spec.podCIDRs`;
+    return { ...pending, failure };
   }
   const existing = routes.find(({ metadata }) => metadata.name === kept);
-  if (existing !== undefined && (!isManaged(existing) || existing.spec.nodeName !== node.metadata.name)) {
-    return {
-      cidr,
-      kept,
-      ready: false,
-      failure: `CloudRoute ${kept} was not made by the route loop and is not taken over; rename or delete it`,
-    };
-  }
-  if (existing !== undefined && (existing.metadata.deletionTimestamp !== undefined || existing.spec.provider !== provider)) {
-    return { cidr, kept, ready: false };
-  }
   // A Node gets its providerID a moment before its addresses: waiting for them saves a change of the route, and so a run of the engine.
-  if (existing === undefined && !hasAddress(node)) return { cidr, kept, ready: false };
+  if (existing === undefined) return hasAddress(node) ? { ...pending, apply: bodyOf(node, cidr, provider, undefined) } : pending;
+  if (!isManaged(existing) || existing.spec.nodeName !== node.metadata.name) {
+    return { ...pending, failure: `CloudRoute ${kept} was not made by the route loop and is not taken over; rename or delete it` };
+  }
+  if (existing.metadata.deletionTimestamp !== undefined || existing.spec.provider !== provider) return pending;
   const body = bodyOf(node, cidr, provider, existing);
-  if (existing === undefined || !isUpToDate(existing, body)) return { cidr, kept, ready: false, apply: body };
+  if (!isUpToDate(existing, body)) return { ...pending, apply: body };
   const { current, failure, settled } = readinessOf(existing);
   return { cidr, kept, ready: settled, ...(current && failure !== undefined ? { failure: failure.message } : {}) };
 }

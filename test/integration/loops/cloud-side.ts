@@ -1,8 +1,8 @@
-import { CLEANUP_FINALIZER, type Condition, FIELD_MANAGERS } from '../../../crds';
+import { CLEANUP_FINALIZER, type Condition, FIELD_MANAGERS, CLOUD_LOAD_BALANCERS } from '../../../crds';
 import { toOperatorError } from '../../../operator/base/errors';
 import { keyOf } from '../../../operator/kube/object';
 import type { Clouds, ServiceChoice, ServiceClaim } from '../../../operator/loops/clouds';
-import { CLOUD_LOAD_BALANCERS, type StoredCloudLoadBalancer } from '../../../operator/loops/kinds';
+import type { StoredCloudLoadBalancer } from '../../../operator/loops/kinds';
 import type { LoopCluster } from './cluster';
 
 /** One provider, `cloud-a`, that takes Services without a class and those of class `example.com/ours`. */

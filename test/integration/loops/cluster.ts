@@ -1,3 +1,4 @@
+import { CLOUD_LOAD_BALANCERS, CLOUD_ROUTES } from '../../../crds';
 import { join } from 'node:path';
 import { systemClock } from '../../../operator/base/clock';
 import { silentLogger } from '../../../operator/base/log';
@@ -16,7 +17,7 @@ import {
   SERVICES,
 } from '../../../operator/kube/object';
 import { Reflector } from '../../../operator/kube/reflector';
-import { CLOUD_LOAD_BALANCERS, CLOUD_ROUTES, type StoredCloudLoadBalancer, type StoredCloudRoute } from '../../../operator/loops/kinds';
+import type { StoredCloudLoadBalancer, StoredCloudRoute } from '../../../operator/loops/kinds';
 import { ROUTE_INDEXES } from '../../../operator/loops/route/loop';
 import { PROJECT_ROOT } from '../../../operator/entry';
 import { startTestCluster, type TestCluster } from '../../harness/cluster';
@@ -58,17 +59,18 @@ export class LoopCluster {
 
   static async start(): Promise<LoopCluster> {
     const cluster = await startTestCluster();
-    const client = new KubeClient(loadKubeConfig({ kubeconfig: cluster.kubeconfigPath }), {
-      userAgent: 'cloud-operator/test',
-      logger: silentLogger,
-    });
-    await cluster.kubectl(['apply', '--server-side', '-f', join(PROJECT_ROOT, 'crds', 'generated')]);
-    await cluster.kubectl(['wait', '--for=condition=Established', 'crd', '--all', '--timeout=30s']);
-    const loops = new LoopCluster(cluster, client);
-    loops.filling = Promise.all(
-      [loops.services, loops.nodes, loops.loadBalancers, loops.routes].map((reflector) => reflector.start(loops.end.signal)),
-    );
-    return loops;
+    try {
+      await cluster.kubectl(['apply', '--server-side', '-f', join(PROJECT_ROOT, 'crds', 'generated')]);
+      await cluster.kubectl(['wait', '--for=condition=Established', 'crd', '--all', '--timeout=30s']);
+      const kubeConfig = loadKubeConfig({ kubeconfig: cluster.kubeconfigPath });
+      const loops = new LoopCluster(cluster, new KubeClient(kubeConfig, { userAgent: 'cloud-operator/test', logger: silentLogger }));
+      const stores = [loops.services, loops.nodes, loops.loadBalancers, loops.routes];
+      loops.filling = Promise.all(stores.map((store) => store.start(loops.end.signal)));
+      return loops;
+    } catch (thrown) {
+      await cluster.stop();
+      throw thrown;
+    }
   }
 
   async stop(): Promise<void> {

@@ -1,4 +1,4 @@
-import { OperatorError } from '../../../operator/base/errors';
+import type { OperatorError } from '../../../operator/base/errors';
 import type { InstanceLookup, InstanceMetadata, Instances } from '../../../operator/loops/instances';
 
 interface Machine extends InstanceMetadata {

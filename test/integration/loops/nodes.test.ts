@@ -1,11 +1,11 @@
-import type { Condition } from '../../../crds';
+import { CLOUD_ROUTES, type Condition } from '../../../crds';
 import { systemClock } from '../../../operator/base/clock';
 import { OperatorError } from '../../../operator/base/errors';
 import { silentLogger } from '../../../operator/base/log';
 import { hasTaint, TAINT_SHUTDOWN, TAINT_UNINITIALIZED } from '../../../operator/kube/node';
 import { type KubeCondition, type Node, NODES } from '../../../operator/kube/object';
 import { KeyedQueue } from '../../../operator/kube/queue';
-import { CLOUD_ROUTES, type StoredCloudRoute } from '../../../operator/loops/kinds';
+import type { StoredCloudRoute } from '../../../operator/loops/kinds';
 import { LifecycleLoop } from '../../../operator/loops/lifecycle/loop';
 import { NodeLoop } from '../../../operator/loops/node/loop';
 import { RouteLoop } from '../../../operator/loops/route/loop';
@@ -341,7 +341,8 @@ describe('the node loops against a real API server', () => {
     test('a PodCIDR outside of the cluster’s gets no route, and says so', async () => {
       const { metadata } = await member('outside', ['10.9.9.0/24']);
       await when('outside', 'NetworkUnavailable', (node) => network(node)?.status === 'True');
-      await loops.expectSaid(metadata.uid, ['Synced', /outside of the cluster CIDRs/]);
+      const failures = loops.saidOf(metadata.uid).filter((text) => text.startsWith('FailedToCreateRoute'));
+      expect(failures).toEqual([expect.stringContaining('PodCIDR 10.9.9.0/24 is outside of the cluster CIDRs')]);
       expect(await routesOf('outside')).toEqual([]);
     });
   });

@@ -1,9 +1,9 @@
-import { CLEANUP_FINALIZER, type Condition } from '../../../crds';
+import { CLEANUP_FINALIZER, type Condition, CLOUD_LOAD_BALANCERS } from '../../../crds';
 import { systemClock } from '../../../operator/base/clock';
 import { silentLogger } from '../../../operator/base/log';
 import { type Service, SERVICES } from '../../../operator/kube/object';
 import { KeyedQueue } from '../../../operator/kube/queue';
-import { CLOUD_LOAD_BALANCERS, type StoredCloudLoadBalancer } from '../../../operator/loops/kinds';
+import type { StoredCloudLoadBalancer } from '../../../operator/loops/kinds';
 import { ServiceLoop } from '../../../operator/loops/service/loop';
 import { releasePatch } from '../../../operator/loops/service/patches';
 import { CLUSTER_START_MS } from '../../harness/cluster';

@@ -37,6 +37,7 @@ export interface LeaderParts {
 /** What only the leader does: the loops, and the controllers of the Cloud* kinds. */
 export class Leader {
   private readonly recorders: KubeEventRecorder[] = [];
+  private readonly queues: KeyedQueue[] = [];
   private readonly directory: InstanceDirectory;
   private readonly controllers: CloudControllers;
 
@@ -81,6 +82,7 @@ export class Leader {
       ...(this.parts.options.configureCloudRoutes ? [route.run(signal)] : []),
     ]);
     stopFollowing();
+    this.queues.forEach((queue) => queue.close());
     await Promise.all(this.recorders.map((recorder) => recorder.flush()));
   }
 
@@ -151,6 +153,7 @@ export class Leader {
     const { metrics, logger } = this.parts;
     const queue = new KeyedQueue({ name, logger, backOff, metrics: metrics.forQueue(name) });
     metrics.watchQueue(queue);
+    this.queues.push(queue);
     return queue;
   }
 

@@ -13,7 +13,7 @@ export async function routeComesBack(world: World): Promise<void> {
       () => false,
     );
   await world.until('pod to pod across nodes', async () => (await reach()) && true);
-  report.prove(true, 'pod to pod across nodes', await fleet.fetchPod('node-1', 'node-3'));
+  report.prove(true, 'pod to pod across nodes', (await fleet.fetchPod('node-1', 'node-3')).trim());
   await world.cloud.drift({ kind: 'deleteRoute', destinationCIDR: destination });
   const broken = !(await reach());
   report.prove(broken, `route ${destination} deleted in the cloud`, broken ? 'the pod can’t be reached' : 'the pod still answers');

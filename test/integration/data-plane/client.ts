@@ -1,5 +1,6 @@
 import { createSocket } from 'node:dgram';
-import { Agent, get } from 'node:http';
+import type { Agent} from 'node:http';
+import { get } from 'node:http';
 
 export interface Answer {
   node: string;

@@ -39,19 +39,27 @@ export function tierWorks(tier: Tier): boolean {
   return spawnSync(command[0] ?? '', command.slice(1)).status === 0;
 }
 
+interface Ready {
+  endpoint: string;
+  tier: string;
+  reason: string;
+}
+
 /** A local cloud in a process of its own, as its users run it; `vpc-userns` runs as an ordinary user even where the tests are root. */
 export class CloudProcess {
   readonly client: LocalCloudClient;
   readonly admin: LocalCloudAdmin;
+  readonly tier: string;
+  readonly reason: string;
   private readonly nodelets = new Map<string, NodeletClient>();
 
   private constructor(
     readonly directory: string,
     readonly child: ChildProcess,
-    readonly tier: string,
-    readonly reason: string,
-    endpoint: string,
+    { endpoint, tier, reason }: Ready,
   ) {
+    this.tier = tier;
+    this.reason = reason;
     const token = readFileSync(join(directory, 'token'), 'utf8').trim();
     this.client = new LocalCloudClient({ endpoint, token: () => Promise.resolve(token), caller: 'test' });
     this.admin = new LocalCloudAdmin(endpoint, token);
@@ -84,11 +92,11 @@ export class CloudProcess {
     const child = spawn(command[0] ?? '', command.slice(1), { stdio: ['pipe', 'pipe', 'pipe'], env: { PATH: process.env['PATH'] } });
     let log = '';
     child.stderr.on('data', (data: Buffer) => (log += data.toString()));
-    const ready = await new Promise<{ endpoint: string; tier: string; reason: string }>((resolve, reject) => {
+    const ready = await new Promise<Ready>((resolve, reject) => {
       child.stdout.on('data', (data: Buffer) => resolve(JSON.parse(data.toString().split('\n')[0] ?? '') as never));
       child.on('exit', (code) => reject(new Error(`the cloud ended with ${code}: ${log}`)));
     });
-    return new CloudProcess(directory, child, ready.tier, ready.reason, ready.endpoint);
+    return new CloudProcess(directory, child, ready);
   }
 
   /** An instance with a nodelet on it that serves NodePort 30080 (TCP) and 30053 (UDP). */

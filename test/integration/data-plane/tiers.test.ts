@@ -147,6 +147,7 @@ describe.each(TIERS)('tier %s', (tier) => {
 
   ran('is as it was after being killed and started again: addresses, routes, traffic', async () => {
     const { directory } = cloud;
+    expect(processesOf(directory).length).toBeGreaterThan(3);
     if (tier === 'vpc-root') expect(kernelPartsOf(directory).length).toBeGreaterThan(4);
     await cloud.end('SIGKILL');
     await until(() => processesOf(directory).length === 0);

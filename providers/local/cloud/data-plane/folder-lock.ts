@@ -8,12 +8,12 @@ const STALE_MS = 10_000;
 
 /**
  * Runs `work` while no other process of this machine holds the lock at `path`. Blocks this process: for work of milliseconds.
- * @throws OperatorError Transient when the lock can't be had within 5 s
+ * @throws OperatorError Transient when the lock can't be had within `waitMs`
  */
-export function withFolderLock<T>(path: string, work: () => T): T {
+export function withFolderLock<T>(path: string, work: () => T, waitMs: number = WAIT_MS): T {
   const cell = new Int32Array(new SharedArrayBuffer(4));
   for (let waited = 0; !tryLock(path); waited += STEP_MS) {
-    if (waited >= WAIT_MS) throw new OperatorError('Transient', `another process holds ${path}; remove that folder if there is none`);
+    if (waited >= waitMs) throw new OperatorError('Transient', `another process holds ${path}; remove that folder if there is none`);
     Atomics.wait(cell, 0, 0, STEP_MS);
   }
   try {

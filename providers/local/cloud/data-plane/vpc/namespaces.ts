@@ -30,6 +30,8 @@ export function fileNamespaces(folder: string): Namespaces {
     create: async (name) => {
       mkdirSync(folder, { recursive: true });
       const path = join(folder, name);
+      // An agent that was killed left the file; what was mounted on it went with its mount namespace.
+      rmSync(path, { force: true });
       closeSync(openSync(path, 'wx'));
       await run(['unshare', `--net=${path}`, 'true']);
       return path;

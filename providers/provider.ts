@@ -1,3 +1,4 @@
+import type { OperatorError } from '../operator/base/errors';
 import type { Json, JsonObject } from '../operator/base/json';
 import type { CloudLoadBalancerSpec, CloudProviderSpec, CloudRouteSpec, Ingress } from '../crds';
 
@@ -82,6 +83,12 @@ export interface LoadBalancers {
   render(stack: string, inputs: LoadBalancerInput[]): JsonObject;
   /** Reads one load balancer's results from the stack's outputs; undefined when they are not there. Pure. */
   results(outputs: JsonObject, uid: string): LoadBalancerResult | undefined;
+  /**
+   * Whose fault a failed update is, by UID: of those whose resource the error names, else of those whose part of a shared resource it names.
+   * Empty = the error names nobody; then the candidates are bisected. Pure.
+   * @param inputs what the failed update rendered
+   */
+  attribute?(error: OperatorError, inputs: LoadBalancerInput[]): string[];
 }
 
 export interface LoadBalancerResult {
@@ -160,6 +167,8 @@ export interface Routes {
   validate(spec: CloudRouteSpec): Problem[];
   /** Inputs of the program for one stack of routes. Pure. */
   render(stack: string, inputs: RouteInput[]): JsonObject;
+  /** As LoadBalancers.attribute. */
+  attribute?(error: OperatorError, inputs: RouteInput[]): string[];
 }
 
 /** A resource found in the cloud for a stack. */

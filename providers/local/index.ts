@@ -6,7 +6,7 @@ import { compile } from './annotations';
 import { LocalCloudClient } from './client';
 import { discover } from './discover';
 import { LocalInstances } from './instances';
-import { loadBalancers } from './load-balancers';
+import { LocalLoadBalancers } from './load-balancers';
 import { LocalMembers } from './members';
 import { PROVIDER_ID_SCHEME } from './provider-id';
 import { LocalRoutes } from './routes';
@@ -30,7 +30,7 @@ async function connect(spec: CloudProviderSpec, context: ConnectContext): Promis
   const renewToken = async (): Promise<string> => (token = await readToken(settings, context));
   const client = new LocalCloudClient({ endpoint: settings.endpoint, token: renewToken, caller: CALLER });
   return {
-    loadBalancers,
+    loadBalancers: new LocalLoadBalancers(context),
     members: new LocalMembers(client, context.clusterID),
     instances: new LocalInstances(client, context.clusterID),
     routes: new LocalRoutes(context.clusterID),

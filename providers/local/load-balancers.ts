@@ -1,15 +1,11 @@
 import { z } from 'zod';
-import type { CloudLoadBalancerSpec, Listener } from '../../crds';
+import type { CloudLoadBalancerSpec } from '../../crds';
+import type { OperatorError } from '../../operator/base/errors';
 import type { JsonObject } from '../../operator/base/json';
-import type { LoadBalancerInput, LoadBalancerResult, LoadBalancers, Problem } from '../provider';
-import type { PoolHealthCheck } from './api';
-import { defaultOf } from './annotations';
+import type { LoadBalancerInput, LoadBalancerResult, LoadBalancers } from '../provider';
+import { cloudName, renderListener, renderSourceRanges, type RenderedListener } from './listeners';
+import { membersAtFault, renderShared, type RenderedSharedLoadBalancer } from './shared-load-balancers';
 import { validateLoadBalancer } from './validation';
-
-const NAME_LENGTH = 32;
-const DEFAULT_TIMEOUT_MS = 1_000;
-const DEFAULT_HEALTHY_THRESHOLD = 1;
-const DEFAULT_UNHEALTHY_THRESHOLD = 2;
 
 /** One load balancer, as `render` gives it to the program. */
 export interface RenderedLoadBalancer {
@@ -20,42 +16,62 @@ export interface RenderedLoadBalancer {
   /** Name of the load balancer in the cloud and in the program; the others' names begin with it. */
   name: string;
   scheme: 'Public' | 'Internal';
-  addresses: { name: string; family: 'IPv4'; requestedIP?: string }[];
+  addresses: RenderedAddress[];
   listeners: RenderedListener[];
   sourceRanges: string[];
 }
 
-export interface RenderedListener {
+export interface RenderedAddress {
   name: string;
-  protocol: 'TCP' | 'UDP';
-  port: number;
-  idleTimeoutMs: number;
-  /** Where the members listen; the members path registers it. */
-  nodePort: number;
-  pool: { name: string; healthCheck: PoolHealthCheck; drainMs: number };
+  family: 'IPv4';
+  requestedIP?: string;
 }
 
-/** What the program publishes for one load balancer. */
+/** What the program of a stack of load balancers gets. */
+export interface RenderedStack {
+  /** Each for one CloudLoadBalancer. */
+  loadBalancers: RenderedLoadBalancer[];
+  /** Each for all CloudLoadBalancers of one placement and scheme. */
+  shared?: RenderedSharedLoadBalancer[];
+}
+
+/** What the program publishes for one CloudLoadBalancer. */
 const publishedLoadBalancer = z.object({
   addresses: z.array(z.string()).min(1),
   pools: z.array(z.object({ id: z.string(), port: z.number().int() })),
 });
 export type PublishedLoadBalancer = z.infer<typeof publishedLoadBalancer>;
 
-/** Load balancers of the local cloud: one cloud load balancer for each CloudLoadBalancer. */
-export const loadBalancers: LoadBalancers = {
-  /** Its own; by UID, so that a load balancer made again under the same name never meets its predecessor's state. */
-  defaultPlacement: ({ uid }) => uid,
-  validate: (spec): Problem[] => validateLoadBalancer(spec),
-  render: (_stack, inputs): JsonObject => ({
-    loadBalancers: [...inputs].sort((a, b) => (a.uid < b.uid ? -1 : 1)).map((input) => renderOne(input) as unknown as JsonObject),
-  }),
-  results,
-};
+/** Where load balancers are made: what keeps their names apart from those of others in the same cloud. */
+export interface NameScope {
+  clusterID: string;
+  providerName: string;
+}
 
-/** Upstream's name for a load balancer (contract 1.3, DefaultLoadBalancerName). */
-export function cloudName(ownerUID: string): string {
-  return `a${ownerUID.replaceAll('-', '')}`.slice(0, NAME_LENGTH);
+/** Load balancers of the local cloud: one for each CloudLoadBalancer, or one for all of a placement. */
+export class LocalLoadBalancers implements LoadBalancers {
+  constructor(private readonly scope: NameScope) {}
+
+  /** Its own; by UID, so that a load balancer made again under the same name never meets its predecessor's state. */
+  defaultPlacement({ uid }: LoadBalancerInput): string {
+    return uid;
+  }
+
+  validate = validateLoadBalancer;
+
+  render(_stack: string, inputs: LoadBalancerInput[]): JsonObject {
+    const owned = inputs.filter(({ spec }) => spec.placement === undefined);
+    const loadBalancers = owned.sort((a, b) => (a.uid < b.uid ? -1 : 1)).map(renderOne);
+    const shared = renderShared(inputs, this.scope);
+    const rendered: RenderedStack = { loadBalancers, ...(shared.length > 0 && { shared }) };
+    return rendered as unknown as JsonObject;
+  }
+
+  attribute(error: OperatorError, inputs: LoadBalancerInput[]): string[] {
+    return membersAtFault(error, inputs, this.scope);
+  }
+
+  results = results;
 }
 
 function renderOne({ uid, ownerUID, namespace, name: objectName, spec }: LoadBalancerInput): RenderedLoadBalancer {
@@ -77,49 +93,6 @@ function renderAddresses(base: string, { addresses = [] }: CloudLoadBalancerSpec
   const [requestedIP] = addresses;
   if (requestedIP === undefined) return [{ name: `${base}-v4`, family: 'IPv4' }];
   return [{ name: `${base}-${requestedIP}`, family: 'IPv4', requestedIP }];
-}
-
-/** Pools are named after protocol and port, not after the listener's name: renaming a Service port moves no members. */
-function renderListener(base: string, { name, protocol, port, nodePort }: Listener, spec: CloudLoadBalancerSpec): RenderedListener {
-  const local = spec.local ?? {};
-  return {
-    name,
-    protocol: protocol === 'UDP' ? 'UDP' : 'TCP',
-    port,
-    idleTimeoutMs: (local.idleTimeoutSeconds ?? defaultOf('idleTimeoutSeconds')) * 1000,
-    nodePort: nodePort ?? 0,
-    pool: {
-      name: `${base}-${protocol.toLowerCase()}-${port}`,
-      healthCheck: renderHealthCheck(spec),
-      drainMs: (local.drainSeconds ?? defaultOf('drainSeconds')) * 1000,
-    },
-  };
-}
-
-function renderHealthCheck({ healthCheck = { protocol: 'TCP' }, local }: CloudLoadBalancerSpec): PoolHealthCheck {
-  const { protocol, port, path, intervalSeconds, timeoutSeconds } = healthCheck;
-  const timeoutMs = timeoutSeconds === undefined ? undefined : timeoutSeconds * 1000;
-  const intervalMs = local?.healthCheckIntervalMs ?? defaultInterval(intervalSeconds, timeoutMs);
-  return {
-    protocol,
-    ...(port !== undefined && { port }),
-    ...(protocol === 'HTTP' && { path: path ?? '/' }),
-    intervalMs,
-    timeoutMs: timeoutMs ?? Math.min(DEFAULT_TIMEOUT_MS, intervalMs),
-    healthyThreshold: healthCheck.healthyThreshold ?? DEFAULT_HEALTHY_THRESHOLD,
-    unhealthyThreshold: healthCheck.unhealthyThreshold ?? DEFAULT_UNHEALTHY_THRESHOLD,
-  };
-}
-
-/** Never shorter than a check may take. */
-function defaultInterval(intervalSeconds: number | undefined, timeoutMs = 0): number {
-  return intervalSeconds === undefined ? Math.max(defaultOf('healthCheckIntervalMs'), timeoutMs) : intervalSeconds * 1000;
-}
-
-/** Empty = everybody, which is what any range of length 0 means (contract 2.12, allow-all). */
-function renderSourceRanges({ sourceRanges = [] }: CloudLoadBalancerSpec): string[] {
-  const ranges = [...new Set(sourceRanges)].sort();
-  return ranges.some((range) => /^[0-9.]+\/0$/.test(range)) ? [] : ranges;
 }
 
 function results(outputs: JsonObject, uid: string): LoadBalancerResult | undefined {

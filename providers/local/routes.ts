@@ -1,3 +1,4 @@
+import type { OperatorError } from '../../operator/base/errors';
 import type { JsonObject } from '../../operator/base/json';
 import type { RouteInput, Routes } from '../provider';
 import { instanceIDOf } from './provider-id';
@@ -42,6 +43,11 @@ export class LocalRoutes implements Routes {
       if (route !== undefined && !byDestination.has(route.destinationCIDR)) byDestination.set(route.destinationCIDR, route);
     }
     return { routes: [...byDestination.values()].sort((a, b) => (a.name < b.name ? -1 : 1)) as unknown as JsonObject[] };
+  }
+
+  attribute({ resource }: OperatorError, inputs: RouteInput[]): string[] {
+    const failed = resource?.split('::').at(-1);
+    return inputs.filter((input) => failed !== undefined && this.renderOne(input)?.name === failed).map(({ uid }) => uid);
   }
 
   /** Named after the destination: a PodCIDR that passes from one Node to another changes the route in place. */

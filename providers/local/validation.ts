@@ -11,7 +11,7 @@ export function validateLoadBalancer(spec: CloudLoadBalancerSpec): Problem[] {
     ...validateAddresses(spec),
     ...validateSourceRanges(spec),
     ...validateHealthCheck(spec),
-    ...validateSharing(spec),
+    ...validateAffinity(spec),
   ];
 }
 
@@ -88,18 +88,11 @@ function validatePath({ path }: HealthCheck): Problem[] {
   return [error('spec.healthCheck.path', path, message)];
 }
 
-function validateSharing({ placement, sessionAffinity }: CloudLoadBalancerSpec): Problem[] {
-  const problems: Problem[] = [];
-  if (placement !== undefined) {
-    const message = "a load balancer of the local cloud can't be shared: it has one list of source ranges. Remove spec.placement.";
-    problems.push(error('spec.placement', placement.name, message));
-  }
-  if (sessionAffinity?.type === 'ClientIP') {
-    const message =
-      'the local cloud has no session affinity: connections of one client go to any Node. Set sessionAffinity: None to accept that.';
-    problems.push(warning('spec.sessionAffinity.type', sessionAffinity.type, message));
-  }
-  return problems;
+function validateAffinity({ sessionAffinity }: CloudLoadBalancerSpec): Problem[] {
+  if (sessionAffinity?.type !== 'ClientIP') return [];
+  const message =
+    'the local cloud has no session affinity: connections of one client go to any Node. Set sessionAffinity: None to accept that.';
+  return [warning('spec.sessionAffinity.type', sessionAffinity.type, message)];
 }
 
 function validateDestination(destinationCIDR: string): Problem[] {

@@ -17,6 +17,10 @@ const schema = z.object({
         port: z.number().int(),
         poolID: z.string(),
         idleTimeoutMs: z.number().int(),
+        addressIDs: z.array(z.string()).min(1).optional(),
+        sourceRanges: z.array(z.string()).optional(),
+        ownerUID: z.string().optional(),
+        owner: z.string().optional(),
       }),
     )
     .min(1),
@@ -40,6 +44,18 @@ export const loadBalancer: ResourceDescription<'loadbalancers', LoadBalancerInpu
   observed: () => ({}),
 };
 
-function listenerOf({ name, protocol, port, poolID, idleTimeoutMs }: LoadBalancerListener): JsonObject {
-  return { name, protocol, port, poolID, ...(idleTimeoutMs !== undefined && { idleTimeoutMs }) };
+/** Address, source ranges and owner are there only on a load balancer that several share. */
+function listenerOf({ name, protocol, port, poolID, idleTimeoutMs, ...own }: LoadBalancerListener): JsonObject {
+  const { addressIDs, sourceRanges, ownerUID, owner } = own;
+  return {
+    name,
+    protocol,
+    port,
+    poolID,
+    ...(idleTimeoutMs !== undefined && { idleTimeoutMs }),
+    ...(addressIDs !== undefined && { addressIDs: [...addressIDs] }),
+    ...(sourceRanges !== undefined && { sourceRanges: [...sourceRanges].sort() }),
+    ...(ownerUID !== undefined && { ownerUID }),
+    ...(owner !== undefined && { owner }),
+  };
 }

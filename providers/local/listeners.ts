@@ -1,0 +1,67 @@
+import type { CloudLoadBalancerSpec, Listener } from '../../crds';
+import type { PoolHealthCheck } from './api';
+import { defaultOf } from './annotations';
+
+const NAME_LENGTH = 32;
+const DEFAULT_TIMEOUT_MS = 1_000;
+const DEFAULT_HEALTHY_THRESHOLD = 1;
+const DEFAULT_UNHEALTHY_THRESHOLD = 2;
+
+/** One listener, as `render` gives it to the program. */
+export interface RenderedListener {
+  name: string;
+  protocol: 'TCP' | 'UDP';
+  port: number;
+  idleTimeoutMs: number;
+  /** Where the members listen; the members path registers it. */
+  nodePort: number;
+  pool: { name: string; healthCheck: PoolHealthCheck; drainMs: number };
+}
+
+/** Upstream's name for a load balancer (contract 1.3, DefaultLoadBalancerName). */
+export function cloudName(ownerUID: string): string {
+  return `a${ownerUID.replaceAll('-', '')}`.slice(0, NAME_LENGTH);
+}
+
+/** Pools are named after protocol and port, not after the listener's name: renaming a Service port moves no members. */
+export function renderListener(base: string, { name, protocol, port, nodePort }: Listener, spec: CloudLoadBalancerSpec): RenderedListener {
+  const local = spec.local ?? {};
+  return {
+    name,
+    protocol: protocol === 'UDP' ? 'UDP' : 'TCP',
+    port,
+    idleTimeoutMs: (local.idleTimeoutSeconds ?? defaultOf('idleTimeoutSeconds')) * 1000,
+    nodePort: nodePort ?? 0,
+    pool: {
+      name: `${base}-${protocol.toLowerCase()}-${port}`,
+      healthCheck: renderHealthCheck(spec),
+      drainMs: (local.drainSeconds ?? defaultOf('drainSeconds')) * 1000,
+    },
+  };
+}
+
+function renderHealthCheck({ healthCheck = { protocol: 'TCP' }, local }: CloudLoadBalancerSpec): PoolHealthCheck {
+  const { protocol, port, path, intervalSeconds, timeoutSeconds } = healthCheck;
+  const timeoutMs = timeoutSeconds === undefined ? undefined : timeoutSeconds * 1000;
+  const intervalMs = local?.healthCheckIntervalMs ?? defaultInterval(intervalSeconds, timeoutMs);
+  return {
+    protocol,
+    ...(port !== undefined && { port }),
+    ...(protocol === 'HTTP' && { path: path ?? '/' }),
+    intervalMs,
+    timeoutMs: timeoutMs ?? Math.min(DEFAULT_TIMEOUT_MS, intervalMs),
+    healthyThreshold: healthCheck.healthyThreshold ?? DEFAULT_HEALTHY_THRESHOLD,
+    unhealthyThreshold: healthCheck.unhealthyThreshold ?? DEFAULT_UNHEALTHY_THRESHOLD,
+  };
+}
+
+/** Never shorter than a check may take. */
+function defaultInterval(intervalSeconds: number | undefined, timeoutMs = 0): number {
+  return intervalSeconds === undefined ? Math.max(defaultOf('healthCheckIntervalMs'), timeoutMs) : intervalSeconds * 1000;
+}
+
+/** Empty = everybody, which is what any range of length 0 means (contract 2.12, allow-all). */
+export function renderSourceRanges({ sourceRanges = [] }: CloudLoadBalancerSpec): string[] {
+  const ranges = [...new Set(sourceRanges)].sort();
+  return ranges.some((range) => /^[0-9.]+\/0$/.test(range)) ? [] : ranges;
+}

@@ -1,0 +1,125 @@
+import type { OperatorError } from '../../operator/base/errors';
+import { hashJson } from '../../operator/base/json';
+import type { LoadBalancerInput } from '../provider';
+import { cloudName, renderListener, renderSourceRanges, type RenderedListener } from './listeners';
+import type { NameScope, RenderedAddress } from './load-balancers';
+
+const NAME_LENGTH = 32;
+
+/**
+ * A load balancer that all CloudLoadBalancers of one placement and scheme share. Its name and scheme never change, so it is never replaced
+ * while it has a member: an outage of one must not be an outage of all.
+ */
+export interface RenderedSharedLoadBalancer {
+  /** Name in the cloud and in the program. */
+  name: string;
+  /** The placement stands where others have the owner. */
+  ownerUID: string;
+  owner: string;
+  scheme: 'Public' | 'Internal';
+  /** One for all who ask for none, and one for each that is asked for. */
+  addresses: RenderedAddress[];
+  members: RenderedMember[];
+}
+
+/** The part of one CloudLoadBalancer. */
+export interface RenderedMember {
+  uid: string;
+  ownerUID: string;
+  owner: string;
+  /** Names of the addresses that it answers on. */
+  addresses: string[];
+  /** Listeners, each under the name of its pool: unique among all members. */
+  listeners: RenderedListener[];
+  sourceRanges: string[];
+}
+
+/** Everything that names a placement, rendered. Pure. */
+export function renderShared(inputs: LoadBalancerInput[], scope: NameScope): RenderedSharedLoadBalancer[] {
+  const groups = new Map<string, LoadBalancerInput[]>();
+  for (const input of [...inputs].sort((a, b) => (a.uid < b.uid ? -1 : 1))) {
+    if (input.spec.placement === undefined) continue;
+    const name = sharedName(input, scope);
+    groups.set(name, [...(groups.get(name) ?? []), input]);
+  }
+  return [...groups].sort(([a], [b]) => (a < b ? -1 : 1)).flatMap(([name, members]) => renderGroup(name, members));
+}
+
+/**
+ * The listeners of a shared load balancer with their members, in the order in which they are sent to the cloud: that of their names, so that
+ * the order of the members makes no difference. Pure.
+ */
+export function listenersOf({ members }: RenderedSharedLoadBalancer): { member: RenderedMember; listener: RenderedListener }[] {
+  const all = members.flatMap((member) => member.listeners.map((listener) => ({ member, listener })));
+  return all.sort((a, b) => (a.listener.name < b.listener.name ? -1 : 1));
+}
+
+/**
+ * Members at fault for a failed update: those whose pool or address failed, else the one whose listener the cloud names in the error's field,
+ * such as `listeners[2].port`. Pure.
+ */
+export function membersAtFault(error: OperatorError, inputs: LoadBalancerInput[], scope: NameScope): string[] {
+  const failed = error.resource?.split('::').at(-1);
+  if (failed === undefined) return [];
+  const owner = inputs.filter(({ ownerUID }) => failed === cloudName(ownerUID) || failed.startsWith(`${cloudName(ownerUID)}-`));
+  if (owner.length > 0) return owner.map(({ uid }) => uid);
+  const shared = renderShared(inputs, scope).find(({ name }) => failed === name || failed.startsWith(`${name}-`));
+  if (shared === undefined) return [];
+  if (failed !== shared.name) return whoAskedFor(failed, shared);
+  const position = /^listeners\[(\d+)\]/.exec(error.field ?? '')?.[1];
+  const named = position === undefined ? undefined : listenersOf(shared)[Number(position)];
+  return named === undefined ? [] : [named.member.uid];
+}
+
+/** The address that nobody asked for is nobody's fault. */
+function whoAskedFor(address: string, { addresses, members }: RenderedSharedLoadBalancer): string[] {
+  const asked = addresses.some(({ name, requestedIP }) => name === address && requestedIP !== undefined);
+  return asked ? members.filter((member) => member.addresses.includes(address)).map(({ uid }) => uid) : [];
+}
+
+function renderGroup(name: string, inputs: LoadBalancerInput[]): RenderedSharedLoadBalancer[] {
+  const [first] = inputs;
+  if (first === undefined) return [];
+  const addresses = inputs.map(({ spec }) => addressOf(name, spec.addresses?.[0]));
+  const unique = [...new Map(addresses.map((address) => [address.name, address])).values()];
+  return [
+    {
+      name,
+      ownerUID: name,
+      owner: `placement ${placementOf(first)}`,
+      scheme: first.spec.scheme,
+      addresses: unique.sort((a, b) => (a.name < b.name ? -1 : 1)),
+      members: inputs.map((input) => renderMember(input, addressOf(name, input.spec.addresses?.[0]).name)),
+    },
+  ];
+}
+
+function renderMember({ uid, ownerUID, namespace, name, spec }: LoadBalancerInput, address: string): RenderedMember {
+  const listeners = spec.listeners.map((listener) => {
+    const rendered = renderListener(cloudName(ownerUID), listener, spec);
+    return { ...rendered, name: rendered.pool.name };
+  });
+  return {
+    uid,
+    ownerUID,
+    owner: `${namespace}/${name}`,
+    addresses: [address],
+    listeners: listeners.sort((a, b) => (a.name < b.name ? -1 : 1)),
+    sourceRanges: renderSourceRanges(spec),
+  };
+}
+
+function addressOf(base: string, requestedIP: string | undefined): RenderedAddress {
+  return requestedIP === undefined
+    ? { name: `${base}-v4`, family: 'IPv4' }
+    : { name: `${base}-${requestedIP}`, family: 'IPv4', requestedIP };
+}
+
+/** Apart from those of every other cluster, CloudProvider, placement and scheme. */
+function sharedName(input: LoadBalancerInput, { clusterID, providerName }: NameScope): string {
+  return `p${hashJson([clusterID, providerName, placementOf(input), input.spec.scheme])}`.slice(0, NAME_LENGTH);
+}
+
+function placementOf({ namespace, spec: { placement } }: LoadBalancerInput): string {
+  return `${placement?.namespace ?? namespace}/${placement?.name ?? ''}`;
+}

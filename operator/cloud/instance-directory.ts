@@ -24,6 +24,9 @@ interface Metadata {
   additionalLabels: Record<string, string>;
 }
 
+/** A failed listing answers for everybody who asks within this time, so that a failing cloud is not asked once for each Node. */
+const FAILURE_SHARED_MS = 1000;
+
 interface Listing {
   takenAt: number;
   instances: Instance[];
@@ -36,7 +39,7 @@ interface Listing {
 export class InstanceDirectory {
   private readonly listings = new Map<string, Listing>();
   private readonly running = new Map<string, Promise<Listing>>();
-  private readonly problems = new Map<string, OperatorError>();
+  private readonly problems = new Map<string, { problem: OperatorError; at: number }>();
 
   constructor(
     private readonly registry: CloudRegistry,
@@ -47,7 +50,7 @@ export class InstanceDirectory {
 
   /** Why the newest listing of a provider failed; undefined when it did not. */
   problem(provider: string): OperatorError | undefined {
-    return this.problems.get(provider);
+    return this.problems.get(provider)?.problem;
   }
 
   /** @throws OperatorError when a cloud that must be asked can't be */
@@ -83,6 +86,8 @@ export class InstanceDirectory {
 
   /** One listing at a time per provider; callers that come meanwhile share it. */
   private async listing(provider: string, maxAgeMs: number): Promise<Listing> {
+    const failed = this.problems.get(provider);
+    if (failed !== undefined && this.clock.monotonic() - failed.at < FAILURE_SHARED_MS) throw failed.problem;
     const cached = this.listings.get(provider);
     if (cached !== undefined && this.clock.monotonic() - cached.takenAt <= maxAgeMs) return cached;
     const running = this.running.get(provider) ?? this.take(provider);
@@ -111,9 +116,9 @@ export class InstanceDirectory {
   }
 
   private judge(provider: string, problem: OperatorError | undefined): void {
-    const before = this.problems.get(provider);
+    const before = this.problems.get(provider)?.problem;
     if (problem === undefined) this.problems.delete(provider);
-    else this.problems.set(provider, problem);
+    else this.problems.set(provider, { problem, at: this.clock.monotonic() });
     if (before?.message !== problem?.message) this.onHealth(provider);
   }
 }

@@ -1,4 +1,4 @@
-import type { CloudLoadBalancerSpec, CloudLoadBalancerStatus, CloudStackSpec } from '../../crds';
+import { SERVICE_UID_ANNOTATION, type CloudLoadBalancerSpec, type CloudLoadBalancerStatus, type CloudStackSpec } from '../../crds';
 import type { JsonObject, LoadBalancerInput, LoadBalancers, Problem } from '../../providers/provider';
 import { OperatorError } from '../base/errors';
 import { keyOf } from '../kube/object';
@@ -100,8 +100,8 @@ function capability(cloud: ConnectedCloud): LoadBalancers {
   return loadBalancers;
 }
 
+/** The Service's UID is the base of cloud names, also after `kubectl delete service --cascade=orphan` has taken the owner reference away. */
 function inputOf(object: StoredLoadBalancer): LoadBalancerInput {
-  const { uid, name, namespace, ownerReferences } = object.metadata;
-  const service = ownerReferences?.find((owner) => owner.kind === 'Service' && owner.controller === true);
-  return { uid, name, namespace: namespace ?? '', ownerUID: service?.uid ?? uid, spec: object.spec };
+  const { uid, name, namespace, annotations } = object.metadata;
+  return { uid, name, namespace: namespace ?? '', ownerUID: annotations?.[SERVICE_UID_ANNOTATION] ?? uid, spec: object.spec };
 }

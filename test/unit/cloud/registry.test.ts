@@ -26,7 +26,11 @@ function registryWith(instances: Record<string, () => Promise<Instance[]>> = {})
     connect: (_spec, { providerName }) => {
       connected.push(providerName);
       const list = instances[providerName];
-      return Promise.resolve({ ...(list === undefined ? {} : { instances: { list } }), workerSettings: () => ({}), close: () => Promise.resolve() });
+      return Promise.resolve({
+        ...(list === undefined ? {} : { instances: { list } }),
+        workerSettings: () => ({}),
+        close: () => Promise.resolve(),
+      });
     },
   };
   const registry = new CloudRegistry({ loadModule: () => Promise.resolve(module), clusterID: 'c', readSecret: () => Promise.resolve('') });
@@ -71,7 +75,10 @@ describe('CloudRegistry', () => {
     expect(registry.forService({ annotations: {} })).toMatchObject({ reason: 'NoDefaultProvider' });
     await registry.set('a', spec({ default: true }));
     await registry.set('b', spec({ default: true }));
-    expect(registry.forService({ annotations: {} })).toMatchObject({ kind: 'Unavailable', message: expect.stringContaining('a, b') as string });
+    expect(registry.forService({ annotations: {} })).toMatchObject({
+      kind: 'Unavailable',
+      message: expect.stringContaining('a, b') as string,
+    });
   });
 });
 
@@ -90,10 +97,25 @@ describe('InstanceDirectory', () => {
     const { registry } = registryWith({ a: () => Promise.resolve([]) });
     await registry.set('a', spec());
     const directory = new InstanceDirectory(registry, systemClock);
-    expect(await directory.lookup({ name: 'n1', providerID: 'local:///z/gone', labels: {} }, 0)).toEqual({ state: 'Missing', provider: 'a' });
+    expect(await directory.lookup({ name: 'n1', providerID: 'local:///z/gone', labels: {} }, 0)).toEqual({
+      state: 'Missing',
+      provider: 'a',
+    });
     const broken = registryWith({ a: () => Promise.reject(new Error('login page')) });
     await broken.registry.set('a', spec());
-    await expect(new InstanceDirectory(broken.registry, systemClock).lookup({ name: 'n1', providerID: 'local:///z/x', labels: {} }, 0)).rejects.toThrow('login page');
+    await expect(
+      new InstanceDirectory(broken.registry, systemClock).lookup({ name: 'n1', providerID: 'local:///z/x', labels: {} }, 0),
+    ).rejects.toThrow('login page');
+  });
+
+  test('a failed listing answers for everybody who asks a moment later', async () => {
+    let calls = 0;
+    const { registry } = registryWith({ a: () => Promise.reject(new Error(`failure ${(calls += 1)}`)) });
+    await registry.set('a', spec());
+    const directory = new InstanceDirectory(registry, systemClock);
+    for (const name of ['n1', 'n2', 'n3']) await expect(directory.lookup({ name, labels: {} }, 0)).rejects.toThrow('failure 1');
+    expect(calls).toBe(1);
+    expect(directory.problem('a')?.message).toBe('failure 1');
   });
 
   test('two claims are Ambiguous, a foreign scheme is Unclaimed, a terminated instance does not claim by name', async () => {
@@ -115,7 +137,9 @@ describe('policy', () => {
   test('absent policy allows everything but foreign placements', () => {
     expect(policyProblems(undefined, subject)).toEqual([]);
     expect(policyProblems(undefined, { ...subject, spec: { scheme: 'Public', placement: { name: 'x' } } })).toEqual([]);
-    expect(policyProblems(undefined, { ...subject, spec: { scheme: 'Public', placement: { name: 'x', namespace: 'other' } } })).toHaveLength(1);
+    expect(
+      policyProblems(undefined, { ...subject, spec: { scheme: 'Public', placement: { name: 'x', namespace: 'other' } } }),
+    ).toHaveLength(1);
   });
   test('namespaces, schemes and sharing are enforced with the field named', () => {
     const policy = { namespaces: ['prod'], schemes: ['Internal' as const], sharing: 'None' as const };

@@ -64,9 +64,10 @@ export class Fleet {
     }
   }
 
-  /** Names of the nodes whose Node is kept. */
+  /** Names of the nodes whose Node is kept, by number. */
   get names(): string[] {
-    return [...this.machines.values()].filter(({ registered }) => registered).map(({ name }) => name);
+    const registered = [...this.machines.values()].filter((machine) => machine.registered).map(({ name }) => name);
+    return registered.sort((a, b) => a.localeCompare(b, 'en', { numeric: true }));
   }
 
   /**

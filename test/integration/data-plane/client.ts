@@ -1,5 +1,5 @@
 import { createSocket } from 'node:dgram';
-import type { Agent} from 'node:http';
+import type { Agent } from 'node:http';
 import { get } from 'node:http';
 
 export interface Answer {

@@ -49,6 +49,9 @@ interface Ready {
 export class CloudProcess {
   readonly client: LocalCloudClient;
   readonly admin: LocalCloudAdmin;
+  /** Of the cloud's API. */
+  readonly url: string;
+  readonly token: string;
   readonly tier: string;
   readonly reason: string;
   private readonly nodelets = new Map<string, NodeletClient>();
@@ -61,6 +64,8 @@ export class CloudProcess {
     this.tier = tier;
     this.reason = reason;
     const token = readFileSync(join(directory, 'token'), 'utf8').trim();
+    this.url = endpoint;
+    this.token = token;
     this.client = new LocalCloudClient({ endpoint, token: () => Promise.resolve(token), caller: 'test' });
     this.admin = new LocalCloudAdmin(endpoint, token);
   }

@@ -105,7 +105,7 @@ export class Leader {
       ...this.common('service-controller', SERVICE_RETRY),
       api,
       services: stores.services.store,
-      cloudLoadBalancers: stores.loadBalancers.store,
+      cloudLoadBalancers: this.controllers.vouchedLoadBalancers,
       nodes: stores.nodes.store,
       clouds: registry,
       workers: 4,

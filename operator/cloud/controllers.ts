@@ -23,6 +23,7 @@ import { StackIndex } from './stack-index';
 import type { Member, StackKind } from './stack-kind';
 import { StackReconciler } from './stack-reconciler';
 import { StackRecord, type StoredStack } from './stack-record';
+import { VouchedLoadBalancers, Vouchers } from './vouchers';
 
 const NODES_SETTLE_MS = 20;
 const MIRROR_MAX_AGE_MS = 60_000;
@@ -61,6 +62,8 @@ export interface CloudControllersOptions {
 
 /** Everything of operator/cloud/ that runs: the controllers of the Cloud* kinds, members, drift, the mirror of instances. */
 export class CloudControllers {
+  /** For the loops: they believe no status that we don't vouch for. */
+  readonly vouchedLoadBalancers: Store<StoredLoadBalancer>;
   private readonly record: StackRecord;
   private readonly members: MemberKeeper;
   private readonly providers: ProviderController;
@@ -76,7 +79,10 @@ export class CloudControllers {
     this.providerQueue = this.queue('cloudproviders');
     this.mirrorQueue = this.queue('cloudinstances');
     this.providers = this.providerController();
-    this.loadBalancers = this.stackController(CLOUD_LOAD_BALANCERS, stores.loadBalancers, new LoadBalancerStacks(this.members, clusterID));
+    const vouchers = new Vouchers();
+    this.vouchedLoadBalancers = new VouchedLoadBalancers(stores.loadBalancers, vouchers);
+    const stacks = new LoadBalancerStacks(this.members, vouchers, clusterID);
+    this.loadBalancers = this.stackController(CLOUD_LOAD_BALANCERS, stores.loadBalancers, stacks);
     this.routes = this.stackController(CLOUD_ROUTES, stores.routes, new RouteStacks());
   }
 

@@ -1,4 +1,10 @@
-import { SERVICE_UID_ANNOTATION, type CloudLoadBalancerSpec, type CloudLoadBalancerStatus, type CloudStackSpec } from '../../crds';
+import {
+  SERVICE_UID_ANNOTATION,
+  type CloudLoadBalancerSpec,
+  type CloudLoadBalancerStatus,
+  type CloudStackSpec,
+  type Ingress,
+} from '../../crds';
 import type { JsonObject, LoadBalancerInput, LoadBalancers, Problem } from '../../providers/provider';
 import { OperatorError } from '../base/errors';
 import { keyOf } from '../kube/object';
@@ -8,8 +14,9 @@ import type { MemberKeeper } from './member-keeper';
 import { policyProblems } from './policy';
 import type { ConnectedCloud, RegisteredCloud } from './registry';
 import type { Stored } from './stored';
-import type { StackKind, StatusFields } from './stack-kind';
+import type { Knowledge, StackKind, StatusFields } from './stack-kind';
 import { stackName } from './stack-name';
+import type { Vouchers } from './vouchers';
 
 export type StoredLoadBalancer = Stored<CloudLoadBalancerSpec, CloudLoadBalancerStatus>;
 
@@ -19,6 +26,7 @@ export class LoadBalancerStacks implements StackKind<StoredLoadBalancer> {
 
   constructor(
     private readonly members: MemberKeeper,
+    private readonly vouchers: Vouchers,
     private readonly clusterID: string,
   ) {}
 
@@ -58,11 +66,11 @@ export class LoadBalancerStacks implements StackKind<StoredLoadBalancer> {
       });
     }
     await this.members.sync(cloud.name, found.targetGroups);
-    const address = found.ingress[0]?.hostname ?? found.ingress[0]?.ip;
+    this.vouchers.vouch(object.metadata, found.ingress);
+    const address = addressOf(found.ingress);
     const targets = this.members.targets(cloud.name).length;
     const fields: StatusFields = {
-      clusterID: this.clusterID,
-      objectUID: object.metadata.uid,
+      ...this.identity(object),
       stack: this.stackOf(object, cloud),
       incarnation: result.incarnation,
       address,
@@ -76,13 +84,35 @@ export class LoadBalancerStacks implements StackKind<StoredLoadBalancer> {
     return { fields, verdict: { state: 'Ready', message } };
   }
 
-  keptFields(object: StoredLoadBalancer): StatusFields {
-    const { clusterID, objectUID, stack, incarnation, address, ports, ingress } = this.trusted(object) ?? {};
-    return { clusterID, objectUID, stack, incarnation, address, ports, ingress };
+  keptFields(object: StoredLoadBalancer, known: Knowledge): StatusFields {
+    const status = this.trusted(object) ?? {};
+    const ingress = this.published(object, known);
+    if (known.state === undefined || ingress === undefined) {
+      const { clusterID, objectUID, stack, incarnation, address, ports } = status;
+      return { clusterID, objectUID, stack, incarnation, address, ports, ingress };
+    }
+    const { incarnation } = known.state;
+    const stack = this.stackOf(object, known.cloud);
+    return { ...this.identity(object), stack, incarnation, address: addressOf(ingress), ports: status.ports, ingress };
   }
 
-  serving(object: StoredLoadBalancer): boolean {
-    return (this.trusted(object)?.ingress ?? []).length > 0;
+  serving(object: StoredLoadBalancer, known: Knowledge): boolean {
+    return (this.published(object, known) ?? []).length > 0;
+  }
+
+  /** The points of entry by the stack's state; only while there is no connection to the cloud, which alone can read that, by the status. */
+  private published(object: StoredLoadBalancer, { cloud, state }: Knowledge): Ingress[] | undefined {
+    const loadBalancers = cloud?.cloud.loadBalancers;
+    const ingress =
+      loadBalancers === undefined
+        ? this.trusted(object)?.ingress
+        : loadBalancers.results(state?.outputs ?? {}, object.metadata.uid)?.ingress;
+    if (loadBalancers !== undefined) this.vouchers.vouch(object.metadata, ingress);
+    return ingress;
+  }
+
+  private identity(object: StoredLoadBalancer): StatusFields {
+    return { clusterID: this.clusterID, objectUID: object.metadata.uid };
   }
 
   /** A status written for another object or cluster says nothing about this one (design: Status used as input is not trusted). */
@@ -104,4 +134,8 @@ function capability(cloud: ConnectedCloud): LoadBalancers {
 function inputOf(object: StoredLoadBalancer): LoadBalancerInput {
   const { uid, name, namespace, annotations } = object.metadata;
   return { uid, name, namespace: namespace ?? '', ownerUID: annotations?.[SERVICE_UID_ANNOTATION] ?? uid, spec: object.spec };
+}
+
+function addressOf([first]: Ingress[]): string | undefined {
+  return first?.hostname ?? first?.ip;
 }

@@ -141,8 +141,8 @@ export class StackController<O extends Member> extends KindController<O> {
       this.own.kind.problems(object, cloud);
     } catch (thrown) {
       const error = toOperatorError(thrown);
-      const serving = this.own.kind.serving(object);
-      await this.own.writer.writeStatus(object, this.own.kind.keptFields(object), verdictOfError(error, serving));
+      const serving = this.own.kind.serving(object, {});
+      await this.own.writer.writeStatus(object, this.own.kind.keptFields(object, {}), verdictOfError(error, serving));
       throw error;
     }
   }

@@ -1,7 +1,7 @@
 import type { CloudStackSpec, Condition } from '../../crds';
 import type { JsonObject, Problem } from '../../providers/provider';
 import type { KubeObject } from '../kube/object';
-import type { UpdateResult } from '../updates/update';
+import type { StackState, UpdateResult } from '../updates/update';
 import type { Verdict } from './conditions';
 import type { ConnectedCloud, RegisteredCloud } from './registry';
 
@@ -25,8 +25,16 @@ export interface StackKind<O extends Member> {
   render(stack: string, objects: O[], cloud: ConnectedCloud): JsonObject;
   /** After the cloud is as the program says: what is left to do for one object, and what its status says then. */
   settle(object: O, cloud: ConnectedCloud, result: UpdateResult): Promise<{ fields: StatusFields; verdict: Verdict }>;
-  /** The part of the object's present status that stays true while work goes on or fails. */
-  keptFields(object: O): StatusFields;
+  /** The part of the object's status that stays true while work goes on or fails. */
+  keptFields(object: O, known: Knowledge): StatusFields;
   /** Its earlier version works in the cloud. */
-  serving(object: O): boolean;
+  serving(object: O, known: Knowledge): boolean;
+}
+
+/** What is known of a stack without asking the cloud: its stored state is believed, a status is not. */
+export interface Knowledge {
+  /** Absent while the provider is not connected. */
+  cloud?: ConnectedCloud | undefined;
+  /** Absent while the stack was never updated. */
+  state?: Pick<StackState, 'outputs' | 'incarnation'> | undefined;
 }

@@ -9,7 +9,7 @@ import { verdictOfError, type Verdict } from './conditions';
 import type { ObjectWriter } from './object-writer';
 import type { CloudRegistry, ConnectedCloud } from './registry';
 import type { StackIndex } from './stack-index';
-import type { Member, StackKind, StatusFields } from './stack-kind';
+import type { Knowledge, Member, StackKind, StatusFields } from './stack-kind';
 import { planStack, type StackPlan } from './stack-plan';
 import { changesText, type StackRecord } from './stack-record';
 
@@ -36,6 +36,8 @@ export class StackReconciler<O extends Member> {
   private readonly drifted = new Set<string>();
   /** Stacks whose newest pass failed, and the objects (UID and generation) that say so. */
   private readonly failing = new Map<string, Set<string>>();
+  /** What the passes that run know of their stacks. */
+  private readonly knowledge = new Map<string, Knowledge>();
 
   constructor(private readonly options: StackReconcilerOptions<O>) {}
 
@@ -56,8 +58,9 @@ export class StackReconciler<O extends Member> {
     try {
       const cloud = provider === undefined ? undefined : this.options.registry.connected(provider);
       const state = await this.options.updates.state(stack);
+      this.knowledge.set(stack, { cloud, state });
       const plan = planStack({
-        members: members.map((object) => this.facts(object, cloud)),
+        members: members.map((object) => this.facts(stack, object, cloud)),
         known: state !== undefined,
         frozen: cloud?.spec.freeze === true,
         provider: provider ?? '',
@@ -71,6 +74,8 @@ export class StackReconciler<O extends Member> {
       if (error.code === 'NotFound' && error.resource !== undefined && provider !== undefined) await this.rediscover(stack, provider);
       if (error.code !== 'Conflict' || error.resource !== undefined) await this.reportFailure(stack, members, error);
       throw error;
+    } finally {
+      this.knowledge.delete(stack);
     }
   }
 
@@ -91,7 +96,7 @@ export class StackReconciler<O extends Member> {
       return;
     }
     if (plan.kind === 'Hold') {
-      for (const { object, verdict } of plan.verdicts) await this.report(object, this.options.kind.keptFields(object), verdict);
+      for (const { object, verdict } of plan.verdicts) await this.report(object, this.kept(stack, object), verdict);
       return;
     }
     if (cloud === undefined) throw new OperatorError('Unknown', `stack ${stack} has members but no cloud`);
@@ -185,9 +190,9 @@ export class StackReconciler<O extends Member> {
         state: 'Reconciling',
         reason,
         message: reason === 'Updating' ? 'Pulumi is bringing the cloud to this spec' : 'Pulumi is deleting the cloud resources',
-        serving: reason === 'Updating' && this.options.kind.serving(object),
+        serving: reason === 'Updating' && this.serving(stack, object),
       };
-      const fields = { ...this.options.kind.keptFields(object), stack };
+      const fields = { ...this.kept(stack, object), stack };
       await this.report(object, fields, verdict).catch((thrown: unknown) => this.complain(object, thrown));
     }
   }
@@ -199,10 +204,10 @@ export class StackReconciler<O extends Member> {
     // Stopped by ourselves, at the end of the process or of the lease: whoever goes on says how it went.
     for (const object of error.code === 'Canceled' ? [] : members) {
       this.failing.get(stack)?.add(versionOf(object));
-      const serving = this.options.kind.serving(object);
+      const serving = this.serving(stack, object);
       const verdict = verdictOfError(error, serving && object.metadata.deletionTimestamp === undefined);
       this.options.events.event(object, 'Warning', 'UpdateFailed', verdict.message);
-      const fields = { ...this.options.kind.keptFields(object), stack };
+      const fields = { ...this.kept(stack, object), stack };
       await this.report(object, fields, verdict, true).catch((thrown: unknown) => this.complain(object, thrown));
     }
     const names = members.map((object) => keyOf(object.metadata));
@@ -217,14 +222,22 @@ export class StackReconciler<O extends Member> {
     await this.options.writer.writeStatus(object, { ...fields, lastHandledReconcile: token }, verdict, always);
   }
 
-  private facts(object: O, cloud: ConnectedCloud | undefined): Parameters<typeof planStack<O>>[0]['members'][number] {
+  private facts(stack: string, object: O, cloud: ConnectedCloud | undefined): Parameters<typeof planStack<O>>[0]['members'][number] {
     return {
       object,
       deleting: object.metadata.deletionTimestamp !== undefined,
       paused: object.metadata.annotations?.[ANNOTATIONS.pause] !== undefined,
       problems: cloud === undefined ? [] : this.options.kind.problems(object, cloud),
-      serving: this.options.kind.serving(object),
+      serving: this.serving(stack, object),
     };
+  }
+
+  private kept(stack: string, object: O): StatusFields {
+    return this.options.kind.keptFields(object, this.knowledge.get(stack) ?? {});
+  }
+
+  private serving(stack: string, object: O): boolean {
+    return this.options.kind.serving(object, this.knowledge.get(stack) ?? {});
   }
 
   private members(stack: string): O[] {

@@ -83,10 +83,14 @@ test('refused credentials stall the object, and repaired ones work without a res
 test('a cloud that is down for longer is shown, and comes back by itself', async () => {
   await scene.faults({ match: { verb: 'create', collection: 'addresses' }, act: { status: 503, code: 'Unavailable' } });
   await cluster.apply(serviceOf('down'));
-  const condition = await scene.until('CloudUnavailable', async () => {
-    const conditions = (await scene.loadBalancer('down'))?.status?.conditions ?? [];
-    return conditions.find(({ type, reason }) => type === 'Reconciling' && reason === 'CloudUnavailable');
-  }, 40_000);
+  const condition = await scene.until(
+    'CloudUnavailable',
+    async () => {
+      const conditions = (await scene.loadBalancer('down'))?.status?.conditions ?? [];
+      return conditions.find(({ type, reason }) => type === 'Reconciling' && reason === 'CloudUnavailable');
+    },
+    40_000,
+  );
   expect(condition.message).toContain('Unavailable');
   await scene.faults();
   await scene.expectOneOfEach('down');

@@ -1,6 +1,18 @@
 import { setTimeout as after } from 'node:timers/promises';
-import { CLOUD_INSTANCES, CLOUD_LOAD_BALANCERS, CLOUD_PROVIDERS, CLOUD_ROUTES, CLOUD_STACKS, type CloudInstance, type CloudLoadBalancer, type CloudProvider, type CloudRoute, type CloudStack, type Condition } from '../../../crds';
-import { EVENTS, NODES, SERVICES, type KubeObject, type Node, type ResourcePath, type Service } from '../../../operator/kube/object';
+import {
+  CLOUD_INSTANCES,
+  CLOUD_LOAD_BALANCERS,
+  CLOUD_PROVIDERS,
+  CLOUD_ROUTES,
+  CLOUD_STACKS,
+  type CloudInstance,
+  type CloudLoadBalancer,
+  type CloudProvider,
+  type CloudRoute,
+  type CloudStack,
+  type Condition,
+} from '../../../crds';
+import { EVENTS, keyOf, NODES, SERVICES, type KubeObject, type Node, type ResourcePath, type Service } from '../../../operator/kube/object';
 import type { Address, FaultRule, Instance, LoadBalancer, Resource, Route, TargetPool } from '../../../providers/local/api';
 import type { OperatorCluster } from '../../harness/operator-cluster';
 import { waitFor } from '../../harness/wait-for';
@@ -29,6 +41,7 @@ interface CloudContent {
 export const NONE = { addresses: 0, pools: 0, loadbalancers: 0 };
 
 const WAIT_MS = 20_000;
+const FOLLOWED = [SERVICES, CLOUD_LOAD_BALANCERS, CLOUD_STACKS];
 const UNINITIALIZED = 'node.cloudprovider.kubernetes.io/uninitialized';
 
 /** Reads and waits for what a test is about, in one cluster with one local cloud. */
@@ -71,6 +84,34 @@ export class Scene {
 
   list<T extends KubeObject>(resource: ResourcePath): Promise<T[]> {
     return this.cluster.kube.list<T>(resource);
+  }
+
+  /**
+   * Collects every version of one object from now on: what passes by between two looks is not missed.
+   * @returns once nothing can be missed any more; `stop` gives the versions in the order in which they came
+   */
+  async history<T extends KubeObject>(kind: string, key: string): Promise<{ stop: () => Promise<T[]> }> {
+    const resource = FOLLOWED.find((one) => one.kind === kind);
+    if (resource === undefined) throw new RangeError(`${kind} can't be followed`);
+    let resourceVersion = '';
+    for await (const page of this.cluster.kube.pages(resource)) resourceVersion = page.resourceVersion;
+    const end = new AbortController();
+    const found: T[] = [];
+    const watch = async (): Promise<void> => {
+      const options = { resourceVersion, timeoutSeconds: 300, signal: end.signal };
+      for await (const event of this.cluster.kube.watch<T>(resource, options)) {
+        if ((event.type === 'ADDED' || event.type === 'MODIFIED') && keyOf(event.object.metadata) === key) found.push(event.object);
+      }
+    };
+    const watching = watch().catch((thrown: unknown) => {
+      if (!end.signal.aborted) throw thrown;
+    });
+    const stop = async (): Promise<T[]> => {
+      end.abort();
+      await watching;
+      return found;
+    };
+    return { stop };
   }
 
   /** Events of one object, the oldest first. */

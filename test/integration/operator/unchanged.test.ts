@@ -1,6 +1,6 @@
 import { CLOUD_LOAD_BALANCERS, CLOUD_STACKS } from '../../../crds';
 import { setTimeout as after } from 'node:timers/promises';
-import { SERVICES } from '../../../operator/kube/object';
+import { SERVICES, type Service } from '../../../operator/kube/object';
 import { OPERATOR_CLUSTER_START_MS, OperatorCluster } from '../../harness/operator-cluster';
 import { addressOf, isSettled, Scene, serviceOf, type StoredStack } from './scene';
 
@@ -110,6 +110,7 @@ test.each([
 ])('a status edited by hand is not trusted: %s', async (_what, fields) => {
   const { status } = await scene.ready('s3');
   const address = addressOf(await scene.service('s3'));
+  const seen = await scene.history<Service>('Service', 'default/s3');
   const writes = await writesOf(async () => {
     await cluster.kube.patch(CLOUD_LOAD_BALANCERS, 'default/s3', 'merge', { status: fields }, { subresource: 'status' });
     await scene.until('the status to be corrected', async () => {
@@ -119,6 +120,7 @@ test.each([
     });
   });
   expect(writes).toBe(0);
+  expect((await seen.stop()).map(addressOf).filter((shown) => shown !== address)).toEqual([]);
   expect(addressOf(await scene.service('s3'))).toBe(address);
 });
 

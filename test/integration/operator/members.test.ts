@@ -1,0 +1,142 @@
+import { NODES } from '../../../operator/kube/object';
+import type { Instance } from '../../../providers/local/api';
+import { OPERATOR_CLUSTER_START_MS, OperatorCluster } from '../../harness/operator-cluster';
+import { Scene, serviceOf } from './scene';
+
+const EXCLUDE = 'node.kubernetes.io/exclude-from-external-load-balancers';
+const AUTOSCALER = { key: 'ToBeDeletedByClusterAutoscaler', value: '1', effect: 'NoSchedule' };
+/** One pool for each listener. */
+const POOLS = 3;
+
+let cluster: OperatorCluster;
+let scene: Scene;
+const instances = new Map<string, Instance>();
+
+beforeAll(async () => {
+  cluster = await OperatorCluster.start({ provider: { driftInterval: '1s' } });
+  scene = new Scene(cluster);
+  for (const name of ['n1', 'n2', 'n3']) instances.set(name, await scene.addNode(name));
+  for (const name of instances.keys()) await scene.initialized(name);
+  const ports = [
+    { name: 'http', port: 80 },
+    { name: 'dns', port: 53, protocol: 'UDP' },
+  ];
+  await cluster.apply(serviceOf('web', { ports }), serviceOf('api'));
+  await scene.published('web');
+  await scene.published('api');
+  await targetsToBe('n1', 'n2', 'n3');
+  await scene.settled();
+}, OPERATOR_CLUSTER_START_MS);
+
+afterAll(() => cluster?.stop());
+
+function idsOf(names: string[]): string[] {
+  return names.map((name) => instances.get(name)?.id ?? name).sort();
+}
+
+/** Waits until every pool has exactly these Nodes. */
+async function targetsToBe(...names: string[]): Promise<void> {
+  await scene.until(`targets ${names.join(', ')}`, async () => {
+    for (const [service, listener] of [
+      ['web', 'http'],
+      ['web', 'dns'],
+      ['api', 'http'],
+    ] as const) {
+      expect(await scene.targets(service, listener)).toEqual(idsOf(names));
+    }
+    return true;
+  });
+}
+
+/** The change reaches every pool with one write each, and runs no update. */
+async function expectOneWriteEach(change: () => Promise<unknown>, ...names: string[]): Promise<void> {
+  const stacks = [await scene.stackOf('web'), await scene.stackOf('api')].map(({ status }) => status?.attempts);
+  await cluster.cloud.resetCalls();
+  await change();
+  await targetsToBe(...names);
+  await scene.settled();
+  const writes = (await cluster.operatorCalls()).calls.filter(({ verb }) => verb !== 'list' && verb !== 'get');
+  expect(writes).toEqual([expect.objectContaining({ verb: 'targets', collection: 'pools', count: POOLS })]);
+  expect([await scene.stackOf('web'), await scene.stackOf('api')].map(({ status }) => status?.attempts)).toEqual(stacks);
+}
+
+test('a Node that is excluded by label leaves, and comes back', async () => {
+  await expectOneWriteEach(() => cluster.kubectl(['label', 'node', 'n2', `${EXCLUDE}=true`]), 'n1', 'n3');
+  await expectOneWriteEach(() => cluster.kubectl(['label', 'node', 'n2', `${EXCLUDE}-`]), 'n1', 'n2', 'n3');
+});
+
+test('a Node that the autoscaler is about to remove leaves before its machine goes', async () => {
+  const taint = (taints: object[]): Promise<unknown> => cluster.kube.patch(NODES, 'n3', 'merge', { spec: { taints } });
+  await expectOneWriteEach(() => taint([AUTOSCALER]), 'n1', 'n2');
+  await expectOneWriteEach(() => taint([]), 'n1', 'n2', 'n3');
+});
+
+test('a new Node joins once it is initialized, and leaves when it is deleted', async () => {
+  await expectOneWriteEach(async () => instances.set('n4', await scene.addNode('n4')), 'n1', 'n2', 'n3', 'n4');
+  await expectOneWriteEach(() => cluster.kubectl(['delete', 'node', 'n4']), 'n1', 'n2', 'n3');
+});
+
+test('ten Nodes that come at once cost one or two writes for each pool', async () => {
+  const names = Array.from({ length: 10 }, (_, index) => `burst-${index}`);
+  await cluster.cloud.resetCalls();
+  for (const [name, instance] of await Promise.all(names.map(async (name) => [name, await scene.addNode(name)] as const))) {
+    instances.set(name, instance);
+  }
+  await targetsToBe('n1', 'n2', 'n3', ...names);
+  await scene.settled();
+  const { writes } = await cluster.operatorCalls();
+  // Members settle for 20 ms; while Nodes are initialized over a longer time, some groups are written more than once.
+  expect(writes).toBeLessThanOrEqual(POOLS * 10);
+  await cluster.kubectl(['delete', 'node', ...names]);
+  await targetsToBe('n1', 'n2', 'n3');
+});
+
+test('what does not matter about a Node costs no call', async () => {
+  await cluster.cloud.resetCalls();
+  await cluster.kubectl(['label', 'node', 'n1', 'disk=ssd']);
+  await cluster.kubectl(['cordon', 'n1']);
+  await scene.setReady('n1', false);
+  await scene.setReady('n1', true);
+  await cluster.kubectl(['uncordon', 'n1']);
+  await scene.settled();
+  expect((await cluster.operatorCalls()).writes).toBe(0);
+});
+
+test('a Node of another cloud never becomes a target', async () => {
+  await cluster.cloud.resetCalls();
+  await cluster.kube.create(NODES, undefined, { metadata: { name: 'foreign' }, spec: { providerID: 'aws:///eu-central-1a/i-0123456789' } });
+  await scene.setReady('foreign', true);
+  await scene.settled();
+  expect((await cluster.operatorCalls()).writes).toBe(0);
+  await targetsToBe('n1', 'n2', 'n3');
+  await cluster.kubectl(['delete', 'node', 'foreign']);
+});
+
+test('targets that somebody changes in the cloud are put right, without an update', async () => {
+  const [pool] = (await scene.content()).pools.filter(({ tags }) => tags.owner === 'default/api');
+  const stack = await scene.stackOf('api');
+  const targets = pool?.targets.slice(0, 1) ?? [];
+  await cluster.cloud.drift({ kind: 'setTargets', id: pool?.id ?? '', targets });
+  expect(await scene.targets('api', 'http')).toHaveLength(1);
+  await targetsToBe('n1', 'n2', 'n3');
+  await scene.settled();
+  expect((await scene.stackOf('api')).status?.attempts).toEqual(stack.status?.attempts);
+});
+
+test('without any eligible Node the load balancer stays, has no targets, and a Warning says so', async () => {
+  await cluster.kubectl(['label', 'node', 'n1', 'n2', 'n3', `${EXCLUDE}=true`]);
+  await targetsToBe();
+  await scene.until('the message', async () => {
+    const ready = (await scene.ready('web')).status?.conditions?.find(({ type }) => type === 'Ready');
+    return ready?.message.includes('no Node is eligible');
+  });
+  await scene.until('UnAvailableLoadBalancer', async () =>
+    (await scene.events('Service', 'web')).some(({ reason }) => reason === 'UnAvailableLoadBalancer'),
+  );
+  await cluster.kubectl(['label', 'node', 'n1', 'n2', 'n3', `${EXCLUDE}-`]);
+  await targetsToBe('n1', 'n2', 'n3');
+  await scene.until('the message to be gone', async () => {
+    const ready = (await scene.ready('web')).status?.conditions?.find(({ type }) => type === 'Ready');
+    return ready?.message.includes('no Node') === false;
+  });
+});

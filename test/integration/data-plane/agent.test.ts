@@ -1,10 +1,8 @@
-import { readFileSync } from 'node:fs';
-import { CloudProcess, kernelPartsOf, processesOf, tierWorks } from './cloud-process';
+import { CloudProcess, kernelPartsOf, processesOf, readProc, tierWorks } from './cloud-process';
 import { request, until } from './client';
 
 /** Processes of the cloud that run the agent; the last one is the agent itself, the others have started it. */
-const agents = (directory: string) =>
-  processesOf(directory).filter((pid) => readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes('vpc/agent.js'));
+const agents = (directory: string) => processesOf(directory).filter((pid) => readProc(`/proc/${pid}/cmdline`).includes('vpc/agent.js'));
 
 const kill = (pids: number[]) => {
   for (const pid of pids) {

@@ -203,7 +203,8 @@ function isZombie(pid: number): boolean {
   return !existsSync(`/proc/${pid}/exe`) || safely(() => readlinkSync(`/proc/${pid}/exe`)) === undefined;
 }
 
-function readProc(path: string): string {
+/** Empty where the process has ended meanwhile. */
+export function readProc(path: string): string {
   return safely(() => readFileSync(path, 'utf8')) ?? '';
 }
 

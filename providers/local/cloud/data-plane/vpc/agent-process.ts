@@ -1,5 +1,5 @@
 import { spawn, type ChildProcessByStdio } from 'node:child_process';
-import { join, sep } from 'node:path';
+import { join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import type { Clock } from '../../../../../operator/base/clock';
 import { OperatorError, type ErrorCode } from '../../../../../operator/base/errors';
@@ -13,13 +13,9 @@ const READY_TIMEOUT_MS = 15_000;
 /** Processes of instances have 5 s to end. */
 const STOP_TIMEOUT_MS = 10_000;
 
-/** The compiled agent, also where this file runs from its source. */
-const AGENT = join(
-  __dirname
-    .replace(join(sep, 'providers', 'local', 'cloud'), join(sep, 'lib', 'providers', 'local', 'cloud'))
-    .replace(join(sep, 'lib', 'lib', sep), join(sep, 'lib', sep)),
-  'agent.js',
-);
+const HERE = join('providers', 'local', 'cloud', 'data-plane', 'vpc');
+/** The compiled agent; this file itself may run from its source, in tests. */
+const AGENT = join(__filename.endsWith('.ts') ? join(__dirname.slice(0, -HERE.length), 'lib', HERE) : __dirname, 'agent.js');
 
 interface Waiting {
   resolve: (result: never) => void;

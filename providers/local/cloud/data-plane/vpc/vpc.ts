@@ -118,7 +118,12 @@ export class Vpc {
   }
 
   async breakRoute(destinationCIDR: string): Promise<void> {
-    await this.lock.run('routes', () => runIp([network.deleteRouteLine(destinationCIDR)]));
+    await this.lock
+      .run('routes', () => runIp([network.deleteRouteLine(destinationCIDR)]))
+      .catch((error: Error) => {
+        // The kernel's words for a route that is not there.
+        if (!/No such process/.test(error.message)) throw error;
+      });
   }
 
   /** Ends every process and removes the namespaces, this one's name too: it is gone when this process is. */

@@ -24,6 +24,7 @@ const project = new typescript.TypeScriptAppProject({
   depsUpgrade: false,
   package: false,
   entrypoint: 'lib/operator/main.js',
+  autoDetectBin: false,
   bin: { 'cloud-operator': 'bin/cloud-operator.js' },
   typescriptVersion: '5.9.3',
   tsconfig: {
@@ -113,10 +114,19 @@ project.addTask('demo', {
   description: 'The main job, end to end, with proof',
   steps: [{ spawn: 'compile' }, { exec: 'node bin/cloud-operator.js demo', receiveArgs: true }],
 });
+project.addTask('test:faults', {
+  description: 'Random changes and faults, with everything checked after each round: --rounds N --seed S',
+  steps: [{ spawn: 'compile' }, { exec: 'tsx test/faults/main.ts', receiveArgs: true }],
+});
 project.addTask('bench', {
   description: 'The figures in the README',
   steps: [{ spawn: 'compile' }, { exec: 'tsx test/bench/main.ts', receiveArgs: true }],
 });
+
+// On a fresh clone these install what they need first.
+for (const task of ['demo', 'test', 'bench', 'synth', 'lint', 'typecheck', 'generate', 'compile', 'test:faults']) {
+  project.package.setScript(task, `node bin/project.js ${task}`);
+}
 
 new JsonFile(project, 'jest.config.json', {
   obj: {

@@ -7,6 +7,13 @@ export interface WorkerModule {
   program(inputs: JsonObject): Promise<Record<string, unknown>>;
   /** Our own resource providers for one update, attached to the engine; `settings` are Cloud.workerSettings(). */
   resourceProviders(settings: JsonObject, context: UpdateContext): ResourceProvider[];
+  /** True where the package has an official plugin: stacks of extensions use that one, and ours is not attached to them. */
+  readonly hasOfficialPlugin?: boolean;
+  /**
+   * UIDs of the load balancers that a resource of the program serves, for extensions; empty or absent = all of the stack. Pure.
+   * @param inputs what the program runs on
+   */
+  loadBalancersOf?(resource: { type: string; name: string; args: Record<string, unknown> }, inputs: JsonObject): string[];
 }
 
 /** What the resource providers of one update get from the operator. */

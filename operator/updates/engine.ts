@@ -12,7 +12,7 @@ import type { StackRecord } from './state/stack-record';
 import type { StoredStack } from './state/state-store';
 import { StackStates } from './stack-states';
 import { StackQueue } from './stack-queue';
-import type { ChangeCounts, StackState, StackUpdate, UpdateHooks, UpdateResult, Updates } from './update';
+import type { ChangeCounts, ExtensionUse, StackState, StackUpdate, UpdateHooks, UpdateResult, Updates } from './update';
 import { WorkerPool } from './worker-pool';
 import { WorkerProcess } from './worker-process';
 
@@ -186,6 +186,7 @@ export class UpdateEngine implements Updates {
       validUntil: 0,
       ...(modulePath === undefined ? {} : { modulePath }),
       ...(update.inputs === undefined ? {} : { inputs: update.inputs }),
+      ...(update.extension === undefined ? {} : { extension: update.extension }),
       ...(stored === undefined ? {} : { stateVersion: stored.version }),
     };
   }
@@ -204,8 +205,13 @@ function merge(older: Job, newer: Job): Job {
 }
 
 /** Hash of everything that decides what the program makes. */
-function hashOf({ inputs, programVersion, providerKind }: StackUpdate): string {
-  return inputs === undefined ? '' : hashJson({ inputs, programVersion, providerKind });
+function hashOf({ inputs, programVersion, providerKind, extension }: StackUpdate): string {
+  return inputs === undefined ? '' : hashJson({ inputs, programVersion, providerKind, extension: hashedPart(extension) });
+}
+
+/** What counts is what an extension says, not where its file is. Without one the hash is as if there were no extensions. */
+function hashedPart(use: ExtensionUse | undefined): object | undefined {
+  return use === undefined ? undefined : { ...use, module: use.module?.digest };
 }
 
 function isUnchanged(update: StackUpdate, record: StackRecord, hash: string): boolean {

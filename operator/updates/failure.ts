@@ -50,7 +50,11 @@ export function classifyFailure(evidence: FailureEvidence): OperatorError {
   }
   if (gravest !== undefined) return resourceError(stack, gravest, resources.length - 1);
   if (program !== undefined)
-    return new OperatorError(program.code, `stack ${stack}: ${program.message}`, { ...detailOf(program), cause: program });
+    return new OperatorError(program.code, `stack ${stack}: ${program.message}`, {
+      ...detailOf(program),
+      ...(program.resource === undefined ? {} : { resource: program.resource }),
+      cause: program,
+    });
   return fromWords(evidence);
 }
 

@@ -2,7 +2,7 @@ import type { ErrorCode } from '../base/errors';
 import { OperatorError } from '../base/errors';
 import type { JsonObject } from '../base/json';
 import type { StateLocation } from './state/state-store';
-import type { ChangeCounts } from './update';
+import type { ChangeCounts, ExtensionUse } from './update';
 
 /** What a worker needs to run one update: JSON, so that another executor could stand behind the same boundary. */
 export interface UpdateRequest {
@@ -17,6 +17,7 @@ export interface UpdateRequest {
   /** undefined = destroy. */
   inputs?: JsonObject;
   inputsHash: string;
+  extension?: ExtensionUse;
   /** The provider's Cloud.workerSettings(): never stored, never logged. */
   settings: JsonObject;
   state: StateLocation;

@@ -1,6 +1,8 @@
 import type { Drift, StackResource } from '../../crds';
 import type { JsonObject } from '../base/json';
+import type { LoadBalancer } from '../../extensions';
 import type { DiscoveredResource } from '../../providers/provider';
+import type { ExtensionModule } from './extension-module';
 
 /** What a stack should be, as operator/cloud/ asks for it. */
 export interface StackUpdate {
@@ -21,7 +23,16 @@ export interface StackUpdate {
   deadlineMs?: number;
   /** Run even when the hash is the stored one (found drift). */
   force?: boolean;
+  /** What the operator's extension in code does in this stack; absent = nothing. */
+  extension?: ExtensionUse;
 }
+
+/** The part of an extension in a stack (docs/extend.md). */
+export type ExtensionUse =
+  /** The provider's program runs, its resources transformed. */
+  | { role: 'transform'; module: ExtensionModule; loadBalancers: LoadBalancer[] }
+  /** The extension's own program runs, on the stack's inputs (StackOutputs). Without a module the stack can only be destroyed. */
+  | { role: 'extra'; module?: ExtensionModule };
 
 /** How an update ended. */
 export interface UpdateResult {

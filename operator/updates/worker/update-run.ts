@@ -13,6 +13,7 @@ import type { StateEndpoint } from './endpoint/endpoint';
 import { UpdateSession } from './endpoint/session';
 import { EngineEvents } from './engine-events';
 import { engineEnvironment, type WorkerFolders } from './environment';
+import { extendedModule } from './extension/extended-module';
 import { WatchedProgram } from './program';
 import { EngineCommand, type EngineExit } from './pulumi-command';
 import type { Validity } from './validity';
@@ -70,8 +71,9 @@ export class UpdateRun {
   async execute(): Promise<RunResult> {
     const servers: ResourceProviderServer[] = [];
     try {
-      const module = loadWorkerModule(this.request.providerKind, this.request.modulePath);
-      this.#program = new WatchedProgram(module, this.request.inputs, () => this.#mark('programMs'));
+      const { providerKind, modulePath, extension, inputs } = this.request;
+      const module = extendedModule(loadWorkerModule(providerKind, modulePath), extension, inputs === undefined);
+      this.#program = new WatchedProgram(module, inputs, () => this.#mark('programMs'));
       await this.#openSession();
       const providers = module.resourceProviders(this.request.settings, {
         stack: this.request.stack,

@@ -14,6 +14,10 @@ export const ANNOTATIONS = {
   pause: `${GROUP}/pause`,
   /** Any token; a new one asks for a pass now and is echoed in `status.lastHandledReconcile`. */
   reconcile: `${GROUP}/reconcile`,
+  /** On a CloudStack: UIDs of members that vanished without a deletion, to be taken out of the cloud; or the stack's incarnation for all of it. */
+  release: `${GROUP}/release`,
+  /** Hash of the plan that a person approves, on the object whose change waits. */
+  approve: `${GROUP}/approve`,
 } as const;
 
 /** On a CloudLoadBalancer: UID of the Service that it was made for; it outlives the owner reference when the Service is deleted with `--cascade=orphan`. */

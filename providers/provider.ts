@@ -72,6 +72,18 @@ export interface LoadBalancerInput {
   /** UID of the Service that owns it, or its own UID: the base of cloud names. */
   ownerUID: string;
   spec: CloudLoadBalancerSpec;
+  /** Raised by every replacement, and part of the cloud names; absent = the first generation, whose names are upstream's. */
+  generation?: number;
+  /** The generation before, which stays in the cloud beside this one for now. */
+  retiring?: { input: LoadBalancerInput; until?: string };
+}
+
+/** A change that the cloud can't make in place to what carries traffic. */
+export interface Replacement {
+  /** What is replaced, and because of what: the beginning of a sentence. */
+  why: string;
+  /** It needs what exists only once, such as an address that was asked for: the old one goes first, with a gap in traffic. */
+  gap: boolean;
 }
 
 export interface LoadBalancers {
@@ -81,6 +93,11 @@ export interface LoadBalancers {
   validate(spec: CloudLoadBalancerSpec): Problem[];
   /** Inputs of the program for one stack. Pure and deterministic: its hash decides whether the engine runs. */
   render(stack: string, inputs: LoadBalancerInput[]): JsonObject;
+  /**
+   * What of a load balancer must be replaced for a change; undefined = the change is made in place. Absent = never. Pure.
+   * Without a gap, `render` gets an input with a higher generation and the old one as `retiring`: both are to be made, under names of their own.
+   */
+  replacement?(accepted: LoadBalancerInput, wanted: LoadBalancerInput): Replacement | undefined;
   /** Reads one load balancer's results from the stack's outputs; undefined when they are not there. Pure. */
   results(outputs: JsonObject, uid: string): LoadBalancerResult | undefined;
   /**
@@ -92,7 +109,9 @@ export interface LoadBalancers {
 }
 
 export interface LoadBalancerResult {
+  /** Points of entry of the newest generation. */
   ingress: Ingress[];
+  /** Those of all generations. */
   targetGroups: TargetGroup[];
 }
 
@@ -102,6 +121,8 @@ export interface TargetGroup {
   id: string;
   /** Node port that the targets listen on. */
   port: number;
+  /** The stack that made it. What bears the mark of another stack or cluster is not written to (OperatorError Conflict). */
+  stack?: string;
 }
 
 /** One Node as a member. */

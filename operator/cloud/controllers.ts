@@ -1,4 +1,4 @@
-import { FIELD_MANAGERS, CLOUD_LOAD_BALANCERS, CLOUD_PROVIDERS, CLOUD_ROUTES } from '../../crds';
+import { ANNOTATIONS, FIELD_MANAGERS, CLOUD_LOAD_BALANCERS, CLOUD_PROVIDERS, CLOUD_ROUTES } from '../../crds';
 import type { Clock } from '../base/clock';
 import type { Logger } from '../base/log';
 import type { EventRecorder, KubeApi, Store } from '../kube/api';
@@ -141,8 +141,9 @@ export class CloudControllers {
         if (previous === undefined || current === undefined) this.providerQueue.add((current ?? previous)?.spec.provider ?? '');
       }),
     );
-    const unsubscribeRecords = this.options.stores.stacks.onChange(({ key, current }) => {
+    const unsubscribeRecords = this.options.stores.stacks.onChange(({ key, previous, current }) => {
       if (current === undefined) [this.loadBalancers, this.routes].forEach((controller) => controller.refresh(key));
+      else if (releaseOf(current) !== releaseOf(previous)) this.controllerOf(current.spec.kind).look(key);
     });
     const unsubscribe = this.options.stores.nodes.onChange(({ key, current }) => {
       if (current !== undefined) this.mirrorQueue.add(key);
@@ -154,6 +155,10 @@ export class CloudControllers {
       unsubscribeRecords();
       cancel?.();
     };
+  }
+
+  private controllerOf(kind: StoredStack['spec']['kind']): Pick<StackController<StoredRoute>, 'look'> {
+    return kind === 'Routes' ? this.routes : this.loadBalancers;
   }
 
   private sweepRecords(): void {
@@ -220,8 +225,11 @@ export class CloudControllers {
     const { registry, updates, events, clusterID, isValid, onUpdate, clock, logger } = this.options;
     const index = new StackIndex();
     const writer = this.writer(resource);
+    const stacks = this.queue(`${resource.plural}-stacks`);
     const reconciler = new StackReconciler<O>({
       ...{ kind, store, index, registry, updates, writer, events, clusterID, isValid, onUpdate, clock },
+      again: (stack, afterMs) => stacks.addAfter(stack, afterMs),
+      backOff: RETRY,
       record: this.record,
       logger: logger.child({ kind: resource.kind }),
     });
@@ -233,7 +241,7 @@ export class CloudControllers {
       registry,
       reconciler,
       writer,
-      stacks: this.queue(`${resource.plural}-stacks`),
+      stacks,
     });
   }
 
@@ -249,4 +257,8 @@ export class CloudControllers {
   private queue(name: string): KeyedQueue {
     return this.options.makeQueue(name, RETRY);
   }
+}
+
+function releaseOf(stack: StoredStack | undefined): string | undefined {
+  return stack?.metadata.annotations?.[ANNOTATIONS.release];
 }

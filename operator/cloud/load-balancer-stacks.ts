@@ -8,20 +8,20 @@ import {
 import type { JsonObject, LoadBalancerInput, LoadBalancers, Problem } from '../../providers/provider';
 import { OperatorError } from '../base/errors';
 import { keyOf } from '../kube/object';
-import type { UpdateResult } from '../updates/update';
 import type { Verdict } from './conditions';
+import { keyOfInput } from './member-input';
 import type { MemberKeeper } from './member-keeper';
 import { policyProblems } from './policy';
 import type { ConnectedCloud, RegisteredCloud } from './registry';
 import type { Stored } from './stored';
-import type { Knowledge, StackKind, StatusFields } from './stack-kind';
+import type { Knowledge, Settlement, StackKind, StatusFields } from './stack-kind';
 import { stackName } from './stack-name';
 import type { Vouchers } from './vouchers';
 
 export type StoredLoadBalancer = Stored<CloudLoadBalancerSpec, CloudLoadBalancerStatus>;
 
 /** Stacks that carry load balancers: grouped by placement, their targets kept by the members path. */
-export class LoadBalancerStacks implements StackKind<StoredLoadBalancer> {
+export class LoadBalancerStacks implements StackKind<StoredLoadBalancer, LoadBalancerInput> {
   readonly kind: CloudStackSpec['kind'] = 'LoadBalancer';
 
   constructor(
@@ -50,38 +50,63 @@ export class LoadBalancerStacks implements StackKind<StoredLoadBalancer> {
     return [...policy, ...capability(cloud).validate(object.spec)];
   }
 
-  render(stack: string, objects: StoredLoadBalancer[], cloud: ConnectedCloud): JsonObject {
-    return capability(cloud).render(stack, objects.map(inputOf));
+  readonly inputOf = inputOf;
+
+  /** Its ports at its addresses; who asks for no address gets the one that all of the placement and scheme share. */
+  claims({ spec }: LoadBalancerInput): string[] {
+    const { addresses = [], scheme, listeners } = spec;
+    const places = addresses.length > 0 ? addresses : [`the shared ${scheme.toLowerCase()} address`];
+    return places.flatMap((place) => listeners.map(({ port, protocol }) => `port ${port}/${protocol} of ${place}`));
+  }
+
+  render(stack: string, inputs: LoadBalancerInput[], cloud: ConnectedCloud): JsonObject {
+    return capability(cloud).render(stack, inputs);
+  }
+
+  attribute(error: OperatorError, inputs: LoadBalancerInput[], cloud: ConnectedCloud): string[] {
+    return capability(cloud).attribute?.(error, inputs) ?? [];
   }
 
   async settle(
+    settlement: Settlement,
     object: StoredLoadBalancer,
-    cloud: ConnectedCloud,
-    result: UpdateResult,
+    input: LoadBalancerInput,
   ): Promise<{ fields: StatusFields; verdict: Verdict }> {
-    const found = capability(cloud).results(result.outputs, object.metadata.uid);
-    if (found === undefined) {
-      throw new OperatorError('Unknown', `the stack's outputs say nothing of ${keyOf(object.metadata)}`, {
-        remedy: 'Delete the CloudLoadBalancer to make it anew.',
-      });
-    }
-    await this.members.sync(cloud.name, found.targetGroups);
-    this.vouchers.vouch(object.metadata, found.ingress);
-    const address = addressOf(found.ingress);
+    const { stack, cloud, result } = settlement;
+    const ingress = await this.register(settlement, input);
+    this.vouchers.vouch(object.metadata, ingress);
+    const address = addressOf(ingress);
     const targets = this.members.targets(cloud.name).length;
     const fields: StatusFields = {
       ...this.identity(object),
-      stack: this.stackOf(object, cloud),
+      stack,
       incarnation: result.incarnation,
       address,
-      ports: object.spec.listeners.map(({ port, protocol }) => `${port}/${protocol}`).join(','),
-      ingress: found.ingress,
+      ports: input.spec.listeners.map(({ port, protocol }) => `${port}/${protocol}`).join(','),
+      ingress,
     };
     const message =
       targets === 0
         ? `serving at ${address ?? 'no address'}, but no Node is eligible as a target`
         : `serving at ${address ?? 'no address'}`;
     return { fields, verdict: { state: 'Ready', message } };
+  }
+
+  async keep(settlement: Settlement, input: LoadBalancerInput): Promise<void> {
+    await this.register(settlement, input);
+  }
+
+  /** Brings the targets of one member's groups up to date. @returns its points of entry */
+  private async register({ stack, cloud, result }: Settlement, input: LoadBalancerInput): Promise<Ingress[]> {
+    const found = capability(cloud).results(result.outputs, input.uid);
+    if (found === undefined) {
+      throw new OperatorError('Unknown', `the stack's outputs say nothing of ${keyOfInput(input)}`, {
+        remedy: 'Delete the CloudLoadBalancer to make it anew.',
+      });
+    }
+    const groups = found.targetGroups.map((group) => ({ ...group, stack }));
+    await this.members.sync(cloud.name, groups);
+    return found.ingress;
   }
 
   keptFields(object: StoredLoadBalancer, known: Knowledge): StatusFields {

@@ -4,13 +4,13 @@ import { OperatorError } from '../base/errors';
 import type { Verdict } from './conditions';
 import type { ConnectedCloud, RegisteredCloud } from './registry';
 import type { Stored } from './stored';
-import type { StackKind, StatusFields } from './stack-kind';
+import type { Settlement, StackKind, StatusFields } from './stack-kind';
 import { stackName } from './stack-name';
 
 export type StoredRoute = Stored<CloudRouteSpec, CloudRouteStatus>;
 
 /** Stacks that carry routes: sharded by the provider, the shard fixed when the route is first seen. */
-export class RouteStacks implements StackKind<StoredRoute> {
+export class RouteStacks implements StackKind<StoredRoute, RouteInput> {
   readonly kind: CloudStackSpec['kind'] = 'Routes';
 
   stackOf(object: StoredRoute, cloud: RegisteredCloud | undefined): string | undefined {
@@ -24,13 +24,27 @@ export class RouteStacks implements StackKind<StoredRoute> {
     return capability(cloud).validate(object.spec);
   }
 
-  render(stack: string, objects: StoredRoute[], cloud: ConnectedCloud): JsonObject {
-    return capability(cloud).render(stack, objects.map(inputOf));
+  readonly inputOf = inputOf;
+
+  claims(): string[] {
+    return [];
   }
 
-  settle(object: StoredRoute, cloud: ConnectedCloud): Promise<{ fields: StatusFields; verdict: Verdict }> {
-    const message = `${object.spec.destinationCIDR} goes to ${object.spec.nodeName}`;
-    return Promise.resolve({ fields: { stack: this.stackOf(object, cloud) }, verdict: { state: 'Ready', message } });
+  render(stack: string, inputs: RouteInput[], cloud: ConnectedCloud): JsonObject {
+    return capability(cloud).render(stack, inputs);
+  }
+
+  attribute(error: OperatorError, inputs: RouteInput[], cloud: ConnectedCloud): string[] {
+    return capability(cloud).attribute?.(error, inputs) ?? [];
+  }
+
+  settle({ stack }: Settlement, _object: StoredRoute, { spec }: RouteInput): Promise<{ fields: StatusFields; verdict: Verdict }> {
+    const message = `${spec.destinationCIDR} goes to ${spec.nodeName}`;
+    return Promise.resolve({ fields: { stack }, verdict: { state: 'Ready', message } });
+  }
+
+  keep(): Promise<void> {
+    return Promise.resolve();
   }
 
   keptFields(object: StoredRoute): StatusFields {

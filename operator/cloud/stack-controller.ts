@@ -51,6 +51,11 @@ export class StackController<O extends Member> extends KindController<O> {
     if (this.own.index.keys(stack).length > 0) this.own.stacks.add(stack);
   }
 
+  /** Looks at one stack again, also where it has no members any more. */
+  look(stack: string): void {
+    this.own.stacks.add(stack);
+  }
+
   /** Has a stack healed whose cloud was found changed. */
   heal(stack: string): void {
     this.own.reconciler.heal(stack);

@@ -1,8 +1,10 @@
 import type { CloudStackSpec, Condition } from '../../crds';
 import type { JsonObject, Problem } from '../../providers/provider';
+import type { OperatorError } from '../base/errors';
 import type { KubeObject } from '../kube/object';
 import type { StackState, UpdateResult } from '../updates/update';
 import type { Verdict } from './conditions';
+import type { MemberInput } from './member-input';
 import type { ConnectedCloud, RegisteredCloud } from './registry';
 
 /** An object that stacks carry. */
@@ -14,17 +16,32 @@ export type Member = KubeObject & {
 /** What a status says besides its conditions. */
 export type StatusFields = Record<string, unknown>;
 
-/** What differs between stacks of load balancers and stacks of routes. */
-export interface StackKind<O extends Member> {
+/** The cloud is as the program says. */
+export interface Settlement {
+  stack: string;
+  cloud: ConnectedCloud;
+  result: UpdateResult;
+}
+
+/** What differs between stacks of load balancers and stacks of routes. All but `settle` and `keep` is pure. */
+export interface StackKind<O extends Member, I extends MemberInput = MemberInput> {
   readonly kind: CloudStackSpec['kind'];
   /** Name of the stack that carries the object; undefined while its provider is unknown. */
   stackOf(object: O, cloud: RegisteredCloud | undefined): string | undefined;
-  /** What policy and provider have against it. Pure. */
+  /** What policy and provider have against it. */
   problems(object: O, cloud: ConnectedCloud): Problem[];
-  /** The program's inputs. Pure. */
-  render(stack: string, objects: O[], cloud: ConnectedCloud): JsonObject;
-  /** After the cloud is as the program says: what is left to do for one object, and what its status says then. */
-  settle(object: O, cloud: ConnectedCloud, result: UpdateResult): Promise<{ fields: StatusFields; verdict: Verdict }>;
+  /** What the program gets of the object. */
+  inputOf(object: O): I;
+  /** What only one member of a stack can have, in words. */
+  claims(input: I): string[];
+  /** The program's inputs. */
+  render(stack: string, inputs: I[], cloud: ConnectedCloud): JsonObject;
+  /** UIDs of the members whose fault a failed update of `inputs` is; empty = the error does not say. */
+  attribute(error: OperatorError, inputs: I[], cloud: ConnectedCloud): string[];
+  /** What is left to do for one object, and what its status says then. `input` is what was rendered for it. */
+  settle(settlement: Settlement, object: O, input: I): Promise<{ fields: StatusFields; verdict: Verdict }>;
+  /** What is left to do for a member that has no object. */
+  keep(settlement: Settlement, input: I): Promise<void>;
   /** The part of the object's status that stays true while work goes on or fails. */
   keptFields(object: O, known: Knowledge): StatusFields;
   /** Its earlier version works in the cloud. */

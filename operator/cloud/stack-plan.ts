@@ -1,71 +1,185 @@
 import type { Problem } from '../../providers/provider';
-import type { Verdict } from './conditions';
+import type { OperatorError } from '../base/errors';
+import { verdictOfError, type Verdict } from './conditions';
+import { keyOfInput, type MemberInput } from './member-input';
+import { conflictsOf, type Conflict } from './port-conflicts';
 
 /** A member of a stack, as far as the plan depends on it. */
 export interface MemberFacts<O> {
   object: O;
+  /** What its spec asks for. */
+  input: MemberInput;
+  /** RFC 3339. */
+  createdAt: string;
   deleting: boolean;
   paused: boolean;
   /** What policy and provider have against it; only Errors count. */
   problems: Problem[];
   /** An earlier version of it is in the cloud. */
   serving: boolean;
+  /** Its spec was tried and failed, and the back-off goes on. */
+  held?: OperatorError | undefined;
 }
+
+/** Accepted inputs by UID. */
+export type AcceptedInputs = Readonly<Record<string, MemberInput>>;
 
 export interface StackFacts<O> {
   members: MemberFacts<O>[];
   /** There is state for the stack. */
   known: boolean;
+  /** Kept with the state; undefined where the state does not say (it is new, lost, or of an older version). */
+  accepted: AcceptedInputs | undefined;
+  /** Of these UIDs there are objects, but no members: they are not assigned to a stack at the moment. */
+  elsewhere: ReadonlySet<string>;
+  /** A person has released the missing member with this UID. */
+  released: (uid: string) => boolean;
+  /** A person has released the whole stack. */
+  abandoned: boolean;
   /** CloudProvider.spec.freeze. */
   frozen: boolean;
   provider: string;
+  /** What only one member of the stack can have, such as a port of an address, in words. */
+  claims: (input: MemberInput) => string[];
+}
+
+/** One member in an update. */
+export interface Part<O> {
+  object: O;
+  /** What its spec asks for; absent where that can't be tried now, and `verdict` says why. */
+  candidate?: MemberInput;
+  /** What the member goes on with where its candidate can't be tried, or fails. */
+  accepted?: MemberInput;
+  verdict?: Verdict;
 }
 
 export type StackPlan<O> =
   /** Nothing wanted, nothing known: the record may go. */
   | { kind: 'Forget' }
   /** State without members, none of which left by its deletion: kept until a person releases it. */
-  | { kind: 'Keep' }
+  | { kind: 'Keep'; missing: MemberInput[] }
   /** Nothing is done now; each member gets its verdict. */
   | { kind: 'Hold'; verdicts: { object: O; verdict: Verdict }[] }
-  | { kind: 'Update'; live: O[]; leaving: O[] }
+  | {
+      kind: 'Update';
+      parts: Part<O>[];
+      leaving: O[];
+      /** Vanished without a deletion: they go on with their accepted inputs until a person releases them. */
+      missing: MemberInput[];
+      /** The same, of those that only aren't assigned to the stack at the moment. */
+      elsewhere: MemberInput[];
+      /** Somebody waits for what another member has. */
+      conflicts: boolean;
+    }
   | { kind: 'Destroy'; leaving: O[] };
 
 /** What to do about a stack. Pure; the levers in the order of the design (section 4, Levers). */
 export function planStack<O>(facts: StackFacts<O>): StackPlan<O> {
   const { members } = facts;
-  if (members.length === 0) return facts.known ? { kind: 'Keep' } : { kind: 'Forget' };
-  if (facts.frozen)
-    return hold(members, () =>
-      waiting('Frozen', `CloudProvider ${facts.provider} is frozen (spec.freeze); nothing is written to the cloud`),
-    );
-  if (members.some((member) => member.paused))
-    return hold(members, () => waiting('Paused', 'paused by annotation cloud-operator.dev/pause'));
-  const live = members.filter((member) => !member.deleting);
-  const leaving = members.filter((member) => member.deleting).map((member) => member.object);
-  if (live.length === 0) return { kind: 'Destroy', leaving };
-  if (live.some((member) => errorsOf(member).length > 0)) return hold(members, refusal);
-  return { kind: 'Update', live: live.map((member) => member.object), leaving };
+  const { missing, elsewhere } = withoutMember(facts);
+  if (members.length === 0) return planEmpty(facts, [...missing, ...elsewhere]);
+  if (facts.frozen) return hold(members, () => frozen(facts.provider));
+  if (members.every((member) => member.paused)) return hold(members, () => PAUSED);
+  const leaving = members.filter(isLeaving).map((member) => member.object);
+  const staying = members.filter((member) => !isLeaving(member));
+  if (staying.length + missing.length + elsewhere.length === 0) return { kind: 'Destroy', leaving };
+  const conflicts = conflictsOf([...staying.map((member) => claimant(facts, member)), ...[...missing, ...elsewhere].map(holder(facts))]);
+  const verdicts = new Map(staying.map((member) => [member, obstacle(member, conflicts.get(member.input.uid))]));
+  const parts = staying.map((member) => partOf(member, facts.accepted?.[member.input.uid], verdicts.get(member)));
+  if (parts.some(isUnknown(staying))) return hold(members, (member) => verdicts.get(member) ?? STACK_HELD);
+  const rendered = parts.filter(({ candidate, accepted }) => candidate ?? accepted).length + missing.length + elsewhere.length;
+  if (rendered + leaving.length === 0) return hold(members, (member) => verdicts.get(member) ?? STACK_HELD);
+  return { kind: 'Update', parts, leaving, missing, elsewhere, conflicts: conflicts.size > 0 };
 }
 
-function hold<O>(members: MemberFacts<O>[], verdictFor: (member: MemberFacts<O>) => Verdict): StackPlan<O> {
+/** Nobody asks for the stack. */
+function planEmpty<O>({ known, accepted, abandoned }: StackFacts<O>, left: MemberInput[]): StackPlan<O> {
+  if (!known) return { kind: 'Forget' };
+  return abandoned || (accepted !== undefined && left.length === 0) ? { kind: 'Destroy', leaving: [] } : { kind: 'Keep', missing: left };
+}
+
+/** Accepted inputs whose object is not a member, without those that a person has released. */
+function withoutMember<O>({ members, accepted = {}, elsewhere, released }: StackFacts<O>): {
+  missing: MemberInput[];
+  elsewhere: MemberInput[];
+} {
+  const present = new Set(members.map(({ input }) => input.uid));
+  const absent = Object.values(accepted).filter(({ uid }) => !present.has(uid));
   return {
-    kind: 'Hold',
-    verdicts: members.map((member) => {
-      const verdict = verdictFor(member);
-      return {
-        object: member.object,
-        verdict: verdict.state === 'Ready' ? verdict : { ...verdict, serving: member.serving && verdict.state !== 'Stalled' },
-      };
-    }),
+    missing: absent.filter(({ uid }) => !elsewhere.has(uid) && !released(uid)),
+    elsewhere: absent.filter(({ uid }) => elsewhere.has(uid)),
   };
 }
 
-function refusal<O>(member: MemberFacts<O>): Verdict {
+function partOf<O>({ object, input }: MemberFacts<O>, accepted: MemberInput | undefined, verdict: Verdict | undefined): Part<O> {
+  const fallback = accepted === undefined ? {} : { accepted };
+  return verdict === undefined ? { object, candidate: input, ...fallback } : { object, verdict, ...fallback };
+}
+
+/** It is in the cloud, but with which input is not known: leaving it out of an update would delete it. */
+function isUnknown<O>(staying: readonly MemberFacts<O>[]): (part: Part<O>, index: number) => boolean {
+  return ({ candidate, accepted }, index) => candidate === undefined && accepted === undefined && staying[index]?.serving === true;
+}
+
+/** Why a member's spec can't be tried now. */
+function obstacle<O>(member: MemberFacts<O>, conflict: Conflict | undefined): Verdict | undefined {
+  const verdict = ownObstacle(member) ?? (conflict === undefined ? undefined : waitingFor(conflict, member.serving));
+  return verdict === undefined ? undefined : { ...verdict, ...servingOf(member, verdict) };
+}
+
+function ownObstacle<O>(member: MemberFacts<O>): Verdict | undefined {
+  if (member.paused) return PAUSED;
   const errors = errorsOf(member);
-  if (errors.length === 0) return waiting('StackHeld', 'another load balancer of the same placement is invalid; see the CloudStack');
-  const text = errors.map((problem) => problem.message).join('; ');
-  return { state: 'Stalled', reason: 'Invalid', message: member.serving ? `${text}. The last good version keeps serving.` : text };
+  if (errors.length > 0) return stalled('Invalid', errors.map((problem) => problem.message).join('; '), member.serving);
+  return member.held === undefined ? undefined : verdictOfError(member.held, member.serving);
+}
+
+function waitingFor({ claim, incumbent }: Conflict, serving: boolean): Verdict {
+  return stalled('PortConflict', `${claim} belongs to ${incumbent}; it goes on by itself when that is free, or take another port`, serving);
+}
+
+function claimant<O>(facts: StackFacts<O>, member: MemberFacts<O>): Parameters<typeof conflictsOf>[0][number] {
+  const { input, createdAt } = member;
+  const before = facts.accepted?.[input.uid];
+  const claims = { held: before === undefined ? [] : facts.claims(before) };
+  const able = ownObstacle(member) === undefined;
+  return { uid: input.uid, key: keyOfInput(input), createdAt, ...claims, ...(able ? { wanted: facts.claims(input) } : {}) };
+}
+
+/** A member without an object still has what it has. */
+function holder<O>({ claims }: StackFacts<O>): (input: MemberInput) => Parameters<typeof conflictsOf>[0][number] {
+  return (input) => ({ uid: input.uid, key: keyOfInput(input), createdAt: '', held: claims(input) });
+}
+
+function isLeaving<O>({ deleting, paused }: MemberFacts<O>): boolean {
+  return deleting && !paused;
+}
+
+function hold<O>(members: MemberFacts<O>[], verdictFor: (member: MemberFacts<O>) => Verdict): StackPlan<O> {
+  const verdicts = members.map((member) => {
+    const verdict = verdictFor(member);
+    return { object: member.object, verdict: { ...verdict, ...servingOf(member, verdict) } };
+  });
+  return { kind: 'Hold', verdicts };
+}
+
+/** Ready stays true while work only waits; where a person is needed, it must be seen. */
+function servingOf<O>({ serving, held }: MemberFacts<O>, verdict: Verdict): { serving?: boolean } {
+  return verdict.state === 'Ready' ? {} : { serving: serving && verdict.state !== 'Stalled' && held === undefined };
+}
+
+const PAUSED: Verdict = waiting('Paused', 'paused by annotation cloud-operator.dev/pause');
+const STACK_HELD: Verdict = waiting(
+  'StackHeld',
+  'another load balancer of the same placement can’t be tried, and what it has in the cloud is not known; see its condition',
+);
+
+function frozen(provider: string): Verdict {
+  return waiting('Frozen', `CloudProvider ${provider} is frozen (spec.freeze); nothing is written to the cloud`);
+}
+
+function stalled(reason: string, text: string, serving: boolean): Verdict {
+  return { state: 'Stalled', reason, message: serving ? `${text}. The last good version keeps serving.` : text };
 }
 
 function waiting(reason: string, message: string): Verdict {

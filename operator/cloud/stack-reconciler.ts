@@ -1,16 +1,22 @@
 import { ANNOTATIONS, CLEANUP_FINALIZER, type CloudStackSpec } from '../../crds';
 import type { Clock } from '../base/clock';
 import { OperatorError, toOperatorError } from '../base/errors';
+import { hashJson, type JsonObject } from '../base/json';
 import type { Logger } from '../base/log';
+import type { BackOffLimits } from '../kube/back-off';
 import type { EventRecorder, Store } from '../kube/api';
-import { keyOf, type KubeObject } from '../kube/object';
-import type { StackUpdate, UpdateHooks, UpdateResult, Updates } from '../updates/update';
-import { verdictOfError, type Verdict } from './conditions';
+import { keyOf } from '../kube/object';
+import type { StackState, StackUpdate, UpdateHooks, UpdateResult, Updates } from '../updates/update';
+import { CandidateHolds } from './candidate-holds';
+import { isolate, type TrialResult } from './isolate';
+import { keyOfInput, type MemberInput } from './member-input';
+import { MemberReports } from './member-reports';
 import type { ObjectWriter } from './object-writer';
 import type { CloudRegistry, ConnectedCloud } from './registry';
 import type { StackIndex } from './stack-index';
-import type { Knowledge, Member, StackKind, StatusFields } from './stack-kind';
-import { planStack, type StackPlan } from './stack-plan';
+import type { Member, Settlement, StackKind } from './stack-kind';
+import { acceptedOf, inputOfPart, inputsOf, suspectsOf, type UpdatePlan } from './stack-parts';
+import { planStack, type AcceptedInputs, type MemberFacts, type Part, type StackFacts, type StackPlan } from './stack-plan';
 import { changesText, type StackRecord } from './stack-record';
 
 export interface StackReconcilerOptions<O extends Member> {
@@ -26,20 +32,44 @@ export interface StackReconcilerOptions<O extends Member> {
   isValid: () => boolean;
   /** Told how each update ended: `Updated`, `Destroyed`, or the code of the OperatorError. */
   onUpdate: (provider: string, result: string, tookMs: number) => void;
+  /** Asks for another pass over a stack after so many milliseconds. */
+  again: (stack: string, afterMs: number) => void;
+  /** Of candidates that failed. */
+  backOff: BackOffLimits;
   clock: Clock;
   logger: Logger;
+}
+
+/** What one run of the engine is asked for. */
+interface Run<O> {
+  /** Absent = everything is deleted. */
+  inputs?: JsonObject;
+  accepted?: JsonObject;
+  /** Names of those that the stack carries. */
+  members: string[];
+  /** Those for whom the run is made. */
+  objects: O[];
+}
+
+interface Ran {
+  result: UpdateResult;
+  /** False when there was nothing to do. */
+  engine: boolean;
 }
 
 /** Brings one stack after another to what its members ask for: gather → plan → act. The caller's queue sees to one pass per stack at a time. */
 export class StackReconciler<O extends Member> {
   /** Stacks whose cloud was found changed: run even when the inputs are the stored ones. */
   private readonly drifted = new Set<string>();
-  /** Stacks whose newest pass failed, and the objects (UID and generation) that say so. */
-  private readonly failing = new Map<string, Set<string>>();
-  /** What the passes that run know of their stacks. */
-  private readonly knowledge = new Map<string, Knowledge>();
+  private readonly reports: MemberReports<O>;
+  private readonly holds: CandidateHolds;
+  /** Failures that concern some of a stack's members only. */
+  private readonly concerned = new WeakMap<OperatorError, O[]>();
 
-  constructor(private readonly options: StackReconcilerOptions<O>) {}
+  constructor(private readonly options: StackReconcilerOptions<O>) {
+    this.reports = new MemberReports(options);
+    this.holds = new CandidateHolds(options.clock, options.backOff);
+  }
 
   /** The next pass over the stack heals what was found. */
   heal(stack: string): void {
@@ -48,35 +78,35 @@ export class StackReconciler<O extends Member> {
 
   /** Its newest pass failed: it is tried again after its back-off. */
   isFailing(stack: string): boolean {
-    return this.failing.has(stack);
+    return this.reports.isFailing(stack);
   }
 
   /** One pass. @throws OperatorError: the queue tries again later */
   async reconcile(stack: string): Promise<void> {
     const members = this.members(stack);
-    const provider = members[0]?.spec.provider;
+    const provider = members[0]?.spec.provider ?? this.options.record.providerOf(stack);
     try {
-      const cloud = provider === undefined ? undefined : this.options.registry.connected(provider);
+      const cloud = this.cloudOf(provider, members.length > 0);
       const state = await this.options.updates.state(stack);
-      this.knowledge.set(stack, { cloud, state });
-      const plan = planStack({
-        members: members.map((object) => this.facts(stack, object, cloud)),
-        known: state !== undefined,
-        frozen: cloud?.spec.freeze === true,
-        provider: provider ?? '',
-      });
-      await this.act(stack, plan, cloud);
-      this.failing.delete(stack);
+      this.reports.know(stack, { cloud, state });
+      await this.act(stack, planStack(this.facts(stack, members, cloud, state)), cloud);
+      this.reports.passed(stack);
     } catch (thrown) {
       const error = toOperatorError(thrown);
-      const said = this.failing.get(stack) ?? new Set();
-      this.failing.set(stack, said);
+      this.reports.failed(stack);
       if (error.code === 'NotFound' && error.resource !== undefined && provider !== undefined) await this.rediscover(stack, provider);
       if (error.code !== 'Conflict' || error.resource !== undefined) await this.reportFailure(stack, members, error);
       throw error;
     } finally {
-      this.knowledge.delete(stack);
+      this.reports.forget(stack);
     }
+  }
+
+  /** @throws OperatorError that says why the cloud of a stack with members can't be used */
+  private cloudOf(provider: string | undefined, hasMembers: boolean): ConnectedCloud | undefined {
+    if (provider === undefined) return undefined;
+    const connected = this.options.registry.get(provider)?.cloud !== undefined;
+    return hasMembers || connected ? this.options.registry.connected(provider) : undefined;
   }
 
   /** Something that the state speaks of is gone from the cloud: the next pass makes it again. */
@@ -91,54 +121,124 @@ export class StackReconciler<O extends Member> {
   private async act(stack: string, plan: StackPlan<O>, cloud: ConnectedCloud | undefined): Promise<void> {
     if (plan.kind === 'Forget') return this.options.record.removed(stack);
     if (plan.kind === 'Keep') {
-      this.options.record.abandoned(stack);
+      this.options.record.abandoned(stack, plan.missing);
       this.options.logger.warn({ stack }, 'the stack has resources in the cloud but no object asks for them; they are kept until released');
       return;
     }
     if (plan.kind === 'Hold') {
-      for (const { object, verdict } of plan.verdicts) await this.report(object, this.kept(stack, object), verdict);
+      for (const { object, verdict } of plan.verdicts) await this.reports.report(object, this.reports.kept(stack, object), verdict);
       return;
     }
-    if (cloud === undefined) throw new OperatorError('Unknown', `stack ${stack} has members but no cloud`);
-    if (plan.kind === 'Destroy') return this.destroy(stack, plan.leaving, cloud);
+    if (cloud === undefined) throw new OperatorError('Transient', `the cloud of stack ${stack} is not connected`);
+    if (plan.kind === 'Destroy') return this.destroy(stack, plan, cloud);
     return this.update(stack, plan, cloud);
   }
 
-  private async update(stack: string, plan: { live: O[]; leaving: O[] }, cloud: ConnectedCloud): Promise<void> {
-    for (const object of plan.live) await this.options.writer.addFinalizer(object);
-    const inputs = this.options.kind.render(stack, plan.live, cloud);
-    const { result, announced } = await this.run(stack, inputs, plan.live, cloud);
-    this.drifted.delete(stack);
-    for (const object of plan.live) {
-      const { fields, verdict } = await this.options.kind.settle(object, cloud, result);
-      await this.report(object, fields, verdict, announced);
+  private async update(stack: string, plan: UpdatePlan<O>, cloud: ConnectedCloud): Promise<void> {
+    this.options.record.missing(stack, plan.missing);
+    for (const { object, candidate, accepted } of plan.parts) {
+      if ((candidate ?? accepted) !== undefined) await this.options.writer.addFinalizer(object);
     }
+    let engine = false;
+    const trial = await isolate<Part<O>, UpdateResult>({
+      suspects: suspectsOf(plan),
+      restorable: inputsOf(plan, []).length + plan.leaving.length > 0,
+      attempt: async (chosen) => {
+        const ran = await this.attempt(stack, plan, chosen, cloud);
+        engine ||= ran.engine;
+        return ran.result;
+      },
+      attribute: (error, chosen) => {
+        const uids = this.options.kind.attribute(error, inputsOf(plan, chosen), cloud);
+        return chosen.filter(({ object }) => uids.includes(object.metadata.uid));
+      },
+    });
+    this.drifted.delete(stack);
     for (const object of plan.leaving) await this.options.writer.removeFinalizer(object);
+    await this.settle(plan, trial, { stack, cloud, result: trial.result });
+    // What was given up now may be what others wait for.
+    if (plan.conflicts && engine) this.options.again(stack, 0);
   }
 
-  private async destroy(stack: string, leaving: O[], cloud: ConnectedCloud): Promise<void> {
+  private attempt(stack: string, plan: UpdatePlan<O>, chosen: readonly Part<O>[], cloud: ConnectedCloud): Promise<Ran> {
+    const inputs = inputsOf(plan, chosen);
+    const rendered = plan.parts.filter((part) => inputs.some(({ uid }) => uid === part.object.metadata.uid));
+    const parts = this.drifted.has(stack) ? rendered : chosen;
+    const run: Run<O> = {
+      inputs: this.options.kind.render(stack, inputs, cloud),
+      accepted: acceptedOf(inputs),
+      members: inputs.map(keyOfInput).sort(),
+      objects: parts.filter((part) => !this.hasFailed(part)).map(({ object }) => object),
+    };
+    return this.run(stack, run, cloud);
+  }
+
+  /** After the update: targets, statuses, and what waits now. @throws OperatorError the first failure; the others' statuses are right by then */
+  private async settle(plan: UpdatePlan<O>, { failed }: TrialResult<Part<O>, unknown>, settlement: Settlement): Promise<void> {
+    const { stack, cloud, result } = settlement;
+    this.reports.know(stack, { cloud, state: result });
+    const failures: { object: O; error: OperatorError }[] = [];
+    const attempted = async (object: O, work: Promise<void>): Promise<void> => {
+      await work.catch((thrown: unknown) => failures.push({ object, error: toOperatorError(thrown) }));
+    };
+    for (const part of plan.parts) {
+      const failure = failed.find(({ candidate }) => candidate === part)?.error;
+      await attempted(part.object, this.settleOne(part, failure, settlement));
+    }
+    for (const input of [...plan.missing, ...plan.elsewhere]) {
+      await this.options.kind.keep(settlement, input).catch((thrown: unknown) => {
+        this.options.logger.warn({ stack, member: keyOfInput(input), error: toOperatorError(thrown).message }, 'targets not kept');
+      });
+    }
+    const [first] = failures;
+    if (first === undefined) return;
+    this.concerned.set(
+      first.error,
+      failures.map(({ object }) => object),
+    );
+    throw first.error;
+  }
+
+  private async settleOne(part: Part<O>, failure: OperatorError | undefined, settlement: Settlement): Promise<void> {
+    const { object, candidate } = part;
+    const { stack } = settlement;
+    const input = inputOfPart(part, failure === undefined);
+    const settled = input === undefined ? undefined : await this.options.kind.settle(settlement, object, input);
+    if (failure !== undefined) return this.hold(stack, object, failure);
+    if (candidate !== undefined) this.holds.clear(object.metadata.uid);
+    const verdict = part.verdict ?? settled?.verdict;
+    if (verdict !== undefined) await this.reports.report(object, settled?.fields ?? this.reports.kept(stack, object), verdict);
+  }
+
+  /** The object's spec failed, and waits for its turn; it goes on with its accepted input. */
+  private async hold(stack: string, object: O, failure: OperatorError): Promise<void> {
+    const delay = this.holds.fail(object.metadata.uid, versionOf(this.options.kind.inputOf(object), object), failure);
+    this.options.logger.warn(
+      { stack, member: keyOf(object.metadata), code: failure.code, error: failure.message, delay },
+      'candidate held',
+    );
+    this.options.again(stack, delay);
+    await this.reports.fail(stack, [object], failure);
+  }
+
+  private async destroy(stack: string, { leaving }: { leaving: O[] }, cloud: ConnectedCloud): Promise<void> {
     const made = leaving.filter((object) => object.metadata.finalizers?.includes(CLEANUP_FINALIZER));
-    if (made.length > 0) await this.run(stack, undefined, made, cloud);
+    const known = (await this.options.updates.state(stack)) !== undefined;
+    if (made.length > 0 || known) await this.run(stack, { members: made.map(({ metadata }) => keyOf(metadata)), objects: made }, cloud);
     for (const object of made) await this.options.writer.removeFinalizer(object);
     await this.options.record.removed(stack);
   }
 
-  private async run(
-    stack: string,
-    inputs: StackUpdate['inputs'],
-    objects: O[],
-    cloud: ConnectedCloud,
-  ): Promise<{ result: UpdateResult; announced: boolean }> {
+  private async run(stack: string, { inputs, accepted, members, objects }: Run<O>, cloud: ConnectedCloud): Promise<Ran> {
     const spec = this.stackSpec(cloud.name);
-    const names = objects.map((object) => keyOf(object.metadata));
     const verb = inputs === undefined ? 'Destroy' : 'Update';
     let announcing: Promise<void> | undefined;
     const hooks: UpdateHooks = {
       isValid: this.options.isValid,
       discover: async () => (await cloud.cloud.discover?.([stack]))?.get(stack) ?? [],
       onStart: () => {
-        this.options.record.started(stack, spec, names, verb);
-        announcing = this.announce(stack, objects, verb === 'Destroy' ? 'Deleting' : 'Updating');
+        this.options.record.started(stack, spec, members, verb);
+        announcing = this.reports.announce(stack, objects, verb === 'Destroy' ? 'Deleting' : 'Updating');
       },
     };
     const update: StackUpdate = {
@@ -149,6 +249,7 @@ export class StackReconciler<O extends Member> {
       programVersion: cloud.module.programVersion,
       clusterID: this.options.clusterID,
       inputs,
+      ...(accepted === undefined ? {} : { accepted }),
       settings: cloud.cloud.workerSettings(),
       force: this.drifted.has(stack),
     };
@@ -157,44 +258,31 @@ export class StackReconciler<O extends Member> {
       const result = await this.options.updates.run(update, hooks);
       await announcing;
       if (announcing !== undefined) this.options.onUpdate(cloud.name, result.result, result.durationMs);
-      if (announcing !== undefined) this.celebrate(stack, spec, objects, result);
-      else if (result.result === 'Unchanged') this.options.record.unchanged(stack, spec, names, result);
-      return { result, announced: announcing !== undefined };
+      if (announcing !== undefined) this.celebrate(stack, spec, { members, objects }, result);
+      else if (result.result === 'Unchanged') this.options.record.unchanged(stack, spec, members, result);
+      return { result, engine: announcing !== undefined };
     } catch (thrown) {
       await announcing;
-      this.options.onUpdate(cloud.name, toOperatorError(thrown).code, this.options.clock.monotonic() - startedAt);
-      throw thrown;
+      const error = toOperatorError(thrown);
+      this.options.onUpdate(cloud.name, error.code, this.options.clock.monotonic() - startedAt);
+      if (announcing !== undefined) this.options.record.failed(stack, spec, members, error);
+      throw error;
     }
   }
 
-  private celebrate(stack: string, spec: CloudStackSpec, objects: O[], result: UpdateResult): void {
+  private celebrate(
+    stack: string,
+    spec: CloudStackSpec,
+    { members, objects }: Pick<Run<O>, 'members' | 'objects'>,
+    result: UpdateResult,
+  ): void {
     const changes = changesText(result.changes);
     this.options.logger.info({ stack, changes, ms: Math.round(result.durationMs), cloudCalls: result.cloudCalls }, 'stack updated');
     if (result.result === 'Destroyed') return;
-    this.options.record.succeeded(
-      stack,
-      spec,
-      objects.map((object) => keyOf(object.metadata)),
-      result,
-    );
+    this.options.record.succeeded(stack, spec, members, result);
     const seconds = (result.durationMs / 1000).toFixed(1);
     for (const object of objects)
       this.options.events.event(object, 'Normal', 'Updated', `Stack ${stack} updated in ${seconds} s (${changes})`);
-  }
-
-  /** An object that says why the last try failed goes on saying so while the same is tried again. */
-  private async announce(stack: string, objects: O[], reason: 'Updating' | 'Deleting'): Promise<void> {
-    for (const object of objects) {
-      if (this.failing.get(stack)?.has(versionOf(object)) === true) continue;
-      const verdict: Verdict = {
-        state: 'Reconciling',
-        reason,
-        message: reason === 'Updating' ? 'Pulumi is bringing the cloud to this spec' : 'Pulumi is deleting the cloud resources',
-        serving: reason === 'Updating' && this.serving(stack, object),
-      };
-      const fields = { ...this.kept(stack, object), stack };
-      await this.report(object, fields, verdict).catch((thrown: unknown) => this.complain(object, thrown));
-    }
   }
 
   private async reportFailure(stack: string, members: O[], error: OperatorError): Promise<void> {
@@ -202,42 +290,56 @@ export class StackReconciler<O extends Member> {
     const provider = members[0]?.spec.provider;
     if (provider === undefined) return;
     // Stopped by ourselves, at the end of the process or of the lease: whoever goes on says how it went.
-    for (const object of error.code === 'Canceled' ? [] : members) {
-      this.failing.get(stack)?.add(versionOf(object));
-      const serving = this.serving(stack, object);
-      const verdict = verdictOfError(error, serving && object.metadata.deletionTimestamp === undefined);
-      this.options.events.event(object, 'Warning', 'UpdateFailed', verdict.message);
-      const fields = { ...this.kept(stack, object), stack };
-      await this.report(object, fields, verdict, true).catch((thrown: unknown) => this.complain(object, thrown));
-    }
+    if (error.code !== 'Canceled') await this.reports.fail(stack, this.concerned.get(error) ?? members, error);
     const names = members.map((object) => keyOf(object.metadata));
     if (this.options.registry.get(provider)?.cloud !== undefined) {
       this.options.record.failed(stack, this.stackSpec(provider), names, error);
     }
   }
 
-  /** @param always write even when the cache shows the same status: the cache may be behind a write of this pass */
-  private async report(object: O, fields: StatusFields, verdict: Verdict, always = false): Promise<void> {
-    const token = object.metadata.annotations?.[ANNOTATIONS.reconcile];
-    await this.options.writer.writeStatus(object, { ...fields, lastHandledReconcile: token }, verdict, always);
-  }
-
-  private facts(stack: string, object: O, cloud: ConnectedCloud | undefined): Parameters<typeof planStack<O>>[0]['members'][number] {
+  private facts(stack: string, members: O[], cloud: ConnectedCloud | undefined, state: StackState | undefined): StackFacts<O> {
+    const { kind, record } = this.options;
+    const accepted = state?.accepted as unknown as AcceptedInputs | undefined;
+    const released = record.released(stack);
     return {
-      object,
-      deleting: object.metadata.deletionTimestamp !== undefined,
-      paused: object.metadata.annotations?.[ANNOTATIONS.pause] !== undefined,
-      problems: cloud === undefined ? [] : this.options.kind.problems(object, cloud),
-      serving: this.serving(stack, object),
+      members: members.map((object) => this.memberFacts(stack, object, cloud)),
+      known: state !== undefined,
+      accepted,
+      elsewhere: this.elsewhere(members, Object.keys(accepted ?? {})),
+      released: (uid) => released.has(uid),
+      abandoned: state !== undefined && released.has(state.incarnation),
+      frozen: cloud?.spec.freeze === true,
+      provider: cloud?.name ?? '',
+      claims: (input) => kind.claims(input),
     };
   }
 
-  private kept(stack: string, object: O): StatusFields {
-    return this.options.kind.keptFields(object, this.knowledge.get(stack) ?? {});
+  private memberFacts(stack: string, object: O, cloud: ConnectedCloud | undefined): MemberFacts<O> {
+    const { uid, creationTimestamp, deletionTimestamp, annotations } = object.metadata;
+    const input = this.options.kind.inputOf(object);
+    return {
+      object,
+      input,
+      createdAt: creationTimestamp,
+      deleting: deletionTimestamp !== undefined,
+      paused: annotations?.[ANNOTATIONS.pause] !== undefined,
+      problems: cloud === undefined ? [] : this.options.kind.problems(object, cloud),
+      serving: this.reports.serving(stack, object),
+      held: this.holds.of(uid, versionOf(input, object)),
+    };
   }
 
-  private serving(stack: string, object: O): boolean {
-    return this.options.kind.serving(object, this.knowledge.get(stack) ?? {});
+  /** Of the accepted inputs' UIDs those that have an object which is no member now. */
+  private elsewhere(members: O[], accepted: string[]): Set<string> {
+    const present = new Set(members.map(({ metadata }) => metadata.uid));
+    const absent = new Set(accepted.filter((uid) => !present.has(uid)));
+    if (absent.size === 0) return absent;
+    const uids = this.options.store.list().map(({ metadata }) => metadata.uid);
+    return new Set(uids.filter((uid) => absent.has(uid)));
+  }
+
+  private hasFailed({ object, candidate }: Part<O>): boolean {
+    return candidate !== undefined && this.holds.hasFailed(object.metadata.uid, versionOf(candidate, object));
   }
 
   private members(stack: string): O[] {
@@ -250,15 +352,9 @@ export class StackReconciler<O extends Member> {
   private stackSpec(provider: string): CloudStackSpec {
     return { provider, kind: this.options.kind.kind, project: 'cloud-operator' };
   }
-
-  private complain(object: O, thrown: unknown): void {
-    this.options.logger.warn(
-      { object: keyOf(object.metadata), error: toOperatorError(thrown).message },
-      'status not written; the next pass writes it',
-    );
-  }
 }
 
-function versionOf({ metadata }: KubeObject): string {
-  return `${metadata.uid} ${metadata.generation}`;
+/** A candidate; asking for a pass (annotation reconcile) makes it another one, which is tried at once. */
+function versionOf(input: MemberInput, { metadata }: Member): string {
+  return hashJson([input, metadata.annotations?.[ANNOTATIONS.reconcile]]);
 }

@@ -1,13 +1,25 @@
 import { isDeepStrictEqual } from 'node:util';
-import { FIELD_MANAGERS, type Attempt, type CloudStackSpec, type CloudStackStatus, type Drift, CLOUD_STACKS } from '../../crds';
+import {
+  ANNOTATIONS,
+  FIELD_MANAGERS,
+  type Attempt,
+  type Condition,
+  type CloudStackSpec,
+  type CloudStackStatus,
+  type Drift,
+  CLOUD_STACKS,
+} from '../../crds';
 import { toOperatorError, type OperatorError } from '../base/errors';
 import type { Logger } from '../base/log';
 import type { KubeApi, Store } from '../kube/api';
 import type { ChangeCounts, UpdateResult } from '../updates/update';
 import { conditionsOf, verdictOfError, type Verdict } from './conditions';
+import { keyOfInput, type MemberInput } from './member-input';
 import type { Stored } from './stored';
 
 const ATTEMPTS_KEPT = 5;
+/** Type of the condition, and reason where nothing but missing members is left. */
+const MEMBER_MISSING = 'MemberMissing';
 
 export type StoredStack = Stored<CloudStackSpec, CloudStackStatus>;
 
@@ -26,6 +38,8 @@ export interface StackRecordOptions {
 export class StackRecord {
   private readonly known = new Map<string, CloudStackStatus>();
   private readonly writing = new Map<string, Promise<void>>();
+  /** What is to be said of members that vanished, by stack. */
+  private readonly missingMembers = new Map<string, string>();
 
   constructor(private readonly options: StackRecordOptions) {}
 
@@ -57,20 +71,44 @@ export class StackRecord {
     const attempts = (before.attempts ?? []).map(asEnded);
     const { inputsHash, incarnation, resources } = result;
     const fields = { members, attempts, inputsHash, incarnation, resources, resourceCount: resources.length, drift: undefined };
-    const isReady = before.conditions?.length === 1 && before.conditions[0]?.status === 'True';
+    const { conditions = [] } = before;
+    const isReady = conditions.every(({ type }) => type === 'Ready' || type === MEMBER_MISSING) && conditions[0]?.status === 'True';
     const known = Object.entries(fields).every(([name, value]) => isDeepStrictEqual(value, before[name as keyof typeof fields]));
     if (known && isReady && this.options.store.get(stack) !== undefined) return;
     this.write(stack, spec, { ...fields, epoch: result.epoch }, { state: 'Ready', message: inTheCloud(resources.length) });
   }
 
-  /** No object asks for the stack any more, but none was deleted either: that needs a person. */
-  abandoned(stack: string): void {
+  /** The CloudProvider of a stack, by its record; undefined where there is none. */
+  providerOf(stack: string): string | undefined {
+    return this.options.store.get(stack)?.spec.provider;
+  }
+
+  /** What people have released, by annotation: UIDs of missing members, or the stack's incarnation for all that it has. */
+  released(stack: string): ReadonlySet<string> {
+    const text = this.options.store.get(stack)?.metadata.annotations?.[ANNOTATIONS.release] ?? '';
+    return new Set(text.split(/[\s,]+/).filter((token) => token !== ''));
+  }
+
+  /** These members vanished without a deletion; said in the next status that is written, and at once where nothing else is to be said. */
+  missing(stack: string, members: readonly MemberInput[]): void {
+    const message = members.length === 0 ? undefined : missingText(stack, members);
+    const said = this.status(stack).conditions?.find(({ type }) => type === MEMBER_MISSING)?.message;
+    if (message === undefined) this.missingMembers.delete(stack);
+    else this.missingMembers.set(stack, message);
     const record = this.options.store.get(stack);
-    const { members = [], conditions = [] } = this.status(stack);
-    if (record === undefined || conditions.some(({ reason }) => reason === 'MemberMissing')) return;
+    if (message !== said && record !== undefined) this.write(stack, record.spec, {});
+  }
+
+  /** No object asks for the stack any more, but none was deleted either: that needs a person. */
+  abandoned(stack: string, missing: readonly MemberInput[]): void {
+    const record = this.options.store.get(stack);
+    const { members = [], conditions = [], incarnation = '' } = this.status(stack);
+    if (record === undefined || conditions.some(({ reason }) => reason === MEMBER_MISSING)) return;
     const who = members.join(', ') || 'its member';
-    const message = `${who} vanished without a deletion, so what the stack has in the cloud is kept; delete it there by hand if nobody needs it`;
-    this.write(stack, record.spec, {}, { state: 'Stalled', reason: 'MemberMissing', message });
+    const release = missing.length > 0 ? missing.map(({ uid }) => uid).join(',') : incarnation;
+    const message = `${who} vanished without a deletion, so what the stack has in the cloud is kept; ${releaseText(stack, release)}`;
+    this.missingMembers.set(stack, message);
+    this.write(stack, record.spec, {}, { state: 'Stalled', reason: MEMBER_MISSING, message });
   }
 
   failed(stack: string, spec: CloudStackSpec, members: string[], error: OperatorError): void {
@@ -91,6 +129,7 @@ export class StackRecord {
   async removed(stack: string): Promise<void> {
     await this.writing.get(stack);
     this.known.delete(stack);
+    this.missingMembers.delete(stack);
     if (this.options.store.get(stack) !== undefined || !this.options.store.synced) await this.options.api.remove(CLOUD_STACKS, stack);
   }
 
@@ -118,7 +157,7 @@ export class StackRecord {
       ...before,
       ...fields,
       observedGeneration: generation,
-      conditions: verdict === undefined ? before.conditions : conditionsOf(verdict, generation, before.conditions ?? [], this.time()),
+      conditions: this.conditions(stack, verdict, generation, before.conditions),
     };
     const status = JSON.parse(
       JSON.stringify({ ...merged, lastAttempt: attemptText((merged as CloudStackStatus).attempts?.[0]) }),
@@ -128,6 +167,17 @@ export class StackRecord {
     const next = previous.then(() => this.send(stack, spec)).catch((thrown: unknown) => this.complain(stack, thrown));
     this.writing.set(stack, next);
     void next.then(() => this.writing.get(stack) === next && this.writing.delete(stack));
+  }
+
+  /** @param verdict absent = as it was */
+  private conditions(stack: string, verdict: Verdict | undefined, generation: number, before: readonly Condition[] = []): Condition[] {
+    const said = before.find(({ type }) => type === MEMBER_MISSING);
+    const own = verdict === undefined ? before.filter((one) => one !== said) : conditionsOf(verdict, generation, before, this.time());
+    const message = this.missingMembers.get(stack);
+    if (message === undefined) return own;
+    const lastTransitionTime = said?.lastTransitionTime ?? this.time();
+    const missing = { type: MEMBER_MISSING, status: 'True', reason: 'Vanished', observedGeneration: generation } as const;
+    return [...own, { ...missing, message, lastTransitionTime }];
   }
 
   /** Sends the newest status; when several were queued, the later sends find nothing new to say. */
@@ -170,4 +220,14 @@ function attemptText(attempt: Attempt | undefined): string | undefined {
   if (attempt === undefined) return undefined;
   const took = attempt.durationMs === undefined ? '' : ` in ${(attempt.durationMs / 1000).toFixed(1)} s`;
   return [`${attempt.kind} ${attempt.result}${took}`, attempt.changes ?? attempt.code].filter((part) => part !== undefined).join(', ');
+}
+
+function missingText(stack: string, members: readonly MemberInput[]): string {
+  const who = members.map(keyOfInput).join(', ');
+  const uids = members.map(({ uid }) => uid).join(',');
+  return `${who} vanished without a deletion; what it has in the cloud goes on as it was. ${releaseText(stack, uids)}`;
+}
+
+function releaseText(stack: string, token: string): string {
+  return `If nobody needs it: kubectl annotate cloudstack ${stack} --overwrite ${ANNOTATIONS.release}=${token}`;
 }

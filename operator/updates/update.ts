@@ -17,6 +17,8 @@ export interface StackUpdate {
   clusterID: string;
   /** Inputs of the program; an emptied stack is destroyed, then its state removed. `undefined` = destroy. */
   inputs: JsonObject | undefined;
+  /** The members' own inputs, from which `inputs` were rendered, by UID: opaque here, stored when the update has succeeded. */
+  accepted?: JsonObject;
   /** Cloud.workerSettings(): credentials of today; never stored. */
   settings: JsonObject;
   /** Deadline of the run in milliseconds. */
@@ -58,6 +60,8 @@ export interface ChangeCounts {
 
 /** What is known of a stack without running anything. */
 export interface StackState {
+  /** StackUpdate.accepted of the last update that succeeded; absent where none said it. */
+  accepted?: JsonObject;
   stack: string;
   project: string;
   inputsHash: string;

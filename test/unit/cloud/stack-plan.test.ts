@@ -1,7 +1,16 @@
-import { planStack, type MemberFacts } from '../../../operator/cloud/stack-plan';
+import { OperatorError } from '../../../operator/base/errors';
+import type { MemberInput } from '../../../operator/cloud/member-input';
+import { acceptedOf, inputsOf, suspectsOf, type UpdatePlan } from '../../../operator/cloud/stack-parts';
+import { planStack, type MemberFacts, type StackFacts, type StackPlan } from '../../../operator/cloud/stack-plan';
 
-const live = (object: string, extra: Partial<MemberFacts<string>> = {}): MemberFacts<string> => ({
-  object,
+/** An input with a port, which it claims, and anything else that tells two versions apart. */
+type Input = MemberInput & { port?: number; version?: number };
+
+const inputOf = (name: string, fields: Partial<Input> = {}): Input => ({ uid: `uid-${name}`, namespace: 'demo', name, ...fields });
+const live = (name: string, extra: Partial<MemberFacts<string>> = {}): MemberFacts<string> => ({
+  object: name,
+  input: inputOf(name),
+  createdAt: '2026-01-01T00:00:00Z',
   deleting: false,
   paused: false,
   problems: [],
@@ -9,42 +18,175 @@ const live = (object: string, extra: Partial<MemberFacts<string>> = {}): MemberF
   ...extra,
 });
 const invalid = { severity: 'Error' as const, field: 'spec.x', value: '1', message: 'spec.x is wrong' };
-const facts = (members: MemberFacts<string>[], extra: { known?: boolean; frozen?: boolean } = {}) => ({
+const acceptedInputs = (...inputs: Input[]) => Object.fromEntries(inputs.map((input) => [input.uid, input]));
+const facts = (members: MemberFacts<string>[], extra: Partial<StackFacts<string>> = {}): StackFacts<string> => ({
   members,
   known: true,
+  accepted: undefined,
+  elsewhere: new Set(),
+  released: () => false,
+  abandoned: false,
   frozen: false,
   provider: 'p',
+  claims: (input) => ((input as Input).port === undefined ? [] : [`port ${(input as Input).port}`]),
   ...extra,
 });
 
-describe('planStack', () => {
+function updateOf(plan: StackPlan<string>): UpdatePlan<string> {
+  if (plan.kind !== 'Update') throw new Error(`expected an update, got ${JSON.stringify(plan)}`);
+  return plan;
+}
+
+/** What the first attempt renders, as `name:version`. */
+function rendered(plan: StackPlan<string>): string[] {
+  const update = updateOf(plan);
+  return inputsOf(update, suspectsOf(update)).map((input) => `${input.name}${(input as Input).version ?? ''}`);
+}
+
+/** Who can't be tried, and why. */
+function waiting(plan: StackPlan<string>): Record<string, string> {
+  const verdicts = updateOf(plan).parts.filter(({ verdict }) => verdict !== undefined);
+  return Object.fromEntries(
+    verdicts.map(({ object, verdict }) => [object, verdict !== undefined && 'reason' in verdict ? verdict.reason : '']),
+  );
+}
+
+describe('a stack that nobody asks for', () => {
   test('nothing wanted, nothing known → Forget', () => {
     expect(planStack(facts([], { known: false }))).toEqual({ kind: 'Forget' });
   });
   test('state without members → Keep: what nobody deleted is not destroyed', () => {
-    expect(planStack(facts([]))).toEqual({ kind: 'Keep' });
+    expect(planStack(facts([]))).toEqual({ kind: 'Keep', missing: [] });
+    expect(planStack(facts([], { accepted: acceptedInputs(inputOf('a')) }))).toEqual({ kind: 'Keep', missing: [inputOf('a')] });
   });
+  test('all released, or the whole stack → Destroy', () => {
+    const accepted = acceptedInputs(inputOf('a'), inputOf('b'));
+    expect(planStack(facts([], { accepted, released: () => true }))).toEqual({ kind: 'Destroy', leaving: [] });
+    expect(planStack(facts([], { accepted, released: (uid) => uid === 'uid-a' })).kind).toBe('Keep');
+    expect(planStack(facts([], { abandoned: true }))).toEqual({ kind: 'Destroy', leaving: [] });
+  });
+  test('released, but its object is there and only not assigned → Keep', () => {
+    const accepted = acceptedInputs(inputOf('a'));
+    expect(planStack(facts([], { accepted, released: () => true, elsewhere: new Set(['uid-a']) })).kind).toBe('Keep');
+  });
+  test('nothing that was ever accepted → Destroy', () => {
+    expect(planStack(facts([], { accepted: {} }))).toEqual({ kind: 'Destroy', leaving: [] });
+  });
+});
+
+describe('levers and deletions', () => {
   test('live and leaving members → Update with the live ones', () => {
-    expect(planStack(facts([live('a'), live('b', { deleting: true })]))).toEqual({ kind: 'Update', live: ['a'], leaving: ['b'] });
+    const plan = updateOf(planStack(facts([live('a'), live('b', { deleting: true })])));
+    expect(rendered(plan)).toEqual(['a']);
+    expect(plan.leaving).toEqual(['b']);
   });
   test('only leaving members → Destroy, though they are invalid', () => {
     expect(planStack(facts([live('a', { deleting: true, problems: [invalid] })]))).toEqual({ kind: 'Destroy', leaving: ['a'] });
   });
-  test('an invalid candidate → Hold, Stalled, and the last good version keeps serving', () => {
-    const plan = planStack(facts([live('a', { problems: [invalid], serving: true })]));
-    expect(plan).toMatchObject({ kind: 'Hold', verdicts: [{ verdict: { state: 'Stalled', reason: 'Invalid', serving: false } }] });
+  test('frozen provider → Hold, even a deletion', () => {
+    const plan = planStack(facts([live('a', { deleting: true })], { frozen: true }));
+    expect(plan).toMatchObject({ kind: 'Hold', verdicts: [{ verdict: { reason: 'Frozen' } }] });
+  });
+  test('all paused → Hold', () => {
+    const plan = planStack(facts([live('a', { paused: true, serving: true })]));
+    expect(plan).toMatchObject({ kind: 'Hold', verdicts: [{ verdict: { reason: 'Paused', serving: true } }] });
+  });
+  test('one paused → it goes on as it is, though it is being deleted; the others proceed', () => {
+    const accepted = acceptedInputs(inputOf('a', { version: 1 }));
+    const paused = live('a', { paused: true, deleting: true, serving: true, input: inputOf('a', { version: 2 }) });
+    const plan = planStack(facts([paused, live('b')], { accepted }));
+    expect(rendered(plan)).toEqual(['a1', 'b']);
+    expect(waiting(plan)).toEqual({ a: 'Paused' });
+    expect(updateOf(plan).leaving).toEqual([]);
+  });
+});
+
+describe('candidates and accepted inputs', () => {
+  const accepted = acceptedInputs(inputOf('a', { version: 1 }), inputOf('b', { version: 1 }));
+  const second = (name: string, extra: Partial<MemberFacts<string>> = {}) =>
+    live(name, { input: inputOf(name, { version: 2 }), serving: true, ...extra });
+
+  test('candidates are rendered, and under suspicion where they are not accepted', () => {
+    const plan = updateOf(planStack(facts([second('a'), live('b', { input: inputOf('b', { version: 1 }) })], { accepted })));
+    expect(rendered(plan)).toEqual(['a2', 'b1']);
+    expect(suspectsOf(plan).map(({ object }) => object)).toEqual(['a']);
+    expect(inputsOf(plan, [])).toEqual([inputOf('a', { version: 1 }), inputOf('b', { version: 1 })]);
+    expect(acceptedOf(inputsOf(plan, []))).toEqual(accepted);
+  });
+  test('an invalid one goes on with its accepted input, is Stalled, and the others proceed', () => {
+    const plan = planStack(facts([second('a', { problems: [invalid] }), second('b')], { accepted }));
+    expect(rendered(plan)).toEqual(['a1', 'b2']);
+    expect(updateOf(plan).parts[0]?.verdict).toMatchObject({ state: 'Stalled', reason: 'Invalid', serving: false });
     expect(JSON.stringify(plan)).toContain('The last good version keeps serving');
   });
-  test('warnings hold nothing', () => {
-    expect(planStack(facts([live('a', { problems: [{ ...invalid, severity: 'Warning' }] })])).kind).toBe('Update');
+  test('an invalid new one is not rendered at all', () => {
+    const plan = planStack(facts([live('c', { problems: [invalid] }), second('b')], { accepted: acceptedInputs(inputOf('b')) }));
+    expect(rendered(plan)).toEqual(['b2']);
+    expect(waiting(plan)).toEqual({ c: 'Invalid' });
   });
-  test('frozen provider → Hold, even a deletion', () => {
-    expect(planStack(facts([live('a', { deleting: true })], { frozen: true }))).toMatchObject({ kind: 'Hold', verdicts: [{ verdict: { reason: 'Frozen' } }] });
+  test('a failed one waits for its back-off, with its failure', () => {
+    const held = new OperatorError('Quota', 'too many pools');
+    const plan = planStack(facts([second('a', { held }), second('b')], { accepted }));
+    expect(rendered(plan)).toEqual(['a1', 'b2']);
+    expect(waiting(plan)).toEqual({ a: 'QuotaExceeded' });
   });
-  test('paused member → Hold', () => {
-    expect(planStack(facts([live('a', { paused: true, serving: true })]))).toMatchObject({
+  test('nothing at all to render → Hold', () => {
+    expect(planStack(facts([live('a', { problems: [invalid] })])).kind).toBe('Hold');
+  });
+  test('in the cloud, but with which input is not known → Hold: leaving it out would delete it', () => {
+    const plan = planStack(facts([second('a', { problems: [invalid] }), second('b')]));
+    expect(plan).toMatchObject({
       kind: 'Hold',
-      verdicts: [{ verdict: { reason: 'Paused', serving: true } }],
+      verdicts: [{ verdict: { reason: 'Invalid' } }, { verdict: { reason: 'StackHeld', serving: true } }],
     });
+  });
+  test('warnings hold nothing', () => {
+    const plan = planStack(facts([live('a', { problems: [{ ...invalid, severity: 'Warning' }] })]));
+    expect(rendered(plan)).toEqual(['a']);
+  });
+});
+
+describe('members without an object', () => {
+  const accepted = acceptedInputs(inputOf('a', { port: 80 }), inputOf('gone', { port: 81 }));
+  test('who vanished stays in the stack, with its ports, until it is released', () => {
+    const members = [live('a', { input: inputOf('a', { port: 80 }) }), live('b', { input: inputOf('b', { port: 81 }) })];
+    const plan = planStack(facts(members, { accepted }));
+    expect(rendered(plan)).toEqual(['a', 'gone']);
+    expect(updateOf(plan).missing).toEqual([inputOf('gone', { port: 81 })]);
+    expect(JSON.stringify(updateOf(plan).parts[1]?.verdict)).toMatch(/PortConflict.*port 81 belongs to demo\/gone/);
+    expect(rendered(planStack(facts(members, { accepted, released: (uid) => uid === 'uid-gone' })))).toEqual(['a', 'b']);
+  });
+  test('who is only not assigned stays, and is not called missing', () => {
+    const plan = updateOf(planStack(facts([live('a')], { accepted, elsewhere: new Set(['uid-gone']), released: () => true })));
+    expect(rendered(plan)).toEqual(['a', 'gone']);
+    expect(plan.missing).toEqual([]);
+  });
+  test('the last member leaves, a missing one stays → Update, not Destroy', () => {
+    const plan = updateOf(planStack(facts([live('a', { deleting: true })], { accepted })));
+    expect(rendered(plan)).toEqual(['gone']);
+    expect(plan.leaving).toEqual(['a']);
+  });
+});
+
+describe('ports that two members want', () => {
+  const wants = (name: string, port: number, extra: Partial<MemberFacts<string>> = {}) =>
+    live(name, { input: inputOf(name, { port }), ...extra });
+  test('the incumbent stays; the other is Stalled, and goes on with what it has', () => {
+    const accepted = acceptedInputs(inputOf('a', { port: 80 }), inputOf('b', { port: 81, version: 1 }));
+    const plan = planStack(facts([wants('a', 80), wants('b', 80, { createdAt: '2020-01-01T00:00:00Z', serving: true })], { accepted }));
+    expect(waiting(plan)).toEqual({ b: 'PortConflict' });
+    expect(rendered(plan)).toEqual(['a', 'b1']);
+    expect(updateOf(plan).conflicts).toBe(true);
+  });
+  test('a port is free with the update that deletes its holder', () => {
+    const accepted = acceptedInputs(inputOf('a', { port: 80 }));
+    const plan = planStack(facts([wants('a', 80, { deleting: true }), wants('b', 80)], { accepted }));
+    expect(rendered(plan)).toEqual(['b']);
+    expect(updateOf(plan).conflicts).toBe(false);
+  });
+  test('who is invalid or failed keeps nobody from a port that it does not have', () => {
+    const held = new OperatorError('Invalid', 'no');
+    expect(waiting(planStack(facts([wants('a', 80, { held }), wants('b', 80)])))).toEqual({ a: 'Invalid' });
+    expect(waiting(planStack(facts([wants('a', 80, { problems: [invalid] }), wants('b', 80)])))).toEqual({ a: 'Invalid' });
   });
 });

@@ -1,0 +1,102 @@
+import { ANNOTATIONS } from '../../crds';
+import { toOperatorError, type OperatorError } from '../base/errors';
+import type { Logger } from '../base/log';
+import type { EventRecorder } from '../kube/api';
+import { keyOf, type KubeObject } from '../kube/object';
+import { verdictOfError, type Verdict } from './conditions';
+import type { ObjectWriter } from './object-writer';
+import type { Knowledge, Member, StackKind, StatusFields } from './stack-kind';
+
+export interface MemberReportsOptions<O extends Member> {
+  kind: StackKind<O>;
+  writer: ObjectWriter;
+  events: EventRecorder;
+  logger: Logger;
+}
+
+/** Says in the members' statuses and Events how their stacks are. */
+export class MemberReports<O extends Member> {
+  /** Stacks whose newest pass failed, and the objects (UID and generation) that say so. */
+  private readonly failing = new Map<string, Set<string>>();
+  /** UIDs of objects whose status was written by the pass that runs. */
+  private readonly written = new Set<string>();
+  /** What the passes that run know of their stacks. */
+  private readonly knowledge = new Map<string, Knowledge>();
+
+  constructor(private readonly options: MemberReportsOptions<O>) {}
+
+  /** A pass has found out about its stack, or an update has changed it. */
+  know(stack: string, knowledge: Knowledge): void {
+    this.knowledge.set(stack, knowledge);
+  }
+
+  /** The pass is over. */
+  forget(stack: string): void {
+    this.knowledge.delete(stack);
+  }
+
+  isFailing(stack: string): boolean {
+    return this.failing.has(stack);
+  }
+
+  passed(stack: string): void {
+    this.failing.delete(stack);
+  }
+
+  failed(stack: string): void {
+    if (!this.failing.has(stack)) this.failing.set(stack, new Set());
+  }
+
+  /** The part of its status that stays true whatever happens now. */
+  kept(stack: string, object: O): StatusFields {
+    return this.options.kind.keptFields(object, this.knowledge.get(stack) ?? {});
+  }
+
+  serving(stack: string, object: O): boolean {
+    return this.options.kind.serving(object, this.knowledge.get(stack) ?? {});
+  }
+
+  /** Writes the status where the cache shows another one, or may be behind a write of this pass. */
+  async report(object: O, fields: StatusFields, verdict: Verdict): Promise<void> {
+    const token = object.metadata.annotations?.[ANNOTATIONS.reconcile];
+    const always = this.written.delete(object.metadata.uid);
+    await this.options.writer.writeStatus(object, { ...fields, lastHandledReconcile: token }, verdict, always);
+  }
+
+  /** An update begins. An object that says why the last try failed goes on saying so while the same is tried again. */
+  async announce(stack: string, objects: readonly O[], reason: 'Updating' | 'Deleting'): Promise<void> {
+    for (const object of objects) {
+      if (this.failing.get(stack)?.has(versionOf(object)) === true) continue;
+      const verdict: Verdict = {
+        state: 'Reconciling',
+        reason,
+        message: reason === 'Updating' ? 'Pulumi is bringing the cloud to this spec' : 'Pulumi is deleting the cloud resources',
+        serving: reason === 'Updating' && this.serving(stack, object),
+      };
+      const fields = { ...this.kept(stack, object), stack };
+      await this.report(object, fields, verdict).catch((thrown: unknown) => this.complain(object, thrown));
+      this.written.add(object.metadata.uid);
+    }
+  }
+
+  /** Their stack could not be brought to what they ask for. */
+  async fail(stack: string, objects: readonly O[], error: OperatorError): Promise<void> {
+    for (const object of objects) {
+      this.failing.get(stack)?.add(versionOf(object));
+      const verdict = verdictOfError(error, this.serving(stack, object) && object.metadata.deletionTimestamp === undefined);
+      this.options.events.event(object, 'Warning', 'UpdateFailed', verdict.message);
+      const fields = { ...this.kept(stack, object), stack };
+      this.written.add(object.metadata.uid);
+      await this.report(object, fields, verdict).catch((thrown: unknown) => this.complain(object, thrown));
+    }
+  }
+
+  private complain(object: O, thrown: unknown): void {
+    const error = toOperatorError(thrown).message;
+    this.options.logger.warn({ object: keyOf(object.metadata), error }, 'status not written; the next pass writes it');
+  }
+}
+
+function versionOf({ metadata }: KubeObject): string {
+  return `${metadata.uid} ${metadata.generation}`;
+}

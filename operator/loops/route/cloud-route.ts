@@ -21,6 +21,11 @@ export function isManaged(route: StoredCloudRoute): boolean {
   return route.metadata.labels?.[MANAGED_BY.label] === MANAGED_BY.value;
 }
 
+/** The Node whose route it is: by its owner, whatever somebody has written into the spec. */
+export function nodeOf({ metadata, spec }: StoredCloudRoute): string {
+  return metadata.ownerReferences?.find(({ kind }) => kind === 'Node')?.name ?? spec.nodeName;
+}
+
 /** Always the same for a Node's name and a CIDR, readable, and valid: `n1-10.244.1.0-24`. */
 export function routeName(nodeName: string, cidr: string): string {
   const suffix = cidr.toLowerCase().replaceAll(/[:/]/g, '-');

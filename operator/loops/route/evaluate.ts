@@ -2,7 +2,7 @@ import type { Node } from '../../kube/object';
 import type { Cidr } from '../cidr';
 import type { StoredCloudRoute } from '../kinds';
 import { readinessOf } from '../readiness';
-import { bodyOf, type CloudRouteBody, isManaged, isUpToDate, routeName } from './cloud-route';
+import { bodyOf, type CloudRouteBody, isManaged, isUpToDate, nodeOf, routeName } from './cloud-route';
 import { conditionPatch, type NetworkCondition, NO_ROUTE_CREATED, ROUTE_CREATED } from './condition';
 import { isResponsible } from './responsibility';
 
@@ -70,7 +70,7 @@ function judge({ routes, clusterCidrs }: Gathered, node: Node, { cidr, provider 
   const existing = routes.find(({ metadata }) => metadata.name === kept);
   // A Node gets its providerID a moment before its addresses: waiting for them saves a change of the route, and so a run of the engine.
   if (existing === undefined) return hasAddress(node) ? { ...pending, apply: bodyOf(node, cidr, provider, undefined) } : pending;
-  if (!isManaged(existing) || existing.spec.nodeName !== node.metadata.name) {
+  if (!isManaged(existing) || nodeOf(existing) !== node.metadata.name) {
     return { ...pending, failure: `CloudRoute ${kept} was not made by the route loop and is not taken over; rename or delete it` };
   }
   if (existing.metadata.deletionTimestamp !== undefined || existing.spec.provider !== provider) return pending;

@@ -8,13 +8,13 @@ import { type Node, NODES } from '../../kube/object';
 import type { Cidr } from '../cidr';
 import type { Clouds } from '../clouds';
 import type { StoredCloudRoute } from '../kinds';
-import { routeName } from './cloud-route';
+import { nodeOf, routeName } from './cloud-route';
 import { type Action, evaluate, type Gathered } from './evaluate';
 import { parseClusterCidrs } from './responsibility';
 
-/** Index that the store of CloudRoutes must have: by the Node that is the next hop. */
+/** Index that the store of CloudRoutes must have: by the Node whose routes they are. */
 export const ROUTES_BY_NODE = 'nodeName';
-export const ROUTE_INDEXES = { [ROUTES_BY_NODE]: (route: StoredCloudRoute): string[] => [route.spec.nodeName] };
+export const ROUTE_INDEXES = { [ROUTES_BY_NODE]: (route: StoredCloudRoute): string[] => [nodeOf(route)] };
 
 export interface RouteLoopDependencies {
   api: KubeApi;
@@ -49,7 +49,7 @@ export class RouteLoop {
     const unsubscribe = [
       nodes.onChange((change) => this.onNode(change)),
       cloudRoutes.onChange(({ previous, current }) => {
-        for (const route of [previous, current]) if (route !== undefined) queue.add(route.spec.nodeName);
+        for (const route of [previous, current]) if (route !== undefined) queue.add(nodeOf(route));
       }),
     ];
     try {
@@ -65,7 +65,7 @@ export class RouteLoop {
   requeueAll(): void {
     const { nodes, cloudRoutes, queue } = this.dependencies;
     for (const node of nodes.list()) queue.add(node.metadata.name);
-    for (const route of cloudRoutes.list()) queue.add(route.spec.nodeName);
+    for (const route of cloudRoutes.list()) queue.add(nodeOf(route));
   }
 
   /** One pass over one Node's routes; public for tests that need no queue. */

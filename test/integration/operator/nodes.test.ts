@@ -1,0 +1,148 @@
+import { NODES } from '../../../operator/kube/object';
+import type { FaultRule } from '../../../providers/local/api';
+import { OPERATOR_CLUSTER_START_MS, OperatorCluster } from '../../harness/operator-cluster';
+import { isTainted, Scene } from './scene';
+
+const SHUTDOWN = 'node.cloudprovider.kubernetes.io/shutdown';
+const LIST_INSTANCES = { verb: 'list', collection: 'instances' } as const;
+
+let cluster: OperatorCluster;
+let scene: Scene;
+
+beforeAll(async () => {
+  cluster = await OperatorCluster.start({ flags: ['--node-monitor-period=300ms', '--node-deletion-grace=1s'] });
+  scene = new Scene(cluster);
+  // Not more than half of all Nodes are deleted within five minutes.
+  for (let index = 0; index < 30; index++) {
+    await cluster.kube.create(NODES, undefined, { metadata: { name: `crowd-${index}` }, spec: { providerID: `other:///${index}` } });
+  }
+}, OPERATOR_CLUSTER_START_MS);
+
+afterAll(() => cluster?.stop());
+
+afterEach(async () => {
+  await scene.faults();
+});
+
+test('three new Nodes are initialized from a few listings, and mirrored', async () => {
+  const spec = { zone: 'zone-b', type: 'local.large' };
+  const names = ['n1', 'n2', 'n3'];
+  for (const name of names) await cluster.resources.create('instances', { name, ...spec }, `test-${name}`, {});
+  await cluster.cloud.resetCalls();
+  await Promise.all(names.map((name) => scene.addNodeObject(name)));
+  const instances = await cluster.resources.list('instances');
+  for (const name of names) {
+    const node = await scene.initialized(name);
+    const instance = instances.find((one) => one.name === name);
+    expect(node.spec.providerID).toBe(instance?.providerID);
+    expect(node.metadata.labels).toMatchObject({
+      'node.kubernetes.io/instance-type': 'local.large',
+      'topology.kubernetes.io/zone': 'zone-b',
+      'topology.kubernetes.io/region': 'local',
+    });
+    await scene.until('its addresses', async () => {
+      const addresses = (await scene.node(name))?.status?.addresses ?? [];
+      expect(addresses).toContainEqual({ type: 'InternalIP', address: instance?.addresses[0]?.ip });
+      return true;
+    });
+    const mirror = await scene.until('its CloudInstance', async () => {
+      const found = await scene.instance(name);
+      return found?.status?.state === undefined ? undefined : found;
+    });
+    expect(mirror.spec).toEqual({ provider: 'local', nodeName: name, providerID: instance?.providerID });
+    expect(mirror.status).toMatchObject({ id: instance?.id, state: 'Running', type: 'local.large', zone: 'zone-b', region: 'local' });
+    expect((await scene.events('Node', name)).map(({ reason }) => reason)).toContain('Synced');
+  }
+  await scene.until('the CloudProvider to count them', async () => (await scene.provider())?.status?.nodes === 3);
+  const { calls } = await cluster.operatorCalls();
+  expect(calls).toEqual([expect.objectContaining(LIST_INSTANCES)]);
+  expect(calls[0]?.count).toBeLessThanOrEqual(4);
+});
+
+test('a stopped machine taints its Node, which stays; when it runs again the taint goes', async () => {
+  const { id } = await scene.addNode('stopping');
+  await scene.initialized('stopping');
+  await cluster.cloud.drift({ kind: 'power', id, power: 'stopped' });
+  await scene.setReady('stopping', false);
+  await scene.until('the shutdown taint', async () => (await scene.node('stopping'))?.spec.taints?.some(({ key }) => key === SHUTDOWN));
+  await scene.until('the mirror to say so', async () => (await scene.instance('stopping'))?.status?.state === 'Stopped');
+  await cluster.cloud.drift({ kind: 'power', id, power: 'running' });
+  await scene.setReady('stopping', true);
+  await scene.until(
+    'no shutdown taint',
+    async () => (await scene.node('stopping'))?.spec.taints?.some(({ key }) => key === SHUTDOWN) !== true,
+  );
+  await cluster.kubectl(['delete', 'node', 'stopping']);
+  await scene.gone('its CloudInstance', () => scene.instance('stopping'));
+});
+
+test('a Node whose machine is gone is deleted, after the grace, with an Event', async () => {
+  const { id } = await scene.addNode('leaving');
+  await scene.initialized('leaving');
+  await cluster.cloud.drift({ kind: 'power', id, power: 'terminated' });
+  const goneAt = performance.now();
+  await scene.setReady('leaving', false);
+  await scene.gone('the Node', () => scene.node('leaving'));
+  expect(performance.now() - goneAt).toBeGreaterThan(1_000);
+  await scene.until('DeletingNode', async () => (await scene.events('Node', 'leaving')).some(({ reason }) => reason === 'DeletingNode'));
+  await scene.gone('its CloudInstance', () => scene.instance('leaving'));
+});
+
+test('a Node that is Ready stays even when its machine is said to be gone', async () => {
+  const { id } = await scene.addNode('alive');
+  await scene.initialized('alive');
+  await cluster.cloud.drift({ kind: 'power', id, power: 'terminated' });
+  const { id: other } = await scene.addNode('dead');
+  await scene.initialized('dead');
+  await cluster.cloud.drift({ kind: 'power', id: other, power: 'terminated' });
+  await scene.setReady('dead', false);
+  await scene.gone('the Node that is not Ready', () => scene.node('dead'));
+  expect(await scene.node('alive')).toBeDefined();
+  await cluster.kubectl(['delete', 'node', 'alive']);
+});
+
+test.each<[string, FaultRule['act']]>([
+  ['answers 500', { status: 500, code: 'Internal' }],
+  ['refuses the credentials', { status: 401, code: 'Unauthorized' }],
+  ['refuses the permission', { status: 403, code: 'Forbidden' }],
+  ['says that the list is not found', { status: 404, code: 'NotFound' }],
+  ['throttles', { status: 429, code: 'Throttled', retryAfterMs: 100 }],
+  ['loses its answers', { loseResponse: true }],
+])('no Node is deleted while the cloud %s', async (_what, act) => {
+  const name = `kept-${Object.values(act).join('-').toLowerCase()}`;
+  const { id } = await scene.addNode(name);
+  await scene.initialized(name);
+  await scene.faults({ match: LIST_INSTANCES, act });
+  await cluster.cloud.drift({ kind: 'power', id, power: 'terminated' });
+  const since = performance.now();
+  await scene.setReady(name, false);
+  await scene.acted(0, 3);
+  await scene.until('more than the grace to be over', async () => Promise.resolve(performance.now() - since > 2_500));
+  expect(await scene.node(name)).toBeDefined();
+  await scene.faults();
+  await scene.gone('the Node, once the cloud answers', () => scene.node(name), 30_000);
+});
+
+test('a Node that no cloud claims keeps its taint, and an Event says why', async () => {
+  await scene.addNodeObject('nobodys');
+  const event = await scene.until('the Event', async () => (await scene.events('Node', 'nobodys')).find(({ type }) => type === 'Warning'));
+  expect(event).toMatchObject({ reason: 'InstanceUnclaimed' });
+  expect(event.message).toMatch(/no CloudProvider has an instance named nobodys \(asked: local\)/);
+  const node = await scene.node('nobodys');
+  expect(node && isTainted(node)).toBe(true);
+
+  await cluster.resources.create('instances', { name: 'nobodys' }, 'test-nobodys', {});
+  await scene.initialized('nobodys');
+});
+
+test('a Node of another cloud is left alone', async () => {
+  await scene.addNodeObject('foreign', { providerID: 'aws:///eu-central-1a/i-0123456789', ready: false });
+  const event = await scene.until('the Event', async () => (await scene.events('Node', 'foreign')).find(({ type }) => type === 'Warning'));
+  expect(event.message).toContain('no CloudProvider knows providerID "aws:///eu-central-1a/i-0123456789"');
+  const { id } = await scene.addNode('witness');
+  await scene.initialized('witness');
+  await cluster.cloud.drift({ kind: 'power', id, power: 'terminated' });
+  await scene.setReady('witness', false);
+  await scene.gone('a Node of ours', () => scene.node('witness'));
+  expect(await scene.node('foreign')).toBeDefined();
+});

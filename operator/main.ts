@@ -16,6 +16,7 @@ import { OperatorServer } from './server/http-server';
 import { Metrics } from './server/metrics';
 import { Stores } from './stores';
 import { UpdateEngine } from './updates/engine';
+import { openStateStore } from './updates/state/open';
 
 const API_SERVER_RETRY_MS = 1000;
 
@@ -37,7 +38,7 @@ export async function runOperator(options: OperatorOptions, signal: AbortSignal)
     readSecret: (name, key) => readSecret(api, options.namespace, name, key),
   });
   const updates = new UpdateEngine({
-    stateDirectory: options.stateDirectory,
+    store: openStateStore(options.stateStore, api),
     tools: { pulumi: options.pulumi },
     logger: logger.child({ part: 'updates' }),
     clock: systemClock,

@@ -1,4 +1,5 @@
 import type { CloudProviderSpec } from '../crds';
+import type { StatePlace } from './updates/state/open';
 
 /** Everything that `cloud-operator run` can be told. Times are in milliseconds. */
 export interface OperatorOptions {
@@ -8,7 +9,8 @@ export interface OperatorOptions {
   context?: string;
   /** The operator's own namespace. */
   namespace: string;
-  stateDirectory: string;
+  /** Where the stacks' state is kept. */
+  stateStore: StatePlace;
   /** Path of the Pulumi CLI. */
   pulumi: string;
   /** The CloudProvider from the command line: used until the cluster has one of that name, then applied if absent. */

@@ -10,6 +10,8 @@ export interface ManifestOptions {
   provider?: FlagProvider;
   /** The lease that is held by the leader. Default: `cloud-operator` in the operator's namespace. */
   leaderElection?: LeaseName;
+  /** Namespace of the Secrets that hold the stacks' state; made when it is not the operator's own. Default: the operator's. */
+  stateNamespace?: string;
   /** Only the CRDs. Default false. */
   crdsOnly?: boolean;
 }
@@ -43,7 +45,8 @@ const DEFAULTS = {
 export function settingsOf(options: ManifestOptions): Settings {
   const given = Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined)) as ManifestOptions;
   const settings = { ...DEFAULTS, ...given };
-  return { leaderElection: { namespace: settings.namespace, name: OPERATOR_NAME }, ...settings };
+  const { namespace } = settings;
+  return { leaderElection: { namespace, name: OPERATOR_NAME }, stateNamespace: namespace, ...settings };
 }
 
 /** Labels of an object of ours. None is a label that a GitOps tool tracks by. */

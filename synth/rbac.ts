@@ -4,7 +4,7 @@ import type { Settings } from './options';
 /** One thing that one part of the operator does at the API server. */
 export interface Permission {
   /** The part that does it. */
-  part: 'service' | 'cloud-node' | 'cloud-node-lifecycle' | 'route' | 'cloud' | 'leader election' | 'events';
+  part: 'service' | 'cloud-node' | 'cloud-node-lifecycle' | 'route' | 'cloud' | 'updates' | 'leader election' | 'events';
   why: string;
   group: string;
   resources: string[];
@@ -24,7 +24,7 @@ const CRD_NAMES = KINDS.map(({ plural }) => `${plural}.${GROUP}`);
 
 /** Everything that the operator may do, and nothing else: the one table that the roles are made from. */
 export function permissions(settings: Settings): Permission[] {
-  return [...loopPermissions(), ...cloudPermissions(settings), ...commonPermissions(settings)];
+  return [...loopPermissions(), ...cloudPermissions(settings), ...statePermissions(settings), ...commonPermissions(settings)];
 }
 
 /** What upstream's loops may do (contract 7.8), less what ours never do, plus the kinds that they write. */
@@ -66,6 +66,15 @@ function cloudPermissions({ namespace }: Settings): Permission[] {
       names: CRD_NAMES,
     },
     { part: 'cloud', why: 'credentials', group: '', resources: ['secrets'], verbs: ['get'], namespace },
+  ];
+}
+
+/** A list of Secrets can't be limited to those of one type: that is why state may live in a namespace of its own. */
+function statePermissions({ stateNamespace }: Settings): Permission[] {
+  const secrets = { part: 'updates' as const, group: '', resources: ['secrets'], namespace: stateNamespace };
+  return [
+    { ...secrets, why: 'reads stacks and their data key', verbs: ['get', 'list'] },
+    { ...secrets, why: 'writes stacks', verbs: ['create', 'patch', 'delete'] },
   ];
 }
 

@@ -63,7 +63,6 @@ function operatorArguments({ paths, kubeconfig, port, logLevel, flags = [] }: Op
     'run',
     `--kubeconfig=${kubeconfig}`,
     `--namespace=${OPERATOR_NAMESPACE}`,
-    `--state-directory=${paths.operator}`,
     '--cloud-provider=local',
     `--cloud-config=${paths.operatorConfig}`,
     '--leader-elect=false', // it is the only one, and a restart needn't wait for a lease to run out

@@ -19,6 +19,8 @@ export interface ErrorDetail {
   remedy?: string;
   /** Name of the resource at fault: a Pulumi URN or a cloud id. */
   resource?: string;
+  /** Condition reason in place of the code's own, where people look up something more exact (docs/conditions.md). */
+  reason?: string;
   cause?: unknown;
 }
 
@@ -29,6 +31,7 @@ export class OperatorError extends Error {
   readonly field?: string;
   readonly remedy?: string;
   readonly resource?: string;
+  readonly reason?: string;
 
   constructor(code: ErrorCode, message: string, detail: ErrorDetail = {}) {
     super(message, detail.cause === undefined ? undefined : { cause: detail.cause });
@@ -38,6 +41,7 @@ export class OperatorError extends Error {
     if (detail.field !== undefined) this.field = detail.field;
     if (detail.remedy !== undefined) this.remedy = detail.remedy;
     if (detail.resource !== undefined) this.resource = detail.resource;
+    if (detail.reason !== undefined) this.reason = detail.reason;
   }
 
   /** True where only a person can help: the object becomes Stalled. */

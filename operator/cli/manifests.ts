@@ -8,6 +8,7 @@ import type { Subcommand } from './command';
 interface Flags {
   out: string;
   namespace?: string;
+  stateNamespace?: string;
   image?: string;
   replicas?: string;
   provider?: string;
@@ -24,6 +25,7 @@ export const manifests: Subcommand = (program: Command): void => {
     .description('write the Kubernetes manifests of an installation: one file per object, kustomizations, crds.yaml and install.yaml')
     .requiredOption('--out <folder>', 'where to write; files of an earlier run that are no longer needed are removed')
     .option('--namespace <name>', 'namespace of the operator (default: cloud-operator-system)')
+    .option('--state-namespace <name>', 'namespace of the Secrets that hold the stacks’ state (default: the operator’s)')
     .option('--image <reference>', 'image of the operator, best by digest')
     .option('--replicas <n>', 'how many operators; one leads (default: 2)')
     .option('--provider <kind>', 'let the operator make a default CloudProvider of this kind; needs --cloud-config')
@@ -43,7 +45,8 @@ export function optionsOf(flags: Flags): ManifestOptions {
     throw new OperatorError('Invalid', '--provider and --cloud-config need each other; without both, write CloudProvider objects');
   }
   return {
-    ...(flags.namespace === undefined ? {} : { namespace: namespaceOf(flags.namespace) }),
+    ...(flags.namespace === undefined ? {} : { namespace: namespaceOf('--namespace', flags.namespace) }),
+    ...(flags.stateNamespace === undefined ? {} : { stateNamespace: namespaceOf('--state-namespace', flags.stateNamespace) }),
     ...(flags.image === undefined ? {} : { image: imageOf(flags.image) }),
     ...(flags.replicas === undefined ? {} : { replicas: replicasOf(flags.replicas) }),
     ...(flags.provider === undefined || flags.cloudConfig === undefined
@@ -53,9 +56,9 @@ export function optionsOf(flags: Flags): ManifestOptions {
   };
 }
 
-function namespaceOf(text: string): string {
+function namespaceOf(flag: string, text: string): string {
   if (/^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/.test(text)) return text;
-  throw new OperatorError('Invalid', `--namespace "${text}" is no name for a Namespace: lower-case letters, digits and "-", at most 63`);
+  throw new OperatorError('Invalid', `${flag} "${text}" is no name for a Namespace: lower-case letters, digits and "-", at most 63`);
 }
 
 function imageOf(text: string): string {

@@ -27,7 +27,7 @@ export function optionsOf(flags: Record<string, string>, pulumi: string): Operat
     ...(provider === undefined ? {} : { defaultProvider: provider }),
     version: programVersion(),
     namespace: required(flags, 'namespace'),
-    stateDirectory: required(flags, 'stateDirectory'),
+    stateStore: stateStoreOf(flags),
     pulumi,
     clusterCIDRs: (flags.clusterCidr ?? '').split(',').filter(Boolean).map(checkCidr),
     configureCloudRoutes: booleanOf(flags, 'configureCloudRoutes'),
@@ -39,6 +39,11 @@ export function optionsOf(flags: Record<string, string>, pulumi: string): Operat
     port: integerOf(flags, 'port', 0, 65535),
     logLevel: required(flags, 'logLevel'),
   };
+}
+
+function stateStoreOf(flags: Record<string, string>): OperatorOptions['stateStore'] {
+  if (required(flags, 'stateStore') === 'directory') return { kind: 'Directory', path: required(flags, 'stateDirectory') };
+  return { kind: 'Cluster', namespace: flags.stateNamespace ?? required(flags, 'namespace') };
 }
 
 function defaultProviderOf(kind: string | undefined, file: string | undefined): { name: string; spec: CloudProviderSpec } | undefined {

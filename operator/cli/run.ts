@@ -1,7 +1,6 @@
 import { type Command, Option } from 'commander';
-import { homedir } from 'node:os';
-import { join } from 'node:path';
 import type { Subcommand } from './command';
+import { STATE_DIRECTORY } from './state-directory';
 
 /** `cloud-operator run`: the operator itself. */
 export const run: Subcommand = (program: Command): void => {
@@ -11,7 +10,13 @@ export const run: Subcommand = (program: Command): void => {
     .option('--kubeconfig <file>', 'kubeconfig of the cluster (default: $KUBECONFIG, ~/.kube/config, or the pod’s own ServiceAccount)')
     .option('--context <name>', 'context of the kubeconfig')
     .option('--namespace <name>', 'the operator’s own namespace: its Lease and the Secrets it may read', 'cloud-operator-system')
-    .option('--state-directory <folder>', 'where the stacks’ state is kept', join(homedir(), '.local', 'share', 'cloud-operator', 'state'))
+    .addOption(
+      new Option('--state-store <where>', 'where the stacks’ state is kept: Secrets of the cluster, or a folder')
+        .choices(['cluster', 'directory'])
+        .default('cluster'),
+    )
+    .option('--state-namespace <name>', 'the namespace of those Secrets (default: the operator’s own)')
+    .option('--state-directory <folder>', 'the folder, with --state-store=directory', STATE_DIRECTORY)
     .option('--cloud-provider <kind>', 'make a default CloudProvider of this kind, named like it, when there is none')
     .option('--cloud-config <file>', 'YAML or JSON: the spec of that CloudProvider')
     .option('--cluster-cidr <cidrs>', 'comma-separated pod CIDRs of the cluster; routes outside are not ours')

@@ -47,8 +47,9 @@ export function verdictOfError(error: OperatorError, serving: boolean): Verdict 
   const where = error.field === undefined ? '' : ` (${error.field})`;
   const parts = [`${sentence(error.message)}${where}`, remedy, serving ? 'The last good version keeps serving.' : undefined];
   const message = parts.filter((part) => part !== undefined).join(' ');
-  if (error.terminal) return { state: 'Stalled', reason: reasonOf(error.code), message };
-  return { state: 'Reconciling', reason: reasonOf(error.code), message };
+  const reason = error.reason ?? reasonOf(error.code);
+  if (error.terminal) return { state: 'Stalled', reason, message };
+  return { state: 'Reconciling', reason, message };
 }
 
 /** Condition reasons are CamelCase words that people can look up (docs/conditions.md). */

@@ -252,6 +252,8 @@ export class StackReconciler<O extends Member> {
       ...(accepted === undefined ? {} : { accepted }),
       settings: cloud.cloud.workerSettings(),
       force: this.drifted.has(stack),
+      // Who was seen before has our finalizer from then.
+      mayExist: objects.some(({ metadata }) => metadata.finalizers?.includes(CLEANUP_FINALIZER)),
     };
     const startedAt = this.options.clock.monotonic();
     try {

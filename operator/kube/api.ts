@@ -18,6 +18,8 @@ export interface ListOptions {
   namespace?: string;
   labelSelector?: string;
   fieldSelector?: string;
+  /** Only `metadata` of each object (a PartialObjectMetadataList): for large objects of which a list needs labels and annotations only. */
+  metadataOnly?: boolean;
 }
 
 export interface ApplyOptions {

@@ -49,6 +49,7 @@ export interface RawApi {
 }
 
 const PAGE_SIZE = 500;
+const METADATA_ONLY = 'application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1';
 const CONTENT_TYPES: Record<PatchType, string> = {
   json: 'application/json-patch+json',
   merge: 'application/merge-patch+json',
@@ -93,12 +94,13 @@ export class KubeClient implements KubeApi, ListWatchApi, RawApi {
   /** Pages of a consistent list; where a `continue` token has expired, the whole collection once more in one page. */
   async *pages<T extends KubeObject>(resource: ResourcePath, options: ListOptions = {}, signal?: AbortSignal): AsyncGenerator<Page<T>> {
     const path = collectionPath(resource, options.namespace);
+    const accept = options.metadataOnly === true ? METADATA_ONLY : undefined;
     let next = '';
     do {
       const query = { ...selection(options), limit: String(PAGE_SIZE), continue: next };
-      const answer = await this.page<T>(path, query, signal);
+      const answer = await this.page<T>(path, { query, signal, accept });
       if (answer === 'Expired') {
-        const whole = (await this.rest.send('GET', path, { query: selection(options), signal })) as ListAnswer<T>;
+        const whole = (await this.rest.send('GET', path, { query: selection(options), signal, accept })) as ListAnswer<T>;
         yield { ...toPage(resource, whole), restart: true };
         return;
       }
@@ -174,15 +176,11 @@ export class KubeClient implements KubeApi, ListWatchApi, RawApi {
     await this.rest.close();
   }
 
-  private async page<T extends KubeObject>(
-    path: string,
-    query: Query,
-    signal: AbortSignal | undefined,
-  ): Promise<ListAnswer<T> | 'Expired'> {
+  private async page<T extends KubeObject>(path: string, request: RawRequest & { query: Query }): Promise<ListAnswer<T> | 'Expired'> {
     try {
-      return (await this.rest.send('GET', path, { query, signal })) as ListAnswer<T>;
+      return (await this.rest.send('GET', path, request)) as ListAnswer<T>;
     } catch (thrown) {
-      if (query.continue !== '' && isExpired(thrown)) return 'Expired';
+      if (request.query.continue !== '' && isExpired(thrown)) return 'Expired';
       throw thrown;
     }
   }

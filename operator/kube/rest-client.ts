@@ -25,6 +25,8 @@ export type Query = Record<string, string | undefined>;
 export interface RawRequest {
   body?: unknown;
   contentType?: string;
+  /** Default `application/json`. */
+  accept?: string | undefined;
   query?: Query;
   timeoutMs?: number;
   signal?: AbortSignal | undefined;
@@ -134,7 +136,10 @@ export class RestClient {
     request: RawRequest,
     signal: AbortSignal,
   ): Promise<Dispatcher.ResponseData> {
-    const headers: Record<string, string> = { accept: 'application/json', 'user-agent': this.options.userAgent ?? 'cloud-operator' };
+    const headers: Record<string, string> = {
+      accept: request.accept ?? 'application/json',
+      'user-agent': this.options.userAgent ?? 'cloud-operator',
+    };
     if (request.body !== undefined) headers['content-type'] = request.contentType ?? 'application/json';
     return this.connection.request({
       method,

@@ -6,19 +6,20 @@ import { OperatorError } from '../base/errors';
 import { hashJson } from '../base/json';
 import type { Logger } from '../base/log';
 import { isEmpty, resourcesOf } from './checkpoint';
-import type { UpdateRequest, WorkerEvent } from './protocol';
-import { DirectoryStateStore } from './state/directory-state-store';
-import type { StackRecord } from './state/stack-record';
-import type { StoredStack } from './state/state-store';
+import { assertOwn } from './ownership';
+import type { StoreEvent, UpdateRequest, WorkerEvent } from './protocol';
+import type { Keyring } from './state/keyring';
+import { assertFits } from './state/size-limit';
+import { metadataOf, type StackRecord } from './state/stack-record';
+import type { StateStore, StoredStack } from './state/state-store';
 import { StackStates } from './stack-states';
 import { StackQueue } from './stack-queue';
-import type { ChangeCounts, ExtensionUse, StackState, StackUpdate, UpdateHooks, UpdateResult, Updates } from './update';
+import type { ChangeCounts, ExtensionUse, StackState, StackSummary, StackUpdate, UpdateHooks, UpdateResult, Updates } from './update';
 import { WorkerPool } from './worker-pool';
 import { WorkerProcess } from './worker-process';
 
 export interface UpdateEngineOptions {
-  /** Directory of the state, made on first use. */
-  stateDirectory: string;
+  store: StateStore;
   tools: {
     /** Path of the Pulumi CLI. */
     pulumi: string;
@@ -39,6 +40,8 @@ export interface UpdateEngineOptions {
   maxWorkerMB?: number;
   /** Deadline of updates that name none; default 10 minutes. */
   deadlineMs?: number;
+  /** How long a write of state is tried while the store is away, before the update stops; default one minute. */
+  storeHoldMs?: number;
   /** How long a stopped update may take to end by itself; default 15 s. */
   graceMs?: number;
   /** Workers above the minimum end after this long without work; default one minute. */
@@ -57,14 +60,14 @@ interface Job {
 
 /** Runs stack updates: decides whether anything runs, recovers what was left open, hands the rest to workers. */
 export class UpdateEngine implements Updates {
-  readonly #store: DirectoryStateStore;
+  readonly #store: StateStore;
   readonly #states: StackStates;
   readonly #pool: WorkerPool;
   readonly #queue = new StackQueue<Job, UpdateResult>((job) => this.#update(job), merge);
   readonly #running = new Set<WorkerProcess>();
 
   constructor(private readonly options: UpdateEngineOptions) {
-    this.#store = new DirectoryStateStore(options.stateDirectory);
+    this.#store = options.store;
     this.#states = new StackStates(this.#store, options.clock, options.logger);
     const maxMB = options.maxWorkerMB ?? 512;
     this.#pool = new WorkerPool({
@@ -96,8 +99,8 @@ export class UpdateEngine implements Updates {
     return this.#pool.pids;
   }
 
-  async states(): Promise<StackState[]> {
-    return (await this.#states.all()).map(stateOf);
+  states(): Promise<StackSummary[]> {
+    return this.#states.all();
   }
 
   async state(stack: string): Promise<StackState | undefined> {
@@ -129,9 +132,10 @@ export class UpdateEngine implements Updates {
     const startedAt = this.options.clock.monotonic();
     if (!hooks.isValid()) throw new OperatorError('Canceled', `stack ${update.stack}: the operator doesn't hold its lease`);
     const stored = await this.#store.read(update.stack);
-    assertSameStack(update, stored?.record);
+    assertOwn(update, stored?.record);
     const hash = hashOf(update);
     if (stored !== undefined && isUnchanged(update, stored.record, hash)) return resultOf(stored.record, 'Unchanged');
+    assertFits(update.stack, update.inputs, stored, this.#store.limitBytes);
     const base = await this.#states.recover(update, stored, hooks.discover);
     const measured = await (update.inputs === undefined ? this.#destroy(update, base, hooks) : this.#execute(update, base, hash, hooks));
     const durationMs = Math.round(this.options.clock.monotonic() - startedAt);
@@ -151,12 +155,19 @@ export class UpdateEngine implements Updates {
   async #execute(update: StackUpdate, stored: StoredStack | undefined, hash: string, hooks: UpdateHooks): Promise<Measured> {
     const worker = await this.#pool.acquire(update.providerName);
     this.#running.add(worker);
+    const writes: Promise<unknown>[] = [];
     let cloudCalls = 0;
     try {
+      const keyring = await this.#store.keyring();
       hooks.onStart?.();
-      const { changes } = await worker.run(this.#request(update, stored, hash), {
+      const { changes } = await worker.run(this.#request(update, { stored, hash, keyring }), {
         deadlineMs: update.deadlineMs ?? this.options.deadlineMs ?? 600_000,
         isValid: hooks.isValid,
+        store: (write) => {
+          const writing = this.#write(update.stack, write);
+          writes.push(writing);
+          return writing;
+        },
         onEvent: (event) => {
           if (event.type === 'calls') cloudCalls = event.total;
           this.options.onEvent?.(update.stack, event);
@@ -166,10 +177,22 @@ export class UpdateEngine implements Updates {
     } finally {
       this.#running.delete(worker);
       this.#pool.release(worker);
+      // A worker may have died meanwhile: the next update must not read what is about to change.
+      await Promise.allSettled(writes);
     }
   }
 
-  #request(update: StackUpdate, stored: StoredStack | undefined, inputsHash: string): UpdateRequest {
+  /** The worker's writes come through here: they are limited to its own stack, and it needs no access to the store. */
+  async #write(stack: string, { record, expected }: StoreEvent): Promise<string | undefined> {
+    if (record !== undefined && record.stack === stack) return this.#store.write(record, expected);
+    if (record === undefined && expected !== undefined) return void (await this.#store.remove(stack, expected));
+    throw new OperatorError('Invalid', `the worker of stack ${stack} asked for a write that is not its own`);
+  }
+
+  #request(
+    update: StackUpdate,
+    { stored, hash, keyring }: { stored: StoredStack | undefined; hash: string; keyring: Keyring },
+  ): UpdateRequest {
     const { stack, project, providerKind, programVersion, clusterID, settings } = update;
     const modulePath = this.options.workerModules?.[providerKind];
     return {
@@ -179,15 +202,16 @@ export class UpdateEngine implements Updates {
       providerKind,
       programVersion,
       clusterID,
-      inputsHash,
+      inputsHash: hash,
       settings,
-      state: this.#store.location,
+      keyring,
+      holdMs: this.options.storeHoldMs ?? 60_000,
       holder: this.#states.holder,
       validUntil: 0,
       ...(modulePath === undefined ? {} : { modulePath }),
       ...(update.inputs === undefined ? {} : { inputs: update.inputs }),
       ...(update.extension === undefined ? {} : { extension: update.extension }),
-      ...(stored === undefined ? {} : { stateVersion: stored.version }),
+      ...(stored === undefined ? {} : { stored }),
     };
   }
 }
@@ -218,17 +242,8 @@ function isUnchanged(update: StackUpdate, record: StackRecord, hash: string): bo
   return update.inputs !== undefined && update.force !== true && !record.open && record.inputsHash === hash;
 }
 
-function assertSameStack(update: StackUpdate, record: StackRecord | undefined): void {
-  if (record === undefined || (record.project === update.project && record.providerKind === update.providerKind)) return;
-  const stored = `${record.project} (${record.providerKind})`;
-  throw new OperatorError('Conflict', `stack ${update.stack} belongs to ${stored}, not to ${update.project} (${update.providerKind})`, {
-    remedy: 'remove the old stack first, or give the new one another name',
-  });
-}
-
 function stateOf(record: StackRecord): StackState {
-  const { stack, project, inputsHash, programVersion, incarnation, epoch, open, outputs } = record;
-  return { stack, project, inputsHash, programVersion, incarnation, epoch, open, outputs, resources: resourcesOf(record.checkpoint) };
+  return { ...metadataOf(record), outputs: record.outputs, resources: resourcesOf(record.checkpoint) };
 }
 
 function resultOf(record: StackRecord, result: UpdateResult['result']): UpdateResult {

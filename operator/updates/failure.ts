@@ -41,6 +41,7 @@ export function classifyFailure(evidence: FailureEvidence): OperatorError {
       {
         cause: refusal,
         ...(refusal.remedy === undefined ? {} : { remedy: refusal.remedy }),
+        ...(refusal.reason === undefined ? {} : { reason: refusal.reason }),
       },
     );
   }
@@ -92,11 +93,12 @@ function fromWords({ stack, diagnostics, exit }: FailureEvidence): OperatorError
   return new OperatorError('Transient', `stack ${stack}: the Pulumi engine ended with ${how} before the update was complete`);
 }
 
-function detailOf(error: OperatorError): { retryAfterMs?: number; field?: string; remedy?: string } {
+function detailOf(error: OperatorError): { retryAfterMs?: number; field?: string; remedy?: string; reason?: string } {
   return {
     ...(error.retryAfterMs === undefined ? {} : { retryAfterMs: error.retryAfterMs }),
     ...(error.field === undefined ? {} : { field: error.field }),
     ...(error.remedy === undefined ? {} : { remedy: error.remedy }),
+    ...(error.reason === undefined ? {} : { reason: error.reason }),
   };
 }
 

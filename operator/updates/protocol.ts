@@ -1,7 +1,9 @@
 import type { ErrorCode } from '../base/errors';
 import { OperatorError } from '../base/errors';
 import type { JsonObject } from '../base/json';
-import type { StateLocation } from './state/state-store';
+import type { Keyring } from './state/keyring';
+import type { StackRecord } from './state/stack-record';
+import type { StoredStack } from './state/state-store';
 import type { ChangeCounts, ExtensionUse } from './update';
 
 /** What a worker needs to run one update: JSON, so that another executor could stand behind the same boundary. */
@@ -20,9 +22,12 @@ export interface UpdateRequest {
   extension?: ExtensionUse;
   /** The provider's Cloud.workerSettings(): never stored, never logged. */
   settings: JsonObject;
-  state: StateLocation;
-  /** Version of the state that this request was made from; absent = there was none. */
-  stateVersion?: string;
+  /** The stack's state as the operator read it; absent = there is none. */
+  stored?: StoredStack;
+  /** Data keys for secret values: never logged. */
+  keyring: Keyring;
+  /** For how long a write of state is tried while the store is away, in milliseconds. */
+  holdMs: number;
   holder: string;
   /** Cloud writes are allowed until this time of the host's monotonic clock (ms); extended by `validity` commands. */
   validUntil: number;
@@ -33,6 +38,8 @@ export type WorkerCommand =
   | { type: 'run'; request: UpdateRequest }
   /** Renews (or, with a time in the past, withdraws) the permission to write to the cloud. */
   | { type: 'validity'; validUntil: number }
+  /** The answer to a `store` event: the new version of the stack, or why it was not written. */
+  | { type: 'stored'; call: number; version?: string; error?: WireError }
   /** Ends the running update gracefully: the step in flight finishes and is stored. */
   | { type: 'cancel'; reason: string };
 
@@ -42,11 +49,14 @@ export type WorkerEvent =
   | { type: 'started'; id: string; enginePid: number }
   | { type: 'resource'; id: string; urn: string; op: string; state: 'Started' | 'Done' | 'Failed' }
   | { type: 'diagnostic'; id: string; severity: 'error' | 'warning' | 'info'; message: string; urn?: string }
+  /** Writes the stack's state, or removes it where there is no record; conditional on the version `expected`. */
+  | { type: 'store'; id: string; call: number; record?: StackRecord; expected?: string }
   | { type: 'calls'; id: string; total: number; byVerb: Record<string, number> }
   | { type: 'done'; id: string; changes: ChangeCounts; timings: Timings; rssBytes: number; tainted: boolean }
   | { type: 'failed'; id: string; error: WireError; rssBytes: number; tainted: boolean };
 
 export type DoneEvent = Extract<WorkerEvent, { type: 'done' }>;
+export type StoreEvent = Extract<WorkerEvent, { type: 'store' }>;
 export type FailedEvent = Extract<WorkerEvent, { type: 'failed' }>;
 
 /** Where the time of one update went, milliseconds from the arrival of the request. */
@@ -68,10 +78,11 @@ export interface WireError {
   field?: string;
   remedy?: string;
   resource?: string;
+  reason?: string;
 }
 
 export function toWire(error: OperatorError): WireError {
-  const { code, message, retryAfterMs, field, remedy, resource } = error;
+  const { code, message, retryAfterMs, field, remedy, resource, reason } = error;
   return {
     code,
     message,
@@ -79,6 +90,7 @@ export function toWire(error: OperatorError): WireError {
     ...(field === undefined ? {} : { field }),
     ...(remedy === undefined ? {} : { remedy }),
     ...(resource === undefined ? {} : { resource }),
+    ...(reason === undefined ? {} : { reason }),
   };
 }
 

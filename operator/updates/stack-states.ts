@@ -2,11 +2,10 @@ import { randomUUID } from 'node:crypto';
 import type { Drift } from '../../crds';
 import type { DiscoveredResource } from '../../providers/provider';
 import type { Clock } from '../base/clock';
-import { toOperatorError } from '../base/errors';
 import type { Logger } from '../base/log';
 import { adoptFindings, dropPending } from './adoption';
 import { driftOf, match } from './drift';
-import type { StackRecord } from './state/stack-record';
+import { heldBy, newRecord, stampedAt, type StackMetadata, type StackRecord } from './state/stack-record';
 import type { StateStore, StoredStack } from './state/state-store';
 import type { StackUpdate } from './update';
 
@@ -21,13 +20,11 @@ export class StackStates {
     private readonly logger: Logger,
   ) {}
 
-  /** All stacks that can be read; the others are logged, and fail by themselves when they are to be updated. */
-  async all(): Promise<StackRecord[]> {
+  /** All stacks that can be read, without opening them; the others are logged, and fail by themselves when they are to be updated. */
+  async all(): Promise<StackMetadata[]> {
     const { stacks, damaged } = await this.store.list();
-    const read = await Promise.allSettled(stacks.map(({ stack }) => this.store.read(stack)));
-    const reasons = [...damaged, ...read.flatMap((result) => (result.status === 'rejected' ? [toOperatorError(result.reason)] : []))];
-    for (const error of reasons) this.logger.error({ remedy: error.remedy }, error.message);
-    return read.flatMap((result) => (result.status === 'fulfilled' ? (result.value?.record ?? []) : []));
+    for (const error of damaged) this.logger.error({ remedy: error.remedy }, error.message);
+    return stacks;
   }
 
   /** Differences between a stack's state and what was found; none for an unknown stack. */
@@ -46,7 +43,7 @@ export class StackStates {
   }
 
   /**
-   * Finds out what an interrupted update left, before anything else is done (design: Crashes and drift). A destroy without any state asks the cloud too.
+   * Finds out what an interrupted update left, before anything else is done (design: Crashes and drift). A destroy without any state asks the cloud too, as does an update that may have lost its state.
    * @param discover absent: operations in flight are forgotten, and creates must find what they left by themselves
    */
   async recover(
@@ -54,7 +51,10 @@ export class StackStates {
     stored: StoredStack | undefined,
     discover: (() => Promise<DiscoveredResource[]>) | undefined,
   ): Promise<StoredStack | undefined> {
-    if (stored === undefined) return update.inputs === undefined ? this.#reconstruct(update, await discover?.()) : undefined;
+    if (stored === undefined) {
+      const mayExist = update.inputs === undefined || update.mayExist === true;
+      return mayExist ? this.#reconstruct(update, await discover?.()) : undefined;
+    }
     if (!stored.record.open) return stored;
     const found = await discover?.();
     this.logger.info(
@@ -66,35 +66,19 @@ export class StackStates {
 
   #reconstruct(update: StackUpdate, found: DiscoveredResource[] = []): Promise<StoredStack> | undefined {
     if (found.length === 0) return undefined;
-    const { stack, project, providerKind, programVersion } = update;
-    this.logger.warn({ stack, found: found.length }, 'the stack has no state, but is in the cloud; its state is made anew to delete it');
-    const unset = { inputs: null, inputsHash: '', outputs: {}, checkpoint: null, updatedAt: '' };
-    const record = {
-      stack,
-      project,
-      providerKind,
-      programVersion,
-      incarnation: randomUUID(),
-      epoch: 1,
-      holder: this.holder,
-      open: true,
-      ...unset,
-    };
-    return this.#write(record, undefined, found);
+    this.logger.warn(
+      { stack: update.stack, found: found.length },
+      'the stack has no state, but is in the cloud; its state is made anew from that',
+    );
+    return this.#write({ ...newRecord({ ...update, holder: this.holder }), open: true }, undefined, found);
   }
 
   async #write(record: StackRecord, version: string | undefined, found: DiscoveredResource[] | undefined): Promise<StoredStack> {
     const stack = { project: record.project, name: record.stack };
-    const adopted: StackRecord = {
-      ...record,
-      checkpoint: found === undefined ? dropPending(record.checkpoint) : adoptFindings(record.checkpoint, found, stack),
-      // The cloud is known to differ from what the hash stands for: the next update runs.
-      inputsHash: '',
-      holder: this.holder,
-      epoch: record.holder === this.holder ? record.epoch : record.epoch + 1,
-      updatedAt: new Date(this.clock.now()).toISOString(),
-    };
-    return { record: adopted, version: await this.store.write(adopted, version) };
+    const checkpoint = found === undefined ? dropPending(record.checkpoint) : adoptFindings(record.checkpoint, found, stack);
+    // The cloud is known to differ from what the hash stands for: the next update runs.
+    const adopted = stampedAt({ ...heldBy(record, this.holder), checkpoint, inputsHash: '' }, this.clock.now());
+    return { record: adopted, version: await this.store.write(adopted, version), bytes: 0 };
   }
 }
 

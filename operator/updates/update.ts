@@ -25,6 +25,8 @@ export interface StackUpdate {
   deadlineMs?: number;
   /** Run even when the hash is the stored one (found drift). */
   force?: boolean;
+  /** The stack was made before: where it has no state, that was lost, and the cloud is asked first what there is. */
+  mayExist?: boolean;
   /** What the operator's extension in code does in this stack; absent = nothing. */
   extension?: ExtensionUse;
 }
@@ -58,10 +60,8 @@ export interface ChangeCounts {
   same: number;
 }
 
-/** What is known of a stack without running anything. */
-export interface StackState {
-  /** StackUpdate.accepted of the last update that succeeded; absent where none said it. */
-  accepted?: JsonObject;
+/** What a listing tells of a stack. */
+export interface StackSummary {
   stack: string;
   project: string;
   inputsHash: string;
@@ -70,14 +70,21 @@ export interface StackState {
   epoch: number;
   /** An update began and did not end: the cloud must be discovered first. */
   open: boolean;
+  resourceCount: number;
+}
+
+/** What is known of a stack without running anything. */
+export interface StackState extends StackSummary {
+  /** StackUpdate.accepted of the last update that succeeded; absent where none said it. */
+  accepted?: JsonObject;
   outputs: JsonObject;
   resources: StackResource[];
 }
 
 /** Runs updates: queue, workers, state, recovery (design section 4). */
 export interface Updates {
-  /** All stacks that have state, for start-up and sweeps. */
-  states(): Promise<StackState[]>;
+  /** All stacks that have state, for start-up and sweeps; opens none of them. */
+  states(): Promise<StackSummary[]>;
   state(stack: string): Promise<StackState | undefined>;
   /**
    * Brings a stack to `update`; calls for one stack run one after another, and a newer waiting one replaces an older waiting one

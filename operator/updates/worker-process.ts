@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
 import type { Clock } from '../base/clock';
-import { OperatorError } from '../base/errors';
+import { OperatorError, toOperatorError } from '../base/errors';
 import type { Logger } from '../base/log';
 import { compiled } from '../entry';
 import {
@@ -13,6 +13,8 @@ import {
   type FailedEvent,
   fromWire,
   hostMonotonic,
+  type StoreEvent,
+  toWire,
   type UpdateRequest,
   type WorkerCommand,
   type WorkerEvent,
@@ -34,6 +36,8 @@ export interface RunOptions {
   deadlineMs: number;
   isValid: () => boolean;
   onEvent: (event: WorkerEvent) => void;
+  /** Writes the stack's state. @returns its new version; undefined when it was removed */
+  store: (write: StoreEvent) => Promise<string | undefined>;
 }
 
 /** A worker may write for this long after the operator last said so: less than what a lease lasts beyond its renew deadline. */
@@ -186,9 +190,18 @@ export class WorkerProcess {
     if ('tainted' in event && event.tainted) this.tainted = true;
     const running = this.#running;
     if (running === undefined || !('id' in event) || event.id !== running.request.id) return;
+    if (event.type === 'store') return this.#store(running.options, event);
     running.options.onEvent(event);
     if (event.type === 'done') running.settle(event);
     if (event.type === 'failed') running.settle(this.#failure(event, running));
+  }
+
+  #store(options: RunOptions, write: StoreEvent): void {
+    const { call } = write;
+    options.store(write).then(
+      (version) => this.#send({ type: 'stored', call, ...(version === undefined ? {} : { version }) }),
+      (thrown: unknown) => this.#send({ type: 'stored', call, error: toWire(toOperatorError(thrown)) }),
+    );
   }
 
   #failure(event: FailedEvent, running: Running): OperatorError {

@@ -5,7 +5,7 @@ import { labels, OPERATOR_NAME, type Settings } from '../options';
 
 const HEALTH_PORT = 10258;
 const UID = 65532;
-const STATE = '/var/lib/cloud-operator';
+const SCRATCH = '/tmp';
 const CONFIG_MAP = 'cloud-operator-cloud-config';
 const CONFIG_FOLDER = '/etc/cloud-operator';
 const CONFIG_FILE = 'cloud.yaml';
@@ -88,10 +88,10 @@ function container(settings: Settings): k8s.Container {
     image: settings.image,
     imagePullPolicy: 'IfNotPresent',
     args: args(settings),
-    // The engine and its plugins write below HOME and TMPDIR.
+    // The engine and its plugins write below HOME and TMPDIR; nothing there is needed after the Pod.
     env: [
-      { name: 'HOME', value: STATE },
-      { name: 'TMPDIR', value: '/tmp' },
+      { name: 'HOME', value: SCRATCH },
+      { name: 'TMPDIR', value: SCRATCH },
     ],
     livenessProbe: { ...probe('/livez'), initialDelaySeconds: 10, periodSeconds: 10, failureThreshold: 6 },
     readinessProbe: { ...probe('/readyz'), periodSeconds: 5 },
@@ -111,23 +111,18 @@ function probe(path: string): k8s.Probe {
 }
 
 function volumes({ provider }: Settings): k8s.Volume[] {
-  const always = [
-    { name: 'state', emptyDir: {} },
-    { name: 'tmp', emptyDir: {} },
-  ];
+  const always = [{ name: 'tmp', emptyDir: {} }];
   return provider === undefined ? always : [...always, { name: 'config', configMap: { name: CONFIG_MAP } }];
 }
 
 function volumeMounts({ provider }: Settings): k8s.VolumeMount[] {
-  const always = [
-    { name: 'state', mountPath: STATE },
-    { name: 'tmp', mountPath: '/tmp' },
-  ];
+  const always = [{ name: 'tmp', mountPath: SCRATCH }];
   return provider === undefined ? always : [...always, { name: 'config', mountPath: CONFIG_FOLDER, readOnly: true }];
 }
 
-function args({ namespace, provider }: Settings): string[] {
-  const always = ['run', `--namespace=${namespace}`, `--port=${HEALTH_PORT}`, `--state-directory=${STATE}/state`];
+function args({ namespace, stateNamespace, provider }: Settings): string[] {
+  const state = ['--state-store=cluster', `--state-namespace=${stateNamespace}`];
+  const always = ['run', `--namespace=${namespace}`, `--port=${HEALTH_PORT}`, ...state];
   return provider === undefined
     ? always
     : [...always, `--cloud-provider=${provider.kind}`, `--cloud-config=${CONFIG_FOLDER}/${CONFIG_FILE}`];

@@ -1,10 +1,11 @@
-import { randomBytes, randomUUID } from 'node:crypto';
-import { link, mkdir, open, readdir, readFile, rm, stat, unlink } from 'node:fs/promises';
+import { randomUUID } from 'node:crypto';
+import { link, mkdir, open, readdir, readFile, rename, rm, stat, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { OperatorError, toOperatorError } from '../../base/errors';
+import { checkedKeyring, type Keyring, newKeyring } from './keyring';
 import { decodeHeader, decodeRecord, encodeRecord, encodeRemoval, type FileHeader } from './record-file';
 import type { StackMetadata, StackRecord } from './stack-record';
-import type { StackListing, StateLocation, StateStore, StoredStack } from './state-store';
+import type { StackListing, StateStore, StoredStack } from './state-store';
 
 const SUFFIX = '.state';
 /** A removed stack's last file stays this long, longer than any update lives, so that a late writer loses against it. */
@@ -22,16 +23,16 @@ export class DirectoryStateStore implements StateStore {
     this.#stacks = join(path, 'stacks');
   }
 
-  get location(): StateLocation {
-    return { kind: 'Directory', path: this.path };
+  get name(): string {
+    return `the folder ${this.path}`;
   }
 
   async read(stack: string): Promise<StoredStack | undefined> {
     const folder = this.#folder(stack);
     const latest = await this.#latest(folder);
     if (latest === undefined) return undefined;
-    const record = decodeRecord(latest.bytes, latest.path);
-    return record === undefined ? undefined : { record, version: String(latest.version) };
+    const record = decodeRecord(latest.bytes, latest.path, await this.keyring());
+    return record === undefined ? undefined : { record, version: String(latest.version), bytes: latest.bytes.length };
   }
 
   async write(record: StackRecord, expected: string | undefined): Promise<string> {
@@ -39,7 +40,7 @@ export class DirectoryStateStore implements StateStore {
     const current = await this.#latest(folder);
     const present = current === undefined ? undefined : decodeHeader(current.bytes, current.path);
     this.#assertExpected(record.stack, current?.version, present, expected);
-    return this.#append(folder, (current?.version ?? 0) + 1, encodeRecord(record));
+    return this.#append(folder, (current?.version ?? 0) + 1, encodeRecord(record, await this.keyring()));
   }
 
   async remove(stack: string, expected: string): Promise<void> {
@@ -65,17 +66,33 @@ export class DirectoryStateStore implements StateStore {
     return listing;
   }
 
-  async secretsKey(): Promise<Buffer> {
-    const file = join(this.path, 'secrets.key');
-    const existing = await readFile(file).catch(noneOf('ENOENT', undefined));
-    if (existing !== undefined) return checkedKey(existing, file);
+  async keyring(): Promise<Keyring> {
+    const existing = await this.#storedKeyring();
+    if (existing !== undefined) return existing;
     await mkdir(this.path, { recursive: true, mode: 0o700 });
-    const temporary = await this.#temporary(this.path, randomBytes(32));
+    const temporary = await this.#temporary(this.path, Buffer.from(JSON.stringify(newKeyring())));
     // Of two first users one wins; both then use the winner's key.
-    await link(temporary, file).catch(noneOf('EEXIST', undefined));
+    await link(temporary, this.#keyFile).catch(noneOf('EEXIST', undefined));
     await unlink(temporary);
     await syncFolder(this.path);
-    return checkedKey(await readFile(file), file);
+    return this.keyring();
+  }
+
+  /** Unlike in the cluster, two people who do this at the same moment are not told apart. */
+  async changeKeyring(change: (ring: Keyring) => Keyring): Promise<Keyring> {
+    const changed = change(await this.keyring());
+    await rename(await this.#temporary(this.path, Buffer.from(JSON.stringify(changed))), this.#keyFile);
+    await syncFolder(this.path);
+    return changed;
+  }
+
+  get #keyFile(): string {
+    return join(this.path, 'keyring.json');
+  }
+
+  async #storedKeyring(): Promise<Keyring | undefined> {
+    const bytes = await readFile(this.#keyFile).catch(noneOf('ENOENT', undefined));
+    return bytes === undefined ? undefined : checkedKeyring(parsed(bytes), `the key file ${this.#keyFile}`);
   }
 
   async #metadata(folder: string): Promise<StackMetadata | undefined> {
@@ -146,11 +163,6 @@ export class DirectoryStateStore implements StateStore {
   }
 }
 
-/** Opens a store from what a request says of it. */
-export function openStateStore(location: StateLocation): DirectoryStateStore {
-  return new DirectoryStateStore(location.path);
-}
-
 async function versionsIn(folder: string): Promise<number[]> {
   const files = await readdir(folder).catch(noneOf('ENOENT', [] as string[]));
   return files.filter((file) => file.endsWith(SUFFIX)).map((file) => Number(file.slice(0, -SUFFIX.length)));
@@ -165,9 +177,12 @@ async function syncFolder(path: string): Promise<void> {
   }
 }
 
-function checkedKey(key: Buffer, file: string): Buffer {
-  if (key.length === 32) return key;
-  throw new OperatorError('Invalid', `the key file ${file} has ${key.length} bytes instead of 32`, { remedy: 'restore it from a backup' });
+function parsed(bytes: Buffer): unknown {
+  try {
+    return JSON.parse(bytes.toString('utf8'));
+  } catch {
+    return undefined; // what is no JSON is no keyring either, and is refused as such
+  }
 }
 
 /** For catch: gives `value` for one system error code, and throws everything else as OperatorError. */

@@ -1,20 +1,25 @@
+import { randomUUID } from 'node:crypto';
 import type { JsonObject } from '../../base/json';
-import type { Deployment } from '../checkpoint';
+import { type Deployment, resourcesOf } from '../checkpoint';
 
 /** Everything that is stored for one stack, in one object (design: State). */
 export interface StackRecord {
   stack: string;
   project: string;
   providerKind: string;
+  /** UID of the namespace kube-system of the cluster that the stack belongs to. */
+  clusterID: string;
   /** Random, made with the stack: tells this stack from an earlier one of the same name. */
   incarnation: string;
   /** Raised in the first write under a new holder. */
   epoch: number;
+  /** Raised in every write. */
+  revision: number;
   /** The operator run that wrote last; another one raises the epoch. */
   holder: string;
   /** An update began to write to the cloud and did not end well: the cloud must be discovered first. */
   open: boolean;
-  /** Inputs that the cloud was last brought to; null before the first success. */
+  /** Inputs that the cloud was last brought to; null before the first success. Stored encrypted. */
   inputs: JsonObject | null;
   /** Hash of inputs, program version and provider kind; empty when the cloud is known to differ. */
   inputsHash: string;
@@ -27,12 +32,39 @@ export interface StackRecord {
 }
 
 /** What a listing tells of a stack without reading all of its state. */
-export type StackMetadata = Pick<
-  StackRecord,
-  'stack' | 'project' | 'providerKind' | 'incarnation' | 'epoch' | 'holder' | 'open' | 'inputsHash' | 'programVersion' | 'updatedAt'
->;
+export type StackMetadata = Omit<StackRecord, 'inputs' | 'outputs' | 'checkpoint'> & {
+  /** Cloud resources in the checkpoint. */
+  resourceCount: number;
+};
 
 export function metadataOf(record: StackRecord): StackMetadata {
-  const { stack, project, providerKind, incarnation, epoch, holder, open, inputsHash, programVersion, updatedAt } = record;
-  return { stack, project, providerKind, incarnation, epoch, holder, open, inputsHash, programVersion, updatedAt };
+  const { stack, project, providerKind, programVersion, clusterID, incarnation, epoch, revision, holder, open, inputsHash, updatedAt } =
+    record;
+  const who = { stack, project, providerKind, programVersion, clusterID, incarnation };
+  return { ...who, epoch, revision, holder, open, inputsHash, updatedAt, resourceCount: resourcesOf(record.checkpoint).length };
+}
+
+/** Tells any two writes apart: equal identities are one and the same write. */
+export function identityOf({ incarnation, holder, epoch, revision }: StackMetadata | StackRecord): string {
+  return [incarnation, holder, epoch, revision].join('/');
+}
+
+/** A stack that has never been stored. */
+export function newRecord(
+  of: Pick<StackRecord, 'stack' | 'project' | 'providerKind' | 'programVersion' | 'clusterID' | 'holder'>,
+): StackRecord {
+  const { stack, project, providerKind, programVersion, clusterID, holder } = of;
+  const unset = { inputs: null, inputsHash: '', outputs: {}, checkpoint: null, updatedAt: '' };
+  const first = { incarnation: randomUUID(), epoch: 1, revision: 0, open: false };
+  return { stack, project, providerKind, programVersion, clusterID, holder, ...first, ...unset };
+}
+
+/** The record under a holder: another one than the last raises the epoch. */
+export function heldBy(record: StackRecord, holder: string): StackRecord {
+  return { ...record, holder, epoch: record.holder === holder ? record.epoch : record.epoch + 1 };
+}
+
+/** The record as it is written next. @param now milliseconds since 1970 */
+export function stampedAt(record: StackRecord, now: number): StackRecord {
+  return { ...record, revision: record.revision + 1, updatedAt: new Date(now).toISOString() };
 }

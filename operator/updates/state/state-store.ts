@@ -1,4 +1,5 @@
 import type { OperatorError } from '../../base/errors';
+import type { Keyring } from './keyring';
 import type { StackMetadata, StackRecord } from './stack-record';
 
 /** A record and the version it was read at. */
@@ -6,13 +7,20 @@ export interface StoredStack {
   record: StackRecord;
   /** Opaque; changes with every write. It is the lease: whoever writes with an old one has lost. */
   version: string;
+  /** Size as stored, in bytes. */
+  bytes: number;
 }
 
 /**
  * Where stacks are kept. All writes are conditional on the version that was read, also between processes.
- * Every method throws OperatorError: Conflict for a lost race, Invalid for an object that can't be read (it is never overwritten).
+ * Every method throws OperatorError: Conflict for a lost race, Invalid for an object that can't be read (it is never overwritten),
+ * Transient while the store can't be reached.
  */
 export interface StateStore {
+  /** In words, for messages: `the Secrets in namespace cloud-operator-system`. */
+  readonly name: string;
+  /** An update whose state would become larger than this many bytes is not begun; absent = no limit. */
+  readonly limitBytes?: number;
   read(stack: string): Promise<StoredStack | undefined>;
   /**
    * @param expected version that was read; undefined = the stack must not exist
@@ -22,17 +30,16 @@ export interface StateStore {
   remove(stack: string, expected: string): Promise<void>;
   /** All stacks; those that can't be read are named, and don't hide the others. */
   list(): Promise<StackListing>;
-  /** Key for AES-256-GCM of secret values, made on first use: 32 bytes. */
-  secretsKey(): Promise<Buffer>;
+  /** The data keys for secret values, made on first use. */
+  keyring(): Promise<Keyring>;
+  /** Changes the data keys, once more when somebody else was faster. @returns what is stored then */
+  changeKeyring(change: (ring: Keyring) => Keyring): Promise<Keyring>;
 }
+
+/** What a running update does with its stack's state. */
+export type StackWriter = Pick<StateStore, 'write' | 'remove'>;
 
 export interface StackListing {
   stacks: StackMetadata[];
   damaged: OperatorError[];
-}
-
-/** How another process opens the same store; JSON. */
-export interface StateLocation {
-  kind: 'Directory';
-  path: string;
 }

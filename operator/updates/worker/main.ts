@@ -39,6 +39,7 @@ class Worker {
   #take(command: WorkerCommand): void {
     if (command.type === 'validity') this.#validity.extend(command.validUntil);
     else if (command.type === 'cancel') this.#run?.cancel(command.reason);
+    else if (command.type === 'stored') this.#run?.stored(command);
     else void this.#execute(command.request);
   }
 

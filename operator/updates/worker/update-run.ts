@@ -5,9 +5,9 @@ import { loadWorkerModule } from '../../../providers/worker-registry';
 import { ResourceProviderServer } from '../../../providers/resource-provider/server';
 import type { ResourceFailure } from '../../../providers/resource-provider/status';
 import { classifyFailure } from '../failure';
-import type { Timings, UpdateRequest, WorkerEvent } from '../protocol';
-import { openStateStore } from '../state/directory-state-store';
+import type { Timings, UpdateRequest, WorkerCommand, WorkerEvent } from '../protocol';
 import type { ChangeCounts } from '../update';
+import { ChannelStore } from './channel-store';
 import { SecretsCipher } from './endpoint/secrets';
 import type { StateEndpoint } from './endpoint/endpoint';
 import { UpdateSession } from './endpoint/session';
@@ -37,6 +37,7 @@ export class UpdateRun {
   readonly #failures: ResourceFailure[] = [];
   readonly #calls = new Map<string, number>();
   readonly #events: EngineEvents;
+  readonly #store: ChannelStore;
   readonly #startedAt = performance.now();
   readonly #timings: Timings = { preparedMs: 0, programMs: 0, engineMs: 0, totalMs: 0 };
   #canceled: string | undefined;
@@ -50,6 +51,7 @@ export class UpdateRun {
     private readonly context: RunContext,
   ) {
     this.#events = new EngineEvents(request.id, context.emit);
+    this.#store = new ChannelStore(request.id, context.emit);
   }
 
   /** The program never came to an end: what it still does would disturb later updates. */
@@ -67,6 +69,11 @@ export class UpdateRun {
     this.#abort.abort();
   }
 
+  /** The operator's answer to a write of state. */
+  stored(answer: Extract<WorkerCommand, { type: 'stored' }>): void {
+    this.#store.take(answer);
+  }
+
   /** @throws OperatorError the failure, classed */
   async execute(): Promise<RunResult> {
     const servers: ResourceProviderServer[] = [];
@@ -74,7 +81,7 @@ export class UpdateRun {
       const { providerKind, modulePath, extension, inputs } = this.request;
       const module = extendedModule(loadWorkerModule(providerKind, modulePath), extension, inputs === undefined);
       this.#program = new WatchedProgram(module, inputs, () => this.#mark('programMs'));
-      await this.#openSession();
+      this.#openSession();
       const providers = module.resourceProviders(this.request.settings, {
         stack: this.request.stack,
         clusterID: this.request.clusterID,
@@ -95,17 +102,13 @@ export class UpdateRun {
     }
   }
 
-  async #openSession(): Promise<void> {
-    const { stack, state, stateVersion } = this.request;
-    const store = openStateStore(state);
-    const stored = await store.read(stack);
-    if (stored?.version !== stateVersion) {
-      throw new OperatorError('Conflict', `stack ${stack}: its state changed between the request and the start of the update; try again`);
-    }
+  #openSession(): void {
+    const { stack, stored, keyring, holdMs } = this.request;
     const { validity } = this.context;
     const assertValid = (): void => validity.assertValid();
-    this.#session = new UpdateSession({ ...this.request, inputs: this.request.inputs }, { store, clock: systemClock, assertValid }, stored);
-    this.context.endpoint.serve({ session: this.#session, cipher: new SecretsCipher(await store.secretsKey(), stack) });
+    const request = { ...this.request, inputs: this.request.inputs };
+    this.#session = new UpdateSession(request, { store: this.#store, clock: systemClock, assertValid, holdMs }, stored);
+    this.context.endpoint.serve({ session: this.#session, cipher: new SecretsCipher(keyring, stack) });
   }
 
   async #serve(provider: ResourceProviderServer['provider']): Promise<ResourceProviderServer> {

@@ -110,8 +110,9 @@ describe('the operator’s rights', () => {
 
   it.each<[string, Access]>([
     ['read a Secret of another namespace', { group: '', resource: 'secrets', verb: 'get', namespace: 'default', name: 'x' }],
-    ['list Secrets, even its own', { group: '', resource: 'secrets', verb: 'list', namespace: OPERATOR_NAMESPACE }],
-    ['write a Secret', { group: '', resource: 'secrets', verb: 'update', namespace: OPERATOR_NAMESPACE, name: 'x' }],
+    ['list Secrets of another namespace', { group: '', resource: 'secrets', verb: 'list', namespace: 'kube-system' }],
+    ['watch Secrets, even its own', { group: '', resource: 'secrets', verb: 'watch', namespace: OPERATOR_NAMESPACE }],
+    ['write a Secret of another namespace', { group: '', resource: 'secrets', verb: 'patch', namespace: 'default', name: 'x' }],
     ['delete a Service', { group: '', resource: 'services', verb: 'delete', namespace: 'default', name: 'x' }],
     ['change a Service’s spec', { group: '', resource: 'services', verb: 'patch', namespace: 'default', name: 'x' }],
     ['delete a CloudProvider', { group: 'cloud-operator.dev', resource: 'cloudproviders', verb: 'delete', name: 'x' }],

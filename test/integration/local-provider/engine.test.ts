@@ -5,6 +5,7 @@ import { cloudLoadBalancerSpec, cloudProviderSpec, type CloudLoadBalancerSpecInp
 import { systemClock } from '../../../operator/base/clock';
 import { silentLogger } from '../../../operator/base/log';
 import { UpdateEngine } from '../../../operator/updates/engine';
+import { DirectoryStateStore } from '../../../operator/updates/state/directory-state-store';
 import type { StackUpdate, UpdateHooks, UpdateResult } from '../../../operator/updates/update';
 import type { LoadBalancer } from '../../../providers/local/api';
 import { localProvider } from '../../../providers/local';
@@ -30,7 +31,7 @@ describe('the local cloud under the real engine', () => {
     const settings = cloudProviderSpec.parse({ local: { endpoint: local.endpoint, tokenFile: local.tokenFile } });
     const readSecret = (): Promise<string> => Promise.reject(new Error('no secrets'));
     cloud = await localProvider.connect(settings, { clusterID: CLUSTER, providerName: 'home', readSecret });
-    engine = new UpdateEngine({ stateDirectory: directory, tools: { pulumi }, logger: silentLogger, clock: systemClock });
+    engine = new UpdateEngine({ store: new DirectoryStateStore(directory), tools: { pulumi }, logger: silentLogger, clock: systemClock });
   }, 120_000);
   afterEach(() => local.faults());
   afterAll(async () => {

@@ -1,10 +1,10 @@
-import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { systemClock } from '../../../operator/base/clock';
 import { DirectoryStateStore } from '../../../operator/updates/state/directory-state-store';
+import { newKeyring } from '../../../operator/updates/state/keyring';
 import { StateEndpoint } from '../../../operator/updates/worker/endpoint/endpoint';
 import { SecretsCipher } from '../../../operator/updates/worker/endpoint/secrets';
 import { UpdateSession, type SessionRequest } from '../../../operator/updates/worker/endpoint/session';
@@ -12,7 +12,7 @@ import { UpdateSession, type SessionRequest } from '../../../operator/updates/wo
 const directory = mkdtempSync(join(tmpdir(), 'endpoint-'));
 const store = new DirectoryStateStore(directory);
 const endpoint = new StateEndpoint();
-const key = randomBytes(32);
+const key = newKeyring();
 let lease = '';
 
 beforeAll(() => endpoint.listen());
@@ -27,12 +27,17 @@ async function serve(stack: string, more: Partial<SessionRequest> = {}): Promise
     project: 'p',
     providerKind: 'k',
     programVersion: '1',
+    clusterID: 'c',
     inputs: { a: 1 },
     inputsHash: 'hash',
     holder: 'h',
     ...more,
   };
-  const session = new UpdateSession(request, { store, clock: systemClock, assertValid: () => undefined }, await store.read(stack));
+  const session = new UpdateSession(
+    request,
+    { store, clock: systemClock, assertValid: () => undefined, holdMs: 1000 },
+    await store.read(stack),
+  );
   endpoint.serve({ session, cipher: new SecretsCipher(key, stack) });
   return session;
 }
@@ -166,7 +171,10 @@ describe('the state endpoint', () => {
     expect((await call('POST', '/api/stacks/organization/p/secret/decrypt', single.body)).body.plaintext).toBe(plaintexts[0]);
     await serve('thief');
     const stolen = await call('POST', '/api/stacks/organization/p/thief/decrypt', single.body);
-    expect([stolen.status, stolen.body.message]).toEqual([403, "a secret of stack thief can't be decrypted with the key of this store"]);
+    expect([stolen.status, stolen.body.message]).toEqual([
+      403,
+      'an encrypted value of stack thief was changed, or was made for another stack',
+    ]);
   });
 
   test('a body that is not JSON is refused', async () => {

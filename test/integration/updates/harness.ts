@@ -6,6 +6,7 @@ import { sleep, systemClock } from '../../../operator/base/clock';
 import { silentLogger } from '../../../operator/base/log';
 import { compiled, PROJECT_ROOT } from '../../../operator/entry';
 import { UpdateEngine, type UpdateEngineOptions } from '../../../operator/updates/engine';
+import { DirectoryStateStore } from '../../../operator/updates/state/directory-state-store';
 import type { WorkerEvent } from '../../../operator/updates/protocol';
 import type { StackUpdate, UpdateHooks } from '../../../operator/updates/update';
 import { FakeCloud } from './fake-cloud';
@@ -50,7 +51,7 @@ export class UpdatesHarness {
   /** Another engine on the same state, as a restarted operator has. */
   newEngine(options: Partial<UpdateEngineOptions> = {}): UpdateEngine {
     const engine = new UpdateEngine({
-      stateDirectory: this.directory,
+      store: new DirectoryStateStore(this.directory),
       tools: { pulumi: pulumiPath() },
       logger: silentLogger,
       clock: systemClock,

@@ -1,4 +1,5 @@
 import { OperatorError } from '../../../operator/base/errors';
+import { DirectoryStateStore } from '../../../operator/updates/state/directory-state-store';
 import type { FakeInputs } from './fake-provider';
 import { UpdatesHarness } from './harness';
 
@@ -82,7 +83,7 @@ describe('an update that is interrupted after the cloud has committed', () => {
 
   test('and whose state is lost altogether: a destroy still cleans up', async () => {
     await harness.run('forgotten', { things });
-    const stranger = harness.newEngine({ stateDirectory: `${harness.directory}/elsewhere` });
+    const stranger = harness.newEngine({ store: new DirectoryStateStore(`${harness.directory}/elsewhere`) });
     const result = await stranger.run(harness.update('forgotten', undefined), harness.hooks('forgotten'));
     expect(result.changes.delete).toBe(2);
     expect(harness.cloud.discover('forgotten')).toEqual([]);

@@ -193,11 +193,12 @@ async function withKilledOperator(): Promise<number[]> {
     const { UpdateEngine } = require(${JSON.stringify(compiled('operator/updates/engine'))});
     const { silentLogger } = require(${JSON.stringify(compiled('operator/base/log'))});
     const { systemClock } = require(${JSON.stringify(compiled('operator/base/clock'))});
+    const { DirectoryStateStore } = require(${JSON.stringify(compiled('operator/updates/state/directory-state-store'))});
     const options = ${JSON.stringify(options)};
     const onEvent = (_stack, event) => {
       if (event.type === 'started') process.stdout.write(JSON.stringify([...engine.workerPids, event.enginePid]) + '\\n');
     };
-    const engine = new UpdateEngine({ stateDirectory: options.stateDirectory, tools: { pulumi: options.pulumi }, logger: silentLogger,
+    const engine = new UpdateEngine({ store: new DirectoryStateStore(options.stateDirectory), tools: { pulumi: options.pulumi }, logger: silentLogger,
       clock: systemClock, workerModules: { fake: options.module }, onEvent });
     void engine.run(options.update, { isValid: () => true });`;
   const operator = spawn(process.execPath, ['-e', script], { stdio: ['ignore', 'pipe', 'inherit'] });

@@ -30,6 +30,7 @@ describe('manifests', () => {
       replicas: 1,
       provider,
       leaderElection: { namespace: 'kube-system', name: 'cloud-controller-manager' },
+      stateNamespace: 'cloud-state',
     };
     expectGolden('manifests/install-with-options.yaml.txt', outputFiles(options).get('install.yaml') ?? '');
   });

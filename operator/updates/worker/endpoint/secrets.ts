@@ -1,38 +1,21 @@
-import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
-import { OperatorError } from '../../../base/errors';
+import { type Keyring, seal, unseal } from '../../state/keyring';
 import { type EndpointContext, type EndpointRequest, type Route, STACK } from './router';
 import { assertOwnStack } from './stacks';
 
-const NONCE_BYTES = 12;
-const TAG_BYTES = 16;
-
-/** AES-256-GCM under the store's key, bound to the stack: a value copied from another stack doesn't decrypt. Nonce, tag, ciphertext. */
+/** The engine's secrets under the store's data keys, bound to the stack. */
 export class SecretsCipher {
   constructor(
-    private readonly key: Buffer,
+    private readonly ring: Keyring,
     private readonly stack: string,
   ) {}
 
   encrypt(plaintext: Buffer): Buffer {
-    const nonce = randomBytes(NONCE_BYTES);
-    const cipher = createCipheriv('aes-256-gcm', this.key, nonce).setAAD(Buffer.from(this.stack));
-    const body = Buffer.concat([cipher.update(plaintext), cipher.final()]);
-    return Buffer.concat([nonce, cipher.getAuthTag(), body]);
+    return seal(this.ring, plaintext, this.stack);
   }
 
-  /** @throws OperatorError Invalid when the value was made with another key or for another stack */
+  /** @throws OperatorError Invalid (reason WrongKey) when the value was made with another key or for another stack */
   decrypt(ciphertext: Buffer): Buffer {
-    try {
-      const nonce = ciphertext.subarray(0, NONCE_BYTES);
-      const tag = ciphertext.subarray(NONCE_BYTES, NONCE_BYTES + TAG_BYTES);
-      const decipher = createDecipheriv('aes-256-gcm', this.key, nonce).setAAD(Buffer.from(this.stack)).setAuthTag(tag);
-      return Buffer.concat([decipher.update(ciphertext.subarray(NONCE_BYTES + TAG_BYTES)), decipher.final()]);
-    } catch (error) {
-      throw new OperatorError('Invalid', `a secret of stack ${this.stack} can't be decrypted with the key of this store`, {
-        remedy: 'restore the key file that belongs to this state',
-        cause: error,
-      });
-    }
+    return unseal(this.ring, ciphertext, this.stack);
   }
 }
 

@@ -1,10 +1,9 @@
-import { randomUUID } from 'node:crypto';
 import { type Clock, sleep } from '../../../base/clock';
 import { OperatorError, toOperatorError } from '../../../base/errors';
 import type { JsonObject } from '../../../base/json';
 import { type Deployment, isEmpty, isSameCheckpoint, outputsOf, toServed, toStored } from '../../checkpoint';
-import type { StackRecord } from '../../state/stack-record';
-import type { StateStore, StoredStack } from '../../state/state-store';
+import { heldBy, newRecord, stampedAt, type StackRecord } from '../../state/stack-record';
+import type { StackWriter, StoredStack } from '../../state/state-store';
 
 /** What one update stores. */
 export interface SessionRequest {
@@ -12,6 +11,7 @@ export interface SessionRequest {
   project: string;
   providerKind: string;
   programVersion: string;
+  clusterID: string;
   /** undefined: the stack is being destroyed, and its record is removed at the end. */
   inputs: JsonObject | undefined;
   inputsHash: string;
@@ -19,8 +19,10 @@ export interface SessionRequest {
 }
 
 export interface SessionContext {
-  store: StateStore;
+  store: StackWriter;
   clock: Clock;
+  /** For how long a write is tried while the store is away, in milliseconds. */
+  holdMs: number;
   /** Throws OperatorError Canceled when this update may not go on. */
   assertValid(): void;
 }
@@ -84,19 +86,14 @@ export class UpdateSession {
   }
 
   #base(): StackRecord {
-    const { stack, project, providerKind, programVersion, holder } = this.request;
     const record = this.current?.record;
-    if (record !== undefined) {
-      return { ...record, holder, epoch: record.holder === holder ? record.epoch : record.epoch + 1 };
-    }
-    const unset = { inputs: null, inputsHash: '', programVersion, outputs: {}, checkpoint: null, updatedAt: '' };
-    return { stack, project, providerKind, incarnation: randomUUID(), epoch: 1, holder, open: false, ...unset };
+    return record === undefined ? newRecord(this.request) : heldBy(record, this.request.holder);
   }
 
   async #save(record: StackRecord): Promise<void> {
-    const stamped = { ...record, updatedAt: new Date(this.context.clock.now()).toISOString() };
+    const stamped = stampedAt(record, this.context.clock.now());
     const version = await this.#conditional(() => this.context.store.write(stamped, this.current?.version));
-    this.current = { record: stamped, version };
+    this.current = { record: stamped, version, bytes: 0 };
   }
 
   async #remove(): Promise<void> {
@@ -109,8 +106,10 @@ export class UpdateSession {
     this.current = undefined;
   }
 
-  /** Holds the engine while the store is briefly away (it waits without a limit of its own), and refuses it on anything else. */
+  /** Holds the engine while the store is away (it waits without a limit of its own), for a while; refuses it on anything else. */
   async #conditional<T>(write: () => Promise<T>): Promise<T> {
+    const { clock, holdMs } = this.context;
+    const startedAt = clock.monotonic();
     for (;;) {
       try {
         const result = await write();
@@ -118,14 +117,19 @@ export class UpdateSession {
         return result;
       } catch (thrown) {
         const error = toOperatorError(thrown);
-        if (error.code !== 'Transient') throw this.#refuse(error);
-        try {
-          this.context.assertValid();
-        } catch (invalid) {
-          throw this.#refuse(toOperatorError(invalid));
-        }
-        await sleep(this.context.clock, RETRY_MS);
+        if (error.code !== 'Transient' && error.code !== 'Throttled') throw this.#refuse(error);
+        this.#assertValid();
+        if (clock.monotonic() - startedAt >= holdMs) throw this.#refuse(heldTooLong(error, holdMs));
+        await sleep(clock, error.retryAfterMs ?? RETRY_MS);
       }
+    }
+  }
+
+  #assertValid(): void {
+    try {
+      this.context.assertValid();
+    } catch (invalid) {
+      throw this.#refuse(toOperatorError(invalid));
     }
   }
 
@@ -133,6 +137,15 @@ export class UpdateSession {
     this.refusal ??= error;
     return error;
   }
+}
+
+function heldTooLong(error: OperatorError, holdMs: number): OperatorError {
+  return new OperatorError(error.code, `no write succeeded for ${Math.round(holdMs / 1000)} s; ${error.message}`, {
+    cause: error,
+    ...(error.reason === undefined ? {} : { reason: error.reason }),
+    remedy:
+      error.remedy ?? 'bring the API server and etcd back (a full etcd needs compaction or a larger quota); the update is then tried again',
+  });
 }
 
 function isSettled(stored: StackRecord, done: StackRecord): boolean {

@@ -1,14 +1,25 @@
 import { OperatorError } from '../../operator/base/errors';
 import { hashJson } from '../../operator/base/json';
 import type { Members, Problem, Target, TargetGroup } from '../provider';
-import type { PoolTarget } from './api';
+import type { PoolTarget, TargetPool } from './api';
 import type { LocalCloudClient } from './client';
 import { instanceIDOf } from './provider-id';
 
-/** Target sets of the pools of one cluster: the whole set in, one PUT out, and only when the set differs. */
+/** What is known of a pool from the last look at it. */
+interface KnownPool {
+  /** Of the set that was last seen or written; a hint that saves reads, never a reason to leave a write out. */
+  hash: string;
+  /** The stack that made it. */
+  stack: string | undefined;
+}
+
+/**
+ * Target sets of the pools of one cluster: the whole set in, one PUT out, and only when the set differs. A pool that bears the mark of another
+ * cluster or stack is not written to, wherever its id came from.
+ */
 export class LocalMembers implements Members {
-  /** Pool id → hash of the set that was last seen or written; a hint that saves reads, never a reason to leave a write out. */
-  private readonly known = new Map<string, string>();
+  /** By pool id. Only pools of this cluster are in it. */
+  private readonly known = new Map<string, KnownPool>();
 
   constructor(
     private readonly client: LocalCloudClient,
@@ -19,13 +30,15 @@ export class LocalMembers implements Members {
     const wanted = targetsOf(group, targets);
     const hash = hashOf(wanted);
     const known = this.known.get(group.id);
-    if ((known === undefined || known === hash) && (await this.registered(group.id)) === hash) return 0;
+    const current = known === undefined || known.hash === hash ? await this.look(group.id) : known;
+    if (group.stack !== undefined && current.stack !== group.stack) throw foreign(group.id, `stack ${current.stack ?? 'unknown'}`);
+    if (current.hash === hash) return 0;
     this.known.delete(group.id);
     const options = { assertValid: () => assertValid(signalValid, group) };
     const pool = await this.client.setTargets(group.id, wanted, options).catch(async (error: unknown) => {
       return this.client.setTargets(group.id, await this.withoutDead(group, wanted, error), options);
     });
-    this.known.set(group.id, hashOf(pool.targets));
+    this.remember(pool);
     return 1;
   }
 
@@ -36,8 +49,7 @@ export class LocalMembers implements Members {
   async observe(): Promise<Map<string, string>> {
     const pools = await this.client.list('pools', { cluster: this.clusterID });
     this.known.clear();
-    pools.forEach((pool) => this.known.set(pool.id, hashOf(pool.targets)));
-    return new Map(this.known);
+    return new Map(pools.map((pool) => [pool.id, this.remember(pool).hash]));
   }
 
   skipped(targets: Target[]): Problem[] {
@@ -65,12 +77,27 @@ export class LocalMembers implements Members {
     return left;
   }
 
-  private async registered(poolID: string): Promise<string> {
+  /** @throws OperatorError NotFound when the pool is gone, Conflict when it is another cluster's */
+  private async look(poolID: string): Promise<KnownPool> {
     const pool = await this.client.get('pools', poolID);
-    if (pool !== undefined) return hashOf(pool.targets);
     this.known.delete(poolID);
-    throw gone(poolID);
+    if (pool === undefined) throw gone(poolID);
+    if (pool.tags.clusterID !== this.clusterID) throw foreign(poolID, `cluster ${pool.tags.clusterID ?? 'unknown'}`);
+    return this.remember(pool);
   }
+
+  private remember({ id, targets, tags }: TargetPool): KnownPool {
+    const known = { hash: hashOf(targets), stack: tags.stack };
+    this.known.set(id, known);
+    return known;
+  }
+}
+
+function foreign(poolID: string, owner: string): OperatorError {
+  return new OperatorError('Conflict', `target pool ${poolID} is not written to: by its tags it belongs to ${owner}`, {
+    resource: poolID,
+    remedy: 'Restore its tags clusterID and stack if it is ours.',
+  });
 }
 
 function gone(poolID: string): OperatorError {

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { CLEANUP_FINALIZER, FIELD_MANAGERS, type Condition } from '../../crds';
-import { toOperatorError } from '../base/errors';
+import { OperatorError, toOperatorError } from '../base/errors';
 import type { KubeApi } from '../kube/api';
 import { keyOf, type KubeObject, type ResourcePath } from '../kube/object';
 import { conditionsOf, type Verdict } from './conditions';
@@ -15,11 +15,15 @@ export class ObjectWriter {
     private readonly now: () => number,
   ) {}
 
-  /** Puts our finalizer on, before anything is made in the cloud. @throws OperatorError Conflict when the object has moved on */
+  /**
+   * Puts our finalizer on, before anything is made in the cloud.
+   * @throws OperatorError Conflict when the object has moved on, or is gone: what is made for it then, nobody would delete
+   */
   async addFinalizer(object: KubeObject): Promise<void> {
     const finalizers = object.metadata.finalizers ?? [];
     if (finalizers.includes(CLEANUP_FINALIZER)) return;
-    await this.setFinalizers(object, [...finalizers, CLEANUP_FINALIZER]);
+    if (await this.setFinalizers(object, [...finalizers, CLEANUP_FINALIZER])) return;
+    throw new OperatorError('Conflict', `${this.resource.kind} ${keyOf(object.metadata)} was deleted meanwhile`);
   }
 
   /** Takes our finalizer off, after everything is gone from the cloud. */
@@ -52,8 +56,11 @@ export class ObjectWriter {
     return true;
   }
 
-  /** Tests the list that was read, not the whole object: a status write of ours in between is no conflict. */
-  private async setFinalizers(object: KubeObject, finalizers: string[]): Promise<void> {
+  /**
+   * Tests the list that was read, not the whole object: a status write of ours in between is no conflict.
+   * @returns false when the object is gone
+   */
+  private async setFinalizers(object: KubeObject, finalizers: string[]): Promise<boolean> {
     const patch = [
       { op: 'test', path: '/metadata/uid', value: object.metadata.uid },
       { op: 'test', path: '/metadata/finalizers', value: object.metadata.finalizers ?? null },
@@ -61,8 +68,10 @@ export class ObjectWriter {
     ];
     try {
       await this.api.patch(this.resource, keyOf(object.metadata), 'json', patch, { fieldManager: FIELD_MANAGERS.cloud });
+      return true;
     } catch (thrown) {
       if (toOperatorError(thrown).code !== 'NotFound') throw thrown;
+      return false;
     }
   }
 

@@ -24,6 +24,8 @@ export interface OperatorProcessOptions {
   logLevel: string;
   /** More flags of `cloud-operator run`. */
   flags?: string[];
+  /** Its whole environment, but for the path of the Pulumi CLI; absent = the minimal one. */
+  environment?: Record<string, string>;
 }
 
 const READY_TIMEOUT_MS = 60_000;
@@ -41,7 +43,7 @@ export async function startOperator(guard: ProcessGuard, options: OperatorProces
     command: globalThis.process.execPath,
     args: [compiled('operator/cli/main'), ...operatorArguments(options)],
     cwd: paths.root,
-    environment: { ...minimalEnvironment(), CLOUD_OPERATOR_PULUMI: pulumi },
+    environment: { ...(options.environment ?? minimalEnvironment()), CLOUD_OPERATOR_PULUMI: pulumi },
     log: `${paths.logs}/operator.log`,
     graceMs: GRACE_MS,
   });

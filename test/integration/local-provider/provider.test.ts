@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { cloudLoadBalancerSpec, cloudProviderSpec } from '../../../crds';
+import { OperatorError } from '../../../operator/base/errors';
 import { compiled } from '../../../operator/entry';
 import type { Address, LoadBalancer, TargetPool } from '../../../providers/local/api';
 import { localProvider } from '../../../providers/local';
@@ -67,6 +68,45 @@ describe('the provider of the local cloud', () => {
     });
     expect(pools.map(({ name }) => name).sort()).toEqual([`${base}-tcp-80`, `${base}-udp-53`]);
     expect(connected.loadBalancers!.results(outputs, input.uid)?.ingress).toEqual([{ ip: address?.ip, ipMode: 'Proxy' }]);
+    await runner.destroy();
+  });
+
+  test('a shared load balancer is one for all members, in any order, and is discovered as the program made it', async () => {
+    const [one, two, three] = [80, 81, 82].map((port) =>
+      inputOf({
+        placement: { name: 'edge' },
+        sourceRanges: ['192.0.2.0/24', '10.0.0.0/8'],
+        listeners: [{ name: 'web', port, nodePort: 30080 }],
+      }),
+    ) as [LoadBalancerInput, LoadBalancerInput, LoadBalancerInput];
+    const renderAll = (...inputs: LoadBalancerInput[]) => connected.loadBalancers!.render('s', inputs);
+    const runner = runnerOf('lb-shared');
+    await runner.up(renderAll(one, two, three));
+    const found = (await connected.discover!(['lb-shared'])).get('lb-shared') ?? [];
+    const sorted = (resources: { type: string; name: string; inputs: object }[]) =>
+      resources.map(({ type, name, inputs }) => ({ type, name, inputs })).sort((a, b) => (a.type + a.name < b.type + b.name ? -1 : 1));
+    expect(sorted(found)).toEqual(sorted(runner.checkpoint()));
+
+    await cloud.resetCalls();
+    await runner.up(renderAll(three, one, two));
+    expect((await cloud.calls()).writes).toBe(0);
+    const listed = async () => (await cloud.list<LoadBalancer>('loadbalancers')).filter(({ tags }) => tags.stack === 'lb-shared');
+    const [before] = await listed();
+    const outputs = await runner.up(renderAll(three, one));
+    const [after, ...others] = await listed();
+    expect(others).toEqual([]);
+    expect(after).toMatchObject({ id: before!.id, addressIDs: before!.addressIDs });
+    expect(after!.listeners).toEqual(before!.listeners.filter(({ port }) => port !== 81));
+    expect(connected.loadBalancers!.results(outputs, three.uid)?.ingress).toEqual(
+      connected.loadBalancers!.results(outputs, one.uid)?.ingress,
+    );
+
+    // The cloud names the listener by its place in the list that it was sent; the last of them is the one of the third.
+    const clash = { ...three, spec: { ...three.spec, listeners: [{ ...three.spec.listeners[0]!, port: 80 }] } };
+    const refused: unknown = await runner.up(renderAll(one, clash)).catch((error: unknown) => error);
+    const { field } = refused as OperatorError;
+    const error = new OperatorError('Invalid', 'refused', { field: field!, resource: `urn:pulumi:s::p::t::${after!.name}` });
+    expect(connected.loadBalancers!.attribute!(error, [clash, one])).toEqual([three.uid]);
     await runner.destroy();
   });
 

@@ -43,6 +43,15 @@ export class DemoCloud {
     return found;
   }
 
+  /** The listener of an owner on a load balancer that several share. @throws when there is none */
+  async listenerOf(owner: string): Promise<{ loadBalancer: LoadBalancer; listener: string }> {
+    for (const loadBalancer of await this.list('loadbalancers')) {
+      const found = loadBalancer.listeners.find((listener) => listener.owner === owner);
+      if (found !== undefined) return { loadBalancer, listener: found.name };
+    }
+    throw new Error(`no load balancer has a listener of ${owner}`);
+  }
+
   /** Ids of the instances that take traffic of a listener. */
   async targetsOf(loadBalancer: LoadBalancer, listener: string): Promise<string[]> {
     const poolID = loadBalancer.listeners.find(({ name }) => name === listener)?.poolID;

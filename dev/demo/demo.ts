@@ -17,6 +17,7 @@ import { nodesAreInitialized } from './steps/nodes';
 import { nodeLeavesUnderLoad } from './steps/node-removal';
 import { routeComesBack } from './steps/routes';
 import { serviceAnswers } from './steps/service';
+import { servicesShareAnAddress } from './steps/shared';
 import { World } from './world';
 
 export interface DemoOptions {
@@ -82,6 +83,7 @@ async function runSteps(world: World, { keep, signal }: DemoOptions): Promise<vo
     () => nodeLeavesUnderLoad(world),
     () => routeComesBack(world),
     () => loadBalancerIsRepaired(world),
+    () => servicesShareAnAddress(world, example('shared.yaml')),
     () => cloudMisbehaves(world, example('web-faults.yaml')),
     ...(keep ? [] : [() => nothingIsLeft(world)]),
   ];

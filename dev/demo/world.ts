@@ -64,6 +64,12 @@ export class World {
     return service?.status?.loadBalancer?.ingress?.[0];
   }
 
+  /** Where a client on this machine reaches a Service of one port whose load balancer others use too. */
+  async sharedEndpoint(name: string): Promise<Endpoint> {
+    const { loadBalancer, listener } = await this.cloud.listenerOf(`default/${name}`);
+    return endpointOf(loadBalancer, listener);
+  }
+
   /** Where a client on this machine reaches a listener. */
   async endpoint(name: string, listener: string): Promise<Endpoint> {
     return endpointOf(await this.cloud.loadBalancerOf(`default/${name}`), listener);

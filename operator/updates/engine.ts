@@ -134,7 +134,9 @@ export class UpdateEngine implements Updates {
     const stored = await this.#store.read(update.stack);
     assertOwn(update, stored?.record);
     const hash = hashOf(update);
-    if (stored !== undefined && isUnchanged(update, stored.record, hash)) return resultOf(stored.record, 'Unchanged');
+    if (stored !== undefined && isUnchanged(update, stored.record, hash)) {
+      return resultOf(await this.#states.accept(stored, update.accepted), 'Unchanged');
+    }
     assertFits(update.stack, update.inputs, stored, this.#store.limitBytes);
     const base = await this.#states.recover(update, stored, hooks.discover);
     const measured = await (update.inputs === undefined ? this.#destroy(update, base, hooks) : this.#execute(update, base, hash, hooks));
@@ -210,6 +212,7 @@ export class UpdateEngine implements Updates {
       validUntil: 0,
       ...(modulePath === undefined ? {} : { modulePath }),
       ...(update.inputs === undefined ? {} : { inputs: update.inputs }),
+      ...(update.accepted === undefined ? {} : { accepted: update.accepted }),
       ...(update.extension === undefined ? {} : { extension: update.extension }),
       ...(stored === undefined ? {} : { stored }),
     };
@@ -243,7 +246,8 @@ function isUnchanged(update: StackUpdate, record: StackRecord, hash: string): bo
 }
 
 function stateOf(record: StackRecord): StackState {
-  return { ...metadataOf(record), outputs: record.outputs, resources: resourcesOf(record.checkpoint) };
+  const { accepted, outputs, checkpoint } = record;
+  return { ...metadataOf(record), ...(accepted === undefined ? {} : { accepted }), outputs, resources: resourcesOf(checkpoint) };
 }
 
 function resultOf(record: StackRecord, result: UpdateResult['result']): UpdateResult {

@@ -18,6 +18,8 @@ export interface UpdateRequest {
   clusterID: string;
   /** undefined = destroy. */
   inputs?: JsonObject;
+  /** StackUpdate.accepted. */
+  accepted?: JsonObject;
   inputsHash: string;
   extension?: ExtensionUse;
   /** The provider's Cloud.workerSettings(): never stored, never logged. */

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Drift } from '../../crds';
 import type { DiscoveredResource } from '../../providers/provider';
 import type { Clock } from '../base/clock';
+import { canonicalJson, type JsonObject } from '../base/json';
 import type { Logger } from '../base/log';
 import { adoptFindings, dropPending } from './adoption';
 import { driftOf, match } from './drift';
@@ -40,6 +41,14 @@ export class StackStates {
     const drift = driftIn(stored.record, found);
     if (drift.length > 0) await this.#write(stored.record, stored.version, found);
     return drift;
+  }
+
+  /** Stores the members' inputs of an update that had nothing to do: they may differ where what is rendered from them does not. */
+  async accept({ record, version }: StoredStack, accepted: JsonObject | undefined): Promise<StackRecord> {
+    if (accepted === undefined || canonicalJson(accepted) === canonicalJson(record.accepted)) return record;
+    const next = stampedAt({ ...heldBy(record, this.holder), accepted }, this.clock.now());
+    await this.store.write(next, version);
+    return next;
   }
 
   /**

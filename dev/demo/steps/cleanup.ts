@@ -1,14 +1,14 @@
 import type { World } from '../world';
 
-/** (g) Everything is deleted in Kubernetes; nothing is left in the cloud. */
+/** (h) Everything is deleted in Kubernetes; nothing is left in the cloud. */
 export async function nothingIsLeft(world: World): Promise<void> {
   const { report } = world;
-  report.heading('g', 'The Services and Nodes are deleted');
-  await world.kubectl('delete', 'service', 'web', 'web-restricted', 'web-faults', '--wait=false');
+  report.heading('h', 'The Services and Nodes are deleted');
+  await world.kubectl('delete', 'service', 'web', 'web-restricted', 'web-faults', 'shop', '--wait=false');
   const services = await world.until('no load balancer left', async () => {
     const left = await world.cloud.count('loadbalancers', 'pools', 'addresses');
     const objects = await world.kubectl('get', 'cloudloadbalancers,services', '--all-namespaces', '--output', 'name');
-    return left === 0 && !objects.includes('web');
+    return left === 0 && !/web|shop|blog/.test(objects);
   });
   report.prove(true, 'load balancers, pools and addresses in the cloud', `0 after ${services.seconds.toFixed(1)} s`);
   await world.fleet.removeAll();

@@ -1,10 +1,10 @@
 import { httpGet } from '../traffic';
 import type { World } from '../world';
 
-/** (f) The cloud throttles and loses an answer; still exactly one load balancer comes of it. */
+/** (g) The cloud throttles and loses an answer; still exactly one load balancer comes of it. */
 export async function cloudMisbehaves(world: World, manifest: string): Promise<void> {
   const { report } = world;
-  report.heading('f', 'The cloud allows one call a second and loses the answer to the creation of a load balancer');
+  report.heading('g', 'The cloud allows one call a second and loses the answer to the creation of a load balancer');
   await world.cloud.faults([
     { match: { verb: 'create', collection: 'loadbalancers' }, times: 1, act: { loseResponse: true } },
     { match: { caller: 'cloud-operator-update' }, act: { throttle: { rps: 1, burst: 1 } } },

@@ -10,23 +10,24 @@ export const STATE_FORMAT = 1;
 export const CHECKPOINT_FORMAT = 4;
 
 /** A record as it is stored: inputs encrypted (what people put into annotations and specs may be secret); the engine encrypts secrets in the checkpoint. */
-export type SealedRecord = Omit<StackRecord, 'inputs'> & {
+export type SealedRecord = Omit<StackRecord, 'inputs' | 'accepted'> & {
   /** base64 of the encrypted gzip of the JSON. */
   inputs: string | null;
+  /** As `inputs`. */
+  accepted?: string;
 };
 
-export function sealRecord(record: StackRecord, ring: Keyring): SealedRecord {
-  const { inputs } = record;
-  if (inputs === null) return { ...record, inputs };
-  return { ...record, inputs: seal(ring, gzipSync(JSON.stringify(inputs)), record.stack).toString('base64') };
+export function sealRecord({ inputs, accepted, ...rest }: StackRecord, ring: Keyring): SealedRecord {
+  const sealed = (value: JsonObject): string => seal(ring, gzipSync(JSON.stringify(value)), rest.stack).toString('base64');
+  return { ...rest, inputs: inputs === null ? null : sealed(inputs), ...(accepted === undefined ? {} : { accepted: sealed(accepted) }) };
 }
 
 /** @throws OperatorError Invalid when a key is missing or the content is damaged; `where` names the object */
-export function openRecord(sealed: SealedRecord, ring: Keyring, where: string): StackRecord {
-  assertReadable(sealed.checkpoint?.version ?? 0, CHECKPOINT_FORMAT, `the checkpoint in ${where}`);
-  if (sealed.inputs === null) return { ...sealed, inputs: null };
-  const bytes = unseal(ring, Buffer.from(sealed.inputs, 'base64'), sealed.stack);
-  return { ...sealed, inputs: JSON.parse(gunzipSync(bytes).toString('utf8')) as JsonObject };
+export function openRecord({ inputs, accepted, ...rest }: SealedRecord, ring: Keyring, where: string): StackRecord {
+  assertReadable(rest.checkpoint?.version ?? 0, CHECKPOINT_FORMAT, `the checkpoint in ${where}`);
+  const opened = (text: string): JsonObject =>
+    JSON.parse(gunzipSync(unseal(ring, Buffer.from(text, 'base64'), rest.stack)).toString('utf8')) as JsonObject;
+  return { ...rest, inputs: inputs === null ? null : opened(inputs), ...(accepted === undefined ? {} : { accepted: opened(accepted) }) };
 }
 
 /** @throws OperatorError Invalid (reason NewerVersion) for a format from the future: it is not touched */

@@ -21,6 +21,8 @@ export interface StackRecord {
   open: boolean;
   /** Inputs that the cloud was last brought to; null before the first success. Stored encrypted. */
   inputs: JsonObject | null;
+  /** StackUpdate.accepted that went with these inputs. Stored encrypted. */
+  accepted?: JsonObject;
   /** Hash of inputs, program version and provider kind; empty when the cloud is known to differ. */
   inputsHash: string;
   programVersion: string;
@@ -32,7 +34,7 @@ export interface StackRecord {
 }
 
 /** What a listing tells of a stack without reading all of its state. */
-export type StackMetadata = Omit<StackRecord, 'inputs' | 'outputs' | 'checkpoint'> & {
+export type StackMetadata = Omit<StackRecord, 'inputs' | 'accepted' | 'outputs' | 'checkpoint'> & {
   /** Cloud resources in the checkpoint. */
   resourceCount: number;
 };
@@ -45,7 +47,12 @@ export function metadataOf(record: StackRecord): StackMetadata {
 }
 
 /** Tells any two writes apart: equal identities are one and the same write. */
-export function identityOf({ incarnation, holder, epoch, revision }: StackMetadata | StackRecord): string {
+export function identityOf({
+  incarnation,
+  holder,
+  epoch,
+  revision,
+}: Pick<StackRecord, 'incarnation' | 'holder' | 'epoch' | 'revision'>): string {
   return [incarnation, holder, epoch, revision].join('/');
 }
 

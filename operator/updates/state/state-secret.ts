@@ -69,7 +69,7 @@ export function decodeSecret(secret: Secret, ring: Keyring, where: string): { re
   const [body = Buffer.alloc(0), deployment = Buffer.alloc(0)] = parts;
   const rest = readGzip<Omit<SealedRecord, 'checkpoint'>>(body, where);
   const checkpoint = deployment.length === 0 ? null : readGzip<Deployment>(deployment, where);
-  if (rest.stack !== metadata.stack || identityOf(rest as StackRecord) !== identityOf(metadata)) {
+  if (rest.stack !== metadata.stack || identityOf(rest) !== identityOf(metadata)) {
     throw damaged(where, 'its annotations and its content are not of the same write');
   }
   return { record: openRecord({ ...rest, checkpoint }, ring, where), bytes: body.length + deployment.length };

@@ -14,6 +14,8 @@ export interface SessionRequest {
   clusterID: string;
   /** undefined: the stack is being destroyed, and its record is removed at the end. */
   inputs: JsonObject | undefined;
+  /** StackUpdate.accepted, stored with the inputs. */
+  accepted?: JsonObject;
   inputsHash: string;
   holder: string;
 }
@@ -76,11 +78,11 @@ export class UpdateSession {
    */
   async complete(succeeded: boolean): Promise<void> {
     if (!succeeded || this.#dryRun) return;
-    const { inputs, inputsHash, programVersion } = this.request;
+    const { inputs, accepted, inputsHash, programVersion } = this.request;
     if (inputs === undefined) return this.#remove();
     const base = this.#base();
     const outputs = outputsOf(base.checkpoint);
-    const done = { ...base, inputs, inputsHash, programVersion, outputs, open: false };
+    const done = { ...base, inputs, inputsHash, programVersion, outputs, open: false, ...(accepted === undefined ? {} : { accepted }) };
     if (this.current !== undefined && isSettled(this.current.record, done)) return;
     await this.#save(done);
   }
@@ -149,5 +151,6 @@ function heldTooLong(error: OperatorError, holdMs: number): OperatorError {
 }
 
 function isSettled(stored: StackRecord, done: StackRecord): boolean {
-  return !stored.open && stored.inputsHash === done.inputsHash && JSON.stringify(stored.outputs) === JSON.stringify(done.outputs);
+  const told = ({ outputs, accepted }: StackRecord): string => JSON.stringify([outputs, accepted]);
+  return !stored.open && stored.inputsHash === done.inputsHash && told(stored) === told(done);
 }

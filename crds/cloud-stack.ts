@@ -4,7 +4,9 @@ import { type CloudObject, defineKind, statusBase } from './kind';
 
 export const cloudStackSpec = z.object({
   provider: objectName.meta({ description: 'The CloudProvider whose cloud holds the stack.' }),
-  kind: z.enum(['LoadBalancer', 'Routes']).meta({ description: 'What the stack is made of.' }),
+  kind: z
+    .enum(['LoadBalancer', 'Routes', 'Extra'])
+    .meta({ description: 'What the stack is made of. Extra: what an extension adds to load balancers.' }),
   project: z.string().min(1).max(100).meta({ description: 'The Pulumi project.' }),
 });
 export type CloudStackSpec = z.infer<typeof cloudStackSpec>;

@@ -55,6 +55,7 @@ export class Leader {
         instances: stores.instances.store,
       },
       directory: this.directory,
+      ...(options.extension === undefined ? {} : { extension: options.extension }),
       events: this.recorder('cloud-operator'),
       workers: Math.max(4, options.workers * 2),
       makeQueue: (name, backOff) => this.queue(name, backOff),

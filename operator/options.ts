@@ -1,4 +1,5 @@
 import type { CloudProviderSpec } from '../crds';
+import type { ExtensionModule } from './updates/extension-module';
 import type { StatePlace } from './updates/state/open';
 
 /** Everything that `cloud-operator run` can be told. Times are in milliseconds. */
@@ -15,6 +16,8 @@ export interface OperatorOptions {
   pulumi: string;
   /** The CloudProvider from the command line: used until the cluster has one of that name, then applied if absent. */
   defaultProvider?: { name: string; spec: CloudProviderSpec };
+  /** The extension in code, which only workers run. */
+  extension?: ExtensionModule;
   clusterCIDRs: string[];
   configureCloudRoutes: boolean;
   leaderElect: boolean;

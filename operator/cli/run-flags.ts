@@ -6,6 +6,7 @@ import { ensureTools } from '../../tools/ensure';
 import { parseDuration } from '../base/duration';
 import { OperatorError } from '../base/errors';
 import type { OperatorOptions } from '../options';
+import { findExtension } from '../updates/extension-module';
 import { programVersion } from './version';
 
 /** Runs the operator until it is told to stop. @throws OperatorError Invalid on a flag or file that can't be used */
@@ -25,6 +26,7 @@ export function optionsOf(flags: Record<string, string>, pulumi: string): Operat
     ...(flags.kubeconfig === undefined ? {} : { kubeconfig: flags.kubeconfig }),
     ...(flags.context === undefined ? {} : { context: flags.context }),
     ...(provider === undefined ? {} : { defaultProvider: provider }),
+    ...(flags.extension === undefined ? {} : { extension: findExtension(flags.extension, process.cwd()) }),
     version: programVersion(),
     namespace: required(flags, 'namespace'),
     stateStore: stateStoreOf(flags),

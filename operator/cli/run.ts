@@ -1,4 +1,4 @@
-import { type Command, Option } from 'commander';
+import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { Subcommand } from './command';
 import { STATE_DIRECTORY } from './state-directory';
 
@@ -19,6 +19,7 @@ export const run: Subcommand = (program: Command): void => {
     .option('--state-directory <folder>', 'the folder, with --state-store=directory', STATE_DIRECTORY)
     .option('--cloud-provider <kind>', 'make a default CloudProvider of this kind, named like it, when there is none')
     .option('--cloud-config <file>', 'YAML or JSON: the spec of that CloudProvider')
+    .option('--extension <module>', 'path or package of a module that changes or adds cloud resources; once (docs/extend.md)', onlyOnce)
     .option('--cluster-cidr <cidrs>', 'comma-separated pod CIDRs of the cluster; routes outside are not ours')
     .option('--configure-cloud-routes <boolean>', 'keep a route for every PodCIDR', 'true')
     .option('--leader-elect <boolean>', 'work only while holding the Lease', 'true')
@@ -33,3 +34,9 @@ export const run: Subcommand = (program: Command): void => {
       await runFromFlags(flags);
     });
 };
+
+/** Several extensions are one module that imports them: their order is then nobody's guess. */
+function onlyOnce(value: string, earlier: string | undefined): string {
+  if (earlier === undefined) return value;
+  throw new InvalidArgumentError(`It was ${earlier} already; make one module that imports both.`);
+}

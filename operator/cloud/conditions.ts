@@ -10,25 +10,38 @@ export type Verdict =
   /** A person is needed. */
   | { state: 'Stalled'; reason: string; message: string; serving?: boolean };
 
+/** Something that a person should know of, whatever the verdict is: a condition of its own that is only there while it holds. */
+export interface Warning {
+  type: string;
+  reason: string;
+  message: string;
+}
+
 /**
  * Conditions for a verdict: Ready always; Reconciling or Stalled only while true, never both (kstatus reads the first of them).
  * `lastTransitionTime` moves only when a condition's status changes, so that equal verdicts give equal conditions.
  * @param previous the conditions in the object's status now
  * @param now RFC 3339 time
  */
-export function conditionsOf(verdict: Verdict, generation: number, previous: readonly Condition[], now: string): Condition[] {
+export function conditionsOf(
+  verdict: Verdict & { warnings?: readonly Warning[] },
+  generation: number,
+  previous: readonly Condition[],
+  now: string,
+): Condition[] {
   const make = (type: string, status: 'True' | 'False', reason: string, message: string): Condition => {
     const before = previous.find((condition) => condition.type === type);
     const lastTransitionTime = before?.status === status ? before.lastTransitionTime : now;
     return { type, status, reason, message: message.slice(0, 32768), observedGeneration: generation, lastTransitionTime };
   };
+  const warnings = (verdict.warnings ?? []).map(({ type, reason, message }) => make(type, 'True', reason, message));
   switch (verdict.state) {
     case 'Ready':
-      return [make('Ready', 'True', 'Ready', verdict.message)];
+      return [make('Ready', 'True', 'Ready', verdict.message), ...warnings];
     case 'Reconciling':
     case 'Stalled': {
       const ready = make('Ready', verdict.serving === true ? 'True' : 'False', verdict.reason, verdict.message);
-      return [ready, make(verdict.state, 'True', verdict.reason, verdict.message)];
+      return [ready, make(verdict.state, 'True', verdict.reason, verdict.message), ...warnings];
     }
   }
 }

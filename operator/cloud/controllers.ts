@@ -7,8 +7,13 @@ import type { KindControllerOptions } from '../kube/controller';
 import type { KubeObject, Node, ResourcePath } from '../kube/object';
 import type { BackOffLimits } from '../kube/back-off';
 import type { KeyedQueue } from '../kube/queue';
+import { exportsOf } from '../updates/extension-exports';
+import type { ExtensionModule } from '../updates/extension-module';
 import type { Updates } from '../updates/update';
+import type { Warning } from './conditions';
 import { DriftLoop, intervalOf, type DriftSubject } from './drift-loop';
+import { ExtendedUpdates } from './extended-updates';
+import { ExtraStacks } from './extra-stacks';
 import type { InstanceDirectory } from './instance-directory';
 import { InstanceMirror, type StoredInstance } from './instance-mirror';
 import { LoadBalancerStacks, type StoredLoadBalancer } from './load-balancer-stacks';
@@ -44,6 +49,8 @@ export interface CloudControllersOptions {
   registry: CloudRegistry;
   directory: InstanceDirectory;
   updates: Updates;
+  /** What `--extension` names. */
+  extension?: ExtensionModule;
   events: EventRecorder;
   clusterID: string;
   /** Who we are, for CloudStack.status.holder. */
@@ -69,6 +76,7 @@ export class CloudControllers {
   private readonly providers: ProviderController;
   private readonly loadBalancers: StackController<StoredLoadBalancer>;
   private readonly routes: StackController<StoredRoute>;
+  private readonly extras: ExtraStacks;
   private readonly providerQueue: KeyedQueue;
   private readonly mirrorQueue: KeyedQueue;
 
@@ -82,7 +90,12 @@ export class CloudControllers {
     const vouchers = new Vouchers();
     this.vouchedLoadBalancers = new VouchedLoadBalancers(stores.loadBalancers, vouchers);
     const stacks = new LoadBalancerStacks(this.members, vouchers, clusterID);
-    this.loadBalancers = this.stackController(CLOUD_LOAD_BALANCERS, stores.loadBalancers, stacks);
+    this.extras = this.extraStacks();
+    this.loadBalancers = this.stackController(CLOUD_LOAD_BALANCERS, stores.loadBalancers, stacks, {
+      updates: new ExtendedUpdates(options.updates, options.extension, this.extras),
+      warningsOf: (object) =>
+        [this.extras.warningOf(stacks.stackOf(object, registry.get(object.spec.provider)))].filter((one) => one !== undefined),
+    });
     this.routes = this.stackController(CLOUD_ROUTES, stores.routes, new RouteStacks());
   }
 
@@ -96,12 +109,12 @@ export class CloudControllers {
     await Promise.all([this.loadBalancers.start(), this.routes.start()]);
     this.sweepRecords();
     const drift = [this.loadBalancerDrift(), this.routeDrift()].map((loop) => loop.run(signal));
-    const mirror = this.mirror(signal);
+    const others = [this.mirror(signal), this.extras.run(signal)];
     await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
     stopFollowing();
     const controllers = [this.providers, this.loadBalancers, this.routes];
     controllers.forEach((controller) => controller.stop());
-    await Promise.all([...controllers.map((controller) => controller.ended()), mirror, ...drift]);
+    await Promise.all([...controllers.map((controller) => controller.ended()), ...others, ...drift]);
     await this.record.flush();
   }
 
@@ -221,10 +234,26 @@ export class CloudControllers {
     return new ProviderController(this.controllerOptions(CLOUD_PROVIDERS, stores.providers, this.providerQueue), reconciler);
   }
 
-  private stackController<O extends Member>(resource: ResourcePath, store: Store<O>, kind: StackKind<O>): StackController<O> {
-    const { registry, updates, events, clusterID, isValid, onUpdate, clock, logger } = this.options;
+  private extraStacks(): ExtraStacks {
+    const { stores, registry, updates, extension, events, isValid, logger } = this.options;
+    return new ExtraStacks({
+      ...{ registry, updates, events, isValid, exportsOf, module: extension, store: stores.loadBalancers, record: this.record },
+      queue: this.queue('extra-stacks'),
+      changed: (stack) => this.loadBalancers.refresh(stack),
+      logger: logger.child({ part: 'extension' }),
+    });
+  }
+
+  private stackController<O extends Member>(
+    resource: ResourcePath,
+    store: Store<O>,
+    kind: StackKind<O>,
+    own: { updates?: Updates; warningsOf?: (object: O) => Warning[] } = {},
+  ): StackController<O> {
+    const { registry, events, clusterID, isValid, onUpdate, clock, logger } = this.options;
+    const { updates = this.options.updates, warningsOf = () => [] } = own;
     const index = new StackIndex();
-    const writer = this.writer(resource);
+    const writer = this.writer(resource, (object) => warningsOf(object as O));
     const stacks = this.queue(`${resource.plural}-stacks`);
     const reconciler = new StackReconciler<O>({
       ...{ kind, store, index, registry, updates, writer, events, clusterID, isValid, onUpdate, clock },
@@ -250,8 +279,8 @@ export class CloudControllers {
     return { kubeConfig, api, logger, resource, store, queue, workers, fieldManager: FIELD_MANAGERS.cloud };
   }
 
-  private writer(resource: ResourcePath): ObjectWriter {
-    return new ObjectWriter(this.options.api, resource, () => this.options.clock.now());
+  private writer(resource: ResourcePath, warningsOf?: (object: KubeObject) => Warning[]): ObjectWriter {
+    return new ObjectWriter(this.options.api, resource, () => this.options.clock.now(), warningsOf);
   }
 
   private queue(name: string): KeyedQueue {

@@ -3,7 +3,7 @@ import { CLEANUP_FINALIZER, FIELD_MANAGERS, type Condition } from '../../crds';
 import { OperatorError, toOperatorError } from '../base/errors';
 import type { KubeApi } from '../kube/api';
 import { keyOf, type KubeObject, type ResourcePath } from '../kube/object';
-import { conditionsOf, type Verdict } from './conditions';
+import { conditionsOf, type Verdict, type Warning } from './conditions';
 
 type WithStatus = KubeObject & { status?: { conditions?: Condition[] | undefined } };
 
@@ -13,6 +13,8 @@ export class ObjectWriter {
     private readonly api: KubeApi,
     private readonly resource: ResourcePath,
     private readonly now: () => number,
+    /** What an object's status says beside the verdict. */
+    private readonly warningsOf: (object: KubeObject) => Warning[] = () => [],
   ) {}
 
   /**
@@ -44,7 +46,8 @@ export class ObjectWriter {
   async writeStatus(object: WithStatus, fields: Record<string, unknown>, verdict: Verdict, always = false): Promise<boolean> {
     const generation = object.metadata.generation ?? 0;
     const previous = object.status?.conditions ?? [];
-    const conditions = conditionsOf(verdict, generation, previous, new Date(this.now()).toISOString());
+    const told = { ...verdict, warnings: this.warningsOf(object) };
+    const conditions = conditionsOf(told, generation, previous, new Date(this.now()).toISOString());
     const status = withoutUndefined({ ...fields, observedGeneration: generation, conditions });
     if (!always && isDeepStrictEqual(status, object.status)) return false;
     const body = this.body(object, { status });

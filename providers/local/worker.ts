@@ -5,6 +5,7 @@ import type { UpdateContext, WorkerModule } from '../worker-module';
 import { LocalCloudClient } from './client';
 import { program } from './program';
 import { resourceTypes } from './resources';
+import { loadBalancersOf } from './served';
 
 /** Name of the workers in the local cloud's call counts. */
 const CALLER = 'cloud-operator-update';
@@ -12,7 +13,7 @@ const CALLER = 'cloud-operator-update';
 const PACKAGE_VERSION = '1.0.0';
 
 /** The provider of the local cloud, the workers' half. */
-export const workerModule: WorkerModule = { program, resourceProviders };
+export const workerModule: WorkerModule = { program, resourceProviders, loadBalancersOf };
 
 /** One client for each update, with the credentials of that update. */
 function resourceProviders(settings: JsonObject, context: UpdateContext): ResourceProvider[] {

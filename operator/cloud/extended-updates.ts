@@ -1,0 +1,46 @@
+import type { LoadBalancer } from '../../extensions';
+import type { LoadBalancerInput } from '../../providers/provider';
+import type { ExtensionModule } from '../updates/extension-module';
+import type { StackUpdate, UpdateHooks, UpdateResult, Updates } from '../updates/update';
+import type { ExtraStacks } from './extra-stacks';
+
+/**
+ * Updates of load balancers' stacks with an extension's part in them: its transform goes with every update, its extra stack follows a
+ * success and goes before a destroy. Whoever asks for an update needn't know of it.
+ */
+export class ExtendedUpdates implements Updates {
+  readonly states: Updates['states'] = () => this.inner.states();
+  readonly state: Updates['state'] = (stack) => this.inner.state(stack);
+  readonly compare: Updates['compare'] = (stack, found) => this.inner.compare(stack, found);
+  readonly adoptFindings: Updates['adoptFindings'] = (stack, found) => this.inner.adoptFindings(stack, found);
+  readonly close: Updates['close'] = () => this.inner.close();
+
+  constructor(
+    private readonly inner: Updates,
+    /** Absent = only what an earlier extension left is seen to. */
+    private readonly module: ExtensionModule | undefined,
+    private readonly extras: ExtraStacks,
+  ) {}
+
+  async run(update: StackUpdate, hooks: UpdateHooks): Promise<UpdateResult> {
+    if (update.inputs === undefined) {
+      await this.extras.destroy(update, hooks);
+      return this.inner.run(update, hooks);
+    }
+    const loadBalancers = loadBalancersOf(update);
+    const result = await this.inner.run(this.extended(update, loadBalancers), hooks);
+    this.extras.settled({ update, loadBalancers, outputs: result.outputs });
+    return result;
+  }
+
+  private extended(update: StackUpdate, loadBalancers: LoadBalancer[]): StackUpdate {
+    return this.module === undefined ? update : { ...update, extension: { role: 'transform', module: this.module, loadBalancers } };
+  }
+}
+
+/** Those whose inputs the update is rendered from. */
+function loadBalancersOf({ accepted = {} }: StackUpdate): LoadBalancer[] {
+  const inputs = Object.values(accepted) as unknown as LoadBalancerInput[];
+  const sorted = [...inputs].sort((a, b) => (a.uid < b.uid ? -1 : 1));
+  return sorted.map(({ uid, namespace, name, spec }) => ({ uid, namespace, name, spec }));
+}

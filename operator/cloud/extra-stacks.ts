@@ -1,0 +1,229 @@
+import type { CloudStackSpec } from '../../crds';
+import { ANNOTATIONS } from '../../crds';
+import type { LoadBalancer, PublishedLoadBalancer } from '../../extensions';
+import type { OperatorError } from '../base/errors';
+import { toOperatorError } from '../base/errors';
+import { hashJson, type JsonObject } from '../base/json';
+import type { Logger } from '../base/log';
+import type { EventRecorder, Store, WorkQueue } from '../kube/api';
+import type { ExtensionModule } from '../updates/extension-module';
+import type { StackUpdate, UpdateHooks, Updates } from '../updates/update';
+import { reasonOf, type Warning } from './conditions';
+import type { StoredLoadBalancer } from './load-balancer-stacks';
+import type { CloudRegistry } from './registry';
+import type { StackRecord } from './stack-record';
+
+export interface ExtraStacksOptions {
+  /** Without the extension's part. */
+  updates: Updates;
+  /** Absent = no extension: extra stacks of an earlier one are destroyed. */
+  module: ExtensionModule | undefined;
+  /** Which functions the extension exports. @throws OperatorError when it can't be loaded */
+  exportsOf: (module: ExtensionModule) => Promise<readonly string[]>;
+  store: Store<StoredLoadBalancer>;
+  registry: CloudRegistry;
+  record: StackRecord;
+  events: EventRecorder;
+  /** Keyed by the load balancers' stack. */
+  queue: WorkQueue;
+  isValid: () => boolean;
+  /** A warning of the stack's load balancers has come or gone. */
+  changed: (stack: string) => void;
+  logger: Logger;
+}
+
+/** A load balancers' stack that is as it should be. */
+export interface SettledStack {
+  update: StackUpdate;
+  loadBalancers: LoadBalancer[];
+  outputs: JsonObject;
+}
+
+const SUFFIX = '-extra';
+/** The extension's program has no version of its own: its digest is in the hash. */
+const PROGRAM_VERSION = 'extension';
+const DEADLINE_MS = 300_000;
+
+/**
+ * The second stacks of load balancers, made by an extension's `extra` (design section 5). They have a queue of their own: whatever becomes of
+ * one, the load balancers stay as they are and only show a warning.
+ */
+export class ExtraStacks {
+  private readonly settledStacks = new Map<string, SettledStack>();
+  /** Hash of what was last tried for a stack: the same is not tried again but by the queue's back-off. */
+  private readonly tried = new Map<string, string>();
+  private readonly warnings = new Map<string, Warning>();
+  /** What runs for a stack; the next one waits for it. */
+  private readonly turns = new Map<string, Promise<void>>();
+  private hasExtra: Promise<boolean> | undefined;
+  private existing: Promise<Set<string>> | undefined;
+
+  constructor(private readonly options: ExtraStacksOptions) {}
+
+  /** Works until the signal is aborted; one stack at a time, so that slow plugins leave workers to the load balancers. */
+  run(signal: AbortSignal): Promise<void> {
+    return this.options.queue.run(1, (stack) => this.inTurn(stack, () => this.reconcile(stack)), signal);
+  }
+
+  /** A load balancers' stack was brought up to date, or found so. */
+  settled(settled: SettledStack): void {
+    const { stack } = settled.update;
+    this.settledStacks.set(stack, settled);
+    if (this.tried.get(stack) !== this.hashOf(settled)) this.options.queue.add(stack);
+  }
+
+  /** Before the load balancers' stack is destroyed. @throws OperatorError: then that one must wait, or nobody would ever come back for this one */
+  async destroy(update: StackUpdate, hooks: UpdateHooks): Promise<void> {
+    this.settledStacks.delete(update.stack);
+    this.tried.delete(update.stack);
+    await this.inTurn(update.stack, async () => {
+      await this.remove(update, hooks);
+      this.warnings.delete(update.stack);
+    });
+  }
+
+  /** What the load balancers of a stack are to say of their extra stack. */
+  warningOf(stack: string | undefined): Warning | undefined {
+    return stack === undefined ? undefined : this.warnings.get(stack);
+  }
+
+  private async reconcile(stack: string): Promise<void> {
+    const settled = this.settledStacks.get(stack);
+    if (settled === undefined) return;
+    if (this.isHeld(settled)) {
+      this.tried.delete(stack);
+      return;
+    }
+    this.tried.set(stack, this.hashOf(settled));
+    try {
+      await this.bring(settled);
+      this.warn(stack, undefined);
+    } catch (thrown) {
+      const error = toOperatorError(thrown);
+      // Stopped by ourselves: whoever goes on says how it went.
+      if (error.code === 'Canceled') this.tried.delete(stack);
+      else this.fail(settled, error);
+      throw error;
+    }
+  }
+
+  private async bring(settled: SettledStack): Promise<void> {
+    const { module, isValid } = this.options;
+    const hooks: UpdateHooks = { isValid };
+    if (module === undefined || !(await this.exportsExtra(module))) return this.remove(settled.update, hooks);
+    const { update } = settled;
+    const [name, spec, members] = [`${update.stack}${SUFFIX}`, specOf(update), settled.loadBalancers.map(keyOf)];
+    (await this.existingStacks()).add(name);
+    const started = (): void => this.options.record.started(name, spec, members, 'Update');
+    const use = { role: 'extra', module } as const;
+    const result = await this.options.updates.run(this.updateOf(update, this.inputsOf(settled), use), { ...hooks, onStart: started });
+    if (result.result === 'Unchanged') this.options.record.unchanged(name, spec, members, result);
+    else this.options.record.succeeded(name, spec, members, result);
+  }
+
+  private async remove(update: StackUpdate, hooks: UpdateHooks): Promise<void> {
+    const name = `${update.stack}${SUFFIX}`;
+    const existing = await this.existingStacks();
+    if (!existing.has(name)) return;
+    const onStart = (): void => this.options.record.started(name, specOf(update), [], 'Destroy');
+    try {
+      await this.options.updates.run(this.updateOf(update, undefined, { role: 'extra' }), { isValid: hooks.isValid, onStart });
+    } catch (thrown) {
+      const error = toOperatorError(thrown);
+      this.options.record.failed(name, specOf(update), [], error);
+      throw error;
+    }
+    existing.delete(name);
+    await this.options.record.removed(name);
+  }
+
+  /**
+   * No `discover` goes with it: the provider knows nothing of what official plugins made, and what it doesn't know would be taken for gone.
+   */
+  private updateOf(base: StackUpdate, inputs: JsonObject | undefined, extension: NonNullable<StackUpdate['extension']>): StackUpdate {
+    const { project, providerName, providerKind, clusterID, settings } = base;
+    const common = { project, providerName, providerKind, clusterID, settings, programVersion: PROGRAM_VERSION, deadlineMs: DEADLINE_MS };
+    return { ...common, stack: `${base.stack}${SUFFIX}`, inputs, extension };
+  }
+
+  /** StackOutputs of extensions/index.ts. */
+  private inputsOf({ update, loadBalancers, outputs }: SettledStack): JsonObject {
+    const capability = this.options.registry.connected(update.providerName).cloud.loadBalancers;
+    const published = loadBalancers.flatMap((loadBalancer): PublishedLoadBalancer[] => {
+      const ingress = capability?.results(outputs, loadBalancer.uid)?.ingress ?? [];
+      return ingress.length === 0 ? [] : [{ ...loadBalancer, ingress }];
+    });
+    return { stack: update.stack, loadBalancers: published as unknown as JsonObject[], outputs };
+  }
+
+  private fail(settled: SettledStack, error: OperatorError): void {
+    const { update, loadBalancers } = settled;
+    const name = `${update.stack}${SUFFIX}`;
+    const remedy = error.remedy === undefined ? '' : ` ${error.remedy}`;
+    const message = `${error.message}.${remedy} The load balancer itself is not affected.`;
+    this.options.logger.warn({ stack: name, code: error.code, error: error.message }, 'extra stack not reconciled');
+    this.options.record.failed(name, specOf(update), loadBalancers.map(keyOf), error);
+    for (const object of this.objectsOf(loadBalancers)) this.options.events.event(object, 'Warning', 'ExtraFailed', message);
+    this.warn(update.stack, { type: 'ExtraFailed', reason: reasonOf(error.code), message });
+  }
+
+  private warn(stack: string, warning: Warning | undefined): void {
+    if (this.warnings.get(stack)?.message === warning?.message) return;
+    if (warning === undefined) this.warnings.delete(stack);
+    else this.warnings.set(stack, warning);
+    this.options.changed(stack);
+  }
+
+  /** The levers that stop the load balancers' own updates stop these too. */
+  private isHeld({ update, loadBalancers }: SettledStack): boolean {
+    const frozen = this.options.registry.get(update.providerName)?.spec.freeze === true;
+    const paused = this.objectsOf(loadBalancers).some(({ metadata }) => metadata.annotations?.[ANNOTATIONS.pause] !== undefined);
+    return frozen || paused;
+  }
+
+  private objectsOf(loadBalancers: readonly LoadBalancer[]): StoredLoadBalancer[] {
+    const objects = loadBalancers.map((loadBalancer) => this.options.store.get(keyOf(loadBalancer)));
+    return objects.filter(
+      (object) => object !== undefined && loadBalancers.some(({ uid }) => uid === object.metadata.uid),
+    ) as StoredLoadBalancer[];
+  }
+
+  private hashOf({ loadBalancers, outputs }: SettledStack): string {
+    return hashJson({ loadBalancers, outputs });
+  }
+
+  /** Remembered once it is known; after a failure it is asked again. */
+  private exportsExtra(module: ExtensionModule): Promise<boolean> {
+    this.hasExtra ??= this.options.exportsOf(module).then((names) => names.includes('extra'));
+    this.hasExtra.catch(() => (this.hasExtra = undefined));
+    return this.hasExtra;
+  }
+
+  /** Names of the extra stacks that have state: read once, then kept, because nobody else makes any. */
+  private existingStacks(): Promise<Set<string>> {
+    this.existing ??= this.options.updates
+      .states()
+      .then((states) => new Set(states.map(({ stack }) => stack).filter((name) => name.endsWith(SUFFIX))));
+    this.existing.catch(() => (this.existing = undefined));
+    return this.existing;
+  }
+
+  /** One thing at a time for each stack, in the order asked for. */
+  private inTurn(stack: string, work: () => Promise<void>): Promise<void> {
+    const turn = (this.turns.get(stack) ?? Promise.resolve()).catch(() => undefined).then(work);
+    this.turns.set(stack, turn);
+    const forget = (): void => {
+      if (this.turns.get(stack) === turn) this.turns.delete(stack);
+    };
+    turn.then(forget, forget);
+    return turn;
+  }
+}
+
+function specOf({ providerName, project }: StackUpdate): CloudStackSpec {
+  return { provider: providerName, kind: 'Extra', project };
+}
+
+function keyOf({ namespace, name }: LoadBalancer): string {
+  return `${namespace}/${name}`;
+}

@@ -1,0 +1,156 @@
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { CLOUD_STACKS } from '../../../crds';
+import { PROJECT_ROOT } from '../../../operator/entry';
+import { kstatusOf } from '../../harness/kstatus';
+import { OPERATOR_CLUSTER_START_MS, OperatorCluster } from '../../harness/operator-cluster';
+import { snippetsOf } from '../../harness/snippets';
+import { NONE, Scene, serviceOf, type StoredStack } from '../operator/scene';
+
+const folder = mkdtempSync(join(tmpdir(), 'cloud-operator-extension-'));
+let cluster: OperatorCluster;
+let scene: Scene;
+
+beforeAll(async () => {
+  useExample();
+  cluster = await OperatorCluster.start({ flags: [`--extension=${folder}`] });
+  scene = new Scene(cluster);
+  await scene.addNode('n1');
+  await scene.initialized('n1');
+}, OPERATOR_CLUSTER_START_MS);
+
+afterAll(async () => {
+  await cluster?.stop();
+  rmSync(folder, { recursive: true });
+});
+
+function useExample(): void {
+  cpSync(join(PROJECT_ROOT, 'examples/extension/index.ts'), join(folder, 'index.ts'));
+}
+
+/** Rolls another extension out, as an operator's new Pod does. */
+async function use(write: () => void): Promise<void> {
+  await cluster.stopOperator();
+  write();
+  await cluster.startOperator();
+}
+
+/** Addresses in the cloud that are no load balancer's: names of their owners. */
+async function spares(): Promise<(string | undefined)[]> {
+  const { addresses } = await scene.content();
+  return addresses.filter(({ name }) => name.startsWith('spare-')).map(({ tags }) => tags.owner);
+}
+
+async function drains(name: string): Promise<number[]> {
+  const { pools } = await scene.content();
+  return pools.filter(({ tags }) => tags.owner === `default/${name}`).map(({ drainMs }) => drainMs);
+}
+
+async function extraStackOf(name: string): Promise<StoredStack> {
+  const { metadata } = await scene.stackOf(name);
+  return scene.until(`the extra stack of ${name} to have ended an attempt`, async () => {
+    const stack = await scene.stack(`${metadata.name}-extra`);
+    return stack?.status?.attempts?.[0]?.result === 'Running' ? undefined : stack;
+  });
+}
+
+test('the example changes an argument, adds a resource in a stack of its own, and refuses what it should', async () => {
+  await cluster.apply(serviceOf('web'), serviceOf('ssh', { ports: [{ name: 'ssh', port: 22 }] }));
+  await scene.published('web');
+  expect(await drains('web')).toEqual([30_000]);
+  await scene.until('the spare address', async () => (await spares()).includes('default/web'));
+  const extra = await extraStackOf('web');
+  expect(extra).toMatchObject({
+    spec: { kind: 'Extra', provider: 'local' },
+    status: { members: ['default/web'], resourceCount: 1, attempts: [{ kind: 'Update', result: 'Succeeded' }] },
+  });
+
+  const { message } = await scene.condition('ssh', 'Stalled', 'Invalid');
+  expect(message).toMatch(/refused by the extension: port 22 must not be published; use the bastion/);
+  expect(await scene.counts('ssh')).toEqual(NONE);
+  await scene.deleteServices('ssh');
+  const web = await scene.ready('web');
+  expect(kstatusOf(web)).toBe('Current');
+});
+
+test('unchanged, it runs nothing, not even after a restart', async () => {
+  await scene.settled();
+  const attempts = async (): Promise<unknown> =>
+    (await scene.list<StoredStack>(CLOUD_STACKS)).map(({ metadata, status }) => [metadata.name, status?.attempts]);
+  const before = await attempts();
+  await cluster.cloud.resetCalls();
+  await cluster.stopOperator();
+  await cluster.startOperator();
+  await scene.settled();
+  expect(await attempts()).toEqual(before);
+  expect((await cluster.operatorCalls()).writes).toBe(0);
+});
+
+const BROKEN_EXTRA = `
+interface Outputs { loadBalancers: { name: string }[] }
+function zoneOf(name: string): string {
+  if (name === 'web') throw new Error('no zone for ' + name);
+  return name;
+}
+export function extra({ loadBalancers }: Outputs) {
+  loadBalancers.forEach(({ name }) => zoneOf(name));
+}`;
+
+test('an extra stack that fails is a warning with the stack trace, and the load balancer stays Ready; other load balancers don’t notice', async () => {
+  await use(() => writeFileSync(join(folder, 'index.ts'), BROKEN_EXTRA));
+  await cluster.apply(serviceOf('other'));
+  const { message } = await scene.condition('web', 'ExtraFailed', 'Invalid');
+  expect(message).toMatch(/failed: Error: no zone for web\n {4}at zoneOf \(index\.ts:4:29\)/);
+  const web = await scene.ready('web');
+  expect(kstatusOf(web)).toBe('Current');
+  // The transform is gone with the example, the spare address stays until its own program says otherwise.
+  await scene.until('the drain time to be the default', async () => (await drains('web'))[0] === 5_000);
+  expect(await spares()).toEqual(['default/web']);
+  expect((await extraStackOf('web')).status).toMatchObject({ attempts: [{ result: 'Failed', code: 'Invalid' }, { result: 'Succeeded' }] });
+  const events = await scene.until('a Warning', async () =>
+    (await scene.events('CloudLoadBalancer', 'web')).find(({ reason }) => reason === 'ExtraFailed'),
+  );
+  expect(events).toMatchObject({ type: 'Warning', message: expect.stringContaining('no zone for web') as string });
+
+  await scene.published('other');
+  await extraStackOf('other');
+  expect((await scene.ready('other')).status?.conditions?.map(({ type }) => type)).toEqual(['Ready']);
+});
+
+test('an extension that can’t be loaded stalls what would need it, serving goes on; repaired, all is well', async () => {
+  await use(() => writeFileSync(join(folder, 'index.ts'), 'export function transform() {}\nthrow new Error("not today");'));
+  const { message } = await scene.condition('web', 'Stalled', 'Invalid');
+  expect(message).toMatch(/can't be loaded: Error: not today\n {4}at index\.ts:2:7/);
+  expect(await scene.inCloud('web')).toBeDefined();
+  expect((await scene.service('web'))?.status?.loadBalancer?.ingress).toHaveLength(1);
+  await scene.addNode('n2');
+  await scene.initialized('n2');
+
+  const [snippet = ''] = snippetsOf(readFileSync(join(PROJECT_ROOT, 'docs/extend.md'), 'utf8'), 'ts');
+  await use(() => writeFileSync(join(folder, 'index.ts'), snippet));
+  await scene.ready('web');
+  await scene.until('the warning to go', async () => (await scene.ready('web')).status?.conditions?.length === 1);
+  await scene.until('both spares', async () => (await spares()).length === 2);
+});
+
+test('a load balancer’s extra stack is destroyed before its own, and an extra that can’t be deleted holds it', async () => {
+  await scene.faults({ match: { verb: 'delete', collection: 'addresses' }, act: { status: 503, code: 'Unavailable' } });
+  await cluster.kubectl(['delete', 'service', '--wait=false', 'other']);
+  await scene.acted(0);
+  expect(await scene.counts('other')).toEqual({ addresses: 2, pools: 1, loadbalancers: 1 });
+  await scene.faults();
+  await scene.gone('CloudLoadBalancer other', () => scene.loadBalancer('other'));
+  expect(await scene.counts('other')).toEqual(NONE);
+});
+
+test('without an extension any more, what it made goes', async () => {
+  const extra = await extraStackOf('web');
+  await use(() => writeFileSync(join(folder, 'index.ts'), 'export function transform() {}'));
+  await scene.gone('the spare address', async () => (await spares())[0]);
+  await scene.gone('its CloudStack', () => scene.stack(extra.metadata.name));
+  expect(await drains('web')).toEqual([5_000]);
+  await scene.ready('web');
+  await scene.deleteServices('web');
+  expect(await scene.counts()).toEqual(NONE);
+});

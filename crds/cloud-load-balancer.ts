@@ -104,6 +104,17 @@ const fields = z.object({
     .default('Cluster')
     .meta({ description: 'Local: only Nodes with an endpoint of the Service get traffic, and the client’s address is kept.' }),
   sessionAffinity: sessionAffinity.optional(),
+  updatePolicy: z
+    .object({
+      approval: z.enum(['Auto', 'Manual']).default('Auto').meta({
+        description: 'Manual: creation and every change wait until a person has approved the plan; deletion and members go on.',
+      }),
+      replace: z.enum(['Never', 'Allow']).default('Never').meta({
+        description: 'Whether a change may replace what carries traffic without approval. Never: its plan waits.',
+      }),
+    })
+    .optional()
+    .meta({ description: 'How changes reach the cloud.' }),
   local: localLoadBalancer.optional(),
   custom: customBlock.optional(),
 });

@@ -97,6 +97,13 @@ const fields = z.object({
   driftInterval: duration
     .default('10m')
     .meta({ description: 'How often the cloud is compared with what is wanted; jittered. 0s = never.' }),
+  driftPolicy: z
+    .enum(['Heal', 'Report'])
+    .default('Heal')
+    .meta({ description: 'Heal: what was changed in the cloud is brought back. Report: it is only shown, in CloudStack.status.drift.' }),
+  retireAfter: duration
+    .default('5m')
+    .meta({ description: 'How long the old one stays after a replacement, for clients that still have its address.' }),
   routePeriod: period.default('10s').meta({ description: 'How often the route table is listed.' }),
   freeze: z.boolean().default(false).meta({ description: 'No cloud writes at all; drift is still reported.' }),
   policy: policy.optional(),

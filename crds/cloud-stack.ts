@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { objectName } from './address';
 import { type CloudObject, defineKind, statusBase } from './kind';
+import { mapOf } from './list';
 
 export const cloudStackSpec = z.object({
   provider: objectName.meta({ description: 'The CloudProvider whose cloud holds the stack.' }),
@@ -31,13 +32,50 @@ export const stackResource = z.object({
 });
 export type StackResource = z.infer<typeof stackResource>;
 
+const propertyValue = z.string().max(256);
+
 export const drift = z.object({
   urn: z.string().max(1024),
   kind: z.enum(['Changed', 'Missing', 'Unknown']),
   property: z.string().max(253).optional(),
+  old: propertyValue.optional().meta({ description: 'What is wanted, as JSON.' }),
+  new: propertyValue.optional().meta({ description: 'What the cloud has, as JSON.' }),
   detail: z.string().max(1024).optional(),
 });
 export type Drift = z.infer<typeof drift>;
+
+export const plannedChange = z.object({
+  path: z.string().max(253).meta({ description: 'Path of the property, for example listeners[0].port.' }),
+  old: propertyValue.optional().meta({ description: 'The value now, as JSON; absent = there is none.' }),
+  new: propertyValue.optional().meta({ description: 'The value then, as JSON; absent = there will be none.' }),
+});
+export type PlannedChange = z.infer<typeof plannedChange>;
+
+export const plannedOperation = z.object({
+  op: z.enum(['create', 'update', 'replace', 'delete']),
+  type: z.string().max(253),
+  name: z.string().max(253),
+  urn: z.string().max(1024),
+  deleteFirst: z
+    .boolean()
+    .optional()
+    .meta({ description: 'The old one goes before the new one is made: a gap in traffic, where it carries any.' }),
+  properties: z.array(plannedChange).max(200).optional().meta({ description: 'What changes; secrets are shown as [secret].' }),
+});
+export type PlannedOperation = z.infer<typeof plannedOperation>;
+
+export const plan = z.object({
+  member: z.string().max(600).meta({ description: 'namespace/name of the object whose change waits.' }),
+  hash: z
+    .string()
+    .max(64)
+    .meta({ description: 'What the annotation cloud-operator.dev/approve must say for this plan to be carried out.' }),
+  reason: z.string().max(1024).meta({ description: 'Why it waits.' }),
+  summary: z.string().max(1024).meta({ description: 'What it does, in one line.' }),
+  operations: z.array(plannedOperation).max(50).meta({ description: 'What is done to which resource.' }),
+  omitted: z.int().min(0).optional().meta({ description: 'How many operations and properties are left out here.' }),
+});
+export type WaitingPlan = z.infer<typeof plan>;
 
 export const cloudStackStatus = z.object({
   ...statusBase,
@@ -58,6 +96,7 @@ export const cloudStackStatus = z.object({
   resourceCount: z.int().min(0).optional().meta({ description: 'How many resources the stack holds.' }),
   resources: z.array(stackResource).max(1000).optional().meta({ description: 'The first thousand of them.' }),
   attempts: z.array(attempt).max(5).optional().meta({ description: 'The last five, newest first.' }),
+  plans: mapOf(plan, 'member', { max: 16, description: 'Changes that wait for approval, one for each object.' }).optional(),
   drift: z.array(drift).max(100).optional().meta({ description: 'Where the cloud differs from the stack.' }),
   lastAttempt: z.string().max(253).optional().meta({ description: 'The newest attempt in one line, for kubectl get.' }),
 });

@@ -4,11 +4,19 @@ import type { ErrorCode, OperatorError } from '../base/errors';
 /** What is to be said of an object; becomes conditions that follow kstatus. */
 export type Verdict =
   /** Everything is as the spec asks. */
-  | { state: 'Ready'; message: string }
+  | {
+      state: 'Ready';
+      message: string;
+      /** In words: the cloud was changed by somebody else, and is left as it is. */
+      drifted?: string;
+    }
   /** Work goes on, or waits for something that will come. */
   | { state: 'Reconciling'; reason: string; message: string; serving?: boolean }
   /** A person is needed. */
   | { state: 'Stalled'; reason: string; message: string; serving?: boolean };
+
+/** Condition type beside Ready, and reason while the cloud is being brought back. */
+export const DRIFTED = 'Drifted';
 
 /** Something that a person should know of, whatever the verdict is: a condition of its own that is only there while it holds. */
 export interface Warning {
@@ -37,7 +45,11 @@ export function conditionsOf(
   const warnings = (verdict.warnings ?? []).map(({ type, reason, message }) => make(type, 'True', reason, message));
   switch (verdict.state) {
     case 'Ready':
-      return [make('Ready', 'True', 'Ready', verdict.message), ...warnings];
+      return [
+        make('Ready', 'True', 'Ready', verdict.message),
+        ...(verdict.drifted === undefined ? [] : [make(DRIFTED, 'True', 'CloudChanged', verdict.drifted)]),
+        ...warnings,
+      ];
     case 'Reconciling':
     case 'Stalled': {
       const ready = make('Ready', verdict.serving === true ? 'True' : 'False', verdict.reason, verdict.message);

@@ -203,13 +203,19 @@ export class CloudControllers {
   private driftSubject<O extends Member>(
     controller: StackController<O>,
     kind: 'LoadBalancer' | 'Routes',
-  ): Pick<DriftSubject, 'stacks' | 'found'> {
+  ): Pick<DriftSubject, 'stacks' | 'found' | 'reported'> {
+    const specOf = (provider: string): StoredStack['spec'] => ({ provider, kind, project: 'cloud-operator' });
     return {
       stacks: (provider) => controller.stacksOf(provider),
       found: (stack, provider, drift) => {
         this.options.logger.info({ stack, drift }, 'the cloud was changed behind our back; healing');
-        this.record.drifted(stack, { provider, kind, project: 'cloud-operator' }, drift);
+        this.record.drifted(stack, specOf(provider), drift);
         controller.heal(stack);
+      },
+      reported: (stack, provider, drift) => {
+        if (!this.record.reported(stack, specOf(provider), drift)) return;
+        this.options.logger.info({ stack, drift }, 'the cloud differs from what is wanted; it is left as it is');
+        controller.refresh(stack);
       },
     };
   }

@@ -1,4 +1,5 @@
 import type { Drift } from '../../crds';
+import type { DiscoveredResource } from '../../providers/provider';
 import type { Clock } from '../base/clock';
 import { sleep } from '../base/clock';
 import { parseDuration } from '../base/duration';
@@ -15,6 +16,8 @@ export interface DriftSubject {
   stacks(provider: string): string[];
   /** Says what was found, and asks for a pass that heals it. */
   found(stack: string, provider: string, drift: Drift[]): void;
+  /** Says what was found and is left as it is: nothing, in most cases. */
+  reported(stack: string, provider: string, drift: Drift[]): void;
   /** Looks at what no stack holds: members. */
   alsoCheck?(provider: string): Promise<void>;
 }
@@ -65,11 +68,19 @@ export class DriftLoop {
       const found = await cloud.discover(stacks);
       for (const stack of stacks) {
         if (!this.options.isValid()) return;
-        const drift = await this.options.updates.adoptFindings(stack, found.get(stack) ?? []);
-        if (drift.length > 0) this.subject.found(stack, provider, drift);
+        await this.compare(stack, provider, found.get(stack) ?? []);
       }
     }
     await this.subject.alsoCheck?.(provider);
+  }
+
+  /** With `driftPolicy: Report` or `freeze`, the state stays as it is, so that no later update heals by the way what was only to be reported. */
+  private async compare(stack: string, provider: string, found: DiscoveredResource[]): Promise<void> {
+    const { spec } = this.options.registry.connected(provider);
+    const heals = spec.driftPolicy === 'Heal' && !spec.freeze;
+    const drift = await (heals ? this.options.updates.adoptFindings(stack, found) : this.options.updates.compare(stack, found));
+    if (heals && drift.length > 0) this.subject.found(stack, provider, drift);
+    else this.subject.reported(stack, provider, drift);
   }
 
   private async runProvider(provider: string, signal: AbortSignal): Promise<void> {

@@ -5,12 +5,13 @@ import {
   type CloudStackSpec,
   type Ingress,
 } from '../../crds';
-import type { JsonObject, LoadBalancerInput, LoadBalancers, Problem } from '../../providers/provider';
+import type { JsonObject, LoadBalancerInput, LoadBalancers, Problem, Replacement, TargetGroup } from '../../providers/provider';
 import { OperatorError } from '../base/errors';
 import { keyOf } from '../kube/object';
 import type { Verdict } from './conditions';
 import { keyOfInput } from './member-input';
 import type { MemberKeeper } from './member-keeper';
+import type { UpdatePolicy } from './plan/approval';
 import { policyProblems } from './policy';
 import type { ConnectedCloud, RegisteredCloud } from './registry';
 import type { Stored } from './stored';
@@ -52,11 +53,24 @@ export class LoadBalancerStacks implements StackKind<StoredLoadBalancer, LoadBal
 
   readonly inputOf = inputOf;
 
+  updatePolicy({ spec }: StoredLoadBalancer): UpdatePolicy | undefined {
+    return spec.updatePolicy;
+  }
+
+  replacement(accepted: LoadBalancerInput, wanted: LoadBalancerInput, cloud: ConnectedCloud): Replacement | undefined {
+    return capability(cloud).replacement?.(accepted, wanted);
+  }
+
+  async syncTargets(stack: string, group: TargetGroup, cloud: ConnectedCloud): Promise<void> {
+    await this.members.sync(cloud.name, [{ ...group, stack }]);
+  }
+
   /** Its ports at its addresses; who asks for no address gets the one that all of the placement and scheme share. */
-  claims({ spec }: LoadBalancerInput): string[] {
+  claims({ spec, retiring }: LoadBalancerInput): string[] {
     const { addresses = [], scheme, listeners } = spec;
     const places = addresses.length > 0 ? addresses : [`the shared ${scheme.toLowerCase()} address`];
-    return places.flatMap((place) => listeners.map(({ port, protocol }) => `port ${port}/${protocol} of ${place}`));
+    const own = places.flatMap((place) => listeners.map(({ port, protocol }) => `port ${port}/${protocol} of ${place}`));
+    return retiring === undefined ? own : [...new Set([...own, ...this.claims(retiring.input)])];
   }
 
   render(stack: string, inputs: LoadBalancerInput[], cloud: ConnectedCloud): JsonObject {
@@ -158,7 +172,10 @@ function capability(cloud: ConnectedCloud): LoadBalancers {
 /** The Service's UID is the base of cloud names, also after `kubectl delete service --cascade=orphan` has taken the owner reference away. */
 function inputOf(object: StoredLoadBalancer): LoadBalancerInput {
   const { uid, name, namespace, annotations } = object.metadata;
-  return { uid, name, namespace: namespace ?? '', ownerUID: annotations?.[SERVICE_UID_ANNOTATION] ?? uid, spec: object.spec };
+  // How changes reach the cloud is no part of what is in it.
+  const spec = { ...object.spec };
+  delete spec.updatePolicy;
+  return { uid, name, namespace: namespace ?? '', ownerUID: annotations?.[SERVICE_UID_ANNOTATION] ?? uid, spec };
 }
 
 function addressOf([first]: Ingress[]): string | undefined {

@@ -1,10 +1,11 @@
 import type { CloudStackSpec, Condition } from '../../crds';
-import type { JsonObject, Problem } from '../../providers/provider';
+import type { JsonObject, Problem, Replacement, TargetGroup } from '../../providers/provider';
 import type { OperatorError } from '../base/errors';
 import type { KubeObject } from '../kube/object';
 import type { StackState, UpdateResult } from '../updates/update';
 import type { Verdict } from './conditions';
 import type { MemberInput } from './member-input';
+import type { UpdatePolicy } from './plan/approval';
 import type { ConnectedCloud, RegisteredCloud } from './registry';
 
 /** An object that stacks carry. */
@@ -23,7 +24,7 @@ export interface Settlement {
   result: UpdateResult;
 }
 
-/** What differs between stacks of load balancers and stacks of routes. All but `settle` and `keep` is pure. */
+/** What differs between stacks of load balancers and stacks of routes. All but `settle`, `keep` and `syncTargets` is pure. */
 export interface StackKind<O extends Member, I extends MemberInput = MemberInput> {
   readonly kind: CloudStackSpec['kind'];
   /** Name of the stack that carries the object; undefined while its provider is unknown. */
@@ -32,6 +33,12 @@ export interface StackKind<O extends Member, I extends MemberInput = MemberInput
   problems(object: O, cloud: ConnectedCloud): Problem[];
   /** What the program gets of the object. */
   inputOf(object: O): I;
+  /** How the object's changes reach the cloud; absent = at once. */
+  updatePolicy?(object: O): UpdatePolicy | undefined;
+  /** What a change replaces that can't be changed in place; absent = never anything. */
+  replacement?(accepted: I, wanted: I, cloud: ConnectedCloud): Replacement | undefined;
+  /** Brings the targets of one group up to date while an update that needs them runs. */
+  syncTargets?(stack: string, group: TargetGroup, cloud: ConnectedCloud): Promise<void>;
   /** What only one member of a stack can have, in words. */
   claims(input: I): string[];
   /** The program's inputs. */

@@ -19,6 +19,8 @@ export interface MemberFacts<O> {
   serving: boolean;
   /** Its spec was tried and failed, and the back-off goes on. */
   held?: OperatorError | undefined;
+  /** Why its spec must wait for something that comes by itself. */
+  waiting?: Verdict | undefined;
 }
 
 /** Accepted inputs by UID. */
@@ -131,6 +133,7 @@ function ownObstacle<O>(member: MemberFacts<O>): Verdict | undefined {
   if (member.paused) return PAUSED;
   const errors = errorsOf(member);
   if (errors.length > 0) return stalled('Invalid', errors.map((problem) => problem.message).join('; '), member.serving);
+  if (member.waiting !== undefined) return member.waiting;
   return member.held === undefined ? undefined : verdictOfError(member.held, member.serving);
 }
 

@@ -1,12 +1,14 @@
-import { ANNOTATIONS, CLEANUP_FINALIZER, type CloudStackSpec } from '../../crds';
+import { ANNOTATIONS, CLEANUP_FINALIZER } from '../../crds';
 import type { Clock } from '../base/clock';
+import { parseDuration } from '../base/duration';
 import { OperatorError, toOperatorError } from '../base/errors';
-import { hashJson, type JsonObject } from '../base/json';
+import { hashJson } from '../base/json';
 import type { Logger } from '../base/log';
 import type { BackOffLimits } from '../kube/back-off';
 import type { EventRecorder, Store } from '../kube/api';
 import { keyOf } from '../kube/object';
-import type { StackState, StackUpdate, UpdateHooks, UpdateResult, Updates } from '../updates/update';
+import { resultOf, type StackState, type UpdateResult, type Updates } from '../updates/update';
+import type { Verdict } from './conditions';
 import { CandidateHolds } from './candidate-holds';
 import { isolate, type TrialResult } from './isolate';
 import { keyOfInput, type MemberInput } from './member-input';
@@ -15,9 +17,12 @@ import type { ObjectWriter } from './object-writer';
 import type { CloudRegistry, ConnectedCloud } from './registry';
 import type { StackIndex } from './stack-index';
 import type { Member, Settlement, StackKind } from './stack-kind';
-import { acceptedOf, inputOfPart, inputsOf, suspectsOf, type UpdatePlan } from './stack-parts';
+import { inputOfPart, inputsOf, suspectsOf, type UpdatePlan } from './stack-parts';
 import { planStack, type AcceptedInputs, type MemberFacts, type Part, type StackFacts, type StackPlan } from './stack-plan';
-import { changesText, type StackRecord } from './stack-record';
+import { nextInput, replacing, retirementIn } from './plan/generation';
+import { StackRuns, type Ran } from './stack-runs';
+import { StackApprovals } from './plan/stack-approvals';
+import { differences, type StackRecord } from './stack-record';
 
 export interface StackReconcilerOptions<O extends Member> {
   kind: StackKind<O>;
@@ -40,21 +45,9 @@ export interface StackReconcilerOptions<O extends Member> {
   logger: Logger;
 }
 
-/** What one run of the engine is asked for. */
-interface Run<O> {
-  /** Absent = everything is deleted. */
-  inputs?: JsonObject;
-  accepted?: JsonObject;
-  /** Names of those that the stack carries. */
-  members: string[];
-  /** Those for whom the run is made. */
-  objects: O[];
-}
-
-interface Ran {
-  result: UpdateResult;
-  /** False when there was nothing to do. */
-  engine: boolean;
+interface Known {
+  cloud: ConnectedCloud | undefined;
+  state: StackState | undefined;
 }
 
 /** Brings one stack after another to what its members ask for: gather → plan → act. The caller's queue sees to one pass per stack at a time. */
@@ -63,12 +56,16 @@ export class StackReconciler<O extends Member> {
   private readonly drifted = new Set<string>();
   private readonly reports: MemberReports<O>;
   private readonly holds: CandidateHolds;
+  private readonly approvals: StackApprovals<O>;
+  private readonly runs: StackRuns<O>;
   /** Failures that concern some of a stack's members only. */
   private readonly concerned = new WeakMap<OperatorError, O[]>();
 
   constructor(private readonly options: StackReconcilerOptions<O>) {
     this.reports = new MemberReports(options);
     this.holds = new CandidateHolds(options.clock, options.backOff);
+    this.approvals = new StackApprovals(options);
+    this.runs = new StackRuns(options, this.reports);
   }
 
   /** The next pass over the stack heals what was found. */
@@ -89,7 +86,7 @@ export class StackReconciler<O extends Member> {
       const cloud = this.cloudOf(provider, members.length > 0);
       const state = await this.options.updates.state(stack);
       this.reports.know(stack, { cloud, state });
-      await this.act(stack, planStack(this.facts(stack, members, cloud, state)), cloud);
+      await this.act(stack, planStack(this.facts(stack, members, cloud, state)), { cloud, state });
       this.reports.passed(stack);
     } catch (thrown) {
       const error = toOperatorError(thrown);
@@ -118,7 +115,7 @@ export class StackReconciler<O extends Member> {
     if (drift.length > 0) this.heal(stack);
   }
 
-  private async act(stack: string, plan: StackPlan<O>, cloud: ConnectedCloud | undefined): Promise<void> {
+  private async act(stack: string, plan: StackPlan<O>, { cloud, state }: Known): Promise<void> {
     if (plan.kind === 'Forget') return this.options.record.removed(stack);
     if (plan.kind === 'Keep') {
       this.options.record.abandoned(stack, plan.missing);
@@ -131,11 +128,19 @@ export class StackReconciler<O extends Member> {
     }
     if (cloud === undefined) throw new OperatorError('Transient', `the cloud of stack ${stack} is not connected`);
     if (plan.kind === 'Destroy') return this.destroy(stack, plan, cloud);
-    return this.update(stack, plan, cloud);
+    return this.update(stack, plan, cloud, state);
   }
 
-  private async update(stack: string, plan: UpdatePlan<O>, cloud: ConnectedCloud): Promise<void> {
+  private async update(stack: string, wanted: UpdatePlan<O>, cloud: ConnectedCloud, state: StackState | undefined): Promise<void> {
+    const { plan, approved, run, waiting } = await this.approvals.open({
+      ...{ stack, plan: wanted, cloud, state, drifted: this.drifted.has(stack), hooks: this.runs.hooks(stack, cloud) },
+      serving: (object) => this.reports.serving(stack, object),
+      updateOf: (inputs) =>
+        this.runs.update(stack, { ...this.runs.of(stack, inputs, cloud), force: true, mayExist: mayExist(wanted) }, cloud),
+    });
+    this.options.record.waiting(stack, this.runs.specOf(cloud.name), waiting);
     this.options.record.missing(stack, plan.missing);
+    if (!run) return this.rest(stack, plan, cloud, state);
     for (const { object, candidate, accepted } of plan.parts) {
       if ((candidate ?? accepted) !== undefined) await this.options.writer.addFinalizer(object);
     }
@@ -144,7 +149,7 @@ export class StackReconciler<O extends Member> {
       suspects: suspectsOf(plan),
       restorable: inputsOf(plan, []).length + plan.leaving.length > 0,
       attempt: async (chosen) => {
-        const ran = await this.attempt(stack, plan, chosen, cloud);
+        const ran = await this.attempt(stack, plan, chosen, { cloud, approved });
         engine ||= ran.engine;
         return ran.result;
       },
@@ -156,21 +161,32 @@ export class StackReconciler<O extends Member> {
     this.drifted.delete(stack);
     for (const object of plan.leaving) await this.options.writer.removeFinalizer(object);
     await this.settle(plan, trial, { stack, cloud, result: trial.result });
-    // What was given up now may be what others wait for.
-    if (plan.conflicts && engine) this.options.again(stack, 0);
+    // What was given up now may be what others wait for, and the plans of those that wait for approval are of before.
+    if (((plan.conflicts || waiting.length > 0) && engine) || approved !== undefined) this.options.again(stack, 0);
   }
 
-  private attempt(stack: string, plan: UpdatePlan<O>, chosen: readonly Part<O>[], cloud: ConnectedCloud): Promise<Ran> {
+  /** Nothing is to be done but to keep what is there. */
+  private async rest(stack: string, plan: UpdatePlan<O>, cloud: ConnectedCloud, state: StackState | undefined): Promise<void> {
+    if (state !== undefined) return this.settle(plan, { failed: [], result: resultOf(state) }, { stack, cloud, result: resultOf(state) });
+    for (const { object, verdict } of plan.parts) {
+      if (verdict !== undefined) await this.reports.report(object, { ...this.reports.kept(stack, object), stack }, verdict);
+    }
+  }
+
+  private attempt(
+    stack: string,
+    plan: UpdatePlan<O>,
+    chosen: readonly Part<O>[],
+    { cloud, approved }: { cloud: ConnectedCloud; approved: string | undefined },
+  ): Promise<Ran> {
     const inputs = inputsOf(plan, chosen);
     const rendered = plan.parts.filter((part) => inputs.some(({ uid }) => uid === part.object.metadata.uid));
     const parts = this.drifted.has(stack) ? rendered : chosen;
-    const run: Run<O> = {
-      inputs: this.options.kind.render(stack, inputs, cloud),
-      accepted: acceptedOf(inputs),
-      members: inputs.map(keyOfInput).sort(),
-      objects: parts.filter((part) => !this.hasFailed(part)).map(({ object }) => object),
-    };
-    return this.run(stack, run, cloud);
+    const objects = parts.filter((part) => !this.hasFailed(part)).map(({ object }) => object);
+    // Without its candidate, an update is not what was approved, but the way back.
+    const asApproved = approved === undefined || chosen.length < suspectsOf(plan).length ? {} : { approved };
+    const how = { ...asApproved, force: this.drifted.has(stack), mayExist: mayExist(plan) };
+    return this.runs.run(stack, { ...this.runs.of(stack, inputs, cloud), objects, ...how }, cloud);
   }
 
   /** After the update: targets, statuses, and what waits now. @throws OperatorError the first failure; the others' statuses are right by then */
@@ -190,6 +206,7 @@ export class StackReconciler<O extends Member> {
         this.options.logger.warn({ stack, member: keyOfInput(input), error: toOperatorError(thrown).message }, 'targets not kept');
       });
     }
+    this.retireLater(plan, settlement);
     const [first] = failures;
     if (first === undefined) return;
     this.concerned.set(
@@ -199,20 +216,35 @@ export class StackReconciler<O extends Member> {
     throw first.error;
   }
 
+  /** Has the stack looked at again when the old generation of a replacement may go. */
+  private retireLater(plan: UpdatePlan<O>, { stack, cloud }: Settlement): void {
+    const delays = inputsOf(plan, plan.parts).flatMap(
+      (input) => retirementIn(input, this.options.clock.now(), parseDuration(cloud.spec.retireAfter)) ?? [],
+    );
+    if (delays.length > 0) this.options.again(stack, Math.min(...delays));
+  }
+
   private async settleOne(part: Part<O>, failure: OperatorError | undefined, settlement: Settlement): Promise<void> {
     const { object, candidate } = part;
     const { stack } = settlement;
     const input = inputOfPart(part, failure === undefined);
     const settled = input === undefined ? undefined : await this.options.kind.settle(settlement, object, input);
-    if (failure !== undefined) return this.hold(stack, object, failure);
+    if (failure !== undefined) return this.hold(stack, part, failure);
     if (candidate !== undefined) this.holds.clear(object.metadata.uid);
-    const verdict = part.verdict ?? settled?.verdict;
-    if (verdict !== undefined) await this.reports.report(object, settled?.fields ?? this.reports.kept(stack, object), verdict);
+    const verdict = part.verdict ?? this.withDrift(stack, settled?.verdict);
+    if (verdict !== undefined)
+      await this.reports.report(object, settled?.fields ?? { ...this.reports.kept(stack, object), stack }, verdict);
+  }
+
+  private withDrift(stack: string, verdict: Verdict | undefined): Verdict | undefined {
+    const drift = this.options.record.drift(stack);
+    if (verdict?.state !== 'Ready' || drift.length === 0) return verdict;
+    return { ...verdict, drifted: `${differences(drift)}: kubectl get cloudstack ${stack} -o yaml` };
   }
 
   /** The object's spec failed, and waits for its turn; it goes on with its accepted input. */
-  private async hold(stack: string, object: O, failure: OperatorError): Promise<void> {
-    const delay = this.holds.fail(object.metadata.uid, versionOf(this.options.kind.inputOf(object), object), failure);
+  private async hold(stack: string, { object, candidate }: Part<O>, failure: OperatorError): Promise<void> {
+    const delay = this.holds.fail(object.metadata.uid, versionOf(candidate ?? this.options.kind.inputOf(object), object), failure);
     this.options.logger.warn(
       { stack, member: keyOf(object.metadata), code: failure.code, error: failure.message, delay },
       'candidate held',
@@ -224,67 +256,11 @@ export class StackReconciler<O extends Member> {
   private async destroy(stack: string, { leaving }: { leaving: O[] }, cloud: ConnectedCloud): Promise<void> {
     const made = leaving.filter((object) => object.metadata.finalizers?.includes(CLEANUP_FINALIZER));
     const known = (await this.options.updates.state(stack)) !== undefined;
-    if (made.length > 0 || known) await this.run(stack, { members: made.map(({ metadata }) => keyOf(metadata)), objects: made }, cloud);
+    const all = { members: made.map(({ metadata }) => keyOf(metadata)), objects: made, force: true };
+    if (made.length > 0 || known) await this.runs.run(stack, all, cloud);
     for (const object of made) await this.options.writer.removeFinalizer(object);
+    this.approvals.forget(stack);
     await this.options.record.removed(stack);
-  }
-
-  private async run(stack: string, { inputs, accepted, members, objects }: Run<O>, cloud: ConnectedCloud): Promise<Ran> {
-    const spec = this.stackSpec(cloud.name);
-    const verb = inputs === undefined ? 'Destroy' : 'Update';
-    let announcing: Promise<void> | undefined;
-    const hooks: UpdateHooks = {
-      isValid: this.options.isValid,
-      discover: async () => (await cloud.cloud.discover?.([stack]))?.get(stack) ?? [],
-      onStart: () => {
-        this.options.record.started(stack, spec, members, verb);
-        announcing = this.reports.announce(stack, objects, verb === 'Destroy' ? 'Deleting' : 'Updating');
-      },
-    };
-    const update: StackUpdate = {
-      stack,
-      project: spec.project,
-      providerName: cloud.name,
-      providerKind: cloud.kind,
-      programVersion: cloud.module.programVersion,
-      clusterID: this.options.clusterID,
-      inputs,
-      ...(accepted === undefined ? {} : { accepted }),
-      settings: cloud.cloud.workerSettings(),
-      force: this.drifted.has(stack),
-      // Who was seen before has our finalizer from then.
-      mayExist: objects.some(({ metadata }) => metadata.finalizers?.includes(CLEANUP_FINALIZER)),
-    };
-    const startedAt = this.options.clock.monotonic();
-    try {
-      const result = await this.options.updates.run(update, hooks);
-      await announcing;
-      if (announcing !== undefined) this.options.onUpdate(cloud.name, result.result, result.durationMs);
-      if (announcing !== undefined) this.celebrate(stack, spec, { members, objects }, result);
-      else if (result.result === 'Unchanged') this.options.record.unchanged(stack, spec, members, result);
-      return { result, engine: announcing !== undefined };
-    } catch (thrown) {
-      await announcing;
-      const error = toOperatorError(thrown);
-      this.options.onUpdate(cloud.name, error.code, this.options.clock.monotonic() - startedAt);
-      if (announcing !== undefined) this.options.record.failed(stack, spec, members, error);
-      throw error;
-    }
-  }
-
-  private celebrate(
-    stack: string,
-    spec: CloudStackSpec,
-    { members, objects }: Pick<Run<O>, 'members' | 'objects'>,
-    result: UpdateResult,
-  ): void {
-    const changes = changesText(result.changes);
-    this.options.logger.info({ stack, changes, ms: Math.round(result.durationMs), cloudCalls: result.cloudCalls }, 'stack updated');
-    if (result.result === 'Destroyed') return;
-    this.options.record.succeeded(stack, spec, members, result);
-    const seconds = (result.durationMs / 1000).toFixed(1);
-    for (const object of objects)
-      this.options.events.event(object, 'Normal', 'Updated', `Stack ${stack} updated in ${seconds} s (${changes})`);
   }
 
   private async reportFailure(stack: string, members: O[], error: OperatorError): Promise<void> {
@@ -295,7 +271,7 @@ export class StackReconciler<O extends Member> {
     if (error.code !== 'Canceled') await this.reports.fail(stack, this.concerned.get(error) ?? members, error);
     const names = members.map((object) => keyOf(object.metadata));
     if (this.options.registry.get(provider)?.cloud !== undefined) {
-      this.options.record.failed(stack, this.stackSpec(provider), names, error);
+      this.options.record.failed(stack, this.runs.specOf(provider), names, error);
     }
   }
 
@@ -304,7 +280,7 @@ export class StackReconciler<O extends Member> {
     const accepted = state?.accepted as unknown as AcceptedInputs | undefined;
     const released = record.released(stack);
     return {
-      members: members.map((object) => this.memberFacts(stack, object, cloud)),
+      members: members.map((object) => this.memberFacts(stack, object, cloud, accepted?.[object.metadata.uid])),
       known: state !== undefined,
       accepted,
       elsewhere: this.elsewhere(members, Object.keys(accepted ?? {})),
@@ -316,9 +292,13 @@ export class StackReconciler<O extends Member> {
     };
   }
 
-  private memberFacts(stack: string, object: O, cloud: ConnectedCloud | undefined): MemberFacts<O> {
+  private memberFacts(stack: string, object: O, cloud: ConnectedCloud | undefined, accepted: MemberInput | undefined): MemberFacts<O> {
     const { uid, creationTimestamp, deletionTimestamp, annotations } = object.metadata;
-    const input = this.options.kind.inputOf(object);
+    const { kind, clock } = this.options;
+    const { input, waitsUntil } = nextInput(accepted, kind.inputOf(object), {
+      now: clock.now(),
+      replacement: (before, wanted) => (cloud === undefined ? undefined : kind.replacement?.(before, wanted, cloud)),
+    });
     return {
       object,
       input,
@@ -328,6 +308,7 @@ export class StackReconciler<O extends Member> {
       problems: cloud === undefined ? [] : this.options.kind.problems(object, cloud),
       serving: this.reports.serving(stack, object),
       held: this.holds.of(uid, versionOf(input, object)),
+      waiting: waitsUntil === undefined ? undefined : replacing(waitsUntil),
     };
   }
 
@@ -350,10 +331,11 @@ export class StackReconciler<O extends Member> {
       .map((key) => this.options.store.get(key))
       .filter((object) => object !== undefined);
   }
+}
 
-  private stackSpec(provider: string): CloudStackSpec {
-    return { provider, kind: this.options.kind.kind, project: 'cloud-operator' };
-  }
+/** Who was seen before has our finalizer from then; without state, that was lost. */
+function mayExist<O extends Member>({ parts }: UpdatePlan<O>): boolean {
+  return parts.some(({ object }) => object.metadata.finalizers?.includes(CLEANUP_FINALIZER));
 }
 
 /** A candidate; asking for a pass (annotation reconcile) makes it another one, which is tried at once. */

@@ -7,17 +7,20 @@ import {
   type CloudStackSpec,
   type CloudStackStatus,
   type Drift,
+  type WaitingPlan,
   CLOUD_STACKS,
 } from '../../crds';
 import { toOperatorError, type OperatorError } from '../base/errors';
 import type { Logger } from '../base/log';
 import type { KubeApi, Store } from '../kube/api';
 import type { ChangeCounts, UpdateResult } from '../updates/update';
-import { conditionsOf, verdictOfError, type Verdict } from './conditions';
+import { conditionsOf, DRIFTED, verdictOfError, type Verdict } from './conditions';
 import { keyOfInput, type MemberInput } from './member-input';
 import type { Stored } from './stored';
 
 const ATTEMPTS_KEPT = 5;
+const PLANS_SHOWN = 16;
+const DRIFT_SHOWN = 100;
 /** Type of the condition, and reason where nothing but missing members is left. */
 const MEMBER_MISSING = 'MemberMissing';
 
@@ -40,6 +43,8 @@ export class StackRecord {
   private readonly writing = new Map<string, Promise<void>>();
   /** What is to be said of members that vanished, by stack. */
   private readonly missingMembers = new Map<string, string>();
+  /** Differences that are only reported, by stack. */
+  private readonly reportedDrift = new Map<string, Drift[]>();
 
   constructor(private readonly options: StackRecordOptions) {}
 
@@ -61,8 +66,9 @@ export class StackRecord {
       cloudCalls: result.cloudCalls,
     });
     const { inputsHash, incarnation, epoch, resources } = result;
-    const fields = { members, attempts, inputsHash, incarnation, epoch, resources, resourceCount: resources.length, drift: undefined };
-    this.write(stack, spec, fields, { state: 'Ready', message: inTheCloud(resources.length) });
+    const drift = listed(this.drift(stack));
+    const fields = { members, attempts, inputsHash, incarnation, epoch, resources, resourceCount: resources.length, drift };
+    this.write(stack, spec, fields, this.atRest(stack, resources.length));
   }
 
   /** The stack was found as its members ask: written only where the record says otherwise, such as after the end of an operator in between. */
@@ -70,12 +76,15 @@ export class StackRecord {
     const before = this.status(stack);
     const attempts = (before.attempts ?? []).map(asEnded);
     const { inputsHash, incarnation, resources } = result;
-    const fields = { members, attempts, inputsHash, incarnation, resources, resourceCount: resources.length, drift: undefined };
+    const drift = listed(this.drift(stack));
+    const fields = { members, attempts, inputsHash, incarnation, resources, resourceCount: resources.length, drift };
     const { conditions = [] } = before;
-    const isReady = conditions.every(({ type }) => type === 'Ready' || type === MEMBER_MISSING) && conditions[0]?.status === 'True';
+    const verdict = this.atRest(stack, resources.length);
+    const expected = verdict.state === 'Ready' ? ['Ready', MEMBER_MISSING, DRIFTED] : ['Ready', verdict.state, MEMBER_MISSING];
+    const isSaid = conditions.every(({ type }) => expected.includes(type)) && conditions[0]?.message === verdict.message;
     const known = Object.entries(fields).every(([name, value]) => isDeepStrictEqual(value, before[name as keyof typeof fields]));
-    if (known && isReady && this.options.store.get(stack) !== undefined) return;
-    this.write(stack, spec, { ...fields, epoch: result.epoch }, { state: 'Ready', message: inTheCloud(resources.length) });
+    if (known && isSaid && this.options.store.get(stack) !== undefined) return;
+    this.write(stack, spec, { ...fields, epoch: result.epoch }, verdict);
   }
 
   /** The CloudProvider of a stack, by its record; undefined where there is none. */
@@ -120,9 +129,41 @@ export class StackRecord {
     this.write(stack, spec, { members, attempts }, verdictOfError(error, false));
   }
 
+  /** These changes wait until a person approves them; none = nothing waits any more. */
+  waiting(stack: string, spec: CloudStackSpec, plans: WaitingPlan[]): void {
+    const { plans: before = [], resourceCount = 0 } = this.status(stack);
+    if (isDeepStrictEqual(before, plans)) return;
+    if (plans.length === 0) return this.write(stack, spec, { plans: undefined });
+    this.write(stack, spec, { plans: plans.slice(0, PLANS_SHOWN) }, awaiting(plans, resourceCount > 0));
+  }
+
+  /** The cloud was changed, and is being brought back. */
   drifted(stack: string, spec: CloudStackSpec, drift: Drift[]): void {
-    const message = `${drift.length} difference${drift.length === 1 ? '' : 's'} between the cloud and what is wanted`;
-    this.write(stack, spec, { drift: drift.slice(0, 100) }, { state: 'Reconciling', reason: 'Drifted', message });
+    this.reportedDrift.delete(stack);
+    this.write(stack, spec, { drift: listed(drift) }, { state: 'Reconciling', reason: DRIFTED, message: differences(drift) });
+  }
+
+  /** The cloud was compared, and what differs is left as it is. @returns true when that is another finding than before */
+  reported(stack: string, spec: CloudStackSpec, drift: Drift[]): boolean {
+    const before = this.drift(stack);
+    this.reportedDrift.set(stack, drift);
+    if (isDeepStrictEqual(before, drift)) return false;
+    this.write(stack, spec, { drift: listed(drift) }, this.atRest(stack, this.status(stack).resourceCount ?? 0));
+    return true;
+  }
+
+  /** What differs in the cloud and is left as it is; after a restart, what was found before. */
+  drift(stack: string): Drift[] {
+    const { conditions = [], drift = [] } = this.status(stack);
+    return this.reportedDrift.get(stack) ?? (conditions.some(({ type }) => type === DRIFTED) ? drift : []);
+  }
+
+  /** What is said of a stack on which nothing is done. */
+  private atRest(stack: string, resources: number): Verdict {
+    const { plans = [] } = this.status(stack);
+    if (plans.length > 0) return awaiting(plans, resources > 0);
+    const drift = this.drift(stack);
+    return { state: 'Ready', message: inTheCloud(resources), ...(drift.length === 0 ? {} : { drifted: differences(drift) }) };
   }
 
   /** The stack is gone from cloud and state. */
@@ -130,6 +171,7 @@ export class StackRecord {
     await this.writing.get(stack);
     this.known.delete(stack);
     this.missingMembers.delete(stack);
+    this.reportedDrift.delete(stack);
     if (this.options.store.get(stack) !== undefined || !this.options.store.synced) await this.options.api.remove(CLOUD_STACKS, stack);
   }
 
@@ -210,6 +252,22 @@ export function changesText(changes: ChangeCounts): string {
 /** An attempt that runs no longer, because the operator that ran it has ended. */
 function asEnded(attempt: Attempt): Attempt {
   return attempt.result === 'Running' ? { ...attempt, result: 'Canceled', message: 'the operator that ran it has ended' } : attempt;
+}
+
+function awaiting(plans: readonly WaitingPlan[], serving: boolean): Verdict {
+  const [first] = plans;
+  const more = plans.length > 1 ? `, and ${plans.length - 1} more` : '';
+  const message = `A change of ${first?.member ?? ''} waits for approval: ${first?.summary ?? ''}${more}; see status.plans`;
+  return { state: 'Reconciling', reason: 'AwaitingApproval', message, serving };
+}
+
+/** How much the cloud differs, in words. */
+export function differences(drift: readonly Drift[]): string {
+  return `${drift.length} difference${drift.length === 1 ? '' : 's'} between the cloud and what is wanted`;
+}
+
+function listed(drift: readonly Drift[]): Drift[] | undefined {
+  return drift.length === 0 ? undefined : drift.slice(0, DRIFT_SHOWN);
 }
 
 function inTheCloud(resources: number): string {

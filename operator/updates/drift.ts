@@ -89,12 +89,19 @@ function restrict(value: Json, like: Json): Json {
 
 function changedDrift(stored: CheckpointResource, found: DiscoveredResource, path: string): Drift {
   const text = (value: Json | undefined): string => JSON.stringify(value ?? null).slice(0, DETAIL_LIMIT);
-  const detail = `wanted ${text(at(stored.inputs ?? {}, path))}, found ${text(at(found.inputs, path))}`;
-  return { urn: stored.urn, kind: 'Changed', property: path.slice(0, 253), detail };
+  const [wanted, has] = [text(valueAt(stored.inputs ?? {}, path)), text(valueAt(found.inputs, path))];
+  return {
+    urn: stored.urn,
+    kind: 'Changed',
+    property: path.slice(0, 253),
+    old: wanted,
+    new: has,
+    detail: `wanted ${wanted}, found ${has}`,
+  };
 }
 
-/** Reads a property path such as `listeners[0].port`. */
-function at(value: Json, path: string): Json | undefined {
+/** Reads a property path such as `listeners[0].port`. Pure. */
+export function valueAt(value: Json, path: string): Json | undefined {
   const keys = [...path.matchAll(/\["((?:[^"\\]|\\.)*)"\]|\[(\d+)\]|([^.[\]]+)/g)].map(
     ([, quoted, index, word]) => quoted ?? index ?? word ?? '',
   );

@@ -3,18 +3,18 @@ import type { Drift } from '../../crds';
 import type { DiscoveredResource } from '../../providers/provider';
 import type { Clock } from '../base/clock';
 import { OperatorError } from '../base/errors';
-import { hashJson } from '../base/json';
 import type { Logger } from '../base/log';
 import { isEmpty, resourcesOf } from './checkpoint';
 import { assertOwn } from './ownership';
-import type { StoreEvent, UpdateRequest, WorkerEvent } from './protocol';
-import type { Keyring } from './state/keyring';
+import { planHash, type Plan } from './plan';
+import type { DoneEvent, StoreEvent, UpdateRequest, WorkerEvent } from './protocol';
 import { assertFits } from './state/size-limit';
 import { metadataOf, type StackRecord } from './state/stack-record';
 import type { StateStore, StoredStack } from './state/state-store';
 import { StackStates } from './stack-states';
 import { StackQueue } from './stack-queue';
-import type { ChangeCounts, ExtensionUse, StackState, StackSummary, StackUpdate, UpdateHooks, UpdateResult, Updates } from './update';
+import { updateHash } from './update-hash';
+import type { ChangeCounts, StackState, StackSummary, StackUpdate, UpdateHooks, UpdateResult, Updates } from './update';
 import { WorkerPool } from './worker-pool';
 import { WorkerProcess } from './worker-process';
 
@@ -112,6 +112,14 @@ export class UpdateEngine implements Updates {
     return this.#queue.push(update.stack, { update, hooks });
   }
 
+  async preview(update: StackUpdate, hooks: UpdateHooks): Promise<Plan> {
+    if (!hooks.isValid()) throw new OperatorError('Canceled', `stack ${update.stack}: the operator doesn't hold its lease`);
+    const stored = await this.#store.read(update.stack);
+    assertOwn(update, stored?.record);
+    const base = await this.#states.foresee(update, stored, hooks.discover);
+    return (await this.#plan(update, base, hooks)).plan;
+  }
+
   compare(stack: string, found: DiscoveredResource[]): Promise<Drift[]> {
     return this.#states.compare(stack, found);
   }
@@ -133,13 +141,15 @@ export class UpdateEngine implements Updates {
     if (!hooks.isValid()) throw new OperatorError('Canceled', `stack ${update.stack}: the operator doesn't hold its lease`);
     const stored = await this.#store.read(update.stack);
     assertOwn(update, stored?.record);
-    const hash = hashOf(update);
+    const hash = updateHash(update);
     if (stored !== undefined && isUnchanged(update, stored.record, hash)) {
       return resultOf(await this.#states.accept(stored, update.accepted), 'Unchanged');
     }
     assertFits(update.stack, update.inputs, stored, this.#store.limitBytes);
     const base = await this.#states.recover(update, stored, hooks.discover);
-    const measured = await (update.inputs === undefined ? this.#destroy(update, base, hooks) : this.#execute(update, base, hash, hooks));
+    const measured = await (update.inputs === undefined
+      ? this.#destroy(update, base, hooks)
+      : this.#execute(await this.#request(update, base, await this.#approved(update, base, hooks)), update, hooks));
     const durationMs = Math.round(this.options.clock.monotonic() - startedAt);
     if (update.inputs === undefined) return { ...destroyedResult(base?.record), ...measured, durationMs };
     const after = await this.#store.read(update.stack);
@@ -149,24 +159,44 @@ export class UpdateEngine implements Updates {
 
   /** Deletes everything and removes the state; without anything to delete, no engine runs. */
   async #destroy(update: StackUpdate, stored: StoredStack | undefined, hooks: UpdateHooks): Promise<Measured> {
-    if (!isEmpty(stored?.record.checkpoint ?? null)) return this.#execute(update, stored, '', hooks);
+    if (!isEmpty(stored?.record.checkpoint ?? null)) return this.#execute(await this.#request(update, stored), update, hooks);
     if (stored !== undefined) await this.#store.remove(update.stack, stored.version);
     return { changes: { ...NO_CHANGES }, cloudCalls: 0 };
   }
 
-  async #execute(update: StackUpdate, stored: StoredStack | undefined, hash: string, hooks: UpdateHooks): Promise<Measured> {
+  /** The engine's own plan, where the update must be what somebody has approved. @throws OperatorError Conflict when it has become something else */
+  async #approved(update: StackUpdate, stored: StoredStack | undefined, hooks: UpdateHooks): Promise<{ savedPlan?: string }> {
+    if (update.approved === undefined) return {};
+    const { plan, savedPlan } = await this.#plan(update, stored, hooks);
+    if (plan.hash === update.approved) return { savedPlan };
+    const message = `stack ${update.stack}: plan ${update.approved} was approved, but by now the update would do something else (plan ${plan.hash})`;
+    throw new OperatorError('Conflict', message, { reason: 'PlanOutdated' });
+  }
+
+  async #plan(update: StackUpdate, stored: StoredStack | undefined, hooks: UpdateHooks): Promise<{ plan: Plan; savedPlan: string }> {
+    const { stack, programVersion } = update;
+    const quiet = { ...hooks, onStart: () => undefined };
+    const { preview, changes } = await this.#execute(await this.#request(update, stored, { preview: true }), update, quiet);
+    if (preview === undefined) throw new OperatorError('Unknown', `stack ${stack}: the preview ended without a plan`);
+    const { operations, savedPlan } = preview;
+    const counts = { ...NO_CHANGES, same: changes.same };
+    operations.forEach(({ op }) => counts[op]++);
+    const hash = planHash({ stack, programVersion, inputsHash: updateHash(update), operations });
+    return { plan: { hash, counts, operations }, savedPlan };
+  }
+
+  async #execute(request: UpdateRequest, update: StackUpdate, hooks: UpdateHooks): Promise<Measured & Pick<DoneEvent, 'preview'>> {
     const worker = await this.#pool.acquire(update.providerName);
     this.#running.add(worker);
     const writes: Promise<unknown>[] = [];
     let cloudCalls = 0;
     try {
-      const keyring = await this.#store.keyring();
       hooks.onStart?.();
-      const { changes } = await worker.run(this.#request(update, { stored, hash, keyring }), {
+      const { changes, preview } = await worker.run(request, {
         deadlineMs: update.deadlineMs ?? this.options.deadlineMs ?? 600_000,
         isValid: hooks.isValid,
         store: (write) => {
-          const writing = this.#write(update.stack, write);
+          const writing = this.#write(request, write);
           writes.push(writing);
           return writing;
         },
@@ -175,7 +205,7 @@ export class UpdateEngine implements Updates {
           this.options.onEvent?.(update.stack, event);
         },
       });
-      return { changes, cloudCalls };
+      return { changes, cloudCalls, ...(preview === undefined ? {} : { preview }) };
     } finally {
       this.#running.delete(worker);
       this.#pool.release(worker);
@@ -185,16 +215,18 @@ export class UpdateEngine implements Updates {
   }
 
   /** The worker's writes come through here: they are limited to its own stack, and it needs no access to the store. */
-  async #write(stack: string, { record, expected }: StoreEvent): Promise<string | undefined> {
+  async #write({ stack, preview }: UpdateRequest, { record, expected }: StoreEvent): Promise<string | undefined> {
+    if (preview === true) throw new OperatorError('Invalid', `the preview of stack ${stack} asked for a write`);
     if (record !== undefined && record.stack === stack) return this.#store.write(record, expected);
     if (record === undefined && expected !== undefined) return void (await this.#store.remove(stack, expected));
     throw new OperatorError('Invalid', `the worker of stack ${stack} asked for a write that is not its own`);
   }
 
-  #request(
+  async #request(
     update: StackUpdate,
-    { stored, hash, keyring }: { stored: StoredStack | undefined; hash: string; keyring: Keyring },
-  ): UpdateRequest {
+    stored: StoredStack | undefined,
+    more: Pick<UpdateRequest, 'preview' | 'savedPlan'> = {},
+  ): Promise<UpdateRequest> {
     const { stack, project, providerKind, programVersion, clusterID, settings } = update;
     const modulePath = this.options.workerModules?.[providerKind];
     return {
@@ -204,9 +236,9 @@ export class UpdateEngine implements Updates {
       providerKind,
       programVersion,
       clusterID,
-      inputsHash: hash,
+      inputsHash: updateHash(update),
       settings,
-      keyring,
+      keyring: await this.#store.keyring(),
       holdMs: this.options.storeHoldMs ?? 60_000,
       holder: this.#states.holder,
       validUntil: 0,
@@ -215,6 +247,7 @@ export class UpdateEngine implements Updates {
       ...(update.accepted === undefined ? {} : { accepted: update.accepted }),
       ...(update.extension === undefined ? {} : { extension: update.extension }),
       ...(stored === undefined ? {} : { stored }),
+      ...more,
     };
   }
 }
@@ -229,16 +262,6 @@ function merge(older: Job, newer: Job): Job {
   };
   const force = newer.update.force === true || older.update.force === true;
   return { update: { ...newer.update, force }, hooks: { ...newer.hooks, onStart } };
-}
-
-/** Hash of everything that decides what the program makes. */
-function hashOf({ inputs, programVersion, providerKind, extension }: StackUpdate): string {
-  return inputs === undefined ? '' : hashJson({ inputs, programVersion, providerKind, extension: hashedPart(extension) });
-}
-
-/** What counts is what an extension says, not where its file is. Without one the hash is as if there were no extensions. */
-function hashedPart(use: ExtensionUse | undefined): object | undefined {
-  return use === undefined ? undefined : { ...use, module: use.module?.digest };
 }
 
 function isUnchanged(update: StackUpdate, record: StackRecord, hash: string): boolean {

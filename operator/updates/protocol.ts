@@ -1,3 +1,4 @@
+import type { PlannedOperation } from '../../crds';
 import type { ErrorCode } from '../base/errors';
 import { OperatorError } from '../base/errors';
 import type { JsonObject } from '../base/json';
@@ -22,6 +23,10 @@ export interface UpdateRequest {
   accepted?: JsonObject;
   inputsHash: string;
   extension?: ExtensionUse;
+  /** Only look what would be done: nothing is written, neither to the cloud nor to the state. */
+  preview?: boolean;
+  /** The engine's own plan of an earlier preview: it refuses to do anything else. */
+  savedPlan?: string;
   /** The provider's Cloud.workerSettings(): never stored, never logged. */
   settings: JsonObject;
   /** The stack's state as the operator read it; absent = there is none. */
@@ -54,12 +59,19 @@ export type WorkerEvent =
   /** Writes the stack's state, or removes it where there is no record; conditional on the version `expected`. */
   | { type: 'store'; id: string; call: number; record?: StackRecord; expected?: string }
   | { type: 'calls'; id: string; total: number; byVerb: Record<string, number> }
-  | { type: 'done'; id: string; changes: ChangeCounts; timings: Timings; rssBytes: number; tainted: boolean }
+  | { type: 'done'; id: string; changes: ChangeCounts; timings: Timings; preview?: PreviewResult; rssBytes: number; tainted: boolean }
   | { type: 'failed'; id: string; error: WireError; rssBytes: number; tainted: boolean };
 
 export type DoneEvent = Extract<WorkerEvent, { type: 'done' }>;
 export type StoreEvent = Extract<WorkerEvent, { type: 'store' }>;
 export type FailedEvent = Extract<WorkerEvent, { type: 'failed' }>;
+
+/** What a preview found. */
+export interface PreviewResult {
+  operations: PlannedOperation[];
+  /** The engine's own plan. */
+  savedPlan: string;
+}
 
 /** Where the time of one update went, milliseconds from the arrival of the request. */
 export interface Timings {

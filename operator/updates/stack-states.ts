@@ -73,6 +73,19 @@ export class StackStates {
     return this.#write(stored.record, stored.version, found);
   }
 
+  /** What `recover` would give, without writing it: for previews. */
+  async foresee(
+    update: StackUpdate,
+    stored: StoredStack | undefined,
+    discover: (() => Promise<DiscoveredResource[]>) | undefined,
+  ): Promise<StoredStack | undefined> {
+    if (stored === undefined ? update.mayExist !== true : !stored.record.open) return stored;
+    const found = await discover?.();
+    if (stored === undefined && (found ?? []).length === 0) return undefined;
+    const { record, version } = stored ?? { record: newRecord({ ...update, holder: this.holder }), version: '' };
+    return { record: adopting(record, found), version, bytes: 0 };
+  }
+
   #reconstruct(update: StackUpdate, found: DiscoveredResource[] = []): Promise<StoredStack> | undefined {
     if (found.length === 0) return undefined;
     this.logger.warn(
@@ -83,12 +96,16 @@ export class StackStates {
   }
 
   async #write(record: StackRecord, version: string | undefined, found: DiscoveredResource[] | undefined): Promise<StoredStack> {
-    const stack = { project: record.project, name: record.stack };
-    const checkpoint = found === undefined ? dropPending(record.checkpoint) : adoptFindings(record.checkpoint, found, stack);
-    // The cloud is known to differ from what the hash stands for: the next update runs.
-    const adopted = stampedAt({ ...heldBy(record, this.holder), checkpoint, inputsHash: '' }, this.clock.now());
+    const adopted = stampedAt(heldBy(adopting(record, found), this.holder), this.clock.now());
     return { record: adopted, version: await this.store.write(adopted, version), bytes: 0 };
   }
+}
+
+/** The record with what was found in it. The cloud is known to differ from what its hash stands for: the next update runs. */
+function adopting(record: StackRecord, found: DiscoveredResource[] | undefined): StackRecord {
+  const stack = { project: record.project, name: record.stack };
+  const checkpoint = found === undefined ? dropPending(record.checkpoint) : adoptFindings(record.checkpoint, found, stack);
+  return { ...record, checkpoint, inputsHash: '' };
 }
 
 function driftIn(record: StackRecord, found: DiscoveredResource[]): Drift[] {

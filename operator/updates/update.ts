@@ -1,8 +1,9 @@
 import type { Drift, StackResource } from '../../crds';
 import type { JsonObject } from '../base/json';
 import type { LoadBalancer } from '../../extensions';
-import type { DiscoveredResource } from '../../providers/provider';
+import type { DiscoveredResource, TargetGroup } from '../../providers/provider';
 import type { ExtensionModule } from './extension-module';
+import type { Plan } from './plan';
 
 /** What a stack should be, as operator/cloud/ asks for it. */
 export interface StackUpdate {
@@ -25,6 +26,8 @@ export interface StackUpdate {
   deadlineMs?: number;
   /** Run even when the hash is the stored one (found drift). */
   force?: boolean;
+  /** Hash of the plan that a person has approved: it is made again, and nothing is done when it has become another (Conflict, reason `PlanOutdated`). */
+  approved?: string;
   /** The stack was made before: where it has no state, that was lost, and the cloud is asked first what there is. */
   mayExist?: boolean;
   /** What the operator's extension in code does in this stack; absent = nothing. */
@@ -68,6 +71,8 @@ export interface StackSummary {
   programVersion: string;
   incarnation: string;
   epoch: number;
+  /** Raised in every write of the state. */
+  revision: number;
   /** An update began and did not end: the cloud must be discovered first. */
   open: boolean;
   resourceCount: number;
@@ -93,6 +98,11 @@ export interface Updates {
    * @throws OperatorError with the failure's class; `resource` names the URN at fault
    */
   run(update: StackUpdate, hooks: UpdateHooks): Promise<UpdateResult>;
+  /**
+   * What `run` would do now. Nothing is written, neither to the cloud nor to the state.
+   * @throws OperatorError as `run`
+   */
+  preview(update: StackUpdate, hooks: UpdateHooks): Promise<Plan>;
   /** Compares what the state says with what the cloud has; changes nothing. Pure on its inputs. */
   compare(stack: string, found: DiscoveredResource[]): Promise<Drift[]>;
   /** Writes what was found into the checkpoint as a refresh would, so that the next forced run heals it. No-op while an update of the stack runs. */
@@ -106,4 +116,12 @@ export interface UpdateHooks {
   /** False = lease lost: no more cloud writes. */
   isValid: () => boolean;
   onStart?: () => void;
+  /** Registers the members of a new target group while the update waits for them. */
+  syncTargets?: (group: TargetGroup) => Promise<void>;
+}
+
+/** What an update that has nothing to do would give. Pure. */
+export function resultOf({ outputs, resources, inputsHash, incarnation, epoch }: StackState): UpdateResult {
+  const changes = { create: 0, update: 0, replace: 0, delete: 0, same: 0 };
+  return { result: 'Unchanged', outputs, resources, inputsHash, incarnation, epoch, changes, cloudCalls: 0, durationMs: 0 };
 }

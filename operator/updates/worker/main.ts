@@ -49,9 +49,9 @@ class Worker {
     const run = new UpdateRun(request, { endpoint: this.#endpoint, folders, engine: this.engine, validity: this.#validity, emit: send });
     this.#run = run;
     try {
-      const { changes, timings } = await run.execute();
+      const result = await run.execute();
       this.#run = undefined;
-      send({ type: 'done', id: request.id, changes, timings, ...this.#health(run) });
+      send({ type: 'done', id: request.id, ...result, ...this.#health(run) });
     } catch (thrown) {
       this.#run = undefined;
       send({ type: 'failed', id: request.id, error: toWire(toOperatorError(thrown)), ...this.#health(run) });

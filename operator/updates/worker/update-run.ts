@@ -1,11 +1,14 @@
-import { LocalWorkspace, type Stack } from '@pulumi/pulumi/automation';
+import { readFile, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { type EngineEvent, LocalWorkspace, type Stack } from '@pulumi/pulumi/automation';
 import { systemClock } from '../../base/clock';
 import { OperatorError, toOperatorError } from '../../base/errors';
 import { loadWorkerModule } from '../../../providers/worker-registry';
 import { ResourceProviderServer } from '../../../providers/resource-provider/server';
 import type { ResourceFailure } from '../../../providers/resource-provider/status';
 import { classifyFailure } from '../failure';
-import type { Timings, UpdateRequest, WorkerCommand, WorkerEvent } from '../protocol';
+import type { PreviewResult, Timings, UpdateRequest, WorkerCommand, WorkerEvent } from '../protocol';
+import { operationsOf } from '../plan';
 import type { ChangeCounts } from '../update';
 import { ChannelStore } from './channel-store';
 import { SecretsCipher } from './endpoint/secrets';
@@ -13,8 +16,9 @@ import type { StateEndpoint } from './endpoint/endpoint';
 import { UpdateSession } from './endpoint/session';
 import { EngineEvents } from './engine-events';
 import { engineEnvironment, type WorkerFolders } from './environment';
-import { extendedModule } from './extension/extended-module';
+import { PreviewSteps } from './preview-steps';
 import { WatchedProgram } from './program';
+import { extendedModule } from './extension/extended-module';
 import { EngineCommand, type EngineExit } from './pulumi-command';
 import type { Validity } from './validity';
 
@@ -28,6 +32,7 @@ export interface RunContext {
 
 export interface RunResult {
   changes: ChangeCounts;
+  preview?: PreviewResult;
   timings: Timings;
 }
 
@@ -37,6 +42,7 @@ export class UpdateRun {
   readonly #failures: ResourceFailure[] = [];
   readonly #calls = new Map<string, number>();
   readonly #events: EngineEvents;
+  readonly #steps = new PreviewSteps();
   readonly #store: ChannelStore;
   readonly #startedAt = performance.now();
   readonly #timings: Timings = { preparedMs: 0, programMs: 0, engineMs: 0, totalMs: 0 };
@@ -90,11 +96,12 @@ export class UpdateRun {
       });
       for (const provider of providers) servers.push(await this.#serve(provider));
       this.#mark('preparedMs');
-      await this.#up(servers);
+      const preview = await this.#engine(servers);
       this.#mark('totalMs');
-      return { changes: this.#events.changes, timings: this.#timings };
+      return { changes: this.#events.changes, timings: this.#timings, ...(preview === undefined ? {} : { preview }) };
     } finally {
       for (const server of servers) server.close();
+      await rm(this.#planFile, { force: true });
       this.context.endpoint.serve(undefined);
       const byVerb = Object.fromEntries(this.#calls);
       const total = [...this.#calls.values()].reduce((sum, count) => sum + count, 0);
@@ -120,15 +127,36 @@ export class UpdateRun {
     return server;
   }
 
-  async #up(servers: ResourceProviderServer[]): Promise<void> {
+  async #engine(servers: ResourceProviderServer[]): Promise<PreviewResult | undefined> {
     try {
       const stack = await this.#stack(servers);
-      await stack.up({ onEvent: (event) => this.#events.take(event), signal: this.#abort.signal, suppressProgress: true });
+      const preview = this.request.preview === true ? await this.#preview(stack) : await this.#up(stack);
+      // The SDK calls an update good whose program failed after the last resource was registered.
+      if (this.#program?.failure !== undefined) throw this.#program.failure;
+      return preview;
     } catch (thrown) {
       throw this.#failure(thrown);
     }
-    // The SDK calls an update good whose program failed after the last resource was registered.
-    if (this.#program?.failure !== undefined) throw this.#failure(this.#program.failure);
+  }
+
+  async #up(stack: Stack): Promise<undefined> {
+    const { savedPlan } = this.request;
+    const plan = savedPlan === undefined ? {} : { plan: this.#planFile };
+    if (savedPlan !== undefined) await writeFile(this.#planFile, savedPlan, { mode: 0o600 });
+    await stack.up({ onEvent: (event) => this.#events.take(event), signal: this.#abort.signal, suppressProgress: true, ...plan });
+  }
+
+  async #preview(stack: Stack): Promise<PreviewResult> {
+    const onEvent = (event: EngineEvent): void => {
+      this.#events.take(event);
+      this.#steps.take(event);
+    };
+    await stack.preview({ onEvent, signal: this.#abort.signal, suppressProgress: true, plan: this.#planFile });
+    return { operations: operationsOf(this.#steps.steps), savedPlan: await readFile(this.#planFile, 'utf8') };
+  }
+
+  get #planFile(): string {
+    return join(this.context.folders.temporary, `${this.request.id}.plan.json`);
   }
 
   async #stack(servers: ResourceProviderServer[]): Promise<Stack> {

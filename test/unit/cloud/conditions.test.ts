@@ -20,7 +20,12 @@ describe('conditions follow kstatus', () => {
       types: ['Ready=True', 'Reconciling=True'],
       kstatus: 'InProgress',
     },
-    { name: 'hopeless', verdict: { state: 'Stalled', reason: 'Invalid', message: 'm' }, types: ['Ready=False', 'Stalled=True'], kstatus: 'Failed' },
+    {
+      name: 'hopeless',
+      verdict: { state: 'Stalled', reason: 'Invalid', message: 'm' },
+      types: ['Ready=False', 'Stalled=True'],
+      kstatus: 'Failed',
+    },
   ];
   test.each(table)('$name → $kstatus', ({ verdict, types, kstatus }) => {
     const conditions = conditionsOf(verdict, 3, [], T0);
@@ -59,7 +64,10 @@ describe('verdictOfError', () => {
   });
 
   test('names cause, field, remedy and what still works', () => {
-    const error = new OperatorError('Invalid', 'address 9.9.9.9 is outside the pool', { field: 'spec.addresses[0]', remedy: 'Take one of 10.201.0.0/24.' });
+    const error = new OperatorError('Invalid', 'address 9.9.9.9 is outside the pool', {
+      field: 'spec.addresses[0]',
+      remedy: 'Take one of 10.201.0.0/24.',
+    });
     const verdict = verdictOfError(error, true);
     expect(verdict.message).toBe(
       'address 9.9.9.9 is outside the pool. (spec.addresses[0]) Take one of 10.201.0.0/24. The last good version keeps serving.',

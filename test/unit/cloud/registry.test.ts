@@ -10,6 +10,8 @@ import { systemClock } from '../../../operator/base/clock';
 const spec = (extra: Partial<CloudProviderSpec> = {}): CloudProviderSpec => ({
   default: false,
   driftInterval: '10m',
+  driftPolicy: 'Heal',
+  retireAfter: '5m',
   routePeriod: '10s',
   freeze: false,
   local: { endpoint: 'http://127.0.0.1:1' },

@@ -70,7 +70,7 @@ describe('driftOf', () => {
   test('names each property by its path, with both values', () => {
     const seen = found('a', { listeners: [{ port: 80 }, { port: 444 }], name: 'n' });
     expect(drift([stored('a', { listeners: [{ port: 80 }, { port: 443 }], name: 'n' })], [seen])).toEqual([
-      { urn: urn('a'), kind: 'Changed', property: 'listeners[1].port', detail: 'wanted 443, found 444' },
+      { urn: urn('a'), kind: 'Changed', property: 'listeners[1].port', old: '443', new: '444', detail: 'wanted 443, found 444' },
     ]);
   });
 

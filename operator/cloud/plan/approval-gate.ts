@@ -1,0 +1,122 @@
+import { ANNOTATIONS, type WaitingPlan } from '../../../crds';
+import { OperatorError, toOperatorError } from '../../base/errors';
+import { canonicalJson } from '../../base/json';
+import type { EventRecorder } from '../../kube/api';
+import { keyOf } from '../../kube/object';
+import { capped, summaryOf, type Plan } from '../../updates/plan';
+import { verdictOfError, type Verdict } from '../conditions';
+import type { MemberInput } from '../member-input';
+import type { Member } from '../stack-kind';
+import { inputsOf, suspectsOf, type UpdatePlan } from '../stack-parts';
+import type { Part } from '../stack-plan';
+import { approvalMessage } from './approval-message';
+
+/** What one pass over a stack says of its members' changes. */
+export interface GateFacts<O> {
+  stack: string;
+  plan: UpdatePlan<O>;
+  /** Why the part must be approved; undefined = it need not. */
+  why: (part: Part<O>) => string | undefined;
+  serving: (object: O) => boolean;
+  /** What an update with these inputs would do. */
+  preview: (inputs: MemberInput[]) => Promise<Plan>;
+}
+
+/** What may be done now. */
+export interface Gated<O> {
+  /** Its parts that must wait have verdicts that say so. */
+  plan: UpdatePlan<O>;
+  /** The hash that a person has approved: the update is exactly that plan, or fails. */
+  approved?: string;
+  /** False: nothing is left for an update. */
+  run: boolean;
+  waiting: WaitingPlan[];
+}
+
+/** Lets nothing to the cloud that a person must approve first, and has not (design: Levers). */
+export class ApprovalGate<O extends Member> {
+  /** Hash of the plan that was last told of, by UID. */
+  private readonly told = new Map<string, string>();
+
+  constructor(private readonly events: EventRecorder) {}
+
+  /** @throws OperatorError when a plan can't be made for a reason that is nobody's fault */
+  async open(facts: GateFacts<O>): Promise<Gated<O>> {
+    const { plan } = facts;
+    const gated = plan.parts.flatMap((part) => {
+      const why = facts.why(part);
+      return why === undefined ? [] : [{ part, why }];
+    });
+    plan.parts.filter((part) => !gated.some((one) => one.part === part)).forEach(({ object }) => this.told.delete(object.metadata.uid));
+    if (gated.length === 0) return { plan, run: true, waiting: [] };
+    const waiting: { part: Part<O>; verdict: Verdict; plan?: WaitingPlan }[] = [];
+    for (const { part, why } of gated) {
+      const found = await this.plan(facts, part);
+      if (found instanceof OperatorError) waiting.push({ part, verdict: verdictOfError(found, facts.serving(part.object)) });
+      else if (approvalOf(part.object) === found.hash) return this.approved(plan, part, found.hash);
+      else waiting.push(this.wait(facts, { part, why, plan: found }));
+    }
+    const parts = plan.parts.map((part) => {
+      const held = waiting.find((one) => one.part === part);
+      return held === undefined ? part : without(part, held.verdict);
+    });
+    const left = { ...plan, parts };
+    return { plan: left, run: suspectsOf(left).length + plan.leaving.length > 0, waiting: waiting.flatMap((one) => one.plan ?? []) };
+  }
+
+  /** Everybody else stays as it is meanwhile, so that what is done is what was approved. */
+  private approved(plan: UpdatePlan<O>, chosen: Part<O>, hash: string): Gated<O> {
+    const who = keyOf(chosen.object.metadata);
+    const message = `The stack first carries out plan ${hash} of ${who}`;
+    const parts = plan.parts.map((part) => {
+      if (part === chosen || part.candidate === undefined || isAccepted(part)) return part;
+      return without(part, { state: 'Reconciling', reason: 'Updating', message, serving: part.accepted !== undefined });
+    });
+    return { plan: { ...plan, parts }, approved: hash, run: true, waiting: [] };
+  }
+
+  /** @returns the failure where it is the candidate's own fault */
+  private async plan({ plan, preview }: GateFacts<O>, part: Part<O>): Promise<Plan | OperatorError> {
+    const alone = plan.parts.map((other) => (other === part ? part : accepted(other)));
+    try {
+      return await preview(inputsOf({ ...plan, parts: alone }, [part]));
+    } catch (thrown) {
+      const error = toOperatorError(thrown);
+      if (error.code === 'Invalid') return error;
+      throw error;
+    }
+  }
+
+  private wait(
+    { stack, serving }: GateFacts<O>,
+    { part, why, plan }: { part: Part<O>; why: string; plan: Plan },
+  ): { part: Part<O>; verdict: Verdict; plan: WaitingPlan } {
+    const { object } = part;
+    const { hash } = plan;
+    const summary = summaryOf(plan);
+    const member = keyOf(object.metadata);
+    const message = approvalMessage({ stack, object, hash, summary, why, given: approvalOf(object) });
+    if (this.told.get(object.metadata.uid) !== hash) {
+      this.events.event(object, 'Normal', 'AwaitingApproval', `Plan ${hash} waits for approval: ${summary}`);
+      this.told.set(object.metadata.uid, hash);
+    }
+    const verdict: Verdict = { state: 'Reconciling', reason: 'AwaitingApproval', message, serving: serving(object) };
+    return { part, verdict, plan: { member, hash, reason: why.slice(0, 1024), summary, ...capped(plan.operations) } };
+  }
+}
+
+function approvalOf(object: Member): string | undefined {
+  return object.metadata.annotations?.[ANNOTATIONS.approve]?.trim();
+}
+
+function without<O>({ object, accepted: before }: Part<O>, verdict: Verdict): Part<O> {
+  return { object, verdict, ...(before === undefined ? {} : { accepted: before }) };
+}
+
+function accepted<O>({ object, accepted: before }: Part<O>): Part<O> {
+  return { object, ...(before === undefined ? {} : { accepted: before }) };
+}
+
+function isAccepted<O>({ candidate, accepted: before }: Part<O>): boolean {
+  return canonicalJson(candidate) === canonicalJson(before);
+}

@@ -1,0 +1,25 @@
+import { ANNOTATIONS } from '../../../crds';
+import type { KubeObject } from '../../kube/object';
+
+export interface ApprovalMessage {
+  stack: string;
+  object: KubeObject;
+  hash: string;
+  summary: string;
+  why: string;
+  /** What the annotation says now. */
+  given: string | undefined;
+}
+
+/** What a person is told whose change waits: why, what it does, and how to approve it. Pure. */
+export function approvalMessage({ stack, object, hash, summary, why, given }: ApprovalMessage): string {
+  const { name, namespace } = object.metadata;
+  const where = namespace === undefined ? '' : ` -n ${namespace}`;
+  const kind = (object.kind ?? 'cloudloadbalancer').toLowerCase();
+  const other = given === undefined || given === '' ? '' : ` The annotation approves ${given}, which is not this plan.`;
+  return [
+    `Plan ${hash} waits for approval, since ${why}: ${summary}.${other}`,
+    `To see all of it: kubectl get cloudstack ${stack} -o yaml.`,
+    `To approve it: kubectl annotate ${kind}${where} ${name} --overwrite ${ANNOTATIONS.approve}=${hash}`,
+  ].join(' ');
+}

@@ -1,0 +1,74 @@
+import type { Replacement } from '../../../providers/provider';
+import type { Verdict } from '../conditions';
+import type { MemberInput } from '../member-input';
+
+/** A member's input that may be in the cloud twice while it is replaced. */
+export interface GenerationalInput extends MemberInput {
+  /** Raised by every replacement; absent = the first. */
+  generation?: number;
+  /** The generation before, which stays beside this one until then (RFC 3339; absent = the replacement has not succeeded yet). */
+  retiring?: { input: GenerationalInput; until?: string };
+}
+
+export interface Generations {
+  /** Why the change needs a replacement; undefined = it is made in place. Pure. */
+  replacement(accepted: GenerationalInput, wanted: GenerationalInput): Replacement | undefined;
+  /** Milliseconds since 1970. */
+  now: number;
+}
+
+/** What a member's update is to render next. */
+export interface NextInput {
+  input: GenerationalInput;
+  replacement?: Replacement;
+  /** The change can't begin before the generation that is being replaced has gone: then (RFC 3339). */
+  waitsUntil?: string;
+}
+
+/**
+ * Replacing what carries traffic takes two updates (design section 4): the first holds both generations, the second drops the old one when its
+ * time is over. What exists only once can't be there twice: its replacement deletes first, within one generation. Pure.
+ * @param accepted what the cloud was last brought to; absent = nothing
+ * @param wanted what the spec asks for, without a generation
+ */
+export function nextInput(accepted: GenerationalInput | undefined, wanted: GenerationalInput, generations: Generations): NextInput {
+  if (accepted === undefined) return { input: wanted };
+  const { generation, retiring, ...bare } = accepted;
+  const kept = retiring !== undefined && !isOver(retiring.until, generations.now) ? retiring : undefined;
+  const same = { ...wanted, ...(generation === undefined ? {} : { generation }), ...(kept === undefined ? {} : { retiring: kept }) };
+  const replacement = generations.replacement(accepted, same);
+  if (replacement === undefined) return { input: same };
+  if (kept !== undefined) return { input: same, waitsUntil: kept.until ?? '' };
+  if (replacement.gap) return { input: same, replacement };
+  const old = { ...bare, ...(generation === undefined ? {} : { generation }) };
+  return { input: { ...wanted, generation: (generation ?? 0) + 1, retiring: { input: old } }, replacement };
+}
+
+/** The input with the time at which the old generation goes, once the new one is in the cloud. Pure. @param until RFC 3339 */
+export function stamped<I extends MemberInput>(input: I, until: string): I {
+  const { retiring } = input as GenerationalInput;
+  return retiring === undefined || retiring.until !== undefined ? input : { ...input, retiring: { ...retiring, until } };
+}
+
+/** In how many milliseconds the old generation of an input goes; undefined = there is none. Pure. @param delayMs of a replacement that was just made */
+export function retirementIn(input: MemberInput, now: number, delayMs: number): number | undefined {
+  const { retiring } = input as GenerationalInput;
+  if (retiring === undefined) return undefined;
+  return retiring.until === undefined ? delayMs : Math.max(0, Date.parse(retiring.until) - now);
+}
+
+/** What is said of a change that must wait for the end of the replacement before. Pure. @param until RFC 3339 */
+export function replacing(until: string): Verdict {
+  const message = `It was replaced not long ago, and the change needs another replacement; that begins when the old one has gone, at ${until}`;
+  return { state: 'Reconciling', reason: 'Replacing', message };
+}
+
+/** True when the candidate only drops the old generation: the second half of a replacement that was begun with approval. Pure. */
+export function onlyRetires(accepted: MemberInput, candidate: MemberInput, equal: (a: unknown, b: unknown) => boolean): boolean {
+  const { retiring, ...left } = accepted as GenerationalInput;
+  return retiring !== undefined && equal(left, candidate);
+}
+
+function isOver(until: string | undefined, now: number): boolean {
+  return until !== undefined && Date.parse(until) <= now;
+}

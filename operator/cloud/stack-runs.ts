@@ -1,0 +1,130 @@
+import type { CloudStackSpec } from '../../crds';
+import { parseDuration } from '../base/duration';
+import { toOperatorError } from '../base/errors';
+import type { JsonObject } from '../base/json';
+import type { StackUpdate, UpdateHooks, UpdateResult } from '../updates/update';
+import { keyOfInput, type MemberInput } from './member-input';
+import type { MemberReports } from './member-reports';
+import { stamped } from './plan/generation';
+import type { ConnectedCloud } from './registry';
+import type { Member } from './stack-kind';
+import { acceptedOf } from './stack-parts';
+import type { StackReconcilerOptions } from './stack-reconciler';
+import { changesText } from './stack-record';
+
+/** What one run of the engine is asked for. */
+export interface Run<O> {
+  /** Absent = everything is deleted. */
+  inputs?: JsonObject;
+  accepted?: JsonObject;
+  /** Hash of the plan that it must be. */
+  approved?: string;
+  /** Run although nothing that was asked for has changed. */
+  force: boolean;
+  /** It was made before (StackUpdate.mayExist). */
+  mayExist?: boolean;
+  /** Names of those that the stack carries. */
+  members: string[];
+  /** Those for whom the run is made. */
+  objects: O[];
+}
+
+export interface Ran {
+  result: UpdateResult;
+  /** False when there was nothing to do. */
+  engine: boolean;
+}
+
+export type StackRunsOptions<O extends Member> = Pick<
+  StackReconcilerOptions<O>,
+  'kind' | 'updates' | 'record' | 'events' | 'clusterID' | 'isValid' | 'onUpdate' | 'clock' | 'logger'
+>;
+
+/** Asks the engine for one update after another, and tells how each went. */
+export class StackRuns<O extends Member> {
+  constructor(
+    private readonly options: StackRunsOptions<O>,
+    private readonly reports: MemberReports<O>,
+  ) {}
+
+  /** The run that brings a stack to these inputs. */
+  of(stack: string, inputs: MemberInput[], cloud: ConnectedCloud): Pick<Run<O>, 'inputs' | 'accepted' | 'members'> {
+    const until = new Date(this.options.clock.now() + parseDuration(cloud.spec.retireAfter)).toISOString();
+    return {
+      inputs: this.options.kind.render(stack, inputs, cloud),
+      accepted: acceptedOf(inputs.map((input) => stamped(input, until))),
+      members: inputs.map(keyOfInput).sort(),
+    };
+  }
+
+  hooks(stack: string, cloud: ConnectedCloud): UpdateHooks {
+    return {
+      isValid: this.options.isValid,
+      discover: async () => (await cloud.cloud.discover?.([stack]))?.get(stack) ?? [],
+      syncTargets: async (group) => this.options.kind.syncTargets?.(stack, group, cloud),
+    };
+  }
+
+  update(stack: string, run: Pick<Run<O>, 'inputs' | 'accepted' | 'approved' | 'force' | 'mayExist'>, cloud: ConnectedCloud): StackUpdate {
+    const { inputs, accepted, approved, force, mayExist = false } = run;
+    return {
+      stack,
+      project: this.specOf(cloud.name).project,
+      providerName: cloud.name,
+      providerKind: cloud.kind,
+      programVersion: cloud.module.programVersion,
+      clusterID: this.options.clusterID,
+      inputs,
+      ...(accepted === undefined ? {} : { accepted }),
+      ...(approved === undefined ? {} : { approved }),
+      settings: cloud.cloud.workerSettings(),
+      force,
+      mayExist,
+    };
+  }
+
+  /** @throws OperatorError with the failure's class */
+  async run(stack: string, run: Run<O>, cloud: ConnectedCloud): Promise<Ran> {
+    const { members, objects } = run;
+    const spec = this.specOf(cloud.name);
+    const verb = run.inputs === undefined ? 'Destroy' : 'Update';
+    let announcing: Promise<void> | undefined;
+    const hooks: UpdateHooks = {
+      ...this.hooks(stack, cloud),
+      onStart: () => {
+        this.options.record.started(stack, spec, members, verb);
+        announcing = this.reports.announce(stack, objects, verb === 'Destroy' ? 'Deleting' : 'Updating');
+      },
+    };
+    const startedAt = this.options.clock.monotonic();
+    try {
+      const result = await this.options.updates.run(this.update(stack, run, cloud), hooks);
+      await announcing;
+      if (announcing !== undefined) this.options.onUpdate(cloud.name, result.result, result.durationMs);
+      if (announcing !== undefined) this.celebrate(stack, spec, run, result);
+      else if (result.result === 'Unchanged') this.options.record.unchanged(stack, spec, members, result);
+      return { result, engine: announcing !== undefined };
+    } catch (thrown) {
+      await announcing;
+      const error = toOperatorError(thrown);
+      this.options.onUpdate(cloud.name, error.code, this.options.clock.monotonic() - startedAt);
+      if (announcing !== undefined) this.options.record.failed(stack, spec, members, error);
+      throw error;
+    }
+  }
+
+  /** Spec of the CloudStack of a provider. */
+  specOf(provider: string): CloudStackSpec {
+    return { provider, kind: this.options.kind.kind, project: 'cloud-operator' };
+  }
+
+  private celebrate(stack: string, spec: CloudStackSpec, { members, objects }: Run<O>, result: UpdateResult): void {
+    const changes = changesText(result.changes);
+    this.options.logger.info({ stack, changes, ms: Math.round(result.durationMs), cloudCalls: result.cloudCalls }, 'stack updated');
+    if (result.result === 'Destroyed') return;
+    this.options.record.succeeded(stack, spec, members, result);
+    const seconds = (result.durationMs / 1000).toFixed(1);
+    for (const object of objects)
+      this.options.events.event(object, 'Normal', 'Updated', `Stack ${stack} updated in ${seconds} s (${changes})`);
+  }
+}

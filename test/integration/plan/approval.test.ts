@@ -1,0 +1,173 @@
+import type { WaitingPlan } from '../../../crds';
+import { OPERATOR_CLUSTER_START_MS, OperatorCluster } from '../../harness/operator-cluster';
+import { NONE, Scene, serviceOf } from '../operator/scene';
+
+let cluster: OperatorCluster;
+let scene: Scene;
+
+beforeAll(async () => {
+  cluster = await OperatorCluster.start();
+  scene = new Scene(cluster);
+  await scene.addNode('n1');
+  await scene.initialized('n1');
+}, OPERATOR_CLUSTER_START_MS);
+
+afterAll(() => cluster?.stop());
+
+interface Wanted {
+  ports?: number[];
+  approval?: 'Auto' | 'Manual';
+  placement?: string;
+}
+
+/** A CloudLoadBalancer as a person writes it. */
+function balancer(name: string, { ports = [80], approval = 'Manual', placement }: Wanted = {}): object {
+  const listeners = ports.map((port) => ({ name: `p${port}`, port, nodePort: 30_000 + port }));
+  const more = placement === undefined ? {} : { placement: { name: placement } };
+  const spec = { provider: 'local', listeners, updatePolicy: { approval }, local: {}, ...more };
+  return { apiVersion: 'cloud-operator.dev/v1alpha1', kind: 'CloudLoadBalancer', metadata: { name, namespace: 'default' }, spec };
+}
+
+async function planOf(name: string): Promise<WaitingPlan> {
+  return scene.until(`a plan of ${name}`, async () => {
+    const stack = await scene.stackOf(name);
+    return stack.status?.plans?.find(({ member }) => member === `default/${name}`);
+  });
+}
+
+/** Waits for a plan other than this one. */
+function otherPlan(name: string, than: string): Promise<WaitingPlan> {
+  return scene.until(`another plan of ${name} than ${than}`, async () => {
+    const plan = await planOf(name);
+    return plan.hash === than ? undefined : plan;
+  });
+}
+
+async function approve(name: string, hash: string): Promise<void> {
+  await cluster.kubectl(['annotate', 'clb', name, '--overwrite', `cloud-operator.dev/approve=${hash}`]);
+}
+
+async function listenerPorts(name: string): Promise<number[]> {
+  return (await scene.inCloud(name)).listeners.map(({ port }) => port).sort((a, b) => a - b);
+}
+
+async function remove(...names: string[]): Promise<void> {
+  await cluster.kubectl(['delete', 'clb', '--wait=false', ...names]);
+  for (const name of names) await scene.gone(`CloudLoadBalancer ${name}`, () => scene.loadBalancer(name));
+}
+
+describe('with approval: Manual', () => {
+  test('creation waits, says what it would do, and goes on when its plan is approved', async () => {
+    await cluster.cloud.resetCalls();
+    await cluster.apply(balancer('web'));
+    const { message } = await scene.condition('web', 'Reconciling', 'AwaitingApproval');
+    const plan = await planOf('web');
+    expect(message).toContain(`kubectl annotate cloudloadbalancer -n default web --overwrite cloud-operator.dev/approve=${plan.hash}`);
+    expect(message).toContain('3 to create');
+    expect(plan.operations.map(({ op, type }) => `${op} ${type}`).sort()).toEqual([
+      'create local:index:Address',
+      'create local:index:LoadBalancer',
+      'create local:index:TargetPool',
+    ]);
+    expect((await scene.events('CloudLoadBalancer', 'web')).map(({ reason }) => reason)).toEqual(['AwaitingApproval']);
+    await scene.settled();
+    expect((await cluster.operatorCalls()).writes).toBe(0);
+    expect(await scene.counts()).toEqual(NONE);
+    expect((await scene.stackOf('web')).status?.conditions?.[0]).toMatchObject({ status: 'False', reason: 'AwaitingApproval' });
+
+    await approve('web', plan.hash);
+    await scene.ready('web');
+    expect(await scene.counts('web')).toEqual({ addresses: 1, pools: 1, loadbalancers: 1 });
+    const { status } = await scene.stackOf('web');
+    expect(status?.plans).toBeUndefined();
+    expect(status?.conditions?.[0]).toMatchObject({ type: 'Ready', status: 'True', reason: 'Ready' });
+  });
+
+  test('a change waits while the earlier version serves; what was approved is outdated when the spec changes again', async () => {
+    await cluster.apply(balancer('web', { ports: [80, 443] }));
+    const first = await planOf('web');
+    const pool = first.operations.find(({ op }) => op === 'create');
+    const changed = first.operations.find(({ op }) => op === 'update');
+    expect([pool?.type, changed?.type]).toEqual(['local:index:TargetPool', 'local:index:LoadBalancer']);
+    expect(changed?.properties).toContainEqual({ path: 'listeners[0].port', old: '80', new: '443' });
+
+    await cluster.apply(balancer('web', { ports: [80, 8443] }));
+    const second = await otherPlan('web', first.hash);
+    await approve('web', first.hash);
+    const { message } = await scene.until('to be told that the approval is outdated', async () => {
+      const condition = await scene.condition('web', 'Reconciling', 'AwaitingApproval');
+      return condition.message.includes(`approves ${first.hash}, which is not this plan`) ? condition : undefined;
+    });
+    expect(message).toContain(second.hash);
+    await scene.settled();
+    expect(await listenerPorts('web')).toEqual([80]);
+    const [ready] = (await scene.loadBalancer('web'))?.status?.conditions ?? [];
+    expect(ready).toMatchObject({ type: 'Ready', status: 'True', reason: 'AwaitingApproval' });
+
+    await approve('web', second.hash);
+    await scene.ready('web');
+    expect(await listenerPorts('web')).toEqual([80, 8443]);
+  });
+
+  test('a plan and its approval outlive the operator; members go on meanwhile', async () => {
+    await cluster.apply(balancer('web', { ports: [80, 8443, 9000] }));
+    const { hash } = await planOf('web');
+    await cluster.killOperator();
+    await cluster.startOperator();
+    await scene.addNode('n2');
+    await scene.initialized('n2');
+    await scene.until('the new Node to be a target', async () => (await scene.targets('web', 'p80')).length === 2);
+    expect(await listenerPorts('web')).toEqual([80, 8443]);
+    expect((await planOf('web')).hash).toBe(hash);
+    await cluster.stopOperator();
+    await approve('web', hash);
+    await cluster.startOperator();
+    await scene.ready('web');
+    expect(await listenerPorts('web')).toEqual([80, 8443, 9000]);
+  });
+
+  test('going back to what is there needs no approval, and deletion neither', async () => {
+    await cluster.apply(balancer('web', { ports: [443] }));
+    await planOf('web');
+    await cluster.apply(balancer('web', { ports: [80, 8443, 9000] }));
+    await scene.ready('web');
+    await scene.until('the plan to be gone', async () => (await scene.stackOf('web')).status?.plans === undefined);
+    await cluster.apply(balancer('web', { ports: [443] }));
+    await planOf('web');
+    await remove('web');
+    expect(await scene.counts('web')).toEqual(NONE);
+  });
+
+  test('in a shared stack the others go on', async () => {
+    await cluster.apply(
+      balancer('held', { ports: [81], placement: 'edge' }),
+      balancer('free', { ports: [82], approval: 'Auto', placement: 'edge' }),
+    );
+    await scene.ready('free');
+    await planOf('held');
+    await cluster.apply(balancer('free', { ports: [83], approval: 'Auto', placement: 'edge' }));
+    await scene.ready('free');
+    // What the other has changed is in the plan by then.
+    await scene.settled();
+    const { hash } = await planOf('held');
+    await approve('held', hash);
+    await scene.ready('held');
+    await scene.ready('free');
+    const [shared] = await cluster.resources.list('loadbalancers');
+    expect(shared?.listeners.map(({ port }) => port).sort()).toEqual([81, 83]);
+    await remove('held', 'free');
+  });
+
+  test('the load balancer of a Service keeps what a person has set on it', async () => {
+    await cluster.apply(serviceOf('shop'));
+    await scene.published('shop');
+    await cluster.kubectl(['patch', 'clb', 'shop', '--type', 'merge', '-p', '{"spec":{"updatePolicy":{"approval":"Manual"}}}']);
+    await scene.ready('shop');
+    await cluster.apply(serviceOf('shop', { ports: [{ name: 'http', port: 8080 }] }));
+    const { hash } = await planOf('shop');
+    await approve('shop', hash);
+    await scene.ready('shop');
+    expect(await listenerPorts('shop')).toEqual([8080]);
+    await scene.deleteServices('shop');
+  });
+});

@@ -9,7 +9,7 @@ import type { BackOffLimits } from '../kube/back-off';
 import type { KeyedQueue } from '../kube/queue';
 import { exportsOf } from '../updates/extension-exports';
 import type { ExtensionModule } from '../updates/extension-module';
-import type { Updates } from '../updates/update';
+import type { StackUpdate, Updates } from '../updates/update';
 import type { Warning } from './conditions';
 import { DriftLoop, intervalOf, type DriftSubject } from './drift-loop';
 import { ExtendedUpdates } from './extended-updates';
@@ -91,8 +91,10 @@ export class CloudControllers {
     this.vouchedLoadBalancers = new VouchedLoadBalancers(stores.loadBalancers, vouchers);
     const stacks = new LoadBalancerStacks(this.members, vouchers, clusterID);
     this.extras = this.extraStacks();
+    const updates = new ExtendedUpdates(options.updates, options.extension, this.extras);
     this.loadBalancers = this.stackController(CLOUD_LOAD_BALANCERS, stores.loadBalancers, stacks, {
-      updates: new ExtendedUpdates(options.updates, options.extension, this.extras),
+      updates,
+      extend: (update) => updates.extend(update),
       warningsOf: (object) =>
         [this.extras.warningOf(stacks.stackOf(object, registry.get(object.spec.provider)))].filter((one) => one !== undefined),
     });
@@ -254,15 +256,15 @@ export class CloudControllers {
     resource: ResourcePath,
     store: Store<O>,
     kind: StackKind<O>,
-    own: { updates?: Updates; warningsOf?: (object: O) => Warning[] } = {},
+    own: { updates?: Updates; extend?: (update: StackUpdate) => StackUpdate; warningsOf?: (object: O) => Warning[] } = {},
   ): StackController<O> {
     const { registry, events, clusterID, isValid, onUpdate, clock, logger } = this.options;
-    const { updates = this.options.updates, warningsOf = () => [] } = own;
+    const { updates = this.options.updates, extend = (update: StackUpdate) => update, warningsOf = () => [] } = own;
     const index = new StackIndex();
     const writer = this.writer(resource, (object) => warningsOf(object as O));
     const stacks = this.queue(`${resource.plural}-stacks`);
     const reconciler = new StackReconciler<O>({
-      ...{ kind, store, index, registry, updates, writer, events, clusterID, isValid, onUpdate, clock },
+      ...{ kind, store, index, registry, updates, extend, writer, events, clusterID, isValid, onUpdate, clock },
       again: (stack, afterMs) => stacks.addAfter(stack, afterMs),
       backOff: RETRY,
       record: this.record,

@@ -5,12 +5,13 @@ import type { StackUpdate, UpdateHooks, UpdateResult, Updates } from '../updates
 import type { ExtraStacks } from './extra-stacks';
 
 /**
- * Updates of load balancers' stacks with an extension's part in them: its transform goes with every update, its extra stack follows a
- * success and goes before a destroy. Whoever asks for an update needn't know of it.
+ * Updates of load balancers' stacks where there is an extension: its transform goes with every update, its extra stack follows a success and
+ * goes before a destroy.
  */
 export class ExtendedUpdates implements Updates {
   readonly states: Updates['states'] = () => this.inner.states();
   readonly state: Updates['state'] = (stack) => this.inner.state(stack);
+  readonly preview: Updates['preview'] = (update, hooks) => this.inner.preview(update, hooks);
   readonly compare: Updates['compare'] = (stack, found) => this.inner.compare(stack, found);
   readonly adoptFindings: Updates['adoptFindings'] = (stack, found) => this.inner.adoptFindings(stack, found);
   readonly close: Updates['close'] = () => this.inner.close();
@@ -22,19 +23,21 @@ export class ExtendedUpdates implements Updates {
     private readonly extras: ExtraStacks,
   ) {}
 
+  /** The update with the extension's transform in it; it is then part of its hash. Pure. */
+  extend(update: StackUpdate): StackUpdate {
+    const { module } = this;
+    if (module === undefined || update.inputs === undefined) return update;
+    return { ...update, extension: { role: 'transform', module, loadBalancers: loadBalancersOf(update) } };
+  }
+
   async run(update: StackUpdate, hooks: UpdateHooks): Promise<UpdateResult> {
     if (update.inputs === undefined) {
       await this.extras.destroy(update, hooks);
       return this.inner.run(update, hooks);
     }
-    const loadBalancers = loadBalancersOf(update);
-    const result = await this.inner.run(this.extended(update, loadBalancers), hooks);
-    this.extras.settled({ update, loadBalancers, outputs: result.outputs });
+    const result = await this.inner.run(update, hooks);
+    this.extras.settled({ update, loadBalancers: loadBalancersOf(update), outputs: result.outputs });
     return result;
-  }
-
-  private extended(update: StackUpdate, loadBalancers: LoadBalancer[]): StackUpdate {
-    return this.module === undefined ? update : { ...update, extension: { role: 'transform', module: this.module, loadBalancers } };
   }
 }
 

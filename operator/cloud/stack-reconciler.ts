@@ -7,7 +7,7 @@ import type { Logger } from '../base/log';
 import type { BackOffLimits } from '../kube/back-off';
 import type { EventRecorder, Store } from '../kube/api';
 import { keyOf } from '../kube/object';
-import { resultOf, type StackState, type UpdateResult, type Updates } from '../updates/update';
+import { resultOf, type StackState, type StackUpdate, type UpdateResult, type Updates } from '../updates/update';
 import type { Verdict } from './conditions';
 import { CandidateHolds } from './candidate-holds';
 import { isolate, type TrialResult } from './isolate';
@@ -30,6 +30,8 @@ export interface StackReconcilerOptions<O extends Member> {
   index: StackIndex;
   registry: CloudRegistry;
   updates: Updates;
+  /** Puts an extension's part into an update, before anything is decided about it. Pure. */
+  extend: (update: StackUpdate) => StackUpdate;
   writer: ObjectWriter;
   record: StackRecord;
   events: EventRecorder;

@@ -37,7 +37,7 @@ export interface Ran {
 
 export type StackRunsOptions<O extends Member> = Pick<
   StackReconcilerOptions<O>,
-  'kind' | 'updates' | 'record' | 'events' | 'clusterID' | 'isValid' | 'onUpdate' | 'clock' | 'logger'
+  'kind' | 'updates' | 'extend' | 'record' | 'events' | 'clusterID' | 'isValid' | 'onUpdate' | 'clock' | 'logger'
 >;
 
 /** Asks the engine for one update after another, and tells how each went. */
@@ -67,7 +67,7 @@ export class StackRuns<O extends Member> {
 
   update(stack: string, run: Pick<Run<O>, 'inputs' | 'accepted' | 'approved' | 'force' | 'mayExist'>, cloud: ConnectedCloud): StackUpdate {
     const { inputs, accepted, approved, force, mayExist = false } = run;
-    return {
+    return this.options.extend({
       stack,
       project: this.specOf(cloud.name).project,
       providerName: cloud.name,
@@ -80,7 +80,7 @@ export class StackRuns<O extends Member> {
       settings: cloud.cloud.workerSettings(),
       force,
       mayExist,
-    };
+    });
   }
 
   /** @throws OperatorError with the failure's class */

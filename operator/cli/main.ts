@@ -6,12 +6,13 @@ import { manifests } from './manifests';
 import { demo } from './demo';
 import { dev } from './dev';
 import { run } from './run';
+import { state } from './state';
 import { tools } from './tools';
 import { programVersion } from './version';
 
 /** Every subcommand, under the heading that `--help` shows it with. Its file imports what is heavy only inside its action. */
 const SUBCOMMANDS: Record<string, Subcommand[]> = {
-  'In a cluster:': [run, manifests],
+  'In a cluster:': [run, manifests, state],
   'On this machine:': [demo, dev, localCloud, tools],
 };
 

@@ -110,11 +110,13 @@ export function toServed(deployment: Deployment, url: string): Deployment {
   return { ...deployment, deployment: { ...deployment.deployment, ...secretsAt(deployment.deployment, url) } };
 }
 
-/** Equal but for the time in the manifest: such a checkpoint need not be written. */
+/** Equal but for the time in the manifest, and the order in which the program happened to register its resources: such a checkpoint need not be written. */
 export function isSameCheckpoint(a: Deployment | null, b: Deployment | null): boolean {
-  const timeless = (deployment: Deployment | null): string =>
-    JSON.stringify({ ...deployment, deployment: { ...deployment?.deployment, manifest: null } });
-  return timeless(a) === timeless(b);
+  const essence = (deployment: Deployment | null): string => {
+    const resources = (deployment?.deployment?.resources ?? []).map((resource) => JSON.stringify(resource)).sort();
+    return JSON.stringify({ ...deployment, deployment: { ...deployment?.deployment, manifest: null, resources } });
+  };
+  return essence(a) === essence(b);
 }
 
 /** A checkpoint of a stack that the engine has not seen yet: its root and the default provider of one package. */

@@ -1,16 +1,14 @@
-import { randomBytes, timingSafeEqual } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { promisify } from 'node:util';
-import { gunzip } from 'node:zlib';
 import { identityRoutes } from './identity';
+import { isToken, readBody } from './request';
 import { type Answer, type EndpointContext, failure, route } from './router';
 import { secretRoutes } from './secrets';
 import { stackRoutes } from './stacks';
 import { updateRoutes } from './updates';
 
 const ROUTES = [...identityRoutes, ...stackRoutes, ...updateRoutes, ...secretRoutes];
-const MAX_BODY_BYTES = 64 * 1024 * 1024;
 
 /**
  * The state endpoint: the part of the Pulumi service API that the pinned CLI uses, on a random loopback port of the worker.
@@ -60,21 +58,6 @@ export class StateEndpoint {
     const [scheme, value = ''] = (request.headers.authorization ?? '').split(' ');
     const expected = scheme === 'token' ? this.token : scheme === 'update-token' ? this.#context?.leaseToken : undefined;
     if (expected === undefined) return false;
-    const [given, wanted] = [Buffer.from(value), Buffer.from(expected)];
-    return given.length === wanted.length && timingSafeEqual(given, wanted);
+    return isToken(value, expected);
   }
-}
-
-async function readBody(request: IncomingMessage): Promise<unknown> {
-  const chunks: Buffer[] = [];
-  let size = 0;
-  for await (const chunk of request as AsyncIterable<Buffer>) {
-    size += chunk.length;
-    if (size > MAX_BODY_BYTES) throw new Error(`the body is longer than ${MAX_BODY_BYTES} bytes`);
-    chunks.push(chunk);
-  }
-  if (size === 0) return undefined;
-  const bytes = Buffer.concat(chunks);
-  const text = request.headers['content-encoding'] === 'gzip' ? await promisify(gunzip)(bytes) : bytes;
-  return JSON.parse(text.toString('utf8')) as unknown;
 }

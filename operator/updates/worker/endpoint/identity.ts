@@ -12,7 +12,7 @@ const CAPABILITIES = [
 ];
 
 /** Who the CLI is and what the service offers: asked by every command. */
-export const identityRoutes: Route[] = [
+export const identityRoutes: Route<unknown>[] = [
   { method: 'GET', pattern: /^\/api\/capabilities$/, handle: () => ({ capabilities: CAPABILITIES }) },
   { method: 'GET', pattern: /^\/api\/user$/, handle: user },
   { method: 'GET', pattern: /^\/api\/user\/organizations\/default$/, handle: () => ({ gitHubLogin: ORGANIZATION }) },

@@ -19,12 +19,12 @@ export interface EndpointRequest {
   body: unknown;
 }
 
-export interface Route {
+export interface Route<Context = EndpointContext> {
   method: string;
   /** Matched against the whole path, without the query. */
   pattern: RegExp;
   /** May give a promise. */
-  handle: (request: EndpointRequest, context: EndpointContext) => unknown;
+  handle: (request: EndpointRequest, context: Context) => unknown;
 }
 
 export interface Answer {
@@ -36,10 +36,10 @@ export interface Answer {
 export const STACK = '/api/stacks/[^/]+/([^/]+)/([^/]+)';
 
 /** Finds the route for a request and gives its answer; errors become Pulumi's error body, which the CLI prints verbatim. */
-export async function route(
-  routes: readonly Route[],
+export async function route<Context>(
+  routes: readonly Route<Context>[],
   target: { method: string; path: string; body: unknown },
-  context: EndpointContext | undefined,
+  context: Context | undefined,
 ): Promise<Answer> {
   for (const { method, pattern, handle } of routes) {
     const match = method === target.method ? pattern.exec(target.path) : null;

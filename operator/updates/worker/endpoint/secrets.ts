@@ -37,8 +37,13 @@ function encrypt(request: EndpointRequest, context: EndpointContext): object {
 
 function decrypt(request: EndpointRequest, context: EndpointContext): object {
   assertOwnStack(request, context);
+  return decryptOne(request, context.cipher);
+}
+
+/** The answer to `decrypt`. */
+export function decryptOne(request: EndpointRequest, cipher: SecretsCipher): object {
   const { ciphertext } = request.body as { ciphertext: string };
-  return { plaintext: context.cipher.decrypt(bytes(ciphertext)).toString('base64') };
+  return { plaintext: cipher.decrypt(bytes(ciphertext)).toString('base64') };
 }
 
 function batchEncrypt(request: EndpointRequest, context: EndpointContext): object {
@@ -49,8 +54,13 @@ function batchEncrypt(request: EndpointRequest, context: EndpointContext): objec
 
 function batchDecrypt(request: EndpointRequest, context: EndpointContext): object {
   assertOwnStack(request, context);
+  return decryptAll(request, context.cipher);
+}
+
+/** The answer to `batch-decrypt`. */
+export function decryptAll(request: EndpointRequest, cipher: SecretsCipher): object {
   const { ciphertexts } = request.body as { ciphertexts: string[] };
-  const entries = ciphertexts.map((ciphertext) => [ciphertext, context.cipher.decrypt(bytes(ciphertext)).toString('base64')] as const);
+  const entries = ciphertexts.map((ciphertext) => [ciphertext, cipher.decrypt(bytes(ciphertext)).toString('base64')] as const);
   return { plaintexts: Object.fromEntries(entries) };
 }
 

@@ -1,0 +1,65 @@
+import { OperatorError } from '../base/errors';
+import { KubeClient } from '../kube/client';
+import { loadKubeConfig } from '../kube/kube-config';
+import { NAMESPACES, type KubeObject } from '../kube/object';
+import { DirectoryStateStore } from '../updates/state/directory-state-store';
+import { openStateStore, type StatePlace } from '../updates/state/open';
+import type { StateStore } from '../updates/state/state-store';
+import { programVersion } from './version';
+
+/** Flags that say which state is meant. */
+export interface StateFlags {
+  kubeconfig?: string;
+  context?: string;
+  stateStore?: string;
+  stateNamespace: string;
+  stateDirectory?: string;
+}
+
+/** What a `state` command works with. */
+export interface StateAccess {
+  /** Opens a store. */
+  open: (place: StatePlace) => StateStore;
+  /** UID of the namespace kube-system of the cluster that the kubeconfig names. */
+  clusterID: () => Promise<string>;
+}
+
+/** Runs a command with access to cluster and folders, and closes its connections. @throws OperatorError Invalid on a kubeconfig that can't be used */
+export async function withState(flags: StateFlags, work: (access: StateAccess) => Promise<void>): Promise<void> {
+  let api: KubeClient | undefined;
+  // Only when it is needed: a folder needs no cluster.
+  const cluster = (): KubeClient => (api ??= new KubeClient(loadKubeConfig(flags), { userAgent: `cloud-operator/${programVersion()}` }));
+  try {
+    await work({
+      open: (place) => (place.kind === 'Directory' ? new DirectoryStateStore(place.path) : openStateStore(place, cluster())),
+      clusterID: () => clusterIDOf(cluster()),
+    });
+  } finally {
+    await api?.close();
+  }
+}
+
+/** As withState, with the one store that the flags name. */
+export async function withStore(flags: StateFlags, work: (store: StateStore) => Promise<void>): Promise<void> {
+  await withState(flags, ({ open }) => work(open(placeOf(flags))));
+}
+
+/** The store that --state-store, --state-namespace and --state-directory name. */
+export function placeOf({ stateStore, stateNamespace, stateDirectory = '' }: StateFlags): StatePlace {
+  return stateStore === 'directory' ? { kind: 'Directory', path: stateDirectory } : { kind: 'Cluster', namespace: stateNamespace };
+}
+
+/** `cluster`, `cluster:NAMESPACE` or `directory:FOLDER`. @throws OperatorError Invalid on anything else */
+export function parsePlace(flag: string, text: string, namespace: string): StatePlace {
+  const [kind, ...rest] = text.split(':');
+  const name = rest.join(':');
+  if (kind === 'cluster') return { kind: 'Cluster', namespace: name === '' ? namespace : name };
+  if (kind === 'directory' && name !== '') return { kind: 'Directory', path: name };
+  throw new OperatorError('Invalid', `${flag} "${text}" is no store; write cluster, cluster:NAMESPACE or directory:FOLDER`);
+}
+
+async function clusterIDOf(api: KubeClient): Promise<string> {
+  const namespace = await api.get<KubeObject>(NAMESPACES, 'kube-system');
+  if (namespace !== undefined) return namespace.metadata.uid;
+  throw new OperatorError('NotFound', 'namespace kube-system, whose UID is the id of the cluster, is not there');
+}

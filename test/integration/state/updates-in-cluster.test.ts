@@ -1,0 +1,261 @@
+import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { gunzipSync } from 'node:zlib';
+import { createLogger } from '../../../operator/base/log';
+import { KubeClient } from '../../../operator/kube/client';
+import { loadKubeConfig } from '../../../operator/kube/kube-config';
+import { NAMESPACES, SECRETS } from '../../../operator/kube/object';
+import { newKeyring } from '../../../operator/updates/state/keyring';
+import { SecretStateStore } from '../../../operator/updates/state/secret-state-store';
+import type { Secret } from '../../../operator/updates/state/state-secret';
+import { CLUSTER_START_MS, startTestCluster, type TestCluster } from '../../harness/cluster';
+import type { FakeInputs } from '../updates/fake-provider';
+import { UpdatesHarness } from '../updates/harness';
+import { ApiProxy } from './api-proxy';
+
+const NAMESPACE = 'state';
+const KEY = `${NAMESPACE}/cloud-operator-state-key`;
+const web = { name: 'web', size: 1 };
+const four: FakeInputs = { things: [web, { name: 'b', size: 1 }, { name: 'c', size: 1, on: 'b' }, { name: 'd', size: 1, on: 'c' }] };
+
+const harness = new UpdatesHarness();
+let cluster: TestCluster;
+let proxy: ApiProxy;
+let admin: KubeClient;
+let api: KubeClient;
+let logFile: string;
+
+beforeAll(async () => {
+  cluster = await startTestCluster({ controllerManager: false });
+  admin = new KubeClient(loadKubeConfig({ kubeconfig: cluster.kubeconfigPath }), { qps: 0 });
+  await admin.create(NAMESPACES, undefined, { metadata: { name: NAMESPACE } });
+  proxy = new ApiProxy(cluster);
+  await proxy.start();
+  api = new KubeClient(proxy.kubeConfig(), { qps: 0 });
+  logFile = join(cluster.directory, 'operator.log');
+  await harness.start({ store: newStore(), storeHoldMs: 1_500, logger: createLogger('test', { level: 'trace', destination: logFile }) });
+}, CLUSTER_START_MS);
+
+afterAll(async () => {
+  await harness.stop();
+  await Promise.all([api?.close(), admin?.close()]);
+  await proxy?.stop();
+  await cluster?.stop();
+});
+
+beforeEach(() => {
+  proxy.fault = () => undefined;
+  proxy.writes.length = 0;
+  proxy.faults = 0;
+  harness.cloud.calls.length = 0;
+});
+
+function newStore(more: { limitBytes?: number } = {}): SecretStateStore {
+  return new SecretStateStore({ api, namespace: NAMESPACE, ...more });
+}
+
+async function secretOf(stack: string): Promise<Secret> {
+  const secret = await admin.get<Secret>(SECRETS, `${NAMESPACE}/stack-${stack}`);
+  if (secret === undefined) throw new Error(`stack ${stack} has no Secret`);
+  return secret;
+}
+
+function change(stack: string, patch: object): Promise<Secret> {
+  return admin.patch<Secret>(SECRETS, `${NAMESPACE}/stack-${stack}`, 'merge', patch);
+}
+
+describe('an update', () => {
+  test('of N resources writes its Secret at most 2N+7 times, and a skipped one never', async () => {
+    await harness.run('count', four);
+    expect(proxy.writes.filter((write) => write === 'POST stack-count')).toHaveLength(1);
+    expect(proxy.writes.filter((write) => write.endsWith('stack-count')).length).toBeLessThanOrEqual(2 * 4 + 7);
+    proxy.writes.length = 0;
+    expect((await harness.run('count', four)).result).toBe('Unchanged');
+    expect((await harness.run('count', four, { force: true })).result).toBe('Updated');
+    expect(proxy.writes).toEqual([]);
+  });
+
+  test('is told by the listing without opening a Secret', async () => {
+    await harness.run('listed', four);
+    const [summary] = (await harness.engine.states()).filter(({ stack }) => stack === 'listed');
+    const state = await harness.engine.state('listed');
+    expect(summary).toMatchObject({
+      open: false,
+      resourceCount: 4,
+      inputsHash: state?.inputsHash,
+      incarnation: state?.incarnation,
+      epoch: 1,
+    });
+  });
+
+  test('goes on when answers to its writes are lost, without a second create', async () => {
+    let lost = 0;
+    proxy.fault = (write) => (write.endsWith('stack-lossy') && lost++ % 2 === 0 ? 'lost' : undefined);
+    const result = await harness.run('lossy', { things: [web] });
+    expect(result.changes.create).toBe(1);
+    expect(proxy.faults).toBeGreaterThan(1);
+    expect(harness.cloud.named('web', 'lossy')).toHaveLength(1);
+    expect(await harness.engine.state('lossy')).toMatchObject({ open: false });
+  });
+
+  test('is held while etcd is full for a moment', async () => {
+    let full = 4;
+    proxy.fault = (write) => (write.endsWith('stack-moment') && full-- > 0 ? 'full' : undefined);
+    await harness.run('moment', { things: [web] });
+    expect(proxy.faults).toBe(4);
+    expect(harness.cloud.named('web', 'moment')).toHaveLength(1);
+  });
+
+  test('stops when etcd stays full, names the store, and is recovered when there is room again', async () => {
+    let writes = 0;
+    // The stack is marked open, and what the cloud has made can't be stored.
+    proxy.fault = (write) => (write.endsWith('stack-full') && writes++ >= 3 ? 'full' : undefined);
+    const error = await harness.run('full', four).catch((thrown: unknown) => thrown);
+    expect(error).toMatchObject({
+      code: 'Transient',
+      reason: 'StateStoreUnavailable',
+      message: expect.stringMatching(
+        /no write succeeded for 2 s; state store \(the Secrets in namespace state\): .*database space exceeded/,
+      ) as string,
+    });
+    expect(harness.cloud.calls.filter((call) => call.startsWith('POST')).length).toBeLessThan(4);
+    proxy.fault = () => undefined;
+    await harness.run('full', four);
+    for (const { name } of four.things ?? []) expect(harness.cloud.named(name, 'full')).toHaveLength(1);
+  });
+
+  test('whose state would be too large is refused before anything is done', async () => {
+    const engine = harness.newEngine({ store: newStore({ limitBytes: 20_000 }) });
+    const label = Array.from({ length: 4_000 }, (_, at) => `${at * 7919}`).join('-');
+    const inputs = { things: [{ ...web, labels: { label } }] };
+    const error = await engine.run(harness.update('large', inputs), harness.hooks('large')).catch((thrown: unknown) => thrown);
+    expect(error).toMatchObject({ code: 'Quota', reason: 'StateTooLarge', remedy: expect.stringContaining('split it') as string });
+    expect([harness.cloud.calls, proxy.writes, engine.workerPids]).toEqual([[], [], []]);
+  });
+});
+
+describe('a secret value', () => {
+  test('stands in clear in no Secret, no log and no file', async () => {
+    const planted = 'xylophone-48151623';
+    harness.cloud.fault({ method: 'POST', name: 'web', kind: 'hold' });
+    const running = harness.run('plant', { things: [{ ...web, password: planted }] });
+    await harness.cloud.until(() => harness.cloud.named('web', 'plant').length === 1);
+    const during = filesBelow(tmpdir(), 'cloud-operator-worker-');
+    expect(during.length).toBeGreaterThan(0);
+    expect(during.filter((file) => holds(file, planted))).toEqual([]);
+    harness.cloud.release();
+    await running;
+    expect(harness.cloud.named('web', 'plant')[0]?.properties.password).toBe(planted);
+    const secrets = await admin.list<Secret>(SECRETS);
+    expect(secrets.map(({ metadata }) => metadata.name)).toContain('stack-plant');
+    expect(secrets.filter((secret) => textsOf(secret).some((text) => text.includes(planted)))).toEqual([]);
+    expect([logFile, ...filesBelow(harness.directory, '')].filter((file) => holds(file, planted))).toEqual([]);
+    const material = Object.values((await newStore().keyring()).keys).map((key) => key.material);
+    expect(material.filter((key) => holds(logFile, key))).toEqual([]);
+  });
+});
+
+describe('lost state', () => {
+  test('is rebuilt from the cloud: nothing is doubled, replaced or changed', async () => {
+    await harness.run('lost', four);
+    const before = harness.cloud.discover('lost').map(({ id }) => id);
+    await admin.remove(SECRETS, `${NAMESPACE}/stack-lost`);
+    harness.cloud.calls.length = 0;
+    const result = await harness.run('lost', four, { mayExist: true });
+    expect(result.changes).toMatchObject({ create: 0, replace: 0, delete: 0 });
+    expect(harness.cloud.calls.filter((call) => /^(POST|DELETE)/.test(call))).toEqual([]);
+    expect(harness.cloud.discover('lost').map(({ id }) => id)).toEqual(before);
+    const known = (await harness.engine.state('lost'))?.resources.map(({ id }) => id) ?? [];
+    expect(known.sort()).toEqual([...before].sort());
+  });
+
+  test('does not keep a deletion from removing what is there', async () => {
+    await harness.run('gone', four);
+    await admin.remove(SECRETS, `${NAMESPACE}/stack-gone`);
+    expect(await harness.run('gone', undefined)).toMatchObject({ result: 'Destroyed', changes: { delete: 4 } });
+    expect(harness.cloud.discover('gone')).toEqual([]);
+  });
+});
+
+describe('state that is not to be touched', () => {
+  afterEach(async () => {
+    // Whatever a test broke hides nobody else.
+    expect((await harness.engine.states()).map(({ stack }) => stack)).toContain('count');
+  });
+
+  async function expectRefused(stack: string, more: object, update: Parameters<UpdatesHarness['update']>[2] = {}): Promise<void> {
+    const { metadata } = await secretOf(stack);
+    const engine = harness.newEngine({ store: newStore() });
+    for (const inputs of [{ things: [{ ...web, size: 9 }] }, undefined]) {
+      harness.cloud.calls.length = 0;
+      const error = await engine.run(harness.update(stack, inputs, update), harness.hooks(stack)).catch((thrown: unknown) => thrown);
+      expect(error).toMatchObject({ ...more, remedy: expect.any(String) as string });
+      expect(harness.cloud.calls).toEqual([]);
+    }
+    expect((await secretOf(stack)).metadata.resourceVersion).toBe(metadata.resourceVersion);
+    expect(harness.cloud.named('web', stack)[0]?.properties.size).toBe(1);
+  }
+
+  test.each([
+    ['corrupt', { data: { 'record.json.gz': Buffer.from('nonsense').toString('base64') } }, 'StateDamaged'],
+    ['newer', { metadata: { annotations: { 'cloud-operator.dev/state-format': '2' } } }, 'NewerVersion'],
+  ])('%s: one clear error for update and deletion', async (stack, patch, reason) => {
+    await harness.run(stack, { things: [web] });
+    await change(stack, patch);
+    await expectRefused(stack, { code: 'Invalid', reason });
+  });
+
+  test('truncated: the same', async () => {
+    await harness.run('truncated', { things: [web] });
+    const text = (await secretOf('truncated')).data?.['checkpoint.json.gz'] ?? '';
+    const half = Buffer.from(text, 'base64').subarray(0, 200).toString('base64');
+    await change('truncated', { data: { 'checkpoint.json.gz': half } });
+    await expectRefused('truncated', { code: 'Invalid', reason: 'StateDamaged' });
+  });
+
+  test('of another cluster: the same', async () => {
+    await harness.run('foreign', { things: [web] }, { clusterID: 'another' });
+    await expectRefused('foreign', { code: 'Invalid', reason: 'ForeignState' });
+  });
+
+  test('of a newer program: the same', async () => {
+    await harness.run('program', { things: [web] }, { programVersion: '10' });
+    await expectRefused('program', { code: 'Invalid', reason: 'NewerVersion' }, { programVersion: '9' });
+  });
+
+  test('under another key: the same', async () => {
+    await harness.run('key', { things: [web] });
+    const right = await admin.get<Secret>(SECRETS, KEY);
+    const data = { 'keyring.json': Buffer.from(JSON.stringify(newKeyring())).toString('base64') };
+    await admin.patch(SECRETS, KEY, 'merge', { data });
+    await expectRefused('key', { code: 'Invalid', reason: 'WrongKey' });
+    await admin.patch(SECRETS, KEY, 'merge', { data: right?.data });
+    expect((await harness.newEngine({ store: newStore() }).state('key'))?.resources).toHaveLength(1);
+  });
+});
+
+/** All texts in a Secret, zipped ones unzipped. */
+function textsOf({ metadata, data = {} }: Secret): string[] {
+  const values = Object.entries(data).map(([key, value]) => {
+    const bytes = Buffer.from(value, 'base64');
+    return (key.endsWith('.gz') ? gunzipSync(bytes) : bytes).toString('latin1');
+  });
+  return [JSON.stringify(metadata), ...values];
+}
+
+function filesBelow(folder: string, prefix: string): string[] {
+  return readdirSync(folder)
+    .filter((name) => name.startsWith(prefix))
+    .flatMap((name) => readdirSync(join(folder, name), { recursive: true, encoding: 'utf8' }).map((file) => join(folder, name, file)))
+    .filter((file) => statSync(file, { throwIfNoEntry: false })?.isFile() === true);
+}
+
+/** False for a file that has gone meanwhile. */
+function holds(file: string, text: string): boolean {
+  try {
+    return readFileSync(file, 'latin1').includes(text);
+  } catch {
+    return false;
+  }
+}

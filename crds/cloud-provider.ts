@@ -80,6 +80,20 @@ const period = withRules(duration, [
   { cel: "self.matches('[1-9]')", holds: (text) => /[1-9]/.test(text), message: 'must be longer than zero, for example 10s' },
 ]);
 
+const limits = z
+  .object({
+    callsPerSecond: z
+      .int()
+      .min(1)
+      .max(10_000)
+      .default(100)
+      .meta({ description: 'Calls to the cloud a second, all of the operator together.' }),
+    burst: z.int().min(1).max(10_000).default(200).meta({ description: 'Calls at once after a quiet time.' }),
+    concurrentUpdates: z.int().min(1).max(64).default(10).meta({ description: 'Stack updates at the same time, within --workers.' }),
+    updateDeadline: period.optional().meta({ description: 'How long one stack update may take; absent = --update-deadline.' }),
+  })
+  .meta({ description: 'What the cloud account may be asked for.' });
+
 const fields = z.object({
   default: z
     .boolean()
@@ -106,6 +120,7 @@ const fields = z.object({
     .meta({ description: 'How long the old one stays after a replacement, for clients that still have its address.' }),
   routePeriod: period.default('10s').meta({ description: 'How often the route table is listed.' }),
   freeze: z.boolean().default(false).meta({ description: 'No cloud writes at all; drift is still reported.' }),
+  limits: limits.optional(),
   policy: policy.optional(),
   local: localProviderSettings.optional(),
   custom: customBlock.optional(),

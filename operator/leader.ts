@@ -57,8 +57,10 @@ export class Leader {
       directory: this.directory,
       ...(options.extension === undefined ? {} : { extension: options.extension }),
       events: this.recorder('cloud-operator'),
-      workers: Math.max(4, options.workers * 2),
-      makeQueue: (name, backOff) => this.queue(name, backOff),
+      // A pass that waits for its update holds its place: there must be more places than updates that can hang.
+      workers: Math.max(32, options.workers * 4),
+      retryBudget: options.retryBudget,
+      makeQueue: (name, backOff, delayOf) => this.queue(name, backOff, delayOf),
       onUpdate: (provider, result, tookMs) => parts.metrics.updated(provider, result, tookMs),
       clock: systemClock,
       random: Math.random,
@@ -150,9 +152,9 @@ export class Leader {
     return { events: this.recorder(component), queue: this.queue(component, backOff), clock: systemClock, logger };
   }
 
-  private queue(name: string, backOff: BackOffLimits): KeyedQueue {
+  private queue(name: string, backOff: BackOffLimits, delayOf?: (key: string) => number | undefined): KeyedQueue {
     const { metrics, logger } = this.parts;
-    const queue = new KeyedQueue({ name, logger, backOff, metrics: metrics.forQueue(name) });
+    const queue = new KeyedQueue({ name, logger, backOff, metrics: metrics.forQueue(name), ...(delayOf === undefined ? {} : { delayOf }) });
     metrics.watchQueue(queue);
     this.queues.push(queue);
     return queue;

@@ -17,6 +17,7 @@ import { Metrics } from './server/metrics';
 import { Stores } from './stores';
 import { UpdateEngine } from './updates/engine';
 import { openStateStore } from './updates/state/open';
+import { Accounts } from './updates/limits/accounts';
 
 const API_SERVER_RETRY_MS = 1000;
 
@@ -32,8 +33,10 @@ export async function runOperator(options: OperatorOptions, signal: AbortSignal)
   const clusterID = await readClusterID(api, logger, signal);
   logger.info({ clusterID, identity }, 'connected to the API server');
   const stores = new Stores(api, logger);
+  const accounts = new Accounts(systemClock);
   const registry = new CloudRegistry({
     loadModule: loadProvider,
+    accounts,
     clusterID,
     readSecret: (name, key) => readSecret(api, options.namespace, name, key),
   });
@@ -43,6 +46,9 @@ export async function runOperator(options: OperatorOptions, signal: AbortSignal)
     logger: logger.child({ part: 'updates' }),
     clock: systemClock,
     workers: options.workers,
+    deadlineMs: options.updateDeadlineMs,
+    memoryMB: options.updateMemoryMB,
+    accounts,
   });
   const metrics = new Metrics();
   const health = new HealthChecks(logger);

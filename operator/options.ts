@@ -22,6 +22,12 @@ export interface OperatorOptions {
   configureCloudRoutes: boolean;
   leaderElect: boolean;
   workers: number;
+  /** How long a stack update may take. */
+  updateDeadlineMs: number;
+  /** Resident memory that a worker or an engine may use, in MB. */
+  updateMemoryMB: number;
+  /** After so many failures in a row, or so long, a stack that fails for a reason that may pass is Stalled. */
+  retryBudget: { failures: number; ms: number };
   nodeMonitorPeriodMs: number;
   nodeDeletionGraceMs: number;
   bindAddress: string;

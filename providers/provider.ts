@@ -1,5 +1,6 @@
 import type { OperatorError } from '../operator/base/errors';
 import type { Json, JsonObject } from '../operator/base/json';
+import type { CallGate } from './call-gate';
 import type { CloudLoadBalancerSpec, CloudProviderSpec, CloudRouteSpec, Ingress } from '../crds';
 
 /**
@@ -45,6 +46,8 @@ export interface ConnectContext {
   providerName: string;
   /** Reads a key of a Secret in the operator's own namespace. */
   readSecret(name: string, key: string): Promise<string>;
+  /** The account's limits: passed before each cloud call. Absent where no operator is at the other end. */
+  calls?: CallGate;
 }
 
 /** A connected cloud. Every absent capability is reported to the user as absent. */
@@ -60,6 +63,11 @@ export interface Cloud {
   discover?(stacks?: string[]): Promise<Map<string, DiscoveredResource[]>>;
   /** What the worker needs to reach this cloud, credentials included; never stored, never logged. */
   workerSettings(): JsonObject;
+  /**
+   * Reads the credentials anew from where the settings say (a file, a Secret); `workerSettings()` then has today's. Asked every second while the
+   * cloud refuses them, so that repaired ones are used at once. Makes no cloud call.
+   */
+  renewCredentials?(): Promise<void>;
   close(): Promise<void>;
 }
 

@@ -1,4 +1,5 @@
 import type { JsonObject } from '../operator/base/json';
+import type { CallGate } from './call-gate';
 import type { ResourceProvider } from './resource-provider/resource-provider';
 
 /** The half of a provider that runs in a worker process, beside the Pulumi engine. */
@@ -25,4 +26,6 @@ export interface UpdateContext {
   assertValid(): void;
   /** Counts one cloud call, for the attempt's record. */
   countCall(verb: string): void;
+  /** The account's limits: passed before each cloud call. Absent where no operator is at the other end. */
+  calls?: CallGate;
 }

@@ -1,12 +1,13 @@
 import type { Clock } from '../base/clock';
 import type { OperatorError } from '../base/errors';
-import { exponentialDelay, type BackOffLimits } from '../kube/back-off';
+import type { RetryPlan } from './retry-delay';
+import { StackRetries, type PlannedRetry } from './stack-retries';
 
 interface Hold {
   /** Of the candidate that failed: another one is tried at once. */
   hash: string;
   error: OperatorError;
-  failures: number;
+  retry: PlannedRetry;
   /** On the monotonic clock, in milliseconds. */
   until: number;
 }
@@ -14,16 +15,19 @@ interface Hold {
 /** Candidates that failed, each with a back-off of its own. Forgotten in a restart: each is then tried once more. */
 export class CandidateHolds {
   private readonly holds = new Map<string, Hold>();
+  private readonly retries: StackRetries;
 
   constructor(
     private readonly clock: Clock,
-    private readonly backOff: BackOffLimits,
-  ) {}
+    plan: RetryPlan,
+  ) {
+    this.retries = new StackRetries(clock, plan);
+  }
 
-  /** Why the candidate waits; undefined = it may be tried. */
-  of(uid: string, hash: string): OperatorError | undefined {
+  /** Why the candidate waits, and until when; undefined = it may be tried. */
+  of(uid: string, hash: string): { error: OperatorError; retry: PlannedRetry } | undefined {
     const hold = this.holds.get(uid);
-    return hold?.hash === hash && this.clock.monotonic() < hold.until ? hold.error : undefined;
+    return hold?.hash === hash && this.clock.monotonic() < hold.until ? hold : undefined;
   }
 
   /** True when the same has failed before, though it may be tried again now. */
@@ -31,17 +35,17 @@ export class CandidateHolds {
     return this.holds.get(uid)?.hash === hash;
   }
 
-  /** Records a failure. @returns in how many milliseconds the candidate may be tried again */
-  fail(uid: string, hash: string, error: OperatorError): number {
-    const before = this.holds.get(uid);
-    const failures = before?.hash === hash ? before.failures + 1 : 0;
-    const delay = Math.max(exponentialDelay(failures, this.backOff), error.retryAfterMs ?? 0);
-    this.holds.set(uid, { hash, error, failures, until: this.clock.monotonic() + delay });
-    return delay;
+  /** Records a failure. @returns when the candidate may be tried again */
+  fail(uid: string, hash: string, error: OperatorError): PlannedRetry {
+    if (this.holds.get(uid)?.hash !== hash) this.retries.forget(uid);
+    const retry = this.retries.failed(uid, error);
+    this.holds.set(uid, { hash, error, retry, until: this.clock.monotonic() + retry.delayMs });
+    return retry;
   }
 
   /** The candidate is in the cloud, or its object is gone. */
   clear(uid: string): void {
     this.holds.delete(uid);
+    this.retries.forget(uid);
   }
 }

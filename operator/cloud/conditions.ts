@@ -66,12 +66,19 @@ const REMEDIES: Partial<Record<ErrorCode, string>> = {
 /**
  * The verdict on a failed update: Stalled where only a person can help, else Reconciling with a retry.
  * @param serving true when an earlier version of the load balancer goes on serving
+ * @param retry when it is tried next (wall clock, milliseconds), and whether that has gone on for too long
  */
-export function verdictOfError(error: OperatorError, serving: boolean): Verdict {
+export function verdictOfError(error: OperatorError, serving: boolean, retry?: { nextTryAt: number; exhausted: boolean }): Verdict {
   const remedy = error.remedy ?? REMEDIES[error.code];
   const where = error.field === undefined ? '' : ` (${error.field})`;
-  const parts = [`${sentence(error.message)}${where}`, remedy, serving ? 'The last good version keeps serving.' : undefined];
+  const parts = [
+    `${sentence(error.message)}${where}`,
+    error.message.includes(remedy ?? ' ') ? undefined : remedy,
+    serving ? 'The last good version keeps serving.' : undefined,
+    retry === undefined ? undefined : `Next try at ${timeText(retry.nextTryAt)}.`,
+  ];
   const message = parts.filter((part) => part !== undefined).join(' ');
+  if (retry?.exhausted === true) return { state: 'Stalled', reason: 'RetriesExhausted', message };
   const reason = error.reason ?? reasonOf(error.code);
   if (error.terminal) return { state: 'Stalled', reason, message };
   return { state: 'Reconciling', reason, message };
@@ -99,6 +106,11 @@ export function reasonOf(code: ErrorCode): string {
     case 'Unknown':
       return 'UpdateFailed';
   }
+}
+
+/** RFC 3339, to the second. */
+function timeText(ms: number): string {
+  return new Date(ms).toISOString().replace(/\.[0-9]+Z$/, 'Z');
 }
 
 function sentence(text: string): string {

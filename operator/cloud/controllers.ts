@@ -11,6 +11,7 @@ import { exportsOf } from '../updates/extension-exports';
 import type { ExtensionModule } from '../updates/extension-module';
 import type { StackUpdate, Updates } from '../updates/update';
 import type { Warning } from './conditions';
+import { CredentialWatch } from './credential-watch';
 import { DriftLoop, intervalOf, type DriftSubject } from './drift-loop';
 import { ExtendedUpdates } from './extended-updates';
 import { ExtraStacks } from './extra-stacks';
@@ -29,11 +30,15 @@ import type { Member, StackKind } from './stack-kind';
 import { StackReconciler } from './stack-reconciler';
 import { StackRecord, type StoredStack } from './stack-record';
 import { VouchedLoadBalancers, Vouchers } from './vouchers';
+import { retryAfterFailure, type RetryBudget, type RetryPlan } from './retry-delay';
+import { StackRetries } from './stack-retries';
 
 const NODES_SETTLE_MS = 20;
 const MIRROR_MAX_AGE_MS = 60_000;
-/** A failed pass is tried again after 1 s, doubling up to 5 minutes. */
+/** A failed pass is tried again after 1 s, doubling up to 5 minutes; stacks by the class of their failure. */
 const RETRY = { baseMs: 1_000, maxMs: 300_000 };
+/** To connect makes no cloud call. */
+const CONNECT_RETRY = { baseMs: 1_000, maxMs: 10_000 };
 
 export interface CloudControllersOptions {
   kubeConfig: KubeConfig;
@@ -58,8 +63,10 @@ export interface CloudControllersOptions {
   /** Passes over stacks at the same time. */
   workers: number;
   isValid: () => boolean;
-  /** Makes a work queue whose failed keys wait within the limits. */
-  makeQueue: (name: string, backOff: BackOffLimits) => KeyedQueue;
+  /** After how many failures, or how long, a stack that fails is Stalled. */
+  retryBudget: RetryBudget;
+  /** Makes a work queue whose failed keys wait within the limits, or as `delayOf` says (milliseconds). */
+  makeQueue: (name: string, backOff: BackOffLimits, delayOf?: (key: string) => number | undefined) => KeyedQueue;
   /** Told how each update ended: `Updated`, `Destroyed`, or the code of the OperatorError. */
   onUpdate: (provider: string, result: string, tookMs: number) => void;
   clock: Clock;
@@ -84,7 +91,7 @@ export class CloudControllers {
     const { stores, registry, logger, isValid, clusterID, clock } = options;
     this.record = new StackRecord({ api: options.api, store: stores.stacks, holder: options.identity, now: () => clock.now(), logger });
     this.members = new MemberKeeper({ nodes: stores.nodes, registry, isValid, logger });
-    this.providerQueue = this.queue('cloudproviders');
+    this.providerQueue = this.options.makeQueue('cloudproviders', CONNECT_RETRY);
     this.mirrorQueue = this.queue('cloudinstances');
     this.providers = this.providerController();
     const vouchers = new Vouchers();
@@ -111,7 +118,7 @@ export class CloudControllers {
     await Promise.all([this.loadBalancers.start(), this.routes.start()]);
     this.sweepRecords();
     const drift = [this.loadBalancerDrift(), this.routeDrift()].map((loop) => loop.run(signal));
-    const others = [this.mirror(signal), this.extras.run(signal)];
+    const others = [this.mirror(signal), this.extras.run(signal), this.watchCredentials(signal)];
     await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
     stopFollowing();
     const controllers = [this.providers, this.loadBalancers, this.routes];
@@ -222,6 +229,16 @@ export class CloudControllers {
     };
   }
 
+  /** Whether a cloud can be used is said by its CloudProvider and by every object that it carries. */
+  private watchCredentials(signal: AbortSignal): Promise<void> {
+    const onChange = (provider: string): void => {
+      this.providerQueue.add(provider);
+      this.loadBalancers.retry(provider);
+      this.routes.retry(provider);
+    };
+    return new CredentialWatch({ ...this.options, onChange }).run(signal);
+  }
+
   private async mirror(signal: AbortSignal): Promise<void> {
     const { api, stores, directory } = this.options;
     const mirror = new InstanceMirror({ api, nodes: stores.nodes, store: stores.instances, directory, maxAgeMs: MIRROR_MAX_AGE_MS });
@@ -237,7 +254,8 @@ export class CloudControllers {
       loadBalancers: stores.loadBalancers.list().filter(({ spec }) => spec.provider === provider).length,
       routes: stores.routes.list().filter(({ spec }) => spec.provider === provider).length,
     });
-    const health = (provider: string): ReturnType<InstanceDirectory['problem']> => directory.problem(provider);
+    const health = (provider: string): ReturnType<InstanceDirectory['problem']> =>
+      registry.accounts.refusal(provider) ?? directory.problem(provider);
     const reconciler = new ProviderReconciler({ store: stores.providers, registry, writer, clusterID, use, health, logger });
     return new ProviderController(this.controllerOptions(CLOUD_PROVIDERS, stores.providers, this.providerQueue), reconciler);
   }
@@ -261,12 +279,14 @@ export class CloudControllers {
     const { registry, events, clusterID, isValid, onUpdate, clock, logger } = this.options;
     const { updates = this.options.updates, extend = (update: StackUpdate) => update, warningsOf = () => [] } = own;
     const index = new StackIndex();
+    const retryPlan: RetryPlan = (error, streak) => retryAfterFailure(error, streak, this.options.retryBudget, this.options.random());
+    const retries = new StackRetries(clock, retryPlan);
     const writer = this.writer(resource, (object) => warningsOf(object as O));
-    const stacks = this.queue(`${resource.plural}-stacks`);
+    const stacks = this.options.makeQueue(`${resource.plural}-stacks`, RETRY, (stack) => retries.of(stack)?.delayMs);
     const reconciler = new StackReconciler<O>({
-      ...{ kind, store, index, registry, updates, extend, writer, events, clusterID, isValid, onUpdate, clock },
+      ...{ kind, store, index, registry, updates, extend, writer, events, retries, clusterID, isValid, onUpdate, clock },
       again: (stack, afterMs) => stacks.addAfter(stack, afterMs),
-      backOff: RETRY,
+      retryPlan,
       record: this.record,
       logger: logger.child({ kind: resource.kind }),
     });
@@ -278,6 +298,7 @@ export class CloudControllers {
       registry,
       reconciler,
       writer,
+      retries,
       stacks,
     });
   }

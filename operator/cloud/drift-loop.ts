@@ -5,6 +5,7 @@ import { sleep } from '../base/clock';
 import { parseDuration } from '../base/duration';
 import { toOperatorError } from '../base/errors';
 import type { Logger } from '../base/log';
+import { atPriority } from '../updates/limits/call-priority';
 import type { Updates } from '../updates/update';
 import type { CloudRegistry } from './registry';
 
@@ -83,13 +84,18 @@ export class DriftLoop {
     else this.subject.reported(stack, provider, drift);
   }
 
+  private usable(provider: string): boolean {
+    const { registry } = this.options;
+    return registry.get(provider)?.cloud !== undefined && registry.accounts.refusal(provider) === undefined;
+  }
+
   private async runProvider(provider: string, signal: AbortSignal): Promise<void> {
     const interval = this.subject.intervalMs(provider);
     const wait = interval === 0 ? IDLE_MS : interval * (0.5 + this.options.random());
     await sleep(this.options.clock, wait, signal).catch(() => undefined);
-    if (signal.aborted || interval === 0 || this.options.registry.get(provider)?.cloud === undefined) return;
+    if (signal.aborted || interval === 0 || !this.usable(provider)) return;
     try {
-      await this.pass(provider);
+      await atPriority('Background', () => this.pass(provider));
     } catch (thrown) {
       const error = toOperatorError(thrown);
       this.options.logger.warn(

@@ -3,6 +3,7 @@ import { hashJson } from '../base/json';
 import type { Logger } from '../base/log';
 import { OperatorError } from '../base/errors';
 import type { Store } from '../kube/api';
+import { atPriority } from '../updates/limits/call-priority';
 import { eligibleForLoadBalancers } from '../kube/node';
 import type { Node } from '../kube/object';
 import type { CloudRegistry } from './registry';
@@ -52,7 +53,9 @@ export class MemberKeeper {
   async sync(provider: string, groups: TargetGroup[]): Promise<number> {
     const { members } = this.options.registry.connected(provider).cloud;
     if (members === undefined || groups.length === 0) return 0;
-    const writes = await Promise.all(groups.map((group) => this.serialised(group.id, () => this.syncGroup(provider, members, group))));
+    const sync = (group: TargetGroup): Promise<number> =>
+      this.serialised(group.id, () => atPriority('First', () => this.syncGroup(provider, members, group)));
+    const writes = await Promise.all(groups.map(sync));
     return writes.reduce((sum, count) => sum + count, 0);
   }
 

@@ -5,7 +5,14 @@ import type { EventRecorder } from '../kube/api';
 import { keyOf, type KubeObject } from '../kube/object';
 import { verdictOfError, type Verdict } from './conditions';
 import type { ObjectWriter } from './object-writer';
+import type { PlannedRetry } from './stack-retries';
 import type { Knowledge, Member, StackKind, StatusFields } from './stack-kind';
+
+/** What went wrong, and what follows from it. */
+export interface Failure {
+  error: OperatorError;
+  retry: PlannedRetry;
+}
 
 export interface MemberReportsOptions<O extends Member> {
   kind: StackKind<O>;
@@ -80,11 +87,13 @@ export class MemberReports<O extends Member> {
   }
 
   /** Their stack could not be brought to what they ask for. */
-  async fail(stack: string, objects: readonly O[], error: OperatorError): Promise<void> {
+  async fail(stack: string, objects: readonly O[], { error, retry }: Failure): Promise<void> {
     for (const object of objects) {
       this.failing.get(stack)?.add(versionOf(object));
-      const verdict = verdictOfError(error, this.serving(stack, object) && object.metadata.deletionTimestamp === undefined);
-      this.options.events.event(object, 'Warning', 'UpdateFailed', verdict.message);
+      const serving = this.serving(stack, object) && object.metadata.deletionTimestamp === undefined;
+      const verdict = verdictOfError(error, serving, retry);
+      // The time of the next try would make each Event another one.
+      this.options.events.event(object, 'Warning', 'UpdateFailed', verdictOfError(error, serving).message);
       const fields = { ...this.kept(stack, object), stack };
       this.written.add(object.metadata.uid);
       await this.report(object, fields, verdict).catch((thrown: unknown) => this.complain(object, thrown));

@@ -4,6 +4,7 @@ import type { Logger } from '../base/log';
 import type { Store } from '../kube/api';
 import { verdictOfError, type Verdict } from './conditions';
 import type { ObjectWriter } from './object-writer';
+import { CredentialsRefused } from '../updates/limits/account';
 import type { CloudRegistry } from './registry';
 import type { Stored } from './stored';
 
@@ -68,6 +69,7 @@ function verdictOn(object: StoredProvider, use: ProviderUse, problem: OperatorEr
     const message = `${use.loadBalancers} load balancers and ${use.routes} routes still use it; it goes when they are gone`;
     return { state: 'Reconciling', reason: 'InUse', message };
   }
+  if (problem instanceof CredentialsRefused) return verdictOfError(problem, false, { nextTryAt: problem.nextTryAt, exhausted: false });
   if (problem !== undefined) return verdictOfError(problem, false);
   return { state: 'Ready', message: 'connected' };
 }

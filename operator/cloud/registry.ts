@@ -1,7 +1,11 @@
 import { ANNOTATIONS, GROUP, type CloudProviderSpec } from '../../crds';
 import type { Cloud, ProviderModule } from '../../providers/provider';
+import { systemClock } from '../base/clock';
+import { parseDuration } from '../base/duration';
 import { OperatorError, toOperatorError } from '../base/errors';
 import { hashJson } from '../base/json';
+import type { AccountLimits } from '../updates/limits/account-limits';
+import { Accounts } from '../updates/limits/accounts';
 
 /** A CloudProvider as far as it could be brought up. */
 export interface RegisteredCloud {
@@ -21,6 +25,8 @@ export interface CloudRegistryOptions {
   loadModule(kind: string): Promise<ProviderModule>;
   clusterID: string;
   readSecret(name: string, key: string): Promise<string>;
+  /** Limits of the clouds' accounts, shared with the updates; absent = the registry's own. */
+  accounts?: Accounts;
 }
 
 type Compiled = { blockName: string } & ReturnType<ProviderModule['compile']>;
@@ -32,7 +38,12 @@ export class CloudRegistry {
   private readonly hashes = new Map<string, string>();
   private readonly listeners = new Set<(name: string) => void>();
 
-  constructor(private readonly options: CloudRegistryOptions) {}
+  /** Limits and credentials of each cloud's account. */
+  readonly accounts: Accounts;
+
+  constructor(private readonly options: CloudRegistryOptions) {
+    this.accounts = options.accounts ?? new Accounts(systemClock);
+  }
 
   /**
    * Brings a CloudProvider's connection up to its spec; equal specs keep the connection.
@@ -46,11 +57,13 @@ export class CloudRegistry {
     const kind = kindOf(spec);
     const module = await this.options.loadModule(kind);
     const entry: RegisteredCloud = { name, kind, spec, module };
+    this.accounts.configure(name, limitsOf(spec));
     try {
       entry.cloud = await module.connect(spec, {
         clusterID: this.options.clusterID,
         providerName: name,
         readSecret: (secret, key) => this.options.readSecret(secret, key),
+        calls: this.accounts.of(name),
       });
     } catch (thrown) {
       entry.problem = toOperatorError(thrown);
@@ -66,6 +79,7 @@ export class CloudRegistry {
     const known = this.clouds.get(name);
     this.clouds.delete(name);
     this.hashes.delete(name);
+    this.accounts.remove(name);
     await known?.cloud?.close();
     if (known !== undefined) this.listeners.forEach((listener) => listener(name));
   }
@@ -157,6 +171,12 @@ export function kindOf(spec: CloudProviderSpec): string {
     field: 'spec',
     remedy: 'Set spec.local.',
   });
+}
+
+function limitsOf({ limits }: CloudProviderSpec): Partial<AccountLimits> {
+  if (limits === undefined) return {};
+  const { updateDeadline, ...rest } = limits;
+  return { ...rest, ...(updateDeadline === undefined ? {} : { updateDeadlineMs: parseDuration(updateDeadline) }) };
 }
 
 function classesOf(cloud: RegisteredCloud): string[] {

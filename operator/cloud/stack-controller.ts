@@ -9,16 +9,21 @@ import type { CloudRegistry } from './registry';
 import type { StackIndex } from './stack-index';
 import type { Member, StackKind } from './stack-kind';
 import type { StackReconciler } from './stack-reconciler';
+import type { StackRetries } from './stack-retries';
 
 export interface StackControllerOptions<O extends Member> extends KindControllerOptions<O> {
   kind: StackKind<O>;
   index: StackIndex;
   registry: CloudRegistry;
   reconciler: StackReconciler<O>;
+  retries: StackRetries;
   writer: ObjectWriter;
   /** Keyed by stack: one pass over a stack at a time. */
   stacks: WorkQueue;
 }
+
+/** A failure that is tried again so late waits for a person. */
+const SLOW_MS = 60_000;
 
 /** Controller of CloudLoadBalancers or CloudRoutes: finds each object's stack, and has the stacks reconciled. */
 export class StackController<O extends Member> extends KindController<O> {
@@ -41,9 +46,17 @@ export class StackController<O extends Member> extends KindController<O> {
       .filter((stack) => this.own.index.keys(stack).some((key) => this.own.store.get(key)?.spec.provider === provider));
   }
 
-  /** Looks at every stack of a provider again: its Nodes have changed. */
+  /** Looks at every stack of a provider again: its Nodes have changed. That is no reason to try what waits for a person. */
   requeue(provider: string): void {
-    this.stacksOf(provider).forEach((stack) => this.own.stacks.add(stack));
+    const waits = (stack: string): boolean => (this.own.retries.of(stack)?.delayMs ?? 0) >= SLOW_MS;
+    this.stacksOf(provider)
+      .filter((stack) => !waits(stack))
+      .forEach((stack) => this.own.stacks.add(stack));
+  }
+
+  /** Looks at every stack of a provider at once: whether its cloud can be used has changed. */
+  retry(provider: string): void {
+    for (const stack of this.stacksOf(provider)) this.tryAnew(stack);
   }
 
   /** Looks at one stack again, where it is one of ours with members. */
@@ -89,9 +102,15 @@ export class StackController<O extends Member> extends KindController<O> {
   protected override async reconcile(key: ObjectKey): Promise<void> {
     const object = this.own.store.get(key);
     const asks = this.asksForMore(key, object);
-    this.assign(key).forEach((stack) => (asks ? this.own.stacks.add(stack) : this.noticeStatus(stack)));
+    this.assign(key).forEach((stack) => (asks ? this.tryAnew(stack) : this.noticeStatus(stack)));
     if (object === undefined || this.own.index.stackOf(key) !== undefined) return;
     await this.reportUnassigned(object);
+  }
+
+  /** What failed before doesn't count any more. */
+  private tryAnew(stack: string): void {
+    this.own.retries.forget(stack);
+    this.own.stacks.add(stack);
   }
 
   private async pass(stack: string): Promise<void> {

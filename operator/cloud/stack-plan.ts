@@ -3,6 +3,7 @@ import type { OperatorError } from '../base/errors';
 import { verdictOfError, type Verdict } from './conditions';
 import { keyOfInput, type MemberInput } from './member-input';
 import { conflictsOf, type Conflict } from './port-conflicts';
+import type { PlannedRetry } from './stack-retries';
 
 /** A member of a stack, as far as the plan depends on it. */
 export interface MemberFacts<O> {
@@ -18,7 +19,7 @@ export interface MemberFacts<O> {
   /** An earlier version of it is in the cloud. */
   serving: boolean;
   /** Its spec was tried and failed, and the back-off goes on. */
-  held?: OperatorError | undefined;
+  held?: { error: OperatorError; retry?: PlannedRetry } | undefined;
   /** Why its spec must wait for something that comes by itself. */
   waiting?: Verdict | undefined;
 }
@@ -134,7 +135,7 @@ function ownObstacle<O>(member: MemberFacts<O>): Verdict | undefined {
   const errors = errorsOf(member);
   if (errors.length > 0) return stalled('Invalid', errors.map((problem) => problem.message).join('; '), member.serving);
   if (member.waiting !== undefined) return member.waiting;
-  return member.held === undefined ? undefined : verdictOfError(member.held, member.serving);
+  return member.held === undefined ? undefined : verdictOfError(member.held.error, member.serving, member.held.retry);
 }
 
 function waitingFor({ claim, incumbent }: Conflict, serving: boolean): Verdict {

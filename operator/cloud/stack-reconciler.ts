@@ -4,7 +4,6 @@ import { parseDuration } from '../base/duration';
 import { OperatorError, toOperatorError } from '../base/errors';
 import { hashJson } from '../base/json';
 import type { Logger } from '../base/log';
-import type { BackOffLimits } from '../kube/back-off';
 import type { EventRecorder, Store } from '../kube/api';
 import { keyOf } from '../kube/object';
 import { resultOf, type StackState, type StackUpdate, type UpdateResult, type Updates } from '../updates/update';
@@ -12,7 +11,7 @@ import type { Verdict } from './conditions';
 import { CandidateHolds } from './candidate-holds';
 import { isolate, type TrialResult } from './isolate';
 import { keyOfInput, type MemberInput } from './member-input';
-import { MemberReports } from './member-reports';
+import { MemberReports, type Failure } from './member-reports';
 import type { ObjectWriter } from './object-writer';
 import type { CloudRegistry, ConnectedCloud } from './registry';
 import type { StackIndex } from './stack-index';
@@ -22,6 +21,8 @@ import { planStack, type AcceptedInputs, type MemberFacts, type Part, type Stack
 import { nextInput, replacing, retirementIn } from './plan/generation';
 import { StackRuns, type Ran } from './stack-runs';
 import { StackApprovals } from './plan/stack-approvals';
+import type { RetryPlan } from './retry-delay';
+import type { StackRetries } from './stack-retries';
 import { differences, type StackRecord } from './stack-record';
 
 export interface StackReconcilerOptions<O extends Member> {
@@ -35,14 +36,15 @@ export interface StackReconcilerOptions<O extends Member> {
   writer: ObjectWriter;
   record: StackRecord;
   events: EventRecorder;
+  retries: StackRetries;
   clusterID: string;
   isValid: () => boolean;
   /** Told how each update ended: `Updated`, `Destroyed`, or the code of the OperatorError. */
   onUpdate: (provider: string, result: string, tookMs: number) => void;
   /** Asks for another pass over a stack after so many milliseconds. */
   again: (stack: string, afterMs: number) => void;
-  /** Of candidates that failed. */
-  backOff: BackOffLimits;
+  /** When what failed is tried again. */
+  retryPlan: RetryPlan;
   clock: Clock;
   logger: Logger;
 }
@@ -65,7 +67,7 @@ export class StackReconciler<O extends Member> {
 
   constructor(private readonly options: StackReconcilerOptions<O>) {
     this.reports = new MemberReports(options);
-    this.holds = new CandidateHolds(options.clock, options.backOff);
+    this.holds = new CandidateHolds(options.clock, options.retryPlan);
     this.approvals = new StackApprovals(options);
     this.runs = new StackRuns(options, this.reports);
   }
@@ -90,20 +92,24 @@ export class StackReconciler<O extends Member> {
       this.reports.know(stack, { cloud, state });
       await this.act(stack, planStack(this.facts(stack, members, cloud, state)), { cloud, state });
       this.reports.passed(stack);
+      this.options.retries.forget(stack);
     } catch (thrown) {
       const error = toOperatorError(thrown);
       this.reports.failed(stack);
       if (error.code === 'NotFound' && error.resource !== undefined && provider !== undefined) await this.rediscover(stack, provider);
-      if (error.code !== 'Conflict' || error.resource !== undefined) await this.reportFailure(stack, members, error);
+      const retry = this.options.retries.failed(stack, error);
+      if (error.code !== 'Conflict' || error.resource !== undefined) await this.reportFailure(stack, members, { error, retry });
       throw error;
     } finally {
       this.reports.forget(stack);
     }
   }
 
-  /** @throws OperatorError that says why the cloud of a stack with members can't be used */
+  /** @throws OperatorError that says why the cloud of a stack with members can't be used: no connection, or refused credentials */
   private cloudOf(provider: string | undefined, hasMembers: boolean): ConnectedCloud | undefined {
     if (provider === undefined) return undefined;
+    const refusal = this.options.registry.accounts.refusal(provider);
+    if (refusal !== undefined) throw refusal;
     const connected = this.options.registry.get(provider)?.cloud !== undefined;
     return hasMembers || connected ? this.options.registry.connected(provider) : undefined;
   }
@@ -246,13 +252,13 @@ export class StackReconciler<O extends Member> {
 
   /** The object's spec failed, and waits for its turn; it goes on with its accepted input. */
   private async hold(stack: string, { object, candidate }: Part<O>, failure: OperatorError): Promise<void> {
-    const delay = this.holds.fail(object.metadata.uid, versionOf(candidate ?? this.options.kind.inputOf(object), object), failure);
+    const retry = this.holds.fail(object.metadata.uid, versionOf(candidate ?? this.options.kind.inputOf(object), object), failure);
     this.options.logger.warn(
-      { stack, member: keyOf(object.metadata), code: failure.code, error: failure.message, delay },
+      { stack, member: keyOf(object.metadata), code: failure.code, error: failure.message, delay: retry.delayMs },
       'candidate held',
     );
-    this.options.again(stack, delay);
-    await this.reports.fail(stack, [object], failure);
+    this.options.again(stack, retry.delayMs);
+    await this.reports.fail(stack, [object], { error: failure, retry });
   }
 
   private async destroy(stack: string, { leaving }: { leaving: O[] }, cloud: ConnectedCloud): Promise<void> {
@@ -265,12 +271,12 @@ export class StackReconciler<O extends Member> {
     await this.options.record.removed(stack);
   }
 
-  private async reportFailure(stack: string, members: O[], error: OperatorError): Promise<void> {
+  private async reportFailure(stack: string, members: O[], { error, retry }: Failure): Promise<void> {
     this.options.logger.warn({ stack, code: error.code, error: error.message, resource: error.resource }, 'stack not reconciled');
     const provider = members[0]?.spec.provider;
     if (provider === undefined) return;
     // Stopped by ourselves, at the end of the process or of the lease: whoever goes on says how it went.
-    if (error.code !== 'Canceled') await this.reports.fail(stack, this.concerned.get(error) ?? members, error);
+    if (error.code !== 'Canceled') await this.reports.fail(stack, this.concerned.get(error) ?? members, { error, retry });
     const names = members.map((object) => keyOf(object.metadata));
     if (this.options.registry.get(provider)?.cloud !== undefined) {
       this.options.record.failed(stack, this.runs.specOf(provider), names, error);

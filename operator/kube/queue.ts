@@ -22,6 +22,8 @@ export interface KeyedQueueOptions {
   logger: Logger;
   /** Of the per-key back-off; default 5 s and 300 s, as upstream's service queue (contract 2.1). */
   backOff?: BackOffLimits;
+  /** Milliseconds until a failed key is tried again, in place of the back-off; undefined = the back-off. */
+  delayOf?: (key: string, failure: OperatorError) => number | undefined;
   clock?: Clock;
   metrics?: QueueMetrics;
 }
@@ -148,15 +150,15 @@ export class KeyedQueue implements WorkQueue {
 
   private failed(key: string, failure: OperatorError, signal: AbortSignal): void {
     const level = signal.aborted && failure.code === 'Canceled' ? 'debug' : 'warn';
-    this.retryAfter(key, failure.retryAfterMs ?? 0);
+    this.retryAfter(key, failure.retryAfterMs ?? 0, this.options.delayOf?.(key, failure));
     this.options.logger[level]({ queue: this.name, key, failures: this.failuresOf(key), err: failure }, `${key}: ${failure.message}`);
   }
 
-  private retryAfter(key: string, atLeastMs: number): void {
+  private retryAfter(key: string, atLeastMs: number, exactMs?: number): void {
     const failures = this.failuresOf(key);
     this.failures.set(key, failures + 1);
     this.cancelRetry(key);
-    const cancel = this.clock.after(Math.max(atLeastMs, exponentialDelay(failures, this.backOff)), () => {
+    const cancel = this.clock.after(exactMs ?? Math.max(atLeastMs, exponentialDelay(failures, this.backOff)), () => {
       this.retries.delete(key);
       this.add(key);
     });

@@ -1,12 +1,16 @@
 import { randomUUID } from 'node:crypto';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import type { Drift } from '../../crds';
 import type { DiscoveredResource } from '../../providers/provider';
 import type { Clock } from '../base/clock';
 import { OperatorError } from '../base/errors';
 import type { Logger } from '../base/log';
 import { isEmpty, resourcesOf } from './checkpoint';
+import { Accounts } from './limits/accounts';
 import { assertOwn } from './ownership';
 import { planHash, type Plan } from './plan';
+import { ProcessLedger } from './process-ledger';
 import type { DoneEvent, StoreEvent, UpdateRequest, WorkerEvent } from './protocol';
 import { assertFits } from './state/size-limit';
 import { metadataOf, type StackRecord } from './state/stack-record';
@@ -38,6 +42,10 @@ export interface UpdateEngineOptions {
   maxRunsPerWorker?: number;
   /** A worker is replaced when its memory is above this, in MB; default 512. */
   maxWorkerMB?: number;
+  /** Resident memory that a worker or an engine may use, in MB; default 1024. */
+  memoryMB?: number;
+  /** Where running processes are written down, so that the next operator ends what a dead one left; default: a folder of this user in the temporary one. */
+  runDirectory?: string;
   /** Deadline of updates that name none; default 10 minutes. */
   deadlineMs?: number;
   /** How long a write of state is tried while the store is away, before the update stops; default one minute. */
@@ -46,11 +54,15 @@ export interface UpdateEngineOptions {
   graceMs?: number;
   /** Workers above the minimum end after this long without work; default one minute. */
   idleMs?: number;
+  /** Limits of the cloud accounts; absent = the default ones, and only for workers. */
+  accounts?: Accounts;
   /** Told of every event of every update, for metrics. */
   onEvent?: (stack: string, event: WorkerEvent) => void;
 }
 
 const PINNED_PULUMI = '3.274.1';
+/** An update that takes longer no longer takes the place of others. */
+const OVERTIME_MS = 15_000;
 const NO_CHANGES: ChangeCounts = { create: 0, update: 0, replace: 0, delete: 0, same: 0 };
 
 interface Job {
@@ -65,8 +77,13 @@ export class UpdateEngine implements Updates {
   readonly #pool: WorkerPool;
   readonly #queue = new StackQueue<Job, UpdateResult>((job) => this.#update(job), merge);
   readonly #running = new Set<WorkerProcess>();
+  readonly #accounts: Accounts;
+  readonly #ledger: ProcessLedger;
 
   constructor(private readonly options: UpdateEngineOptions) {
+    this.#accounts = options.accounts ?? new Accounts(options.clock);
+    const runDirectory = options.runDirectory ?? join(tmpdir(), `cloud-operator-${process.getuid?.() ?? 0}`);
+    this.#ledger = new ProcessLedger(runDirectory, options.logger);
     this.#store = options.store;
     this.#states = new StackStates(this.#store, options.clock, options.logger);
     const maxMB = options.maxWorkerMB ?? 512;
@@ -76,6 +93,8 @@ export class UpdateEngine implements Updates {
       maxRuns: options.maxRunsPerWorker ?? 200,
       maxRssBytes: maxMB * 1024 * 1024,
       idleMs: options.idleMs ?? 60_000,
+      overtimeMs: OVERTIME_MS,
+      limitOf: (provider) => this.#accounts.of(provider).limits.concurrentUpdates,
       clock: options.clock,
       spawn: () =>
         new WorkerProcess({
@@ -84,13 +103,16 @@ export class UpdateEngine implements Updates {
           logger: options.logger,
           clock: options.clock,
           heapMB: maxMB,
+          memoryMB: options.memoryMB ?? 1024,
+          ledger: this.#ledger,
           graceMs: options.graceMs ?? 15_000,
         }),
     });
   }
 
-  /** Starts the workers that stay warm, so that the first update doesn't wait for them. */
+  /** Ends what a dead operator has left, and starts the workers that stay warm, so that the first update doesn't wait for them. */
   warm(): void {
+    this.#ledger.endOrphans();
     this.#pool.warm();
   }
 
@@ -188,18 +210,21 @@ export class UpdateEngine implements Updates {
   async #execute(request: UpdateRequest, update: StackUpdate, hooks: UpdateHooks): Promise<Measured & Pick<DoneEvent, 'preview'>> {
     const worker = await this.#pool.acquire(update.providerName);
     this.#running.add(worker);
+    const account = this.#accounts.of(update.providerName);
     const writes: Promise<unknown>[] = [];
     let cloudCalls = 0;
     try {
       hooks.onStart?.();
       const { changes, preview } = await worker.run(request, {
-        deadlineMs: update.deadlineMs ?? this.options.deadlineMs ?? 600_000,
+        deadlineMs: update.deadlineMs ?? account.limits.updateDeadlineMs ?? this.options.deadlineMs ?? 600_000,
         isValid: hooks.isValid,
         store: (write) => {
           const writing = this.#write(request, write);
           writes.push(writing);
           return writing;
         },
+        account,
+        priority: update.inputs === undefined ? 'First' : 'Change',
         onEvent: (event) => {
           if (event.type === 'calls') cloudCalls = event.total;
           this.options.onEvent?.(update.stack, event);

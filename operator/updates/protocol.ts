@@ -1,4 +1,5 @@
 import type { PlannedOperation } from '../../crds';
+import type { CallOutcome } from '../../providers/call-gate';
 import type { ErrorCode } from '../base/errors';
 import { OperatorError } from '../base/errors';
 import type { JsonObject } from '../base/json';
@@ -48,7 +49,11 @@ export type WorkerCommand =
   /** The answer to a `store` event: the new version of the stack, or why it was not written. */
   | { type: 'stored'; call: number; version?: string; error?: WireError }
   /** Ends the running update gracefully: the step in flight finishes and is stored. */
-  | { type: 'cancel'; reason: string };
+  | { type: 'cancel'; reason: string }
+  /** The account's limits allow these cloud calls, */
+  | { type: 'granted'; calls: number[] }
+  /** or not this one. */
+  | { type: 'denied'; call: number; error: WireError };
 
 /** Worker → operator. */
 export type WorkerEvent =
@@ -58,6 +63,10 @@ export type WorkerEvent =
   | { type: 'diagnostic'; id: string; severity: 'error' | 'warning' | 'info'; message: string; urn?: string }
   /** Writes the stack's state, or removes it where there is no record; conditional on the version `expected`. */
   | { type: 'store'; id: string; call: number; record?: StackRecord; expected?: string }
+  /** Asks to make cloud calls, numbered within the update. */
+  | { type: 'acquire'; id: string; calls: { call: number; verb: string }[] }
+  /** A granted call has ended, or is not wanted any more. */
+  | { type: 'settled'; id: string; call: number; outcome: CallOutcome }
   | { type: 'calls'; id: string; total: number; byVerb: Record<string, number> }
   | { type: 'done'; id: string; changes: ChangeCounts; timings: Timings; preview?: PreviewResult; rssBytes: number; tainted: boolean }
   | { type: 'failed'; id: string; error: WireError; rssBytes: number; tainted: boolean };

@@ -5,6 +5,10 @@ import type { WorkerProcess } from './worker-process';
 export interface PoolOptions {
   /** Workers at most. */
   max: number;
+  /** A worker that has been busy for so long no longer counts in `max`, up to that many again: who is slow or hangs delays nobody. */
+  overtimeMs: number;
+  /** How many workers one key may have at the same time. */
+  limitOf(key: string): number;
   /** Workers that stay warm however long nothing happens. */
   min: number;
   /** A worker is replaced after this many updates, */
@@ -22,9 +26,17 @@ interface Waiter {
   reject: (error: OperatorError) => void;
 }
 
+interface Shift {
+  key: string;
+  overtime: boolean;
+  cancelTimer: () => void;
+}
+
 /** Warm worker processes. Who waits is served in turns by key (provider), in the order of arrival within a key. */
 export class WorkerPool {
   readonly #workers = new Set<WorkerProcess>();
+  /** Workers that somebody has: for whom, and whether overtime. */
+  readonly #busy = new Map<WorkerProcess, Shift>();
   readonly #idle: { worker: WorkerProcess; cancelTimer: () => void }[] = [];
   /** Waiters by key; the map's order is whose turn it is. */
   readonly #waiters = new Map<string, Waiter[]>();
@@ -52,8 +64,8 @@ export class WorkerPool {
   }
 
   release(worker: WorkerProcess): void {
-    const { maxRuns, maxRssBytes } = this.options;
-    if (worker.alive && (worker.tainted || worker.runs >= maxRuns || worker.rssBytes > maxRssBytes || this.#closed)) this.#end(worker);
+    this.#endShift(worker);
+    if (worker.alive && this.#isWorn(worker)) this.#end(worker);
     else if (worker.alive) this.#park(worker);
     this.#serve();
   }
@@ -74,29 +86,60 @@ export class WorkerPool {
     await Promise.all(workers.map((worker) => worker.exited));
   }
 
+  /** Not to be used again; or one too many, now that the overtime is over. */
+  #isWorn(worker: WorkerProcess): boolean {
+    const { max, maxRuns, maxRssBytes } = this.options;
+    const tooMany = this.#workers.size - this.#overtime > max;
+    return worker.tainted || worker.runs >= maxRuns || worker.rssBytes > maxRssBytes || tooMany || this.#closed;
+  }
+
+  get #overtime(): number {
+    return [...this.#busy.values()].filter(({ overtime }) => overtime).length;
+  }
+
   #serve(): void {
-    for (let worker = this.#free(); worker !== undefined; worker = this.#free()) {
-      const waiter = this.#next();
-      if (waiter === undefined) return this.#park(worker);
-      waiter.resolve(worker);
+    for (;;) {
+      const key = this.#turn();
+      const worker = key === undefined ? undefined : this.#free();
+      if (key === undefined || worker === undefined) return;
+      this.#startShift(worker, key);
+      this.#next(key)?.resolve(worker);
     }
   }
 
-  /** An idle worker, or a new one while there is room and somebody waits. */
+  #startShift(worker: WorkerProcess, key: string): void {
+    const cancelTimer = this.options.clock.after(this.options.overtimeMs, () => {
+      shift.overtime = true;
+      this.#serve();
+    });
+    const shift: Shift = { key, overtime: false, cancelTimer };
+    this.#busy.set(worker, shift);
+  }
+
+  #endShift(worker: WorkerProcess): void {
+    this.#busy.get(worker)?.cancelTimer();
+    this.#busy.delete(worker);
+  }
+
+  /** An idle worker, or a new one while there is room. */
   #free(): WorkerProcess | undefined {
-    if (this.#waiters.size === 0) return undefined;
     // The one used last is the warmest.
     const parked = this.#idle.pop();
     parked?.cancelTimer();
     if (parked !== undefined) return parked.worker;
-    return this.#workers.size < this.options.max ? this.#spawn() : undefined;
+    const { max } = this.options;
+    return this.#workers.size - Math.min(this.#overtime, max) < max ? this.#spawn() : undefined;
   }
 
-  /** The first waiter of the key whose turn it is; the key then goes to the end of the line. */
-  #next(): Waiter | undefined {
-    const [turn] = this.#waiters;
-    if (turn === undefined) return undefined;
-    const [key, [first, ...rest]] = turn;
+  /** The key whose turn it is, of those that may have one more worker. */
+  #turn(): string | undefined {
+    const has = (key: string): number => [...this.#busy.values()].filter((shift) => shift.key === key).length;
+    return [...this.#waiters.keys()].find((key) => has(key) < this.options.limitOf(key));
+  }
+
+  /** The first waiter of a key; the key then goes to the end of the line. */
+  #next(key: string): Waiter | undefined {
+    const [first, ...rest] = this.#waiters.get(key) ?? [];
     this.#waiters.delete(key);
     if (rest.length > 0) this.#waiters.set(key, rest);
     return first;
@@ -129,6 +172,7 @@ export class WorkerPool {
 
   #gone(worker: WorkerProcess): void {
     this.#workers.delete(worker);
+    this.#endShift(worker);
     const at = this.#idle.findIndex((parked) => parked.worker === worker);
     if (at >= 0) this.#idle.splice(at, 1)[0]?.cancelTimer();
     if (!this.#closed) this.#serve();

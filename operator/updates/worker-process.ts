@@ -8,6 +8,8 @@ import type { Clock } from '../base/clock';
 import { OperatorError, toOperatorError } from '../base/errors';
 import type { Logger } from '../base/log';
 import { compiled } from '../entry';
+import type { Account } from './limits/account';
+import type { CallPriority } from './limits/call-priority';
 import {
   type DoneEvent,
   type FailedEvent,
@@ -19,6 +21,9 @@ import {
   type WorkerCommand,
   type WorkerEvent,
 } from './protocol';
+import type { ProcessLedger } from './process-ledger';
+import { statOf } from './process-stat';
+import { WorkerCalls } from './worker-calls';
 
 export interface WorkerOptions {
   /** Path of the Pulumi CLI. */
@@ -28,6 +33,10 @@ export interface WorkerOptions {
   clock: Clock;
   /** Limit of the worker's JavaScript heap. */
   heapMB: number;
+  /** Limit of the resident memory of the worker, and of the engine: who uses more is killed. */
+  memoryMB: number;
+  /** Where the processes are written down. */
+  ledger: ProcessLedger;
   /** How long a canceled update may take to end by itself before its process group is killed. */
   graceMs: number;
 }
@@ -35,6 +44,10 @@ export interface WorkerOptions {
 export interface RunOptions {
   deadlineMs: number;
   isValid: () => boolean;
+  /** Where the update's cloud calls are counted and limited, */
+  account: Account;
+  /** and who they give way to. */
+  priority: CallPriority;
   onEvent: (event: WorkerEvent) => void;
   /** Writes the stack's state. @returns its new version; undefined when it was removed */
   store: (write: StoreEvent) => Promise<string | undefined>;
@@ -51,8 +64,10 @@ interface Running {
   options: RunOptions;
   settle: (outcome: DoneEvent | OperatorError) => void;
   stopTimers: () => void;
+  calls: WorkerCalls;
   /** The worker has it. */
   sent: boolean;
+  enginePid?: number;
   /** Set when the update was told to stop. */
   canceled?: OperatorError;
 }
@@ -91,6 +106,7 @@ export class WorkerProcess {
       const end = (how: string): void => {
         if (!this.#alive) return;
         this.#alive = false;
+        if (this.pid !== undefined) options.ledger.ended(this.pid);
         const error = new OperatorError('Transient', `the update's worker process ended: ${how}`);
         markFailed(error);
         this.#ended(error);
@@ -103,6 +119,7 @@ export class WorkerProcess {
       if ((event as WorkerEvent).type === 'ready') markReady();
       this.#take(event as WorkerEvent);
     });
+    if (this.pid !== undefined) options.ledger.running(this.pid, this.#folder);
     this.#logLines(this.#child.stdout, 'debug');
     this.#logLines(this.#child.stderr, 'warn');
   }
@@ -124,11 +141,13 @@ export class WorkerProcess {
     return new Promise((resolve, reject) => {
       const settle = (outcome: DoneEvent | OperatorError): void => {
         this.#running?.stopTimers();
+        this.#running?.calls.end();
         this.#running = undefined;
         if (outcome instanceof OperatorError) reject(outcome);
         else resolve(outcome);
       };
-      const running: Running = { request, options, settle, sent: false, stopTimers: this.#startTimers(request, options) };
+      const calls = new WorkerCalls(options.account, options.priority, (command) => this.#send(command));
+      const running: Running = { request, options, settle, calls, sent: false, stopTimers: this.#startTimers(request, options) };
       this.#running = running;
       this.#ready.then(() => this.#begin(running), settle);
     });
@@ -170,6 +189,7 @@ export class WorkerProcess {
     const cancelDeadline = clock.after(options.deadlineMs, () => this.cancel(overdue));
     let cancelBeat: () => void = () => undefined;
     const beat = (): void => {
+      this.#checkMemory(request.stack);
       if (options.isValid()) {
         this.#send({ type: 'validity', validUntil: hostMonotonic() + VALIDITY_MS });
         cancelBeat = clock.after(HEARTBEAT_MS, beat);
@@ -185,12 +205,29 @@ export class WorkerProcess {
     };
   }
 
+  /** Memory that is no JavaScript heap, and the engine's, has no other limit. */
+  #checkMemory(stack: string): void {
+    const running = this.#running;
+    const bytes = this.options.memoryMB * 1024 * 1024;
+    for (const [who, pid] of [
+      ['program', this.pid],
+      ['engine', running?.enginePid],
+    ] as const) {
+      if (running === undefined || pid === undefined || (statOf(pid)?.rssBytes ?? 0) <= bytes) continue;
+      const message = `stack ${stack}: the ${who} used more than ${this.options.memoryMB} MB of memory and was stopped`;
+      running.canceled ??= new OperatorError('Unknown', message, { remedy: 'make the stack smaller, or raise --update-memory' });
+      this.kill();
+    }
+  }
+
   #take(event: WorkerEvent): void {
     if ('rssBytes' in event) this.rssBytes = event.rssBytes;
     if ('tainted' in event && event.tainted) this.tainted = true;
     const running = this.#running;
     if (running === undefined || !('id' in event) || event.id !== running.request.id) return;
     if (event.type === 'store') return this.#store(running.options, event);
+    running.calls.take(event);
+    if (event.type === 'started') this.#engineStarted(running, event.enginePid);
     running.options.onEvent(event);
     if (event.type === 'done') running.settle(event);
     if (event.type === 'failed') running.settle(this.#failure(event, running));
@@ -202,6 +239,11 @@ export class WorkerProcess {
       (version) => this.#send({ type: 'stored', call, ...(version === undefined ? {} : { version }) }),
       (thrown: unknown) => this.#send({ type: 'stored', call, error: toWire(toOperatorError(thrown)) }),
     );
+  }
+
+  #engineStarted(running: Running, enginePid: number): void {
+    running.enginePid = enginePid;
+    if (this.pid !== undefined) this.options.ledger.running(this.pid, this.#folder, enginePid);
   }
 
   #failure(event: FailedEvent, running: Running): OperatorError {

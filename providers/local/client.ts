@@ -1,6 +1,7 @@
 import { Pool } from 'undici';
 import { systemClock, type Clock } from '../../operator/base/clock';
 import { OperatorError, toOperatorError } from '../../operator/base/errors';
+import { openGate, type CallGate, type CallOutcome } from '../call-gate';
 import type { Address, Collection, Instance, LoadBalancer, PoolTarget, Route, RouteTable, TargetPool } from './api';
 import { errorOfAnswer, LocalCloudError } from './api-error';
 import { parseEndpoint } from './endpoint';
@@ -34,6 +35,8 @@ export interface ClientOptions {
   budgetMs?: number;
   /** Told of every request that goes out: `create`, `get`, `list`, `update`, `delete` or `targets`. */
   onCall?: (verb: string) => void;
+  /** The account's limits, passed before every request; absent = none. */
+  calls?: CallGate;
 }
 
 export interface CallOptions {
@@ -64,6 +67,7 @@ interface Call extends CallOptions {
 export class LocalCloudClient {
   readonly retryPolicy: RetryPolicy;
   private readonly pool: Pool;
+  private readonly gate: CallGate;
   private token: string | undefined;
 
   /** @throws OperatorError Invalid when the endpoint can't be one */
@@ -75,6 +79,7 @@ export class LocalCloudClient {
       bodyTimeout: ANSWER_TIMEOUT_MS,
       ...(socketPath !== undefined && { socketPath }),
     });
+    this.gate = options.calls ?? openGate;
     const { clock = systemClock, random = Math.random, budgetMs = DEFAULT_BUDGET_MS } = options;
     this.retryPolicy = { clock, random, budgetMs };
   }
@@ -129,27 +134,49 @@ export class LocalCloudClient {
     return (await this.call<{ resource: TargetPool }>(call)).resource;
   }
 
+  /** The next request reads the token anew. */
+  forgetToken(): void {
+    this.token = undefined;
+  }
+
   async close(): Promise<void> {
     await this.pool.destroy();
   }
 
   private async call<T>(call: Call): Promise<T> {
-    let renewed = false;
     return retry(
       this.retryPolicy,
-      () => this.send<T>(call),
-      (error) => {
-        if (error.code !== 'Credentials' || renewed) return worthRetrying(call, error);
-        renewed = true;
-        this.token = undefined;
-        return true;
-      },
+      (extend) => this.admitted<T>(call, extend),
+      (error) => worthRetrying(call, error),
       call.signal,
     );
   }
 
-  private async send<T>({ verb, method, path, body, signal, assertValid }: Call): Promise<T> {
-    const authorization = `Bearer ${await this.currentToken()}`;
+  /** One request, when the account's limits allow it; a token that has been rotated since the last one costs a second request. */
+  private async admitted<T>(call: Call, extend: (ms: number) => void): Promise<T> {
+    const { clock } = this.retryPolicy;
+    const queuedAt = clock.monotonic();
+    const settle = await this.gate.acquire(call.verb, call.signal);
+    extend(clock.monotonic() - queuedAt);
+    let used: string | undefined;
+    try {
+      used = await this.currentToken();
+      const result = await this.send<T>(call, used);
+      settle({ kind: 'Answered' });
+      return result;
+    } catch (thrown) {
+      const error = toOperatorError(thrown);
+      if (error instanceof LocalCloudError && error.apiCode === 'Unauthorized' && (await this.isRotated(used))) {
+        settle({ kind: 'Unanswered' });
+        return this.admitted(call, extend);
+      }
+      settle(outcomeOf(error));
+      throw error;
+    }
+  }
+
+  private async send<T>({ verb, method, path, body, signal, assertValid }: Call, token: string): Promise<T> {
+    const authorization = `Bearer ${token}`;
     const headers = { authorization, 'x-caller': this.options.caller, ...(body !== undefined && { 'content-type': 'application/json' }) };
     const payload = body === undefined ? {} : { body: JSON.stringify(body) };
     if (method !== 'GET') assertValid?.();
@@ -163,6 +190,12 @@ export class LocalCloudClient {
     } catch (thrown) {
       throw this.describe(thrown, `${method} ${path}`);
     }
+  }
+
+  /** True when there is another token now than the one that was refused. */
+  private async isRotated(used: string | undefined): Promise<boolean> {
+    this.token = await this.options.token();
+    return this.token !== used;
   }
 
   private async currentToken(): Promise<string> {
@@ -180,6 +213,17 @@ export class LocalCloudClient {
       ...(remedy !== undefined && { remedy }),
     });
   }
+}
+
+/** What an error says about the account. A refusal by right alone (Forbidden) is about one thing, not about the credentials. */
+function outcomeOf(error: OperatorError): CallOutcome {
+  if (error.code === 'Throttled') {
+    return { kind: 'Throttled', ...(error.retryAfterMs !== undefined && { retryAfterMs: error.retryAfterMs }) };
+  }
+  const unsaid = !(error instanceof LocalCloudError) || error.code === 'Transient';
+  if (unsaid) return { kind: 'Unanswered' };
+  const unauthorized = error.apiCode === 'Unauthorized' || (error.apiCode === undefined && error.code === 'Credentials');
+  return unauthorized ? { kind: 'Refused', message: error.message } : { kind: 'Answered' };
 }
 
 function pathOf(collection: ResourceCollection, id: string): string {

@@ -28,7 +28,13 @@ async function connect(spec: CloudProviderSpec, context: ConnectContext): Promis
   if (settings === undefined) throw new OperatorError('Invalid', 'the CloudProvider has no block spec.local', { field: 'spec.local' });
   let token = await readToken(settings, context);
   const renewToken = async (): Promise<string> => (token = await readToken(settings, context));
-  const client = new LocalCloudClient({ endpoint: settings.endpoint, token: renewToken, caller: CALLER });
+  const { calls } = context;
+  const client = new LocalCloudClient({
+    endpoint: settings.endpoint,
+    token: renewToken,
+    caller: CALLER,
+    ...(calls !== undefined && { calls }),
+  });
   return {
     loadBalancers: new LocalLoadBalancers(context),
     members: new LocalMembers(client, context.clusterID),
@@ -36,6 +42,10 @@ async function connect(spec: CloudProviderSpec, context: ConnectContext): Promis
     routes: new LocalRoutes(context.clusterID),
     discover: (stacks) => discover(client, context.clusterID, stacks),
     workerSettings: () => ({ endpoint: settings.endpoint, token }),
+    renewCredentials: async () => {
+      await renewToken();
+      client.forgetToken();
+    },
     close: () => client.close(),
   };
 }

@@ -15,18 +15,19 @@ export interface RetryPolicy {
 /**
  * Tries `attempt` until it succeeds, throws something that `again` does not accept, or the budget is used up.
  * Waits grow from 0.1 s to 2 s with jitter, and are never shorter than the error's `retryAfterMs`.
+ * @param attempt may extend the budget by time that was not the cloud's, such as the wait for the account's limits
  * @throws OperatorError the last one, so that the caller's queue knows its class and `retryAfterMs`
  */
 export async function retry<T>(
   policy: RetryPolicy,
-  attempt: () => Promise<T>,
+  attempt: (extend: (ms: number) => void) => Promise<T>,
   again: (error: OperatorError) => boolean,
   signal?: AbortSignal,
 ): Promise<T> {
-  const deadline = policy.clock.monotonic() + policy.budgetMs;
+  let deadline = policy.clock.monotonic() + policy.budgetMs;
   for (let tries = 0; ; tries++) {
     try {
-      return await attempt();
+      return await attempt((ms) => (deadline += ms));
     } catch (thrown) {
       const error = toOperatorError(thrown);
       const wait = waitBefore(tries, error, policy.random());

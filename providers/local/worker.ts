@@ -26,6 +26,7 @@ function resourceProviders(settings: JsonObject, context: UpdateContext): Resour
     token: () => Promise.resolve(token),
     caller: CALLER,
     onCall: (verb) => context.countCall(verb),
+    ...(context.calls !== undefined && { calls: context.calls }),
   });
   return [{ package: 'local', version: PACKAGE_VERSION, types: resourceTypes(client, context) }];
 }

@@ -20,6 +20,7 @@ import { PreviewSteps } from './preview-steps';
 import { WatchedProgram } from './program';
 import { extendedModule } from './extension/extended-module';
 import { EngineCommand, type EngineExit } from './pulumi-command';
+import { RemoteGate } from './remote-gate';
 import type { Validity } from './validity';
 
 export interface RunContext {
@@ -38,9 +39,11 @@ export interface RunResult {
 
 /** One update, from its request to the stored result. */
 export class UpdateRun {
+  /** The account's gate, which stands in the operator. */
+  readonly calls: RemoteGate;
   readonly #abort = new AbortController();
   readonly #failures: ResourceFailure[] = [];
-  readonly #calls = new Map<string, number>();
+  readonly #callCounts = new Map<string, number>();
   readonly #events: EngineEvents;
   readonly #steps = new PreviewSteps();
   readonly #store: ChannelStore;
@@ -58,6 +61,7 @@ export class UpdateRun {
   ) {
     this.#events = new EngineEvents(request.id, context.emit);
     this.#store = new ChannelStore(request.id, context.emit);
+    this.calls = new RemoteGate(request.id, context.emit);
   }
 
   /** The program never came to an end: what it still does would disturb later updates. */
@@ -92,7 +96,8 @@ export class UpdateRun {
         stack: this.request.stack,
         clusterID: this.request.clusterID,
         assertValid: () => this.context.validity.assertValid(),
-        countCall: (verb) => void this.#calls.set(verb, (this.#calls.get(verb) ?? 0) + 1),
+        countCall: (verb) => void this.#callCounts.set(verb, (this.#callCounts.get(verb) ?? 0) + 1),
+        calls: this.calls,
       });
       for (const provider of providers) servers.push(await this.#serve(provider));
       this.#mark('preparedMs');
@@ -103,8 +108,8 @@ export class UpdateRun {
       for (const server of servers) server.close();
       await rm(this.#planFile, { force: true });
       this.context.endpoint.serve(undefined);
-      const byVerb = Object.fromEntries(this.#calls);
-      const total = [...this.#calls.values()].reduce((sum, count) => sum + count, 0);
+      const byVerb = Object.fromEntries(this.#callCounts);
+      const total = [...this.#callCounts.values()].reduce((sum, count) => sum + count, 0);
       this.context.emit({ type: 'calls', id: this.request.id, total, byVerb });
     }
   }

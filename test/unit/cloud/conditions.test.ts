@@ -73,4 +73,15 @@ describe('verdictOfError', () => {
       'address 9.9.9.9 is outside the pool. (spec.addresses[0]) Take one of 10.201.0.0/24. The last good version keeps serving.',
     );
   });
+
+  test('says when it is tried next, and is Stalled when that has gone on for too long', () => {
+    const error = new OperatorError('Transient', 'no route to host');
+    const nextTryAt = Date.UTC(2026, 0, 1, 10, 0, 5, 250);
+    expect(verdictOfError(error, false, { nextTryAt, exhausted: false })).toEqual({
+      state: 'Reconciling',
+      reason: 'CloudUnavailable',
+      message: 'no route to host. Next try at 2026-01-01T10:00:05Z.',
+    });
+    expect(verdictOfError(error, true, { nextTryAt, exhausted: true })).toMatchObject({ state: 'Stalled', reason: 'RetriesExhausted' });
+  });
 });

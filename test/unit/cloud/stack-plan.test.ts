@@ -125,7 +125,7 @@ describe('candidates and accepted inputs', () => {
     expect(waiting(plan)).toEqual({ c: 'Invalid' });
   });
   test('a failed one waits for its back-off, with its failure', () => {
-    const held = new OperatorError('Quota', 'too many pools');
+    const held = { error: new OperatorError('Quota', 'too many pools') };
     const plan = planStack(facts([second('a', { held }), second('b')], { accepted }));
     expect(rendered(plan)).toEqual(['a1', 'b2']);
     expect(waiting(plan)).toEqual({ a: 'QuotaExceeded' });
@@ -185,7 +185,7 @@ describe('ports that two members want', () => {
     expect(updateOf(plan).conflicts).toBe(false);
   });
   test('who is invalid or failed keeps nobody from a port that it does not have', () => {
-    const held = new OperatorError('Invalid', 'no');
+    const held = { error: new OperatorError('Invalid', 'no') };
     expect(waiting(planStack(facts([wants('a', 80, { held }), wants('b', 80)])))).toEqual({ a: 'Invalid' });
     expect(waiting(planStack(facts([wants('a', 80, { problems: [invalid] }), wants('b', 80)])))).toEqual({ a: 'Invalid' });
   });

@@ -30,7 +30,10 @@ function pool(options: Partial<PoolOptions> = {}) {
     after: (ms, run) => {
       const timer = { at: now + ms, run };
       timers.push(timer);
-      return () => void timers.splice(timers.indexOf(timer), 1);
+      return () => {
+        const at = timers.indexOf(timer);
+        if (at >= 0) timers.splice(at, 1);
+      };
     },
   };
   const stands: Stand[] = [];
@@ -40,6 +43,8 @@ function pool(options: Partial<PoolOptions> = {}) {
     maxRuns: 10,
     maxRssBytes: 100,
     idleMs: 60,
+    overtimeMs: 15,
+    limitOf: () => 100,
     clock,
     spawn: () => {
       const stand = new Stand(stands.length + 1);
@@ -100,6 +105,35 @@ describe('WorkerPool', () => {
     workers.release(worker);
     expect((await next).pid).toBe(2);
     expect(stands[0]?.alive).toBe(false);
+  });
+
+  test('a worker that takes long gives up its place to others, who give it back', async () => {
+    const { pool: workers, stands, advance } = pool({ max: 1 });
+    const slow = await workers.acquire('a');
+    const others = [workers.acquire('a'), workers.acquire('b')];
+    advance(14);
+    expect(stands).toHaveLength(1);
+    advance(2);
+    const second = await (others[0] as Promise<WorkerProcess>);
+    expect(second.pid).toBe(2);
+    // Overtime is counted up to `max` again: two slow ones are not an endless number.
+    advance(20);
+    await new Promise(setImmediate);
+    expect(stands).toHaveLength(2);
+    workers.release(second);
+    expect((await others[1])?.pid).toBe(2);
+    workers.release(slow);
+    expect(stands.map((stand) => stand.alive)).toEqual([false, true]);
+  });
+
+  test('a key has no more workers than its limit; others get theirs meanwhile', async () => {
+    const { pool: workers, stands } = pool({ max: 3, limitOf: (key) => (key === 'a' ? 1 : 2) });
+    const first = await workers.acquire('a');
+    const second = workers.acquire('a');
+    await Promise.all([workers.acquire('b'), workers.acquire('b')]);
+    expect(stands).toHaveLength(3);
+    workers.release(first);
+    expect((await second).pid).toBe(first.pid);
   });
 
   test('ends idle workers down to the minimum', async () => {

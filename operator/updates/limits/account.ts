@@ -1,0 +1,111 @@
+import type { CallGate, Settle } from '../../../providers/call-gate';
+import type { Clock } from '../../base/clock';
+import { OperatorError } from '../../base/errors';
+import type { AccountLimits } from './account-limits';
+import { CallLimiter } from './call-limiter';
+import { type CallPriority, currentPriority, priorityOfCall } from './call-priority';
+import { CredentialBreaker, type Pass, type Refusal } from './credential-breaker';
+
+/** The cloud refuses an account's credentials: nothing is asked of it until the next try. */
+export class CredentialsRefused extends OperatorError {
+  constructor(
+    message: string,
+    retryAfterMs: number,
+    /** Wall clock, milliseconds. */
+    readonly nextTryAt: number,
+  ) {
+    super('Credentials', message, { retryAfterMs, remedy: 'Repair the credentials of the CloudProvider: they are then used at once.' });
+  }
+}
+
+/** The limits and credentials of one CloudProvider, as the operator and all workers share them. */
+export class Account implements CallGate {
+  readonly limiter: CallLimiter;
+  private readonly breaker: CredentialBreaker;
+
+  constructor(
+    /** Of the CloudProvider. */
+    readonly name: string,
+    private own: AccountLimits,
+    private readonly clock: Clock,
+    onChange: () => void,
+  ) {
+    this.limiter = new CallLimiter(own, clock);
+    this.breaker = new CredentialBreaker(clock, onChange);
+  }
+
+  get limits(): AccountLimits {
+    return this.own;
+  }
+
+  configure(limits: AccountLimits): void {
+    this.own = limits;
+    this.limiter.configure(limits);
+  }
+
+  /** Why the account can't be used now; undefined while it can. Its `retryAfterMs` says when it is tried next. */
+  get refusal(): CredentialsRefused | undefined {
+    const { refusal } = this.breaker;
+    return refusal === undefined ? undefined : this.errorOf(refusal);
+  }
+
+  /** Other credentials, or another spec: they are tried at once. */
+  repaired(): void {
+    this.breaker.repaired();
+  }
+
+  /** The account is gone: who waits is refused. */
+  close(): void {
+    this.limiter.close(new OperatorError('Canceled', `CloudProvider ${this.name} was removed`));
+    this.breaker.end();
+  }
+
+  /** @see CallGate.acquire; the priority is that of the work in whose course the call is made */
+  acquire(verb: string, signal?: AbortSignal): Promise<Settle> {
+    return this.acquireAt(priorityOfCall(verb, currentPriority()), signal);
+  }
+
+  async acquireAt(priority: CallPriority, signal?: AbortSignal): Promise<Settle> {
+    // Before the wait for a token and after it: nobody waits for what is refused anyway, and it may become so meanwhile.
+    const { refusal, refuses } = this.breaker;
+    if (refuses && refusal !== undefined) throw this.errorOf(refusal);
+    await this.limiter.take(priority, signal);
+    const pass = await this.admitted(signal);
+    let open = true;
+    return (outcome) => {
+      if (!open) return;
+      open = false;
+      if (outcome.kind === 'Throttled') this.limiter.throttled(outcome.retryAfterMs);
+      this.breaker.settled(pass, outcome);
+    };
+  }
+
+  private errorOf({ message, nextProbeAt, nextProbeTime }: Refusal): CredentialsRefused {
+    const text = `the cloud refuses the credentials of CloudProvider ${this.name}: ${message}`;
+    return new CredentialsRefused(text, Math.max(0, nextProbeAt - this.clock.monotonic()), nextProbeTime);
+  }
+
+  private async admitted(signal: AbortSignal | undefined): Promise<Pass> {
+    for (;;) {
+      const admission = this.breaker.admit();
+      if (admission.kind === 'Pass') return admission.pass;
+      if (admission.kind === 'Refused') throw this.errorOf(admission.refusal);
+      await untilAborted(admission.until, signal);
+    }
+  }
+}
+
+/** Waits for something that others do; rejects with the signal's reason. */
+function untilAborted(done: Promise<void>, signal: AbortSignal | undefined): Promise<void> {
+  if (signal === undefined) return done;
+  return new Promise((resolve, reject) => {
+    const onAbort = (): void => reject(signal.reason as Error);
+    if (signal.aborted) return onAbort();
+    signal.addEventListener('abort', onAbort, { once: true });
+    void done.then(() => {
+      signal.removeEventListener('abort', onAbort);
+      resolve();
+    });
+    return undefined;
+  });
+}

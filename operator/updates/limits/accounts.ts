@@ -1,0 +1,43 @@
+import type { Clock } from '../../base/clock';
+import { Account, type CredentialsRefused } from './account';
+import { type AccountLimits, DEFAULT_LIMITS } from './account-limits';
+
+/** Every CloudProvider's account, by the CloudProvider's name. */
+export class Accounts {
+  private readonly accounts = new Map<string, Account>();
+  private readonly listeners = new Set<(provider: string) => void>();
+
+  constructor(private readonly clock: Clock) {}
+
+  /** The account of a CloudProvider, made with the default limits when it is first asked for. */
+  of(provider: string): Account {
+    const known = this.accounts.get(provider);
+    if (known !== undefined) return known;
+    const account = new Account(provider, DEFAULT_LIMITS, this.clock, () => this.listeners.forEach((listener) => listener(provider)));
+    this.accounts.set(provider, account);
+    return account;
+  }
+
+  /** Why the cloud of a CloudProvider can't be used now; undefined while it can. */
+  refusal(provider: string): CredentialsRefused | undefined {
+    return this.accounts.get(provider)?.refusal;
+  }
+
+  /** The CloudProvider's spec is new: its limits hold from now on, and its credentials are tried again. */
+  configure(provider: string, limits: Partial<AccountLimits> = {}): void {
+    const account = this.of(provider);
+    account.configure({ ...DEFAULT_LIMITS, ...limits });
+    account.repaired();
+  }
+
+  remove(provider: string): void {
+    this.accounts.get(provider)?.close();
+    this.accounts.delete(provider);
+  }
+
+  /** Called when an account's credentials were refused, were accepted again, or are tried next at another time. */
+  onChange(listener: (provider: string) => void): () => void {
+    this.listeners.add(listener);
+    return () => this.listeners.delete(listener);
+  }
+}

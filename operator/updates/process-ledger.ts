@@ -1,0 +1,111 @@
+import { lstatSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Logger } from '../base/log';
+import { pidWorld, statOf } from './process-stat';
+
+interface KnownProcess {
+  pid: number;
+  startTime: number;
+}
+
+interface Entry {
+  world: string;
+  operator: KnownProcess;
+  worker: KnownProcess;
+  /** The worker's own, removed with it. */
+  folder: string;
+  engine?: KnownProcess;
+}
+
+/**
+ * The worker and engine processes of the operators of one user on this machine, one file each, so that the next operator finds and ends what a
+ * dead one has left. A process is only ended when pid and start time are those written down, so never somebody else's.
+ */
+export class ProcessLedger {
+  private readonly world = pidWorld();
+  private readonly usable: boolean;
+
+  /** @param directory made when absent; operators that share it look after each other's orphans */
+  constructor(
+    private readonly directory: string,
+    private readonly logger: Logger,
+  ) {
+    mkdirSync(directory, { recursive: true, mode: 0o700 });
+    this.usable = this.world !== '' && isOurs(directory);
+    if (!this.usable)
+      logger.warn({ directory }, 'update processes are not written down: the folder is not ours alone, or there is no /proc');
+  }
+
+  /** A worker runs, perhaps with an engine. */
+  running(worker: number, folder: string, engine?: number): void {
+    const operator = known(process.pid);
+    const leader = known(worker);
+    if (!this.usable || operator === undefined || leader === undefined) return;
+    const child = engine === undefined ? undefined : known(engine);
+    const entry: Entry = { world: this.world, operator, worker: leader, folder, ...(child === undefined ? {} : { engine: child }) };
+    writeFileSync(this.path(worker), JSON.stringify(entry), { mode: 0o600 });
+  }
+
+  ended(worker: number): void {
+    rmSync(this.path(worker), { force: true });
+  }
+
+  /** Ends what dead operators left. @returns how many process groups were ended */
+  endOrphans(): number {
+    if (!this.usable) return 0;
+    return this.entries().filter(({ file, entry }) => {
+      const isOther = entry === undefined || entry.world !== this.world;
+      if (!isOther && isAlive(entry.operator)) return false;
+      const orphan = !isOther && this.end(entry);
+      if (!isOther) rmSync(entry.folder, { recursive: true, force: true });
+      rmSync(join(this.directory, file), { force: true });
+      return orphan;
+    }).length;
+  }
+
+  private end({ worker, engine, operator }: Entry): boolean {
+    const engineInGroup = engine !== undefined && isAlive(engine) && statOf(engine.pid)?.processGroup === worker.pid;
+    if (!isAlive(worker) && !engineInGroup) return false;
+    this.logger.warn({ worker: worker.pid, operator: operator.pid }, 'ending the update processes of an operator that has died');
+    try {
+      process.kill(-worker.pid, 'SIGKILL');
+    } catch (error) {
+      // ESRCH: the last of them ended in this moment.
+      if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+    }
+    return true;
+  }
+
+  private entries(): { file: string; entry: Entry | undefined }[] {
+    const files = readdirSync(this.directory).filter((file) => /^[0-9]+\.json$/.test(file));
+    return files.map((file) => ({ file, entry: parsed(join(this.directory, file)) }));
+  }
+
+  private path(worker: number): string {
+    return join(this.directory, `${worker}.json`);
+  }
+}
+
+function known(pid: number): KnownProcess | undefined {
+  const stat = statOf(pid);
+  return stat === undefined ? undefined : { pid, startTime: stat.startTime };
+}
+
+function isAlive({ pid, startTime }: KnownProcess): boolean {
+  return statOf(pid)?.startTime === startTime;
+}
+
+/** What others could write there would be an order to us to end a process. */
+function isOurs(directory: string): boolean {
+  const stat = lstatSync(directory);
+  return stat.isDirectory() && stat.uid === process.getuid?.() && (stat.mode & 0o022) === 0;
+}
+
+/** undefined for a file that a dying operator has written in part: it names nobody for certain. */
+function parsed(path: string): Entry | undefined {
+  try {
+    return JSON.parse(readFileSync(path, 'utf8')) as Entry;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,29 @@
+/** How one call to a cloud ended, as far as the account's limits and credentials are concerned. */
+export type CallOutcome =
+  /** The cloud accepted the credentials, whatever else it said. */
+  | { kind: 'Answered' }
+  /** Too many calls. `retryAfterMs`: the cloud's Retry-After, in milliseconds. */
+  | { kind: 'Throttled'; retryAfterMs?: number }
+  /** The credentials as such were refused. Not for a permission that is missing for one thing only: that is Answered. */
+  | { kind: 'Refused'; message: string }
+  /** No answer, or one that says nothing about the credentials (unreachable, 5xx, canceled). */
+  | { kind: 'Unanswered' };
+
+/** Told once, after the call, how it ended. */
+export type Settle = (outcome: CallOutcome) => void;
+
+/**
+ * What a provider's client passes before each call to its cloud, repeated calls included. Behind it is one rate limiter and one circuit
+ * breaker for the account, shared by the operator and all its workers (design section 4).
+ */
+export interface CallGate {
+  /**
+   * Waits until the account's limits allow one call.
+   * @param verb of the call; `delete` and `targets` (members) go before everything else
+   * @throws OperatorError Credentials, with `retryAfterMs`, while the cloud refuses the credentials; the signal's reason when it is aborted
+   */
+  acquire(verb: string, signal?: AbortSignal): Promise<Settle>;
+}
+
+/** Lets everything through; for clients that no operator stands behind. */
+export const openGate: CallGate = { acquire: () => Promise.resolve(() => undefined) };

@@ -1,0 +1,160 @@
+import { Accounts } from '../../../operator/updates/limits/accounts';
+import { atPriority } from '../../../operator/updates/limits/call-priority';
+import type { Account } from '../../../operator/updates/limits/account';
+import { FakeClock, settle } from '../kube/fake-clock';
+
+const REFUSED = { kind: 'Refused', message: 'Unauthorized' } as const;
+
+function setUp() {
+  const clock = new FakeClock();
+  const accounts = new Accounts(clock);
+  const changes: string[] = [];
+  accounts.onChange((provider) => changes.push(provider));
+  return { clock, accounts, account: accounts.of('a'), changes };
+}
+
+/** One call with an outcome; false = it was not allowed. */
+async function call(account: Account, outcome: Parameters<Awaited<ReturnType<Account['acquire']>>>[0]): Promise<boolean> {
+  return account.acquire('get').then(
+    (done) => {
+      done(outcome);
+      return true;
+    },
+    () => false,
+  );
+}
+
+describe('refused credentials', () => {
+  test('one probe per growing interval, 30 s to 5 min, until one succeeds', async () => {
+    const { clock, account } = setUp();
+    expect(await call(account, REFUSED)).toBe(true);
+    const made: number[] = [];
+    const start = clock.monotonic();
+    for (let second = 0; second < 1_500; second++) {
+      await clock.advance(1_000);
+      if (await call(account, REFUSED)) made.push((clock.monotonic() - start) / 1000);
+    }
+    expect(made).toEqual([30, 90, 210, 450, 750, 1050, 1350]);
+    expect(account.refusal?.retryAfterMs).toBe(150_000);
+    await clock.advance(150_000);
+    expect(await call(account, { kind: 'Answered' })).toBe(true);
+    expect(account.refusal).toBeUndefined();
+    expect(await call(account, { kind: 'Answered' })).toBe(true);
+  });
+
+  test('the error says who refuses, why, what to do, and when it is tried next', async () => {
+    const { clock, account } = setUp();
+    await call(account, REFUSED);
+    await clock.advance(10_000);
+    await expect(account.acquire('get')).rejects.toMatchObject({
+      code: 'Credentials',
+      retryAfterMs: 20_000,
+      nextTryAt: clock.now() + 20_000,
+      message: 'the cloud refuses the credentials of CloudProvider a: Unauthorized',
+      remedy: expect.stringContaining('Repair') as string,
+    });
+  });
+
+  test('while a probe is on its way others wait for its outcome', async () => {
+    const { clock, account } = setUp();
+    await call(account, REFUSED);
+    await clock.advance(30_000);
+    const probe = await account.acquire('get');
+    const others = [account.acquire('create'), account.acquire('delete')].map((one) =>
+      one.then(
+        () => 'passed',
+        () => 'refused',
+      ),
+    );
+    probe({ kind: 'Answered' });
+    expect(await Promise.all(others)).toEqual(['passed', 'passed']);
+  });
+
+  test('a refused probe refuses those who wait; one without an answer is given up', async () => {
+    const { clock, account } = setUp();
+    await call(account, REFUSED);
+    await clock.advance(30_000);
+    const probe = await account.acquire('get');
+    const other = account.acquire('create').then(
+      () => 'passed',
+      () => 'refused',
+    );
+    await settle();
+    probe(REFUSED);
+    expect(await other).toBe('refused');
+    await clock.advance(60_000);
+    await account.acquire('get');
+    const waiting = account.acquire('create').then(
+      () => 'passed',
+      () => 'refused',
+    );
+    await clock.advance(60_000);
+    expect(await waiting).toBe('refused');
+    expect(account.refusal?.retryAfterMs).toBe(60_000);
+  });
+
+  test('a repair closes it at once; answers to calls from before count for nothing', async () => {
+    const { account, accounts, changes } = setUp();
+    const old = await account.acquire('get');
+    await call(account, REFUSED);
+    expect(changes).toEqual(['a']);
+    expect(accounts.refusal('a')).toBeDefined();
+    account.repaired();
+    expect(changes).toEqual(['a', 'a']);
+    old(REFUSED);
+    expect(account.refusal).toBeUndefined();
+    await call(account, REFUSED);
+    accounts.configure('a', { callsPerSecond: 7 });
+    expect(account.refusal).toBeUndefined();
+    expect(account.limits.callsPerSecond).toBe(7);
+  });
+
+  test.each([
+    ['a good answer that was on its way', { kind: 'Answered' } as const],
+    ['no answer', { kind: 'Unanswered' } as const],
+    ['a second refusal', REFUSED],
+  ])('%s changes nothing once it is open', async (_what, outcome) => {
+    const { account, changes } = setUp();
+    const old = await account.acquire('get');
+    await call(account, REFUSED);
+    old(outcome);
+    expect(account.refusal?.retryAfterMs).toBe(30_000);
+    expect(changes).toHaveLength(1);
+  });
+
+  test('another account goes on', async () => {
+    const { account, accounts } = setUp();
+    await call(account, REFUSED);
+    expect(await call(accounts.of('b'), { kind: 'Answered' })).toBe(true);
+  });
+});
+
+describe('limits of the account', () => {
+  test('priority is that of the work, deletes and targets before all', async () => {
+    const { clock, account } = setUp();
+    account.configure({ callsPerSecond: 1, burst: 1, concurrentUpdates: 1 });
+    const order: string[] = [];
+    const take = (verb: string, name = verb): Promise<void> => {
+      void account.acquire(verb).then(() => order.push(name));
+      return Promise.resolve();
+    };
+    await take('get', 'first');
+    await atPriority('Background', () => take('list', 'drift'));
+    await take('create');
+    await atPriority('First', () => take('get', 'member'));
+    await atPriority('Background', () => take('delete'));
+    await clock.advance(5_000);
+    expect(order).toEqual(['first', 'member', 'delete', 'create', 'drift']);
+  });
+
+  test('Retry-After of one call holds all others', async () => {
+    const { clock, account } = setUp();
+    (await account.acquire('create'))({ kind: 'Throttled', retryAfterMs: 2_000 });
+    let passed = false;
+    void account.acquire('delete').then(() => (passed = true));
+    await clock.advance(1_999);
+    expect(passed).toBe(false);
+    await clock.advance(1);
+    expect(passed).toBe(true);
+  });
+});

@@ -110,17 +110,13 @@ project.addTask('synth', {
   description: 'Write the manifests to dist/',
   steps: [{ spawn: 'compile' }, { exec: 'node bin/cloud-operator.js manifests --out dist' }],
 });
-project.addTask('test:faults', {
-  description: 'Random changes and faults, with everything checked after each round: --rounds N --seed S',
-  steps: [{ spawn: 'compile' }, { exec: 'tsx test/faults/main.ts', receiveArgs: true }],
-});
 project.addTask('bench', {
   description: 'The figures in the README',
   steps: [{ spawn: 'compile' }, { exec: 'tsx test/bench/main.ts', receiveArgs: true }],
 });
 
 // On a fresh clone these install what they need first.
-for (const task of ['test', 'bench', 'synth', 'lint', 'typecheck', 'generate', 'compile', 'test:faults']) {
+for (const task of ['test', 'bench', 'synth', 'lint', 'typecheck', 'generate', 'compile']) {
   project.package.setScript(task, `node bin/project.js ${task}`);
 }
 // Without the task runner in between, Ctrl-C is answered by the demo itself, and the prompt comes back when all is cleaned up.

@@ -79,10 +79,10 @@ export class Leader {
     });
     await Promise.all([
       this.controllers.run(signal),
-      service.run(signal),
+      this.controllers.connected.then(() => service.run(signal)),
       this.nodeLoop().run(signal),
       this.lifecycleLoop().run(signal),
-      ...(this.parts.options.configureCloudRoutes ? [route.run(signal)] : []),
+      ...(this.parts.options.configureCloudRoutes ? [this.controllers.connected.then(() => route.run(signal))] : []),
     ]);
     stopFollowing();
     this.queues.forEach((queue) => queue.close());

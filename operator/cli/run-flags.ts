@@ -5,6 +5,7 @@ import { CloudProviderKind, validateSpec, type CloudProviderSpec } from '../../c
 import { ensureTools } from '../../tools/ensure';
 import { parseDuration } from '../base/duration';
 import { OperatorError } from '../base/errors';
+import { kindOf } from '../cloud/registry';
 import type { OperatorOptions } from '../options';
 import { findExtension } from '../updates/extension-module';
 import { programVersion } from './version';
@@ -62,7 +63,21 @@ function defaultProviderOf(kind: string | undefined, file: string | undefined): 
     const problems = checked.problems.map(({ field, message }) => `${field}: ${message}`).join('; ');
     throw invalid(`--cloud-config ${file ?? '(none)'}: ${problems}`);
   }
+  const unknown = unknownFields(settings, checked.value, 'spec');
+  if (unknown.length > 0) throw invalid(`--cloud-config ${file}: there is no field ${unknown.join(', ')}; remove it, or correct its name`);
+  const configured = kindOf(checked.value);
+  if (configured !== kind)
+    throw invalid(`--cloud-provider=${kind}: the configuration is one of a ${configured} cloud; write --cloud-provider=${configured}`);
   return { name: kind, spec: checked.value };
+}
+
+/** Paths of what was given and is not in the checked value: the schema drops what it does not know. */
+function unknownFields(given: unknown, checked: unknown, path: string): string[] {
+  if (typeof given !== 'object' || given === null || typeof checked !== 'object' || checked === null) return [];
+  return Object.entries(given).flatMap(([key, value]) => {
+    const at = Array.isArray(given) ? `${path}[${key}]` : `${path}.${key}`;
+    return key in checked ? unknownFields(value, (checked as Record<string, unknown>)[key], at) : [at];
+  });
 }
 
 function readConfig(file: string): Record<string, unknown> {

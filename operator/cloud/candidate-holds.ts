@@ -43,6 +43,12 @@ export class CandidateHolds {
     return retry;
   }
 
+  /** Something else has changed that may have been the cause, such as a member that left: the candidate may be tried at once. */
+  release(uid: string): void {
+    const hold = this.holds.get(uid);
+    if (hold !== undefined) hold.until = this.clock.monotonic();
+  }
+
   /** The candidate is in the cloud, or its object is gone. */
   clear(uid: string): void {
     this.holds.delete(uid);

@@ -79,9 +79,14 @@ export function verdictOfError(error: OperatorError, serving: boolean, retry?: {
   ];
   const message = parts.filter((part) => part !== undefined).join(' ');
   if (retry?.exhausted === true) return { state: 'Stalled', reason: 'RetriesExhausted', message };
-  const reason = error.reason ?? reasonOf(error.code);
+  const reason = reasonOfError(error);
   if (error.terminal) return { state: 'Stalled', reason, message };
   return { state: 'Reconciling', reason, message };
+}
+
+/** The reason that people look a failure up under. */
+export function reasonOfError({ code, reason }: OperatorError): string {
+  return reason ?? reasonOf(code);
 }
 
 /** Condition reasons are CamelCase words that people can look up (docs/conditions.md). */

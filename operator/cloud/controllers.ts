@@ -86,6 +86,9 @@ export class CloudControllers {
   private readonly extras: ExtraStacks;
   private readonly providerQueue: KeyedQueue;
   private readonly mirrorQueue: KeyedQueue;
+  private markConnected: () => void = () => undefined;
+  /** Resolves once every CloudProvider that is there has been tried: until then, a provider that isn't known may still come. */
+  readonly connected = new Promise<void>((resolve) => (this.markConnected = resolve));
 
   constructor(private readonly options: CloudControllersOptions) {
     const { stores, registry, logger, isValid, clusterID, clock } = options;
@@ -113,9 +116,9 @@ export class CloudControllers {
     const { stores } = this.options;
     await Promise.all(Object.values(stores).map((store: { whenSynced(signal: AbortSignal): Promise<void> }) => store.whenSynced(signal)));
     const stopFollowing = this.follow(signal);
-    await this.providers.start();
     await this.connectAll();
-    await Promise.all([this.loadBalancers.start(), this.routes.start()]);
+    this.markConnected();
+    await Promise.all([this.providers.start(), this.loadBalancers.start(), this.routes.start()]);
     this.sweepRecords();
     const drift = [this.loadBalancerDrift(), this.routeDrift()].map((loop) => loop.run(signal));
     const others = [this.mirror(signal), this.extras.run(signal), this.watchCredentials(signal)];
@@ -299,6 +302,7 @@ export class CloudControllers {
       reconciler,
       writer,
       retries,
+      events,
       stacks,
     });
   }

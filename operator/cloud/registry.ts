@@ -92,8 +92,10 @@ export class CloudRegistry {
   connected(name: string): ConnectedCloud {
     const entry = this.clouds.get(name);
     if (entry === undefined) {
-      throw new OperatorError('NotFound', `there is no CloudProvider "${name}"`, {
-        remedy: `Create it, or name another one in spec.provider.`,
+      throw new OperatorError('Invalid', `there is no CloudProvider "${name}"`, {
+        reason: 'ProviderNotFound',
+        field: 'spec.provider',
+        remedy: `Create it, or make the object anew with another one; known are ${this.names()}.`,
       });
     }
     if (entry.cloud === undefined) throw entry.problem ?? new OperatorError('Transient', `CloudProvider "${name}" is not connected yet`);
@@ -130,13 +132,15 @@ export class CloudRegistry {
     return { kind: 'Unavailable', reason: 'NoDefaultProvider', message };
   }
 
+  /** By providerID, else by selector. Where several clouds have the same form of providerID, their selectors decide. */
   forNode(node: { providerID?: string; labels: Record<string, string> }): string | undefined {
-    const candidates = this.list().filter((cloud) => cloud.module !== undefined);
-    const matching =
-      node.providerID !== undefined && node.providerID !== ''
-        ? candidates.filter((cloud) => node.providerID?.startsWith(`${cloud.module.providerIDScheme}://`))
-        : candidates.filter((cloud) => selects(cloud.spec.nodeSelector, node.labels));
-    return matching.length === 1 ? matching[0]?.name : undefined;
+    const { providerID = '', labels } = node;
+    const selecting = (clouds: RegisteredCloud[]): RegisteredCloud[] => clouds.filter(({ spec }) => selects(spec.nodeSelector, labels));
+    if (providerID === '') return onlyOne(selecting(this.list()));
+    const knowing = this.list().filter(({ module }) => providerID.startsWith(`${module.providerIDScheme}://`));
+    if (knowing.length <= 1) return onlyOne(knowing);
+    const selected = selecting(knowing);
+    return onlyOne(selected.length > 0 ? selected : knowing.filter(({ spec }) => spec.nodeSelector === undefined));
   }
 
   /** True when some provider knows this form of providerID. */
@@ -177,6 +181,10 @@ function limitsOf({ limits }: CloudProviderSpec): Partial<AccountLimits> {
   if (limits === undefined) return {};
   const { updateDeadline, ...rest } = limits;
   return { ...rest, ...(updateDeadline === undefined ? {} : { updateDeadlineMs: parseDuration(updateDeadline) }) };
+}
+
+function onlyOne(clouds: RegisteredCloud[]): string | undefined {
+  return clouds.length === 1 ? clouds[0]?.name : undefined;
 }
 
 function classesOf(cloud: RegisteredCloud): string[] {

@@ -1,9 +1,9 @@
 import { toOperatorError } from '../base/errors';
 import { hashJson } from '../base/json';
-import type { WorkQueue } from '../kube/api';
+import type { EventRecorder, WorkQueue } from '../kube/api';
 import { KindController, type KindControllerOptions } from '../kube/controller';
 import { keyOf, type ObjectKey } from '../kube/object';
-import { verdictOfError } from './conditions';
+import { reasonOfError, verdictOfError } from './conditions';
 import type { ObjectWriter } from './object-writer';
 import type { CloudRegistry } from './registry';
 import type { StackIndex } from './stack-index';
@@ -18,6 +18,7 @@ export interface StackControllerOptions<O extends Member> extends KindController
   reconciler: StackReconciler<O>;
   retries: StackRetries;
   writer: ObjectWriter;
+  events: EventRecorder;
   /** Keyed by stack: one pass over a stack at a time. */
   stacks: WorkQueue;
 }
@@ -165,8 +166,9 @@ export class StackController<O extends Member> extends KindController<O> {
       this.own.kind.problems(object, cloud);
     } catch (thrown) {
       const error = toOperatorError(thrown);
-      const serving = this.own.kind.serving(object, {});
-      await this.own.writer.writeStatus(object, this.own.kind.keptFields(object, {}), verdictOfError(error, serving));
+      const verdict = verdictOfError(error, this.own.kind.serving(object, {}));
+      const news = await this.own.writer.writeStatus(object, this.own.kind.keptFields(object, {}), verdict);
+      if (news) this.own.events.event(object, 'Warning', reasonOfError(error), verdict.message);
       throw error;
     }
   }

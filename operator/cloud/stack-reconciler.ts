@@ -168,9 +168,11 @@ export class StackReconciler<O extends Member> {
     });
     this.drifted.delete(stack);
     for (const object of plan.leaving) await this.options.writer.removeFinalizer(object);
+    const left = plan.leaving.length > 0;
+    if (left) plan.parts.forEach(({ object }) => this.holds.release(object.metadata.uid));
     await this.settle(plan, trial, { stack, cloud, result: trial.result });
     // What was given up now may be what others wait for, and the plans of those that wait for approval are of before.
-    if (((plan.conflicts || waiting.length > 0) && engine) || approved !== undefined) this.options.again(stack, 0);
+    if (((plan.conflicts || waiting.length > 0) && engine) || left || approved !== undefined) this.options.again(stack, 0);
   }
 
   /** Nothing is to be done but to keep what is there. */

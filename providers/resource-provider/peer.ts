@@ -1,4 +1,9 @@
 import { readdir, readFile, readlink } from 'node:fs/promises';
+import { sleep, systemClock } from '../../operator/base/clock';
+
+/** The kernel writes the table while connections come and go, and a row can be missing from one reading: so many readings, so many ms apart. */
+const READINGS = 5;
+const PAUSE_MS = 20;
 
 /**
  * Tells whether a loopback connection belongs to a process: its socket is one of the process's open files (Linux's /proc).
@@ -7,9 +12,15 @@ import { readdir, readFile, readlink } from 'node:fs/promises';
  * @param peer `127.0.0.1:port` as gRPC names the other end
  */
 export async function connectionBelongsTo(pid: number, peer: string): Promise<boolean> {
-  const table = await readFile('/proc/net/tcp', 'latin1').catch(() => undefined);
-  if (table === undefined) return true;
-  const inode = socketInode(table, peer);
+  for (let reading = 1; ; reading++) {
+    const table = await readFile('/proc/net/tcp', 'latin1').catch(() => undefined);
+    if (table === undefined || (await holdsSocket(pid, socketInode(table, peer)))) return true;
+    if (reading === READINGS) return false;
+    await sleep(systemClock, PAUSE_MS);
+  }
+}
+
+async function holdsSocket(pid: number, inode: string | undefined): Promise<boolean> {
   if (inode === undefined) return false;
   const folder = `/proc/${pid}/fd`;
   const files = await readdir(folder).catch(() => []);

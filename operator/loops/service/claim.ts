@@ -1,7 +1,7 @@
 import { ANNOTATIONS } from '../../../crds';
 import { toOperatorError } from '../../base/errors';
 import type { Service } from '../../kube/object';
-import type { Clouds } from '../clouds';
+import type { Clouds, ServiceChoice } from '../clouds';
 import type { StoredCloudLoadBalancer } from '../kinds';
 import { compile, type WantedSpec } from './compile';
 import type { Problem } from './problem';
@@ -24,16 +24,22 @@ export function claimOf(service: Service, existing: StoredCloudLoadBalancer | un
   const choice = clouds.forService({ annotations, ...(loadBalancerClass === undefined ? {} : { loadBalancerClass }) });
   if (choice.kind === 'Foreign') return choice;
   if (existing !== undefined) {
-    const current = existing.spec.provider;
-    const explicit = loadBalancerClass !== undefined || annotations[ANNOTATIONS.provider] !== undefined;
-    const moved = explicit && choice.kind === 'Chosen' && choice.provider !== current;
-    return moved
-      ? { kind: 'Held', problem: chosenOnce(service, current, choice.provider), retry: false }
-      : compileFor(service, current, clouds);
+    const { provider } = existing.spec;
+    return movingProblem(service, provider, choice) ?? compileFor(service, provider, clouds);
   }
-  if (choice.kind === 'Unavailable') return { kind: 'Held', problem: { reason: choice.reason, message: choice.message }, retry: true };
+  if (choice.kind === 'Unavailable') return unavailable(choice);
   if (!clouds.supports(choice.provider, 'loadBalancers')) return { kind: 'Held', problem: unsupported(choice.provider), retry: true };
   return compileFor(service, choice.provider, clouds);
+}
+
+/** What is to be said where class or annotation ask for another provider than the one that was chosen. */
+function movingProblem(service: Service, current: string, choice: Exclude<ServiceChoice, { kind: 'Foreign' }>): Claim | undefined {
+  const named = service.metadata.annotations?.[ANNOTATIONS.provider];
+  const explicit = service.spec.loadBalancerClass !== undefined || named !== undefined;
+  if (!explicit) return undefined;
+  if (choice.kind === 'Unavailable') return named === current ? undefined : unavailable(choice);
+  if (choice.provider === current) return undefined;
+  return { kind: 'Held', problem: chosenOnce(service, current, choice.provider), retry: false };
 }
 
 function compileFor(service: Service, provider: string, clouds: Clouds): Claim {
@@ -48,6 +54,10 @@ function compileFor(service: Service, provider: string, clouds: Clouds): Claim {
     const problem = { reason: 'ProviderUnavailable', message: remedy === undefined ? message : `${message}. ${remedy}` };
     return { kind: 'Held', problem, retry: true };
   }
+}
+
+function unavailable({ reason, message }: { reason: string; message: string }): Claim {
+  return { kind: 'Held', problem: { reason, message }, retry: true };
 }
 
 function chosenOnce(service: Service, current: string, asked: string): Problem {

@@ -127,6 +127,20 @@ test('a Node outside of the cluster’s CIDRs gets no route, and is told', async
   await cluster.kubectl(['delete', 'node', 'outside']);
 });
 
+test('a destination that somebody else holds is a failure that names it, and heals', async () => {
+  const foreign = { name: 'holder', routeTableID: 'rtb-main', destinationCIDR: '10.244.7.0/24', instanceID: await instanceID('n1') };
+  const route = await cluster.resources.create('routes', foreign, 'holder', {});
+  await scene.addNode('late', { podCIDR: '10.244.7.0/24' });
+  await scene.until('NoRouteCreated', async () => (await networkCondition('late')) === 'True/NoRouteCreated');
+  expect(await networkCondition('n1')).toBe('False/RouteCreated');
+  expect((await table())['10.244.7.0/24']).toBe(foreign.instanceID);
+  await cluster.resources.remove('routes', route.id, {});
+  await scene.until('the route', async () => (await table())['10.244.7.0/24'] === (await instanceID('late')), 30_000);
+  await scene.until('RouteCreated', async () => (await networkCondition('late')) === 'False/RouteCreated');
+  await cluster.kubectl(['delete', 'node', 'late']);
+  await scene.until('the route to be gone', async () => (await table())['10.244.7.0/24'] === undefined);
+});
+
 test('with a Node go its CloudRoute and its route; the others stay', async () => {
   await cluster.kubectl(['delete', 'node', 'n3']);
   await scene.gone('the CloudRoute', () => scene.route('n3-10.244.3.0-24'));

@@ -102,7 +102,10 @@ test('an invalid change of one: it goes on with what it had, also over a restart
   expect((await scene.loadBalancer('a'))?.status?.ingress).toHaveLength(1);
 
   await cluster.stopOperator();
+  await cluster.cloud.resetCalls();
   await cluster.startOperator();
+  await scene.settled();
+  expect((await cluster.operatorCalls()).writes).toBe(0);
   await cluster.apply(member('b', 84));
   await scene.ready('b');
   expect(await listeners()).toEqual(['default/a 80', 'default/b 84']);

@@ -15,13 +15,23 @@ beforeAll(async () => {
   scene = new Scene(cluster);
   for (const [index, name] of NODES.entries()) await scene.addNode(name, { podCIDR: `10.244.${index + 1}.0/24` });
   for (const name of NODES) await scene.initialized(name);
-  await cluster.apply(...NAMES.map((name) => serviceOf(name)));
+  await addSecondProvider();
+  await cluster.apply(
+    ...NAMES.map((name) => serviceOf(name, name === 's5' ? { annotations: { 'cloud-operator.dev/provider': 'second' } } : {})),
+  );
   for (const name of NAMES) await scene.published(name);
   await scene.until('three routes', async () => (await scene.content()).routes.length === NODES.length);
   await scene.settled();
 }, OPERATOR_CLUSTER_START_MS);
 
 afterAll(() => cluster?.stop());
+
+/** One that no flag names: after a restart only its object makes it known. */
+async function addSecondProvider(): Promise<void> {
+  const { spec } = await scene.until('the CloudProvider', () => scene.provider());
+  const second = { ...spec, default: false, nodeSelector: { pool: 'second' } };
+  await cluster.apply({ apiVersion: 'cloud-operator.dev/v1alpha1', kind: 'CloudProvider', metadata: { name: 'second' }, spec: second });
+}
 
 /** Name → attempts, of all CloudStacks. */
 async function attempts(): Promise<Record<string, unknown>> {

@@ -168,7 +168,14 @@ describe('drift', () => {
     const calls = harness.cloud.calls.length;
     const drift = await harness.engine.compare('drift', found);
     expect(drift).toEqual([
-      { urn: 'urn:pulumi:drift::fake::fake:index:Thing::web', kind: 'Changed', property: 'size', old: '1', new: '99', detail: 'wanted 1, found 99' },
+      {
+        urn: 'urn:pulumi:drift::fake::fake:index:Thing::web',
+        kind: 'Changed',
+        property: 'size',
+        old: '1',
+        new: '99',
+        detail: 'wanted 1, found 99',
+      },
       { urn: 'urn:pulumi:drift::fake::fake:index:Thing::db', kind: 'Missing', detail: `fake:index:Thing ${db.id} is gone` },
     ]);
     expect(harness.cloud.calls.length).toBe(calls);

@@ -1,0 +1,262 @@
+import { kstatusOf } from '../../harness/kstatus';
+import type { LoadBalancer } from '../../../providers/local/api';
+import { OPERATOR_CLUSTER_START_MS, OperatorCluster } from '../../harness/operator-cluster';
+import { Scene, serviceOf, type ServiceOptions } from './scene';
+
+const API_VERSION = 'cloud-operator.dev/v1alpha1';
+
+let cluster: OperatorCluster;
+let scene: Scene;
+
+beforeAll(async () => {
+  cluster = await OperatorCluster.start();
+  scene = new Scene(cluster);
+  await scene.addNode('n1');
+  await scene.initialized('n1');
+}, OPERATOR_CLUSTER_START_MS);
+
+afterAll(() => cluster?.stop());
+
+function loadBalancerWith(spec: Record<string, unknown>, name = 'bad'): object {
+  const listeners = [{ name: 'http', protocol: 'TCP', port: 80, nodePort: 30080 }];
+  return {
+    apiVersion: API_VERSION,
+    kind: 'CloudLoadBalancer',
+    metadata: { name, namespace: 'default' },
+    spec: { provider: 'local', listeners, local: {}, ...spec },
+  };
+}
+
+describe('refused by the API server, in words that name the field', () => {
+  test.each<[string, object, RegExp]>([
+    [
+      'port 0',
+      loadBalancerWith({ listeners: [{ name: 'a', protocol: 'TCP', port: 0, nodePort: 30080 }] }),
+      /spec\.listeners\[0\]\.port.*(>= 1|greater than or equal to 1)/,
+    ],
+    [
+      'port 65536',
+      loadBalancerWith({ listeners: [{ name: 'a', protocol: 'TCP', port: 65536, nodePort: 30080 }] }),
+      /spec\.listeners\[0\]\.port.*65535/,
+    ],
+    ['a source range with 33 bits', loadBalancerWith({ sourceRanges: ['10.0.0.0/33'] }), /spec\.sourceRanges\[0\].*CIDR/],
+    ['an address that is none', loadBalancerWith({ addresses: ['10.0.0.256'] }), /spec\.addresses\[0\].*IP/],
+    ['two typed blocks', loadBalancerWith({ custom: { kind: 'other' } }), /exactly one of local, custom must be set/],
+    ['no typed block', loadBalancerWith({ local: undefined }), /exactly one of local, custom must be set/],
+    [
+      'two listeners on one port',
+      loadBalancerWith({ listeners: ['a', 'b'].map((name) => ({ name, port: 80, nodePort: 30080 })) }),
+      /listeners.*same protocol and port/,
+    ],
+    ['no listeners', loadBalancerWith({ listeners: [] }), /spec\.listeners/],
+    [
+      'an unknown protocol',
+      loadBalancerWith({ listeners: [{ name: 'a', protocol: 'ICMP', port: 80, nodePort: 30080 }] }),
+      /spec\.listeners\[0\]\.protocol.*ICMP/,
+    ],
+    [
+      'a CloudProvider of two kinds',
+      {
+        apiVersion: API_VERSION,
+        kind: 'CloudProvider',
+        metadata: { name: 'two' },
+        spec: { local: { endpoint: 'http://127.0.0.1:1' }, custom: { kind: 'x' } },
+      },
+      /exactly one of local, custom must be set/,
+    ],
+    [
+      'an interval that is none',
+      {
+        apiVersion: API_VERSION,
+        kind: 'CloudProvider',
+        metadata: { name: 'soon' },
+        spec: { local: { endpoint: 'http://127.0.0.1:1' }, driftInterval: 'soon' },
+      },
+      /spec\.driftInterval.*duration/,
+    ],
+    [
+      'a route with host bits',
+      {
+        apiVersion: API_VERSION,
+        kind: 'CloudRoute',
+        metadata: { name: 'odd' },
+        spec: { provider: 'local', destinationCIDR: '10.244.1.7/24', nodeName: 'n1' },
+      },
+      /spec\.destinationCIDR.*mask/,
+    ],
+    ['a Service with port 0', serviceOf('bad', { ports: [{ name: 'http', port: 0 }] }), /spec\.ports\[0\]\.port/],
+    [
+      'a Service with a source range of 33 bits',
+      serviceOf('bad', { spec: { loadBalancerSourceRanges: ['10.0.0.0/33'] } }),
+      /spec\.loadBalancerSourceRanges/i,
+    ],
+    [
+      'a Service with a source range of 33 bits in its annotation',
+      serviceOf('bad', { annotations: { 'service.beta.kubernetes.io/load-balancer-source-ranges': '10.0.0.0/33' } }),
+      /service\.beta\.kubernetes\.io\/load-balancer-source-ranges.*10\.0\.0\.0\/33/,
+    ],
+  ])('%s', async (_what, object, message) => {
+    await expect(cluster.apply(object)).rejects.toThrow(message);
+  });
+});
+
+interface Case {
+  what: string;
+  change: ServiceOptions;
+  /** Reason and words of the Service's condition. */
+  reason: string;
+  message: RegExp;
+  /** What kstatus says of the CloudLoadBalancer meanwhile. */
+  loadBalancer: ReturnType<typeof kstatusOf>;
+}
+
+describe('told on the Service, while the last good load balancer keeps serving', () => {
+  let address: string;
+  let good: LoadBalancer;
+
+  beforeAll(async () => {
+    await cluster.apply(serviceOf('holder', { spec: { loadBalancerIP: '10.201.0.77' } }), serviceOf('web'));
+    address = await scene.published('web');
+    await scene.published('holder');
+    good = await scene.inCloud('web');
+  });
+
+  test.each<Case>([
+    {
+      what: 'an address outside of the pool',
+      change: { spec: { loadBalancerIP: '203.0.113.9' } },
+      reason: 'Invalid',
+      message: /203\.0\.113\.9 is outside the pool; choose one from/,
+      loadBalancer: 'Failed',
+    },
+    {
+      what: 'an address that somebody else has',
+      change: { spec: { loadBalancerIP: '10.201.0.77' } },
+      reason: 'Conflict',
+      message: /10\.201\.0\.77.*(holder|Ask for another address)/,
+      loadBalancer: 'InProgress',
+    },
+    {
+      what: 'an annotation that does not parse',
+      change: { annotations: { 'local.cloud-operator.dev/drain-seconds': 'soon' } },
+      reason: 'InvalidAnnotation',
+      message: /local\.cloud-operator\.dev\/drain-seconds.*"soon".*whole number of seconds/,
+      loadBalancer: 'Current',
+    },
+    {
+      what: 'an annotation out of range',
+      change: { annotations: { 'local.cloud-operator.dev/idle-timeout': '5000s' } },
+      reason: 'InvalidAnnotation',
+      message: /local\.cloud-operator\.dev\/idle-timeout.*"5000s".*1s to 4000s/,
+      loadBalancer: 'Current',
+    },
+    {
+      what: 'SCTP, which the cloud does not have',
+      change: {
+        ports: [
+          { name: 'http', port: 80 },
+          { name: 'sctp', port: 9000, protocol: 'SCTP' },
+        ],
+      },
+      reason: 'Invalid',
+      message: /"sctp".*no SCTP.*Use TCP or UDP/,
+      loadBalancer: 'Failed',
+    },
+    {
+      what: 'a provider that does not exist',
+      change: { annotations: { 'cloud-operator.dev/provider': 'nowhere' } },
+      reason: 'ProviderNotFound',
+      message: /cloud-operator\.dev\/provider.*"nowhere".*known are local/,
+      loadBalancer: 'Current',
+    },
+    {
+      what: 'a placement that is no name',
+      change: { annotations: { 'cloud-operator.dev/placement': 'Not A Name' } },
+      reason: 'InvalidPlacement',
+      message: /cloud-operator\.dev\/placement.*"Not A Name".*<name>/,
+      loadBalancer: 'Current',
+    },
+  ])('$what', async ({ change, reason, message, loadBalancer }) => {
+    await cluster.apply(serviceOf('web', change));
+    const condition = await scene.until(`condition ${reason}`, async () => {
+      const conditions = (await scene.service('web'))?.status?.conditions ?? [];
+      const found = conditions.find(({ type }) => type === 'cloud-operator.dev/Ready');
+      if (found?.status === 'False' && found.reason === reason) return found;
+      throw new Error(JSON.stringify(conditions));
+    });
+    expect(condition.message).toMatch(message);
+    await scene.until('a Warning', async () =>
+      (await scene.events('Service', 'web')).some((event) => event.type === 'Warning' && message.test(event.message)),
+    );
+    const shown = await scene.loadBalancer('web');
+    expect(shown && kstatusOf(shown)).toBe(loadBalancer);
+    expect((await scene.service('web'))?.status?.loadBalancer?.ingress).toEqual([{ ip: address, ipMode: 'Proxy' }]);
+    expect(withoutVersion(await scene.inCloud('web'))).toEqual(withoutVersion(good));
+
+    await cluster.apply(serviceOf('web', cleared(change)));
+    await scene.until('the Service to be well again', async () => {
+      const conditions = (await scene.service('web'))?.status?.conditions ?? [];
+      return conditions.find(({ type }) => type === 'cloud-operator.dev/Ready')?.status === 'True';
+    });
+    expect(await scene.published('web')).toBe(address);
+    expect(withoutVersion(await scene.inCloud('web'))).toEqual(withoutVersion(good));
+  });
+
+  test('an unknown annotation of the cloud is a warning, and everything else is done', async () => {
+    await cluster.apply(serviceOf('warned', { annotations: { 'local.cloud-operator.dev/colour': 'red' } }));
+    await scene.published('warned');
+    const condition = await scene.until('the warning', async () =>
+      (await scene.service('warned'))?.status?.conditions?.find(({ type }) => type === 'cloud-operator.dev/Warning'),
+    );
+    expect(condition).toMatchObject({ status: 'True', reason: 'UnknownAnnotation' });
+    expect(condition.message).toMatch(/local\.cloud-operator\.dev\/colour.*not known.*drain-seconds/);
+    await cluster.kubectl(['annotate', 'service', 'warned', 'local.cloud-operator.dev/colour-']);
+    await scene.until('no warning', async () =>
+      (await scene.service('warned'))?.status?.conditions?.every(({ type }) => type !== 'cloud-operator.dev/Warning'),
+    );
+    await scene.expectOneOfEach('warned');
+  });
+});
+
+test('a Service without node ports is told that the cloud needs them', async () => {
+  await cluster.apply(serviceOf('portless', { spec: { allocateLoadBalancerNodePorts: false } }));
+  const { message } = await scene.condition('portless', 'Stalled', 'Invalid');
+  expect(message).toMatch(/"http" has no node port.*allocateLoadBalancerNodePorts: true/);
+  expect(await scene.counts('portless')).toMatchObject({ loadbalancers: 0 });
+  await scene.deleteServices('portless');
+});
+
+test('a CloudLoadBalancer of a provider that does not exist is Stalled until there is one', async () => {
+  await cluster.apply(loadBalancerWith({ provider: 'nowhere' }, 'astray'));
+  const { message } = await scene.condition('astray', 'Stalled', 'ProviderNotFound');
+  expect(message).toMatch(/there is no CloudProvider "nowhere".*spec\.provider.*known are local/);
+  await scene.until('a Warning', async () =>
+    (await scene.events('CloudLoadBalancer', 'astray')).some(({ type, message: text }) => type === 'Warning' && text.includes('"nowhere"')),
+  );
+  const { spec } = (await scene.provider()) ?? {};
+  await cluster.apply({ apiVersion: API_VERSION, kind: 'CloudProvider', metadata: { name: 'nowhere' }, spec: { local: spec?.local } });
+  await scene.ready('astray');
+  await cluster.kubectl(['delete', 'clb', 'astray', '--timeout=20s']);
+  await cluster.kubectl(['delete', 'cloudprovider', 'nowhere', '--timeout=20s']);
+});
+
+test('a CloudProvider whose token file is not there is Stalled and names the field', async () => {
+  const { spec } = (await scene.provider()) ?? {};
+  const local = { ...spec?.local, tokenFile: '/does/not/exist' };
+  await cluster.apply({ apiVersion: API_VERSION, kind: 'CloudProvider', metadata: { name: 'tokenless' }, spec: { local } });
+  const stalled = await scene.until('Stalled', async () =>
+    (await scene.provider('tokenless'))?.status?.conditions?.find(({ type }) => type === 'Stalled'),
+  );
+  expect(stalled.message).toMatch(/spec\.local\.tokenFile.*\/does\/not\/exist/);
+  await cluster.kubectl(['delete', 'cloudprovider', 'tokenless', '--timeout=20s']);
+});
+
+/** The same without what each write changes. */
+function withoutVersion({ etag: _etag, updatedAt: _updatedAt, ...rest }: LoadBalancer): object {
+  return rest;
+}
+
+/** The good Service again, with what `kubectl apply` must take away. */
+function cleared(change: ServiceOptions): ServiceOptions {
+  return change.spec === undefined ? {} : { spec: Object.fromEntries(Object.keys(change.spec).map((field) => [field, null])) };
+}

@@ -30,12 +30,16 @@ export interface ProviderReconcilerOptions {
 
 /** Connects CloudProviders, says how they are, and lets none go while something still uses it. */
 export class ProviderReconciler {
+  /** CloudProviders that were objects: one from the flags is in use before it is one. */
+  private readonly seen = new Set<string>();
+
   constructor(private readonly options: ProviderReconcilerOptions) {}
 
   /** @throws OperatorError when the connection failed and is to be tried again */
   async reconcile(name: string): Promise<void> {
     const object = this.options.store.get(name);
-    if (object === undefined) return this.options.registry.remove(name);
+    if (object === undefined) return this.seen.delete(name) ? this.options.registry.remove(name) : undefined;
+    this.seen.add(name);
     const use = this.options.use(name);
     if (object.metadata.deletionTimestamp !== undefined && use.loadBalancers + use.routes === 0) {
       await this.options.writer.removeFinalizer(object);

@@ -109,17 +109,18 @@ describe('the node loops against a real API server', () => {
 
   describe('cloud-node', () => {
     test('a Node that joins gets providerID, labels and addresses, and loses the taint', async () => {
+      const other = { key: 'example.com/other', effect: 'NoExecute' };
+      const { metadata } = await register('joins', {
+        spec: { taints: [other, TAINT] },
+        status: { addresses: [{ type: 'Hostname', address: 'joins' }] },
+      });
+      // After the kubelet's part is written: the loop writes the addresses once, from what it sees then.
       fleet.add('joins', {
         addresses: [
           { type: 'InternalIP', address: '192.0.2.21' },
           { type: 'InternalIP', address: '2001:db8::21' },
         ],
         additionalLabels: { 'example.com/rack': 'r1', 'node.kubernetes.io/no': 'x' },
-      });
-      const other = { key: 'example.com/other', effect: 'NoExecute' };
-      const { metadata } = await register('joins', {
-        spec: { taints: [other, TAINT] },
-        status: { addresses: [{ type: 'Hostname', address: 'joins' }] },
       });
       const node = await initialized('joins');
       expect(node.spec.providerID).toBe('fake://joins');

@@ -51,7 +51,7 @@ test('three new Nodes are initialized from a few listings, and mirrored', async 
     });
     expect(mirror.spec).toEqual({ provider: 'local', nodeName: name, providerID: instance?.providerID });
     expect(mirror.status).toMatchObject({ id: instance?.id, state: 'Running', type: 'local.large', zone: 'zone-b', region: 'local' });
-    expect((await scene.events('Node', name)).map(({ reason }) => reason)).toContain('Synced');
+    await scene.until('the Event', async () => (await scene.events('Node', name)).some(({ reason }) => reason === 'Synced'));
   }
   await scene.until('the CloudProvider to count them', async () => (await scene.provider())?.status?.nodes === 3);
   const { calls } = await cluster.operatorCalls();

@@ -111,10 +111,9 @@ describe('the node loops against a real API server', () => {
     test('a Node that joins gets providerID, labels and addresses, and loses the taint', async () => {
       const other = { key: 'example.com/other', effect: 'NoExecute' };
       const { metadata } = await register('joins', {
-        spec: { taints: [other, TAINT] },
+        spec: { taints: [other] },
         status: { addresses: [{ type: 'Hostname', address: 'joins' }] },
       });
-      // After the kubelet's part is written: the loop writes the addresses once, from what it sees then.
       fleet.add('joins', {
         addresses: [
           { type: 'InternalIP', address: '192.0.2.21' },
@@ -122,6 +121,8 @@ describe('the node loops against a real API server', () => {
         ],
         additionalLabels: { 'example.com/rack': 'r1', 'node.kubernetes.io/no': 'x' },
       });
+      // The taint comes once the kubelet's part is written: the loop writes the addresses once, from what it sees then.
+      await loops.client.patch(NODES, 'joins', 'merge', { spec: { taints: [other, TAINT] } });
       const node = await initialized('joins');
       expect(node.spec.providerID).toBe('fake://joins');
       expect(node.spec.taints?.map(({ key }) => key)).toContain('example.com/other');

@@ -5,7 +5,8 @@ export type ErrorCode =
   | 'Credentials' // a person must repair credentials or permissions
   | 'Quota' // a limit of the cloud is reached
   | 'Invalid' // the input can never work as it is
-  | 'Conflict' // somebody else holds or changed the thing
+  | 'Taken' // what was asked for by name belongs to somebody else
+  | 'Conflict' // somebody else changed or holds the thing at this moment
   | 'NotFound' // the thing is not there
   | 'Canceled' // we stopped it ourselves
   | 'Unknown';
@@ -23,6 +24,9 @@ export interface ErrorDetail {
   reason?: string;
   cause?: unknown;
 }
+
+/** Classes of failure that only a person can mend. */
+const TERMINAL: readonly ErrorCode[] = ['Invalid', 'Credentials', 'Quota', 'Taken'];
 
 /** The only error class that crosses a folder's border. */
 export class OperatorError extends Error {
@@ -46,7 +50,7 @@ export class OperatorError extends Error {
 
   /** True where only a person can help: the object becomes Stalled. */
   get terminal(): boolean {
-    return this.code === 'Invalid' || this.code === 'Credentials' || this.code === 'Quota';
+    return TERMINAL.includes(this.code);
   }
 }
 

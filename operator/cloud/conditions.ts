@@ -102,6 +102,8 @@ export function reasonOf(code: ErrorCode): string {
       return 'QuotaExceeded';
     case 'Invalid':
       return 'Invalid';
+    case 'Taken':
+      return 'Taken';
     case 'Conflict':
       return 'Conflict';
     case 'NotFound':

@@ -18,7 +18,7 @@ export interface TrialResult<C, R> {
 }
 
 /** Failures that a candidate can be the cause of; the others (cloud away, throttled, credentials, stopped) are nobody's. */
-const BLAMABLE: readonly ErrorCode[] = ['Invalid', 'Conflict', 'Quota', 'Unknown'];
+const BLAMABLE: readonly ErrorCode[] = ['Invalid', 'Taken', 'Conflict', 'Quota', 'Unknown'];
 
 /**
  * Brings a stack to as many of its candidates as the cloud takes: the failing ones are named by the provider, or found by bisection, and left out

@@ -12,6 +12,8 @@ const BACK_OFF: Record<ErrorCode, BackOffLimits> = {
   // Only a person can help: what they change is tried at once.
   Quota: { baseMs: 5 * MINUTE, maxMs: 5 * MINUTE },
   Invalid: { baseMs: 5 * MINUTE, maxMs: 5 * MINUTE },
+  // Whoever has it may give it up.
+  Taken: { baseMs: SECOND, maxMs: MINUTE },
   Conflict: { baseMs: SECOND / 4, maxMs: MINUTE },
   NotFound: { baseMs: SECOND, maxMs: MINUTE },
   Canceled: { baseMs: SECOND, maxMs: 10 * SECOND },

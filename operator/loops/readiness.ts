@@ -7,6 +7,7 @@ const FAILURES = new Set([
   'CredentialsRefused',
   'QuotaExceeded',
   'Invalid',
+  'Taken',
   'Conflict',
   'NotFound',
   'UpdateFailed',

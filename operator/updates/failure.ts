@@ -28,9 +28,6 @@ const PHRASES: readonly [RegExp, ErrorCode][] = [
   [/timeout|timed out|connection (refused|reset)|unavailable|temporar|\b50[0234]\b|EOF/i, 'Transient'],
 ];
 
-/** Only one of several errors is reported: first the ones that only a person can repair, then the one with the longest wait. */
-const TERMINAL: readonly ErrorCode[] = ['Credentials', 'Invalid', 'Quota'];
-
 /** Turns everything known about a failed update into the one error that the operator acts on. Pure. */
 export function classifyFailure(evidence: FailureEvidence): OperatorError {
   const { stack, refusal, canceled, program, resources } = evidence;
@@ -64,10 +61,11 @@ export function codeOfWords(text: string): ErrorCode {
   return PHRASES.find(([pattern]) => pattern.test(text))?.[1] ?? 'Unknown';
 }
 
+/** Only one of several errors is reported: first the ones that only a person can repair, then the one with the longest wait. */
 function worst(resources: FailureEvidence['resources']): FailureEvidence['resources'][number] | undefined {
   const rank = ({ error }: FailureEvidence['resources'][number]): number => {
     if (error.code === 'Canceled') return 3;
-    return TERMINAL.includes(error.code) ? 0 : error.code === 'Throttled' ? 1 : 2;
+    return error.terminal ? 0 : error.code === 'Throttled' ? 1 : 2;
   };
   return [...resources].sort((a, b) => rank(a) - rank(b) || (b.error.retryAfterMs ?? 0) - (a.error.retryAfterMs ?? 0))[0];
 }

@@ -9,7 +9,7 @@ const CLASSES: Record<ApiError['code'], ErrorCode> = {
   NameTaken: 'Conflict',
   InUse: 'Conflict',
   EtagMismatch: 'Conflict',
-  AddressInUse: 'Conflict',
+  AddressInUse: 'Taken',
   TokenMismatch: 'Conflict',
   Throttled: 'Throttled',
   QuotaExceeded: 'Quota',

@@ -14,6 +14,7 @@ const STATUS: Record<ErrorCode, status> = {
   Credentials: status.PERMISSION_DENIED,
   Quota: status.RESOURCE_EXHAUSTED,
   Invalid: status.INVALID_ARGUMENT,
+  Taken: status.ALREADY_EXISTS,
   Conflict: status.ABORTED,
   NotFound: status.NOT_FOUND,
   Canceled: status.CANCELLED,

@@ -86,7 +86,7 @@ describe('the client of the local cloud', () => {
     [403, 'Forbidden', 'Credentials'],
     [403, 'QuotaExceeded', 'Quota'],
     [409, 'NameTaken', 'Conflict'],
-    [409, 'AddressInUse', 'Conflict'],
+    [409, 'AddressInUse', 'Taken'],
     [409, 'TokenMismatch', 'Conflict'],
     [412, 'EtagMismatch', 'Conflict'],
     [400, 'InvalidArgument', 'Invalid'],

@@ -132,9 +132,9 @@ describe('told on the Service, while the last good load balancer keeps serving',
     {
       what: 'an address that somebody else has',
       change: { spec: { loadBalancerIP: '10.201.0.77' } },
-      reason: 'Conflict',
+      reason: 'Taken',
       message: /10\.201\.0\.77.*(holder|Ask for another address)/,
-      loadBalancer: 'InProgress',
+      loadBalancer: 'Failed',
     },
     {
       what: 'an annotation that does not parse',

@@ -40,7 +40,7 @@ test('a quota that is reached stalls the object with the remedy, and it goes on 
 });
 
 test('what fails is tried again after a growing pause, and goes on saying why meanwhile', async () => {
-  await scene.faults({ match: { verb: 'create', collection: 'loadbalancers' }, act: { status: 409, code: 'AddressInUse' } });
+  await scene.faults({ match: { verb: 'create', collection: 'loadbalancers' }, act: { status: 409, code: 'InUse' } });
   await cluster.apply(serviceOf('again'));
   await scene.acted(0, 1);
   const startedAt = performance.now();

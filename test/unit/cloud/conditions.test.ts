@@ -55,6 +55,7 @@ describe('verdictOfError', () => {
     ['Invalid', 'Stalled', 'Invalid'],
     ['Credentials', 'Stalled', 'CredentialsRefused'],
     ['Quota', 'Stalled', 'QuotaExceeded'],
+    ['Taken', 'Stalled', 'Taken'],
     ['Transient', 'Reconciling', 'CloudUnavailable'],
     ['Throttled', 'Reconciling', 'Throttled'],
     ['Conflict', 'Reconciling', 'Conflict'],

@@ -1,4 +1,5 @@
 import type { JsonObject } from '../operator/base/json';
+import type { TargetGroup } from './provider';
 import type { CallGate } from './call-gate';
 import type { ResourceProvider } from './resource-provider/resource-provider';
 
@@ -24,6 +25,11 @@ export interface UpdateContext {
   clusterID: string;
   /** Throws OperatorError Canceled when this update may not write any more: the last statement before each cloud write. */
   assertValid(): void;
+  /**
+   * Has the members path register the members of a new target group, and waits for it. Absent where nothing keeps members.
+   * @throws OperatorError when they can't be registered
+   */
+  syncTargets?(group: TargetGroup): Promise<void>;
   /** Counts one cloud call, for the attempt's record. */
   countCall(verb: string): void;
   /** The account's limits: passed before each cloud call. Absent where no operator is at the other end. */

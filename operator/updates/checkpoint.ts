@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { MEMBERS_READY } from '../../providers/resource-provider/members-ready';
 import type { StackResource } from '../../crds';
 import type { Json, JsonObject } from '../base/json';
 
@@ -52,9 +53,9 @@ export function nameOfUrn(urn: string): string {
   return urn.split('::').slice(3).join('::');
 }
 
-/** True for what stands for something in a cloud: custom, and not a provider. */
+/** True for what stands for something in a cloud: custom, neither a provider nor a barrier of ours. */
 export function isCloudResource(resource: CheckpointResource): boolean {
-  return resource.custom && !resource.type.startsWith(PROVIDER_PREFIX);
+  return resource.custom && !resource.type.startsWith(PROVIDER_PREFIX) && !resource.type.endsWith(MEMBERS_READY);
 }
 
 /** The living cloud resources, as CloudStack shows them. */

@@ -223,6 +223,7 @@ export class UpdateEngine implements Updates {
           writes.push(writing);
           return writing;
         },
+        syncTargets: async (group) => hooks.syncTargets?.(group),
         account,
         priority: update.inputs === undefined ? 'First' : 'Change',
         onEvent: (event) => {

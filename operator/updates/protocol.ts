@@ -3,6 +3,7 @@ import type { CallOutcome } from '../../providers/call-gate';
 import type { ErrorCode } from '../base/errors';
 import { OperatorError } from '../base/errors';
 import type { JsonObject } from '../base/json';
+import type { TargetGroup } from '../../providers/provider';
 import type { Keyring } from './state/keyring';
 import type { StackRecord } from './state/stack-record';
 import type { StoredStack } from './state/state-store';
@@ -48,6 +49,8 @@ export type WorkerCommand =
   | { type: 'validity'; validUntil: number }
   /** The answer to a `store` event: the new version of the stack, or why it was not written. */
   | { type: 'stored'; call: number; version?: string; error?: WireError }
+  /** The answer to a `syncTargets` event. */
+  | { type: 'targetsSynced'; call: number; error?: WireError }
   /** Ends the running update gracefully: the step in flight finishes and is stored. */
   | { type: 'cancel'; reason: string }
   /** The account's limits allow these cloud calls, */
@@ -63,6 +66,8 @@ export type WorkerEvent =
   | { type: 'diagnostic'; id: string; severity: 'error' | 'warning' | 'info'; message: string; urn?: string }
   /** Writes the stack's state, or removes it where there is no record; conditional on the version `expected`. */
   | { type: 'store'; id: string; call: number; record?: StackRecord; expected?: string }
+  /** Asks for the members of a new target group, and waits for the answer. */
+  | { type: 'syncTargets'; id: string; call: number; group: TargetGroup }
   /** Asks to make cloud calls, numbered within the update. */
   | { type: 'acquire'; id: string; calls: { call: number; verb: string }[] }
   /** A granted call has ended, or is not wanted any more. */
@@ -72,6 +77,7 @@ export type WorkerEvent =
   | { type: 'failed'; id: string; error: WireError; rssBytes: number; tainted: boolean };
 
 export type DoneEvent = Extract<WorkerEvent, { type: 'done' }>;
+export type SyncTargetsEvent = Extract<WorkerEvent, { type: 'syncTargets' }>;
 export type StoreEvent = Extract<WorkerEvent, { type: 'store' }>;
 export type FailedEvent = Extract<WorkerEvent, { type: 'failed' }>;
 

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
+import type { TargetGroup } from '../../providers/provider';
 import type { Clock } from '../base/clock';
 import { OperatorError, toOperatorError } from '../base/errors';
 import type { Logger } from '../base/log';
@@ -16,6 +17,7 @@ import {
   fromWire,
   hostMonotonic,
   type StoreEvent,
+  type SyncTargetsEvent,
   toWire,
   type UpdateRequest,
   type WorkerCommand,
@@ -51,6 +53,8 @@ export interface RunOptions {
   onEvent: (event: WorkerEvent) => void;
   /** Writes the stack's state. @returns its new version; undefined when it was removed */
   store: (write: StoreEvent) => Promise<string | undefined>;
+  /** Registers the members of a new target group. */
+  syncTargets: (group: TargetGroup) => Promise<void>;
 }
 
 /** A worker may write for this long after the operator last said so: less than what a lease lasts beyond its renew deadline. */
@@ -226,6 +230,7 @@ export class WorkerProcess {
     const running = this.#running;
     if (running === undefined || !('id' in event) || event.id !== running.request.id) return;
     if (event.type === 'store') return this.#store(running.options, event);
+    if (event.type === 'syncTargets') return this.#syncTargets(running.options, event);
     running.calls.take(event);
     if (event.type === 'started') this.#engineStarted(running, event.enginePid);
     running.options.onEvent(event);
@@ -238,6 +243,13 @@ export class WorkerProcess {
     options.store(write).then(
       (version) => this.#send({ type: 'stored', call, ...(version === undefined ? {} : { version }) }),
       (thrown: unknown) => this.#send({ type: 'stored', call, error: toWire(toOperatorError(thrown)) }),
+    );
+  }
+
+  #syncTargets(options: RunOptions, { call, group }: SyncTargetsEvent): void {
+    options.syncTargets(group).then(
+      () => this.#send({ type: 'targetsSynced', call }),
+      (thrown: unknown) => this.#send({ type: 'targetsSynced', call, error: toWire(toOperatorError(thrown)) }),
     );
   }
 

@@ -18,9 +18,10 @@ export interface RenderedListener {
   pool: { name: string; healthCheck: PoolHealthCheck; drainMs: number };
 }
 
-/** Upstream's name for a load balancer (contract 1.3, DefaultLoadBalancerName). */
-export function cloudName(ownerUID: string): string {
-  return `a${ownerUID.replaceAll('-', '')}`.slice(0, NAME_LENGTH);
+/** Upstream's name for a load balancer (contract 1.3, DefaultLoadBalancerName); later generations bear their number. */
+export function cloudName(ownerUID: string, generation = 0): string {
+  const name = `a${ownerUID.replaceAll('-', '')}`.slice(0, NAME_LENGTH);
+  return generation === 0 ? name : `${name}-g${generation}`;
 }
 
 /** Pools are named after protocol and port, not after the listener's name: renaming a Service port moves no members. */

@@ -2,7 +2,8 @@ import { z } from 'zod';
 import type { CloudLoadBalancerSpec } from '../../crds';
 import type { OperatorError } from '../../operator/base/errors';
 import type { JsonObject } from '../../operator/base/json';
-import type { LoadBalancerInput, LoadBalancerResult, LoadBalancers } from '../provider';
+import type { LoadBalancerInput, LoadBalancerResult, LoadBalancers, Replacement } from '../provider';
+import { generationsOf, marksOf, type Generation } from './generations';
 import { cloudName, renderListener, renderSourceRanges, type RenderedListener } from './listeners';
 import { membersAtFault, renderShared, type RenderedSharedLoadBalancer } from './shared-load-balancers';
 import { validateLoadBalancer } from './validation';
@@ -19,6 +20,10 @@ export interface RenderedLoadBalancer {
   addresses: RenderedAddress[];
   listeners: RenderedListener[];
   sourceRanges: string[];
+  /** It has replaced an earlier generation: it takes no traffic before its members are registered. */
+  afterMembers?: true;
+  /** An earlier generation, kept for clients that still have its address. */
+  retiring?: true;
 }
 
 export interface RenderedAddress {
@@ -60,8 +65,9 @@ export class LocalLoadBalancers implements LoadBalancers {
   validate = validateLoadBalancer;
 
   render(_stack: string, inputs: LoadBalancerInput[]): JsonObject {
-    const owned = inputs.filter(({ spec }) => spec.placement === undefined);
-    const loadBalancers = owned.sort((a, b) => (a.uid < b.uid ? -1 : 1)).map(renderOne);
+    const all = generationsOf(inputs);
+    const owned = all.filter(({ input }) => input.spec.placement === undefined);
+    const loadBalancers = owned.map(renderOne).sort((a, b) => (`${a.uid} ${a.name}` < `${b.uid} ${b.name}` ? -1 : 1));
     const shared = renderShared(inputs, this.scope);
     const rendered: RenderedStack = { loadBalancers, ...(shared.length > 0 && { shared }) };
     return rendered as unknown as JsonObject;
@@ -71,11 +77,22 @@ export class LocalLoadBalancers implements LoadBalancers {
     return membersAtFault(error, inputs, this.scope);
   }
 
+  /** The scheme is fixed when a load balancer is made. An address that was asked for can't be on two at once. */
+  replacement(accepted: LoadBalancerInput, wanted: LoadBalancerInput): Replacement | undefined {
+    const [before, after] = [accepted.spec, wanted.spec];
+    if (before.scheme === after.scheme) return undefined;
+    const why = `the change of spec.scheme from ${before.scheme} to ${after.scheme} replaces the load balancer`;
+    const once = (after.addresses ?? []).filter((address) => before.addresses?.includes(address));
+    if (once.length === 0) return { why, gap: false };
+    return { why: `${why}, delete first, with a gap in traffic, because ${once.join(', ')} can't be used twice`, gap: true };
+  }
+
   results = results;
 }
 
-function renderOne({ uid, ownerUID, namespace, name: objectName, spec }: LoadBalancerInput): RenderedLoadBalancer {
-  const name = cloudName(ownerUID);
+function renderOne({ input, retiring }: Generation): RenderedLoadBalancer {
+  const { uid, ownerUID, namespace, name: objectName, spec, generation } = input;
+  const name = cloudName(ownerUID, generation);
   return {
     uid,
     ownerUID,
@@ -85,6 +102,7 @@ function renderOne({ uid, ownerUID, namespace, name: objectName, spec }: LoadBal
     addresses: renderAddresses(name, spec),
     listeners: spec.listeners.map((listener) => renderListener(name, listener, spec)).sort((a, b) => (a.name < b.name ? -1 : 1)),
     sourceRanges: renderSourceRanges(spec),
+    ...marksOf({ input, retiring }),
   };
 }
 

@@ -5,6 +5,8 @@ import type { RenderedRoute } from './routes';
 import { address, type AddressInputs } from './resources/address';
 import { loadBalancer, type LoadBalancerInputs } from './resources/load-balancer';
 import { route, type RouteInputs } from './resources/route';
+import { MEMBERS_READY, type MembersReadyInputs } from '../resource-provider/members-ready';
+import type { RenderedListener } from './listeners';
 import { listenersOf, type RenderedMember, type RenderedSharedLoadBalancer } from './shared-load-balancers';
 import { targetPool, type TargetPoolInputs } from './resources/target-pool';
 
@@ -34,6 +36,15 @@ class LoadBalancer extends pulumi.CustomResource {
   }
 }
 
+/** The members of a pool are registered once this is made. */
+class MembersReady extends pulumi.CustomResource {
+  declare readonly group: pulumi.Output<string>;
+
+  constructor(name: string, args: Args<MembersReadyInputs>) {
+    super(`local${MEMBERS_READY}`, name, args);
+  }
+}
+
 class Route extends pulumi.CustomResource {
   constructor(name: string, args: Args<RouteInputs>) {
     super(route.token, name, args);
@@ -41,27 +52,43 @@ class Route extends pulumi.CustomResource {
 }
 
 type Inputs = Partial<RenderedStack> & { routes?: RenderedRoute[] };
-type Published = pulumi.Output<PublishedLoadBalancer>;
+
+/** What one generation of a load balancer publishes. */
+interface Published {
+  uid: string;
+  retiring: boolean;
+  addresses: pulumi.Output<string>[];
+  pools: PublishedPool[];
+}
+
+interface PublishedPool {
+  id: pulumi.Output<string>;
+  port: number;
+}
 
 /**
  * The program of every stack: `inputs` are what `LoadBalancers.render` or `Routes.render` gave.
  * @returns the stack's outputs: a PublishedLoadBalancer for each UID
  */
-export function program(inputs: JsonObject): Promise<Record<string, Published>> {
+export function program(inputs: JsonObject): Promise<Record<string, pulumi.Output<PublishedLoadBalancer>>> {
   const { loadBalancers = [], shared = [], routes = [] } = inputs as Inputs;
   routes.forEach(({ uid, ...args }) => new Route(args.name, { ...args, ownerUID: uid }));
-  const own = loadBalancers.map((input): [string, Published] => [input.uid, declare(input)]);
-  return Promise.resolve(Object.fromEntries([...own, ...shared.flatMap(declareShared)]));
+  const published = [...loadBalancers.map(declare), ...shared.flatMap(declareShared)];
+  const uids = [...new Set(published.map(({ uid }) => uid))];
+  return Promise.resolve(Object.fromEntries(uids.map((uid) => [uid, outputsOf(published.filter((one) => one.uid === uid))])));
+}
+
+/** The newest generation's addresses, and the pools of all. */
+function outputsOf(generations: Published[]): pulumi.Output<PublishedLoadBalancer> {
+  const addresses = generations.filter(({ retiring }) => !retiring).flatMap((generation) => generation.addresses);
+  return pulumi.output({ addresses, pools: generations.flatMap(({ pools }) => pools) });
 }
 
 /** Addresses and pools first, side by side; the load balancer waits for their ids, and is deleted before them. */
-function declare({ ownerUID, owner, name, ...input }: RenderedLoadBalancer): Published {
+function declare({ uid, ownerUID, owner, name, ...input }: RenderedLoadBalancer): Published {
   const common = { ownerUID, owner };
   const addresses = input.addresses.map((args) => new Address(args.name, { ...args, ...common }));
-  const listeners = input.listeners.map(({ pool, nodePort, ...listener }) => {
-    const { id } = new TargetPool(pool.name, { ...pool, protocol: listener.protocol, ...common });
-    return { args: { ...listener, poolID: id }, published: { id, port: nodePort } };
-  });
+  const listeners = input.listeners.map((listener) => declareListener(listener, common, input.afterMembers));
   new LoadBalancer(name, {
     name,
     ...common,
@@ -70,20 +97,21 @@ function declare({ ownerUID, owner, name, ...input }: RenderedLoadBalancer): Pub
     listeners: listeners.map(({ args }) => args),
     sourceRanges: input.sourceRanges,
   });
-  return pulumi.output({ addresses: addresses.map(({ ip }) => ip), pools: listeners.map(({ published }) => published) });
+  const pools = listeners.map(({ pool }) => pool);
+  return { uid, retiring: input.retiring === true, addresses: addresses.map(({ ip }) => ip), pools };
 }
 
 /** As `declare`, for all who share it; each gets the addresses and pools of its own. */
-function declareShared(shared: RenderedSharedLoadBalancer): [string, Published][] {
+function declareShared(shared: RenderedSharedLoadBalancer): Published[] {
   const { name, ownerUID, owner, scheme } = shared;
   const addresses = new Map(shared.addresses.map((args) => [args.name, new Address(args.name, { ...args, ownerUID, owner })]));
   const addressesOf = (member: RenderedMember): Address[] => member.addresses.flatMap((address) => addresses.get(address) ?? []);
-  const listeners = listenersOf(shared).map(({ member, listener: { pool, nodePort, ...listener } }) => {
-    const { uid, sourceRanges } = member;
+  const listeners = listenersOf(shared).map(({ member, listener }) => {
+    const { sourceRanges } = member;
     const common = { ownerUID: member.ownerUID, owner: member.owner };
-    const { id } = new TargetPool(pool.name, { ...pool, protocol: listener.protocol, ...common });
+    const { args, pool } = declareListener(listener, common, member.afterMembers);
     const addressIDs = pulumi.all(addressesOf(member).map((address) => address.id));
-    return { uid, args: { ...listener, poolID: id, addressIDs, sourceRanges, ...common }, published: { id, port: nodePort } };
+    return { member, args: { ...args, addressIDs, sourceRanges, ...common }, pool };
   });
   new LoadBalancer(name, {
     ...{ name, ownerUID, owner, scheme },
@@ -92,7 +120,18 @@ function declareShared(shared: RenderedSharedLoadBalancer): [string, Published][
     sourceRanges: [],
   });
   return shared.members.map((member) => {
-    const pools = listeners.filter(({ uid }) => uid === member.uid).map(({ published }) => published);
-    return [member.uid, pulumi.output({ addresses: addressesOf(member).map(({ ip }) => ip), pools })];
+    const pools = listeners.filter((listener) => listener.member === member).map(({ pool }) => pool);
+    return { uid: member.uid, retiring: member.retiring === true, addresses: addressesOf(member).map(({ ip }) => ip), pools };
   });
+}
+
+/** A listener with its pool; after a replacement it waits until the pool has its members. */
+function declareListener(
+  { pool, nodePort, ...listener }: RenderedListener,
+  common: { ownerUID: string; owner: string },
+  afterMembers: true | undefined,
+): { args: Args<LoadBalancerInputs['listeners'][number]>; pool: PublishedPool } {
+  const { id } = new TargetPool(pool.name, { ...pool, protocol: listener.protocol, ...common });
+  const poolID = afterMembers === undefined ? id : new MembersReady(pool.name, { group: id, port: nodePort }).group;
+  return { args: { ...listener, poolID }, pool: { id, port: nodePort } };
 }

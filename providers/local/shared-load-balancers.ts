@@ -1,6 +1,7 @@
 import type { OperatorError } from '../../operator/base/errors';
 import { hashJson } from '../../operator/base/json';
 import type { LoadBalancerInput } from '../provider';
+import { generationsOf, marksOf, type Generation } from './generations';
 import { cloudName, renderListener, renderSourceRanges, type RenderedListener } from './listeners';
 import type { NameScope, RenderedAddress } from './load-balancers';
 
@@ -32,15 +33,18 @@ export interface RenderedMember {
   /** Listeners, each under the name of its pool: unique among all members. */
   listeners: RenderedListener[];
   sourceRanges: string[];
+  /** As of RenderedLoadBalancer. */
+  afterMembers?: true;
+  retiring?: true;
 }
 
 /** Everything that names a placement, rendered. Pure. */
 export function renderShared(inputs: LoadBalancerInput[], scope: NameScope): RenderedSharedLoadBalancer[] {
-  const groups = new Map<string, LoadBalancerInput[]>();
-  for (const input of [...inputs].sort((a, b) => (a.uid < b.uid ? -1 : 1))) {
-    if (input.spec.placement === undefined) continue;
-    const name = sharedName(input, scope);
-    groups.set(name, [...(groups.get(name) ?? []), input]);
+  const groups = new Map<string, Generation[]>();
+  for (const generation of generationsOf([...inputs].sort((a, b) => (a.uid < b.uid ? -1 : 1)))) {
+    if (generation.input.spec.placement === undefined) continue;
+    const name = sharedName(generation.input, scope);
+    groups.set(name, [...(groups.get(name) ?? []), generation]);
   }
   return [...groups].sort(([a], [b]) => (a < b ? -1 : 1)).flatMap(([name, members]) => renderGroup(name, members));
 }
@@ -77,10 +81,10 @@ function whoAskedFor(address: string, { addresses, members }: RenderedSharedLoad
   return asked ? members.filter((member) => member.addresses.includes(address)).map(({ uid }) => uid) : [];
 }
 
-function renderGroup(name: string, inputs: LoadBalancerInput[]): RenderedSharedLoadBalancer[] {
-  const [first] = inputs;
+function renderGroup(name: string, generations: Generation[]): RenderedSharedLoadBalancer[] {
+  const first = generations[0]?.input;
   if (first === undefined) return [];
-  const addresses = inputs.map(({ spec }) => addressOf(name, spec.addresses?.[0]));
+  const addresses = generations.map(({ input }) => addressOf(name, input.spec.addresses?.[0]));
   const unique = [...new Map(addresses.map((address) => [address.name, address])).values()];
   return [
     {
@@ -89,14 +93,15 @@ function renderGroup(name: string, inputs: LoadBalancerInput[]): RenderedSharedL
       owner: `placement ${placementOf(first)}`,
       scheme: first.spec.scheme,
       addresses: unique.sort((a, b) => (a.name < b.name ? -1 : 1)),
-      members: inputs.map((input) => renderMember(input, addressOf(name, input.spec.addresses?.[0]).name)),
+      members: generations.map((generation) => renderMember(generation, addressOf(name, generation.input.spec.addresses?.[0]).name)),
     },
   ];
 }
 
-function renderMember({ uid, ownerUID, namespace, name, spec }: LoadBalancerInput, address: string): RenderedMember {
+function renderMember(of: Generation, address: string): RenderedMember {
+  const { uid, ownerUID, namespace, name, spec, generation } = of.input;
   const listeners = spec.listeners.map((listener) => {
-    const rendered = renderListener(cloudName(ownerUID), listener, spec);
+    const rendered = renderListener(cloudName(ownerUID, generation), listener, spec);
     return { ...rendered, name: rendered.pool.name };
   });
   return {
@@ -106,6 +111,7 @@ function renderMember({ uid, ownerUID, namespace, name, spec }: LoadBalancerInpu
     addresses: [address],
     listeners: listeners.sort((a, b) => (a.name < b.name ? -1 : 1)),
     sourceRanges: renderSourceRanges(spec),
+    ...marksOf(of),
   };
 }
 

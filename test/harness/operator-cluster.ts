@@ -92,6 +92,10 @@ export class OperatorCluster {
     return readFile(this.tokenFile, 'utf8');
   }
 
+  get cloudEndpoint(): string {
+    return this.dev.cloud.endpoint;
+  }
+
   get operatorURL(): string {
     return `http://127.0.0.1:${this.options.port}`;
   }

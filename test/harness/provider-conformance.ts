@@ -76,6 +76,10 @@ class Suite {
   cloud!: Cloud;
   valid = true;
   counted = 0;
+  /** Target groups whose members an update asked for. */
+  synced: string[] = [];
+  /** Why members can't be registered. */
+  syncFailure: OperatorError | undefined;
   private readonly runners: ProgramRunner[] = [];
   private serial = 0;
 
@@ -93,6 +97,8 @@ class Suite {
 
   async clean(): Promise<void> {
     this.valid = true;
+    this.synced = [];
+    this.syncFailure = undefined;
     await this.under.control.healthy();
     for (const runner of this.runners.splice(0)) await runner.destroy();
   }
@@ -121,6 +127,11 @@ class Suite {
         if (!this.valid) throw new OperatorError('Canceled', 'the lease is gone');
       },
       countCall: () => void this.counted++,
+      syncTargets: ({ id }) => {
+        if (this.syncFailure !== undefined) return Promise.reject(this.syncFailure);
+        this.synced.push(id);
+        return Promise.resolve();
+      },
     };
     const runner = new ProgramRunner(this.under.worker, this.under.worker.resourceProviders(this.cloud.workerSettings(), context), stack);
     this.runners.push(runner);
@@ -358,6 +369,34 @@ function describeResources(suite: Suite): void {
     runner.restore([]);
     await runner.up(suite.render(stack, input));
     expectSame(await suite.discovered(stack), runner.checkpoint());
+  });
+
+  test('P-31: a new generation stands beside the old one, behind a barrier of its members, and goes on alone', async () => {
+    const loadBalancers = suite.cloud.loadBalancers!;
+    const { changes } = suite.under;
+    if (changes.replacing === undefined || loadBalancers.replacement === undefined) return;
+    const { input, stack, runner, outputs } = await suite.standing(2);
+    const wanted = { ...input, spec: changes.replacing(input.spec), generation: 1 };
+    expect(loadBalancers.replacement(input, input)).toBeUndefined();
+    expect(loadBalancers.replacement(input, wanted)).toMatchObject({ gap: false });
+    const before = loadBalancers.results(outputs, input.uid)!;
+    const old = ids(runner.checkpoint());
+    const both = suite.render(stack, { ...wanted, retiring: { input } });
+
+    suite.syncFailure = new OperatorError('Conflict', 'no members today');
+    await expectError('Conflict', runner.up(both));
+    expect(ids(runner.checkpoint())).toEqual(expect.arrayContaining(old));
+    suite.syncFailure = undefined;
+    const during = loadBalancers.results(await runner.up(both), input.uid)!;
+    expect(ids(await suite.discovered(stack))).toEqual(expect.arrayContaining(old));
+    expect(during.ingress).not.toEqual(before.ingress);
+    expect(ids(during.targetGroups)).toEqual([...new Set([...ids(before.targetGroups), ...suite.synced])].sort());
+    expect(suite.synced).toHaveLength(2);
+
+    const after = loadBalancers.results(await runner.up(suite.render(stack, wanted)), input.uid)!;
+    expect(after.ingress).toEqual(during.ingress);
+    expect(ids(after.targetGroups)).toEqual([...suite.synced].sort());
+    expect(ids(await suite.discovered(stack)).filter((id) => old.includes(id))).toEqual([]);
   });
 }
 

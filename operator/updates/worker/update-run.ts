@@ -10,6 +10,7 @@ import { classifyFailure } from '../failure';
 import type { PreviewResult, Timings, UpdateRequest, WorkerCommand, WorkerEvent } from '../protocol';
 import { operationsOf } from '../plan';
 import type { ChangeCounts } from '../update';
+import { ChannelMembers } from './channel-members';
 import { ChannelStore } from './channel-store';
 import { SecretsCipher } from './endpoint/secrets';
 import type { StateEndpoint } from './endpoint/endpoint';
@@ -47,6 +48,7 @@ export class UpdateRun {
   readonly #events: EngineEvents;
   readonly #steps = new PreviewSteps();
   readonly #store: ChannelStore;
+  readonly #members: ChannelMembers;
   readonly #startedAt = performance.now();
   readonly #timings: Timings = { preparedMs: 0, programMs: 0, engineMs: 0, totalMs: 0 };
   #canceled: string | undefined;
@@ -61,6 +63,7 @@ export class UpdateRun {
   ) {
     this.#events = new EngineEvents(request.id, context.emit);
     this.#store = new ChannelStore(request.id, context.emit);
+    this.#members = new ChannelMembers(request.id, context.emit);
     this.calls = new RemoteGate(request.id, context.emit);
   }
 
@@ -84,6 +87,11 @@ export class UpdateRun {
     this.#store.take(answer);
   }
 
+  /** The operator's answer to a request for members. */
+  targetsSynced(answer: Extract<WorkerCommand, { type: 'targetsSynced' }>): void {
+    this.#members.take(answer);
+  }
+
   /** @throws OperatorError the failure, classed */
   async execute(): Promise<RunResult> {
     const servers: ResourceProviderServer[] = [];
@@ -96,6 +104,7 @@ export class UpdateRun {
         stack: this.request.stack,
         clusterID: this.request.clusterID,
         assertValid: () => this.context.validity.assertValid(),
+        syncTargets: (group) => this.#members.sync(group),
         countCall: (verb) => void this.#callCounts.set(verb, (this.#callCounts.get(verb) ?? 0) + 1),
         calls: this.calls,
       });

@@ -1,3 +1,4 @@
+import { membersReady } from '../../resource-provider/members-ready';
 import type { ResourceType } from '../../resource-provider/resource-provider';
 import type { UpdateContext } from '../../worker-module';
 import type { LocalCloudClient } from '../client';
@@ -14,5 +15,6 @@ export function resourceTypes(client: LocalCloudClient, update: UpdateContext): 
     new OwnedResource(targetPool, client, update),
     new OwnedResource(loadBalancer, client, update),
     new OwnedResource(route, client, update),
+    membersReady('local', update),
   ];
 }

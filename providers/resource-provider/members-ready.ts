@@ -1,0 +1,77 @@
+import { OperatorError } from '../../operator/base/errors';
+import type { JsonObject } from '../../operator/base/json';
+import type { UpdateContext } from '../worker-module';
+import type { ResourceType } from './resource-provider';
+
+/** Type token of a package's barriers, without the package: what stands in the state for something in a cloud never ends with it. */
+export const MEMBERS_READY = ':index:MembersReady';
+
+const DEADLINE_MS = 30_000;
+
+/** Inputs of a barrier. */
+export interface MembersReadyInputs {
+  /** The cloud's id of a target group. */
+  group: string;
+  /** The port of its members. */
+  port: number;
+}
+
+/**
+ * A barrier between a new target group and what sends traffic to it: it is there once the members path has registered the group's members
+ * (design: Replacing what carries traffic). It stands for nothing in the cloud; what needs the members takes its output `group`.
+ * @param packageName of the Pulumi package that serves it
+ * @param deadlineMs after which its create fails, and what depends on it isn't made
+ */
+export function membersReady(packageName: string, update: UpdateContext, deadlineMs = DEADLINE_MS): ResourceType {
+  const synced = async (inputs: JsonObject, urn: string, signal: AbortSignal): Promise<void> => {
+    const { group, port } = inputs as unknown as MembersReadyInputs;
+    if (update.syncTargets === undefined) {
+      throw new OperatorError('Unknown', `nobody registers the members of ${group}: the update came without a members path`, {
+        resource: urn,
+      });
+    }
+    await within(update.syncTargets({ id: group, port }), { group, urn, signal, deadlineMs });
+  };
+  return {
+    token: `${packageName}${MEMBERS_READY}`,
+    replaceOn: ['group'],
+    create: async (inputs, { urn, signal }) => {
+      await synced(inputs, urn, signal);
+      return { id: inputs.group as string, outputs: inputs };
+    },
+    read: (group) => Promise.resolve({ inputs: { group }, outputs: { group } }),
+    update: async (_id, _olds, news, { urn, signal }) => {
+      await synced(news, urn, signal);
+      return { outputs: news };
+    },
+    delete: () => Promise.resolve(),
+  };
+}
+
+interface Wait {
+  group: string;
+  urn: string;
+  signal: AbortSignal;
+  deadlineMs: number;
+}
+
+async function within(work: Promise<void>, { group, urn, signal, deadlineMs }: Wait): Promise<void> {
+  let end: () => void = () => undefined;
+  const stopped = new Promise<never>((_, reject) => {
+    const late = new OperatorError('Transient', `the members of ${group} were not registered within ${deadlineMs / 1000} s`, {
+      resource: urn,
+    });
+    const timer = setTimeout(() => reject(late), deadlineMs);
+    const abort = (): void => reject(new OperatorError('Canceled', `the update was stopped while it waited for the members of ${group}`));
+    signal.addEventListener('abort', abort, { once: true });
+    end = () => {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', abort);
+    };
+  });
+  try {
+    await Promise.race([work, stopped]);
+  } finally {
+    end();
+  }
+}

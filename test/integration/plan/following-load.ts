@@ -1,0 +1,77 @@
+import { httpGet, type LoadResult } from '../../../dev/demo/traffic';
+import { addressOf, type Scene } from '../operator/scene';
+
+const TIMEOUT_MS = 3_000;
+
+/**
+ * Constant load of clients that follow a Service as DNS would: each request goes to the address that its status had when it was last looked up,
+ * on a connection of its own.
+ */
+export class FollowingLoad {
+  private running = true;
+  private readonly result: LoadResult = { requests: 0, failures: [] };
+  private readonly addresses = new Set<string>();
+  private work: Promise<unknown> = Promise.resolve();
+  private target: { address: string; ip: string; port: number } | undefined;
+
+  constructor(
+    private readonly scene: Scene,
+    private readonly service: { name: string; port: number },
+  ) {}
+
+  async start(concurrency = 4): Promise<void> {
+    await this.lookUp();
+    const clients = Array.from({ length: concurrency }, () => this.ask());
+    this.work = Promise.all([this.follow(), ...clients]);
+  }
+
+  /** Every address that was asked, in the order in which they came. */
+  get seen(): string[] {
+    return [...this.addresses];
+  }
+
+  get requests(): number {
+    return this.result.requests;
+  }
+
+  async stop(): Promise<LoadResult> {
+    this.running = false;
+    await this.work;
+    return this.result;
+  }
+
+  private async follow(): Promise<void> {
+    while (this.running) {
+      await this.lookUp();
+      await pause(100);
+    }
+  }
+
+  /** How the address is reached from here is the data plane's affair, and asked of the cloud; clients of a real cloud need no such thing. */
+  private async lookUp(): Promise<void> {
+    const address = addressOf(await this.scene.service(this.service.name));
+    if (address === undefined || address === this.target?.address) return;
+    const { addresses, loadbalancers } = await this.scene.content();
+    const id = addresses.find(({ ip }) => ip === address)?.id ?? '';
+    const loadBalancer = loadbalancers.find(({ addressIDs }) => addressIDs.includes(id));
+    const listener = loadBalancer?.listeners.find(({ port }) => port === this.service.port)?.name;
+    const found = loadBalancer?.hostPorts.find((port) => port.listener === listener);
+    if (found === undefined) throw new Error(`the cloud has no listener ${this.service.port} at ${address}, which the status names`);
+    this.target = { address, ip: found.ip, port: found.port };
+    this.addresses.add(address);
+  }
+
+  private async ask(): Promise<void> {
+    while (this.running) {
+      this.result.requests += 1;
+      if (this.target === undefined) throw new Error('nobody knows where to ask');
+      const { address } = this.target;
+      await httpGet(this.target, TIMEOUT_MS).catch((error: Error) => this.result.failures.push(`${address}: ${error.message}`));
+      await pause(5);
+    }
+  }
+}
+
+function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}

@@ -1,0 +1,50 @@
+import { whyApproval, type ApprovalFacts } from '../../../operator/cloud/plan/approval';
+import { approvalMessage } from '../../../operator/cloud/plan/approval-message';
+import type { KubeObject } from '../../../operator/kube/object';
+
+const candidate = { uid: 'u', name: 'web', port: 81 };
+const accepted = { uid: 'u', name: 'web', port: 80 };
+const replacement = { why: 'the scheme changes', gap: false };
+
+function why(facts: Partial<ApprovalFacts<string>> = {}): string | undefined {
+  return whyApproval({ part: { object: 'o', candidate, accepted }, policy: undefined, replacement: undefined, pending: false, ...facts });
+}
+
+describe('a person is asked', () => {
+  const MANUAL = { approval: 'Manual', replace: 'Allow' } as const;
+  const ALLOW = { approval: 'Auto', replace: 'Allow' } as const;
+
+  test.each<[string, Partial<ApprovalFacts<string>>, string | undefined]>([
+    ['not for a change in place', {}, undefined],
+    ['for a replacement', { replacement }, 'the scheme changes, and spec.updatePolicy.replace is Never'],
+    ['not for a replacement that is allowed', { replacement, policy: ALLOW }, undefined],
+    ['for every change with Manual', { policy: MANUAL }, 'spec.updatePolicy.approval is Manual'],
+    ['for a creation with Manual', { policy: MANUAL, part: { object: 'o', candidate } }, 'spec.updatePolicy.approval is Manual'],
+    ['not where nothing changes', { policy: MANUAL, part: { object: 'o', candidate, accepted: candidate } }, undefined],
+    [
+      'for healing with Manual',
+      { policy: MANUAL, pending: true, part: { object: 'o', candidate, accepted: candidate } },
+      'spec.updatePolicy.approval is Manual',
+    ],
+    ['not for healing otherwise', { pending: true, part: { object: 'o', candidate, accepted: candidate } }, undefined],
+    ['not where the change waits for something else', { policy: MANUAL, part: { object: 'o', accepted } }, undefined],
+  ])('%s', (_, facts, expected) => {
+    expect(why(facts)).toBe(expected);
+  });
+
+  test('not for the end of a replacement', () => {
+    const held = { ...candidate, generation: 1, retiring: { input: accepted, until: '2026-01-01T00:00:00Z' } };
+    const left = { ...candidate, generation: 1 };
+    expect(why({ policy: MANUAL, part: { object: 'o', candidate: left, accepted: held } })).toBeUndefined();
+  });
+});
+
+test('the message says why, what, where to see it and how to approve it', () => {
+  const object = { kind: 'CloudLoadBalancer', metadata: { name: 'web', namespace: 'shop' } } as KubeObject;
+  const of = { stack: 's', object, hash: 'abc', summary: '1 to create', why: 'it is so', given: undefined };
+  expect(approvalMessage(of)).toBe(
+    'Plan abc waits for approval, since it is so: 1 to create. To see all of it: kubectl get cloudstack s -o yaml. ' +
+      'To approve it: kubectl annotate cloudloadbalancer -n shop web --overwrite cloud-operator.dev/approve=abc',
+  );
+  expect(approvalMessage({ ...of, given: 'old' })).toContain('The annotation approves old, which is not this plan.');
+});

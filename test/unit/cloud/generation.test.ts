@@ -1,0 +1,55 @@
+import { nextInput, onlyRetires, retirementIn, stamped, type GenerationalInput } from '../../../operator/cloud/plan/generation';
+import { canonicalJson } from '../../../operator/base/json';
+
+interface Input extends GenerationalInput {
+  scheme: string;
+  port: number;
+}
+
+const NOW = Date.parse('2026-01-01T00:00:00Z');
+const LATER = '2026-01-01T00:05:00Z';
+const equal = (a: unknown, b: unknown): boolean => canonicalJson(a) === canonicalJson(b);
+const input = (scheme: string, port = 80): Input => ({ uid: 'u', name: 'web', scheme, port });
+
+function next(accepted: GenerationalInput | undefined, wanted: Input, { gap = false, now = NOW } = {}): ReturnType<typeof nextInput> {
+  const replacement = (a: GenerationalInput, b: GenerationalInput) =>
+    (a as Input).scheme === (b as Input).scheme ? undefined : { why: 'the scheme', gap };
+  return nextInput(accepted, wanted, { now, replacement });
+}
+
+test('the first generation has no number, and changes in place keep it so', () => {
+  expect(next(undefined, input('A')).input).toEqual(input('A'));
+  expect(next(input('A'), input('A', 81)).input).toEqual(input('A', 81));
+});
+
+test('a replacement holds both; once it has succeeded the old one has a time to go, and goes', () => {
+  const { input: candidate, replacement } = next(input('A'), input('B'));
+  expect(candidate).toEqual({ ...input('B'), generation: 1, retiring: { input: input('A') } });
+  expect(replacement).toEqual({ why: 'the scheme', gap: false });
+  const accepted = stamped(candidate, LATER);
+  expect(accepted).toEqual({ ...candidate, retiring: { input: input('A'), until: LATER } });
+  expect(stamped(accepted, '2027-01-01T00:00:00Z')).toBe(accepted);
+  expect(retirementIn(accepted, NOW, 1)).toBe(300_000);
+
+  expect(next(accepted, input('B')).input).toEqual(accepted);
+  expect(next(accepted, input('B', 81)).input).toEqual({ ...accepted, port: 81 });
+  const after = next(accepted, input('B'), { now: Date.parse(LATER) }).input;
+  expect(after).toEqual({ ...input('B'), generation: 1 });
+  expect(onlyRetires(accepted, after, equal)).toBe(true);
+  expect(onlyRetires(accepted, { ...after, port: 81 } as Input, equal)).toBe(false);
+  expect(next(after, input('A')).input).toEqual({ ...input('A'), generation: 2, retiring: { input: after } });
+});
+
+test('a second replacement waits for the end of the first', () => {
+  const accepted = stamped(next(input('A'), input('B')).input, LATER);
+  expect(next(accepted, input('A')).waitsUntil).toBe(LATER);
+  const { input: third, waitsUntil } = next(accepted, input('A'), { now: Date.parse(LATER) });
+  expect(waitsUntil).toBeUndefined();
+  expect(third).toEqual({ ...input('A'), generation: 2, retiring: { input: { ...input('B'), generation: 1 } } });
+});
+
+test('what exists only once is replaced within its generation', () => {
+  const { input: candidate, replacement } = next({ ...input('A'), generation: 3 }, input('B'), { gap: true });
+  expect(candidate).toEqual({ ...input('B'), generation: 3 });
+  expect(replacement?.gap).toBe(true);
+});

@@ -7,9 +7,9 @@ import { createLogger, type Logger } from './base/log';
 import { CloudRegistry } from './cloud/registry';
 import { KubeClient } from './kube/client';
 import { loadKubeConfig } from './kube/kube-config';
-import { LeaseElector } from './kube/lease';
 import { NAMESPACES, SECRETS, type KubeObject } from './kube/object';
 import { Leader } from './leader';
+import { Leadership } from './leadership';
 import type { OperatorOptions } from './options';
 import { HealthChecks } from './server/health';
 import { OperatorServer } from './server/http-server';
@@ -30,6 +30,7 @@ export async function runOperator(options: OperatorOptions, signal: AbortSignal)
   const kubeConfig = loadKubeConfig(options);
   const api = new KubeClient(kubeConfig, { userAgent: `cloud-operator/${options.version}`, logger });
   const identity = `${hostname()}_${randomUUID()}`;
+  const leadership = new Leadership(api, options.leaderElection, identity, logger);
   const clusterID = await readClusterID(api, logger, signal);
   logger.info({ clusterID, identity }, 'connected to the API server');
   const stores = new Stores(api, logger);
@@ -41,7 +42,7 @@ export async function runOperator(options: OperatorOptions, signal: AbortSignal)
     readSecret: (name, key) => readSecret(api, options.namespace, name, key),
   });
   const updates = new UpdateEngine({
-    store: openStateStore(options.stateStore, api),
+    store: openStateStore(options.stateStore, leadership.api),
     tools: { pulumi: options.pulumi },
     logger: logger.child({ part: 'updates' }),
     clock: systemClock,
@@ -51,19 +52,13 @@ export async function runOperator(options: OperatorOptions, signal: AbortSignal)
     accounts,
   });
   const metrics = new Metrics();
-  const health = new HealthChecks(logger);
-  health.add(
-    'caches',
-    () => {
-      const waiting = stores.unsynced();
-      if (waiting !== undefined) throw new OperatorError('Transient', waiting);
-    },
-    ['readyz'],
-  );
+  const health = healthOf(stores, leadership, logger);
   const server = new OperatorServer({ bindAddress: options.bindAddress, port: options.port, health, metrics, logger });
-  const lead = (isValid: () => boolean, leading: AbortSignal): Promise<void> => {
+  const lead = (leading: AbortSignal): Promise<void> => {
     updates.warm();
-    return new Leader({ options, kubeConfig, api, stores, registry, updates, clusterID, identity, isValid, metrics, logger }).run(leading);
+    const { api: leaderApi, isValid } = leadership;
+    const made = { stores, registry, updates, metrics };
+    return new Leader({ ...made, options, kubeConfig, api: leaderApi, clusterID, identity, isValid, logger }).run(leading);
   };
   const end = new AbortController();
   const stopped = AbortSignal.any([signal, end.signal]);
@@ -71,8 +66,7 @@ export async function runOperator(options: OperatorOptions, signal: AbortSignal)
   try {
     const { address, port } = await server.start();
     logger.info({ address, port }, 'serving health and metrics');
-    if (options.leaderElect) await leadWithLease(api, { identity, namespace: options.namespace, health, logger }, lead, stopped);
-    else await lead(() => true, stopped);
+    await leadership.run(lead, stopped);
   } finally {
     end.abort();
     await Promise.all([filling, updates.close(), registry.close(), server.stop()]);
@@ -80,27 +74,15 @@ export async function runOperator(options: OperatorOptions, signal: AbortSignal)
   }
 }
 
-async function leadWithLease(
-  api: KubeClient,
-  who: { identity: string; namespace: string; health: HealthChecks; logger: Logger },
-  lead: (isValid: () => boolean, signal: AbortSignal) => Promise<void>,
-  signal: AbortSignal,
-): Promise<void> {
-  const { identity, namespace, health, logger } = who;
-  const elector = new LeaseElector({ api: api.withOptions({ qps: 0 }), lease: `${namespace}/cloud-operator`, identity, logger });
-  health.add('leaderElection', () => {
-    const problem = elector.problem();
-    if (problem !== undefined) throw new OperatorError('Transient', problem);
-  });
-  let lost: OperatorError | undefined;
-  await elector.run(
-    {
-      onStarted: (leading) => lead(() => systemClock.monotonic() < elector.validUntil(), leading),
-      onLost: (error) => (lost = error),
-    },
-    signal,
-  );
-  if (lost !== undefined) throw lost;
+function healthOf(stores: Stores, leadership: Leadership, logger: Logger): HealthChecks {
+  const health = new HealthChecks(logger);
+  const caches = (): void => {
+    const waiting = stores.unsynced();
+    if (waiting !== undefined) throw new OperatorError('Transient', waiting);
+  };
+  health.add('caches', caches, ['readyz']);
+  leadership.addTo(health);
+  return health;
 }
 
 /** UID of the namespace kube-system; waits for an API server that is not there yet. */

@@ -20,7 +20,8 @@ export interface OperatorOptions {
   extension?: ExtensionModule;
   clusterCIDRs: string[];
   configureCloudRoutes: boolean;
-  leaderElect: boolean;
+  /** Absent = it leads at once, without a Lease. */
+  leaderElection?: LeaderElection;
   workers: number;
   /** How long a stack update may take. */
   updateDeadlineMs: number;
@@ -33,4 +34,13 @@ export interface OperatorOptions {
   bindAddress: string;
   port: number;
   logLevel: string;
+}
+
+/** A Lease, and client-go's durations for it. */
+export interface LeaderElection {
+  /** `<namespace>/<name>`. */
+  lease: string;
+  leaseDurationMs: number;
+  renewDeadlineMs: number;
+  retryPeriodMs: number;
 }

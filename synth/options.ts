@@ -8,7 +8,7 @@ export interface ManifestOptions {
   replicas?: number;
   /** The default CloudProvider to make where there is none; absent = people write the CloudProvider objects. */
   provider?: FlagProvider;
-  /** The lease that is held by the leader. Default: `cloud-operator` in the operator's namespace. */
+  /** The lease that is held by the leader. Default: upstream's, `cloud-controller-manager` in `kube-system`. */
   leaderElection?: LeaseName;
   /** Namespace of the Secrets that hold the stacks' state; made when it is not the operator's own. Default: the operator's. */
   stateNamespace?: string;
@@ -38,6 +38,7 @@ const DEFAULTS = {
   namespace: 'cloud-operator-system',
   image: 'cloud-operator:dev',
   replicas: 2,
+  leaderElection: { namespace: 'kube-system', name: 'cloud-controller-manager' },
   crdsOnly: false,
 };
 
@@ -46,7 +47,7 @@ export function settingsOf(options: ManifestOptions): Settings {
   const given = Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined)) as ManifestOptions;
   const settings = { ...DEFAULTS, ...given };
   const { namespace } = settings;
-  return { leaderElection: { namespace, name: OPERATOR_NAME }, stateNamespace: namespace, ...settings };
+  return { stateNamespace: namespace, ...settings };
 }
 
 /** Labels of an object of ours. None is a label that a GitOps tool tracks by. */

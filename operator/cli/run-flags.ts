@@ -6,8 +6,9 @@ import { ensureTools } from '../../tools/ensure';
 import { parseDuration } from '../base/duration';
 import { OperatorError } from '../base/errors';
 import { kindOf } from '../cloud/registry';
-import type { OperatorOptions } from '../options';
+import type { LeaderElection, OperatorOptions } from '../options';
 import { findExtension } from '../updates/extension-module';
+import { VALIDITY_MS } from '../updates/worker-process';
 import { programVersion } from './version';
 
 /** Runs the operator until it is told to stop. @throws OperatorError Invalid on a flag or file that can't be used */
@@ -34,7 +35,7 @@ export function optionsOf(flags: Record<string, string>, pulumi: string): Operat
     pulumi,
     clusterCIDRs: (flags.clusterCidr ?? '').split(',').filter(Boolean).map(checkCidr),
     configureCloudRoutes: booleanOf(flags, 'configureCloudRoutes'),
-    leaderElect: booleanOf(flags, 'leaderElect'),
+    ...(booleanOf(flags, 'leaderElect') ? { leaderElection: leaderElectionOf(flags) } : {}),
     workers: integerOf(flags, 'workers', 1, 64),
     updateDeadlineMs: durationOf(flags, 'updateDeadline'),
     updateMemoryMB: integerOf(flags, 'updateMemory', 256, 65536),
@@ -45,6 +46,19 @@ export function optionsOf(flags: Record<string, string>, pulumi: string): Operat
     port: integerOf(flags, 'port', 0, 65535),
     logLevel: required(flags, 'logLevel'),
   };
+}
+
+/** A worker writes on for some time after the operator's last word, and must have ended before anybody else gets the Lease. */
+function leaderElectionOf(flags: Record<string, string>): LeaderElection {
+  const leaseDurationMs = durationOf(flags, 'leaderElectLeaseDuration');
+  const renewDeadlineMs = durationOf(flags, 'leaderElectRenewDeadline');
+  const retryPeriodMs = durationOf(flags, 'leaderElectRetryPeriod');
+  if (leaseDurationMs - renewDeadlineMs <= VALIDITY_MS) {
+    const least = VALIDITY_MS / 1000;
+    throw invalid(`--leader-elect-lease-duration must be more than ${least} s longer than --leader-elect-renew-deadline`);
+  }
+  const lease = `${required(flags, 'leaderElectResourceNamespace')}/${required(flags, 'leaderElectResourceName')}`;
+  return { lease, leaseDurationMs, renewDeadlineMs, retryPeriodMs };
 }
 
 function stateStoreOf(flags: Record<string, string>): OperatorOptions['stateStore'] {

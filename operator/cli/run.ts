@@ -2,6 +2,9 @@ import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { Subcommand } from './command';
 import { STATE_DIRECTORY } from './state-directory';
 
+/** Upstream's (contract 7.4): so never two cloud-controller-managers lead in one cluster, whoever made them. */
+const LEASE = { namespace: 'kube-system', name: 'cloud-controller-manager' };
+
 /** `cloud-operator run`: the operator itself. */
 export const run: Subcommand = (program: Command): void => {
   program
@@ -9,7 +12,7 @@ export const run: Subcommand = (program: Command): void => {
     .description('run the operator against a cluster')
     .option('--kubeconfig <file>', 'kubeconfig of the cluster (default: $KUBECONFIG, ~/.kube/config, or the pod’s own ServiceAccount)')
     .option('--context <name>', 'context of the kubeconfig')
-    .option('--namespace <name>', 'the operator’s own namespace: its Lease and the Secrets it may read', 'cloud-operator-system')
+    .option('--namespace <name>', 'the operator’s own namespace: the Secrets it may read', 'cloud-operator-system')
     .addOption(
       new Option('--state-store <where>', 'where the stacks’ state is kept: Secrets of the cluster, or a folder')
         .choices(['cluster', 'directory'])
@@ -23,6 +26,11 @@ export const run: Subcommand = (program: Command): void => {
     .option('--cluster-cidr <cidrs>', 'comma-separated pod CIDRs of the cluster; routes outside are not ours')
     .option('--configure-cloud-routes <boolean>', 'keep a route for every PodCIDR', 'true')
     .option('--leader-elect <boolean>', 'work only while holding the Lease', 'true')
+    .option('--leader-elect-lease-duration <duration>', 'a Lease that was not renewed for so long is up for grabs', '15s')
+    .option('--leader-elect-renew-deadline <duration>', 'the leader gives up when it could not renew its Lease for so long', '10s')
+    .option('--leader-elect-retry-period <duration>', 'between two tries to get or renew the Lease', '2s')
+    .option('--leader-elect-resource-name <name>', 'name of the Lease; the default is that of every cloud-controller-manager', LEASE.name)
+    .option('--leader-elect-resource-namespace <name>', 'namespace of the Lease', LEASE.namespace)
     .option('--workers <n>', 'stack updates at the same time', '2')
     .option('--update-deadline <duration>', 'how long a stack update may take', '10m')
     .option('--update-memory <MB>', 'memory that an update’s worker, and its engine, may use', '1024')

@@ -16,6 +16,8 @@ export interface RestClientOptions {
   burst?: number;
   /** Deadline of one request, in milliseconds; watches have their own. Default 30 s. */
   timeoutMs?: number;
+  /** Throws when nothing may be written any more: the last statement before every request but GET (design: Fencing). */
+  assertWrite?: () => void;
   clock?: Clock;
   logger?: Logger;
 }
@@ -130,7 +132,7 @@ export class RestClient {
     }
   }
 
-  private dispatch(
+  private async dispatch(
     method: Dispatcher.HttpMethod,
     path: string,
     request: RawRequest,
@@ -141,6 +143,7 @@ export class RestClient {
       'user-agent': this.options.userAgent ?? 'cloud-operator',
     };
     if (request.body !== undefined) headers['content-type'] = request.contentType ?? 'application/json';
+    if (method !== 'GET') this.options.assertWrite?.();
     return this.connection.request({
       method,
       path: path + queryString(request.query ?? {}),

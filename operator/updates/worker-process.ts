@@ -198,8 +198,8 @@ export class WorkerProcess {
         this.#send({ type: 'validity', validUntil: hostMonotonic() + VALIDITY_MS });
         cancelBeat = clock.after(HEARTBEAT_MS, beat);
       } else {
-        this.#send({ type: 'validity', validUntil: 0 });
-        this.cancel(new OperatorError('Canceled', `stack ${request.stack}: the operator lost its lease; the update was stopped`));
+        // Its state could not be written any more, and an official plugin would go on writing to the cloud (design: Fencing).
+        this.#stop(new OperatorError('Canceled', `stack ${request.stack}: the operator lost its lease; the update was stopped`));
       }
     };
     cancelBeat = clock.after(HEARTBEAT_MS, beat);
@@ -219,9 +219,14 @@ export class WorkerProcess {
     ] as const) {
       if (running === undefined || pid === undefined || (statOf(pid)?.rssBytes ?? 0) <= bytes) continue;
       const message = `stack ${stack}: the ${who} used more than ${this.options.memoryMB} MB of memory and was stopped`;
-      running.canceled ??= new OperatorError('Unknown', message, { remedy: 'make the stack smaller, or raise --update-memory' });
-      this.kill();
+      this.#stop(new OperatorError('Unknown', message, { remedy: 'make the stack smaller, or raise --update-memory' }));
     }
+  }
+
+  /** Ends the running update by force; its caller gets `error`. */
+  #stop(error: OperatorError): void {
+    if (this.#running !== undefined) this.#running.canceled ??= error;
+    this.kill();
   }
 
   #take(event: WorkerEvent): void {

@@ -120,9 +120,10 @@ function volumeMounts({ provider }: Settings): k8s.VolumeMount[] {
   return provider === undefined ? always : [...always, { name: 'config', mountPath: CONFIG_FOLDER, readOnly: true }];
 }
 
-function args({ namespace, stateNamespace, provider }: Settings): string[] {
+function args({ namespace, stateNamespace, leaderElection, provider }: Settings): string[] {
   const state = ['--state-store=cluster', `--state-namespace=${stateNamespace}`];
-  const always = ['run', `--namespace=${namespace}`, `--port=${HEALTH_PORT}`, ...state];
+  const lease = [`--leader-elect-resource-namespace=${leaderElection.namespace}`, `--leader-elect-resource-name=${leaderElection.name}`];
+  const always = ['run', `--namespace=${namespace}`, `--port=${HEALTH_PORT}`, ...state, ...lease];
   return provider === undefined
     ? always
     : [...always, `--cloud-provider=${provider.kind}`, `--cloud-config=${CONFIG_FOLDER}/${CONFIG_FILE}`];

@@ -116,6 +116,7 @@ describe('a flag that can’t be used', () => {
   test.each<[string, RegExp]>([
     ['--cluster-cidr=10.0.0.0/33', /--cluster-cidr.*10\.0\.0\.0\/33/],
     ['--leader-elect=maybe', /--leader-elect.*maybe/],
+    ['--leader-elect-lease-duration=13s', /--leader-elect-lease-duration must be more than 3 s longer than --leader-elect-renew-deadline/],
     ['--workers=0', /--workers/],
     ['--node-monitor-period=soon', /--node-monitor-period.*soon/],
     ['--no-such-flag', /no-such-flag/],

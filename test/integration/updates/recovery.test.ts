@@ -115,12 +115,12 @@ describe('fencing', () => {
       .run(harness.update('fenced', { things }), harness.hooks('fenced', { isValid: () => valid }))
       .catch((thrown: unknown) => thrown as OperatorError);
     await harness.cloud.until(() => harness.cloud.named('web', 'fenced').length === 1);
+    const pids = harness.engine.workerPids;
     valid = false;
-    // The heartbeat withdraws the permission; only then may the first create be answered.
-    const before = harness.events.length;
-    setTimeout(() => harness.cloud.release(), 1_500);
+    // The worker is ended while its first create waits for an answer: it may be one of an official plugin, which can't be told to stop.
     expect(await running).toMatchObject({ code: 'Canceled' });
-    expect(harness.events.length).toBeGreaterThan(before);
+    expect(pids.some(isAlive)).toBe(false);
+    harness.cloud.release();
     expect(harness.cloud.named('db', 'fenced')).toHaveLength(0);
     expect(
       await harness.engine

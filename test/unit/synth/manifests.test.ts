@@ -29,7 +29,7 @@ describe('manifests', () => {
       image: 'registry.example/cloud-operator@sha256:0000',
       replicas: 1,
       provider,
-      leaderElection: { namespace: 'kube-system', name: 'cloud-controller-manager' },
+      leaderElection: { namespace: 'cloud-leases', name: 'cloud-operator' },
       stateNamespace: 'cloud-state',
     };
     expectGolden('manifests/install-with-options.yaml.txt', outputFiles(options).get('install.yaml') ?? '');

@@ -1,0 +1,193 @@
+import { sleep, systemClock } from '../../operator/base/clock';
+import { isStateWrite } from './phases';
+import type { PlannedFault } from './plan';
+import type { FaultTarget } from './kinds';
+import type { Operator } from './operator';
+import { signal } from './processes';
+import type { Action, Exchange, Moment } from './proxy';
+import type { FaultSystem } from './system';
+
+/** Looks at every request while a fault lasts; undefined = none of its business. */
+type Filter = (exchange: Exchange, moment: Moment) => Action | undefined;
+
+/** What a strike did at once, and when it will be over. */
+export interface Struck {
+  /** What becomes of the exchange at which it struck. */
+  action: Action;
+  over: Promise<void>;
+}
+
+const HOURS_MS = 3_600_000;
+/** API requests that get through in each period while it throttles. */
+const THROTTLE = { requests: 5, periodMs: 500 };
+const CLOUD_THROTTLE = { rps: 10, burst: 2 };
+
+/** Lets things go wrong for one operator, and makes them good again. */
+export class Faults {
+  private readonly filters = new Set<Filter>();
+  private reviving: Promise<void> | undefined;
+
+  constructor(
+    private readonly system: FaultSystem,
+    private readonly operator: Operator,
+  ) {}
+
+  /** The part of a tap that faults in progress have. */
+  decide(exchange: Exchange, moment: Moment): Action {
+    for (const filter of this.filters) {
+      const action = filter(exchange, moment);
+      if (action !== undefined) return action;
+    }
+    return 'pass';
+  }
+
+  /**
+   * Strikes now.
+   * @param held the exchange that waits for it, and how far that is; absent = none
+   */
+  async strike(fault: PlannedFault, held?: { exchange: Exchange; moment: Moment }): Promise<Struck> {
+    const action: Action = fault.passes ? 'pass' : 'drop';
+    switch (fault.kind) {
+      case 'kill':
+        return { action, ...(await this.kill(fault.target)) };
+      case 'freeze':
+        return { action, over: this.freeze(fault) };
+      case 'disconnect':
+        return { action, over: this.disconnect(fault) };
+      case 'throttle':
+        return { action: 'pass', ...(await this.throttle(fault)) };
+      case 'lost-answer':
+        return this.loseAnswer(fault, held);
+      case 'server-error':
+        return this.refuse(fault, held);
+      case 'full-disk':
+        return { action: 'pass', over: this.fillDisk(fault) };
+      case 'clock':
+        return { action: 'pass', over: this.shiftClock(fault) };
+    }
+  }
+
+  /** Starts the operator where it doesn't run. */
+  revive(): Promise<void> {
+    this.reviving ??= this.startAgain().finally(() => (this.reviving = undefined));
+    return this.reviving;
+  }
+
+  private async startAgain(): Promise<void> {
+    while (!this.operator.running) {
+      // What the start needs may be broken by another fault just now.
+      await this.operator.start().catch(() => sleep(systemClock, 200));
+    }
+  }
+
+  /** @returns once the signal is sent: when the victim is there again */
+  private async kill(target: FaultTarget): Promise<Pick<Struck, 'over'>> {
+    if (target === 'cloud') return { over: this.system.killCloud() };
+    if (target === 'engine') this.operator.engines().forEach((pid) => signal(pid, 'SIGKILL'));
+    if (target === 'worker' || target === 'operator-and-workers') this.operator.workers().forEach((pid) => signal(-pid, 'SIGKILL'));
+    if (!target.startsWith('operator')) return { over: Promise.resolve() };
+    await this.operator.kill();
+    return { over: this.revive() };
+  }
+
+  private async freeze({ target, lastsMs }: PlannedFault): Promise<void> {
+    const groups = this.operator.workers().map((pid) => -pid);
+    const operator = this.operator.running ? [this.operator.pid] : [];
+    const all = { operator, worker: groups, cloud: [this.system.cloudPid], 'operator-and-workers': [...operator, ...groups] };
+    const frozen = all[target as keyof typeof all];
+    frozen.forEach((pid) => signal(pid, 'SIGSTOP'));
+    await sleep(systemClock, lastsMs);
+    frozen.forEach((pid) => signal(pid, 'SIGCONT'));
+  }
+
+  private async disconnect({ target, lastsMs }: PlannedFault): Promise<void> {
+    const proxy = target.startsWith('api') ? this.operator.api : this.operator.cloud;
+    if (target.endsWith('refused')) proxy.refuse();
+    else proxy.stall();
+    await sleep(systemClock, lastsMs);
+    proxy.open();
+  }
+
+  private async throttle({ target, lastsMs }: PlannedFault): Promise<Pick<Struck, 'over'>> {
+    if (target === 'api') return { over: this.filterFor(lastsMs, apiThrottle()) };
+    await this.system.cloud.setFaults({ rules: [{ match: {}, act: { throttle: CLOUD_THROTTLE } }] });
+    return { over: sleep(systemClock, lastsMs).then(() => this.clearCloudRules()) };
+  }
+
+  /** The rules are in the cloud's process, which may be down or stopped by another fault just now. */
+  private async clearCloudRules(): Promise<void> {
+    for (;;) {
+      try {
+        await this.system.cloud.setFaults({ rules: [] });
+        return;
+      } catch {
+        await sleep(systemClock, 100);
+      }
+    }
+  }
+
+  /** Of the exchange that is held; else, and where its answer is not there yet, of the next write on that side. */
+  private loseAnswer({ target, lastsMs }: PlannedFault, held: { exchange: Exchange; moment: Moment } | undefined): Struck {
+    if (held?.exchange.side === target && held.moment === 'answered') return { action: 'drop', over: Promise.resolve() };
+    let lost = false;
+    const over = this.filterFor(lastsMs, (exchange, moment) => {
+      if (lost || exchange.side !== target || moment !== 'answered' || exchange.method === 'GET') return undefined;
+      lost = true;
+      return 'drop';
+    });
+    return { action: 'pass', over };
+  }
+
+  private refuse({ target, lastsMs }: PlannedFault, held: { exchange: Exchange; moment: Moment } | undefined): Struck {
+    const refusal = target === 'api' ? apiRefusal(503, 'ServiceUnavailable', 'etcdserver: leader changed') : cloudRefusal();
+    const over = this.filterFor(lastsMs, (exchange, moment) => (exchange.side === target && moment === 'request' ? refusal : undefined));
+    return { action: held?.exchange.side === target && held.moment === 'request' ? refusal : 'pass', over };
+  }
+
+  private async fillDisk({ target, lastsMs }: PlannedFault): Promise<void> {
+    if (target === 'state') {
+      const full = apiRefusal(500, 'InternalError', 'etcdserver: mvcc: database space exceeded');
+      return this.filterFor(lastsMs, (exchange, moment) => (moment === 'request' && isStateWrite(exchange) ? full : undefined));
+    }
+    const disk = target === 'cloud' ? this.system.cloudDisk : this.operator.temporary;
+    disk.fill();
+    await sleep(systemClock, lastsMs);
+    disk.clear();
+    await this.system.startCloud();
+  }
+
+  private async shiftClock({ target, lastsMs }: PlannedFault): Promise<void> {
+    this.operator.setClock((target === 'forward' ? 30 : -30) * HOURS_MS);
+    await sleep(systemClock, lastsMs);
+    this.operator.setClock(0);
+  }
+
+  private async filterFor(ms: number, filter: Filter): Promise<void> {
+    this.filters.add(filter);
+    await sleep(systemClock, ms);
+    this.filters.delete(filter);
+  }
+}
+
+function apiThrottle(): Filter {
+  let period = 0;
+  let passed = 0;
+  const refusal = apiRefusal(429, 'TooManyRequests', 'too many requests, please try again later');
+  return ({ side }, moment) => {
+    if (side !== 'api' || moment !== 'request') return undefined;
+    const now = Math.floor(performance.now() / THROTTLE.periodMs);
+    if (now !== period) passed = 0;
+    period = now;
+    passed++;
+    return passed > THROTTLE.requests ? { ...refusal, headers: { 'retry-after': '1' } } : undefined;
+  };
+}
+
+function apiRefusal(status: number, reason: string, message: string): Exclude<Action, string> {
+  const body = { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Failure', message, reason, code: status };
+  return { status, body: JSON.stringify(body) };
+}
+
+function cloudRefusal(): Exclude<Action, string> {
+  return { status: 503, body: JSON.stringify({ code: 'Unavailable', message: 'the cloud is not available' }) };
+}

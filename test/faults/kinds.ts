@@ -1,0 +1,49 @@
+import type { ChangeKind } from './world';
+
+/** What goes wrong. */
+export const FAULT_KINDS = ['kill', 'freeze', 'disconnect', 'throttle', 'lost-answer', 'server-error', 'full-disk', 'clock'] as const;
+export type FaultKind = (typeof FAULT_KINDS)[number];
+
+/** Whom it hits, for each kind. */
+export const TARGETS = {
+  kill: ['operator', 'worker', 'engine', 'cloud', 'operator-and-workers'],
+  freeze: ['operator', 'worker', 'cloud', 'operator-and-workers'],
+  disconnect: ['api-refused', 'api-stalled', 'cloud-refused', 'cloud-stalled'],
+  throttle: ['api', 'cloud'],
+  'lost-answer': ['api', 'cloud'],
+  'server-error': ['api', 'cloud'],
+  'full-disk': ['state', 'temporary', 'cloud'],
+  clock: ['forward', 'back'],
+} as const satisfies Record<FaultKind, readonly string[]>;
+export type FaultTarget = (typeof TARGETS)[FaultKind][number];
+
+/** At which moment of a change's way. */
+export const PHASES = [
+  'queued',
+  'started',
+  'before-write',
+  'after-write',
+  'answer',
+  'checkpoint',
+  'complete',
+  'members',
+  'status',
+  'delete',
+] as const;
+export type Phase = (typeof PHASES)[number];
+
+const UPDATES: ChangeKind[] = ['createService', 'changePorts', 'changeRanges'];
+
+/** Changes after which a phase comes for certain. */
+export const CHANGES_OF: Record<Phase, readonly ChangeKind[]> = {
+  queued: [...UPDATES, 'deleteService', 'addNode'],
+  started: [...UPDATES, 'deleteService'],
+  'before-write': UPDATES,
+  'after-write': UPDATES,
+  answer: UPDATES,
+  checkpoint: [...UPDATES, 'deleteService'],
+  complete: UPDATES,
+  members: ['createService', 'addNode', 'excludeNode'],
+  status: ['createService'],
+  delete: ['deleteService'],
+};

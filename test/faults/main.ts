@@ -1,0 +1,97 @@
+import { parseArgs } from 'node:util';
+import { Matrix } from './matrix';
+import { describeRound, planRounds, type Round } from './plan';
+import { Rounds, type Verdict } from './rounds';
+import { FaultSystem } from './system';
+
+interface Options {
+  rounds: number;
+  seed: number;
+  /** The first round that is run; the world before it is made at once. */
+  from: number;
+  /** Leaves the folder of every failed system, with its logs. */
+  keep: boolean;
+}
+
+/** Runs rounds of changes and faults. @returns the verdicts, those with problems included */
+export async function runRounds({ rounds, seed, from, keep }: Options, report: (line: string) => void): Promise<Verdict[]> {
+  const matrix = new Matrix();
+  const verdicts: Verdict[] = [];
+  let running: { system: FaultSystem; rounds: Rounds } | undefined;
+  report(`seed ${seed}, rounds ${from} to ${from + rounds - 1}`);
+  try {
+    for (const round of planned(seed, from, rounds)) {
+      report(describeRound(round));
+      running ??= await start(round, matrix);
+      const verdict = await running.rounds.run(round);
+      verdicts.push(verdict);
+      report(describeVerdict(verdict, seed));
+      if (verdict.problems.length === 0) continue;
+      // What is broken now must not fail the rounds after this one.
+      if (keep) report(`  kept: ${running.system.paths.root}`);
+      await running.system.stop(keep);
+      running = undefined;
+    }
+  } finally {
+    await running?.system.stop();
+  }
+  report(matrix.toString());
+  report(summary(verdicts));
+  return verdicts;
+}
+
+function planned(seed: number, from: number, count: number): Round[] {
+  const chosen: Round[] = [];
+  for (const round of planRounds(seed)) {
+    if (round.number >= from) chosen.push(round);
+    if (chosen.length === count) break;
+  }
+  return chosen;
+}
+
+async function start(round: Round, matrix: Matrix): Promise<{ system: FaultSystem; rounds: Rounds }> {
+  const system = await FaultSystem.start();
+  try {
+    return { system, rounds: await Rounds.begin(system, round.before, matrix) };
+  } catch (thrown) {
+    await system.stop(true);
+    throw thrown;
+  }
+}
+
+function describeVerdict({ round, problems, settledMs, tookMs, strikes }: Verdict, seed: number): string {
+  const times = `${(tookMs / 1000).toFixed(1)} s, settled after ${(settledMs / 1000).toFixed(1)} s`;
+  const lines = strikes.map((strike) => `  ${strike}`);
+  if (problems.length === 0) return [...lines, `  ok in ${times}`].join('\n');
+  const again = `again: npm run test:faults -- --seed ${seed} --from ${round} --rounds 1`;
+  return [...lines, `  VIOLATION in ${times}`, ...problems.map((problem) => `    ${problem}`), `  ${again}`].join('\n');
+}
+
+function summary(verdicts: Verdict[]): string {
+  const failed = verdicts.filter(({ problems }) => problems.length > 0);
+  const total = verdicts.reduce((sum, { tookMs }) => sum + tookMs, 0) / 1000;
+  const names = failed.length === 0 ? '' : ` (rounds ${failed.map(({ round }) => round).join(', ')})`;
+  return `${verdicts.length} rounds in ${total.toFixed(0)} s, ${(total / verdicts.length).toFixed(1)} s each; ${failed.length} violations${names}`;
+}
+
+async function main(): Promise<void> {
+  const { values } = parseArgs({
+    options: {
+      rounds: { type: 'string', default: '40' },
+      seed: { type: 'string', default: String(Math.floor(Math.random() * 1_000_000)) },
+      from: { type: 'string', default: '1' },
+      keep: { type: 'boolean', default: false },
+    },
+  });
+  const [rounds, seed, from] = [values.rounds, values.seed, values.from].map((text) => positive(text));
+  const verdicts = await runRounds({ rounds, seed, from, keep: values.keep } as Options, (line) => void process.stdout.write(`${line}\n`));
+  process.exitCode = verdicts.every(({ problems }) => problems.length === 0) ? 0 : 1;
+}
+
+function positive(text: string): number {
+  const value = Number(text);
+  if (!Number.isInteger(value) || value < 0) throw new RangeError(`"${text}" is not a whole number`);
+  return value;
+}
+
+if (require.main === module) void main();

@@ -1,0 +1,34 @@
+import { FAULT_KINDS, PHASES, type FaultKind, type Phase } from './kinds';
+
+/** How often each kind of fault has met each phase. */
+export class Matrix {
+  private readonly met = new Map<string, number>();
+  private missed = 0;
+
+  hit(kind: FaultKind, phase: Phase): void {
+    this.met.set(`${kind} ${phase}`, this.count(kind, phase) + 1);
+  }
+
+  /** The phase did not come in time, so that the fault struck at some other moment. */
+  miss(): void {
+    this.missed++;
+  }
+
+  /** A table for people, with the least of all cells under it. */
+  toString(): string {
+    const width = Math.max(...FAULT_KINDS.map((kind) => kind.length));
+    const header = [''.padEnd(width), ...PHASES].join('  ');
+    const rows = FAULT_KINDS.map((kind) =>
+      [kind.padEnd(width), ...PHASES.map((phase) => String(this.count(kind, phase)).padStart(phase.length))].join('  '),
+    );
+    const least = Math.min(...FAULT_KINDS.flatMap((kind) => PHASES.map((phase) => this.count(kind, phase))));
+    const total = [...this.met.values()].reduce((sum, count) => sum + count, 0);
+    return [header, ...rows, `${total} faults at their phase, every pair at least ${least} times; ${this.missed} at another moment`].join(
+      '\n',
+    );
+  }
+
+  private count(kind: FaultKind, phase: Phase): number {
+    return this.met.get(`${kind} ${phase}`) ?? 0;
+  }
+}

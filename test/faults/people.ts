@@ -1,0 +1,80 @@
+import { LABEL_EXCLUDE_FROM_LOAD_BALANCERS } from '../../operator/kube/well-known';
+import { NODES, SERVICES } from '../../operator/kube/object';
+import type { FaultSystem } from './system';
+import type { Change, WantedService } from './world';
+
+/** Does to the cluster what a plan says, as people, kubelets and machines do it: not through the operator's ways. */
+export class People {
+  constructor(private readonly system: FaultSystem) {}
+
+  async make(change: Change): Promise<void> {
+    const { kube } = this.system;
+    const service = `default/${change.name}`;
+    switch (change.kind) {
+      case 'createService':
+        return void (await kube.create(SERVICES, 'default', serviceObject(change.name, change.service)));
+      case 'deleteService':
+        return kube.remove(SERVICES, service);
+      case 'changePorts':
+        return void (await kube.patch(SERVICES, service, 'merge', { spec: { ports: portsOf(change.ports) } }));
+      case 'changeRanges':
+        return void (await kube.patch(SERVICES, service, 'merge', { spec: { loadBalancerSourceRanges: change.sourceRanges } }));
+      case 'changeType':
+        return this.changeType(service, change);
+      case 'addNode':
+        return this.addNode(change.name);
+      case 'removeNode':
+        await kube.remove(NODES, change.name);
+        return this.machine(change.name, (id) => this.system.cloud.drift({ kind: 'delete', collection: 'instances', id }));
+      case 'loseNode':
+        await this.machine(change.name, (id) => this.system.cloud.drift({ kind: 'power', id, power: 'terminated' }));
+        return this.setReady(change.name, 'Unknown');
+      case 'excludeNode':
+        return this.exclude(change.name, change.excluded);
+    }
+  }
+
+  /** Source ranges are refused on other types; they are back with the type. */
+  private async changeType(key: string, { type, sourceRanges }: Extract<Change, { kind: 'changeType' }>): Promise<void> {
+    const spec = { type, loadBalancerSourceRanges: type === 'LoadBalancer' ? sourceRanges : null };
+    await this.system.kube.patch(SERVICES, key, 'merge', { spec });
+  }
+
+  private async addNode(name: string): Promise<void> {
+    const { kube, resources } = this.system;
+    await resources.create('instances', { name }, `people-${name}`, {});
+    const taints = [{ key: 'node.cloudprovider.kubernetes.io/uninitialized', value: 'true', effect: 'NoSchedule' }];
+    await kube.create(NODES, undefined, { metadata: { name }, spec: { taints } });
+    await this.setReady(name, 'True');
+  }
+
+  private async setReady(name: string, status: 'True' | 'Unknown'): Promise<void> {
+    const condition = { type: 'Ready', status, reason: 'Test', message: '', lastTransitionTime: new Date().toISOString() };
+    await this.system.kube.patch(NODES, name, 'strategic', { status: { conditions: [condition] } }, { subresource: 'status' });
+  }
+
+  private async exclude(name: string, excluded: boolean): Promise<void> {
+    const labels = { [LABEL_EXCLUDE_FROM_LOAD_BALANCERS]: excluded ? 'true' : null };
+    await this.system.kube.patch(NODES, name, 'merge', { metadata: { labels } });
+  }
+
+  private async machine(name: string, act: (id: string) => Promise<unknown>): Promise<void> {
+    const [machine] = await this.system.resources.list('instances', { name });
+    if (machine === undefined) throw new Error(`there is no machine ${name}`);
+    await act(machine.id);
+  }
+}
+
+function serviceObject(name: string, { type, ports, sourceRanges }: WantedService): object {
+  const ranges = type === 'LoadBalancer' ? { loadBalancerSourceRanges: sourceRanges } : {};
+  return {
+    apiVersion: 'v1',
+    kind: 'Service',
+    metadata: { name, namespace: 'default' },
+    spec: { type, selector: { app: name }, ports: portsOf(ports), ...ranges },
+  };
+}
+
+function portsOf(ports: readonly number[]): object[] {
+  return ports.map((port) => ({ name: `p${port}`, port }));
+}

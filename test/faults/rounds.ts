@@ -1,0 +1,126 @@
+import { sleep, systemClock } from '../../operator/base/clock';
+import { problemsOf } from './checks';
+import { Faults } from './faults';
+import type { Matrix } from './matrix';
+import type { Operator } from './operator';
+import { People } from './people';
+import { isAt } from './phases';
+import type { PlannedFault, Round, Step } from './plan';
+import type { Action, Exchange, Moment } from './proxy';
+import type { FaultSystem } from './system';
+import { fromNothing, type World } from './world';
+
+export interface Verdict {
+  round: number;
+  /** Empty = everything was as wanted within the bound. */
+  problems: string[];
+  /** From the last change, or the end of the last fault where that came later, until all was well; in milliseconds. */
+  settledMs: number;
+  tookMs: number;
+  /** What struck, at which moment: for the log. */
+  strikes: string[];
+}
+
+/** By then everything must be as wanted. */
+const BOUND_MS = 60_000;
+const POLL_MS = 200;
+/** A phase that has not come so long after the last change will not come any more. */
+const PHASE_MS = 6_000;
+
+interface Armed {
+  fault: PlannedFault;
+  /** Meet the phase before the request goes out, or before its answer arrives. */
+  early: boolean;
+  struck: boolean;
+}
+
+/** Carries out planned rounds on one system with one operator. */
+export class Rounds {
+  private readonly people: People;
+  private readonly faults: Faults;
+  private armed: Armed[] = [];
+  private lasting: Promise<void>[] = [];
+  private strikes: string[] = [];
+
+  private constructor(
+    private readonly system: FaultSystem,
+    private readonly operator: Operator,
+    private readonly matrix: Matrix,
+  ) {
+    this.people = new People(system);
+    this.faults = new Faults(system, operator);
+    operator.tap = (exchange, moment) => this.tap(exchange, moment);
+  }
+
+  /** Starts the operator and brings the cluster to where the first round begins. @throws Error when even that is not reached */
+  static async begin(system: FaultSystem, world: World, matrix: Matrix): Promise<Rounds> {
+    const flags = ['--node-monitor-period=1s', '--node-deletion-grace=1s'];
+    const operator = await system.addOperator('operator', flags);
+    await operator.start();
+    const rounds = new Rounds(system, operator, matrix);
+    for (const change of fromNothing(world)) await rounds.people.make(change);
+    const problems = await rounds.settle(world);
+    if (problems.length > 0) throw new Error(`the first world was not reached: ${problems.join('; ')}`);
+    return rounds;
+  }
+
+  async run(round: Round): Promise<Verdict> {
+    const startedAt = performance.now();
+    this.strikes = [];
+    for (const step of round.steps) await this.take(step);
+    await this.awaitPhases();
+    await Promise.all(this.lasting.splice(0));
+    await this.faults.revive();
+    const calmAt = performance.now();
+    const problems = await this.settle(round.after);
+    const now = performance.now();
+    return { round: round.number, problems, settledMs: now - calmAt, tookMs: now - startedAt, strikes: this.strikes };
+  }
+
+  private async take({ change, fault, pauseMs }: Step): Promise<void> {
+    if (fault !== undefined && fault.phase !== 'queued') this.armed.push({ fault, early: fault.lastsMs % 200 === 0, struck: false });
+    await this.people.make(change);
+    if (fault?.phase === 'queued') {
+      this.matrix.hit(fault.kind, fault.phase);
+      await this.strike(fault);
+    }
+    await sleep(systemClock, pauseMs);
+  }
+
+  private async tap(exchange: Exchange, moment: Moment): Promise<Action> {
+    const due = this.armed.find(({ fault, early, struck }) => !struck && isAt(fault.phase, exchange, moment, early));
+    if (due === undefined) return this.faults.decide(exchange, moment);
+    due.struck = true;
+    this.matrix.hit(due.fault.kind, due.fault.phase);
+    return this.strike(due.fault, { exchange, moment });
+  }
+
+  private async strike(fault: PlannedFault, held?: { exchange: Exchange; moment: Moment }): Promise<Action> {
+    const where = held === undefined ? '' : ` (${held.moment} of ${held.exchange.method} ${held.exchange.path})`;
+    this.strikes.push(`${new Date().toISOString()} ${fault.kind} ${fault.target} at ${fault.phase}${where}`);
+    const { action, over } = await this.faults.strike(fault, held);
+    this.lasting.push(over);
+    return action;
+  }
+
+  /** A fault whose phase does not come strikes all the same, so that the round has it. */
+  private async awaitPhases(): Promise<void> {
+    const deadline = performance.now() + PHASE_MS;
+    while (this.armed.some(({ struck }) => !struck) && performance.now() < deadline) await sleep(systemClock, POLL_MS);
+    const left = this.armed.filter(({ struck }) => !struck);
+    this.armed = [];
+    for (const { fault } of left) {
+      this.matrix.miss();
+      await this.strike(fault);
+    }
+  }
+
+  private async settle(world: World): Promise<string[]> {
+    const deadline = performance.now() + BOUND_MS;
+    for (;;) {
+      const problems = await problemsOf(world, this.system, [this.operator]).catch((thrown: unknown) => [String(thrown)]);
+      if (problems.length === 0 || performance.now() > deadline) return problems;
+      await sleep(systemClock, POLL_MS);
+    }
+  }
+}

@@ -1,0 +1,169 @@
+import { LEASES } from '../../../operator/kube/object';
+import type { Lease } from '../../../operator/kube/lease';
+import { problemsOf } from '../../faults/checks';
+import type { Operator } from '../../faults/operator';
+import { People } from '../../faults/people';
+import { isCloudWrite, isMembersWrite } from '../../faults/phases';
+import { signal } from '../../faults/processes';
+import type { Exchange, Moment, Tap } from '../../faults/proxy';
+import { FaultSystem } from '../../faults/system';
+import { changed, EMPTY_WORLD, type Change, type World } from '../../faults/world';
+import { waitFor } from '../../harness/wait-for';
+
+/** A leader that is stopped for longer than its lease and then goes on, as field case kubernetes/kubernetes#89466 has it. */
+
+const LEASE = { durationMs: 8_000, renewDeadlineMs: 4_000, retryPeriodMs: 500 };
+const FLAGS = [
+  '--leader-elect=true',
+  `--leader-elect-lease-duration=${LEASE.durationMs}ms`,
+  `--leader-elect-renew-deadline=${LEASE.renewDeadlineMs}ms`,
+  `--leader-elect-retry-period=${LEASE.retryPeriodMs}ms`,
+];
+/** Generous: the figure itself (Ready 10 s after the lease has run out) is for an idle machine. */
+const TAKE_OVER_MS = 60_000;
+const EXIT_MS = 20_000;
+jest.setTimeout(150_000);
+
+let system: FaultSystem;
+let people: People;
+let world: World = EMPTY_WORLD;
+/** Who leads now, and who would take over. */
+let pair: [Operator, Operator];
+
+beforeAll(async () => {
+  system = await FaultSystem.start();
+  people = new People(system);
+  pair = [await system.addOperator('a', FLAGS), await system.addOperator('b', FLAGS)];
+  await pair[0].start();
+  await pair[1].start();
+  await make({ kind: 'addNode', name: 'node-1' });
+  await make({ kind: 'createService', name: 'web-1', service: { type: 'LoadBalancer', ports: [80], sourceRanges: [] } });
+  await settled(pair, TAKE_OVER_MS);
+});
+
+afterAll(() => system?.stop());
+
+afterEach(async () => {
+  const [, standby] = pair;
+  standby.tap = () => 'pass';
+  await standby.kill();
+  await standby.start();
+});
+
+async function make(change: Change): Promise<void> {
+  await people.make(change);
+  world = changed(world, change);
+}
+
+function settled(operators: readonly Operator[], timeoutMs: number): Promise<true> {
+  return waitFor(
+    async () => {
+      const problems = await problemsOf(world, system, operators);
+      if (problems.length === 0) return true;
+      throw new Error(problems.join('; '));
+    },
+    { what: 'everything to be as wanted', timeoutMs },
+  );
+}
+
+/** The lease with its holder; the moment is that of the answer, so that the holder had it before. */
+async function leaseHolder(): Promise<string> {
+  const lease = await system.kube.get<Lease>(LEASES, 'kube-system/cloud-controller-manager');
+  return lease?.spec?.holderIdentity ?? '';
+}
+
+/** Stops the leader at the first exchange that `matches`; `sent` collects what it sends from then on. */
+function stopAt(
+  leader: Operator,
+  matches: (exchange: Exchange) => boolean,
+  stop: () => void,
+): { stopped: Promise<void>; sent: Exchange[] } {
+  const sent: Exchange[] = [];
+  let tell: () => void = () => undefined;
+  const stopped = new Promise<void>((resolve) => (tell = resolve));
+  let done = false;
+  const tap: Tap = (exchange: Exchange, moment: Moment) => {
+    if (moment !== 'request') return 'pass';
+    if (done) sent.push(exchange);
+    else if (matches(exchange)) {
+      done = true;
+      stop();
+      tell();
+    }
+    return 'pass';
+  };
+  leader.tap = tap;
+  return { stopped, sent };
+}
+
+/** The successor has everything as wanted in time; the old leader ends without another write, and comes back as a standby. */
+async function expectTakeOver(
+  before: string,
+  { stopped, sent }: { stopped: Promise<void>; sent: Exchange[] },
+  wake: () => void,
+): Promise<void> {
+  const [leader, successor] = pair;
+  pair = [successor, leader];
+  await stopped;
+  await waitFor(async () => (await leaseHolder()) !== before, { what: 'the successor to get the lease', timeoutMs: TAKE_OVER_MS });
+  const takenAt = performance.now();
+  await settled([successor], TAKE_OVER_MS);
+  const wokenAt = performance.now();
+  wake();
+  expect((await leader.ended).code).toBe(1);
+  expect(performance.now() - wokenAt).toBeLessThan(EXIT_MS);
+
+  const late = sent.filter(({ arrivedAt }) => arrivedAt > takenAt);
+  expect(late.filter(isCloudWrite).map(inWords)).toEqual([]);
+  expect(late.filter(isApiWrite).map(inWords)).toEqual([]);
+  await settled(pair, TAKE_OVER_MS);
+}
+
+function inWords({ method, path }: Exchange): string {
+  return `${method} ${path}`;
+}
+
+function isApiWrite({ side, method, path }: Exchange): boolean {
+  return side === 'api' && method !== 'GET' && !path.includes('/leases');
+}
+
+const isCreate = (exchange: Exchange): boolean =>
+  exchange.side === 'cloud' && exchange.method === 'POST' && exchange.path === '/v1/loadbalancers';
+const isDelete = (exchange: Exchange): boolean => exchange.side === 'cloud' && exchange.method === 'DELETE';
+
+/** SIGSTOP, and with SIGCONT its counterpart. */
+function pidsOf(operator: Operator, withWorkers: boolean): number[] {
+  return [operator.pid, ...(withWorkers ? operator.workers().map((pid) => -pid) : [])];
+}
+
+const CASES: { name: string; at: (exchange: Exchange) => boolean; change: Change; withWorkers: boolean }[] = [
+  {
+    name: 'in an update, its worker goes on',
+    at: isCreate,
+    change: { kind: 'createService', name: 'web-2', service: { type: 'LoadBalancer', ports: [80, 443], sourceRanges: [] } },
+    withWorkers: false,
+  },
+  { name: 'in a members call', at: isMembersWrite, change: { kind: 'addNode', name: 'node-2' }, withWorkers: false },
+  { name: 'in a delete, with its worker', at: isDelete, change: { kind: 'deleteService', name: 'web-2' }, withWorkers: true },
+];
+
+test.each(CASES)('the leader is stopped $name', async ({ at, change, withWorkers }) => {
+  const [leader] = pair;
+  const before = await leaseHolder();
+  let pids: number[] = [];
+  const watched = stopAt(leader, at, () => {
+    pids = pidsOf(leader, withWorkers);
+    pids.forEach((pid) => signal(pid, 'SIGSTOP'));
+  });
+  await make(change);
+  await expectTakeOver(before, watched, () => pids.forEach((pid) => signal(pid, 'SIGCONT')));
+});
+
+test('the leader reaches the cloud, but not the API server', async () => {
+  const [leader] = pair;
+  const before = await leaseHolder();
+  const watched = stopAt(leader, isCreate, () => leader.api.stall());
+  await make({ kind: 'createService', name: 'web-3', service: { type: 'LoadBalancer', ports: [80, 443], sourceRanges: [] } });
+  // It ends by itself: it can't know who leads, but that its own time is over.
+  await expectTakeOver(before, watched, () => leader.api.open());
+});

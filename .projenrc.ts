@@ -25,7 +25,7 @@ const project = new typescript.TypeScriptAppProject({
   package: false,
   entrypoint: 'lib/operator/main.js',
   autoDetectBin: false,
-  bin: { 'cloud-operator': 'bin/cloud-operator.js' },
+  bin: { 'cloud-operator': 'bin/cloud-operator.js', 'cloud-controller-manager': 'bin/cloud-controller-manager.js' },
   typescriptVersion: '5.9.3',
   tsconfig: {
     include: ['crds/**/*.ts', 'operator/**/*.ts', 'providers/**/*.ts', 'synth/**/*.ts', 'tools/**/*.ts', 'dev/**/*.ts', 'examples/**/*.ts'],
@@ -103,8 +103,8 @@ project.addTask('lint', {
 project.addTask('format', { description: 'Format everything', exec: 'prettier --write .' });
 project.addTask('typecheck', { description: 'Type check sources and tests', exec: 'tsc --noEmit -p test/tsconfig.json' });
 project.addTask('generate', {
-  description: 'Write the generated files: crds/generated',
-  steps: [{ spawn: 'compile' }, { exec: 'node lib/crds/generate.js' }],
+  description: 'Write the generated files: crds/generated, docs/reference',
+  steps: [{ spawn: 'compile' }, { exec: 'node lib/crds/generate.js' }, { exec: 'node lib/operator/flags/generate.js' }],
 });
 project.addTask('synth', {
   description: 'Write the manifests to dist/',

@@ -8,6 +8,7 @@ const FORBIDDEN = {
   'operator/loops': ['operator/(?!base|kube|loops)', 'providers', 'synth', 'dev', 'tools', '@pulumi'],
   'operator/updates': ['operator/(?!base|kube|updates|entry)', 'synth', 'dev', 'tools'],
   'operator/cloud': ['operator/(?!base|kube|updates|cloud|entry)', 'synth', 'dev', 'tools', '@pulumi'],
+  'operator/flags': ['crds', 'operator/(?!base|flags|server|entry)', 'providers', 'synth', 'dev', 'tools', '@pulumi'],
   'operator/server': ['operator/(?!base|kube|server)', 'synth', 'dev', 'tools', '@pulumi'],
   providers: ['operator/(?!base)', 'synth', 'dev', 'tools'],
   crds: ['operator', 'providers', 'synth', 'dev', 'tools'],

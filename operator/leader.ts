@@ -82,7 +82,7 @@ export class Leader {
       this.controllers.connected.then(() => service.run(signal)),
       this.nodeLoop().run(signal),
       this.lifecycleLoop().run(signal),
-      ...(this.parts.options.configureCloudRoutes ? [this.controllers.connected.then(() => route.run(signal))] : []),
+      ...(this.parts.options.controllers.has('node-route-controller') ? [this.controllers.connected.then(() => route.run(signal))] : []),
     ]);
     stopFollowing();
     this.queues.forEach((queue) => queue.close());

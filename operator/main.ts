@@ -28,7 +28,7 @@ const API_SERVER_RETRY_MS = 1000;
 export async function runOperator(options: OperatorOptions, signal: AbortSignal): Promise<void> {
   const logger = createLogger('cloud-operator', { level: options.logLevel });
   const kubeConfig = loadKubeConfig(options);
-  const api = new KubeClient(kubeConfig, { userAgent: `cloud-operator/${options.version}`, logger });
+  const api = new KubeClient(kubeConfig, { ...options.kubeApi, userAgent: `cloud-operator/${options.version}`, logger });
   const identity = `${hostname()}_${randomUUID()}`;
   const leadership = new Leadership(api, options.leaderElection, identity, logger);
   const clusterID = await readClusterID(api, logger, signal);
@@ -53,7 +53,8 @@ export async function runOperator(options: OperatorOptions, signal: AbortSignal)
   });
   const metrics = new Metrics();
   const health = healthOf(stores, leadership, logger);
-  const server = new OperatorServer({ bindAddress: options.bindAddress, port: options.port, health, metrics, logger });
+  const server =
+    options.port === undefined ? undefined : new OperatorServer({ bindAddress: '127.0.0.1', port: options.port, health, metrics, logger });
   const lead = (leading: AbortSignal): Promise<void> => {
     updates.warm();
     const { api: leaderApi, isValid } = leadership;
@@ -64,12 +65,11 @@ export async function runOperator(options: OperatorOptions, signal: AbortSignal)
   const stopped = AbortSignal.any([signal, end.signal]);
   const filling = stores.run(stopped);
   try {
-    const { address, port } = await server.start();
-    logger.info({ address, port }, 'serving health and metrics');
+    if (server !== undefined) logger.info(await server.start(), 'serving health and metrics');
     await leadership.run(lead, stopped);
   } finally {
     end.abort();
-    await Promise.all([filling, updates.close(), registry.close(), server.stop()]);
+    await Promise.all([filling, updates.close(), registry.close(), server?.stop()]);
     await api.close();
   }
 }

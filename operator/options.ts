@@ -1,13 +1,19 @@
 import type { CloudProviderSpec } from '../crds';
 import type { ExtensionModule } from './updates/extension-module';
+import type { ControllerName } from './flags/controllers';
+import type { ServingOptions } from './server/options';
 import type { StatePlace } from './updates/state/open';
 
-/** Everything that `cloud-operator run` can be told. Times are in milliseconds. */
+/** Everything that `cloud-operator run` and `controller-manager` can be told. Times are in milliseconds. */
 export interface OperatorOptions {
   /** Of this program. */
   version: string;
   kubeconfig?: string;
   context?: string;
+  /** Address of the API server, in place of the kubeconfig's. */
+  master?: string;
+  /** Requests to the API server a second (0 = no limit), and at once; for each client. */
+  kubeApi: { qps: number; burst: number };
   /** The operator's own namespace. */
   namespace: string;
   /** Where the stacks' state is kept. */
@@ -19,7 +25,18 @@ export interface OperatorOptions {
   /** The extension in code, which only workers run. */
   extension?: ExtensionModule;
   clusterCIDRs: string[];
-  configureCloudRoutes: boolean;
+  /** Those that run: selected, and not switched off by a flag of their own. */
+  controllers: ReadonlySet<ControllerName>;
+  /** Between the starts of two controllers. */
+  controllerStartIntervalMs: number;
+  concurrency: Concurrency;
+  /** Every object is looked at again after once to twice this time. */
+  minResyncMs: number;
+  nodeStatusUpdateMs: number;
+  nodeMonitorPeriodMs: number;
+  nodeDeletionGraceMs: number;
+  /** Names of the webhooks to serve, as the flag says. */
+  webhooks: string[];
   /** Absent = it leads at once, without a Lease. */
   leaderElection?: LeaderElection;
   workers: number;
@@ -29,11 +46,19 @@ export interface OperatorOptions {
   updateMemoryMB: number;
   /** After so many failures in a row, or so long, a stack that fails for a reason that may pass is Stalled. */
   retryBudget: { failures: number; ms: number };
-  nodeMonitorPeriodMs: number;
-  nodeDeletionGraceMs: number;
-  bindAddress: string;
-  port: number;
+  /** The HTTPS server; absent = none. */
+  serving?: ServingOptions;
+  /** Port of plain HTTP on 127.0.0.1, 0 = any free one; absent = none. */
+  port?: number;
   logLevel: string;
+}
+
+/** How many keys a controller works on at the same time. */
+export interface Concurrency {
+  services: number;
+  nodes: number;
+  nodeStatusUpdates: number;
+  nodeLifecycle: number;
 }
 
 /** A Lease, and client-go's durations for it. */

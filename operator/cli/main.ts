@@ -4,6 +4,7 @@ import { describeFailure } from './failure';
 import { localCloud } from './local-cloud';
 import { manifests } from './manifests';
 import { demo } from './demo';
+import { controllerManager } from './controller-manager';
 import { dev } from './dev';
 import { run } from './run';
 import { state } from './state';
@@ -12,7 +13,7 @@ import { programVersion } from './version';
 
 /** Every subcommand, under the heading that `--help` shows it with. Its file imports what is heavy only inside its action. */
 const SUBCOMMANDS: Record<string, Subcommand[]> = {
-  'In a cluster:': [run, manifests, state],
+  'In a cluster:': [run, controllerManager, manifests, state],
   'On this machine:': [demo, dev, localCloud, tools],
 };
 
@@ -41,9 +42,18 @@ function makeProgram(): Command {
   return program;
 }
 
+/** Commands whose flags are a cloud-controller-manager's, read as that reads them; commander only lists them. */
+const OPERATOR_COMMANDS: Record<string, (args: readonly string[]) => Promise<number | void>> = {
+  run: async (args) => (await import('./run-command.js')).runCommand(args),
+  'controller-manager': async (args) => (await import('./controller-manager-command.js')).controllerManagerCommand(args),
+};
+
 async function main(): Promise<void> {
   try {
-    await makeProgram().parseAsync();
+    const [name = '', ...args] = withHelpFlag(process.argv.slice(2));
+    const operator = Object.hasOwn(OPERATOR_COMMANDS, name) ? OPERATOR_COMMANDS[name] : undefined;
+    if (operator === undefined) await makeProgram().parseAsync();
+    else process.exitCode = (await operator(args)) ?? 0;
   } catch (thrown) {
     if (thrown instanceof CommanderError) {
       // commander has said what is wrong, or has printed the help that was asked for
@@ -55,6 +65,12 @@ async function main(): Promise<void> {
     process.stderr.write(`cloud-operator: ${text}\n`);
     process.exitCode = exitCode;
   }
+}
+
+/** `help run` is `run --help`. */
+function withHelpFlag(args: string[]): string[] {
+  const [help, name = ''] = args;
+  return help === 'help' && Object.hasOwn(OPERATOR_COMMANDS, name) ? [name, '--help'] : args;
 }
 
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {

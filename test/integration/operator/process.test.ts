@@ -120,7 +120,7 @@ describe('a flag that can’t be used', () => {
     ['--workers=0', /--workers/],
     ['--node-monitor-period=soon', /--node-monitor-period.*soon/],
     ['--no-such-flag', /no-such-flag/],
-    ['--log-level=loud', /log-level.*loud/],
+    ['--log-level=loud', /loud.*log-level/],
   ])('%s', async (flag, message) => {
     expectOneLine(await run([flag]), message, 2);
   });

@@ -1,0 +1,159 @@
+import type { DefaultProvider } from './default-provider';
+import { STATE_DIRECTORY } from './state-directory';
+import { programVersion } from './version';
+import { selectedControllers } from '../flags/controllers';
+import { FeatureGates } from '../flags/feature-gates';
+import type { FlagValues } from '../flags/table';
+import { parseTlsOptions } from '../flags/tls';
+import { OperatorError } from '../base/errors';
+import type { LeaderElection, OperatorOptions } from '../options';
+import type { ServingOptions } from '../server/options';
+import { findExtension } from '../updates/extension-module';
+import { VALIDITY_MS } from '../updates/worker-process';
+
+/** What was found outside the flags. */
+export interface Surroundings {
+  /** Path of the Pulumi CLI. */
+  pulumi: string;
+  provider?: DefaultProvider | undefined;
+}
+
+/**
+ * Flags that were validated → options.
+ * @throws OperatorError Invalid when the extension can't be found
+ */
+export function optionsOf(values: FlagValues, { pulumi, provider }: Surroundings): OperatorOptions {
+  const gates = new FeatureGates(values['feature-gates']);
+  return {
+    ...optional({
+      kubeconfig: values.kubeconfig,
+      context: values.context,
+      master: values.master,
+      defaultProvider: provider,
+      extension: values.extension === '' ? undefined : findExtension(values.extension, process.cwd()),
+      port: values.port === -1 ? undefined : values.port,
+      serving: servingOf(values),
+      leaderElection: electionOf(values),
+    }),
+    version: reportedVersion(values),
+    namespace: values.namespace,
+    stateStore: stateStoreOf(values),
+    pulumi,
+    kubeApi: { qps: values['kube-api-qps'], burst: values['kube-api-burst'] },
+    clusterCIDRs: listOf(values['cluster-cidr']),
+    ...controllersOf(values, gates),
+    workers: values.workers,
+    updateDeadlineMs: values['update-deadline'],
+    updateMemoryMB: values['update-memory'],
+    retryBudget: { failures: values['retry-failures'], ms: values['retry-period'] },
+    logLevel: logLevelOf(values),
+  };
+}
+
+function controllersOf(values: FlagValues, gates: FeatureGates): OperatorControllers {
+  const nodeSyncs = values['concurrent-node-syncs'];
+  const selected = new Set(selectedControllers(values.controllers));
+  if (!values['configure-cloud-routes']) selected.delete('node-route-controller');
+  if (!values['allocate-node-cidrs']) selected.delete('node-ipam-controller');
+  return {
+    controllers: selected,
+    controllerStartIntervalMs: values['controller-start-interval'],
+    concurrency: {
+      services: values['concurrent-service-syncs'],
+      nodes: nodeSyncs,
+      nodeStatusUpdates: values['concurrent-node-status-updates'] || nodeSyncs,
+      nodeLifecycle: values['concurrent-node-lifecycle-syncs'],
+    },
+    minResyncMs: values['min-resync-period'],
+    nodeStatusUpdateMs: values['node-status-update-frequency'],
+    nodeMonitorPeriodMs: values['node-monitor-period'],
+    nodeDeletionGraceMs: values['node-deletion-grace'],
+    webhooks: gates.has('CloudControllerManagerWebhook') ? values.webhooks : [],
+  };
+}
+
+function electionOf(values: FlagValues): LeaderElection | undefined {
+  if (!values['leader-elect']) return undefined;
+  const leaseDurationMs = values['leader-elect-lease-duration'];
+  const renewDeadlineMs = values['leader-elect-renew-deadline'];
+  if (leaseDurationMs - renewDeadlineMs <= VALIDITY_MS) {
+    const least = VALIDITY_MS / 1000;
+    throw new OperatorError(
+      'Invalid',
+      `--leader-elect-lease-duration must be more than ${least} s longer than --leader-elect-renew-deadline`,
+    );
+  }
+  const lease = `${values['leader-elect-resource-namespace']}/${values['leader-elect-resource-name']}`;
+  return { lease, leaseDurationMs, renewDeadlineMs, retryPeriodMs: values['leader-elect-retry-period'] };
+}
+
+function stateStoreOf(values: FlagValues): OperatorOptions['stateStore'] {
+  if (values['state-store'] === 'directory') return { kind: 'Directory', path: values['state-directory'] || STATE_DIRECTORY };
+  return { kind: 'Cluster', namespace: values['state-namespace'] || values.namespace };
+}
+
+function servingOf(values: FlagValues): ServingOptions | undefined {
+  if (values['secure-port'] === 0) return undefined;
+  return {
+    bindAddress: values['bind-address'] || '::',
+    port: values['secure-port'],
+    tls: parseTlsOptions(values, ''),
+    authentication: {
+      ...optional({ kubeconfig: values['authentication-kubeconfig'], clientCAFile: values['client-ca-file'] }),
+      skipLookup: values['authentication-skip-lookup'],
+      tolerateLookupFailure: values['authentication-tolerate-lookup-failure'],
+      tokenTtlMs: values['authentication-token-webhook-cache-ttl'],
+      requestHeader: {
+        ...optional({ caFile: values['requestheader-client-ca-file'] }),
+        allowedNames: values['requestheader-allowed-names'],
+        usernameHeaders: values['requestheader-username-headers'],
+        groupHeaders: values['requestheader-group-headers'],
+        extraHeaderPrefixes: values['requestheader-extra-headers-prefix'],
+        uidHeaders: values['requestheader-uid-headers'],
+      },
+    },
+    authorization: {
+      ...optional({ kubeconfig: values['authorization-kubeconfig'] }),
+      alwaysAllowPaths: values['authorization-always-allow-paths'],
+      allowTtlMs: values['authorization-webhook-cache-authorized-ttl'],
+      denyTtlMs: values['authorization-webhook-cache-unauthorized-ttl'],
+    },
+  };
+}
+
+/** `--log-level`, else klog's numbers: upstream's own code logs details from 4 on, requests from 6 on. */
+function logLevelOf(values: FlagValues): string {
+  if (values['log-level'] !== '') return values['log-level'];
+  if (values.v >= 6) return 'trace';
+  return values.v >= 4 ? 'debug' : 'info';
+}
+
+function reportedVersion({ version }: FlagValues): string {
+  return typeof version === 'object' ? version.reported.replace(/^v/, '') : programVersion();
+}
+
+function listOf(text: string): string[] {
+  return text
+    .split(',')
+    .map((one) => one.trim())
+    .filter((one) => one !== '');
+}
+
+type Present<T> = { [N in keyof T]?: Exclude<T[N], undefined> };
+
+/** Without what is undefined or an empty text. */
+function optional<T extends Record<string, unknown>>(fields: T): Present<T> {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined && value !== '')) as Present<T>;
+}
+
+type OperatorControllers = Pick<
+  OperatorOptions,
+  | 'controllers'
+  | 'controllerStartIntervalMs'
+  | 'concurrency'
+  | 'minResyncMs'
+  | 'nodeStatusUpdateMs'
+  | 'nodeMonitorPeriodMs'
+  | 'nodeDeletionGraceMs'
+  | 'webhooks'
+>;

@@ -1,0 +1,129 @@
+import ipaddr from 'ipaddr.js';
+import { OperatorError, toOperatorError } from '../base/errors';
+import { CONTROLLER_NAMES, unknownNames, withoutAliases } from './controllers';
+import { FeatureGates } from './feature-gates';
+import { WEBHOOK_NAMES } from './webhooks';
+import { formatGoDuration } from './go-duration';
+import { parseTlsOptions } from './tls';
+import type { FlagValues } from './table';
+
+/** client-go's factor of the random part in a retry. */
+const JITTER_FACTOR = 1.2;
+
+/**
+ * Checks what single flags can't: ranges, and flags against each other (contract 7.3).
+ * @throws OperatorError Invalid with everything that is wrong, in Go's form of a list: `[a, b]`; what is wrong with logs goes first and alone
+ */
+export function validateFlags(values: FlagValues, command: { cloudProviderRequired?: boolean } = {}): void {
+  throwAll(logProblems(values));
+  throwAll(thrownBy(() => new FeatureGates(values['feature-gates'])));
+  throwAll([
+    ...unknownNames(withoutAliases(values.controllers), CONTROLLER_NAMES, 'controllers').map(({ message }) => message),
+    ...electionProblems(values),
+    ...(command.cloudProviderRequired === true && values['cloud-provider'] === '' ? ['--cloud-provider cannot be empty'] : []),
+    ...clientProblems(values),
+    ...rangeProblems(values),
+    ...networkProblems(values),
+    ...servingProblems(values),
+    ...unknownNames(values.webhooks, WEBHOOK_NAMES, 'webhooks').map(({ message }) => message),
+  ]);
+}
+
+function throwAll(problems: readonly string[]): void {
+  const distinct = [...new Set(problems)];
+  if (distinct.length === 1) throw new OperatorError('Invalid', distinct[0] ?? '');
+  if (distinct.length > 1) throw new OperatorError('Invalid', `[${distinct.join(', ')}]`);
+}
+
+function logProblems(values: FlagValues): string[] {
+  const format = values['logging-format'];
+  const flush = values['log-flush-frequency'];
+  return [
+    ...(format === 'text' || format === 'json' ? [] : [`format: Invalid value: ${JSON.stringify(format)}: Unsupported log format`]),
+    ...(flush > 0 ? [] : [`flushFrequency: Invalid value: "${formatGoDuration(flush)}": Must be greater than zero`]),
+    ...(format === 'json' && values.vmodule !== '' ? ['vmodule: Forbidden: Only supported for text log format'] : []),
+  ];
+}
+
+function electionProblems(values: FlagValues): string[] {
+  if (!values['leader-elect']) return [];
+  const lease = values['leader-elect-lease-duration'];
+  const deadline = values['leader-elect-renew-deadline'];
+  const retry = values['leader-elect-retry-period'];
+  return [
+    ...(values['leader-elect-resource-lock'] === 'leases' ? [] : ['resourceLock value must be "leases"']),
+    ...(lease > 0 ? [] : ['leaseDuration must be greater than zero']),
+    ...(deadline > 0 ? [] : ['renewDeadline must be greater than zero']),
+    ...(retry > 0 ? [] : ['retryPeriod must be greater than zero']),
+    ...(lease > deadline ? [] : ['leaseDuration must be greater than renewDeadline']),
+    ...(deadline > JITTER_FACTOR * retry ? [] : ['renewDeadline must be greater than retryPeriod*JitterFactor']),
+    ...(values['leader-elect-resource-name'] === '' ? ['resourceName is required'] : []),
+    ...(values['leader-elect-resource-namespace'] === '' ? ['resourceNamespace is required'] : []),
+  ];
+}
+
+function clientProblems(values: FlagValues): string[] {
+  if (values['kube-api-qps'] <= 0 || values['kube-api-burst'] > 0) return [];
+  return ['burst is required to be greater than 0 when RateLimiter is not set and QPS is set to greater than 0'];
+}
+
+function rangeProblems(values: FlagValues): string[] {
+  const between = (name: NumberFlag, low: number, high: number): string[] =>
+    values[name] >= low && values[name] <= high ? [] : [`--${name} must be a whole number from ${low} to ${high}`];
+  const positive = (name: NumberFlag): string[] => (values[name] > 0 ? [] : [`--${name} must be greater than 0`]);
+  return [
+    ...between('workers', 1, 64),
+    ...between('update-memory', 256, 65536),
+    ...between('retry-failures', 1, 1000),
+    ...between('port', -1, 65535),
+    ...positive('node-monitor-period'),
+    ...positive('route-reconciliation-period'),
+    ...positive('node-status-update-frequency'),
+    ...positive('update-deadline'),
+    ...(values['concurrent-node-status-updates'] < 0 ? ['concurrent-node-status-updates must be a non-negative number'] : []),
+    ...(['concurrent-service-syncs', 'concurrent-node-syncs', 'concurrent-node-lifecycle-syncs'] as const).flatMap(positive),
+  ];
+}
+
+type NumberFlag = { [N in keyof FlagValues]: FlagValues[N] extends number ? N : never }[keyof FlagValues];
+
+function networkProblems(values: FlagValues): string[] {
+  const cidrs = values['cluster-cidr'].split(',').filter((cidr) => cidr !== '');
+  return [
+    ...cidrs
+      .filter((cidr) => !ipaddr.isValidCIDR(cidr.trim()))
+      .map((cidr) => `--cluster-cidr: ${JSON.stringify(cidr)} is not a CIDR such as 10.244.0.0/16`),
+    ...(values['service-cluster-ip-range'].split(',').length > 2
+      ? ['--service-cluster-ip-range can not contain more than two entries']
+      : []),
+  ];
+}
+
+function servingProblems(values: FlagValues): string[] {
+  const securePort = values['secure-port'];
+  const webhookPort = values['webhook-secure-port'];
+  return [
+    ...portProblems('secure-port', securePort),
+    ...portProblems('webhook-secure-port', webhookPort),
+    ...(securePort !== 0 && securePort === webhookPort ? ['--webhook-secure-port cannot be the same value as --secure-port'] : []),
+    ...(['requestheader-username-headers', 'requestheader-group-headers', 'requestheader-extra-headers-prefix'] as const)
+      .filter((name) => values[name].some((header) => header.trim() === ''))
+      .map((name) => `empty value in ${JSON.stringify(name)}`),
+    ...thrownBy(() => parseTlsOptions(values, '')),
+    ...thrownBy(() => parseTlsOptions(values, 'webhook-')),
+  ];
+}
+
+function portProblems(name: string, port: number): string[] {
+  if (port > 65535) return [`--${name} ${port} must be between 1 and 65535, inclusive. It cannot be turned off with 0`];
+  return port < 0 ? [`--${name} ${port} must be between 0 and 65535, inclusive. 0 for turning off secure port`] : [];
+}
+
+function thrownBy(run: () => unknown): string[] {
+  try {
+    run();
+    return [];
+  } catch (thrown) {
+    return [toOperatorError(thrown).message];
+  }
+}

@@ -1,0 +1,2 @@
+/** Names that `--webhooks` may say, besides `*`. */
+export const WEBHOOK_NAMES: readonly string[] = [];

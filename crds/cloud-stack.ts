@@ -14,12 +14,20 @@ export type CloudStackSpec = z.infer<typeof cloudStackSpec>;
 
 export const attempt = z.object({
   kind: z.enum(['Update', 'Destroy', 'Preview']),
+  cause: z
+    .enum(['Change', 'Drift'])
+    .optional()
+    .meta({ description: 'Drift: the cloud was changed by somebody else, and is brought back.' }),
   startedAt: z.string().max(64).meta({ format: 'date-time' }),
   durationMs: z.int().min(0).optional(),
   result: z.enum(['Running', 'Succeeded', 'Failed', 'Canceled']),
   code: z.string().max(64).optional().meta({ description: 'The class of the failure.' }),
   message: z.string().max(1024).optional(),
-  changes: z.string().max(253).optional().meta({ description: 'For example +2 ~1 -0 =3.' }),
+  changes: z
+    .string()
+    .max(253)
+    .optional()
+    .meta({ description: 'Resources created, changed, deleted and left as they were, for example +2 ~1 -0 =3.' }),
   cloudCalls: z.int().min(0).optional().meta({ description: 'How many calls were made to the cloud.' }),
 });
 export type Attempt = z.infer<typeof attempt>;

@@ -1,5 +1,6 @@
 import type { Condition } from '../../crds';
 import type { ErrorCode, OperatorError } from '../base/errors';
+import { withNextTry } from '../base/next-try';
 
 /** What is to be said of an object; becomes conditions that follow kstatus. */
 export type Verdict =
@@ -7,6 +8,8 @@ export type Verdict =
   | {
       state: 'Ready';
       message: string;
+      /** Default `Ready`. */
+      reason?: string;
       /** In words: the cloud was changed by somebody else, and is left as it is. */
       drifted?: string;
     }
@@ -17,6 +20,9 @@ export type Verdict =
 
 /** Condition type beside Ready, and reason while the cloud is being brought back. */
 export const DRIFTED = 'Drifted';
+
+/** Condition type for what was ignored in a spec. */
+export const WARNING = 'Warning';
 
 /** Something that a person should know of, whatever the verdict is: a condition of its own that is only there while it holds. */
 export interface Warning {
@@ -46,7 +52,7 @@ export function conditionsOf(
   switch (verdict.state) {
     case 'Ready':
       return [
-        make('Ready', 'True', 'Ready', verdict.message),
+        make('Ready', 'True', verdict.reason ?? 'Ready', verdict.message),
         ...(verdict.drifted === undefined ? [] : [make(DRIFTED, 'True', 'CloudChanged', verdict.drifted)]),
         ...warnings,
       ];
@@ -70,14 +76,15 @@ const REMEDIES: Partial<Record<ErrorCode, string>> = {
  */
 export function verdictOfError(error: OperatorError, serving: boolean, retry?: { nextTryAt: number; exhausted: boolean }): Verdict {
   const remedy = error.remedy ?? REMEDIES[error.code];
-  const where = error.field === undefined ? '' : ` (${error.field})`;
+  // A field of the cloud's API says nothing to who wrote the spec.
+  const where = error.field?.startsWith('spec.') === true ? ` (${error.field})` : '';
   const parts = [
     `${sentence(error.message)}${where}`,
     error.message.includes(remedy ?? ' ') ? undefined : remedy,
     serving ? 'The last good version keeps serving.' : undefined,
-    retry === undefined ? undefined : `Next try at ${timeText(retry.nextTryAt)}.`,
   ];
-  const message = parts.filter((part) => part !== undefined).join(' ');
+  const text = parts.filter((part) => part !== undefined).join(' ');
+  const message = retry === undefined ? text : withNextTry(text, retry.nextTryAt);
   if (retry?.exhausted === true) return { state: 'Stalled', reason: 'RetriesExhausted', message };
   const reason = reasonOfError(error);
   if (error.terminal) return { state: 'Stalled', reason, message };
@@ -115,12 +122,8 @@ export function reasonOf(code: ErrorCode): string {
   }
 }
 
-/** RFC 3339, to the second. */
-function timeText(ms: number): string {
-  return new Date(ms).toISOString().replace(/\.[0-9]+Z$/, 'Z');
-}
-
-function sentence(text: string): string {
+/** The text with a full stop at its end. */
+export function sentence(text: string): string {
   const trimmed = text.trim();
   return /[.!?]$/.test(trimmed) ? trimmed : `${trimmed}.`;
 }

@@ -105,8 +105,11 @@ export class CloudControllers {
     this.loadBalancers = this.stackController(CLOUD_LOAD_BALANCERS, stores.loadBalancers, stacks, {
       updates,
       extend: (update) => updates.extend(update),
-      warningsOf: (object) =>
-        [this.extras.warningOf(stacks.stackOf(object, registry.get(object.spec.provider)))].filter((one) => one !== undefined),
+      warningsOf: (object) => {
+        const cloud = registry.get(object.spec.provider);
+        const extra = this.extras.warningOf(stacks.stackOf(object, cloud));
+        return [...stacks.warningsOf(object, cloud), ...(extra === undefined ? [] : [extra])];
+      },
     });
     this.routes = this.stackController(CLOUD_ROUTES, stores.routes, new RouteStacks());
   }
@@ -222,7 +225,7 @@ export class CloudControllers {
       found: (stack, provider, drift) => {
         this.options.logger.info({ stack, drift }, 'the cloud was changed behind our back; healing');
         this.record.drifted(stack, specOf(provider), drift);
-        controller.heal(stack);
+        controller.heal(stack, drift);
       },
       reported: (stack, provider, drift) => {
         if (!this.record.reported(stack, specOf(provider), drift)) return;

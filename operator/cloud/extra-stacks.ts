@@ -114,7 +114,7 @@ export class ExtraStacks {
     const { update } = settled;
     const [name, spec, members] = [`${update.stack}${SUFFIX}`, specOf(update), settled.loadBalancers.map(keyOf)];
     (await this.existingStacks()).add(name);
-    const started = (): void => this.options.record.started(name, spec, members, 'Update');
+    const started = (): void => this.options.record.started(name, spec, members, { kind: 'Update', cause: 'Change' });
     const use = { role: 'extra', module } as const;
     const result = await this.options.updates.run(this.updateOf(update, this.inputsOf(settled), use), { ...hooks, onStart: started });
     if (result.result === 'Unchanged') this.options.record.unchanged(name, spec, members, result);
@@ -125,7 +125,7 @@ export class ExtraStacks {
     const name = `${update.stack}${SUFFIX}`;
     const existing = await this.existingStacks();
     if (!existing.has(name)) return;
-    const onStart = (): void => this.options.record.started(name, specOf(update), [], 'Destroy');
+    const onStart = (): void => this.options.record.started(name, specOf(update), [], { kind: 'Destroy', cause: 'Change' });
     try {
       await this.options.updates.run(this.updateOf(update, undefined, { role: 'extra' }), { isValid: hooks.isValid, onStart });
     } catch (thrown) {

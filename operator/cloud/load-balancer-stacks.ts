@@ -8,7 +8,7 @@ import {
 import type { JsonObject, LoadBalancerInput, LoadBalancers, Problem, Replacement, TargetGroup } from '../../providers/provider';
 import { OperatorError } from '../base/errors';
 import { keyOf } from '../kube/object';
-import type { Verdict } from './conditions';
+import { WARNING, type Verdict, type Warning } from './conditions';
 import { keyOfInput } from './member-input';
 import type { MemberKeeper } from './member-keeper';
 import type { UpdatePolicy } from './plan/approval';
@@ -49,6 +49,14 @@ export class LoadBalancerStacks implements StackKind<StoredLoadBalancer, LoadBal
       return [...policy, { severity: 'Error', field: `spec.${cloud.kind}`, value: '', message }];
     }
     return [...policy, ...capability(cloud).validate(object.spec)];
+  }
+
+  /** What provider and policy don't refuse, but the author should know. */
+  warningsOf(object: StoredLoadBalancer, cloud: RegisteredCloud | undefined): Warning[] {
+    if (cloud?.cloud === undefined) return [];
+    const problems = this.problems(object, { ...cloud, cloud: cloud.cloud });
+    const texts = problems.flatMap(({ severity, message }) => (severity === 'Warning' ? [message] : []));
+    return texts.length === 0 ? [] : [{ type: WARNING, reason: 'NotSupported', message: texts.join(' ') }];
   }
 
   readonly inputOf = inputOf;
@@ -99,11 +107,10 @@ export class LoadBalancerStacks implements StackKind<StoredLoadBalancer, LoadBal
       ports: input.spec.listeners.map(({ port, protocol }) => `${port}/${protocol}`).join(','),
       ingress,
     };
-    const message =
-      targets === 0
-        ? `serving at ${address ?? 'no address'}, but no Node is eligible as a target`
-        : `serving at ${address ?? 'no address'}`;
-    return { fields, verdict: { state: 'Ready', message } };
+    const where = `serving at ${address ?? 'no address'}`;
+    if (targets > 0) return { fields, verdict: { state: 'Ready', message: where } };
+    const why = `no Node of CloudProvider ${cloud.name} can take traffic (docs/troubleshoot.md)`;
+    return { fields, verdict: { state: 'Ready', reason: 'NoTargets', message: `${where}, but ${why}` } };
   }
 
   async keep(settlement: Settlement, input: LoadBalancerInput): Promise<void> {

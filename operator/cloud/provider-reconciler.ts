@@ -75,5 +75,7 @@ function verdictOn(object: StoredProvider, use: ProviderUse, problem: OperatorEr
   }
   if (problem instanceof CredentialsRefused) return verdictOfError(problem, false, { nextTryAt: problem.nextTryAt, exhausted: false });
   if (problem !== undefined) return verdictOfError(problem, false);
+  if (object.spec.freeze)
+    return { state: 'Ready', reason: 'Frozen', message: 'connected, and frozen (spec.freeze): nothing is written to its cloud' };
   return { state: 'Ready', message: 'connected' };
 }

@@ -1,3 +1,4 @@
+import type { Drift } from '../../crds';
 import { toOperatorError } from '../base/errors';
 import { hashJson } from '../base/json';
 import type { EventRecorder, WorkQueue } from '../kube/api';
@@ -71,8 +72,8 @@ export class StackController<O extends Member> extends KindController<O> {
   }
 
   /** Has a stack healed whose cloud was found changed. */
-  heal(stack: string): void {
-    this.own.reconciler.heal(stack);
+  heal(stack: string, drift: Drift[]): void {
+    this.own.reconciler.heal(stack, drift);
     this.own.stacks.add(stack);
   }
 

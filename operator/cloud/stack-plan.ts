@@ -1,6 +1,8 @@
+import { ANNOTATIONS } from '../../crds';
 import type { Problem } from '../../providers/provider';
 import type { OperatorError } from '../base/errors';
-import { verdictOfError, type Verdict } from './conditions';
+import { canonicalJson } from '../base/json';
+import { sentence, verdictOfError, type Verdict } from './conditions';
 import { keyOfInput, type MemberInput } from './member-input';
 import { conflictsOf, type Conflict } from './port-conflicts';
 import type { PlannedRetry } from './stack-retries';
@@ -81,13 +83,13 @@ export function planStack<O>(facts: StackFacts<O>): StackPlan<O> {
   const { members } = facts;
   const { missing, elsewhere } = withoutMember(facts);
   if (members.length === 0) return planEmpty(facts, [...missing, ...elsewhere]);
-  if (facts.frozen) return hold(members, () => frozen(facts.provider));
-  if (members.every((member) => member.paused)) return hold(members, () => PAUSED);
+  if (facts.frozen) return hold(members, (member) => stalledBy(member) ?? frozen(facts.provider, member, facts.accepted));
+  if (members.every((member) => member.paused)) return hold(members, (member) => paused(member, facts.accepted));
   const leaving = members.filter(isLeaving).map((member) => member.object);
   const staying = members.filter((member) => !isLeaving(member));
   if (staying.length + missing.length + elsewhere.length === 0) return { kind: 'Destroy', leaving };
   const conflicts = conflictsOf([...staying.map((member) => claimant(facts, member)), ...[...missing, ...elsewhere].map(holder(facts))]);
-  const verdicts = new Map(staying.map((member) => [member, obstacle(member, conflicts.get(member.input.uid))]));
+  const verdicts = new Map(staying.map((member) => [member, obstacle(member, facts.accepted, conflicts.get(member.input.uid))]));
   const parts = staying.map((member) => partOf(member, facts.accepted?.[member.input.uid], verdicts.get(member)));
   if (parts.some(isUnknown(staying))) return hold(members, (member) => verdicts.get(member) ?? STACK_HELD);
   const rendered = parts.filter(({ candidate, accepted }) => candidate ?? accepted).length + missing.length + elsewhere.length;
@@ -125,17 +127,24 @@ function isUnknown<O>(staying: readonly MemberFacts<O>[]): (part: Part<O>, index
 }
 
 /** Why a member's spec can't be tried now. */
-function obstacle<O>(member: MemberFacts<O>, conflict: Conflict | undefined): Verdict | undefined {
-  const verdict = ownObstacle(member) ?? (conflict === undefined ? undefined : waitingFor(conflict, member.serving));
+function obstacle<O>(member: MemberFacts<O>, accepted: AcceptedInputs | undefined, conflict: Conflict | undefined): Verdict | undefined {
+  const verdict = ownObstacle(member, accepted) ?? (conflict === undefined ? undefined : waitingFor(conflict, member.serving));
   return verdict === undefined ? undefined : { ...verdict, ...servingOf(member, verdict) };
 }
 
-function ownObstacle<O>(member: MemberFacts<O>): Verdict | undefined {
-  if (member.paused) return PAUSED;
-  const errors = errorsOf(member);
-  if (errors.length > 0) return stalled('Invalid', errors.map((problem) => problem.message).join('; '), member.serving);
+function ownObstacle<O>(member: MemberFacts<O>, accepted: AcceptedInputs | undefined): Verdict | undefined {
+  if (member.paused) return paused(member, accepted);
+  const refused = stalledBy(member);
+  if (refused !== undefined) return refused;
   if (member.waiting !== undefined) return member.waiting;
   return member.held === undefined ? undefined : verdictOfError(member.held.error, member.serving, member.held.retry);
+}
+
+/** What its author must change, whatever else holds it up. */
+function stalledBy<O>(member: MemberFacts<O>): Verdict | undefined {
+  const errors = errorsOf(member);
+  if (errors.length === 0) return undefined;
+  return stalled('Invalid', errors.map((problem) => problem.message).join('; '), member.serving);
 }
 
 function waitingFor({ claim, incumbent }: Conflict, serving: boolean): Verdict {
@@ -146,7 +155,7 @@ function claimant<O>(facts: StackFacts<O>, member: MemberFacts<O>): Parameters<t
   const { input, createdAt } = member;
   const before = facts.accepted?.[input.uid];
   const claims = { held: before === undefined ? [] : facts.claims(before) };
-  const able = ownObstacle(member) === undefined;
+  const able = ownObstacle(member, facts.accepted) === undefined;
   return { uid: input.uid, key: keyOfInput(input), createdAt, ...claims, ...(able ? { wanted: facts.claims(input) } : {}) };
 }
 
@@ -168,22 +177,32 @@ function hold<O>(members: MemberFacts<O>[], verdictFor: (member: MemberFacts<O>)
 }
 
 /** Ready stays true while work only waits; where a person is needed, it must be seen. */
-function servingOf<O>({ serving, held }: MemberFacts<O>, verdict: Verdict): { serving?: boolean } {
-  return verdict.state === 'Ready' ? {} : { serving: serving && verdict.state !== 'Stalled' && held === undefined };
+function servingOf<O>({ serving, held, deleting }: MemberFacts<O>, verdict: Verdict): { serving?: boolean } {
+  return verdict.state === 'Ready' ? {} : { serving: serving && verdict.state !== 'Stalled' && held === undefined && !deleting };
 }
 
-const PAUSED: Verdict = waiting('Paused', 'paused by annotation cloud-operator.dev/pause');
 const STACK_HELD: Verdict = waiting(
   'StackHeld',
   'another load balancer of the same placement can’t be tried, and what it has in the cloud is not known; see its condition',
 );
 
-function frozen(provider: string): Verdict {
-  return waiting('Frozen', `CloudProvider ${provider} is frozen (spec.freeze); nothing is written to the cloud`);
+function paused<O>(member: MemberFacts<O>, accepted: AcceptedInputs | undefined): Verdict {
+  return waiting('Paused', `paused by annotation ${ANNOTATIONS.pause}${whatWaits(member, accepted)}`);
+}
+
+function frozen<O>(provider: string, member: MemberFacts<O>, accepted: AcceptedInputs | undefined): Verdict {
+  const what = whatWaits(member, accepted);
+  return waiting('Frozen', `CloudProvider ${provider} is frozen (spec.freeze): nothing is written to the cloud${what}`);
+}
+
+function whatWaits<O>({ deleting, input }: MemberFacts<O>, accepted: AcceptedInputs | undefined): string {
+  if (deleting) return '; its deletion waits';
+  const before = accepted?.[input.uid];
+  return before === undefined || canonicalJson(before) === canonicalJson(input) ? '' : '; a change of its spec waits';
 }
 
 function stalled(reason: string, text: string, serving: boolean): Verdict {
-  return { state: 'Stalled', reason, message: serving ? `${text}. The last good version keeps serving.` : text };
+  return { state: 'Stalled', reason, message: serving ? `${sentence(text)} The last good version keeps serving.` : text };
 }
 
 function waiting(reason: string, message: string): Verdict {

@@ -1,4 +1,4 @@
-import { ANNOTATIONS, CLEANUP_FINALIZER } from '../../crds';
+import { ANNOTATIONS, CLEANUP_FINALIZER, type Drift } from '../../crds';
 import type { Clock } from '../base/clock';
 import { parseDuration } from '../base/duration';
 import { OperatorError, toOperatorError } from '../base/errors';
@@ -9,6 +9,7 @@ import { keyOf } from '../kube/object';
 import { resultOf, type StackState, type StackUpdate, type UpdateResult, type Updates } from '../updates/update';
 import type { Verdict } from './conditions';
 import { CandidateHolds } from './candidate-holds';
+import { FoundDrift } from './found-drift';
 import { isolate, type TrialResult } from './isolate';
 import { keyOfInput, type MemberInput } from './member-input';
 import { MemberReports, type Failure } from './member-reports';
@@ -56,8 +57,7 @@ interface Known {
 
 /** Brings one stack after another to what its members ask for: gather → plan → act. The caller's queue sees to one pass per stack at a time. */
 export class StackReconciler<O extends Member> {
-  /** Stacks whose cloud was found changed: run even when the inputs are the stored ones. */
-  private readonly drifted = new Set<string>();
+  private readonly drift: FoundDrift<O>;
   private readonly reports: MemberReports<O>;
   private readonly holds: CandidateHolds;
   private readonly approvals: StackApprovals<O>;
@@ -66,6 +66,7 @@ export class StackReconciler<O extends Member> {
   private readonly concerned = new WeakMap<OperatorError, O[]>();
 
   constructor(private readonly options: StackReconcilerOptions<O>) {
+    this.drift = new FoundDrift(options.kind);
     this.reports = new MemberReports(options);
     this.holds = new CandidateHolds(options.clock, options.retryPlan);
     this.approvals = new StackApprovals(options);
@@ -73,8 +74,8 @@ export class StackReconciler<O extends Member> {
   }
 
   /** The next pass over the stack heals what was found. */
-  heal(stack: string): void {
-    this.drifted.add(stack);
+  heal(stack: string, drift: Drift[]): void {
+    this.drift.add(stack, drift);
   }
 
   /** Its newest pass failed: it is tried again after its back-off. */
@@ -120,7 +121,7 @@ export class StackReconciler<O extends Member> {
     if (cloud.discover === undefined) return;
     const found = (await cloud.discover([stack])).get(stack) ?? [];
     const drift = await this.options.updates.adoptFindings(stack, found);
-    if (drift.length > 0) this.heal(stack);
+    if (drift.length > 0) this.heal(stack, drift);
   }
 
   private async act(stack: string, plan: StackPlan<O>, { cloud, state }: Known): Promise<void> {
@@ -141,7 +142,7 @@ export class StackReconciler<O extends Member> {
 
   private async update(stack: string, wanted: UpdatePlan<O>, cloud: ConnectedCloud, state: StackState | undefined): Promise<void> {
     const { plan, approved, run, waiting } = await this.approvals.open({
-      ...{ stack, plan: wanted, cloud, state, drifted: this.drifted.has(stack), hooks: this.runs.hooks(stack, cloud) },
+      ...{ stack, plan: wanted, cloud, state, drifted: this.drift.has(stack), hooks: this.runs.hooks(stack, cloud) },
       serving: (object) => this.reports.serving(stack, object),
       updateOf: (inputs) =>
         this.runs.update(stack, { ...this.runs.of(stack, inputs, cloud), force: true, mayExist: mayExist(wanted) }, cloud),
@@ -166,7 +167,7 @@ export class StackReconciler<O extends Member> {
         return chosen.filter(({ object }) => uids.includes(object.metadata.uid));
       },
     });
-    this.drifted.delete(stack);
+    this.drift.healed(stack);
     for (const object of plan.leaving) await this.options.writer.removeFinalizer(object);
     const left = plan.leaving.length > 0;
     if (left) plan.parts.forEach(({ object }) => this.holds.release(object.metadata.uid));
@@ -190,12 +191,13 @@ export class StackReconciler<O extends Member> {
     { cloud, approved }: { cloud: ConnectedCloud; approved: string | undefined },
   ): Promise<Ran> {
     const inputs = inputsOf(plan, chosen);
-    const rendered = plan.parts.filter((part) => inputs.some(({ uid }) => uid === part.object.metadata.uid));
-    const parts = this.drifted.has(stack) ? rendered : chosen;
+    const healing = this.drift.has(stack);
+    const damaged = this.drift.concerned(stack, inputs, cloud);
+    const parts = plan.parts.filter((part) => chosen.includes(part) || damaged.includes(part.object.metadata.uid));
     const objects = parts.filter((part) => !this.hasFailed(part)).map(({ object }) => object);
     // Without its candidate, an update is not what was approved, but the way back.
     const asApproved = approved === undefined || chosen.length < suspectsOf(plan).length ? {} : { approved };
-    const how = { ...asApproved, force: this.drifted.has(stack), mayExist: mayExist(plan) };
+    const how = { ...asApproved, force: healing, healing, mayExist: mayExist(plan) };
     return this.runs.run(stack, { ...this.runs.of(stack, inputs, cloud), objects, ...how }, cloud);
   }
 

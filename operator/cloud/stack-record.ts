@@ -49,8 +49,8 @@ export class StackRecord {
   constructor(private readonly options: StackRecordOptions) {}
 
   /** An update of the stack begins. While a failed one is tried again, the conditions go on telling why it failed. */
-  started(stack: string, spec: CloudStackSpec, members: string[], kind: Attempt['kind']): void {
-    const attempt: Attempt = { kind, startedAt: this.time(), result: 'Running' };
+  started(stack: string, spec: CloudStackSpec, members: string[], { kind, cause }: Pick<Attempt, 'kind' | 'cause'>): void {
+    const attempt: Attempt = { kind, cause, startedAt: this.time(), result: 'Running' };
     const earlier = (this.status(stack).attempts ?? []).map(asEnded);
     const attempts = [attempt, ...earlier].slice(0, ATTEMPTS_KEPT);
     const verdict: Verdict = { state: 'Reconciling', reason: 'Updating', message: `${kind} is running` };
@@ -277,7 +277,10 @@ function inTheCloud(resources: number): string {
 function attemptText(attempt: Attempt | undefined): string | undefined {
   if (attempt === undefined) return undefined;
   const took = attempt.durationMs === undefined ? '' : ` in ${(attempt.durationMs / 1000).toFixed(1)} s`;
-  return [`${attempt.kind} ${attempt.result}${took}`, attempt.changes ?? attempt.code].filter((part) => part !== undefined).join(', ');
+  const why = attempt.cause === 'Drift' ? ' (drift)' : '';
+  return [`${attempt.kind}${why} ${attempt.result}${took}`, attempt.changes ?? attempt.code]
+    .filter((part) => part !== undefined)
+    .join(', ');
 }
 
 function missingText(stack: string, members: readonly MemberInput[]): string {

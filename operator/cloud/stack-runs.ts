@@ -21,6 +21,8 @@ export interface Run<O> {
   approved?: string;
   /** Run although nothing that was asked for has changed. */
   force: boolean;
+  /** It brings back what somebody else changed in the cloud. */
+  healing?: boolean;
   /** It was made before (StackUpdate.mayExist). */
   mayExist?: boolean;
   /** Names of those that the stack carries. */
@@ -92,7 +94,7 @@ export class StackRuns<O extends Member> {
     const hooks: UpdateHooks = {
       ...this.hooks(stack, cloud),
       onStart: () => {
-        this.options.record.started(stack, spec, members, verb);
+        this.options.record.started(stack, spec, members, { kind: verb, cause: run.healing === true ? 'Drift' : 'Change' });
         announcing = this.reports.announce(stack, objects, verb === 'Destroy' ? 'Deleting' : 'Updating');
       },
     };
@@ -118,13 +120,16 @@ export class StackRuns<O extends Member> {
     return { provider, kind: this.options.kind.kind, project: 'cloud-operator' };
   }
 
-  private celebrate(stack: string, spec: CloudStackSpec, { members, objects }: Run<O>, result: UpdateResult): void {
+  private celebrate(stack: string, spec: CloudStackSpec, { members, objects, healing }: Run<O>, result: UpdateResult): void {
     const changes = changesText(result.changes);
     this.options.logger.info({ stack, changes, ms: Math.round(result.durationMs), cloudCalls: result.cloudCalls }, 'stack updated');
     if (result.result === 'Destroyed') return;
     this.options.record.succeeded(stack, spec, members, result);
     const seconds = (result.durationMs / 1000).toFixed(1);
-    for (const object of objects)
-      this.options.events.event(object, 'Normal', 'Updated', `Stack ${stack} updated in ${seconds} s (${changes})`);
+    const what = `in ${seconds} s (${changes})`;
+    for (const object of objects) {
+      if (healing !== true) this.options.events.event(object, 'Normal', 'Updated', `Stack ${stack} updated ${what}`);
+      else this.options.events.event(object, 'Normal', 'DriftRepaired', `The cloud was changed by somebody else; brought back ${what}`);
+    }
   }
 }

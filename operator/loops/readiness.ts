@@ -1,4 +1,5 @@
 import type { Condition } from '../../crds';
+import { withoutNextTry } from '../base/next-try';
 
 /** Reasons of `Ready` that mean a failed attempt which is being repeated, not work that goes on (docs/conditions.md). */
 const FAILURES = new Set([
@@ -31,9 +32,9 @@ interface Judged {
   status?: { observedGeneration?: number | undefined; conditions?: Condition[] | undefined };
 }
 
-/** Reads kstatus conditions; a status of another generation is not current. */
+/** Reads kstatus conditions; a status of another generation is not current. Messages come without the time of the next try. */
 export function readinessOf(object: Judged): Readiness {
-  const conditions = object.status?.conditions ?? [];
+  const conditions = (object.status?.conditions ?? []).map((one) => ({ ...one, message: withoutNextTry(one.message) }));
   const ready = conditions.find(({ type }) => type === 'Ready');
   const stalled = conditions.find(({ type, status }) => type === 'Stalled' && status === 'True');
   const reconciling = conditions.some(({ type, status }) => type === 'Reconciling' && status === 'True');

@@ -90,7 +90,7 @@ function unknown(key: string, value: string): Problem {
     severity: 'Warning',
     field: key,
     value,
-    message: `annotation ${key} is not known and has no effect. Remove it, or use one of ${known}.`,
+    message: `not known, and without effect. Remove it, or use one of ${known}.`,
   };
 }
 

@@ -3,6 +3,7 @@ import type { Service, ServicePort } from '../../kube/object';
 import { parseAddress } from '../cidr';
 import type { CompiledBlock } from '../clouds';
 import type { Problem } from './problem';
+import { annotationWarnings } from './own-annotations';
 import { healthCheckOf } from './rules';
 import { sourceRangesOf } from './source-ranges';
 
@@ -29,7 +30,7 @@ export function compile(service: Service, provider: string, block: CompiledBlock
     severity,
     problem: {
       reason: severity === 'Error' ? 'InvalidAnnotation' : 'UnknownAnnotation',
-      message: `annotation ${field}: "${value}": ${message}`,
+      message: `annotation ${field}: ${message.includes(value) ? message : `"${value}": ${message}`}`,
     },
   }));
   const problems = [
@@ -38,7 +39,10 @@ export function compile(service: Service, provider: string, block: CompiledBlock
     ...address.problems,
     ...blockProblems.filter(({ severity }) => severity === 'Error').map(({ problem }) => problem),
   ];
-  const warnings = blockProblems.filter(({ severity }) => severity === 'Warning').map(({ problem }) => problem);
+  const warnings = [
+    ...blockProblems.filter(({ severity }) => severity === 'Warning').map(({ problem }) => problem),
+    ...annotationWarnings(service),
+  ];
   if (problems.length > 0) return { problems, warnings };
   const spec: WantedSpec = {
     provider,

@@ -63,8 +63,9 @@ function cleanUp(gathered: Gathered, owned: StoredCloudLoadBalancer | undefined)
 
 /** The CloudLoadBalancer is on its way out: nothing to do but to tell a failure. */
 function waitUntilGone(gathered: Gathered, owned: StoredCloudLoadBalancer): Evaluation {
-  const { failure } = readinessOf(owned);
-  if (failure === undefined) return { actions: [], memory: gathered.memory };
+  const { failure, current } = readinessOf(owned);
+  // What it said before its deletion is not about the deletion.
+  if (failure === undefined || !current) return { actions: [], memory: gathered.memory };
   return reportFailure(gathered, owned, { ...failure, message: `failed to delete load balancer: ${failure.message}` });
 }
 
@@ -90,7 +91,7 @@ function ensure(gathered: Gathered, owned: StoredCloudLoadBalancer | undefined, 
   const body = bodyOf(service, claim.spec, owned);
   const patch = addFinalizerPatch(service);
   const addFinalizer: Action[] = patch === undefined ? [] : [{ kind: 'AddFinalizer', patch }];
-  const warning = warningOf(claim.warnings);
+  const warning = warningOf([...claim.warnings, ...warningsOf(owned)]);
   if (owned !== undefined && isUpToDate(owned, body, service.metadata.uid)) {
     const settled = observe(gathered, owned, warning);
     return { ...settled, actions: [...addFinalizer, ...settled.actions] };
@@ -165,6 +166,12 @@ function status(gathered: Gathered, owned: StoredCloudLoadBalancer | undefined, 
     actions: patch === undefined ? [] : [{ kind: 'PatchStatus', patch }],
     memory: ingress === undefined ? memory : { ...memory, published: ingress },
   };
+}
+
+/** What the CloudLoadBalancer warns of. */
+function warningsOf(owned: StoredCloudLoadBalancer | undefined): Problem[] {
+  const conditions = owned?.status?.conditions ?? [];
+  return conditions.filter(({ type }) => type === 'Warning').map(({ reason, message }) => ({ reason, message }));
 }
 
 function warningOf(warnings: Problem[]): WantedStatus {

@@ -128,7 +128,7 @@ test('without any eligible Node the load balancer stays, has no targets, and a W
   await targetsToBe();
   await scene.until('the message', async () => {
     const ready = (await scene.ready('web')).status?.conditions?.find(({ type }) => type === 'Ready');
-    return ready?.message.includes('no Node is eligible');
+    return ready?.reason === 'NoTargets';
   });
   await scene.until('UnAvailableLoadBalancer', async () =>
     (await scene.events('Service', 'web')).some(({ reason }) => reason === 'UnAvailableLoadBalancer'),

@@ -85,7 +85,22 @@ describe('levers and deletions', () => {
   });
   test('frozen provider → Hold, even a deletion', () => {
     const plan = planStack(facts([live('a', { deleting: true })], { frozen: true }));
-    expect(plan).toMatchObject({ kind: 'Hold', verdicts: [{ verdict: { reason: 'Frozen' } }] });
+    const message = expect.stringContaining('its deletion waits') as string;
+    expect(plan).toMatchObject({ kind: 'Hold', verdicts: [{ verdict: { reason: 'Frozen', message } }] });
+  });
+  test('frozen provider → what is wrong with a spec is still said', () => {
+    const plan = planStack(facts([live('a', { problems: [invalid] })], { frozen: true }));
+    expect(plan).toMatchObject({ kind: 'Hold', verdicts: [{ verdict: { state: 'Stalled', reason: 'Invalid' } }] });
+  });
+  test('paused → what waits is said, and a waiting deletion is not Ready', () => {
+    const accepted = acceptedInputs(inputOf('a', { version: 1 }));
+    const held = (extra: Partial<MemberFacts<string>>): unknown =>
+      planStack(facts([live('a', { paused: true, serving: true, input: inputOf('a', { version: 1 }), ...extra })], { accepted }));
+    const verdict = (message: string, serving: boolean): object => ({ verdicts: [{ verdict: { reason: 'Paused', message, serving } }] });
+    const paused = 'paused by annotation cloud-operator.dev/pause';
+    expect(held({})).toMatchObject(verdict(paused, true));
+    expect(held({ input: inputOf('a', { version: 2 }) })).toMatchObject(verdict(`${paused}; a change of its spec waits`, true));
+    expect(held({ deleting: true })).toMatchObject(verdict(`${paused}; its deletion waits`, false));
   });
   test('all paused → Hold', () => {
     const plan = planStack(facts([live('a', { paused: true, serving: true })]));

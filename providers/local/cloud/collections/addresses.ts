@@ -44,7 +44,6 @@ function chooseIndex(requestedIP: string | undefined, used: ReadonlySet<number>,
   if (found === 'outside') throw invalid('requestedIP', `${requestedIP} is outside the pool; choose one from ${pool.range}`);
   if (found !== 'taken') return found;
   const holder = view.state.all('addresses').find(({ resource }) => resource.ip === requestedIP)?.resource;
-  throw new ApiFailure('AddressInUse', `${requestedIP} belongs to address ${holder?.name} (${holder?.id}); choose another one`, {
-    field: 'requestedIP',
-  });
+  const owner = holder?.tags.owner === undefined ? '' : ` of ${holder.tags.owner}`;
+  throw new ApiFailure('AddressInUse', `${requestedIP} is address ${holder?.name} (${holder?.id})${owner}`, { field: 'requestedIP' });
 }

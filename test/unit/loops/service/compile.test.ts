@@ -82,6 +82,17 @@ describe('compile', () => {
     expect(problems).toEqual([{ reason: expect.any(String) as string, message: expect.stringContaining(message) as string }]);
   });
 
+  test.each([
+    ['cloud-operator.dev/pause', 'has no effect on a Service: set it on CloudLoadBalancer demo/web'],
+    [
+      'cloud-operator.dev/providr',
+      'has no effect on a Service: remove it, or use one of cloud-operator.dev/provider, cloud-operator.dev/placement',
+    ],
+  ])('our own annotation %s is a warning', (key, message) => {
+    const { warnings } = compile(service({ metadata: { annotations: { [key]: 'x' } } }), 'cloud-a', BLOCK);
+    expect(warnings).toEqual([{ reason: 'UnknownAnnotation', message: `annotation ${key} ${message}` }]);
+  });
+
   test('the provider’s errors are problems, its warnings are not', () => {
     const problems: CompiledBlock['problems'] = [
       { severity: 'Error', field: 'local.dev/drain', value: 'x', message: 'write a number' },

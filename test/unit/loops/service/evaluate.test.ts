@@ -192,6 +192,31 @@ describe('what becomes of it', () => {
     expect(run({ service: told, cloudLoadBalancer: failing }).actions).toEqual([]);
   });
 
+  test('another time of the next try is no news, and not written to the Service', () => {
+    const failing = (at: string): StoredCloudLoadBalancer => {
+      const message = `no more. Next try at ${at}.`;
+      return made(
+        SERVED,
+        statusOf([condition('Ready', 'False', 'Quota', message), condition('Stalled', 'True', 'Quota', message)], INGRESS),
+      );
+    };
+    const first = run({ service: SERVED, cloudLoadBalancer: failing('2026-01-01T00:00:01Z') });
+    expect(first.said).toEqual(['SyncLoadBalancerFailed: Error syncing load balancer: failed to ensure load balancer: no more.']);
+    const conditions = [{ type: READY, status: 'False' as const, reason: 'Quota', message: 'no more.' }];
+    const told = service({ metadata: SERVED.metadata as never, status: { loadBalancer: { ingress: INGRESS }, conditions } });
+    const second = failing('2026-01-01T00:00:03Z');
+    expect(run({ service: told, cloudLoadBalancer: second, memory: first.memory }).actions).toEqual([]);
+    expect(run({ service: told, cloudLoadBalancer: second }).actions).toEqual([]);
+  });
+
+  test('what the CloudLoadBalancer warns of stands on the Service', () => {
+    const warned = made(SERVED, statusOf([IS_READY, condition('Warning', 'True', 'NotSupported', 'no affinity')], INGRESS));
+    const patch = run({ service: SERVED, cloudLoadBalancer: warned }).actions.find((action) => action.kind === 'PatchStatus');
+    expect(patch).toMatchObject({
+      patch: { status: { conditions: [{ type: 'cloud-operator.dev/Warning', reason: 'NotSupported', message: 'no affinity' }] } },
+    });
+  });
+
   test('a first address is not published before it is Ready', () => {
     const notYet = made(HELD, statusOf([condition('Ready', 'False', 'MembersFailed', 'no targets')], INGRESS));
     expect(JSON.stringify(run({ service: HELD, cloudLoadBalancer: notYet }).actions)).not.toContain('203.0.113.10');
@@ -302,6 +327,12 @@ describe('delete (contract 2.7)', () => {
     const waiting = made(deleting, statusOf([IS_READY], INGRESS), { deletionTimestamp: NOW });
     expect(run({ service: deleting, cloudLoadBalancer: waiting, memory: first.memory }).actions).toEqual([]);
     expect(kinds(run({ service: deleting, memory: first.memory }).actions)).toEqual(['Release']);
+  });
+
+  test('what failed before the deletion is no failure of the deletion', () => {
+    const invalid = [condition('Ready', 'False', 'Invalid', 'no SCTP'), condition('Stalled', 'True', 'Invalid', 'no SCTP')];
+    const before = made(deleting, statusOf(invalid, INGRESS), { deletionTimestamp: NOW, generation: 2 });
+    expect(run({ service: deleting, cloudLoadBalancer: before }).actions).toEqual([]);
   });
 
   test('a delete that fails is told', () => {

@@ -114,17 +114,13 @@ project.addTask('bench', {
   description: 'The figures in the README',
   steps: [{ spawn: 'compile' }, { exec: 'tsx test/bench/main.ts', receiveArgs: true }],
 });
-project.addTask('test:faults', {
-  description: 'Rounds of changes and faults: --rounds N --seed S, and --from K to replay round K',
-  steps: [{ spawn: 'compile' }, { exec: 'tsx test/faults/main.ts', receiveArgs: true }],
-});
-
 // On a fresh clone these install what they need first.
-for (const task of ['test', 'test:faults', 'bench', 'synth', 'lint', 'typecheck', 'generate', 'compile']) {
+for (const task of ['test', 'bench', 'synth', 'lint', 'typecheck', 'generate', 'compile']) {
   project.package.setScript(task, `node bin/project.js ${task}`);
 }
-// Without the task runner in between, Ctrl-C is answered by the demo itself, and the prompt comes back when all is cleaned up.
+// Without the task runner in between, Ctrl-C is answered by the program itself, and the prompt comes back when all is cleaned up.
 project.package.setScript('demo', 'node bin/project.js compile && node bin/cloud-operator.js demo');
+project.package.setScript('test:faults', 'node bin/project.js compile && node --import tsx test/faults/main.ts');
 
 new JsonFile(project, 'jest.config.json', {
   obj: {

@@ -4,6 +4,9 @@ import { describeRound, planRounds, type Round } from './plan';
 import { Rounds, type Verdict } from './rounds';
 import { FaultSystem } from './system';
 
+/** As a shell says it of a program that SIGINT has ended. */
+const INTERRUPTED = 130;
+
 interface Options {
   rounds: number;
   seed: number;
@@ -13,8 +16,16 @@ interface Options {
   keep: boolean;
 }
 
-/** Runs rounds of changes and faults. @returns the verdicts, those with problems included */
-export async function runRounds({ rounds, seed, from, keep }: Options, report: (line: string) => void): Promise<Verdict[]> {
+/**
+ * Runs rounds of changes and faults.
+ * @param signal ends the run in the middle of a round; all is cleaned up
+ * @returns the verdicts, those with problems included
+ */
+export async function runRounds(
+  { rounds, seed, from, keep }: Options,
+  report: (line: string) => void,
+  signal: AbortSignal,
+): Promise<Verdict[]> {
   const matrix = new Matrix();
   const verdicts: Verdict[] = [];
   let running: { system: FaultSystem; rounds: Rounds } | undefined;
@@ -23,7 +34,8 @@ export async function runRounds({ rounds, seed, from, keep }: Options, report: (
     for (const round of planned(seed, from, rounds)) {
       report(describeRound(round));
       running ??= await start(round, matrix);
-      const verdict = await running.rounds.run(round);
+      const verdict = await Promise.race([running.rounds.run(round), interruption(signal)]);
+      if (verdict === 'Interrupted') break;
       verdicts.push(verdict);
       report(describeVerdict(verdict, seed));
       if (verdict.problems.length === 0) continue;
@@ -38,6 +50,13 @@ export async function runRounds({ rounds, seed, from, keep }: Options, report: (
   report(matrix.toString());
   report(summary(verdicts));
   return verdicts;
+}
+
+function interruption(signal: AbortSignal): Promise<'Interrupted'> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve('Interrupted');
+    else signal.addEventListener('abort', () => resolve('Interrupted'), { once: true });
+  });
 }
 
 function planned(seed: number, from: number, count: number): Round[] {
@@ -71,6 +90,7 @@ function summary(verdicts: Verdict[]): string {
   const failed = verdicts.filter(({ problems }) => problems.length > 0);
   const total = verdicts.reduce((sum, { tookMs }) => sum + tookMs, 0) / 1000;
   const names = failed.length === 0 ? '' : ` (rounds ${failed.map(({ round }) => round).join(', ')})`;
+  if (verdicts.length === 0) return 'no round was ended';
   return `${verdicts.length} rounds in ${total.toFixed(0)} s, ${(total / verdicts.length).toFixed(1)} s each; ${failed.length} violations${names}`;
 }
 
@@ -83,9 +103,19 @@ async function main(): Promise<void> {
       keep: { type: 'boolean', default: false },
     },
   });
-  const [rounds, seed, from] = [values.rounds, values.seed, values.from].map((text) => positive(text));
-  const verdicts = await runRounds({ rounds, seed, from, keep: values.keep } as Options, (line) => void process.stdout.write(`${line}\n`));
-  process.exitCode = verdicts.every(({ problems }) => problems.length === 0) ? 0 : 1;
+  const stop = new AbortController();
+  for (const name of ['SIGINT', 'SIGTERM'] as const) process.on(name, () => stop.abort());
+  const options = { rounds: positive(values.rounds), seed: positive(values.seed), from: positive(values.from), keep: values.keep };
+  const report = (line: string): void => void process.stdout.write(`${line}\n`);
+  try {
+    const verdicts = await runRounds(options, report, stop.signal);
+    process.exitCode = verdicts.every(({ problems }) => problems.length === 0) ? 0 : 1;
+  } catch (thrown) {
+    if (!stop.signal.aborted) throw thrown;
+    report(`interrupted: ${(thrown as Error).message}`);
+  }
+  // The round that was left goes on trying to bring back what is gone for good.
+  if (stop.signal.aborted) process.exit(INTERRUPTED);
 }
 
 function positive(text: string): number {

@@ -137,6 +137,8 @@ export class Operator {
 
   async close(): Promise<void> {
     if (this.running) await this.process?.stop();
+    // One that is stopped does not see that its operator is gone.
+    this.workers().forEach((pid) => signal(-pid, 'SIGKILL'));
     await Promise.all([this.api.stop(), this.cloud.stop()]);
     this.temporary.unmount();
   }

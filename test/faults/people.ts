@@ -1,7 +1,12 @@
+import { sleep, systemClock } from '../../operator/base/clock';
 import { LABEL_EXCLUDE_FROM_LOAD_BALANCERS } from '../../operator/kube/well-known';
 import { NODES, SERVICES } from '../../operator/kube/object';
 import type { FaultSystem } from './system';
 import type { Change, WantedService } from './world';
+
+const RETRY_MS = 200;
+/** Longer than any fault lasts. */
+const CLOUD_BACK_MS = 60_000;
 
 /** Does to the cluster what a plan says, as people, kubelets and machines do it: not through the operator's ways. */
 export class People {
@@ -42,7 +47,7 @@ export class People {
 
   private async addNode(name: string): Promise<void> {
     const { kube, resources } = this.system;
-    await resources.create('instances', { name }, `people-${name}`, {});
+    await insist(() => resources.create('instances', { name }, `people-${name}`, {}));
     const taints = [{ key: 'node.cloudprovider.kubernetes.io/uninitialized', value: 'true', effect: 'NoSchedule' }];
     await kube.create(NODES, undefined, { metadata: { name }, spec: { taints } });
     await this.setReady(name, 'True');
@@ -58,10 +63,24 @@ export class People {
     await this.system.kube.patch(NODES, name, 'merge', { metadata: { labels } });
   }
 
-  private async machine(name: string, act: (id: string) => Promise<unknown>): Promise<void> {
-    const [machine] = await this.system.resources.list('instances', { name });
-    if (machine === undefined) throw new Error(`there is no machine ${name}`);
-    await act(machine.id);
+  private machine(name: string, act: (id: string) => Promise<unknown>): Promise<void> {
+    return insist(async () => {
+      const [machine] = await this.system.resources.list('instances', { name });
+      if (machine !== undefined) await act(machine.id);
+    });
+  }
+}
+
+/** The cloud may be broken just now, and whoever wants something of it comes again. */
+async function insist<T>(act: () => Promise<T>): Promise<T> {
+  const deadline = performance.now() + CLOUD_BACK_MS;
+  for (;;) {
+    try {
+      return await act();
+    } catch (thrown) {
+      if (performance.now() > deadline) throw thrown;
+      await sleep(systemClock, RETRY_MS);
+    }
   }
 }
 

@@ -1,7 +1,7 @@
-import { readFileSync } from 'node:fs';
 import { parse } from 'yaml';
 import { CloudProviderKind, validateSpec, type CloudProviderSpec } from '../../crds';
-import { OperatorError } from '../base/errors';
+import { OperatorError, toOperatorError } from '../base/errors';
+import { readSmallFile } from '../base/small-file';
 import { kindOf } from '../cloud/registry';
 
 /** The CloudProvider from the command line. */
@@ -46,11 +46,9 @@ function unknownFields(given: unknown, checked: unknown, path: string): string[]
 function readConfig(file: string): Record<string, unknown> {
   let text: string;
   try {
-    text = readFileSync(file, 'utf8');
+    text = readSmallFile(file);
   } catch (cause) {
-    throw new OperatorError('Invalid', `--cloud-config ${file}: cannot be read (${(cause as NodeJS.ErrnoException).code ?? 'error'})`, {
-      cause,
-    });
+    throw new OperatorError('Invalid', `--cloud-config ${toOperatorError(cause).message}`, { cause });
   }
   try {
     const content: unknown = parse(text);

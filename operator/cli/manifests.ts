@@ -1,8 +1,8 @@
-import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import type { ManifestOptions } from '../../synth/manifests';
-import { OperatorError } from '../base/errors';
+import { OperatorError, toOperatorError } from '../base/errors';
+import { readSmallFile } from '../base/small-file';
 import type { Subcommand } from './command';
 
 interface Flags {
@@ -74,10 +74,8 @@ function replicasOf(text: string): number {
 
 function configOf(file: string): string {
   try {
-    return readFileSync(file, 'utf8');
+    return readSmallFile(file);
   } catch (cause) {
-    throw new OperatorError('Invalid', `--cloud-config ${file}: cannot be read (${(cause as NodeJS.ErrnoException).code ?? 'error'})`, {
-      cause,
-    });
+    throw new OperatorError('Invalid', `--cloud-config ${toOperatorError(cause).message}`, { cause });
   }
 }

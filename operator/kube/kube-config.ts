@@ -1,9 +1,10 @@
 import { KubeConfig, type User } from '@kubernetes/client-node';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { delimiter, dirname, join, resolve } from 'node:path';
 import { parse } from 'yaml';
-import { OperatorError } from '../base/errors';
+import { OperatorError, toOperatorError } from '../base/errors';
+import { readSmallFile } from '../base/small-file';
 
 export { KubeConfig };
 
@@ -103,13 +104,10 @@ function fromFile(file: string): KubeConfig {
 
 function readText(file: string): string {
   try {
-    return readFileSync(file, 'utf8');
-  } catch (thrown) {
-    const code = (thrown as NodeJS.ErrnoException).code;
-    const problem = code === 'ENOENT' ? 'does not exist' : `can't be read (${code ?? messageOf(thrown)})`;
-    throw new OperatorError('Invalid', `kubeconfig ${file} ${problem}; give the path of a kubeconfig with --kubeconfig or KUBECONFIG`, {
-      cause: thrown,
-    });
+    return readSmallFile(file);
+  } catch (cause) {
+    const problem = toOperatorError(cause).message;
+    throw new OperatorError('Invalid', `kubeconfig ${problem}; give the path of a kubeconfig with --kubeconfig or KUBECONFIG`, { cause });
   }
 }
 

@@ -1,5 +1,4 @@
-import { readFile } from 'node:fs/promises';
-import type { CloudProviderSpec, LocalProviderSettings } from '../../crds';
+import type { CloudProviderSpec } from '../../crds';
 import { OperatorError } from '../../operator/base/errors';
 import type { Cloud, ConnectContext, ProviderModule } from '../provider';
 import { compile } from './annotations';
@@ -10,6 +9,7 @@ import { LocalLoadBalancers } from './load-balancers';
 import { LocalMembers } from './members';
 import { PROVIDER_ID_SCHEME } from './provider-id';
 import { LocalRoutes } from './routes';
+import { readToken } from './token';
 
 /** Name of the operator in the local cloud's call counts; the workers' is `cloud-operator-update`. */
 const CALLER = 'cloud-operator';
@@ -48,34 +48,4 @@ async function connect(spec: CloudProviderSpec, context: ConnectContext): Promis
     },
     close: () => client.close(),
   };
-}
-
-/** @throws OperatorError Invalid naming the field, when there is no token where the settings say */
-async function readToken({ tokenFile, tokenSecretRef }: LocalProviderSettings, context: ConnectContext): Promise<string> {
-  const [field, text] =
-    tokenFile !== undefined
-      ? ['spec.local.tokenFile', await readTokenFile(tokenFile)]
-      : ['spec.local.tokenSecretRef', await readTokenSecret(tokenSecretRef, context)];
-  const token = text.trim();
-  if (token === '') throw new OperatorError('Invalid', `${field}: the token is empty`, { field });
-  return token;
-}
-
-async function readTokenFile(path: string): Promise<string> {
-  try {
-    return await readFile(path, 'utf8');
-  } catch (cause) {
-    const field = 'spec.local.tokenFile';
-    const remedy = 'The local cloud writes it when it starts; name that file.';
-    throw new OperatorError('Invalid', `${field}: ${path} can't be read: ${(cause as Error).message}. ${remedy}`, { field, remedy, cause });
-  }
-}
-
-async function readTokenSecret(ref: LocalProviderSettings['tokenSecretRef'], context: ConnectContext): Promise<string> {
-  if (ref !== undefined) return context.readSecret(ref.name, ref.key);
-  const field = 'spec.local';
-  throw new OperatorError('Invalid', `CloudProvider ${context.providerName} says nowhere where the API token is`, {
-    field,
-    remedy: 'Set spec.local.tokenSecretRef or spec.local.tokenFile.',
-  });
 }

@@ -53,7 +53,7 @@ describe('cloud-operator manifests', () => {
     [['--namespace', 'Cloud'], '--namespace "Cloud" is no name for a Namespace'],
     [['--image', 'a b'], '--image "a b" is no image reference'],
     [['--provider', 'local'], '--provider and --cloud-config need each other'],
-    [['--provider', 'local', '--cloud-config', 'absent.yaml'], '--cloud-config absent.yaml: cannot be read (ENOENT)'],
+    [['--provider', 'local', '--cloud-config', 'absent.yaml'], '--cloud-config absent.yaml does not exist'],
     [['--colour'], "unknown option '--colour'"],
   ])('refuses %j in one line, with exit code 2', (args, message) => {
     const { status, stderr, stdout } = command('--out', 'dist', ...args);

@@ -83,7 +83,7 @@ describe('a configuration of the cloud that can’t be used', () => {
     [
       'is missing',
       () => ['--cloud-provider=local', `--cloud-config=${join(directory, 'missing.yaml')}`],
-      /--cloud-config.*missing\.yaml.*cannot be read/,
+      /--cloud-config.*missing\.yaml does not exist/,
     ],
     [
       'is no YAML',

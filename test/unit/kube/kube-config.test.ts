@@ -87,6 +87,7 @@ describe('loadKubeConfig', () => {
     ['nothing at all', () => ({}), /^no kubeconfig: .*give --kubeconfig=<file>$/],
     ['a missing file', () => ({ kubeconfig: join(directory, 'absent') }), /^kubeconfig .*absent does not exist; give the path/],
     ['a directory', () => ({ kubeconfig: directory }), /can't be read \(EISDIR\)/],
+    ['a file without end', () => ({ kubeconfig: '/dev/zero' }), /^kubeconfig \/dev\/zero is larger than 1024 KiB; give the path/],
     ['no YAML', () => ({ kubeconfig: write('broken', 'a: [1,\nb: }') }), /broken is not YAML: .*repair/],
     ['a list', () => ({ kubeconfig: write('list', '- 1') }), /list is no kubeconfig: it must hold an object/],
     ['an empty file', () => ({ kubeconfig: write('empty', '') }), /empty is no kubeconfig/],

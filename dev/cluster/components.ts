@@ -59,10 +59,14 @@ export function apiServerArguments({ port, credentials, controllerManager }: Api
   ];
 }
 
-export function controllerManagerArguments(kubeconfig: string): string[] {
+/** Judges Nodes by their heartbeats: condition Ready=Unknown, and the taints not-ready and unreachable. */
+const NODE_LIFECYCLE = 'node-lifecycle-controller';
+
+/** @param nodeLifecycle false where Nodes are mere objects that nobody posts heartbeats for */
+export function controllerManagerArguments(kubeconfig: string, nodeLifecycle: boolean): string[] {
   return [
     `--kubeconfig=${kubeconfig}`,
-    `--controllers=${CONTROLLERS.join(',')}`,
+    `--controllers=${[...CONTROLLERS, ...(nodeLifecycle ? [NODE_LIFECYCLE] : [])].join(',')}`,
     '--use-service-account-credentials=true',
     '--leader-elect=false',
     '--secure-port=0',

@@ -19,6 +19,8 @@ export interface ControlPlaneOptions {
   /** One log per process. */
   logDirectory: string;
   controllerManager: boolean;
+  /** Default false: kube-controller-manager leaves Nodes alone, and they need no heartbeats. */
+  nodeLifecycle?: boolean;
   /** false: etcd keeps nothing over a power failure, but is faster. */
   fsync: boolean;
   /** Others who get a token; see `kubeconfigFor`. */
@@ -120,7 +122,7 @@ export class ControlPlane {
     if (!controllerManager) return;
     const kubeconfig = join(directory, 'kubeconfig-controller-manager');
     this.credentials.writeKubeconfig(kubeconfig, CONTROLLER_MANAGER.user, this.url);
-    await this.startProcess('kube-controller-manager', controllerManagerArguments(kubeconfig));
+    await this.startProcess('kube-controller-manager', controllerManagerArguments(kubeconfig, this.options.nodeLifecycle ?? false));
   }
 
   private async startApiServer(): Promise<void> {

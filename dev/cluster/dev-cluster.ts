@@ -6,7 +6,8 @@ import { ControlPlane } from './control-plane';
 import { freePort } from './free-port';
 import { install } from './installation';
 import { startLocalCloud, type RunningLocalCloud, type Tier } from './local-cloud';
-import { OPERATOR_IDENTITY, startOperator } from './operator';
+import { removeNodes, startNodes } from './nodes';
+import { OPERATOR_IDENTITY, startOperator, writeCloudConfig } from './operator';
 import { devPathsIn, type DevPaths } from './paths';
 import { ProcessGuard, type GuardedProcess } from './process-guard';
 import { Respawn } from './respawn';
@@ -21,6 +22,10 @@ export interface DevClusterOptions {
   /** false: people start their own. */
   operator: boolean;
   logLevel: string;
+  /** How many Nodes it keeps, in a process of their own; those of an earlier start that are more are removed. Absent: they are not its business. */
+  nodes?: number;
+  /** Whether kube-controller-manager judges Nodes by their heartbeats; default: where there are Nodes. */
+  nodeLifecycle?: boolean;
   /** More fields of the CloudProvider's spec, for example driftInterval. */
   provider?: Record<string, unknown>;
   /** Default true; see ControlPlaneOptions. */
@@ -41,8 +46,8 @@ interface Ports {
 }
 
 /**
- * A whole development cluster: control plane, local cloud, and the operator under the rights of its ServiceAccount.
- * All of it ends with this process, however it ends. Local cloud and operator are started again when they crash.
+ * A whole development cluster: control plane, local cloud, Nodes, and the operator under the rights of its ServiceAccount.
+ * All of it ends with this process, however it ends. Local cloud, Nodes and operator are started again when they crash.
  */
 export class DevCluster {
   readonly paths: DevPaths;
@@ -51,6 +56,7 @@ export class DevCluster {
   private running: RunningLocalCloud | undefined;
   private cloudProcess: Respawn | undefined;
   private operatorProcess: Respawn | undefined;
+  private nodesProcess: Respawn | undefined;
   private ports: Ports | undefined;
   private stopping = false;
 
@@ -91,7 +97,7 @@ export class DevCluster {
   }
 
   get processes(): ProcessState[] {
-    const all = [...(this.plane?.running ?? []), this.cloudProcess?.process, this.operatorProcess?.process];
+    const all = [...(this.plane?.running ?? []), this.cloudProcess?.process, this.nodesProcess?.process, this.operatorProcess?.process];
     return all.flatMap((process) =>
       process === undefined ? [] : [{ name: process.name, log: process.log, ...identifyProcess(process.pid) }],
     );
@@ -123,6 +129,7 @@ export class DevCluster {
   async stop(): Promise<void> {
     this.stopping = true;
     await this.stopOperator();
+    await this.nodesProcess?.stop();
     await this.cloudProcess?.stop();
     await this.plane?.stop();
     await this.guard.close();
@@ -136,7 +143,9 @@ export class DevCluster {
     for (const result of started) if (result.status === 'rejected') throw result.reason;
     this.ports.apiServer = this.controlPlane.port;
     writeFileSync(this.paths.ports, JSON.stringify(this.ports));
-    if (this.options.operator) await this.startOperator();
+    // For an operator that a person runs; ours writes it too.
+    writeCloudConfig({ paths: this.paths, cloud: this.cloud, provider: this.options.provider ?? {} });
+    await Promise.all([this.options.operator ? this.startOperator() : undefined, this.startNodes()]);
   }
 
   /** Those of the last time where they are free. */
@@ -155,6 +164,7 @@ export class DevCluster {
       tools: this.options.tools,
       logDirectory: this.paths.logs,
       controllerManager: true,
+      nodeLifecycle: this.options.nodeLifecycle ?? (this.options.nodes ?? 0) > 0,
       fsync: this.options.fsync ?? true,
       identities: [OPERATOR_IDENTITY],
       port,
@@ -168,6 +178,16 @@ export class DevCluster {
       return this.running.process;
     };
     this.cloudProcess = new Respawn(await start(), { start, onChange: this.options.report });
+  }
+
+  private async startNodes(): Promise<void> {
+    const { nodes: count, report } = this.options;
+    if (count === undefined) return;
+    const fleet = { paths: this.paths, kubeconfig: this.controlPlane.kubeconfigPath, count };
+    if (count === 0) return removeNodes({ ...fleet, cloud: this.cloud });
+    report(`starting ${count} node${count === 1 ? '' : 's'}`);
+    const start = (): Promise<GuardedProcess> => startNodes(this.guard, { ...fleet, cloud: this.cloud });
+    this.nodesProcess = new Respawn(await start(), { start, onChange: report });
   }
 
   private startOperatorProcess(): Promise<GuardedProcess> {

@@ -1,9 +1,8 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
-import { sleep, systemClock } from '../../operator/base/clock';
 import { compiled } from '../../operator/entry';
 import type { DevPaths } from './paths';
 import type { GuardedProcess, ProcessGuard } from './process-guard';
-import { startFailure } from './start-failure';
+import { whenReady } from './readiness';
 
 /** How packets are moved: network namespaces as root, the same rootless, or loopback only; `auto` takes the first that works here. */
 export const TIERS = ['auto', 'vpc-root', 'vpc-userns', 'loopback'] as const;
@@ -45,16 +44,8 @@ export async function startLocalCloud(guard: ProcessGuard, { paths, port, tier }
     onLine: (line) => (ready = readyIn(line) ?? ready),
     graceMs: GRACE_MS,
   });
-  const deadline = systemClock.monotonic() + READY_TIMEOUT_MS;
-  while (ready === undefined) {
-    if (process.exit !== undefined || systemClock.monotonic() > deadline) {
-      const failure = await startFailure(process, READY_TIMEOUT_MS);
-      await process.stop();
-      throw failure;
-    }
-    await sleep(systemClock, POLL_MS);
-  }
-  return { process, tokenFile: paths.cloudToken, ...ready };
+  const told = await whenReady(process, { probe: () => ready, timeoutMs: READY_TIMEOUT_MS, pollMs: POLL_MS });
+  return { process, tokenFile: paths.cloudToken, ...told };
 }
 
 /** The one line on standard output that is not a log. */

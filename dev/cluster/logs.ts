@@ -6,7 +6,7 @@ import { logTail } from './log-tail';
 
 export interface LogsOptions {
   directory: string;
-  /** Names of processes; none = all. */
+  /** Names of processes; none = those that one looks for first, `all` = all. */
   names: string[];
   /** How many of the last lines of each. */
   tail: number;
@@ -15,6 +15,8 @@ export interface LogsOptions {
   print: (line: string) => void;
 }
 
+/** The control plane says much and means little. */
+const FIRST = ['operator', 'local-cloud'];
 const POLL_MS = 250;
 const CHUNK_BYTES = 1024 * 1024;
 
@@ -67,9 +69,12 @@ async function logsIn(directory: string, names: string[]): Promise<string[]> {
   if (files.length === 0)
     throw new OperatorError('NotFound', `there are no logs in ${directory}`, { remedy: 'start it: cloud-operator dev up' });
   const known = files.map(nameOf);
-  const unknown = names.find((name) => !known.includes(name));
-  if (unknown !== undefined) throw new OperatorError('Invalid', `there is no log of "${unknown}"`, { remedy: `use ${known.join(', ')}` });
-  return files.filter((file) => names.length === 0 || names.includes(nameOf(file))).map((file) => join(directory, file));
+  const unknown = names.find((name) => name !== 'all' && !known.includes(name));
+  if (unknown !== undefined)
+    throw new OperatorError('Invalid', `there is no log of "${unknown}"`, { remedy: `use ${known.join(', ')}, all` });
+  const first = FIRST.filter((name) => known.includes(name));
+  const wanted = names.includes('all') || (names.length === 0 && first.length === 0) ? known : names.length === 0 ? first : names;
+  return files.filter((file) => wanted.includes(nameOf(file))).map((file) => join(directory, file));
 }
 
 function nameOf(path: string): string {

@@ -1,10 +1,9 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
-import { sleep, systemClock } from '../../operator/base/clock';
 import { compiled } from '../../operator/entry';
 import { serviceAccount, type Identity } from './credentials';
 import type { DevPaths } from './paths';
 import { minimalEnvironment, type GuardedProcess, type ProcessGuard } from './process-guard';
-import { startFailure } from './start-failure';
+import { whenReady } from './readiness';
 
 export const OPERATOR_NAMESPACE = 'cloud-operator-system';
 /** The operator has the rights of its ServiceAccount in the manifests, and no others. */
@@ -34,10 +33,9 @@ const GRACE_MS = 15_000;
 
 /** Starts the operator and waits until it is ready. @throws OperatorError with the end of its log */
 export async function startOperator(guard: ProcessGuard, options: OperatorProcessOptions): Promise<GuardedProcess> {
-  const { paths, cloud, provider, port, pulumi } = options;
+  const { paths, port, pulumi } = options;
   mkdirSync(paths.operator, { recursive: true, mode: 0o700 });
-  const settings = { ...provider, local: { endpoint: cloud.endpoint, tokenFile: cloud.tokenFile } };
-  writeFileSync(paths.operatorConfig, JSON.stringify(settings, undefined, 2));
+  writeCloudConfig(options);
   const process = await guard.start({
     name: 'operator',
     command: globalThis.process.execPath,
@@ -47,16 +45,14 @@ export async function startOperator(guard: ProcessGuard, options: OperatorProces
     log: `${paths.logs}/operator.log`,
     graceMs: GRACE_MS,
   });
-  const deadline = systemClock.monotonic() + READY_TIMEOUT_MS;
-  while (!(await isReady(port))) {
-    if (process.exit !== undefined || systemClock.monotonic() > deadline) {
-      const failure = await startFailure(process, READY_TIMEOUT_MS);
-      await process.stop();
-      throw failure;
-    }
-    await sleep(systemClock, POLL_MS);
-  }
+  await whenReady(process, { probe: () => isReady(port), timeoutMs: READY_TIMEOUT_MS, pollMs: POLL_MS });
   return process;
+}
+
+/** Writes the spec of the CloudProvider that an operator here is started with: ours, or one that a person runs. */
+export function writeCloudConfig({ paths, cloud, provider }: Pick<OperatorProcessOptions, 'paths' | 'cloud' | 'provider'>): void {
+  const settings = { ...provider, local: { endpoint: cloud.endpoint, tokenFile: cloud.tokenFile } };
+  writeFileSync(paths.operatorConfig, JSON.stringify(settings, undefined, 2));
 }
 
 /** The one place for the flags that the development cluster gives to `cloud-operator run`. */
@@ -74,12 +70,13 @@ function operatorArguments({ paths, kubeconfig, port, logLevel, flags = [] }: Op
   ];
 }
 
-async function isReady(port: number): Promise<boolean> {
+/** @returns undefined while it isn't */
+async function isReady(port: number): Promise<true | undefined> {
   try {
     const response = await fetch(`http://127.0.0.1:${port}/readyz`, { signal: AbortSignal.timeout(2_000) });
     await response.body?.cancel();
-    return response.ok;
+    return response.ok || undefined;
   } catch {
-    return false; // not listening yet
+    return undefined; // not listening yet
   }
 }

@@ -49,7 +49,12 @@ export function devPaths(name: string, environment: NodeJS.ProcessEnv = process.
   if (!/^[a-z0-9]([a-z0-9-]{0,38}[a-z0-9])?$/.test(name)) {
     throw new OperatorError('Invalid', `--name "${name}" can't be used`, { remedy: 'use up to 40 small letters, digits and hyphens' });
   }
+  return devPathsIn(join(devBase(environment), name));
+}
+
+/** The folder that holds one folder for each development cluster. */
+export function devBase(environment: NodeJS.ProcessEnv): string {
   const base = environment['XDG_DATA_HOME'];
   const data = base !== undefined && base.startsWith('/') ? base : join(homedir(), '.local', 'share');
-  return devPathsIn(join(data, 'cloud-operator', 'dev', name));
+  return join(data, 'cloud-operator', 'dev');
 }

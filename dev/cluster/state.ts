@@ -18,8 +18,12 @@ export interface DevState {
   kubeconfig?: string;
   apiServer?: string;
   cloud?: { endpoint: string; tokenFile: string; tier: string; reason: string };
+  /** File with the spec of the CloudProvider for an operator here. */
+  cloudConfig?: string;
   /** Base URL of the operator's health and metrics. */
   operator?: string;
+  /** How many Nodes it keeps. */
+  nodes?: number;
   processes: ProcessState[];
 }
 

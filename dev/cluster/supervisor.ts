@@ -17,6 +17,7 @@ export class Supervisor {
   constructor(private readonly options: DevClusterOptions) {
     this.paths = devPathsIn(options.directory);
     this.state = { supervisor: identifyProcess(), phase: 'Starting', startedAt: new Date().toISOString(), processes: [] };
+    if (options.nodes !== undefined) this.state.nodes = options.nodes;
   }
 
   /**
@@ -69,6 +70,7 @@ export class Supervisor {
       state.kubeconfig = cluster.controlPlane.kubeconfigPath;
       state.apiServer = cluster.controlPlane.url;
       state.cloud = { endpoint, tokenFile, tier, reason };
+      state.cloudConfig = this.paths.operatorConfig;
       state.processes = cluster.processes;
       if (cluster.operatorURL !== undefined) state.operator = cluster.operatorURL;
     }

@@ -44,7 +44,7 @@ export async function demo(options: DemoOptions): Promise<boolean> {
     const tools = await ensureTools(DEV_TOOLS);
     const { tier } = options;
     cluster = await DevCluster.start({
-      ...{ directory, tools, tier, provider: PROVIDER, operator: true, fsync: false, logLevel: 'info' },
+      ...{ directory, tools, tier, provider: PROVIDER, operator: true, nodeLifecycle: true, fsync: false, logLevel: 'info' },
       report: (line) => report.say(line),
     });
     report.say(`local cloud: ${cluster.cloud.reason}`);

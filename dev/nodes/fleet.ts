@@ -5,13 +5,14 @@ import { createLogger, type Logger } from '../../operator/base/log';
 import { compiled } from '../../operator/entry';
 import { KubeClient } from '../../operator/kube/client';
 import { loadKubeConfig } from '../../operator/kube/kube-config';
-import { NODES, SERVICES, type Node, type Service } from '../../operator/kube/object';
+import { LEASES, NODES, SERVICES, type Node, type Service } from '../../operator/kube/object';
+import type { Lease } from '../../operator/kube/lease';
 import { Reflector } from '../../operator/kube/reflector';
 import type { Instance } from '../../providers/local/api';
 import { LocalCloudClient } from '../../providers/local/client';
 import { addressInCIDR, contains } from '../../providers/local/cloud/data-plane/address-plan';
 import { Machine } from './machine';
-import { nodeObject, readyCondition, servedPorts } from './node-object';
+import { NODE_LEASE_NAMESPACE, nodeLease, nodeNumber, nodeObject, readyCondition, servedPorts } from './node-object';
 
 export interface FleetOptions {
   /** Path of an admin's kubeconfig. */
@@ -23,6 +24,8 @@ export interface FleetOptions {
   count: number;
   /** Each node gets a /24 of it as its pods' range; default 10.244.0.0/16. */
   clusterCIDR?: string;
+  /** Removes nodes of an earlier fleet whose numbers are above `count`. Default false. */
+  removeOthers?: boolean;
   logger?: Logger;
 }
 
@@ -77,8 +80,9 @@ export class Fleet {
   async addNode(name: string = this.freeName()): Promise<void> {
     const machine = this.machines.get(name) ?? (await this.makeMachine(name));
     const body = nodeObject(name, machine.instance.podCIDRs, new Date());
-    if ((await this.kube.get<Node>(NODES, name)) === undefined) await this.kube.create<Node>(NODES, undefined, body);
+    const node = (await this.kube.get<Node>(NODES, name)) ?? (await this.kube.create<Node>(NODES, undefined, body));
     machine.registered = true;
+    await this.heartbeat(machine.name, () => this.renewLease(node));
   }
 
   /** Deletes the Node. Its machine goes on and serves what is under way, unless `terminate` ends it too. */
@@ -131,9 +135,18 @@ export class Fleet {
   private async begin(): Promise<void> {
     this.watching = this.services.start(this.stopping.signal);
     this.services.store.onChange(() => this.serve());
+    if (this.options.removeOthers === true) await this.removeAbove(this.options.count);
     const names = Array.from({ length: this.options.count }, (_, i) => `node-${i + 1}`);
     await Promise.all(names.map((name) => this.addNode(name)));
     this.beatAfter();
+  }
+
+  private async removeAbove(count: number): Promise<void> {
+    const others = (await this.cloud.list('instances')).filter(({ name }) => (nodeNumber(name) ?? 0) > count);
+    for (const { id, name } of others) {
+      await this.kube.remove(NODES, name);
+      await this.cloud.remove('instances', id, {});
+    }
   }
 
   private async makeMachine(name: string): Promise<Machine> {
@@ -169,8 +182,8 @@ export class Fleet {
 
   private podCIDR(name: string): string {
     const clusterCIDR = this.options.clusterCIDR ?? '10.244.0.0/16';
-    const number = Number(/^node-([0-9]{1,5})$/.exec(name)?.[1]);
-    if (Number.isNaN(number)) throw new OperatorError('Invalid', `"${name}" is not a name for a node; use node-1, node-2, …`);
+    const number = nodeNumber(name);
+    if (number === undefined) throw new OperatorError('Invalid', `"${name}" is not a name for a node; use node-1, node-2, …`);
     const network = addressInCIDR(clusterCIDR, number * 256);
     if (!contains(clusterCIDR, network)) throw new OperatorError('Invalid', `${clusterCIDR} has no range of pods for ${name}`);
     return `${network}/24`;
@@ -207,10 +220,21 @@ export class Fleet {
     });
   }
 
-  /** Like a kubelet's: a Node that somebody deleted is not made anew, and the next heartbeat makes up for a failed one. */
-  private async postReady({ name, ready }: Machine): Promise<void> {
+  private postReady({ name, ready }: Machine): Promise<void> {
     const body = { status: { conditions: [readyCondition(ready, new Date())] } };
-    await this.kube.patch(NODES, name, 'strategic', body, { subresource: 'status' }).catch((thrown: unknown) => {
+    return this.heartbeat(name, async () => {
+      await this.renewLease(await this.kube.patch<Node>(NODES, name, 'strategic', body, { subresource: 'status' }));
+    });
+  }
+
+  private async renewLease(node: Node): Promise<void> {
+    const key = `${NODE_LEASE_NAMESPACE}/${node.metadata.name}`;
+    await this.kube.apply<Lease>(LEASES, key, nodeLease(node, new Date()), { fieldManager: 'nodelet', force: true });
+  }
+
+  /** Like a kubelet's: a Node that somebody deleted is not made anew, and the next heartbeat makes up for a failed one. */
+  private async heartbeat(name: string, post: () => Promise<void>): Promise<void> {
+    await post().catch((thrown: unknown) => {
       const error = toOperatorError(thrown);
       if (error.code !== 'NotFound') this.logger.warn({ node: name, error: error.message }, 'heartbeat failed');
     });

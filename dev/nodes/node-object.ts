@@ -1,5 +1,5 @@
 import { arch } from 'node:os';
-import type { KubeCondition, Service } from '../../operator/kube/object';
+import type { KubeCondition, Node, Service } from '../../operator/kube/object';
 import { LABEL_HOSTNAME, TAINT_UNINITIALIZED } from '../../operator/kube/well-known';
 import type { ServedPorts } from './nodelet-protocol';
 
@@ -27,6 +27,24 @@ export function nodeObject(name: string, podCIDRs: string[], now: Date): object 
         ...{ machineID: '', systemUUID: '', bootID: '' },
       },
     },
+  };
+}
+
+/** `node-7` → 7; undefined for a name that is none of a fleet's. Pure. */
+export function nodeNumber(name: string): number | undefined {
+  const digits = /^node-([0-9]{1,5})$/.exec(name)?.[1];
+  return digits === undefined ? undefined : Number(digits);
+}
+
+export const NODE_LEASE_NAMESPACE = 'kube-node-lease';
+
+/** A Node's Lease as its kubelet renews it; goes with the Node. Pure. */
+export function nodeLease({ metadata: { name, uid } }: Node, now: Date): object {
+  return {
+    apiVersion: 'coordination.k8s.io/v1',
+    kind: 'Lease',
+    metadata: { name, namespace: NODE_LEASE_NAMESPACE, ownerReferences: [{ apiVersion: 'v1', kind: 'Node', name, uid }] },
+    spec: { holderIdentity: name, leaseDurationSeconds: 40, renewTime: now.toISOString().replace('Z', '000Z') },
   };
 }
 

@@ -1,6 +1,7 @@
 import { devPaths, type DevPaths } from '../../dev/cluster/paths';
 import { readState, type DevState } from '../../dev/cluster/state';
 import { isRunning } from '../../tools/live-process';
+import { invocation } from './invocation';
 import { formatTable } from './table';
 
 interface Status extends Omit<Partial<DevState>, 'phase' | 'supervisor' | 'processes'> {
@@ -30,23 +31,30 @@ function statusOf(name: string, paths: DevPaths): Status {
 }
 
 function describe(status: Status): string {
-  const { name, phase, failure, processes, kubeconfig, directory } = status;
+  const { name, phase, failure, processes, kubeconfig, cloud, directory } = status;
   const option = name === 'default' ? '' : ` --name ${name}`;
   if (!processes.some((process) => process.up)) {
     const why = failure === undefined ? '' : `; it ended because ${failure}`;
-    return `The development cluster "${name}" is not up${why}\nStart it with: cloud-operator dev up${option}\n`;
+    return `The development cluster "${name}" is not up${why}\nStart it with: ${invocation()} dev up${option}\n`;
   }
   const rows = processes.map((process) => [process.name, process.up ? 'up' : 'DOWN', String(process.pid), addressOf(process.name, status)]);
   const table = formatTable(['PROCESS', 'STATE', 'PID', 'ADDRESS'], rows);
-  return `${table}\nphase:      ${phase}\nkubeconfig: ${kubeconfig ?? '(not yet)'}\ndirectory:  ${directory}\n`;
+  const facts = [
+    ['phase:', phase],
+    ['kubeconfig:', kubeconfig ?? '(not yet)'],
+    ['cloud token:', cloud?.tokenFile ?? '(not yet)'],
+    ['directory:', directory],
+  ];
+  return `${table}\n${facts.map(([what = '', value = '']) => `${what.padEnd(14)}${value}\n`).join('')}`;
 }
 
-function addressOf(process: string, { apiServer, cloud, operator }: Status): string {
+function addressOf(process: string, { apiServer, cloud, operator, nodes = 0 }: Status): string {
   const addresses: Record<string, string | undefined> = {
     etcd: 'unix socket',
     'kube-apiserver': apiServer,
     'local-cloud': cloud === undefined ? undefined : `${cloud.endpoint} (${cloud.tier})`,
     operator,
+    nodes: nodes === 1 ? 'node-1' : `node-1 to node-${nodes}`,
   };
   return addresses[process] ?? '';
 }

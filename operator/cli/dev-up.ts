@@ -10,6 +10,7 @@ import { Supervisor } from '../../dev/cluster/supervisor';
 import { ensureTools } from '../../tools/ensure';
 import { isRunning } from '../../tools/live-process';
 import { PROJECT_ROOT } from '../entry';
+import { invocation } from './invocation';
 import { formatTable } from './table';
 
 export interface UpFlags {
@@ -18,6 +19,7 @@ export interface UpFlags {
   foreground?: boolean;
   tier: string;
   logLevel: string;
+  nodes: number;
 }
 
 /** `dev up`. @throws OperatorError why it isn't up */
@@ -25,11 +27,9 @@ export async function devUp(flags: UpFlags): Promise<void> {
   const paths = devPaths(flags.name);
   const state = readState(paths.state);
   if (state?.phase === 'Ready' && isRunning(state.supervisor)) {
-    const without =
-      flags.operator && state.operator === undefined
-        ? ' It was started with --no-operator; to change that, end it with `dev down` first.'
-        : '';
-    process.stdout.write(`The development cluster "${flags.name}" is up already.${without}\n${describe(state, flags.name)}`);
+    process.stdout.write(
+      `The development cluster "${flags.name}" is up already.${different(state, flags)}\n${describe(state, flags.name)}`,
+    );
     return;
   }
   if (state !== undefined && !isRunning(state.supervisor)) await shutDown(paths); // what a killed supervisor may have left
@@ -39,6 +39,7 @@ export async function devUp(flags: UpFlags): Promise<void> {
     tools: await ensureTools(DEV_TOOLS),
     tier: flags.tier as Tier,
     operator: flags.operator,
+    nodes: flags.nodes,
     logLevel: flags.logLevel,
     report: (line) => process.stderr.write(`${line}\n`),
   };
@@ -48,6 +49,15 @@ export async function devUp(flags: UpFlags): Promise<void> {
   };
   if (flags.foreground !== true) return announce(await launch(options));
   await stayUp(options, announce);
+}
+
+/** What it is told now and was not told when it was started. */
+function different(state: DevState, flags: UpFlags): string {
+  const was = [
+    ...(flags.operator && state.operator === undefined ? ['with --no-operator'] : []),
+    ...(flags.nodes !== (state.nodes ?? 0) ? [`with --nodes ${state.nodes ?? 0}`] : []),
+  ];
+  return was.length === 0 ? '' : ` It was started ${was.join(' and ')}; to change that, end it with \`dev down\` first.`;
 }
 
 async function stayUp(options: DevClusterOptions, announce: (state: DevState) => void): Promise<void> {
@@ -61,7 +71,9 @@ async function stayUp(options: DevClusterOptions, announce: (state: DevState) =>
 
 function describe(state: DevState, name: string): string {
   const parts = [['API server', state.apiServer ?? '', '']];
-  if (state.cloud !== undefined) parts.push(['local cloud', state.cloud.endpoint, `tier ${state.cloud.tier}: ${state.cloud.reason}`]);
+  if (state.cloud !== undefined) parts.push(['local cloud', state.cloud.endpoint, state.cloud.reason]);
+  if (state.nodes !== undefined && state.nodes > 0)
+    parts.push(['nodes', String(state.nodes), 'simulated: they answer at NodePorts by themselves']);
   if (state.operator !== undefined) parts.push(['operator', `${state.operator}/metrics`, '']);
   const rows = parts.map((row) => ['', ...row]);
   const [header = [], ...others] = rows;
@@ -71,17 +83,32 @@ function describe(state: DevState, name: string): string {
 }
 
 function commands(state: DevState, name: string): string[] {
-  const example = join(PROJECT_ROOT, 'examples', 'web.yaml');
+  const program = invocation();
   const suffix = name === 'default' ? '' : ` --name ${name}`;
   return [
     `export KUBECONFIG=${state.kubeconfig}`,
-    'kubectl get namespaces',
-    ...(existsSync(example) && state.operator !== undefined
-      ? [`kubectl apply -f ${shorter(example)}`, 'kubectl get services,cloud -A']
-      : []),
-    `cloud-operator dev status${suffix}`,
-    `cloud-operator dev logs -f${suffix}`,
-    `cloud-operator dev down${suffix}`,
+    'kubectl get nodes',
+    ...(state.operator === undefined ? [ownOperator(state, program)] : []),
+    ...example(state, `${program} local-cloud address web${suffix}`),
+    `${program} dev status${suffix}`,
+    `${program} dev logs -f${suffix}`,
+    `${program} dev down${suffix}`,
+  ];
+}
+
+/** How a person starts the operator that `--no-operator` left out; more flags go to its end. */
+function ownOperator({ kubeconfig, cloudConfig }: DevState, program: string): string {
+  return `${program} run --kubeconfig ${kubeconfig} --cloud-provider local --cloud-config ${cloudConfig}   # in another terminal`;
+}
+
+function example({ nodes = 0 }: DevState, address: string): string[] {
+  const file = join(PROJECT_ROOT, 'examples', 'web.yaml');
+  if (!existsSync(file)) return [];
+  return [
+    `kubectl apply -f ${shorter(file)}`,
+    "kubectl wait --for=jsonpath='{.status.loadBalancer.ingress}' service/web",
+    ...(nodes > 0 ? [`curl http://$(${address})/`] : []),
+    'kubectl get services,cloud -A',
   ];
 }
 

@@ -1,6 +1,8 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { Subcommand } from './command';
+import type { UpFlags } from './dev-up';
 
+const MAX_NODES = 50;
 const TIERS = ['auto', 'vpc-root', 'vpc-userns', 'loopback'];
 
 /** `cloud-operator dev`: a development cluster on this machine. */
@@ -9,7 +11,7 @@ export const dev: Subcommand = (program: Command): void => {
     .command('dev')
     .summary('a development cluster on this machine: up, down, status, logs')
     .description(
-      'A real Kubernetes control plane, the local cloud, and the operator on this machine, on loopback ports and without any other set-up. ' +
+      'A real Kubernetes control plane, the local cloud, nodes, and the operator on this machine, on loopback ports and without any other set-up. ' +
         'It leaves nothing behind after `down` or a kill, and keeps its data over `down` and `up`.',
     );
   addUp(group);
@@ -22,11 +24,12 @@ function addUp(group: Command): void {
   named(group.command('up'))
     .summary('start it in the background')
     .description('Starts the cluster in the background, and returns when it is ready.')
+    .option('--nodes <n>', 'how many nodes, with a stand-in for kubelet, kube-proxy and pods on each; 0 = none', nodeCount, 3)
     .option('--no-operator', 'without the operator, for running your own')
     .option('--foreground', 'stay, and end it with Ctrl-C')
     .addOption(new Option('--tier <tier>', 'how the local cloud moves packets').choices(TIERS).default('auto'))
     .option('--log-level <level>', "the operator's", 'info')
-    .action(async (flags: { name: string; operator: boolean; foreground?: boolean; tier: string; logLevel: string }) => {
+    .action(async (flags: UpFlags) => {
       const { devUp } = await import('./dev-up.js');
       await devUp(flags);
     });
@@ -58,7 +61,10 @@ function addLogs(group: Command): void {
   named(group.command('logs'))
     .summary('what its processes write')
     .description('Prints the last lines that the processes wrote, each with the name of its process in front.')
-    .argument('[processes...]', 'etcd, kube-apiserver, kube-controller-manager, local-cloud, operator, supervisor; none = all')
+    .argument(
+      '[processes...]',
+      'etcd, kube-apiserver, kube-controller-manager, local-cloud, nodes, operator, supervisor, or all; none = operator and local-cloud',
+    )
     .option('-f, --follow', 'go on with new lines until Ctrl-C')
     .option('--tail <lines>', 'how many of the last lines of each', wholeNumber, 20)
     .action(async (processes: string[], flags: { name: string; follow?: boolean; tail: number }) => {
@@ -69,6 +75,12 @@ function addLogs(group: Command): void {
 
 function named(command: Command): Command {
   return command.option('--name <name>', 'which cluster: several can be up side by side', 'default');
+}
+
+function nodeCount(text: string): number {
+  const count = wholeNumber(text);
+  if (count > MAX_NODES) throw new InvalidArgumentError(`At most ${MAX_NODES}: each is a process.`);
+  return count;
 }
 
 function wholeNumber(text: string): number {

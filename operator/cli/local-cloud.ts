@@ -1,17 +1,10 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { homedir } from 'node:os';
 import { join } from 'node:path';
-import type { CallCounts, DriftRequest, FaultRules } from '../../providers/local/api';
+import type { CallCounts, DriftRequest, FaultRules, LoadBalancer } from '../../providers/local/api';
 import type { LocalCloudAdmin } from '../../providers/local/cloud/admin-client';
 import { OperatorError } from '../base/errors';
+import { cloudPlace, SERVE_DIRECTORY, SERVE_PORT, type CloudPlace, type PlaceFlags } from './cloud-place';
 import type { Subcommand } from './command';
-
-const DIRECTORY = join(homedir(), '.local', 'share', 'cloud-operator', 'local-cloud');
-
-interface ReachFlags {
-  endpoint: string;
-  tokenFile: string;
-}
 
 interface ServeFlags {
   config?: string;
@@ -32,12 +25,13 @@ export const localCloud: Subcommand = (program: Command): void => {
       'Runs the local cloud, and reaches what a real cloud does not have: call counts, fault rules, changes behind the operator’s back.',
     );
   addServe(group);
+  addAddress(group);
   addCalls(group);
   addFaults(group);
   addDrift(group);
   reaching(group, 'topology')
     .description('print the tier and the address ranges')
-    .action((flags: ReachFlags) => withAdmin(flags, async (admin) => printJson(await admin.topology())));
+    .action((flags: PlaceFlags) => withAdmin(flags, async (admin) => printJson(await admin.topology())));
 };
 
 function addServe(group: Command): void {
@@ -45,8 +39,8 @@ function addServe(group: Command): void {
     .command('serve')
     .description('run the local cloud in the foreground; Ctrl-C ends it and takes its network down')
     .option('--config <file>', 'JSON file; the other options are not read then')
-    .option('--directory <folder>', 'what it remembers: the same folder gives the same ids and addresses', DIRECTORY)
-    .option('--port <n>', 'port on 127.0.0.1; 0 = any free one', parsePort, 10260)
+    .option('--directory <folder>', 'what it remembers: the same folder gives the same ids and addresses', SERVE_DIRECTORY)
+    .option('--port <n>', 'port on 127.0.0.1; 0 = any free one', parsePort, SERVE_PORT)
     .option('--socket <path>', 'listen on this unix socket instead')
     .option('--token-file <file>', 'made at the first start (default: the file token in the folder)')
     .addOption(
@@ -66,12 +60,47 @@ function addServe(group: Command): void {
     });
 }
 
+function addAddress(group: Command): void {
+  reaching(group, 'address')
+    .description(
+      'print where this machine reaches the load balancers, or one Service: curl http://$(cloud-operator local-cloud address web)/',
+    )
+    .argument('[service]', 'name or namespace/name; none = a table of all')
+    .argument('[port]', 'name or number of its port; none = the first TCP port')
+    .action((service: string | undefined, port: string | undefined, flags: PlaceFlags) =>
+      withPlace(flags, (place) => printAddresses(place, service, port)),
+    );
+}
+
+async function printAddresses(place: CloudPlace, service: string | undefined, port: string | undefined): Promise<void> {
+  const { hostAddresses, hostAddressOf } = await import('./host-addresses.js');
+  const all = hostAddresses(await loadBalancersOf(place));
+  if (service !== undefined) {
+    process.stdout.write(`${hostAddressOf(all, service, port).address}\n`);
+    return;
+  }
+  const { formatTable } = await import('./table.js');
+  const rows = all.map(({ owner, listener, protocol, port: own, address }) => [owner, listener, `${own}/${protocol}`, address]);
+  process.stdout.write(formatTable(['SERVICE', 'LISTENER', 'PORT', 'ON THIS MACHINE'], rows));
+}
+
+async function loadBalancersOf({ endpoint, tokenFile }: CloudPlace): Promise<LoadBalancer[]> {
+  const { LocalCloudClient } = await import('../../providers/local/client.js');
+  const token = await readToken(tokenFile);
+  const client = new LocalCloudClient({ endpoint, token: () => Promise.resolve(token), caller: 'cli' });
+  try {
+    return await client.list('loadbalancers');
+  } finally {
+    await client.close();
+  }
+}
+
 function addCalls(group: Command): void {
   reaching(group, 'calls')
     .description('print how often the API was called, by caller')
     .option('--reset', 'begin counting anew')
     .option('--json', 'print JSON')
-    .action((flags: ReachFlags & { reset?: boolean; json?: boolean }) =>
+    .action((flags: PlaceFlags & { reset?: boolean; json?: boolean }) =>
       withAdmin(flags, async (admin) => {
         if (flags.reset === true) {
           await admin.resetCalls();
@@ -88,17 +117,17 @@ function addFaults(group: Command): void {
   const faults = group.command('faults').description('make the API fail by rules');
   reaching(faults, 'get')
     .description('print the rules, and how often each acted')
-    .action((flags: ReachFlags) => withAdmin(flags, async (admin) => printJson(await admin.faults())));
+    .action((flags: PlaceFlags) => withAdmin(flags, async (admin) => printJson(await admin.faults())));
   reaching(faults, 'set')
     .argument('<file>', 'JSON: {"seed": 1, "rules": [{"match": {"verb": "create"}, "times": 1, "act": {"loseResponse": true}}]}')
     .description('replace the rules')
-    .action(async (file: string, flags: ReachFlags) => {
+    .action(async (file: string, flags: PlaceFlags) => {
       const rules = (await readJson(file)) as FaultRules;
       await withAdmin(flags, async (admin) => printJson(await admin.setFaults(rules)));
     });
   reaching(faults, 'clear')
     .description('take all rules away; what was stuck goes on')
-    .action((flags: ReachFlags) => withAdmin(flags, async (admin) => printJson(await admin.setFaults({ rules: [] }))));
+    .action((flags: PlaceFlags) => withAdmin(flags, async (admin) => printJson(await admin.setFaults({ rules: [] }))));
 }
 
 function addDrift(group: Command): void {
@@ -108,7 +137,7 @@ function addDrift(group: Command): void {
       '<request>',
       'JSON: {"kind": "deleteRoute", "destinationCIDR": "10.244.1.0/24"}, or a kind patch, delete, setTargets, power, …',
     )
-    .action(async (request: string, flags: ReachFlags) => {
+    .action(async (request: string, flags: PlaceFlags) => {
       const parsed = parseJson(request, 'the request') as DriftRequest;
       await withAdmin(flags, async (admin) => printJson(await admin.drift(parsed)));
     });
@@ -118,18 +147,33 @@ function addDrift(group: Command): void {
 function reaching(parent: Command, name: string): Command {
   return parent
     .command(name)
-    .option('--endpoint <url>', 'http://127.0.0.1:PORT or unix:PATH', 'http://127.0.0.1:10260')
-    .option('--token-file <file>', 'the token of the local cloud', join(DIRECTORY, 'token'));
+    .addOption(
+      new Option('--name <name>', 'that of this development cluster (default: of the one that is up)').conflicts(['endpoint', 'tokenFile']),
+    )
+    .option('--endpoint <url>', `http://127.0.0.1:PORT or unix:PATH (default, with no development cluster up: port ${SERVE_PORT})`)
+    .option('--token-file <file>', 'the token of the local cloud (default: that of `local-cloud serve`)');
 }
 
-async function withAdmin(flags: ReachFlags, use: (admin: LocalCloudAdmin) => Promise<void>): Promise<void> {
-  const { LocalCloudAdmin: Admin } = await import('../../providers/local/cloud/admin-client.js');
-  const admin = new Admin(flags.endpoint, (await readText(flags.tokenFile)).trim());
-  try {
-    await use(admin);
-  } finally {
-    await admin.close();
-  }
+async function withPlace(flags: PlaceFlags, use: (place: CloudPlace) => Promise<void>): Promise<void> {
+  const { clustersUp } = await import('../../dev/cluster/clusters-up.js');
+  const clouds = [...clustersUp()].flatMap(([name, { cloud }]) => (cloud === undefined ? [] : [[name, cloud] as const]));
+  await use(cloudPlace(flags, new Map(clouds)));
+}
+
+function withAdmin(flags: PlaceFlags, use: (admin: LocalCloudAdmin) => Promise<void>): Promise<void> {
+  return withPlace(flags, async ({ endpoint, tokenFile }) => {
+    const { LocalCloudAdmin: Admin } = await import('../../providers/local/cloud/admin-client.js');
+    const admin = new Admin(endpoint, await readToken(tokenFile));
+    try {
+      await use(admin);
+    } finally {
+      await admin.close();
+    }
+  });
+}
+
+async function readToken(file: string): Promise<string> {
+  return (await readText(file, 'start a local cloud: cloud-operator dev up; or name its token with --token-file')).trim();
 }
 
 function configOf({ directory, port, socket, tokenFile, tier, logLevel }: ServeFlags): object {
@@ -153,12 +197,12 @@ async function readJson(file: string): Promise<unknown> {
   return parseJson(await readText(file), file);
 }
 
-async function readText(file: string): Promise<string> {
+async function readText(file: string, remedy?: string): Promise<string> {
   const { readFile } = await import('node:fs/promises');
   try {
     return await readFile(file, 'utf8');
   } catch (error) {
-    throw new OperatorError('Invalid', `${file} can't be read: ${(error as Error).message}`, { cause: error });
+    throw new OperatorError('Invalid', `${file} can't be read: ${(error as Error).message}`, { cause: error, ...(remedy && { remedy }) });
   }
 }
 

@@ -12,8 +12,8 @@ import { Leader } from './leader';
 import { Leadership } from './leadership';
 import type { OperatorOptions } from './options';
 import { HealthChecks } from './server/health';
-import { OperatorServer } from './server/http-server';
 import { Metrics } from './server/metrics';
+import { Servers } from './servers';
 import { Stores } from './stores';
 import { UpdateEngine } from './updates/engine';
 import { openStateStore } from './updates/state/open';
@@ -53,8 +53,7 @@ export async function runOperator(options: OperatorOptions, signal: AbortSignal)
   });
   const metrics = new Metrics();
   const health = healthOf(stores, leadership, logger);
-  const server =
-    options.port === undefined ? undefined : new OperatorServer({ bindAddress: '127.0.0.1', port: options.port, health, metrics, logger });
+  const servers = new Servers(options, { health, metrics, logger });
   const lead = (leading: AbortSignal): Promise<void> => {
     updates.warm();
     const { api: leaderApi, isValid } = leadership;
@@ -65,11 +64,11 @@ export async function runOperator(options: OperatorOptions, signal: AbortSignal)
   const stopped = AbortSignal.any([signal, end.signal]);
   const filling = stores.run(stopped);
   try {
-    if (server !== undefined) logger.info(await server.start(), 'serving health and metrics');
+    await servers.start(stopped);
     await leadership.run(lead, stopped);
   } finally {
     end.abort();
-    await Promise.all([filling, updates.close(), registry.close(), server?.stop()]);
+    await Promise.all([filling, updates.close(), registry.close(), servers.stop()]);
     await api.close();
   }
 }

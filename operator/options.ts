@@ -50,6 +50,8 @@ export interface OperatorOptions {
   serving?: ServingOptions;
   /** Port of plain HTTP on 127.0.0.1, 0 = any free one; absent = none. */
   port?: number;
+  /** What /configz shows. */
+  configuration: Record<string, unknown>;
   logLevel: string;
 }
 

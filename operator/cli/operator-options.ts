@@ -1,6 +1,7 @@
 import type { DefaultProvider } from './default-provider';
 import { STATE_DIRECTORY } from './state-directory';
 import { programVersion } from './version';
+import { configurationOf } from '../flags/configz';
 import { selectedControllers } from '../flags/controllers';
 import { FeatureGates } from '../flags/feature-gates';
 import type { FlagValues } from '../flags/table';
@@ -46,6 +47,7 @@ export function optionsOf(values: FlagValues, { pulumi, provider }: Surroundings
     updateDeadlineMs: values['update-deadline'],
     updateMemoryMB: values['update-memory'],
     retryBudget: { failures: values['retry-failures'], ms: values['retry-period'] },
+    configuration: configurationOf(values),
     logLevel: logLevelOf(values),
   };
 }

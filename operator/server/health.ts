@@ -1,3 +1,4 @@
+import { Counter, Gauge, Registry } from 'prom-client';
 import { sleep, systemClock, type Clock } from '../base/clock';
 import { OperatorError, toOperatorError } from '../base/errors';
 import type { Logger } from '../base/log';
@@ -25,12 +26,25 @@ const CHECK_TIMEOUT = 5_000;
 
 /** Named health checks, answered in the words of Kubernetes' own servers (contract 7.6). */
 export class HealthChecks {
+  /** What /metrics/slis shows: the last result of every check, and how often each was seen. */
+  readonly registry = new Registry();
   private readonly checks = new Map<string, Named>();
+  private readonly last: Gauge<'name' | 'type'>;
+  private readonly results: Counter<'name' | 'type' | 'status'>;
 
   constructor(
     private readonly logger: Logger,
     private readonly clock: Clock = systemClock,
   ) {
+    const registers = [this.registry];
+    const labelNames = ['name', 'type'] as const;
+    this.last = new Gauge({ name: 'kubernetes_healthcheck', help: 'Last result of a health check: 1 = well', labelNames, registers });
+    this.results = new Counter({
+      name: 'kubernetes_healthchecks_total',
+      help: 'Results of a health check',
+      labelNames: [...labelNames, 'status'],
+      registers,
+    });
     this.add('ping', () => undefined);
   }
 
@@ -51,7 +65,7 @@ export class HealthChecks {
   async answer(path: HealthPath, query: URLSearchParams): Promise<HealthAnswer> {
     const excluded = new Set(query.getAll('exclude'));
     const wanted = [...this.checks].filter(([name, { paths }]) => paths.includes(path) && !excluded.has(name));
-    const results = await Promise.all(wanted.map(async ([name, { check }]) => ({ name, problem: await this.problemOf(check) })));
+    const results = await Promise.all(wanted.map(async ([name, { check }]) => ({ name, problem: await this.resultOf(path, name, check) })));
     const failed = results.filter(({ problem }) => problem !== undefined);
     for (const { name, problem } of failed) this.logger.warn({ path, check: name }, `health check ${name} failed: ${problem}`);
     // What went wrong is for the log: the path may be open to everybody.
@@ -62,12 +76,24 @@ export class HealthChecks {
     return { status: passed ? 200 : 500, body: `${lines.join('\n')}\n` };
   }
 
+  /** Runs every check, for its metrics. */
+  async measure(): Promise<void> {
+    await Promise.all([...this.checks].map(([name, { check }]) => this.resultOf('healthz', name, check)));
+  }
+
   /** Runs one check: `/healthz/<name>`. */
   async answerOne(path: HealthPath, name: string): Promise<HealthAnswer> {
     const named = this.checks.get(name);
     if (named === undefined || !named.paths.includes(path)) return { status: 404, body: `there is no ${path} check "${name}"\n` };
-    const problem = await this.problemOf(named.check);
+    const problem = await this.resultOf(path, name, named.check);
     return problem === undefined ? { status: 200, body: 'ok' } : { status: 500, body: `internal server error: ${problem}\n` };
+  }
+
+  private async resultOf(path: HealthPath, name: string, check: HealthCheck): Promise<string | undefined> {
+    const problem = await this.problemOf(check);
+    this.last.set({ name, type: path }, problem === undefined ? 1 : 0);
+    this.results.inc({ name, type: path, status: problem === undefined ? 'success' : 'error' });
+    return problem;
   }
 
   private async problemOf(check: HealthCheck): Promise<string | undefined> {

@@ -1,9 +1,15 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { Server as SecureServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { OperatorError, toOperatorError } from '../base/errors';
 import type { Logger } from '../base/log';
 import { HEALTH_PATHS, type HealthAnswer, type HealthChecks, type HealthPath } from './health';
+import type { Registry } from 'prom-client';
+import type { Guard } from './guard';
 import type { Metrics } from './metrics';
+
+const TEXT_TYPE = 'text/plain; charset=utf-8';
+const JSON_TYPE = 'application/json';
 
 export interface OperatorServerOptions {
   /** Address to listen on, such as `127.0.0.1`, `0.0.0.0` or `::`. */
@@ -12,15 +18,20 @@ export interface OperatorServerOptions {
   port: number;
   health: HealthChecks;
   metrics: Metrics;
+  /** Answered at /configz: group of the configuration → the configuration. */
+  configuration?: Record<string, unknown>;
+  /** TLS, and who may read what; absent = plain HTTP for everybody who reaches the address. */
+  secure?: { server: SecureServer; guard: Guard };
   logger: Logger;
 }
 
-/** Serves /healthz, /livez, /readyz (each with `?verbose`, `?exclude=<check>` and `/<check>`) and /metrics. */
+/** Serves /healthz, /livez, /readyz (each with `?verbose`, `?exclude=<check>` and `/<check>`), /metrics, /metrics/slis and /configz. */
 export class OperatorServer {
-  private readonly server: Server;
+  private readonly server: Server | SecureServer;
 
   constructor(private readonly options: OperatorServerOptions) {
-    this.server = createServer((request, response) => void this.handle(request, response));
+    this.server = options.secure?.server ?? createServer();
+    this.server.on('request', (request, response) => void this.handle(request, response));
     // Probes are small and quick: whoever is slower holds a socket for nothing.
     this.server.requestTimeout = 10_000;
     this.server.headersTimeout = 10_000;
@@ -52,16 +63,29 @@ export class OperatorServer {
 
   private async handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
     try {
-      if (request.method !== 'GET' && request.method !== 'HEAD') return send(response, { status: 405, body: 'only GET\n' });
       const url = urlOf(request);
       if (url === undefined) return send(response, { status: 400, body: 'the path is no URL\n' });
-      if (url.pathname === '/metrics') return await this.sendMetrics(response);
-      send(response, await this.healthAnswer(url));
+      const refusal = await this.options.secure?.guard.refusal(request, url.pathname);
+      if (refusal !== undefined) return send(response, refusal, JSON_TYPE);
+      if (request.method !== 'GET' && request.method !== 'HEAD') return send(response, { status: 405, body: 'only GET\n' });
+      await this.answer(url, response);
     } catch (thrown) {
       const error = toOperatorError(thrown);
       this.options.logger.error({ err: error, url: request.url }, `answering failed: ${error.message}`);
       send(response, { status: 500, body: 'internal server error\n' });
     }
+  }
+
+  private async answer(url: URL, response: ServerResponse): Promise<void> {
+    const { metrics, configuration, health } = this.options;
+    if (url.pathname === '/metrics') return sendMetrics(response, metrics.registry);
+    if (url.pathname === '/metrics/slis') {
+      await health.measure();
+      return sendMetrics(response, health.registry);
+    }
+    if (url.pathname === '/configz' && configuration !== undefined)
+      return send(response, { status: 200, body: JSON.stringify(configuration) }, JSON_TYPE);
+    send(response, await this.healthAnswer(url));
   }
 
   private async healthAnswer(url: URL): Promise<HealthAnswer> {
@@ -71,17 +95,16 @@ export class OperatorServer {
       ? this.options.health.answer(path, url.searchParams)
       : this.options.health.answerOne(path, check);
   }
-
-  private async sendMetrics(response: ServerResponse): Promise<void> {
-    const { registry } = this.options.metrics;
-    const body = await registry.metrics();
-    response.writeHead(200, { 'content-type': registry.contentType }).end(body);
-  }
 }
 
-function send(response: ServerResponse, { status, body }: { status: number; body: string }): void {
+async function sendMetrics(response: ServerResponse, registry: Registry): Promise<void> {
+  const body = await registry.metrics();
+  response.writeHead(200, { 'content-type': registry.contentType }).end(body);
+}
+
+function send(response: ServerResponse, { status, body }: { status: number; body: string }, type: string = TEXT_TYPE): void {
   if (response.headersSent) return void response.end();
-  response.writeHead(status, { 'content-type': 'text/plain; charset=utf-8', 'x-content-type-options': 'nosniff' }).end(body);
+  response.writeHead(status, { 'content-type': type, 'x-content-type-options': 'nosniff' }).end(body);
 }
 
 function urlOf(request: IncomingMessage): URL | undefined {

@@ -1,0 +1,77 @@
+import { systemClock } from './base/clock';
+import { toOperatorError } from './base/errors';
+import type { Logger } from './base/log';
+import { KubeClient } from './kube/client';
+import { loadKubeConfig } from './kube/kube-config';
+import type { OperatorOptions } from './options';
+import type { HealthChecks } from './server/health';
+import { OperatorServer } from './server/http-server';
+import type { Metrics } from './server/metrics';
+import { SecureServing } from './server/secure-serving';
+
+export interface ServedParts {
+  health: HealthChecks;
+  metrics: Metrics;
+  logger: Logger;
+}
+
+/** The servers for health, metrics and configuration: HTTPS for the cluster, plain HTTP for this machine. */
+export class Servers {
+  private readonly open: OperatorServer[] = [];
+  private readonly clients: KubeClient[] = [];
+
+  constructor(
+    private readonly options: OperatorOptions,
+    private readonly parts: ServedParts,
+  ) {}
+
+  /** Listens. @throws OperatorError when a certificate, the look-up of CAs or an address can't be had */
+  async start(signal: AbortSignal): Promise<void> {
+    const { serving, port } = this.options;
+    if (serving !== undefined) {
+      const secure = this.secureServing(serving);
+      await secure.prepare();
+      await this.listen({ bindAddress: serving.bindAddress, port: serving.port, secure }, 'serving HTTPS');
+      void secure.follow(signal);
+    }
+    if (port !== undefined) await this.listen({ bindAddress: '127.0.0.1', port }, 'serving health and metrics');
+  }
+
+  async stop(): Promise<void> {
+    await Promise.all(this.open.map((server) => server.stop()));
+    await Promise.all(this.clients.map((client) => client.close()));
+  }
+
+  private async listen(
+    where: Pick<ConstructorParameters<typeof OperatorServer>[0], 'bindAddress' | 'port' | 'secure'>,
+    what: string,
+  ): Promise<void> {
+    const server = new OperatorServer({ ...where, ...this.parts, configuration: this.options.configuration });
+    this.open.push(server);
+    this.parts.logger.info(await server.start(), what);
+  }
+
+  private secureServing(serving: NonNullable<OperatorOptions['serving']>): SecureServing {
+    const { authentication, authorization } = serving;
+    const clients = {
+      authentication: this.delegate('authentication', authentication.kubeconfig),
+      authorization: this.delegate('authorization', authorization.kubeconfig),
+    };
+    return new SecureServing({ serving, clients, clock: systemClock, logger: this.parts.logger });
+  }
+
+  /** A kubeconfig of its own, else the Pod's ServiceAccount, else nobody is asked (contract 7.3). */
+  private delegate(what: 'authentication' | 'authorization', kubeconfig: string | undefined): KubeClient | undefined {
+    const { logger } = this.parts;
+    try {
+      const config = loadKubeConfig(kubeconfig === undefined ? { inCluster: true } : { kubeconfig });
+      const client = new KubeClient(config, { ...this.options.kubeApi, userAgent: `cloud-operator/${this.options.version}`, logger });
+      this.clients.push(client);
+      return client;
+    } catch (thrown) {
+      if (kubeconfig !== undefined) throw thrown;
+      logger.warn({ reason: toOperatorError(thrown).message }, `no ${what}-kubeconfig was given and this is no Pod: nobody is asked`);
+      return undefined;
+    }
+  }
+}

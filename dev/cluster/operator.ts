@@ -1,4 +1,5 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
+import { NODE_FLAGS } from '../../operator/base/node-flags';
 import { compiled } from '../../operator/entry';
 import { serviceAccount, type Identity } from './credentials';
 import type { DevPaths } from './paths';
@@ -39,7 +40,7 @@ export async function startOperator(guard: ProcessGuard, options: OperatorProces
   const process = await guard.start({
     name: 'operator',
     command: globalThis.process.execPath,
-    args: [compiled('operator/cli/main'), ...operatorArguments(options)],
+    args: [...NODE_FLAGS, compiled('operator/cli/main'), ...operatorArguments(options)],
     cwd: paths.root,
     environment: { ...(options.environment ?? minimalEnvironment()), CLOUD_OPERATOR_PULUMI: pulumi },
     log: `${paths.logs}/operator.log`,

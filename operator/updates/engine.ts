@@ -34,8 +34,6 @@ export interface UpdateEngineOptions {
   clock: Clock;
   /** Worker processes at most; default 2. */
   workers?: number;
-  /** Workers that stay warm; default 1. */
-  minWorkers?: number;
   /** Worker modules of providers that are not built in: kind → path. */
   workerModules?: Record<string, string>;
   /** A worker is replaced after so many updates; default 200. */
@@ -52,7 +50,7 @@ export interface UpdateEngineOptions {
   storeHoldMs?: number;
   /** How long a stopped update may take to end by itself; default 15 s. */
   graceMs?: number;
-  /** Workers above the minimum end after this long without work; default one minute. */
+  /** Workers end after this long without work; default one minute. */
   idleMs?: number;
   /** Limits of the cloud accounts; absent = the default ones, and only for workers. */
   accounts?: Accounts;
@@ -89,7 +87,6 @@ export class UpdateEngine implements Updates {
     const maxMB = options.maxWorkerMB ?? 512;
     this.#pool = new WorkerPool({
       max: options.workers ?? 2,
-      min: options.minWorkers ?? 1,
       maxRuns: options.maxRunsPerWorker ?? 200,
       maxRssBytes: maxMB * 1024 * 1024,
       idleMs: options.idleMs ?? 60_000,
@@ -110,7 +107,7 @@ export class UpdateEngine implements Updates {
     });
   }
 
-  /** Ends what a dead operator has left, and starts the workers that stay warm, so that the first update doesn't wait for them. */
+  /** Ends what a dead operator has left, and starts a worker, so that the first update doesn't wait for one. */
   warm(): void {
     this.#ledger.endOrphans();
     this.#pool.warm();
@@ -228,6 +225,8 @@ export class UpdateEngine implements Updates {
         priority: update.inputs === undefined ? 'First' : 'Change',
         onEvent: (event) => {
           if (event.type === 'calls') cloudCalls = event.total;
+          if (event.type === 'done')
+            this.options.logger.debug({ stack: update.stack, ...event.timings }, 'where the time of the update went');
           this.options.onEvent?.(update.stack, event);
         },
       });

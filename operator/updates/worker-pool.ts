@@ -9,13 +9,11 @@ export interface PoolOptions {
   overtimeMs: number;
   /** How many workers one key may have at the same time. */
   limitOf(key: string): number;
-  /** Workers that stay warm however long nothing happens. */
-  min: number;
   /** A worker is replaced after this many updates, */
   maxRuns: number;
   /** or when its memory is above this after an update. */
   maxRssBytes: number;
-  /** A worker above `min` ends after this long without work. */
+  /** A worker ends after this long without work. */
   idleMs: number;
   clock: Clock;
   spawn(): WorkerProcess;
@@ -49,9 +47,9 @@ export class WorkerPool {
     return [...this.#workers].flatMap((worker) => worker.pid ?? []);
   }
 
-  /** Starts the workers that stay warm. */
+  /** Starts a worker for whoever comes first. */
   warm(): void {
-    while (this.#workers.size < this.options.min) this.#park(this.#spawn());
+    if (this.#workers.size === 0) this.#park(this.#spawn());
   }
 
   /** Gives a worker to the caller alone, when it is the caller's turn. */
@@ -161,8 +159,7 @@ export class WorkerPool {
     const at = this.#idle.findIndex((parked) => parked.worker === worker);
     if (at < 0) return;
     this.#idle.splice(at, 1);
-    if (this.#workers.size > this.options.min) this.#end(worker);
-    else this.#park(worker);
+    this.#end(worker);
   }
 
   #end(worker: WorkerProcess): void {

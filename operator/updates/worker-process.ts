@@ -7,6 +7,7 @@ import type { Readable } from 'node:stream';
 import type { TargetGroup } from '../../providers/provider';
 import type { Clock } from '../base/clock';
 import { OperatorError, toOperatorError } from '../base/errors';
+import { NODE_FLAGS } from '../base/node-flags';
 import type { Logger } from '../base/log';
 import { compiled } from '../entry';
 import type { Account } from './limits/account';
@@ -95,7 +96,7 @@ export class WorkerProcess {
       detached: true,
       stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
       env: { PATH: '/usr/local/bin:/usr/bin:/bin', HOME: this.#folder, TMPDIR: this.#folder },
-      execArgv: [`--max-old-space-size=${options.heapMB}`, '--no-warnings'],
+      execArgv: [`--max-old-space-size=${options.heapMB}`, ...NODE_FLAGS, '--no-warnings'],
     });
     let markReady: () => void = () => undefined;
     let markFailed: (error: OperatorError) => void = () => undefined;

@@ -1,6 +1,7 @@
 import { Chart } from 'cdk8s';
 import { k8s } from 'cdk8s-plus-27';
 import type { Construct } from 'constructs';
+import { NODE_FLAGS } from '../../operator/base/node-flags';
 import { labels, OPERATOR_NAME, type Settings } from '../options';
 
 const HEALTH_PORT = 10258;
@@ -92,6 +93,7 @@ function container(settings: Settings): k8s.Container {
     env: [
       { name: 'HOME', value: SCRATCH },
       { name: 'TMPDIR', value: SCRATCH },
+      { name: 'NODE_OPTIONS', value: NODE_FLAGS.join(' ') },
     ],
     livenessProbe: { ...probe('/livez'), initialDelaySeconds: 10, periodSeconds: 10, failureThreshold: 6 },
     readinessProbe: { ...probe('/readyz'), periodSeconds: 5 },

@@ -9,11 +9,12 @@ import { startTestCluster, type TestCluster } from '../harness/cluster';
 import { ApiProxy } from '../integration/state/api-proxy';
 import { loadKubeConfig } from '../../operator/kube/kube-config';
 import { UpdatesHarness } from '../integration/updates/harness';
+import { percentile, say } from './report';
 
-const ROUNDS = Number(process.argv[2] ?? 20);
+const ROUNDS = Number(process.env.BENCH_ROUNDS ?? 20);
 
 /** What state in the cluster costs: writes of an update, bytes of a Secret, time beside the directory store. */
-async function main(): Promise<void> {
+export async function state(): Promise<void> {
   const cluster = await startTestCluster({ controllerManager: false });
   const direct = new KubeClient(loadKubeConfig({ kubeconfig: cluster.kubeconfigPath }), { qps: 0 });
   const proxy = new ApiProxy(cluster);
@@ -57,7 +58,9 @@ async function times(harness: UpdatesHarness, stores: Record<string, StateStore>
     }
   }
   for (const { name, taken } of engines) {
-    say(`one changed resource of four, ${name} store: p50 ${percentile(taken, 0.5)} ms, p95 ${percentile(taken, 0.95)} ms`);
+    say(
+      `one changed resource of four, ${name} store: p50 ${percentile(taken, 0.5).toFixed(0)} ms, p95 ${percentile(taken, 0.95).toFixed(0)} ms`,
+    );
   }
 }
 
@@ -79,16 +82,3 @@ function storedBytes(cluster: TestCluster, path: string): Promise<number> {
       .end();
   });
 }
-
-function percentile(taken: number[], share: number): number {
-  return Math.round([...taken].sort((a, b) => a - b)[Math.floor(share * (times.length - 1))] ?? 0);
-}
-
-function say(line: string): void {
-  process.stdout.write(`${line}\n`);
-}
-
-main().catch((thrown: Error) => {
-  process.stderr.write(`${thrown.message}\n`);
-  process.exitCode = 1;
-});

@@ -2,10 +2,10 @@ import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { UpdatesHarness } from '../integration/updates/harness';
 
-const ROUNDS = Number(process.argv[2] ?? 20);
+const ROUNDS = Number(process.env.BENCH_ROUNDS ?? 20);
 
 /** Time of one changed stack of four resources, one changed, with a cloud that answers at once. Prints milliseconds. */
-async function main(): Promise<void> {
+export async function update(): Promise<void> {
   const harness = new UpdatesHarness();
   await harness.start({ workers: 2 });
   try {
@@ -70,8 +70,3 @@ function childCpuMs(harness: UpdatesHarness): number {
 function readStat(pid: number): string {
   return readFileSync(`/proc/${pid}/stat`, 'utf8');
 }
-
-main().catch((error: unknown) => {
-  process.stderr.write(`${String(error)}\n`);
-  process.exitCode = 1;
-});

@@ -23,6 +23,10 @@ export interface OperatorClusterOptions {
   flags?: string[];
   tier?: Tier;
   logLevel?: string;
+  /** Whether etcd writes through to the disk; default false, which is for tests. */
+  fsync?: boolean;
+  /** The operator's whole environment; default the minimal one. */
+  environment?: Record<string, string>;
 }
 
 /** Time to give `beforeAll`, in milliseconds: the start itself and a first use of the tools. */
@@ -60,12 +64,13 @@ export class OperatorCluster {
   static async start(options: OperatorClusterOptions = {}): Promise<OperatorCluster> {
     const tools = await ensureTools(DEV_TOOLS);
     const directory = mkdtempSync(join(tmpdir(), 'cloud-operator-test-'));
-    const common = { directory, tools, tier: options.tier ?? 'none', operator: false, fsync: false, report: () => undefined } as const;
-    const logLevel = options.logLevel ?? 'info';
+    const { tier = 'none', logLevel = 'info', fsync = false, flags = [], environment } = options;
+    const common = { directory, tools, tier, operator: false, fsync, report: () => undefined } as const;
     const dev = await DevCluster.start({ ...common, logLevel });
     await install({ kubectl: tools.kubectl, kubeconfig: dev.controlPlane.kubeconfigPath });
     const provider = { driftInterval: '1h', routePeriod: '1h', ...options.provider };
-    const cluster = new OperatorCluster(dev, tools, { provider, port: await freePort(), logLevel, flags: options.flags ?? [] });
+    const more = environment === undefined ? {} : { environment };
+    const cluster = new OperatorCluster(dev, tools, { provider, port: await freePort(), logLevel, flags, ...more });
     try {
       await cluster.startOperator();
       return cluster;

@@ -1,6 +1,7 @@
 import { CustomResource, type Input, type Output, output, secret } from '@pulumi/pulumi';
 import { OperatorError, type ErrorCode } from '../../../operator/base/errors';
 import type { JsonObject } from '../../../operator/base/json';
+import type { CallOutcome } from '../../../providers/call-gate';
 import type { ResourceType } from '../../../providers/resource-provider/resource-provider';
 import type { UpdateContext, WorkerModule } from '../../../providers/worker-module';
 
@@ -8,7 +9,14 @@ import type { UpdateContext, WorkerModule } from '../../../providers/worker-modu
 export interface FakeInputs {
   things?: { name: string; size: number; zone?: string; on?: string; password?: string; labels?: Record<string, string> }[];
   /** Misbehave. */
-  mode?: 'throw' | 'exit' | 'loop' | 'hang' | 'print' | 'twice' | 'nothing' | 'reject';
+  mode?: 'throw' | 'exit' | 'loop' | 'hang' | 'print' | 'twice' | 'nothing' | 'reject' | 'heap' | 'buffers';
+}
+
+/** How the cloud is reached. */
+interface FakeSettings {
+  url: string;
+  /** Calls go through the account's gate. */
+  gated?: boolean;
 }
 
 class Thing extends CustomResource {
@@ -21,6 +29,7 @@ class Thing extends CustomResource {
 async function program(json: JsonObject): Promise<Record<string, unknown>> {
   const inputs = json as FakeInputs;
   misbehave(inputs.mode);
+  if (inputs.mode === 'buffers') await allocate();
   if (inputs.mode === 'hang') await new Promise(() => setInterval(() => undefined, 1000));
   const made = new Map<string, Thing>();
   for (const { name, password, on, ...rest } of inputs.things ?? []) {
@@ -42,7 +51,13 @@ function misbehave(mode: FakeInputs['mode']): void {
   if (mode === 'exit') process.exit(3);
   if (mode === 'loop') for (;;);
   if (mode === 'print') process.stdout.write(`${JSON.stringify({ type: 'done', id: 'forged' })}\n`);
+  if (mode === 'heap') for (const kept: number[][] = []; ;) kept.push(Array.from({ length: 1e6 }, Math.random));
   if (mode === 'reject') void Promise.reject(new Error('nobody waits for this'));
+}
+
+/** Memory outside of the JavaScript heap, without end. */
+async function allocate(): Promise<never> {
+  for (const kept: Buffer[] = []; ; await new Promise((resolve) => setTimeout(resolve, 20))) kept.push(Buffer.alloc(16 * 1024 * 1024, 1));
 }
 
 interface FakeReply {
@@ -58,13 +73,20 @@ interface FakeReply {
   };
 }
 
-function thingType(url: string, context: UpdateContext): ResourceType {
+function outcomeOf({ code, message, retryAfterMs }: FakeReply['body']): CallOutcome {
+  if (code === 'Throttled') return { kind: 'Throttled', ...(retryAfterMs === undefined ? {} : { retryAfterMs }) };
+  return code === 'Credentials' ? { kind: 'Refused', message: message ?? '' } : { kind: 'Answered' };
+}
+
+function thingType({ url, gated }: FakeSettings, context: UpdateContext): ResourceType {
   const call = async (method: string, path: string, body?: JsonObject): Promise<FakeReply> => {
+    const settle = gated === true ? await context.calls?.acquire(method === 'DELETE' ? 'delete' : method) : undefined;
     context.countCall(method);
     if (method !== 'GET') context.assertValid();
     const response = await fetch(`${url}${path}`, { method, ...(body === undefined ? {} : { body: JSON.stringify(body) }) });
     const reply = { status: response.status, body: (await response.json()) as FakeReply['body'] };
     const { code, message, retryAfterMs, field, remedy } = reply.body;
+    settle?.(outcomeOf(reply.body));
     if (code === undefined) return reply;
     throw new OperatorError(code, message ?? '', {
       ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
@@ -94,5 +116,7 @@ function thingType(url: string, context: UpdateContext): ResourceType {
 
 export const workerModule: WorkerModule = {
   program,
-  resourceProviders: (settings, context) => [{ package: 'fake', version: '1.0.0', types: [thingType(settings.url as string, context)] }],
+  resourceProviders: (settings, context) => [
+    { package: 'fake', version: '1.0.0', types: [thingType(settings as unknown as FakeSettings, context)] },
+  ],
 };

@@ -38,7 +38,7 @@ export class UpdatesHarness {
   /** Made by start(). */
   directory = '';
   readonly events: { stack: string; event: WorkerEvent }[] = [];
-  readonly #modulePath = compileFakeProvider();
+  readonly modulePath = compileFakeProvider();
   readonly #engines: UpdateEngine[] = [];
   engine!: UpdateEngine;
 
@@ -55,12 +55,20 @@ export class UpdatesHarness {
       tools: { pulumi: pulumiPath() },
       logger: silentLogger,
       clock: systemClock,
-      workerModules: { fake: this.#modulePath },
+      workerModules: { fake: this.modulePath },
+      runDirectory: join(this.directory, 'run'),
       onEvent: (stack, event) => void this.events.push({ stack, event }),
       ...options,
     });
     this.#engines.push(engine);
     return engine;
+  }
+
+  /** Writes a script beside the state; gives its path. */
+  script(name: string, text: string): string {
+    const path = join(this.directory, name);
+    writeFileSync(path, text);
+    return path;
   }
 
   async stop(): Promise<void> {

@@ -140,13 +140,13 @@ describe('updates of one stack', () => {
 });
 
 describe('workers', () => {
-  test('are replaced after a number of updates, and end without work but for the minimum', async () => {
-    const engine = harness.newEngine({ maxRunsPerWorker: 1, minWorkers: 0, idleMs: 200 });
+  test('are replaced after a number of updates, and end without work', async () => {
+    const engine = harness.newEngine({ maxRunsPerWorker: 1, idleMs: 200 });
     await engine.run(harness.update('recycled-1', { things: [web] }), harness.hooks('recycled-1'));
     const [first] = engine.workerPids;
     await engine.run(harness.update('recycled-2', { things: [web] }), harness.hooks('recycled-2'));
     expect(engine.workerPids).not.toContain(first);
-    const idle = harness.newEngine({ minWorkers: 0, idleMs: 200 });
+    const idle = harness.newEngine({ idleMs: 200 });
     await idle.run(harness.update('idle', { things: [web] }), harness.hooks('idle'));
     expect(idle.workerPids).toHaveLength(1);
     await harness.until(() => idle.workerPids.length === 0);

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { Drift } from '../../crds';
 import type { DiscoveredResource } from '../../providers/provider';
 import type { Clock } from '../base/clock';
-import { OperatorError } from '../base/errors';
+import { OperatorError, toOperatorError } from '../base/errors';
 import type { Logger } from '../base/log';
 import { isEmpty, resourcesOf } from './checkpoint';
 import { Accounts } from './limits/accounts';
@@ -110,7 +110,12 @@ export class UpdateEngine implements Updates {
   /** Ends what a dead operator has left, and starts a worker, so that the first update doesn't wait for one. */
   warm(): void {
     this.#ledger.endOrphans();
-    this.#pool.warm();
+    try {
+      this.#pool.warm();
+    } catch (thrown) {
+      // Whoever needs one is told.
+      this.options.logger.warn({ error: toOperatorError(thrown).message }, 'no worker process can be started ahead of its first update');
+    }
   }
 
   /** Process ids of the living workers; each leads a process group. */

@@ -30,8 +30,7 @@ export class ProcessLedger {
     private readonly directory: string,
     private readonly logger: Logger,
   ) {
-    mkdirSync(directory, { recursive: true, mode: 0o700 });
-    this.usable = this.world !== '' && isOurs(directory);
+    this.usable = this.world !== '' && this.written(() => mkdirSync(directory, { recursive: true, mode: 0o700 })) && isOurs(directory);
     if (!this.usable)
       logger.warn({ directory }, 'update processes are not written down: the folder is not ours alone, or there is no /proc');
   }
@@ -43,11 +42,11 @@ export class ProcessLedger {
     if (!this.usable || operator === undefined || leader === undefined) return;
     const child = engine === undefined ? undefined : known(engine);
     const entry: Entry = { world: this.world, operator, worker: leader, folder, ...(child === undefined ? {} : { engine: child }) };
-    writeFileSync(this.path(worker), JSON.stringify(entry), { mode: 0o600 });
+    this.written(() => writeFileSync(this.path(worker), JSON.stringify(entry), { mode: 0o600 }));
   }
 
   ended(worker: number): void {
-    rmSync(this.path(worker), { force: true });
+    this.written(() => rmSync(this.path(worker), { force: true }));
   }
 
   /** Ends what dead operators left. @returns how many process groups were ended */
@@ -61,6 +60,20 @@ export class ProcessLedger {
       rmSync(join(this.directory, file), { force: true });
       return orphan;
     }).length;
+  }
+
+  /** Updates go on without the ledger, as where the disk is full; only orphans would stay then. */
+  private written(write: () => void): boolean {
+    try {
+      write();
+      return true;
+    } catch (thrown) {
+      this.logger.warn(
+        { directory: this.directory, error: (thrown as Error).message },
+        'the ledger of update processes can not be written',
+      );
+      return false;
+    }
   }
 
   private end({ worker, engine, operator }: Entry): boolean {

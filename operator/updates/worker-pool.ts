@@ -1,5 +1,5 @@
 import type { Clock } from '../base/clock';
-import { OperatorError } from '../base/errors';
+import { OperatorError, toOperatorError } from '../base/errors';
 import type { WorkerProcess } from './worker-process';
 
 export interface PoolOptions {
@@ -47,7 +47,7 @@ export class WorkerPool {
     return [...this.#workers].flatMap((worker) => worker.pid ?? []);
   }
 
-  /** Starts a worker for whoever comes first. */
+  /** Starts a worker for whoever comes first. @throws what keeps it from starting */
   warm(): void {
     if (this.#workers.size === 0) this.#park(this.#spawn());
   }
@@ -98,8 +98,15 @@ export class WorkerPool {
   #serve(): void {
     for (;;) {
       const key = this.#turn();
-      const worker = key === undefined ? undefined : this.#free();
-      if (key === undefined || worker === undefined) return;
+      if (key === undefined) return;
+      let worker: WorkerProcess | undefined;
+      try {
+        worker = this.#free();
+      } catch (thrown) {
+        this.#next(key)?.reject(notStarted(thrown));
+        continue;
+      }
+      if (worker === undefined) return;
       this.#startShift(worker, key);
       this.#next(key)?.resolve(worker);
     }
@@ -174,6 +181,14 @@ export class WorkerPool {
     if (at >= 0) this.#idle.splice(at, 1)[0]?.cancelTimer();
     if (!this.#closed) this.#serve();
   }
+}
+
+/** Such as a temporary folder that is full or can't be written. */
+function notStarted(thrown: unknown): OperatorError {
+  return new OperatorError('Transient', `no worker process can be started: ${toOperatorError(thrown).message}`, {
+    cause: thrown,
+    remedy: 'the operator needs a temporary folder (TMPDIR) with room in it that it can write to',
+  });
 }
 
 function closing(): OperatorError {

@@ -1,5 +1,5 @@
 import { fork } from 'node:child_process';
-import { readdirSync } from 'node:fs';
+import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { systemClock } from '../../../operator/base/clock';
 import { OperatorError } from '../../../operator/base/errors';
@@ -51,6 +51,17 @@ async function expectGone(stack: string): Promise<void> {
   if (pid !== undefined) await harness.until(() => statOf(pid) === undefined);
   await harness.until(() => harness.engine.workerPids.every((worker) => statOf(worker) !== undefined));
 }
+
+/** An engine in a process of its own; its argument says what for. */
+const OPERATOR = `
+  const { UpdateEngine } = require(${JSON.stringify(compiled('operator/updates/engine'))});
+  const { DirectoryStateStore } = require(${JSON.stringify(compiled('operator/updates/state/directory-state-store'))});
+  const { systemClock } = require(${JSON.stringify(compiled('operator/base/clock'))});
+  const { silentLogger } = require(${JSON.stringify(compiled('operator/base/log'))});
+  const { directory, pulumi, fake, update, ...more } = JSON.parse(process.argv[2]);
+  const engine = new UpdateEngine({ store: new DirectoryStateStore(directory), tools: { pulumi }, logger: silentLogger,
+    clock: systemClock, workerModules: { fake }, ...more });
+`;
 
 /** Everything of a process group. */
 function membersOf(group: number): number[] {
@@ -143,6 +154,44 @@ describe('the account, shared by all workers', () => {
   });
 });
 
+test('a temporary folder that can not be written: one clear error, and all is well once it can', async () => {
+  // Root may write everywhere, but not into a file.
+  const temporary = join(harness.directory, 'temporary');
+  writeFileSync(temporary, '');
+  const script = `${OPERATOR}
+    engine.warm();
+    process.on('message', () => engine.run(update, { isValid: () => true }).then(
+      ({ result }) => process.send({ result }),
+      ({ code, message, remedy }) => process.send({ code, message, remedy }),
+    ));
+    process.on('disconnect', () => engine.close().then(() => process.exit(0)));
+  `;
+  const update = harness.update('read-only', { things: [web] });
+  const argument = { directory: join(harness.directory, 'read-only'), pulumi: pulumiPath(), fake: harness.modulePath, update };
+  const operator = fork(harness.script('read-only.cjs', script), [JSON.stringify(argument)], {
+    env: { ...process.env, TMPDIR: temporary },
+  });
+  const ended = new Promise((resolve) => operator.once('exit', resolve));
+  const run = (): Promise<unknown> => {
+    const answer = new Promise((resolve) => operator.once('message', resolve));
+    operator.send('run');
+    return answer;
+  };
+  try {
+    expect(await run()).toMatchObject({
+      code: 'Transient',
+      message: expect.stringContaining(temporary) as string,
+      remedy: expect.stringContaining('TMPDIR') as string,
+    });
+    rmSync(temporary);
+    mkdirSync(temporary);
+    expect(await run()).toEqual({ result: 'Updated' });
+  } finally {
+    operator.disconnect();
+    await ended;
+  }
+});
+
 describe('orphans', () => {
   test('worker and engine of an operator that was killed are ended by the next one', async () => {
     harness.cloud.fault({ method: 'POST', name: 'orphan', kind: 'hold' });
@@ -176,16 +225,7 @@ describe('orphans', () => {
 
   /** An operator in a process of its own, in the middle of an update. */
   function startOperator(runDirectory: string): ReturnType<typeof fork> {
-    const script = `
-      const { UpdateEngine } = require(${JSON.stringify(compiled('operator/updates/engine'))});
-      const { DirectoryStateStore } = require(${JSON.stringify(compiled('operator/updates/state/directory-state-store'))});
-      const { systemClock } = require(${JSON.stringify(compiled('operator/base/clock'))});
-      const { silentLogger } = require(${JSON.stringify(compiled('operator/base/log'))});
-      const { directory, pulumi, fake, update, runDirectory } = JSON.parse(process.argv[2]);
-      const engine = new UpdateEngine({ store: new DirectoryStateStore(directory), tools: { pulumi }, logger: silentLogger,
-        clock: systemClock, workerModules: { fake }, runDirectory });
-      engine.run(update, { isValid: () => true });
-    `;
+    const script = `${OPERATOR} engine.run(update, { isValid: () => true });`;
     const update = harness.update('orphan', { things: [{ name: 'orphan', size: 1 }] });
     const argument = {
       directory: join(harness.directory, 'orphan-state'),

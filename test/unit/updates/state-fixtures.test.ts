@@ -7,6 +7,7 @@ import { checkedKeyring, type Keyring, unseal } from '../../../operator/updates/
 import { STATE_FORMAT } from '../../../operator/updates/state/sealed-record';
 import type { StackRecord } from '../../../operator/updates/state/stack-record';
 import { decodeSecret, type Secret } from '../../../operator/updates/state/state-secret';
+import { updateHash } from '../../../operator/updates/update-hash';
 
 /** State as earlier versions wrote it: read for ever. A new format gets a folder of its own; these files are never made anew. */
 const FIXTURES = join(__dirname, '../../fixtures/state');
@@ -71,6 +72,16 @@ describe.each(readdirSync(FIXTURES))('state of format %s', (version) => {
     const store = new DirectoryStateStore(folder);
     expectWhole((await store.read('web'))?.record, await store.keyring());
     expect((await store.list()).stacks).toEqual([expect.objectContaining({ stack: 'web', resourceCount: 2 })]);
+  });
+
+  test('means the same: an update to what it says is no update', () => {
+    const { record } = decodeSecret(
+      read<Secret>(version, 'stack-secret.json'),
+      ringOf(read<Secret>(version, 'key-secret.json')),
+      'fixture',
+    );
+    const { inputs, programVersion, providerKind, inputsHash } = record;
+    expect(updateHash({ programVersion, providerKind, inputs: inputs ?? undefined })).toBe(inputsHash);
   });
 });
 

@@ -151,6 +151,21 @@ describe('WorkerPool', () => {
     expect(workers.pids).toEqual([]);
   });
 
+  test('who waits is told when no worker can be started; the next one gets one', async () => {
+    let fails = true;
+    const { pool: workers } = pool({
+      spawn: () => {
+        if (fails) throw new Error('EROFS: read-only file system');
+        return new Stand(7) as unknown as WorkerProcess;
+      },
+    });
+    await expect(workers.acquire('a')).rejects.toMatchObject({ code: 'Transient', message: expect.stringContaining('EROFS') as string });
+    fails = false;
+    const worker = await workers.acquire('a');
+    workers.release(worker);
+    expect(await workers.acquire('b')).toBe(worker);
+  });
+
   test('close refuses who waits and ends everybody', async () => {
     const { pool: workers, stands } = pool();
     await workers.acquire('a');

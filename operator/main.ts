@@ -39,6 +39,7 @@ export async function runOperator(options: OperatorOptions, signal: AbortSignal)
     loadModule: loadProvider,
     accounts,
     clusterID,
+    recordedOwner: (name) => recordOf(stores, name),
     readSecret: (name, key) => readSecret(api, options.namespace, name, key),
   });
   const updates = new UpdateEngine({
@@ -71,6 +72,11 @@ export async function runOperator(options: OperatorOptions, signal: AbortSignal)
     await Promise.all([filling, updates.close(), registry.close(), servers.stop()]);
     await api.close();
   }
+}
+
+function recordOf(stores: Stores, nodeName: string): { provider: string; providerID: string } | undefined {
+  const { provider, providerID } = stores.instances.store.get(nodeName)?.spec ?? {};
+  return provider === undefined || providerID === undefined ? undefined : { provider, providerID };
 }
 
 function healthOf(stores: Stores, leadership: Leadership, logger: Logger): HealthChecks {

@@ -10,7 +10,7 @@ import type { KeyedQueue } from '../kube/queue';
 import { exportsOf } from '../updates/extension-exports';
 import type { ExtensionModule } from '../updates/extension-module';
 import type { StackUpdate, Updates } from '../updates/update';
-import type { Warning } from './conditions';
+import { WARNING, type Warning } from './conditions';
 import { CredentialWatch } from './credential-watch';
 import { DriftLoop, intervalOf, type DriftSubject } from './drift-loop';
 import { ExtendedUpdates } from './extended-updates';
@@ -169,18 +169,24 @@ export class CloudControllers {
         if (previous === undefined || current === undefined) this.providerQueue.add((current ?? previous)?.spec.provider ?? '');
       }),
     );
+    // Another one may claim the same as they do, or no longer.
+    const unsubscribeProviders = this.options.registry.onChange(() => {
+      for (const { name } of this.options.registry.list()) this.providerQueue.add(name);
+    });
     const unsubscribeRecords = this.options.stores.stacks.onChange(({ key, previous, current }) => {
       if (current === undefined) [this.loadBalancers, this.routes].forEach((controller) => controller.refresh(key));
       else if (releaseOf(current) !== releaseOf(previous)) this.controllerOf(current.spec.kind).look(key);
     });
     const unsubscribe = this.options.stores.nodes.onChange(({ key, current }) => {
-      if (current !== undefined) this.mirrorQueue.add(key);
+      if (current === undefined) this.options.registry.owners.forget(key);
+      else this.mirrorQueue.add(key);
       if (!signal.aborted) cancel ??= this.options.clock.after(NODES_SETTLE_MS, look);
     });
     return () => {
       unsubscribe();
       unsubscribeUsers.forEach((stop) => stop());
       unsubscribeRecords();
+      unsubscribeProviders();
       cancel?.();
     };
   }
@@ -254,7 +260,10 @@ export class CloudControllers {
 
   private providerController(): ProviderController {
     const { stores, registry, clusterID, logger, directory } = this.options;
-    const writer = this.writer(CLOUD_PROVIDERS);
+    const writer = this.writer(CLOUD_PROVIDERS, ({ metadata }) => {
+      const rivalries = registry.rivalriesOf(metadata.name);
+      return rivalries.length === 0 ? [] : [{ type: WARNING, reason: 'SeveralProviders', message: rivalries.join('; ') }];
+    });
     const use = (provider: string): { nodes: number; loadBalancers: number; routes: number } => ({
       nodes: this.members.targets(provider).length,
       loadBalancers: stores.loadBalancers.list().filter(({ spec }) => spec.provider === provider).length,

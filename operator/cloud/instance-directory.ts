@@ -1,14 +1,8 @@
 import type { Instance } from '../../providers/provider';
 import { OperatorError, toOperatorError } from '../base/errors';
 import type { Clock } from '../base/clock';
+import type { NodeIdentity } from './node-owners';
 import type { CloudRegistry } from './registry';
-
-/** A Node as far as it matters for finding its machine. */
-export interface NodeIdentity {
-  name: string;
-  providerID?: string;
-  labels: Record<string, string>;
-}
 
 export type Lookup =
   | { state: 'Found'; provider: string; instance: Instance; shutdown: boolean; metadata: Metadata }
@@ -55,33 +49,44 @@ export class InstanceDirectory {
 
   /** @throws OperatorError when a cloud that must be asked can't be */
   async lookup(node: NodeIdentity, maxAgeMs: number): Promise<Lookup> {
-    const owner = this.registry.forNode(node);
-    if (owner !== undefined) {
-      const instance = find((await this.listing(owner, maxAgeMs)).instances, node);
-      return describe(owner, instance);
-    }
-    if (node.providerID !== undefined && node.providerID !== '' && !this.registry.knowsScheme(node.providerID)) {
+    const ownership = this.registry.owners.of(node);
+    if (ownership === 'Undecided' || (ownership === 'Nobody' && this.ownersOfForm(node).length > 0))
+      return this.askEverybody(node, maxAgeMs);
+    if (ownership === 'Nobody')
       return { state: 'Unclaimed', message: `no CloudProvider knows providerID "${node.providerID}" of Node ${node.name}` };
-    }
-    return this.askEverybody(node, maxAgeMs);
+    const instance = find((await this.listing(ownership.owner, maxAgeMs)).instances, node);
+    return describe(ownership.owner, instance);
   }
 
+  /** One that can't be reached holds up nobody whom another one has. */
   private async askEverybody(node: NodeIdentity, maxAgeMs: number): Promise<Lookup> {
-    const able = this.registry.list().filter((cloud) => cloud.cloud?.instances !== undefined);
-    const answers = await Promise.all(
-      able.map(async ({ name }) => ({ name, instance: find((await this.listing(name, maxAgeMs)).instances, node) })),
+    const able = this.ownersOfForm(node);
+    const answers = await Promise.allSettled(
+      able.map(async (name) => ({ name, instance: find((await this.listing(name, maxAgeMs)).instances, node) })),
     );
-    const claiming = answers.filter(({ instance }) => instance !== undefined);
-    if (claiming.length === 1 && claiming[0] !== undefined) return describe(claiming[0].name, claiming[0].instance);
-    if (claiming.length > 1) {
-      const names = claiming.map(({ name }) => name).join(', ');
-      return {
-        state: 'Ambiguous',
-        message: `CloudProviders ${names} all have an instance for Node ${node.name}; set spec.nodeSelector on them`,
-      };
+    const claiming = answers.flatMap((answer) =>
+      answer.status === 'fulfilled' && answer.value.instance !== undefined ? [answer.value] : [],
+    );
+    const failure = answers.find((answer) => answer.status === 'rejected');
+    if (claiming.length === 0 && failure !== undefined) throw failure.reason;
+    const [only, another] = claiming;
+    this.registry.owners.found(node, another === undefined ? only?.name : undefined);
+    if (only !== undefined && another === undefined) return describe(only.name, only.instance);
+    if (only === undefined) {
+      const asked = able.join(', ') || 'none is connected';
+      return { state: 'Unclaimed', message: `no CloudProvider has an instance named ${node.name} (asked: ${asked})` };
     }
-    const asked = able.map(({ name }) => name).join(', ') || 'none is connected';
-    return { state: 'Unclaimed', message: `no CloudProvider has an instance named ${node.name} (asked: ${asked})` };
+    const names = claiming.map(({ name }) => name).join(', ');
+    const message = `CloudProviders ${names} all have an instance for Node ${node.name}; set spec.nodeSelector on them`;
+    return { state: 'Ambiguous', message };
+  }
+
+  /** Connected CloudProviders that may have the Node, by its providerID. */
+  private ownersOfForm({ providerID = '' }: NodeIdentity): string[] {
+    const may = this.registry.list().filter(({ cloud, module }) => {
+      return cloud?.instances !== undefined && (providerID === '' || providerID.startsWith(`${module.providerIDScheme}://`));
+    });
+    return may.map(({ name }) => name);
   }
 
   /** One listing at a time per provider; callers that come meanwhile share it. */

@@ -81,6 +81,8 @@ export class LoadBalancerStacks implements StackKind<StoredLoadBalancer, LoadBal
     return retiring === undefined ? own : [...new Set([...own, ...this.claims(retiring.input)])];
   }
 
+  readonly conflict = { reason: 'PortConflict', remedy: 'take another port' };
+
   render(stack: string, inputs: LoadBalancerInput[], cloud: ConnectedCloud): JsonObject {
     return capability(cloud).render(stack, inputs);
   }

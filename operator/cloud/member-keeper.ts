@@ -6,6 +6,7 @@ import type { Store } from '../kube/api';
 import { atPriority } from '../updates/limits/call-priority';
 import { eligibleForLoadBalancers } from '../kube/node';
 import type { Node } from '../kube/object';
+import type { Ownership } from './node-owners';
 import type { CloudRegistry } from './registry';
 
 export interface MemberKeeperOptions {
@@ -32,7 +33,7 @@ export class MemberKeeper {
   targets(provider: string): Target[] {
     return this.options.nodes
       .list()
-      .filter((node) => eligibleForLoadBalancers(node) && this.ownerOf(node) === provider)
+      .filter((node) => eligibleForLoadBalancers(node) && this.isOwner(provider, node))
       .map((node) => ({
         nodeName: node.metadata.name,
         providerID: node.spec.providerID ?? '',
@@ -74,6 +75,7 @@ export class MemberKeeper {
 
   private async syncGroup(provider: string, members: Members, group: TargetGroup): Promise<number> {
     const registered = await (this.registered.get(provider) ?? this.observe(provider, members));
+    this.assertDecided(this.options.nodes.list().filter(eligibleForLoadBalancers));
     const targets = this.targets(provider);
     const wanted = members.hash(group, targets);
     if (registered.get(group.id) === wanted) return 0;
@@ -91,10 +93,23 @@ export class MemberKeeper {
     return reading;
   }
 
-  private ownerOf(node: Node): string | undefined {
-    const identity = { name: node.metadata.name, labels: node.metadata.labels ?? {} };
+  private ownership(node: Node): Ownership {
     const { providerID } = node.spec;
-    return providerID === undefined || providerID === '' ? undefined : this.options.registry.forNode({ ...identity, providerID });
+    if (providerID === undefined || providerID === '') return 'Nobody';
+    return this.options.registry.owners.of({ name: node.metadata.name, labels: node.metadata.labels ?? {}, providerID });
+  }
+
+  private isOwner(provider: string, node: Node): boolean {
+    const ownership = this.ownership(node);
+    return typeof ownership !== 'string' && ownership.owner === provider;
+  }
+
+  /** @throws OperatorError Transient while a Node may be the provider's or not: what is registered stays until that is known */
+  private assertDecided(nodes: readonly Node[]): void {
+    const undecided = nodes.find((node) => this.ownership(node) === 'Undecided');
+    if (undecided === undefined) return;
+    const message = `which CloudProvider has Node ${undecided.metadata.name} is not known yet; the targets stay as they are until then`;
+    throw new OperatorError('Transient', message, { reason: 'NodeUndecided' });
   }
 
   private async serialised<T>(key: string, run: () => Promise<T>): Promise<T> {

@@ -1,6 +1,7 @@
 import { ANNOTATIONS } from '../../crds';
 import { toOperatorError, type OperatorError } from '../base/errors';
 import type { Logger } from '../base/log';
+import { withoutNextTry } from '../base/next-try';
 import type { EventRecorder } from '../kube/api';
 import { keyOf, type KubeObject } from '../kube/object';
 import { verdictOfError, type Verdict } from './conditions';
@@ -65,6 +66,11 @@ export class MemberReports<O extends Member> {
 
   /** Writes the status where the cache shows another one, or may be behind a write of this pass. */
   async report(object: O, fields: StatusFields, verdict: Verdict): Promise<void> {
+    if (verdict.state === 'Stalled') this.warn(object, verdict);
+    await this.write(object, fields, verdict);
+  }
+
+  private async write(object: O, fields: StatusFields, verdict: Verdict): Promise<void> {
     const token = object.metadata.annotations?.[ANNOTATIONS.reconcile];
     const always = this.written.delete(object.metadata.uid);
     await this.options.writer.writeStatus(object, { ...fields, lastHandledReconcile: token }, verdict, always);
@@ -96,8 +102,15 @@ export class MemberReports<O extends Member> {
       this.options.events.event(object, 'Warning', 'UpdateFailed', verdictOfError(error, serving).message);
       const fields = { ...this.kept(stack, object), stack };
       this.written.add(object.metadata.uid);
-      await this.report(object, fields, verdict).catch((thrown: unknown) => this.complain(object, thrown));
+      await this.write(object, fields, verdict).catch((thrown: unknown) => this.complain(object, thrown));
     }
+  }
+
+  /** Once per message: a person is needed. */
+  private warn(object: O, { reason, message }: Verdict & { state: 'Stalled' }): void {
+    const said = object.status?.conditions?.find(({ type }) => type === 'Stalled')?.message ?? '';
+    const text = withoutNextTry(message);
+    if (withoutNextTry(said) !== text) this.options.events.event(object, 'Warning', reason, text);
   }
 
   private complain(object: O, thrown: unknown): void {

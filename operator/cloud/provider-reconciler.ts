@@ -41,6 +41,7 @@ export class ProviderReconciler {
     if (object === undefined) return this.seen.delete(name) ? this.options.registry.remove(name) : undefined;
     this.seen.add(name);
     const use = this.options.use(name);
+    if (object.metadata.deletionTimestamp !== undefined) this.options.registry.retire(name);
     if (object.metadata.deletionTimestamp !== undefined && use.loadBalancers + use.routes === 0) {
       await this.options.writer.removeFinalizer(object);
       return;

@@ -1,4 +1,4 @@
-import { ANNOTATIONS, GROUP, type CloudProviderSpec } from '../../crds';
+import type { CloudProviderSpec } from '../../crds';
 import type { Cloud, ProviderModule } from '../../providers/provider';
 import { systemClock } from '../base/clock';
 import { parseDuration } from '../base/duration';
@@ -6,6 +6,8 @@ import { OperatorError, toOperatorError } from '../base/errors';
 import { hashJson } from '../base/json';
 import type { AccountLimits } from '../updates/limits/account-limits';
 import { Accounts } from '../updates/limits/accounts';
+import { NodeOwners, type NodeIdentity } from './node-owners';
+import { chooseProvider, rivalriesOf, type Candidate, type ServiceChoice } from './service-choice';
 
 /** A CloudProvider as far as it could be brought up. */
 export interface RegisteredCloud {
@@ -25,12 +27,13 @@ export interface CloudRegistryOptions {
   loadModule(kind: string): Promise<ProviderModule>;
   clusterID: string;
   readSecret(name: string, key: string): Promise<string>;
+  /** Whose a Node was found to be before a restart. */
+  recordedOwner?: (nodeName: string) => { provider: string; providerID: string } | undefined;
   /** Limits of the clouds' accounts, shared with the updates; absent = the registry's own. */
   accounts?: Accounts;
 }
 
 type Compiled = { blockName: string } & ReturnType<ProviderModule['compile']>;
-type ServiceChoice = { kind: 'Chosen'; provider: string } | { kind: 'Foreign' } | { kind: 'Unavailable'; reason: string; message: string };
 
 /** Every CloudProvider that is known, with its connection. Answers the loops' questions from memory. */
 export class CloudRegistry {
@@ -38,11 +41,19 @@ export class CloudRegistry {
   private readonly hashes = new Map<string, string>();
   private readonly listeners = new Set<(name: string) => void>();
 
+  private readonly retiring = new Set<string>();
+
   /** Limits and credentials of each cloud's account. */
   readonly accounts: Accounts;
+  /** Whose each Node is. */
+  readonly owners: NodeOwners;
 
   constructor(private readonly options: CloudRegistryOptions) {
     this.accounts = options.accounts ?? new Accounts(systemClock);
+    this.owners = new NodeOwners(
+      () => this.list(),
+      (name) => options.recordedOwner?.(name),
+    );
   }
 
   /**
@@ -79,6 +90,7 @@ export class CloudRegistry {
     const known = this.clouds.get(name);
     this.clouds.delete(name);
     this.hashes.delete(name);
+    this.retiring.delete(name);
     this.accounts.remove(name);
     await known?.cloud?.close();
     if (known !== undefined) this.listeners.forEach((listener) => listener(name));
@@ -113,39 +125,22 @@ export class CloudRegistry {
   }
 
   forService(service: { loadBalancerClass?: string; annotations: Record<string, string> }): ServiceChoice {
-    if (service.loadBalancerClass !== undefined) {
-      const claiming = this.list().find((cloud) => classesOf(cloud).includes(service.loadBalancerClass ?? ''));
-      return claiming === undefined ? { kind: 'Foreign' } : { kind: 'Chosen', provider: claiming.name };
-    }
-    const named = service.annotations[ANNOTATIONS.provider];
-    if (named !== undefined) {
-      if (this.clouds.has(named)) return { kind: 'Chosen', provider: named };
-      const message = `annotation ${ANNOTATIONS.provider}: there is no CloudProvider "${named}"; known are ${this.names()}`;
-      return { kind: 'Unavailable', reason: 'ProviderNotFound', message };
-    }
-    const defaults = this.list().filter((cloud) => cloud.spec.default);
-    if (defaults.length === 1 && defaults[0] !== undefined) return { kind: 'Chosen', provider: defaults[0].name };
-    const message =
-      defaults.length === 0
-        ? `no CloudProvider has spec.default: true; set it on one of ${this.names()}, or name one with the annotation ${ANNOTATIONS.provider}`
-        : `more than one CloudProvider has spec.default: true (${defaults.map((cloud) => cloud.name).join(', ')}); keep it on one`;
-    return { kind: 'Unavailable', reason: 'NoDefaultProvider', message };
+    return chooseProvider(this.candidates(), service);
   }
 
-  /** By providerID, else by selector. Where several clouds have the same form of providerID, their selectors decide. */
-  forNode(node: { providerID?: string; labels: Record<string, string> }): string | undefined {
-    const { providerID = '', labels } = node;
-    const selecting = (clouds: RegisteredCloud[]): RegisteredCloud[] => clouds.filter(({ spec }) => selects(spec.nodeSelector, labels));
-    if (providerID === '') return onlyOne(selecting(this.list()));
-    const knowing = this.list().filter(({ module }) => providerID.startsWith(`${module.providerIDScheme}://`));
-    if (knowing.length <= 1) return onlyOne(knowing);
-    const selected = selecting(knowing);
-    return onlyOne(selected.length > 0 ? selected : knowing.filter(({ spec }) => spec.nodeSelector === undefined));
+  /** The CloudProvider is being deleted: it goes on with what it has, and takes nothing new. */
+  retire(name: string): void {
+    this.retiring.add(name);
   }
 
-  /** True when some provider knows this form of providerID. */
-  knowsScheme(providerID: string): boolean {
-    return this.list().some((cloud) => providerID.startsWith(`${cloud.module.providerIDScheme}://`));
+  /** What this CloudProvider and another one both say they are, in words. */
+  rivalriesOf(name: string): string[] {
+    return rivalriesOf(this.candidates(), name);
+  }
+
+  forNode(node: NodeIdentity): string | undefined {
+    const ownership = this.owners.of(node);
+    return typeof ownership === 'string' ? undefined : ownership.owner;
   }
 
   compile(provider: string, annotations: Record<string, string>): Compiled {
@@ -160,6 +155,10 @@ export class CloudRegistry {
 
   async close(): Promise<void> {
     await Promise.all(this.list().map((cloud) => this.remove(cloud.name)));
+  }
+
+  private candidates(): Candidate[] {
+    return this.list().filter(({ name }) => !this.retiring.has(name));
   }
 
   private names(): string {
@@ -181,17 +180,4 @@ function limitsOf({ limits }: CloudProviderSpec): Partial<AccountLimits> {
   if (limits === undefined) return {};
   const { updateDeadline, ...rest } = limits;
   return { ...rest, ...(updateDeadline === undefined ? {} : { updateDeadlineMs: parseDuration(updateDeadline) }) };
-}
-
-function onlyOne(clouds: RegisteredCloud[]): string | undefined {
-  return clouds.length === 1 ? clouds[0]?.name : undefined;
-}
-
-function classesOf(cloud: RegisteredCloud): string[] {
-  return cloud.spec.loadBalancerClasses ?? [`${GROUP}/${cloud.name}`];
-}
-
-function selects(selector: Record<string, string> | undefined, labels: Record<string, string>): boolean {
-  const wanted = Object.entries(selector ?? {});
-  return wanted.length > 0 && wanted.every(([key, value]) => labels[key] === value);
 }

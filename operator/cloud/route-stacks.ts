@@ -26,9 +26,12 @@ export class RouteStacks implements StackKind<StoredRoute, RouteInput> {
 
   readonly inputOf = inputOf;
 
-  claims(): string[] {
-    return [];
+  /** A destination has one route. */
+  claims({ spec }: RouteInput): string[] {
+    return [`the route to ${spec.destinationCIDR}`];
   }
+
+  readonly conflict = { reason: 'RouteConflict', remedy: 'delete one of the two CloudRoutes' };
 
   render(stack: string, inputs: RouteInput[], cloud: ConnectedCloud): JsonObject {
     return capability(cloud).render(stack, inputs);

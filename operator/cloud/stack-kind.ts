@@ -41,6 +41,8 @@ export interface StackKind<O extends Member, I extends MemberInput = MemberInput
   syncTargets?(stack: string, group: TargetGroup, cloud: ConnectedCloud): Promise<void>;
   /** What only one member of a stack can have, in words. */
   claims(input: I): string[];
+  /** What is said to a member whose claim another one has: the condition's reason, and what its author can do instead of waiting. */
+  readonly conflict: { reason: string; remedy: string };
   /** The program's inputs. */
   render(stack: string, inputs: I[], cloud: ConnectedCloud): JsonObject;
   /** UIDs of the members whose fault a failed update of `inputs` is; empty = the error does not say. */

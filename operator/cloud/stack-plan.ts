@@ -46,6 +46,8 @@ export interface StackFacts<O> {
   provider: string;
   /** What only one member of the stack can have, such as a port of an address, in words. */
   claims: (input: MemberInput) => string[];
+  /** What is said to the one that does not get it. */
+  conflict: { reason: string; remedy: string };
 }
 
 /** One member in an update. */
@@ -89,7 +91,7 @@ export function planStack<O>(facts: StackFacts<O>): StackPlan<O> {
   const staying = members.filter((member) => !isLeaving(member));
   if (staying.length + missing.length + elsewhere.length === 0) return { kind: 'Destroy', leaving };
   const conflicts = conflictsOf([...staying.map((member) => claimant(facts, member)), ...[...missing, ...elsewhere].map(holder(facts))]);
-  const verdicts = new Map(staying.map((member) => [member, obstacle(member, facts.accepted, conflicts.get(member.input.uid))]));
+  const verdicts = new Map(staying.map((member) => [member, obstacle(facts, member, conflicts.get(member.input.uid))]));
   const parts = staying.map((member) => partOf(member, facts.accepted?.[member.input.uid], verdicts.get(member)));
   if (parts.some(isUnknown(staying))) return hold(members, (member) => verdicts.get(member) ?? STACK_HELD);
   const rendered = parts.filter(({ candidate, accepted }) => candidate ?? accepted).length + missing.length + elsewhere.length;
@@ -127,8 +129,8 @@ function isUnknown<O>(staying: readonly MemberFacts<O>[]): (part: Part<O>, index
 }
 
 /** Why a member's spec can't be tried now. */
-function obstacle<O>(member: MemberFacts<O>, accepted: AcceptedInputs | undefined, conflict: Conflict | undefined): Verdict | undefined {
-  const verdict = ownObstacle(member, accepted) ?? (conflict === undefined ? undefined : waitingFor(conflict, member.serving));
+function obstacle<O>(facts: StackFacts<O>, member: MemberFacts<O>, conflict: Conflict | undefined): Verdict | undefined {
+  const verdict = ownObstacle(member, facts.accepted) ?? (conflict === undefined ? undefined : waitingFor(facts, conflict, member.serving));
   return verdict === undefined ? undefined : { ...verdict, ...servingOf(member, verdict) };
 }
 
@@ -147,8 +149,8 @@ function stalledBy<O>(member: MemberFacts<O>): Verdict | undefined {
   return stalled('Invalid', errors.map((problem) => problem.message).join('; '), member.serving);
 }
 
-function waitingFor({ claim, incumbent }: Conflict, serving: boolean): Verdict {
-  return stalled('PortConflict', `${claim} belongs to ${incumbent}; it goes on by itself when that is free, or take another port`, serving);
+function waitingFor<O>({ conflict: { reason, remedy } }: StackFacts<O>, { claim, incumbent }: Conflict, serving: boolean): Verdict {
+  return stalled(reason, `${claim} belongs to ${incumbent}; it goes on by itself when that is free, or ${remedy}`, serving);
 }
 
 function claimant<O>(facts: StackFacts<O>, member: MemberFacts<O>): Parameters<typeof conflictsOf>[0][number] {

@@ -301,6 +301,7 @@ export class StackReconciler<O extends Member> {
       frozen: cloud?.spec.freeze === true,
       provider: cloud?.name ?? '',
       claims: (input) => kind.claims(input),
+      conflict: kind.conflict,
     };
   }
 

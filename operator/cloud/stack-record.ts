@@ -228,7 +228,8 @@ export class StackRecord {
     if (status === undefined) return;
     const head = { apiVersion: 'cloud-operator.dev/v1alpha1', kind: 'CloudStack', metadata: { name: stack } };
     const options = { fieldManager: FIELD_MANAGERS.cloud, force: true };
-    if (this.options.store.get(stack) === undefined) await this.options.api.apply(CLOUD_STACKS, stack, { ...head, spec }, options);
+    const stored = this.options.store.get(stack);
+    if (!isDeepStrictEqual(stored?.spec, spec)) await this.options.api.apply(CLOUD_STACKS, stack, { ...head, spec }, options);
     await this.options.api.apply(CLOUD_STACKS, stack, { ...head, status }, { ...options, subresource: 'status' });
   }
 

@@ -22,7 +22,7 @@ export interface Readiness {
   current: boolean;
   ready?: Condition;
   /** The newest attempt failed, whether or not an earlier version goes on serving. */
-  failure?: { reason: string; message: string };
+  failure?: { reason: string; message: string; /** Only a person can help. */ stalled: boolean };
   /** Ready, and nothing left to do. */
   settled: boolean;
 }
@@ -43,7 +43,7 @@ export function readinessOf(object: Judged): Readiness {
   return {
     current,
     ...(ready && { ready }),
-    ...(failed && { failure: { reason: failed.reason, message: failed.message } }),
+    ...(failed && { failure: { reason: failed.reason, message: failed.message, stalled: stalled !== undefined } }),
     settled: current && !reconciling && stalled === undefined && ready?.status === 'True',
   };
 }

@@ -1,4 +1,4 @@
-import { SERVICE_READY_CONDITION } from '../../../crds';
+import { type Condition, SERVICE_READY_CONDITION } from '../../../crds';
 import { hashJson } from '../../base/json';
 import type { Service } from '../../kube/object';
 import type { StoredCloudLoadBalancer } from '../kinds';
@@ -41,10 +41,15 @@ export function evaluate(gathered: Gathered): Evaluation {
 /**
  * What is to be said of a failure that the API server or we found: the event once per message, and the condition.
  * The CloudLoadBalancer and its ingress stay as they are.
+ * @param problem `stalled`: only a person can help
  */
-export function reportFailure(gathered: Gathered, owned: StoredCloudLoadBalancer | undefined, problem: Problem): Evaluation {
+export function reportFailure(
+  gathered: Gathered,
+  owned: StoredCloudLoadBalancer | undefined,
+  { stalled, ...problem }: Problem & { stalled: boolean },
+): Evaluation {
   const { memory, said } = sayOnce(gathered, problem.message);
-  const wanted: WantedStatus = { ready: { status: 'False', ...problem } };
+  const wanted: WantedStatus = { ready: { status: 'False', ...problem }, stalled: stalled ? { status: 'True', ...problem } : null };
   const { actions, memory: after } = status({ ...gathered, memory }, owned, wanted);
   return { actions: [...said, ...actions], memory: after };
 }
@@ -77,12 +82,12 @@ function nameTaken(gathered: Gathered, other: StoredCloudLoadBalancer): Evaluati
     ? `CloudLoadBalancer ${namespace}/${name} of an earlier owner is being deleted; this Service gets its own when that is gone`
     : `CloudLoadBalancer ${namespace}/${name} was not made for this Service and is not taken over; delete or rename one of the two`;
   const memory = leaving ? { ...gathered.memory, failure: message } : gathered.memory;
-  return reportFailure({ ...gathered, memory }, undefined, { reason: 'NameTaken', message });
+  return reportFailure({ ...gathered, memory }, undefined, { reason: 'NameTaken', message, stalled: !leaving });
 }
 
 /** Something is wrong with the input: the last good CloudLoadBalancer keeps serving, untouched. */
 function hold(gathered: Gathered, owned: StoredCloudLoadBalancer | undefined, claim: Claim & { kind: 'Held' }): Evaluation {
-  const { actions, memory } = reportFailure(gathered, owned, claim.problem);
+  const { actions, memory } = reportFailure(gathered, owned, { ...claim.problem, stalled: true });
   return { actions: claim.retry ? [...actions, { kind: 'Retry' }] : actions, memory };
 }
 
@@ -128,10 +133,14 @@ function observe(gathered: Gathered, owned: StoredCloudLoadBalancer, warning: Wa
   const readiness: Readiness = foreign ? { current: false, settled: false } : readinessOf(owned);
   const spoken = speak(gathered, readiness);
   const ready = readiness.current && !IN_PROGRESS.has(readiness.ready?.reason ?? '') ? readiness.ready : undefined;
-  const mirrored: WantedStatus =
-    ready === undefined ? {} : { ready: { status: ready.status, reason: ready.reason, message: ready.message } };
+  const mirrored = ready === undefined ? {} : mirror(ready, readiness);
   const written = status({ ...gathered, memory: spoken.memory }, owned, { ...mirrored, ...warning });
   return { actions: [...spoken.actions, ...written.actions], memory: written.memory };
+}
+
+function mirror({ status: isReady, reason, message }: Condition, { failure }: Readiness): WantedStatus {
+  const stalled = failure?.stalled === true ? ({ status: 'True', reason: failure.reason, message: failure.message } as const) : null;
+  return { ready: { status: isReady, reason, message }, stalled };
 }
 
 /** The events that a CloudLoadBalancer's own conditions call for. */

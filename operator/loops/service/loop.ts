@@ -127,10 +127,10 @@ export class ServiceLoop {
     const error = toOperatorError(thrown);
     const { service, cloudLoadBalancer } = gathered;
     const owned = cloudLoadBalancer !== undefined && isOwnedBy(cloudLoadBalancer, service.metadata.uid) ? cloudLoadBalancer : undefined;
-    const reason = error.code === 'Invalid' ? 'Refused' : 'SyncFailed';
-    const report = reportFailure({ ...gathered, memory }, owned, { reason, message: error.message });
-    this.memories.set(keyOfService(service), report.memory);
     const refused = error.code === 'Invalid';
+    const problem = { reason: refused ? 'Refused' : 'SyncFailed', message: error.message, stalled: refused };
+    const report = reportFailure({ ...gathered, memory }, owned, problem);
+    this.memories.set(keyOfService(service), report.memory);
     const actions = report.actions.filter(({ kind }) => kind === 'Event' || (refused && kind === 'PatchStatus'));
     try {
       await this.act(service, actions);

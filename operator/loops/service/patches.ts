@@ -7,10 +7,15 @@ import { hasCleanupFinalizer } from './rules';
 /** Condition that lists what was ignored in a Service, for example an annotation that the cloud doesn't know. */
 export const SERVICE_WARNING_CONDITION = 'cloud-operator.dev/Warning';
 
+/** Condition that is True while only a person can help: the Service's author, or who runs the clouds. */
+export const SERVICE_STALLED_CONDITION = 'cloud-operator.dev/Stalled';
+
 /** What a Service's status should say; an absent part is left as it is. */
 export interface WantedStatus {
   ingress?: readonly Ingress[];
   ready?: ConditionContent;
+  /** `null` = nobody is needed. */
+  stalled?: ConditionContent | null;
   /** `null` = there is nothing to warn of. */
   warning?: ConditionContent | null;
 }
@@ -36,7 +41,9 @@ export function addFinalizerPatch(service: Service): object | undefined {
 export function releasePatch(service: Service): object | undefined {
   if (!hasCleanupFinalizer(service)) return undefined;
   const metadata = { uid: service.metadata.uid, '$deleteFromPrimitiveList/finalizers': [FINALIZER] };
-  const ours = [SERVICE_READY_CONDITION, SERVICE_WARNING_CONDITION].filter((type) => conditionOf(service, type) !== undefined);
+  const ours = [SERVICE_READY_CONDITION, SERVICE_STALLED_CONDITION, SERVICE_WARNING_CONDITION].filter(
+    (type) => conditionOf(service, type) !== undefined,
+  );
   const status = {
     ...(ingressOf(service).length === 0 ? {} : { loadBalancer: { ingress: null } }),
     ...(ours.length === 0 ? {} : { conditions: ours.map((type) => ({ $patch: 'delete', type })) }),
@@ -48,6 +55,7 @@ export function releasePatch(service: Service): object | undefined {
 export function statusPatch(service: Service, wanted: WantedStatus, now: string): object | undefined {
   const conditions = [
     ...conditionPatch(service, SERVICE_READY_CONDITION, wanted.ready, now),
+    ...conditionPatch(service, SERVICE_STALLED_CONDITION, wanted.stalled, now),
     ...conditionPatch(service, SERVICE_WARNING_CONDITION, wanted.warning, now),
   ];
   const ingress = wanted.ingress?.map(withMode);

@@ -112,6 +112,25 @@ test('a Node of another cloud never becomes a target', async () => {
   await cluster.kubectl(['delete', 'node', 'foreign']);
 });
 
+test('another CloudProvider of the same kind that can’t be reached takes no Node away, also after a restart', async () => {
+  await cluster.cloud.resetCalls();
+  const { spec } = (await scene.provider()) ?? {};
+  const local = { ...spec?.local, endpoint: 'http://127.0.0.1:1' };
+  await cluster.apply({ apiVersion: 'cloud-operator.dev/v1alpha1', kind: 'CloudProvider', metadata: { name: 'second' }, spec: { local } });
+  await scene.until('the second one to be known', async () => (await scene.provider('second'))?.status?.conditions !== undefined);
+  await cluster.stopOperator();
+  await cluster.startOperator();
+  await scene.addNode('n9');
+  await scene.initialized('n9');
+  await scene.until('n9 to be a target', async () => (await scene.targets('web', 'http')).length === 4);
+  await cluster.kubectl(['delete', 'node', 'n9']);
+  await targetsToBe('n1', 'n2', 'n3');
+  const { calls } = await cluster.operatorCalls();
+  expect(calls.filter(({ verb }) => verb === 'targets')).toEqual([expect.objectContaining({ count: 2 * POOLS })]);
+  expect((await scene.provider())?.status?.nodes).toBe(3);
+  await cluster.kubectl(['delete', 'cloudprovider', 'second', '--timeout=20s']);
+});
+
 test('targets that somebody changes in the cloud are put right, without an update', async () => {
   const [pool] = (await scene.content()).pools.filter(({ tags }) => tags.owner === 'default/api');
   const stack = await scene.stackOf('api');

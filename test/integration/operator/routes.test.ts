@@ -58,6 +58,26 @@ test('each PodCIDR has one CloudRoute and one route, and its Node is told', asyn
   expect(stack?.status).toMatchObject({ resourceCount: 3 });
 });
 
+test('a second CloudRoute to the same destination waits, and says whose the route is', async () => {
+  const before = await table();
+  const provider = { provider: 'local', providerID: (await scene.node('n2'))?.spec.providerID };
+  const spec = { ...provider, destinationCIDR: '10.244.1.0/24', nodeName: 'n2' };
+  // First by name, but not by age.
+  await cluster.apply({ apiVersion: 'cloud-operator.dev/v1alpha1', kind: 'CloudRoute', metadata: { name: 'a-double' }, spec });
+  const stalled = await scene.until('the second one to be Stalled', async () =>
+    (await scene.route('a-double'))?.status?.conditions?.find(({ type, reason }) => type === 'Stalled' && reason === 'RouteConflict'),
+  );
+  expect(stalled.message).toContain('the route to 10.244.1.0/24 belongs to n1-10.244.1.0-24');
+  await scene.until('a Warning', async () =>
+    (await scene.events('CloudRoute', 'a-double')).some(({ reason }) => reason === 'RouteConflict'),
+  );
+  expect(await table()).toEqual(before);
+  const first = await scene.route('n1-10.244.1.0-24');
+  expect(first && kstatusOf(first)).toBe('Current');
+  await cluster.kubectl(['delete', 'cloudroute', 'a-double', '--timeout=20s']);
+  expect(await table()).toEqual(before);
+});
+
 test('a route that is deleted in the cloud is restored', async () => {
   const before = await table();
   await cluster.cloud.drift({ kind: 'deleteRoute', destinationCIDR: '10.244.2.0/24' });

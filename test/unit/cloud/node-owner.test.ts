@@ -3,8 +3,11 @@ import { CloudRegistry } from '../../../operator/cloud/registry';
 import type { Cloud, ProviderModule } from '../../../providers/provider';
 
 /** A registry with clouds of the given kinds: name → kind and selector. */
-async function registryOf(clouds: Record<string, { kind: string; nodeSelector?: Record<string, string> }>): Promise<CloudRegistry> {
-  const registry = new CloudRegistry({ loadModule: moduleOf, clusterID: 'c', readSecret: () => Promise.resolve('') });
+async function registryOf(
+  clouds: Record<string, { kind: string; nodeSelector?: Record<string, string> }>,
+  recordedOwner: (name: string) => { provider: string; providerID: string } | undefined = () => undefined,
+): Promise<CloudRegistry> {
+  const registry = new CloudRegistry({ loadModule: moduleOf, clusterID: 'c', readSecret: () => Promise.resolve(''), recordedOwner });
   for (const [name, { kind, nodeSelector }] of Object.entries(clouds)) {
     const spec: CloudProviderSpec = {
       default: false,
@@ -46,10 +49,43 @@ test.each<[string, string | undefined, { providerID?: string; labels?: Record<st
     'b-east': { kind: 'beta', nodeSelector: { place: 'east' } },
     'b-gpu': { kind: 'beta', nodeSelector: { pool: 'gpu' } },
   });
-  expect(registry.forNode({ labels, ...(providerID === undefined ? {} : { providerID }) })).toBe(owner);
+  expect(registry.forNode({ name: 'n', labels, ...(providerID === undefined ? {} : { providerID }) })).toBe(owner);
 });
 
-test('two clouds of one form without selectors: neither owns the Node', async () => {
-  const registry = await registryOf({ one: { kind: 'alpha' }, two: { kind: 'alpha' } });
-  expect(registry.forNode({ providerID: 'alpha:///1', labels: {} })).toBeUndefined();
+describe('two clouds of one form without selectors', () => {
+  const node = { name: 'n', providerID: 'alpha:///1', labels: {} };
+
+  test('nobody is said to own the Node before the clouds were asked', async () => {
+    const { owners } = await registryOf({ one: { kind: 'alpha' }, two: { kind: 'alpha' } });
+    expect(owners.of(node)).toBe('Undecided');
+    owners.found(node, undefined);
+    expect(owners.of(node)).toBe('Nobody');
+  });
+
+  test('what was found stays true, until the Node is gone, is another machine, or its cloud is removed', async () => {
+    const registry = await registryOf({ one: { kind: 'alpha' }, two: { kind: 'alpha' }, three: { kind: 'alpha' } });
+    registry.owners.found(node, 'two');
+    expect(registry.owners.of(node)).toEqual({ owner: 'two' });
+    expect(registry.owners.of({ ...node, providerID: 'alpha:///2' })).toBe('Undecided');
+    await registry.remove('two');
+    expect(registry.owners.of(node)).toBe('Nobody');
+    registry.owners.forget('n');
+    expect(registry.owners.of(node)).toBe('Undecided');
+  });
+
+  test('after a restart, what was recorded', async () => {
+    const recorded = { n: { provider: 'one', providerID: 'alpha:///1' } } as Record<string, { provider: string; providerID: string }>;
+    const registry = await registryOf({ one: { kind: 'alpha' }, two: { kind: 'alpha' } }, (name) => recorded[name]);
+    expect(registry.forNode(node)).toBe('one');
+  });
+
+  test('a cloud that comes later takes no Node away', async () => {
+    const registry = await registryOf({ one: { kind: 'alpha' } });
+    expect(registry.forNode(node)).toBe('one');
+    const recorded = await registryOf({ one: { kind: 'alpha' }, two: { kind: 'alpha' } }, () => ({
+      provider: 'one',
+      providerID: 'alpha:///1',
+    }));
+    expect(recorded.forNode(node)).toBe('one');
+  });
 });

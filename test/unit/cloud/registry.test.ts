@@ -72,6 +72,27 @@ describe('CloudRegistry', () => {
     expect(registry.forService({ annotations: { 'cloud-operator.dev/provider': 'no' } })).toMatchObject({ reason: 'ProviderNotFound' });
   });
 
+  test('one that is being deleted is no default, and takes nothing new', async () => {
+    const { registry } = registryWith();
+    await registry.set('a', spec({ default: true }));
+    await registry.set('b', spec({ default: true, loadBalancerClasses: ['example.com/b'] }));
+    registry.retire('b');
+    expect(registry.forService({ annotations: {} })).toEqual({ kind: 'Chosen', provider: 'a' });
+    expect(registry.forService({ loadBalancerClass: 'example.com/b', annotations: {} })).toEqual({ kind: 'Foreign' });
+    expect(registry.rivalriesOf('a')).toEqual([]);
+  });
+
+  test('a class that two claim is said on both, and nobody takes the Service', async () => {
+    const { registry } = registryWith();
+    await registry.set('a', spec());
+    await registry.set('b', spec({ loadBalancerClasses: ['cloud-operator.dev/a'] }));
+    expect(registry.forService({ loadBalancerClass: 'cloud-operator.dev/a', annotations: {} })).toMatchObject({
+      kind: 'Unavailable',
+      reason: 'ClassClaimedTwice',
+    });
+    for (const name of ['a', 'b']) expect(registry.rivalriesOf(name)).toEqual([expect.stringContaining('"cloud-operator.dev/a" (a, b)')]);
+  });
+
   test('no default, or two of them, is said plainly', async () => {
     const { registry } = registryWith();
     expect(registry.forService({ annotations: {} })).toMatchObject({ reason: 'NoDefaultProvider' });
@@ -118,6 +139,18 @@ describe('InstanceDirectory', () => {
     for (const name of ['n1', 'n2', 'n3']) await expect(directory.lookup({ name, labels: {} }, 0)).rejects.toThrow('failure 1');
     expect(calls).toBe(1);
     expect(directory.problem('a')?.message).toBe('failure 1');
+  });
+
+  test('a cloud that fails holds up no Node that another one has', async () => {
+    const { registry } = registryWith({ a: () => Promise.resolve([instance('n1')]), b: () => Promise.reject(new Error('refused')) });
+    await registry.set('a', spec());
+    await registry.set('b', spec());
+    const directory = new InstanceDirectory(registry, systemClock);
+    expect(await directory.lookup({ name: 'n1', labels: {} }, 0)).toMatchObject({ state: 'Found', provider: 'a' });
+    await expect(directory.lookup({ name: 'n2', labels: {} }, 0)).rejects.toThrow('refused');
+    const known = { name: 'n1', providerID: instance('n1').providerID, labels: {} };
+    expect(await directory.lookup(known, 0)).toMatchObject({ state: 'Found', provider: 'a' });
+    expect(registry.forNode(known)).toBe('a');
   });
 
   test('two claims are Ambiguous, a foreign scheme is Unclaimed, a terminated instance does not claim by name', async () => {

@@ -28,6 +28,7 @@ const facts = (members: MemberFacts<string>[], extra: Partial<StackFacts<string>
   abandoned: false,
   frozen: false,
   provider: 'p',
+  conflict: { reason: 'PortConflict', remedy: 'take another port' },
   claims: (input) => ((input as Input).port === undefined ? [] : [`port ${(input as Input).port}`]),
   ...extra,
 });

@@ -10,6 +10,7 @@ import { cloudLoadBalancer, condition, NOW, service } from '../objects';
 
 const FINALIZER = 'service.kubernetes.io/load-balancer-cleanup';
 const READY = 'cloud-operator.dev/Ready';
+const STALLED = 'cloud-operator.dev/Stalled';
 const INGRESS: ServiceIngress[] = [{ ip: '203.0.113.10', ipMode: 'VIP' }];
 const IS_READY = condition('Ready', 'True', 'Ready', 'serving');
 
@@ -179,14 +180,26 @@ describe('what becomes of it', () => {
     const first = run({ service: SERVED, cloudLoadBalancer: failing });
     expect(first.said).toEqual(['SyncLoadBalancerFailed: Error syncing load balancer: failed to ensure load balancer: no more']);
     const patch = first.actions.find((action) => action.kind === 'PatchStatus');
-    expect(patch).toMatchObject({ patch: { status: { conditions: [{ type: READY, status: 'False', reason: 'QuotaExceeded' }] } } });
+    expect(patch).toMatchObject({
+      patch: {
+        status: {
+          conditions: [
+            { type: READY, status: 'False' },
+            { type: STALLED, status: 'True', reason: 'QuotaExceeded' },
+          ],
+        },
+      },
+    });
     expect(JSON.stringify(patch)).not.toContain('ingress');
     expect(run({ service: SERVED, cloudLoadBalancer: failing, memory: first.memory }).said).toEqual([]);
     const told = service({
       metadata: SERVED.metadata as never,
       status: {
         loadBalancer: { ingress: INGRESS },
-        conditions: [{ type: READY, status: 'False', reason: 'QuotaExceeded', message: 'no more' }],
+        conditions: [
+          { type: READY, status: 'False', reason: 'QuotaExceeded', message: 'no more' },
+          { type: STALLED, status: 'True', reason: 'QuotaExceeded', message: 'no more' },
+        ],
       },
     });
     expect(run({ service: told, cloudLoadBalancer: failing }).actions).toEqual([]);
@@ -202,11 +215,30 @@ describe('what becomes of it', () => {
     };
     const first = run({ service: SERVED, cloudLoadBalancer: failing('2026-01-01T00:00:01Z') });
     expect(first.said).toEqual(['SyncLoadBalancerFailed: Error syncing load balancer: failed to ensure load balancer: no more.']);
-    const conditions = [{ type: READY, status: 'False' as const, reason: 'Quota', message: 'no more.' }];
+    const conditions = [
+      { type: READY, status: 'False' as const, reason: 'Quota', message: 'no more.' },
+      { type: STALLED, status: 'True' as const, reason: 'Quota', message: 'no more.' },
+    ];
     const told = service({ metadata: SERVED.metadata as never, status: { loadBalancer: { ingress: INGRESS }, conditions } });
     const second = failing('2026-01-01T00:00:03Z');
     expect(run({ service: told, cloudLoadBalancer: second, memory: first.memory }).actions).toEqual([]);
     expect(run({ service: told, cloudLoadBalancer: second }).actions).toEqual([]);
+  });
+
+  test('Stalled goes when nobody is needed any more', () => {
+    const conditions = [{ type: STALLED, status: 'True' as const, reason: 'Quota', message: 'no more' }];
+    const helped = service({ metadata: SERVED.metadata as never, status: { loadBalancer: { ingress: INGRESS }, conditions } });
+    const patch = run({ service: helped, cloudLoadBalancer: made(helped, statusOf([IS_READY], INGRESS)) }).actions.at(-1);
+    expect(patch).toMatchObject({
+      patch: {
+        status: {
+          conditions: [
+            { type: READY, status: 'True' },
+            { $patch: 'delete', type: STALLED },
+          ],
+        },
+      },
+    });
   });
 
   test('what the CloudLoadBalancer warns of stands on the Service', () => {
@@ -264,7 +296,7 @@ describe('what is not ours', () => {
     const { actions, said } = run({ cloudLoadBalancer: other });
     expect(kinds(actions)).toEqual(['SyncLoadBalancerFailed', 'PatchStatus']);
     expect(said[0]).toContain('CloudLoadBalancer demo/web was not made for this Service and is not taken over');
-    expect(actions[1]).toMatchObject({ patch: { status: { conditions: [{ type: READY, status: 'False', reason: 'NameTaken' }] } } });
+    expect(actions[1]).toMatchObject({ patch: { status: { conditions: [{ type: READY, reason: 'NameTaken' }, { type: STALLED }] } } });
   });
 
   test('NameTaken by one that is being deleted: waited for without an alarm', () => {
@@ -291,7 +323,16 @@ describe('bad input', () => {
     });
     expect(kinds(actions)).toEqual(['SyncLoadBalancerFailed', 'PatchStatus']);
     expect(said).toEqual(['SyncLoadBalancerFailed: Error syncing load balancer: annotation x: "y": write a number']);
-    expect(actions[1]).toMatchObject({ patch: { status: { conditions: [{ type: READY, status: 'False', ...problem }] } } });
+    expect(actions[1]).toMatchObject({
+      patch: {
+        status: {
+          conditions: [
+            { type: READY, status: 'False', ...problem },
+            { type: STALLED, status: 'True', ...problem },
+          ],
+        },
+      },
+    });
     expect(JSON.stringify(actions[1])).not.toContain('ingress');
   });
 

@@ -30,7 +30,7 @@ const PHRASES: readonly [RegExp, ErrorCode][] = [
 
 /** Turns everything known about a failed update into the one error that the operator acts on. Pure. */
 export function classifyFailure(evidence: FailureEvidence): OperatorError {
-  const { stack, refusal, canceled, program, resources } = evidence;
+  const { stack, refusal, canceled, program, resources, exit } = evidence;
   if (refusal !== undefined) {
     return new OperatorError(
       refusal.code,
@@ -47,6 +47,8 @@ export function classifyFailure(evidence: FailureEvidence): OperatorError {
     return new OperatorError('Canceled', `stack ${stack}: the update was stopped: ${canceled}`);
   }
   if (gravest !== undefined) return resourceError(stack, gravest, resources.length - 1);
+  // A program whose engine was killed fails as well, at its next call.
+  if (exit?.signal) return endedEarly(stack, `signal ${exit.signal}`);
   if (program !== undefined)
     return new OperatorError(program.code, `stack ${stack}: ${program.message}`, {
       ...detailOf(program),
@@ -87,7 +89,10 @@ function fromWords({ stack, diagnostics, exit }: FailureEvidence): OperatorError
   if (words !== '') {
     return new OperatorError(codeOfWords(words), `stack ${stack}: ${words}`, told.urn === undefined ? {} : { resource: told.urn });
   }
-  const how = typeof exit?.signal === 'string' ? `signal ${exit.signal}` : `exit code ${exit?.code ?? 'unknown'}`;
+  return endedEarly(stack, `exit code ${exit?.code ?? 'unknown'}`);
+}
+
+function endedEarly(stack: string, how: string): OperatorError {
   return new OperatorError('Transient', `stack ${stack}: the Pulumi engine ended with ${how} before the update was complete`);
 }
 

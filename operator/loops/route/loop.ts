@@ -7,6 +7,7 @@ import type { EventRecorder, KubeApi, Store, StoreChange, WorkQueue } from '../.
 import { type Node, NODES } from '../../kube/object';
 import type { Cidr } from '../cidr';
 import type { Clouds } from '../clouds';
+import { deleteObject } from '../deletion';
 import type { StoredCloudRoute } from '../kinds';
 import { nodeOf, routeName } from './cloud-route';
 import { type Action, evaluate, type Gathered } from './evaluate';
@@ -113,7 +114,7 @@ export class RouteLoop {
         return;
       }
       case 'Delete':
-        return api.remove(CLOUD_ROUTES, action.name, { uid: action.uid });
+        return deleteObject(api, CLOUD_ROUTES, action.name, action.uid);
       case 'PatchStatus':
         if (node !== undefined)
           await api.patch(NODES, node.metadata.name, 'strategic', action.patch, {

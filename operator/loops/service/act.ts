@@ -2,6 +2,7 @@ import { FIELD_MANAGERS, CLOUD_LOAD_BALANCERS } from '../../../crds';
 import { OperatorError, toOperatorError } from '../../base/errors';
 import type { EventRecorder, KubeApi, WorkQueue } from '../../kube/api';
 import { keyOf, type Service, SERVICES } from '../../kube/object';
+import { deleteObject } from '../deletion';
 import type { StoredCloudLoadBalancer } from '../kinds';
 import { type Action, EVENTS } from './actions';
 import { type CloudLoadBalancerBody, isOwnedBy } from './cloud-load-balancer';
@@ -54,7 +55,7 @@ export class ServiceActor {
       case 'Apply':
         return { cloudLoadBalancer: await this.apply(service, action.body) };
       case 'Delete':
-        await api.remove(CLOUD_LOAD_BALANCERS, key, { uid: action.uid });
+        await deleteObject(api, CLOUD_LOAD_BALANCERS, key, action.uid);
         return {};
       case 'Release':
         return this.release(service, action.patch);

@@ -44,6 +44,13 @@ describe('classifyFailure', () => {
     expect(classify({ diagnostics })).toMatchObject({ code: 'Quota', message: 'stack s: quota exceeded: the limit', resource: at('a') });
   });
 
+  test('a killed engine: its program’s failure is a consequence', () => {
+    const program = new OperatorError('Invalid', 'the program failed: 14 UNAVAILABLE: No connection established');
+    const killed = classify({ program, exit: { code: null, signal: 'SIGKILL', stderr: '' } });
+    expect(killed).toMatchObject({ code: 'Transient' });
+    expect(classify({ program, exit: { code: 255, signal: null, stderr: '' } })).toMatchObject({ code: 'Invalid' });
+  });
+
   test('nothing said: how the process ended', () => {
     expect(classify({ exit: { code: null, signal: 'SIGKILL', stderr: '' } }).message).toMatch(/ended with signal SIGKILL/);
     expect(classify({ exit: { code: 255, signal: null, stderr: '\n' } }).message).toMatch(/ended with exit code 255/);

@@ -81,6 +81,9 @@ export const condition = z
   .meta({ description: 'One observation about the object.' });
 export type Condition = z.infer<typeof condition>;
 
+/** Longest value of the reconcile annotation that is echoed as it is, in characters. */
+export const RECONCILE_TOKEN_LENGTH = 256;
+
 /** The part of status that every kind has (kstatus: top-level observedGeneration, Ready / Reconciling / Stalled). */
 export const statusBase = {
   observedGeneration: z
@@ -93,7 +96,7 @@ export const statusBase = {
   }).optional(),
   lastHandledReconcile: z
     .string()
-    .max(256)
+    .max(RECONCILE_TOKEN_LENGTH)
     .optional()
-    .meta({ description: 'The last value of the reconcile annotation that was acted on.' }),
+    .meta({ description: 'The last value of the reconcile annotation that was acted on; of a longer one `sha256:` and its SHA-256.' }),
 };

@@ -1,4 +1,5 @@
-import { ANNOTATIONS } from '../../crds';
+import { createHash } from 'node:crypto';
+import { ANNOTATIONS, RECONCILE_TOKEN_LENGTH } from '../../crds';
 import { toOperatorError, type OperatorError } from '../base/errors';
 import type { Logger } from '../base/log';
 import { withoutNextTry } from '../base/next-try';
@@ -71,9 +72,9 @@ export class MemberReports<O extends Member> {
   }
 
   private async write(object: O, fields: StatusFields, verdict: Verdict): Promise<void> {
-    const token = object.metadata.annotations?.[ANNOTATIONS.reconcile];
+    const lastHandledReconcile = echoOf(object.metadata.annotations?.[ANNOTATIONS.reconcile]);
     const always = this.written.delete(object.metadata.uid);
-    await this.options.writer.writeStatus(object, { ...fields, lastHandledReconcile: token }, verdict, always);
+    await this.options.writer.writeStatus(object, { ...fields, lastHandledReconcile }, verdict, always);
   }
 
   /** An update begins. An object that says why the last try failed goes on saying so while the same is tried again. */
@@ -117,6 +118,12 @@ export class MemberReports<O extends Member> {
     const error = toOperatorError(thrown).message;
     this.options.logger.warn({ object: keyOf(object.metadata), error }, 'status not written; the next pass writes it');
   }
+}
+
+/** What a reconcile token is echoed as: an annotation may hold far more than a status should repeat, or its schema allows. */
+export function echoOf(token: string | undefined): string | undefined {
+  if (token === undefined || token.length <= RECONCILE_TOKEN_LENGTH) return token;
+  return `sha256:${createHash('sha256').update(token).digest('hex')}`;
 }
 
 function versionOf({ metadata }: KubeObject): string {

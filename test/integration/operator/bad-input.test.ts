@@ -1,21 +1,17 @@
 import { kstatusOf } from '../../harness/kstatus';
 import type { LoadBalancer } from '../../../providers/local/api';
-import { OPERATOR_CLUSTER_START_MS, OperatorCluster } from '../../harness/operator-cluster';
-import { Scene, serviceOf, type ServiceOptions } from './scene';
+import type { OperatorCluster } from '../../harness/operator-cluster';
+import { type Scene, serviceOf, type ServiceOptions, withScene } from './scene';
 
 const API_VERSION = 'cloud-operator.dev/v1alpha1';
 
 let cluster: OperatorCluster;
 let scene: Scene;
 
-beforeAll(async () => {
-  cluster = await OperatorCluster.start();
-  scene = new Scene(cluster);
-  await scene.addNode('n1');
-  await scene.initialized('n1');
-}, OPERATOR_CLUSTER_START_MS);
-
-afterAll(() => cluster?.stop());
+withScene((made) => {
+  scene = made;
+  cluster = made.cluster;
+});
 
 function loadBalancerWith(spec: Record<string, unknown>, name = 'bad'): object {
   const listeners = [{ name: 'http', protocol: 'TCP', port: 80, nodePort: 30080 }];

@@ -1,23 +1,15 @@
 import { CLOUD_LOAD_BALANCERS, CLOUD_PROVIDERS, CLOUD_STACKS } from '../../../crds';
-import { OPERATOR_CLUSTER_START_MS, OperatorCluster } from '../../harness/operator-cluster';
-import { addressOf, NONE, Scene, serviceOf, type StoredStack } from './scene';
+import type { OperatorCluster } from '../../harness/operator-cluster';
+import { addressOf, NONE, type Scene, serviceOf, type StoredStack, withScene } from './scene';
 
 const HOLD = { latencyMs: { min: 1500, max: 1500 } };
 
 let cluster: OperatorCluster;
 let scene: Scene;
 
-beforeAll(async () => {
-  cluster = await OperatorCluster.start();
-  scene = new Scene(cluster);
-  await scene.addNode('n1');
-  await scene.initialized('n1');
-}, OPERATOR_CLUSTER_START_MS);
-
-afterAll(() => cluster?.stop());
-
-afterEach(async () => {
-  await scene.faults();
+withScene((made) => {
+  scene = made;
+  cluster = made.cluster;
 });
 
 /** A CloudLoadBalancer that no Service asked for. */

@@ -2,23 +2,15 @@ import { ANNOTATIONS, CLOUD_PROVIDERS } from '../../../crds';
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { kstatusOf } from '../../harness/kstatus';
-import { OPERATOR_CLUSTER_START_MS, OperatorCluster } from '../../harness/operator-cluster';
-import { Scene, serviceOf } from './scene';
+import type { OperatorCluster } from '../../harness/operator-cluster';
+import { type Scene, serviceOf, withScene } from './scene';
 
 let cluster: OperatorCluster;
 let scene: Scene;
 
-beforeAll(async () => {
-  cluster = await OperatorCluster.start();
-  scene = new Scene(cluster);
-  await scene.addNode('n1');
-  await scene.initialized('n1');
-}, OPERATOR_CLUSTER_START_MS);
-
-afterAll(() => cluster?.stop());
-
-afterEach(async () => {
-  await scene.faults();
+withScene((made) => {
+  scene = made;
+  cluster = made.cluster;
 });
 
 test('a quota that is reached stalls the object with the remedy, and it goes on when there is room', async () => {

@@ -1,7 +1,7 @@
 import type { Collection, FaultRule } from '../../../providers/local/api';
 import { kstatusOf } from '../../harness/kstatus';
-import { OPERATOR_CLUSTER_START_MS, OperatorCluster } from '../../harness/operator-cluster';
-import { Scene, serviceOf } from './scene';
+import type { OperatorCluster } from '../../harness/operator-cluster';
+import { type Scene, serviceOf, withScene } from './scene';
 
 /** Made for one load balancer, in this order. */
 const KINDS: Collection[] = ['addresses', 'pools', 'loadbalancers'];
@@ -10,17 +10,9 @@ const WORKER = { caller: 'cloud-operator-update' };
 let cluster: OperatorCluster;
 let scene: Scene;
 
-beforeAll(async () => {
-  cluster = await OperatorCluster.start();
-  scene = new Scene(cluster);
-  await scene.addNode('n1');
-  await scene.initialized('n1');
-}, OPERATOR_CLUSTER_START_MS);
-
-afterAll(() => cluster?.stop());
-
-afterEach(async () => {
-  await scene.faults();
+withScene((made) => {
+  scene = made;
+  cluster = made.cluster;
 });
 
 test('a cloud that throttles everything gets what it can take, and exactly one of each', async () => {

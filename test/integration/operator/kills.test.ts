@@ -1,6 +1,6 @@
 import type { Collection } from '../../../providers/local/api';
-import { OPERATOR_CLUSTER_START_MS, OperatorCluster } from '../../harness/operator-cluster';
-import { NONE, Scene, serviceOf } from './scene';
+import type { OperatorCluster } from '../../harness/operator-cluster';
+import { NONE, type Scene, serviceOf, withScene } from './scene';
 
 const KINDS: Collection[] = ['addresses', 'pools', 'loadbalancers'];
 const WORKER = { caller: 'cloud-operator-update' };
@@ -10,17 +10,9 @@ const HOLD = { latencyMs: { min: 700, max: 700 } };
 let cluster: OperatorCluster;
 let scene: Scene;
 
-beforeAll(async () => {
-  cluster = await OperatorCluster.start();
-  scene = new Scene(cluster);
-  await scene.addNode('n1');
-  await scene.initialized('n1');
-}, OPERATOR_CLUSTER_START_MS);
-
-afterAll(() => cluster?.stop());
-
-afterEach(async () => {
-  await scene.faults();
+withScene((made) => {
+  scene = made;
+  cluster = made.cluster;
 });
 
 /** SIGKILL to the worker that runs the update, and to the engine in its process group. */

@@ -14,7 +14,7 @@ import {
 } from '../../../crds';
 import { EVENTS, keyOf, NODES, SERVICES, type KubeObject, type Node, type ResourcePath, type Service } from '../../../operator/kube/object';
 import type { Address, FaultRule, Instance, LoadBalancer, Resource, Route, TargetPool } from '../../../providers/local/api';
-import type { OperatorCluster } from '../../harness/operator-cluster';
+import { OPERATOR_CLUSTER_START_MS, OperatorCluster } from '../../harness/operator-cluster';
 import { waitFor } from '../../harness/wait-for';
 
 export type StoredLoadBalancer = CloudLoadBalancer & KubeObject;
@@ -43,6 +43,21 @@ export const NONE = { addresses: 0, pools: 0, loadbalancers: 0 };
 const WAIT_MS = 20_000;
 const FOLLOWED = [SERVICES, CLOUD_LOAD_BALANCERS, CLOUD_STACKS];
 const UNINITIALIZED = 'node.cloudprovider.kubernetes.io/uninitialized';
+
+/** A cluster with an operator and one initialized Node, n1, for the tests of a file; fault rules last for one test. */
+export function withScene(receive: (scene: Scene) => void): void {
+  let cluster: OperatorCluster | undefined;
+  let scene: Scene;
+  beforeAll(async () => {
+    cluster = await OperatorCluster.start();
+    scene = new Scene(cluster);
+    receive(scene);
+    await scene.addNode('n1');
+    await scene.initialized('n1');
+  }, OPERATOR_CLUSTER_START_MS);
+  afterEach(() => scene.faults());
+  afterAll(() => cluster?.stop());
+}
 
 /** Reads and waits for what a test is about, in one cluster with one local cloud. */
 export class Scene {

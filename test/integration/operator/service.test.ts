@@ -1,20 +1,16 @@
 import { CLOUD_STACKS } from '../../../crds';
 import { SERVICES } from '../../../operator/kube/object';
 import { kstatusOf } from '../../harness/kstatus';
-import { OPERATOR_CLUSTER_START_MS, OperatorCluster } from '../../harness/operator-cluster';
-import { Scene, serviceOf } from './scene';
+import type { OperatorCluster } from '../../harness/operator-cluster';
+import { type Scene, serviceOf, withScene } from './scene';
 
 let cluster: OperatorCluster;
 let scene: Scene;
 
-beforeAll(async () => {
-  cluster = await OperatorCluster.start();
-  scene = new Scene(cluster);
-  await scene.addNode('n1');
-  await scene.initialized('n1');
-}, OPERATOR_CLUSTER_START_MS);
-
-afterAll(() => cluster?.stop());
+withScene((made) => {
+  scene = made;
+  cluster = made.cluster;
+});
 
 /** Reasons of an object's Events in the order in which they came. */
 async function reasons(kind: string, name: string): Promise<string[]> {

@@ -1,19 +1,15 @@
 import { ANNOTATIONS, CLOUD_LOAD_BALANCERS, CLOUD_PROVIDERS, CLOUD_STACKS, type CloudLoadBalancerSpecInput } from '../../../crds';
 import type { LoadBalancer } from '../../../providers/local/api';
-import { OPERATOR_CLUSTER_START_MS, OperatorCluster } from '../../harness/operator-cluster';
-import { addressOf, Scene, serviceOf } from './scene';
+import type { OperatorCluster } from '../../harness/operator-cluster';
+import { addressOf, type Scene, serviceOf, withScene } from './scene';
 
 let cluster: OperatorCluster;
 let scene: Scene;
 
-beforeAll(async () => {
-  cluster = await OperatorCluster.start();
-  scene = new Scene(cluster);
-  await scene.addNode('n1');
-  await scene.initialized('n1');
-}, OPERATOR_CLUSTER_START_MS);
-
-afterAll(() => cluster?.stop());
+withScene((made) => {
+  scene = made;
+  cluster = made.cluster;
+});
 
 /** Each test has a placement of its own, so that none finds what another has left. */
 let edge: string;

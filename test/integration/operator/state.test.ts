@@ -1,20 +1,16 @@
 import { SECRETS } from '../../../operator/kube/object';
-import { OPERATOR_CLUSTER_START_MS, OperatorCluster } from '../../harness/operator-cluster';
-import { NONE, Scene, serviceOf } from './scene';
+import type { OperatorCluster } from '../../harness/operator-cluster';
+import { NONE, type Scene, serviceOf, withScene } from './scene';
 
 const NAMESPACE = 'cloud-operator-system';
 
 let cluster: OperatorCluster;
 let scene: Scene;
 
-beforeAll(async () => {
-  cluster = await OperatorCluster.start();
-  scene = new Scene(cluster);
-  await scene.addNode('n1');
-  await scene.initialized('n1');
-}, OPERATOR_CLUSTER_START_MS);
-
-afterAll(() => cluster?.stop());
+withScene((made) => {
+  scene = made;
+  cluster = made.cluster;
+});
 
 async function secretOf(name: string): Promise<string> {
   return `${NAMESPACE}/stack-${(await scene.stackOf(name)).metadata.name}`;

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { PROJECT_ROOT } from '../../operator/entry';
 import { KubeClient } from '../../operator/kube/client';
 import { loadKubeConfig } from '../../operator/kube/kube-config';
-import { ensureTools } from '../../tools/ensure';
-import { DEV_TOOLS, DevCluster } from '../cluster/dev-cluster';
+import type { ToolName } from '../../tools/catalogue';
+import { DevCluster } from '../cluster/dev-cluster';
 import type { Tier } from '../cluster/local-cloud';
 import { Fleet } from '../nodes/fleet';
 import { DemoCloud } from './cloud';
@@ -21,9 +21,12 @@ import { servicesShareAnAddress } from './steps/shared';
 import { World } from './world';
 
 export interface DemoOptions {
+  /** From ensureTools(DEV_TOOLS). */
+  tools: Record<ToolName, string>;
   tier: Tier;
   /** Leave everything running at the end, until Ctrl-C. */
   keep: boolean;
+  /** Ends it at once. */
   signal: AbortSignal;
   write: (line: string) => void;
 }
@@ -32,26 +35,28 @@ const NODE_COUNT = 3;
 /** Short, so that nobody has to wait for what was changed behind our back. */
 const PROVIDER = { driftInterval: '1s', routePeriod: '1s' };
 
-/** The main job from end to end, with proof. @returns true when everything held */
+/** The main job from end to end, with proof. @returns true when every step was run and everything held */
 export async function demo(options: DemoOptions): Promise<boolean> {
   const report = new Report(options.write);
   const directory = mkdtempSync(join(tmpdir(), 'cloud-operator-demo-'));
   let cluster: DevCluster | undefined;
   let world: World | undefined;
-  let namespaces: string[] = [];
+  let namespaces: string[] | undefined;
+  let finished = false;
   try {
-    report.say('looking for etcd, kube-apiserver, kube-controller-manager, kubectl and pulumi (built once where there are none)');
-    const tools = await ensureTools(DEV_TOOLS);
-    const { tier } = options;
+    const { tools, tier, signal } = options;
+    signal.throwIfAborted();
     cluster = await DevCluster.start({
       ...{ directory, tools, tier, provider: PROVIDER, operator: true, nodeLifecycle: true, fsync: false, logLevel: 'info' },
       report: (line) => report.say(line),
+      signal,
     });
     report.say(`local cloud: ${cluster.cloud.reason}`);
-    world = await makeWorld(report, cluster, tools.kubectl);
-    await runSteps(world, options);
+    world = await makeWorld(report, cluster, options);
     namespaces = (await world.cloud.admin.topology()).netns;
-    if (options.keep && !options.signal.aborted) await stay(cluster, options);
+    await runSteps(world, options);
+    finished = true;
+    if (options.keep) await stay(cluster, options);
   } catch (thrown) {
     if (!options.signal.aborted) report.prove(false, 'the demo goes on', (thrown as Error).message);
   } finally {
@@ -63,16 +68,16 @@ export async function demo(options: DemoOptions): Promise<boolean> {
     if (report.failed === 0) rmSync(directory, { recursive: true, force: true });
     else report.say(`logs are kept in ${join(directory, 'logs')}`);
   }
-  return conclude(report, options);
+  return conclude(report, options, finished);
 }
 
-async function makeWorld(report: Report, cluster: DevCluster, kubectl: string): Promise<World> {
+async function makeWorld(report: Report, cluster: DevCluster, { tools: { kubectl }, signal }: DemoOptions): Promise<World> {
   const kubeconfig = cluster.controlPlane.kubeconfigPath;
   const { endpoint, tokenFile } = cluster.cloud;
   const token = readFileSync(tokenFile, 'utf8').trim();
   const kube = new KubeClient(loadKubeConfig({ kubeconfig }));
-  const fleet = await Fleet.start({ kubeconfig, endpoint, token, count: NODE_COUNT });
-  return new World({ report, kube, kubeconfig, kubectl, cloud: new DemoCloud(endpoint, token), fleet });
+  const fleet = await Fleet.start({ kubeconfig, endpoint, token, count: NODE_COUNT, signal });
+  return new World({ report, kube, kubeconfig, kubectl, cloud: new DemoCloud(endpoint, token), fleet, signal });
 }
 
 async function runSteps(world: World, { keep, signal }: DemoOptions): Promise<void> {
@@ -88,7 +93,7 @@ async function runSteps(world: World, { keep, signal }: DemoOptions): Promise<vo
     ...(keep ? [] : [() => nothingIsLeft(world)]),
   ];
   for (const step of steps) {
-    if (signal.aborted) return;
+    signal.throwIfAborted();
     await step();
   }
 }
@@ -101,20 +106,22 @@ async function stay(cluster: DevCluster, options: DemoOptions): Promise<void> {
     ...COMMANDS.map((command) => `   ${command}`),
   ];
   lines.forEach((line) => options.write(line));
-  await new Promise<void>((resolve) => options.signal.addEventListener('abort', () => resolve(), { once: true }));
+  if (!options.signal.aborted)
+    await new Promise<void>((resolve) => options.signal.addEventListener('abort', () => resolve(), { once: true }));
 }
 
-function proveNothingRuns(report: Report, processes: number[], namespaces: string[]): void {
+function proveNothingRuns(report: Report, processes: number[], namespaces: string[] | undefined): void {
   const running = processes.filter((pid) => existsSync(`/proc/${pid}`));
-  const left = existsSync('/run/netns') ? readdirSync('/run/netns').filter((name) => namespaces.includes(name)) : [];
   report.prove(running.length === 0, 'processes left', String(running.length));
+  if (namespaces === undefined) return;
+  const left = existsSync('/run/netns') ? readdirSync('/run/netns').filter((name) => namespaces.includes(name)) : [];
   report.prove(left.length === 0, 'network namespaces left', String(left.length));
 }
 
-function conclude(report: Report, { keep, signal, write }: DemoOptions): boolean {
+function conclude(report: Report, { keep, write }: DemoOptions, finished: boolean): boolean {
   write('');
-  if (signal.aborted && !keep) {
-    write('Stopped; everything is cleaned up.');
+  if (!finished && report.failed === 0) {
+    write('Stopped before the end; everything is cleaned up.');
     return false;
   }
   write(report.failed === 0 ? `All of it held, in ${report.elapsed.toFixed(1)} s.` : `${report.failed} did not hold.`);

@@ -15,6 +15,8 @@ export interface WorldParts {
   kubectl: string;
   cloud: DemoCloud;
   fleet: Fleet;
+  /** Ends what waits. */
+  signal: AbortSignal;
 }
 
 const POLL_MS = 25;
@@ -41,7 +43,8 @@ export class World {
 
   /** Runs kubectl as a person would. @returns what it printed */
   async kubectl(...args: string[]): Promise<string> {
-    const { stdout } = await promisify(execFile)(this.parts.kubectl, ['--kubeconfig', this.parts.kubeconfig, ...args]);
+    const { kubectl, kubeconfig, signal } = this.parts;
+    const { stdout } = await promisify(execFile)(kubectl, ['--kubeconfig', kubeconfig, ...args], { signal });
     return stdout.trimEnd();
   }
 
@@ -50,6 +53,7 @@ export class World {
     const startedAt = performance.now();
     let last: unknown;
     for (;;) {
+      this.parts.signal.throwIfAborted();
       const value = await probe().catch((error: unknown) => ((last = error), undefined));
       const elapsed = performance.now() - startedAt;
       if (value !== undefined && value !== false) return { value, seconds: elapsed / 1000 };

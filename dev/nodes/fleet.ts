@@ -26,6 +26,8 @@ export interface FleetOptions {
   clusterCIDR?: string;
   /** Removes nodes of an earlier fleet whose numbers are above `count`. Default false. */
   removeOthers?: boolean;
+  /** Breaks the start off. */
+  signal?: AbortSignal;
   logger?: Logger;
 }
 
@@ -170,6 +172,7 @@ export class Fleet {
     const deadline = systemClock.monotonic() + INSTANCE_TIMEOUT_MS;
     let current: Instance | undefined = instance;
     while (current?.socket === undefined) {
+      this.options.signal?.throwIfAborted();
       if (current === undefined || current.state === 'error' || systemClock.monotonic() > deadline) {
         const why = current?.message ?? 'it has no socket yet';
         throw new OperatorError('Transient', `instance ${instance.id} (${instance.name}) did not come up: ${why}`);

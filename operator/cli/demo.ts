@@ -13,10 +13,13 @@ export const demo: Subcommand = (program: Command): void => {
         .default('auto'),
     )
     .action(async (flags: { keep: boolean; tier: 'auto' | 'vpc-root' | 'vpc-userns' | 'loopback' }) => {
-      const stop = new AbortController();
-      for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stop.abort());
       const { demo: run } = await import('../../dev/demo/demo.js');
-      const held = await run({ ...flags, signal: stop.signal, write: (line) => process.stdout.write(`${line}\n`) });
+      const { DEV_TOOLS } = await import('../../dev/cluster/dev-cluster.js');
+      const { ensureTools } = await import('../../tools/ensure.js');
+      const tools = await ensureTools(DEV_TOOLS); // until here a signal ends the process as it does by default
+      const stop = new AbortController();
+      for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => stop.abort());
+      const held = await run({ ...flags, tools, signal: stop.signal, write: (line) => process.stdout.write(`${line}\n`) });
       process.exitCode = held ? 0 : 1;
     });
 };

@@ -22,7 +22,6 @@ export interface OperatorWays {
   /** Holds its temporary files: workers and engines work there. */
   temporary: SmallDisk;
   root: string;
-  port: number;
 }
 
 /** One operator process with its workers, and its ways to the API server and the cloud, which can be tapped and broken. */
@@ -47,7 +46,6 @@ export class Operator {
       cloud: await FaultProxy.start({ side: 'cloud', target: system.cloudURL, socket: join(root, SOCKET), tap }),
       temporary: SmallDisk.mount(join(root, 'tmp'), TEMPORARY_DISK_MB),
       root,
-      port: await freePort(),
     });
     return operator;
   }
@@ -93,7 +91,8 @@ export class Operator {
       pulumi: this.system.tools.pulumi ?? '',
       cloud: { endpoint: CLOUD_ENDPOINT, tokenFile: this.system.paths.cloudToken },
       provider: { driftInterval: '1h', routePeriod: '1h' },
-      port: this.ways.port,
+      // A new one each time: while it was down, somebody else may have got the old one.
+      port: await freePort(),
       logLevel: 'info',
       flags: this.flags,
       environment,

@@ -1,7 +1,9 @@
+import { CLOUD_LOAD_BALANCERS, CLOUD_STACKS } from '../../../crds';
+import type { Service } from '../../../operator/kube/object';
 import { kstatusOf } from '../../harness/kstatus';
 import type { LoadBalancer } from '../../../providers/local/api';
 import type { OperatorCluster } from '../../harness/operator-cluster';
-import { type Scene, serviceOf, type ServiceOptions, withScene } from './scene';
+import { type Scene, serviceOf, type ServiceOptions, type StoredLoadBalancer, withScene } from './scene';
 
 const API_VERSION = 'cloud-operator.dev/v1alpha1';
 
@@ -198,6 +200,28 @@ describe('told on the Service, while the last good load balancer keeps serving',
     expect(withoutVersion(await scene.inCloud('web'))).toEqual(withoutVersion(good));
   });
 
+  test('a forged status is never believed: not by the Service, not by the cloud; what is stored puts it right', async () => {
+    const before = await scene.loadBalancer('web');
+    const stack = await scene.stackOf('web');
+    await scene.settled();
+    await cluster.cloud.resetCalls();
+    const history = await scene.history<Service>('Service', 'default/web');
+    const forged = { clusterID: 'another', objectUID: 'another', incarnation: 'another', stack: 'lb-another', address: '203.0.113.6' };
+    const status = { ...forged, ingress: [{ ip: '203.0.113.6', ipMode: 'VIP' }] };
+    await cluster.kube.patch(CLOUD_LOAD_BALANCERS, 'default/web', 'merge', { status }, { subresource: 'status' });
+    const hash = { status: { inputsHash: 'forged', incarnation: 'another' } };
+    await cluster.kube.patch(CLOUD_STACKS, stack.metadata.name, 'merge', hash, { subresource: 'status' });
+    await scene.until('the status to be put right', async () => {
+      const now = await scene.loadBalancer('web');
+      return Object.keys(status).every((field) => JSON.stringify(fieldOf(now, field)) === JSON.stringify(fieldOf(before, field)));
+    });
+    await scene.settled();
+    const ingresses = (await history.stop()).map((version) => version.status?.loadBalancer?.ingress?.map(({ ip }) => ip));
+    expect(ingresses.every((ips) => JSON.stringify(ips) === JSON.stringify([address]))).toBe(true);
+    expect((await cluster.operatorCalls()).writes).toBe(0);
+    expect(withoutVersion(await scene.inCloud('web'))).toEqual(withoutVersion(good));
+  });
+
   test('an unknown annotation of the cloud is a warning, and everything else is done', async () => {
     await cluster.apply(serviceOf('warned', { annotations: { 'local.cloud-operator.dev/colour': 'red' } }));
     await scene.published('warned');
@@ -246,6 +270,10 @@ test('a CloudProvider whose token file is not there is Stalled and names the fie
   expect(stalled.message).toMatch(/spec\.local\.tokenFile.*\/does\/not\/exist/);
   await cluster.kubectl(['delete', 'cloudprovider', 'tokenless', '--timeout=20s']);
 });
+
+function fieldOf(object: StoredLoadBalancer | undefined, field: string): unknown {
+  return (object?.status as Record<string, unknown> | undefined)?.[field];
+}
 
 /** The same without what each write changes. */
 function withoutVersion({ etag: _etag, updatedAt: _updatedAt, ...rest }: LoadBalancer): object {

@@ -118,6 +118,8 @@ export class Rounds {
   private async settle(world: World): Promise<string[]> {
     const deadline = performance.now() + BOUND_MS;
     for (;;) {
+      // It may have noticed only after the fault was over that its disk was full.
+      await this.system.startCloud();
       const problems = await problemsOf(world, this.system, [this.operator]).catch((thrown: unknown) => [String(thrown)]);
       if (problems.length === 0 || performance.now() > deadline) return problems;
       await sleep(systemClock, POLL_MS);

@@ -193,6 +193,7 @@ export interface Routes {
    * @param sizes routes in each shard that exists; absent = none exists
    */
   shard(input: RouteInput, sizes?: ReadonlyMap<string, number>): string;
+  /** What can't work with the spec. `providerID` is the Node's where the object does not say it; absent while the Node has none: the route then waits. Pure. */
   validate(spec: CloudRouteSpec): Problem[];
   /** Inputs of the program for one stack of routes. Pure. */
   render(stack: string, inputs: RouteInput[]): JsonObject;
@@ -211,6 +212,8 @@ export interface DiscoveredResource {
   inputs: JsonObject;
   /** All properties, as a refresh would record them. */
   outputs: JsonObject;
+  /** The cloud says that it is recorded but does not work, and why. It is drift, and the next update calls the resource's `update`. */
+  failure?: string;
 }
 
 export type { Json, JsonObject };

@@ -9,7 +9,7 @@ import {
   rootUrn,
   seedCheckpoint,
 } from './checkpoint';
-import { changedProperties, type Matches, match } from './drift';
+import { changedProperties, failureOf, type Matches, match } from './drift';
 
 /**
  * Writes what was found into a checkpoint, as a refresh would (design: Crashes and drift). Pure.
@@ -17,6 +17,7 @@ import { changedProperties, type Matches, match } from './drift';
  * - gone: dropped, and with it what depended on it and is gone too; what depended on it and still exists stays, without the edge;
  * - found but unknown: inserted, so that the next update takes it over, or deletes it when the program has no use for it.
  *   A twin of a known resource (same URN, another id) is inserted as "to be deleted";
+ * - broken, by the cloud's own word: marked so that the next update touches it;
  * - pending operations: dropped, since what they may have done is known now.
  */
 export function adoptFindings(
@@ -93,7 +94,7 @@ function insertUnknown(resources: CheckpointResource[], matches: Matches, stack:
       ...(twin ? { delete: true } : {}),
       id: found.id,
       type: found.type,
-      inputs: found.inputs,
+      inputs: { ...found.inputs, ...failureOf(found) },
       outputs: found.outputs,
       parent: rootUrn(stack.project, stack.name),
       provider,

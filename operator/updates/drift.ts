@@ -15,6 +15,9 @@ export interface Matches {
 }
 
 const DETAIL_LIMIT = 200;
+const FAILURE_LIMIT = 1024;
+/** Input under which a checkpoint remembers what the cloud says is broken. No program sets it: the engine sees a difference and updates. */
+const FAILURE = '$failure';
 
 /**
  * Pairs the state's resources with what was found: by type and id. A found one with a known type and name but another id is unknown
@@ -43,7 +46,10 @@ export function match(resources: CheckpointResource[], found: DiscoveredResource
 export function driftOf(matches: Matches): Drift[] {
   const changed = matches.pairs
     .filter(({ stored }) => stored.delete !== true)
-    .flatMap(({ stored, found }) => changesOf(stored, found).map((change) => changedDrift(stored, found, change.path)));
+    .flatMap(({ stored, found }) => [
+      ...changesOf(stored, found).map((change) => changedDrift(stored, found, change.path)),
+      ...(found.failure === undefined ? [] : [brokenDrift(stored, found.failure)]),
+    ]);
   const missing = matches.gone
     .filter((stored) => stored.delete !== true)
     .map((stored): Drift => ({ urn: stored.urn, kind: 'Missing', detail: `${stored.type} ${stored.id ?? ''} is gone` }));
@@ -55,11 +61,16 @@ export function driftOf(matches: Matches): Drift[] {
   return [...changed, ...missing, ...unknown];
 }
 
-/** Top-level properties that differ, with the cloud's value: only what the program sets counts. Pure. */
+/** Top-level properties that differ, with the cloud's value: only what the program sets counts, and what is broken. Pure. */
 export function changedProperties(stored: CheckpointResource, found: DiscoveredResource): JsonObject {
   const actual = restrict(found.inputs, comparable(stored)) as JsonObject;
   const names = new Set(changesOf(stored, found).map((change) => change.property));
-  return Object.fromEntries([...names].map((name) => [name, actual[name] ?? null]));
+  return { ...Object.fromEntries([...names].map((name) => [name, actual[name] ?? null])), ...failureOf(found) };
+}
+
+/** The mark of a broken resource, to stand among its inputs. Pure. */
+export function failureOf({ failure }: DiscoveredResource): JsonObject {
+  return failure === undefined ? {} : { [FAILURE]: failure };
 }
 
 function changesOf(stored: CheckpointResource, found: DiscoveredResource): ReturnType<typeof propertyChanges> {
@@ -69,7 +80,7 @@ function changesOf(stored: CheckpointResource, found: DiscoveredResource): Retur
 
 /** What the program set, without secrets: those can't be compared with what the cloud shows. */
 function comparable(stored: CheckpointResource): JsonObject {
-  return Object.fromEntries(Object.entries(stored.inputs ?? {}).filter(([, value]) => !containsSecret(value)));
+  return Object.fromEntries(Object.entries(stored.inputs ?? {}).filter(([name, value]) => name !== FAILURE && !containsSecret(value)));
 }
 
 function containsSecret(value: Json): boolean {
@@ -98,6 +109,10 @@ function changedDrift(stored: CheckpointResource, found: DiscoveredResource, pat
     new: has,
     detail: `wanted ${wanted}, found ${has}`,
   };
+}
+
+function brokenDrift({ urn }: CheckpointResource, failure: string): Drift {
+  return { urn, kind: 'Changed', detail: `it does not work: ${failure}`.slice(0, FAILURE_LIMIT) };
 }
 
 /** Reads a property path such as `listeners[0].port`. Pure. */

@@ -32,7 +32,8 @@ function describe<C extends ResourceCollection, I extends CommonInputs>(
   const { stack, resource: name } = found.tags;
   if (stack === undefined || name === undefined || found.state === 'deleting') return [];
   const { token: type } = description;
-  const resource = { type, name, id: found.id, inputs: inputsOf(description, found), outputs: outputsOf(description, found) };
+  const failure = found.state === 'error' ? { failure: found.message ?? 'its state is error' } : {};
+  const resource = { type, name, id: found.id, inputs: inputsOf(description, found), outputs: outputsOf(description, found), ...failure };
   return [{ stack, resource }];
 }
 

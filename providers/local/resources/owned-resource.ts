@@ -110,7 +110,8 @@ export class OwnedResource<C extends ResourceCollection, Inputs extends CommonIn
   /** What was just created, or found again, may be of an older try with other inputs. */
   private async bringTo(found: Resources[C], wanted: Inputs, context: ResourceContext): Promise<Resources[C]> {
     const has = inputsOf(this.description, found);
-    if (canonicalJson(has) === canonicalJson(wanted)) return found;
+    // A write that changes nothing waits for what the cloud has not carried out.
+    if (canonicalJson(has) === canonicalJson(wanted) && found.state !== 'error') return found;
     const wants = wanted as Record<string, unknown>;
     if (this.replaceOn.every((property) => canonicalJson(has[property]) === canonicalJson(wants[property]))) {
       return this.patch(found.id, wanted, context);

@@ -79,6 +79,12 @@ describe('kernel routes', () => {
     ]);
   });
 
+  test('the widest one, which the kernel calls by a name, is like the others', () => {
+    const widest = wantedRoutes([route('0.0.0.0/0', 'i-1')], addressOf);
+    expect(routeLines([{ dst: 'default', gateway: '10.200.0.11' }], widest)).toEqual([]);
+    expect(routeLines([{ dst: 'default', gateway: '10.200.0.11' }], [])).toEqual(['route del 0.0.0.0/0 proto 77']);
+  });
+
   test('to an instance that is gone become black holes', () => {
     expect(wantedRoutes([route('10.244.1.0/24', 'i-1', 'blackhole')], addressOf)).toEqual([{ destination: '10.244.1.0/24' }]);
   });

@@ -11,6 +11,7 @@ import {
 } from '../../../operator/updates/checkpoint';
 import { driftOf, match } from '../../../operator/updates/drift';
 import type { DiscoveredResource } from '../../../providers/provider';
+import { propertyChanges } from '../../../providers/resource-provider/diff';
 
 const stack = { project: 'p', name: 's' };
 const ROOT = 'urn:pulumi:s::p::pulumi:pulumi:Stack::p-s';
@@ -87,6 +88,13 @@ describe('driftOf', () => {
     expect(drift([stored('a', { password: secret })], [found('a', { password: 'other' })])).toEqual([]);
   });
 
+  test('what the cloud itself calls broken, until it does not any more', () => {
+    const broken = { ...found('a', { size: 1 }), failure: 'no way' };
+    expect(drift([stored('a', { size: 1 })], [broken])).toEqual([{ urn: urn('a'), kind: 'Changed', detail: 'it does not work: no way' }]);
+    const adopted = resources(adoptFindings(deployment([stored('a', { size: 1 })]), [broken], stack));
+    expect(drift(adopted, [found('a', { size: 1 })])).toEqual([]);
+  });
+
   test('missing and unknown ones', () => {
     expect(drift([stored('a', {})], [found('b', {})]).map(({ kind, urn: at }) => [kind, at])).toEqual([
       ['Missing', urn('a')],
@@ -110,6 +118,17 @@ describe('adoptFindings', () => {
     const [, , a] = resources(adopted);
     expect(a?.inputs).toEqual({ port: 81, name: 'n' });
     expect(a?.outputs).toEqual({ port: 81, name: 'n' });
+  });
+
+  test('broken, known or not: the engine sees a difference from what the program sets', () => {
+    const seen = ['a', 'b'].map((name) => ({ ...found(name, { size: 1 }), failure: 'no way' }));
+    const adopted = resources(adoptFindings(deployment([stored('a', { size: 1 })]), seen, stack)).filter(
+      ({ type }) => type === 'x:index:Thing',
+    );
+    expect(adopted.map(({ inputs }) => propertyChanges(inputs ?? {}, { size: 1 }).map(({ kind }) => kind))).toEqual([
+      ['Delete'],
+      ['Delete'],
+    ]);
   });
 
   test('gone: dropped; a dependent that exists stays without the edge, one that is gone too is dropped', () => {

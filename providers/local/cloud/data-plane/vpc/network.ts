@@ -118,8 +118,9 @@ export function deleteRouteLine(destination: string): string {
   return `route del ${canonical(destination)} proto ${ROUTE_PROTOCOL}`;
 }
 
-/** `10.0.0.5/24` and `10.0.0.0/24` are one route; the kernel leaves `/32` away. */
+/** `10.0.0.5/24` and `10.0.0.0/24` are one route; the kernel leaves `/32` away, and calls the widest route `default`. */
 function canonical(destination: string): string {
+  if (destination === 'default') return '0.0.0.0/0';
   const cidr = destination.includes('/') ? destination : `${destination}/32`;
   return `${addressInCIDR(cidr, 0)}/${cidr.split('/')[1]}`;
 }

@@ -23,6 +23,7 @@ import { ObjectWriter } from './object-writer';
 import { ProviderController } from './provider-controller';
 import { ProviderReconciler, type StoredProvider } from './provider-reconciler';
 import type { CloudRegistry } from './registry';
+import { overlapWarnings } from './route-overlaps';
 import { RouteStacks, type StoredRoute } from './route-stacks';
 import { StackController } from './stack-controller';
 import { StackIndex } from './stack-index';
@@ -111,7 +112,9 @@ export class CloudControllers {
         return [...stacks.warningsOf(object, cloud), ...(extra === undefined ? [] : [extra])];
       },
     });
-    this.routes = this.stackController(CLOUD_ROUTES, stores.routes, new RouteStacks());
+    this.routes = this.stackController(CLOUD_ROUTES, stores.routes, new RouteStacks(stores.nodes), {
+      warningsOf: (object) => overlapWarnings(object, stores.routes.list()),
+    });
   }
 
   /** Runs until the signal is aborted; resolves when everything has ended. */
@@ -177,7 +180,9 @@ export class CloudControllers {
       if (current === undefined) [this.loadBalancers, this.routes].forEach((controller) => controller.refresh(key));
       else if (releaseOf(current) !== releaseOf(previous)) this.controllerOf(current.spec.kind).look(key);
     });
-    const unsubscribe = this.options.stores.nodes.onChange(({ key, current }) => {
+    const unsubscribe = this.options.stores.nodes.onChange(({ key, previous, current }) => {
+      if (previous?.spec.providerID !== current?.spec.providerID || previous?.metadata.uid !== current?.metadata.uid)
+        this.lookAtRoutesTo(key);
       if (current === undefined) this.options.registry.owners.forget(key);
       else this.mirrorQueue.add(key);
       if (!signal.aborted) cancel ??= this.options.clock.after(NODES_SETTLE_MS, look);
@@ -189,6 +194,12 @@ export class CloudControllers {
       unsubscribeProviders();
       cancel?.();
     };
+  }
+
+  /** Where a CloudRoute's spec does not name the instance, the Node does. */
+  private lookAtRoutesTo(node: string): void {
+    for (const { metadata, spec } of this.options.stores.routes.list())
+      if (spec.nodeName === node && spec.providerID === undefined) this.routes.recheck(metadata.name);
   }
 
   private controllerOf(kind: StoredStack['spec']['kind']): Pick<StackController<StoredRoute>, 'look'> {

@@ -1,6 +1,8 @@
 import type { CloudRouteSpec, CloudRouteStatus, CloudStackSpec } from '../../crds';
 import type { JsonObject, Problem, RouteInput, Routes } from '../../providers/provider';
 import { OperatorError } from '../base/errors';
+import type { Store } from '../kube/api';
+import type { Node } from '../kube/object';
 import type { Verdict } from './conditions';
 import type { ConnectedCloud, RegisteredCloud } from './registry';
 import type { Stored } from './stored';
@@ -13,18 +15,34 @@ export type StoredRoute = Stored<CloudRouteSpec, CloudRouteStatus>;
 export class RouteStacks implements StackKind<StoredRoute, RouteInput> {
   readonly kind: CloudStackSpec['kind'] = 'Routes';
 
+  constructor(private readonly nodes: Pick<Store<Node>, 'get'>) {}
+
   stackOf(object: StoredRoute, cloud: RegisteredCloud | undefined): string | undefined {
     const routes = cloud?.cloud?.routes;
     if (cloud === undefined || routes === undefined) return undefined;
-    const shard = routes.shard(inputOf(object));
+    const shard = routes.shard(this.inputOf(object));
     return stackName('routes', `${cloud.name} ${shard}`, [cloud.name, shard]);
   }
 
   problems(object: StoredRoute, cloud: ConnectedCloud): Problem[] {
-    return capability(cloud).validate(object.spec);
+    return capability(cloud).validate(this.inputOf(object).spec);
   }
 
-  readonly inputOf = inputOf;
+  /** Its Node, or that one's providerID, is not there yet. */
+  waiting({ spec }: StoredRoute): Verdict | undefined {
+    if (hasProviderID(spec) || hasProviderID(this.nodeOf(spec)?.spec)) return undefined;
+    const remedy = 'or set spec.providerID';
+    if (this.nodeOf(spec) !== undefined)
+      return waiting('NodeNotInitialized', `Node ${spec.nodeName} has no providerID yet: it gets one when it is initialized; ${remedy}`);
+    const which = spec.nodeUID === undefined ? '' : ` with UID ${spec.nodeUID}`;
+    return waiting('NodeNotFound', `there is no Node ${spec.nodeName}${which}: correct spec.nodeName, wait until it joins, ${remedy}`);
+  }
+
+  /** The next hop is the Node's instance, where the spec doesn't say which. */
+  inputOf({ metadata, spec }: StoredRoute): RouteInput {
+    const { providerID } = hasProviderID(spec) ? spec : (this.nodeOf(spec)?.spec ?? {});
+    return { name: metadata.name, uid: metadata.uid, spec: providerID === undefined ? spec : { ...spec, providerID } };
+  }
 
   /** A destination has one route. */
   claims({ spec }: RouteInput): string[] {
@@ -57,6 +75,11 @@ export class RouteStacks implements StackKind<StoredRoute, RouteInput> {
   serving(object: StoredRoute): boolean {
     return object.status?.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True') ?? false;
   }
+
+  private nodeOf({ nodeName, nodeUID }: CloudRouteSpec): Node | undefined {
+    const node = this.nodes.get(nodeName);
+    return nodeUID === undefined || node?.metadata.uid === nodeUID ? node : undefined;
+  }
 }
 
 function capability(cloud: ConnectedCloud): Routes {
@@ -65,6 +88,10 @@ function capability(cloud: ConnectedCloud): Routes {
   return routes;
 }
 
-function inputOf(object: StoredRoute): RouteInput {
-  return { name: object.metadata.name, uid: object.metadata.uid, spec: object.spec };
+function hasProviderID(spec: { providerID?: string | undefined } | undefined): boolean {
+  return spec?.providerID !== undefined && spec.providerID !== '';
+}
+
+function waiting(reason: string, message: string): Verdict {
+  return { state: 'Reconciling', reason, message };
 }

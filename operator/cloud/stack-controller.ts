@@ -66,6 +66,12 @@ export class StackController<O extends Member> extends KindController<O> {
     if (this.own.index.keys(stack).length > 0) this.own.stacks.add(stack);
   }
 
+  /** Looks at one object's stack again: something that the object refers to has changed. */
+  recheck(key: ObjectKey): void {
+    const stack = this.own.index.stackOf(key);
+    if (stack !== undefined) this.own.stacks.add(stack);
+  }
+
   /** Looks at one stack again, also where it has no members any more. */
   look(stack: string): void {
     this.own.stacks.add(stack);

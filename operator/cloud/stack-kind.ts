@@ -31,6 +31,8 @@ export interface StackKind<O extends Member, I extends MemberInput = MemberInput
   stackOf(object: O, cloud: RegisteredCloud | undefined): string | undefined;
   /** What policy and provider have against it. */
   problems(object: O, cloud: ConnectedCloud): Problem[];
+  /** Why its spec must wait for something that comes by itself; absent = for nothing. */
+  waiting?(object: O): Verdict | undefined;
   /** What the program gets of the object. */
   inputOf(object: O): I;
   /** How the object's changes reach the cloud; absent = at once. */

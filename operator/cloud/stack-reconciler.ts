@@ -321,7 +321,7 @@ export class StackReconciler<O extends Member> {
       problems: cloud === undefined ? [] : this.options.kind.problems(object, cloud),
       serving: this.reports.serving(stack, object),
       held: this.holds.of(uid, versionOf(input, object)),
-      waiting: waitsUntil === undefined ? undefined : replacing(waitsUntil),
+      waiting: kind.waiting?.(object) ?? (waitsUntil === undefined ? undefined : replacing(waitsUntil)),
     };
   }
 

@@ -101,12 +101,9 @@ function validateDestination(destinationCIDR: string): Problem[] {
   return [error('spec.destinationCIDR', destinationCIDR, message)];
 }
 
-function validateNextHop({ providerID, nodeName }: CloudRouteSpec): Problem[] {
-  if (providerID === undefined || providerID === '') {
-    const message = `the next hop of a route is an instance, and Node ${nodeName} has no providerID yet. It gets one when it is initialized; or set spec.providerID: local:///<zone>/<id>.`;
-    return [error('spec.providerID', '', message)];
-  }
-  if (instanceIDOf(providerID) !== undefined) return [];
+/** One that is absent is the Node's, which the operator waits for. */
+function validateNextHop({ providerID }: CloudRouteSpec): Problem[] {
+  if (providerID === undefined || providerID === '' || instanceIDOf(providerID) !== undefined) return [];
   return [error('spec.providerID', providerID, `"${providerID}" is not an instance of the local cloud. Write local:///<zone>/<id>.`)];
 }
 

@@ -4,9 +4,8 @@ import type { Logger } from '../base/log';
 import { OperatorError } from '../base/errors';
 import type { Store } from '../kube/api';
 import { atPriority } from '../updates/limits/call-priority';
-import { eligibleForLoadBalancers } from '../kube/node';
 import type { Node } from '../kube/object';
-import type { Ownership } from './node-owners';
+import { EligibleTargets } from './eligible-targets';
 import type { CloudRegistry } from './registry';
 
 export interface MemberKeeperOptions {
@@ -27,19 +26,15 @@ export class MemberKeeper {
   /** One write at a time per group. */
   private readonly writing = new Map<string, Promise<void>>();
 
-  constructor(private readonly options: MemberKeeperOptions) {}
+  private readonly eligible: EligibleTargets;
 
-  /** Eligible Nodes of a provider, in the order of their names: only Nodes of the load balancer's own provider are ever targets. */
+  constructor(private readonly options: MemberKeeperOptions) {
+    this.eligible = new EligibleTargets(options.nodes, options.registry);
+  }
+
+  /** Eligible Nodes of a provider, in the order of their names. */
   targets(provider: string): Target[] {
-    return this.options.nodes
-      .list()
-      .filter((node) => eligibleForLoadBalancers(node) && this.isOwner(provider, node))
-      .map((node) => ({
-        nodeName: node.metadata.name,
-        providerID: node.spec.providerID ?? '',
-        addresses: (node.status?.addresses ?? []).filter(({ type }) => type === 'InternalIP').map(({ address }) => address),
-      }))
-      .sort((a, b) => (a.nodeName < b.nodeName ? -1 : 1));
+    return this.eligible.of(provider);
   }
 
   /** Hash of a provider's target set: while it stays, no group needs a look. */
@@ -75,7 +70,7 @@ export class MemberKeeper {
 
   private async syncGroup(provider: string, members: Members, group: TargetGroup): Promise<number> {
     const registered = await (this.registered.get(provider) ?? this.observe(provider, members));
-    this.assertDecided(this.options.nodes.list().filter(eligibleForLoadBalancers));
+    this.assertDecided();
     const targets = this.targets(provider);
     const wanted = members.hash(group, targets);
     if (registered.get(group.id) === wanted) return 0;
@@ -93,22 +88,11 @@ export class MemberKeeper {
     return reading;
   }
 
-  private ownership(node: Node): Ownership {
-    const { providerID } = node.spec;
-    if (providerID === undefined || providerID === '') return 'Nobody';
-    return this.options.registry.owners.of({ name: node.metadata.name, labels: node.metadata.labels ?? {}, providerID });
-  }
-
-  private isOwner(provider: string, node: Node): boolean {
-    const ownership = this.ownership(node);
-    return typeof ownership !== 'string' && ownership.owner === provider;
-  }
-
   /** @throws OperatorError Transient while a Node may be the provider's or not: what is registered stays until that is known */
-  private assertDecided(nodes: readonly Node[]): void {
-    const undecided = nodes.find((node) => this.ownership(node) === 'Undecided');
+  private assertDecided(): void {
+    const [undecided] = this.eligible.undecided;
     if (undecided === undefined) return;
-    const message = `which CloudProvider has Node ${undecided.metadata.name} is not known yet; the targets stay as they are until then`;
+    const message = `which CloudProvider has Node ${undecided} is not known yet; the targets stay as they are until then`;
     throw new OperatorError('Transient', message, { reason: 'NodeUndecided' });
   }
 

@@ -24,6 +24,7 @@ interface Finding {
  */
 export class NodeOwners {
   private readonly findings = new Map<string, Finding>();
+  private readonly listeners = new Set<() => void>();
 
   /** @param recorded what was found before a restart, by the Node's name */
   constructor(
@@ -47,7 +48,15 @@ export class NodeOwners {
   /** All clouds that may have the Node were asked. @param provider the only one that has it */
   found(node: NodeIdentity, provider: string | undefined): void {
     const { name, providerID = '' } = node;
-    if (providerID !== '') this.findings.set(name, { providerID, ...(provider === undefined ? {} : { provider }) });
+    const before = this.findings.get(name);
+    if (providerID === '' || (before?.providerID === providerID && before.provider === provider)) return;
+    this.findings.set(name, { providerID, ...(provider === undefined ? {} : { provider }) });
+    this.listeners.forEach((listener) => listener());
+  }
+
+  /** Called when something else was found of a Node. */
+  onChange(listener: () => void): void {
+    this.listeners.add(listener);
   }
 
   /** The Node is gone. */

@@ -1,0 +1,61 @@
+import type { CloudProviderSpec } from '../../../crds';
+import { EligibleTargets } from '../../../operator/cloud/eligible-targets';
+import { CloudRegistry } from '../../../operator/cloud/registry';
+import { silentLogger } from '../../../operator/base/log';
+import type { Node } from '../../../operator/kube/object';
+import { MemoryStore } from '../../../operator/kube/store';
+import { node } from '../loops/objects';
+
+const SPEC: CloudProviderSpec = {
+  default: false,
+  driftInterval: '10m',
+  driftPolicy: 'Heal',
+  retireAfter: '5m',
+  routePeriod: '10s',
+  freeze: false,
+  custom: { kind: 'fake', parameters: {} },
+};
+
+let registry: CloudRegistry;
+let nodes: MemoryStore<Node>;
+let targets: EligibleTargets;
+
+beforeEach(async () => {
+  registry = new CloudRegistry({
+    clusterID: 'c',
+    readSecret: () => Promise.resolve(''),
+    loadModule: (kind) =>
+      Promise.resolve({
+        ...{ kind, providerIDScheme: kind, programVersion: '1' },
+        compile: () => ({ block: {}, problems: [] }),
+        connect: () => Promise.resolve({ workerSettings: () => ({}), close: () => Promise.resolve() }),
+      }),
+  });
+  await registry.set('one', SPEC);
+  nodes = new MemoryStore<Node>({}, silentLogger);
+  targets = new EligibleTargets(nodes, registry);
+});
+
+function named(name: string, changes: Parameters<typeof node>[0] = {}): Node {
+  return node({ ...changes, metadata: { name, uid: name, ...changes.metadata }, spec: { providerID: `fake://${name}`, ...changes.spec } });
+}
+
+const namesOf = (provider: string): string[] => targets.of(provider).map(({ nodeName }) => nodeName);
+
+test('by name, without those that take no traffic, and the same array until something changes', () => {
+  nodes.replace([named('b'), named('a'), named('c', { metadata: { deletionTimestamp: '2026-01-01T00:00:00Z' } })]);
+  expect(namesOf('one')).toEqual(['a', 'b']);
+  expect(targets.of('one')).toBe(targets.of('one'));
+  nodes.replace([named('b')]);
+  expect(namesOf('one')).toEqual(['b']);
+  expect(namesOf('two')).toEqual([]);
+});
+
+test('another cloud of the same kind: undecided until the clouds were asked', async () => {
+  nodes.replace([named('a')]);
+  expect(namesOf('one')).toEqual(['a']);
+  await registry.set('two', SPEC);
+  expect([namesOf('one'), targets.undecided]).toEqual([[], ['a']]);
+  registry.owners.found({ name: 'a', providerID: 'fake://a', labels: {} }, 'one');
+  expect([namesOf('one'), targets.undecided]).toEqual([['a'], []]);
+});

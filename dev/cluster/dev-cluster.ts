@@ -113,7 +113,6 @@ export class DevCluster {
   /** Starts the operator; nothing happens when it runs. */
   async startOperator(): Promise<void> {
     if (this.operatorProcess !== undefined) return;
-    await install({ kubectl: this.options.tools.kubectl, kubeconfig: this.controlPlane.kubeconfigPath });
     this.options.report('starting the operator');
     const start = (): Promise<GuardedProcess> => this.startOperatorProcess();
     this.operatorProcess = new Respawn(await start(), { start, onChange: this.options.report });
@@ -145,7 +144,7 @@ export class DevCluster {
     writeFileSync(this.paths.ports, JSON.stringify(this.ports));
     // For an operator that a person runs; ours writes it too.
     writeCloudConfig({ paths: this.paths, cloud: this.cloud, provider: this.options.provider ?? {} });
-    await Promise.all([this.options.operator ? this.startOperator() : undefined, this.startNodes()]);
+    await Promise.all([this.startNodes(), this.installAll()]);
   }
 
   /** Those of the last time where they are free. */
@@ -178,6 +177,12 @@ export class DevCluster {
       return this.running.process;
     };
     this.cloudProcess = new Respawn(await start(), { start, onChange: this.options.report });
+  }
+
+  /** The kinds are there for a person's own operator too. */
+  private async installAll(): Promise<void> {
+    await install({ kubectl: this.options.tools.kubectl, kubeconfig: this.controlPlane.kubeconfigPath });
+    if (this.options.operator) await this.startOperator();
   }
 
   private async startNodes(): Promise<void> {

@@ -29,6 +29,8 @@ export interface DemoOptions {
   /** Ends it at once. */
   signal: AbortSignal;
   write: (line: string) => void;
+  /** What a person types for this program. */
+  program: string;
 }
 
 const NODE_COUNT = 3;
@@ -52,11 +54,12 @@ export async function demo(options: DemoOptions): Promise<boolean> {
       signal,
     });
     report.say(`local cloud: ${cluster.cloud.reason}`);
+    report.say('nodes and pods are stand-ins: small processes that answer as they would; API server, engine and packets are real');
     world = await makeWorld(report, cluster, options);
     namespaces = (await world.cloud.admin.topology()).netns;
     await runSteps(world, options);
     finished = true;
-    if (options.keep) await stay(cluster, options);
+    if (options.keep) await stay(report, cluster, options);
   } catch (thrown) {
     if (!options.signal.aborted) report.prove(false, 'the demo goes on', (thrown as Error).message);
   } finally {
@@ -98,16 +101,29 @@ async function runSteps(world: World, { keep, signal }: DemoOptions): Promise<vo
   }
 }
 
-async function stay(cluster: DevCluster, options: DemoOptions): Promise<void> {
+async function stay(report: Report, cluster: DevCluster, options: DemoOptions): Promise<void> {
   const lines = [
     '',
     'Everything stays up until Ctrl-C. In another terminal:',
     `   export KUBECONFIG=${cluster.controlPlane.kubeconfigPath}`,
     ...COMMANDS.map((command) => `   ${command}`),
+    'Change something, in Kubernetes or behind its back, and look again:',
+    ...changes(cluster, options.program).map((command) => `   ${command}`),
   ];
   lines.forEach((line) => options.write(line));
-  if (!options.signal.aborted)
-    await new Promise<void>((resolve) => options.signal.addEventListener('abort', () => resolve(), { once: true }));
+  if (options.signal.aborted) return;
+  await report.without(new Promise<void>((resolve) => options.signal.addEventListener('abort', () => resolve(), { once: true })));
+}
+
+function changes({ cloud, paths }: DevCluster, program: string): string[] {
+  const reach = `--endpoint ${cloud.endpoint} --token-file ${cloud.tokenFile}`;
+  return [
+    `${program} local-cloud address ${reach}   # where the load balancers answer on this machine`,
+    `kubectl patch service web --type merge -p '{"spec":{"loadBalancerSourceRanges":["198.51.100.0/24"]}}'`,
+    `kubectl patch clb web --type merge -p '{"spec":{"updatePolicy":{"approval":"Manual"}}}'   # from now on, changes of web wait for you`,
+    `${program} local-cloud drift '{"kind":"deleteRoute","destinationCIDR":"10.244.1.0/24"}' ${reach}`,
+    `tail -f ${join(paths.logs, 'operator.log')}`,
+  ];
 }
 
 function proveNothingRuns(report: Report, processes: number[], namespaces: string[] | undefined): void {
@@ -124,7 +140,8 @@ function conclude(report: Report, { keep, write }: DemoOptions, finished: boolea
     write('Stopped before the end; everything is cleaned up.');
     return false;
   }
-  write(report.failed === 0 ? `All of it held, in ${report.elapsed.toFixed(1)} s.` : `${report.failed} did not hold.`);
+  if (report.failed > 0) write(`${report.failed} did not hold.`);
+  else write(`All of it held, in ${report.elapsed.toFixed(1)} s${keep ? ' (without the time that you took), and it ended cleanly' : ''}.`);
   if (!keep) {
     write('Run it with --keep and try:');
     COMMANDS.forEach((command) => write(`   ${command}`));

@@ -2,6 +2,7 @@
 export class Report {
   private readonly startedAt = performance.now();
   private failures = 0;
+  private excludedMs = 0;
 
   constructor(private readonly write: (line: string) => void) {}
 
@@ -25,9 +26,16 @@ export class Report {
     return this.failures;
   }
 
-  /** Seconds since the start. */
+  /** Seconds since the start, without what was not to count. */
   get elapsed(): number {
-    return (performance.now() - this.startedAt) / 1000;
+    return (performance.now() - this.startedAt - this.excludedMs) / 1000;
+  }
+
+  /** The time of a person who looks around doesn't count. */
+  async without(waiting: Promise<void>): Promise<void> {
+    const began = performance.now();
+    await waiting;
+    this.excludedMs += performance.now() - began;
   }
 
   private clock(): string {

@@ -1,5 +1,6 @@
 import { type Command, Option } from 'commander';
 import type { Subcommand } from './command';
+import { invocation } from './invocation';
 
 /** `cloud-operator demo`: the main job, end to end, with proof. */
 export const demo: Subcommand = (program: Command): void => {
@@ -19,7 +20,8 @@ export const demo: Subcommand = (program: Command): void => {
       const tools = await ensureTools(DEV_TOOLS); // until here a signal ends the process as it does by default
       const stop = new AbortController();
       for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => stop.abort());
-      const held = await run({ ...flags, tools, signal: stop.signal, write: (line) => process.stdout.write(`${line}\n`) });
+      const write = (line: string): void => void process.stdout.write(`${line}\n`);
+      const held = await run({ ...flags, tools, signal: stop.signal, program: invocation(), write });
       process.exitCode = held ? 0 : 1;
     });
 };

@@ -17,6 +17,8 @@ interface Flags {
 }
 
 const MAX_REPLICAS = 10;
+const NO_IMAGE =
+  'The Deployment names the image cloud-operator:dev, which is in no registry; build one (docs/install.md) and give it with --image.\n';
 
 /** `cloud-operator manifests`: writes what has to be applied to a cluster to run the operator there. */
 export const manifests: Subcommand = (program: Command): void => {
@@ -36,6 +38,7 @@ export const manifests: Subcommand = (program: Command): void => {
       const { writeManifests } = await import('../../synth/write.js');
       const written = writeManifests(resolve(flags.out), options);
       process.stdout.write(`${written.length} files in ${flags.out}\n`);
+      if (flags.image === undefined && flags.crdsOnly !== true) process.stderr.write(NO_IMAGE);
     });
 };
 

@@ -6,7 +6,6 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { DEV_TOOLS, DevCluster } from '../../dev/cluster/dev-cluster';
 import { freePort } from '../../dev/cluster/free-port';
-import { install } from '../../dev/cluster/installation';
 import type { Tier } from '../../dev/cluster/local-cloud';
 import { OPERATOR_IDENTITY, startOperator, type OperatorProcessOptions } from '../../dev/cluster/operator';
 import { ProcessGuard, type GuardedProcess } from '../../dev/cluster/process-guard';
@@ -67,7 +66,6 @@ export class OperatorCluster {
     const { tier = 'none', logLevel = 'info', fsync = false, flags = [], environment } = options;
     const common = { directory, tools, tier, operator: false, fsync, report: () => undefined } as const;
     const dev = await DevCluster.start({ ...common, logLevel });
-    await install({ kubectl: tools.kubectl, kubeconfig: dev.controlPlane.kubeconfigPath });
     const provider = { driftInterval: '1h', routePeriod: '1h', ...options.provider };
     const more = environment === undefined ? {} : { environment };
     const cluster = new OperatorCluster(dev, tools, { provider, port: await freePort(), logLevel, flags, ...more });

@@ -4,7 +4,7 @@ import type { World } from '../world';
 /** (d) Pods on two nodes reach each other by the cloud's route; somebody deletes it; it comes back. */
 export async function routeComesBack(world: World): Promise<void> {
   const { report, fleet } = world;
-  report.heading('d', 'A pod on node-1 talks to a pod on node-3; then the route is deleted behind our back');
+  report.heading('d', 'The pod (a stand-in) on node-1 asks the one on node-3, by the cloud’s route; then that is deleted behind our back');
   const destination = (await world.kube.get<Node>(NODES, 'node-3'))?.spec.podCIDRs?.[0];
   if (destination === undefined) throw new Error('node-3 has no podCIDR');
   const reach = (): Promise<boolean> =>

@@ -70,8 +70,8 @@ describe('annotations of the local cloud', () => {
   });
 });
 
-it('the table in docs/provider-contract.md is the table in the code', () => {
-  const text = readFileSync(join(PROJECT_ROOT, 'docs', 'provider-contract.md'), 'utf8');
+it('the table in docs/reference/annotations.md is the table in the code', () => {
+  const text = readFileSync(join(PROJECT_ROOT, 'docs', 'reference', 'annotations.md'), 'utf8');
   const rows = text.split('\n').filter((line) => line.startsWith(`| \`${ANNOTATION_PREFIX}`));
   const documented = rows.map((line) => line.replace(/ +\|/g, ' |'));
   const expected = ANNOTATIONS.map((annotation) => {

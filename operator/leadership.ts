@@ -5,15 +5,19 @@ import type { KubeClient } from './kube/client';
 import { LeaseElector } from './kube/lease';
 import type { LeaderElection } from './options';
 import type { HealthChecks } from './server/health';
+import type { Metrics } from './server/metrics';
 
 /** Whether this process may write, and the work that it does while it may. Without election it always leads. */
 export class Leadership {
   /** The API server for the leader's work: refuses every write that is not covered by the lease. */
   readonly api: KubeClient;
   private readonly elector: LeaseElector | undefined;
+  /** Of the Lease, without its namespace. */
+  private readonly name: string;
 
   /** @throws OperatorError Invalid when the durations don't fit each other */
   constructor(api: KubeClient, election: LeaderElection | undefined, identity: string, logger: Logger) {
+    this.name = election?.lease.split('/')[1] ?? '';
     this.api = api.withOptions({ assertWrite: () => this.assertValid() });
     // Renewing must not wait behind the work's own requests.
     if (election !== undefined) this.elector = new LeaseElector({ ...election, api: api.withOptions({ qps: 0 }), identity, logger });
@@ -21,6 +25,11 @@ export class Leadership {
 
   /** True while writes are allowed: the last renewal is younger than the renew deadline on the monotonic clock (design: Fencing). */
   readonly isValid = (): boolean => this.elector === undefined || systemClock.monotonic() < this.elector.validUntil();
+
+  showIn(metrics: Metrics): void {
+    const { elector, name } = this;
+    if (elector !== undefined) metrics.watchLease(name, () => elector.leading);
+  }
 
   addTo(health: HealthChecks): void {
     const { elector } = this;

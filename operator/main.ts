@@ -6,7 +6,7 @@ import { OperatorError, toOperatorError } from './base/errors';
 import { createLogger, type Logger } from './base/log';
 import { CloudRegistry } from './cloud/registry';
 import { KubeClient } from './kube/client';
-import { loadKubeConfig } from './kube/kube-config';
+import { loadKubeConfig, type KubeConfig } from './kube/kube-config';
 import { NAMESPACES, SECRETS, type KubeObject } from './kube/object';
 import { Leader } from './leader';
 import { Leadership } from './leadership';
@@ -27,14 +27,14 @@ const API_SERVER_RETRY_MS = 1000;
  */
 export async function runOperator(options: OperatorOptions, signal: AbortSignal): Promise<void> {
   const logger = createLogger('cloud-operator', { level: options.logLevel });
-  const kubeConfig = loadKubeConfig(options);
-  const api = new KubeClient(kubeConfig, { ...options.kubeApi, userAgent: `cloud-operator/${options.version}`, logger });
+  const metrics = new Metrics();
+  const { kubeConfig, api } = connect(options, metrics, logger);
   const identity = `${hostname()}_${randomUUID()}`;
   const leadership = new Leadership(api, options.leaderElection, identity, logger);
   const clusterID = await readClusterID(api, logger, signal);
   logger.info({ clusterID, identity }, 'connected to the API server');
   const stores = new Stores(api, logger);
-  const accounts = new Accounts(systemClock);
+  const accounts = new Accounts(systemClock, (provider, verb, { kind }) => metrics.cloudCalled(provider, verb, kind));
   const registry = new CloudRegistry({
     loadModule: loadProvider,
     accounts,
@@ -52,13 +52,13 @@ export async function runOperator(options: OperatorOptions, signal: AbortSignal)
     memoryMB: options.updateMemoryMB,
     accounts,
   });
-  const metrics = new Metrics();
   const health = healthOf(stores, leadership, logger);
+  showIn(metrics, options, leadership, stores);
   const servers = new Servers(options, { health, metrics, logger });
   const lead = (leading: AbortSignal): Promise<void> => {
     updates.warm();
     const { api: leaderApi, isValid } = leadership;
-    const made = { stores, registry, updates, metrics };
+    const made = { stores, registry, updates, metrics, health };
     return new Leader({ ...made, options, kubeConfig, api: leaderApi, clusterID, identity, isValid, logger }).run(leading);
   };
   const end = new AbortController();
@@ -77,6 +77,19 @@ export async function runOperator(options: OperatorOptions, signal: AbortSignal)
 function recordOf(stores: Stores, nodeName: string): { provider: string; providerID: string } | undefined {
   const { provider, providerID } = stores.instances.store.get(nodeName)?.spec ?? {};
   return provider === undefined || providerID === undefined ? undefined : { provider, providerID };
+}
+
+function connect(options: OperatorOptions, metrics: Metrics, logger: Logger): { kubeConfig: KubeConfig; api: KubeClient } {
+  const kubeConfig = loadKubeConfig(options);
+  const userAgent = `cloud-operator/${options.version}`;
+  return { kubeConfig, api: new KubeClient(kubeConfig, { ...options.kubeApi, observer: metrics.requests, userAgent, logger }) };
+}
+
+function showIn(metrics: Metrics, options: OperatorOptions, leadership: Leadership, stores: Stores): void {
+  metrics.built(options.version);
+  leadership.showIn(metrics);
+  metrics.objects.follow('CloudLoadBalancer', stores.loadBalancers.store);
+  metrics.objects.follow('CloudRoute', stores.routes.store);
 }
 
 function healthOf(stores: Stores, leadership: Leadership, logger: Logger): HealthChecks {

@@ -35,8 +35,6 @@ export interface OperatorOptions {
   nodeStatusUpdateMs: number;
   nodeMonitorPeriodMs: number;
   nodeDeletionGraceMs: number;
-  /** Names of the webhooks to serve, as the flag says. */
-  webhooks: string[];
   /** Absent = it leads at once, without a Lease. */
   leaderElection?: LeaderElection;
   workers: number;

@@ -3,7 +3,6 @@ import { STATE_DIRECTORY } from './state-directory';
 import { programVersion } from './version';
 import { configurationOf } from '../flags/configz';
 import { selectedControllers } from '../flags/controllers';
-import { FeatureGates } from '../flags/feature-gates';
 import type { FlagValues } from '../flags/table';
 import { parseTlsOptions } from '../flags/tls';
 import { OperatorError } from '../base/errors';
@@ -24,7 +23,6 @@ export interface Surroundings {
  * @throws OperatorError Invalid when the extension can't be found
  */
 export function optionsOf(values: FlagValues, { pulumi, provider }: Surroundings): OperatorOptions {
-  const gates = new FeatureGates(values['feature-gates']);
   return {
     ...optional({
       kubeconfig: values.kubeconfig,
@@ -42,7 +40,7 @@ export function optionsOf(values: FlagValues, { pulumi, provider }: Surroundings
     pulumi,
     kubeApi: { qps: values['kube-api-qps'], burst: values['kube-api-burst'] },
     clusterCIDRs: listOf(values['cluster-cidr']),
-    ...controllersOf(values, gates),
+    ...controllersOf(values),
     workers: values.workers,
     updateDeadlineMs: values['update-deadline'],
     updateMemoryMB: values['update-memory'],
@@ -52,7 +50,7 @@ export function optionsOf(values: FlagValues, { pulumi, provider }: Surroundings
   };
 }
 
-function controllersOf(values: FlagValues, gates: FeatureGates): OperatorControllers {
+function controllersOf(values: FlagValues): OperatorControllers {
   const nodeSyncs = values['concurrent-node-syncs'];
   const selected = new Set(selectedControllers(values.controllers));
   if (!values['configure-cloud-routes']) selected.delete('node-route-controller');
@@ -70,7 +68,6 @@ function controllersOf(values: FlagValues, gates: FeatureGates): OperatorControl
     nodeStatusUpdateMs: values['node-status-update-frequency'],
     nodeMonitorPeriodMs: values['node-monitor-period'],
     nodeDeletionGraceMs: values['node-deletion-grace'],
-    webhooks: gates.has('CloudControllerManagerWebhook') ? values.webhooks : [],
   };
 }
 
@@ -157,5 +154,4 @@ type OperatorControllers = Pick<
   | 'nodeStatusUpdateMs'
   | 'nodeMonitorPeriodMs'
   | 'nodeDeletionGraceMs'
-  | 'webhooks'
 >;

@@ -70,6 +70,8 @@ export interface CloudControllersOptions {
   makeQueue: (name: string, backOff: BackOffLimits, delayOf?: (key: string) => number | undefined) => KeyedQueue;
   /** Told how each update ended: `Updated`, `Destroyed`, or the code of the OperatorError. */
   onUpdate: (provider: string, result: string, tookMs: number) => void;
+  /** Told of each stack that was found changed in the cloud. */
+  onDrift: (provider: string, kind: StoredStack['spec']['kind'], policy: 'Heal' | 'Report') => void;
   clock: Clock;
   random: () => number;
   logger: Logger;
@@ -241,11 +243,13 @@ export class CloudControllers {
       stacks: (provider) => controller.stacksOf(provider),
       found: (stack, provider, drift) => {
         this.options.logger.info({ stack, drift }, 'the cloud was changed behind our back; healing');
+        this.options.onDrift(provider, kind, 'Heal');
         this.record.drifted(stack, specOf(provider), drift);
         controller.heal(stack, drift);
       },
       reported: (stack, provider, drift) => {
         if (!this.record.reported(stack, specOf(provider), drift)) return;
+        this.options.onDrift(provider, kind, 'Report');
         this.options.logger.info({ stack, drift }, 'the cloud differs from what is wanted; it is left as it is');
         controller.refresh(stack);
       },

@@ -67,6 +67,18 @@ export class KeyedQueue implements WorkQueue {
     return Math.max(0, ...[...this.running.values()].map(({ since }) => now - since));
   }
 
+  /** Milliseconds for which all running keys together have been with their workers. */
+  get unfinishedMs(): number {
+    const now = this.clock.monotonic();
+    return [...this.running.values()].reduce((sum, { since }) => sum + now - since, 0);
+  }
+
+  /** Milliseconds for which the oldest key has waited for a worker; 0 = none waits. */
+  get oldestMs(): number {
+    const now = this.clock.monotonic();
+    return [...this.ready.Normal.values(), ...this.ready.Low.values()].reduce((oldest, { since }) => Math.max(oldest, now - since), 0);
+  }
+
   add(key: string, priority: Priority = 'Normal'): void {
     const run = this.running.get(key);
     const known = this.waitingOf(key);

@@ -5,6 +5,7 @@ import { OperatorError, toOperatorError } from '../base/errors';
 import { silentLogger, type Logger } from '../base/log';
 import { Connection } from './connection';
 import { errorOfAnswer } from './status';
+import type { ObservedRequest, RequestObserver } from './request-observer';
 import { TokenBucket } from './token-bucket';
 import { lines, SilenceTimer } from './watch';
 
@@ -18,6 +19,7 @@ export interface RestClientOptions {
   timeoutMs?: number;
   /** Throws when nothing may be written any more: the last statement before every request but GET (design: Fencing). */
   assertWrite?: () => void;
+  observer?: RequestObserver;
   clock?: Clock;
   logger?: Logger;
 }
@@ -77,7 +79,7 @@ export class RestClient {
    */
   async send(method: Dispatcher.HttpMethod, path: string, request: RawRequest = {}): Promise<unknown> {
     const what = `${method} ${path}`;
-    await this.admit(what, request.signal);
+    await this.admit(method, what, request.signal);
     const deadline = new AbortController();
     const timeoutMs = request.timeoutMs ?? this.timeoutMs;
     const expire = (): void => deadline.abort(new OperatorError('Transient', `${what}: no answer within ${timeoutMs / 1000} s`));
@@ -85,6 +87,7 @@ export class RestClient {
     try {
       const answer = await this.dispatch(method, path, request, anySignal(deadline.signal, request.signal));
       const text = await answer.body.text();
+      this.options.observer?.received(this.observed(method), Buffer.byteLength(text));
       this.check(what, answer, text);
       return parseBody(text);
     } catch (thrown) {
@@ -101,7 +104,7 @@ export class RestClient {
    */
   async *stream(path: string, request: StreamRequest, onSilence?: (timer: SilenceTimer) => void): AsyncGenerator<string, void, undefined> {
     const { what } = request;
-    await this.admit(what, request.signal);
+    await this.admit('GET', what, request.signal);
     const silence = new SilenceTimer(what, request.idleTimeoutMs, this.clock);
     const left = new AbortController();
     onSilence?.(silence);
@@ -123,10 +126,12 @@ export class RestClient {
     await this.connection.close();
   }
 
-  private async admit(what: string, signal: AbortSignal | undefined): Promise<void> {
+  private async admit(method: string, what: string, signal: AbortSignal | undefined): Promise<void> {
+    const askedAt = this.clock.monotonic();
     try {
       signal?.throwIfAborted();
       await this.bucket.take(signal);
+      this.options.observer?.waited(this.observed(method), this.clock.monotonic() - askedAt);
     } catch (thrown) {
       throw named(what, thrown);
     }
@@ -143,17 +148,35 @@ export class RestClient {
       'user-agent': this.options.userAgent ?? 'cloud-operator',
     };
     if (request.body !== undefined) headers['content-type'] = request.contentType ?? 'application/json';
+    const body = request.body === undefined ? null : JSON.stringify(request.body);
+    if (body !== null) this.options.observer?.sent(this.observed(method), Buffer.byteLength(body));
     if (method !== 'GET') this.options.assertWrite?.();
-    return this.connection.request({
+    return this.measured(method, {
       method,
       path: path + queryString(request.query ?? {}),
       headers,
-      body: request.body === undefined ? null : JSON.stringify(request.body),
+      body,
       signal,
       // Deadlines are kept by our own clock.
       headersTimeout: 0,
       bodyTimeout: 0,
     });
+  }
+
+  private async measured(method: string, request: Omit<Dispatcher.RequestOptions, 'origin'>): Promise<Dispatcher.ResponseData> {
+    const sentAt = this.clock.monotonic();
+    let code = '<error>';
+    try {
+      const answer = await this.connection.request(request);
+      code = String(answer.statusCode);
+      return answer;
+    } finally {
+      this.options.observer?.answered(this.observed(method), code, this.clock.monotonic() - sentAt);
+    }
+  }
+
+  private observed(verb: string): ObservedRequest {
+    return { verb, host: new URL(this.connection.origin).host };
   }
 
   private check(what: string, answer: Dispatcher.ResponseData, body: string): void {

@@ -38,7 +38,7 @@ export class WorkerCalls {
     const controller = new AbortController();
     this.waiting.set(call, controller);
     try {
-      const settle = await this.account.acquireAt(priorityOfCall(verb, this.priority), controller.signal);
+      const settle = await this.account.acquireAt(verb, priorityOfCall(verb, this.priority), controller.signal);
       if (controller.signal.aborted) return settle({ kind: 'Unanswered' });
       this.open.set(call, settle);
       this.grant(call);

@@ -2,18 +2,21 @@ import { flag, type FlagGroup } from '../flag';
 import { BOOLEAN, DURATION, FEATURE_GATES, FLOAT32, INT32, STRING, STRINGS } from '../types';
 
 const MINUTE = 60_000;
+export const NO_IPAM = 'this version has no node-ipam-controller; leave the pod CIDRs to kube-controller-manager';
 
 export const GENERIC = {
   'allow-untagged-cloud': flag(BOOLEAN, false, 'Run without a cluster id in the cloud’s tags', {
     deprecated: 'still accepted',
     inert: 'the cluster id is the UID of the namespace kube-system, which every cluster has',
   }),
-  'allocate-node-cidrs': flag(BOOLEAN, false, 'Give every Node its pod CIDRs; needs --cluster-cidr'),
-  'cidr-allocator-type': flag(STRING, 'RangeAllocator', 'How pod CIDRs are chosen'),
+  'allocate-node-cidrs': flag(BOOLEAN, false, 'Give every Node its pod CIDRs; needs --cluster-cidr', { inert: NO_IPAM }),
+  'cidr-allocator-type': flag(STRING, 'RangeAllocator', 'How pod CIDRs are chosen', { inert: NO_IPAM }),
   'cloud-config': flag(STRING, '', 'File with the configuration of --cloud-provider: the spec of a CloudProvider, as YAML or JSON'),
   'cloud-provider': flag(STRING, '', 'Kind of the default cloud; more clouds come from CloudProvider objects'),
   'cluster-cidr': flag(STRING, '', 'Pod CIDRs of the cluster, separated by commas: one, or one of each IP family'),
-  'cluster-name': flag(STRING, 'kubernetes', 'Name of the cluster in the names and tags of upstream'),
+  'cluster-name': flag(STRING, 'kubernetes', 'Name of the cluster in the names and tags of upstream', {
+    inert: 'what is in the cloud carries the cluster id in its tags, which is the UID of the namespace kube-system',
+  }),
   'configure-cloud-routes': flag(BOOLEAN, true, 'Keep a route in the cloud for every pod CIDR'),
   'controller-start-interval': flag(DURATION, 0, 'Pause between the starts of two controllers'),
   controllers: flag(STRINGS, ['*'], 'Controllers to run: * = all that are on by default, name = this one, -name = not this one'),
@@ -40,5 +43,7 @@ export const GENERIC = {
   'min-resync-period': flag(DURATION, 720 * MINUTE, 'Every object is looked at again after once to twice this time'),
   'node-sync-period': flag(DURATION, 0, 'Has no effect', { deprecated: 'has no effect upstream either', inert: 'upstream ignores it too' }),
   'route-reconciliation-period': flag(DURATION, 10_000, 'How often routes are compared with the cloud’s'),
-  'use-service-account-credentials': flag(BOOLEAN, false, 'Give every controller the credentials of a ServiceAccount of its own'),
+  'use-service-account-credentials': flag(BOOLEAN, false, 'Give every controller the credentials of a ServiceAccount of its own', {
+    inert: 'all controllers use the operator’s own credentials',
+  }),
 } satisfies FlagGroup;

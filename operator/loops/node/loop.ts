@@ -20,13 +20,15 @@ const UNCLAIMED_RETRY = { baseMs: 1_000, maxMs: 300_000 };
 export interface NodeLoopSettings {
   /** `--concurrent-node-syncs`. */
   workers: number;
+  /** `--concurrent-node-status-updates`. */
+  statusUpdateWorkers: number;
   /** `--node-status-update-frequency`, in milliseconds. */
   statusUpdateMs: number;
   /** How old a listing may be from which a Node is initialized: one listing serves all Nodes that join together. */
   listingMaxAgeMs: number;
 }
 
-export const NODE_LOOP_DEFAULTS: NodeLoopSettings = { workers: 1, statusUpdateMs: 300_000, listingMaxAgeMs: 1_000 };
+export const NODE_LOOP_DEFAULTS: NodeLoopSettings = { workers: 1, statusUpdateWorkers: 1, statusUpdateMs: 300_000, listingMaxAgeMs: 1_000 };
 
 export interface NodeLoopDependencies {
   api: KubeApi;
@@ -83,11 +85,15 @@ export class NodeLoop {
 
   /** One look at the addresses of every initialized Node, from one listing per provider (contract 3.4). */
   async refreshAddresses(): Promise<void> {
-    const { nodes, queue } = this.dependencies;
-    for (const node of nodes.list()) {
-      if (isUninitialized(node)) queue.add(node.metadata.name);
-      else await this.refresh(node);
-    }
+    const { nodes, queue, settings } = this.dependencies;
+    const left = nodes.list();
+    const work = async (): Promise<void> => {
+      for (let node = left.shift(); node !== undefined; node = left.shift()) {
+        if (isUninitialized(node)) queue.add(node.metadata.name);
+        else await this.refresh(node);
+      }
+    };
+    await Promise.all(Array.from({ length: settings.statusUpdateWorkers }, work));
   }
 
   private async pass(node: Node): Promise<void> {

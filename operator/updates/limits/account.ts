@@ -1,4 +1,4 @@
-import type { CallGate, Settle } from '../../../providers/call-gate';
+import type { CallGate, CallOutcome, Settle } from '../../../providers/call-gate';
 import type { Clock } from '../../base/clock';
 import { OperatorError } from '../../base/errors';
 import type { AccountLimits } from './account-limits';
@@ -18,6 +18,14 @@ export class CredentialsRefused extends OperatorError {
   }
 }
 
+/** Told of what happens to an account. */
+export interface AccountListener {
+  /** Its credentials were refused, or accepted again. */
+  changed(): void;
+  /** A call ended. */
+  called(verb: string, outcome: CallOutcome): void;
+}
+
 /** The limits and credentials of one CloudProvider, as the operator and all workers share them. */
 export class Account implements CallGate {
   readonly limiter: CallLimiter;
@@ -28,10 +36,10 @@ export class Account implements CallGate {
     readonly name: string,
     private own: AccountLimits,
     private readonly clock: Clock,
-    onChange: () => void,
+    private readonly told: AccountListener,
   ) {
     this.limiter = new CallLimiter(own, clock);
-    this.breaker = new CredentialBreaker(clock, onChange);
+    this.breaker = new CredentialBreaker(clock, () => told.changed());
   }
 
   get limits(): AccountLimits {
@@ -62,10 +70,10 @@ export class Account implements CallGate {
 
   /** @see CallGate.acquire; the priority is that of the work in whose course the call is made */
   acquire(verb: string, signal?: AbortSignal): Promise<Settle> {
-    return this.acquireAt(priorityOfCall(verb, currentPriority()), signal);
+    return this.acquireAt(verb, priorityOfCall(verb, currentPriority()), signal);
   }
 
-  async acquireAt(priority: CallPriority, signal?: AbortSignal): Promise<Settle> {
+  async acquireAt(verb: string, priority: CallPriority, signal?: AbortSignal): Promise<Settle> {
     // Before the wait for a token and after it: nobody waits for what is refused anyway, and it may become so meanwhile.
     const { refusal, refuses } = this.breaker;
     if (refuses && refusal !== undefined) throw this.errorOf(refusal);
@@ -75,6 +83,7 @@ export class Account implements CallGate {
     return (outcome) => {
       if (!open) return;
       open = false;
+      this.told.called(verb, outcome);
       if (outcome.kind === 'Throttled') this.limiter.throttled(outcome.retryAfterMs);
       this.breaker.settled(pass, outcome);
     };

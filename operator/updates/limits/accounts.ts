@@ -1,3 +1,4 @@
+import type { CallOutcome } from '../../../providers/call-gate';
 import type { Clock } from '../../base/clock';
 import { Account, type CredentialsRefused } from './account';
 import { type AccountLimits, DEFAULT_LIMITS } from './account-limits';
@@ -7,13 +8,20 @@ export class Accounts {
   private readonly accounts = new Map<string, Account>();
   private readonly listeners = new Set<(provider: string) => void>();
 
-  constructor(private readonly clock: Clock) {}
+  /** @param onCall told how each call ended */
+  constructor(
+    private readonly clock: Clock,
+    private readonly onCall: (provider: string, verb: string, outcome: CallOutcome) => void = () => undefined,
+  ) {}
 
   /** The account of a CloudProvider, made with the default limits when it is first asked for. */
   of(provider: string): Account {
     const known = this.accounts.get(provider);
     if (known !== undefined) return known;
-    const account = new Account(provider, DEFAULT_LIMITS, this.clock, () => this.listeners.forEach((listener) => listener(provider)));
+    const account = new Account(provider, DEFAULT_LIMITS, this.clock, {
+      changed: () => this.listeners.forEach((listener) => listener(provider)),
+      called: (verb, outcome) => this.onCall(provider, verb, outcome),
+    });
     this.accounts.set(provider, account);
     return account;
   }

@@ -39,7 +39,7 @@ describe('the node loops against a real API server', () => {
       ...common,
       events: loops.recorder('cloud-node-controller'),
       queue: queue('Nodes'),
-      settings: { workers: 2, statusUpdateMs: 600_000, listingMaxAgeMs: 100 },
+      settings: { workers: 2, statusUpdateWorkers: 1, statusUpdateMs: 600_000, listingMaxAgeMs: 100 },
     });
     const lifecycle = new LifecycleLoop({
       ...common,

@@ -230,6 +230,25 @@ describe('cloud-controller-manager', () => {
     await waitFor(async () => /_[0-9a-f-]{36}$/.test(await cluster.kubectl(lease)), { timeoutMs: 30_000, what: 'the lease' });
   });
 
+  test('runs the controllers that were asked for, with a health check and metrics each', async () => {
+    const admin = { authorization: `Bearer ${cluster.token}` };
+    const check = async (name: string): Promise<number> => (await get(`/healthz/${name}`, admin, { port: ccmPort })).status;
+    await waitFor(async () => (await check('service-lb-controller')) === 200, { timeoutMs: 30_000, what: 'the service controller' });
+    expect(await check('cloud-node-controller')).toBe(200);
+    expect(await check('node-route-controller')).toBe(404);
+    const { body } = await get('/metrics', admin, { port: ccmPort });
+    expect(body.match(/^running_managed_controllers\{.*$/gm)?.sort()).toEqual(
+      ['cloud-node', 'cloud-node-lifecycle', 'service'].map(
+        (name) => `running_managed_controllers{name="${name}",manager="cloud-controller-manager"} 1`,
+      ),
+    );
+    expect(body).toContain('leader_election_master_status{name="cloud-controller-manager"} 1');
+    expect(body).toMatch(/^workqueue_depth\{name="service"\} 0$/m);
+    expect(body).toMatch(/^workqueue_depth\{name="Nodes"\} 0$/m);
+    expect(body).toMatch(/^rest_client_requests_total\{code="200",method="GET",host="127\.0\.0\.1:\d+"\} [1-9]/m);
+    expect(body).toMatch(/^kubernetes_build_info\{.*git_version="v\d/m);
+  });
+
   test('keeps its certificate in --cert-dir', () => {
     const cert = new X509Certificate(readFileSync(join(directory, 'certs', 'cloud-controller-manager.crt')));
     expect(cert.checkHost('localhost')).toBe('localhost');

@@ -49,6 +49,10 @@ test.each<[string[], string]>([
     ['--cloud-provider=local', '--service-cluster-ip-range=10.0.0.0/16,fd00::/108,10.1.0.0/16'],
     '--service-cluster-ip-range can not contain more than two entries',
   ],
+  [
+    ['--cloud-provider=local', '--enable-leader-migration'],
+    '--enable-leader-migration is not supported: name the controllers with --controllers, and let one manager end before the other begins',
+  ],
   [['--cloud-provider=local', '--webhooks=x'], '"x" is not in the list of known webhooks'],
   [['--cloud-provider=local', '--feature-gates=Nope=true'], 'unrecognized feature gate: Nope'],
   [['--cloud-provider=local', '--feature-gates=AllAlpha'], 'missing bool value for AllAlpha'],

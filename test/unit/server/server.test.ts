@@ -67,13 +67,17 @@ describe('OperatorServer', () => {
 
   it('shows metrics in Prometheus’ format', async () => {
     const queue = metrics.forQueue('service');
-    metrics.watchQueue({ name: 'service', longestRunningMs: 2500 });
+    metrics.watchQueue({ name: 'service', longestRunningMs: 2500, unfinishedMs: 3000, oldestMs: 1500 });
     queue.added();
     queue.depth(3);
     queue.started(250);
     queue.finished(40, true);
-    metrics.reconciled('cloud-load-balancer', 'Transient', 12);
-    metrics.cloudCalled('local', 'PutLoadBalancer', 'ok');
+    metrics.cloudCalled('local', 'put', 'Answered');
+    metrics.drifted('local', 'Routes', 'Heal');
+    metrics.controllerRuns('service', true);
+    metrics.watchLease('cloud-controller-manager', () => true);
+    metrics.requests.answered({ verb: 'GET', host: 'api:6443' }, '200', 30);
+    metrics.built('1.2.3');
     metrics.updated('local', 'Updated', 800);
     const [status, text] = await get('/metrics');
     expect(status).toBe(200);
@@ -85,8 +89,14 @@ describe('OperatorServer', () => {
       'workqueue_work_duration_seconds_count{name="service"} 1',
       'workqueue_longest_running_processor_seconds{name="service"} 2.5',
       'cloud_operator_workqueue_failures_total{name="service"} 1',
-      'cloud_operator_reconcile_duration_seconds_count{controller="cloud-load-balancer",result="Transient"} 1',
-      'cloud_operator_cloud_calls_total{provider="local",operation="PutLoadBalancer",result="ok"} 1',
+      'workqueue_unfinished_work_seconds{name="service"} 3',
+      'cloud_operator_workqueue_oldest_seconds{name="service"} 1.5',
+      'cloud_operator_cloud_calls_total{provider="local",verb="put",code="Answered"} 1',
+      'cloud_operator_drift_total{provider="local",kind="Routes",policy="Heal"} 1',
+      'running_managed_controllers{name="service",manager="cloud-controller-manager"} 1',
+      'leader_election_master_status{name="cloud-controller-manager"} 1',
+      'rest_client_requests_total{code="200",method="GET",host="api:6443"} 1',
+      'rest_client_request_duration_seconds_bucket{le="0.1",verb="GET",host="api:6443"} 1',
       'cloud_operator_update_duration_seconds_bucket{le="1",provider="local",result="Updated"} 1',
     ]) {
       expect(text).toContain(`${line}\n`);

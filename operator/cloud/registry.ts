@@ -79,10 +79,12 @@ export class CloudRegistry {
     } catch (thrown) {
       entry.problem = toOperatorError(thrown);
     }
+    // Listeners try again what they look after, this too: told of each failed try, they would try without end.
+    const failedAgain = known !== undefined && known.cloud === undefined && entry.cloud === undefined && this.hashes.get(name) === hash;
     this.clouds.set(name, entry);
     this.hashes.set(name, hash);
     await known?.cloud?.close();
-    this.listeners.forEach((listener) => listener(name));
+    if (!failedAgain) this.listeners.forEach((listener) => listener(name));
     return entry;
   }
 

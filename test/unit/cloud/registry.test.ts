@@ -4,7 +4,7 @@ import { policyProblems } from '../../../operator/cloud/policy';
 import { stackName } from '../../../operator/cloud/stack-name';
 import { StackIndex } from '../../../operator/cloud/stack-index';
 import type { CloudProviderSpec } from '../../../crds';
-import type { Instance, ProviderModule } from '../../../providers/provider';
+import type { Cloud, Instance, ProviderModule } from '../../../providers/provider';
 import { systemClock } from '../../../operator/base/clock';
 
 const spec = (extra: Partial<CloudProviderSpec> = {}): CloudProviderSpec => ({
@@ -39,6 +39,13 @@ function registryWith(instances: Record<string, () => Promise<Instance[]>> = {})
   return { registry, connected };
 }
 
+async function connectedParts(): Promise<{ cloud: Cloud; module: ProviderModule }> {
+  const { registry } = registryWith();
+  const { cloud, module } = await registry.set('any', spec());
+  if (cloud === undefined) throw new Error('the fake cloud is always connected');
+  return { cloud, module };
+}
+
 const instance = (name: string, extra: Partial<Instance> = {}): Instance => ({
   providerID: `local:///z/${name}`,
   id: name,
@@ -52,6 +59,31 @@ const instance = (name: string, extra: Partial<Instance> = {}): Instance => ({
 });
 
 describe('CloudRegistry', () => {
+  test('listeners are told of a failure once, and of what changes it: they try again what they hear of', async () => {
+    let working = false;
+    const { cloud, module } = await connectedParts();
+    const failing: ProviderModule = {
+      ...module,
+      connect: () => (working ? Promise.resolve(cloud) : Promise.reject(new Error('no token'))),
+    };
+    const registry = new CloudRegistry({
+      loadModule: () => Promise.resolve(failing),
+      clusterID: 'c',
+      readSecret: () => Promise.resolve(''),
+    });
+    const told: string[] = [];
+    registry.onChange((name) => told.push(name));
+    await registry.set('a', spec());
+    await registry.set('a', spec());
+    await registry.set('a', spec());
+    expect(told).toEqual(['a']);
+    await registry.set('a', spec({ region: 'x' }));
+    expect(told).toEqual(['a', 'a']);
+    working = true;
+    await registry.set('a', spec({ region: 'x' }));
+    expect(told).toEqual(['a', 'a', 'a']);
+  });
+
   test('an equal spec keeps the connection, a changed one makes a new one', async () => {
     const { registry, connected } = registryWith();
     await registry.set('a', spec());

@@ -210,10 +210,8 @@ describe('cloud-controller-manager', () => {
     program.stderr?.on('data', (chunk: Buffer) => (log += chunk.toString()));
     await waitFor(async () => (await get('/healthz', {}, { port: ccmPort })).body === 'ok', { timeoutMs: 60_000, what: 'its server' });
   });
-  afterAll(async () => {
-    const ended = new Promise<void>((resolve) => program.once('exit', () => resolve()));
-    program.kill('SIGTERM');
-    await ended;
+  afterAll(() => {
+    program.kill('SIGKILL');
     rmSync(directory, { recursive: true, force: true });
   });
 
@@ -253,6 +251,14 @@ describe('cloud-controller-manager', () => {
     const cert = new X509Certificate(readFileSync(join(directory, 'certs', 'cloud-controller-manager.crt')));
     expect(cert.checkHost('localhost')).toBe('localhost');
     expect(statSync(join(directory, 'certs', 'cloud-controller-manager.key')).mode & 0o777).toBe(0o600);
+  });
+
+  test('ends in order when it is told to, and gives its lease back', async () => {
+    const code = new Promise<number | null>((resolve) => program.once('exit', resolve));
+    program.kill('SIGTERM');
+    expect(await code).toBe(0);
+    const lease = ['-n', 'kube-system', 'get', 'lease', 'cloud-controller-manager', '-o', 'jsonpath={.spec.holderIdentity}'];
+    expect(await cluster.kubectl(lease)).toBe('');
   });
 });
 

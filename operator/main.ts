@@ -33,6 +33,7 @@ export async function runOperator(options: OperatorOptions, signal: AbortSignal)
   const leadership = new Leadership(api, options.leaderElection, identity, logger);
   const clusterID = await readClusterID(api, logger, signal);
   logger.info({ clusterID, identity }, 'connected to the API server');
+  if (options.extension !== undefined) logger.info(options.extension, 'updates run with this extension');
   const stores = new Stores(api, logger);
   const accounts = new Accounts(systemClock, (provider, verb, { kind }) => metrics.cloudCalled(provider, verb, kind));
   const registry = new CloudRegistry({

@@ -1,4 +1,6 @@
-import { pino, type Logger } from 'pino';
+import { isatty } from 'node:tty';
+import { pino, type DestinationStream, type Logger } from 'pino';
+import { readableLine } from './readable-log';
 
 export type { Logger };
 
@@ -9,12 +11,18 @@ export interface LogOptions {
   destination?: number | string;
 }
 
-/** A structured logger: one JSON object a line. Children carry the object they speak of: `log.child({service: 'demo/web'})`. */
+/** A structured logger: one JSON object a line, or a line for people where that goes to a terminal. Children carry the object they speak of: `log.child({service: 'demo/web'})`. */
 export function createLogger(name: string, options: LogOptions = {}): Logger {
   return pino(
     { name, level: options.level ?? 'info', base: { name }, timestamp: pino.stdTimeFunctions.isoTime },
-    pino.destination({ dest: options.destination ?? 2, sync: true }),
+    streamTo(options.destination ?? 2),
   );
+}
+
+function streamTo(destination: number | string): DestinationStream {
+  const stream = pino.destination({ dest: destination, sync: true });
+  if (typeof destination !== 'number' || !isatty(destination)) return stream;
+  return { write: (text) => void stream.write(`${readableLine(text.trimEnd())}\n`) };
 }
 
 /** Writes nothing; for tests. */

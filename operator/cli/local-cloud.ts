@@ -1,10 +1,13 @@
-import { type Command, InvalidArgumentError, Option } from 'commander';
+import { Argument, type Command, InvalidArgumentError, Option } from 'commander';
 import { join } from 'node:path';
-import type { CallCounts, DriftRequest, FaultRules, LoadBalancer } from '../../providers/local/api';
+import type { CallCounts, DriftRequest, FaultRules } from '../../providers/local/api';
+import type { LocalCloudClient, ResourceCollection } from '../../providers/local/client';
 import type { LocalCloudAdmin } from '../../providers/local/cloud/admin-client';
 import { OperatorError } from '../base/errors';
 import { cloudPlace, SERVE_DIRECTORY, SERVE_PORT, type CloudPlace, type PlaceFlags } from './cloud-place';
 import type { Subcommand } from './command';
+
+const COLLECTIONS: readonly ResourceCollection[] = ['instances', 'addresses', 'loadbalancers', 'pools', 'routetables', 'routes'];
 
 interface ServeFlags {
   config?: string;
@@ -28,6 +31,7 @@ export const localCloud: Subcommand = (program: Command): void => {
   addAddress(group);
   addCalls(group);
   addFaults(group);
+  addList(group);
   addDrift(group);
   reaching(group, 'topology')
     .description('print the tier and the address ranges')
@@ -74,7 +78,7 @@ function addAddress(group: Command): void {
 
 async function printAddresses(place: CloudPlace, service: string | undefined, port: string | undefined): Promise<void> {
   const { hostAddresses, hostAddressOf } = await import('./host-addresses.js');
-  const all = hostAddresses(await loadBalancersOf(place));
+  const all = hostAddresses(await withClient(place, (client) => client.list('loadbalancers')));
   if (service !== undefined) {
     process.stdout.write(`${hostAddressOf(all, service, port).address}\n`);
     return;
@@ -84,12 +88,12 @@ async function printAddresses(place: CloudPlace, service: string | undefined, po
   process.stdout.write(formatTable(['SERVICE', 'LISTENER', 'PORT', 'ON THIS MACHINE'], rows));
 }
 
-async function loadBalancersOf({ endpoint, tokenFile }: CloudPlace): Promise<LoadBalancer[]> {
-  const { LocalCloudClient } = await import('../../providers/local/client.js');
+async function withClient<T>({ endpoint, tokenFile }: CloudPlace, use: (client: LocalCloudClient) => Promise<T>): Promise<T> {
+  const { LocalCloudClient: Client } = await import('../../providers/local/client.js');
   const token = await readToken(tokenFile);
-  const client = new LocalCloudClient({ endpoint, token: () => Promise.resolve(token), caller: 'cli' });
+  const client = new Client({ endpoint, token: () => Promise.resolve(token), caller: 'cli' });
   try {
-    return await client.list('loadbalancers');
+    return await use(client);
   } finally {
     await client.close();
   }
@@ -113,6 +117,15 @@ function addCalls(group: Command): void {
     );
 }
 
+function addList(group: Command): void {
+  reaching(group, 'list')
+    .description('print what the cloud has, as JSON')
+    .addArgument(new Argument('<collection>', 'of what').choices(COLLECTIONS))
+    .action((collection: ResourceCollection, flags: PlaceFlags) =>
+      withPlace(flags, async (place) => printJson(await withClient(place, (client) => client.list(collection)))),
+    );
+}
+
 function addFaults(group: Command): void {
   const faults = group.command('faults').description('make the API fail by rules');
   reaching(faults, 'get')
@@ -130,13 +143,23 @@ function addFaults(group: Command): void {
     .action((flags: PlaceFlags) => withAdmin(flags, async (admin) => printJson(await admin.setFaults({ rules: [] }))));
 }
 
+const DRIFT_REQUESTS = `
+Requests (ids: cloud-operator local-cloud list COLLECTION):
+  {"kind": "deleteRoute", "destinationCIDR": "10.244.1.0/24"}        the route, from the cloud's table
+  {"kind": "deleteKernelRoute", "destinationCIDR": "10.244.1.0/24"}  only from where packets go; the table still has it
+  {"kind": "patch", "collection": "loadbalancers", "id": ID, "fields": {"sourceRanges": ["198.51.100.0/24"]}}
+  {"kind": "delete", "collection": "loadbalancers", "id": ID}
+  {"kind": "setTargets", "id": POOL, "targets": [{"instanceID": ID, "port": 30080}]}
+  {"kind": "power", "id": INSTANCE, "power": "stopped"}              running, stopped or terminated
+
+Collections: instances, addresses, loadbalancers, pools, routetables, routes
+`;
+
 function addDrift(group: Command): void {
   reaching(group, 'drift')
     .description('change something behind the operator’s back')
-    .argument(
-      '<request>',
-      'JSON: {"kind": "deleteRoute", "destinationCIDR": "10.244.1.0/24"}, or a kind patch, delete, setTargets, power, …',
-    )
+    .argument('<request>', 'JSON, see below')
+    .addHelpText('after', DRIFT_REQUESTS)
     .action(async (request: string, flags: PlaceFlags) => {
       const parsed = parseJson(request, 'the request') as DriftRequest;
       await withAdmin(flags, async (admin) => printJson(await admin.drift(parsed)));

@@ -30,16 +30,24 @@ function makeProgram(): Command {
     )
     .version(programVersion(), '--version', 'print the version')
     .option('--debug', 'show a stack trace when something fails (also: DEBUG=1)')
-    .helpOption('-h, --help', 'print what there is')
+    .helpOption('-h, --help', 'show this help')
     .addHelpText('after', AFTER_HELP)
-    .configureOutput({ outputError: (text, write) => write(text.replace(/^error: /, 'cloud-operator: ')) })
+    .configureOutput({ outputError: (text, write) => write(usageError(text)) })
     .exitOverride();
   for (const [heading, subcommands] of Object.entries(SUBCOMMANDS)) {
     program.commandsGroup(heading);
     for (const add of subcommands) add(program);
   }
-  program.helpCommand('help [command]', 'explain one command');
+  program.helpCommand('help [command]', 'show the help of a command');
   return program;
+}
+
+/** What commander says of a command line that can't be used; where it has no guess of its own, with where to look. */
+function usageError(text: string): string {
+  const told = text.replace(/^error: /, 'cloud-operator: ');
+  return /^[^\n]*(unknown option|missing required argument|too many arguments)[^\n]*\n$/.test(told)
+    ? `${told.trimEnd()}; see --help\n`
+    : told;
 }
 
 /** Commands whose flags are a cloud-controller-manager's, read as that reads them; commander only lists them. */

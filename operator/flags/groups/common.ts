@@ -18,6 +18,6 @@ export const MISC = {
 } satisfies FlagGroup;
 
 export const GLOBAL = {
-  help: flag(BOOLEAN, false, 'print what there is', { shorthand: 'h' }),
+  help: flag(BOOLEAN, false, 'show this help', { shorthand: 'h' }),
   version: flag<VersionRequest>(VERSION, 'none', 'print the version; raw = all that is known of it; vX.Y.Z = report this one'),
 } satisfies FlagGroup;

@@ -7,14 +7,19 @@ import { id, network, parse } from './schema';
 
 const collection = z.enum(['instances', 'addresses', 'loadbalancers', 'pools', 'routetables', 'routes']);
 
-const request = z.discriminatedUnion('kind', [
+const requests = [
   z.strictObject({ kind: z.literal('deleteRoute'), destinationCIDR: network }),
   z.strictObject({ kind: z.literal('deleteKernelRoute'), destinationCIDR: network }),
   z.strictObject({ kind: z.literal('patch'), collection, id, fields: z.record(z.string(), z.unknown()) }),
   z.strictObject({ kind: z.literal('delete'), collection, id }),
   z.strictObject({ kind: z.literal('setTargets'), id, targets: z.array(z.unknown()) }),
   z.strictObject({ kind: z.literal('power'), id, power: z.enum(['running', 'stopped', 'terminated']) }),
-]);
+] as const;
+const kinds = requests.map(({ shape }) => shape.kind.value);
+const request = z.discriminatedUnion('kind', requests, {
+  error: ({ code }) =>
+    code === 'invalid_union' ? `must be one of ${kinds.join(', ')}` : `must be an object with the field "kind", one of ${kinds.join(', ')}`,
+});
 
 /**
  * Changes something behind the operator's back: the cloud's own verbs, without counting and fault rules.

@@ -54,7 +54,7 @@ describe('cloud-operator manifests', () => {
     [['--image', 'a b'], '--image "a b" is no image reference'],
     [['--provider', 'local'], '--provider and --cloud-config need each other'],
     [['--provider', 'local', '--cloud-config', 'absent.yaml'], '--cloud-config absent.yaml does not exist'],
-    [['--colour'], "unknown option '--colour'"],
+    [['--colour'], "unknown option '--colour'; see --help"],
   ])('refuses %j in one line, with exit code 2', (args, message) => {
     const { status, stderr, stdout } = command('--out', 'dist', ...args);
     expect({ status, stdout }).toEqual({ status: 2, stdout: '' });

@@ -36,7 +36,7 @@ describe('cloud-operator', () => {
 
   it.each([
     [['tols'], "unknown command 'tols'\n(Did you mean tools?)"],
-    [['tools', '--frob'], "unknown option '--frob'"],
+    [['tools', '--frob'], "unknown option '--frob'; see --help"],
     [['tools', 'kubelet'], 'there is no tool named "kubelet"; use etcd, kube-apiserver, kube-controller-manager, kubectl, pulumi'],
   ])('refuses %j with exit code 2', (args, message) => {
     expect(run(args)).toEqual({ code: 2, stdout: '', stderr: `cloud-operator: ${message}\n` });

@@ -42,6 +42,12 @@ describe('cloud-operator local-cloud', () => {
     expect(JSON.parse(await run('calls', '--json'))).toMatchObject({ total: 2, writes: 1 });
   });
 
+  test('list: what the cloud has, and not what it never has', async () => {
+    const { id } = (await cloud.create('addresses', { name: 'listed' })).body.resource;
+    expect(JSON.parse(await run('list', 'addresses'))).toContainEqual(expect.objectContaining({ id, name: 'listed' }));
+    await expect(run('list', 'moons')).rejects.toThrow('Allowed choices are instances, addresses,');
+  });
+
   test('faults: set from a file, seen, cleared', async () => {
     const file = join(cloud.directory, 'faults.json');
     await writeFile(file, JSON.stringify({ rules: [{ match: { verb: 'list' }, act: { status: 503, code: 'Unavailable' } }] }));
@@ -63,6 +69,7 @@ describe('cloud-operator local-cloud', () => {
   test.each<[string, string[], RegExp]>([
     ['a request that is not JSON', ['drift', '{'], /the request is not JSON/],
     ['a file that is not there', ['faults', 'set', '/nonexistent'], /\/nonexistent can't be read/],
+    ['a drift that there is not', ['drift', '{"kind":"earthquake"}'], /kind: must be one of deleteRoute, deleteKernelRoute, patch, /],
     ['a request that the cloud refuses', ['drift', '{"kind":"delete","collection":"pools","id":"p"}'], /NotFound: pools\/p does not exist/],
   ])('%s is told in one line', async (_title, args, message) => {
     const failure = await run(...args).then(

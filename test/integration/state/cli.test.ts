@@ -1,5 +1,5 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -192,6 +192,7 @@ describe('state rotate-key', () => {
 describe('state serve, with the real pulumi CLI', () => {
   let serving: ChildProcess;
   let env: Record<string, string>;
+  let home: string;
 
   beforeAll(async () => {
     const args = [join(PROJECT_ROOT, 'bin/cloud-operator.js'), 'state', 'serve', '--read-only'];
@@ -201,15 +202,16 @@ describe('state serve, with the real pulumi CLI', () => {
     });
     const line = await new Promise<string>((resolve) => serving.stdout?.setEncoding('utf8').once('data', resolve));
     const values = Object.fromEntries([...line.matchAll(/(PULUMI_\w+)=(\S+)/g)].map(([, name, value]) => [name ?? '', value ?? '']));
-    const home = join(folder, 'pulumi-home');
+    home = join(folder, 'home');
     mkdirSync(home);
-    env = { ...values, PULUMI_HOME: home, HOME: home, PULUMI_SKIP_UPDATE_CHECK: 'true', CI: 'true' };
+    env = { ...values, HOME: home, PULUMI_SKIP_UPDATE_CHECK: 'true', CI: 'true' };
   });
 
   afterAll(async () => {
     const ended = new Promise((resolve) => serving.once('exit', resolve));
     serving.kill('SIGTERM');
     await ended;
+    expect(existsSync(env.PULUMI_HOME ?? '')).toBe(false);
   });
 
   const pulumi = (...args: string[]): Promise<Outcome> => run(pulumiPath(), [...args, '--non-interactive', '--color', 'never'], env);
@@ -223,6 +225,8 @@ describe('state serve, with the real pulumi CLI', () => {
     expect(exported.stdout.replace(/"url": "[^"]*"/, '"url": ""')).toBe(ours.stdout);
     const shown = await pulumi('stack', 'export', '--stack', 'organization/fake/web', '--show-secrets');
     expect(shown.stdout).toContain(password);
+    expect(readdirSync(home)).toEqual([]); // the person's own log-in is left alone
+    expect(readdirSync(env.PULUMI_HOME ?? '')).toContain('credentials.json');
   });
 
   test('changes nothing', async () => {

@@ -3,7 +3,7 @@ import { cidr, ip, ipFamily, namespaceName, objectName, port } from './address';
 import { customBlock } from './cloud-provider';
 import { type CloudObject, defineKind, statusBase } from './kind';
 import { mapOf, setOf } from './list';
-import { immutable, withRules } from './rule';
+import { withRules } from './rule';
 
 export const protocol = z.enum(['TCP', 'UDP', 'SCTP']);
 
@@ -83,14 +83,11 @@ const sessionAffinity = withRules(
 );
 
 const fields = z.object({
-  provider: immutable(
-    objectName.meta({ description: 'The CloudProvider; chosen once.' }),
-    'the provider is chosen once; make another object to move',
-  ),
+  provider: objectName.meta({ description: 'The CloudProvider; recorded when the object is made. Another one moves the load balancer.' }),
   placement: z
     .object({ name: objectName, namespace: namespaceName.optional() })
     .optional()
-    .meta({ description: 'The cloud load balancer that carries this one; absent = the provider’s default.' }),
+    .meta({ description: 'The cloud load balancer that carries this one; absent = the provider’s default. Another one moves it.' }),
   listeners: mapOf(listener, 'name', { min: 1, max: 100, description: 'The ports, at most one for each protocol and port number.' }),
   healthCheck: healthCheck.optional(),
   sourceRanges: setOf(cidr, { max: 200, description: 'Who may connect; absent = everybody.' }).optional(),
@@ -120,11 +117,6 @@ const fields = z.object({
 });
 
 export const cloudLoadBalancerSpec = withRules(fields.meta({ description: 'What is wanted.' }), [
-  {
-    cel: 'has(self.placement) == has(oldSelf.placement) && (!has(self.placement) || self.placement == oldSelf.placement)',
-    message: 'the placement is chosen once; make another object to move',
-    field: 'placement',
-  },
   {
     cel: '[has(self.local), has(self.custom)].filter(x, x).size() == 1',
     holds: (spec) => [spec.local, spec.custom].filter((block) => block !== undefined).length === 1,

@@ -21,7 +21,7 @@ import { LoadBalancerStacks, type StoredLoadBalancer } from './load-balancer-sta
 import { MemberKeeper } from './member-keeper';
 import { ObjectWriter } from './object-writer';
 import { ProviderController } from './provider-controller';
-import { ProviderReconciler, type StoredProvider } from './provider-reconciler';
+import { ProviderReconciler, type ProviderUse, type StoredProvider } from './provider-reconciler';
 import type { CloudRegistry } from './registry';
 import { overlapWarnings } from './route-overlaps';
 import { RouteStacks, type StoredRoute } from './route-stacks';
@@ -179,6 +179,7 @@ export class CloudControllers {
       for (const { name } of this.options.registry.list()) this.providerQueue.add(name);
     });
     const unsubscribeRecords = this.options.stores.stacks.onChange(({ key, previous, current }) => {
+      if (current === undefined) this.providerQueue.add(previous?.spec.provider ?? '');
       if (current === undefined) [this.loadBalancers, this.routes].forEach((controller) => controller.refresh(key));
       else if (releaseOf(current) !== releaseOf(previous)) this.controllerOf(current.spec.kind).look(key);
     });
@@ -279,10 +280,11 @@ export class CloudControllers {
       const rivalries = registry.rivalriesOf(metadata.name);
       return rivalries.length === 0 ? [] : [{ type: WARNING, reason: 'SeveralProviders', message: rivalries.join('; ') }];
     });
-    const use = (provider: string): { nodes: number; loadBalancers: number; routes: number } => ({
+    const use = (provider: string): ProviderUse => ({
       nodes: this.members.targets(provider).length,
       loadBalancers: stores.loadBalancers.list().filter(({ spec }) => spec.provider === provider).length,
       routes: stores.routes.list().filter(({ spec }) => spec.provider === provider).length,
+      stacks: stores.stacks.list().filter(({ spec }) => spec.provider === provider).length,
     });
     const health = (provider: string): ReturnType<InstanceDirectory['problem']> =>
       registry.accounts.refusal(provider) ?? directory.problem(provider);
@@ -323,6 +325,8 @@ export class CloudControllers {
     const options = this.controllerOptions(resource, store, this.queue(resource.plural));
     return new StackController<O>({
       ...options,
+      records: () => this.options.stores.stacks.list(),
+      providerOf: (name) => this.record.providerOf(name),
       kind,
       index,
       registry,

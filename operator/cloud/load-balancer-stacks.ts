@@ -15,7 +15,7 @@ import type { UpdatePolicy } from './plan/approval';
 import { policyProblems } from './policy';
 import type { ConnectedCloud, RegisteredCloud } from './registry';
 import type { Stored } from './stored';
-import type { Knowledge, Settlement, StackKind, StatusFields } from './stack-kind';
+import type { Knowledge, Move, Settlement, StackKind, StatusFields } from './stack-kind';
 import { stackName } from './stack-name';
 import type { Vouchers } from './vouchers';
 
@@ -67,6 +67,20 @@ export class LoadBalancerStacks implements StackKind<StoredLoadBalancer, LoadBal
 
   replacement(accepted: LoadBalancerInput, wanted: LoadBalancerInput, cloud: ConnectedCloud): Replacement | undefined {
     return capability(cloud).replacement?.(accepted, wanted);
+  }
+
+  /** Both load balancers are there for a while: an address can't be on two, and one without targets must not take over from one that has some. */
+  move(from: { input: LoadBalancerInput; cloud?: ConnectedCloud | undefined }, wanted: LoadBalancerInput, cloud: ConnectedCloud): Move {
+    const why = `${moveOf(from.input, wanted)} moves it to another load balancer`;
+    const twice = (wanted.spec.addresses ?? []).find((address) => from.input.spec.addresses?.includes(address));
+    if (twice !== undefined) {
+      const message = `${why}, and ${twice} can't be on both; ask for another address, or make the object anew`;
+      return { why, obstacle: { state: 'Stalled', reason: 'Invalid', message } };
+    }
+    const targets = (of: ConnectedCloud): number => this.members.targets(of.name).length;
+    if (from.cloud === undefined || targets(cloud) > 0 || targets(from.cloud) === 0) return { why };
+    const message = `${why}; that begins when CloudProvider ${cloud.name} has an eligible Node`;
+    return { why, obstacle: { state: 'Reconciling', reason: 'NoTargets', message } };
   }
 
   async syncTargets(stack: string, group: TargetGroup, cloud: ConnectedCloud): Promise<void> {
@@ -140,8 +154,7 @@ export class LoadBalancerStacks implements StackKind<StoredLoadBalancer, LoadBal
       return { clusterID, objectUID, stack, incarnation, address, ports, ingress };
     }
     const { incarnation } = known.state;
-    const stack = this.stackOf(object, known.cloud);
-    return { ...this.identity(object), stack, incarnation, address: addressOf(ingress), ports: status.ports, ingress };
+    return { ...this.identity(object), stack: known.stack, incarnation, address: addressOf(ingress), ports: status.ports, ingress };
   }
 
   serving(object: StoredLoadBalancer, known: Knowledge): boolean {
@@ -185,6 +198,14 @@ function inputOf(object: StoredLoadBalancer): LoadBalancerInput {
   const spec = { ...object.spec };
   delete spec.updatePolicy;
   return { uid, name, namespace: namespace ?? '', ownerUID: annotations?.[SERVICE_UID_ANNOTATION] ?? uid, spec };
+}
+
+/** The change that asks for another stack. */
+function moveOf({ namespace, spec: before }: LoadBalancerInput, { spec: after }: LoadBalancerInput): string {
+  if (before.provider !== after.provider) return `the change of spec.provider from ${before.provider} to ${after.provider}`;
+  const named = ({ placement }: CloudLoadBalancerSpec): string =>
+    placement === undefined ? 'none' : `${placement.namespace ?? namespace}/${placement.name}`;
+  return `the change of spec.placement from ${named(before)} to ${named(after)}`;
 }
 
 function addressOf([first]: Ingress[]): string | undefined {

@@ -31,6 +31,8 @@ export class MemberReports<O extends Member> {
   private readonly written = new Set<string>();
   /** What the passes that run know of their stacks. */
   private readonly knowledge = new Map<string, Knowledge>();
+  /** The same of other stacks that have some of the members, by stack and UID. */
+  private readonly origins = new Map<string, Map<string, Knowledge>>();
 
   constructor(private readonly options: MemberReportsOptions<O>) {}
 
@@ -39,9 +41,24 @@ export class MemberReports<O extends Member> {
     this.knowledge.set(stack, knowledge);
   }
 
+  /** Another stack has the newest of a member, and is what its status speaks of. */
+  knowOrigin(stack: string, uid: string, origin: Knowledge): void {
+    this.origins.set(stack, (this.origins.get(stack) ?? new Map<string, Knowledge>()).set(uid, origin));
+  }
+
+  /** From now on the member is what its own stack has. */
+  arrived(stack: string, uid: string): void {
+    this.origins.get(stack)?.delete(uid);
+  }
+
+  isElsewhere(stack: string, uid: string): boolean {
+    return this.origins.get(stack)?.has(uid) === true;
+  }
+
   /** The pass is over. */
   forget(stack: string): void {
     this.knowledge.delete(stack);
+    this.origins.delete(stack);
   }
 
   isFailing(stack: string): boolean {
@@ -58,11 +75,11 @@ export class MemberReports<O extends Member> {
 
   /** The part of its status that stays true whatever happens now. */
   kept(stack: string, object: O): StatusFields {
-    return this.options.kind.keptFields(object, this.knowledge.get(stack) ?? {});
+    return this.options.kind.keptFields(object, this.known(stack, object));
   }
 
   serving(stack: string, object: O): boolean {
-    return this.options.kind.serving(object, this.knowledge.get(stack) ?? {});
+    return this.options.kind.serving(object, this.known(stack, object));
   }
 
   /** Writes the status where the cache shows another one, or may be behind a write of this pass. */
@@ -112,6 +129,10 @@ export class MemberReports<O extends Member> {
     const said = object.status?.conditions?.find(({ type }) => type === 'Stalled')?.message ?? '';
     const text = withoutNextTry(message);
     if (withoutNextTry(said) !== text) this.options.events.event(object, 'Warning', reason, text);
+  }
+
+  private known(stack: string, { metadata }: O): Knowledge {
+    return this.origins.get(stack)?.get(metadata.uid) ?? this.knowledge.get(stack) ?? {};
   }
 
   private complain(object: O, thrown: unknown): void {

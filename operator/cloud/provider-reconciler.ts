@@ -15,6 +15,8 @@ export interface ProviderUse {
   nodes: number;
   loadBalancers: number;
   routes: number;
+  /** Also those that only have what has moved to another provider, or vanished. */
+  stacks: number;
 }
 
 export interface ProviderReconcilerOptions {
@@ -42,7 +44,7 @@ export class ProviderReconciler {
     this.seen.add(name);
     const use = this.options.use(name);
     if (object.metadata.deletionTimestamp !== undefined) this.options.registry.retire(name);
-    if (object.metadata.deletionTimestamp !== undefined && use.loadBalancers + use.routes === 0) {
+    if (object.metadata.deletionTimestamp !== undefined && use.loadBalancers + use.routes + use.stacks === 0) {
       await this.options.writer.removeFinalizer(object);
       return;
     }
@@ -71,7 +73,7 @@ export class ProviderReconciler {
 
 function verdictOn(object: StoredProvider, use: ProviderUse, problem: OperatorError | undefined): Verdict {
   if (object.metadata.deletionTimestamp !== undefined) {
-    const message = `${use.loadBalancers} load balancers and ${use.routes} routes still use it; it goes when they are gone`;
+    const message = `${use.loadBalancers} load balancers, ${use.routes} routes and ${use.stacks} stacks still use it; it goes when they are gone`;
     return { state: 'Reconciling', reason: 'InUse', message };
   }
   if (problem instanceof CredentialsRefused) return verdictOfError(problem, false, { nextTryAt: problem.nextTryAt, exhausted: false });

@@ -109,7 +109,7 @@ export class CloudRegistry {
       throw new OperatorError('Invalid', `there is no CloudProvider "${name}"`, {
         reason: 'ProviderNotFound',
         field: 'spec.provider',
-        remedy: `Create it, or make the object anew with another one; known are ${this.names()}.`,
+        remedy: `Create it, or name another one; known are ${this.names()}.`,
       });
     }
     if (entry.cloud === undefined) throw entry.problem ?? new OperatorError('Transient', `CloudProvider "${name}" is not connected yet`);

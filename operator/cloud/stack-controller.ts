@@ -10,6 +10,7 @@ import type { CloudRegistry } from './registry';
 import type { StackIndex } from './stack-index';
 import type { Member, StackKind } from './stack-kind';
 import type { StackReconciler } from './stack-reconciler';
+import type { StoredStack } from './stack-record';
 import type { StackRetries } from './stack-retries';
 
 export interface StackControllerOptions<O extends Member> extends KindControllerOptions<O> {
@@ -20,6 +21,9 @@ export interface StackControllerOptions<O extends Member> extends KindController
   retries: StackRetries;
   writer: ObjectWriter;
   events: EventRecorder;
+  /** The stacks' records: what each carried when it was last written. */
+  records: () => readonly StoredStack[];
+  providerOf: (stack: string) => string | undefined;
   /** Keyed by stack: one pass over a stack at a time. */
   stacks: WorkQueue;
 }
@@ -41,11 +45,11 @@ export class StackController<O extends Member> extends KindController<O> {
     super(own);
   }
 
-  /** Stacks of a provider that have members. */
+  /** Stacks of a provider that have members, or something of those that are moving to another stack. */
   stacksOf(provider: string): string[] {
-    return this.own.index
-      .stacks()
-      .filter((stack) => this.own.index.keys(stack).some((key) => this.own.store.get(key)?.spec.provider === provider));
+    const { index, store, providerOf } = this.own;
+    const own = (stack: string): string | undefined => store.get(index.keys(stack)[0] ?? '')?.spec.provider;
+    return index.stacks().filter((stack) => (own(stack) ?? providerOf(stack)) === provider);
   }
 
   /** Looks at every stack of a provider again: its Nodes have changed. That is no reason to try what waits for a person. */
@@ -63,7 +67,7 @@ export class StackController<O extends Member> extends KindController<O> {
 
   /** Looks at one stack again, where it is one of ours with members. */
   refresh(stack: string): void {
-    if (this.own.index.keys(stack).length > 0) this.own.stacks.add(stack);
+    if (this.own.index.has(stack)) this.own.stacks.add(stack);
   }
 
   /** Looks at one object's stack again: something that the object refers to has changed. */
@@ -90,6 +94,10 @@ export class StackController<O extends Member> extends KindController<O> {
 
   protected override async init(): Promise<void> {
     await super.init();
+    this.own
+      .records()
+      .filter(({ spec }) => spec.kind === this.own.kind.kind)
+      .forEach(({ metadata, status }) => status?.members?.forEach((key) => this.own.index.remember(key, metadata.name)));
     this.own.store.list().forEach((object) => this.assign(keyOf(object.metadata)));
     this.forgetProviders = this.own.registry.onChange((provider) => this.onProvider(provider));
     this.work = this.own.stacks.run(this.own.workers, (stack) => this.pass(stack), this.closing.signal);
@@ -153,7 +161,7 @@ export class StackController<O extends Member> extends KindController<O> {
   /** While its provider is not connected, an object stays in the stack where it was. */
   private assign(key: ObjectKey): string[] {
     const object = this.own.store.get(key);
-    if (object === undefined) return this.own.index.assign(key, undefined);
+    if (object === undefined) return this.own.index.forget(key);
     const stack = this.own.kind.stackOf(object, this.own.registry.get(object.spec.provider));
     return this.own.index.assign(key, stack ?? this.own.index.stackOf(key));
   }

@@ -39,6 +39,8 @@ export interface StackKind<O extends Member, I extends MemberInput = MemberInput
   updatePolicy?(object: O): UpdatePolicy | undefined;
   /** What a change replaces that can't be changed in place; absent = never anything. */
   replacement?(accepted: I, wanted: I, cloud: ConnectedCloud): Replacement | undefined;
+  /** What is said of a member that another stack has and that asks for this one; absent = it can't move. */
+  move?(from: { input: I; cloud?: ConnectedCloud | undefined }, wanted: I, cloud: ConnectedCloud): Move;
   /** Brings the targets of one group up to date while an update that needs them runs. */
   syncTargets?(stack: string, group: TargetGroup, cloud: ConnectedCloud): Promise<void>;
   /** What only one member of a stack can have, in words. */
@@ -59,8 +61,17 @@ export interface StackKind<O extends Member, I extends MemberInput = MemberInput
   serving(object: O, known: Knowledge): boolean;
 }
 
+/** A member that goes from one stack to another. */
+export interface Move {
+  /** The change that moves it: the beginning of a sentence. */
+  why: string;
+  /** Why it must stay where it is for now. */
+  obstacle?: Verdict | undefined;
+}
+
 /** What is known of a stack without asking the cloud: its stored state is believed, a status is not. */
 export interface Knowledge {
+  stack?: string;
   /** Absent while the provider is not connected. */
   cloud?: ConnectedCloud | undefined;
   /** Absent while the stack was never updated. */

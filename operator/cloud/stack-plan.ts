@@ -1,5 +1,5 @@
 import { ANNOTATIONS } from '../../crds';
-import type { Problem } from '../../providers/provider';
+import type { Problem, Replacement } from '../../providers/provider';
 import type { OperatorError } from '../base/errors';
 import { canonicalJson } from '../base/json';
 import { sentence, verdictOfError, type Verdict } from './conditions';
@@ -24,6 +24,10 @@ export interface MemberFacts<O> {
   held?: { error: OperatorError; retry?: PlannedRetry } | undefined;
   /** Why its spec must wait for something that comes by itself. */
   waiting?: Verdict | undefined;
+  /** What its spec would replace. */
+  replacement?: Replacement | undefined;
+  /** What serves is another stack's. */
+  moving?: boolean;
 }
 
 /** Accepted inputs by UID. */
@@ -35,11 +39,13 @@ export interface StackFacts<O> {
   known: boolean;
   /** Kept with the state; undefined where the state does not say (it is new, lost, or of an older version). */
   accepted: AcceptedInputs | undefined;
-  /** Of these UIDs there are objects, but no members: they are not assigned to a stack at the moment. */
+  /** Of these UIDs there are objects, but no members: they are in no stack at the moment, or another one is about to take them over. */
   elsewhere: ReadonlySet<string>;
+  /** Of these UIDs nothing is needed here any more: another stack has them, or they are being deleted there. */
+  departing: ReadonlySet<string>;
   /** A person has released the missing member with this UID. */
   released: (uid: string) => boolean;
-  /** A person has released the whole stack. */
+  /** A person has released the whole stack, or nobody needs what there is. */
   abandoned: boolean;
   /** CloudProvider.spec.freeze. */
   frozen: boolean;
@@ -58,6 +64,8 @@ export interface Part<O> {
   /** What the member goes on with where its candidate can't be tried, or fails. */
   accepted?: MemberInput;
   verdict?: Verdict;
+  /** What the candidate replaces. */
+  replacement?: Replacement;
 }
 
 export type StackPlan<O> =
@@ -73,8 +81,10 @@ export type StackPlan<O> =
       leaving: O[];
       /** Vanished without a deletion: they go on with their accepted inputs until a person releases them. */
       missing: MemberInput[];
-      /** The same, of those that only aren't assigned to the stack at the moment. */
+      /** The same, of those that have an object which is not a member, or not any more. */
       elsewhere: MemberInput[];
+      /** They go, since another stack has them. */
+      departing: MemberInput[];
       /** Somebody waits for what another member has. */
       conflicts: boolean;
     }
@@ -83,10 +93,12 @@ export type StackPlan<O> =
 /** What to do about a stack. Pure; the levers in the order of the design (section 4, Levers). */
 export function planStack<O>(facts: StackFacts<O>): StackPlan<O> {
   const { members } = facts;
-  const { missing, elsewhere } = withoutMember(facts);
-  if (members.length === 0) return planEmpty(facts, [...missing, ...elsewhere]);
+  const { missing, elsewhere, departing } = withoutMember(facts);
+  const asked = members.length + elsewhere.length + (missing.length > 0 ? departing.length : 0) > 0;
+  if (!facts.known && !asked) return { kind: 'Forget' };
   if (facts.frozen) return hold(members, (member) => stalledBy(member) ?? frozen(facts.provider, member, facts.accepted));
-  if (members.every((member) => member.paused)) return hold(members, (member) => paused(member, facts.accepted));
+  if (!asked) return planEmpty(facts, missing);
+  if (members.length > 0 && members.every((member) => member.paused)) return hold(members, (member) => paused(member, facts.accepted));
   const leaving = members.filter(isLeaving).map((member) => member.object);
   const staying = members.filter((member) => !isLeaving(member));
   if (staying.length + missing.length + elsewhere.length === 0) return { kind: 'Destroy', leaving };
@@ -95,37 +107,41 @@ export function planStack<O>(facts: StackFacts<O>): StackPlan<O> {
   const parts = staying.map((member) => partOf(member, facts.accepted?.[member.input.uid], verdicts.get(member)));
   if (parts.some(isUnknown(staying))) return hold(members, (member) => verdicts.get(member) ?? STACK_HELD);
   const rendered = parts.filter(({ candidate, accepted }) => candidate ?? accepted).length + missing.length + elsewhere.length;
-  if (rendered + leaving.length === 0) return hold(members, (member) => verdicts.get(member) ?? STACK_HELD);
-  return { kind: 'Update', parts, leaving, missing, elsewhere, conflicts: conflicts.size > 0 };
+  if (rendered + leaving.length + departing.length === 0) return hold(members, (member) => verdicts.get(member) ?? STACK_HELD);
+  return { kind: 'Update', parts, leaving, missing, elsewhere, departing, conflicts: conflicts.size > 0 };
 }
 
 /** Nobody asks for the stack. */
-function planEmpty<O>({ known, accepted, abandoned }: StackFacts<O>, left: MemberInput[]): StackPlan<O> {
-  if (!known) return { kind: 'Forget' };
+function planEmpty<O>({ accepted, abandoned }: StackFacts<O>, left: MemberInput[]): StackPlan<O> {
   return abandoned || (accepted !== undefined && left.length === 0) ? { kind: 'Destroy', leaving: [] } : { kind: 'Keep', missing: left };
 }
 
 /** Accepted inputs whose object is not a member, without those that a person has released. */
-function withoutMember<O>({ members, accepted = {}, elsewhere, released }: StackFacts<O>): {
+function withoutMember<O>({ members, accepted = {}, elsewhere, departing, released }: StackFacts<O>): {
   missing: MemberInput[];
   elsewhere: MemberInput[];
+  departing: MemberInput[];
 } {
   const present = new Set(members.map(({ input }) => input.uid));
   const absent = Object.values(accepted).filter(({ uid }) => !present.has(uid));
   return {
-    missing: absent.filter(({ uid }) => !elsewhere.has(uid) && !released(uid)),
+    missing: absent.filter(({ uid }) => !elsewhere.has(uid) && !departing.has(uid) && !released(uid)),
     elsewhere: absent.filter(({ uid }) => elsewhere.has(uid)),
+    departing: absent.filter(({ uid }) => departing.has(uid)),
   };
 }
 
-function partOf<O>({ object, input }: MemberFacts<O>, accepted: MemberInput | undefined, verdict: Verdict | undefined): Part<O> {
+function partOf<O>(member: MemberFacts<O>, accepted: MemberInput | undefined, verdict: Verdict | undefined): Part<O> {
+  const { object, input, replacement } = member;
   const fallback = accepted === undefined ? {} : { accepted };
-  return verdict === undefined ? { object, candidate: input, ...fallback } : { object, verdict, ...fallback };
+  if (verdict !== undefined) return { object, verdict, ...fallback };
+  return { object, candidate: input, ...fallback, ...(replacement === undefined ? {} : { replacement }) };
 }
 
 /** It is in the cloud, but with which input is not known: leaving it out of an update would delete it. */
 function isUnknown<O>(staying: readonly MemberFacts<O>[]): (part: Part<O>, index: number) => boolean {
-  return ({ candidate, accepted }, index) => candidate === undefined && accepted === undefined && staying[index]?.serving === true;
+  return ({ candidate, accepted }, index) =>
+    candidate === undefined && accepted === undefined && staying[index]?.serving === true && staying[index].moving !== true;
 }
 
 /** Why a member's spec can't be tried now. */

@@ -12,14 +12,16 @@ import { CandidateHolds } from './candidate-holds';
 import { FoundDrift } from './found-drift';
 import { isolate, type TrialResult } from './isolate';
 import { keyOfInput, type MemberInput } from './member-input';
+import { nextOf, type Before } from './next-input';
 import { MemberReports, type Failure } from './member-reports';
 import type { ObjectWriter } from './object-writer';
 import type { CloudRegistry, ConnectedCloud } from './registry';
 import type { StackIndex } from './stack-index';
-import type { Member, Settlement, StackKind } from './stack-kind';
+import type { Member, Settlement, StackKind, StatusFields } from './stack-kind';
 import { inputOfPart, inputsOf, suspectsOf, type UpdatePlan } from './stack-parts';
 import { planStack, type AcceptedInputs, type MemberFacts, type Part, type StackFacts, type StackPlan } from './stack-plan';
-import { nextInput, replacing, retirementIn } from './plan/generation';
+import { replacing, retirementIn, type GenerationalInput } from './plan/generation';
+import { StackMoves, type Whereabouts } from './stack-moves';
 import { StackRuns, type Ran } from './stack-runs';
 import { StackApprovals } from './plan/stack-approvals';
 import type { RetryPlan } from './retry-delay';
@@ -50,6 +52,8 @@ export interface StackReconcilerOptions<O extends Member> {
   logger: Logger;
 }
 
+type Settled = { fields: StatusFields; verdict: Verdict } | undefined;
+
 interface Known {
   cloud: ConnectedCloud | undefined;
   state: StackState | undefined;
@@ -62,6 +66,7 @@ export class StackReconciler<O extends Member> {
   private readonly holds: CandidateHolds;
   private readonly approvals: StackApprovals<O>;
   private readonly runs: StackRuns<O>;
+  private readonly moves: StackMoves<O>;
   /** Failures that concern some of a stack's members only. */
   private readonly concerned = new WeakMap<OperatorError, O[]>();
 
@@ -71,6 +76,7 @@ export class StackReconciler<O extends Member> {
     this.holds = new CandidateHolds(options.clock, options.retryPlan);
     this.approvals = new StackApprovals(options);
     this.runs = new StackRuns(options, this.reports);
+    this.moves = new StackMoves(options);
   }
 
   /** The next pass over the stack heals what was found. */
@@ -90,8 +96,10 @@ export class StackReconciler<O extends Member> {
     try {
       const cloud = this.cloudOf(provider, members.length > 0);
       const state = await this.options.updates.state(stack);
-      this.reports.know(stack, { cloud, state });
-      await this.act(stack, planStack(this.facts(stack, members, cloud, state)), { cloud, state });
+      this.reports.know(stack, { stack, cloud, state });
+      const whereabouts = await this.moves.gather(stack, members, state);
+      whereabouts.origins.forEach(({ knowledge }, uid) => this.reports.knowOrigin(stack, uid, knowledge));
+      await this.act(stack, planStack(this.facts(stack, members, { cloud, state }, whereabouts)), { cloud, state });
       this.reports.passed(stack);
       this.options.retries.forget(stack);
     } catch (thrown) {
@@ -156,7 +164,7 @@ export class StackReconciler<O extends Member> {
     let engine = false;
     const trial = await isolate<Part<O>, UpdateResult>({
       suspects: suspectsOf(plan),
-      restorable: inputsOf(plan, []).length + plan.leaving.length > 0,
+      restorable: inputsOf(plan, []).length + plan.leaving.length + plan.departing.length > 0 || this.takesOver(stack, plan),
       attempt: async (chosen) => {
         const ran = await this.attempt(stack, plan, chosen, { cloud, approved });
         engine ||= ran.engine;
@@ -168,9 +176,7 @@ export class StackReconciler<O extends Member> {
       },
     });
     this.drift.healed(stack);
-    for (const object of plan.leaving) await this.options.writer.removeFinalizer(object);
-    const left = plan.leaving.length > 0;
-    if (left) plan.parts.forEach(({ object }) => this.holds.release(object.metadata.uid));
+    const left = await this.letGoOf(plan);
     await this.settle(plan, trial, { stack, cloud, result: trial.result });
     // What was given up now may be what others wait for, and the plans of those that wait for approval are of before.
     if (((plan.conflicts || waiting.length > 0) && engine) || left || approved !== undefined) this.options.again(stack, 0);
@@ -204,7 +210,7 @@ export class StackReconciler<O extends Member> {
   /** After the update: targets, statuses, and what waits now. @throws OperatorError the first failure; the others' statuses are right by then */
   private async settle(plan: UpdatePlan<O>, { failed }: TrialResult<Part<O>, unknown>, settlement: Settlement): Promise<void> {
     const { stack, cloud, result } = settlement;
-    this.reports.know(stack, { cloud, state: result });
+    this.reports.know(stack, { stack, cloud, state: result });
     const failures: { object: O; error: OperatorError }[] = [];
     const attempted = async (object: O, work: Promise<void>): Promise<void> => {
       await work.catch((thrown: unknown) => failures.push({ object, error: toOperatorError(thrown) }));
@@ -228,8 +234,30 @@ export class StackReconciler<O extends Member> {
     throw first.error;
   }
 
-  /** Has the stack looked at again when the old generation of a replacement may go. */
+  /** True when nothing is lost by going back to what the stack had before its candidates: another one still has them. */
+  private takesOver(stack: string, plan: UpdatePlan<O>): boolean {
+    return plan.parts.every(({ object }) => this.reports.isElsewhere(stack, object.metadata.uid));
+  }
+
+  /** Ends what the update has taken out of the stack: what they had may be what those wait for that are held. @returns true when that was something */
+  private async letGoOf({ parts, leaving, departing }: UpdatePlan<O>): Promise<boolean> {
+    for (const object of leaving) await this.letGo(object);
+    const left = leaving.length + departing.length > 0;
+    if (left) parts.forEach(({ object }) => this.holds.release(object.metadata.uid));
+    return left;
+  }
+
+  /** An object that other stacks may still have keeps its finalizer until they don't. */
+  private async letGo(object: O): Promise<void> {
+    const formers = this.options.index.formersOf(keyOf(object.metadata));
+    if (formers.length === 0) await this.options.writer.removeFinalizer(object);
+    else formers.forEach((stack) => this.options.again(stack, 0));
+  }
+
+  /** Has the stack looked at again when the old generation of a replacement may go, and those that had its members before at once. */
   private retireLater(plan: UpdatePlan<O>, { stack, cloud }: Settlement): void {
+    const moved = plan.parts.flatMap(({ candidate }) => (candidate as GenerationalInput | undefined)?.movedFrom ?? []);
+    moved.filter(({ until }) => until === undefined).forEach((from) => this.options.again(from.stack, 0));
     const delays = inputsOf(plan, plan.parts).flatMap(
       (input) => retirementIn(input, this.options.clock.now(), parseDuration(cloud.spec.retireAfter)) ?? [],
     );
@@ -240,12 +268,20 @@ export class StackReconciler<O extends Member> {
     const { object, candidate } = part;
     const { stack } = settlement;
     const input = inputOfPart(part, failure === undefined);
-    const settled = input === undefined ? undefined : await this.options.kind.settle(settlement, object, input);
+    if (candidate !== undefined && failure === undefined) this.reports.arrived(stack, object.metadata.uid);
+    const settled = input === undefined ? undefined : await this.settleInput(settlement, object, input);
     if (failure !== undefined) return this.hold(stack, part, failure);
     if (candidate !== undefined) this.holds.clear(object.metadata.uid);
     const verdict = part.verdict ?? this.withDrift(stack, settled?.verdict);
     if (verdict !== undefined)
       await this.reports.report(object, settled?.fields ?? { ...this.reports.kept(stack, object), stack }, verdict);
+  }
+
+  /** What the stack has of a member that another one has a newer generation of is kept, but not what the status speaks of. */
+  private async settleInput(settlement: Settlement, object: O, input: MemberInput): Promise<Settled> {
+    if (!this.reports.isElsewhere(settlement.stack, object.metadata.uid)) return this.options.kind.settle(settlement, object, input);
+    await this.options.kind.keep(settlement, input);
+    return undefined;
   }
 
   private withDrift(stack: string, verdict: Verdict | undefined): Verdict | undefined {
@@ -270,7 +306,8 @@ export class StackReconciler<O extends Member> {
     const known = (await this.options.updates.state(stack)) !== undefined;
     const all = { members: made.map(({ metadata }) => keyOf(metadata)), objects: made, force: true };
     if (made.length > 0 || known) await this.runs.run(stack, all, cloud);
-    for (const object of made) await this.options.writer.removeFinalizer(object);
+    for (const object of made) await this.letGo(object);
+    if (this.options.index.formersIn(stack).length > 0) this.options.again(stack, 0);
     this.approvals.forget(stack);
     await this.options.record.removed(stack);
   }
@@ -281,23 +318,27 @@ export class StackReconciler<O extends Member> {
     if (provider === undefined) return;
     // Stopped by ourselves, at the end of the process or of the lease: whoever goes on says how it went.
     if (error.code !== 'Canceled') await this.reports.fail(stack, this.concerned.get(error) ?? members, { error, retry });
-    const names = members.map((object) => keyOf(object.metadata));
+    const names = [...members.map((object) => keyOf(object.metadata)), ...this.options.index.formersIn(stack)].sort();
     if (this.options.registry.get(provider)?.cloud !== undefined) {
       this.options.record.failed(stack, this.runs.specOf(provider), names, error);
     }
   }
 
-  private facts(stack: string, members: O[], cloud: ConnectedCloud | undefined, state: StackState | undefined): StackFacts<O> {
+  private facts(stack: string, members: O[], { cloud, state }: Known, whereabouts: Whereabouts): StackFacts<O> {
     const { kind, record } = this.options;
+    const { origins, elsewhere, departing } = whereabouts;
     const accepted = state?.accepted as unknown as AcceptedInputs | undefined;
     const released = record.released(stack);
     return {
-      members: members.map((object) => this.memberFacts(stack, object, cloud, accepted?.[object.metadata.uid])),
+      members: members.map((object) =>
+        this.memberFacts(stack, object, cloud, { accepted: accepted?.[object.metadata.uid], origin: origins.get(object.metadata.uid) }),
+      ),
       known: state !== undefined,
       accepted,
-      elsewhere: this.elsewhere(members, Object.keys(accepted ?? {})),
+      elsewhere,
+      departing,
       released: (uid) => released.has(uid),
-      abandoned: state !== undefined && released.has(state.incarnation),
+      abandoned: whereabouts.abandoned || (state !== undefined && released.has(state.incarnation)),
       frozen: cloud?.spec.freeze === true,
       provider: cloud?.name ?? '',
       claims: (input) => kind.claims(input),
@@ -305,33 +346,23 @@ export class StackReconciler<O extends Member> {
     };
   }
 
-  private memberFacts(stack: string, object: O, cloud: ConnectedCloud | undefined, accepted: MemberInput | undefined): MemberFacts<O> {
+  private memberFacts(stack: string, object: O, cloud: ConnectedCloud | undefined, before: Before): MemberFacts<O> {
     const { uid, creationTimestamp, deletionTimestamp, annotations } = object.metadata;
     const { kind, clock } = this.options;
-    const { input, waitsUntil } = nextInput(accepted, kind.inputOf(object), {
-      now: clock.now(),
-      replacement: (before, wanted) => (cloud === undefined ? undefined : kind.replacement?.(before, wanted, cloud)),
-    });
+    const { input, waitsUntil, replacement, obstacle } = nextOf(kind, object, cloud, { ...before, now: clock.now() });
     return {
       object,
       input,
       createdAt: creationTimestamp,
       deleting: deletionTimestamp !== undefined,
       paused: annotations?.[ANNOTATIONS.pause] !== undefined,
-      problems: cloud === undefined ? [] : this.options.kind.problems(object, cloud),
+      problems: cloud === undefined ? [] : kind.problems(object, cloud),
       serving: this.reports.serving(stack, object),
       held: this.holds.of(uid, versionOf(input, object)),
-      waiting: kind.waiting?.(object) ?? (waitsUntil === undefined ? undefined : replacing(waitsUntil)),
+      waiting: kind.waiting?.(object) ?? (waitsUntil === undefined ? obstacle : replacing(waitsUntil)),
+      replacement,
+      moving: before.origin !== undefined,
     };
-  }
-
-  /** Of the accepted inputs' UIDs those that have an object which is no member now. */
-  private elsewhere(members: O[], accepted: string[]): Set<string> {
-    const present = new Set(members.map(({ metadata }) => metadata.uid));
-    const absent = new Set(accepted.filter((uid) => !present.has(uid)));
-    if (absent.size === 0) return absent;
-    const uids = this.options.store.list().map(({ metadata }) => metadata.uid);
-    return new Set(uids.filter((uid) => absent.has(uid)));
   }
 
   private hasFailed({ object, candidate }: Part<O>): boolean {

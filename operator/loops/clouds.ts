@@ -2,7 +2,7 @@ import type { JsonObject } from '../base/json';
 
 /** What the loops know of the clouds; injected, implemented in operator/cloud/. All answers come from memory, none makes a cloud call. */
 export interface Clouds {
-  /** Which CloudProvider takes a Service (design: The provider is chosen once). */
+  /** Which CloudProvider takes a Service (design: The provider is chosen once, and recorded). */
   forService(service: ServiceClaim): ServiceChoice;
   /** Which CloudProvider owns a Node by providerID or selector; undefined when only a bulk listing can tell. */
   forNode(node: NodeClaim): string | undefined;

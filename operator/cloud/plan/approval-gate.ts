@@ -61,7 +61,11 @@ export class ApprovalGate<O extends Member> {
       return held === undefined ? part : without(part, held.verdict);
     });
     const left = { ...plan, parts };
-    return { plan: left, run: suspectsOf(left).length + plan.leaving.length > 0, waiting: waiting.flatMap((one) => one.plan ?? []) };
+    return {
+      plan: left,
+      run: suspectsOf(left).length + plan.leaving.length + plan.departing.length > 0,
+      waiting: waiting.flatMap((one) => one.plan ?? []),
+    };
   }
 
   /** Everybody else stays as it is meanwhile, so that what is done is what was approved. */

@@ -8,6 +8,14 @@ export interface GenerationalInput extends MemberInput {
   generation?: number;
   /** The generation before, which stays beside this one until then (RFC 3339; absent = the replacement has not succeeded yet). */
   retiring?: { input: GenerationalInput; until?: string };
+  /** The stack that has the generation before, until then (absent = the move has not succeeded yet); kept as a mark when that is over. */
+  movedFrom?: { stack: string; until?: string };
+}
+
+/** What a stack has of a member. */
+export interface Holding {
+  stack: string;
+  input: GenerationalInput;
 }
 
 export interface Generations {
@@ -33,21 +41,43 @@ export interface NextInput {
  */
 export function nextInput(accepted: GenerationalInput | undefined, wanted: GenerationalInput, generations: Generations): NextInput {
   if (accepted === undefined) return { input: wanted };
-  const { generation, retiring, ...bare } = accepted;
+  const { generation, retiring, movedFrom, ...bare } = accepted;
+  const moved = movedFrom === undefined ? {} : { movedFrom };
+  const numbered = generation === undefined ? {} : { generation };
   const kept = retiring !== undefined && !isOver(retiring.until, generations.now) ? retiring : undefined;
-  const same = { ...wanted, ...(generation === undefined ? {} : { generation }), ...(kept === undefined ? {} : { retiring: kept }) };
+  const same = { ...wanted, ...numbered, ...moved, ...(kept === undefined ? {} : { retiring: kept }) };
   const replacement = generations.replacement(accepted, same);
   if (replacement === undefined) return { input: same };
   if (kept !== undefined) return { input: same, waitsUntil: kept.until ?? '' };
   if (replacement.gap) return { input: same, replacement };
-  const old = { ...bare, ...(generation === undefined ? {} : { generation }) };
-  return { input: { ...wanted, generation: (generation ?? 0) + 1, retiring: { input: old } }, replacement };
+  const retired = { retiring: { input: { ...bare, ...numbered } } };
+  return { input: { ...wanted, ...moved, generation: generationOf(accepted) + 1, ...retired }, replacement };
+}
+
+/**
+ * The same for a member that another stack has: the new generation is made here, the old one stays there. Pure.
+ * @param why the change moves it
+ */
+export function movedInput(origin: Holding, wanted: GenerationalInput, { why, now }: { why: string; now: number }): NextInput {
+  const input = { ...wanted, generation: generationOf(origin.input) + 1, movedFrom: { stack: origin.stack } };
+  const until = origin.input.movedFrom?.until;
+  if (until !== undefined && !isOver(until, now)) return { input, waitsUntil: until };
+  return { input, replacement: { why, gap: false } };
+}
+
+/** The number of a generation: the first is 0, none at all −1. Pure. */
+export function generationOf(input: GenerationalInput | undefined): number {
+  return input === undefined ? -1 : (input.generation ?? 0);
 }
 
 /** The input with the time at which the old generation goes, once the new one is in the cloud. Pure. @param until RFC 3339 */
 export function stamped<I extends MemberInput>(input: I, until: string): I {
-  const { retiring } = input as GenerationalInput;
-  return retiring === undefined || retiring.until !== undefined ? input : { ...input, retiring: { ...retiring, until } };
+  const { retiring, movedFrom } = input as GenerationalInput;
+  return {
+    ...input,
+    ...(retiring !== undefined && { retiring: { until, ...retiring } }),
+    ...(movedFrom !== undefined && { movedFrom: { until, ...movedFrom } }),
+  };
 }
 
 /** In how many milliseconds the old generation of an input goes; undefined = there is none. Pure. @param delayMs of a replacement that was just made */
@@ -69,6 +99,7 @@ export function onlyRetires(accepted: MemberInput, candidate: MemberInput, equal
   return retiring !== undefined && equal(left, candidate);
 }
 
-function isOver(until: string | undefined, now: number): boolean {
+/** True when a time (RFC 3339) has come; false where none is set. Pure. */
+export function isOver(until: string | undefined, now: number): boolean {
   return until !== undefined && Date.parse(until) <= now;
 }

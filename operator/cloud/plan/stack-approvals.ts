@@ -5,7 +5,6 @@ import type { MemberInput } from '../member-input';
 import type { ConnectedCloud } from '../registry';
 import type { Member, StackKind } from '../stack-kind';
 import { inputsOf, type UpdatePlan } from '../stack-parts';
-import type { Part } from '../stack-plan';
 import { whyApproval } from './approval';
 import { ApprovalGate, type Gated } from './approval-gate';
 import { PlanCache } from './plan-cache';
@@ -48,8 +47,7 @@ export class StackApprovals<O extends Member> {
       stack,
       plan,
       serving: (object) => pass.serving(object),
-      why: (part) =>
-        whyApproval({ part, pending, policy: kind.updatePolicy?.(part.object), replacement: this.replacement(part, pass.cloud) }),
+      why: (part) => whyApproval({ part, pending, policy: kind.updatePolicy?.(part.object), replacement: part.replacement }),
       preview: (inputs) => {
         const update = pass.updateOf(inputs);
         return this.cache.plan(stack, state, updateHash(update), () => updates.preview(update, hooks));
@@ -61,14 +59,10 @@ export class StackApprovals<O extends Member> {
   forget(stack: string): void {
     this.cache.forget(stack);
   }
-
-  private replacement({ candidate, accepted }: Part<O>, cloud: ConnectedCloud): ReturnType<NonNullable<StackKind<O>['replacement']>> {
-    return candidate === undefined || accepted === undefined ? undefined : this.options.kind.replacement?.(accepted, candidate, cloud);
-  }
 }
 
 /** True when an update would run with what was accepted already. */
 function isPending<O>({ plan, state, drifted, updateOf }: ApprovalPass<O>): boolean {
-  if (state === undefined || plan.leaving.length > 0) return false;
+  if (state === undefined || plan.leaving.length + plan.departing.length > 0) return false;
   return drifted || state.open || updateHash(updateOf(inputsOf(plan, []))) !== state.inputsHash;
 }

@@ -1,7 +1,7 @@
 import { ANNOTATIONS } from '../../../crds';
 import { toOperatorError } from '../../base/errors';
 import type { Service } from '../../kube/object';
-import type { Clouds, ServiceChoice } from '../clouds';
+import type { Clouds } from '../clouds';
 import type { StoredCloudLoadBalancer } from '../kinds';
 import { compile, type WantedSpec } from './compile';
 import type { Problem } from './problem';
@@ -15,31 +15,22 @@ export type Claim =
   | { kind: 'Wanted'; spec: WantedSpec; warnings: Problem[] };
 
 /**
- * Chooses the CloudProvider and compiles. The provider is chosen once: that of an existing CloudLoadBalancer stays, whatever the default
- * is now; another one asked for by class or annotation is reported and not followed (design: Stacks).
+ * Chooses the CloudProvider and compiles. The provider is recorded once: that of an existing CloudLoadBalancer stays, whatever the default is now;
+ * another one that class or annotation ask for is followed, once it can be (design: Stacks).
  */
 export function claimOf(service: Service, existing: StoredCloudLoadBalancer | undefined, clouds: Clouds): Claim {
   const { loadBalancerClass } = service.spec;
   const annotations = service.metadata.annotations ?? {};
   const choice = clouds.forService({ annotations, ...(loadBalancerClass === undefined ? {} : { loadBalancerClass }) });
   if (choice.kind === 'Foreign') return choice;
-  if (existing !== undefined) {
-    const { provider } = existing.spec;
-    return movingProblem(service, provider, choice) ?? compileFor(service, provider, clouds);
-  }
+  const current = existing?.spec.provider;
+  const named = annotations[ANNOTATIONS.provider];
+  const explicit = loadBalancerClass !== undefined || named !== undefined;
+  const stays = !explicit || (choice.kind === 'Unavailable' ? named === current : choice.provider === current);
+  if (current !== undefined && stays) return compileFor(service, current, clouds);
   if (choice.kind === 'Unavailable') return unavailable(choice);
   if (!clouds.supports(choice.provider, 'loadBalancers')) return { kind: 'Held', problem: unsupported(choice.provider), retry: true };
   return compileFor(service, choice.provider, clouds);
-}
-
-/** What is to be said where class or annotation ask for another provider than the one that was chosen. */
-function movingProblem(service: Service, current: string, choice: Exclude<ServiceChoice, { kind: 'Foreign' }>): Claim | undefined {
-  const named = service.metadata.annotations?.[ANNOTATIONS.provider];
-  const explicit = service.spec.loadBalancerClass !== undefined || named !== undefined;
-  if (!explicit) return undefined;
-  if (choice.kind === 'Unavailable') return named === current ? undefined : unavailable(choice);
-  if (choice.provider === current) return undefined;
-  return { kind: 'Held', problem: chosenOnce(service, current, choice.provider), retry: false };
 }
 
 function compileFor(service: Service, provider: string, clouds: Clouds): Claim {
@@ -58,15 +49,6 @@ function compileFor(service: Service, provider: string, clouds: Clouds): Claim {
 
 function unavailable({ reason, message }: { reason: string; message: string }): Claim {
   return { kind: 'Held', problem: { reason, message }, retry: true };
-}
-
-function chosenOnce(service: Service, current: string, asked: string): Problem {
-  const where =
-    service.spec.loadBalancerClass === undefined
-      ? `annotation ${ANNOTATIONS.provider}: "${service.metadata.annotations?.[ANNOTATIONS.provider]}"`
-      : `spec.loadBalancerClass: "${service.spec.loadBalancerClass}"`;
-  const message = `${where} asks for CloudProvider "${asked}", but the load balancer was made by "${current}"; set it back, or delete the Service and create it anew to move`;
-  return { reason: 'ProviderChosenOnce', message };
 }
 
 function unsupported(provider: string): Problem {

@@ -19,7 +19,7 @@ export interface Compiled {
 
 /**
  * Compiles a Service into the spec of its CloudLoadBalancer. Pure; labels and annotations are never copied wholesale.
- * @param provider the CloudProvider, chosen once
+ * @param provider the CloudProvider that was chosen
  * @param block what the provider made of the annotations
  */
 export function compile(service: Service, provider: string, block: CompiledBlock): Compiled {

@@ -107,7 +107,6 @@ describe('an object that is there', () => {
   });
 
   test.each([
-    ['cloudloadbalancers', { provider: 'other' }, 'spec.provider', 'the provider is chosen once'],
     ['cloudroutes', { provider: 'other' }, 'spec.provider', 'the provider is chosen once'],
     ['cloudroutes', { destinationCIDR: '10.244.2.0/24' }, 'spec.destinationCIDR', 'the destination cannot be changed'],
     ['cloudproviders', { local: null, custom: { kind: 'example' } }, 'spec', 'the kind of cloud cannot be changed'],
@@ -119,7 +118,10 @@ describe('an object that is there', () => {
   });
 
   test.each([
-    ['cloudloadbalancers', { scheme: 'Internal', listeners: [{ name: 'other', port: 8080 }] }],
+    [
+      'cloudloadbalancers',
+      { provider: 'other', placement: { name: 'front' }, scheme: 'Internal', listeners: [{ name: 'other', port: 8080 }] },
+    ],
     ['cloudroutes', { nodeName: 'node-2' }],
     ['cloudproviders', { freeze: true }],
   ])('%s: %j is accepted and is a new generation', async (plural, spec) => {

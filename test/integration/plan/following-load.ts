@@ -1,4 +1,4 @@
-import { httpGet, type LoadResult } from '../../../dev/demo/traffic';
+import { httpGet, type Endpoint, type LoadResult } from '../../../dev/demo/traffic';
 import { addressOf, type Scene } from '../operator/scene';
 
 const TIMEOUT_MS = 3_000;
@@ -10,14 +10,36 @@ const TIMEOUT_MS = 3_000;
 export class FollowingLoad {
   private running = true;
   private readonly result: LoadResult = { requests: 0, failures: [] };
-  private readonly addresses = new Set<string>();
+  private readonly addresses = new Map<string, Endpoint>();
   private work: Promise<unknown> = Promise.resolve();
-  private target: { address: string; ip: string; port: number } | undefined;
+  private target: (Endpoint & { address: string }) | undefined;
 
   constructor(
     private readonly scene: Scene,
     private readonly service: { name: string; port: number },
   ) {}
+
+  /**
+   * Load on a Service while something happens, and some time longer.
+   * @throws the first failures of requests, if there were any
+   */
+  static async during(
+    scene: Scene,
+    service: { name: string; port: number },
+    change: (load: FollowingLoad) => Promise<void>,
+  ): Promise<FollowingLoad> {
+    const load = new FollowingLoad(scene, service);
+    await load.start();
+    try {
+      await change(load);
+      const { requests } = load.result;
+      await scene.until('some more requests', () => Promise.resolve(load.result.requests > requests + 100));
+    } finally {
+      await load.stop();
+    }
+    expect(load.result.failures).toEqual([]);
+    return load;
+  }
 
   async start(concurrency = 4): Promise<void> {
     await this.lookUp();
@@ -27,17 +49,19 @@ export class FollowingLoad {
 
   /** Every address that was asked, in the order in which they came. */
   get seen(): string[] {
-    return [...this.addresses];
+    return [...this.addresses.keys()];
   }
 
-  get requests(): number {
-    return this.result.requests;
-  }
-
-  async stop(): Promise<LoadResult> {
+  async stop(): Promise<void> {
     this.running = false;
     await this.work;
-    return this.result;
+  }
+
+  /** Asks once more where clients were sent before. */
+  async askAgain(index: number): Promise<void> {
+    const [, target] = [...this.addresses][index] ?? [];
+    if (target === undefined) throw new RangeError(`there was no address ${index}`);
+    await httpGet(target, TIMEOUT_MS);
   }
 
   private async follow(): Promise<void> {
@@ -58,7 +82,7 @@ export class FollowingLoad {
     const found = loadBalancer?.hostPorts.find((port) => port.listener === listener);
     if (found === undefined) throw new Error(`the cloud has no listener ${this.service.port} at ${address}, which the status names`);
     this.target = { address, ip: found.ip, port: found.port };
-    this.addresses.add(address);
+    this.addresses.set(address, this.target);
   }
 
   private async ask(): Promise<void> {

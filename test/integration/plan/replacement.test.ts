@@ -1,6 +1,7 @@
+import { CLOUD_STACKS } from '../../../crds';
 import { Fleet } from '../../../dev/nodes/fleet';
 import { OPERATOR_CLUSTER_START_MS, OperatorCluster } from '../../harness/operator-cluster';
-import { Scene, serviceOf } from '../operator/scene';
+import { addressOf, Scene, serviceOf } from '../operator/scene';
 import { FollowingLoad } from './following-load';
 
 let cluster: OperatorCluster;
@@ -14,14 +15,7 @@ beforeAll(async () => {
   fleet = await Fleet.start({ kubeconfig: cluster.kubeconfigPath, endpoint: cluster.cloudEndpoint, token, count: 2 });
   await scene.initialized('node-1');
   await scene.initialized('node-2');
-  await cluster.apply(
-    serviceOf('web', {
-      ports: [
-        { name: 'http', port: 80 },
-        { name: 'other', port: 81 },
-      ],
-    }),
-  );
+  await cluster.apply(serviceOf('web'));
   await scene.published('web');
 }, OPERATOR_CLUSTER_START_MS);
 
@@ -35,36 +29,7 @@ async function patch(spec: object, name = 'web'): Promise<void> {
 }
 
 /** Load on the Service's first port while something happens. */
-async function underLoad(change: () => Promise<void>): Promise<FollowingLoad> {
-  const load = new FollowingLoad(scene, { name: 'web', port: 80 });
-  await load.start();
-  try {
-    await change();
-    const { requests } = load;
-    await scene.until('some more requests', () => Promise.resolve(load.requests > requests + 100));
-  } finally {
-    const { requests, failures } = await load.stop();
-    expect(failures).toEqual([]);
-    expect(requests).toBeGreaterThan(100);
-  }
-  return load;
-}
-
-test('a changed port disturbs no other port', async () => {
-  await underLoad(async () => {
-    await cluster.apply(
-      serviceOf('web', {
-        ports: [
-          { name: 'http', port: 80 },
-          { name: 'other', port: 8081 },
-        ],
-      }),
-    );
-    await scene.until('the new port', async () => (await scene.loadBalancer('web'))?.status?.ports === '80/TCP,8081/TCP');
-    await scene.ready('web');
-  });
-  expect((await scene.inCloud('web')).listeners.map(({ port }) => port).sort((a, b) => a - b)).toEqual([80, 8081]);
-});
+const underLoad = (change: () => Promise<void>): Promise<FollowingLoad> => FollowingLoad.during(scene, { name: 'web', port: 80 }, change);
 
 test('a changed scheme waits for approval, then brings a second load balancer, and the first goes when no client can have its address any more', async () => {
   const before = await scene.inCloud('web');
@@ -80,14 +45,14 @@ test('a changed scheme waits for approval, then brings a second load balancer, a
 
     await cluster.kubectl(['annotate', 'clb', 'web', '--overwrite', `cloud-operator.dev/approve=${plan?.hash}`]);
     await scene.ready('web');
-    expect(await scene.counts('web')).toEqual({ addresses: 2, pools: 4, loadbalancers: 2 });
+    expect(await scene.counts('web')).toEqual({ addresses: 2, pools: 2, loadbalancers: 2 });
     await scene.until('the old one to be gone', async () => (await scene.counts('web')).loadbalancers === 1);
   });
   expect(load.seen).toHaveLength(2);
   const after = await scene.inCloud('web');
   expect(after).toMatchObject({ scheme: 'Internal', name: `${before.name}-g1` });
   await scene.ready('web');
-  expect((await scene.stackOf('web')).status?.resourceCount).toBe(4);
+  expect((await scene.stackOf('web')).status?.resourceCount).toBe(3);
 });
 
 test('with replace: Allow it goes back by itself; a change in place meanwhile reaches the new one, and another replacement waits', async () => {
@@ -145,4 +110,61 @@ test('an address that was asked for can’t be on two: its replacement is planne
   );
   expect(writes.map(({ verb, count }) => `${verb} ${count}`).sort()).toEqual(['create 1', 'delete 1']);
   await scene.deleteServices('edge');
+});
+
+const place = (name: string, placement: string): Promise<string> =>
+  cluster.kubectl(['annotate', 'service', name, '--overwrite', `cloud-operator.dev/placement${placement}`]);
+
+test('a changed placement waits for approval; taken back, nothing is left of it', async () => {
+  await cluster.apply(serviceOf('mover'));
+  await scene.published('mover');
+  const [before, home] = [await scene.inCloud('mover'), await scene.stackOf('mover')];
+  await place('mover', '=front');
+  const { message } = await scene.condition('mover', 'Reconciling', 'AwaitingApproval');
+  expect(message).toContain(
+    'the change of spec.placement from none to default/front moves it to another load balancer, and spec.updatePolicy.replace is Never',
+  );
+  const away = await scene.stackOf('mover');
+  expect(away.metadata.name).not.toBe(home.metadata.name);
+  expect(away.status?.plans?.[0]?.operations.every(({ op }) => op === 'create')).toBe(true);
+  expect(addressOf(await scene.service('mover'))).toBe((await scene.loadBalancer('mover'))?.status?.address);
+  expect(await scene.inCloud('mover')).toEqual(before);
+  await place('mover', '-');
+  await scene.ready('mover');
+  await scene.gone('the stack of the move', () => scene.stack(away.metadata.name));
+  expect(await scene.inCloud('mover')).toEqual(before);
+});
+
+test('a move that fails leaves the traffic where it is, and nothing behind when it is taken back', async () => {
+  const before = await scene.inCloud('mover');
+  const address = addressOf(await scene.service('mover'));
+  await patch({ updatePolicy: { replace: 'Allow' } }, 'mover');
+  await scene.ready('mover');
+  await scene.faults({ match: { verb: 'targets' }, act: { status: 400, code: 'InvalidArgument' } });
+  await place('mover', '=front');
+  await scene.condition('mover', 'Stalled', 'Invalid');
+  expect(addressOf(await scene.service('mover'))).toBe(address);
+  const away = await scene.stackOf('mover');
+  await place('mover', '-');
+  await scene.ready('mover');
+  await scene.gone('the stack of the move', () => scene.stack(away.metadata.name));
+  expect(await scene.counts()).toEqual({ addresses: 2, pools: 2, loadbalancers: 2 });
+  expect(await scene.inCloud('mover')).toEqual(before);
+  await scene.faults();
+});
+
+test('deleted while both have it, with another operator: nothing is left in either', async () => {
+  await place('mover', '=front');
+  await scene.until('both', async () => (await scene.counts('mover')).pools === 2);
+  await scene.ready('mover');
+  await cluster.killOperator();
+  await cluster.kubectl(['delete', 'service', '--wait=false', 'mover']);
+  await cluster.startOperator();
+  await scene.gone('the load balancer', () => scene.loadBalancer('mover'));
+  expect(await scene.counts()).toEqual({ addresses: 1, pools: 1, loadbalancers: 1 });
+  await scene.until('their stacks to be gone', async () => {
+    const stacks = (await scene.list(CLOUD_STACKS)).map(({ metadata }) => metadata.name).filter((name) => /mover|front/.test(name));
+    if (stacks.length > 0) throw new Error(stacks.join());
+    return true;
+  });
 });

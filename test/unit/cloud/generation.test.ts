@@ -1,4 +1,4 @@
-import { nextInput, onlyRetires, retirementIn, stamped, type GenerationalInput } from '../../../operator/cloud/plan/generation';
+import { movedInput, nextInput, onlyRetires, retirementIn, stamped, type GenerationalInput } from '../../../operator/cloud/plan/generation';
 import { canonicalJson } from '../../../operator/base/json';
 
 interface Input extends GenerationalInput {
@@ -28,7 +28,7 @@ test('a replacement holds both; once it has succeeded the old one has a time to 
   expect(replacement).toEqual({ why: 'the scheme', gap: false });
   const accepted = stamped(candidate, LATER);
   expect(accepted).toEqual({ ...candidate, retiring: { input: input('A'), until: LATER } });
-  expect(stamped(accepted, '2027-01-01T00:00:00Z')).toBe(accepted);
+  expect(stamped(accepted, '2027-01-01T00:00:00Z')).toEqual(accepted);
   expect(retirementIn(accepted, NOW, 1)).toBe(300_000);
 
   expect(next(accepted, input('B')).input).toEqual(accepted);
@@ -52,4 +52,35 @@ test('what exists only once is replaced within its generation', () => {
   const { input: candidate, replacement } = next({ ...input('A'), generation: 3 }, input('B'), { gap: true });
   expect(candidate).toEqual({ ...input('B'), generation: 3 });
   expect(replacement?.gap).toBe(true);
+});
+
+test('a member that another stack has is made anew here, and keeps the mark of its move', () => {
+  const {
+    input: candidate,
+    replacement,
+    waitsUntil,
+  } = movedInput({ stack: 'old', input: input('A') }, input('B'), { why: 'it moves', now: NOW });
+  expect(candidate).toEqual({ ...input('B'), generation: 1, movedFrom: { stack: 'old' } });
+  expect([replacement, waitsUntil]).toEqual([{ why: 'it moves', gap: false }, undefined]);
+  const accepted = stamped(candidate, LATER);
+  expect(accepted).toEqual({ ...candidate, movedFrom: { stack: 'old', until: LATER } });
+  expect(stamped(accepted, '2027-01-01T00:00:00Z')).toEqual(accepted);
+  expect(next(accepted, input('B', 81)).input).toEqual({ ...accepted, port: 81 });
+  expect(next(accepted, input('A')).input).toEqual({
+    ...input('A'),
+    generation: 2,
+    movedFrom: { stack: 'old', until: LATER },
+    retiring: { input: { ...input('B'), generation: 1 } },
+  });
+});
+
+test('the next move waits until the stack before has given it up', () => {
+  const origin = { stack: 'b', input: { ...input('A'), generation: 1, movedFrom: { stack: 'a', until: LATER } } };
+  const move = { why: 'it moves', now: NOW };
+  expect(movedInput(origin, input('A'), move)).toMatchObject({ waitsUntil: LATER });
+  const then = movedInput(origin, input('A'), { ...move, now: Date.parse(LATER) });
+  expect(then).toEqual({
+    input: { ...input('A'), generation: 2, movedFrom: { stack: 'b' } },
+    replacement: { why: 'it moves', gap: false },
+  });
 });

@@ -233,8 +233,24 @@ describe('stack names and index', () => {
     expect(index.assign('a', 's1')).toEqual(['s1']);
     expect(index.assign('a', 's2')).toEqual(['s1', 's2']);
     expect(index.keys('s1')).toEqual([]);
+    expect([index.formersIn('s1'), index.formersOf('a'), index.stacks()]).toEqual([['a'], ['s1'], ['s1', 's2']]);
+    index.release('a', 's1');
     expect(index.stacks()).toEqual(['s2']);
-    expect(index.assign('a', undefined)).toEqual(['s2']);
+    expect(index.forget('a')).toEqual(['s2']);
     expect(index.stacks()).toEqual([]);
+  });
+
+  test('what records name is a former stack only until the object asks for it', () => {
+    const index = new StackIndex();
+    index.remember('a', 's1');
+    index.remember('a', 's2');
+    expect(index.assign('a', 's2')).toEqual(['s2']);
+    expect(index.formersOf('a')).toEqual(['s1']);
+    index.remember('a', 's2');
+    expect(index.formersOf('a')).toEqual(['s1']);
+    expect(index.assign('a', 's1')).toEqual(['s2', 's1']);
+    expect(index.formersOf('a')).toEqual(['s2']);
+    expect(index.forget('a')).toEqual(['s1', 's2']);
+    expect(index.has('s1') || index.has('s2')).toBe(false);
   });
 });

@@ -24,6 +24,7 @@ const facts = (members: MemberFacts<string>[], extra: Partial<StackFacts<string>
   known: true,
   accepted: undefined,
   elsewhere: new Set(),
+  departing: new Set(),
   released: () => false,
   abandoned: false,
   frozen: false,
@@ -66,9 +67,31 @@ describe('a stack that nobody asks for', () => {
     expect(planStack(facts([], { accepted, released: (uid) => uid === 'uid-a' })).kind).toBe('Keep');
     expect(planStack(facts([], { abandoned: true }))).toEqual({ kind: 'Destroy', leaving: [] });
   });
-  test('released, but its object is there and only not assigned → Keep', () => {
+  test('its object is there and in no stack, or not yet in another one → it is kept as it is, whatever was released', () => {
     const accepted = acceptedInputs(inputOf('a'));
-    expect(planStack(facts([], { accepted, released: () => true, elsewhere: new Set(['uid-a']) })).kind).toBe('Keep');
+    const plan = planStack(facts([], { accepted, released: () => true, elsewhere: new Set(['uid-a']) }));
+    expect(plan).toMatchObject({ kind: 'Update', parts: [], leaving: [], missing: [], elsewhere: [inputOf('a')] });
+    expect(planStack(facts([], { accepted, elsewhere: new Set(['uid-a']), frozen: true }))).toEqual({ kind: 'Hold', verdicts: [] });
+  });
+  test('another stack has its only member → Destroy, though not while the cloud is frozen', () => {
+    const moved = { accepted: acceptedInputs(inputOf('a')), departing: new Set(['uid-a']) };
+    expect(planStack(facts([], moved))).toEqual({ kind: 'Destroy', leaving: [] });
+    expect(planStack(facts([], { ...moved, frozen: true }))).toEqual({ kind: 'Hold', verdicts: [] });
+  });
+  test('another stack has one member, another one vanished → the one goes, the other stays', () => {
+    const accepted = acceptedInputs(inputOf('a'), inputOf('b'));
+    const plan = planStack(facts([], { accepted, departing: new Set(['uid-a']) }));
+    expect(rendered(plan)).toEqual(['b']);
+    expect(plan).toMatchObject({ missing: [inputOf('b')], departing: [inputOf('a')] });
+  });
+  test('one that can’t come yet, and is served by its old stack, keeps nobody waiting', () => {
+    const waits = { state: 'Reconciling' as const, reason: 'NoTargets', message: 'no Nodes' };
+    const plan = planStack(facts([live('a', { waiting: waits, serving: true, moving: true }), live('b')], { accepted: {} }));
+    expect([rendered(plan), waiting(plan)]).toEqual([['b'], { a: 'NoTargets' }]);
+  });
+  test('another stack has one member → the others go on without it', () => {
+    const accepted = acceptedInputs(inputOf('a'), inputOf('b'));
+    expect(rendered(planStack(facts([live('b')], { accepted, departing: new Set(['uid-a']) })))).toEqual(['b']);
   });
   test('nothing that was ever accepted → Destroy', () => {
     expect(planStack(facts([], { accepted: {} }))).toEqual({ kind: 'Destroy', leaving: [] });

@@ -17,7 +17,7 @@ const A: ServiceChoice = { kind: 'Chosen', provider: 'cloud-a' };
 const B: ServiceChoice = { kind: 'Chosen', provider: 'cloud-b' };
 const EXISTING = cloudLoadBalancer({ spec: { provider: 'cloud-a' } });
 
-describe('the provider is chosen once', () => {
+describe('the provider is recorded', () => {
   test('a new Service gets the one that claims it', () => {
     expect(claimOf(service(), undefined, clouds(A))).toMatchObject({ kind: 'Wanted', spec: { provider: 'cloud-a' } });
   });
@@ -31,24 +31,19 @@ describe('the provider is chosen once', () => {
     expect(claimOf(service(), EXISTING, clouds(choice))).toMatchObject({ kind: 'Wanted', spec: { provider: 'cloud-a' } });
   });
 
+  const NAMED = service({ metadata: { annotations: { 'cloud-operator.dev/provider': 'cloud-b' } } });
+
   test.each([
-    [
-      'annotation',
-      service({ metadata: { annotations: { 'cloud-operator.dev/provider': 'cloud-b' } } }),
-      'annotation cloud-operator.dev/provider: "cloud-b"',
-    ],
-    ['class', service({ spec: { loadBalancerClass: 'example.com/b' } }), 'spec.loadBalancerClass: "example.com/b"'],
-  ])('another one asked for by %s is reported, and not followed', (_name, of, where) => {
-    expect(claimOf(of, EXISTING, clouds(B))).toEqual({
-      kind: 'Held',
-      retry: false,
-      problem: {
-        reason: 'ProviderChosenOnce',
-        message: expect.stringContaining(
-          `${where} asks for CloudProvider "cloud-b", but the load balancer was made by "cloud-a"`,
-        ) as string,
-      },
-    });
+    ['annotation', NAMED],
+    ['class', service({ spec: { loadBalancerClass: 'example.com/b' } })],
+  ])('another one asked for by %s is followed', (_name, of) => {
+    expect(claimOf(of, EXISTING, clouds(B))).toMatchObject({ kind: 'Wanted', spec: { provider: 'cloud-b' } });
+  });
+
+  test('but not before it can be', () => {
+    expect(claimOf(NAMED, EXISTING, clouds(B, { supports: () => false }))).toMatchObject({ kind: 'Held', retry: true });
+    const gone: ServiceChoice = { kind: 'Unavailable', reason: 'ProviderNotFound', message: 'none' };
+    expect(claimOf(NAMED, EXISTING, clouds(gone))).toMatchObject({ kind: 'Held', problem: { reason: 'ProviderNotFound' } });
   });
 });
 

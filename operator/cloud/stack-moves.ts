@@ -1,0 +1,145 @@
+import { ANNOTATIONS } from '../../crds';
+import type { Clock } from '../base/clock';
+import type { Store } from '../kube/api';
+import { keyOf } from '../kube/object';
+import type { StackState, Updates } from '../updates/update';
+import { generationOf, isOver, type GenerationalInput, type Holding } from './plan/generation';
+import type { CloudRegistry, ConnectedCloud } from './registry';
+import type { StackIndex } from './stack-index';
+import type { Knowledge, Member } from './stack-kind';
+import type { StackRecord } from './stack-record';
+
+/** Where a member's traffic is, while its own stack has not taken it over. */
+export type Origin = Holding & { knowledge: Knowledge };
+
+/** What other stacks have of a stack's members, and what the stack has of other stacks' members. */
+export interface Whereabouts {
+  /** By UID of a member: another stack has the newest generation of it. */
+  origins: Map<string, Origin>;
+  /** UIDs of accepted inputs that stay although their object is no member: it is in no stack now, or its own has not taken over, or not long ago. */
+  elsewhere: ReadonlySet<string>;
+  /** UIDs of accepted inputs that may go: their own stack has them long enough, or they are being deleted. */
+  departing: ReadonlySet<string>;
+  /** Nobody was ever accepted here, and all who were tried here are served by stacks of their own. */
+  abandoned: boolean;
+}
+
+export interface StackMovesOptions<O extends Member> {
+  index: StackIndex;
+  store: Store<O>;
+  updates: Pick<Updates, 'state'>;
+  registry: Pick<CloudRegistry, 'get'>;
+  record: Pick<StackRecord, 'providerOf'>;
+  /** Asks for another pass over a stack after so many milliseconds. */
+  again: (stack: string, afterMs: number) => void;
+  clock: Pick<Clock, 'now'>;
+}
+
+type Inputs = Readonly<Record<string, GenerationalInput>> | undefined;
+
+/**
+ * Members that go from one stack to another, after a change of provider or placement. Both stacks serve: the new one takes over with its first
+ * successful update, the old one gives up what it has some time later (design: Replacing what carries traffic). What is decided rests on
+ * the stacks' stored state alone.
+ */
+export class StackMoves<O extends Member> {
+  constructor(private readonly options: StackMovesOptions<O>) {}
+
+  /** Asks for another pass when there will be something to do. */
+  async gather(stack: string, members: readonly O[], state: StackState | undefined): Promise<Whereabouts> {
+    this.releaseFormers(stack, state);
+    const accepted = acceptedOf(state);
+    const origins = new Map<string, Origin>();
+    for (const { metadata } of members) {
+      const origin = await this.originOf(stack, keyOf(metadata), metadata.uid, accepted?.[metadata.uid]);
+      if (origin !== undefined) origins.set(metadata.uid, origin);
+    }
+    return { origins, ...(await this.others(stack, members, accepted ?? {})), abandoned: await this.isAbandoned(stack, state) };
+  }
+
+  /** What stands in the index is what may be; the state knows. An object that waited for this with its deletion goes on. */
+  private releaseFormers(stack: string, state: StackState | undefined): void {
+    const { index, store, again } = this.options;
+    for (const key of index.formersIn(stack)) {
+      const object = store.get(key);
+      const unknown = state !== undefined && state.accepted === undefined;
+      if (object !== undefined && (unknown || acceptedOf(state)?.[object.metadata.uid] !== undefined)) continue;
+      index.release(key, stack);
+      const home = index.stackOf(key);
+      if (home !== undefined && object?.metadata.deletionTimestamp !== undefined) again(home, 0);
+    }
+  }
+
+  private async originOf(stack: string, key: string, uid: string, own: GenerationalInput | undefined): Promise<Origin | undefined> {
+    let newest: Origin | undefined;
+    for (const former of this.options.index.formersOf(key)) {
+      const state = await this.options.updates.state(former);
+      const input = acceptedOf(state)?.[uid];
+      if (input === undefined || generationOf(input) <= generationOf(newest?.input ?? own)) continue;
+      newest = { stack: former, input, knowledge: { stack: former, cloud: this.cloudOf(former), state } };
+    }
+    this.waitFor(stack, newest?.input);
+    return newest;
+  }
+
+  private async others(
+    stack: string,
+    members: readonly O[],
+    accepted: NonNullable<Inputs>,
+  ): Promise<Pick<Whereabouts, 'elsewhere' | 'departing'>> {
+    const present = new Set(members.map(({ metadata }) => metadata.uid));
+    const absent = Object.values(accepted).filter(({ uid }) => !present.has(uid));
+    const [elsewhere, departing] = [new Set<string>(), new Set<string>()];
+    if (absent.length === 0) return { elsewhere, departing };
+    const objects = new Map(this.options.store.list().map((object) => [object.metadata.uid, object]));
+    for (const input of absent) {
+      const object = objects.get(input.uid);
+      if (object !== undefined) ((await this.mayGo(stack, object, input)) ? departing : elsewhere).add(input.uid);
+    }
+    return { elsewhere, departing };
+  }
+
+  private async mayGo(stack: string, { metadata }: O, input: GenerationalInput): Promise<boolean> {
+    if (metadata.annotations?.[ANNOTATIONS.pause] !== undefined) return false;
+    if (metadata.deletionTimestamp !== undefined) return true;
+    const taken = await this.takenOver(keyOf(metadata), input);
+    if (taken === undefined) return false;
+    this.waitFor(stack, taken);
+    return isOver(taken.movedFrom?.until, this.options.clock.now());
+  }
+
+  /** What the object's own stack has of it, where that is a newer generation. */
+  private async takenOver(key: string, input: GenerationalInput): Promise<GenerationalInput | undefined> {
+    const home = this.options.index.stackOf(key);
+    const taken = home === undefined ? undefined : acceptedOf(await this.options.updates.state(home))?.[input.uid];
+    return generationOf(taken) > generationOf(input) ? taken : undefined;
+  }
+
+  /** Its first update never succeeded, and its members went back. */
+  private async isAbandoned(stack: string, state: StackState | undefined): Promise<boolean> {
+    const { index, store, updates } = this.options;
+    const formers = index.formersIn(stack);
+    if (state === undefined || state.accepted !== undefined || formers.length === 0) return false;
+    for (const key of formers) {
+      const home = index.stackOf(key);
+      const uid = store.get(key)?.metadata.uid ?? '';
+      if (home === undefined || acceptedOf(await updates.state(home))?.[uid] === undefined) return false;
+    }
+    return true;
+  }
+
+  private waitFor(stack: string, moved: GenerationalInput | undefined): void {
+    const until = moved?.movedFrom?.until;
+    const now = this.options.clock.now();
+    if (until !== undefined && !isOver(until, now)) this.options.again(stack, Date.parse(until) - now);
+  }
+
+  private cloudOf(stack: string): ConnectedCloud | undefined {
+    const found = this.options.registry.get(this.options.record.providerOf(stack) ?? '');
+    return found?.cloud === undefined ? undefined : (found as ConnectedCloud);
+  }
+}
+
+function acceptedOf(state: StackState | undefined): Inputs {
+  return state?.accepted as unknown as Inputs;
+}

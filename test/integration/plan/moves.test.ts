@@ -1,0 +1,119 @@
+import { Fleet } from '../../../dev/nodes/fleet';
+import type { LoadBalancer } from '../../../providers/local/api';
+import { probeTier } from '../../../providers/local/cloud/data-plane/tier';
+import { OPERATOR_CLUSTER_START_MS, OperatorCluster } from '../../harness/operator-cluster';
+import { addressOf, Scene, serviceOf } from '../operator/scene';
+import { FollowingLoad } from './following-load';
+
+const RETIRE_AFTER = '3s';
+const tiers = (['loopback', 'vpc-root'] as const).filter((tier) => probeTier(tier) === undefined);
+
+/** Whatever changes of a Service, clients that follow its address get every answer. */
+describe.each(tiers)('under load, tier %s', (tier) => {
+  let cluster: OperatorCluster;
+  let scene: Scene;
+  let fleet: Fleet | undefined;
+
+  beforeAll(async () => {
+    cluster = await OperatorCluster.start({ tier, provider: { retireAfter: RETIRE_AFTER } });
+    scene = new Scene(cluster);
+    const token = (await cluster.tokenText()).trim();
+    fleet = await Fleet.start({ kubeconfig: cluster.kubeconfigPath, endpoint: cluster.cloudEndpoint, token, count: 3 });
+    await cluster.kubectl(['label', 'node', 'node-3', 'cloud=other']);
+    for (const node of ['node-1', 'node-2', 'node-3']) await scene.initialized(node);
+    await cluster.apply(
+      webWith(81),
+      serviceOf('shop', { annotations: { 'cloud-operator.dev/placement': 'front' }, ports: [{ name: 'http', port: 8000 }] }),
+    );
+    await scene.published('web');
+    await scene.published('shop');
+    await patch({ updatePolicy: { replace: 'Allow' } });
+  }, OPERATOR_CLUSTER_START_MS);
+
+  afterAll(async () => {
+    await fleet?.stop();
+    await cluster?.stop();
+  });
+
+  const webWith = (other: number): object =>
+    serviceOf('web', {
+      ports: [
+        { name: 'http', port: 80 },
+        { name: 'other', port: other },
+      ],
+    });
+
+  async function patch(spec: object): Promise<void> {
+    await cluster.kubectl(['patch', 'clb', 'web', '--type', 'merge', '-p', JSON.stringify({ spec })]);
+    await scene.ready('web');
+  }
+
+  /** What there is of the Service's own in the cloud; all of it bears its mark, also on a load balancer that others share. */
+  async function generations(): Promise<string[]> {
+    const pools = (await cluster.resources.list('pools')).filter(({ tags }) => tags.owner === 'default/web');
+    return [...new Set(pools.map(({ name }) => /-g\d+/.exec(name)?.[0] ?? '-g0'))].sort();
+  }
+
+  /** Load while the Service moves: the new load balancer takes over, both answer for a while, and the old one goes. @returns the new one */
+  async function moves(change: () => Promise<unknown>, generation: string): Promise<LoadBalancer> {
+    const before = await scene.stackOf('web');
+    await FollowingLoad.during(scene, { name: 'web', port: 80 }, async (load) => {
+      await change();
+      await scene.until('the new address', () => Promise.resolve(load.seen.length === 2));
+      await load.askAgain(0);
+      await scene.until('the old one to be gone', async () => (await generations()).join() === generation);
+    });
+    await scene.ready('web');
+    const address = addressOf(await scene.service('web'));
+    const { addresses, loadbalancers } = await scene.content();
+    const id = addresses.find(({ ip }) => ip === address)?.id ?? '';
+    const after = await scene.stackOf('web');
+    if (after.metadata.name !== before.metadata.name && !before.metadata.name.includes('front'))
+      await scene.gone('the old stack', () => scene.stack(before.metadata.name));
+    return loadbalancers.find(({ addressIDs }) => addressIDs.includes(id)) as LoadBalancer;
+  }
+
+  const annotate = (annotation: string): Promise<string> =>
+    cluster.kubectl(['annotate', 'service', 'web', '--overwrite', `cloud-operator.dev/${annotation}`]);
+
+  test('a changed port disturbs no other port', async () => {
+    await FollowingLoad.during(scene, { name: 'web', port: 80 }, async () => {
+      await cluster.apply(webWith(8081));
+      await scene.until('the new port', async () => (await scene.loadBalancer('web'))?.status?.ports === '80/TCP,8081/TCP');
+      await scene.ready('web');
+    });
+    expect((await scene.inCloud('web')).listeners.map(({ port }) => port).sort((a, b) => a - b)).toEqual([80, 8081]);
+  });
+
+  test('another scheme is another load balancer', async () => {
+    expect(await moves(() => patch({ scheme: 'Internal' }), '-g1')).toMatchObject({ scheme: 'Internal' });
+  });
+
+  test('to a shared load balancer, and back to one of its own', async () => {
+    const front = await moves(() => annotate('placement=front'), '-g2');
+    expect(front.listeners.map(({ port }) => port).sort((a, b) => a - b)).toEqual([80, 8000, 8081]);
+    const own = await moves(() => annotate('placement-'), '-g3');
+    expect(own.listeners.map(({ port }) => port).sort((a, b) => a - b)).toEqual([80, 8081]);
+    expect((await scene.stackOf('shop')).status?.members).toEqual(['default/shop']);
+    await scene.ready('shop');
+  });
+
+  test('to another CloudProvider, which must have Nodes first', async () => {
+    const local = { endpoint: cluster.cloudEndpoint, tokenFile: cluster.tokenFile };
+    const other = { retireAfter: RETIRE_AFTER, driftInterval: '1h', local, nodeSelector: { cloud: 'nowhere' } };
+    await cluster.apply({ apiVersion: 'cloud-operator.dev/v1alpha1', kind: 'CloudProvider', metadata: { name: 'other' }, spec: other });
+    await scene.until('its connection', async () =>
+      (await scene.provider('other'))?.status?.conditions?.some(({ reason }) => reason === 'Ready'),
+    );
+    const moved = await moves(async () => {
+      await annotate('provider=other');
+      await scene.condition('web', 'Reconciling', 'NoTargets');
+      expect(await generations()).toEqual(['-g3']);
+      await cluster.kubectl(['patch', 'cloudprovider', 'other', '--type', 'merge', '-p', '{"spec":{"nodeSelector":{"cloud":"other"}}}']);
+    }, '-g4');
+    const pool = (await cluster.resources.list('pools')).find(({ id }) => id === moved.listeners[0]?.poolID);
+    expect(pool?.targets.map(({ instanceID }) => instanceID)).toEqual([fleet?.instance('node-3').id]);
+    expect((await scene.stackOf('web')).spec.provider).toBe('other');
+    expect((await scene.loadBalancer('web'))?.status).toMatchObject({ address: addressOf(await scene.service('web')) });
+  });
+});

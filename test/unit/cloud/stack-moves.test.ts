@@ -1,0 +1,98 @@
+import { StackIndex } from '../../../operator/cloud/stack-index';
+import type { Member } from '../../../operator/cloud/stack-kind';
+import { StackMoves } from '../../../operator/cloud/stack-moves';
+import type { GenerationalInput } from '../../../operator/cloud/plan/generation';
+import type { Store } from '../../../operator/kube/api';
+import type { StackState } from '../../../operator/updates/update';
+
+const NOW = Date.parse('2026-01-01T00:00:00Z');
+const PAST = '2025-12-31T23:59:00Z';
+const LATER = '2026-01-01T00:05:00Z';
+
+type Accepted = Omit<GenerationalInput, 'uid' | 'name'>;
+interface Scene {
+  /** What each stack has of the member; null = state that does not say. */
+  states: Record<string, Accepted | 'nothing' | 'unknown'>;
+  metadata?: { deletionTimestamp?: string; annotations?: Record<string, string> };
+}
+
+/** One object that has gone from `old` to `new`, seen from either. */
+async function seenFrom(stack: 'old' | 'new', { states, metadata = {} }: Scene) {
+  const object = { metadata: { uid: 'u', name: 'web', ...metadata }, spec: { provider: 'p' } } as unknown as Member;
+  const index = new StackIndex();
+  index.assign('web', 'old');
+  index.assign('web', 'new');
+  const again: string[] = [];
+  const state = (name: string): StackState | undefined => {
+    const has = states[name];
+    if (has === undefined) return undefined;
+    return (has === 'unknown'
+      ? {}
+      : { accepted: has === 'nothing' ? {} : { u: { uid: 'u', name: 'web', ...has } } }) as unknown as StackState;
+  };
+  const moves = new StackMoves<Member>({
+    index,
+    store: { get: () => object, list: () => [object] } as unknown as Store<Member>,
+    updates: { state: (name) => Promise.resolve(state(name)) },
+    registry: { get: () => undefined },
+    record: { providerOf: () => 'p' },
+    again: (name, afterMs) => again.push(`${name} ${afterMs}`),
+    clock: { now: () => NOW },
+  });
+  const found = await moves.gather(stack, stack === 'new' ? [object] : [], state(stack));
+  return {
+    origin: found.origins.get('u')?.stack,
+    elsewhere: [...found.elsewhere],
+    departing: [...found.departing],
+    abandoned: found.abandoned,
+    again,
+    formers: index.formersOf('web'),
+  };
+}
+
+const nothing = { origin: undefined, elsewhere: [], departing: [], abandoned: false, again: [], formers: ['old'] };
+const moved = (until: string): Accepted => ({ generation: 1, movedFrom: { stack: 'old', until } });
+
+describe('the stack that it asks for', () => {
+  test.each<[string, Scene, Partial<typeof nothing> | object]>([
+    ['has not taken it over', { states: { old: {} } }, { origin: 'old' }],
+    ['has tried in vain', { states: { old: {}, new: 'nothing' } }, { origin: 'old' }],
+    ['has taken it over', { states: { old: {}, new: moved(LATER) } }, {}],
+    [
+      'has an older one of it: it went and comes back at once',
+      { states: { old: moved(LATER), new: {} } },
+      { origin: 'old', again: ['new 300000'] },
+    ],
+    ['is the only one that ever had it', { states: { old: 'nothing' } }, {}],
+    ['can’t know what an older state has', { states: { old: 'unknown' } }, {}],
+  ])('%s', async (_, scene, expected) => {
+    expect(await seenFrom('new', scene)).toEqual({ ...nothing, ...expected });
+  });
+});
+
+describe('the stack that it was in', () => {
+  const kept = { elsewhere: ['u'] };
+  test.each<[string, Scene, object]>([
+    ['keeps it until the other has it', { states: { old: {} } }, kept],
+    ['keeps it while the other fails', { states: { old: {}, new: 'nothing' } }, kept],
+    ['keeps it for a while after that', { states: { old: {}, new: moved(LATER) } }, { ...kept, again: ['old 300000'] }],
+    ['then lets it go', { states: { old: {}, new: moved(PAST) } }, { departing: ['u'] }],
+    ['keeps it where it is the newer one', { states: { old: moved(PAST), new: {} } }, kept],
+    ['lets it go with its deletion', { states: { old: {} }, metadata: { deletionTimestamp: PAST } }, { departing: ['u'] }],
+    [
+      'keeps it while it is paused',
+      { states: { old: {}, new: moved(PAST) }, metadata: { annotations: { 'cloud-operator.dev/pause': '' } } },
+      kept,
+    ],
+    ['has nothing of it any more', { states: { old: 'nothing', new: moved(PAST) } }, { formers: [] }],
+    [
+      'is gone, and the deletion goes on',
+      { states: { new: {} }, metadata: { deletionTimestamp: PAST } },
+      { formers: [], again: ['new 0'] },
+    ],
+    ['never had it, and it went back', { states: { old: 'unknown', new: {} } }, { abandoned: true }],
+    ['may have it', { states: { old: 'unknown' } }, {}],
+  ])('%s', async (_, scene, expected) => {
+    expect(await seenFrom('old', scene)).toEqual({ ...nothing, ...expected });
+  });
+});

@@ -123,7 +123,7 @@ test('what the cloud refuses is held alone: named by its resource, and found by 
   // A load balancer has eight addresses: the ninth is refused for the whole of it, in words that name nobody.
   await cluster.apply(member('a', 80, { addresses: [foreign.ip] }), member('b', 91), member('c', 82, at(8)), member('d', 83));
   const conflict = await scene.condition('a', 'Stalled', 'Taken');
-  expect(conflict.message).toMatch(/belongs to address foreign.*The last good version keeps serving/);
+  expect(conflict.message).toMatch(/address foreign.*The last good version keeps serving/);
   const refused = await scene.condition('c', 'Stalled', 'Invalid');
   expect(refused.message).toMatch(/addressIDs/);
   await Promise.all([scene.ready('b'), scene.ready('d')]);

@@ -56,6 +56,9 @@ test('a changed scheme waits for approval, then brings a second load balancer, a
 });
 
 test('with replace: Allow it goes back by itself; a change in place meanwhile reaches the new one, and another replacement waits', async () => {
+  const retireAfter = (time: string): Promise<string> =>
+    cluster.kubectl(['patch', 'cloudprovider', 'local', '--type', 'merge', '-p', JSON.stringify({ spec: { retireAfter: time } })]);
+  await retireAfter('8s');
   const load = await underLoad(async () => {
     await patch({ updatePolicy: { replace: 'Allow' } });
     await scene.ready('web');
@@ -64,6 +67,7 @@ test('with replace: Allow it goes back by itself; a change in place meanwhile re
     await scene.ready('web');
     await patch({ scheme: 'Internal' });
     await scene.condition('web', 'Reconciling', 'Replacing');
+    await retireAfter('3s');
     await scene.until('the third generation', async () => {
       const names = (await cluster.resources.list('loadbalancers')).map(({ name }) => name.slice(-3));
       return names.length === 1 && names[0] === '-g3';

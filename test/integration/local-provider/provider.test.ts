@@ -126,7 +126,7 @@ describe('the provider of the local cloud', () => {
 
   test.each([
     ['outside the pool', '203.0.113.1', 'Invalid', /203\.0\.113\.1 is outside the pool; choose one from/],
-    ['somebody else has', 'taken', 'Conflict', /belongs to address/],
+    ['somebody else has', 'taken', 'Taken', / is address .*Ask for another address/],
   ])('an address %s names itself and the remedy', async (_what, ip, code, message) => {
     const holder = runnerOf('lb-holder');
     await holder.up(render(inputOf()));

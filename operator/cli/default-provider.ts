@@ -12,19 +12,23 @@ export interface DefaultProvider {
 
 /**
  * The CloudProvider that `--cloud-provider` and `--cloud-config` make, named like its kind; empty texts count as absent.
- * @throws OperatorError Invalid when the file can't be read, or is no CloudProvider.spec of that kind
+ * @throws OperatorError Invalid when there is no file, it can't be read, or is no CloudProvider.spec of that kind
  */
 export function defaultProviderOf(kind: string, file: string, routePeriod: string | undefined): DefaultProvider | undefined {
   if (kind === '') {
     if (file !== '') throw invalid('--cloud-config needs --cloud-provider: it is the configuration of that cloud');
     return undefined;
   }
-  const settings = file === '' ? {} : readConfig(file);
+  if (file === '')
+    throw invalid(
+      `--cloud-provider=${kind} needs --cloud-config: a file with the spec of a CloudProvider, such as "${kind}: {endpoint: …}"`,
+    );
+  const settings = readConfig(file);
   const period = routePeriod === undefined ? {} : { routePeriod };
   const checked = validateSpec(CloudProviderKind, { default: true, ...period, ...settings });
   if (!checked.ok) {
     const problems = checked.problems.map(({ field, message }) => `${field}: ${message}`).join('; ');
-    throw invalid(`--cloud-config ${file === '' ? '(none)' : file}: ${problems}`);
+    throw invalid(`--cloud-config ${file}: ${problems}`);
   }
   const unknown = unknownFields(settings, checked.value, 'spec');
   if (unknown.length > 0) throw invalid(`--cloud-config ${file}: there is no field ${unknown.join(', ')}; remove it, or correct its name`);

@@ -1,3 +1,4 @@
+import { mkdirSync } from 'node:fs';
 import type { DefaultProvider } from './default-provider';
 import { STATE_DIRECTORY } from './state-directory';
 import { programVersion } from './version';
@@ -87,8 +88,22 @@ function electionOf(values: FlagValues): LeaderElection | undefined {
 }
 
 function stateStoreOf(values: FlagValues): OperatorOptions['stateStore'] {
-  if (values['state-store'] === 'directory') return { kind: 'Directory', path: values['state-directory'] || STATE_DIRECTORY };
+  if (values['state-store'] === 'directory')
+    return { kind: 'Directory', path: folder('--state-directory', values['state-directory'] || STATE_DIRECTORY) };
   return { kind: 'Cluster', namespace: values['state-namespace'] || values.namespace };
+}
+
+/** Makes it where there is none. @throws OperatorError Invalid when something else is in its place, or it can't be made */
+function folder(flag: string, path: string): string {
+  try {
+    mkdirSync(path, { recursive: true, mode: 0o700 });
+    return path;
+  } catch (cause) {
+    const code = (cause as NodeJS.ErrnoException).code ?? 'error';
+    throw new OperatorError('Invalid', `${flag} ${path} can't be used as a folder (${code}); name one that can be made or written to`, {
+      cause,
+    });
+  }
 }
 
 function servingOf(values: FlagValues): ServingOptions | undefined {

@@ -1,4 +1,5 @@
-import { OperatorError } from '../base/errors';
+import { loadProvider } from '../../providers/registry';
+import { OperatorError, toOperatorError } from '../base/errors';
 import { formatGoDuration } from '../flags/go-duration';
 import { parseFlags } from '../flags/parse';
 import { RUN_DEFAULTS } from '../flags/run-defaults';
@@ -20,8 +21,14 @@ export async function runCommand(args: readonly string[]): Promise<void> {
   if (values.version === 'print' || values.version === 'raw') return void process.stdout.write(`${programVersion()}\n`);
   if (parsed.positional.length > 0) throw new OperatorError('Invalid', `run takes flags only, not ${JSON.stringify(parsed.positional[0])}`);
   validateFlags(values);
+  const kind = values['cloud-provider'];
+  if (kind !== '') await loadProvider(kind).catch(unknownKind);
   const routePeriod = routePeriodOf(values, parsed.given);
-  await runFromFlags(values, defaultProviderOf(values['cloud-provider'], values['cloud-config'], routePeriod));
+  await runFromFlags(values, defaultProviderOf(kind, values['cloud-config'], routePeriod));
+}
+
+function unknownKind(thrown: unknown): never {
+  throw new OperatorError('Invalid', `--cloud-provider: ${toOperatorError(thrown).message}`, { cause: thrown });
 }
 
 /** The flag's value where it was given: it is the default CloudProvider's period. */

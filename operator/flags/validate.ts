@@ -12,6 +12,7 @@ const JITTER_FACTOR = 1.2;
 /** To ignore the flag would let two managers run one controller. */
 const NO_MIGRATION =
   '--enable-leader-migration is not supported: name the controllers with --controllers, and let one manager end before the other begins';
+const NAMESPACE = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;
 
 /**
  * Checks what single flags can't: ranges, and flags against each other (contract 7.3).
@@ -27,6 +28,7 @@ export function validateFlags(values: FlagValues, command: { cloudProviderRequir
     ...(values['enable-leader-migration'] ? [NO_MIGRATION] : []),
     ...clientProblems(values),
     ...rangeProblems(values),
+    ...namespaceProblems(values),
     ...networkProblems(values),
     ...servingProblems(values),
     ...unknownNames(values.webhooks, WEBHOOK_NAMES, 'webhooks').map(({ message }) => message),
@@ -84,9 +86,17 @@ function rangeProblems(values: FlagValues): string[] {
     ...positive('route-reconciliation-period'),
     ...positive('node-status-update-frequency'),
     ...positive('update-deadline'),
+    ...positive('retry-period'),
     ...(values['concurrent-node-status-updates'] < 0 ? ['concurrent-node-status-updates must be a non-negative number'] : []),
     ...(['concurrent-service-syncs', 'concurrent-node-syncs', 'concurrent-node-lifecycle-syncs'] as const).flatMap(positive),
   ];
+}
+
+/** A name that no Namespace can have would be asked for again and again. */
+function namespaceProblems(values: FlagValues): string[] {
+  return (['namespace', 'state-namespace'] as const)
+    .filter((name) => !(name === 'state-namespace' && values[name] === '') && !NAMESPACE.test(values[name]))
+    .map((name) => `--${name} ${JSON.stringify(values[name])} is no name for a Namespace: lower-case letters, digits and "-", at most 63`);
 }
 
 type NumberFlag = { [N in keyof FlagValues]: FlagValues[N] extends number ? N : never }[keyof FlagValues];

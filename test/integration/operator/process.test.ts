@@ -101,11 +101,12 @@ describe('a configuration of the cloud that can’t be used', () => {
       () => ['--cloud-provider=local', `--cloud-config=${file('typo.yaml', 'local: {endpoint: "http://127.0.0.1:1", tokenFiel: x}')}`],
       /typo\.yaml.*spec\.local\.tokenFiel/,
     ],
+    ['is not given', () => ['--cloud-provider=local'], /--cloud-provider=local needs --cloud-config/],
     ['belongs to no cloud', () => [`--cloud-config=${file('alone.yaml', 'local: {}')}`], /--cloud-config needs --cloud-provider/],
     [
       'is of a cloud that does not exist',
       () => ['--cloud-provider=nowhere', `--cloud-config=${file('ok.yaml', 'local: {endpoint: "http://127.0.0.1:1"}')}`],
-      /nowhere/,
+      /--cloud-provider: there is no provider of kind "nowhere"; known are local/,
     ],
   ])('%s', async (_what, args, message) => {
     expectOneLine(await run([kubeconfig(), ...args()]), message, 2);
@@ -123,6 +124,26 @@ describe('a flag that can’t be used', () => {
     ['--log-level=loud', /loud.*log-level/],
   ])('%s', async (flag, message) => {
     expectOneLine(await run([flag]), message, 2);
+  });
+});
+
+describe('a file that can’t be used', () => {
+  test.each<[string, () => string[], RegExp]>([
+    [
+      'a state directory that is a file',
+      () => ['--state-store=directory', `--state-directory=${file('no-folder', '')}`],
+      /no-folder.*folder/,
+    ],
+    [
+      'an extension of nothing',
+      () => [`--extension=${file('one.js', 'module.exports = 1;')}`],
+      /one\.js exports neither transform nor extra/,
+    ],
+    ['an extension that throws', () => [`--extension=${file('bang.js', "throw new Error('bang');")}`], /bang\.js can't be loaded: .*bang/],
+  ])('%s', async (_what, args, message) => {
+    const { stderr, code } = await run(args());
+    expect(stderr).toMatch(message);
+    expect(code).toBe(2);
   });
 });
 

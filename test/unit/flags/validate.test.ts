@@ -53,6 +53,17 @@ test.each<[string[], string]>([
     ['--cloud-provider=local', '--enable-leader-migration'],
     '--enable-leader-migration is not supported: name the controllers with --controllers, and let one manager end before the other begins',
   ],
+  [['--cloud-provider=local', '--update-deadline=0s'], '--update-deadline must be greater than 0'],
+  [['--cloud-provider=local', '--node-monitor-period=0s'], '--node-monitor-period must be greater than 0'],
+  [['--cloud-provider=local', '--retry-period=0s'], '--retry-period must be greater than 0'],
+  [
+    ['--cloud-provider=local', '--namespace=A_B'],
+    '--namespace "A_B" is no name for a Namespace: lower-case letters, digits and "-", at most 63',
+  ],
+  [
+    ['--cloud-provider=local', `--state-namespace=${'x'.repeat(64)}`],
+    `--state-namespace "${'x'.repeat(64)}" is no name for a Namespace: lower-case letters, digits and "-", at most 63`,
+  ],
   [['--cloud-provider=local', '--webhooks=x'], '"x" is not in the list of known webhooks'],
   [['--cloud-provider=local', '--feature-gates=Nope=true'], 'unrecognized feature gate: Nope'],
   [['--cloud-provider=local', '--feature-gates=AllAlpha'], 'missing bool value for AllAlpha'],

@@ -1,6 +1,7 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { closeSync, openSync } from 'node:fs';
 import { createInterface } from 'node:readline';
+import { ledgerDirectory, ProcessLedger } from '../../operator/updates/process-ledger';
 import type { WatchdogEvent, WatchdogRequest } from './watchdog-protocol';
 
 /**
@@ -40,9 +41,16 @@ function start(request: Extract<WatchdogRequest, { request: 'start' }>): void {
   child.once('exit', (code, signal) => {
     running.delete(request.id);
     signalGroup(child, 'SIGKILL'); // what it started and left
+    endOrphans();
     tell({ event: 'exited', id: request.id, code, signal });
     if (ending && running.size === 0) process.exit(0);
   });
+}
+
+/** An operator's workers have process groups of their own; one that is stopped does not notice that its operator has ended. */
+function endOrphans(): void {
+  const warn = (fields: object, message: string): void => void process.stderr.write(`${message} ${JSON.stringify(fields)}\n`);
+  new ProcessLedger(ledgerDirectory(), { warn }).endOrphans();
 }
 
 function signalGroup(child: ChildProcess, signal: NodeJS.Signals): void {

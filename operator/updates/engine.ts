@@ -1,6 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import type { Drift } from '../../crds';
 import type { DiscoveredResource } from '../../providers/provider';
 import type { Clock } from '../base/clock';
@@ -10,7 +8,7 @@ import { isEmpty, resourcesOf } from './checkpoint';
 import { Accounts } from './limits/accounts';
 import { assertOwn } from './ownership';
 import { planHash, type Plan } from './plan';
-import { ProcessLedger } from './process-ledger';
+import { ledgerDirectory, ProcessLedger } from './process-ledger';
 import type { DoneEvent, StoreEvent, UpdateRequest, WorkerEvent } from './protocol';
 import { assertFits } from './state/size-limit';
 import { metadataOf, type StackRecord } from './state/stack-record';
@@ -50,6 +48,8 @@ export interface UpdateEngineOptions {
   storeHoldMs?: number;
   /** How long a stopped update may take to end by itself; default 15 s. */
   graceMs?: number;
+  /** How long a worker with an update may be silent; default 30 s. */
+  silenceMs?: number;
   /** Workers end after this long without work; default one minute. */
   idleMs?: number;
   /** Limits of the cloud accounts; absent = the default ones, and only for workers. */
@@ -80,7 +80,7 @@ export class UpdateEngine implements Updates {
 
   constructor(private readonly options: UpdateEngineOptions) {
     this.#accounts = options.accounts ?? new Accounts(options.clock);
-    const runDirectory = options.runDirectory ?? join(tmpdir(), `cloud-operator-${process.getuid?.() ?? 0}`);
+    const runDirectory = options.runDirectory ?? ledgerDirectory();
     this.#ledger = new ProcessLedger(runDirectory, options.logger);
     this.#store = options.store;
     this.#states = new StackStates(this.#store, options.clock, options.logger);
@@ -103,6 +103,7 @@ export class UpdateEngine implements Updates {
           memoryMB: options.memoryMB ?? 1024,
           ledger: this.#ledger,
           graceMs: options.graceMs ?? 15_000,
+          silenceMs: options.silenceMs ?? 30_000,
         }),
     });
   }

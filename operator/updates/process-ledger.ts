@@ -1,6 +1,6 @@
 import { lstatSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Logger } from '../base/log';
 import { pidWorld, statOf } from './process-stat';
 
 interface KnownProcess {
@@ -28,7 +28,7 @@ export class ProcessLedger {
   /** @param directory made when absent; operators that share it look after each other's orphans */
   constructor(
     private readonly directory: string,
-    private readonly logger: Logger,
+    private readonly logger: { warn(fields: object, message: string): void },
   ) {
     this.usable = this.world !== '' && this.written(() => mkdirSync(directory, { recursive: true, mode: 0o700 })) && isOurs(directory);
     if (!this.usable)
@@ -97,6 +97,11 @@ export class ProcessLedger {
   private path(worker: number): string {
     return join(this.directory, `${worker}.json`);
   }
+}
+
+/** Where the operators of this user write their ledger, unless they are told otherwise. */
+export function ledgerDirectory(): string {
+  return join(tmpdir(), `cloud-operator-${process.getuid?.() ?? 0}`);
 }
 
 function known(pid: number): KnownProcess | undefined {

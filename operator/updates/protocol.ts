@@ -61,6 +61,8 @@ export type WorkerCommand =
 /** Worker → operator. */
 export type WorkerEvent =
   | { type: 'ready'; rssBytes: number }
+  /** Answers each extension of the validity: the worker is not frozen. */
+  | { type: 'alive' }
   | { type: 'started'; id: string; enginePid: number }
   | { type: 'resource'; id: string; urn: string; op: string; state: 'Started' | 'Done' | 'Failed' }
   | { type: 'diagnostic'; id: string; severity: 'error' | 'warning' | 'info'; message: string; urn?: string }

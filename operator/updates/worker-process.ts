@@ -42,6 +42,8 @@ export interface WorkerOptions {
   ledger: ProcessLedger;
   /** How long a canceled update may take to end by itself before its process group is killed. */
   graceMs: number;
+  /** A worker with an update that is silent for so long is frozen, and is killed. */
+  silenceMs: number;
 }
 
 export interface RunOptions {
@@ -85,6 +87,8 @@ export class WorkerProcess {
   readonly exited: Promise<void>;
   #running: Running | undefined;
   #alive = true;
+  /** Heartbeats since it was last heard. Counted, not timed: where this process was frozen too, nobody has missed one. */
+  #unanswered = 0;
   /** Updates run so far. */
   runs = 0;
   rssBytes = 0;
@@ -121,6 +125,7 @@ export class WorkerProcess {
       this.#child.once('error', (error) => end(error.message));
     });
     this.#child.on('message', (event) => {
+      this.#unanswered = 0;
       if ((event as WorkerEvent).type === 'ready') markReady();
       this.#take(event as WorkerEvent);
     });
@@ -152,7 +157,14 @@ export class WorkerProcess {
         else resolve(outcome);
       };
       const calls = new WorkerCalls(options.account, options.priority, (command) => this.#send(command));
-      const running: Running = { request, options, settle, calls, sent: false, stopTimers: this.#startTimers(request, options) };
+      const running: Running = {
+        request,
+        options,
+        settle,
+        calls,
+        sent: false,
+        stopTimers: this.#startTimers(request, options),
+      };
       this.#running = running;
       this.#ready.then(() => this.#begin(running), settle);
     });
@@ -182,6 +194,7 @@ export class WorkerProcess {
     if (this.#running !== running) return;
     if (!this.#alive) return running.settle(new OperatorError('Transient', 'the worker process ended before the update began'));
     running.sent = true;
+    this.#unanswered = 0;
     this.#send({ type: 'run', request: { ...running.request, validUntil: hostMonotonic() + VALIDITY_MS } });
   }
 
@@ -195,6 +208,7 @@ export class WorkerProcess {
     let cancelBeat: () => void = () => undefined;
     const beat = (): void => {
       this.#checkMemory(request.stack);
+      this.#checkAnswers(request.stack);
       if (options.isValid()) {
         this.#send({ type: 'validity', validUntil: hostMonotonic() + VALIDITY_MS });
         cancelBeat = clock.after(HEARTBEAT_MS, beat);
@@ -222,6 +236,15 @@ export class WorkerProcess {
       const message = `stack ${stack}: the ${who} used more than ${this.options.memoryMB} MB of memory and was stopped`;
       this.#stop(new OperatorError('Unknown', message, { remedy: 'make the stack smaller, or raise --update-memory' }));
     }
+  }
+
+  #checkAnswers(stack: string): void {
+    const { silenceMs } = this.options;
+    const running = this.#running;
+    if (running?.sent !== true || ++this.#unanswered * HEARTBEAT_MS <= silenceMs) return;
+    this.#stop(
+      new OperatorError('Transient', `stack ${stack}: the update's worker process was silent for ${silenceMs} ms and was stopped`),
+    );
   }
 
   /** Ends the running update by force; its caller gets `error`. */

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ProcessGuard, type GuardedCommand } from '../../../dev/cluster/process-guard';
@@ -81,6 +81,34 @@ describe('ProcessGuard', () => {
     expect(left.every(isRunning)).toBe(true);
     running.kill(signal);
     await waitFor(() => !left.some(isRunning), { timeoutMs: 5_000, what: 'the end of everything' });
+  });
+
+  it('ends the stopped worker of an operator that has died, which does not notice it itself', async () => {
+    const temporary = join(directory, 'tmp');
+    mkdirSync(temporary);
+    const script = join(directory, 'operator.js');
+    const ledger = JSON.stringify(compiled('operator/updates/process-ledger'));
+    writeFileSync(
+      script,
+      `const { ProcessLedger, ledgerDirectory } = require(${ledger});
+       const worker = require('node:child_process').spawn('sleep', ['60'], { detached: true, stdio: 'ignore' });
+       worker.kill('SIGSTOP');
+       new ProcessLedger(ledgerDirectory(), console).running(worker.pid, process.cwd() + '/worker');
+       require('node:fs').writeFileSync('worker.pid', String(worker.pid));
+       setInterval(() => {}, 1000);`,
+    );
+    const before = process.env['TMPDIR'];
+    process.env['TMPDIR'] = temporary;
+    const guard = ProcessGuard.open();
+    const operator = await guard.start(shell(`exec ${process.execPath} ${script}`));
+    if (before === undefined) delete process.env['TMPDIR'];
+    else process.env['TMPDIR'] = before;
+    const worker = identifyProcess(await pidIn('worker.pid'));
+    expect(isRunning(worker)).toBe(true);
+    process.kill(operator.pid, 'SIGKILL');
+    await operator.ended;
+    await waitFor(() => !isRunning(worker), { timeoutMs: 5_000, what: 'the end of the worker' });
+    await guard.close();
   });
 
   it('ends its processes itself when somebody kills the watchdog', async () => {

@@ -98,6 +98,23 @@ describe('an update ends within deadline and grace, whatever hangs, and leaves n
     harness.cloud.release();
   });
 
+  test('a worker that is frozen is found long before the deadline', async () => {
+    const engine = harness.newEngine({ graceMs: GRACE_MS, silenceMs: 2_000, runDirectory: join(harness.directory, 'run-silent') });
+    harness.cloud.fault({ method: 'POST', name: 'silent', kind: 'hold' });
+    const held = harness.cloud.heldCount;
+    const update = harness.update('silent', { things: [{ name: 'silent', size: 1 }] });
+    const failed = engine.run(update, harness.hooks('silent')).catch((thrown: unknown) => thrown);
+    await harness.until(() => harness.cloud.heldCount > held);
+    const [worker = 0] = engine.workerPids;
+    process.kill(worker, 'SIGSTOP');
+    expect(await failed).toMatchObject({
+      code: 'Transient',
+      message: "stack silent: the update's worker process was silent for 2000 ms and was stopped",
+    });
+    await harness.until(() => membersOf(worker).length === 0);
+    harness.cloud.release();
+  });
+
   test.each([
     ['heap', 'Transient', /worker process ended/],
     ['buffers', 'Unknown', /the program used more than 512 MB of memory and was stopped/],

@@ -80,7 +80,7 @@ export class LoadBalancerStacks implements StackKind<StoredLoadBalancer, LoadBal
     const targets = (of: ConnectedCloud): number => this.members.targets(of.name).length;
     if (from.cloud === undefined || targets(cloud) > 0 || targets(from.cloud) === 0) return { why };
     const message = `${why}; that begins when CloudProvider ${cloud.name} has an eligible Node`;
-    return { why, obstacle: { state: 'Reconciling', reason: 'NoTargets', message } };
+    return { why, obstacle: { state: 'Reconciling', reason: 'AwaitingNodes', message } };
   }
 
   async syncTargets(stack: string, group: TargetGroup, cloud: ConnectedCloud): Promise<void> {

@@ -103,7 +103,7 @@ describe.each(tiers)('under load, tier %s', (tier) => {
     );
     const moved = await moves(async () => {
       await annotate('provider=other');
-      await scene.condition('web', 'Reconciling', 'NoTargets');
+      await scene.condition('web', 'Reconciling', 'AwaitingNodes');
       expect(await generations()).toEqual(['-g2']);
       await cluster.kubectl(['patch', 'cloudprovider', 'other', '--type', 'merge', '-p', '{"spec":{"nodeSelector":{"cloud":"other"}}}']);
     }, '-g3');

@@ -13,9 +13,10 @@ function preview(...[stack, inputs, more]: Parameters<UpdatesHarness['update']>)
   return harness.engine.preview(harness.update(stack, inputs, more), harness.hooks(stack));
 }
 
-/** Everything that is stored, as it is on disk. */
+/** Everything that is stored of stacks, as it is on disk. */
 function stored(): Record<string, string> {
-  const files = readdirSync(harness.directory, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
+  const folder = join(harness.directory, 'stacks');
+  const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
   return Object.fromEntries(files.map(({ parentPath, name }) => [join(parentPath, name), readFileSync(join(parentPath, name), 'hex')]));
 }
 

@@ -85,9 +85,9 @@ describe('a stack that nobody asks for', () => {
     expect(plan).toMatchObject({ missing: [inputOf('b')], departing: [inputOf('a')] });
   });
   test('one that can’t come yet, and is served by its old stack, keeps nobody waiting', () => {
-    const waits = { state: 'Reconciling' as const, reason: 'NoTargets', message: 'no Nodes' };
+    const waits = { state: 'Reconciling' as const, reason: 'AwaitingNodes', message: 'no Nodes' };
     const plan = planStack(facts([live('a', { waiting: waits, serving: true, moving: true }), live('b')], { accepted: {} }));
-    expect([rendered(plan), waiting(plan)]).toEqual([['b'], { a: 'NoTargets' }]);
+    expect([rendered(plan), waiting(plan)]).toEqual([['b'], { a: 'AwaitingNodes' }]);
   });
   test('another stack has one member → the others go on without it', () => {
     const accepted = acceptedInputs(inputOf('a'), inputOf('b'));

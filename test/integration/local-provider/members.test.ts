@@ -3,8 +3,8 @@ import { cloudProviderSpec } from '../../../crds';
 import { silentLogger } from '../../../operator/base/log';
 import { MemberKeeper } from '../../../operator/cloud/member-keeper';
 import { CloudRegistry } from '../../../operator/cloud/registry';
-import type { Store } from '../../../operator/kube/api';
 import type { Node } from '../../../operator/kube/object';
+import { MemoryStore } from '../../../operator/kube/store';
 import { localProvider } from '../../../providers/local';
 import type { TargetPool } from '../../../providers/local/api';
 import { LocalCloudClient } from '../../../providers/local/client';
@@ -37,6 +37,7 @@ afterAll(async () => {
 class Fleet {
   readonly nodes = new Map<number, { excluded: boolean }>();
   readonly groups = new Map<number, TargetGroup>();
+  private readonly store = new MemoryStore<Node>({}, silentLogger);
   private registry!: CloudRegistry;
   private keeper!: MemberKeeper;
   private serial = 0;
@@ -49,8 +50,7 @@ class Fleet {
       readSecret: () => Promise.reject(new Error('no secrets here')),
     });
     await this.registry.set('local', cloudProviderSpec.parse({ local: { endpoint: cloud.endpoint, tokenFile: cloud.tokenFile } }));
-    const nodes = { list: () => [...this.nodes].map(([number, { excluded }]) => nodeOf(number, excluded)) } as unknown as Store<Node>;
-    this.keeper = new MemberKeeper({ nodes, registry: this.registry, isValid: () => true, logger: silentLogger });
+    this.keeper = new MemberKeeper({ nodes: this.store, registry: this.registry, isValid: () => true, logger: silentLogger });
   }
 
   /** As an update of a stack does: a pool of another name is another pool. */
@@ -70,6 +70,7 @@ class Fleet {
 
   /** Brings all groups up to date as the passes over their stacks do: what fails is tried again. */
   async sync(): Promise<void> {
+    this.store.replace([...this.nodes].map(([number, { excluded }]) => nodeOf(number, excluded)));
     for (let tries = 0; ; tries++) {
       const all = [...this.groups.values()].map((group) => this.keeper.sync('local', [group]));
       const outcomes = await Promise.allSettled(all);
@@ -103,7 +104,8 @@ class Fleet {
 
 function nodeOf(number: number, excluded: boolean): Node {
   const labels = excluded ? { 'node.kubernetes.io/exclude-from-external-load-balancers': '' } : {};
-  return { metadata: { name: `n${number}`, labels }, spec: { providerID: machines[number] }, status: { addresses: [] } } as unknown as Node;
+  const metadata = { name: `n${number}`, uid: `uid-${number}`, resourceVersion: String(excluded), labels };
+  return { metadata, spec: { providerID: machines[number] }, status: { addresses: [] } } as unknown as Node;
 }
 
 function targetsOf(pool: TargetPool | undefined): string[] {

@@ -1,5 +1,4 @@
 import { ensureTools } from '../../tools/ensure';
-import { exportsOf } from '../updates/extension-exports';
 import { keepHeapSmall } from '../base/node-flags';
 import type { FlagValues } from '../flags/table';
 import type { DefaultProvider } from './default-provider';
@@ -10,8 +9,6 @@ export async function runFromFlags(values: FlagValues, provider: DefaultProvider
   keepHeapSmall();
   const { pulumi } = await ensureTools(['pulumi']);
   const options = optionsOf(values, { pulumi, provider });
-  // What can't be loaded now would fail with every update.
-  if (options.extension !== undefined) await exportsOf(options.extension);
   const stop = new AbortController();
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stop.abort());
   const { runOperator } = await import('../main.js');

@@ -134,12 +134,6 @@ describe('a file that can’t be used', () => {
       () => ['--state-store=directory', `--state-directory=${file('no-folder', '')}`],
       /no-folder.*folder/,
     ],
-    [
-      'an extension of nothing',
-      () => [`--extension=${file('one.js', 'module.exports = 1;')}`],
-      /one\.js exports neither transform nor extra/,
-    ],
-    ['an extension that throws', () => [`--extension=${file('bang.js', "throw new Error('bang');")}`], /bang\.js can't be loaded: .*bang/],
   ])('%s', async (_what, args, message) => {
     const { stderr, code } = await run(args());
     expect(stderr).toMatch(message);

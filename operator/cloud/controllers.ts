@@ -29,7 +29,7 @@ import { StackController } from './stack-controller';
 import { StackIndex } from './stack-index';
 import type { Member, StackKind } from './stack-kind';
 import { StackReconciler } from './stack-reconciler';
-import { StackRecord, type StoredStack } from './stack-record';
+import { StackRecord, stackSpec, type StoredStack } from './stack-record';
 import { VouchedLoadBalancers, Vouchers } from './vouchers';
 import { retryAfterFailure, type RetryBudget, type RetryPlan } from './retry-delay';
 import { StackRetries } from './stack-retries';
@@ -239,17 +239,16 @@ export class CloudControllers {
     controller: StackController<O>,
     kind: 'LoadBalancer' | 'Routes',
   ): Pick<DriftSubject, 'stacks' | 'found' | 'reported'> {
-    const specOf = (provider: string): StoredStack['spec'] => ({ provider, kind, project: 'cloud-operator' });
     return {
       stacks: (provider) => controller.stacksOf(provider),
       found: (stack, provider, drift) => {
         this.options.logger.info({ stack, drift }, 'the cloud was changed behind our back; healing');
         this.options.onDrift(provider, kind, 'Heal');
-        this.record.drifted(stack, specOf(provider), drift);
+        this.record.drifted(stack, stackSpec(provider, kind), drift);
         controller.heal(stack, drift);
       },
       reported: (stack, provider, drift) => {
-        if (!this.record.reported(stack, specOf(provider), drift)) return;
+        if (!this.record.reported(stack, stackSpec(provider, kind), drift)) return;
         this.options.onDrift(provider, kind, 'Report');
         this.options.logger.info({ stack, drift }, 'the cloud differs from what is wanted; it is left as it is');
         controller.refresh(stack);

@@ -1,5 +1,4 @@
 import type { CloudStackSpec } from '../../crds';
-import { ANNOTATIONS } from '../../crds';
 import type { LoadBalancer, PublishedLoadBalancer } from '../../extensions';
 import type { OperatorError } from '../base/errors';
 import { toOperatorError } from '../base/errors';
@@ -11,6 +10,7 @@ import type { StackUpdate, UpdateHooks, Updates } from '../updates/update';
 import { reasonOf, type Warning } from './conditions';
 import type { StoredLoadBalancer } from './load-balancer-stacks';
 import type { CloudRegistry } from './registry';
+import { isPaused } from './stack-kind';
 import type { StackRecord } from './stack-record';
 
 export interface ExtraStacksOptions {
@@ -177,8 +177,7 @@ export class ExtraStacks {
   /** The levers that stop the load balancers' own updates stop these too. */
   private isHeld({ update, loadBalancers }: SettledStack): boolean {
     const frozen = this.options.registry.get(update.providerName)?.spec.freeze === true;
-    const paused = this.objectsOf(loadBalancers).some(({ metadata }) => metadata.annotations?.[ANNOTATIONS.pause] !== undefined);
-    return frozen || paused;
+    return frozen || this.objectsOf(loadBalancers).some(isPaused);
   }
 
   private objectsOf(loadBalancers: readonly LoadBalancer[]): StoredLoadBalancer[] {

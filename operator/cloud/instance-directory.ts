@@ -1,7 +1,7 @@
 import type { Instance } from '../../providers/provider';
 import { OperatorError, toOperatorError } from '../base/errors';
 import type { Clock } from '../base/clock';
-import type { NodeIdentity } from './node-owners';
+import { knowsForm, type NodeIdentity } from './node-owners';
 import type { CloudRegistry } from './registry';
 
 export type Lookup =
@@ -83,9 +83,9 @@ export class InstanceDirectory {
 
   /** Connected CloudProviders that may have the Node, by its providerID. */
   private ownersOfForm({ providerID = '' }: NodeIdentity): string[] {
-    const may = this.registry.list().filter(({ cloud, module }) => {
-      return cloud?.instances !== undefined && (providerID === '' || providerID.startsWith(`${module.providerIDScheme}://`));
-    });
+    const may = this.registry
+      .list()
+      .filter((known) => known.cloud?.instances !== undefined && (providerID === '' || knowsForm(known, providerID)));
     return may.map(({ name }) => name);
   }
 

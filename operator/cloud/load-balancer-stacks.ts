@@ -13,7 +13,7 @@ import { keyOfInput } from './member-input';
 import type { MemberKeeper } from './member-keeper';
 import type { UpdatePolicy } from './plan/approval';
 import { policyProblems } from './policy';
-import type { ConnectedCloud, RegisteredCloud } from './registry';
+import { isConnected, type ConnectedCloud, type RegisteredCloud } from './registry';
 import type { Stored } from './stored';
 import type { Knowledge, Move, Settlement, StackKind, StatusFields } from './stack-kind';
 import { stackName } from './stack-name';
@@ -53,9 +53,8 @@ export class LoadBalancerStacks implements StackKind<StoredLoadBalancer, LoadBal
 
   /** What provider and policy don't refuse, but the author should know. */
   warningsOf(object: StoredLoadBalancer, cloud: RegisteredCloud | undefined): Warning[] {
-    if (cloud?.cloud === undefined) return [];
-    const problems = this.problems(object, { ...cloud, cloud: cloud.cloud });
-    const texts = problems.flatMap(({ severity, message }) => (severity === 'Warning' ? [message] : []));
+    if (!isConnected(cloud)) return [];
+    const texts = this.problems(object, cloud).flatMap(({ severity, message }) => (severity === 'Warning' ? [message] : []));
     return texts.length === 0 ? [] : [{ type: WARNING, reason: 'NotSupported', message: texts.join(' ') }];
   }
 

@@ -65,6 +65,11 @@ export class NodeOwners {
   }
 }
 
+/** The cloud makes providerIDs of this form. Pure. */
+export function knowsForm({ module }: Pick<RegisteredCloud, 'module'>, providerID: string): boolean {
+  return providerID.startsWith(`${module.providerIDScheme}://`);
+}
+
 /** By providerID, else by selector. Where several clouds have the same form of providerID, their selectors decide. Pure. */
 function bySelector(clouds: Owning[], { providerID = '', labels }: NodeIdentity): string | undefined {
   const selecting = (some: Owning[]): Owning[] => some.filter(({ spec }) => selects(spec.nodeSelector, labels));
@@ -76,7 +81,7 @@ function bySelector(clouds: Owning[], { providerID = '', labels }: NodeIdentity)
 }
 
 function knowers(clouds: Owning[], providerID: string): Owning[] {
-  return clouds.filter(({ module }) => providerID.startsWith(`${module.providerIDScheme}://`));
+  return clouds.filter((cloud) => knowsForm(cloud, providerID));
 }
 
 function onlyOne(clouds: Owning[]): string | undefined {

@@ -23,6 +23,10 @@ export interface RegisteredCloud {
 /** A RegisteredCloud that is connected. */
 export type ConnectedCloud = RegisteredCloud & { cloud: Cloud };
 
+export function isConnected(cloud: RegisteredCloud | undefined): cloud is ConnectedCloud {
+  return cloud?.cloud !== undefined;
+}
+
 export interface CloudRegistryOptions {
   loadModule(kind: string): Promise<ProviderModule>;
   clusterID: string;
@@ -112,8 +116,8 @@ export class CloudRegistry {
         remedy: `Create it, or name another one; known are ${this.names()}.`,
       });
     }
-    if (entry.cloud === undefined) throw entry.problem ?? new OperatorError('Transient', `CloudProvider "${name}" is not connected yet`);
-    return entry as ConnectedCloud;
+    if (isConnected(entry)) return entry;
+    throw entry.problem ?? new OperatorError('Transient', `CloudProvider "${name}" is not connected yet`);
   }
 
   list(): RegisteredCloud[] {

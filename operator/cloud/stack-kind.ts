@@ -1,4 +1,4 @@
-import type { CloudStackSpec, Condition } from '../../crds';
+import { ANNOTATIONS, type CloudStackSpec, type Condition } from '../../crds';
 import type { JsonObject, Problem, Replacement, TargetGroup } from '../../providers/provider';
 import type { OperatorError } from '../base/errors';
 import type { KubeObject } from '../kube/object';
@@ -13,6 +13,11 @@ export type Member = KubeObject & {
   spec: { provider: string };
   status?: { observedGeneration?: number | undefined; conditions?: Condition[] | undefined };
 };
+
+/** A person has paused it, by annotation. Pure. */
+export function isPaused({ metadata }: Pick<Member, 'metadata'>): boolean {
+  return metadata.annotations?.[ANNOTATIONS.pause] !== undefined;
+}
 
 /** What a status says besides its conditions. */
 export type StatusFields = Record<string, unknown>;

@@ -1,12 +1,11 @@
-import { ANNOTATIONS } from '../../crds';
 import type { Clock } from '../base/clock';
 import type { Store } from '../kube/api';
 import { keyOf } from '../kube/object';
 import type { StackState, Updates } from '../updates/update';
 import { generationOf, isOver, type GenerationalInput, type Holding } from './plan/generation';
-import type { CloudRegistry, ConnectedCloud } from './registry';
+import { isConnected, type CloudRegistry, type ConnectedCloud } from './registry';
 import type { StackIndex } from './stack-index';
-import type { Knowledge, Member } from './stack-kind';
+import { isPaused, type Knowledge, type Member } from './stack-kind';
 import type { StackRecord } from './stack-record';
 
 /** Where a member's traffic is, while its own stack has not taken it over. */
@@ -99,8 +98,9 @@ export class StackMoves<O extends Member> {
     return { elsewhere, departing };
   }
 
-  private async mayGo(stack: string, { metadata }: O, input: GenerationalInput): Promise<boolean> {
-    if (metadata.annotations?.[ANNOTATIONS.pause] !== undefined) return false;
+  private async mayGo(stack: string, object: O, input: GenerationalInput): Promise<boolean> {
+    const { metadata } = object;
+    if (isPaused(object)) return false;
     if (metadata.deletionTimestamp !== undefined) return true;
     const taken = await this.takenOver(keyOf(metadata), input);
     if (taken === undefined) return false;
@@ -136,7 +136,7 @@ export class StackMoves<O extends Member> {
 
   private cloudOf(stack: string): ConnectedCloud | undefined {
     const found = this.options.registry.get(this.options.record.providerOf(stack) ?? '');
-    return found?.cloud === undefined ? undefined : (found as ConnectedCloud);
+    return isConnected(found) ? found : undefined;
   }
 }
 

@@ -17,7 +17,7 @@ import { MemberReports, type Failure } from './member-reports';
 import type { ObjectWriter } from './object-writer';
 import type { CloudRegistry, ConnectedCloud } from './registry';
 import type { StackIndex } from './stack-index';
-import type { Member, Settlement, StackKind, StatusFields } from './stack-kind';
+import { isPaused, type Member, type Settlement, type StackKind, type StatusFields } from './stack-kind';
 import { inputOfPart, inputsOf, suspectsOf, type UpdatePlan } from './stack-parts';
 import { planStack, type AcceptedInputs, type MemberFacts, type Part, type StackFacts, type StackPlan } from './stack-plan';
 import { replacing, retirementIn, type GenerationalInput } from './plan/generation';
@@ -347,7 +347,7 @@ export class StackReconciler<O extends Member> {
   }
 
   private memberFacts(stack: string, object: O, cloud: ConnectedCloud | undefined, before: Before): MemberFacts<O> {
-    const { uid, creationTimestamp, deletionTimestamp, annotations } = object.metadata;
+    const { uid, creationTimestamp, deletionTimestamp } = object.metadata;
     const { kind, clock } = this.options;
     const { input, waitsUntil, replacement, obstacle } = nextOf(kind, object, cloud, { ...before, now: clock.now() });
     return {
@@ -355,7 +355,7 @@ export class StackReconciler<O extends Member> {
       input,
       createdAt: creationTimestamp,
       deleting: deletionTimestamp !== undefined,
-      paused: annotations?.[ANNOTATIONS.pause] !== undefined,
+      paused: isPaused(object),
       problems: cloud === undefined ? [] : kind.problems(object, cloud),
       serving: this.reports.serving(stack, object),
       held: this.holds.of(uid, versionOf(input, object)),

@@ -18,6 +18,8 @@ import { conditionsOf, DRIFTED, verdictOfError, type Verdict } from './condition
 import { keyOfInput, type MemberInput } from './member-input';
 import type { Stored } from './stored';
 
+/** The Pulumi project of all our stacks. */
+const PROJECT = 'cloud-operator';
 const ATTEMPTS_KEPT = 5;
 const PLANS_SHOWN = 16;
 const DRIFT_SHOWN = 100;
@@ -243,6 +245,11 @@ export class StackRecord {
   private time(): string {
     return new Date(this.options.now()).toISOString();
   }
+}
+
+/** Spec of the CloudStack of a provider's stack. Pure. */
+export function stackSpec(provider: string, kind: CloudStackSpec['kind']): CloudStackSpec {
+  return { provider, kind, project: PROJECT };
 }
 
 /** `+2 ~1 -0 =3`: created, updated or replaced, deleted, unchanged. */

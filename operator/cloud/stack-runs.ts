@@ -10,7 +10,7 @@ import type { ConnectedCloud } from './registry';
 import type { Member } from './stack-kind';
 import { acceptedOf } from './stack-parts';
 import type { StackReconcilerOptions } from './stack-reconciler';
-import { changesText } from './stack-record';
+import { changesText, stackSpec } from './stack-record';
 
 /** What one run of the engine is asked for. */
 export interface Run<O> {
@@ -117,7 +117,7 @@ export class StackRuns<O extends Member> {
 
   /** Spec of the CloudStack of a provider. */
   specOf(provider: string): CloudStackSpec {
-    return { provider, kind: this.options.kind.kind, project: 'cloud-operator' };
+    return stackSpec(provider, this.options.kind.kind);
   }
 
   private celebrate(stack: string, spec: CloudStackSpec, { members, objects, healing }: Run<O>, result: UpdateResult): void {

@@ -1,4 +1,4 @@
-import type { CloudProviderSpec } from '../../../crds';
+import { cloudProviderSpec } from '../../../crds';
 import { EligibleTargets } from '../../../operator/cloud/eligible-targets';
 import { CloudRegistry } from '../../../operator/cloud/registry';
 import { silentLogger } from '../../../operator/base/log';
@@ -6,15 +6,7 @@ import type { Node } from '../../../operator/kube/object';
 import { MemoryStore } from '../../../operator/kube/store';
 import { node } from '../loops/objects';
 
-const SPEC: CloudProviderSpec = {
-  default: false,
-  driftInterval: '10m',
-  driftPolicy: 'Heal',
-  retireAfter: '5m',
-  routePeriod: '10s',
-  freeze: false,
-  custom: { kind: 'fake', parameters: {} },
-};
+const SPEC = cloudProviderSpec.parse({ custom: { kind: 'fake' } });
 
 let registry: CloudRegistry;
 let nodes: MemoryStore<Node>;

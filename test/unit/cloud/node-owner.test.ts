@@ -1,4 +1,4 @@
-import type { CloudProviderSpec } from '../../../crds';
+import { cloudProviderSpec } from '../../../crds';
 import { CloudRegistry } from '../../../operator/cloud/registry';
 import type { Cloud, ProviderModule } from '../../../providers/provider';
 
@@ -9,16 +9,8 @@ async function registryOf(
 ): Promise<CloudRegistry> {
   const registry = new CloudRegistry({ loadModule: moduleOf, clusterID: 'c', readSecret: () => Promise.resolve(''), recordedOwner });
   for (const [name, { kind, nodeSelector }] of Object.entries(clouds)) {
-    const spec: CloudProviderSpec = {
-      default: false,
-      driftInterval: '10m',
-      driftPolicy: 'Heal',
-      retireAfter: '5m',
-      routePeriod: '10s',
-      freeze: false,
-      custom: { kind, parameters: {} },
-    };
-    await registry.set(name, nodeSelector === undefined ? spec : { ...spec, nodeSelector });
+    const selector = nodeSelector === undefined ? {} : { nodeSelector };
+    await registry.set(name, cloudProviderSpec.parse({ custom: { kind }, ...selector }));
   }
   return registry;
 }

@@ -3,20 +3,12 @@ import { InstanceDirectory } from '../../../operator/cloud/instance-directory';
 import { policyProblems } from '../../../operator/cloud/policy';
 import { stackName } from '../../../operator/cloud/stack-name';
 import { StackIndex } from '../../../operator/cloud/stack-index';
-import type { CloudProviderSpec } from '../../../crds';
+import { cloudProviderSpec, type CloudProviderSpec } from '../../../crds';
 import type { Cloud, Instance, ProviderModule } from '../../../providers/provider';
 import { systemClock } from '../../../operator/base/clock';
 
-const spec = (extra: Partial<CloudProviderSpec> = {}): CloudProviderSpec => ({
-  default: false,
-  driftInterval: '10m',
-  driftPolicy: 'Heal',
-  retireAfter: '5m',
-  routePeriod: '10s',
-  freeze: false,
-  local: { endpoint: 'http://127.0.0.1:1' },
-  ...extra,
-});
+const spec = (extra: Partial<CloudProviderSpec> = {}): CloudProviderSpec =>
+  cloudProviderSpec.parse({ local: { endpoint: 'http://127.0.0.1:1' }, ...extra });
 
 function registryWith(instances: Record<string, () => Promise<Instance[]>> = {}) {
   const connected: string[] = [];

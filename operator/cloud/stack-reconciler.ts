@@ -140,7 +140,7 @@ export class StackReconciler<O extends Member> {
       return;
     }
     if (plan.kind === 'Hold') {
-      for (const { object, verdict } of plan.verdicts) await this.reports.report(object, this.reports.kept(stack, object), verdict);
+      for (const { object, verdict } of plan.verdicts) await this.reports.report(object, { ...this.reports.kept(stack, object), stack }, verdict);
       return;
     }
     if (cloud === undefined) throw new OperatorError('Transient', `the cloud of stack ${stack} is not connected`);

@@ -45,7 +45,8 @@ export async function runRounds(
       running = undefined;
     }
   } finally {
-    await running?.system.stop();
+    if (keep && running !== undefined) report(`kept: ${running.system.paths.root}`);
+    await running?.system.stop(keep);
   }
   report(matrix.toString());
   report(summary(verdicts));

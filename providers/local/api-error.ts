@@ -36,6 +36,13 @@ export class LocalCloudError extends OperatorError {
   ) {
     super(code, message, detail);
   }
+
+  /** The same, of another field. */
+  at(field: string): LocalCloudError {
+    const { retryAfterMs, remedy } = this;
+    const detail = { field, ...(retryAfterMs !== undefined && { retryAfterMs }), ...(remedy !== undefined && { remedy }), cause: this };
+    return new LocalCloudError(this.code, this.message, this.apiCode, detail);
+  }
 }
 
 /**

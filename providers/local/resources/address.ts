@@ -16,6 +16,7 @@ export const address: ResourceDescription<'addresses', AddressInputs> = {
   collection: 'addresses',
   replaceOn: ['name', 'family', 'requestedIP'],
   schema,
+  specFields: { requestedIP: 'spec.addresses' },
   fields: ({ family, requestedIP }) => ({ family, ...(requestedIP !== undefined && { requestedIP }) }),
   properties: ({ family, requestedIP }) => ({ family, ...(requestedIP !== undefined && { requestedIP }) }),
   observed: ({ ip }) => ({ ip }),

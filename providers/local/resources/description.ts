@@ -20,6 +20,8 @@ export interface ResourceDescription<C extends ResourceCollection = ResourceColl
   /** Properties that the cloud can't change in place. */
   readonly replaceOn: readonly string[];
   readonly schema: z.ZodType<Inputs>;
+  /** Fields of the API that the author of the Cloud* object knows under another name. */
+  readonly specFields?: Readonly<Record<string, string>>;
   /** The API's fields, without name and tags. */
   fields(inputs: Inputs): Record<string, unknown>;
   /** The inverse of `fields`: the inputs that give what is in the cloud, without the common ones. */

@@ -74,7 +74,7 @@ export class OwnedResource<C extends ResourceCollection, Inputs extends CommonIn
     const { clusterID, stack, resource } = this.maker(context);
     const clientToken = `${wanted.ownerUID}/${resource}/${hashJson([clusterID, stack, wanted.name])}`;
     const spec = { name: wanted.name, tags: tagsOf(this.maker(context), wanted), ...this.description.fields(wanted) };
-    return this.client.create(this.description.collection, spec, clientToken, this.callOptions(context));
+    return this.inSpecTerms(this.client.create(this.description.collection, spec, clientToken, this.callOptions(context)));
   }
 
   private async createOrFind(wanted: Inputs, context: ResourceContext): Promise<Resources[C]> {
@@ -123,7 +123,17 @@ export class OwnedResource<C extends ResourceCollection, Inputs extends CommonIn
   private patch(id: string, wanted: Inputs, context: ResourceContext): Promise<Resources[C]> {
     const changeable = Object.entries(this.description.fields(wanted)).filter(([field]) => !this.replaceOn.includes(field));
     const fields = { ...Object.fromEntries(changeable), tags: tagsOf(this.maker(context), wanted) };
-    return this.client.update(this.description.collection, id, fields, this.callOptions(context));
+    return this.inSpecTerms(this.client.update(this.description.collection, id, fields, this.callOptions(context)));
+  }
+
+  /** A field of the API says nothing to who wrote the spec. */
+  private async inSpecTerms<T>(call: Promise<T>): Promise<T> {
+    try {
+      return await call;
+    } catch (error) {
+      const field = error instanceof LocalCloudError ? this.description.specFields?.[error.field ?? ''] : undefined;
+      throw field === undefined ? error : (error as LocalCloudError).at(field);
+    }
   }
 
   private parse(inputs: JsonObject): Inputs {

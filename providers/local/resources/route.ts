@@ -17,6 +17,7 @@ export const route: ResourceDescription<'routes', RouteInputs> = {
   collection: 'routes',
   replaceOn: ['name', 'routeTableID', 'destinationCIDR'],
   schema,
+  specFields: { destinationCIDR: 'spec.destinationCIDR', instanceID: 'spec.providerID' },
   fields: ({ routeTableID, destinationCIDR, instanceID }) => ({ routeTableID, destinationCIDR, instanceID }),
   properties: ({ routeTableID, destinationCIDR, instanceID }) => ({ routeTableID, destinationCIDR, instanceID }),
   observed: () => ({}),

@@ -135,7 +135,7 @@ describe('the provider of the local cloud', () => {
     const runner = runnerOf('lb-refused');
     await expect(runner.up(render(input))).rejects.toMatchObject({
       code,
-      field: 'requestedIP',
+      field: 'spec.addresses',
       message: expect.stringMatching(message) as string,
     });
     await runner.destroy();

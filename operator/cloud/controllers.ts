@@ -287,7 +287,11 @@ export class CloudControllers {
     });
     const health = (provider: string): ReturnType<InstanceDirectory['problem']> =>
       registry.accounts.refusal(provider) ?? directory.problem(provider);
-    const reconciler = new ProviderReconciler({ store: stores.providers, registry, writer, clusterID, use, health, logger });
+    const reconciler = new ProviderReconciler({
+      ...{ store: stores.providers, registry, writer, clusterID, use, health, logger },
+      hasAnswered: (provider) => directory.hasAnswered(provider),
+      ask: (provider) => directory.ask(provider),
+    });
     return new ProviderController(this.controllerOptions(CLOUD_PROVIDERS, stores.providers, this.providerQueue), reconciler);
   }
 

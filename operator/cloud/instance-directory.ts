@@ -1,4 +1,4 @@
-import type { Instance } from '../../providers/provider';
+import type { Cloud, Instance } from '../../providers/provider';
 import { OperatorError, toOperatorError } from '../base/errors';
 import type { Clock } from '../base/clock';
 import { knowsForm, type NodeIdentity } from './node-owners';
@@ -34,17 +34,30 @@ export class InstanceDirectory {
   private readonly listings = new Map<string, Listing>();
   private readonly running = new Map<string, Promise<Listing>>();
   private readonly problems = new Map<string, { problem: OperatorError; at: number }>();
+  /** By provider: the connection that gave the newest good listing. */
+  private readonly answered = new Map<string, Cloud>();
 
   constructor(
     private readonly registry: CloudRegistry,
     private readonly clock: Clock,
-    /** Told when a provider's listings begin to fail, and when they work again. */
+    /** Told when a connection has given its first listing, when listings begin to fail, and when they work again. */
     private readonly onHealth: (provider: string) => void = () => undefined,
   ) {}
 
   /** Why the newest listing of a provider failed; undefined when it did not. */
   problem(provider: string): OperatorError | undefined {
     return this.problems.get(provider)?.problem;
+  }
+
+  /** The connection of today has given a listing; also true where there is none to ask for. */
+  hasAnswered(provider: string): boolean {
+    const cloud = this.registry.get(provider)?.cloud;
+    return cloud !== undefined && (cloud.instances === undefined || this.answered.get(provider) === cloud);
+  }
+
+  /** Has the provider answer where nobody else asks; how that ends is told to `onHealth`. */
+  ask(provider: string): void {
+    this.listing(provider, 0).catch(() => undefined); // judged
   }
 
   /** @throws OperatorError when a cloud that must be asked can't be */
@@ -111,7 +124,9 @@ export class InstanceDirectory {
     try {
       const listing = { takenAt, instances: await cloud.instances.list() };
       this.listings.set(provider, listing);
-      this.judge(provider, undefined);
+      const first = this.answered.get(provider) !== cloud;
+      this.answered.set(provider, cloud);
+      this.judge(provider, undefined, first);
       return listing;
     } catch (thrown) {
       const problem = toOperatorError(thrown);
@@ -120,11 +135,11 @@ export class InstanceDirectory {
     }
   }
 
-  private judge(provider: string, problem: OperatorError | undefined): void {
+  private judge(provider: string, problem: OperatorError | undefined, first = false): void {
     const before = this.problems.get(provider)?.problem;
     if (problem === undefined) this.problems.delete(provider);
     else this.problems.set(provider, { problem, at: this.clock.monotonic() });
-    if (before?.message !== problem?.message) this.onHealth(provider);
+    if (first || before?.message !== problem?.message) this.onHealth(provider);
   }
 }
 

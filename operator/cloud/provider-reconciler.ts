@@ -27,7 +27,17 @@ export interface ProviderReconcilerOptions {
   use(provider: string): ProviderUse;
   /** The newest failure to read from the cloud; undefined while it answers. */
   health(provider: string): OperatorError | undefined;
+  /** Its cloud has answered the connection of today. */
+  hasAnswered(provider: string): boolean;
+  /** Makes a read of the cloud, and has the provider reconciled again with how it went. */
+  ask(provider: string): void;
   logger: Logger;
+}
+
+interface Findings {
+  use: ProviderUse;
+  problem: OperatorError | undefined;
+  answered: boolean;
 }
 
 /** Connects CloudProviders, says how they are, and lets none go while something still uses it. */
@@ -49,8 +59,17 @@ export class ProviderReconciler {
       return;
     }
     if (object.metadata.deletionTimestamp === undefined) await this.options.writer.addFinalizer(object);
+    await this.report(name, object, use);
+  }
+
+  /** @throws OperatorError when the connection failed */
+  private async report(name: string, object: StoredProvider, use: ProviderUse): Promise<void> {
     const problem = await this.connect(name, object.spec);
-    const verdict = verdictOn(object, use, problem);
+    const answered = this.options.hasAnswered(name);
+    if (this.mustAsk(name, problem, answered)) this.options.ask(name);
+    // After a restart, what it says holds until the cloud says otherwise.
+    if (problem === undefined && !answered && saysReady(object)) return;
+    const verdict = verdictOn(object, { use, problem, answered });
     const fields = {
       kind: this.options.registry.get(name)?.kind,
       clusterID: this.options.clusterID,
@@ -59,6 +78,12 @@ export class ProviderReconciler {
     };
     await this.options.writer.writeStatus(object, fields, verdict);
     if (problem !== undefined) throw problem;
+  }
+
+  /** Where there are no Nodes, nobody else would find out. Refused credentials have a watch of their own. */
+  private mustAsk(name: string, problem: OperatorError | undefined, answered: boolean): boolean {
+    if (this.options.registry.get(name)?.cloud === undefined || problem instanceof CredentialsRefused) return false;
+    return problem !== undefined || !answered;
   }
 
   private async connect(name: string, spec: CloudProviderSpec): Promise<OperatorError | undefined> {
@@ -71,13 +96,19 @@ export class ProviderReconciler {
   }
 }
 
-function verdictOn(object: StoredProvider, use: ProviderUse, problem: OperatorError | undefined): Verdict {
+function saysReady({ metadata, status }: StoredProvider): boolean {
+  const ready = status?.conditions?.some(({ type, status: is }) => type === 'Ready' && is === 'True') ?? false;
+  return ready && metadata.deletionTimestamp === undefined && status?.observedGeneration === metadata.generation;
+}
+
+function verdictOn(object: StoredProvider, { use, problem, answered }: Findings): Verdict {
   if (object.metadata.deletionTimestamp !== undefined) {
     const message = `${use.loadBalancers} load balancers, ${use.routes} routes and ${use.stacks} stacks still use it; it goes when they are gone`;
     return { state: 'Reconciling', reason: 'InUse', message };
   }
   if (problem instanceof CredentialsRefused) return verdictOfError(problem, false, { nextTryAt: problem.nextTryAt, exhausted: false });
   if (problem !== undefined) return verdictOfError(problem, false);
+  if (!answered) return { state: 'Reconciling', reason: 'Connecting', message: 'its cloud has not answered yet' };
   if (object.spec.freeze)
     return { state: 'Ready', reason: 'Frozen', message: 'connected, and frozen (spec.freeze): nothing is written to its cloud' };
   return { state: 'Ready', message: 'connected' };

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { Clock } from '../../base/clock';
 import { toOperatorError } from '../../base/errors';
 import type { Logger } from '../../base/log';
@@ -141,7 +142,10 @@ export class ServiceLoop {
 
   private onService({ key, previous, current }: StoreChange<Service>): void {
     this.writtenServices.changed(key, current);
-    if ([previous, current].some((service) => service !== undefined && isRelevant(service))) this.dependencies.queue.add(key);
+    if (![previous, current].some((service) => service !== undefined && isRelevant(service))) return;
+    // What failed was something else: the back-off begins anew.
+    if (previous !== undefined && asksForOther(previous, current)) this.dependencies.queue.forget(key);
+    this.dependencies.queue.add(key);
   }
 
   private onCloudLoadBalancer({ key, current }: StoreChange<StoredCloudLoadBalancer>): void {
@@ -158,6 +162,17 @@ export class ServiceLoop {
 
 function isRelevant(service: Service): boolean {
   return isLoadBalancer(service) || hasCleanupFinalizer(service);
+}
+
+/** What people say of a Service has changed, not only what controllers say. */
+function asksForOther(previous: Service, current: Service | undefined): boolean {
+  const asked = (service: Service | undefined): unknown => [
+    service?.spec,
+    service?.metadata.annotations,
+    service?.metadata.labels,
+    service?.metadata.deletionTimestamp,
+  ];
+  return !isDeepStrictEqual(asked(previous), asked(current));
 }
 
 function keyOfService(service: Service): string {

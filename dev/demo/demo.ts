@@ -1,5 +1,4 @@
-import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { PROJECT_ROOT } from '../../operator/entry';
 import { KubeClient } from '../../operator/kube/client';
@@ -9,6 +8,7 @@ import { DevCluster } from '../cluster/dev-cluster';
 import type { Tier } from '../cluster/local-cloud';
 import { Fleet } from '../nodes/fleet';
 import { DemoCloud } from './cloud';
+import { DemoFolder } from './folder';
 import { Report } from './report';
 import { nothingIsLeft } from './steps/cleanup';
 import { loadBalancerIsRepaired } from './steps/drift';
@@ -40,7 +40,7 @@ const PROVIDER = { driftInterval: '1s', routePeriod: '1s' };
 /** The main job from end to end, with proof. @returns true when every step was run and everything held */
 export async function demo(options: DemoOptions): Promise<boolean> {
   const report = new Report(options.write);
-  const directory = mkdtempSync(join(tmpdir(), 'cloud-operator-demo-'));
+  const folder = DemoFolder.make((line) => report.say(line));
   let cluster: DevCluster | undefined;
   let world: World | undefined;
   let namespaces: string[] | undefined;
@@ -49,7 +49,7 @@ export async function demo(options: DemoOptions): Promise<boolean> {
     const { tools, tier, signal } = options;
     signal.throwIfAborted();
     cluster = await DevCluster.start({
-      ...{ directory, tools, tier, provider: PROVIDER, operator: true, nodeLifecycle: true, fsync: false, logLevel: 'info' },
+      ...{ directory: folder.path, tools, tier, provider: PROVIDER, operator: true, nodeLifecycle: true, fsync: false, logLevel: 'info' },
       report: (line) => report.say(line),
       signal,
     });
@@ -68,8 +68,8 @@ export async function demo(options: DemoOptions): Promise<boolean> {
     const processes = cluster?.processes.map(({ pid }) => pid) ?? [];
     await cluster?.stop();
     if (cluster !== undefined) proveNothingRuns(report, processes, namespaces);
-    if (report.failed === 0) rmSync(directory, { recursive: true, force: true });
-    else report.say(`logs are kept in ${join(directory, 'logs')}`);
+    if (report.failed === 0) folder.remove();
+    else leaveLogs(report, folder);
   }
   return conclude(report, options, finished);
 }
@@ -132,6 +132,11 @@ function proveNothingRuns(report: Report, processes: number[], namespaces: strin
   if (namespaces === undefined) return;
   const left = existsSync('/run/netns') ? readdirSync('/run/netns').filter((name) => namespaces.includes(name)) : [];
   report.prove(left.length === 0, 'network namespaces left', String(left.length));
+}
+
+function leaveLogs(report: Report, folder: DemoFolder): void {
+  folder.keep();
+  report.say(`logs are kept in ${join(folder.path, 'logs')}`);
 }
 
 function conclude(report: Report, { keep, write }: DemoOptions, finished: boolean): boolean {

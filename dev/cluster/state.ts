@@ -29,14 +29,23 @@ export interface DevState {
 
 /** @returns undefined when there is none @throws OperatorError when the file can't be understood */
 export function readState(path: string): DevState | undefined {
+  const text = textOf(path);
   try {
-    return JSON.parse(readFileSync(path, 'utf8')) as DevState;
+    return text === undefined ? undefined : (JSON.parse(text) as DevState);
   } catch (thrown) {
-    if ((thrown as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
     throw new OperatorError('Invalid', `${path} can't be read: ${(thrown as Error).message}`, {
       remedy: 'delete that file, once none of its processes runs any more',
       cause: thrown,
     });
+  }
+}
+
+function textOf(path: string): string | undefined {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (thrown) {
+    if ((thrown as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw thrown;
   }
 }
 

@@ -1,3 +1,5 @@
+import { systemErrorOf } from './system-error';
+
 /** The class of a failure; it decides the back-off and whether the object is Stalled (design: Updates, Failures are classed). */
 export type ErrorCode =
   | 'Transient' // try again soon
@@ -76,7 +78,14 @@ export function toOperatorError(thrown: unknown): OperatorError {
   if (thrown.name === 'AbortError') return new OperatorError('Canceled', thrown.message, { cause: thrown });
   const systemCode = findSystemCode(thrown);
   if (systemCode !== undefined) return new OperatorError('Transient', `${systemCode}: ${thrown.message}`, { cause: thrown });
+  const system = systemErrorOf(thrown);
+  if (system !== undefined) return new OperatorError('Unknown', system.message, { remedy: system.remedy, cause: thrown });
   return new OperatorError('Unknown', thrown.message, { cause: thrown });
+}
+
+/** The message, and what to do about it, which some messages say themselves. */
+export function messageWithRemedy({ message, remedy }: { message: string; remedy?: string | undefined }, separator = '; '): string {
+  return remedy === undefined || message.includes(remedy) ? message : `${message}${separator}${remedy}`;
 }
 
 /** The class that an HTTP status stands for. */

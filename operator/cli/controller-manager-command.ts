@@ -1,4 +1,4 @@
-import { toOperatorError } from '../base/errors';
+import { messageWithRemedy, toOperatorError } from '../base/errors';
 import { parseFlags, type ParsedFlags } from '../flags/parse';
 import { FLAGS, type FlagValues } from '../flags/table';
 import { flagUsages } from '../flags/usage';
@@ -53,8 +53,7 @@ async function runWith(values: FlagValues, given: ReadonlySet<string>): Promise<
     await runFromFlags(values, provider);
     return 0;
   } catch (thrown) {
-    const { message, remedy } = toOperatorError(thrown);
-    return fail(remedy === undefined ? message : `${message}; ${remedy}`, EXIT.failed);
+    return fail(messageWithRemedy(toOperatorError(thrown)), EXIT.failed);
   }
 }
 

@@ -1,4 +1,5 @@
-import { OperatorError, toOperatorError } from '../base/errors';
+import { messageWithRemedy, OperatorError, toOperatorError } from '../base/errors';
+import { systemErrorOf } from '../base/system-error';
 
 export interface Failure {
   /** Without the command's name in front; what to do stands in the first line. */
@@ -12,12 +13,13 @@ export interface Failure {
  */
 export function describeFailure(thrown: unknown, debug: boolean): Failure {
   const error = toOperatorError(thrown);
-  const [first = '', ...rest] = error.message.split('\n');
-  const expected = thrown instanceof OperatorError || error.code !== 'Unknown';
+  const system = systemErrorOf(thrown);
+  const expected = thrown instanceof OperatorError || error.code !== 'Unknown' || system !== undefined;
   const remedy = error.remedy ?? (expected ? undefined : 'this is a defect; --debug shows where');
-  const lines = [remedy === undefined ? first : `${first}; ${remedy}`, ...rest];
+  const [first = '', ...rest] = error.message.split('\n');
+  const lines = [messageWithRemedy({ message: first, remedy }), ...rest];
   if (debug) lines.push(...stacks(thrown));
-  return { text: lines.join('\n'), exitCode: error.code === 'Invalid' ? 2 : 1 };
+  return { text: lines.join('\n'), exitCode: error.code === 'Invalid' || system?.unusable === true ? 2 : 1 };
 }
 
 function stacks(thrown: unknown): string[] {

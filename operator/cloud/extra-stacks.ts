@@ -1,13 +1,13 @@
 import type { CloudStackSpec } from '../../crds';
 import type { LoadBalancer, PublishedLoadBalancer } from '../../extensions';
 import type { OperatorError } from '../base/errors';
-import { toOperatorError } from '../base/errors';
+import { messageWithRemedy, toOperatorError } from '../base/errors';
 import { hashJson, type JsonObject } from '../base/json';
 import type { Logger } from '../base/log';
 import type { EventRecorder, Store, WorkQueue } from '../kube/api';
 import type { ExtensionModule } from '../updates/extension-module';
 import type { StackUpdate, UpdateHooks, Updates } from '../updates/update';
-import { reasonOf, type Warning } from './conditions';
+import { reasonOf, sentence, type Warning } from './conditions';
 import type { StoredLoadBalancer } from './load-balancer-stacks';
 import type { CloudRegistry } from './registry';
 import { isPaused } from './stack-kind';
@@ -159,8 +159,7 @@ export class ExtraStacks {
   private fail(settled: SettledStack, error: OperatorError): void {
     const { update, loadBalancers } = settled;
     const name = `${update.stack}${SUFFIX}`;
-    const remedy = error.remedy === undefined ? '' : ` ${error.remedy}`;
-    const message = `${error.message}.${remedy} The load balancer itself is not affected.`;
+    const message = `${sentence(messageWithRemedy(error, '. '))} The load balancer itself is not affected.`;
     this.options.logger.warn({ stack: name, code: error.code, error: error.message }, 'extra stack not reconciled');
     this.options.record.failed(name, specOf(update), loadBalancers.map(keyOf), error);
     for (const object of this.objectsOf(loadBalancers)) this.options.events.event(object, 'Warning', 'ExtraFailed', message);

@@ -1,5 +1,5 @@
 import { status } from '@grpc/grpc-js';
-import type { ErrorCode, OperatorError } from '../../operator/base/errors';
+import { messageWithRemedy, type ErrorCode, type OperatorError } from '../../operator/base/errors';
 
 /** An operation of a resource that failed, as the operator gets to see it. */
 export interface ResourceFailure {
@@ -23,9 +23,8 @@ const STATUS: Record<ErrorCode, status> = {
 
 /** The gRPC status that the engine prints; the exact error goes to the operator beside it, not through the engine. */
 export function toStatus(error: OperatorError): { code: status; details: string } {
-  const remedy = error.remedy === undefined ? '' : `; ${error.remedy}`;
   // UNAVAILABLE and CANCELLED have a meaning of their own to gRPC clients (retries, shutdown): plain failures stay UNKNOWN.
   const code = STATUS[error.code];
   const neutral = code === status.UNAVAILABLE || code === status.CANCELLED ? status.UNKNOWN : code;
-  return { code: neutral, details: `${error.message}${remedy}` };
+  return { code: neutral, details: messageWithRemedy(error) };
 }

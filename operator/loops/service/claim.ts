@@ -1,5 +1,5 @@
 import { ANNOTATIONS } from '../../../crds';
-import { toOperatorError } from '../../base/errors';
+import { messageWithRemedy, toOperatorError } from '../../base/errors';
 import type { Service } from '../../kube/object';
 import type { Clouds } from '../clouds';
 import type { StoredCloudLoadBalancer } from '../kinds';
@@ -41,8 +41,7 @@ function compileFor(service: Service, provider: string, clouds: Clouds): Claim {
     const message = problems.map((problem) => problem.message).join('; ');
     return { kind: 'Held', problem: { reason: problems[0]?.reason ?? 'Invalid', message }, retry: false };
   } catch (thrown) {
-    const { message, remedy } = toOperatorError(thrown);
-    const problem = { reason: 'ProviderUnavailable', message: remedy === undefined ? message : `${message}. ${remedy}` };
+    const problem = { reason: 'ProviderUnavailable', message: messageWithRemedy(toOperatorError(thrown), '. ') };
     return { kind: 'Held', problem, retry: true };
   }
 }

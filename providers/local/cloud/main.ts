@@ -1,4 +1,4 @@
-import { OperatorError, toOperatorError } from '../../../operator/base/errors';
+import { messageWithRemedy, OperatorError, toOperatorError } from '../../../operator/base/errors';
 import { readConfig } from './config';
 import { serveLocalCloud } from './serve';
 
@@ -12,7 +12,7 @@ async function main(args: string[]): Promise<number> {
     return await serveLocalCloud(await readConfig(file));
   } catch (error) {
     const failure = toOperatorError(error);
-    process.stderr.write(`local-cloud: ${failure.message}${failure.remedy === undefined ? '' : `; ${failure.remedy}`}\n`);
+    process.stderr.write(`local-cloud: ${messageWithRemedy(failure)}\n`);
     return failure.code === 'Invalid' ? 2 : 1;
   }
 }

@@ -9,6 +9,11 @@ describe('describeFailure', () => {
       new OperatorError('Invalid', 'the file is empty', { remedy: 'write it' }),
       { text: 'the file is empty; write it', exitCode: 2 },
     ],
+    [
+      'a message that says its remedy',
+      new OperatorError('Credentials', 'TLS failed; check the CA', { remedy: 'check the CA' }),
+      { text: 'TLS failed; check the CA', exitCode: 1 },
+    ],
     ['another failure', new OperatorError('Transient', 'no answer'), { text: 'no answer', exitCode: 1 }],
     ['a refused connection', Object.assign(new Error('connect'), { code: 'ECONNREFUSED' }), { text: 'ECONNREFUSED: connect', exitCode: 1 }],
     ['a defect', new TypeError('x is undefined'), { text: 'x is undefined; this is a defect; --debug shows where', exitCode: 1 }],

@@ -6,6 +6,8 @@ import { logTail } from './log-tail';
 
 export interface LogsOptions {
   directory: string;
+  /** The remedy where there are none. */
+  startIt: string;
   /** Names of processes; none = those that one looks for first, `all` = all. */
   names: string[];
   /** How many of the last lines of each. */
@@ -32,8 +34,8 @@ interface Followed {
  * Prints the logs of a development cluster's processes, each line with the name of its process in front.
  * @throws OperatorError NotFound when there are none, or none of that name
  */
-export async function printLogs({ directory, names, tail, follow, print }: LogsOptions): Promise<void> {
-  const paths = await logsIn(directory, names);
+export async function printLogs({ directory, startIt, names, tail, follow, print }: LogsOptions): Promise<void> {
+  const paths = await logsIn(directory, names, startIt);
   const width = Math.max(...paths.map((path) => nameOf(path).length));
   const followed: Followed[] = [];
   for (const path of paths) {
@@ -64,10 +66,9 @@ async function printNew(log: Followed, print: (line: string) => void): Promise<v
   }
 }
 
-async function logsIn(directory: string, names: string[]): Promise<string[]> {
+async function logsIn(directory: string, names: string[], startIt: string): Promise<string[]> {
   const files = (await readdir(directory).catch(() => [])).filter((file) => file.endsWith('.log')).sort();
-  if (files.length === 0)
-    throw new OperatorError('NotFound', `there are no logs in ${directory}`, { remedy: 'start it: cloud-operator dev up' });
+  if (files.length === 0) throw new OperatorError('NotFound', `there are no logs in ${directory}`, { remedy: startIt });
   const known = files.map(nameOf);
   const unknown = names.find((name) => name !== 'all' && !known.includes(name));
   if (unknown !== undefined)

@@ -1,6 +1,7 @@
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { OperatorError } from '../base/errors';
+import { startIt } from './dev-name';
 
 /** Where a local cloud answers, and the file with its token. */
 export interface CloudPlace {
@@ -39,8 +40,5 @@ export function cloudPlace({ name, endpoint, tokenFile }: PlaceFlags, up: Readon
 function named(name: string, up: ReadonlyMap<string, CloudPlace>): CloudPlace {
   const found = up.get(name);
   if (found !== undefined) return found;
-  const option = name === 'default' ? '' : ` --name ${name}`;
-  throw new OperatorError('NotFound', `the development cluster "${name}" is not up`, {
-    remedy: `start it: cloud-operator dev up${option}`,
-  });
+  throw new OperatorError('NotFound', `the development cluster "${name}" is not up`, { remedy: startIt(name) });
 }

@@ -1,6 +1,7 @@
 import { devPaths, type DevPaths } from '../../dev/cluster/paths';
 import { readState, type DevState } from '../../dev/cluster/state';
 import { isRunning } from '../../tools/live-process';
+import { nameOption } from './dev-name';
 import { invocation } from './invocation';
 import { formatTable } from './table';
 
@@ -32,10 +33,9 @@ function statusOf(name: string, paths: DevPaths): Status {
 
 function describe(status: Status): string {
   const { name, phase, failure, processes, kubeconfig, cloud, directory } = status;
-  const option = name === 'default' ? '' : ` --name ${name}`;
   if (!processes.some((process) => process.up)) {
     const why = failure === undefined ? '' : `; it ended because ${failure}`;
-    return `The development cluster "${name}" is not up${why}\nStart it with: ${invocation()} dev up${option}\n`;
+    return `The development cluster "${name}" is not up${why}\nStart it with: ${invocation()} dev up${nameOption(name)}\n`;
   }
   const rows = processes.map((process) => [process.name, process.up ? 'up' : 'DOWN', String(process.pid), addressOf(process.name, status)]);
   const table = formatTable(['PROCESS', 'STATE', 'PID', 'ADDRESS'], rows);

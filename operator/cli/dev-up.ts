@@ -10,6 +10,7 @@ import { Supervisor } from '../../dev/cluster/supervisor';
 import { ensureTools } from '../../tools/ensure';
 import { isRunning } from '../../tools/live-process';
 import { PROJECT_ROOT } from '../entry';
+import { nameOption } from './dev-name';
 import { invocation } from './invocation';
 import { formatTable } from './table';
 
@@ -84,7 +85,7 @@ function describe(state: DevState, name: string): string {
 
 function commands(state: DevState, name: string): string[] {
   const program = invocation();
-  const suffix = name === 'default' ? '' : ` --name ${name}`;
+  const suffix = nameOption(name);
   return [
     `export KUBECONFIG=${state.kubeconfig}`,
     'kubectl get nodes',

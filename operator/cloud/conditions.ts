@@ -3,20 +3,23 @@ import type { ErrorCode, OperatorError } from '../base/errors';
 import { withNextTry } from '../base/next-try';
 
 /** What is to be said of an object; becomes conditions that follow kstatus. */
-export type Verdict =
+export type Verdict = {
+  /** In words: the cloud was changed by somebody else, and is left as it is. */
+  drifted?: string;
+} &
   /** Everything is as the spec asks. */
-  | {
-      state: 'Ready';
-      message: string;
-      /** Default `Ready`. */
-      reason?: string;
-      /** In words: the cloud was changed by somebody else, and is left as it is. */
-      drifted?: string;
-    }
-  /** Work goes on, or waits for something that will come. */
-  | { state: 'Reconciling'; reason: string; message: string; serving?: boolean }
-  /** A person is needed. */
-  | { state: 'Stalled'; reason: string; message: string; serving?: boolean };
+  (
+    | {
+        state: 'Ready';
+        message: string;
+        /** Default `Ready`. */
+        reason?: string;
+      }
+    /** Work goes on, or waits for something that will come. */
+    | { state: 'Reconciling'; reason: string; message: string; serving?: boolean }
+    /** A person is needed. */
+    | { state: 'Stalled'; reason: string; message: string; serving?: boolean }
+  );
 
 /** Condition type beside Ready, and reason while the cloud is being brought back. */
 export const DRIFTED = 'Drifted';
@@ -49,17 +52,14 @@ export function conditionsOf(
     return { type, status, reason, message: message.slice(0, 32768), observedGeneration: generation, lastTransitionTime };
   };
   const warnings = (verdict.warnings ?? []).map(({ type, reason, message }) => make(type, 'True', reason, message));
+  const drifted = verdict.drifted === undefined ? [] : [make(DRIFTED, 'True', 'CloudChanged', verdict.drifted)];
   switch (verdict.state) {
     case 'Ready':
-      return [
-        make('Ready', 'True', verdict.reason ?? 'Ready', verdict.message),
-        ...(verdict.drifted === undefined ? [] : [make(DRIFTED, 'True', 'CloudChanged', verdict.drifted)]),
-        ...warnings,
-      ];
+      return [make('Ready', 'True', verdict.reason ?? 'Ready', verdict.message), ...drifted, ...warnings];
     case 'Reconciling':
     case 'Stalled': {
       const ready = make('Ready', verdict.serving === true ? 'True' : 'False', verdict.reason, verdict.message);
-      return [ready, make(verdict.state, 'True', verdict.reason, verdict.message), ...warnings];
+      return [ready, make(verdict.state, 'True', verdict.reason, verdict.message), ...drifted, ...warnings];
     }
   }
 }

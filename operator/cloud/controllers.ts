@@ -4,7 +4,7 @@ import type { Logger } from '../base/log';
 import type { EventRecorder, KubeApi, Store } from '../kube/api';
 import type { KubeConfig } from '../kube/kube-config';
 import type { KindControllerOptions } from '../kube/controller';
-import type { KubeObject, Node, ResourcePath } from '../kube/object';
+import { CRDS, type KubeObject, type Node, type ResourcePath } from '../kube/object';
 import type { BackOffLimits } from '../kube/back-off';
 import type { KeyedQueue } from '../kube/queue';
 import { exportsOf } from '../updates/extension-exports';
@@ -238,9 +238,10 @@ export class CloudControllers {
   private driftSubject<O extends Member>(
     controller: StackController<O>,
     kind: 'LoadBalancer' | 'Routes',
-  ): Pick<DriftSubject, 'stacks' | 'found' | 'reported'> {
+  ): Pick<DriftSubject, 'stacks' | 'isHeld' | 'found' | 'reported'> {
     return {
       stacks: (provider) => controller.stacksOf(provider),
+      isHeld: (stack) => controller.isHeld(stack),
       found: (stack, provider, drift) => {
         this.options.logger.info({ stack, drift }, 'the cloud was changed behind our back; healing');
         this.options.onDrift(provider, kind, 'Heal');
@@ -320,6 +321,10 @@ export class CloudControllers {
     const stacks = this.options.makeQueue(`${resource.plural}-stacks`, RETRY, (stack) => retries.of(stack)?.delayMs);
     const reconciler = new StackReconciler<O>({
       ...{ kind, store, index, registry, updates, extend, writer, events, retries, clusterID, isValid, onUpdate, clock },
+      isKindDeleted: async () => {
+        const crd = await this.options.api.get(CRDS, kind.crd);
+        return crd === undefined || crd.metadata.deletionTimestamp !== undefined;
+      },
       again: (stack, afterMs) => stacks.addAfter(stack, afterMs),
       retryPlan,
       record: this.record,

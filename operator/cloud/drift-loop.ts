@@ -15,6 +15,8 @@ export interface DriftSubject {
   intervalMs(provider: string): number;
   /** Stacks of a provider that have members. */
   stacks(provider: string): string[];
+  /** A lever keeps something of the stack as it is. */
+  isHeld(stack: string): boolean;
   /** Says what was found, and asks for a pass that heals it. */
   found(stack: string, provider: string, drift: Drift[]): void;
   /** Says what was found and is left as it is: nothing, in most cases. */
@@ -75,10 +77,10 @@ export class DriftLoop {
     await this.subject.alsoCheck?.(provider);
   }
 
-  /** With `driftPolicy: Report` or `freeze`, the state stays as it is, so that no later update heals by the way what was only to be reported. */
+  /** With `driftPolicy: Report` or a lever, the state stays as it is, so that no later update heals by the way what was only to be reported. */
   private async compare(stack: string, provider: string, found: DiscoveredResource[]): Promise<void> {
     const { spec } = this.options.registry.connected(provider);
-    const heals = spec.driftPolicy === 'Heal' && !spec.freeze;
+    const heals = spec.driftPolicy === 'Heal' && !spec.freeze && !this.subject.isHeld(stack);
     const drift = await (heals ? this.options.updates.adoptFindings(stack, found) : this.options.updates.compare(stack, found));
     if (heals && drift.length > 0) this.subject.found(stack, provider, drift);
     else this.subject.reported(stack, provider, drift);

@@ -8,9 +8,9 @@ import type { EventRecorder, Store, WorkQueue } from '../kube/api';
 import type { ExtensionModule } from '../updates/extension-module';
 import type { StackUpdate, UpdateHooks, Updates } from '../updates/update';
 import { reasonOf, sentence, type Warning } from './conditions';
+import { leverOn } from './levers';
 import type { StoredLoadBalancer } from './load-balancer-stacks';
 import type { CloudRegistry } from './registry';
-import { isPaused } from './stack-kind';
 import type { StackRecord } from './stack-record';
 
 export interface ExtraStacksOptions {
@@ -108,8 +108,8 @@ export class ExtraStacks {
   }
 
   private async bring(settled: SettledStack): Promise<void> {
-    const { module, isValid } = this.options;
-    const hooks: UpdateHooks = { isValid };
+    const { module, isValid, registry } = this.options;
+    const hooks: UpdateHooks = { isValid, isFrozen: () => registry.isFrozen(settled.update.providerName) };
     if (module === undefined || !(await this.exportsExtra(module))) return this.remove(settled.update, hooks);
     const { update } = settled;
     const [name, spec, members] = [`${update.stack}${SUFFIX}`, specOf(update), settled.loadBalancers.map(keyOf)];
@@ -127,7 +127,9 @@ export class ExtraStacks {
     if (!existing.has(name)) return;
     const onStart = (): void => this.options.record.started(name, specOf(update), [], { kind: 'Destroy', cause: 'Change' });
     try {
-      await this.options.updates.run(this.updateOf(update, undefined, { role: 'extra' }), { isValid: hooks.isValid, onStart });
+      const { isValid, isFrozen } = hooks;
+      const own = { isValid, onStart, ...(isFrozen === undefined ? {} : { isFrozen }) };
+      await this.options.updates.run(this.updateOf(update, undefined, { role: 'extra' }), own);
     } catch (thrown) {
       const error = toOperatorError(thrown);
       this.options.record.failed(name, specOf(update), [], error);
@@ -175,8 +177,8 @@ export class ExtraStacks {
 
   /** The levers that stop the load balancers' own updates stop these too. */
   private isHeld({ update, loadBalancers }: SettledStack): boolean {
-    const frozen = this.options.registry.get(update.providerName)?.spec.freeze === true;
-    return frozen || this.objectsOf(loadBalancers).some(isPaused);
+    if (this.options.registry.isFrozen(update.providerName)) return true;
+    return this.objectsOf(loadBalancers).some((object) => leverOn(object) !== undefined);
   }
 
   private objectsOf(loadBalancers: readonly LoadBalancer[]): StoredLoadBalancer[] {

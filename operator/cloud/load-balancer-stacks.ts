@@ -1,4 +1,6 @@
 import {
+  CLOUD_LOAD_BALANCERS,
+  GROUP,
   SERVICE_UID_ANNOTATION,
   type CloudLoadBalancerSpec,
   type CloudLoadBalancerStatus,
@@ -15,7 +17,7 @@ import type { UpdatePolicy } from './plan/approval';
 import { policyProblems } from './policy';
 import { isConnected, type ConnectedCloud, type RegisteredCloud } from './registry';
 import type { Stored } from './stored';
-import type { Knowledge, Move, Settlement, StackKind, StatusFields } from './stack-kind';
+import type { Knowledge, MemberSettlement, Move, Settlement, StackKind, StatusFields } from './stack-kind';
 import { stackName } from './stack-name';
 import type { Vouchers } from './vouchers';
 
@@ -24,6 +26,7 @@ export type StoredLoadBalancer = Stored<CloudLoadBalancerSpec, CloudLoadBalancer
 /** Stacks that carry load balancers: grouped by placement, their targets kept by the members path. */
 export class LoadBalancerStacks implements StackKind<StoredLoadBalancer, LoadBalancerInput> {
   readonly kind: CloudStackSpec['kind'] = 'LoadBalancer';
+  readonly crd = `${CLOUD_LOAD_BALANCERS.plural}.${GROUP}`;
 
   constructor(
     private readonly members: MemberKeeper,
@@ -105,7 +108,7 @@ export class LoadBalancerStacks implements StackKind<StoredLoadBalancer, LoadBal
   }
 
   async settle(
-    settlement: Settlement,
+    settlement: MemberSettlement,
     object: StoredLoadBalancer,
     input: LoadBalancerInput,
   ): Promise<{ fields: StatusFields; verdict: Verdict }> {
@@ -129,11 +132,11 @@ export class LoadBalancerStacks implements StackKind<StoredLoadBalancer, LoadBal
   }
 
   async keep(settlement: Settlement, input: LoadBalancerInput): Promise<void> {
-    await this.register(settlement, input);
+    await this.register({ ...settlement, targets: true }, input);
   }
 
   /** Brings the targets of one member's groups up to date. @returns its points of entry */
-  private async register({ stack, cloud, result }: Settlement, input: LoadBalancerInput): Promise<Ingress[]> {
+  private async register({ stack, cloud, result, targets }: MemberSettlement, input: LoadBalancerInput): Promise<Ingress[]> {
     const found = capability(cloud).results(result.outputs, input.uid);
     if (found === undefined) {
       throw new OperatorError('Unknown', `the stack's outputs say nothing of ${keyOfInput(input)}`, {
@@ -141,7 +144,7 @@ export class LoadBalancerStacks implements StackKind<StoredLoadBalancer, LoadBal
       });
     }
     const groups = found.targetGroups.map((group) => ({ ...group, stack }));
-    await this.members.sync(cloud.name, groups);
+    if (targets) await this.members.sync(cloud.name, groups);
     return found.ingress;
   }
 
@@ -196,6 +199,7 @@ function inputOf(object: StoredLoadBalancer): LoadBalancerInput {
   // How changes reach the cloud is no part of what is in it.
   const spec = { ...object.spec };
   delete spec.updatePolicy;
+  delete spec.managementPolicy;
   return { uid, name, namespace: namespace ?? '', ownerUID: annotations?.[SERVICE_UID_ANNOTATION] ?? uid, spec };
 }
 

@@ -74,8 +74,9 @@ export class MemberKeeper {
     const targets = this.targets(provider);
     const wanted = members.hash(group, targets);
     if (registered.get(group.id) === wanted) return 0;
-    if (!this.options.isValid()) throw new OperatorError('Canceled', 'the lease was lost; another operator keeps the members');
-    const writes = await members.sync(group, targets, this.options.isValid);
+    const isValid = (): boolean => this.options.isValid() && !this.options.registry.isFrozen(provider);
+    if (!isValid()) throw new OperatorError('Canceled', 'no targets are written: the lease was lost, or the CloudProvider is frozen');
+    const writes = await members.sync(group, targets, isValid);
     registered.set(group.id, wanted);
     this.options.logger.info({ provider, group: group.id, targets: targets.length, writes }, 'members registered');
     return writes;

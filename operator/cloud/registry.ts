@@ -120,6 +120,11 @@ export class CloudRegistry {
     throw entry.problem ?? new OperatorError('Transient', `CloudProvider "${name}" is not connected yet`);
   }
 
+  /** `CloudProvider.spec.freeze`: no cloud writes at all. */
+  isFrozen(name: string): boolean {
+    return this.clouds.get(name)?.spec.freeze === true;
+  }
+
   list(): RegisteredCloud[] {
     return [...this.clouds.values()];
   }

@@ -1,4 +1,4 @@
-import type { CloudRouteSpec, CloudRouteStatus, CloudStackSpec } from '../../crds';
+import { CLOUD_ROUTES, GROUP, type CloudRouteSpec, type CloudRouteStatus, type CloudStackSpec } from '../../crds';
 import type { JsonObject, Problem, RouteInput, Routes } from '../../providers/provider';
 import { OperatorError } from '../base/errors';
 import type { Store } from '../kube/api';
@@ -14,6 +14,7 @@ export type StoredRoute = Stored<CloudRouteSpec, CloudRouteStatus>;
 /** Stacks that carry routes: sharded by the provider, the shard fixed when the route is first seen. */
 export class RouteStacks implements StackKind<StoredRoute, RouteInput> {
   readonly kind: CloudStackSpec['kind'] = 'Routes';
+  readonly crd = `${CLOUD_ROUTES.plural}.${GROUP}`;
 
   constructor(private readonly nodes: Pick<Store<Node>, 'get'>) {}
 
@@ -39,7 +40,9 @@ export class RouteStacks implements StackKind<StoredRoute, RouteInput> {
   }
 
   /** The next hop is the Node's instance, where the spec doesn't say which. */
-  inputOf({ metadata, spec }: StoredRoute): RouteInput {
+  inputOf({ metadata, spec: whole }: StoredRoute): RouteInput {
+    const spec = { ...whole };
+    delete spec.managementPolicy;
     const { providerID } = hasProviderID(spec) ? spec : (this.nodeOf(spec)?.spec ?? {});
     return { name: metadata.name, uid: metadata.uid, spec: providerID === undefined ? spec : { ...spec, providerID } };
   }

@@ -81,6 +81,11 @@ export class StackController<O extends Member> extends KindController<O> {
     this.own.stacks.add(stack);
   }
 
+  /** A lever keeps something of the stack as it is. */
+  isHeld(stack: string): boolean {
+    return this.own.reconciler.isHeld(stack);
+  }
+
   /** Has a stack healed whose cloud was found changed. */
   heal(stack: string, drift: Drift[]): void {
     this.own.reconciler.heal(stack, drift);

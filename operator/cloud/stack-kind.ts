@@ -1,4 +1,4 @@
-import { ANNOTATIONS, type CloudStackSpec, type Condition } from '../../crds';
+import type { CloudStackSpec, Condition, ManagementPolicy } from '../../crds';
 import type { JsonObject, Problem, Replacement, TargetGroup } from '../../providers/provider';
 import type { OperatorError } from '../base/errors';
 import type { KubeObject } from '../kube/object';
@@ -10,14 +10,9 @@ import type { ConnectedCloud, RegisteredCloud } from './registry';
 
 /** An object that stacks carry. */
 export type Member = KubeObject & {
-  spec: { provider: string };
+  spec: { provider: string; managementPolicy?: ManagementPolicy | undefined };
   status?: { observedGeneration?: number | undefined; conditions?: Condition[] | undefined };
 };
-
-/** A person has paused it, by annotation. Pure. */
-export function isPaused({ metadata }: Pick<Member, 'metadata'>): boolean {
-  return metadata.annotations?.[ANNOTATIONS.pause] !== undefined;
-}
 
 /** What a status says besides its conditions. */
 export type StatusFields = Record<string, unknown>;
@@ -29,9 +24,17 @@ export interface Settlement {
   result: UpdateResult;
 }
 
+/** What is left to do for one member. */
+export interface MemberSettlement extends Settlement {
+  /** False: a lever keeps its targets as they are. */
+  targets: boolean;
+}
+
 /** What differs between stacks of load balancers and stacks of routes. All but `settle`, `keep` and `syncTargets` is pure. */
 export interface StackKind<O extends Member, I extends MemberInput = MemberInput> {
   readonly kind: CloudStackSpec['kind'];
+  /** Name of the members' CustomResourceDefinition. */
+  readonly crd: string;
   /** Name of the stack that carries the object; undefined while its provider is unknown. */
   stackOf(object: O, cloud: RegisteredCloud | undefined): string | undefined;
   /** What policy and provider have against it. */
@@ -57,7 +60,7 @@ export interface StackKind<O extends Member, I extends MemberInput = MemberInput
   /** UIDs of the members whose fault a failed update of `inputs` is; empty = the error does not say. */
   attribute(error: OperatorError, inputs: I[], cloud: ConnectedCloud): string[];
   /** What is left to do for one object, and what its status says then. `input` is what was rendered for it. */
-  settle(settlement: Settlement, object: O, input: I): Promise<{ fields: StatusFields; verdict: Verdict }>;
+  settle(settlement: MemberSettlement, object: O, input: I): Promise<{ fields: StatusFields; verdict: Verdict }>;
   /** What is left to do for a member that has no object. */
   keep(settlement: Settlement, input: I): Promise<void>;
   /** The part of the object's status that stays true while work goes on or fails. */

@@ -5,7 +5,8 @@ import type { StackState, Updates } from '../updates/update';
 import { generationOf, isOver, type GenerationalInput, type Holding } from './plan/generation';
 import { isConnected, type CloudRegistry, type ConnectedCloud } from './registry';
 import type { StackIndex } from './stack-index';
-import { isPaused, type Knowledge, type Member } from './stack-kind';
+import { leverOn } from './levers';
+import type { Knowledge, Member } from './stack-kind';
 import type { StackRecord } from './stack-record';
 
 /** Where a member's traffic is, while its own stack has not taken it over. */
@@ -100,7 +101,7 @@ export class StackMoves<O extends Member> {
 
   private async mayGo(stack: string, object: O, input: GenerationalInput): Promise<boolean> {
     const { metadata } = object;
-    if (isPaused(object)) return false;
+    if (leverOn(object) !== undefined) return false;
     if (metadata.deletionTimestamp !== undefined) return true;
     const taken = await this.takenOver(keyOf(metadata), input);
     if (taken === undefined) return false;

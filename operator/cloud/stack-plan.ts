@@ -1,8 +1,8 @@
-import { ANNOTATIONS } from '../../crds';
 import type { Problem, Replacement } from '../../providers/provider';
 import type { OperatorError } from '../base/errors';
 import { canonicalJson } from '../base/json';
 import { sentence, verdictOfError, type Verdict } from './conditions';
+import type { Lever } from './levers';
 import { keyOfInput, type MemberInput } from './member-input';
 import { conflictsOf, type Conflict } from './port-conflicts';
 import type { PlannedRetry } from './stack-retries';
@@ -15,7 +15,8 @@ export interface MemberFacts<O> {
   /** RFC 3339. */
   createdAt: string;
   deleting: boolean;
-  paused: boolean;
+  /** What keeps it as it is. */
+  lever?: Lever | undefined;
   /** What policy and provider have against it; only Errors count. */
   problems: Problem[];
   /** An earlier version of it is in the cloud. */
@@ -47,9 +48,8 @@ export interface StackFacts<O> {
   released: (uid: string) => boolean;
   /** A person has released the whole stack, or nobody needs what there is. */
   abandoned: boolean;
-  /** CloudProvider.spec.freeze. */
-  frozen: boolean;
-  provider: string;
+  /** What keeps the whole stack as it is. */
+  lever?: Lever | undefined;
   /** What only one member of the stack can have, such as a port of an address, in words. */
   claims: (input: MemberInput) => string[];
   /** What is said to the one that does not get it. */
@@ -64,6 +64,8 @@ export interface Part<O> {
   /** What the member goes on with where its candidate can't be tried, or fails. */
   accepted?: MemberInput;
   verdict?: Verdict;
+  /** A lever keeps its targets as they are. */
+  targets?: 'Kept';
   /** What the candidate replaces. */
   replacement?: Replacement;
 }
@@ -79,6 +81,10 @@ export type StackPlan<O> =
       kind: 'Update';
       parts: Part<O>[];
       leaving: O[];
+      /** These objects go, and what they have in the cloud stays. */
+      released: O[];
+      /** False: levers keep all of it as it is, but for targets. */
+      engine: boolean;
       /** Vanished without a deletion: they go on with their accepted inputs until a person releases them. */
       missing: MemberInput[];
       /** The same, of those that have an object which is not a member, or not any more. */
@@ -92,23 +98,32 @@ export type StackPlan<O> =
 
 /** What to do about a stack. Pure; the levers in the order of the design (section 4, Levers). */
 export function planStack<O>(facts: StackFacts<O>): StackPlan<O> {
-  const { members } = facts;
-  const { missing, elsewhere, departing } = withoutMember(facts);
+  const { members, lever } = facts;
+  if (lever?.kind === 'NoLease') return { kind: 'Hold', verdicts: [] };
+  const absent = withoutMember(facts);
+  const { missing, elsewhere, departing } = absent;
   const asked = members.length + elsewhere.length + (missing.length > 0 ? departing.length : 0) > 0;
   if (!facts.known && !asked) return { kind: 'Forget' };
-  if (facts.frozen) return hold(members, (member) => stalledBy(member) ?? frozen(facts.provider, member, facts.accepted));
+  if (lever !== undefined) return hold(members, (member) => stalledBy(member) ?? heldBy(lever, member, facts.accepted));
   if (!asked) return planEmpty(facts, missing);
-  if (members.length > 0 && members.every((member) => member.paused)) return hold(members, (member) => paused(member, facts.accepted));
+  if (members.length > 0 && members.every(standsStill)) return hold(members, (member) => ownObstacle(member, facts.accepted) ?? STACK_HELD);
+  return planUpdate(facts, absent);
+}
+
+function planUpdate<O>(facts: StackFacts<O>, { missing, elsewhere, departing }: Absent): StackPlan<O> {
+  const { members } = facts;
   const leaving = members.filter(isLeaving).map((member) => member.object);
   const staying = members.filter((member) => !isLeaving(member));
   if (staying.length + missing.length + elsewhere.length === 0) return { kind: 'Destroy', leaving };
   const conflicts = conflictsOf([...staying.map((member) => claimant(facts, member)), ...[...missing, ...elsewhere].map(holder(facts))]);
   const verdicts = new Map(staying.map((member) => [member, obstacle(facts, member, conflicts.get(member.input.uid))]));
   const parts = staying.map((member) => partOf(member, facts.accepted?.[member.input.uid], verdicts.get(member)));
-  if (parts.some(isUnknown(staying))) return hold(members, (member) => verdicts.get(member) ?? STACK_HELD);
+  const released = staying.filter(isReleased).map((member) => member.object);
   const rendered = parts.filter(({ candidate, accepted }) => candidate ?? accepted).length + missing.length + elsewhere.length;
-  if (rendered + leaving.length + departing.length === 0) return hold(members, (member) => verdicts.get(member) ?? STACK_HELD);
-  return { kind: 'Update', parts, leaving, missing, elsewhere, departing, conflicts: conflicts.size > 0 };
+  const nothing = rendered + leaving.length + departing.length + released.length === 0;
+  const engine = leaving.length + departing.length > 0 || staying.length === 0 || staying.some((member) => member.lever === undefined);
+  if (nothing || (engine && parts.some(isUnknown(staying)))) return hold(members, (member) => verdicts.get(member) ?? STACK_HELD);
+  return { kind: 'Update', parts, leaving, released, engine, missing, elsewhere, departing, conflicts: conflicts.size > 0 };
 }
 
 /** Nobody asks for the stack. */
@@ -116,12 +131,10 @@ function planEmpty<O>({ accepted, abandoned }: StackFacts<O>, left: MemberInput[
   return abandoned || (accepted !== undefined && left.length === 0) ? { kind: 'Destroy', leaving: [] } : { kind: 'Keep', missing: left };
 }
 
+type Absent = Record<'missing' | 'elsewhere' | 'departing', MemberInput[]>;
+
 /** Accepted inputs whose object is not a member, without those that a person has released. */
-function withoutMember<O>({ members, accepted = {}, elsewhere, departing, released }: StackFacts<O>): {
-  missing: MemberInput[];
-  elsewhere: MemberInput[];
-  departing: MemberInput[];
-} {
+function withoutMember<O>({ members, accepted = {}, elsewhere, departing, released }: StackFacts<O>): Absent {
   const present = new Set(members.map(({ input }) => input.uid));
   const absent = Object.values(accepted).filter(({ uid }) => !present.has(uid));
   return {
@@ -132,8 +145,9 @@ function withoutMember<O>({ members, accepted = {}, elsewhere, departing, releas
 }
 
 function partOf<O>(member: MemberFacts<O>, accepted: MemberInput | undefined, verdict: Verdict | undefined): Part<O> {
-  const { object, input, replacement } = member;
-  const fallback = accepted === undefined ? {} : { accepted };
+  const { object, input, replacement, lever } = member;
+  const kept = lever?.members === false ? { targets: 'Kept' as const } : {};
+  const fallback = { ...kept, ...(accepted === undefined ? {} : { accepted }) };
   if (verdict !== undefined) return { object, verdict, ...fallback };
   return { object, candidate: input, ...fallback, ...(replacement === undefined ? {} : { replacement }) };
 }
@@ -151,7 +165,7 @@ function obstacle<O>(facts: StackFacts<O>, member: MemberFacts<O>, conflict: Con
 }
 
 function ownObstacle<O>(member: MemberFacts<O>, accepted: AcceptedInputs | undefined): Verdict | undefined {
-  if (member.paused) return paused(member, accepted);
+  if (member.lever !== undefined) return heldBy(member.lever, member, accepted);
   const refused = stalledBy(member);
   if (refused !== undefined) return refused;
   if (member.waiting !== undefined) return member.waiting;
@@ -182,8 +196,17 @@ function holder<O>({ claims }: StackFacts<O>): (input: MemberInput) => Parameter
   return (input) => ({ uid: input.uid, key: keyOfInput(input), createdAt: '', held: claims(input) });
 }
 
-function isLeaving<O>({ deleting, paused }: MemberFacts<O>): boolean {
-  return deleting && !paused;
+function isLeaving<O>({ deleting, lever }: MemberFacts<O>): boolean {
+  return deleting && lever === undefined;
+}
+
+function isReleased<O>({ deleting, lever }: MemberFacts<O>): boolean {
+  return deleting && lever?.deletion === 'Releases';
+}
+
+/** Nothing at all is done about it. */
+function standsStill<O>(member: MemberFacts<O>): boolean {
+  return member.lever?.members === false && !isReleased(member);
 }
 
 function hold<O>(members: MemberFacts<O>[], verdictFor: (member: MemberFacts<O>) => Verdict): StackPlan<O> {
@@ -204,13 +227,12 @@ const STACK_HELD: Verdict = waiting(
   'another load balancer of the same placement can’t be tried, and what it has in the cloud is not known; see its condition',
 );
 
-function paused<O>(member: MemberFacts<O>, accepted: AcceptedInputs | undefined): Verdict {
-  return waiting('Paused', `paused by annotation ${ANNOTATIONS.pause}${whatWaits(member, accepted)}`);
-}
-
-function frozen<O>(provider: string, member: MemberFacts<O>, accepted: AcceptedInputs | undefined): Verdict {
-  const what = whatWaits(member, accepted);
-  return waiting('Frozen', `CloudProvider ${provider} is frozen (spec.freeze): nothing is written to the cloud${what}`);
+/** To be observed is no state that something comes after: what is there is as good as ready. */
+function heldBy<O>(lever: Lever, member: MemberFacts<O>, accepted: AcceptedInputs | undefined): Verdict {
+  const message = `${lever.why}${whatWaits(member, accepted)}`;
+  if (lever.kind !== 'Observe') return waiting(lever.reason, message);
+  if (member.serving) return { state: 'Ready', reason: lever.reason, message };
+  return waiting(lever.reason, `${message}; there is nothing of it yet`);
 }
 
 function whatWaits<O>({ deleting, input }: MemberFacts<O>, accepted: AcceptedInputs | undefined): string {

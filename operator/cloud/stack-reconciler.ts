@@ -11,13 +11,14 @@ import type { Verdict } from './conditions';
 import { CandidateHolds } from './candidate-holds';
 import { FoundDrift } from './found-drift';
 import { isolate, type TrialResult } from './isolate';
+import { leverOf, leverOn, type Lever, type WideLevers } from './levers';
 import { keyOfInput, type MemberInput } from './member-input';
 import { nextOf, type Before } from './next-input';
 import { MemberReports, type Failure } from './member-reports';
 import type { ObjectWriter } from './object-writer';
 import type { CloudRegistry, ConnectedCloud } from './registry';
 import type { StackIndex } from './stack-index';
-import { isPaused, type Member, type Settlement, type StackKind, type StatusFields } from './stack-kind';
+import type { Member, Settlement, StackKind, StatusFields } from './stack-kind';
 import { inputOfPart, inputsOf, suspectsOf, type UpdatePlan } from './stack-parts';
 import { planStack, type AcceptedInputs, type MemberFacts, type Part, type StackFacts, type StackPlan } from './stack-plan';
 import { replacing, retirementIn, type GenerationalInput } from './plan/generation';
@@ -42,6 +43,8 @@ export interface StackReconcilerOptions<O extends Member> {
   retries: StackRetries;
   clusterID: string;
   isValid: () => boolean;
+  /** The CRD of the kind is being deleted, or gone: asked before anything is deleted in the cloud. */
+  isKindDeleted: () => Promise<boolean>;
   /** Told how each update ended: `Updated`, `Destroyed`, or the code of the OperatorError. */
   onUpdate: (provider: string, result: string, tookMs: number) => void;
   /** Asks for another pass over a stack after so many milliseconds. */
@@ -84,6 +87,13 @@ export class StackReconciler<O extends Member> {
     this.drift.add(stack, drift);
   }
 
+  /** A lever keeps some of what the stack has as it is: what somebody else changes is shown and left. */
+  isHeld(stack: string): boolean {
+    const { index, store } = this.options;
+    const keys = [...index.keys(stack), ...index.formersIn(stack)];
+    return keys.some((key) => this.leverAt(store.get(key)) !== undefined);
+  }
+
   /** Its newest pass failed: it is tried again after its back-off. */
   isFailing(stack: string): boolean {
     return this.reports.isFailing(stack);
@@ -99,7 +109,8 @@ export class StackReconciler<O extends Member> {
       this.reports.know(stack, { stack, cloud, state });
       const whereabouts = await this.moves.gather(stack, members, state);
       whereabouts.origins.forEach(({ knowledge }, uid) => this.reports.knowOrigin(stack, uid, knowledge));
-      await this.act(stack, planStack(this.facts(stack, members, { cloud, state }, whereabouts)), { cloud, state });
+      const wide = await this.wideLevers(members, cloud, whereabouts);
+      await this.act(stack, planStack(this.facts(stack, members, { cloud, state }, { ...whereabouts, wide })), { cloud, state });
       this.reports.passed(stack);
       this.options.retries.forget(stack);
     } catch (thrown) {
@@ -126,10 +137,29 @@ export class StackReconciler<O extends Member> {
   /** Something that the state speaks of is gone from the cloud: the next pass makes it again. */
   private async rediscover(stack: string, provider: string): Promise<void> {
     const { cloud } = this.options.registry.connected(provider);
-    if (cloud.discover === undefined) return;
+    if (cloud.discover === undefined || this.isHeld(stack)) return;
     const found = (await cloud.discover([stack])).get(stack) ?? [];
     const drift = await this.options.updates.adoptFindings(stack, found);
     if (drift.length > 0) this.heal(stack, drift);
+  }
+
+  /** Deletes may come from the deletion of the whole kind, which nobody means for the cloud. */
+  private async wideLevers(
+    members: readonly O[],
+    cloud: ConnectedCloud | undefined,
+    { departing }: Pick<Whereabouts, 'departing'>,
+  ): Promise<WideLevers> {
+    const { isValid, isKindDeleted, kind } = this.options;
+    const deletes = departing.size > 0 || members.some(({ metadata }) => metadata.deletionTimestamp !== undefined);
+    return {
+      leading: isValid(),
+      kindDeleted: deletes && (await isKindDeleted()) ? kind.crd : undefined,
+      frozen: cloud?.spec.freeze === true ? cloud.name : undefined,
+    };
+  }
+
+  private leverAt(object: O | undefined): Lever | undefined {
+    return object === undefined ? undefined : leverOn(object);
   }
 
   private async act(stack: string, plan: StackPlan<O>, { cloud, state }: Known): Promise<void> {
@@ -140,7 +170,9 @@ export class StackReconciler<O extends Member> {
       return;
     }
     if (plan.kind === 'Hold') {
-      for (const { object, verdict } of plan.verdicts) await this.reports.report(object, { ...this.reports.kept(stack, object), stack }, verdict);
+      for (const { object, verdict } of plan.verdicts) {
+        await this.reports.report(object, { ...this.reports.kept(stack, object), stack }, this.withDrift(stack, verdict));
+      }
       return;
     }
     if (cloud === undefined) throw new OperatorError('Transient', `the cloud of stack ${stack} is not connected`);
@@ -157,7 +189,7 @@ export class StackReconciler<O extends Member> {
     });
     this.options.record.waiting(stack, this.runs.specOf(cloud.name), waiting);
     this.options.record.missing(stack, plan.missing);
-    if (!run) return this.rest(stack, plan, cloud, state);
+    if (!run || !plan.engine) return this.rest(stack, plan, cloud, state);
     for (const { object, candidate, accepted } of plan.parts) {
       if ((candidate ?? accepted) !== undefined) await this.options.writer.addFinalizer(object);
     }
@@ -177,6 +209,7 @@ export class StackReconciler<O extends Member> {
     });
     this.drift.healed(stack);
     const left = await this.letGoOf(plan);
+    await this.release(stack, plan);
     await this.settle(plan, trial, { stack, cloud, result: trial.result });
     // What was given up now may be what others wait for, and the plans of those that wait for approval are of before.
     if (((plan.conflicts || waiting.length > 0) && engine) || left || approved !== undefined) this.options.again(stack, 0);
@@ -184,9 +217,23 @@ export class StackReconciler<O extends Member> {
 
   /** Nothing is to be done but to keep what is there. */
   private async rest(stack: string, plan: UpdatePlan<O>, cloud: ConnectedCloud, state: StackState | undefined): Promise<void> {
-    if (state !== undefined) return this.settle(plan, { failed: [], result: resultOf(state) }, { stack, cloud, result: resultOf(state) });
-    for (const { object, verdict } of plan.parts) {
+    if (state !== undefined) await this.settle(plan, { failed: [], result: resultOf(state) }, { stack, cloud, result: resultOf(state) });
+    else await this.reportParts(stack, plan);
+    await this.release(stack, plan);
+  }
+
+  private async reportParts(stack: string, { parts }: UpdatePlan<O>): Promise<void> {
+    for (const { object, verdict } of parts) {
       if (verdict !== undefined) await this.reports.report(object, { ...this.reports.kept(stack, object), stack }, verdict);
+    }
+  }
+
+  /** These objects go; what the stack has of them stays in it, as of members that vanished (docs/operate/levers.md). */
+  private async release(stack: string, { released }: UpdatePlan<O>): Promise<void> {
+    for (const object of released) {
+      const message = `It is let go of, and what it has in the cloud stays as it is: see CloudStack ${stack}`;
+      this.options.events.event(object, 'Normal', 'Released', message);
+      await this.options.writer.removeFinalizer(object);
     }
   }
 
@@ -219,7 +266,7 @@ export class StackReconciler<O extends Member> {
       const failure = failed.find(({ candidate }) => candidate === part)?.error;
       await attempted(part.object, this.settleOne(part, failure, settlement));
     }
-    for (const input of [...plan.missing, ...plan.elsewhere]) {
+    for (const input of [...plan.missing, ...plan.elsewhere.filter((one) => this.keepsTargets(one))]) {
       await this.options.kind.keep(settlement, input).catch((thrown: unknown) => {
         this.options.logger.warn({ stack, member: keyOfInput(input), error: toOperatorError(thrown).message }, 'targets not kept');
       });
@@ -232,6 +279,11 @@ export class StackReconciler<O extends Member> {
       failures.map(({ object }) => object),
     );
     throw first.error;
+  }
+
+  private keepsTargets(input: MemberInput): boolean {
+    const object = this.options.store.get(keyOfInput(input));
+    return object?.metadata.uid !== input.uid || this.leverAt(object)?.members !== false;
   }
 
   /** True when nothing is lost by going back to what the stack had before its candidates: another one still has them. */
@@ -269,24 +321,26 @@ export class StackReconciler<O extends Member> {
     const { stack } = settlement;
     const input = inputOfPart(part, failure === undefined);
     if (candidate !== undefined && failure === undefined) this.reports.arrived(stack, object.metadata.uid);
-    const settled = input === undefined ? undefined : await this.settleInput(settlement, object, input);
+    const settled = input === undefined ? undefined : await this.settleInput(settlement, part, input);
     if (failure !== undefined) return this.hold(stack, part, failure);
     if (candidate !== undefined) this.holds.clear(object.metadata.uid);
-    const verdict = part.verdict ?? this.withDrift(stack, settled?.verdict);
+    const verdict = this.withDrift(stack, part.verdict ?? settled?.verdict);
     if (verdict !== undefined)
       await this.reports.report(object, settled?.fields ?? { ...this.reports.kept(stack, object), stack }, verdict);
   }
 
   /** What the stack has of a member that another one has a newer generation of is kept, but not what the status speaks of. */
-  private async settleInput(settlement: Settlement, object: O, input: MemberInput): Promise<Settled> {
-    if (!this.reports.isElsewhere(settlement.stack, object.metadata.uid)) return this.options.kind.settle(settlement, object, input);
+  private async settleInput(settlement: Settlement, { object, targets }: Part<O>, input: MemberInput): Promise<Settled> {
+    if (!this.reports.isElsewhere(settlement.stack, object.metadata.uid)) {
+      return this.options.kind.settle({ ...settlement, targets: targets !== 'Kept' }, object, input);
+    }
     await this.options.kind.keep(settlement, input);
     return undefined;
   }
 
-  private withDrift(stack: string, verdict: Verdict | undefined): Verdict | undefined {
+  private withDrift<V extends Verdict | undefined>(stack: string, verdict: V): V {
     const drift = this.options.record.drift(stack);
-    if (verdict?.state !== 'Ready' || drift.length === 0) return verdict;
+    if (verdict === undefined || drift.length === 0) return verdict;
     return { ...verdict, drifted: `${differences(drift)}: kubectl get cloudstack ${stack} -o yaml` };
   }
 
@@ -324,7 +378,12 @@ export class StackReconciler<O extends Member> {
     }
   }
 
-  private facts(stack: string, members: O[], { cloud, state }: Known, whereabouts: Whereabouts): StackFacts<O> {
+  private facts(
+    stack: string,
+    members: O[],
+    { cloud, state }: Known,
+    { wide, ...whereabouts }: Whereabouts & { wide: WideLevers },
+  ): StackFacts<O> {
     const { kind, record } = this.options;
     const { origins, elsewhere, departing } = whereabouts;
     const accepted = state?.accepted as unknown as AcceptedInputs | undefined;
@@ -339,8 +398,7 @@ export class StackReconciler<O extends Member> {
       departing,
       released: (uid) => released.has(uid),
       abandoned: whereabouts.abandoned || (state !== undefined && released.has(state.incarnation)),
-      frozen: cloud?.spec.freeze === true,
-      provider: cloud?.name ?? '',
+      lever: leverOf(wide),
       claims: (input) => kind.claims(input),
       conflict: kind.conflict,
     };
@@ -355,7 +413,7 @@ export class StackReconciler<O extends Member> {
       input,
       createdAt: creationTimestamp,
       deleting: deletionTimestamp !== undefined,
-      paused: isPaused(object),
+      lever: leverOn(object),
       problems: cloud === undefined ? [] : kind.problems(object, cloud),
       serving: this.reports.serving(stack, object),
       held: this.holds.of(uid, versionOf(input, object)),

@@ -117,7 +117,7 @@ export class StackRecord {
     if (record === undefined || conditions.some(({ reason }) => reason === MEMBER_MISSING)) return;
     const who = members.join(', ') || 'its member';
     const release = missing.length > 0 ? missing.map(({ uid }) => uid).join(',') : incarnation;
-    const message = `${who} vanished without a deletion, so what the stack has in the cloud is kept; ${releaseText(stack, release)}`;
+    const message = `${who} is gone without having been deleted from the cloud, so what the stack has there is kept; ${releaseText(stack, release)}`;
     this.missingMembers.set(stack, message);
     this.write(stack, record.spec, {}, { state: 'Stalled', reason: MEMBER_MISSING, message });
   }
@@ -294,7 +294,7 @@ function attemptText(attempt: Attempt | undefined): string | undefined {
 function missingText(stack: string, members: readonly MemberInput[]): string {
   const who = members.map(keyOfInput).join(', ');
   const uids = members.map(({ uid }) => uid).join(',');
-  return `${who} vanished without a deletion; what it has in the cloud goes on as it was. ${releaseText(stack, uids)}`;
+  return `${who} is gone without having been deleted from the cloud; what it has there goes on as it was. ${releaseText(stack, uids)}`;
 }
 
 function releaseText(stack: string, token: string): string {

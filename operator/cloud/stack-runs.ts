@@ -39,7 +39,7 @@ export interface Ran {
 
 export type StackRunsOptions<O extends Member> = Pick<
   StackReconcilerOptions<O>,
-  'kind' | 'updates' | 'extend' | 'record' | 'events' | 'clusterID' | 'isValid' | 'onUpdate' | 'clock' | 'logger'
+  'kind' | 'registry' | 'updates' | 'extend' | 'record' | 'events' | 'clusterID' | 'isValid' | 'onUpdate' | 'clock' | 'logger'
 >;
 
 /** Asks the engine for one update after another, and tells how each went. */
@@ -62,6 +62,7 @@ export class StackRuns<O extends Member> {
   hooks(stack: string, cloud: ConnectedCloud): UpdateHooks {
     return {
       isValid: this.options.isValid,
+      isFrozen: () => this.options.registry.isFrozen(cloud.name),
       discover: async () => (await cloud.cloud.discover?.([stack]))?.get(stack) ?? [],
       syncTargets: async (group) => this.options.kind.syncTargets?.(stack, group, cloud),
     };

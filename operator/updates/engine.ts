@@ -164,6 +164,7 @@ export class UpdateEngine implements Updates {
   async #update({ update, hooks }: Job): Promise<UpdateResult> {
     const startedAt = this.options.clock.monotonic();
     if (!hooks.isValid()) throw new OperatorError('Canceled', `stack ${update.stack}: the operator doesn't hold its lease`);
+    if (hooks.isFrozen?.() === true) throw frozen(update.stack);
     const stored = await this.#store.read(update.stack);
     assertOwn(update, stored?.record);
     const hash = updateHash(update);
@@ -221,6 +222,7 @@ export class UpdateEngine implements Updates {
       const { changes, preview } = await worker.run(request, {
         deadlineMs: update.deadlineMs ?? account.limits.updateDeadlineMs ?? this.options.deadlineMs ?? 600_000,
         isValid: hooks.isValid,
+        refusal: () => (hooks.isFrozen?.() === true ? frozen(update.stack) : undefined),
         store: (write) => {
           const writing = this.#write(request, write);
           writes.push(writing);
@@ -284,6 +286,10 @@ export class UpdateEngine implements Updates {
 }
 
 type Measured = Pick<UpdateResult, 'changes' | 'cloudCalls'>;
+
+function frozen(stack: string): OperatorError {
+  return new OperatorError('Canceled', `stack ${stack}: its CloudProvider is frozen (spec.freeze)`);
+}
 
 /** What is to be done for two waiting updates of one stack: the newer one, by force if either was, telling both. */
 function merge(older: Job, newer: Job): Job {

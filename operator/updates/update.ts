@@ -115,6 +115,8 @@ export interface UpdateHooks {
   discover?: () => Promise<DiscoveredResource[]>;
   /** False = lease lost: no more cloud writes. */
   isValid: () => boolean;
+  /** True = no update may begin, and one that runs ends after the steps in flight. */
+  isFrozen?: () => boolean;
   onStart?: () => void;
   /** Registers the members of a new target group while the update waits for them. */
   syncTargets?: (group: TargetGroup) => Promise<void>;

@@ -49,6 +49,8 @@ export interface WorkerOptions {
 export interface RunOptions {
   deadlineMs: number;
   isValid: () => boolean;
+  /** Why the update is to end after the steps in flight; undefined = it may go on. */
+  refusal: () => OperatorError | undefined;
   /** Where the update's cloud calls are counted and limited, */
   account: Account;
   /** and who they give way to. */
@@ -209,6 +211,8 @@ export class WorkerProcess {
     const beat = (): void => {
       this.#checkMemory(request.stack);
       this.#checkAnswers(request.stack);
+      const refusal = options.refusal();
+      if (refusal !== undefined) this.cancel(refusal);
       if (options.isValid()) {
         this.#send({ type: 'validity', validUntil: hostMonotonic() + VALIDITY_MS });
         cancelBeat = clock.after(HEARTBEAT_MS, beat);

@@ -1,5 +1,6 @@
 import { OperatorError } from '../../../operator/base/errors';
 import type { MemberInput } from '../../../operator/cloud/member-input';
+import { leverOf, leverOn } from '../../../operator/cloud/levers';
 import { acceptedOf, inputsOf, suspectsOf, type UpdatePlan } from '../../../operator/cloud/stack-parts';
 import { planStack, type MemberFacts, type StackFacts, type StackPlan } from '../../../operator/cloud/stack-plan';
 
@@ -12,11 +13,19 @@ const live = (name: string, extra: Partial<MemberFacts<string>> = {}): MemberFac
   input: inputOf(name),
   createdAt: '2026-01-01T00:00:00Z',
   deleting: false,
-  paused: false,
   problems: [],
   serving: false,
   ...extra,
 });
+const FROZEN = leverOf({ leading: true, frozen: 'p' });
+const member = (spec: { managementPolicy?: 'Observe' }, pause?: string) => ({
+  spec: { provider: 'p', ...spec },
+  metadata: { ...meta, annotations: pause === undefined ? {} : { 'cloud-operator.dev/pause': pause } },
+});
+const meta = { name: 'a', uid: 'u', resourceVersion: '1', creationTimestamp: '' };
+const PAUSED = leverOn(member({}, 'All'));
+const TARGETS_ONLY = leverOn(member({}, 'Updates'));
+const OBSERVED = leverOn(member({ managementPolicy: 'Observe' }));
 const invalid = { severity: 'Error' as const, field: 'spec.x', value: '1', message: 'spec.x is wrong' };
 const acceptedInputs = (...inputs: Input[]) => Object.fromEntries(inputs.map((input) => [input.uid, input]));
 const facts = (members: MemberFacts<string>[], extra: Partial<StackFacts<string>> = {}): StackFacts<string> => ({
@@ -27,8 +36,6 @@ const facts = (members: MemberFacts<string>[], extra: Partial<StackFacts<string>
   departing: new Set(),
   released: () => false,
   abandoned: false,
-  frozen: false,
-  provider: 'p',
   conflict: { reason: 'PortConflict', remedy: 'take another port' },
   claims: (input) => ((input as Input).port === undefined ? [] : [`port ${(input as Input).port}`]),
   ...extra,
@@ -71,12 +78,12 @@ describe('a stack that nobody asks for', () => {
     const accepted = acceptedInputs(inputOf('a'));
     const plan = planStack(facts([], { accepted, released: () => true, elsewhere: new Set(['uid-a']) }));
     expect(plan).toMatchObject({ kind: 'Update', parts: [], leaving: [], missing: [], elsewhere: [inputOf('a')] });
-    expect(planStack(facts([], { accepted, elsewhere: new Set(['uid-a']), frozen: true }))).toEqual({ kind: 'Hold', verdicts: [] });
+    expect(planStack(facts([], { accepted, elsewhere: new Set(['uid-a']), lever: FROZEN }))).toEqual({ kind: 'Hold', verdicts: [] });
   });
   test('another stack has its only member → Destroy, though not while the cloud is frozen', () => {
     const moved = { accepted: acceptedInputs(inputOf('a')), departing: new Set(['uid-a']) };
     expect(planStack(facts([], moved))).toEqual({ kind: 'Destroy', leaving: [] });
-    expect(planStack(facts([], { ...moved, frozen: true }))).toEqual({ kind: 'Hold', verdicts: [] });
+    expect(planStack(facts([], { ...moved, lever: FROZEN }))).toEqual({ kind: 'Hold', verdicts: [] });
   });
   test('another stack has one member, another one vanished → the one goes, the other stays', () => {
     const accepted = acceptedInputs(inputOf('a'), inputOf('b'));
@@ -108,35 +115,84 @@ describe('levers and deletions', () => {
     expect(planStack(facts([live('a', { deleting: true, problems: [invalid] })]))).toEqual({ kind: 'Destroy', leaving: ['a'] });
   });
   test('frozen provider → Hold, even a deletion', () => {
-    const plan = planStack(facts([live('a', { deleting: true })], { frozen: true }));
+    const plan = planStack(facts([live('a', { deleting: true })], { lever: FROZEN }));
     const message = expect.stringContaining('its deletion waits') as string;
     expect(plan).toMatchObject({ kind: 'Hold', verdicts: [{ verdict: { reason: 'Frozen', message } }] });
   });
   test('frozen provider → what is wrong with a spec is still said', () => {
-    const plan = planStack(facts([live('a', { problems: [invalid] })], { frozen: true }));
+    const plan = planStack(facts([live('a', { problems: [invalid] })], { lever: FROZEN }));
     expect(plan).toMatchObject({ kind: 'Hold', verdicts: [{ verdict: { state: 'Stalled', reason: 'Invalid' } }] });
   });
   test('paused → what waits is said, and a waiting deletion is not Ready', () => {
     const accepted = acceptedInputs(inputOf('a', { version: 1 }));
     const held = (extra: Partial<MemberFacts<string>>): unknown =>
-      planStack(facts([live('a', { paused: true, serving: true, input: inputOf('a', { version: 1 }), ...extra })], { accepted }));
+      planStack(facts([live('a', { lever: PAUSED, serving: true, input: inputOf('a', { version: 1 }), ...extra })], { accepted }));
     const verdict = (message: string, serving: boolean): object => ({ verdicts: [{ verdict: { reason: 'Paused', message, serving } }] });
-    const paused = 'paused by annotation cloud-operator.dev/pause';
+    const paused = 'paused by annotation cloud-operator.dev/pause: All, so that nothing of it is written to the cloud';
     expect(held({})).toMatchObject(verdict(paused, true));
     expect(held({ input: inputOf('a', { version: 2 }) })).toMatchObject(verdict(`${paused}; a change of its spec waits`, true));
     expect(held({ deleting: true })).toMatchObject(verdict(`${paused}; its deletion waits`, false));
   });
   test('all paused → Hold', () => {
-    const plan = planStack(facts([live('a', { paused: true, serving: true })]));
+    const plan = planStack(facts([live('a', { lever: PAUSED, serving: true })]));
     expect(plan).toMatchObject({ kind: 'Hold', verdicts: [{ verdict: { reason: 'Paused', serving: true } }] });
   });
   test('one paused → it goes on as it is, though it is being deleted; the others proceed', () => {
     const accepted = acceptedInputs(inputOf('a', { version: 1 }));
-    const paused = live('a', { paused: true, deleting: true, serving: true, input: inputOf('a', { version: 2 }) });
+    const paused = live('a', { lever: PAUSED, deleting: true, serving: true, input: inputOf('a', { version: 2 }) });
     const plan = planStack(facts([paused, live('b')], { accepted }));
     expect(rendered(plan)).toEqual(['a1', 'b']);
     expect(waiting(plan)).toEqual({ a: 'Paused' });
     expect(updateOf(plan).leaving).toEqual([]);
+  });
+});
+
+describe('what each lever leaves', () => {
+  const accepted = acceptedInputs(inputOf('a', { version: 1 }), inputOf('b', { version: 1 }));
+  const changed = (name: string, extra: Partial<MemberFacts<string>>) => live(name, { input: inputOf(name, { version: 2 }), ...extra });
+
+  test('no lease → nothing, and nothing is said', () => {
+    const lever = leverOf({ leading: false });
+    expect(planStack(facts([live('a', { deleting: true })], { lever }))).toEqual({ kind: 'Hold', verdicts: [] });
+    expect(planStack(facts([], { known: false, lever }))).toEqual({ kind: 'Hold', verdicts: [] });
+  });
+  test('the kind is being deleted → nobody leaves', () => {
+    const lever = leverOf({ leading: true, kindDeleted: 'cloudloadbalancers.cloud-operator.dev' });
+    const plan = planStack(facts([live('a', { deleting: true, serving: true }), live('b')], { accepted, lever }));
+    const message = expect.stringMatching(/^CustomResourceDefinition cloudloadbalancers.cloud-operator.dev is being/) as string;
+    const verdict = { reason: 'KindDeleted', message, serving: false };
+    expect(plan).toMatchObject({ kind: 'Hold', verdicts: [{ object: 'a', verdict }, { object: 'b' }] });
+  });
+  test('pause: Updates → targets only: no engine, also for a deletion', () => {
+    const paused = { lever: TARGETS_ONLY, serving: true };
+    const plan = updateOf(planStack(facts([changed('a', paused), live('b', { ...paused, deleting: true })], { accepted })));
+    expect(plan).toMatchObject({ engine: false, leaving: [], released: [] });
+    expect(plan.parts.map(({ targets }) => targets)).toEqual([undefined, undefined]);
+    expect(rendered(plan)).toEqual(['a1', 'b1']);
+    expect(waiting(plan)).toEqual({ a: 'Paused', b: 'Paused' });
+  });
+  test('pause: All beside others → their update leaves it and its targets as they are', () => {
+    const plan = updateOf(planStack(facts([changed('a', { lever: PAUSED, serving: true }), changed('b', {})], { accepted })));
+    expect(plan).toMatchObject({ engine: true, parts: [{ object: 'a', targets: 'Kept' }, { object: 'b' }] });
+    expect(rendered(plan)).toEqual(['a1', 'b2']);
+  });
+  test('Observe → nothing is done, which is as good as ready where it serves', () => {
+    const verdict = (serving: boolean) => planStack(facts([changed('a', { lever: OBSERVED, serving })], { accepted }));
+    const message = expect.stringMatching(/nothing of it is written to the cloud; a change of its spec waits$/) as string;
+    expect(verdict(true)).toMatchObject({ kind: 'Hold', verdicts: [{ verdict: { state: 'Ready', reason: 'Observed', message } }] });
+    expect(verdict(false)).toMatchObject({ kind: 'Hold', verdicts: [{ verdict: { state: 'Reconciling', reason: 'Observed' } }] });
+  });
+  test('Observe and deleted → the object is let go of, and what it has stays, alone or beside others', () => {
+    const observed = live('a', { lever: OBSERVED, deleting: true, serving: true });
+    expect(planStack(facts([observed], { accepted }))).toMatchObject({ kind: 'Update', released: ['a'], leaving: [], engine: false });
+    const shared = updateOf(planStack(facts([observed, live('b', { deleting: true })], { accepted })));
+    expect(shared).toMatchObject({ released: ['a'], leaving: ['b'], engine: true });
+    expect(rendered(shared)).toEqual(['a1']);
+    expect(planStack(facts([{ ...observed, serving: false }], { known: false }))).toMatchObject({
+      kind: 'Update',
+      released: ['a'],
+      engine: false,
+    });
   });
 });
 

@@ -1,0 +1,73 @@
+import { ANNOTATIONS } from '../../crds';
+import type { Member } from './stack-kind';
+
+/** What holds whole stacks. */
+export interface WideLevers {
+  /** The lease allows cloud writes. */
+  leading: boolean;
+  /** Name of the CRD of the members' kind, where that is being deleted and all objects with it. */
+  kindDeleted?: string | undefined;
+  /** Name of the CloudProvider, where its `spec.freeze` is set. */
+  frozen?: string | undefined;
+}
+
+/** What a person has set on a member. */
+export interface MemberLevers {
+  managementPolicy?: string | undefined;
+  /** Value of the annotation `cloud-operator.dev/pause`. */
+  pause?: string | undefined;
+}
+
+/** What keeps a member's changes, and the healing of what somebody else has changed, out of the cloud. */
+export interface Lever {
+  kind: 'NoLease' | 'KindDeleted' | 'Frozen' | 'Observe' | 'PauseAll' | 'PauseUpdates';
+  /** Of its condition. */
+  reason: string;
+  why: string;
+  /** Its targets go on following the Nodes. */
+  members: boolean;
+  /** What becomes of its deletion: it waits, or the object goes and the cloud stays as it is. */
+  deletion: 'Waits' | 'Releases';
+}
+
+/** The lever that is in force, in the design's order: the first match wins (section 4, Levers). Windows and approval come after these. Pure. */
+export function leverOf({ leading, kindDeleted, frozen, managementPolicy, pause }: WideLevers & MemberLevers): Lever | undefined {
+  if (!leading) return waits('NoLease', 'NoLease', 'this operator does not hold the lease');
+  if (kindDeleted !== undefined) {
+    const why = `CustomResourceDefinition ${kindDeleted} is being deleted, which deletes every object of the kind: nothing is done in the cloud`;
+    return waits('KindDeleted', 'KindDeleted', why);
+  }
+  if (frozen !== undefined)
+    return waits('Frozen', 'Frozen', `CloudProvider ${frozen} is frozen (spec.freeze): nothing is written to the cloud`);
+  if (managementPolicy === 'Observe') {
+    const why = 'only observed (spec.managementPolicy): nothing of it is written to the cloud';
+    return { ...waits('Observe', 'Observed', why), deletion: 'Releases' };
+  }
+  return pause === undefined ? undefined : paused(pause);
+}
+
+/** The lever on one object. Pure. */
+export function leverOn({ metadata, spec }: Pick<Member, 'metadata' | 'spec'>, wide: WideLevers = { leading: true }): Lever | undefined {
+  return leverOf({ ...wide, managementPolicy: spec.managementPolicy, pause: metadata.annotations?.[ANNOTATIONS.pause] });
+}
+
+/** Whoever writes anything wants things to stand still. */
+function paused(value: string): Lever {
+  const text = value.trim();
+  if (text === 'Updates') {
+    const why = `paused by annotation ${ANNOTATIONS.pause}: Updates, so that only its targets are kept`;
+    return { ...waits('PauseUpdates', 'Paused', why), members: true };
+  }
+  const why = `paused by annotation ${ANNOTATIONS.pause}: All, so that nothing of it is written to the cloud`;
+  if (text === 'All') return waits('PauseAll', 'Paused', why);
+  const instead = `paused by annotation ${ANNOTATIONS.pause}, whose value "${text.slice(0, 63)}" is unknown and counts as All`;
+  return waits(
+    'PauseAll',
+    'Paused',
+    `${instead}; write All (nothing is written to the cloud) or Updates (only its targets are), or remove it`,
+  );
+}
+
+function waits(kind: Lever['kind'], reason: Lever['reason'], why: string): Lever {
+  return { kind, reason, why, members: false, deletion: 'Waits' };
+}

@@ -1,0 +1,192 @@
+import type { Condition } from '../../../crds';
+import { OPERATOR_CLUSTER_START_MS, OperatorCluster } from '../../harness/operator-cluster';
+import { NONE, Scene, serviceOf } from '../operator/scene';
+
+let cluster: OperatorCluster;
+let scene: Scene;
+
+beforeAll(async () => {
+  cluster = await OperatorCluster.start({ provider: { driftInterval: '1s', driftPolicy: 'Report' } });
+  scene = new Scene(cluster);
+  await cluster.apply(serviceOf('web'));
+  await scene.published('web');
+}, OPERATOR_CLUSTER_START_MS);
+
+afterEach(() => scene.faults());
+afterAll(() => cluster?.stop());
+
+const PAUSE = 'cloud-operator.dev/pause';
+const ONE = { addresses: 1, pools: 1, loadbalancers: 1 };
+const OTHERS = ['10.9.0.0/16'];
+
+async function patch(kind: string, name: string, spec: object): Promise<void> {
+  await cluster.kubectl(['patch', kind, name, '--type', 'merge', '-p', JSON.stringify({ spec })]);
+}
+
+/** A Service with its load balancer in the cloud, healed by the drift loop where nothing stops that. */
+async function published(name: string): Promise<void> {
+  await cluster.apply(serviceOf(name));
+  await scene.published(name);
+}
+
+/** Somebody else changes it in the cloud. @returns once that is shown and, by then, left */
+async function changedBySomebody(name: string): Promise<void> {
+  const { id } = await scene.inCloud(name);
+  await cluster.cloud.drift({ kind: 'patch', collection: 'loadbalancers', id, fields: { sourceRanges: OTHERS } });
+  await scene.condition(name, 'Drifted', 'CloudChanged');
+  expect((await scene.inCloud(name)).sourceRanges).toEqual(OTHERS);
+}
+
+async function portOf(name: string): Promise<number | undefined> {
+  return (await scene.inCloud(name)).listeners[0]?.port;
+}
+
+async function newPort(name: string, port: number): Promise<void> {
+  await cluster.apply(serviceOf(name, { ports: [{ name: 'http', port }] }));
+}
+
+/** Waits for the Ready condition to say something. */
+function said(name: string, reason: string, text: string): Promise<Condition> {
+  return scene.until(`${name} to say ${reason}: ${text}`, async () => {
+    const condition = (await scene.loadBalancer(name))?.status?.conditions?.find(({ type }) => type === 'Ready');
+    if (condition?.reason === reason && condition.message.includes(text)) return condition;
+    throw new Error(JSON.stringify(condition));
+  });
+}
+
+function targetsAre(name: string, count: number): Promise<boolean> {
+  return scene.until(`${count} targets of ${name}`, async () => (await scene.targets(name, 'http')).length === count);
+}
+
+test('with driftPolicy: Report, what was changed is shown property by property and left; with Heal it is brought back', async () => {
+  const before = await scene.inCloud('web');
+  await scene.settled();
+  await cluster.cloud.resetCalls();
+  await cluster.cloud.drift({ kind: 'patch', collection: 'loadbalancers', id: before.id, fields: { sourceRanges: ['10.9.0.0/16'] } });
+  const drifted = await scene.condition('web', 'Drifted', 'CloudChanged');
+  expect(drifted.message).toMatch(/^1 difference between the cloud and what is wanted: kubectl get cloudstack lb-default-web-/);
+  const { status } = await scene.stackOf('web');
+  expect(status?.drift).toEqual([
+    expect.objectContaining({ kind: 'Changed', property: 'sourceRanges[0]', old: 'null', new: '"10.9.0.0/16"' }),
+  ]);
+  expect(status?.conditions?.map(({ type, status: is }) => `${type}=${is}`)).toEqual(['Ready=True', 'Drifted=True']);
+  expect((await scene.loadBalancer('web'))?.status?.conditions?.map(({ type, status: is }) => `${type}=${is}`)).toEqual([
+    'Ready=True',
+    'Drifted=True',
+  ]);
+
+  await cluster.killOperator();
+  await cluster.startOperator();
+  await scene.settled(3_000);
+  expect((await scene.inCloud('web')).sourceRanges).toEqual(['10.9.0.0/16']);
+  expect((await cluster.operatorCalls()).writes).toBe(0);
+  await scene.condition('web', 'Drifted', 'CloudChanged');
+
+  await cluster.kubectl(['patch', 'cloudprovider', 'local', '--type', 'merge', '-p', '{"spec":{"driftPolicy":"Heal"}}']);
+  await scene.until('the cloud to be brought back', async () => (await scene.inCloud('web')).sourceRanges.length === 0);
+  await scene.until('nothing to be said of it any more', async () => {
+    const conditions = (await scene.loadBalancer('web'))?.status?.conditions ?? [];
+    return conditions.length === 1 && conditions[0]?.status === 'True' && (await scene.stackOf('web')).status?.drift === undefined;
+  });
+});
+
+describe('levers', () => {
+  beforeAll(async () => {
+    await scene.addNode('n1');
+    await scene.initialized('n1');
+  });
+
+  test('pause: Updates keeps targets, and nothing else: changes, healing and deletion wait for its end', async () => {
+    await published('still');
+    await targetsAre('still', 1);
+    await cluster.kubectl(['annotate', 'clb', 'still', `${PAUSE}=Updates`]);
+    await said('still', 'Paused', 'pause: Updates, so that only its targets are kept');
+    await newPort('still', 8080);
+    await said('still', 'Paused', 'a change of its spec waits');
+    await scene.addNode('n2');
+    await scene.initialized('n2');
+    await targetsAre('still', 2);
+    await changedBySomebody('still');
+    expect(await portOf('still')).toBe(80);
+    await cluster.kubectl(['delete', 'service', 'still', '--wait=false']);
+    await said('still', 'Paused', 'its deletion waits');
+    expect(await scene.counts('still')).toEqual(ONE);
+    await cluster.kubectl(['annotate', 'clb', 'still', `${PAUSE}-`]);
+    await scene.gone('CloudLoadBalancer still', () => scene.loadBalancer('still'));
+    expect(await scene.counts('still')).toEqual(NONE);
+  });
+
+  test('an unknown value of pause counts as All, which the condition says: not even targets are written', async () => {
+    await published('bogus');
+    await targetsAre('bogus', 2);
+    await cluster.kubectl(['annotate', 'clb', 'bogus', `${PAUSE}=Bogus`]);
+    await said('bogus', 'Paused', `annotation ${PAUSE}, whose value "Bogus" is unknown and counts as All`);
+    await cluster.kubectl(['label', 'node', 'n2', 'node.kubernetes.io/exclude-from-external-load-balancers=']);
+    await targetsAre('web', 1);
+    await newPort('bogus', 8080);
+    await said('bogus', 'Paused', 'a change of its spec waits');
+    expect(await scene.targets('bogus', 'http')).toHaveLength(2);
+    await changedBySomebody('bogus');
+    await cluster.kubectl(['annotate', 'clb', 'bogus', `${PAUSE}-`]);
+    await scene.until('all of it to be carried out', async () => {
+      const { listeners, sourceRanges } = await scene.inCloud('bogus');
+      return listeners[0]?.port === 8080 && sourceRanges.length === 0;
+    });
+    await targetsAre('bogus', 1);
+    await scene.deleteServices('bogus');
+  });
+
+  test('managementPolicy: Observe writes nothing; deletion lets the object go, and the CloudStack says what stays', async () => {
+    await published('seen');
+    await patch('clb', 'seen', { managementPolicy: 'Observe' });
+    await said('seen', 'Observed', 'only observed (spec.managementPolicy)');
+    await newPort('seen', 8080);
+    await said('seen', 'Observed', 'a change of its spec waits');
+    await changedBySomebody('seen');
+    expect(await portOf('seen')).toBe(80);
+    const { metadata } = await scene.stackOf('seen');
+    const { uid } = (await scene.loadBalancer('seen'))?.metadata ?? {};
+    await cluster.cloud.resetCalls();
+    await cluster.kubectl(['delete', 'service', 'seen', '--timeout=20s']);
+    await scene.gone('CloudLoadBalancer seen', () => scene.loadBalancer('seen'));
+    const stack = await scene.until('the CloudStack to say so', async () => {
+      const found = await scene.stack(metadata.name);
+      return found?.status?.conditions?.some(({ type }) => type === 'MemberMissing') === true && found;
+    });
+    expect(stack.status?.conditions?.find(({ type }) => type === 'MemberMissing')?.message).toContain(`release=${uid}`);
+    expect((await scene.events('CloudLoadBalancer', 'seen')).map(({ reason }) => reason)).toContain('Released');
+    expect((await cluster.operatorCalls()).writes).toBe(0);
+    expect(await scene.counts('seen')).toEqual(ONE);
+    await cluster.kubectl(['annotate', 'cloudstack', metadata.name, `cloud-operator.dev/release=${uid}`]);
+    await scene.gone('the CloudStack', () => scene.stack(metadata.name));
+    expect(await scene.counts('seen')).toEqual(NONE);
+  });
+
+  test('freeze stops what runs, and everything waits for its end', async () => {
+    await published('iced');
+    await scene.faults({ match: { verb: 'create', collection: 'pools' }, times: 1, act: { latencyMs: { min: 2_000, max: 2_000 } } });
+    await cluster.apply(serviceOf('iced', { ports: ['a', 'b', 'c'].map((name, index) => ({ name, port: 81 + index })) }));
+    await scene.acted(0);
+    await patch('cloudprovider', 'local', { freeze: true });
+    await said('iced', 'Frozen', 'CloudProvider local is frozen');
+    const before = await scene.content();
+    await cluster.kubectl(['delete', 'service', 'iced', '--wait=false']);
+    await said('iced', 'Frozen', 'its deletion waits');
+    expect(await scene.content()).toEqual(before);
+    expect(await portOf('iced')).toBe(80);
+    await patch('cloudprovider', 'local', { freeze: false });
+    await scene.gone('CloudLoadBalancer iced', () => scene.loadBalancer('iced'));
+    expect(await scene.counts('iced')).toEqual(NONE);
+  });
+
+  test('the CRD is deleted, and with it all objects: nothing is deleted in the cloud', async () => {
+    const before = await scene.counts();
+    await cluster.cloud.resetCalls();
+    await cluster.kubectl(['delete', 'crd', 'cloudloadbalancers.cloud-operator.dev', '--wait=false']);
+    await said('web', 'KindDeleted', 'CustomResourceDefinition cloudloadbalancers.cloud-operator.dev is being deleted');
+    await scene.settled();
+    expect((await scene.loadBalancer('web'))?.metadata.deletionTimestamp).toBeDefined();
+    expect((await cluster.operatorCalls()).writes).toBe(0);
+    expect(await scene.counts()).toEqual(before);
+  });
+});

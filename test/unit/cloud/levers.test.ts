@@ -1,0 +1,44 @@
+import { leverOf, type MemberLevers, type WideLevers } from '../../../operator/cloud/levers';
+
+type Facts = Partial<WideLevers & MemberLevers>;
+
+const of = (facts: Facts) => leverOf({ leading: true, ...facts });
+const CRD = 'cloudloadbalancers.cloud-operator.dev';
+const OBSERVE = { managementPolicy: 'Observe' };
+
+/** The design's order, the first match first, with what is left to the member. */
+const ORDER: [string, Facts, ReturnType<typeof of>][] = [
+  ['NoLease', { leading: false }, expected('NoLease', false, 'Waits')],
+  ['KindDeleted', { kindDeleted: CRD }, expected('KindDeleted', false, 'Waits')],
+  ['Frozen', { frozen: 'aws' }, expected('Frozen', false, 'Waits')],
+  ['Observe', OBSERVE, expected('Observe', false, 'Releases')],
+  ['PauseAll', { pause: 'All' }, expected('PauseAll', false, 'Waits')],
+  ['PauseUpdates', { pause: 'Updates' }, expected('PauseUpdates', true, 'Waits')],
+];
+
+function expected(kind: string, members: boolean, deletion: string): ReturnType<typeof of> {
+  return expect.objectContaining({ kind, members, deletion }) as ReturnType<typeof of>;
+}
+
+describe('levers', () => {
+  test.each(ORDER)('%s', (_kind, facts, lever) => expect(of(facts)).toEqual(lever));
+
+  // Two values of one annotation can't meet.
+  const pairs = ORDER.flatMap(([first, facts, lever], index) =>
+    ORDER.slice(index + 1)
+      .filter(([second]) => !(first === 'PauseAll' && second === 'PauseUpdates'))
+      .map(([second, less]) => [first, second, { ...less, ...facts }, lever] as const),
+  );
+  test.each(pairs)('%s comes before %s', (_first, _second, facts, lever) => expect(of(facts)).toEqual(lever));
+
+  test.each([{}, { managementPolicy: 'Default' }])('none: %j', (facts) => expect(of(facts)).toBeUndefined());
+
+  test.each(['Bogus', '', 'yes', 'updates', 'x'.repeat(200)])('pause=%s counts as All, and what may be written is said', (pause) => {
+    const lever = of({ pause });
+    expect(lever).toMatchObject({ kind: 'PauseAll', members: false });
+    expect(lever?.why).toContain(`cloud-operator.dev/pause, whose value "${pause.slice(0, 63)}" is unknown and counts as All; write All (`);
+    expect(lever?.why).toContain(' or Updates (');
+  });
+
+  test('spaces around a value are nobody’s meaning', () => expect(of({ pause: ' Updates ' })).toMatchObject({ kind: 'PauseUpdates' }));
+});

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { namespaceName, objectName } from './address';
+import { duration, period } from './duration';
 import { type CloudObject, defineKind, statusBase } from './kind';
 import { setOf } from './list';
 import { withRules } from './rule';
@@ -64,21 +65,6 @@ const policy = withRules(
     },
   ],
 );
-
-const DURATION = '^([0-9]+(\\.[0-9]+)?(ms|s|m|h))+$';
-
-/** `10s`, `5m`, `1h30m`. */
-export const duration = withRules(z.string().min(1).max(32).meta({ description: 'A duration such as 30s, 10m or 1h30m.' }), [
-  {
-    cel: `self.matches(r'${DURATION}')`,
-    holds: (text) => new RegExp(DURATION).test(text),
-    message: 'must be a duration such as 30s, 10m or 1h30m',
-  },
-]);
-
-const period = withRules(duration, [
-  { cel: "self.matches('[1-9]')", holds: (text) => /[1-9]/.test(text), message: 'must be longer than zero, for example 10s' },
-]);
 
 const limits = z
   .object({

@@ -8,11 +8,18 @@ export interface Clock {
   after(ms: number, run: () => void): () => void;
 }
 
+/** Almost 25 days. Node makes 1 ms of a longer one. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
+
 export const systemClock: Clock = {
   now: () => Date.now(),
   monotonic: () => performance.now(),
   after: (ms, run) => {
-    const timer = setTimeout(run, ms);
+    let timer: NodeJS.Timeout;
+    const wait = (left: number): void => {
+      timer = left > LONGEST_TIMER_MS ? setTimeout(() => wait(left - LONGEST_TIMER_MS), LONGEST_TIMER_MS) : setTimeout(run, left);
+    };
+    wait(ms);
     return () => clearTimeout(timer);
   },
 };

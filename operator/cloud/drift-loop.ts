@@ -94,8 +94,8 @@ export class DriftLoop {
   private async runProvider(provider: string, signal: AbortSignal): Promise<void> {
     const interval = this.subject.intervalMs(provider);
     const wait = interval === 0 ? IDLE_MS : interval * (0.5 + this.options.random());
-    await sleep(this.options.clock, wait, signal).catch(() => undefined);
-    if (signal.aborted || interval === 0 || !this.usable(provider)) return;
+    const undisturbed = await this.wait(provider, wait, signal);
+    if (!undisturbed || interval === 0 || !this.usable(provider)) return;
     try {
       await atPriority('Background', () => this.pass(provider));
     } catch (thrown) {
@@ -104,6 +104,22 @@ export class DriftLoop {
         { provider, code: error.code, error: error.message },
         'the cloud could not be compared; trying again after the interval',
       );
+    }
+  }
+
+  /** @returns false when the CloudProvider has changed meanwhile: its new interval begins, however long the old one was */
+  private async wait(provider: string, ms: number, signal: AbortSignal): Promise<boolean> {
+    const changed = new AbortController();
+    const unsubscribe = this.options.registry.onChange((name) => {
+      if (name === provider) changed.abort();
+    });
+    try {
+      await sleep(this.options.clock, ms, AbortSignal.any([signal, changed.signal]));
+      return true;
+    } catch {
+      return false; // one of the two signals: nothing else ends a sleep
+    } finally {
+      unsubscribe();
     }
   }
 }

@@ -72,7 +72,7 @@ export const FULL: { kind: KindDefinition; spec: Record<string, unknown> }[] = [
       nodeSelector: { 'example.com/pool': 'a' },
       driftInterval: '0s',
       driftPolicy: 'Report',
-      retireAfter: '10m',
+      retireAfter: '8759h60m',
       routePeriod: '1m30s',
       freeze: true,
       policy: { namespaces: ['demo'], schemes: ['Public'], sharing: 'Namespaces', sharingNamespaces: ['edge'] },
@@ -236,6 +236,13 @@ export const BAD: BadSpec[] = [
     field: 'spec.local',
     message: 'only one of tokenFile, tokenSecretRef can be set',
   },
+  ...['8760h1ms', '525601m', '999999h999999h999999h', '1000000000h', '99999999999999999999999999999s'].map((retireAfter) => ({
+    title: `"${retireAfter}", which is longer than a year`,
+    kind: CloudProviderKind,
+    spec: { ...provider, retireAfter },
+    field: 'spec.retireAfter',
+    message: 'must be at most 8760h',
+  })),
   ...['10', '10 s', 's', '-1s', '1d', ''].map((driftInterval) => ({
     title: `drift interval "${driftInterval}"`,
     kind: CloudProviderKind,

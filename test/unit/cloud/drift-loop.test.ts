@@ -1,0 +1,51 @@
+import { silentLogger } from '../../../operator/base/log';
+import { DriftLoop } from '../../../operator/cloud/drift-loop';
+import type { CloudRegistry } from '../../../operator/cloud/registry';
+import type { Updates } from '../../../operator/updates/update';
+import { FakeClock } from '../kube/fake-clock';
+
+const HOUR = 3_600_000;
+
+test('a shorter driftInterval counts at once, however long the one before was', async () => {
+  const clock = new FakeClock();
+  const listeners = new Set<(name: string) => void>();
+  const entry = { name: 'home', cloud: {} };
+  const registry = {
+    list: () => [entry],
+    get: () => entry,
+    connected: () => entry,
+    accounts: { refusal: () => undefined },
+    onChange: (listener: (name: string) => void) => {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+  } as unknown as CloudRegistry;
+  let interval = 8760 * HOUR;
+  let passes = 0;
+  const loop = new DriftLoop(
+    { registry, updates: {} as Updates, clock, random: () => 0.5, isValid: () => true, logger: silentLogger },
+    {
+      intervalMs: () => interval,
+      stacks: () => [],
+      found: () => undefined,
+      reported: () => undefined,
+      alsoCheck: () => Promise.resolve(void passes++),
+    },
+  );
+  const stop = new AbortController();
+  const ended = loop.run(stop.signal);
+  await clock.advance(5_000);
+  expect(listeners.size).toBe(1);
+
+  interval = 60_000;
+  listeners.forEach((listener) => listener('another'));
+  await clock.advance(5_000);
+  expect(clock.pending().at(-1)).toBeGreaterThan(HOUR);
+  listeners.forEach((listener) => listener('home'));
+  await clock.advance(130_000);
+  expect(passes).toBe(2);
+
+  stop.abort();
+  await ended;
+  expect([listeners.size, clock.pending()]).toEqual([0, []]);
+});

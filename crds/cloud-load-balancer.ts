@@ -6,6 +6,9 @@ import { mapOf, setOf } from './list';
 import { managementPolicy } from './policies';
 import { withRules } from './rule';
 
+export const MAX_LISTENERS = 100;
+export const MAX_SOURCE_RANGES = 200;
+
 export const protocol = z.enum(['TCP', 'UDP', 'SCTP']);
 
 export const listener = z
@@ -20,7 +23,7 @@ export const listener = z
     nodePort: port.optional().meta({ description: 'The port on the Nodes; absent only where the cloud can forward without node ports.' }),
     appProtocol: z
       .string()
-      .max(253)
+      .max(317) // a qualified name: prefix, slash, name
       .optional()
       .meta({ description: 'What is spoken on the port, as in Service.spec.ports[].appProtocol.' }),
   })
@@ -89,9 +92,13 @@ const fields = z.object({
     .object({ name: objectName, namespace: namespaceName.optional() })
     .optional()
     .meta({ description: 'The cloud load balancer that carries this one; absent = the provider’s default. Another one moves it.' }),
-  listeners: mapOf(listener, 'name', { min: 1, max: 100, description: 'The ports, at most one for each protocol and port number.' }),
+  listeners: mapOf(listener, 'name', {
+    min: 1,
+    max: MAX_LISTENERS,
+    description: 'The ports, at most one for each protocol and port number.',
+  }),
   healthCheck: healthCheck.optional(),
-  sourceRanges: setOf(cidr, { max: 200, description: 'Who may connect; absent = everybody.' }).optional(),
+  sourceRanges: setOf(cidr, { max: MAX_SOURCE_RANGES, description: 'Who may connect; absent = everybody.' }).optional(),
   scheme: z.enum(['Public', 'Internal']).default('Public').meta({ description: 'Whether the address is reachable from outside.' }),
   ipFamilies: setOf(ipFamily, { min: 1, max: 2, description: 'The families of the addresses, the more important first.' }).default([
     'IPv4',

@@ -1,9 +1,11 @@
-import { ANNOTATIONS, type CloudLoadBalancerSpecInput } from '../../../crds';
+import type { CloudLoadBalancerSpecInput } from '../../../crds';
 import type { Service, ServicePort } from '../../kube/object';
 import { parseAddress } from '../cidr';
 import type { CompiledBlock } from '../clouds';
 import type { Problem } from './problem';
 import { annotationWarnings } from './own-annotations';
+import { placementOf } from './placement';
+import { refusalsOf } from './refusals';
 import { healthCheckOf } from './rules';
 import { sourceRangesOf } from './source-ranges';
 
@@ -56,7 +58,8 @@ export function compile(service: Service, provider: string, block: CompiledBlock
     ...affinityFields(service),
     [block.blockName]: block.block,
   };
-  return { spec, problems, warnings };
+  const refusals = refusalsOf(service, spec);
+  return refusals.length > 0 ? { problems: refusals, warnings } : { spec, problems, warnings };
 }
 
 function listenerOf(port: ServicePort): WantedSpec['listeners'][number] {
@@ -87,13 +90,4 @@ function addressOf(service: Service): { addresses?: string[]; problems: Problem[
   if (parseAddress(address) !== undefined) return { addresses: [address], problems: [] };
   const message = `spec.loadBalancerIP: "${address}" is not an IP address; write one such as 203.0.113.10, or remove the field`;
   return { problems: [{ reason: 'InvalidAddress', message }] };
-}
-
-function placementOf(service: Service): { placement?: { name: string; namespace?: string }; problems: Problem[] } {
-  const text = service.metadata.annotations?.[ANNOTATIONS.placement];
-  if (text === undefined) return { problems: [] };
-  const [, namespace, name] = /^(?:([a-z0-9][-a-z0-9]*)\/)?([a-z0-9](?:[-a-z0-9.]*[a-z0-9])?)$/.exec(text) ?? [];
-  if (name !== undefined) return { placement: { name, ...(namespace === undefined ? {} : { namespace }) }, problems: [] };
-  const message = `annotation ${ANNOTATIONS.placement}: "${text}" is not a name; write <name> or <namespace>/<name> in lower case`;
-  return { problems: [{ reason: 'InvalidPlacement', message }] };
 }

@@ -168,6 +168,13 @@ describe('told on the Service, while the last good load balancer keeps serving',
       loadBalancer: 'Current',
     },
     {
+      what: 'more ports than a load balancer has',
+      change: { ports: Array.from({ length: 101 }, (_, n) => ({ name: `p${n}`, port: n + 1 })) },
+      reason: 'TooManyPorts',
+      message: /spec\.ports: 101 ports.*at most 100.*several Services/,
+      loadBalancer: 'Current',
+    },
+    {
       what: 'a placement that is no name',
       change: { annotations: { 'cloud-operator.dev/placement': 'Not A Name' } },
       reason: 'InvalidPlacement',

@@ -9,6 +9,12 @@ import { service } from '../objects';
 const BLOCK: CompiledBlock = { blockName: 'local', block: { drainSeconds: 5 }, problems: [] };
 const RANGES = 'service.beta.kubernetes.io/load-balancer-source-ranges';
 
+const PLACEMENT = 'annotation cloud-operator.dev/placement';
+
+const placed = (placement: string) => ({ metadata: { annotations: { 'cloud-operator.dev/placement': placement } } });
+const ports = (count: number) => Array.from({ length: count }, (_, n) => ({ name: `p${n}`, port: n + 1, nodePort: 30_000 + n }));
+const manyRanges = Array.from({ length: 201 }, (_, n) => `10.0.${n}.0/24`);
+
 function specOf(changes: Parameters<typeof service>[0]): object | undefined {
   return compile(service(changes), 'cloud-a', BLOCK).spec;
 }
@@ -60,6 +66,14 @@ describe('compile', () => {
     expect(cloudLoadBalancerSpec.safeParse(spec).success).toBe(true);
   });
 
+  test('all that a load balancer can have', () => {
+    const full = specOf({
+      ...placed(`${'n'.repeat(63)}/${'p'.repeat(253)}`),
+      spec: { ports: ports(100), loadBalancerSourceRanges: manyRanges.slice(1) },
+    });
+    expect(cloudLoadBalancerSpec.safeParse(full).success).toBe(true);
+  });
+
   test('R-38 no node ports: a listener without one, never with 0', () => {
     const spec = specOf({
       spec: { allocateLoadBalancerNodePorts: false, ports: [{ name: 'sql', port: 5432, protocol: 'TCP', nodePort: 0 }] },
@@ -76,9 +90,31 @@ describe('compile', () => {
       'annotation cloud-operator.dev/placement: "a/b/c" is not a name',
     ],
     ['range', { metadata: { annotations: { [RANGES]: '10.0.0.0/33' } } }, `annotation ${RANGES}: "10.0.0.0/33" is not a CIDR`],
+    ['placement’s namespace', placed('x-/b'), `${PLACEMENT}: "x-/b" is not a name: "x-" can't be a Namespace's`],
+    [
+      'namespace, too long,',
+      placed(`${'n'.repeat(64)}/b`),
+      `"${'n'.repeat(64)}" can't be a Namespace's (letters, digits and "-" between them, at most 63)`,
+    ],
+    ['placement without a name', placed('a/'), '"a/" is not a name: "" can\'t be an object\'s'],
+    ['placement, too long,', placed('p'.repeat(300)), `${PLACEMENT}: "${'p'.repeat(64)}…" (300 characters) is not a name: `],
+    [
+      'number of ports',
+      { spec: { ports: ports(101) } },
+      'spec.ports: 101 ports, and a load balancer has at most 100; divide them among several Services',
+    ],
+    ['number of ranges', { spec: { loadBalancerSourceRanges: manyRanges } }, 'spec.loadBalancerSourceRanges: 201 ranges, and at most 200'],
+    [
+      'number of ranges',
+      { metadata: { annotations: { [RANGES]: manyRanges.join() } } },
+      `annotation ${RANGES}: 201 ranges, and at most 200`,
+    ],
+    ['port', { spec: { ports: [{ name: 'x', port: 80, appProtocol: 'x'.repeat(318) }] } }, 'spec.ports[0].appProtocol: '],
+    ['address', { spec: { loadBalancerIP: '::ffff:192.0.2.1' } }, 'spec.loadBalancerIP: "::ffff:192.0.2.1": must be an IP address such as'],
   ])('a bad %s is a problem that names field and value', (_name, changes, message) => {
     const { spec, problems } = compile(service(changes), 'cloud-a', BLOCK);
     expect(spec).toBeUndefined();
+    expect(JSON.stringify(problems).length).toBeLessThan(500);
     expect(problems).toEqual([{ reason: expect.any(String) as string, message: expect.stringContaining(message) as string }]);
   });
 

@@ -2,11 +2,12 @@ import { loadBalancer } from './load-balancer';
 import { say } from './report';
 import { scale } from './scale';
 import { service } from './service';
+import { soak } from './soak';
 import { state } from './state';
 import { update } from './update';
 
 /** The figures in the README. A cloud that answers at once, and no other load on the machine, please. */
-const BENCHMARKS: Record<string, () => Promise<void>> = { service, 'load-balancer': loadBalancer, scale, state, update };
+const BENCHMARKS: Record<string, () => Promise<void>> = { service, 'load-balancer': loadBalancer, scale, soak, state, update };
 
 async function main(names: string[]): Promise<void> {
   for (const name of names.length === 0 ? ['service'] : names) {

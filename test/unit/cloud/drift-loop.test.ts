@@ -27,6 +27,7 @@ test('a shorter driftInterval counts at once, however long the one before was', 
     {
       intervalMs: () => interval,
       stacks: () => [],
+      isHeld: () => false,
       found: () => undefined,
       reported: () => undefined,
       alsoCheck: () => Promise.resolve(void passes++),

@@ -35,7 +35,8 @@ interface Waiting {
 
 /**
  * A keyed work queue with client-go's promises: a key waits once however often it is added, is never with two workers, and is run again when it
- * was added while it ran. Unlike there, a run or a success cancels the retry that an earlier failure has left behind.
+ * was added while it ran. Unlike there, a success cancels the retry that an earlier failure has left behind, and a failure before that retry was
+ * due neither raises the key's failures nor moves it: the back-off measures time, not how much happens meanwhile.
  */
 export class KeyedQueue implements WorkQueue {
   readonly name: string;
@@ -43,10 +44,10 @@ export class KeyedQueue implements WorkQueue {
   private readonly backOff: BackOffLimits;
   /** Keys to run, in order; a Map keeps the order of insertion. */
   private readonly ready = { Normal: new Map<string, Waiting>(), Low: new Map<string, Waiting>() };
-  /** Running keys: since when, and how to run again. */
-  private readonly running = new Map<string, { since: number; again?: Waiting }>();
+  /** Running keys: since when, how to run again, and whether they are to be tried again later. */
+  private readonly running = new Map<string, { since: number; again?: Waiting; failed?: boolean }>();
   private readonly delayed = new Map<string, { due: number; cancel: () => void }>();
-  private readonly retries = new Map<string, () => void>();
+  private readonly retries = new Map<string, { due: number; cancel: () => void }>();
   private readonly failures = new Map<string, number>();
   /** Workers that wait for a key. */
   private readonly idle: (() => void)[] = [];
@@ -132,7 +133,7 @@ export class KeyedQueue implements WorkQueue {
   /** Drops all delays and retries, for the end of the process. */
   close(): void {
     for (const { cancel } of this.delayed.values()) cancel();
-    for (const cancel of this.retries.values()) cancel();
+    for (const { cancel } of this.retries.values()) cancel();
     this.delayed.clear();
     this.retries.clear();
   }
@@ -147,7 +148,6 @@ export class KeyedQueue implements WorkQueue {
 
   private async process(key: string, handle: (key: string) => Promise<void>, signal: AbortSignal): Promise<void> {
     const startedAt = this.clock.monotonic();
-    const failuresBefore = this.failuresOf(key);
     let failure: OperatorError | undefined;
     try {
       await handle(key);
@@ -155,7 +155,7 @@ export class KeyedQueue implements WorkQueue {
       failure = toOperatorError(thrown);
     }
     if (failure !== undefined) this.failed(key, failure, signal);
-    else if (this.failuresOf(key) === failuresBefore) this.forget(key);
+    else if (this.running.get(key)?.failed !== true) this.forget(key);
     this.done(key);
     this.options.metrics?.finished(this.clock.monotonic() - startedAt, failure !== undefined);
   }
@@ -167,15 +167,25 @@ export class KeyedQueue implements WorkQueue {
   }
 
   private retryAfter(key: string, atLeastMs: number, exactMs?: number): void {
+    const run = this.running.get(key);
+    if (run !== undefined) run.failed = true;
+    this.options.metrics?.retried();
+    const now = this.clock.monotonic();
+    const standing = this.retries.get(key);
     const failures = this.failuresOf(key);
-    this.failures.set(key, failures + 1);
+    if (standing === undefined) this.failures.set(key, failures + 1);
+    const due = Math.max(now + atLeastMs, standing?.due ?? now + exponentialDelay(failures, this.backOff));
+    this.retryAt(key, exactMs === undefined ? due : now + exactMs);
+  }
+
+  private retryAt(key: string, due: number): void {
+    if (this.retries.get(key)?.due === due) return;
     this.cancelRetry(key);
-    const cancel = this.clock.after(exactMs ?? Math.max(atLeastMs, exponentialDelay(failures, this.backOff)), () => {
+    const cancel = this.clock.after(due - this.clock.monotonic(), () => {
       this.retries.delete(key);
       this.add(key);
     });
-    this.retries.set(key, cancel);
-    this.options.metrics?.retried();
+    this.retries.set(key, { due, cancel });
   }
 
   private take(): string | undefined {
@@ -184,8 +194,6 @@ export class KeyedQueue implements WorkQueue {
         ready.delete(key);
         const now = this.clock.monotonic();
         this.running.set(key, { since: now });
-        // This run is the retry.
-        this.cancelRetry(key);
         this.options.metrics?.depth(this.depth);
         this.options.metrics?.started(now - since);
         return key;
@@ -212,7 +220,7 @@ export class KeyedQueue implements WorkQueue {
   }
 
   private cancelRetry(key: string): void {
-    this.retries.get(key)?.();
+    this.retries.get(key)?.cancel();
     this.retries.delete(key);
   }
 }

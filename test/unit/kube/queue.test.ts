@@ -93,6 +93,24 @@ describe('KeyedQueue', () => {
     await running;
   });
 
+  it('does not back off further for failures before the retry was due, which stays when it was', async () => {
+    const { clock, queue, stop } = setUp();
+    const runs: number[] = [];
+    const startedAt = clock.monotonic();
+    const running = queue.run(1, () => (runs.push(clock.monotonic() - startedAt), Promise.reject(new Error('no'))), stop.signal);
+    queue.add('a');
+    await clock.advance(1000);
+    for (let change = 0; change < 5; change++) {
+      queue.add('a');
+      await clock.advance(100);
+    }
+    expect(queue.failuresOf('a')).toBe(2);
+    await clock.advance(5500);
+    expect(runs).toEqual([0, 1000, 1000, 1100, 1200, 1300, 1400, 3000, 7000]);
+    stop.abort();
+    await running;
+  });
+
   it('waits for Retry-After where that is longer', async () => {
     const { clock, queue, stop } = setUp();
     let runs = 0;

@@ -1,14 +1,14 @@
 import { OperatorError } from '../../../../operator/base/errors';
 import { silentLogger } from '../../../../operator/base/log';
-import { systemClock } from '../../../../operator/base/clock';
 import type { KubeApi } from '../../../../operator/kube/api';
 import type { Node, Service } from '../../../../operator/kube/object';
 import { KeyedQueue } from '../../../../operator/kube/queue';
 import { MemoryStore } from '../../../../operator/kube/store';
 import type { StoredCloudLoadBalancer } from '../../../../operator/loops/kinds';
 import { ServiceLoop } from '../../../../operator/loops/service/loop';
-import { waitFor } from '../../../harness/wait-for';
+import { SERVICE_RETRY } from '../../../../operator/loops/service/rules';
 import { CLOUDS } from '../../../integration/loops/cloud-side';
+import { FakeClock } from '../../kube/fake-clock';
 import { service } from '../objects';
 
 const KEY = 'demo/web';
@@ -29,10 +29,11 @@ test('a person’s change begins the back-off anew, what controllers write does 
     new MemoryStore<StoredCloudLoadBalancer>({}, silentLogger),
     new MemoryStore<Node>({}, silentLogger),
   ];
-  const queue = new KeyedQueue({ name: 'service', logger: silentLogger });
+  const clock = new FakeClock();
+  const queue = new KeyedQueue({ name: 'service', logger: silentLogger, clock, backOff: SERVICE_RETRY });
   const events = { event: (): void => undefined };
   const loop = new ServiceLoop({
-    ...{ api, services, cloudLoadBalancers, nodes, clouds: CLOUDS, events, queue, clock: systemClock, logger: silentLogger, workers: 1 },
+    ...{ api, services, cloudLoadBalancers, nodes, clouds: CLOUDS, events, queue, clock, logger: silentLogger, workers: 1 },
   });
   const running = loop.run(stop.signal);
   end = async () => {
@@ -40,25 +41,22 @@ test('a person’s change begins the back-off anew, what controllers write does 
     await running;
     queue.close();
   };
-  const failed = async (change: () => void): Promise<number> => {
-    const before = calls;
-    change();
-    await waitFor(() => calls > before && queue.longestRunningMs === 0, { timeoutMs: 5_000, what: 'the next failure' });
-    return queue.failuresOf(KEY);
-  };
-  const set = (changes: Parameters<typeof service>[0]) => (): void => services.set(service(changes));
+  const set = (changes: Parameters<typeof service>[0]): void => services.set(service(changes));
 
-  expect(
-    await failed(() => {
-      services.replace([service()]);
-      cloudLoadBalancers.replace([]);
-      nodes.replace([]);
-    }),
-  ).toBe(1);
+  services.replace([service()]);
+  cloudLoadBalancers.replace([]);
+  nodes.replace([]);
+  await clock.advance(0);
+  expect(queue.failuresOf(KEY)).toBe(1);
+  await clock.advance(SERVICE_RETRY.baseMs);
+  expect(queue.failuresOf(KEY)).toBe(2);
   const conditions = [{ type: 'Other', status: 'True', reason: 'Other', message: '', lastTransitionTime: '2026-01-01T00:00:00Z' }];
-  expect(await failed(set({ metadata: { resourceVersion: '11' }, status: { conditions } }))).toBe(2);
-  expect(
-    await failed(set({ metadata: { resourceVersion: '12' }, spec: { ports: [{ protocol: 'TCP', port: 81, nodePort: 30081 }] } })),
-  ).toBe(1);
-  expect(await failed(set({ metadata: { resourceVersion: '13', annotations: { a: 'b' } } }))).toBe(1);
+  const before = calls;
+  set({ metadata: { resourceVersion: '11' }, status: { conditions } });
+  await clock.advance(0);
+  expect(calls).toBeGreaterThan(before);
+  expect(queue.failuresOf(KEY)).toBe(2);
+  set({ metadata: { resourceVersion: '12' }, spec: { ports: [{ protocol: 'TCP', port: 81, nodePort: 30081 }] } });
+  await clock.advance(0);
+  expect(queue.failuresOf(KEY)).toBe(1);
 });

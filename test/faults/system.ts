@@ -122,7 +122,8 @@ export class FaultSystem {
 
   /** SIGKILL to the local cloud, which is started again at once. */
   async killCloud(): Promise<void> {
-    process.kill(this.cloudProcess.pid, 'SIGKILL');
+    // It may have ended by itself just now, as its disk is full.
+    signal(this.cloudProcess.pid, 'SIGKILL');
     await this.cloudProcess.ended;
     await this.startCloud();
   }

@@ -3,7 +3,7 @@ import { cidr, ip, ipFamily, namespaceName, objectName, port } from './address';
 import { customBlock } from './cloud-provider';
 import { type CloudObject, defineKind, statusBase } from './kind';
 import { mapOf, setOf } from './list';
-import { managementPolicy } from './policies';
+import { deletionPolicy, managementPolicy } from './policies';
 import { withRules } from './rule';
 
 export const MAX_LISTENERS = 100;
@@ -121,6 +121,7 @@ const fields = z.object({
     .optional()
     .meta({ description: 'How changes reach the cloud.' }),
   managementPolicy: managementPolicy.optional(),
+  deletionPolicy: deletionPolicy.optional(),
   local: localLoadBalancer.optional(),
   custom: customBlock.optional(),
 });

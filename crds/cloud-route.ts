@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { cidr, hasNoHostBits, ip, objectName } from './address';
 import { type CloudObject, defineKind, statusBase } from './kind';
-import { managementPolicy } from './policies';
+import { deletionPolicy, managementPolicy } from './policies';
 import { immutable, withRules } from './rule';
 
 const destination = immutable(
@@ -34,6 +34,7 @@ export const cloudRouteSpec = z.object({
     .meta({ description: 'The next hop’s instance; absent = it is looked up by the Node’s name.' }),
   nodeAddresses: z.array(ip).max(16).optional().meta({ description: 'The next hop’s addresses, for clouds that route to addresses.' }),
   managementPolicy: managementPolicy.optional(),
+  deletionPolicy: deletionPolicy.optional(),
 });
 export type CloudRouteSpec = z.infer<typeof cloudRouteSpec>;
 

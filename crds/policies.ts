@@ -6,3 +6,9 @@ export const managementPolicy = z.enum(['Default', 'Observe']).meta({
     'Observe: nothing of it is written to the cloud, differences are shown, and its deletion only lets the object go. Absent = Default.',
 });
 export type ManagementPolicy = z.infer<typeof managementPolicy>;
+
+/** What becomes of the cloud when an object is deleted; absent = Delete. */
+export const deletionPolicy = z.enum(['Delete', 'Orphan']).meta({
+  description: 'Orphan: when the object is deleted, what it has in the cloud stays there, marked as released. Absent = Delete.',
+});
+export type DeletionPolicy = z.infer<typeof deletionPolicy>;

@@ -61,6 +61,12 @@ export interface Cloud {
    * A stack without anything in the cloud has no entry.
    */
   discover?(stacks?: string[]): Promise<Map<string, DiscoveredResource[]>>;
+  /**
+   * Marks everything of a stack as released: `discover` doesn't give it any more, and no update adopts or deletes it. A provider with `discover`
+   * has it, or what was released is taken for a leftover one day.
+   * @param isValid asked as the last statement before each write (OperatorError Canceled)
+   */
+  release?(stack: string, isValid: () => boolean): Promise<void>;
   /** What the worker needs to reach this cloud, credentials included; never stored, never logged. */
   workerSettings(): JsonObject;
   /**

@@ -30,6 +30,12 @@ export class ExtendedUpdates implements Updates {
     return { ...update, extension: { role: 'transform', module, loadBalancers: loadBalancersOf(update) } };
   }
 
+  /** What the extension has made beside the stack stays as well. */
+  async forget(stack: string): Promise<void> {
+    await this.extras.forget(stack);
+    await this.inner.forget(stack);
+  }
+
   async run(update: StackUpdate, hooks: UpdateHooks): Promise<UpdateResult> {
     if (update.inputs === undefined) {
       await this.extras.destroy(update, hooks);

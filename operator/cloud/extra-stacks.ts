@@ -82,6 +82,21 @@ export class ExtraStacks {
     });
   }
 
+  /** The load balancers' stack is given up, and what there is beside it stays in the cloud too. */
+  async forget(stack: string): Promise<void> {
+    this.settledStacks.delete(stack);
+    this.tried.delete(stack);
+    const name = `${stack}${SUFFIX}`;
+    await this.inTurn(stack, async () => {
+      const existing = await this.existingStacks();
+      if (!existing.has(name)) return;
+      await this.options.updates.forget(name);
+      existing.delete(name);
+      this.warnings.delete(stack);
+      await this.options.record.removed(name);
+    });
+  }
+
   /** What the load balancers of a stack are to say of their extra stack. */
   warningOf(stack: string | undefined): Warning | undefined {
     return stack === undefined ? undefined : this.warnings.get(stack);

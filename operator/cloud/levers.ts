@@ -51,6 +51,11 @@ export function leverOn({ metadata, spec }: Pick<Member, 'metadata' | 'spec'>, w
   return leverOf({ ...wide, managementPolicy: spec.managementPolicy, pause: metadata.annotations?.[ANNOTATIONS.pause] });
 }
 
+/** What it has in the cloud is kept, also by a stack that it has left. Pure. */
+export function keepsCloud(object: Pick<Member, 'metadata' | 'spec'>): boolean {
+  return leverOn(object) !== undefined || (object.metadata.deletionTimestamp !== undefined && object.spec.deletionPolicy === 'Orphan');
+}
+
 /** Whoever writes anything wants things to stand still. */
 function paused(value: string): Lever {
   const text = value.trim();

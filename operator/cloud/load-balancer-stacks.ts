@@ -200,6 +200,7 @@ function inputOf(object: StoredLoadBalancer): LoadBalancerInput {
   const spec = { ...object.spec };
   delete spec.updatePolicy;
   delete spec.managementPolicy;
+  delete spec.deletionPolicy;
   return { uid, name, namespace: namespace ?? '', ownerUID: annotations?.[SERVICE_UID_ANNOTATION] ?? uid, spec };
 }
 

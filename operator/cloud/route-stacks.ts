@@ -43,6 +43,7 @@ export class RouteStacks implements StackKind<StoredRoute, RouteInput> {
   inputOf({ metadata, spec: whole }: StoredRoute): RouteInput {
     const spec = { ...whole };
     delete spec.managementPolicy;
+    delete spec.deletionPolicy;
     const { providerID } = hasProviderID(spec) ? spec : (this.nodeOf(spec)?.spec ?? {});
     return { name: metadata.name, uid: metadata.uid, spec: providerID === undefined ? spec : { ...spec, providerID } };
   }

@@ -1,4 +1,4 @@
-import type { CloudStackSpec, Condition, ManagementPolicy } from '../../crds';
+import type { CloudStackSpec, Condition, DeletionPolicy, ManagementPolicy } from '../../crds';
 import type { JsonObject, Problem, Replacement, TargetGroup } from '../../providers/provider';
 import type { OperatorError } from '../base/errors';
 import type { KubeObject } from '../kube/object';
@@ -10,7 +10,7 @@ import type { ConnectedCloud, RegisteredCloud } from './registry';
 
 /** An object that stacks carry. */
 export type Member = KubeObject & {
-  spec: { provider: string; managementPolicy?: ManagementPolicy | undefined };
+  spec: { provider: string; managementPolicy?: ManagementPolicy | undefined; deletionPolicy?: DeletionPolicy | undefined };
   status?: { observedGeneration?: number | undefined; conditions?: Condition[] | undefined };
 };
 

@@ -5,7 +5,7 @@ import type { StackState, Updates } from '../updates/update';
 import { generationOf, isOver, type GenerationalInput, type Holding } from './plan/generation';
 import { isConnected, type CloudRegistry, type ConnectedCloud } from './registry';
 import type { StackIndex } from './stack-index';
-import { leverOn } from './levers';
+import { keepsCloud } from './levers';
 import type { Knowledge, Member } from './stack-kind';
 import type { StackRecord } from './stack-record';
 
@@ -101,7 +101,7 @@ export class StackMoves<O extends Member> {
 
   private async mayGo(stack: string, object: O, input: GenerationalInput): Promise<boolean> {
     const { metadata } = object;
-    if (leverOn(object) !== undefined) return false;
+    if (keepsCloud(object)) return false;
     if (metadata.deletionTimestamp !== undefined) return true;
     const taken = await this.takenOver(keyOf(metadata), input);
     if (taken === undefined) return false;

@@ -15,6 +15,8 @@ export interface MemberFacts<O> {
   /** RFC 3339. */
   createdAt: string;
   deleting: boolean;
+  /** Its deletion leaves the cloud as it is. */
+  orphan?: boolean;
   /** What keeps it as it is. */
   lever?: Lever | undefined;
   /** What policy and provider have against it; only Errors count. */
@@ -94,7 +96,9 @@ export type StackPlan<O> =
       /** Somebody waits for what another member has. */
       conflicts: boolean;
     }
-  | { kind: 'Destroy'; leaving: O[] };
+  | { kind: 'Destroy'; leaving: O[] }
+  /** The stack is forgotten, and what it has in the cloud is nobody's. */
+  | { kind: 'Release'; released: O[] };
 
 /** What to do about a stack. Pure; the levers in the order of the design (section 4, Levers). */
 export function planStack<O>(facts: StackFacts<O>): StackPlan<O> {
@@ -115,13 +119,18 @@ function planUpdate<O>(facts: StackFacts<O>, { missing, elsewhere, departing }: 
   const leaving = members.filter(isLeaving).map((member) => member.object);
   const staying = members.filter((member) => !isLeaving(member));
   if (staying.length + missing.length + elsewhere.length === 0) return { kind: 'Destroy', leaving };
+  const others = staying.filter((member) => !isReleased(member)).length + missing.length + elsewhere.length;
+  const last = others === 0 && staying.every(({ lever }) => lever === undefined);
+  const quiet = leaving.length + departing.length === 0;
+  if (last && quiet) return { kind: 'Release', released: staying.map((member) => member.object) };
   const conflicts = conflictsOf([...staying.map((member) => claimant(facts, member)), ...[...missing, ...elsewhere].map(holder(facts))]);
   const verdicts = new Map(staying.map((member) => [member, obstacle(facts, member, conflicts.get(member.input.uid))]));
   const parts = staying.map((member) => partOf(member, facts.accepted?.[member.input.uid], verdicts.get(member)));
-  const released = staying.filter(isReleased).map((member) => member.object);
+  // The last ones go with the stack, once nothing else is in it.
+  const released = last ? [] : staying.filter(isReleased).map((member) => member.object);
   const rendered = parts.filter(({ candidate, accepted }) => candidate ?? accepted).length + missing.length + elsewhere.length;
   const nothing = rendered + leaving.length + departing.length + released.length === 0;
-  const engine = leaving.length + departing.length > 0 || staying.length === 0 || staying.some((member) => member.lever === undefined);
+  const engine = !quiet || staying.length === 0 || staying.some((member) => member.lever === undefined && !isReleased(member));
   if (nothing || (engine && parts.some(isUnknown(staying)))) return hold(members, (member) => verdicts.get(member) ?? STACK_HELD);
   return { kind: 'Update', parts, leaving, released, engine, missing, elsewhere, departing, conflicts: conflicts.size > 0 };
 }
@@ -166,6 +175,7 @@ function obstacle<O>(facts: StackFacts<O>, member: MemberFacts<O>, conflict: Con
 
 function ownObstacle<O>(member: MemberFacts<O>, accepted: AcceptedInputs | undefined): Verdict | undefined {
   if (member.lever !== undefined) return heldBy(member.lever, member, accepted);
+  if (isReleased(member)) return waiting('Deleting', 'the object goes, and what it has in the cloud stays (spec.deletionPolicy)');
   const refused = stalledBy(member);
   if (refused !== undefined) return refused;
   if (member.waiting !== undefined) return member.waiting;
@@ -196,12 +206,12 @@ function holder<O>({ claims }: StackFacts<O>): (input: MemberInput) => Parameter
   return (input) => ({ uid: input.uid, key: keyOfInput(input), createdAt: '', held: claims(input) });
 }
 
-function isLeaving<O>({ deleting, lever }: MemberFacts<O>): boolean {
-  return deleting && lever === undefined;
+function isLeaving<O>({ deleting, lever, orphan }: MemberFacts<O>): boolean {
+  return deleting && lever === undefined && orphan !== true;
 }
 
-function isReleased<O>({ deleting, lever }: MemberFacts<O>): boolean {
-  return deleting && lever?.deletion === 'Releases';
+function isReleased<O>({ deleting, lever, orphan }: MemberFacts<O>): boolean {
+  return deleting && (lever === undefined ? orphan === true : lever.deletion === 'Releases');
 }
 
 /** Nothing at all is done about it. */

@@ -177,6 +177,7 @@ export class StackReconciler<O extends Member> {
     }
     if (cloud === undefined) throw new OperatorError('Transient', `the cloud of stack ${stack} is not connected`);
     if (plan.kind === 'Destroy') return this.destroy(stack, plan, cloud);
+    if (plan.kind === 'Release') return this.forget(stack, plan.released, cloud);
     return this.update(stack, plan, cloud, state);
   }
 
@@ -235,6 +236,21 @@ export class StackReconciler<O extends Member> {
       this.options.events.event(object, 'Normal', 'Released', message);
       await this.options.writer.removeFinalizer(object);
     }
+  }
+
+  /** What the stack has is marked as nobody's before its state is dropped: from then on nothing of it would be known to be ours. */
+  private async forget(stack: string, released: O[], { name, cloud }: ConnectedCloud): Promise<void> {
+    const isValid = (): boolean => this.options.isValid() && !this.options.registry.isFrozen(name);
+    await cloud.release?.(stack, isValid);
+    await this.options.updates.forget(stack);
+    for (const object of released) {
+      const message = `What it had in the cloud stays there, marked as released (spec.deletionPolicy: Orphan); nobody looks after it any more`;
+      this.options.events.event(object, 'Normal', 'Released', message);
+      await this.options.writer.removeFinalizer(object);
+    }
+    this.options.logger.info({ stack }, 'stack released: its resources stay in the cloud');
+    this.approvals.forget(stack);
+    await this.options.record.removed(stack);
   }
 
   private attempt(
@@ -414,6 +430,7 @@ export class StackReconciler<O extends Member> {
       createdAt: creationTimestamp,
       deleting: deletionTimestamp !== undefined,
       lever: leverOn(object),
+      orphan: object.spec.deletionPolicy === 'Orphan',
       problems: cloud === undefined ? [] : kind.problems(object, cloud),
       serving: this.reports.serving(stack, object),
       held: this.holds.of(uid, versionOf(input, object)),

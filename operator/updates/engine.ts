@@ -153,6 +153,15 @@ export class UpdateEngine implements Updates {
     return (await this.#queue.exclusive(stack, () => this.#states.adopt(stack, found))) ?? [];
   }
 
+  async forget(stack: string): Promise<void> {
+    const forgetting = this.#queue.exclusive(stack, async () => {
+      const stored = await this.#store.read(stack);
+      if (stored !== undefined) await this.#store.remove(stack, stored.version);
+    });
+    if (forgetting === undefined) throw new OperatorError('Conflict', `stack ${stack}: an update of it runs`);
+    await forgetting;
+  }
+
   /** Lets steps in flight finish and be stored, then ends all workers. What waits is refused. */
   async close(): Promise<void> {
     this.#pool.drain();

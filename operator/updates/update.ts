@@ -107,6 +107,11 @@ export interface Updates {
   compare(stack: string, found: DiscoveredResource[]): Promise<Drift[]>;
   /** Writes what was found into the checkpoint as a refresh would, so that the next forced run heals it. No-op while an update of the stack runs. */
   adoptFindings(stack: string, found: DiscoveredResource[]): Promise<Drift[]>;
+  /**
+   * Drops a stack's state, and nothing else: what it has in the cloud is then nobody's.
+   * @throws OperatorError Conflict while an update of the stack runs
+   */
+  forget(stack: string): Promise<void>;
   close(): Promise<void>;
 }
 

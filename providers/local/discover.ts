@@ -1,7 +1,7 @@
 import type { DiscoveredResource } from '../provider';
 import type { LocalCloudClient, ResourceCollection, Resources } from './client';
 import { address } from './resources/address';
-import { inputsOf, outputsOf, type CommonInputs, type ResourceDescription } from './resources/description';
+import { inputsOf, outputsOf, RELEASED, type CommonInputs, type ResourceDescription } from './resources/description';
 import { loadBalancer } from './resources/load-balancer';
 import { route } from './resources/route';
 import { targetPool } from './resources/target-pool';
@@ -24,13 +24,13 @@ interface Found {
   resource: DiscoveredResource;
 }
 
-/** Nothing for what is on its way out, or carries no tag that leads back to a program. */
+/** Nothing for what is on its way out, was released, or carries no tag that leads back to a program. */
 function describe<C extends ResourceCollection, I extends CommonInputs>(
   description: ResourceDescription<C, I>,
   found: Resources[C],
 ): Found[] {
   const { stack, resource: name } = found.tags;
-  if (stack === undefined || name === undefined || found.state === 'deleting') return [];
+  if (stack === undefined || name === undefined || found.state === 'deleting' || found.tags[RELEASED] !== undefined) return [];
   const { token: type } = description;
   const failure = found.state === 'error' ? { failure: found.message ?? 'its state is error' } : {};
   const resource = { type, name, id: found.id, inputs: inputsOf(description, found), outputs: outputsOf(description, found), ...failure };

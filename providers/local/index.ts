@@ -9,6 +9,7 @@ import { LocalLoadBalancers } from './load-balancers';
 import { LocalMembers } from './members';
 import { PROVIDER_ID_SCHEME } from './provider-id';
 import { LocalRoutes } from './routes';
+import { release } from './release';
 import { readToken } from './token';
 
 /** Name of the operator in the local cloud's call counts; the workers' is `cloud-operator-update`. */
@@ -41,6 +42,7 @@ async function connect(spec: CloudProviderSpec, context: ConnectContext): Promis
     instances: new LocalInstances(client, context.clusterID),
     routes: new LocalRoutes(context.clusterID),
     discover: (stacks) => discover(client, context.clusterID, stacks),
+    release: (stack, isValid) => release(client, { clusterID: context.clusterID, stack }, isValid),
     workerSettings: () => ({ endpoint: settings.endpoint, token }),
     renewCredentials: async () => {
       await renewToken();

@@ -276,6 +276,26 @@ function describeResources(suite: Suite): void {
     runner.restore([]);
   });
 
+  test('P-32: what is released is neither discovered, adopted nor deleted any more', async () => {
+    const { input, stack, runner } = await suite.standing();
+    const resources = await suite.discovered(stack);
+    await expectError(
+      'Canceled',
+      suite.cloud.release!(stack, () => false),
+    );
+    expect(await suite.discovered(stack)).toEqual(resources);
+    await suite.cloud.release!(stack, () => true);
+    expect(await suite.discovered(stack)).toEqual([]);
+    expect(await suite.writes(() => suite.cloud.release!(stack, () => true))).toBe(0);
+    await expectError('Conflict', suite.runner(stack).up(suite.render(stack, input)));
+    for (const { type: token, name, id } of resources) {
+      const { type, context } = runner.resource(token, name);
+      await expectError('Conflict', type.delete(id, context));
+      expect(await type.read(id, context)).toBeDefined();
+    }
+    runner.restore([]);
+  });
+
   test('P-13: read gives the inputs that the program set, and undefined for what is gone', async () => {
     const { runner } = await suite.standing(2);
     const resources = [...runner.checkpoint()];

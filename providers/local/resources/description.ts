@@ -58,9 +58,13 @@ export function tagsOf(maker: Maker, inputs: CommonInputs): Tags {
   return { clusterID: maker.clusterID, stack: maker.stack, resource: maker.resource, ownerUID: inputs.ownerUID, owner: inputs.owner };
 }
 
-/** True when `maker` made the resource, by its tags. */
+/** Tag of what the operator has given up. */
+export const RELEASED = 'released';
+
+/** True when `maker` made the resource, by its tags, and it was not released since. */
 export function madeBy(maker: Maker, resource: Resource): boolean {
   const { clusterID, stack, resource: name } = resource.tags;
+  if (resource.tags[RELEASED] !== undefined) return false;
   return clusterID === maker.clusterID && stack === maker.stack && name === maker.resource;
 }
 
@@ -68,7 +72,8 @@ export function madeBy(maker: Maker, resource: Resource): boolean {
 export function holderOf(resource: Resource): string {
   const { clusterID, stack, owner } = resource.tags;
   if (clusterID === undefined) return 'somebody who left no tags';
-  return `${owner ?? 'an unnamed owner'} (stack ${stack ?? 'unknown'}, cluster ${clusterID})`;
+  const released = resource.tags[RELEASED] === undefined ? '' : 'nobody: it was released by ';
+  return `${released}${owner ?? 'an unnamed owner'} (stack ${stack ?? 'unknown'}, cluster ${clusterID})`;
 }
 
 function commonInputs({ name, tags }: Resource): JsonObject {

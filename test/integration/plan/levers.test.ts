@@ -162,6 +162,25 @@ describe('levers', () => {
     expect(await scene.counts('seen')).toEqual(NONE);
   });
 
+  test('deletionPolicy: Orphan drops the state and marks what stays, which nobody takes for a leftover then', async () => {
+    await published('left');
+    await patch('clb', 'left', { deletionPolicy: 'Orphan' });
+    await scene.ready('left');
+    const { metadata } = await scene.stackOf('left');
+    const before = await scene.inCloud('left');
+    await cluster.kubectl(['delete', 'service', 'left', '--timeout=20s']);
+    await scene.gone('the CloudStack', () => scene.stack(metadata.name));
+    expect((await scene.events('CloudLoadBalancer', 'left')).map(({ reason }) => reason)).toContain('Released');
+    const { addresses, pools, loadbalancers } = await scene.content();
+    const owned = [...addresses, ...pools, ...loadbalancers].filter(({ tags }) => tags.owner === 'default/left');
+    expect(owned.map(({ tags }) => tags.released)).toEqual(['true', 'true', 'true']);
+    // One that comes after it under the same name has nothing to do with it.
+    await published('left');
+    await scene.deleteServices('left');
+    expect(await scene.inCloud('left')).toMatchObject({ id: before.id, listeners: before.listeners, addressIDs: before.addressIDs });
+    expect(await scene.counts('left')).toEqual(ONE);
+  });
+
   test('freeze stops what runs, and everything waits for its end', async () => {
     await published('iced');
     await scene.faults({ match: { verb: 'create', collection: 'pools' }, times: 1, act: { latencyMs: { min: 2_000, max: 2_000 } } });

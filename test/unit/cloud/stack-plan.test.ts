@@ -196,6 +196,45 @@ describe('what each lever leaves', () => {
   });
 });
 
+describe('deletionPolicy: Orphan', () => {
+  const accepted = acceptedInputs(inputOf('a'), inputOf('b'));
+  const orphan = (name: string, extra: Partial<MemberFacts<string>> = {}) =>
+    live(name, { orphan: true, deleting: true, serving: true, ...extra });
+
+  test('alive → as any other', () => {
+    expect(updateOf(planStack(facts([orphan('a', { deleting: false })]))).parts).toEqual([{ object: 'a', candidate: inputOf('a') }]);
+  });
+  test.each([
+    ['alone', [orphan('a')], ['a']],
+    ['all of them', [orphan('a'), orphan('b')], ['a', 'b']],
+  ])('%s → the stack is released', (_, members, released) => {
+    const own = acceptedInputs(...members.map(({ input }) => input as Input));
+    expect(planStack(facts(members, { accepted: own }))).toEqual({ kind: 'Release', released });
+    expect(planStack(facts(members, { known: false }))).toEqual({ kind: 'Release', released });
+  });
+  test('beside others → the object is let go of, and the stack goes on with what it has', () => {
+    const plan = updateOf(planStack(facts([orphan('a', { input: inputOf('a', { version: 2 }) }), live('b')], { accepted })));
+    expect(plan).toMatchObject({ released: ['a'], leaving: [] });
+    expect([rendered(plan).sort(), waiting(plan)]).toEqual([['a', 'b'], { a: 'Deleting' }]);
+    expect(planStack(facts([orphan('a')], { accepted }))).toMatchObject({ released: ['a'], missing: [inputOf('b')], engine: false });
+  });
+  test('beside one that is deleted → that one goes first, and the last one stays with its stack until then', () => {
+    const plan = updateOf(planStack(facts([orphan('a'), live('b', { deleting: true })], { accepted })));
+    expect(plan).toMatchObject({ released: [], leaving: ['b'], engine: true });
+    expect(rendered(plan)).toEqual(['a']);
+  });
+  test.each([
+    ['frozen', { stack: { lever: FROZEN } }],
+    ['paused', { own: { lever: PAUSED } }],
+  ])('%s → it waits', (_, { own, stack }: { own?: Partial<MemberFacts<string>>; stack?: Partial<StackFacts<string>> }) => {
+    expect(planStack(facts([orphan('a', own)], { accepted: acceptedInputs(inputOf('a')), ...stack }))).toMatchObject({ kind: 'Hold' });
+  });
+  test('observed as well → nothing is marked in the cloud', () => {
+    const plan = planStack(facts([orphan('a', { lever: OBSERVED })], { accepted: acceptedInputs(inputOf('a')) }));
+    expect(plan).toMatchObject({ kind: 'Update', released: ['a'], engine: false });
+  });
+});
+
 describe('candidates and accepted inputs', () => {
   const accepted = acceptedInputs(inputOf('a', { version: 1 }), inputOf('b', { version: 1 }));
   const second = (name: string, extra: Partial<MemberFacts<string>> = {}) =>

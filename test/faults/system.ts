@@ -19,6 +19,7 @@ import { LocalCloudClient } from '../../providers/local/client';
 import { ensureTools } from '../../tools/ensure';
 import { SmallDisk } from './disk';
 import { Operator } from './operator';
+import { signal } from './processes';
 
 /** Small enough to be filled at once, large enough for a whole run. */
 const CLOUD_DISK_MB = 48;

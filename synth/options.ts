@@ -8,6 +8,8 @@ export interface ManifestOptions {
   replicas?: number;
   /** The default CloudProvider to make where there is none; absent = people write the CloudProvider objects. */
   provider?: FlagProvider;
+  /** The extension in code; absent = none. */
+  extension?: Extension;
   /** The lease that is held by the leader. Default: upstream's, `cloud-controller-manager` in `kube-system`. */
   leaderElection?: LeaseName;
   /** Namespace of the Secrets that hold the stacks' state; made when it is not the operator's own. Default: the operator's. */
@@ -24,12 +26,15 @@ export interface FlagProvider {
   config: string;
 }
 
+/** One file, which a ConfigMap brings into the Pods, or a module that the image has: a path in it, or the name of a package. */
+export type Extension = { file: string; text: string } | { module: string };
+
 export interface LeaseName {
   namespace: string;
   name: string;
 }
 
-export type Settings = Required<Omit<ManifestOptions, 'provider'>> & Pick<ManifestOptions, 'provider'>;
+export type Settings = Required<Omit<ManifestOptions, 'provider' | 'extension'>> & Pick<ManifestOptions, 'provider' | 'extension'>;
 
 /** Name of the operator's Deployment, ServiceAccount and roles. */
 export const OPERATOR_NAME = 'cloud-operator';

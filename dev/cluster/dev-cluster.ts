@@ -22,6 +22,8 @@ export interface DevClusterOptions {
   /** false: people start their own. */
   operator: boolean;
   logLevel: string;
+  /** Absolute path of the operator's extension in code. */
+  extension?: string;
   /** How many Nodes it keeps, in a process of their own; those of an earlier start that are more are removed. Absent: they are not its business. */
   nodes?: number;
   /** Whether kube-controller-manager judges Nodes by their heartbeats; default: where there are Nodes. */
@@ -196,6 +198,7 @@ export class DevCluster {
   }
 
   private startOperatorProcess(): Promise<GuardedProcess> {
+    const { extension } = this.options;
     return startOperator(this.guard, {
       paths: this.paths,
       kubeconfig: this.controlPlane.kubeconfigFor(OPERATOR_IDENTITY.user),
@@ -204,6 +207,7 @@ export class DevCluster {
       provider: this.options.provider ?? {},
       port: this.ports?.operator ?? 0,
       logLevel: this.options.logLevel,
+      ...(extension === undefined ? {} : { flags: [`--extension=${extension}`] }),
     });
   }
 }

@@ -22,6 +22,8 @@ export interface DevState {
   cloudConfig?: string;
   /** Base URL of the operator's health and metrics. */
   operator?: string;
+  /** The operator's extension in code. */
+  extension?: string;
   /** How many Nodes it keeps. */
   nodes?: number;
   processes: ProcessState[];

@@ -17,6 +17,7 @@ export class Supervisor {
   constructor(private readonly options: DevClusterOptions) {
     this.paths = devPathsIn(options.directory);
     this.state = { supervisor: identifyProcess(), phase: 'Starting', startedAt: new Date().toISOString(), processes: [] };
+    if (options.extension !== undefined) this.state.extension = options.extension;
     if (options.nodes !== undefined) this.state.nodes = options.nodes;
   }
 

@@ -9,7 +9,9 @@ import { readState, type DevState } from '../../dev/cluster/state';
 import { Supervisor } from '../../dev/cluster/supervisor';
 import { ensureTools } from '../../tools/ensure';
 import { isRunning } from '../../tools/live-process';
+import { OperatorError } from '../base/errors';
 import { PROJECT_ROOT } from '../entry';
+import { findExtension } from '../updates/extension-module';
 import { nameOption } from './dev-name';
 import { invocation } from './invocation';
 import { formatTable } from './table';
@@ -21,15 +23,17 @@ export interface UpFlags {
   tier: string;
   logLevel: string;
   nodes: number;
+  extension?: string;
 }
 
 /** `dev up`. @throws OperatorError why it isn't up */
 export async function devUp(flags: UpFlags): Promise<void> {
   const paths = devPaths(flags.name);
+  const extension = extensionOf(flags);
   const state = readState(paths.state);
   if (state?.phase === 'Ready' && isRunning(state.supervisor)) {
     process.stdout.write(
-      `The development cluster "${flags.name}" is up already.${different(state, flags)}\n${describe(state, flags.name)}`,
+      `The development cluster "${flags.name}" is up already.${different(state, flags, extension)}\n${describe(state, flags.name)}`,
     );
     return;
   }
@@ -42,6 +46,7 @@ export async function devUp(flags: UpFlags): Promise<void> {
     operator: flags.operator,
     nodes: flags.nodes,
     logLevel: flags.logLevel,
+    ...(extension === undefined ? {} : { extension }),
     report: (line) => process.stderr.write(`${line}\n`),
   };
   const announce = (ready: DevState): void => {
@@ -52,10 +57,20 @@ export async function devUp(flags: UpFlags): Promise<void> {
   await stayUp(options, announce);
 }
 
+/** @returns the absolute path of the module @throws OperatorError Invalid when there is none, or no operator that would use it */
+function extensionOf({ extension, operator }: UpFlags): string | undefined {
+  if (extension === undefined) return undefined;
+  if (!operator) throw new OperatorError('Invalid', '--extension is for the operator: leave out --no-operator, or give it to `run`');
+  return findExtension(extension, process.cwd()).path;
+}
+
 /** What it is told now and was not told when it was started. */
-function different(state: DevState, flags: UpFlags): string {
+function different(state: DevState, flags: UpFlags, extension: string | undefined): string {
   const was = [
     ...(flags.operator && state.operator === undefined ? ['with --no-operator'] : []),
+    ...(extension !== state.extension
+      ? [state.extension === undefined ? 'without --extension' : `with --extension ${state.extension}`]
+      : []),
     ...(flags.nodes !== (state.nodes ?? 0) ? [`with --nodes ${state.nodes ?? 0}`] : []),
   ];
   return was.length === 0 ? '' : ` It was started ${was.join(' and ')}; to change that, end it with \`dev down\` first.`;

@@ -26,6 +26,7 @@ function addUp(group: Command): void {
     .description('Starts the cluster in the background, and returns when it is ready.')
     .option('--nodes <n>', 'how many nodes, with a stand-in for kubelet, kube-proxy and pods on each; 0 = none', nodeCount, 3)
     .option('--no-operator', 'without the operator, for running your own')
+    .option('--extension <module>', 'an extension in code for the operator: a path, or the name of an installed package')
     .option('--foreground', 'stay, and end it with Ctrl-C')
     .addOption(new Option('--tier <tier>', 'how the local cloud moves packets').choices(TIERS).default('auto'))
     .option('--log-level <level>', "the operator's", 'info')

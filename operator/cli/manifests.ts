@@ -1,8 +1,9 @@
-import { resolve } from 'node:path';
-import type { Command } from 'commander';
-import type { ManifestOptions } from '../../synth/manifests';
+import { basename, resolve } from 'node:path';
+import { Option, type Command } from 'commander';
+import type { Extension, ManifestOptions } from '../../synth/manifests';
 import { OperatorError, toOperatorError } from '../base/errors';
 import { readSmallFile } from '../base/small-file';
+import { importsOwnFiles } from '../updates/extension-module';
 import type { Subcommand } from './command';
 
 interface Flags {
@@ -13,10 +14,15 @@ interface Flags {
   replicas?: string;
   provider?: string;
   cloudConfig?: string;
+  extension?: string;
+  extensionInImage?: string;
   crdsOnly?: boolean;
 }
 
 const MAX_REPLICAS = 10;
+/** A ConfigMap has room for 1 MiB; base64 needs a third more. */
+const MAX_EXTENSION_KIB = 700;
+const MODULE = /^[\w][\w.-]*\.[cm]?[jt]s$/;
 const NO_IMAGE =
   'The Deployment names the image cloud-operator:dev, which is in no registry; build one (docs/install.md) and give it with --image.\n';
 
@@ -32,6 +38,12 @@ export const manifests: Subcommand = (program: Command): void => {
     .option('--replicas <n>', 'how many operators; one leads (default: 2)')
     .option('--provider <kind>', 'let the operator make a default CloudProvider of this kind; needs --cloud-config')
     .option('--cloud-config <file>', 'YAML or JSON: the spec of that CloudProvider')
+    .addOption(
+      new Option('--extension <file>', 'an extension in code: one module, which a ConfigMap brings into the Pods').conflicts(
+        'extensionInImage',
+      ),
+    )
+    .option('--extension-in-image <module>', 'the same, where the image has it: a path in it, or the name of a package')
     .option('--crds-only', 'only the CRDs')
     .action(async (flags: Flags) => {
       const options = optionsOf(flags);
@@ -55,6 +67,8 @@ export function optionsOf(flags: Flags): ManifestOptions {
     ...(flags.provider === undefined || flags.cloudConfig === undefined
       ? {}
       : { provider: { kind: flags.provider, config: configOf(flags.cloudConfig) } }),
+    ...(flags.extension === undefined ? {} : { extension: extensionOf(flags.extension) }),
+    ...(flags.extensionInImage === undefined ? {} : { extension: { module: flags.extensionInImage } }),
     crdsOnly: flags.crdsOnly === true,
   };
 }
@@ -81,4 +95,19 @@ function configOf(file: string): string {
   } catch (cause) {
     throw new OperatorError('Invalid', `--cloud-config ${toOperatorError(cause).message}`, { cause });
   }
+}
+
+function extensionOf(file: string): Extension {
+  const remedy = 'or build it into the image, and name it with --extension-in-image.';
+  const refuse = (why: string, cause?: unknown): OperatorError =>
+    new OperatorError('Invalid', `--extension ${why}`, { remedy, ...(cause === undefined ? {} : { cause }) });
+  if (!MODULE.test(basename(file))) throw refuse(`${file} is no module by its name: it must end with .ts, .js, .mts, .mjs, .cts or .cjs`);
+  let text: string;
+  try {
+    text = readSmallFile(file, { maxKiB: MAX_EXTENSION_KIB });
+  } catch (cause) {
+    throw refuse(toOperatorError(cause).message, cause);
+  }
+  if (importsOwnFiles(text)) throw refuse(`${file} imports other files of its own, which the ConfigMap would not have: bundle it into one`);
+  return { file: basename(file), text };
 }

@@ -53,6 +53,11 @@ export function digestOf(path: string): string {
   return hash.digest('hex').slice(0, 32);
 }
 
+/** True where a module's text imports files by relative paths. */
+export function importsOwnFiles(text: string): boolean {
+  return text.search(LOCAL_IMPORT) !== -1;
+}
+
 function localImports(file: string, text: string): string[] {
   const names = [...text.matchAll(LOCAL_IMPORT)].map((match) => match[2] ?? '');
   return names.map((name) => findFile(join(dirname(file), name))).filter((found) => found !== undefined);

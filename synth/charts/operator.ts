@@ -2,6 +2,7 @@ import { Chart } from 'cdk8s';
 import { k8s } from 'cdk8s-plus-27';
 import type { Construct } from 'constructs';
 import { NODE_FLAGS } from '../../operator/base/node-flags';
+import { extensionConfigMap, extensionPod } from '../extension';
 import { labels, OPERATOR_NAME, type Settings } from '../options';
 
 const HEALTH_PORT = 10258;
@@ -18,11 +19,13 @@ const CONFIG_FILE = 'cloud.yaml';
 export class OperatorChart extends Chart {
   constructor(scope: Construct, settings: Settings) {
     super(scope, 'operator', { disableResourceNameHashes: true });
-    const { namespace, replicas, provider } = settings;
+    const { namespace, replicas, provider, extension } = settings;
     if (provider !== undefined) {
       const metadata = { name: CONFIG_MAP, namespace, labels: labels('operator') };
       new k8s.KubeConfigMap(this, 'config', { metadata, data: { [CONFIG_FILE]: provider.config } });
     }
+    const extensionProps = extension && extensionConfigMap(extension, { namespace, labels: labels('operator') });
+    if (extensionProps !== undefined) new k8s.KubeConfigMap(this, 'extension', extensionProps);
     new k8s.KubeDeployment(this, 'deployment', {
       metadata: { name: OPERATOR_NAME, namespace, labels: labels('operator') },
       spec: {
@@ -33,10 +36,15 @@ export class OperatorChart extends Chart {
           type: 'RollingUpdate',
           rollingUpdate: { maxUnavailable: k8s.IntOrString.fromNumber(1), maxSurge: k8s.IntOrString.fromNumber(0) },
         },
-        template: { metadata: { labels: labels('operator') }, spec: podSpec(settings) },
+        template: { metadata: podMetadata(settings), spec: podSpec(settings) },
       },
     });
   }
+}
+
+function podMetadata({ extension }: Settings): k8s.ObjectMeta {
+  const annotations = extension && extensionPod(extension).annotations;
+  return { labels: labels('operator'), ...(annotations === undefined ? {} : { annotations }) };
 }
 
 function podSpec(settings: Settings): k8s.PodSpec {
@@ -112,21 +120,26 @@ function probe(path: string): k8s.Probe {
   return { httpGet, timeoutSeconds: 5 };
 }
 
-function volumes({ provider }: Settings): k8s.Volume[] {
-  const always = [{ name: 'tmp', emptyDir: {} }];
-  return provider === undefined ? always : [...always, { name: 'config', configMap: { name: CONFIG_MAP } }];
+function volumes({ provider, extension }: Settings): k8s.Volume[] {
+  return [
+    { name: 'tmp', emptyDir: {} },
+    ...(provider === undefined ? [] : [{ name: 'config', configMap: { name: CONFIG_MAP } }]),
+    ...(extension === undefined ? [] : extensionPod(extension).volumes),
+  ];
 }
 
-function volumeMounts({ provider }: Settings): k8s.VolumeMount[] {
-  const always = [{ name: 'tmp', mountPath: SCRATCH }];
-  return provider === undefined ? always : [...always, { name: 'config', mountPath: CONFIG_FOLDER, readOnly: true }];
+function volumeMounts({ provider, extension }: Settings): k8s.VolumeMount[] {
+  return [
+    { name: 'tmp', mountPath: SCRATCH },
+    ...(provider === undefined ? [] : [{ name: 'config', mountPath: CONFIG_FOLDER, readOnly: true }]),
+    ...(extension === undefined ? [] : extensionPod(extension).mounts),
+  ];
 }
 
-function args({ namespace, stateNamespace, leaderElection, provider }: Settings): string[] {
+function args({ namespace, stateNamespace, leaderElection, provider, extension }: Settings): string[] {
   const state = ['--state-store=cluster', `--state-namespace=${stateNamespace}`];
   const lease = [`--leader-elect-resource-namespace=${leaderElection.namespace}`, `--leader-elect-resource-name=${leaderElection.name}`];
-  const always = ['run', `--namespace=${namespace}`, `--port=${HEALTH_PORT}`, ...state, ...lease];
-  return provider === undefined
-    ? always
-    : [...always, `--cloud-provider=${provider.kind}`, `--cloud-config=${CONFIG_FOLDER}/${CONFIG_FILE}`];
+  const cloud = provider === undefined ? [] : [`--cloud-provider=${provider.kind}`, `--cloud-config=${CONFIG_FOLDER}/${CONFIG_FILE}`];
+  const extended = extension === undefined ? [] : extensionPod(extension).args;
+  return ['run', `--namespace=${namespace}`, `--port=${HEALTH_PORT}`, ...state, ...lease, ...cloud, ...extended];
 }

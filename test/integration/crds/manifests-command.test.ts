@@ -1,8 +1,8 @@
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { compiled } from '../../../operator/entry';
+import { compiled, PROJECT_ROOT } from '../../../operator/entry';
 import { outputFiles } from '../../../synth/output';
 
 let folder: string;
@@ -43,6 +43,12 @@ describe('cloud-operator manifests', () => {
     expect(read()).toEqual([...outputFiles(options)]);
   });
 
+  it('brings an extension along', () => {
+    cpSync(join(PROJECT_ROOT, 'examples/extension/index.ts'), join(folder, 'index.ts'));
+    expect(command('--out', 'dist', '--image', 'example:1', '--extension', 'index.ts')).toMatchObject({ status: 0, stderr: '' });
+    expect(readFileSync(join(folder, 'dist/install.yaml'), 'utf8')).toContain('--extension=/etc/cloud-operator-extension/index.ts');
+  });
+
   it('writes the CRDs alone', () => {
     expect(command('--out', 'dist', '--crds-only')).toMatchObject({ status: 0, stdout: '7 files in dist\n' });
   });
@@ -54,8 +60,16 @@ describe('cloud-operator manifests', () => {
     [['--image', 'a b'], '--image "a b" is no image reference'],
     [['--provider', 'local'], '--provider and --cloud-config need each other'],
     [['--provider', 'local', '--cloud-config', 'absent.yaml'], '--cloud-config absent.yaml does not exist'],
+    [['--extension', 'absent.ts'], '--extension absent.ts does not exist; or build it into the image'],
+    [['--extension', '.'], '--extension . is no module by its name'],
+    [['--extension', 'several.ts'], '--extension several.ts imports other files of its own'],
+    [
+      ['--extension', 'a.ts', '--extension-in-image', 'b'],
+      "option '--extension <file>' cannot be used with option '--extension-in-image <module>'",
+    ],
     [['--colour'], "unknown option '--colour'; see --help"],
   ])('refuses %j in one line, with exit code 2', (args, message) => {
+    writeFileSync(join(folder, 'several.ts'), "import { zone } from './zones.ts';\n");
     const { status, stderr, stdout } = command('--out', 'dist', ...args);
     expect({ status, stdout }).toEqual({ status: 2, stdout: '' });
     expect(stderr).toContain(`cloud-operator: ${message}`);

@@ -37,6 +37,14 @@ describe('cloud-operator', () => {
   it.each([
     [['tols'], "unknown command 'tols'\n(Did you mean tools?)"],
     [['tools', '--frob'], "unknown option '--frob'; see --help"],
+    [
+      ['dev', 'up', '--extension', './none.ts'],
+      `--extension ./none.ts: there is no such file or package, looked for from ${process.cwd()}; Give the path of a module, or the name of a package that is installed there.`,
+    ],
+    [
+      ['dev', 'up', '--extension', __filename, '--no-operator'],
+      '--extension is for the operator: leave out --no-operator, or give it to `run`',
+    ],
     [['tools', 'kubelet'], 'there is no tool named "kubelet"; use etcd, kube-apiserver, kube-controller-manager, kubectl, pulumi'],
   ])('refuses %j with exit code 2', (args, message) => {
     expect(run(args)).toEqual({ code: 2, stdout: '', stderr: `cloud-operator: ${message}\n` });

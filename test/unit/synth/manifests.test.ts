@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { parse, parseAllDocuments } from 'yaml';
 import { KINDS } from '../../../crds';
 import { OperatorError } from '../../../operator/base/errors';
-import { manifests } from '../../../synth/manifests';
+import { manifests, type Extension } from '../../../synth/manifests';
 import { outputFiles } from '../../../synth/output';
 import { settingsOf } from '../../../synth/options';
 import { permissions, rulesIn, type Permission } from '../../../synth/rbac';
@@ -12,6 +12,13 @@ import { writeManifests } from '../../../synth/write';
 import { expectGolden } from '../../golden/golden';
 
 const provider = { kind: 'local', config: 'local:\n  endpoint: http://127.0.0.1:8080\n' };
+
+interface DeploymentSpec {
+  template: {
+    metadata: { annotations?: Record<string, string> };
+    spec: { volumes: object[]; containers: { args: string[]; volumeMounts: object[] }[] };
+  };
+}
 
 function everyKey(value: unknown): string[] {
   if (value === null || typeof value !== 'object') return [];
@@ -33,6 +40,40 @@ describe('manifests', () => {
       stateNamespace: 'cloud-state',
     };
     expectGolden('manifests/install-with-options.yaml.txt', outputFiles(options).get('install.yaml') ?? '');
+  });
+
+  describe('with an extension', () => {
+    const podOf = (extension: Extension) => {
+      const files = manifests({ extension });
+      const { template } = (files.find(({ object }) => object.kind === 'Deployment')!.object as unknown as { spec: DeploymentSpec }).spec;
+      const { args, volumeMounts } = template.spec.containers[0]!;
+      const map = files.find(({ object }) => object.kind === 'ConfigMap')?.object;
+      return { annotations: template.metadata.annotations, flag: args.at(-1), mounts: volumeMounts, volumes: template.spec.volumes, map };
+    };
+
+    it('in a file bring it into the Pods, which a change rolls out', () => {
+      const [pod, changed] = ['export default {};', 'export default { };'].map((text) => podOf({ file: 'spare.ts', text }));
+      expect(pod?.flag).toBe('--extension=/etc/cloud-operator-extension/spare.ts');
+      expect(pod?.mounts).toContainEqual({ name: 'extension', mountPath: '/etc/cloud-operator-extension', readOnly: true });
+      expect(pod?.volumes).toContainEqual({ name: 'extension', configMap: { name: 'cloud-operator-extension' } });
+      expect(pod?.map).toMatchObject({
+        metadata: { name: 'cloud-operator-extension', namespace: 'cloud-operator-system' },
+        data: { 'spare.ts': 'export default {};' },
+      });
+      expect(pod?.annotations).not.toEqual(changed?.annotations);
+    });
+
+    it('that has template literals hold them as base64: Flux would take them for variables', () => {
+      const text = 'export default { extra: ({ stack }) => `${stack}` };';
+      const { map } = podOf({ file: 'spare.ts', text });
+      expect(map).toMatchObject({ binaryData: { 'spare.ts': Buffer.from(text).toString('base64') } });
+    });
+
+    it('in the image only name it', () => {
+      const pod = podOf({ module: '/app/extension/index.ts' });
+      expect(pod).toMatchObject({ flag: '--extension=/app/extension/index.ts', annotations: undefined, map: undefined });
+      expect(pod.volumes).toHaveLength(1);
+    });
   });
 
   it('are the same bytes every time', () => {

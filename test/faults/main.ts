@@ -1,20 +1,12 @@
-import { parseArgs } from 'node:util';
+import { describeFailure } from '../../operator/cli/failure';
 import { Matrix } from './matrix';
+import { HELP, optionsOf, type Options } from './options';
 import { describeRound, planRounds, type Round } from './plan';
 import { Rounds, type Verdict } from './rounds';
 import { FaultSystem } from './system';
 
 /** As a shell says it of a program that SIGINT has ended. */
 const INTERRUPTED = 130;
-
-interface Options {
-  rounds: number;
-  seed: number;
-  /** The first round that is run; the world before it is made at once. */
-  from: number;
-  /** Leaves the folder of every failed system, with its logs. */
-  keep: boolean;
-}
 
 /**
  * Runs rounds of changes and faults.
@@ -96,17 +88,10 @@ function summary(verdicts: Verdict[]): string {
 }
 
 async function main(): Promise<void> {
-  const { values } = parseArgs({
-    options: {
-      rounds: { type: 'string', default: '40' },
-      seed: { type: 'string', default: String(Math.floor(Math.random() * 1_000_000)) },
-      from: { type: 'string', default: '1' },
-      keep: { type: 'boolean', default: false },
-    },
-  });
+  const options = optionsOf(process.argv.slice(2), Math.random);
+  if (options === undefined) return void process.stdout.write(HELP);
   const stop = new AbortController();
   for (const name of ['SIGINT', 'SIGTERM'] as const) process.on(name, () => stop.abort());
-  const options = { rounds: positive(values.rounds), seed: positive(values.seed), from: positive(values.from), keep: values.keep };
   const report = (line: string): void => void process.stdout.write(`${line}\n`);
   try {
     const verdicts = await runRounds(options, report, stop.signal);
@@ -119,10 +104,10 @@ async function main(): Promise<void> {
   if (stop.signal.aborted) process.exit(INTERRUPTED);
 }
 
-function positive(text: string): number {
-  const value = Number(text);
-  if (!Number.isInteger(value) || value < 0) throw new RangeError(`"${text}" is not a whole number`);
-  return value;
+function fail(thrown: unknown): void {
+  const { text, exitCode } = describeFailure(thrown, process.env['DEBUG'] !== undefined);
+  process.stderr.write(`test:faults: ${text}\n`);
+  process.exitCode = exitCode;
 }
 
-if (require.main === module) void main();
+if (require.main === module) main().catch(fail);

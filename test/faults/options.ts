@@ -1,0 +1,72 @@
+import { parseArgs } from 'node:util';
+import { OperatorError } from '../../operator/base/errors';
+
+export interface Options {
+  rounds: number;
+  seed: number;
+  /** The first round that is run; the world before it is made at once. */
+  from: number;
+  /** Leaves the folder of every failed system, with its logs. */
+  keep: boolean;
+}
+
+const SEEDS = 1_000_000;
+
+export const HELP = `Usage: npm run test:faults -- [options]
+
+Rounds of changes and faults at random moments against a whole system of real processes. Exit code 1 when a round has found a violation.
+
+Options:
+  --rounds <n>  how many rounds (default: 40)
+  --seed <n>    what is drawn; the same seed gives the same rounds (default: another one each time, which is printed)
+  --from <n>    the first round that is run; the world before it is made at once (default: 1)
+  --keep        leave the folder of every failed system, with its logs
+  -h, --help    show this help
+`;
+
+/**
+ * @returns undefined when the help was asked for
+ * @throws OperatorError Invalid with one line about the argument at fault
+ */
+export function optionsOf(args: readonly string[], random: () => number): Options | undefined {
+  const values = parsed(args);
+  if (values.help) return undefined;
+  return {
+    rounds: wholeNumber('--rounds', values.rounds, 1),
+    seed: values.seed === undefined ? Math.floor(random() * SEEDS) : wholeNumber('--seed', values.seed, 0),
+    from: wholeNumber('--from', values.from, 1),
+    keep: values.keep,
+  };
+}
+
+interface Values {
+  rounds: string;
+  seed?: string | undefined;
+  from: string;
+  keep: boolean;
+  help: boolean;
+}
+
+function parsed(args: readonly string[]): Values {
+  try {
+    const { values } = parseArgs({
+      args: [...args],
+      options: {
+        rounds: { type: 'string', default: '40' },
+        seed: { type: 'string' },
+        from: { type: 'string', default: '1' },
+        keep: { type: 'boolean', default: false },
+        help: { type: 'boolean', short: 'h', default: false },
+      },
+    });
+    return values;
+  } catch (cause) {
+    const message = (cause as Error).message.split('. ')[0] ?? '';
+    throw new OperatorError('Invalid', message, { remedy: 'see --help', cause });
+  }
+}
+
+function wholeNumber(flag: string, text: string, least: number): number {
+  if (/^[0-9]{1,9}$/.test(text) && Number(text) >= least) return Number(text);
+  throw new OperatorError('Invalid', `${flag} must be a whole number from ${least} on, not "${text}"`);
+}

@@ -14,10 +14,9 @@ export type CloudStackSpec = z.infer<typeof cloudStackSpec>;
 
 export const attempt = z.object({
   kind: z.enum(['Update', 'Destroy', 'Preview']),
-  cause: z
-    .enum(['Change', 'Drift'])
-    .optional()
-    .meta({ description: 'Drift: the cloud was changed by somebody else, and is brought back.' }),
+  cause: z.enum(['Change', 'Drift', 'Upgrade']).optional().meta({
+    description: 'Drift: the cloud was changed by somebody else, and is brought back. Upgrade: a newer operator makes it otherwise.',
+  }),
   startedAt: z.string().max(64).meta({ format: 'date-time' }),
   durationMs: z.int().min(0).optional(),
   result: z.enum(['Running', 'Succeeded', 'Failed', 'Canceled']),

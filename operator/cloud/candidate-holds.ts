@@ -1,6 +1,10 @@
+import { ANNOTATIONS } from '../../crds';
 import type { Clock } from '../base/clock';
 import type { OperatorError } from '../base/errors';
+import { hashJson } from '../base/json';
+import type { MemberInput } from './member-input';
 import type { RetryPlan } from './retry-delay';
+import type { Member } from './stack-kind';
 import { StackRetries, type PlannedRetry } from './stack-retries';
 
 interface Hold {
@@ -54,4 +58,9 @@ export class CandidateHolds {
     this.holds.delete(uid);
     this.retries.forget(uid);
   }
+}
+
+/** A candidate; asking for a pass (annotation reconcile) makes it another one, which is tried at once. Pure. */
+export function versionOf(input: MemberInput, { metadata }: Member): string {
+  return hashJson([input, metadata.annotations?.[ANNOTATIONS.reconcile]]);
 }

@@ -33,6 +33,7 @@ import { StackRecord, stackSpec, type StoredStack } from './stack-record';
 import { VouchedLoadBalancers, Vouchers } from './vouchers';
 import { retryAfterFailure, type RetryBudget, type RetryPlan } from './retry-delay';
 import { StackRetries } from './stack-retries';
+import { UpgradeRollout } from './upgrade-rollout';
 
 const NODES_SETTLE_MS = 20;
 const MIRROR_MAX_AGE_MS = 60_000;
@@ -82,6 +83,7 @@ export class CloudControllers {
   /** For the loops: they believe no status that we don't vouch for. */
   readonly vouchedLoadBalancers: Store<StoredLoadBalancer>;
   private readonly record: StackRecord;
+  private readonly rollout: UpgradeRollout;
   private readonly members: MemberKeeper;
   private readonly providers: ProviderController;
   private readonly loadBalancers: StackController<StoredLoadBalancer>;
@@ -96,6 +98,7 @@ export class CloudControllers {
   constructor(private readonly options: CloudControllersOptions) {
     const { stores, registry, logger, isValid, clusterID, clock } = options;
     this.record = new StackRecord({ api: options.api, store: stores.stacks, holder: options.identity, now: () => clock.now(), logger });
+    this.rollout = new UpgradeRollout(clock, options.random);
     this.members = new MemberKeeper({ nodes: stores.nodes, registry, isValid, logger });
     this.providerQueue = this.options.makeQueue('cloudproviders', CONNECT_RETRY);
     this.mirrorQueue = this.queue('cloudinstances');
@@ -327,6 +330,7 @@ export class CloudControllers {
       },
       again: (stack, afterMs) => stacks.addAfter(stack, afterMs),
       retryPlan,
+      rollout: this.rollout,
       record: this.record,
       logger: logger.child({ kind: resource.kind }),
     });

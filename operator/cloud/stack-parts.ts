@@ -1,5 +1,7 @@
+import { CLEANUP_FINALIZER } from '../../crds';
 import { canonicalJson, type JsonObject } from '../base/json';
 import type { MemberInput } from './member-input';
+import type { Member } from './stack-kind';
 import type { Part, StackPlan } from './stack-plan';
 
 export type UpdatePlan<O> = Extract<StackPlan<O>, { kind: 'Update' }>;
@@ -27,4 +29,9 @@ export function inputOfPart<O>({ candidate, accepted }: Part<O>, trusted: boolea
 /** The inputs as they are kept with the stack's state. Pure. */
 export function acceptedOf(inputs: readonly MemberInput[]): JsonObject {
   return Object.fromEntries(inputs.map((input) => [input.uid, input as unknown as JsonObject]));
+}
+
+/** Who was seen before has our finalizer from then; without state, that was lost. Pure. */
+export function mayExist<O extends Member>({ parts }: UpdatePlan<O>): boolean {
+  return parts.some(({ object }) => object.metadata.finalizers?.includes(CLEANUP_FINALIZER));
 }

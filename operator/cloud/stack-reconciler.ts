@@ -1,14 +1,13 @@
-import { ANNOTATIONS, CLEANUP_FINALIZER, type Drift } from '../../crds';
+import { CLEANUP_FINALIZER, type Drift } from '../../crds';
 import type { Clock } from '../base/clock';
 import { parseDuration } from '../base/duration';
 import { OperatorError, toOperatorError } from '../base/errors';
-import { hashJson } from '../base/json';
 import type { Logger } from '../base/log';
 import type { EventRecorder, Store } from '../kube/api';
 import { keyOf } from '../kube/object';
 import { resultOf, type StackState, type StackUpdate, type UpdateResult, type Updates } from '../updates/update';
 import type { Verdict } from './conditions';
-import { CandidateHolds } from './candidate-holds';
+import { CandidateHolds, versionOf } from './candidate-holds';
 import { FoundDrift } from './found-drift';
 import { isolate, type TrialResult } from './isolate';
 import { leverOf, leverOn, type Lever, type WideLevers } from './levers';
@@ -19,7 +18,7 @@ import type { ObjectWriter } from './object-writer';
 import type { CloudRegistry, ConnectedCloud } from './registry';
 import type { StackIndex } from './stack-index';
 import type { Member, Settlement, StackKind, StatusFields } from './stack-kind';
-import { inputOfPart, inputsOf, suspectsOf, type UpdatePlan } from './stack-parts';
+import { inputOfPart, inputsOf, mayExist, suspectsOf, type UpdatePlan } from './stack-parts';
 import { planStack, type AcceptedInputs, type MemberFacts, type Part, type StackFacts, type StackPlan } from './stack-plan';
 import { replacing, retirementIn, type GenerationalInput } from './plan/generation';
 import { StackMoves, type Whereabouts } from './stack-moves';
@@ -28,6 +27,7 @@ import { StackApprovals } from './plan/stack-approvals';
 import type { RetryPlan } from './retry-delay';
 import type { StackRetries } from './stack-retries';
 import { differences, type StackRecord } from './stack-record';
+import type { UpgradeRollout } from './upgrade-rollout';
 
 export interface StackReconcilerOptions<O extends Member> {
   kind: StackKind<O>;
@@ -51,6 +51,8 @@ export interface StackReconcilerOptions<O extends Member> {
   again: (stack: string, afterMs: number) => void;
   /** When what failed is tried again. */
   retryPlan: RetryPlan;
+  /** When it is a stack's turn to be brought to a newer program. */
+  rollout: UpgradeRollout;
   clock: Clock;
   logger: Logger;
 }
@@ -61,6 +63,8 @@ interface Known {
   cloud: ConnectedCloud | undefined;
   state: StackState | undefined;
 }
+
+type Connected = Known & { cloud: ConnectedCloud; upgrading: boolean };
 
 /** Brings one stack after another to what its members ask for: gather → plan → act. The caller's queue sees to one pass per stack at a time. */
 export class StackReconciler<O extends Member> {
@@ -178,10 +182,15 @@ export class StackReconciler<O extends Member> {
     if (cloud === undefined) throw new OperatorError('Transient', `the cloud of stack ${stack} is not connected`);
     if (plan.kind === 'Destroy') return this.destroy(stack, plan, cloud);
     if (plan.kind === 'Release') return this.forget(stack, plan.released, cloud);
-    return this.update(stack, plan, cloud, state);
+    const upgrading = !this.drift.has(stack) && this.runs.isUpgrade(stack, plan, cloud, state);
+    const waitMs = upgrading ? this.options.rollout.waitOf(stack) : 0;
+    if (waitMs === 0) return this.update(stack, plan, { cloud, state, upgrading });
+    this.options.again(stack, waitMs);
+    this.options.record.missing(stack, plan.missing);
+    return this.rest(stack, plan, cloud, state);
   }
 
-  private async update(stack: string, wanted: UpdatePlan<O>, cloud: ConnectedCloud, state: StackState | undefined): Promise<void> {
+  private async update(stack: string, wanted: UpdatePlan<O>, { cloud, state, upgrading }: Connected): Promise<void> {
     const { plan, approved, run, waiting } = await this.approvals.open({
       ...{ stack, plan: wanted, cloud, state, drifted: this.drift.has(stack), hooks: this.runs.hooks(stack, cloud) },
       serving: (object) => this.reports.serving(stack, object),
@@ -199,7 +208,7 @@ export class StackReconciler<O extends Member> {
       suspects: suspectsOf(plan),
       restorable: inputsOf(plan, []).length + plan.leaving.length + plan.departing.length > 0 || this.takesOver(stack, plan),
       attempt: async (chosen) => {
-        const ran = await this.attempt(stack, plan, chosen, { cloud, approved });
+        const ran = await this.attempt(stack, plan, chosen, { cloud, approved, upgrading });
         engine ||= ran.engine;
         return ran.result;
       },
@@ -257,7 +266,7 @@ export class StackReconciler<O extends Member> {
     stack: string,
     plan: UpdatePlan<O>,
     chosen: readonly Part<O>[],
-    { cloud, approved }: { cloud: ConnectedCloud; approved: string | undefined },
+    { cloud, approved, upgrading }: { cloud: ConnectedCloud; approved: string | undefined; upgrading: boolean },
   ): Promise<Ran> {
     const inputs = inputsOf(plan, chosen);
     const healing = this.drift.has(stack);
@@ -266,7 +275,7 @@ export class StackReconciler<O extends Member> {
     const objects = parts.filter((part) => !this.hasFailed(part)).map(({ object }) => object);
     // Without its candidate, an update is not what was approved, but the way back.
     const asApproved = approved === undefined || chosen.length < suspectsOf(plan).length ? {} : { approved };
-    const how = { ...asApproved, force: healing, healing, mayExist: mayExist(plan) };
+    const how = { ...asApproved, force: healing, healing, upgrading, mayExist: mayExist(plan) };
     return this.runs.run(stack, { ...this.runs.of(stack, inputs, cloud), objects, ...how }, cloud);
   }
 
@@ -379,6 +388,7 @@ export class StackReconciler<O extends Member> {
     for (const object of made) await this.letGo(object);
     if (this.options.index.formersIn(stack).length > 0) this.options.again(stack, 0);
     this.approvals.forget(stack);
+    this.options.rollout.forget(stack);
     await this.options.record.removed(stack);
   }
 
@@ -450,14 +460,4 @@ export class StackReconciler<O extends Member> {
       .map((key) => this.options.store.get(key))
       .filter((object) => object !== undefined);
   }
-}
-
-/** Who was seen before has our finalizer from then; without state, that was lost. */
-function mayExist<O extends Member>({ parts }: UpdatePlan<O>): boolean {
-  return parts.some(({ object }) => object.metadata.finalizers?.includes(CLEANUP_FINALIZER));
-}
-
-/** A candidate; asking for a pass (annotation reconcile) makes it another one, which is tried at once. */
-function versionOf(input: MemberInput, { metadata }: Member): string {
-  return hashJson([input, metadata.annotations?.[ANNOTATIONS.reconcile]]);
 }

@@ -285,7 +285,7 @@ function inTheCloud(resources: number): string {
 function attemptText(attempt: Attempt | undefined): string | undefined {
   if (attempt === undefined) return undefined;
   const took = attempt.durationMs === undefined ? '' : ` in ${(attempt.durationMs / 1000).toFixed(1)} s`;
-  const why = attempt.cause === 'Drift' ? ' (drift)' : '';
+  const why = attempt.cause === 'Drift' || attempt.cause === 'Upgrade' ? ` (${attempt.cause.toLowerCase()})` : '';
   return [`${attempt.kind}${why} ${attempt.result}${took}`, attempt.changes ?? attempt.code]
     .filter((part) => part !== undefined)
     .join(', ');

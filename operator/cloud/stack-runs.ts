@@ -1,14 +1,15 @@
-import type { CloudStackSpec } from '../../crds';
+import type { Attempt, CloudStackSpec } from '../../crds';
 import { parseDuration } from '../base/duration';
 import { toOperatorError } from '../base/errors';
 import type { JsonObject } from '../base/json';
-import type { StackUpdate, UpdateHooks, UpdateResult } from '../updates/update';
+import type { StackState, StackUpdate, UpdateHooks, UpdateResult } from '../updates/update';
+import { isUpgrade } from '../updates/upgrade';
 import { keyOfInput, type MemberInput } from './member-input';
 import type { MemberReports } from './member-reports';
 import { stamped } from './plan/generation';
 import type { ConnectedCloud } from './registry';
 import type { Member } from './stack-kind';
-import { acceptedOf } from './stack-parts';
+import { acceptedOf, inputsOf, suspectsOf, type UpdatePlan } from './stack-parts';
 import type { StackReconcilerOptions } from './stack-reconciler';
 import { changesText, stackSpec } from './stack-record';
 
@@ -23,6 +24,8 @@ export interface Run<O> {
   force: boolean;
   /** It brings back what somebody else changed in the cloud. */
   healing?: boolean;
+  /** Only this operator's newer program asks for it. */
+  upgrading?: boolean;
   /** It was made before (StackUpdate.mayExist). */
   mayExist?: boolean;
   /** Names of those that the stack carries. */
@@ -86,6 +89,13 @@ export class StackRuns<O extends Member> {
     });
   }
 
+  /** True when nobody asks for anything: an update would only bring the stack to this operator's newer program. */
+  isUpgrade(stack: string, plan: UpdatePlan<O>, cloud: ConnectedCloud, state: StackState | undefined): boolean {
+    if (state === undefined || !plan.engine || plan.leaving.length + plan.departing.length > 0) return false;
+    const inputs = inputsOf(plan, suspectsOf(plan));
+    return isUpgrade(this.update(stack, { ...this.of(stack, inputs, cloud), force: false }, cloud), state);
+  }
+
   /** @throws OperatorError with the failure's class */
   async run(stack: string, run: Run<O>, cloud: ConnectedCloud): Promise<Ran> {
     const { members, objects } = run;
@@ -95,7 +105,7 @@ export class StackRuns<O extends Member> {
     const hooks: UpdateHooks = {
       ...this.hooks(stack, cloud),
       onStart: () => {
-        this.options.record.started(stack, spec, members, { kind: verb, cause: run.healing === true ? 'Drift' : 'Change' });
+        this.options.record.started(stack, spec, members, { kind: verb, cause: causeOf(run) });
         announcing = this.reports.announce(stack, objects, verb === 'Destroy' ? 'Deleting' : 'Updating');
       },
     };
@@ -133,4 +143,9 @@ export class StackRuns<O extends Member> {
       else this.options.events.event(object, 'Normal', 'DriftRepaired', `The cloud was changed by somebody else; brought back ${what}`);
     }
   }
+}
+
+function causeOf({ healing, upgrading }: Pick<Run<unknown>, 'healing' | 'upgrading'>): Attempt['cause'] {
+  if (healing === true) return 'Drift';
+  return upgrading === true ? 'Upgrade' : 'Change';
 }

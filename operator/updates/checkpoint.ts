@@ -33,6 +33,9 @@ export interface CheckpointResource {
   dependencies?: string[];
   propertyDependencies?: Record<string, string[] | null>;
   deletedWith?: string;
+  /** Former URNs. */
+  aliases?: string[];
+  protect?: boolean;
   /** Replaced already; the old one is still to be deleted. */
   delete?: boolean;
   created?: string;
@@ -53,9 +56,18 @@ export function nameOfUrn(urn: string): string {
   return urn.split('::').slice(3).join('::');
 }
 
+/** The type part of a URN, with the types of its parents. */
+export function typeOfUrn(urn: string): string {
+  return urn.split('::')[2] ?? '';
+}
+
+export function isProvider({ type }: CheckpointResource): boolean {
+  return type.startsWith(PROVIDER_PREFIX);
+}
+
 /** True for what stands for something in a cloud: custom, neither a provider nor a barrier of ours. */
 export function isCloudResource(resource: CheckpointResource): boolean {
-  return resource.custom && !resource.type.startsWith(PROVIDER_PREFIX) && !resource.type.endsWith(MEMBERS_READY);
+  return resource.custom && !isProvider(resource) && !resource.type.endsWith(MEMBERS_READY);
 }
 
 /** The living cloud resources, as CloudStack shows them. */
@@ -161,9 +173,21 @@ function secretsAt(checkpoint: Checkpoint, url: string): Pick<Checkpoint, 'secre
   return { secrets_providers: { ...providers, state: { ...providers.state, url } } };
 }
 
+/** Resources with their secret values as a program gives them. @param decrypt gives the JSON text of a ciphertext in base64 */
+export function revealed(resources: readonly CheckpointResource[], decrypt: (ciphertext: string) => string): CheckpointResource[] {
+  const reveal = (secret: JsonObject): Json => ({ [SPECIAL]: SECRET, value: JSON.parse(decrypt(secret.ciphertext as string)) as Json });
+  const all = (properties: JsonObject | undefined): JsonObject => secretsBy(properties ?? {}, reveal) as JsonObject;
+  return resources.map((resource) => ({ ...resource, inputs: all(resource.inputs), outputs: all(resource.outputs) }));
+}
+
 function mask(value: Json): Json {
-  if (isSecret(value)) return '[secret]';
-  if (Array.isArray(value)) return value.map(mask);
+  return secretsBy(value, () => '[secret]');
+}
+
+/** The value with every secret in it changed. */
+function secretsBy(value: Json, change: (secret: JsonObject) => Json): Json {
+  if (isSecret(value)) return change(value as JsonObject);
+  if (Array.isArray(value)) return value.map((item) => secretsBy(item, change));
   if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, mask(item)]));
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, secretsBy(item, change)]));
 }

@@ -6,6 +6,7 @@ import { OperatorError, toOperatorError } from '../base/errors';
 import type { Logger } from '../base/log';
 import { isEmpty, resourcesOf } from './checkpoint';
 import { Accounts } from './limits/accounts';
+import type { CallPriority } from './limits/call-priority';
 import { assertOwn } from './ownership';
 import { planHash, type Plan } from './plan';
 import { ledgerDirectory, ProcessLedger } from './process-ledger';
@@ -16,7 +17,9 @@ import type { StateStore, StoredStack } from './state/state-store';
 import { StackStates } from './stack-states';
 import { StackQueue } from './stack-queue';
 import { updateHash } from './update-hash';
+import { isUpgrade } from './upgrade';
 import type { ChangeCounts, StackState, StackSummary, StackUpdate, UpdateHooks, UpdateResult, Updates } from './update';
+import { JOURNAL_ABOVE } from './stack-size';
 import { WorkerPool } from './worker-pool';
 import { WorkerProcess } from './worker-process';
 
@@ -46,6 +49,8 @@ export interface UpdateEngineOptions {
   deadlineMs?: number;
   /** How long a write of state is tried while the store is away, before the update stops; default one minute. */
   storeHoldMs?: number;
+  /** Stacks with more resources than this are stored by the engine's journal; default 50. */
+  journalAbove?: number;
   /** How long a stopped update may take to end by itself; default 15 s. */
   graceMs?: number;
   /** How long a worker with an update may be silent; default 30 s. */
@@ -176,20 +181,34 @@ export class UpdateEngine implements Updates {
     if (hooks.isFrozen?.() === true) throw frozen(update.stack);
     const stored = await this.#store.read(update.stack);
     assertOwn(update, stored?.record);
-    const hash = updateHash(update);
-    if (stored !== undefined && isUnchanged(update, stored.record, hash)) {
-      return resultOf(await this.#states.accept(stored, update.accepted), 'Unchanged');
-    }
+    const settled = await this.#settled(update, stored, hooks);
+    if (settled !== undefined) return resultOf(settled, 'Unchanged');
     assertFits(update.stack, update.inputs, stored, this.#store.limitBytes);
     const base = await this.#states.recover(update, stored, hooks.discover);
     const measured = await (update.inputs === undefined
       ? this.#destroy(update, base, hooks)
-      : this.#execute(await this.#request(update, base, await this.#approved(update, base, hooks)), update, hooks));
+      : this.#execute(await this.#request(update, base, await this.#approved(update, base, hooks)), update, {
+          ...hooks,
+          background: isUpgrade(update, stored?.record),
+        }));
     const durationMs = Math.round(this.options.clock.monotonic() - startedAt);
     if (update.inputs === undefined) return { ...destroyedResult(base?.record), ...measured, durationMs };
     const after = await this.#store.read(update.stack);
     if (after === undefined) throw new OperatorError('Conflict', `stack ${update.stack}: somebody removed its state during the update`);
     return { ...resultOf(after.record, 'Updated'), ...measured, durationMs };
+  }
+
+  /**
+   * What is stored of a stack that is what it should be; undefined when an engine must run. A newer program is asked without one, which would take a
+   * hundred times as long to find nothing to do.
+   */
+  async #settled(update: StackUpdate, stored: StoredStack | undefined, hooks: UpdateHooks): Promise<StackRecord | undefined> {
+    if (stored === undefined) return undefined;
+    if (isUnchanged(update, stored.record, updateHash(update))) return this.#states.accept(stored, update.accepted);
+    if (!isUpgrade(update, stored.record)) return undefined;
+    const request = await this.#request(update, stored, { render: true });
+    const { same } = await this.#execute(request, update, { ...hooks, onStart: () => undefined, background: true });
+    return same === true ? this.#states.rendersSame(stored, update) : undefined;
   }
 
   /** Deletes everything and removes the state; without anything to delete, no engine runs. */
@@ -220,15 +239,19 @@ export class UpdateEngine implements Updates {
     return { plan: { hash, counts, operations }, savedPlan };
   }
 
-  async #execute(request: UpdateRequest, update: StackUpdate, hooks: UpdateHooks): Promise<Measured & Pick<DoneEvent, 'preview'>> {
-    const worker = await this.#pool.acquire(update.providerName);
+  async #execute(
+    request: UpdateRequest,
+    update: StackUpdate,
+    hooks: UpdateHooks & { background?: boolean },
+  ): Promise<Measured & Pick<DoneEvent, 'preview' | 'same'>> {
+    const worker = await this.#pool.acquire(update.providerName, hooks);
     this.#running.add(worker);
     const account = this.#accounts.of(update.providerName);
     const writes: Promise<unknown>[] = [];
     let cloudCalls = 0;
     try {
       hooks.onStart?.();
-      const { changes, preview } = await worker.run(request, {
+      const { changes, preview, same } = await worker.run(request, {
         deadlineMs: update.deadlineMs ?? account.limits.updateDeadlineMs ?? this.options.deadlineMs ?? 600_000,
         isValid: hooks.isValid,
         refusal: () => (hooks.isFrozen?.() === true ? frozen(update.stack) : undefined),
@@ -239,7 +262,7 @@ export class UpdateEngine implements Updates {
         },
         syncTargets: async (group) => hooks.syncTargets?.(group),
         account,
-        priority: update.inputs === undefined ? 'First' : 'Change',
+        priority: priorityOf(update, hooks),
         onEvent: (event) => {
           if (event.type === 'calls') cloudCalls = event.total;
           if (event.type === 'done')
@@ -247,7 +270,7 @@ export class UpdateEngine implements Updates {
           this.options.onEvent?.(update.stack, event);
         },
       });
-      return { changes, cloudCalls, ...(preview === undefined ? {} : { preview }) };
+      return { changes, cloudCalls, ...(preview === undefined ? {} : { preview }), ...(same === undefined ? {} : { same }) };
     } finally {
       this.#running.delete(worker);
       this.#pool.release(worker);
@@ -257,8 +280,8 @@ export class UpdateEngine implements Updates {
   }
 
   /** The worker's writes come through here: they are limited to its own stack, and it needs no access to the store. */
-  async #write({ stack, preview }: UpdateRequest, { record, expected }: StoreEvent): Promise<string | undefined> {
-    if (preview === true) throw new OperatorError('Invalid', `the preview of stack ${stack} asked for a write`);
+  async #write({ stack, preview, render }: UpdateRequest, { record, expected }: StoreEvent): Promise<string | undefined> {
+    if (preview === true || render === true) throw new OperatorError('Invalid', `the preview of stack ${stack} asked for a write`);
     if (record !== undefined && record.stack === stack) return this.#store.write(record, expected);
     if (record === undefined && expected !== undefined) return void (await this.#store.remove(stack, expected));
     throw new OperatorError('Invalid', `the worker of stack ${stack} asked for a write that is not its own`);
@@ -267,7 +290,7 @@ export class UpdateEngine implements Updates {
   async #request(
     update: StackUpdate,
     stored: StoredStack | undefined,
-    more: Pick<UpdateRequest, 'preview' | 'savedPlan'> = {},
+    more: Pick<UpdateRequest, 'preview' | 'render' | 'savedPlan'> = {},
   ): Promise<UpdateRequest> {
     const { stack, project, providerKind, programVersion, clusterID, settings } = update;
     const modulePath = this.options.workerModules?.[providerKind];
@@ -283,6 +306,7 @@ export class UpdateEngine implements Updates {
       keyring: await this.#store.keyring(),
       holdMs: this.options.storeHoldMs ?? 60_000,
       holder: this.#states.holder,
+      journalAbove: this.options.journalAbove ?? JOURNAL_ABOVE,
       validUntil: 0,
       ...(modulePath === undefined ? {} : { modulePath }),
       ...(update.inputs === undefined ? {} : { inputs: update.inputs }),
@@ -292,6 +316,12 @@ export class UpdateEngine implements Updates {
       ...more,
     };
   }
+}
+
+/** Deletes end costs; nobody waits for what only a newer program wants. */
+function priorityOf({ inputs }: StackUpdate, { background = false }: { background?: boolean }): CallPriority {
+  if (inputs === undefined) return 'First';
+  return background ? 'Background' : 'Change';
 }
 
 type Measured = Pick<UpdateResult, 'changes' | 'cloudCalls'>;

@@ -27,6 +27,8 @@ export interface UpdateRequest {
   extension?: ExtensionUse;
   /** Only look what would be done: nothing is written, neither to the cloud nor to the state. */
   preview?: boolean;
+  /** Only run the program, without an engine: does it make what the state says already? Nothing is written. */
+  render?: boolean;
   /** The engine's own plan of an earlier preview: it refuses to do anything else. */
   savedPlan?: string;
   /** The provider's Cloud.workerSettings(): never stored, never logged. */
@@ -38,6 +40,8 @@ export interface UpdateRequest {
   /** For how long a write of state is tried while the store is away, in milliseconds. */
   holdMs: number;
   holder: string;
+  /** Stacks with more resources than this are stored by the engine's journal. */
+  journalAbove: number;
   /** Cloud writes are allowed until this time of the host's monotonic clock (ms); extended by `validity` commands. */
   validUntil: number;
 }
@@ -75,7 +79,16 @@ export type WorkerEvent =
   /** A granted call has ended, or is not wanted any more. */
   | { type: 'settled'; id: string; call: number; outcome: CallOutcome }
   | { type: 'calls'; id: string; total: number; byVerb: Record<string, number> }
-  | { type: 'done'; id: string; changes: ChangeCounts; timings: Timings; preview?: PreviewResult; rssBytes: number; tainted: boolean }
+  | {
+      type: 'done';
+      id: string;
+      changes: ChangeCounts;
+      timings: Timings;
+      preview?: PreviewResult;
+      same?: boolean;
+      rssBytes: number;
+      tainted: boolean;
+    }
   | { type: 'failed'; id: string; error: WireError; rssBytes: number; tainted: boolean };
 
 export type DoneEvent = Extract<WorkerEvent, { type: 'done' }>;

@@ -9,6 +9,7 @@ import { driftOf, match } from './drift';
 import { heldBy, newRecord, stampedAt, type StackMetadata, type StackRecord } from './state/stack-record';
 import type { StateStore, StoredStack } from './state/state-store';
 import type { StackUpdate } from './update';
+import { updateHash } from './update-hash';
 
 /** What is stored of the stacks, as the operator works with it between updates. */
 export class StackStates {
@@ -48,6 +49,19 @@ export class StackStates {
     if (accepted === undefined || canonicalJson(accepted) === canonicalJson(record.accepted)) return record;
     const next = stampedAt({ ...heldBy(record, this.holder), accepted }, this.clock.now());
     await this.store.write(next, version);
+    return next;
+  }
+
+  /** Stores that a newer program makes of a stack what it is already. */
+  async rendersSame({ record, version }: StoredStack, update: StackUpdate): Promise<StackRecord> {
+    const { inputs = null, accepted, programVersion } = update;
+    const same = { ...heldBy(record, this.holder), inputs, programVersion, inputsHash: updateHash(update) };
+    const next = stampedAt({ ...same, ...(accepted === undefined ? {} : { accepted }) }, this.clock.now());
+    await this.store.write(next, version);
+    this.logger.info(
+      { stack: update.stack, programVersion },
+      'the newer program makes of the stack what it is already; nothing is updated',
+    );
     return next;
   }
 

@@ -20,6 +20,8 @@ export interface PoolOptions {
 }
 
 interface Waiter {
+  /** Nobody waits for its work: whoever somebody waits for goes before. */
+  background: boolean;
   resolve: (worker: WorkerProcess) => void;
   reject: (error: OperatorError) => void;
 }
@@ -30,7 +32,7 @@ interface Shift {
   cancelTimer: () => void;
 }
 
-/** Warm worker processes. Who waits is served in turns by key (provider), in the order of arrival within a key. */
+/** Warm worker processes. Who waits is served in turns by key (provider), in the order of arrival within a key; background work when nobody else waits. */
 export class WorkerPool {
   readonly #workers = new Set<WorkerProcess>();
   /** Workers that somebody has: for whom, and whether overtime. */
@@ -53,10 +55,10 @@ export class WorkerPool {
   }
 
   /** Gives a worker to the caller alone, when it is the caller's turn. */
-  acquire(key: string): Promise<WorkerProcess> {
+  acquire(key: string, { background = false } = {}): Promise<WorkerProcess> {
     if (this.#closed) return Promise.reject(closing());
     return new Promise((resolve, reject) => {
-      this.#waiters.set(key, [...(this.#waiters.get(key) ?? []), { resolve, reject }]);
+      this.#waiters.set(key, [...(this.#waiters.get(key) ?? []), { background, resolve, reject }]);
       this.#serve();
     });
   }
@@ -139,12 +141,15 @@ export class WorkerPool {
   /** The key whose turn it is, of those that may have one more worker. */
   #turn(): string | undefined {
     const has = (key: string): number => [...this.#busy.values()].filter((shift) => shift.key === key).length;
-    return [...this.#waiters.keys()].find((key) => has(key) < this.options.limitOf(key));
+    const keys = [...this.#waiters.keys()].filter((key) => has(key) < this.options.limitOf(key));
+    return keys.find((key) => this.#waiters.get(key)?.some(({ background }) => !background)) ?? keys[0];
   }
 
   /** The first waiter of a key; the key then goes to the end of the line. */
   #next(key: string): Waiter | undefined {
-    const [first, ...rest] = this.#waiters.get(key) ?? [];
+    const waiters = this.#waiters.get(key) ?? [];
+    const first = waiters.find(({ background }) => !background) ?? waiters[0];
+    const rest = waiters.filter((waiter) => waiter !== first);
     this.#waiters.delete(key);
     if (rest.length > 0) this.#waiters.set(key, rest);
     return first;

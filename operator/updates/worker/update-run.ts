@@ -8,6 +8,7 @@ import { ResourceProviderServer } from '../../../providers/resource-provider/ser
 import type { ResourceFailure } from '../../../providers/resource-provider/status';
 import { classifyFailure } from '../failure';
 import type { PreviewResult, Timings, UpdateRequest, WorkerCommand, WorkerEvent } from '../protocol';
+import { revealed } from '../checkpoint';
 import { operationsOf } from '../plan';
 import type { ChangeCounts } from '../update';
 import { ChannelMembers } from './channel-members';
@@ -22,6 +23,7 @@ import { WatchedProgram } from './program';
 import { extendedModule } from './extension/extended-module';
 import { EngineCommand, type EngineExit } from './pulumi-command';
 import { RemoteGate } from './remote-gate';
+import { rendersSame } from './rendering';
 import type { Validity } from './validity';
 
 export interface RunContext {
@@ -35,6 +37,8 @@ export interface RunContext {
 export interface RunResult {
   changes: ChangeCounts;
   preview?: PreviewResult;
+  /** Of a rendering: the program makes what the state says. */
+  same?: boolean;
   timings: Timings;
 }
 
@@ -108,6 +112,7 @@ export class UpdateRun {
         countCall: (verb) => void this.#callCounts.set(verb, (this.#callCounts.get(verb) ?? 0) + 1),
         calls: this.calls,
       });
+      if (this.request.render === true) return { changes: this.#events.changes, timings: this.#timings, same: await this.#rendersSame() };
       for (const provider of providers) servers.push(await this.#serve(provider));
       this.#mark('preparedMs');
       const preview = await this.#engine(servers);
@@ -130,6 +135,15 @@ export class UpdateRun {
     const request = { ...this.request, inputs: this.request.inputs };
     this.#session = new UpdateSession(request, { store: this.#store, clock: systemClock, assertValid, holdMs }, stored);
     this.context.endpoint.serve({ session: this.#session, cipher: new SecretsCipher(keyring, stack) });
+  }
+
+  async #rendersSame(): Promise<boolean> {
+    const { project, stack, stored, keyring } = this.request;
+    const cipher = new SecretsCipher(keyring, stack);
+    const decrypt = (ciphertext: string): string => cipher.decrypt(Buffer.from(ciphertext, 'base64')).toString();
+    const resources = revealed(stored?.record.checkpoint?.deployment?.resources ?? [], decrypt);
+    const same = await rendersSame(this.#program?.run ?? (() => Promise.resolve({})), { project, stack, resources });
+    return same && this.#program?.failure === undefined;
   }
 
   async #serve(provider: ResourceProviderServer['provider']): Promise<ResourceProviderServer> {

@@ -1,4 +1,6 @@
 import { CloudLoadBalancerKind, CloudRouteKind, KINDS, GROUP, VERSION, validateSpec, type KindDefinition } from '../../../crds';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { toCRD } from '../../../crds/crd';
 import { expectGolden } from '../../golden/golden';
 import { CLUSTER_START_MS, startTestCluster, type TestCluster } from '../../harness/cluster';
@@ -39,6 +41,42 @@ function objectOf(kind: KindDefinition, name: string, spec: unknown): object {
 function dryRun(kind: KindDefinition, spec: unknown): Promise<Answer> {
   return api.create(`${collection(kind)}?dryRun=All`, objectOf(kind, 'tried', spec));
 }
+
+interface StoredObject {
+  kind: string;
+  metadata: { name: string; annotations?: object };
+  spec: object;
+  status: object;
+}
+
+/** Objects as earlier versions wrote them: kept for ever. A change of the kinds that they would not survive needs a new API version. */
+const OBJECTS = join(__dirname, '../../fixtures/objects');
+const earlier = readdirSync(OBJECTS).flatMap((version) =>
+  readdirSync(join(OBJECTS, version)).flatMap((file) => {
+    const objects = JSON.parse(readFileSync(join(OBJECTS, version, file), 'utf8')) as StoredObject[];
+    return objects.map((object) => ({ version, what: `${object.kind} ${object.metadata.name}`, object }));
+  }),
+);
+
+describe('objects of earlier versions', () => {
+  test('of every kind are kept', () => {
+    expect([...new Set(earlier.map(({ object }) => object.kind))].sort()).toEqual(KINDS.map(({ kind }) => kind).sort());
+  });
+
+  test.each(earlier)('$what of $version is accepted and loses nothing', async ({ object }) => {
+    const kind = KINDS.find((one) => one.kind === object.kind) as KindDefinition;
+    const { name, annotations } = object.metadata;
+    const created = await api.create(collection(kind), { ...objectOf(kind, name, object.spec), metadata: { name, annotations } });
+    expect(created).toMatchObject({ status: 201 });
+    expect(created.body.spec).toEqual(object.spec);
+    expect(validateSpec(kind, object.spec)).toEqual(validateSpec(kind, created.body.spec));
+    const path = `${collection(kind)}/${name}`;
+    const status = { ...objectOf(kind, name, object.spec), metadata: { name }, status: object.status };
+    expect(await api.apply(`${path}/status`, status, 'test')).toMatchObject({ status: 200 });
+    expect((await api.get(path)).body.status).toEqual(object.status);
+    await api.remove(path);
+  });
+});
 
 describe('the CRDs on a real API server', () => {
   test.each(KINDS)('$kind is established, and its schema is structural', async (kind) => {

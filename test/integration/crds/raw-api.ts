@@ -37,6 +37,10 @@ export class RawApi {
     return this.send('PATCH', path, body, 'application/merge-patch+json');
   }
 
+  remove(path: string): Promise<Answer> {
+    return this.send('DELETE', path);
+  }
+
   apply(path: string, body: object, fieldManager: string): Promise<Answer> {
     return this.send('PATCH', `${path}?fieldManager=${fieldManager}&force=true`, body, 'application/apply-patch+yaml');
   }

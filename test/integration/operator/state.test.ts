@@ -1,5 +1,11 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { CLOUD_LOAD_BALANCERS } from '../../../crds';
 import { SECRETS } from '../../../operator/kube/object';
 import type { OperatorCluster } from '../../harness/operator-cluster';
+import { SecretStateStore } from '../../../operator/updates/state/secret-state-store';
+import type { StackRecord } from '../../../operator/updates/state/stack-record';
+import { updateHash } from '../../../operator/updates/update-hash';
 import { NONE, type Scene, serviceOf, withScene } from './scene';
 
 const NAMESPACE = 'cloud-operator-system';
@@ -23,6 +29,18 @@ async function askFor(name: string): Promise<void> {
 
 async function writes(): Promise<number> {
   return (await cluster.operatorCalls()).writes;
+}
+
+/** Rewrites what is stored of a load balancer's stack, as another version of the operator would have. */
+async function rewriteState(name: string, change: (record: StackRecord) => StackRecord): Promise<void> {
+  const store = new SecretStateStore({ api: cluster.kube, namespace: NAMESPACE });
+  const stored = await store.read((await scene.stackOf(name)).metadata.name);
+  if (stored === undefined) throw new Error(`${name} has no state`);
+  await store.write({ ...change(stored.record), revision: stored.record.revision + 1 }, stored.version);
+}
+
+async function storedVersion(name: string): Promise<string | undefined> {
+  return (await cluster.kube.get(SECRETS, await secretOf(name)))?.metadata.annotations?.['cloud-operator.dev/program-version'];
 }
 
 test('state that was lost is rebuilt from the cloud, without a write to it', async () => {
@@ -78,3 +96,98 @@ test('damaged state: one clear condition, nothing is touched, and the remedy hel
   expect(await scene.counts('damaged')).toEqual({ addresses: 1, pools: 1, loadbalancers: 1 });
   expect(await scene.published('damaged')).toBe(address);
 });
+
+test('a CloudLoadBalancer that an earlier version wrote is taken on: its spec stays, and what its status says of another cluster is not believed', async () => {
+  const path = join(__dirname, '../../fixtures/objects/v1/cloudloadbalancers.json');
+  const [{ spec, status }] = JSON.parse(readFileSync(path, 'utf8')) as [{ spec: object; status: { address: string } }];
+  const kind = { apiVersion: 'cloud-operator.dev/v1alpha1', kind: 'CloudLoadBalancer' };
+  await cluster.apply({ ...kind, metadata: { name: 'earlier', namespace: 'default' }, spec });
+  await cluster.kube.patch(CLOUD_LOAD_BALANCERS, 'default/earlier', 'merge', { status }, { subresource: 'status' });
+  const taken = await scene.ready('earlier');
+  expect(taken.spec).toEqual(spec);
+  expect(taken.status?.objectUID).toBe(taken.metadata.uid);
+  expect(await scene.counts('earlier')).toEqual({ addresses: 1, pools: 1, loadbalancers: 1 });
+  await cluster.kubectl(['delete', 'clb', 'earlier', '--timeout=20s']);
+});
+
+describe('state of a newer version', () => {
+  const format = (version: string): object => ({ metadata: { annotations: { 'cloud-operator.dev/state-format': version } } });
+  let current = '';
+
+  test.each<[string, (name: string) => Promise<unknown>, (name: string) => Promise<unknown>]>([
+    [
+      'of the state’s format',
+      async (name) => cluster.kube.patch(SECRETS, await secretOf(name), 'merge', format('2')),
+      async (name) => cluster.kube.patch(SECRETS, await secretOf(name), 'merge', format('1')),
+    ],
+    [
+      'of the program',
+      async (name) => {
+        current = (await storedVersion(name)) ?? '';
+        await rewriteState(name, (record) => ({ ...record, programVersion: '99' }));
+      },
+      (name) => rewriteState(name, (record) => ({ ...record, programVersion: current })),
+    ],
+  ])('%s is not touched: one condition, what serves goes on, others are not delayed', async (_what, raise, lower) => {
+    await cluster.apply(serviceOf('newer'));
+    const address = await scene.published('newer');
+    await scene.settled();
+    await raise('newer');
+    const version = (await cluster.kube.get(SECRETS, await secretOf('newer')))?.metadata.resourceVersion;
+    const good = await scene.inCloud('newer');
+    const changed = { spec: { loadBalancerSourceRanges: ['10.7.0.0/16'] } };
+    await cluster.apply(serviceOf('newer', changed), serviceOf('beside'));
+    const { message } = await scene.condition('newer', 'Stalled', 'NewerVersion');
+    expect(message).toContain('run the newer version of cloud-operator that');
+    await scene.published('beside');
+    expect(await scene.inCloud('newer')).toEqual(good);
+    expect((await cluster.kube.get(SECRETS, await secretOf('newer')))?.metadata.resourceVersion).toBe(version);
+    expect((await scene.service('newer'))?.status?.loadBalancer?.ingress?.[0]?.ip).toBe(address);
+    await lower('newer');
+    await askFor('newer');
+    await scene.until('the change to be made', async () => (await scene.inCloud('newer')).sourceRanges.includes('10.7.0.0/16'));
+    await scene.deleteServices('newer', 'beside');
+  });
+});
+
+test('an upgrade of the operator updates only the stacks of which its program makes something else', async () => {
+  const names = ['up1', 'up2'];
+  await cluster.apply(...names.map((name) => serviceOf(name)));
+  for (const name of names) await scene.published(name);
+  await scene.settled();
+  await cluster.stopOperator();
+  const version = await storedVersion('up1');
+  for (const name of names) await rewriteState(name, older);
+  // The program of that version gave the load balancer source ranges.
+  await rewriteState('up2', (record) => withProperty(record, { sourceRanges: ['10.9.0.0/16'] }));
+  const attempts = async (name: string): Promise<unknown[]> => (await scene.stackOf(name)).status?.attempts ?? [];
+  const before = await Promise.all(names.map(attempts));
+  await cluster.cloud.resetCalls();
+  await cluster.startOperator();
+  for (const name of names) await scene.until(`${name} to be upgraded`, async () => (await storedVersion(name)) === version);
+  await scene.settled();
+  const [first, second] = await Promise.all(names.map(attempts));
+  expect(first).toEqual(before[0]);
+  expect(second?.[0]).toMatchObject({ cause: 'Upgrade', result: 'Succeeded', changes: '+0 ~1 -0 =2' });
+  expect((second?.length ?? 0) - (before[1]?.length ?? 0)).toBe(1);
+  expect(await writes()).toBe(1);
+  for (const name of names) await scene.ready(name);
+  await scene.deleteServices(...names);
+});
+
+/** What a version before ours has written. */
+function older(record: StackRecord): StackRecord {
+  const { providerKind, inputs } = record;
+  return { ...record, programVersion: '0', inputsHash: updateHash({ programVersion: '0', providerKind, inputs: inputs ?? undefined }) };
+}
+
+function withProperty(record: StackRecord, property: Record<string, string[]>): StackRecord {
+  const deployment = record.checkpoint?.deployment;
+  if (!deployment || record.checkpoint === null) throw new Error(`stack ${record.stack} has no checkpoint`);
+  const resources = deployment.resources?.map((resource) =>
+    resource.type.endsWith(':LoadBalancer')
+      ? { ...resource, inputs: { ...resource.inputs, ...property }, outputs: { ...resource.outputs, ...property } }
+      : resource,
+  );
+  return { ...record, checkpoint: { ...record.checkpoint, deployment: { ...deployment, ...(resources && { resources }) } } };
+}

@@ -31,6 +31,7 @@ async function serve(stack: string, more: Partial<SessionRequest> = {}): Promise
     inputs: { a: 1 },
     inputsHash: 'hash',
     holder: 'h',
+    journalAbove: 50,
     ...more,
   };
   const session = new UpdateSession(

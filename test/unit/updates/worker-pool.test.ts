@@ -135,6 +135,24 @@ describe('WorkerPool', () => {
     expect((await second).pid).toBe(first.pid);
   });
 
+  test('background work waits until nobody else does, of whatever key', async () => {
+    const { pool: workers } = pool();
+    const served: string[] = [];
+    const wait = (name: string, key: string, background: boolean): Promise<void> =>
+      workers.acquire(key, { background }).then((worker) => {
+        served.push(name);
+        workers.release(worker);
+      });
+    const worker = await workers.acquire('a');
+    const waiting = [wait('upgrade', 'a', true), wait('change', 'a', false), wait('other upgrade', 'b', true), wait('other', 'c', false)];
+    workers.release(worker);
+    await Promise.all(waiting);
+    expect([served.slice(0, 2).sort(), served.slice(2).sort()]).toEqual([
+      ['change', 'other'],
+      ['other upgrade', 'upgrade'],
+    ]);
+  });
+
   test('ends idle workers, also one that was only started to be ready', async () => {
     const { pool: workers, stands, advance } = pool({ max: 2 });
     workers.warm();

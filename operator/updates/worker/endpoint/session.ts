@@ -4,6 +4,9 @@ import type { JsonObject } from '../../../base/json';
 import { type Deployment, isEmpty, isSameCheckpoint, outputsOf, toServed, toStored } from '../../checkpoint';
 import { heldBy, newRecord, stampedAt, type StackRecord } from '../../state/stack-record';
 import type { StackWriter, StoredStack } from '../../state/state-store';
+import { Journal } from './journal';
+import type { JournalEntry } from './journal-entry';
+import { expectedResources } from '../../stack-size';
 
 /** What one update stores. */
 export interface SessionRequest {
@@ -18,6 +21,8 @@ export interface SessionRequest {
   accepted?: JsonObject;
   inputsHash: string;
   holder: string;
+  /** Stacks with more resources than this are stored by the engine's journal. */
+  journalAbove: number;
 }
 
 export interface SessionContext {
@@ -41,6 +46,9 @@ export class UpdateSession {
   /** How many times the store was written. */
   writes = 0;
   #dryRun = false;
+  #journal: Journal | undefined;
+  /** Requests are taken one after another, also where the engine sends one again whose answer is late. */
+  #journaling: Promise<unknown> = Promise.resolve();
 
   constructor(
     readonly request: SessionRequest,
@@ -58,8 +66,29 @@ export class UpdateSession {
     return checkpoint === undefined || checkpoint === null ? undefined : toServed(checkpoint, url);
   }
 
-  begin(dryRun: boolean): void {
+  /** @returns true when the engine is to send its journal, false for a whole checkpoint after each step */
+  begin(dryRun: boolean): boolean {
     this.#dryRun = dryRun;
+    const checkpoint = this.current?.record.checkpoint ?? null;
+    const large = !dryRun && expectedResources(this.request.inputs, checkpoint) > this.request.journalAbove;
+    this.#journal = large ? new Journal(checkpoint) : undefined;
+    return large;
+  }
+
+  /**
+   * Stores the checkpoint that a journal's next entries lead to: one write for all of them, before the engine goes on with any of these steps.
+   * @throws OperatorError the reason for which the engine must stop
+   */
+  journal(entries: readonly JournalEntry[]): Promise<void> {
+    const taken = this.#journaling.then(async () => {
+      if (this.#journal === undefined) throw new OperatorError('Unknown', 'the engine sent a journal for which it was not asked');
+      this.#journal.add(entries);
+      await this.checkpoint(this.#journal.deployment(new Date(this.context.clock.now()).toISOString()));
+    });
+    this.#journaling = taken.catch(() => undefined); // told to whoever sent it
+    return taken.catch((thrown: unknown) => {
+      throw this.#refuse(toOperatorError(thrown));
+    });
   }
 
   /**

@@ -1,5 +1,6 @@
 import { OperatorError } from '../../../base/errors';
 import type { Deployment } from '../../checkpoint';
+import type { JournalEntry } from './journal-entry';
 import { type EndpointContext, type EndpointRequest, type Route, STACK } from './router';
 import { assertOwnStack, stackObject } from './stacks';
 
@@ -11,6 +12,7 @@ const LEASE_SECONDS = 300;
 export const updateRoutes: Route[] = [
   { method: 'POST', pattern: new RegExp(`^${STACK}/begin-update$`), handle: begin },
   { method: 'PATCH', pattern: new RegExp(`^${UPDATE}/checkpoint$`), handle: checkpoint },
+  { method: 'PATCH', pattern: new RegExp(`^${UPDATE}/journalentries$`), handle: journal },
   // Events also come by the event stream, in time; these batches come late.
   { method: 'POST', pattern: new RegExp(`^${UPDATE}/events(?:/batch)?$`), handle: () => ({}) },
   { method: 'POST', pattern: new RegExp(`^${UPDATE}/complete$`), handle: complete },
@@ -20,15 +22,15 @@ export const updateRoutes: Route[] = [
 function begin(request: EndpointRequest, context: EndpointContext): object {
   assertOwnStack(request, context);
   const { program } = request.body as { program?: { options?: { dryRun?: boolean } } };
-  context.session.begin(program?.options?.dryRun === true);
+  const journaled = context.session.begin(program?.options?.dryRun === true);
   const deployment = context.session.served(context.url);
   return {
     updateID: 'current',
     version: 1,
     token: context.leaseToken,
     tokenExpiration: Math.floor(Date.now() / 1000) + LEASE_SECONDS,
-    // 0: a full checkpoint per step, which needs no replay and is as fast for stacks of this size.
-    journalVersion: 0,
+    // 0: a whole checkpoint after each step, which is as fast for small stacks.
+    journalVersion: journaled ? 1 : 0,
     ...(deployment === undefined ? {} : { deployment }),
     stack: stackObject(context),
   };
@@ -41,6 +43,12 @@ async function checkpoint(request: EndpointRequest, context: EndpointContext): P
     throw new OperatorError('Unknown', 'the engine sent a checkpoint that it calls invalid itself');
   }
   await context.session.checkpoint({ version, deployment, ...(features === undefined ? {} : { features }) });
+}
+
+async function journal(request: EndpointRequest, context: EndpointContext): Promise<void> {
+  assertOwnStack(request, context);
+  const { entries } = request.body as { entries?: JournalEntry[] };
+  await context.session.journal(entries ?? []);
 }
 
 async function complete(request: EndpointRequest, context: EndpointContext): Promise<void> {

@@ -23,6 +23,9 @@ export const ANNOTATIONS = {
 /** On a CloudLoadBalancer: UID of the Service that it was made for; it outlives the owner reference when the Service is deleted with `--cascade=orphan`. */
 export const SERVICE_UID_ANNOTATION = `${GROUP}/service-uid`;
 
+/** The ValidatingAdmissionPolicy, and its binding, that lets only those approve plans who have the verb `approve`. */
+export const APPROVAL_POLICY = `approval.${GROUP}`;
+
 /** Finalizer on our own kinds. */
 export const CLEANUP_FINALIZER = `${GROUP}/cleanup`;
 

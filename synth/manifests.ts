@@ -1,6 +1,7 @@
 import { ApiObject, App, type Chart } from 'cdk8s';
 import { toYaml } from '../crds/yaml';
 import { OperatorError } from '../operator/base/errors';
+import { ApprovalChart } from './charts/approval';
 import { CrdsChart } from './charts/crds';
 import { NamespaceChart } from './charts/namespace';
 import { OperatorChart } from './charts/operator';
@@ -36,7 +37,12 @@ export function manifests(options: ManifestOptions = {}): ManifestFile[] {
   const app = new App({ outdir: 'dist' });
   const crds = objectsOf(new CrdsChart(app)).map((object) => toFile('crds', object));
   if (settings.crdsOnly) return checked(crds);
-  const charts = [new NamespaceChart(app, settings), new RbacChart(app, settings), new OperatorChart(app, settings)];
+  const charts = [
+    new NamespaceChart(app, settings),
+    new RbacChart(app, settings),
+    new ApprovalChart(app),
+    new OperatorChart(app, settings),
+  ];
   return checked([...crds, ...charts.flatMap(objectsOf).map((object) => toFile('operator', object))]);
 }
 

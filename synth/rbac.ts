@@ -1,4 +1,4 @@
-import { GROUP, KINDS } from '../crds';
+import { APPROVAL_POLICY, GROUP, KINDS } from '../crds';
 import type { Settings } from './options';
 
 /** One thing that one part of the operator does at the API server. */
@@ -64,6 +64,14 @@ function cloudPermissions({ namespace }: Settings): Permission[] {
       resources: ['customresourcedefinitions'],
       verbs: ['get'],
       names: CRD_NAMES,
+    },
+    {
+      part: 'cloud',
+      why: 'whether approvals are guarded',
+      group: 'admissionregistration.k8s.io',
+      resources: ['validatingadmissionpolicies', 'validatingadmissionpolicybindings'],
+      verbs: ['get'],
+      names: [APPROVAL_POLICY],
     },
     { part: 'cloud', why: 'credentials', group: '', resources: ['secrets'], verbs: ['get'], namespace },
   ];

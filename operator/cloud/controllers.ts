@@ -20,6 +20,7 @@ import { InstanceMirror, type StoredInstance } from './instance-mirror';
 import { LoadBalancerStacks, type StoredLoadBalancer } from './load-balancer-stacks';
 import { MemberKeeper } from './member-keeper';
 import { ObjectWriter } from './object-writer';
+import { ApprovalGuard } from './plan/approval-guard';
 import { ProviderController } from './provider-controller';
 import { ProviderReconciler, type ProviderUse, type StoredProvider } from './provider-reconciler';
 import type { CloudRegistry } from './registry';
@@ -324,6 +325,7 @@ export class CloudControllers {
     const stacks = this.options.makeQueue(`${resource.plural}-stacks`, RETRY, (stack) => retries.of(stack)?.delayMs);
     const reconciler = new StackReconciler<O>({
       ...{ kind, store, index, registry, updates, extend, writer, events, retries, clusterID, isValid, onUpdate, clock },
+      guard: new ApprovalGuard(this.options.api),
       isKindDeleted: async () => {
         const crd = await this.options.api.get(CRDS, kind.crd);
         return crd === undefined || crd.metadata.deletionTimestamp !== undefined;

@@ -23,6 +23,7 @@ import { planStack, type AcceptedInputs, type MemberFacts, type Part, type Stack
 import { replacing, retirementIn, type GenerationalInput } from './plan/generation';
 import { StackMoves, type Whereabouts } from './stack-moves';
 import { StackRuns, type Ran } from './stack-runs';
+import type { ApprovalGuard } from './plan/approval-guard';
 import { StackApprovals } from './plan/stack-approvals';
 import type { RetryPlan } from './retry-delay';
 import type { StackRetries } from './stack-retries';
@@ -47,6 +48,8 @@ export interface StackReconcilerOptions<O extends Member> {
   isKindDeleted: () => Promise<boolean>;
   /** Told how each update ended: `Updated`, `Destroyed`, or the code of the OperatorError. */
   onUpdate: (provider: string, result: string, tookMs: number) => void;
+  /** Who keeps approvals to those who may give them. */
+  guard: Pick<ApprovalGuard, 'isInstalled'>;
   /** Asks for another pass over a stack after so many milliseconds. */
   again: (stack: string, afterMs: number) => void;
   /** When what failed is tried again. */

@@ -1,7 +1,7 @@
 import { Chart } from 'cdk8s';
 import { k8s } from 'cdk8s-plus-27';
 import type { Construct } from 'constructs';
-import { GROUP, KINDS } from '../../crds';
+import { CLOUD_LOAD_BALANCERS, CLOUD_ROUTES, GROUP, KINDS } from '../../crds';
 import { labels, OPERATOR_NAME, type Settings } from '../options';
 import { permissions, rulesIn, type Permission } from '../rbac';
 
@@ -18,6 +18,7 @@ export class RbacChart extends Chart {
     this.clusterRole(table);
     for (const namespace of namespacesOf(table)) this.role(table, namespace);
     this.peopleRoles();
+    this.approveRole();
   }
 
   private clusterRole(table: Permission[]): void {
@@ -47,6 +48,13 @@ export class RbacChart extends Chart {
       resources: namespaced,
       verbs: ['create', 'delete', 'deletecollection', 'patch', 'update'],
     });
+  }
+
+  /** For whom the platform team chooses: no role of the cluster's own has it. */
+  private approveRole(): void {
+    const metadata = { name: `${OPERATOR_NAME}-approve`, labels: labels('people') };
+    const resources = [CLOUD_LOAD_BALANCERS.plural, CLOUD_ROUTES.plural];
+    new k8s.KubeClusterRole(this, 'cluster-role-approve', { metadata, rules: [{ apiGroups: [GROUP], resources, verbs: ['approve'] }] });
   }
 
   private aggregated(name: string, into: string[], rule: k8s.PolicyRule): void {

@@ -9,6 +9,7 @@ import type { MemberInput } from '../member-input';
 import type { Member } from '../stack-kind';
 import { inputsOf, suspectsOf, type UpdatePlan } from '../stack-parts';
 import type { Part } from '../stack-plan';
+import { UNPROTECTED } from './approval-guard';
 import { approvalMessage } from './approval-message';
 
 /** What one pass over a stack says of its members' changes. */
@@ -18,6 +19,8 @@ export interface GateFacts<O> {
   /** Why the part must be approved; undefined = it need not. */
   why: (part: Part<O>) => string | undefined;
   serving: (object: O) => boolean;
+  /** Its approvals may come from anybody. Asked only of parts that wait. */
+  unprotected: (part: Part<O>) => Promise<boolean>;
   /** What an update with these inputs would do. */
   preview: (inputs: MemberInput[]) => Promise<Plan>;
 }
@@ -51,6 +54,10 @@ export class ApprovalGate<O extends Member> {
     if (gated.length === 0) return { plan, run: true, waiting: [] };
     const waiting: { part: Part<O>; verdict: Verdict; plan?: WaitingPlan }[] = [];
     for (const { part, why } of gated) {
+      if (await facts.unprotected(part)) {
+        waiting.push({ part, verdict: { ...UNPROTECTED, serving: facts.serving(part.object) } });
+        continue;
+      }
       const found = await this.plan(facts, part);
       if (found instanceof OperatorError) waiting.push({ part, verdict: verdictOfError(found, facts.serving(part.object)) });
       else if (approvalOf(part.object) === found.hash) return this.approved(plan, part, found.hash);

@@ -5,6 +5,7 @@ import type { MemberInput } from '../member-input';
 import type { ConnectedCloud } from '../registry';
 import type { Member, StackKind } from '../stack-kind';
 import { inputsOf, type UpdatePlan } from '../stack-parts';
+import type { ApprovalGuard } from './approval-guard';
 import { whyApproval } from './approval';
 import { ApprovalGate, type Gated } from './approval-gate';
 import { PlanCache } from './plan-cache';
@@ -13,7 +14,13 @@ export interface StackApprovalsOptions<O extends Member> {
   kind: StackKind<O>;
   updates: Updates;
   events: EventRecorder;
+  guard: Pick<ApprovalGuard, 'isInstalled'>;
+  /** Asks for another pass over a stack after so many milliseconds. */
+  again: (stack: string, afterMs: number) => void;
 }
+
+/** Nobody tells us when the guard is installed. */
+const GUARD_POLL_MS = 10_000;
 
 /** One pass over a stack that would change something. */
 export interface ApprovalPass<O> {
@@ -43,10 +50,17 @@ export class StackApprovals<O extends Member> {
     const { kind, updates } = this.options;
     const manual = plan.parts.some(({ object }) => kind.updatePolicy?.(object)?.approval === 'Manual');
     const pending = manual && isPending(pass);
+    let installed: boolean | undefined;
     return this.gate.open({
       stack,
       plan,
       serving: (object) => pass.serving(object),
+      unprotected: async ({ object }) => {
+        if (kind.updatePolicy?.(object)?.approval !== 'Manual') return false;
+        installed ??= await this.options.guard.isInstalled();
+        if (!installed) this.options.again(stack, GUARD_POLL_MS);
+        return !installed;
+      },
       why: (part) => whyApproval({ part, pending, policy: kind.updatePolicy?.(part.object), replacement: part.replacement }),
       preview: (inputs) => {
         const update = pass.updateOf(inputs);

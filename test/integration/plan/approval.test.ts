@@ -171,3 +171,52 @@ describe('with approval: Manual', () => {
     await scene.deleteServices('shop');
   });
 });
+
+describe('who may approve', () => {
+  const POLICY = 'approval.cloud-operator.dev';
+  const binding = (user: string, role: string): object => ({
+    apiVersion: 'rbac.authorization.k8s.io/v1',
+    kind: 'ClusterRoleBinding',
+    metadata: { name: `${user}-${role}` },
+    roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: `cloud-operator-${role}` },
+    subjects: [{ apiGroup: 'rbac.authorization.k8s.io', kind: 'User', name: user }],
+  });
+  const as = (user: string, ...args: string[]): Promise<string> => cluster.kubectl([`--as=${user}`, ...args]);
+  const policy = (user: string, updatePolicy: object): Promise<string> =>
+    as(user, 'patch', 'clb', 'guarded', '--type', 'merge', '-p', JSON.stringify({ spec: { updatePolicy } }));
+
+  beforeAll(async () => {
+    await cluster.apply(...['view', 'edit'].map((role) => binding('eve', role)));
+    await cluster.apply(...['view', 'edit', 'approve'].map((role) => binding('ann', role)));
+    await cluster.apply(balancer('guarded'));
+  });
+
+  test('only who has the verb: neither the annotation nor a looser policy is taken from anybody else', async () => {
+    const { hash } = await planOf('guarded');
+    const annotation = `cloud-operator.dev/approve=${hash}`;
+    const refused = /ValidatingAdmissionPolicy .*approval.cloud-operator.dev.*verb approve/;
+    await expect(as('eve', 'annotate', 'clb', 'guarded', annotation)).rejects.toThrow(refused);
+    await expect(policy('eve', { approval: 'Auto' })).rejects.toThrow(refused);
+    await expect(policy('eve', { replace: 'Allow' })).rejects.toThrow(refused);
+    await as('eve', 'annotate', 'clb', 'guarded', 'example.com/note=mine');
+    await as('ann', 'annotate', 'clb', 'guarded', annotation);
+    await scene.ready('guarded');
+    // What has been approved is no obstacle to who changes something else.
+    await as('eve', 'annotate', 'clb', 'guarded', '--overwrite', 'example.com/note=still mine');
+    await policy('ann', { replace: 'Allow' });
+  });
+
+  test('without the policy, Manual is Stalled, and nothing is done until it is there', async () => {
+    const stored = await cluster.kubectl(['get', 'validatingadmissionpolicybinding', POLICY, '-o', 'json']);
+    await cluster.kubectl(['delete', 'validatingadmissionpolicybinding', POLICY]);
+    await cluster.apply(balancer('guarded', { ports: [443] }));
+    const { message } = await scene.condition('guarded', 'Stalled', 'ApprovalUnprotected');
+    expect(message).toContain(`the cluster has no ValidatingAdmissionPolicy ${POLICY}`);
+    expect(await listenerPorts('guarded')).toEqual([80]);
+    const { metadata, ...rest } = JSON.parse(stored) as { metadata: { name: string } };
+    await cluster.apply({ ...rest, metadata: { name: metadata.name } });
+    await cluster.kubectl(['annotate', 'clb', 'guarded', '--overwrite', 'cloud-operator.dev/reconcile=now']);
+    await scene.condition('guarded', 'Reconciling', 'AwaitingApproval');
+    await remove('guarded');
+  });
+});

@@ -34,7 +34,7 @@ describe('cloud-operator manifests', () => {
       '--cloud-config',
       'cloud.yaml',
     ];
-    expect(command(...args)).toMatchObject({ status: 0, stdout: '21 files in dist\n', stderr: '' });
+    expect(command(...args)).toMatchObject({ status: 0, stdout: '24 files in dist\n', stderr: '' });
     const options = { namespace: 'cloud', replicas: 3, image: 'example:1', provider: { kind: 'local', config: 'local: {}\n' } };
     const read = (): [string, string][] =>
       [...outputFiles(options).keys()].map((path) => [path, readFileSync(join(folder, 'dist', path), 'utf8')]);

@@ -11,6 +11,7 @@ import {
   type CloudRoute,
   type CloudStack,
   type Condition,
+  type WaitingPlan,
 } from '../../../crds';
 import { EVENTS, keyOf, NODES, SERVICES, type KubeObject, type Node, type ResourcePath, type Service } from '../../../operator/kube/object';
 import type { Address, FaultRule, Instance, LoadBalancer, Resource, Route, TargetPool } from '../../../providers/local/api';
@@ -142,6 +143,14 @@ export class Scene {
       const stack = (await this.loadBalancer(name, namespace))?.status?.stack;
       return stack === undefined ? undefined : this.stack(stack);
     });
+  }
+
+  /** The plan of a load balancer that waits for approval; its condition says so a moment before the CloudStack has it. */
+  planOf(name: string, namespace = 'default'): Promise<WaitingPlan> {
+    const member = `${namespace}/${name}`;
+    return this.until(`the plan of ${member}`, async () =>
+      (await this.stackOf(name, namespace)).status?.plans?.find((plan) => plan.member === member),
+    );
   }
 
   /** Waits until the newest spec of a load balancer is in the cloud. */

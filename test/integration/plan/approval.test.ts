@@ -28,17 +28,10 @@ function balancer(name: string, { ports = [80], approval = 'Manual', placement }
   return { apiVersion: 'cloud-operator.dev/v1alpha1', kind: 'CloudLoadBalancer', metadata: { name, namespace: 'default' }, spec };
 }
 
-async function planOf(name: string): Promise<WaitingPlan> {
-  return scene.until(`a plan of ${name}`, async () => {
-    const stack = await scene.stackOf(name);
-    return stack.status?.plans?.find(({ member }) => member === `default/${name}`);
-  });
-}
-
 /** Waits for a plan other than this one. */
 function otherPlan(name: string, than: string): Promise<WaitingPlan> {
   return scene.until(`another plan of ${name} than ${than}`, async () => {
-    const plan = await planOf(name);
+    const plan = await scene.planOf(name);
     return plan.hash === than ? undefined : plan;
   });
 }
@@ -61,7 +54,7 @@ describe('with approval: Manual', () => {
     await cluster.cloud.resetCalls();
     await cluster.apply(balancer('web'));
     const { message } = await scene.condition('web', 'Reconciling', 'AwaitingApproval');
-    const plan = await planOf('web');
+    const plan = await scene.planOf('web');
     expect(message).toContain(`kubectl annotate cloudloadbalancer -n default web --overwrite cloud-operator.dev/approve=${plan.hash}`);
     expect(message).toContain('3 to create');
     expect(plan.operations.map(({ op, type }) => `${op} ${type}`).sort()).toEqual([
@@ -85,7 +78,7 @@ describe('with approval: Manual', () => {
 
   test('a change waits while the earlier version serves; what was approved is outdated when the spec changes again', async () => {
     await cluster.apply(balancer('web', { ports: [80, 443] }));
-    const first = await planOf('web');
+    const first = await scene.planOf('web');
     const pool = first.operations.find(({ op }) => op === 'create');
     const changed = first.operations.find(({ op }) => op === 'update');
     expect([pool?.type, changed?.type]).toEqual(['local:index:TargetPool', 'local:index:LoadBalancer']);
@@ -111,14 +104,14 @@ describe('with approval: Manual', () => {
 
   test('a plan and its approval outlive the operator; members go on meanwhile', async () => {
     await cluster.apply(balancer('web', { ports: [80, 8443, 9000] }));
-    const { hash } = await planOf('web');
+    const { hash } = await scene.planOf('web');
     await cluster.killOperator();
     await cluster.startOperator();
     await scene.addNode('n2');
     await scene.initialized('n2');
     await scene.until('the new Node to be a target', async () => (await scene.targets('web', 'p80')).length === 2);
     expect(await listenerPorts('web')).toEqual([80, 8443]);
-    expect((await planOf('web')).hash).toBe(hash);
+    expect((await scene.planOf('web')).hash).toBe(hash);
     await cluster.stopOperator();
     await approve('web', hash);
     await cluster.startOperator();
@@ -128,12 +121,12 @@ describe('with approval: Manual', () => {
 
   test('going back to what is there needs no approval, and deletion neither', async () => {
     await cluster.apply(balancer('web', { ports: [443] }));
-    await planOf('web');
+    await scene.planOf('web');
     await cluster.apply(balancer('web', { ports: [80, 8443, 9000] }));
     await scene.ready('web');
     await scene.until('the plan to be gone', async () => (await scene.stackOf('web')).status?.plans === undefined);
     await cluster.apply(balancer('web', { ports: [443] }));
-    await planOf('web');
+    await scene.planOf('web');
     await remove('web');
     expect(await scene.counts('web')).toEqual(NONE);
   });
@@ -144,12 +137,12 @@ describe('with approval: Manual', () => {
       balancer('free', { ports: [82], approval: 'Auto', placement: 'edge' }),
     );
     await scene.ready('free');
-    await planOf('held');
+    await scene.planOf('held');
     await cluster.apply(balancer('free', { ports: [83], approval: 'Auto', placement: 'edge' }));
     await scene.ready('free');
     // What the other has changed is in the plan by then.
     await scene.settled();
-    const { hash } = await planOf('held');
+    const { hash } = await scene.planOf('held');
     await approve('held', hash);
     await scene.ready('held');
     await scene.ready('free');
@@ -164,7 +157,7 @@ describe('with approval: Manual', () => {
     await cluster.kubectl(['patch', 'clb', 'shop', '--type', 'merge', '-p', '{"spec":{"updatePolicy":{"approval":"Manual"}}}']);
     await scene.ready('shop');
     await cluster.apply(serviceOf('shop', { ports: [{ name: 'http', port: 8080 }] }));
-    const { hash } = await planOf('shop');
+    const { hash } = await scene.planOf('shop');
     await approve('shop', hash);
     await scene.ready('shop');
     expect(await listenerPorts('shop')).toEqual([8080]);
@@ -192,7 +185,7 @@ describe('who may approve', () => {
   });
 
   test('only who has the verb: neither the annotation nor a looser policy is taken from anybody else', async () => {
-    const { hash } = await planOf('guarded');
+    const { hash } = await scene.planOf('guarded');
     const annotation = `cloud-operator.dev/approve=${hash}`;
     const refused = /ValidatingAdmissionPolicy .*approval.cloud-operator.dev.*verb approve/;
     await expect(as('eve', 'annotate', 'clb', 'guarded', annotation)).rejects.toThrow(refused);

@@ -39,11 +39,11 @@ test('a changed scheme waits for approval, then brings a second load balancer, a
     expect(message).toContain(
       'the change of spec.scheme from Public to Internal replaces the load balancer, and spec.updatePolicy.replace is Never',
     );
-    const [plan] = (await scene.stackOf('web')).status?.plans ?? [];
-    expect(plan?.operations.every(({ op }) => op === 'create')).toBe(true);
+    const plan = await scene.planOf('web');
+    expect(plan.operations.every(({ op }) => op === 'create')).toBe(true);
     expect(await scene.inCloud('web')).toEqual(before);
 
-    await cluster.kubectl(['annotate', 'clb', 'web', '--overwrite', `cloud-operator.dev/approve=${plan?.hash}`]);
+    await cluster.kubectl(['annotate', 'clb', 'web', '--overwrite', `cloud-operator.dev/approve=${plan.hash}`]);
     await scene.ready('web');
     expect(await scene.counts('web')).toEqual({ addresses: 2, pools: 2, loadbalancers: 2 });
     await scene.until('the old one to be gone', async () => (await scene.counts('web')).loadbalancers === 1);
@@ -103,10 +103,10 @@ test('an address that was asked for can’t be on two: its replacement is planne
   expect(message).toContain(`delete first, with a gap in traffic, because ${fixed} can't be used twice`);
   await scene.settled();
   expect(await scene.inCloud('edge')).toEqual(before);
-  const [plan] = (await scene.stackOf('edge')).status?.plans ?? [];
-  expect(plan?.operations).toEqual([expect.objectContaining({ op: 'replace', type: 'local:index:LoadBalancer', deleteFirst: true })]);
+  const plan = await scene.planOf('edge');
+  expect(plan.operations).toEqual([expect.objectContaining({ op: 'replace', type: 'local:index:LoadBalancer', deleteFirst: true })]);
   await cluster.cloud.resetCalls();
-  await cluster.kubectl(['annotate', 'clb', 'edge', '--overwrite', `cloud-operator.dev/approve=${plan?.hash}`]);
+  await cluster.kubectl(['annotate', 'clb', 'edge', '--overwrite', `cloud-operator.dev/approve=${plan.hash}`]);
   await scene.ready('edge');
   expect(await scene.inCloud('edge')).toMatchObject({ scheme: 'Internal', name: before.name, addressIDs: before.addressIDs });
   const writes = (await cluster.operatorCalls()).calls.filter(
@@ -128,9 +128,10 @@ test('a changed placement waits for approval; taken back, nothing is left of it'
   expect(message).toContain(
     'the change of spec.placement from none to default/front moves it to another load balancer, and spec.updatePolicy.replace is Never',
   );
+  const plan = await scene.planOf('mover');
   const away = await scene.stackOf('mover');
   expect(away.metadata.name).not.toBe(home.metadata.name);
-  expect(away.status?.plans?.[0]?.operations.every(({ op }) => op === 'create')).toBe(true);
+  expect(plan.operations.every(({ op }) => op === 'create')).toBe(true);
   expect(addressOf(await scene.service('mover'))).toBe((await scene.loadBalancer('mover'))?.status?.address);
   expect(await scene.inCloud('mover')).toEqual(before);
   await place('mover', '-');

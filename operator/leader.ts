@@ -9,6 +9,7 @@ import { KubeEventRecorder } from './kube/events';
 import type { KubeConfig } from './kube/kube-config';
 import { KeyedQueue } from './kube/queue';
 import type { BackOffLimits } from './kube/back-off';
+import { confirmationRule } from './loops/lifecycle/confirmations';
 import { LIFECYCLE_LOOP_DEFAULTS, LifecycleLoop } from './loops/lifecycle/loop';
 import { NODE_LOOP_DEFAULTS, NODE_RETRY, NodeLoop } from './loops/node/loop';
 import { RouteLoop } from './loops/route/loop';
@@ -144,12 +145,11 @@ export class Leader {
 
   private lifecycleLoop(): LifecycleLoop {
     const { stores, options } = this.parts;
-    const { confirmation } = LIFECYCLE_LOOP_DEFAULTS;
     const settings = {
       ...LIFECYCLE_LOOP_DEFAULTS,
       periodMs: options.nodeMonitorPeriodMs,
       workers: options.concurrency.nodeLifecycle,
-      confirmation: { ...confirmation, graceMs: options.nodeDeletionGraceMs },
+      confirmation: confirmationRule(options.nodeDeletionGraceMs),
     };
     const common = this.loopParts('cloud-node-lifecycle-controller');
     return new LifecycleLoop({ ...common, nodes: stores.nodes.store, instances: this.directory, settings });

@@ -1,6 +1,6 @@
 import { loadProvider } from '../../providers/registry';
 import { OperatorError, toOperatorError } from '../base/errors';
-import { formatGoDuration } from '../flags/go-duration';
+import { formatGoDuration } from '../base/go-duration';
 import { parseFlags } from '../flags/parse';
 import { RUN_DEFAULTS } from '../flags/run-defaults';
 import { FLAGS, type FlagValues } from '../flags/table';

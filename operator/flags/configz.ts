@@ -1,5 +1,5 @@
 import { selectedControllers } from './controllers';
-import { formatGoDuration } from './go-duration';
+import { formatGoDuration } from '../base/go-duration';
 import type { FlagValues } from './table';
 
 /** What /configz shows: the flags as upstream's CloudControllerManagerConfiguration has them (contract 7.6), and ours as they are. */

@@ -2,7 +2,7 @@ import { isIP } from 'node:net';
 import { OperatorError } from '../base/errors';
 import type { NamedCertificate } from '../server/options';
 import { parseCommaList } from './comma-list';
-import { formatGoDuration, parseGoDuration } from './go-duration';
+import { formatGoDuration, parseGoDuration } from '../base/go-duration';
 import { parseFloat32, parseInteger } from './go-number';
 
 /** How a flag's text becomes a value: the types of pflag, with its words for what does not fit. */

@@ -3,7 +3,7 @@ import { OperatorError, toOperatorError } from '../base/errors';
 import { CONTROLLER_NAMES, unknownNames, withoutAliases } from './controllers';
 import { FeatureGates } from './feature-gates';
 import { WEBHOOK_NAMES } from './webhooks';
-import { formatGoDuration } from './go-duration';
+import { formatGoDuration } from '../base/go-duration';
 import { parseTlsOptions } from './tls';
 import type { FlagValues } from './table';
 
@@ -87,8 +87,18 @@ function rangeProblems(values: FlagValues): string[] {
     ...positive('node-status-update-frequency'),
     ...positive('update-deadline'),
     ...positive('retry-period'),
+    ...positive('concurrent-service-syncs'),
+    ...nodeConcurrencyProblems(values),
+  ];
+}
+
+/** In upstream's words (contract 3.1, 4). */
+function nodeConcurrencyProblems(values: FlagValues): string[] {
+  const lifecycle = values['concurrent-node-lifecycle-syncs'];
+  return [
+    ...(values['concurrent-node-syncs'] > 0 ? [] : ['concurrent-node-syncs must be a positive number']),
     ...(values['concurrent-node-status-updates'] < 0 ? ['concurrent-node-status-updates must be a non-negative number'] : []),
-    ...(['concurrent-service-syncs', 'concurrent-node-syncs', 'concurrent-node-lifecycle-syncs'] as const).flatMap(positive),
+    ...(lifecycle < 1 ? [`concurrent-node-lifecycle-syncs must be at least 1, but got ${lifecycle}`] : []),
   ];
 }
 

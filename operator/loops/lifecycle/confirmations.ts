@@ -1,9 +1,14 @@
-/** What it takes until a machine counts as gone; `{listings: 0, graceMs: 0}` deletes at the first word, as upstream does. */
+/** What it takes until a machine counts as gone. */
 export interface ConfirmationRule {
   /** So many successful listings in a row must miss the machine. */
   listings: number;
   /** So many milliseconds must lie between the first of them and now. */
   graceMs: number;
+}
+
+/** What `--node-deletion-grace` asks for, in milliseconds: without a grace period the first word counts, as upstream. */
+export function confirmationRule(graceMs: number): ConfirmationRule {
+  return { listings: graceMs <= 0 ? 1 : 2, graceMs };
 }
 
 /** How often, and since when, one machine was missed. */

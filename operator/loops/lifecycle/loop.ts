@@ -4,7 +4,7 @@ import type { Logger } from '../../base/log';
 import type { EventRecorder, KubeApi, Store } from '../../kube/api';
 import { type Node, NODES } from '../../kube/object';
 import type { InstanceLookup, Instances } from '../instances';
-import type { ConfirmationRule, Misses } from './confirmations';
+import { type ConfirmationRule, confirmationRule, type Misses } from './confirmations';
 import { DeletionLimit, type DeletionLimitSettings } from './deletion-limit';
 import { type Action, evaluateLookup, evaluateReady, mustAsk } from './evaluate';
 
@@ -24,7 +24,7 @@ export interface LifecycleLoopSettings {
 export const LIFECYCLE_LOOP_DEFAULTS: LifecycleLoopSettings = {
   periodMs: 5_000,
   workers: 1,
-  confirmation: { listings: 2, graceMs: 15_000 },
+  confirmation: confirmationRule(15_000),
   deletionLimit: { share: 0.5, windowMs: 300_000 },
 };
 

@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { FIELD_MANAGERS, CLOUD_ROUTES } from '../../../crds';
 import type { Clock } from '../../base/clock';
 import { toOperatorError } from '../../base/errors';
+import { formatGoDuration } from '../../base/go-duration';
 import type { Logger } from '../../base/log';
 import type { EventRecorder, KubeApi, Store, StoreChange, WorkQueue } from '../../kube/api';
 import { type Node, NODES } from '../../kube/object';
@@ -139,7 +140,7 @@ export class RouteLoop {
     const attempt = this.attempts.get(route);
     if (attempt === undefined || attempt.said === message) return;
     attempt.said = message;
-    const took = `${Math.round(clock.monotonic() - attempt.since)}ms`;
+    const took = formatGoDuration(Math.round(clock.monotonic() - attempt.since));
     events.event(
       node,
       'Warning',

@@ -220,7 +220,7 @@ describe('the node loops against a real API server', () => {
       expect(loops.saidOf(metadata.uid).filter((text) => text.startsWith('DeletingNode'))).toEqual([]);
     });
 
-    test('a machine that is gone for good takes its Node along; one that is missed for a moment does not', async () => {
+    test('C-LIFE-16 a machine that is gone for good takes its Node along; one that is missed for a moment does not', async () => {
       const machine = fleet.add('gone');
       const { metadata } = await register('gone');
       await initialized('gone');
@@ -291,7 +291,7 @@ describe('the node loops against a real API server', () => {
       await loops.expectSaid(metadata.uid, [
         'Synced',
         new RegExp(
-          `^FailedToCreateRoute: Could not create route ${metadata.uid} 10\\.244\\.1\\.0/24 for node routed after [0-9]+ms: the table is full$`,
+          `^FailedToCreateRoute: Could not create route ${metadata.uid} 10\\.244\\.1\\.0/24 for node routed after [0-9.]+m?s: the table is full$`,
         ),
       ]);
       await report('routed-10.244.1.0-24', ready);

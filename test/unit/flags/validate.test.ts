@@ -75,8 +75,17 @@ test.each<[string[], string]>([
     ['--controllers=red-controller,-blue', '--secure-port=-1'],
     '["red-controller" is not in the list of known controllers, "blue" is not in the list of known controllers, --cloud-provider cannot be empty, --secure-port -1 must be between 0 and 65535, inclusive. 0 for turning off secure port]',
   ],
+  [['--cloud-provider=local', '--concurrent-node-syncs=-5'], 'concurrent-node-syncs must be a positive number'],
+  [['--cloud-provider=local', '--concurrent-node-syncs=0'], 'concurrent-node-syncs must be a positive number'],
+  [['--cloud-provider=local', '--concurrent-node-status-updates=-1'], 'concurrent-node-status-updates must be a non-negative number'],
+  [['--cloud-provider=local', '--concurrent-node-lifecycle-syncs=0'], 'concurrent-node-lifecycle-syncs must be at least 1, but got 0'],
 ])('%j: %s', (args, message) => {
   expect(problemOf(...args)).toBe(message);
+});
+
+test('C-LIFE-14 C-NODE-24 five workers are fine', () => {
+  const workers = ['--concurrent-node-lifecycle-syncs=5', '--concurrent-node-syncs=5', '--concurrent-node-status-updates=5'];
+  expect(problemOf('--cloud-provider=local', ...workers)).toBeUndefined();
 });
 
 test('without an election its durations don’t matter', () => {

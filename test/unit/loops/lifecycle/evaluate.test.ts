@@ -1,13 +1,14 @@
 import type { Node, Taint } from '../../../../operator/kube/object';
 import type { InstanceLookup } from '../../../../operator/loops/instances';
+import { confirmationRule } from '../../../../operator/loops/lifecycle/confirmations';
 import { DeletionLimit } from '../../../../operator/loops/lifecycle/deletion-limit';
 import { evaluateLookup, evaluateReady, mustAsk } from '../../../../operator/loops/lifecycle/evaluate';
 import { node } from '../objects';
 
 const SHUTDOWN: Taint = { key: 'node.cloudprovider.kubernetes.io/shutdown', effect: 'NoSchedule' };
 const OTHER: Taint = { key: 'other', effect: 'NoExecute' };
-const UPSTREAM = { listings: 0, graceMs: 0 };
-const CAREFUL = { listings: 2, graceMs: 15_000 };
+const UPSTREAM = confirmationRule(0);
+const CAREFUL = confirmationRule(15_000);
 const MISSING: InstanceLookup = { state: 'Missing', provider: 'fake' };
 
 function unready(status: 'False' | 'Unknown', taints: Taint[] = []): Node {

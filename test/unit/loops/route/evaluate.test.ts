@@ -109,8 +109,48 @@ describe('reconcile (contract 5.4)', () => {
     expect(brief(run(undefined, [made(gone, '10.120.3.0/24')]).actions)).toEqual(['delete n1-10.120.3.0-24']);
   });
 
+  // A route that is none of ours is left, blackhole or not (difference from upstream): what we made for a Node that is gone, goes.
+  test('C-ROUTE-07 a CloudRoute that leads nowhere', () => {
+    const clusterCidrs = parseClusterCidrs(['10.120.0.0/16']);
+    const nowhere = { ...made(withCidrs(['10.120.2.0/24']), '10.120.2.0/24', [FAILED]) };
+    expect(brief(run(undefined, [nowhere], { clusterCidrs, provider: undefined }).actions)).toEqual(['delete n1-10.120.2.0-24']);
+    const persons = { ...nowhere, metadata: { ...nowhere.metadata, labels: {} } };
+    expect(run(undefined, [persons], { clusterCidrs }).actions).toEqual([]);
+  });
+
   test('C-ROUTE-08 dual-stack', () => {
     expect(brief(run(withCidrs(['10.120.0.0/24', 'fd00:1::/64']), []).actions)).toEqual(['apply 10.120.0.0/24', 'apply fd00:1::/64']);
+  });
+
+  test('C-ROUTE-09 dual-stack, the CIDRs of two Nodes are swapped: all four go, and four are made', () => {
+    const cidrs = [['10.120.0.0/24', 'fd00:1::/64'] as const, ['10.120.1.0/24', 'fd00:2::/64'] as const];
+    const named = (index: number, of: readonly string[]): Node => {
+      const base = withCidrs([...of], ROUTED);
+      return { ...base, metadata: { ...base.metadata, name: `node-${index}`, uid: `uid-${index}` } };
+    };
+    const all = cidrs.flatMap((swapped, index) => {
+      const before = named(index, cidrs[index] ?? []);
+      const after = named(index, cidrs[1 - index] ?? []);
+      return brief(
+        run(
+          after,
+          swapped.map((cidr) => made(before, cidr)),
+        ).actions,
+      );
+    });
+    expect(all).toEqual([
+      ...['apply 10.120.1.0/24', 'apply fd00:2::/64', 'delete node-0-10.120.0.0-24', 'delete node-0-fd00-1---64'],
+      ...['apply 10.120.0.0/24', 'apply fd00:1::/64', 'delete node-1-10.120.1.0-24', 'delete node-1-fd00-2---64'],
+    ]);
+  });
+
+  test('C-ROUTE-10 a route without the Node’s addresses gets them', () => {
+    const of = withCidrs(['10.120.0.0/24'], ROUTED);
+    const before = made(of, '10.120.0.0/24');
+    const without = { ...before, spec: { ...before.spec, nodeAddresses: undefined } } as unknown as StoredCloudRoute;
+    const { actions } = run(of, [without]);
+    expect(brief(actions)).toEqual(['apply 10.120.0.0/24']);
+    expect(actions[0]).toMatchObject({ body: { spec: { nodeAddresses: ['192.0.2.11'] } } });
   });
 
   test('C-ROUTE-11 the Node’s addresses change', () => {

@@ -1,4 +1,4 @@
-import { OperatorError } from '../base/errors';
+import { OperatorError } from './errors';
 
 /** In nanoseconds. */
 const UNITS: Record<string, number> = { ns: 1, us: 1e3, µs: 1e3, μs: 1e3, ms: 1e6, s: 1e9, m: 6e10, h: 3.6e12 };

@@ -1,0 +1,51 @@
+import { cloudProviderSpec } from '../../../crds';
+import type { Clock } from '../../../operator/base/clock';
+import { InstanceDirectory } from '../../../operator/cloud/instance-directory';
+import { CloudRegistry } from '../../../operator/cloud/registry';
+import type { Instance } from '../../../providers/provider';
+
+/** Cloud `one`, whose machines are told here: by the names that they go by. */
+export class FakeInstances {
+  readonly list: Instance[] = [];
+  /** Thrown by the cloud while set. */
+  failure: Error | undefined;
+  listings = 0;
+
+  add(name: string, changes: Partial<Instance> = {}): void {
+    const addresses = [{ type: 'InternalIP' as const, address: '10.0.0.1' }];
+    this.list.push({
+      id: name,
+      providerID: `fake://${name}`,
+      names: [name],
+      type: '',
+      zone: '',
+      region: '',
+      addresses,
+      state: 'Running',
+      ...changes,
+    });
+  }
+
+  /** @param nodeSelector of the CloudProvider: says whose a Node without a providerID is */
+  async directory(clock: Clock, nodeSelector?: Record<string, string>): Promise<InstanceDirectory> {
+    const listing = (): Promise<Instance[]> => {
+      this.listings++;
+      return this.failure === undefined ? Promise.resolve([...this.list]) : Promise.reject(this.failure);
+    };
+    const registry = new CloudRegistry({
+      clusterID: 'c',
+      readSecret: () => Promise.resolve(''),
+      loadModule: (kind) =>
+        Promise.resolve({
+          ...{ kind, providerIDScheme: kind, programVersion: '1' },
+          compile: () => ({ block: {}, problems: [] }),
+          connect: () => Promise.resolve({ workerSettings: () => ({}), close: () => Promise.resolve(), instances: { list: listing } }),
+        }),
+    });
+    await registry.set(
+      'one',
+      cloudProviderSpec.parse({ custom: { kind: 'fake' }, ...(nodeSelector === undefined ? {} : { nodeSelector }) }),
+    );
+    return new InstanceDirectory(registry, clock);
+  }
+}

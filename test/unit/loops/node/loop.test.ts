@@ -1,0 +1,153 @@
+import { OperatorError } from '../../../../operator/base/errors';
+import { silentLogger } from '../../../../operator/base/log';
+import type { Node } from '../../../../operator/kube/object';
+import { KeyedQueue } from '../../../../operator/kube/queue';
+import { MemoryStore } from '../../../../operator/kube/store';
+import { NODE_LOOP_DEFAULTS, NODE_RETRY, NodeLoop } from '../../../../operator/loops/node/loop';
+import type { Instance } from '../../../../providers/provider';
+import { FakeClock } from '../../kube/fake-clock';
+import { FakeInstances } from '../fake-instances';
+import { node } from '../objects';
+import { RecordingApi } from '../recording-api';
+
+const TAINT = { key: 'node.cloudprovider.kubernetes.io/uninitialized', value: 'true', effect: 'NoSchedule' };
+const JOINING = node({ spec: { providerID: undefined, taints: [TAINT] } });
+
+interface World {
+  api: RecordingApi;
+  instances: FakeInstances;
+  clock: FakeClock;
+  nodes: MemoryStore<Node>;
+  queue: KeyedQueue;
+  loop: NodeLoop;
+}
+
+async function world(...of: Node[]): Promise<World> {
+  const api = new RecordingApi();
+  const instances = new FakeInstances();
+  const clock = new FakeClock();
+  const nodes = new MemoryStore<Node>({}, silentLogger);
+  nodes.replace(of);
+  const queue = new KeyedQueue({ name: 'Nodes', logger: silentLogger, clock, backOff: NODE_RETRY });
+  const directory = await instances.directory(clock);
+  const dependencies = { api, nodes, instances: directory, events: api, queue, clock, logger: silentLogger };
+  return { api, instances, clock, nodes, queue, loop: new NodeLoop({ ...dependencies, settings: NODE_LOOP_DEFAULTS }) };
+}
+
+describe('initialization (contract 3.2, 3.3)', () => {
+  // Upstream's v1 interfaces are one listing here: what it doesn't know of a machine is empty.
+  test.each<[string, Partial<Instance>, object]>([
+    ['C-NODE-11 no zone: no label, not even an empty one', { providerID: 'fake://12345' }, { resourceVersion: '20' }],
+    [
+      'C-NODE-12 the cloud’s providerID as it is',
+      { providerID: 'fake://12345', zone: 'z' },
+      {
+        resourceVersion: '20',
+        labels: { 'failure-domain.beta.kubernetes.io/zone': 'z', 'topology.kubernetes.io/zone': 'z' },
+      },
+    ],
+  ])('%s', async (_name, machine, metadata) => {
+    const { api, instances, loop } = await world(JOINING);
+    instances.add('n1', machine);
+    await loop.sync('n1');
+    expect(api.writes).toEqual([
+      { verb: 'patch', path: 'nodes/n1', body: { metadata, spec: { providerID: 'fake://12345', taints: [] } } },
+      { verb: 'patch', path: 'nodes/n1/status', body: { status: { addresses: [{ type: 'InternalIP', address: '10.0.0.1' }] } } },
+    ]);
+    expect(api.log.at(-1)).toBe('Normal Synced: Node synced successfully');
+  });
+
+  test('C-NODE-07 a cloud without providerIDs: the taint stays, as with upstream’s V2', async () => {
+    const { api, instances, loop } = await world(JOINING);
+    instances.add('n1', { providerID: '' });
+    await expect(loop.sync('n1')).rejects.toThrow('cloud provider does not set node provider ID for node n1');
+    expect(api.log).toEqual([]);
+  });
+
+  test('C-NODE-08 a cloud that can’t be asked: an error, and the Node stays as it is', async () => {
+    const { api, instances, loop } = await world(JOINING);
+    instances.failure = new OperatorError('Transient', '503 no answer');
+    await expect(loop.sync('n1')).rejects.toThrow('failed to get instance metadata for node n1: 503 no answer');
+    expect(api.log).toEqual([]);
+  });
+
+  test('a Node that is gone, and one without the taint: no cloud call', async () => {
+    const { api, instances, loop } = await world(node());
+    await loop.sync('n1');
+    await loop.sync('n2');
+    expect([api.log, instances.listings]).toEqual([[], 0]);
+  });
+});
+
+describe('when the loop looks (contract 3.1, 3.4)', () => {
+  async function run({ loop, clock, queue }: World, during: () => Promise<void>): Promise<void> {
+    const stop = new AbortController();
+    const running = loop.run(stop.signal);
+    await clock.advance(0);
+    await during();
+    stop.abort(new Error('the test is over'));
+    await clock.advance(0);
+    await running;
+    queue.close();
+  }
+
+  test('addresses: once the store is filled, then a period after the end of each look', async () => {
+    const of = node({ status: { addresses: [{ type: 'InternalIP', address: '10.0.0.1' }] } });
+    const at = await world(of);
+    at.instances.add('1');
+    await run(at, async () => {
+      expect(at.instances.listings).toBe(1);
+      await at.clock.advance(NODE_LOOP_DEFAULTS.statusUpdateMs - 1);
+      expect(at.instances.listings).toBe(1);
+      await at.clock.advance(1);
+      expect(at.instances.listings).toBe(2);
+      expect(at.api.log).toEqual([]);
+    });
+  });
+
+  test('addresses only: neither labels nor providerID, and a cloud that forgets a machine changes nothing', async () => {
+    const of = node({ status: { addresses: [{ type: 'InternalIP', address: '10.0.0.9' }] } });
+    const at = await world(of);
+    at.instances.add('1', { zone: 'z', type: 't' });
+    await run(at, async () => {
+      expect(at.api.log).toEqual(['patch nodes/n1/status']);
+      at.instances.list.length = 0;
+      await at.clock.advance(NODE_LOOP_DEFAULTS.statusUpdateMs);
+      expect(at.api.log).toHaveLength(1);
+    });
+  });
+
+  test('labels: whenever the Node’s change, and not at a heartbeat', async () => {
+    const labels = { 'beta.kubernetes.io/instance-type': 't', 'node.kubernetes.io/instance-type': 't' };
+    const at = await world(node({ metadata: { labels } }));
+    at.instances.add('1');
+    await run(at, async () => {
+      at.api.log.length = 0;
+      at.nodes.set(node({ metadata: { labels, resourceVersion: '21' } }));
+      await at.clock.advance(0);
+      expect(at.api.log).toEqual([]);
+      at.nodes.set(node({ metadata: { labels: { ...labels, 'node.kubernetes.io/instance-type': 'edited' }, resourceVersion: '22' } }));
+      await at.clock.advance(0);
+      expect(at.api.writes.at(-1)).toEqual({
+        verb: 'patch',
+        path: 'nodes/n1',
+        body: { metadata: { labels: { 'node.kubernetes.io/instance-type': 't' } } },
+      });
+    });
+  });
+
+  test('a cloud that can’t be asked is tried again after 5 ms, doubling', async () => {
+    const at = await world(JOINING);
+    at.instances.failure = new OperatorError('Transient', '503');
+    await run(at, async () => {
+      expect(at.queue.failuresOf('n1')).toBeGreaterThan(0);
+      await at.clock.advance(60_000);
+      const asked = at.instances.listings;
+      expect(asked).toBeLessThan(20);
+      at.instances.failure = undefined;
+      at.instances.add('n1');
+      await at.clock.advance(60_000);
+      expect(at.api.log.at(-1)).toBe('Normal Synced: Node synced successfully');
+    });
+  });
+});

@@ -98,7 +98,7 @@ export class CloudControllers {
 
   constructor(private readonly options: CloudControllersOptions) {
     const { stores, registry, logger, isValid, clusterID, clock } = options;
-    this.record = new StackRecord({ api: options.api, store: stores.stacks, holder: options.identity, now: () => clock.now(), logger });
+    this.record = new StackRecord({ api: options.api, store: stores.stacks, holder: options.identity, clock, logger });
     this.rollout = new UpgradeRollout(clock, options.random);
     this.members = new MemberKeeper({ nodes: stores.nodes, registry, isValid, logger });
     this.providerQueue = this.options.makeQueue('cloudproviders', CONNECT_RETRY);

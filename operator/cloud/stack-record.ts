@@ -10,9 +10,11 @@ import {
   type WaitingPlan,
   CLOUD_STACKS,
 } from '../../crds';
+import type { Clock } from '../base/clock';
 import { toOperatorError, type OperatorError } from '../base/errors';
 import type { Logger } from '../base/log';
 import type { KubeApi, Store } from '../kube/api';
+import { exponentialDelay } from '../kube/back-off';
 import type { ChangeCounts, UpdateResult } from '../updates/update';
 import { conditionsOf, DRIFTED, verdictOfError, type Verdict } from './conditions';
 import { keyOfInput, type MemberInput } from './member-input';
@@ -32,17 +34,27 @@ export interface StackRecordOptions {
   api: KubeApi;
   store: Store<StoredStack>;
   holder: string;
-  now: () => number;
+  clock: Clock;
   logger: Logger;
 }
 
-/**
- * Keeps the CloudStack objects: what each stack holds and how its last updates went. People read them; nothing is decided from them, so
- * a failed write is logged and made good by the next one.
- */
+interface Unwritten {
+  failures: number;
+  /** Ends the wait for the next try. */
+  cancel: () => void;
+}
+
+/** When a write that failed is made again, in milliseconds; the next change makes it good as well. */
+const REWRITE = { baseMs: 1_000, maxMs: 60_000 };
+
+/** Keeps the CloudStack objects: what each stack holds and how its last updates went. People read them; nothing is decided from them. */
 export class StackRecord {
   private readonly known = new Map<string, CloudStackStatus>();
   private readonly writing = new Map<string, Promise<void>>();
+  /** Stacks whose newest status could not be written. */
+  private readonly unwritten = new Map<string, Unwritten>();
+  /** When the attempts that run now began, by stack, on the monotonic clock: the wall clock may be set meanwhile. */
+  private readonly begun = new Map<string, number>();
   /** What is to be said of members that vanished, by stack. */
   private readonly missingMembers = new Map<string, string>();
   /** Differences that are only reported, by stack. */
@@ -53,6 +65,7 @@ export class StackRecord {
   /** An update of the stack begins. While a failed one is tried again, the conditions go on telling why it failed. */
   started(stack: string, spec: CloudStackSpec, members: string[], { kind, cause }: Pick<Attempt, 'kind' | 'cause'>): void {
     const attempt: Attempt = { kind, cause, startedAt: this.time(), result: 'Running' };
+    this.begun.set(stack, this.options.clock.monotonic());
     const earlier = (this.status(stack).attempts ?? []).map(asEnded);
     const attempts = [attempt, ...earlier].slice(0, ATTEMPTS_KEPT);
     const verdict: Verdict = { state: 'Reconciling', reason: 'Updating', message: `${kind} is running` };
@@ -174,18 +187,23 @@ export class StackRecord {
     this.known.delete(stack);
     this.missingMembers.delete(stack);
     this.reportedDrift.delete(stack);
+    this.begun.delete(stack);
+    this.written(stack);
     if (this.options.store.get(stack) !== undefined || !this.options.store.synced) await this.options.api.remove(CLOUD_STACKS, stack);
   }
 
-  /** Waits until everything said so far is written. */
+  /** For the end: waits until everything said so far is written, or was tried. */
   async flush(): Promise<void> {
     await Promise.all(this.writing.values());
+    for (const stack of [...this.unwritten.keys()]) this.written(stack);
   }
 
   private closeAttempt(stack: string, end: Partial<Attempt>): Attempt[] {
     const [newest, ...older] = this.status(stack).attempts ?? [];
     if (newest?.result !== 'Running') return [newest, ...older].filter((attempt) => attempt !== undefined);
-    const durationMs = end.durationMs ?? this.options.now() - Date.parse(newest.startedAt);
+    const begun = this.begun.get(stack);
+    const durationMs = begun === undefined ? undefined : Math.round(this.options.clock.monotonic() - begun);
+    this.begun.delete(stack);
     return [{ ...newest, durationMs, ...end }, ...older];
   }
 
@@ -207,8 +225,17 @@ export class StackRecord {
       JSON.stringify({ ...merged, lastAttempt: attemptText((merged as CloudStackStatus).attempts?.[0]) }),
     ) as CloudStackStatus;
     this.known.set(stack, status);
+    this.queue(stack, spec);
+  }
+
+  private queue(stack: string, spec: CloudStackSpec): void {
     const previous = this.writing.get(stack) ?? Promise.resolve();
-    const next = previous.then(() => this.send(stack, spec)).catch((thrown: unknown) => this.complain(stack, thrown));
+    const next = previous
+      .then(() => this.send(stack, spec))
+      .then(
+        () => this.written(stack),
+        (thrown: unknown) => this.tryLater(stack, spec, thrown),
+      );
     this.writing.set(stack, next);
     void next.then(() => this.writing.get(stack) === next && this.writing.delete(stack));
   }
@@ -235,15 +262,25 @@ export class StackRecord {
     await this.options.api.apply(CLOUD_STACKS, stack, { ...head, status }, { ...options, subresource: 'status' });
   }
 
-  private complain(stack: string, thrown: unknown): void {
+  private written(stack: string): void {
+    this.unwritten.get(stack)?.cancel();
+    this.unwritten.delete(stack);
+  }
+
+  private tryLater(stack: string, spec: CloudStackSpec, thrown: unknown): void {
+    const { failures = 0, cancel } = this.unwritten.get(stack) ?? {};
+    cancel?.();
+    const delay = exponentialDelay(failures, REWRITE);
+    const again = this.options.clock.after(delay, () => this.queue(stack, spec));
+    this.unwritten.set(stack, { failures: failures + 1, cancel: again });
     this.options.logger.warn(
-      { stack, error: toOperatorError(thrown).message },
-      'CloudStack could not be written; the next change writes it',
+      { stack, error: toOperatorError(thrown).message, delay },
+      'CloudStack could not be written; it is tried again',
     );
   }
 
   private time(): string {
-    return new Date(this.options.now()).toISOString();
+    return new Date(this.options.clock.now()).toISOString();
   }
 }
 

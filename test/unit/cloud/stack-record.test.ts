@@ -1,0 +1,76 @@
+import type { CloudStackStatus } from '../../../crds';
+import { OperatorError } from '../../../operator/base/errors';
+import { silentLogger } from '../../../operator/base/log';
+import { StackRecord, stackSpec, type StoredStack } from '../../../operator/cloud/stack-record';
+import type { KubeApi } from '../../../operator/kube/api';
+import { MemoryStore } from '../../../operator/kube/store';
+import type { UpdateResult } from '../../../operator/updates/update';
+import { FakeClock } from '../kube/fake-clock';
+
+const STACK = 'lb-default-web';
+const SPEC = stackSpec('local', 'LoadBalancer');
+const HOUR = 3_600_000;
+
+class Bench {
+  readonly clock = new FakeClock();
+  /** Of the wall clock only, in milliseconds. */
+  offset = 0;
+  failing = false;
+  readonly sent: CloudStackStatus[] = [];
+  readonly record = new StackRecord({
+    api: { apply: (_resource: unknown, _key: unknown, body: { status?: CloudStackStatus }) => this.apply(body) } as unknown as KubeApi,
+    store: new MemoryStore<StoredStack>({}, silentLogger),
+    holder: 'test',
+    clock: {
+      now: () => this.clock.now() + this.offset,
+      monotonic: () => this.clock.monotonic(),
+      after: (ms: number, run: () => void) => this.clock.after(ms, run),
+    },
+    logger: silentLogger,
+  });
+
+  private apply({ status }: { status?: CloudStackStatus }): Promise<unknown> {
+    if (this.failing) return Promise.reject(new OperatorError('Throttled', '429 TooManyRequests'));
+    if (status !== undefined) this.sent.push(status);
+    return Promise.resolve({});
+  }
+}
+
+const begin = ({ record }: Bench): void => record.started(STACK, SPEC, ['default/web'], { kind: 'Update', cause: 'Change' });
+
+test('what could not be written is written later, without another change', async () => {
+  const bench = new Bench();
+  begin(bench);
+  await bench.clock.advance(0);
+  bench.failing = true;
+  const result = { durationMs: 500, changes: { create: 1, update: 0, replace: 0, delete: 0, same: 0 }, cloudCalls: 1, resources: [] };
+  bench.record.succeeded(STACK, SPEC, ['default/web'], result as unknown as UpdateResult);
+  await bench.clock.advance(0);
+  expect(bench.sent.at(-1)?.attempts?.[0]?.result).toBe('Running');
+  await bench.clock.advance(2_000);
+  bench.failing = false;
+  expect(bench.clock.pending()).toEqual([1_000]);
+  await bench.clock.advance(1_000);
+  expect(bench.sent.at(-1)?.attempts?.[0]).toMatchObject({ result: 'Succeeded', durationMs: 500 });
+  expect(bench.clock.pending()).toEqual([]);
+});
+
+test('nothing is tried any more after the end, nor for a stack that is gone', async () => {
+  const bench = new Bench();
+  bench.failing = true;
+  begin(bench);
+  await bench.clock.advance(0);
+  expect(bench.clock.pending()).toEqual([1_000]);
+  await bench.record.flush();
+  expect(bench.clock.pending()).toEqual([]);
+});
+
+test.each([HOUR, -HOUR])('an attempt’s duration does not change with the wall clock (set by %i ms)', async (offset) => {
+  const bench = new Bench();
+  begin(bench);
+  await bench.clock.advance(1_500);
+  bench.offset = offset;
+  bench.record.failed(STACK, SPEC, ['default/web'], new OperatorError('Transient', 'no'));
+  await bench.clock.advance(0);
+  expect(bench.sent.at(-1)?.attempts?.[0]).toMatchObject({ result: 'Failed', durationMs: 1_500 });
+});

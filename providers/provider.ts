@@ -195,10 +195,10 @@ export interface RouteInput {
 
 export interface Routes {
   /**
-   * Names the stack (shard) of a new route; recorded in status and kept. Pure.
-   * @param sizes routes in each shard that exists; absent = none exists
+   * Names the shard of a new route: its stack is made of that. The caller records it, and the route keeps it. Pure.
+   * @param sizeOf how many routes a shard has by now
    */
-  shard(input: RouteInput, sizes?: ReadonlyMap<string, number>): string;
+  shard(input: RouteInput, sizeOf: (shard: string) => number): string;
   /** What can't work with the spec. `providerID` is the Node's where the object does not say it; absent while the Node has none: the route then waits. Pure. */
   validate(spec: CloudRouteSpec): Problem[];
   /** Inputs of the program for one stack of routes. Pure. */

@@ -6,23 +6,33 @@ import type { Node } from '../kube/object';
 import type { Verdict } from './conditions';
 import type { ConnectedCloud, RegisteredCloud } from './registry';
 import type { Stored } from './stored';
-import type { Settlement, StackKind, StatusFields } from './stack-kind';
+import type { Holdings, Settlement, StackKind, StatusFields } from './stack-kind';
 import { stackName } from './stack-name';
 
 export type StoredRoute = Stored<CloudRouteSpec, CloudRouteStatus>;
 
-/** Stacks that carry routes: sharded by the provider, the shard fixed when the route is first seen. */
+/**
+ * Stacks that carry routes: sharded by the provider, the shard fixed when the route is first seen. What fixes it over a restart is the
+ * CloudStack's record of its members.
+ */
 export class RouteStacks implements StackKind<StoredRoute, RouteInput> {
   readonly kind: CloudStackSpec['kind'] = 'Routes';
   readonly crd = `${CLOUD_ROUTES.plural}.${GROUP}`;
 
+  /** CloudProviders of the stacks named here, which have no record yet. */
+  private readonly named = new Map<string, string>();
+
   constructor(private readonly nodes: Pick<Store<Node>, 'get'>) {}
 
-  stackOf(object: StoredRoute, cloud: RegisteredCloud | undefined): string | undefined {
+  stackOf(object: StoredRoute, cloud: RegisteredCloud | undefined, { held, providerOf, sizeOf }: Holdings): string | undefined {
     const routes = cloud?.cloud?.routes;
     if (cloud === undefined || routes === undefined) return undefined;
-    const shard = routes.shard(this.inputOf(object));
-    return stackName('routes', `${cloud.name} ${shard}`, [cloud.name, shard]);
+    const fixed = held.find((stack) => (providerOf(stack) ?? this.named.get(stack)) === cloud.name);
+    if (fixed !== undefined) return fixed;
+    const nameOf = (shard: string): string => stackName('routes', `${cloud.name} ${shard}`, [cloud.name, shard]);
+    const stack = nameOf(routes.shard(this.inputOf(object), (shard) => sizeOf(nameOf(shard))));
+    this.named.set(stack, cloud.name);
+    return stack;
   }
 
   problems(object: StoredRoute, cloud: ConnectedCloud): Problem[] {

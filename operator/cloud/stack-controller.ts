@@ -8,7 +8,7 @@ import { reasonOfError, verdictOfError } from './conditions';
 import type { ObjectWriter } from './object-writer';
 import type { CloudRegistry } from './registry';
 import type { StackIndex } from './stack-index';
-import type { Member, StackKind } from './stack-kind';
+import type { Holdings, Member, StackKind } from './stack-kind';
 import type { StackReconciler } from './stack-reconciler';
 import type { StoredStack } from './stack-record';
 import type { StackRetries } from './stack-retries';
@@ -167,8 +167,15 @@ export class StackController<O extends Member> extends KindController<O> {
   private assign(key: ObjectKey): string[] {
     const object = this.own.store.get(key);
     if (object === undefined) return this.own.index.forget(key);
-    const stack = this.own.kind.stackOf(object, this.own.registry.get(object.spec.provider));
-    return this.own.index.assign(key, stack ?? this.own.index.stackOf(key));
+    const { index, kind, registry } = this.own;
+    const stack = kind.stackOf(object, registry.get(object.spec.provider), this.holdings(key));
+    return index.assign(key, stack ?? index.stackOf(key));
+  }
+
+  private holdings(key: ObjectKey): Holdings {
+    const { index, providerOf } = this.own;
+    const held = [index.stackOf(key), ...index.formersOf(key)].filter((stack) => stack !== undefined);
+    return { held, providerOf, sizeOf: (stack) => index.sizeOf(stack) };
   }
 
   private onProvider(provider: string): void {

@@ -53,6 +53,11 @@ export class StackIndex {
     return [...(this.keysByStack.get(stack) ?? [])].sort();
   }
 
+  /** How many ask for the stack, or had it before and may still be in it. */
+  sizeOf(stack: string): number {
+    return (this.keysByStack.get(stack)?.size ?? 0) + (this.formerKeys.get(stack)?.size ?? 0);
+  }
+
   /** Those that the stack had before, and may still have. */
   formersIn(stack: string): string[] {
     return [...(this.formerKeys.get(stack) ?? [])].sort();

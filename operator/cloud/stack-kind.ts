@@ -30,13 +30,23 @@ export interface MemberSettlement extends Settlement {
   targets: boolean;
 }
 
+/** Which stacks have what, for the choice of an object's stack. */
+export interface Holdings {
+  /** Those that have the object, or may: the one that it asked for last is the first. */
+  held: readonly string[];
+  /** CloudProvider of a stack by its record; undefined while it has none. */
+  providerOf: (stack: string) => string | undefined;
+  /** How many objects a stack has. */
+  sizeOf: (stack: string) => number;
+}
+
 /** What differs between stacks of load balancers and stacks of routes. All but `settle`, `keep` and `syncTargets` is pure. */
 export interface StackKind<O extends Member, I extends MemberInput = MemberInput> {
   readonly kind: CloudStackSpec['kind'];
   /** Name of the members' CustomResourceDefinition. */
   readonly crd: string;
   /** Name of the stack that carries the object; undefined while its provider is unknown. */
-  stackOf(object: O, cloud: RegisteredCloud | undefined): string | undefined;
+  stackOf(object: O, cloud: RegisteredCloud | undefined, holdings: Holdings): string | undefined;
   /** What policy and provider have against it. */
   problems(object: O, cloud: ConnectedCloud): Problem[];
   /** Why its spec must wait for something that comes by itself; absent = for nothing. */

@@ -26,10 +26,10 @@ export class LocalRoutes implements Routes {
   constructor(private readonly clusterID: string) {}
 
   /** The first shard of the table with room. */
-  shard(_input: RouteInput, sizes: ReadonlyMap<string, number> = new Map()): string {
+  shard(_input: RouteInput, sizeOf: (shard: string) => number): string {
     for (let number = 0; ; number++) {
       const name = `routes-${MAIN_TABLE}-${number}`;
-      if ((sizes.get(name) ?? 0) < SHARD_SIZE) return name;
+      if (sizeOf(name) < SHARD_SIZE) return name;
     }
   }
 

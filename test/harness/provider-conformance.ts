@@ -572,8 +572,8 @@ function describeRoutes(suite: Suite): void {
     const first = inputOf(route('10.244.1.0/24', one!), 1);
     const moved = inputOf(route('10.244.1.0/24', two!), 2);
     expect(routes.validate(first.spec)).toEqual([]);
-    const stack = routes.shard(first);
-    expect(routes.shard(copyOf(first))).toBe(stack);
+    const stack = routes.shard(first, () => 0);
+    expect(routes.shard(copyOf(first), () => 0)).toBe(stack);
     const runner = suite.runner(stack);
     await runner.up(routes.render(stack, [first]));
     const before = ids(runner.checkpoint());

@@ -177,7 +177,7 @@ describe('the local cloud under the real engine', () => {
       const spec = { provider: 'home', destinationCIDR: '10.244.1.0/24', nodeName: name, providerID };
       return { name: `route-${name}`, uid: `uid-${name}`, spec };
     };
-    const stack = routes.shard(inputFor(0));
+    const stack = routes.shard(inputFor(0), () => 0);
     expect((await run(stack, routes.render(stack, [inputFor(0)]))).changes).toMatchObject({ create: 1 });
     expect((await run(stack, routes.render(stack, [inputFor(1)]))).changes).toMatchObject({ update: 1, create: 0, delete: 0, replace: 0 });
     expect(await discover(stack)).toMatchObject([{ inputs: { destinationCIDR: '10.244.1.0/24', instanceID: machines[1]!.id } }]);

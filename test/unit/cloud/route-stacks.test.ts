@@ -1,7 +1,10 @@
 import type { CloudRouteSpec } from '../../../crds';
 import { overlapWarnings } from '../../../operator/cloud/route-overlaps';
+import type { RegisteredCloud } from '../../../operator/cloud/registry';
 import { RouteStacks, type StoredRoute } from '../../../operator/cloud/route-stacks';
+import { StackIndex } from '../../../operator/cloud/stack-index';
 import type { Node } from '../../../operator/kube/object';
+import { LocalRoutes } from '../../../providers/local/routes';
 
 function routeOf(spec: Partial<CloudRouteSpec> = {}, owned = false): StoredRoute {
   const name = spec.nodeName ?? 'n1';
@@ -49,5 +52,63 @@ describe('overlapping destinations', () => {
     expect(warned({ nodeName: 'n3', destinationCIDR: '10.244.1.128/25' })).toHaveLength(1);
     const wide = routeOf({ nodeName: 'n3', destinationCIDR: '0.0.0.0/0' });
     expect(overlapWarnings(nodes[0]!, [...nodes, wide])).toEqual([]);
+  });
+});
+
+describe('the shard of a CloudRoute', () => {
+  const cloud = (name: string): RegisteredCloud => ({ name, cloud: { routes: new LocalRoutes('cluster') } }) as unknown as RegisteredCloud;
+  const route = (number: number, provider = 'local'): StoredRoute =>
+    routeOf({ provider, nodeName: `n${number}`, destinationCIDR: `10.${number}.0.0/24` });
+
+  /** As the controller does it: what stands in the records is remembered, then each object gets its stack. */
+  class Assignment {
+    readonly index = new StackIndex();
+    private readonly stacks = new RouteStacks({ get: () => undefined });
+
+    constructor(private readonly records: ReadonlyMap<string, string> = new Map()) {
+      records.forEach((stack, key) => this.index.remember(key, stack));
+    }
+
+    add(object: StoredRoute): string {
+      const key = object.metadata.name;
+      const held = [this.index.stackOf(key), ...this.index.formersOf(key)].filter((stack) => stack !== undefined);
+      const providerOf = (stack: string): string | undefined => ([...this.records.values()].includes(stack) ? 'local' : undefined);
+      const holdings = { held, providerOf, sizeOf: (stack: string) => this.index.sizeOf(stack) };
+      const stack = this.stacks.stackOf(object, cloud(object.spec.provider), holdings) ?? '';
+      this.index.assign(key, stack);
+      return stack;
+    }
+
+    get all(): Map<string, string> {
+      return new Map(this.index.stacks().flatMap((stack) => this.index.keys(stack).map((key) => [key, stack] as const)));
+    }
+  }
+
+  const numbers = Array.from({ length: 101 }, (_, number) => number);
+
+  test('is the first with room, a hundred to a stack, and stays', () => {
+    const assignment = new Assignment();
+    const stacks = numbers.map((number) => assignment.add(route(number)));
+    expect(new Set(stacks.slice(0, 100)).size).toBe(1);
+    expect(stacks[100]).not.toBe(stacks[0]);
+    expect(numbers.map((number) => assignment.add(route(number)))).toEqual(stacks);
+  });
+
+  test('is the same after a restart, in whatever order the routes come, and a gap is filled', () => {
+    const before = new Assignment();
+    numbers.forEach((number) => before.add(route(number)));
+    const after = new Assignment(before.all);
+    numbers.toReversed().forEach((number) => after.add(route(number)));
+    expect(after.all).toEqual(before.all);
+    after.index.forget('to-n7');
+    expect(after.add(route(201))).toBe(before.all.get('to-n0'));
+    expect(after.add(route(202))).toBe(before.all.get('to-n100'));
+  });
+
+  test('is another one under another CloudProvider', () => {
+    const assignment = new Assignment();
+    const first = assignment.add(route(1));
+    expect(assignment.add(route(1, 'other'))).not.toBe(first);
+    expect(assignment.index.formersOf('to-n1')).toEqual([first]);
   });
 });

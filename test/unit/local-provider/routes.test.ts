@@ -30,14 +30,12 @@ describe('routes of the local cloud', () => {
 
   it('fill one shard after another', () => {
     const input = inputOf('a', '10.244.1.0/24');
-    expect(routes.shard(input)).toBe('routes-rtb-main-0');
-    expect(routes.shard(input, new Map([['routes-rtb-main-0', 99]]))).toBe('routes-rtb-main-0');
-    expect(routes.shard(input, new Map([['routes-rtb-main-0', 100]]))).toBe('routes-rtb-main-1');
-    const room = new Map([
-      ['routes-rtb-main-0', 40],
-      ['routes-rtb-main-1', 100],
-    ]);
-    expect(routes.shard(input, room)).toBe('routes-rtb-main-0');
+    const next = (...sizes: number[]): string => routes.shard(input, (shard) => sizes[Number(shard.split('-').at(-1))] ?? 0);
+    expect(next()).toBe('routes-rtb-main-0');
+    expect(next(99)).toBe('routes-rtb-main-0');
+    expect(next(100)).toBe('routes-rtb-main-1');
+    expect(next(40, 100)).toBe('routes-rtb-main-0');
+    expect(next(100, 100)).toBe('routes-rtb-main-2');
   });
 
   it.each([

@@ -200,7 +200,7 @@ export class StackReconciler<O extends Member> {
       updateOf: (inputs) =>
         this.runs.update(stack, { ...this.runs.of(stack, inputs, cloud), force: true, mayExist: mayExist(wanted) }, cloud),
     });
-    this.options.record.waiting(stack, this.runs.specOf(cloud.name), waiting);
+    await this.options.record.waiting(stack, this.runs.specOf(cloud.name), waiting);
     this.options.record.missing(stack, plan.missing);
     if (!run || !plan.engine) return this.rest(stack, plan, cloud, state);
     for (const { object, candidate, accepted } of plan.parts) {

@@ -144,12 +144,16 @@ export class StackRecord {
     this.write(stack, spec, { members, attempts }, verdictOfError(error, false));
   }
 
-  /** These changes wait until a person approves them; none = nothing waits any more. */
-  waiting(stack: string, spec: CloudStackSpec, plans: WaitingPlan[]): void {
+  /**
+   * These changes wait until a person approves them; none = nothing waits any more.
+   * @returns once that was written, or tried: who is told by an object's condition that something waits shall find it here
+   */
+  async waiting(stack: string, spec: CloudStackSpec, plans: WaitingPlan[]): Promise<void> {
     const { plans: before = [], resourceCount = 0 } = this.status(stack);
     if (isDeepStrictEqual(before, plans)) return;
-    if (plans.length === 0) return this.write(stack, spec, { plans: undefined });
-    this.write(stack, spec, { plans: plans.slice(0, PLANS_SHOWN) }, awaiting(plans, resourceCount > 0));
+    if (plans.length === 0) this.write(stack, spec, { plans: undefined });
+    else this.write(stack, spec, { plans: plans.slice(0, PLANS_SHOWN) }, awaiting(plans, resourceCount > 0));
+    await this.writing.get(stack);
   }
 
   /** The cloud was changed, and is being brought back. */

@@ -145,7 +145,7 @@ export class Scene {
     });
   }
 
-  /** The plan of a load balancer that waits for approval; its condition says so a moment before the CloudStack has it. */
+  /** The plan of a load balancer that waits for approval. */
   planOf(name: string, namespace = 'default'): Promise<WaitingPlan> {
     const member = `${namespace}/${name}`;
     return this.until(`the plan of ${member}`, async () =>

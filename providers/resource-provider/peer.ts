@@ -1,8 +1,12 @@
+import { existsSync } from 'node:fs';
 import { readdir, readFile, readlink } from 'node:fs/promises';
 import { sleep, systemClock } from '../../operator/base/clock';
 
-/** The kernel writes the table while connections come and go, and a row can be missing from one reading: so many readings, so many ms apart. */
-const READINGS = 5;
+/**
+ * The kernel writes the table while connections come and go, and a row can be missing from one reading, from several on a busy machine. A
+ * refused engine fails its update, so the looking goes on for so long, in milliseconds, before a connection counts as somebody else's.
+ */
+const LOOK_MS = 2_000;
 const PAUSE_MS = 20;
 
 /**
@@ -12,10 +16,11 @@ const PAUSE_MS = 20;
  * @param peer `127.0.0.1:port` as gRPC names the other end
  */
 export async function connectionBelongsTo(pid: number, peer: string): Promise<boolean> {
-  for (let reading = 1; ; reading++) {
+  const deadline = systemClock.monotonic() + LOOK_MS;
+  for (;;) {
     const table = await readFile('/proc/net/tcp', 'latin1').catch(() => undefined);
     if (table === undefined || (await holdsSocket(pid, socketInode(table, peer)))) return true;
-    if (reading === READINGS) return false;
+    if (systemClock.monotonic() >= deadline || !existsSync(`/proc/${pid}`)) return false;
     await sleep(systemClock, PAUSE_MS);
   }
 }

@@ -243,7 +243,7 @@ describe('cloud-operator dev', () => {
     const { code, stderr } = await run('logs');
     expect({ code, stderr }).toEqual({
       code: 1,
-      stderr: expect.stringMatching(/^cloud-operator: there are no logs in .*; start it: cloud-operator dev up\n$/) as string,
+      stderr: expect.stringMatching(/^cloud-operator: there are no logs in .*; start it: (npx )?cloud-operator dev up\n$/) as string,
     });
   });
 });

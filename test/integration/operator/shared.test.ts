@@ -52,7 +52,7 @@ async function deleteMembers(...names: string[]): Promise<void> {
   for (const name of names) await scene.gone(name, () => scene.loadBalancer(name));
 }
 
-test('two Services on one placement: one load balancer, one address, source ranges of their own; one leaves, the other stays', async () => {
+test('R-48 two Services on one placement: one load balancer, one address, source ranges of their own; one leaves, the other stays', async () => {
   const annotations = { [ANNOTATIONS.placement]: 'web' };
   const other = { annotations, ports: [{ name: 'http', port: 81 }], spec: { loadBalancerSourceRanges: ['10.0.0.0/8'] } };
   await cluster.apply(serviceOf('s1', { annotations }), serviceOf('s2', other));

@@ -92,7 +92,7 @@ test('a new generation whose members can’t be registered is not switched to', 
   expect(load.seen).toHaveLength(2);
 });
 
-test('an address that was asked for can’t be on two: its replacement is planned as delete first, with a gap', async () => {
+test('R-46 an address that was asked for can’t be on two: its replacement is planned as delete first, with a gap', async () => {
   const { ip } = (await scene.content()).addresses[0] ?? { ip: '' };
   const fixed = ip.replace(/\.\d+$/, '.77');
   await cluster.apply(serviceOf('edge', { spec: { loadBalancerIP: fixed } }));

@@ -10,6 +10,7 @@ import type { KubeConfig } from './kube/kube-config';
 import { KeyedQueue } from './kube/queue';
 import type { BackOffLimits } from './kube/back-off';
 import { confirmationRule } from './loops/lifecycle/confirmations';
+import { IpamLoop } from './loops/ipam/loop';
 import { LIFECYCLE_LOOP_DEFAULTS, LifecycleLoop } from './loops/lifecycle/loop';
 import { NODE_LOOP_DEFAULTS, NODE_RETRY, NodeLoop } from './loops/node/loop';
 import { RouteLoop } from './loops/route/loop';
@@ -105,15 +106,15 @@ export class Leader {
   /** The loops that the flags select. Those that write our kinds wait until every CloudProvider that is there has been tried. */
   private managed(): ManagedController[] {
     const { connected } = this.controllers;
-    const makers: Partial<Record<ControllerName, () => Omit<ManagedController, 'name'>>> = {
+    const makers: Record<ControllerName, () => Omit<ManagedController, 'name'> | undefined> = {
       'cloud-node-controller': () => this.nodeLoop(),
       'cloud-node-lifecycle-controller': () => this.lifecycleLoop(),
       'service-lb-controller': () => after(connected, this.serviceLoop()),
       'node-route-controller': () => after(connected, this.routeLoop()),
+      'node-ipam-controller': () => this.ipamLoop(),
     };
     return [...this.parts.options.controllers].flatMap((name) => {
-      const loop = makers[name]?.();
-      if (loop === undefined) this.parts.logger.warn({ controller: name }, `${name} was asked for, and this version doesn’t have it`);
+      const loop = makers[name]();
       return loop === undefined ? [] : [{ name, run: (signal) => loop.run(signal), requeueAll: () => loop.requeueAll?.() }];
     });
   }
@@ -164,6 +165,19 @@ export class Leader {
       clouds: registry,
       clusterCidrs: options.clusterCIDRs,
       workers: 4,
+    });
+  }
+
+  /** undefined = without settings there is nothing to give out. */
+  private ipamLoop(): IpamLoop | undefined {
+    const { stores, options, metrics } = this.parts;
+    if (options.nodeCidrs === undefined) return undefined;
+    const cidrMetrics = metrics.nodeCidrs();
+    return new IpamLoop({
+      ...this.common('cidrAllocator', 'cidrallocator_node', NODE_RETRY),
+      nodes: stores.nodes.store,
+      metrics: (clusterCidr, blocks) => cidrMetrics.of(clusterCidr, blocks),
+      settings: options.nodeCidrs,
     });
   }
 

@@ -1,8 +1,12 @@
 import { sleep, type Clock } from './base/clock';
+import { OperatorError, toOperatorError } from './base/errors';
 import type { Logger } from './base/log';
 import { CONTROLLERS, type ControllerName } from './flags/controllers';
 import type { HealthChecks } from './server/health';
 import type { Metrics } from './server/metrics';
+
+/** `reason` of the error when a controller can't work, and so the manager ends. */
+export const CONTROLLER_FAILED = 'ControllerFailed';
 
 /** One of the manager's controllers (contract 7.2). */
 export interface ManagedController {
@@ -32,7 +36,7 @@ export class ManagedControllers {
     private readonly options: ManagedControllersOptions,
   ) {}
 
-  /** Until the signal is aborted and all have ended. Rejects when one fails. */
+  /** Until the signal is aborted and all have ended. @throws OperatorError with the reason CONTROLLER_FAILED when one can't work */
   async run(signal: AbortSignal): Promise<void> {
     const running: Promise<void>[] = [this.resyncForEver(signal)];
     for (const [index, controller] of this.shuffled().entries()) {
@@ -56,6 +60,10 @@ export class ManagedControllers {
     logger.info({ controller: name }, `Started ${JSON.stringify(name)}`);
     try {
       await controller.run(signal);
+    } catch (thrown) {
+      if (signal.aborted) throw thrown;
+      const { code, message } = toOperatorError(thrown);
+      throw new OperatorError(code, `${name}: ${message}`, { cause: thrown, reason: CONTROLLER_FAILED });
     } finally {
       metrics.controllerRuns(alias, false);
       health.remove(name);

@@ -1,6 +1,7 @@
 import type { CloudProviderSpec } from '../crds';
 import type { ExtensionModule } from './updates/extension-module';
 import type { ControllerName } from './flags/controllers';
+import type { NodeCidrSettings } from './loops/ipam/settings';
 import type { ServingOptions } from './server/options';
 import type { StatePlace } from './updates/state/open';
 
@@ -25,6 +26,8 @@ export interface OperatorOptions {
   /** The extension in code, which only workers run. */
   extension?: ExtensionModule;
   clusterCIDRs: string[];
+  /** Which pod CIDRs Nodes get; absent = none, somebody else gives them. */
+  nodeCidrs?: NodeCidrSettings;
   /** Those that run: selected, and not switched off by a flag of their own. */
   controllers: ReadonlySet<ControllerName>;
   /** Between the starts of two controllers. */

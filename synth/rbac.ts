@@ -4,7 +4,7 @@ import type { Settings } from './options';
 /** One thing that one part of the operator does at the API server. */
 export interface Permission {
   /** The part that does it. */
-  part: 'service' | 'cloud-node' | 'cloud-node-lifecycle' | 'route' | 'cloud' | 'updates' | 'leader election' | 'events';
+  part: 'service' | 'cloud-node' | 'cloud-node-lifecycle' | 'route' | 'node-ipam' | 'cloud' | 'updates' | 'leader election' | 'events';
   why: string;
   group: string;
   resources: string[];
@@ -37,6 +37,7 @@ function loopPermissions(): Permission[] {
     { part: 'cloud-node', why: 'initializes Nodes', group: '', resources: ['nodes'], verbs: [...READ, 'patch'] },
     { part: 'cloud-node', why: 'addresses', group: '', resources: ['nodes/status'], verbs: ['patch'] },
     { part: 'cloud-node-lifecycle', why: 'taints and deletes Nodes', group: '', resources: ['nodes'], verbs: [...READ, 'patch', 'delete'] },
+    { part: 'node-ipam', why: 'gives Nodes their pod CIDRs', group: '', resources: ['nodes'], verbs: [...READ, 'patch'] },
     { part: 'route', why: 'reads Nodes', group: '', resources: ['nodes'], verbs: READ },
     { part: 'route', why: 'NetworkUnavailable', group: '', resources: ['nodes/status'], verbs: ['patch'] },
     { part: 'route', why: 'owns by Node', group: '', resources: ['nodes/finalizers'], verbs: ['update'] },

@@ -4,13 +4,15 @@ import { FLAGS, type FlagValues } from '../flags/table';
 import { flagUsages } from '../flags/usage';
 import { validateFlags } from '../flags/validate';
 import { loadProvider } from '../../providers/registry';
+import { CONTROLLER_FAILED } from '../managed-controllers';
 import { defaultProviderOf, type DefaultProvider } from './default-provider';
+import { nodeCidrsOf } from './operator-options';
 import { runFromFlags } from './operator-process';
 import { routePeriodOf } from './run-command';
 import { programVersion } from './version';
 
 const NAME = 'cloud-controller-manager';
-/** Contract 7.4: flags and a lost lease; what upstream calls fatal. */
+/** Contract 7.4: flags and a lost lease; what upstream calls fatal: a cloud or a controller that can't be used. */
 const EXIT = { failed: 1, fatal: 255 };
 const ABOUT = `The loops of a cloud-controller-manager (Services, Nodes, routes), which write down what the cloud should look like
 as Cloud* objects and let Pulumi make it so.
@@ -45,6 +47,7 @@ async function runWith(values: FlagValues, given: ReadonlySet<string>): Promise<
   }
   let provider: DefaultProvider | undefined;
   try {
+    nodeCidrsOf(values);
     provider = await cloudOf(values, given);
   } catch (thrown) {
     return fail(toOperatorError(thrown).message, EXIT.fatal);
@@ -53,7 +56,8 @@ async function runWith(values: FlagValues, given: ReadonlySet<string>): Promise<
     await runFromFlags(values, provider);
     return 0;
   } catch (thrown) {
-    return fail(messageWithRemedy(toOperatorError(thrown)), EXIT.failed);
+    const error = toOperatorError(thrown);
+    return fail(messageWithRemedy(error), error.reason === CONTROLLER_FAILED ? EXIT.fatal : EXIT.failed);
   }
 }
 

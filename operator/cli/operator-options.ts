@@ -7,6 +7,7 @@ import { selectedControllers } from '../flags/controllers';
 import type { FlagValues } from '../flags/table';
 import { parseTlsOptions } from '../flags/tls';
 import { OperatorError } from '../base/errors';
+import { type NodeCidrSettings, parseNodeCidrs, splitServiceRanges } from '../loops/ipam/settings';
 import type { LeaderElection, OperatorOptions } from '../options';
 import type { ServingOptions } from '../server/options';
 import { findExtension } from '../updates/extension-module';
@@ -21,7 +22,7 @@ export interface Surroundings {
 
 /**
  * Flags that were validated → options.
- * @throws OperatorError Invalid when the extension can't be found
+ * @throws OperatorError Invalid when the extension can't be found, or as nodeCidrsOf does
  */
 export function optionsOf(values: FlagValues, { pulumi, provider }: Surroundings): OperatorOptions {
   return {
@@ -33,6 +34,7 @@ export function optionsOf(values: FlagValues, { pulumi, provider }: Surroundings
       extension: values.extension === '' ? undefined : findExtension(values.extension, process.cwd()),
       port: values.port === -1 ? undefined : values.port,
       serving: servingOf(values),
+      nodeCidrs: nodeCidrsOf(values),
       leaderElection: electionOf(values),
     }),
     version: reportedVersion(values),
@@ -49,6 +51,23 @@ export function optionsOf(values: FlagValues, { pulumi, provider }: Surroundings
     configuration: configurationOf(values),
     logLevel: logLevelOf(values),
   };
+}
+
+/**
+ * What the flags of node IPAM mean; undefined without `--allocate-node-cidrs`, or when its controller is not selected.
+ * @throws OperatorError Invalid in upstream's words; upstream ends with 255 then (contract 6.1, 7.4)
+ */
+export function nodeCidrsOf(values: FlagValues): NodeCidrSettings | undefined {
+  splitServiceRanges(values['service-cluster-ip-range']);
+  if (!controllersOf(values).controllers.has('node-ipam-controller')) return undefined;
+  return parseNodeCidrs({
+    clusterCidr: values['cluster-cidr'],
+    serviceRanges: values['service-cluster-ip-range'],
+    mask: values['node-cidr-mask-size'],
+    maskIPv4: values['node-cidr-mask-size-ipv4'],
+    maskIPv6: values['node-cidr-mask-size-ipv6'],
+    allocatorType: values['cidr-allocator-type'],
+  });
 }
 
 function controllersOf(values: FlagValues): OperatorControllers {

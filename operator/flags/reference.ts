@@ -7,7 +7,7 @@ const HEAD = `<!-- Generated from operator/flags/ by \`npm run generate\`. Do no
 # Flags
 
 \`cloud-operator controller-manager\` (also installed as \`cloud-controller-manager\`) has the flags of upstream's cloud-controller-manager, with its
-defaults, its words for what can't be used, and its exit codes: 1 for flags and a lost lease, 255 for a cloud that can't be used.
+defaults, its words for what can't be used, and its exit codes: 1 for flags and a lost lease, 255 for a cloud or a controller that can't be used.
 \`cloud-operator run\` has the same flags; where its default differs, it is the second one. It needs no \`--cloud-provider\`.
 
 "No effect" means: accepted, so that existing manifests go on working, and without a meaning here.

@@ -113,14 +113,9 @@ type NumberFlag = { [N in keyof FlagValues]: FlagValues[N] extends number ? N : 
 
 function networkProblems(values: FlagValues): string[] {
   const cidrs = values['cluster-cidr'].split(',').filter((cidr) => cidr !== '');
-  return [
-    ...cidrs
-      .filter((cidr) => !ipaddr.isValidCIDR(cidr.trim()))
-      .map((cidr) => `--cluster-cidr: ${JSON.stringify(cidr)} is not a CIDR such as 10.244.0.0/16`),
-    ...(values['service-cluster-ip-range'].split(',').length > 2
-      ? ['--service-cluster-ip-range can not contain more than two entries']
-      : []),
-  ];
+  return cidrs
+    .filter((cidr) => !ipaddr.isValidCIDR(cidr.trim()))
+    .map((cidr) => `--cluster-cidr: ${JSON.stringify(cidr)} is not a CIDR such as 10.244.0.0/16`);
 }
 
 function servingProblems(values: FlagValues): string[] {

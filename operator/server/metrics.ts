@@ -3,6 +3,7 @@ import { systemClock, type Clock } from '../base/clock';
 import type { QueueMetrics } from '../kube/queue';
 import type { RequestObserver } from '../kube/request-observer';
 import { clientMetrics } from './client-metrics';
+import { IpamMetrics } from './ipam-metrics';
 import { ObjectMetrics } from './object-metrics';
 import { QueueCollectors, type MeasuredQueue } from './queue-metrics';
 
@@ -90,6 +91,11 @@ export class Metrics {
       labelNames: [...Object.keys(labels), 'platform'],
       registers: [this.registry],
     }).set({ ...labels, platform }, 1);
+  }
+
+  /** Of node IPAM, which few clusters let us do: made when it is asked for. */
+  nodeCidrs(): IpamMetrics {
+    return new IpamMetrics([this.registry]);
   }
 
   /** @param name a controller's alias */

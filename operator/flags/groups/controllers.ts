@@ -1,4 +1,3 @@
-import { NO_IPAM } from './generic';
 import { flag, type FlagGroup } from '../flag';
 import { DURATION, INT32, STRING } from '../types';
 
@@ -22,10 +21,8 @@ export const SERVICE_CONTROLLER = {
 } satisfies FlagGroup;
 
 export const NODE_IPAM_CONTROLLER = {
-  'node-cidr-mask-size': flag(INT32, 0, 'Mask of a Node’s pod CIDR in a single-stack cluster; 0 = 24 for IPv4, 64 for IPv6', {
-    inert: NO_IPAM,
-  }),
-  'node-cidr-mask-size-ipv4': flag(INT32, 0, 'Mask of a Node’s IPv4 pod CIDR; 0 = 24', { inert: NO_IPAM }),
-  'node-cidr-mask-size-ipv6': flag(INT32, 0, 'Mask of a Node’s IPv6 pod CIDR; 0 = 64', { inert: NO_IPAM }),
-  'service-cluster-ip-range': flag(STRING, '', 'CIDRs of the Services, separated by a comma, which no Node gets', { inert: NO_IPAM }),
+  'node-cidr-mask-size': flag(INT32, 0, 'Mask of a Node’s pod CIDR in a single-stack cluster; 0 = 24 for IPv4, 64 for IPv6'),
+  'node-cidr-mask-size-ipv4': flag(INT32, 0, 'Mask of a Node’s IPv4 pod CIDR; 0 = 24'),
+  'node-cidr-mask-size-ipv6': flag(INT32, 0, 'Mask of a Node’s IPv6 pod CIDR; 0 = 64'),
+  'service-cluster-ip-range': flag(STRING, '', 'CIDRs of the Services, separated by a comma, which no Node gets'),
 } satisfies FlagGroup;

@@ -2,15 +2,14 @@ import { flag, type FlagGroup } from '../flag';
 import { BOOLEAN, DURATION, FEATURE_GATES, FLOAT32, INT32, STRING, STRINGS } from '../types';
 
 const MINUTE = 60_000;
-export const NO_IPAM = 'this version has no node-ipam-controller; leave the pod CIDRs to kube-controller-manager';
 
 export const GENERIC = {
   'allow-untagged-cloud': flag(BOOLEAN, false, 'Run without a cluster id in the cloud’s tags', {
     deprecated: 'still accepted',
     inert: 'the cluster id is the UID of the namespace kube-system, which every cluster has',
   }),
-  'allocate-node-cidrs': flag(BOOLEAN, false, 'Give every Node its pod CIDRs; needs --cluster-cidr', { inert: NO_IPAM }),
-  'cidr-allocator-type': flag(STRING, 'RangeAllocator', 'How pod CIDRs are chosen', { inert: NO_IPAM }),
+  'allocate-node-cidrs': flag(BOOLEAN, false, 'Give every Node its pod CIDRs; needs --cluster-cidr'),
+  'cidr-allocator-type': flag(STRING, 'RangeAllocator', 'How pod CIDRs are chosen; upstream’s other words are refused, as there'),
   'cloud-config': flag(STRING, '', 'File with the configuration of --cloud-provider: the spec of a CloudProvider, as YAML or JSON'),
   'cloud-provider': flag(STRING, '', 'Kind of the default cloud; more clouds come from CloudProvider objects'),
   'cluster-cidr': flag(STRING, '', 'Pod CIDRs of the cluster, separated by commas: one, or one of each IP family'),

@@ -9,6 +9,7 @@ import { systemClock } from '../../../operator/base/clock';
 import { silentLogger } from '../../../operator/base/log';
 import { KubeClient } from '../../../operator/kube/client';
 import { loadKubeConfig } from '../../../operator/kube/kube-config';
+import { NODES } from '../../../operator/kube/object';
 import { HealthChecks } from '../../../operator/server/health';
 import { OperatorServer } from '../../../operator/server/http-server';
 import { Metrics } from '../../../operator/server/metrics';
@@ -186,27 +187,27 @@ describe('cloud-controller-manager', () => {
   let program: ChildProcess;
   let log = '';
   let directory: string;
+  let args: string[];
 
   beforeAll(async () => {
     directory = mkdtempSync(join(tmpdir(), 'cloud-operator-ccm-'));
     writeFileSync(join(directory, 'local.yaml'), 'local: {endpoint: "http://127.0.0.1:1"}');
     ccmPort = await freePort();
     await cluster.kubectl(['apply', '--server-side', '-f', join(PROJECT_ROOT, 'crds', 'generated')]);
-    const args = [
+    args = [
       ...[
         '--cloud-provider=local',
         `--cloud-config=${join(directory, 'local.yaml')}`,
         '--controllers=*,-route',
         '--route-reconciliation-period=30s',
+        '--allocate-node-cidrs',
+        '--cluster-cidr=10.244.0.0/16',
       ],
       ...[`--kubeconfig=${cluster.kubeconfigPath}`, `--authentication-kubeconfig=${cluster.kubeconfigPath}`],
       ...[`--authorization-kubeconfig=${cluster.kubeconfigPath}`, '--bind-address=127.0.0.1', `--secure-port=${ccmPort}`],
       ...[`--cert-dir=${join(directory, 'certs')}`, `--state-store=directory`, `--state-directory=${join(directory, 'state')}`],
     ];
-    program = spawn(process.execPath, [join(PROJECT_ROOT, 'bin', 'cloud-controller-manager.js'), ...args], {
-      env: { ...minimalEnvironment(), HOME: directory, CLOUD_OPERATOR_PULUMI: (await ensureTools(['pulumi'])).pulumi },
-      stdio: ['ignore', 'ignore', 'pipe'],
-    });
+    program = await run(args);
     program.stderr?.on('data', (chunk: Buffer) => (log += chunk.toString()));
     await waitFor(async () => (await get('/healthz', {}, { port: ccmPort })).body === 'ok', { timeoutMs: 60_000, what: 'its server' });
   });
@@ -214,6 +215,13 @@ describe('cloud-controller-manager', () => {
     program.kill('SIGKILL');
     rmSync(directory, { recursive: true, force: true });
   });
+
+  async function run(flags: string[]): Promise<ChildProcess> {
+    return spawn(process.execPath, [join(PROJECT_ROOT, 'bin', 'cloud-controller-manager.js'), ...flags], {
+      env: { ...minimalEnvironment(), HOME: directory, CLOUD_OPERATOR_PULUMI: (await ensureTools(['pulumi'])).pulumi },
+      stdio: ['ignore', 'ignore', 'pipe'],
+    });
+  }
 
   test('shows its configuration, and its lease is upstream’s', async () => {
     const { status, body } = await get('/configz', { authorization: `Bearer ${cluster.token}` }, { port: ccmPort });
@@ -236,13 +244,15 @@ describe('cloud-controller-manager', () => {
     expect(await check('node-route-controller')).toBe(404);
     const { body } = await get('/metrics', admin, { port: ccmPort });
     expect(body.match(/^running_managed_controllers\{.*$/gm)?.sort()).toEqual(
-      ['cloud-node', 'cloud-node-lifecycle', 'service'].map(
+      ['cloud-node', 'cloud-node-lifecycle', 'nodeipam', 'service'].map(
         (name) => `running_managed_controllers{name="${name}",manager="cloud-controller-manager"} 1`,
       ),
     );
     expect(body).toContain('leader_election_master_status{name="cloud-controller-manager"} 1');
     expect(body).toMatch(/^workqueue_depth\{name="service"\} 0$/m);
     expect(body).toMatch(/^workqueue_depth\{name="Nodes"\} 0$/m);
+    expect(body).toMatch(/^workqueue_depth\{name="cidrallocator_node"\} 0$/m);
+    expect(body).toContain('node_ipam_controller_cirdset_max_cidrs{clusterCIDR="10.244.0.0/16"} 256');
     expect(body).toMatch(/^rest_client_requests_total\{code="200",method="GET",host="127\.0\.0\.1:\d+"\} [1-9]/m);
     expect(body).toMatch(/^kubernetes_build_info\{.*git_version="v\d/m);
   });
@@ -259,6 +269,22 @@ describe('cloud-controller-manager', () => {
     expect(await code).toBe(0);
     const lease = ['-n', 'kube-system', 'get', 'lease', 'cloud-controller-manager', '-o', 'jsonpath={.spec.holderIdentity}'];
     expect(await cluster.kubectl(lease)).toBe('');
+  });
+
+  test.each<[string, string[], string]>([
+    [
+      'flags of node IPAM that don’t fit',
+      ['--node-cidr-mask-size=8'],
+      'Controller: Invalid --cluster-cidr, mask size of cluster CIDR must be',
+    ],
+    ['a Node outside of --cluster-cidr', [], 'cidr 172.16.0.0/24 is out the range of cluster cidr 10.244.0.0/16'],
+  ])('ends with 255 for %s', async (_what, more, message) => {
+    if (more.length === 0) await api.create(NODES, undefined, { metadata: { name: 'outside' }, spec: { podCIDR: '172.16.0.0/24' } });
+    program = await run([...args, '--leader-elect=false', ...more]);
+    let said = '';
+    program.stderr?.on('data', (chunk: Buffer) => (said += chunk.toString()));
+    expect(await new Promise<number | null>((resolve) => program.once('close', resolve))).toBe(255);
+    expect(said.trim().split('\n').at(-1)).toContain(message);
   });
 });
 

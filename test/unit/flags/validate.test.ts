@@ -46,10 +46,6 @@ test.each<[string[], string]>([
     'burst is required to be greater than 0 when RateLimiter is not set and QPS is set to greater than 0',
   ],
   [
-    ['--cloud-provider=local', '--service-cluster-ip-range=10.0.0.0/16,fd00::/108,10.1.0.0/16'],
-    '--service-cluster-ip-range can not contain more than two entries',
-  ],
-  [
     ['--cloud-provider=local', '--enable-leader-migration'],
     '--enable-leader-migration is not supported: name the controllers with --controllers, and let one manager end before the other begins',
   ],

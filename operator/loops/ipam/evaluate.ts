@@ -1,0 +1,61 @@
+import { isDeepStrictEqual } from 'node:util';
+import { OperatorError } from '../../base/errors';
+import type { Node } from '../../kube/object';
+
+/** What is to be done about one Node. */
+export type Action =
+  | { kind: 'None' }
+  /** The Node has podCIDRs that are not noted as its own yet. */
+  | { kind: 'Hold'; podCIDRs: string[] }
+  /** Takes the next free blocks and writes them. */
+  | { kind: 'Reserve' }
+  /** Writes what is reserved for the Node already. */
+  | { kind: 'Write'; podCIDRs: string[] };
+
+/** What is known of one Node's blocks. */
+export interface Known {
+  /** What the ledger has for it. */
+  held: string[] | undefined;
+  /** The API server has taken our write, whatever the store shows yet. */
+  written: boolean;
+}
+
+/** Contract 6.2. Pure. A Node that is being deleted gets nothing, but what it has is taken. */
+export function evaluate(node: Node, { held, written }: Known): Action {
+  const podCIDRs = node.spec.podCIDRs ?? [];
+  if (podCIDRs.length > 0) return isDeepStrictEqual(podCIDRs, held) ? { kind: 'None' } : { kind: 'Hold', podCIDRs };
+  if (node.metadata.deletionTimestamp !== undefined || written) return { kind: 'None' };
+  return held === undefined ? { kind: 'Reserve' } : { kind: 'Write', podCIDRs: held };
+}
+
+/** How things stand after a write that failed. */
+export type Outcome =
+  /** The Node has what we wrote: the answer was lost. */
+  | 'Written'
+  /** Somebody else gave the Node its podCIDRs. */
+  | 'Other'
+  /** The Node, or this one of its name, is gone. */
+  | 'Gone'
+  /** It has none. */
+  | 'Open'
+  /** It could not be read. */
+  | 'Unknown';
+
+/** Pure. @param live the Node as the API server has it now; undefined = there is none of the name, an error = it can't be read */
+export function outcomeOf(node: Node, wanted: readonly string[], live: Node | undefined | OperatorError): Outcome {
+  if (live instanceof OperatorError) return 'Unknown';
+  if (live?.metadata.uid !== node.metadata.uid) return 'Gone';
+  const podCIDRs = live.spec.podCIDRs ?? [];
+  if (podCIDRs.length === 0) return 'Open';
+  return isDeepStrictEqual(podCIDRs, wanted) ? 'Written' : 'Other';
+}
+
+/** Whether the API server refused a write for good: one that it didn't answer may still come through, and its blocks stay reserved. Pure. */
+export function isRefused({ code }: OperatorError): boolean {
+  return code !== 'Transient' && code !== 'Throttled' && code !== 'Unknown';
+}
+
+/** Strategic merge patch of a Node, for this object only: one that registers anew under the name gets blocks of its own. Pure. */
+export function podCidrPatch({ metadata: { uid } }: Node, podCIDRs: readonly string[]): object {
+  return { metadata: { uid }, spec: { podCIDR: podCIDRs[0], podCIDRs } };
+}

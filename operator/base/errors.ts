@@ -88,6 +88,11 @@ export function messageWithRemedy({ message, remedy }: { message: string; remedy
   return remedy === undefined || message.includes(remedy) ? message : `${message}${separator}${remedy}`;
 }
 
+/** Milliseconds after which whoever refused for now wants to be asked again, and not sooner or later: upstream's RetryError (contract 2.4). */
+export function toldDelayMs({ code, retryAfterMs }: OperatorError): number | undefined {
+  return code === 'Throttled' && retryAfterMs !== undefined && retryAfterMs > 0 ? retryAfterMs : undefined;
+}
+
 /** The class that an HTTP status stands for. */
 export function codeOfHttpStatus(status: number): ErrorCode {
   if (status === 401 || status === 403) return 'Credentials';

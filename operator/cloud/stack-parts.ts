@@ -35,3 +35,8 @@ export function acceptedOf(inputs: readonly MemberInput[]): JsonObject {
 export function mayExist<O extends Member>({ parts }: UpdatePlan<O>): boolean {
   return parts.some(({ object }) => object.metadata.finalizers?.includes(CLEANUP_FINALIZER));
 }
+
+/** Something of the stack has to go. */
+export function anyIsLeaving(members: readonly Member[]): boolean {
+  return members.some(({ metadata }) => metadata.deletionTimestamp !== undefined);
+}

@@ -18,7 +18,7 @@ import type { ObjectWriter } from './object-writer';
 import type { CloudRegistry, ConnectedCloud } from './registry';
 import type { StackIndex } from './stack-index';
 import type { Member, Settlement, StackKind, StatusFields } from './stack-kind';
-import { inputOfPart, inputsOf, mayExist, suspectsOf, type UpdatePlan } from './stack-parts';
+import { anyIsLeaving, inputOfPart, inputsOf, mayExist, suspectsOf, type UpdatePlan } from './stack-parts';
 import { planStack, type AcceptedInputs, type MemberFacts, type Part, type StackFacts, type StackPlan } from './stack-plan';
 import { replacing, retirementIn, type GenerationalInput } from './plan/generation';
 import { StackMoves, type Whereabouts } from './stack-moves';
@@ -124,7 +124,7 @@ export class StackReconciler<O extends Member> {
       const error = toOperatorError(thrown);
       this.reports.failed(stack);
       if (error.code === 'NotFound' && error.resource !== undefined && provider !== undefined) await this.rediscover(stack, provider);
-      const retry = this.options.retries.failed(stack, error);
+      const retry = this.options.retries.failed(stack, error, anyIsLeaving(members));
       if (error.code !== 'Conflict' || error.resource !== undefined) await this.reportFailure(stack, members, { error, retry });
       throw error;
     } finally {
@@ -157,7 +157,7 @@ export class StackReconciler<O extends Member> {
     { departing }: Pick<Whereabouts, 'departing'>,
   ): Promise<WideLevers> {
     const { isValid, isKindDeleted, kind } = this.options;
-    const deletes = departing.size > 0 || members.some(({ metadata }) => metadata.deletionTimestamp !== undefined);
+    const deletes = departing.size > 0 || anyIsLeaving(members);
     return {
       leading: isValid(),
       kindDeleted: deletes && (await isKindDeleted()) ? kind.crd : undefined,

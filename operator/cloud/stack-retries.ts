@@ -1,7 +1,10 @@
 import type { Clock } from '../base/clock';
-import type { OperatorError } from '../base/errors';
+import { toldDelayMs, type OperatorError } from '../base/errors';
 import { CredentialsRefused } from '../updates/limits/account';
 import type { Retry, RetryPlan } from './retry-delay';
+
+/** As upstream, which looks at Services that need cleanup so often (contract 2.2). */
+const DELETE_RETRY_MS = 30_000;
 
 /** A Retry that people can be told of. */
 export interface PlannedRetry extends Retry {
@@ -24,13 +27,18 @@ export class StackRetries {
     private readonly plan: RetryPlan,
   ) {}
 
-  /** A try has failed. */
-  failed(key: string, error: OperatorError): PlannedRetry {
+  /**
+   * A try has failed. One that says itself when to come again is not counted.
+   * @param deletes something has to go: it is tried at least every 30 s, where nobody else says when
+   */
+  failed(key: string, error: OperatorError, deletes = false): PlannedRetry {
     const now = this.clock.monotonic();
     const before = this.streaks.get(key);
-    const failures = (before?.failures ?? 0) + 1;
+    const failures = (before?.failures ?? 0) + (toldDelayMs(error) === undefined ? 1 : 0);
     const since = before?.since ?? now;
-    const planned = this.plan(error, { failures, lastedMs: now - since });
+    const asPlanned = this.plan(error, { failures, lastedMs: now - since });
+    const limitMs = deletes && error.retryAfterMs === undefined ? DELETE_RETRY_MS : Infinity;
+    const planned = { ...asPlanned, delayMs: Math.min(asPlanned.delayMs, limitMs) };
     const nextTryAt = error instanceof CredentialsRefused ? error.nextTryAt : this.clock.now() + planned.delayMs;
     const retry = { ...planned, nextTryAt };
     this.streaks.set(key, { failures, since, retry });

@@ -79,7 +79,7 @@ export interface WorkQueue {
   /** Adds after the key's own growing back-off. */
   addRateLimited(key: string): void;
   forget(key: string): void;
-  /** Runs `handle` for each key with at most `workers` at once until the signal is aborted. A throw is logged, and the key added rate limited (after `retryAfterMs` where the OperatorError has one). */
+  /** Runs `handle` for each key with at most `workers` at once until the signal is aborted. A throw is logged, and the key added rate limited, or exactly when a Throttled OperatorError says. */
   run(workers: number, handle: (key: string) => Promise<void>, signal: AbortSignal): Promise<void>;
   readonly depth: number;
 }

@@ -1,5 +1,5 @@
 import { systemClock, type Clock } from '../base/clock';
-import { toOperatorError, type OperatorError } from '../base/errors';
+import { toldDelayMs, toOperatorError, type OperatorError } from '../base/errors';
 import type { Logger } from '../base/log';
 import type { WorkQueue } from './api';
 import { exponentialDelay, type BackOffLimits } from './back-off';
@@ -162,14 +162,27 @@ export class KeyedQueue implements WorkQueue {
 
   private failed(key: string, failure: OperatorError, signal: AbortSignal): void {
     const level = signal.aborted && failure.code === 'Canceled' ? 'debug' : 'warn';
-    this.retryAfter(key, failure.retryAfterMs ?? 0, this.options.delayOf?.(key, failure));
+    const plannedMs = this.options.delayOf?.(key, failure);
+    const toldMs = plannedMs === undefined ? toldDelayMs(failure) : undefined;
+    if (toldMs === undefined) this.retryAfter(key, failure.retryAfterMs ?? 0, plannedMs);
+    else this.retryWhenTold(key, toldMs);
     this.options.logger[level]({ queue: this.name, key, failures: this.failuresOf(key), err: failure }, `${key}: ${failure.message}`);
   }
 
-  private retryAfter(key: string, atLeastMs: number, exactMs?: number): void {
+  /** Somebody else knows when: the key's failures are neither raised nor forgotten. */
+  private retryWhenTold(key: string, ms: number): void {
+    this.markFailed(key);
+    this.retryAt(key, this.clock.monotonic() + ms);
+  }
+
+  private markFailed(key: string): void {
     const run = this.running.get(key);
     if (run !== undefined) run.failed = true;
     this.options.metrics?.retried();
+  }
+
+  private retryAfter(key: string, atLeastMs: number, exactMs?: number): void {
+    this.markFailed(key);
     const now = this.clock.monotonic();
     const standing = this.retries.get(key);
     const failures = this.failuresOf(key);

@@ -61,7 +61,7 @@ export class NodeLoop {
     const unsubscribe = nodes.onChange((change) => this.onNode(change));
     try {
       await nodes.whenSynced(signal);
-      for (const node of nodes.list()) queue.add(node.metadata.name);
+      for (const node of nodes.list()) queue.add(node.metadata.name, isUninitialized(node) ? 'Normal' : 'Low');
       await Promise.all([queue.run(settings.workers, (key) => this.sync(key), signal), this.refreshForEver(signal)]);
     } finally {
       unsubscribe();

@@ -63,11 +63,11 @@ export class RouteLoop {
     }
   }
 
-  /** Looks at every Node again: for when the CloudProviders have changed. */
+  /** Looks at every Node again, after those that have just changed: for when the CloudProviders have changed. */
   requeueAll(): void {
     const { nodes, cloudRoutes, queue } = this.dependencies;
-    for (const node of nodes.list()) queue.add(node.metadata.name);
-    for (const route of cloudRoutes.list()) queue.add(nodeOf(route));
+    for (const node of nodes.list()) queue.add(node.metadata.name, 'Low');
+    for (const route of cloudRoutes.list()) queue.add(nodeOf(route), 'Low');
   }
 
   /** One pass over one Node's routes; public for tests that need no queue. */

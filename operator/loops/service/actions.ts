@@ -43,6 +43,7 @@ export const EVENTS = {
   deleting: normal('DeletingLoadBalancer', 'Deleting load balancer'),
   deleted: normal('DeletedLoadBalancer', 'Deleted load balancer'),
   withoutNodes: warning('UnAvailableLoadBalancer', 'There are no available nodes for LoadBalancer'),
+  deleteFailed: (error: string) => warning('DeleteLoadBalancerFailed', `Error deleting load balancer: ${error}`),
   failed: (error: string) => warning('SyncLoadBalancerFailed', `Error syncing load balancer: ${error}`),
 } as const;
 

@@ -1,19 +1,20 @@
-import { isDeepStrictEqual } from 'node:util';
-import type { Clock } from '../../base/clock';
+import { type Clock, sleep } from '../../base/clock';
 import { toOperatorError } from '../../base/errors';
 import type { Logger } from '../../base/log';
 import type { EventRecorder, KubeApi, Store, StoreChange, WorkQueue } from '../../kube/api';
 import { eligibleForLoadBalancers } from '../../kube/node';
-import type { Node, Service } from '../../kube/object';
+import { type Node, type Service, SERVICES } from '../../kube/object';
 import type { Clouds } from '../clouds';
 import type { StoredCloudLoadBalancer } from '../kinds';
 import { LatestWrites } from '../latest-writes';
 import { ServiceActor, type Written } from './act';
-import type { Action, Memory } from './actions';
+import { type Action, EVENTS, type Memory } from './actions';
 import { claimOf } from './claim';
 import { isOwnedBy } from './cloud-load-balancer';
+import { evaluateDeparted, type LastSeen } from './departed';
 import { evaluate, type Gathered, reportFailure } from './evaluate';
-import { hasCleanupFinalizer, isLoadBalancer } from './rules';
+import { isAskedFor } from './needs-update';
+import { hasCleanupFinalizer, isLoadBalancer, needsCleanup, SERVICE_RESYNC_MS } from './rules';
 
 /** How long what a write gave back counts for more than the store, in milliseconds. */
 const STORE_LAG_LIMIT_MS = 10_000;
@@ -36,7 +37,10 @@ export interface ServiceLoopDependencies {
 
 /** The service loop: Services of type LoadBalancer in, CloudLoadBalancers out; status and Events back (contract 2). */
 export class ServiceLoop {
-  private readonly memories = new Map<string, Memory>();
+  /** The newest version of each Service that a pass has seen. */
+  private readonly seen = new Map<string, LastSeen>();
+  /** Services that are gone, until nothing is left of them. */
+  private readonly departed = new Map<string, LastSeen>();
   private readonly writtenServices: LatestWrites<Service>;
   private readonly writtenCloudLoadBalancers: LatestWrites<StoredCloudLoadBalancer>;
   private readonly actor: ServiceActor;
@@ -58,32 +62,63 @@ export class ServiceLoop {
     try {
       await Promise.all([services, cloudLoadBalancers, nodes].map((store) => store.whenSynced(signal)));
       this.requeueAll();
-      await queue.run(workers, (key) => this.sync(key), signal);
+      await Promise.all([queue.run(workers, (key) => this.sync(key), signal), this.resyncForEver(signal)]);
     } finally {
       unsubscribe.forEach((stop) => stop());
     }
   }
 
-  /** Looks at every Service again: for when the CloudProviders have changed. */
+  /** Looks at every Service again, after those that somebody has just changed: for when the CloudProviders have changed. */
   requeueAll(): void {
-    const { services, queue } = this.dependencies;
-    for (const service of services.list()) {
-      if (isRelevant(service)) queue.add(keyOfService(service));
-    }
+    this.requeue(isRelevant);
   }
 
   /** One pass over one Service; public for tests that need no queue. */
   async sync(key: string): Promise<void> {
-    const gathered = this.gather(key);
-    if (gathered === undefined) return;
+    const service = this.serviceOf(key);
+    const before = this.seen.get(key);
+    if (before !== undefined && before.service.metadata.uid !== service?.metadata.uid) {
+      this.seen.delete(key);
+      if (isLoadBalancer(before.service)) this.departed.set(key, before);
+    }
+    const waits = await this.finishDeparted(key);
+    if (service === undefined || waits) return;
+    const gathered = this.gather(key, service);
     const { actions, memory } = evaluate(gathered);
-    this.memories.set(key, memory);
+    this.seen.set(key, { service, memory });
     try {
       await this.act(gathered.service, actions);
     } catch (thrown) {
       await this.fail(gathered, memory, thrown);
       throw thrown;
     }
+  }
+
+  /** @returns true when its CloudLoadBalancer begins to go now: the change of that brings the key back */
+  private async finishDeparted(key: string): Promise<boolean> {
+    const last = this.departed.get(key);
+    if (last === undefined) return false;
+    const { actions, memory, done } = evaluateDeparted(last, this.cloudLoadBalancerOf(key));
+    const deletes = actions.some(({ kind }) => kind === 'Delete');
+    if (deletes && (await this.isThereAgain(key, last.service))) {
+      this.departed.delete(key);
+      return false;
+    }
+    try {
+      await this.act(last.service, actions);
+    } catch (thrown) {
+      const { type, reason, message } = EVENTS.deleteFailed(toOperatorError(thrown).message);
+      this.dependencies.events.event(last.service, type, reason, message);
+      throw thrown;
+    }
+    if (done) this.departed.delete(key);
+    else this.departed.set(key, { ...last, memory });
+    return deletes;
+  }
+
+  /** A list that was behind is not enough to delete anything. */
+  private async isThereAgain(key: string, { metadata }: Service): Promise<boolean> {
+    return (await this.dependencies.api.get<Service>(SERVICES, key))?.metadata.uid === metadata.uid;
   }
 
   private async act(service: Service, actions: readonly Action[]): Promise<void> {
@@ -101,17 +136,19 @@ export class ServiceLoop {
     }
   }
 
-  private gather(key: string): Gathered | undefined {
-    const { services, cloudLoadBalancers, nodes, clouds, clock } = this.dependencies;
-    const stored = services.get(key);
-    const service = stored && this.writtenServices.latest(key, stored);
-    if (service === undefined) {
-      this.memories.delete(key);
-      return undefined;
-    }
-    const known = this.memories.get(key);
-    const memory = known?.serviceUID === service.metadata.uid ? known : { serviceUID: service.metadata.uid };
-    const cloudLoadBalancer = this.writtenCloudLoadBalancers.latest(key, cloudLoadBalancers.get(key));
+  private serviceOf(key: string): Service | undefined {
+    const stored = this.dependencies.services.get(key);
+    return stored && this.writtenServices.latest(key, stored);
+  }
+
+  private cloudLoadBalancerOf(key: string): StoredCloudLoadBalancer | undefined {
+    return this.writtenCloudLoadBalancers.latest(key, this.dependencies.cloudLoadBalancers.get(key));
+  }
+
+  private gather(key: string, service: Service): Gathered {
+    const { nodes, clouds, clock } = this.dependencies;
+    const memory = this.seen.get(key)?.memory ?? { serviceUID: service.metadata.uid };
+    const cloudLoadBalancer = this.cloudLoadBalancerOf(key);
     const owned = cloudLoadBalancer !== undefined && isOwnedBy(cloudLoadBalancer, service.metadata.uid);
     return {
       service,
@@ -131,7 +168,7 @@ export class ServiceLoop {
     const refused = error.code === 'Invalid';
     const problem = { reason: refused ? 'Refused' : 'SyncFailed', message: error.message, stalled: refused };
     const report = reportFailure({ ...gathered, memory }, owned, problem);
-    this.memories.set(keyOfService(service), report.memory);
+    this.seen.set(keyOfService(service), { service, memory: report.memory });
     const actions = report.actions.filter(({ kind }) => kind === 'Event' || (refused && kind === 'PatchStatus'));
     try {
       await this.act(service, actions);
@@ -142,10 +179,14 @@ export class ServiceLoop {
 
   private onService({ key, previous, current }: StoreChange<Service>): void {
     this.writtenServices.changed(key, current);
-    if (![previous, current].some((service) => service !== undefined && isRelevant(service))) return;
+    if (![previous, current].some((service) => service !== undefined && isRelevant(service))) {
+      this.seen.delete(key);
+      return;
+    }
+    const asked = isAskedFor(previous, current);
     // What failed was something else: the back-off begins anew.
-    if (previous !== undefined && asksForOther(previous, current)) this.dependencies.queue.forget(key);
-    this.dependencies.queue.add(key);
+    if (asked) this.dependencies.queue.forget(key);
+    this.dependencies.queue.add(key, asked ? 'Normal' : 'Low');
   }
 
   private onCloudLoadBalancer({ key, current }: StoreChange<StoredCloudLoadBalancer>): void {
@@ -158,21 +199,29 @@ export class ServiceLoop {
     const eligible = (node: Node | undefined): boolean => node !== undefined && eligibleForLoadBalancers(node);
     if (eligible(previous) !== eligible(current)) this.requeueAll();
   }
+
+  /** What has to go is tried at least so often: nobody changes such a Service any more. */
+  private async resyncForEver(signal: AbortSignal): Promise<void> {
+    const { clock, logger } = this.dependencies;
+    while (!signal.aborted) {
+      try {
+        await sleep(clock, SERVICE_RESYNC_MS, signal);
+      } catch (thrown) {
+        logger.debug({ err: thrown }, 'the resync of Services ends');
+        return;
+      }
+      this.requeue(needsCleanup);
+    }
+  }
+
+  private requeue(which: (service: Service) => boolean): void {
+    const { services, queue } = this.dependencies;
+    for (const service of services.list()) if (which(service)) queue.add(keyOfService(service), 'Low');
+  }
 }
 
 function isRelevant(service: Service): boolean {
   return isLoadBalancer(service) || hasCleanupFinalizer(service);
-}
-
-/** What people say of a Service has changed, not only what controllers say. */
-function asksForOther(previous: Service, current: Service | undefined): boolean {
-  const asked = (service: Service | undefined): unknown => [
-    service?.spec,
-    service?.metadata.annotations,
-    service?.metadata.labels,
-    service?.metadata.deletionTimestamp,
-  ];
-  return !isDeepStrictEqual(asked(previous), asked(current));
 }
 
 function keyOfService(service: Service): string {

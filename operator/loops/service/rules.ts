@@ -4,6 +4,9 @@ import { FINALIZER_LOAD_BALANCER_CLEANUP } from '../../kube/well-known';
 /** Back-off of a Service's key: 5 s doubling to 300 s (contract 2.1). */
 export const SERVICE_RETRY = { baseMs: 5_000, maxMs: 300_000 };
 
+/** A Service that needs cleanup is looked at so often, in milliseconds, whatever its back-off (contract 2.2). */
+export const SERVICE_RESYNC_MS = 30_000;
+
 export function isLoadBalancer(service: Service): boolean {
   return service.spec.type === 'LoadBalancer';
 }

@@ -75,6 +75,21 @@ describe('StackRetries', () => {
     expect(retries.failed('s', error).delayMs).toBe(1_000);
   });
 
+  test('C-SVC-26 one that says when to come again comes exactly then, and is not counted', () => {
+    const retries = new StackRetries(new FakeClock(), plan);
+    const told = new OperatorError('Throttled', 'no', { retryAfterMs: 42_000 });
+    const other = new OperatorError('Conflict', 'no');
+    const delays = [other, other, told, told, other].map((error) => retries.failed('s', error).delayMs);
+    expect(delays).toEqual([250, 500, 42_000, 42_000, 1_000]);
+  });
+
+  test('what has to go is tried at least every 30 s, unless somebody says when', () => {
+    const retries = new StackRetries(new FakeClock(), plan);
+    const delay = (code: ErrorCode, retryAfterMs?: number): number =>
+      retries.failed(code, new OperatorError(code, 'no', retryAfterMs === undefined ? {} : { retryAfterMs }), true).delayMs;
+    expect([delay('Invalid'), delay('Conflict'), delay('Throttled', 90_000)]).toEqual([30_000, 250, 90_000]);
+  });
+
   test('refused credentials are tried when the circuit breaker does', async () => {
     const clock = new FakeClock();
     const accounts = new Accounts(clock);

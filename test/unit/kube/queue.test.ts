@@ -12,6 +12,9 @@ function setUp(options: Partial<KeyedQueueOptions> = {}) {
   return { clock, queue, stop };
 }
 
+const told = (retryAfterMs: number, times: number): OperatorError[] =>
+  Array.from({ length: times }, () => new OperatorError('Throttled', 'slow down', { retryAfterMs }));
+
 /** Handlers that end when told to. */
 class Gate {
   readonly started: string[] = [];
@@ -111,6 +114,28 @@ describe('KeyedQueue', () => {
     await running;
   });
 
+  it('C-SVC-26 comes back exactly when it is told, and its failures stay as they were', async () => {
+    const { clock, queue, stop } = setUp();
+    const startedAt = clock.monotonic();
+    const runs: number[] = [];
+    const failures: Error[] = [new Error('no'), new Error('no'), ...told(42_000, 3), new Error('no'), new Error('no')];
+    const handle = (): Promise<void> => {
+      runs.push((clock.monotonic() - startedAt) / 1000);
+      const failure = failures.shift();
+      return failure === undefined ? Promise.resolve() : Promise.reject(failure);
+    };
+    const running = queue.run(1, handle, stop.signal);
+    queue.add('a');
+    await clock.advance(3 * 1000);
+    expect(queue.failuresOf('a')).toBe(2);
+    await clock.advance(2 * 42_000);
+    expect(queue.failuresOf('a')).toBe(2);
+    await clock.advance(60_000);
+    expect(runs).toEqual([0, 1, 3, 45, 87, 129, 133, 141]);
+    stop.abort();
+    await running;
+  });
+
   it('waits for Retry-After where that is longer', async () => {
     const { clock, queue, stop } = setUp();
     let runs = 0;
@@ -118,7 +143,7 @@ describe('KeyedQueue', () => {
       1,
       () => {
         runs += 1;
-        return Promise.reject(new OperatorError('Throttled', 'slow down', { retryAfterMs: 5000 }));
+        return Promise.reject(new OperatorError('Transient', 'not now', { retryAfterMs: 5000 }));
       },
       stop.signal,
     );

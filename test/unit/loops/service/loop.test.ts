@@ -1,0 +1,225 @@
+import { OperatorError } from '../../../../operator/base/errors';
+import { silentLogger } from '../../../../operator/base/log';
+import type { Node, Service } from '../../../../operator/kube/object';
+import { KeyedQueue } from '../../../../operator/kube/queue';
+import { MemoryStore } from '../../../../operator/kube/store';
+import type { StoredCloudLoadBalancer } from '../../../../operator/loops/kinds';
+import { bodyOf } from '../../../../operator/loops/service/cloud-load-balancer';
+import { compile } from '../../../../operator/loops/service/compile';
+import { ServiceLoop } from '../../../../operator/loops/service/loop';
+import { SERVICE_RETRY } from '../../../../operator/loops/service/rules';
+import { CLOUDS } from '../../../integration/loops/cloud-side';
+import { FakeClock } from '../../kube/fake-clock';
+import { cloudLoadBalancer, condition, node, NOW, service } from '../objects';
+import { RecordingApi } from '../recording-api';
+
+const KEY = 'demo/web';
+const FINALIZER = 'service.kubernetes.io/load-balancer-cleanup';
+const STATUS_PATCH = `patch services/${KEY}/status`;
+const REMOVE = `remove cloudloadbalancers/${KEY}`;
+const HELD = service({ metadata: { finalizers: [FINALIZER] } });
+
+let api: RecordingApi;
+let clock: FakeClock;
+let queue: KeyedQueue;
+let services: MemoryStore<Service>;
+let cloudLoadBalancers: MemoryStore<StoredCloudLoadBalancer>;
+let loop: ServiceLoop;
+
+beforeEach(() => {
+  api = new RecordingApi();
+  clock = new FakeClock();
+  queue = new KeyedQueue({ name: 'service', logger: silentLogger, clock, backOff: SERVICE_RETRY });
+  services = new MemoryStore<Service>({}, silentLogger);
+  cloudLoadBalancers = new MemoryStore<StoredCloudLoadBalancer>({}, silentLogger);
+  const nodes = new MemoryStore<Node>({}, silentLogger);
+  nodes.replace([node()]);
+  const stores = { services, cloudLoadBalancers, nodes };
+  loop = new ServiceLoop({ ...stores, api, clouds: CLOUDS, events: api, queue, clock, logger: silentLogger, workers: 1 });
+});
+
+/** The CloudLoadBalancer that the loop made for a Service, serving. */
+function made(of: Service, metadata: object = {}): StoredCloudLoadBalancer {
+  const { spec } = compile(of, 'cloud-a', { blockName: 'local', block: {}, problems: [] });
+  if (spec === undefined) throw new Error('the Service does not compile');
+  const { annotations, ownerReferences } = bodyOf(of, spec, undefined).metadata;
+  const conditions = [condition('Ready', 'True', 'Ready', 'serving')];
+  const status = { observedGeneration: 1, objectUID: 'clb-1', conditions, ingress: [{ ip: '203.0.113.10' }] };
+  return cloudLoadBalancer({ metadata: { annotations, ownerReferences, ...metadata }, spec: spec as never, status });
+}
+
+/** What the stores and the API server have. */
+function set(of: Service | undefined, cloud: StoredCloudLoadBalancer | undefined): void {
+  services.replace(of === undefined ? [] : [of]);
+  cloudLoadBalancers.replace(cloud === undefined ? [] : [cloud]);
+  api.stored.clear();
+  if (of !== undefined) api.stored.set(`services/${KEY}`, of);
+  if (cloud !== undefined) api.stored.set(`cloudloadbalancers/${KEY}`, cloud);
+}
+
+async function running(during: () => Promise<void>): Promise<void> {
+  const stop = new AbortController();
+  const run = loop.run(stop.signal);
+  await clock.advance(0);
+  try {
+    await during();
+  } finally {
+    stop.abort(new Error('the test is over'));
+    await run;
+    queue.close();
+  }
+}
+
+test('C-SVC-22 a status patch that meets a Conflict: upstream’s words in the error and in the Event', async () => {
+  set(HELD, made(HELD));
+  api.failures.set(STATUS_PATCH, new OperatorError('Conflict', '409 the object has been modified'));
+  const message = 'failed to update load balancer status: 409 the object has been modified';
+  await expect(loop.sync(KEY)).rejects.toThrow(message);
+  expect(api.log).toEqual([
+    'Normal EnsuredLoadBalancer: Ensured load balancer',
+    STATUS_PATCH,
+    `Warning SyncLoadBalancerFailed: Error syncing load balancer: ${message}`,
+  ]);
+});
+
+describe('a Service that is gone (contract 2.8)', () => {
+  const DELETING = 'Normal DeletingLoadBalancer: Deleting load balancer';
+  const DELETED = 'Normal DeletedLoadBalancer: Deleted load balancer';
+
+  /** A pass has seen the Service; then everything that was done is forgotten. */
+  async function seen(): Promise<void> {
+    set(HELD, made(HELD));
+    await loop.sync(KEY);
+    api.log.length = 0;
+  }
+
+  test('C-SVC-23 nobody has seen it: nothing at all, also where somebody’s CloudLoadBalancer has its name', async () => {
+    set(undefined, made(HELD));
+    await loop.sync(KEY);
+    expect(api.log).toEqual([]);
+  });
+
+  test('C-SVC-24 it was seen: its CloudLoadBalancer goes, and then it is forgotten', async () => {
+    await seen();
+    set(undefined, made(HELD));
+    await loop.sync(KEY);
+    expect(api.log).toEqual([DELETING, REMOVE]);
+    set(undefined, made(HELD, { deletionTimestamp: NOW }));
+    await loop.sync(KEY);
+    set(undefined, undefined);
+    await loop.sync(KEY);
+    await loop.sync(KEY);
+    expect(api.log).toEqual([DELETING, REMOVE, DELETED]);
+  });
+
+  test('a deletion that fails is told, and the key is tried again', async () => {
+    await seen();
+    set(undefined, made(HELD));
+    api.failures.set(REMOVE, new OperatorError('Transient', '503 no leader'));
+    const message = 'failed to delete load balancer: 503 no leader';
+    await expect(loop.sync(KEY)).rejects.toThrow(message);
+    api.failures.clear();
+    await loop.sync(KEY);
+    const failed = `Warning DeleteLoadBalancerFailed: Error deleting load balancer: ${message}`;
+    expect(api.log).toEqual([DELETING, REMOVE, failed, DELETING, REMOVE]);
+  });
+
+  test('one that only the list has forgotten keeps everything', async () => {
+    await seen();
+    set(undefined, made(HELD));
+    api.stored.set(`services/${KEY}`, HELD);
+    await loop.sync(KEY);
+    expect(api.log).toEqual([]);
+  });
+
+  test('another type than LoadBalancer: nothing is said', async () => {
+    set(service({ spec: { type: 'ClusterIP' }, metadata: { finalizers: [FINALIZER] } }), undefined);
+    await loop.sync(KEY);
+    api.log.length = 0;
+    set(undefined, made(HELD));
+    await loop.sync(KEY);
+    expect(api.log).toEqual([]);
+  });
+
+  test('made anew under its name: the old one’s goes first, and the new one is told nothing until then', async () => {
+    await seen();
+    const anew = service({ metadata: { uid: 'service-2' } });
+    set(anew, made(HELD));
+    await loop.sync(KEY);
+    expect(api.log).toEqual([DELETING, REMOVE]);
+    set(anew, undefined);
+    await loop.sync(KEY);
+    const ensuring = 'Normal EnsuringLoadBalancer: Ensuring load balancer';
+    expect(api.log.slice(2)).toEqual([DELETED, ensuring, STATUS_PATCH, `apply cloudloadbalancers/${KEY}`]);
+  });
+});
+
+describe('the queue (contract 2.1, 2.2, 2.4)', () => {
+  test('C-SVC-25 what succeeds is not tried again', async () => {
+    set(HELD, made(HELD));
+    await running(async () => {
+      const before = api.log.length;
+      expect(queue.failuresOf(KEY)).toBe(0);
+      await clock.advance(600_000);
+      expect(api.log).toHaveLength(before);
+    });
+  });
+
+  test('C-SVC-26 what is told when to come again comes exactly then', async () => {
+    const APPLY = `apply cloudloadbalancers/${KEY}`;
+    set(HELD, undefined);
+    api.failures.set(APPLY, new OperatorError('Throttled', '429 slow down', { retryAfterMs: 42_000 }));
+    const applies = (): number => api.log.filter((entry) => entry === APPLY).length;
+    await running(async () => {
+      expect(api.events).toContain(
+        'Warning SyncLoadBalancerFailed: Error syncing load balancer: failed to ensure load balancer: 429 slow down',
+      );
+      await clock.advance(41_999);
+      expect([applies(), queue.failuresOf(KEY)]).toEqual([1, 0]);
+      await clock.advance(1);
+      expect([applies(), queue.failuresOf(KEY)]).toEqual([2, 0]);
+    });
+  });
+
+  /** Seconds after which the loop has written something, with everything that it writes failing. */
+  async function attempts(of: Service, seconds: number): Promise<number[]> {
+    set(of, undefined);
+    for (const write of [STATUS_PATCH, `apply cloudloadbalancers/${KEY}`]) api.failures.set(write, new OperatorError('Transient', 'no'));
+    const at: number[] = [];
+    await running(async () => {
+      for (let second = 0; second <= seconds; second++) {
+        if (api.writes.length > at.length) at.push(second);
+        await clock.advance(1000);
+      }
+    });
+    return at;
+  }
+
+  test('a failure is tried again after 5, 10, 20 … 300 s', async () => {
+    expect(await attempts(HELD, 700)).toEqual([0, 5, 15, 35, 75, 155, 315, 615]);
+  });
+
+  test('a Service that needs cleanup is looked at at once, and every 30 s whatever its back-off', async () => {
+    const leaving = service({ metadata: { finalizers: [FINALIZER], deletionTimestamp: NOW } });
+    const at = await attempts(leaving, 700);
+    expect(at.slice(0, 4)).toEqual([0, 5, 15, 30]);
+    expect(at).toEqual(expect.arrayContaining(Array.from({ length: 23 }, (_, index) => 30 * (index + 1))));
+  });
+
+  test('what people change goes before what is only looked at again', async () => {
+    const added: string[] = [];
+    queue.add = (key, priority = 'Normal') => added.push(`${key} ${priority}`);
+    const change = (changes: Parameters<typeof service>[0], version: number): void => {
+      const metadata = { finalizers: [FINALIZER], ...changes?.metadata, resourceVersion: `${version}` };
+      services.set(service({ ...changes, metadata }));
+    };
+    set(HELD, made(HELD));
+    await running(async () => {
+      change({ status: { loadBalancer: {} } }, 11);
+      change({ spec: { externalIPs: ['1.1.1.1'] } }, 12);
+      change({ spec: { externalIPs: ['1.1.1.1'] }, metadata: { deletionTimestamp: NOW } }, 13);
+      await clock.advance(30_000);
+    });
+    expect(added).toEqual([`${KEY} Low`, `${KEY} Low`, `${KEY} Normal`, `${KEY} Normal`, `${KEY} Low`]);
+  });
+});

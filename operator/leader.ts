@@ -63,6 +63,8 @@ export class Leader {
       directory: this.directory,
       ...(options.extension === undefined ? {} : { extension: options.extension }),
       events: this.recorder('cloud-operator'),
+      serviceEvents: this.recorder('service-controller'),
+      promptNodeRemoval: options.promptNodeRemoval,
       // A pass that waits for its update holds its place: there must be more places than updates that can hang.
       workers: Math.max(32, options.workers * 4),
       retryBudget: options.retryBudget,

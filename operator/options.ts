@@ -38,6 +38,8 @@ export interface OperatorOptions {
   nodeStatusUpdateMs: number;
   nodeMonitorPeriodMs: number;
   nodeDeletionGraceMs: number;
+  /** A Node that gained the autoscaler's taint or a deletion timestamp leaves the load balancers at once, not at the next change that counts. */
+  promptNodeRemoval: boolean;
   /** Absent = it leads at once, without a Lease. */
   leaderElection?: LeaderElection;
   workers: number;

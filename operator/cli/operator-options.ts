@@ -88,6 +88,7 @@ function controllersOf(values: FlagValues): OperatorControllers {
     nodeStatusUpdateMs: values['node-status-update-frequency'],
     nodeMonitorPeriodMs: values['node-monitor-period'],
     nodeDeletionGraceMs: values['node-deletion-grace'],
+    promptNodeRemoval: values['prompt-node-removal'],
   };
 }
 
@@ -188,4 +189,5 @@ type OperatorControllers = Pick<
   | 'nodeStatusUpdateMs'
   | 'nodeMonitorPeriodMs'
   | 'nodeDeletionGraceMs'
+  | 'promptNodeRemoval'
 >;

@@ -15,6 +15,7 @@ import { CredentialWatch } from './credential-watch';
 import { DriftLoop, intervalOf, type DriftSubject } from './drift-loop';
 import { ExtendedUpdates } from './extended-updates';
 import { ExtraStacks } from './extra-stacks';
+import { HostEvents } from './host-events';
 import type { InstanceDirectory } from './instance-directory';
 import { InstanceMirror, type StoredInstance } from './instance-mirror';
 import { LoadBalancerStacks, type StoredLoadBalancer } from './load-balancer-stacks';
@@ -34,9 +35,9 @@ import { StackRecord, stackSpec, type StoredStack } from './stack-record';
 import { VouchedLoadBalancers, Vouchers } from './vouchers';
 import { retryAfterFailure, type RetryBudget, type RetryPlan } from './retry-delay';
 import { StackRetries } from './stack-retries';
+import { TargetWatch } from './target-watch';
 import { UpgradeRollout } from './upgrade-rollout';
 
-const NODES_SETTLE_MS = 20;
 const MIRROR_MAX_AGE_MS = 60_000;
 /** A failed pass is tried again after 1 s, doubling up to 5 minutes; stacks by the class of their failure. */
 const RETRY = { baseMs: 1_000, maxMs: 300_000 };
@@ -60,6 +61,8 @@ export interface CloudControllersOptions {
   /** What `--extension` names. */
   extension?: ExtensionModule;
   events: EventRecorder;
+  /** For Events on Services, with the source component `service-controller`. */
+  serviceEvents: EventRecorder;
   clusterID: string;
   /** Who we are, for CloudStack.status.holder. */
   identity: string;
@@ -70,6 +73,8 @@ export interface CloudControllersOptions {
   retryBudget: RetryBudget;
   /** Makes a work queue whose failed keys wait within the limits, or as `delayOf` says (milliseconds). */
   makeQueue: (name: string, backOff: BackOffLimits, delayOf?: (key: string) => number | undefined) => KeyedQueue;
+  /** A Node that gained the autoscaler's taint or a deletion timestamp leaves the load balancers at once. */
+  promptNodeRemoval: boolean;
   /** Told how each update ended: `Updated`, `Destroyed`, or the code of the OperatorError. */
   onUpdate: (provider: string, result: string, tookMs: number) => void;
   /** Told of each stack that was found changed in the cloud. */
@@ -106,7 +111,7 @@ export class CloudControllers {
     this.providers = this.providerController();
     const vouchers = new Vouchers();
     this.vouchedLoadBalancers = new VouchedLoadBalancers(stores.loadBalancers, vouchers);
-    const stacks = new LoadBalancerStacks(this.members, vouchers, clusterID);
+    const stacks = new LoadBalancerStacks(this.members, vouchers, new HostEvents(options.serviceEvents), clusterID);
     this.extras = this.extraStacks();
     const updates = new ExtendedUpdates(options.updates, options.extension, this.extras);
     this.loadBalancers = this.stackController(CLOUD_LOAD_BALANCERS, stores.loadBalancers, stacks, {
@@ -127,7 +132,7 @@ export class CloudControllers {
   async run(signal: AbortSignal): Promise<void> {
     const { stores } = this.options;
     await Promise.all(Object.values(stores).map((store: { whenSynced(signal: AbortSignal): Promise<void> }) => store.whenSynced(signal)));
-    const stopFollowing = this.follow(signal);
+    const stopFollowing = this.follow();
     await this.connectAll();
     this.markConnected();
     await Promise.all([this.providers.start(), this.loadBalancers.start(), this.routes.start()]);
@@ -160,19 +165,15 @@ export class CloudControllers {
    * A provider's set of eligible Nodes has changed: its load balancers are looked at, all at once a moment later. Its users are counted.
    * A CloudStack that somebody deletes while its objects live is written anew.
    */
-  private follow(signal: AbortSignal): () => void {
-    const hashes = new Map<string, string>();
-    let cancel: (() => void) | undefined;
-    const look = (): void => {
-      cancel = undefined;
-      for (const { name } of this.options.registry.list()) {
-        const hash = this.members.targetsHash(name);
-        if (hashes.get(name) === hash) continue;
-        hashes.set(name, hash);
-        this.loadBalancers.requeue(name);
-        this.providerQueue.add(name);
-      }
-    };
+  private follow(): () => void {
+    const targets = new TargetWatch({
+      ...{ members: this.members, registry: this.options.registry, clock: this.options.clock },
+      promptRemoval: this.options.promptNodeRemoval,
+      changed: (provider) => {
+        this.loadBalancers.requeue(provider);
+        this.providerQueue.add(provider);
+      },
+    });
     const unsubscribeUsers = [this.options.stores.loadBalancers, this.options.stores.routes].map((store: Pick<Store<Member>, 'onChange'>) =>
       store.onChange(({ previous, current }) => {
         if (previous === undefined || current === undefined) this.providerQueue.add((current ?? previous)?.spec.provider ?? '');
@@ -187,19 +188,20 @@ export class CloudControllers {
       if (current === undefined) [this.loadBalancers, this.routes].forEach((controller) => controller.refresh(key));
       else if (releaseOf(current) !== releaseOf(previous)) this.controllerOf(current.spec.kind).look(key);
     });
-    const unsubscribe = this.options.stores.nodes.onChange(({ key, previous, current }) => {
+    const unsubscribe = this.options.stores.nodes.onChange((change) => {
+      const { key, previous, current } = change;
       if (previous?.spec.providerID !== current?.spec.providerID || previous?.metadata.uid !== current?.metadata.uid)
         this.lookAtRoutesTo(key);
       if (current === undefined) this.options.registry.owners.forget(key);
       else this.mirrorQueue.add(key);
-      if (!signal.aborted) cancel ??= this.options.clock.after(NODES_SETTLE_MS, look);
+      targets.onNode(change);
     });
     return () => {
       unsubscribe();
       unsubscribeUsers.forEach((stop) => stop());
       unsubscribeRecords();
       unsubscribeProviders();
-      cancel?.();
+      targets.stop();
     };
   }
 

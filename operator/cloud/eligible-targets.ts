@@ -1,6 +1,7 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { Target } from '../../providers/provider';
-import type { Store } from '../kube/api';
-import { eligibleForLoadBalancers } from '../kube/node';
+import type { Store, StoreChange } from '../kube/api';
+import { eligibleForLoadBalancers, excludedFromLoadBalancers } from '../kube/node';
 import type { Node } from '../kube/object';
 import type { Ownership } from './node-owners';
 import type { CloudRegistry } from './registry';
@@ -37,6 +38,12 @@ export class EligibleTargets {
     return this.current().undecided;
   }
 
+  /** A change of a Node after which the sets may be others. @param promptRemoval as of `mayChangeTargets` */
+  mayBeChangedBy({ previous, current }: StoreChange<Node>, promptRemoval: boolean): boolean {
+    if (previous === undefined || current === undefined || mayChangeTargets(previous, current, promptRemoval)) return true;
+    return !isDeepStrictEqual(this.ownership(previous), this.ownership(current));
+  }
+
   private current(): TargetSets {
     this.sets ??= this.workOut();
     return this.sets;
@@ -60,6 +67,19 @@ export class EligibleTargets {
   private ownership({ metadata, spec: { providerID = '' } }: Node): Ownership {
     return providerID === '' ? 'Nobody' : this.registry.owners.of({ name: metadata.name, labels: metadata.labels ?? {}, providerID });
   }
+}
+
+/**
+ * An update of a Node for which the targets are to be looked at (contract 2.9): the exclude label's answer, the providerID and, other than
+ * upstream, the addresses that are targets. Pure.
+ * @param promptRemoval the autoscaler's taint and a deletion timestamp count too
+ */
+export function mayChangeTargets(before: Node, after: Node, promptRemoval: boolean): boolean {
+  return (
+    excludedFromLoadBalancers(before) !== excludedFromLoadBalancers(after) ||
+    !isDeepStrictEqual(targetOf(before), targetOf(after)) ||
+    (promptRemoval && eligibleForLoadBalancers(before) !== eligibleForLoadBalancers(after))
+  );
 }
 
 function targetOf(node: Node): Target {

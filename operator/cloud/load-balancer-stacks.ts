@@ -8,9 +8,10 @@ import {
   type Ingress,
 } from '../../crds';
 import type { JsonObject, LoadBalancerInput, LoadBalancers, Problem, Replacement, TargetGroup } from '../../providers/provider';
-import { OperatorError } from '../base/errors';
+import { OperatorError, toOperatorError } from '../base/errors';
 import { keyOf } from '../kube/object';
 import { WARNING, type Verdict, type Warning } from './conditions';
+import type { HostEvents } from './host-events';
 import { keyOfInput } from './member-input';
 import type { MemberKeeper } from './member-keeper';
 import type { UpdatePolicy } from './plan/approval';
@@ -31,6 +32,7 @@ export class LoadBalancerStacks implements StackKind<StoredLoadBalancer, LoadBal
   constructor(
     private readonly members: MemberKeeper,
     private readonly vouchers: Vouchers,
+    private readonly hosts: HostEvents,
     private readonly clusterID: string,
   ) {}
 
@@ -113,7 +115,7 @@ export class LoadBalancerStacks implements StackKind<StoredLoadBalancer, LoadBal
     input: LoadBalancerInput,
   ): Promise<{ fields: StatusFields; verdict: Verdict }> {
     const { stack, cloud, result } = settlement;
-    const ingress = await this.register(settlement, input);
+    const ingress = await this.register(settlement, input, object);
     this.vouchers.vouch(object.metadata, ingress);
     const address = addressOf(ingress);
     const targets = this.members.targets(cloud.name).length;
@@ -136,7 +138,11 @@ export class LoadBalancerStacks implements StackKind<StoredLoadBalancer, LoadBal
   }
 
   /** Brings the targets of one member's groups up to date. @returns its points of entry */
-  private async register({ stack, cloud, result, targets }: MemberSettlement, input: LoadBalancerInput): Promise<Ingress[]> {
+  private async register(
+    { stack, cloud, result, targets }: MemberSettlement,
+    input: LoadBalancerInput,
+    object?: StoredLoadBalancer,
+  ): Promise<Ingress[]> {
     const found = capability(cloud).results(result.outputs, input.uid);
     if (found === undefined) {
       throw new OperatorError('Unknown', `the stack's outputs say nothing of ${keyOfInput(input)}`, {
@@ -144,8 +150,19 @@ export class LoadBalancerStacks implements StackKind<StoredLoadBalancer, LoadBal
       });
     }
     const groups = found.targetGroups.map((group) => ({ ...group, stack }));
-    if (targets) await this.members.sync(cloud.name, groups);
+    if (targets) await this.sync(cloud.name, groups, object);
     return found.ingress;
+  }
+
+  private async sync(provider: string, groups: TargetGroup[], object: StoredLoadBalancer | undefined): Promise<void> {
+    const nodes = this.members.targets(provider).map(({ nodeName }) => nodeName);
+    try {
+      const writes = await this.members.sync(provider, groups);
+      if (object !== undefined && writes > 0) this.hosts.updated(object, nodes);
+    } catch (thrown) {
+      if (object !== undefined) this.hosts.failed(object, nodes, toOperatorError(thrown));
+      throw thrown;
+    }
   }
 
   keptFields(object: StoredLoadBalancer, known: Knowledge): StatusFields {

@@ -2,7 +2,7 @@ import type { Members, Target, TargetGroup } from '../../providers/provider';
 import { hashJson } from '../base/json';
 import type { Logger } from '../base/log';
 import { OperatorError } from '../base/errors';
-import type { Store } from '../kube/api';
+import type { Store, StoreChange } from '../kube/api';
 import { atPriority } from '../updates/limits/call-priority';
 import type { Node } from '../kube/object';
 import { EligibleTargets } from './eligible-targets';
@@ -35,6 +35,11 @@ export class MemberKeeper {
   /** Eligible Nodes of a provider, in the order of their names. */
   targets(provider: string): Target[] {
     return this.eligible.of(provider);
+  }
+
+  /** A change of a Node after which targets may be others. */
+  mayBeChangedBy(change: StoreChange<Node>, promptRemoval: boolean): boolean {
+    return this.eligible.mayBeChangedBy(change, promptRemoval);
   }
 
   /** Hash of a provider's target set: while it stays, no group needs a look. */

@@ -36,6 +36,7 @@ export function configurationOf(values: FlagValues): Record<string, unknown> {
       selectedControllers: [...selectedControllers(values.controllers)],
       stateStore: values['state-store'],
       nodeDeletionGrace: duration(values['node-deletion-grace']),
+      promptNodeRemoval: values['prompt-node-removal'],
       retryFailures: values['retry-failures'],
       retryPeriod: duration(values['retry-period']),
       updateDeadline: duration(values['update-deadline']),

@@ -13,6 +13,11 @@ export const CLOUD_OPERATOR = {
   namespace: flag(STRING, 'cloud-operator-system', 'The operator’s own namespace: the Secrets that it may read'),
   'node-deletion-grace': flag(DURATION, 15_000, 'How long the cloud must say “does not exist” before a Node is deleted'),
   port: flag(INT, -1, 'Port on 127.0.0.1 of health and metrics in plain HTTP; 0 = any free one, -1 = none'),
+  'prompt-node-removal': flag(
+    BOOLEAN,
+    true,
+    'A Node that the autoscaler is about to remove, or that is being deleted, leaves the load balancers at once; false = at the next change of Nodes that counts, as upstream',
+  ),
   'retry-failures': flag(INT32, 10, 'Failures in a row after which a failing object is Stalled (retries go on slowly)'),
   'retry-period': flag(DURATION, 10 * MINUTE, 'Or how long it may fail until then'),
   'state-directory': flag(STRING, '', 'The folder, with --state-store=directory; empty = one in the home directory'),

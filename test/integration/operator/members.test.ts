@@ -74,6 +74,11 @@ test('a Node that the autoscaler is about to remove leaves before its machine go
 test('a new Node joins once it is initialized, and leaves when it is deleted', async () => {
   await expectOneWriteEach(async () => instances.set('n4', await scene.addNode('n4')), 'n1', 'n2', 'n3', 'n4');
   await expectOneWriteEach(() => cluster.kubectl(['delete', 'node', 'n4']), 'n1', 'n2', 'n3');
+  for (const name of ['web', 'api']) {
+    await scene.until(`UpdatedLoadBalancer on ${name}`, async () =>
+      (await scene.events('Service', name)).some(({ message }) => message === 'Updated load balancer with new hosts'),
+    );
+  }
 });
 
 test('ten Nodes that come at once cost one or two writes for each pool', async () => {

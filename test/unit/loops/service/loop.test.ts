@@ -82,6 +82,15 @@ test('C-SVC-22 a status patch that meets a Conflict: upstream’s words in the e
   ]);
 });
 
+test('C-SVC-29 only Services of type LoadBalancer get a load balancer', async () => {
+  const types = { node: 'NodePort', one: 'LoadBalancer', two: 'LoadBalancer', inside: 'ClusterIP' };
+  services.replace(Object.entries(types).map(([name, type]) => service({ metadata: { name, uid: name }, spec: { type } })));
+  cloudLoadBalancers.replace([]);
+  for (const name of Object.keys(types)) await loop.sync(`demo/${name}`);
+  const applied = api.log.filter((entry) => entry.startsWith('apply'));
+  expect(applied).toEqual(['apply cloudloadbalancers/demo/one', 'apply cloudloadbalancers/demo/two']);
+});
+
 describe('a Service that is gone (contract 2.8)', () => {
   const DELETING = 'Normal DeletingLoadBalancer: Deleting load balancer';
   const DELETED = 'Normal DeletedLoadBalancer: Deleted load balancer';

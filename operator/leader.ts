@@ -70,6 +70,7 @@ export class Leader {
       retryBudget: options.retryBudget,
       makeQueue: (name, backOff, delayOf) => this.queue(name, backOff, delayOf),
       onDrift: (provider, kind, policy) => parts.metrics.drifted(provider, kind, policy),
+      onHostsSynced: (tookMs, failed) => parts.metrics.controllers.hostsSynced(tookMs, failed),
       onUpdate: (provider, result, tookMs) => parts.metrics.updated(provider, result, tookMs),
       clock: systemClock,
       random: Math.random,
@@ -191,10 +192,11 @@ export class Leader {
 
   /** Each loop has a client of its own, with its own share of requests (contract 7.3). */
   private loopParts(component: string): Omit<CommonLoopParts, 'queue'> {
-    const { api, options, logger } = this.parts;
+    const { api, options, metrics, logger } = this.parts;
     return {
       api: api.withOptions({ ...options.kubeApi, userAgent: `cloud-operator/${options.version}/${component}` }),
       events: this.recorder(component),
+      metrics: metrics.controllers,
       clock: systemClock,
       logger: logger.child({ loop: component }),
     };
@@ -219,6 +221,7 @@ interface CommonLoopParts {
   api: KubeClient;
   events: KubeEventRecorder;
   queue: KeyedQueue;
+  metrics: Metrics['controllers'];
   clock: typeof systemClock;
   logger: Logger;
 }

@@ -75,6 +75,8 @@ export interface CloudControllersOptions {
   makeQueue: (name: string, backOff: BackOffLimits, delayOf?: (key: string) => number | undefined) => KeyedQueue;
   /** A Node that gained the autoscaler's taint or a deletion timestamp leaves the load balancers at once. */
   promptNodeRemoval: boolean;
+  /** Told how long it took to bring the targets of a load balancer in use to other Nodes, in milliseconds. */
+  onHostsSynced: (tookMs: number, failed: boolean) => void;
   /** Told how each update ended: `Updated`, `Destroyed`, or the code of the OperatorError. */
   onUpdate: (provider: string, result: string, tookMs: number) => void;
   /** Told of each stack that was found changed in the cloud. */
@@ -111,7 +113,12 @@ export class CloudControllers {
     this.providers = this.providerController();
     const vouchers = new Vouchers();
     this.vouchedLoadBalancers = new VouchedLoadBalancers(stores.loadBalancers, vouchers);
-    const stacks = new LoadBalancerStacks(this.members, vouchers, new HostEvents(options.serviceEvents), clusterID);
+    const stacks = new LoadBalancerStacks(
+      this.members,
+      vouchers,
+      new HostEvents({ events: options.serviceEvents, clock, onSynced: options.onHostsSynced }),
+      clusterID,
+    );
     this.extras = this.extraStacks();
     const updates = new ExtendedUpdates(options.updates, options.extension, this.extras);
     this.loadBalancers = this.stackController(CLOUD_LOAD_BALANCERS, stores.loadBalancers, stacks, {

@@ -1,31 +1,62 @@
 import { SERVICE_UID_ANNOTATION } from '../../crds';
-import type { OperatorError } from '../base/errors';
+import type { Clock } from '../base/clock';
+import { toOperatorError, type OperatorError } from '../base/errors';
 import type { EventRecorder, EventTarget } from '../kube/api';
 import type { StoredLoadBalancer } from './load-balancer-stacks';
 
 /** So many Nodes are named in an Event (contract 2.1). */
 const NAMED = 20;
 
-/** Says on Services that their load balancers have got other targets, in upstream's words (contract 2.5). */
+export interface HostEventsOptions {
+  /** With the source component `service-controller`. */
+  events: EventRecorder;
+  clock: Clock;
+  /** Told how long it took to bring the targets of a load balancer in use to other Nodes, in milliseconds. */
+  onSynced: (tookMs: number, failed: boolean) => void;
+}
+
+/** Says on Services that their load balancers have got other targets, in upstream's words, and counts it (contract 2.5, 2.13). */
 export class HostEvents {
-  /** @param events with the source component `service-controller` */
-  constructor(private readonly events: EventRecorder) {}
+  constructor(private readonly options: HostEventsOptions) {}
 
-  /** @param nodes names of the new targets; that there are none is said by the service loop */
-  updated(object: StoredLoadBalancer, nodes: readonly string[]): void {
-    const service = serviceOf(object);
-    if (service === undefined || nodes.length === 0 || !wasReady(object)) return;
-    this.events.event(service, 'Normal', 'UpdatedLoadBalancer', 'Updated load balancer with new hosts');
+  /**
+   * @param nodes names of the new targets
+   * @param sync brings them into the cloud, and gives how many writes that took
+   * @throws what `sync` throws
+   */
+  async tell(object: StoredLoadBalancer, nodes: readonly string[], sync: () => Promise<number>): Promise<void> {
+    const { clock, onSynced } = this.options;
+    const startedAt = clock.monotonic();
+    try {
+      const writes = await sync();
+      if (writes === 0 || !wasReady(object)) return;
+      onSynced(clock.monotonic() - startedAt, false);
+      // That there are none is said by the service loop.
+      if (nodes.length > 0) this.say(object, 'Normal', 'UpdatedLoadBalancer', 'Updated load balancer with new hosts');
+    } catch (thrown) {
+      const error = toOperatorError(thrown);
+      if (wasTried(error) && wasReady(object)) {
+        onSynced(clock.monotonic() - startedAt, true);
+        this.say(object, 'Warning', 'UpdateLoadBalancerFailed', failureText(nodes, error));
+      }
+      throw thrown;
+    }
   }
 
-  /** Not when nothing was tried, or when the load balancer itself has turned out to be gone. */
-  failed(object: StoredLoadBalancer, nodes: readonly string[], error: OperatorError): void {
+  private say(object: StoredLoadBalancer, type: 'Normal' | 'Warning', reason: string, message: string): void {
     const service = serviceOf(object);
-    const isSilent = error.code === 'Canceled' || error.code === 'NotFound' || error.reason === 'NodeUndecided';
-    if (service === undefined || isSilent || !wasReady(object)) return;
-    const message = `Error updating load balancer with new hosts [${namesOf(nodes)}] [node names limited, total number of nodes: ${nodes.length}], error: ${error.message}`;
-    this.events.event(service, 'Warning', 'UpdateLoadBalancerFailed', message);
+    if (service !== undefined) this.options.events.event(service, type, reason, message);
   }
+}
+
+/** False when nothing was tried, or when the load balancer itself has turned out to be gone. */
+function wasTried({ code, reason }: OperatorError): boolean {
+  return code !== 'Canceled' && code !== 'NotFound' && reason !== 'NodeUndecided';
+}
+
+function failureText(nodes: readonly string[], { message }: OperatorError): string {
+  const limited = `[node names limited, total number of nodes: ${nodes.length}]`;
+  return `Error updating load balancer with new hosts [${namesOf(nodes)}] ${limited}, error: ${message}`;
 }
 
 function namesOf(nodes: readonly string[]): string {

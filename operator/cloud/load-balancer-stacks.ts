@@ -8,7 +8,7 @@ import {
   type Ingress,
 } from '../../crds';
 import type { JsonObject, LoadBalancerInput, LoadBalancers, Problem, Replacement, TargetGroup } from '../../providers/provider';
-import { OperatorError, toOperatorError } from '../base/errors';
+import { OperatorError } from '../base/errors';
 import { keyOf } from '../kube/object';
 import { WARNING, type Verdict, type Warning } from './conditions';
 import type { HostEvents } from './host-events';
@@ -155,14 +155,9 @@ export class LoadBalancerStacks implements StackKind<StoredLoadBalancer, LoadBal
   }
 
   private async sync(provider: string, groups: TargetGroup[], object: StoredLoadBalancer | undefined): Promise<void> {
+    const sync = (): Promise<number> => this.members.sync(provider, groups);
     const nodes = this.members.targets(provider).map(({ nodeName }) => nodeName);
-    try {
-      const writes = await this.members.sync(provider, groups);
-      if (object !== undefined && writes > 0) this.hosts.updated(object, nodes);
-    } catch (thrown) {
-      if (object !== undefined) this.hosts.failed(object, nodes, toOperatorError(thrown));
-      throw thrown;
-    }
+    await (object === undefined ? sync() : this.hosts.tell(object, nodes, sync));
   }
 
   keptFields(object: StoredLoadBalancer, known: Knowledge): StatusFields {

@@ -4,6 +4,7 @@ import type { QueueMetrics } from '../kube/queue';
 import type { RequestObserver } from '../kube/request-observer';
 import { clientMetrics } from './client-metrics';
 import { IpamMetrics } from './ipam-metrics';
+import { ControllerMetrics } from './controller-metrics';
 import { ObjectMetrics } from './object-metrics';
 import { QueueCollectors, type MeasuredQueue } from './queue-metrics';
 
@@ -18,6 +19,7 @@ export class Metrics {
   /** Told of every request to the API server. */
   readonly requests: RequestObserver;
   readonly objects: ObjectMetrics;
+  readonly controllers: ControllerMetrics;
   private readonly queues: QueueCollectors;
   private readonly running: Gauge<'name' | 'manager'>;
   private readonly calls: Counter<'provider' | 'verb' | 'code'>;
@@ -30,6 +32,7 @@ export class Metrics {
     this.queues = new QueueCollectors(registers);
     this.requests = clientMetrics(registers);
     this.objects = new ObjectMetrics(registers, clock);
+    this.controllers = new ControllerMetrics(registers);
     this.running = new Gauge({
       name: 'running_managed_controllers',
       help: 'Controllers that run now: 1, or that have run: 0',

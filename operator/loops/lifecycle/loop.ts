@@ -28,12 +28,18 @@ export const LIFECYCLE_LOOP_DEFAULTS: LifecycleLoopSettings = {
   deletionLimit: { share: 0.5, windowMs: 300_000 },
 };
 
+export interface LifecycleLoopMetrics {
+  nodesMonitored(tookMs: number): void;
+  instanceAsked(operation: 'instance_exists' | 'instance_shutdown', result: 'success' | 'error' | 'instance_not_found' | 'canceled'): void;
+}
+
 export interface LifecycleLoopDependencies {
   api: KubeApi;
   nodes: Store<Node>;
   instances: Instances;
   /** With the source component `cloud-node-lifecycle-controller`. */
   events: EventRecorder;
+  metrics: LifecycleLoopMetrics;
   clock: Clock;
   logger: Logger;
   settings: LifecycleLoopSettings;
@@ -69,13 +75,15 @@ export class LifecycleLoop {
 
   /** One look at every Node. What goes wrong with one is logged, and the others go on. */
   async pass(): Promise<void> {
-    const { nodes, settings } = this.dependencies;
+    const { nodes, settings, clock, metrics } = this.dependencies;
+    const startedAt = clock.monotonic();
     const waiting = nodes.list();
     this.forgetGone(waiting);
     const work = async (): Promise<void> => {
       for (let node = waiting.pop(); node !== undefined; node = waiting.pop()) await this.monitor(node);
     };
     await Promise.all(Array.from({ length: settings.workers }, work));
+    metrics.nodesMonitored(clock.monotonic() - startedAt);
   }
 
   private async monitor(node: Node): Promise<void> {
@@ -91,12 +99,27 @@ export class LifecycleLoop {
 
   private async judge(node: Node): Promise<Action> {
     const { clock, settings } = this.dependencies;
-    const lookup = await this.lookup(node);
+    const lookup = await this.ask(node);
     const before = this.misses.get(node.metadata.name);
     const { action, misses } = evaluateLookup(node, lookup, before, { rule: settings.confirmation, now: clock.monotonic() });
     if (misses === undefined) this.misses.delete(node.metadata.name);
     else this.misses.set(node.metadata.name, misses);
     return action;
+  }
+
+  /** One answer says whether the machine is there, and whether it is shut down. */
+  private async ask(node: Node): Promise<InstanceLookup> {
+    const { metrics } = this.dependencies;
+    try {
+      const lookup = await this.lookup(node);
+      const found = lookup.state === 'Found';
+      metrics.instanceAsked('instance_exists', found ? 'success' : 'instance_not_found');
+      if (found) metrics.instanceAsked('instance_shutdown', 'success');
+      return lookup;
+    } catch (thrown) {
+      metrics.instanceAsked('instance_exists', toOperatorError(thrown).code === 'Canceled' ? 'canceled' : 'error');
+      throw thrown;
+    }
   }
 
   /** The listing is younger than a period: two passes never count one listing twice, and one listing serves a whole pass. */

@@ -14,6 +14,9 @@ export type Action =
   /** Comes back later: nobody can say yet whose machine this is. */
   | { kind: 'Retry' };
 
+/** Reason of the Event that ends an initialization. */
+export const SYNCED = 'Synced';
+
 /** Value and effect are ignored (contract 3.2). */
 export function isUninitialized(node: Node): boolean {
   return hasTaint(node, TAINT_UNINITIALIZED);
@@ -70,7 +73,7 @@ function initialize(node: Node, metadata: InstanceMetadata): Action[] {
   return [
     { kind: 'PatchNode', patch },
     ...(status === undefined ? [] : [{ kind: 'PatchStatus', patch: status } as const]),
-    { kind: 'Event', type: 'Normal', reason: 'Synced', message: 'Node synced successfully' },
+    { kind: 'Event', type: 'Normal', reason: SYNCED, message: 'Node synced successfully' },
   ];
 }
 

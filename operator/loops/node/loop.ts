@@ -5,7 +5,7 @@ import type { Logger } from '../../base/log';
 import type { EventRecorder, KubeApi, Store, StoreChange, WorkQueue } from '../../kube/api';
 import { type Node, NODES } from '../../kube/object';
 import type { InstanceLookup, Instances } from '../instances';
-import { type Action, evaluateAddresses, evaluateInitialize, evaluateLabels, isUninitialized } from './evaluate';
+import { type Action, evaluateAddresses, evaluateInitialize, evaluateLabels, isUninitialized, SYNCED } from './evaluate';
 
 /** Back-off of a Node's key: 5 ms doubling to 1000 s (contract 3.1). */
 export const NODE_RETRY = { baseMs: 5, maxMs: 1_000_000 };
@@ -30,6 +30,11 @@ export interface NodeLoopSettings {
 
 export const NODE_LOOP_DEFAULTS: NodeLoopSettings = { workers: 1, statusUpdateWorkers: 1, statusUpdateMs: 300_000, listingMaxAgeMs: 1_000 };
 
+export interface NodeLoopMetrics {
+  /** Ages of a Node, in milliseconds: when its taint was taken off, and when all was done. */
+  nodeInitialized(taintedMs: number, syncedMs: number): void;
+}
+
 export interface NodeLoopDependencies {
   api: KubeApi;
   nodes: Store<Node>;
@@ -38,6 +43,7 @@ export interface NodeLoopDependencies {
   events: EventRecorder;
   /** With the back-off of NODE_RETRY. */
   queue: WorkQueue;
+  metrics: NodeLoopMetrics;
   clock: Clock;
   logger: Logger;
   settings: NodeLoopSettings;
@@ -134,15 +140,18 @@ export class NodeLoop {
   }
 
   private async act(node: Node, actions: Action[]): Promise<void> {
-    const { api, events, queue } = this.dependencies;
+    const { api, events, queue, metrics } = this.dependencies;
     const { name, uid } = node.metadata;
+    let patchedMs = 0;
     for (const action of actions) {
       switch (action.kind) {
         case 'Event':
           events.event(node, action.type, action.reason, action.message);
+          if (action.reason === SYNCED) metrics.nodeInitialized(patchedMs, this.ageOf(node));
           break;
         case 'PatchNode':
           await api.patch(NODES, name, 'strategic', action.patch);
+          patchedMs = this.ageOf(node);
           break;
         case 'PatchStatus':
           this.addressesDue.add(name);
@@ -155,6 +164,11 @@ export class NodeLoop {
         }
       }
     }
+  }
+
+  /** In milliseconds, by two clocks. */
+  private ageOf({ metadata }: Node): number {
+    return Math.max(0, this.dependencies.clock.now() - Date.parse(metadata.creationTimestamp));
   }
 
   /** Contract 3.4: what is wrong with one Node is logged, and the others go on. */

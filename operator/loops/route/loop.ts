@@ -18,6 +18,11 @@ import { parseClusterCidrs } from './responsibility';
 export const ROUTES_BY_NODE = 'nodeName';
 export const ROUTE_INDEXES = { [ROUTES_BY_NODE]: (route: StoredCloudRoute): string[] => [nodeOf(route)] };
 
+export interface RouteLoopMetrics {
+  /** `changed`: at least one CloudRoute was written or deleted. */
+  routesSynced(outcome: 'changed' | 'noop' | 'error'): void;
+}
+
 export interface RouteLoopDependencies {
   api: KubeApi;
   nodes: Store<Node>;
@@ -27,6 +32,7 @@ export interface RouteLoopDependencies {
   /** With the source component `route_controller`. */
   events: EventRecorder;
   queue: WorkQueue;
+  metrics: RouteLoopMetrics;
   clock: Clock;
   logger: Logger;
   /** `--cluster-cidr`; empty = every PodCIDR gets a route. */
@@ -76,8 +82,19 @@ export class RouteLoop {
     const { actions, failures } = evaluate(gathered);
     const { node } = gathered;
     if (node !== undefined) for (const { cidr, message } of failures) this.fail(node, cidr, message);
-    for (const action of actions) await this.act(gathered, action);
+    await this.actAll(gathered, actions);
     this.forget(gathered, failures);
+  }
+
+  private async actAll(gathered: Gathered, actions: readonly Action[]): Promise<void> {
+    const { metrics } = this.dependencies;
+    try {
+      for (const action of actions) await this.act(gathered, action);
+    } catch (thrown) {
+      metrics.routesSynced('error');
+      throw thrown;
+    }
+    metrics.routesSynced(actions.some(({ kind }) => kind !== 'PatchStatus') ? 'changed' : 'noop');
   }
 
   private gather(nodeName: string): Gathered {

@@ -1,3 +1,4 @@
+import { Registry } from 'prom-client';
 import { CLOUD_ROUTES, type Condition } from '../../../crds';
 import { systemClock } from '../../../operator/base/clock';
 import { OperatorError } from '../../../operator/base/errors';
@@ -9,6 +10,7 @@ import type { StoredCloudRoute } from '../../../operator/loops/kinds';
 import { LifecycleLoop } from '../../../operator/loops/lifecycle/loop';
 import { NodeLoop } from '../../../operator/loops/node/loop';
 import { RouteLoop } from '../../../operator/loops/route/loop';
+import { ControllerMetrics } from '../../../operator/server/controller-metrics';
 import { CLUSTER_START_MS } from '../../harness/cluster';
 import { waitFor } from '../../harness/wait-for';
 import { CLOUDS } from './cloud-side';
@@ -34,7 +36,8 @@ describe('the node loops against a real API server', () => {
 
   beforeAll(async () => {
     loops = await LoopCluster.start();
-    const common = { api: loops.api, nodes: loops.nodes.store, instances: fleet, clock: systemClock, logger: silentLogger };
+    const metrics = new ControllerMetrics([new Registry()]);
+    const common = { api: loops.api, nodes: loops.nodes.store, instances: fleet, metrics, clock: systemClock, logger: silentLogger };
     nodeLoop = new NodeLoop({
       ...common,
       events: loops.recorder('cloud-node-controller'),

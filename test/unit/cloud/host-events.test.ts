@@ -1,6 +1,7 @@
 import { OperatorError, type ErrorCode } from '../../../operator/base/errors';
 import { HostEvents } from '../../../operator/cloud/host-events';
 import type { StoredLoadBalancer } from '../../../operator/cloud/load-balancer-stacks';
+import { FakeClock } from '../kube/fake-clock';
 import { cloudLoadBalancer, condition } from '../loops/objects';
 import { RecordingApi } from '../loops/recording-api';
 
@@ -13,28 +14,43 @@ function of(
   return cloudLoadBalancer({ metadata: { annotations }, status: { observedGeneration, conditions } });
 }
 
+function setUp(): { api: RecordingApi; synced: boolean[]; hosts: HostEvents } {
+  const api = new RecordingApi();
+  const synced: boolean[] = [];
+  const onSynced = (_tookMs: number, failed: boolean): void => void synced.push(failed);
+  return { api, synced, hosts: new HostEvents({ events: api, clock: new FakeClock(), onSynced }) };
+}
+
 const SERVING = of('True');
 const UPDATED = ['Normal UpdatedLoadBalancer: Updated load balancer with new hosts'];
 
-test.each<[string, StoredLoadBalancer, string[], string[]]>([
-  ['other targets', SERVING, ['n1'], UPDATED],
-  ['no targets: the service loop says so', SERVING, [], []],
-  ['the first targets belong to Ensured', of('False'), ['n1'], []],
-  ['those of another spec too', of('True', 0), ['n1'], []],
-  ['a person’s CloudLoadBalancer has no Service', of('True', 1, {}), ['n1'], []],
-])('%s', (_name, object, nodes, log) => {
-  const api = new RecordingApi();
-  new HostEvents(api).updated(object, nodes);
-  expect(api.log).toEqual(log);
+test.each<[string, { object: StoredLoadBalancer; nodes: string[] }, string[], counted: boolean[]]>([
+  ['other targets', { object: SERVING, nodes: ['n1'] }, UPDATED, [false]],
+  ['no targets: the service loop says so', { object: SERVING, nodes: [] }, [], [false]],
+  ['the first targets belong to Ensured', { object: of('False'), nodes: ['n1'] }, [], []],
+  ['those of another spec too', { object: of('True', 0), nodes: ['n1'] }, [], []],
+  ['a person’s CloudLoadBalancer has no Service', { object: of('True', 1, {}), nodes: ['n1'] }, [], [false]],
+])('%s', async (_name, { object, nodes }, log, counted) => {
+  const { api, synced, hosts } = setUp();
+  await hosts.tell(object, nodes, () => Promise.resolve(1));
+  expect([api.log, synced]).toEqual([log, counted]);
   for (const target of api.targets)
     expect(target).toEqual({ apiVersion: 'v1', kind: 'Service', metadata: { name: 'web', namespace: 'demo', uid: 'service-1' } });
 });
 
+test('nothing had to be written: nothing is said', async () => {
+  const { api, synced, hosts } = setUp();
+  await hosts.tell(SERVING, ['n1'], () => Promise.resolve(0));
+  expect([api.log, synced]).toEqual([[], []]);
+});
+
 describe('a failure', () => {
   const names = (count: number): string[] => Array.from({ length: count }, (_, index) => `n${String(index).padStart(2, '0')}`);
-  const said = (nodes: string[], code: ErrorCode, reason?: string): string[] => {
-    const api = new RecordingApi();
-    new HostEvents(api).failed(SERVING, nodes, new OperatorError(code, 'no', reason === undefined ? {} : { reason }));
+  const said = async (nodes: string[], code: ErrorCode, reason?: string): Promise<string[]> => {
+    const { api, synced, hosts } = setUp();
+    const error = new OperatorError(code, 'no', reason === undefined ? {} : { reason });
+    await expect(hosts.tell(SERVING, nodes, () => Promise.reject(error))).rejects.toBe(error);
+    expect(synced).toEqual(api.log.map(() => true));
     return api.log;
   };
 
@@ -43,13 +59,14 @@ describe('a failure', () => {
     [2, '[n00 n01] [node names limited, total number of nodes: 2]'],
     [20, `[${names(20).join(' ')}] [node names limited, total number of nodes: 20]`],
     [25, `[${names(20).join(' ')} <5 more>] [node names limited, total number of nodes: 25]`],
-  ])('%d Nodes', (count, text) => {
-    expect(said(names(count), 'Transient')).toEqual([
+  ])('%d Nodes', async (count, text) => {
+    expect(await said(names(count), 'Transient')).toEqual([
       `Warning UpdateLoadBalancerFailed: Error updating load balancer with new hosts ${text}, error: no`,
     ]);
   });
 
-  test('nothing was tried, or there is nothing to update any more', () => {
-    expect([said(['n'], 'Canceled'), said(['n'], 'NotFound'), said(['n'], 'Transient', 'NodeUndecided')]).toEqual([[], [], []]);
+  test('nothing was tried, or there is nothing to update any more', async () => {
+    const quiet = [said(['n'], 'Canceled'), said(['n'], 'NotFound'), said(['n'], 'Transient', 'NodeUndecided')];
+    expect(await Promise.all(quiet)).toEqual([[], [], []]);
   });
 });

@@ -1,9 +1,11 @@
+import { Registry } from 'prom-client';
 import { silentLogger } from '../../../../operator/base/log';
 import { OperatorError } from '../../../../operator/base/errors';
 import type { Node } from '../../../../operator/kube/object';
 import { MemoryStore } from '../../../../operator/kube/store';
 import { confirmationRule } from '../../../../operator/loops/lifecycle/confirmations';
 import { LIFECYCLE_LOOP_DEFAULTS, LifecycleLoop } from '../../../../operator/loops/lifecycle/loop';
+import { ControllerMetrics } from '../../../../operator/server/controller-metrics';
 import type { Instance } from '../../../../providers/provider';
 import { FakeClock } from '../../kube/fake-clock';
 import { FakeInstances } from '../fake-instances';
@@ -25,6 +27,7 @@ interface World {
   clock: FakeClock;
   nodes: MemoryStore<Node>;
   loop: LifecycleLoop;
+  counted: Registry;
 }
 
 async function world(of: Node, graceMs: number, nodeSelector?: Record<string, string>): Promise<World> {
@@ -34,9 +37,11 @@ async function world(of: Node, graceMs: number, nodeSelector?: Record<string, st
   const nodes = new MemoryStore<Node>({}, silentLogger);
   nodes.replace([of]);
   const directory = await instances.directory(clock, nodeSelector);
+  const counted = new Registry();
+  const metrics = new ControllerMetrics([counted]);
   const settings = { ...LIFECYCLE_LOOP_DEFAULTS, workers: 5, confirmation: confirmationRule(graceMs) };
-  const loop = new LifecycleLoop({ api, nodes, instances: directory, events: api, clock, logger: silentLogger, settings });
-  return { api, instances, clock, nodes, loop };
+  const loop = new LifecycleLoop({ api, nodes, instances: directory, events: api, metrics, clock, logger: silentLogger, settings });
+  return { api, instances, clock, nodes, loop, counted };
 }
 
 const tainted = { body: { spec: { taints: [SHUTDOWN] } } };
@@ -151,6 +156,27 @@ describe('deleting', () => {
     await clock.advance(5_000);
     await loop.pass();
     expect(instances.listings).toBe(2);
+  });
+
+  test('passes and questions are counted under upstream’s names', async () => {
+    const { instances, loop, counted, clock } = await world(unready('False', 'fake://n1'), 15_000);
+    const calls = async (): Promise<unknown> =>
+      (await counted.getSingleMetric('cloud_node_lifecycle_controller_cloud_provider_calls_total')?.get())?.values;
+    const call = (operation: string, result: string, value: number): object => ({ labels: { operation, result }, value });
+    await loop.pass();
+    instances.add('n1');
+    await clock.advance(5_000);
+    await loop.pass();
+    instances.failure = new OperatorError('Transient', '503');
+    await clock.advance(5_000);
+    await loop.pass();
+    expect(await calls()).toEqual([
+      call('instance_exists', 'instance_not_found', 1),
+      call('instance_exists', 'success', 1),
+      call('instance_shutdown', 'success', 1),
+      call('instance_exists', 'error', 1),
+    ]);
+    expect(await counted.metrics()).toContain('cloud_node_lifecycle_controller_monitor_nodes_duration_seconds_count 3');
   });
 
   test('C-LIFE-14 workers', () => {

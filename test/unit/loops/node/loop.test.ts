@@ -1,9 +1,11 @@
+import { Registry } from 'prom-client';
 import { OperatorError } from '../../../../operator/base/errors';
 import { silentLogger } from '../../../../operator/base/log';
 import type { Node } from '../../../../operator/kube/object';
 import { KeyedQueue } from '../../../../operator/kube/queue';
 import { MemoryStore } from '../../../../operator/kube/store';
 import { NODE_LOOP_DEFAULTS, NODE_RETRY, NodeLoop } from '../../../../operator/loops/node/loop';
+import { ControllerMetrics } from '../../../../operator/server/controller-metrics';
 import type { Instance } from '../../../../providers/provider';
 import { FakeClock } from '../../kube/fake-clock';
 import { FakeInstances } from '../fake-instances';
@@ -20,6 +22,7 @@ interface World {
   nodes: MemoryStore<Node>;
   queue: KeyedQueue;
   loop: NodeLoop;
+  counted: Registry;
 }
 
 async function world(...of: Node[]): Promise<World> {
@@ -30,8 +33,10 @@ async function world(...of: Node[]): Promise<World> {
   nodes.replace(of);
   const queue = new KeyedQueue({ name: 'Nodes', logger: silentLogger, clock, backOff: NODE_RETRY });
   const directory = await instances.directory(clock);
-  const dependencies = { api, nodes, instances: directory, events: api, queue, clock, logger: silentLogger };
-  return { api, instances, clock, nodes, queue, loop: new NodeLoop({ ...dependencies, settings: NODE_LOOP_DEFAULTS }) };
+  const counted = new Registry();
+  const metrics = new ControllerMetrics([counted]);
+  const dependencies = { api, nodes, instances: directory, events: api, metrics, queue, clock, logger: silentLogger };
+  return { api, instances, clock, nodes, queue, counted, loop: new NodeLoop({ ...dependencies, settings: NODE_LOOP_DEFAULTS }) };
 }
 
 describe('initialization (contract 3.2, 3.3)', () => {
@@ -47,7 +52,7 @@ describe('initialization (contract 3.2, 3.3)', () => {
       },
     ],
   ])('%s', async (_name, machine, metadata) => {
-    const { api, instances, loop } = await world(JOINING);
+    const { api, instances, loop, counted, clock } = await world(JOINING);
     instances.add('n1', machine);
     await loop.sync('n1');
     expect(api.writes).toEqual([
@@ -55,6 +60,9 @@ describe('initialization (contract 3.2, 3.3)', () => {
       { verb: 'patch', path: 'nodes/n1/status', body: { status: { addresses: [{ type: 'InternalIP', address: '10.0.0.1' }] } } },
     ]);
     expect(api.log.at(-1)).toBe('Normal Synced: Node synced successfully');
+    const age = (clock.now() - Date.parse(JOINING.metadata.creationTimestamp)) / 1000;
+    for (const name of ['cloud_provider_taint_removal_delay', 'initial_node_sync_delay'])
+      expect(await counted.metrics()).toContain(`node_controller_${name}_seconds_sum ${age}\n`);
   });
 
   test('C-NODE-07 a cloud without providerIDs: the taint stays, as with upstream’s V2', async () => {

@@ -1,3 +1,4 @@
+import { Registry } from 'prom-client';
 import { OperatorError } from '../../../../operator/base/errors';
 import { silentLogger } from '../../../../operator/base/log';
 import type { Node } from '../../../../operator/kube/object';
@@ -6,6 +7,7 @@ import { MemoryStore } from '../../../../operator/kube/store';
 import type { StoredCloudRoute } from '../../../../operator/loops/kinds';
 import { NODE_RETRY } from '../../../../operator/loops/node/loop';
 import { ROUTE_INDEXES, RouteLoop } from '../../../../operator/loops/route/loop';
+import { ControllerMetrics } from '../../../../operator/server/controller-metrics';
 import { CLOUDS } from '../../../integration/loops/cloud-side';
 import { FakeClock } from '../../kube/fake-clock';
 import { node } from '../objects';
@@ -20,13 +22,17 @@ function routed(address: string, changes: { spec?: object; conditions?: object[]
 }
 
 /** Runs the loop over one Node. */
-async function run(during: (world: { api: RecordingApi; nodes: MemoryStore<Node>; clock: FakeClock }) => Promise<void>): Promise<void> {
+async function run(
+  during: (world: { api: RecordingApi; counted: Registry; nodes: MemoryStore<Node>; clock: FakeClock }) => Promise<void>,
+): Promise<void> {
   const api = new RecordingApi();
   const clock = new FakeClock();
   const nodes = new MemoryStore<Node>({}, silentLogger);
   const cloudRoutes = new MemoryStore<StoredCloudRoute>(ROUTE_INDEXES, silentLogger);
   const queue = new KeyedQueue({ name: 'Routes', logger: silentLogger, clock, backOff: NODE_RETRY });
-  const dependencies = { api, nodes, cloudRoutes, clouds: CLOUDS, events: api, queue, clock, logger: silentLogger };
+  const counted = new Registry();
+  const metrics = new ControllerMetrics([counted]);
+  const dependencies = { api, nodes, cloudRoutes, clouds: CLOUDS, events: api, metrics, queue, clock, logger: silentLogger };
   const loop = new RouteLoop({ ...dependencies, clusterCidrs: ['10.244.0.0/16'], workers: 1 });
   const stop = new AbortController();
   const running = loop.run(stop.signal);
@@ -34,7 +40,7 @@ async function run(during: (world: { api: RecordingApi; nodes: MemoryStore<Node>
   cloudRoutes.replace([]);
   await clock.advance(0);
   try {
-    await during({ api, nodes, clock });
+    await during({ api, counted, nodes, clock });
   } finally {
     stop.abort(new Error('the test is over'));
     await running;
@@ -64,7 +70,7 @@ test.each<[string, Node | undefined, string[]]>([
 });
 
 test('a CloudRoute that can’t be written: the Event of upstream, with the time that it took so far, once for each message', async () => {
-  await run(async ({ api, nodes, clock }) => {
+  await run(async ({ api, counted, nodes, clock }) => {
     api.failures.set(APPLY, new OperatorError('Transient', '503 no leader'));
     nodes.set(routed('192.0.2.12'));
     await clock.advance(1_234);
@@ -74,5 +80,8 @@ test('a CloudRoute that can’t be written: the Event of upstream, with the time
     const text = (took: string, why: string): string =>
       `Warning FailedToCreateRoute: Could not create route node-1 10.244.1.0/24 for node n1 after ${took}: ${why}`;
     expect(api.events).toEqual([text('0s', '503 no leader'), text('1.234s', '503 no quorum')]);
+    const page = await counted.metrics();
+    expect(page).toContain('route_controller_route_sync_total{outcome="changed",trigger="node_change"} 1\n');
+    expect(page).not.toContain('route_controller_route_sync_total{outcome="error",trigger="node_change"} 0\n');
   });
 });

@@ -10,17 +10,17 @@ import type { Verdict } from './conditions';
 import { CandidateHolds, versionOf } from './candidate-holds';
 import { FoundDrift } from './found-drift';
 import { isolate, type TrialResult } from './isolate';
-import { leverOf, leverOn, type Lever, type WideLevers } from './levers';
+import { leverOn, type Lever, type WideLevers } from './levers';
 import { keyOfInput, type MemberInput } from './member-input';
-import { nextOf, type Before } from './next-input';
 import { MemberReports, type Failure } from './member-reports';
 import type { ObjectWriter } from './object-writer';
 import type { CloudRegistry, ConnectedCloud } from './registry';
 import type { StackIndex } from './stack-index';
 import type { Member, Settlement, StackKind, StatusFields } from './stack-kind';
 import { anyIsLeaving, inputOfPart, inputsOf, mayExist, suspectsOf, type UpdatePlan } from './stack-parts';
-import { planStack, type AcceptedInputs, type MemberFacts, type Part, type StackFacts, type StackPlan } from './stack-plan';
-import { replacing, retirementIn, type GenerationalInput } from './plan/generation';
+import { StackFactsOf, type Known } from './stack-facts';
+import { planStack, type Part, type StackPlan } from './stack-plan';
+import { retirementIn, type GenerationalInput } from './plan/generation';
 import { StackMoves, type Whereabouts } from './stack-moves';
 import { StackRuns, type Ran } from './stack-runs';
 import type { ApprovalGuard } from './plan/approval-guard';
@@ -62,11 +62,6 @@ export interface StackReconcilerOptions<O extends Member> {
 
 type Settled = { fields: StatusFields; verdict: Verdict } | undefined;
 
-interface Known {
-  cloud: ConnectedCloud | undefined;
-  state: StackState | undefined;
-}
-
 type Connected = Known & { cloud: ConnectedCloud; upgrading: boolean };
 
 /** Brings one stack after another to what its members ask for: gather → plan → act. The caller's queue sees to one pass per stack at a time. */
@@ -77,6 +72,7 @@ export class StackReconciler<O extends Member> {
   private readonly approvals: StackApprovals<O>;
   private readonly runs: StackRuns<O>;
   private readonly moves: StackMoves<O>;
+  private readonly facts: StackFactsOf<O>;
   /** Failures that concern some of a stack's members only. */
   private readonly concerned = new WeakMap<OperatorError, O[]>();
 
@@ -87,6 +83,7 @@ export class StackReconciler<O extends Member> {
     this.approvals = new StackApprovals(options);
     this.runs = new StackRuns(options, this.reports);
     this.moves = new StackMoves(options);
+    this.facts = new StackFactsOf(options, this.reports, this.holds);
   }
 
   /** The next pass over the stack heals what was found. */
@@ -117,7 +114,7 @@ export class StackReconciler<O extends Member> {
       const whereabouts = await this.moves.gather(stack, members, state);
       whereabouts.origins.forEach(({ knowledge }, uid) => this.reports.knowOrigin(stack, uid, knowledge));
       const wide = await this.wideLevers(members, cloud, whereabouts);
-      await this.act(stack, planStack(this.facts(stack, members, { cloud, state }, { ...whereabouts, wide })), { cloud, state });
+      await this.act(stack, planStack(this.facts.of(stack, members, { cloud, state }, { ...whereabouts, wide })), { cloud, state });
       this.reports.passed(stack);
       this.options.retries.forget(stack);
     } catch (thrown) {
@@ -242,9 +239,12 @@ export class StackReconciler<O extends Member> {
   }
 
   /** These objects go; what the stack has of them stays in it, as of members that vanished (docs/operate/levers.md). */
-  private async release(stack: string, { released }: UpdatePlan<O>): Promise<void> {
-    for (const object of released) {
-      const message = `It is let go of, and what it has in the cloud stays as it is: see CloudStack ${stack}`;
+  private release(stack: string, { released }: UpdatePlan<O>): Promise<void> {
+    return this.releaseObjects(released, `It is let go of, and what it has in the cloud stays as it is: see CloudStack ${stack}`);
+  }
+
+  private async releaseObjects(objects: readonly O[], message: string): Promise<void> {
+    for (const object of objects) {
       this.options.events.event(object, 'Normal', 'Released', message);
       await this.options.writer.removeFinalizer(object);
     }
@@ -255,13 +255,17 @@ export class StackReconciler<O extends Member> {
     const isValid = (): boolean => this.options.isValid() && !this.options.registry.isFrozen(name);
     await cloud.release?.(stack, isValid);
     await this.options.updates.forget(stack);
-    for (const object of released) {
-      const message = `What it had in the cloud stays there, marked as released (spec.deletionPolicy: Orphan); nobody looks after it any more`;
-      this.options.events.event(object, 'Normal', 'Released', message);
-      await this.options.writer.removeFinalizer(object);
-    }
+    const message =
+      'What it had in the cloud stays there, marked as released (spec.deletionPolicy: Orphan); nobody looks after it any more';
+    await this.releaseObjects(released, message);
     this.options.logger.info({ stack }, 'stack released: its resources stay in the cloud');
+    await this.ended(stack);
+  }
+
+  /** The stack is no more: nothing is remembered of it. */
+  private async ended(stack: string): Promise<void> {
     this.approvals.forget(stack);
+    this.options.rollout.forget(stack);
     await this.options.record.removed(stack);
   }
 
@@ -390,9 +394,7 @@ export class StackReconciler<O extends Member> {
     if (made.length > 0 || known) await this.runs.run(stack, all, cloud);
     for (const object of made) await this.letGo(object);
     if (this.options.index.formersIn(stack).length > 0) this.options.again(stack, 0);
-    this.approvals.forget(stack);
-    this.options.rollout.forget(stack);
-    await this.options.record.removed(stack);
+    await this.ended(stack);
   }
 
   private async reportFailure(stack: string, members: O[], { error, retry }: Failure): Promise<void> {
@@ -405,52 +407,6 @@ export class StackReconciler<O extends Member> {
     if (this.options.registry.get(provider)?.cloud !== undefined) {
       this.options.record.failed(stack, this.runs.specOf(provider), names, error);
     }
-  }
-
-  private facts(
-    stack: string,
-    members: O[],
-    { cloud, state }: Known,
-    { wide, ...whereabouts }: Whereabouts & { wide: WideLevers },
-  ): StackFacts<O> {
-    const { kind, record } = this.options;
-    const { origins, elsewhere, departing } = whereabouts;
-    const accepted = state?.accepted as unknown as AcceptedInputs | undefined;
-    const released = record.released(stack);
-    return {
-      members: members.map((object) =>
-        this.memberFacts(stack, object, cloud, { accepted: accepted?.[object.metadata.uid], origin: origins.get(object.metadata.uid) }),
-      ),
-      known: state !== undefined,
-      accepted,
-      elsewhere,
-      departing,
-      released: (uid) => released.has(uid),
-      abandoned: whereabouts.abandoned || (state !== undefined && released.has(state.incarnation)),
-      lever: leverOf(wide),
-      claims: (input) => kind.claims(input),
-      conflict: kind.conflict,
-    };
-  }
-
-  private memberFacts(stack: string, object: O, cloud: ConnectedCloud | undefined, before: Before): MemberFacts<O> {
-    const { uid, creationTimestamp, deletionTimestamp } = object.metadata;
-    const { kind, clock } = this.options;
-    const { input, waitsUntil, replacement, obstacle } = nextOf(kind, object, cloud, { ...before, now: clock.now() });
-    return {
-      object,
-      input,
-      createdAt: creationTimestamp,
-      deleting: deletionTimestamp !== undefined,
-      lever: leverOn(object),
-      orphan: object.spec.deletionPolicy === 'Orphan',
-      problems: cloud === undefined ? [] : kind.problems(object, cloud),
-      serving: this.reports.serving(stack, object),
-      held: this.holds.of(uid, versionOf(input, object)),
-      waiting: kind.waiting?.(object) ?? (waitsUntil === undefined ? obstacle : replacing(waitsUntil)),
-      replacement,
-      moving: before.origin !== undefined,
-    };
   }
 
   private hasFailed({ object, candidate }: Part<O>): boolean {

@@ -1,10 +1,11 @@
 import { cloudProviderSpec } from '../../../crds';
 import { EligibleTargets } from '../../../operator/cloud/eligible-targets';
-import { CloudRegistry } from '../../../operator/cloud/registry';
+import type { CloudRegistry } from '../../../operator/cloud/registry';
 import { silentLogger } from '../../../operator/base/log';
 import type { Node } from '../../../operator/kube/object';
 import { MemoryStore } from '../../../operator/kube/store';
 import { node } from '../loops/objects';
+import { fakeRegistry } from './fake-registry';
 
 const SPEC = cloudProviderSpec.parse({ custom: { kind: 'fake' } });
 
@@ -13,16 +14,7 @@ let nodes: MemoryStore<Node>;
 let targets: EligibleTargets;
 
 beforeEach(async () => {
-  registry = new CloudRegistry({
-    clusterID: 'c',
-    readSecret: () => Promise.resolve(''),
-    loadModule: (kind) =>
-      Promise.resolve({
-        ...{ kind, providerIDScheme: kind, programVersion: '1' },
-        compile: () => ({ block: {}, problems: [] }),
-        connect: () => Promise.resolve({ workerSettings: () => ({}), close: () => Promise.resolve() }),
-      }),
-  });
+  registry = fakeRegistry();
   await registry.set('one', SPEC);
   nodes = new MemoryStore<Node>({}, silentLogger);
   targets = new EligibleTargets(nodes, registry);

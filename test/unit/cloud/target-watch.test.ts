@@ -2,13 +2,14 @@ import { cloudProviderSpec } from '../../../crds';
 import { silentLogger } from '../../../operator/base/log';
 import { mayChangeTargets } from '../../../operator/cloud/eligible-targets';
 import { MemberKeeper } from '../../../operator/cloud/member-keeper';
-import { CloudRegistry } from '../../../operator/cloud/registry';
+import type { CloudRegistry } from '../../../operator/cloud/registry';
 import { TargetWatch } from '../../../operator/cloud/target-watch';
 import type { Node, Taint } from '../../../operator/kube/object';
 import { MemoryStore } from '../../../operator/kube/store';
 import type { TargetGroup } from '../../../providers/provider';
 import { FakeClock } from '../kube/fake-clock';
 import { node, NOW } from '../loops/objects';
+import { fakeRegistry } from './fake-registry';
 
 const EXCLUDE = 'node.kubernetes.io/exclude-from-external-load-balancers';
 const AUTOSCALER: Taint = { key: 'ToBeDeletedByClusterAutoscaler', effect: 'NoSchedule' };
@@ -42,17 +43,7 @@ class World {
       hash: (_group: TargetGroup, targets: object[]): string => JSON.stringify(targets),
       observe: () => Promise.resolve(new Map<string, string>()),
     };
-    const cloud = { workerSettings: () => ({}), close: () => Promise.resolve(), members };
-    this.registry = new CloudRegistry({
-      clusterID: 'c',
-      readSecret: () => Promise.resolve(''),
-      loadModule: (kind) =>
-        Promise.resolve({
-          ...{ kind, providerIDScheme: kind, programVersion: '1' },
-          compile: () => ({ block: {}, problems: [] }),
-          connect: () => Promise.resolve(cloud),
-        }),
-    });
+    this.registry = fakeRegistry({ members });
     this.keeper = new MemberKeeper({ nodes: this.nodes, registry: this.registry, isValid: () => true, logger: silentLogger });
     const watch = new TargetWatch({
       ...{ members: this.keeper, registry: this.registry, clock: this.clock, promptRemoval },

@@ -1,8 +1,8 @@
 import { cloudProviderSpec } from '../../../crds';
 import type { Clock } from '../../../operator/base/clock';
 import { InstanceDirectory } from '../../../operator/cloud/instance-directory';
-import { CloudRegistry } from '../../../operator/cloud/registry';
 import type { Instance } from '../../../providers/provider';
+import { fakeRegistry } from '../cloud/fake-registry';
 
 /** Cloud `one`, whose machines are told here: by the names that they go by. */
 export class FakeInstances {
@@ -32,16 +32,7 @@ export class FakeInstances {
       this.listings++;
       return this.failure === undefined ? Promise.resolve([...this.list]) : Promise.reject(this.failure);
     };
-    const registry = new CloudRegistry({
-      clusterID: 'c',
-      readSecret: () => Promise.resolve(''),
-      loadModule: (kind) =>
-        Promise.resolve({
-          ...{ kind, providerIDScheme: kind, programVersion: '1' },
-          compile: () => ({ block: {}, problems: [] }),
-          connect: () => Promise.resolve({ workerSettings: () => ({}), close: () => Promise.resolve(), instances: { list: listing } }),
-        }),
-    });
+    const registry = fakeRegistry({ instances: { list: listing } });
     await registry.set(
       'one',
       cloudProviderSpec.parse({ custom: { kind: 'fake' }, ...(nodeSelector === undefined ? {} : { nodeSelector }) }),

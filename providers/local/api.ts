@@ -105,6 +105,8 @@ export interface TargetPool extends Resource {
   targets: PoolTarget[];
   healthCheck: PoolHealthCheck;
   drainMs: number;
+  /** How long a client keeps its target after its last new connection; absent or 0 = it keeps none. */
+  affinityMs?: number;
   /** Read only: what the data plane sees, by instance id. */
   health: {
     instanceID: string;

@@ -6,6 +6,8 @@ const NAME_LENGTH = 32;
 const DEFAULT_TIMEOUT_MS = 1_000;
 const DEFAULT_HEALTHY_THRESHOLD = 1;
 const DEFAULT_UNHEALTHY_THRESHOLD = 2;
+/** Kubernetes' own (Service.spec.sessionAffinityConfig.clientIP.timeoutSeconds). */
+const DEFAULT_AFFINITY_SECONDS = 10_800;
 
 /** One listener, as `render` gives it to the program. */
 export interface RenderedListener {
@@ -15,7 +17,7 @@ export interface RenderedListener {
   idleTimeoutMs: number;
   /** Where the members listen; the members path registers it. */
   nodePort: number;
-  pool: { name: string; healthCheck: PoolHealthCheck; drainMs: number };
+  pool: { name: string; healthCheck: PoolHealthCheck; drainMs: number; affinityMs?: number };
 }
 
 /** Upstream's name for a load balancer (contract 1.3, DefaultLoadBalancerName); later generations bear their number. */
@@ -37,8 +39,14 @@ export function renderListener(base: string, { name, protocol, port, nodePort }:
       name: `${base}-${protocol.toLowerCase()}-${port}`,
       healthCheck: renderHealthCheck(spec),
       drainMs: (local.drainSeconds ?? defaultOf('drainSeconds')) * 1000,
+      ...renderAffinity(spec),
     },
   };
+}
+
+function renderAffinity({ sessionAffinity }: CloudLoadBalancerSpec): { affinityMs?: number } {
+  if (sessionAffinity?.type !== 'ClientIP') return {};
+  return { affinityMs: (sessionAffinity.timeoutSeconds ?? DEFAULT_AFFINITY_SECONDS) * 1000 };
 }
 
 function renderHealthCheck({ healthCheck = { protocol: 'TCP' }, local }: CloudLoadBalancerSpec): PoolHealthCheck {

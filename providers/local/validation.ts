@@ -11,7 +11,6 @@ export function validateLoadBalancer(spec: CloudLoadBalancerSpec): Problem[] {
     ...validateAddresses(spec),
     ...validateSourceRanges(spec),
     ...validateHealthCheck(spec),
-    ...validateAffinity(spec),
   ];
 }
 
@@ -86,13 +85,6 @@ function validatePath({ path }: HealthCheck): Problem[] {
   if (path === undefined || /^\/[\x21-\x7e]*$/.test(path)) return [];
   const message = `"${path}" can't be requested. Write a path of printable ASCII without spaces, percent-encoded where needed.`;
   return [error('spec.healthCheck.path', path, message)];
-}
-
-function validateAffinity({ sessionAffinity }: CloudLoadBalancerSpec): Problem[] {
-  if (sessionAffinity?.type !== 'ClientIP') return [];
-  const message =
-    'the local cloud has no session affinity: connections of one client go to any Node. Set sessionAffinity: None to accept that.';
-  return [warning('spec.sessionAffinity.type', sessionAffinity.type, message)];
 }
 
 function validateDestination(destinationCIDR: string): Problem[] {

@@ -24,6 +24,8 @@ export interface ListenerPlan {
 export interface PoolPlan {
   id: string;
   drainMs: number;
+  /** How long a client keeps its target after its last new connection, milliseconds; 0 = it keeps none. */
+  affinityMs: number;
   healthCheck: TargetPool['healthCheck'];
   targets: (PoolTarget & { address: string })[];
 }

@@ -20,6 +20,7 @@ const schema = z.object({
   protocol: z.enum(['TCP', 'UDP']),
   healthCheck: healthCheckSchema,
   drainMs: z.number().int(),
+  affinityMs: z.number().int().optional(),
 });
 export type TargetPoolInputs = z.infer<typeof schema>;
 
@@ -29,8 +30,14 @@ export const targetPool: ResourceDescription<'pools', TargetPoolInputs> = {
   collection: 'pools',
   replaceOn: ['name', 'protocol'],
   schema,
-  fields: ({ protocol, healthCheck, drainMs }) => ({ protocol, healthCheck, drainMs }),
-  properties: ({ protocol, healthCheck, drainMs }) => ({ protocol, healthCheck: healthCheckOf(healthCheck), drainMs }),
+  fields: ({ protocol, healthCheck, drainMs, affinityMs = 0 }) => ({ protocol, healthCheck, drainMs, affinityMs }),
+  // What is off is left out, as `renderListener` leaves it out.
+  properties: ({ protocol, healthCheck, drainMs, affinityMs = 0 }) => ({
+    protocol,
+    healthCheck: healthCheckOf(healthCheck),
+    drainMs,
+    ...(affinityMs > 0 && { affinityMs }),
+  }),
   observed: () => ({}),
 };
 

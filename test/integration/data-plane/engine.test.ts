@@ -2,13 +2,10 @@ import { Agent } from 'node:http';
 import { connect } from 'node:net';
 import { systemClock } from '../../../operator/base/clock';
 import { silentLogger } from '../../../operator/base/log';
-import type { LoadBalancerPlan, PoolPlan } from '../../../providers/local/cloud/data-plane';
 import { Engine } from '../../../providers/local/cloud/data-plane/engine/engine';
 import { Backend } from './backend';
 import { echo, Load, request, until, type Endpoint } from './client';
-
-// 127.99.x.y: away from the addresses that clouds take.
-const LB = '127.99.0.1';
+import { LB, loadBalancerPlan as plan, poolPlan as pool } from './plans';
 
 let engine: Engine;
 let backends: Backend[];
@@ -30,22 +27,6 @@ afterEach(async () => {
   await Promise.all(backends.map((backend) => backend.stop()));
   await until(() => openConnections() === 0);
 });
-
-function pool(members: Backend[], changes: Partial<PoolPlan> = {}): PoolPlan {
-  return {
-    id: 'pool-1',
-    drainMs: 5000,
-    healthCheck: { protocol: 'TCP', intervalMs: 100, timeoutMs: 1000, healthyThreshold: 2, unhealthyThreshold: 2 },
-    targets: members.map(({ name, address, port }) => ({ instanceID: name, address, port })),
-    ...changes,
-  };
-}
-
-function plan(members: Backend[], changes: Partial<LoadBalancerPlan> = {}, poolChanges: Partial<PoolPlan> = {}): LoadBalancerPlan {
-  const http = { name: 'http', protocol: 'TCP' as const, port: 8080, idleTimeoutMs: 60_000, pool: pool(members, poolChanges) };
-  const udp = { ...http, name: 'dns', protocol: 'UDP' as const, pool: pool(members, { ...poolChanges, id: 'pool-2' }) };
-  return { id: 'lb-1', name: 'web', ips: [LB], sourceRanges: [], listeners: [http, udp], ...changes };
-}
 
 async function apply(...args: Parameters<typeof plan>): Promise<{ http: Endpoint; udp: Endpoint }> {
   const ports = await engine.applyLoadBalancer(plan(...args));

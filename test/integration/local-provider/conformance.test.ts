@@ -51,6 +51,7 @@ describeProviderConformance('the local cloud', async (): Promise<ProviderUnderTe
         ...spec,
         sourceRanges: ['192.0.2.0/24', '10.0.0.0/8'],
         healthCheck: { protocol: 'HTTP', port: 32000, path: '/healthz' },
+        sessionAffinity: { type: 'ClientIP', timeoutSeconds: 60 },
         local: { drainSeconds: 9, idleTimeoutSeconds: 60 },
       }),
       replacing: (spec) => ({ ...spec, scheme: 'Internal' }),

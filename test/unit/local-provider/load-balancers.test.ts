@@ -80,6 +80,16 @@ describe('rendering load balancers', () => {
     expect(healthCheck).toMatchObject({ intervalMs: 5000, timeoutMs: 5000 });
   });
 
+  it.each<[string, CloudLoadBalancerSpecInput['sessionAffinity'], number | undefined]>([
+    ['none', undefined, undefined],
+    ['None', { type: 'None' }, undefined],
+    ['ClientIP', { type: 'ClientIP' }, 10_800_000],
+    ['ClientIP with a time', { type: 'ClientIP', timeoutSeconds: 60 }, 60_000],
+  ])('session affinity: %s', (_what, sessionAffinity, expected) => {
+    const { pool } = renderOne(sessionAffinity === undefined ? {} : { sessionAffinity }).listeners[0]!;
+    expect(pool.affinityMs).toBe(expected);
+  });
+
   it('gives an address asked for a name of its own', () => {
     const { addresses, name } = renderOne({ addresses: ['127.20.0.9'] });
     expect(addresses).toEqual([{ name: `${name}-127.20.0.9`, family: 'IPv4', requestedIP: '127.20.0.9' }]);
@@ -153,7 +163,7 @@ describe('validating load balancers', () => {
       { healthCheck: { intervalSeconds: 1, timeoutSeconds: 2 } },
       ['Error spec.healthCheck.timeoutSeconds'],
     ],
-    ['affinity', { sessionAffinity: { type: 'ClientIP' } }, ['Warning spec.sessionAffinity.type']],
+    ['affinity', { sessionAffinity: { type: 'ClientIP' } }, []],
     ['a shared placement', { placement: { name: 'shared' } }, []],
   ])('names the field for %s', (_what, fields, expected) => {
     expect(fieldsOf(fields)).toEqual(expected);

@@ -27,6 +27,7 @@ const mutable = {
   tags: tags.exactOptional(),
   healthCheck: healthCheck.transform(complete).exactOptional(),
   drainMs: milliseconds.exactOptional(),
+  affinityMs: milliseconds.exactOptional(),
 };
 
 const spec = z.strictObject({ name, protocol: transport, targets: targets.exactOptional(), ...mutable });
@@ -47,6 +48,7 @@ export const poolRules: CollectionRules<'pools', Spec> = {
         targets: wanted.targets ?? [],
         healthCheck: wanted.healthCheck ?? complete({ protocol: 'TCP' }),
         drainMs: wanted.drainMs ?? 30_000,
+        affinityMs: wanted.affinityMs ?? 0,
         health: [],
       },
     };

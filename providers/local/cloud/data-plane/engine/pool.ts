@@ -1,6 +1,7 @@
 import type { Clock } from '../../../../../operator/base/clock';
 import type { Logger } from '../../../../../operator/base/log';
 import type { PoolPlan } from '../../data-plane';
+import { Affinity } from './affinity';
 import type { Checker } from './health-check';
 import { isChecked, nextHealth, targetKey, type Flow, type Target, type TargetHealth } from './target';
 
@@ -24,11 +25,14 @@ export class Pool {
   private checked = true;
   private turn = 0;
   private closed = false;
+  private readonly affinity: Affinity;
 
   constructor(
     private plan: PoolPlan,
     private readonly parts: PoolParts,
-  ) {}
+  ) {
+    this.affinity = new Affinity(parts.clock);
+  }
 
   get id(): string {
     return this.plan.id;
@@ -42,6 +46,7 @@ export class Pool {
   update(plan: PoolPlan, protocol: 'TCP' | 'UDP'): void {
     const checkChanged = JSON.stringify(plan.healthCheck) !== JSON.stringify(this.plan.healthCheck);
     this.plan = plan;
+    if (plan.affinityMs === 0) this.affinity.clear();
     this.checked = isChecked(plan, protocol);
     const wanted = new Map(plan.targets.map((target) => [targetKey(target), target]));
     for (const target of this.targets.values()) {
@@ -56,14 +61,18 @@ export class Pool {
     this.update({ ...this.plan, targets: [] }, 'TCP');
   }
 
-  /** The target whose turn it is, none of `tried`; undefined when there is none left. */
-  pick(tried: ReadonlySet<Target>): Target | undefined {
-    const able = [...this.targets.values()].filter((target) => !target.draining && !tried.has(target));
-    for (const state of ['healthy', 'initial', 'unhealthy'] as const) {
-      const candidates = able.filter((target) => target.health.state === state);
-      if (candidates.length > 0) return candidates[this.turn++ % candidates.length];
-    }
-    return undefined;
+  /**
+   * The target for a new connection of `client` (its address), none of `tried`; undefined when there is none left. With affinity it is the one
+   * that the client had before, as long as that is as good as the best; else the one whose turn it is.
+   */
+  pick(tried: ReadonlySet<Target>, client: string): Target | undefined {
+    const candidates = this.candidates(tried);
+    const { affinityMs } = this.plan;
+    if (affinityMs === 0) return this.next(candidates);
+    const former = this.affinity.targetOf(client, affinityMs);
+    const target = candidates.find(({ key }) => key === former) ?? this.next(candidates);
+    if (target !== undefined) this.affinity.bind(client, target.key);
+    return target;
   }
 
   /** Counts `flow` as a connection of `target` until it is released. */
@@ -97,6 +106,17 @@ export class Pool {
   close(): void {
     this.closed = true;
     for (const target of [...this.targets.values()]) this.drop(target);
+  }
+
+  /** The best of those that may be tried. */
+  private candidates(tried: ReadonlySet<Target>): Target[] {
+    const able = [...this.targets.values()].filter((target) => !target.draining && !tried.has(target));
+    const ofState = (['healthy', 'initial', 'unhealthy'] as const).map((state) => able.filter(({ health }) => health.state === state));
+    return ofState.find((targets) => targets.length > 0) ?? [];
+  }
+
+  private next(candidates: Target[]): Target | undefined {
+    return candidates.length === 0 ? undefined : candidates[this.turn++ % candidates.length];
   }
 
   private admit(key: string, planned: PoolPlan['targets'][number]): void {

@@ -1,12 +1,14 @@
 import type { Socket } from 'node:net';
 import { connect } from 'node:net';
 import type { Clock } from '../../../../../operator/base/clock';
+import type { ClientAddress } from './listener';
 import type { Pool } from './pool';
 import type { Flow, Target } from './target';
 
 export interface TcpFlowOptions {
   clock: Clock;
   pool: Pool;
+  from: ClientAddress;
   /** Silence in both directions for so long ends the connection, milliseconds. */
   idleTimeoutMs: number;
   /** How long one target may take to accept, milliseconds. */
@@ -65,7 +67,8 @@ export class TcpFlow implements Flow {
   }
 
   private tryNext(): void {
-    const target = this.options.clock.monotonic() - this.started < GIVE_UP_MS ? this.pool.pick(this.tried) : undefined;
+    const target =
+      this.options.clock.monotonic() - this.started < GIVE_UP_MS ? this.pool.pick(this.tried, this.options.from.address) : undefined;
     if (target === undefined) return this.cut();
     this.tried.add(target);
     this.target = target;

@@ -42,6 +42,7 @@ export class TcpListener implements Listener {
     const flow: TcpFlow = new TcpFlow(client, {
       clock: this.parts.clock,
       pool: settings.pool,
+      from,
       idleTimeoutMs: settings.idleTimeoutMs,
       connectTimeoutMs: settings.connectTimeoutMs,
       ...(onConnected === undefined ? {} : { onConnected }),

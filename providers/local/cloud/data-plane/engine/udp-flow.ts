@@ -1,12 +1,14 @@
 import { createSocket, type Socket } from 'node:dgram';
 import { isIPv6 } from 'node:net';
 import type { Clock } from '../../../../../operator/base/clock';
+import type { ClientAddress } from './listener';
 import type { Pool } from './pool';
 import type { Flow, Target } from './target';
 
 export interface UdpFlowOptions {
   clock: Clock;
   pool: Pool;
+  from: ClientAddress;
   /** A client that is silent for so long is forgotten, milliseconds. */
   idleTimeoutMs: number;
   /** Sends an answer to the client. */
@@ -60,7 +62,7 @@ export class UdpFlow implements Flow {
   }
 
   private tryNext(): void {
-    const target = this.options.pool.pick(this.tried);
+    const target = this.options.pool.pick(this.tried, this.options.from.address);
     if (target === undefined) return this.cut();
     this.tried.add(target);
     this.target = target;

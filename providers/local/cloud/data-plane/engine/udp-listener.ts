@@ -31,9 +31,9 @@ export class UdpListener implements Listener {
   /** Takes a datagram that came in here or through the bridge from the host. */
   receive(data: Buffer, from: ClientAddress, reply: (data: Buffer) => void): void {
     if (!this.settings.sourceRanges.admits(from.address)) return;
-    const key = `${from.address}|${from.port}`;
+    const key = flowKey(from);
     if (this.flows.get(key)?.stale === true) this.flows.get(key)?.cut();
-    (this.flows.get(key) ?? this.openFlow(key, reply)).send(data);
+    (this.flows.get(key) ?? this.openFlow(from, reply)).send(data);
   }
 
   async close(): Promise<void> {
@@ -42,13 +42,14 @@ export class UdpListener implements Listener {
     if (socket !== undefined) await new Promise<void>((resolve) => socket.close(() => resolve()));
   }
 
-  private openFlow(key: string, reply: (data: Buffer) => void): UdpFlow {
+  private openFlow(from: ClientAddress, reply: (data: Buffer) => void): UdpFlow {
     if (this.flows.size >= MAX_CLIENTS) this.flows.values().next().value?.cut();
     const { pool, idleTimeoutMs } = this.settings;
+    const key = flowKey(from);
     const onClosed = (): void => {
       this.flows.delete(key);
     };
-    const flow = new UdpFlow({ clock: this.parts.clock, pool, idleTimeoutMs, reply, onClosed });
+    const flow = new UdpFlow({ clock: this.parts.clock, pool, from, idleTimeoutMs, reply, onClosed });
     this.flows.set(key, flow);
     flow.start();
     return flow;
@@ -71,6 +72,10 @@ export class UdpListener implements Listener {
       });
     });
   }
+}
+
+function flowKey({ address, port }: ClientAddress): string {
+  return `${address}|${port}`;
 }
 
 /** A client that has gone away makes sending to it fail; UDP promises nothing, and the socket serves others. */

@@ -64,6 +64,10 @@ export const localLoadBalancer = z
       .optional()
       .meta({ description: 'Time between two checks, finer than healthCheck.intervalSeconds.' }),
     drainSeconds: z.int().min(0).max(3600).optional().meta({ description: 'How long a removed Node keeps its open connections.' }),
+    proxyProtocol: z.enum(['None', 'V1', 'V2']).optional().meta({
+      description:
+        'Whether TCP connections to Nodes begin with a PROXY protocol header, which tells the client’s address; what listens there must expect it.',
+    }),
     idleTimeoutSeconds: z.int().min(1).max(4000).optional().meta({ description: 'How long a silent connection is kept.' }),
   })
   .meta({ description: 'Settings of the local cloud.' });

@@ -57,6 +57,14 @@ export const ANNOTATIONS: readonly Annotation[] = [
     expects: 'a duration from 1s to 4000s, in whole seconds',
     parse: durationIn(1000, 1, 4000),
   },
+  {
+    name: 'proxy-protocol',
+    field: 'proxyProtocol',
+    default: 'None',
+    mutable: true,
+    expects: 'true or v2, v1, or false',
+    parse: proxyProtocol,
+  },
 ];
 
 /** The value that a field of `spec.local` has while nothing sets it. */
@@ -107,6 +115,13 @@ function within(amount: number, text: string, [least, most]: [number, number]): 
   if (!Number.isInteger(amount)) throw new Error(`"${text}" does not give a whole number`);
   if (amount < least || amount > most) throw new Error(`"${text}" is out of range`);
   return amount;
+}
+
+function proxyProtocol(text: string): string {
+  const versions: Record<string, string> = { true: 'V2', v2: 'V2', v1: 'V1', false: 'None' };
+  const version = versions[text.toLowerCase()];
+  if (version === undefined) throw new Error(`"${text}" is not known`);
+  return version;
 }
 
 function oneOf(values: readonly string[]): (text: string) => string {

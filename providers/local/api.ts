@@ -107,6 +107,10 @@ export interface TargetPool extends Resource {
   drainMs: number;
   /** How long a client keeps its target after its last new connection; absent or 0 = it keeps none. */
   affinityMs?: number;
+  /** What a TCP target is told of the client before the client's first byte, by the PROXY protocol; absent = none. */
+  proxyProtocol?: ProxyProtocol;
+  /** Whether all targets are tried while none is healthy, as is usual; false = none gets traffic then. Absent = true. */
+  failOpen?: boolean;
   /** Read only: what the data plane sees, by instance id. */
   health: {
     instanceID: string;
@@ -116,6 +120,8 @@ export interface TargetPool extends Resource {
     connections: number;
   }[];
 }
+
+export type ProxyProtocol = 'none' | 'v1' | 'v2';
 
 export interface PoolTarget {
   instanceID: string;

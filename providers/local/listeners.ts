@@ -17,7 +17,17 @@ export interface RenderedListener {
   idleTimeoutMs: number;
   /** Where the members listen; the members path registers it. */
   nodePort: number;
-  pool: { name: string; healthCheck: PoolHealthCheck; drainMs: number; affinityMs?: number };
+  pool: RenderedPool;
+}
+
+/** What is as usual is left out. */
+export interface RenderedPool {
+  name: string;
+  healthCheck: PoolHealthCheck;
+  drainMs: number;
+  affinityMs?: number;
+  proxyProtocol?: 'v1' | 'v2';
+  failOpen?: false;
 }
 
 /** Upstream's name for a load balancer (contract 1.3, DefaultLoadBalancerName); later generations bear their number. */
@@ -40,6 +50,8 @@ export function renderListener(base: string, { name, protocol, port, nodePort }:
       healthCheck: renderHealthCheck(spec),
       drainMs: (local.drainSeconds ?? defaultOf('drainSeconds')) * 1000,
       ...renderAffinity(spec),
+      ...(protocol === 'TCP' && renderProxyProtocol(spec)),
+      ...(spec.trafficPolicy === 'Local' && { failOpen: false }),
     },
   };
 }
@@ -47,6 +59,11 @@ export function renderListener(base: string, { name, protocol, port, nodePort }:
 function renderAffinity({ sessionAffinity }: CloudLoadBalancerSpec): { affinityMs?: number } {
   if (sessionAffinity?.type !== 'ClientIP') return {};
   return { affinityMs: (sessionAffinity.timeoutSeconds ?? DEFAULT_AFFINITY_SECONDS) * 1000 };
+}
+
+function renderProxyProtocol({ local }: CloudLoadBalancerSpec): { proxyProtocol?: 'v1' | 'v2' } {
+  const { proxyProtocol = 'None' } = local ?? {};
+  return proxyProtocol === 'None' ? {} : { proxyProtocol: proxyProtocol === 'V1' ? 'v1' : 'v2' };
 }
 
 function renderHealthCheck({ healthCheck = { protocol: 'TCP' }, local }: CloudLoadBalancerSpec): PoolHealthCheck {

@@ -11,6 +11,7 @@ export function validateLoadBalancer(spec: CloudLoadBalancerSpec): Problem[] {
     ...validateAddresses(spec),
     ...validateSourceRanges(spec),
     ...validateHealthCheck(spec),
+    ...validateProxyProtocol(spec),
   ];
 }
 
@@ -85,6 +86,13 @@ function validatePath({ path }: HealthCheck): Problem[] {
   if (path === undefined || /^\/[\x21-\x7e]*$/.test(path)) return [];
   const message = `"${path}" can't be requested. Write a path of printable ASCII without spaces, percent-encoded where needed.`;
   return [error('spec.healthCheck.path', path, message)];
+}
+
+function validateProxyProtocol({ local, listeners }: CloudLoadBalancerSpec): Problem[] {
+  const { proxyProtocol = 'None' } = local ?? {};
+  if (proxyProtocol === 'None' || listeners.some(({ protocol }) => protocol === 'TCP')) return [];
+  const message = 'the PROXY protocol is for TCP, and no listener is: it has no effect. Remove it.';
+  return [warning('spec.local.proxyProtocol', proxyProtocol, message)];
 }
 
 function validateDestination(destinationCIDR: string): Problem[] {

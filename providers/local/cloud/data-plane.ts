@@ -1,4 +1,4 @@
-import type { Instance, LoadBalancer, PoolTarget, Route, TargetPool, Topology } from '../api';
+import type { Instance, LoadBalancer, PoolTarget, ProxyProtocol, Route, TargetPool, Topology } from '../api';
 
 /** A load balancer with everything that it refers to resolved: what the data plane needs and no more. */
 export interface LoadBalancerPlan {
@@ -26,6 +26,9 @@ export interface PoolPlan {
   drainMs: number;
   /** How long a client keeps its target after its last new connection, milliseconds; 0 = it keeps none. */
   affinityMs: number;
+  proxyProtocol: ProxyProtocol;
+  /** Whether all targets are tried while none is healthy. */
+  failOpen: boolean;
   healthCheck: TargetPool['healthCheck'];
   targets: (PoolTarget & { address: string })[];
 }

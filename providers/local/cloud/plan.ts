@@ -42,8 +42,8 @@ function planListener(listener: LoadBalancerListener, state: State): ListenerPla
 function planPool(poolID: string, state: State): PoolPlan | undefined {
   const pool = state.get('pools', poolID)?.resource;
   if (pool === undefined) return undefined;
-  const { id, drainMs, affinityMs = 0, healthCheck, targets } = pool;
-  return { id, drainMs, affinityMs, healthCheck, targets: targets.flatMap((target) => planTarget(target, state)) };
+  const { id, drainMs, affinityMs = 0, proxyProtocol = 'none', failOpen = true, healthCheck, targets } = pool;
+  return { id, drainMs, affinityMs, proxyProtocol, failOpen, healthCheck, targets: targets.flatMap((target) => planTarget(target, state)) };
 }
 
 function planTarget(target: PoolTarget, state: State): PoolPlan['targets'] {

@@ -21,6 +21,8 @@ const schema = z.object({
   healthCheck: healthCheckSchema,
   drainMs: z.number().int(),
   affinityMs: z.number().int().optional(),
+  proxyProtocol: z.enum(['v1', 'v2']).optional(),
+  failOpen: z.literal(false).optional(),
 });
 export type TargetPoolInputs = z.infer<typeof schema>;
 
@@ -30,13 +32,22 @@ export const targetPool: ResourceDescription<'pools', TargetPoolInputs> = {
   collection: 'pools',
   replaceOn: ['name', 'protocol'],
   schema,
-  fields: ({ protocol, healthCheck, drainMs, affinityMs = 0 }) => ({ protocol, healthCheck, drainMs, affinityMs }),
-  // What is off is left out, as `renderListener` leaves it out.
-  properties: ({ protocol, healthCheck, drainMs, affinityMs = 0 }) => ({
+  fields: ({ protocol, healthCheck, drainMs, affinityMs = 0, proxyProtocol = 'none', failOpen = true }) => ({
+    protocol,
+    healthCheck,
+    drainMs,
+    affinityMs,
+    proxyProtocol,
+    failOpen,
+  }),
+  // What is as usual is left out, as `renderListener` leaves it out.
+  properties: ({ protocol, healthCheck, drainMs, affinityMs = 0, proxyProtocol = 'none', failOpen = true }) => ({
     protocol,
     healthCheck: healthCheckOf(healthCheck),
     drainMs,
     ...(affinityMs > 0 && { affinityMs }),
+    ...(proxyProtocol !== 'none' && { proxyProtocol }),
+    ...(!failOpen && { failOpen }),
   }),
   observed: () => ({}),
 };

@@ -9,6 +9,8 @@ export function poolPlan(members: Backend[], changes: Partial<PoolPlan> = {}): P
     id: 'pool-1',
     drainMs: 5000,
     affinityMs: 0,
+    proxyProtocol: 'none',
+    failOpen: true,
     healthCheck: { protocol: 'TCP', intervalMs: 100, timeoutMs: 1000, healthyThreshold: 2, unhealthyThreshold: 2 },
     targets: members.map(({ name, address, port }) => ({ instanceID: name, address, port })),
     ...changes,
@@ -22,6 +24,11 @@ export function loadBalancerPlan(
   poolChanges: Partial<PoolPlan> = {},
 ): LoadBalancerPlan {
   const http: ListenerPlan = { name: 'http', protocol: 'TCP', port: 8080, idleTimeoutMs: 60_000, pool: poolPlan(members, poolChanges) };
-  const udp: ListenerPlan = { ...http, name: 'dns', protocol: 'UDP', pool: poolPlan(members, { ...poolChanges, id: 'pool-2' }) };
+  const udp: ListenerPlan = {
+    ...http,
+    name: 'dns',
+    protocol: 'UDP',
+    pool: poolPlan(members, { ...poolChanges, id: 'pool-2', proxyProtocol: 'none' }),
+  };
   return { id: 'lb-1', name: 'web', ips: [LB], sourceRanges: [], listeners: [http, udp], ...changes };
 }

@@ -14,11 +14,21 @@ describe('annotations of the local cloud', () => {
       [key('health-check-interval')]: '250ms',
       [key('drain-seconds')]: ' 7 ',
       [key('idle-timeout')]: '1m30s',
+      [key('proxy-protocol')]: 'true',
       'service.beta.kubernetes.io/aws-load-balancer-type': 'nlb',
     });
     expect(problems).toEqual([]);
-    expect(block).toEqual({ engine: 'Node', healthCheckIntervalMs: 250, drainSeconds: 7, idleTimeoutSeconds: 90 });
+    expect(block).toEqual({ engine: 'Node', healthCheckIntervalMs: 250, drainSeconds: 7, idleTimeoutSeconds: 90, proxyProtocol: 'V2' });
     expect(localLoadBalancer.parse(block)).toEqual(block);
+  });
+
+  it.each([
+    ['v1', 'V1'],
+    ['V2', 'V2'],
+    ['true', 'V2'],
+    ['false', 'None'],
+  ])('proxy-protocol: "%s" is %s', (text, expected) => {
+    expect(compile({ [key('proxy-protocol')]: text }).block).toEqual({ proxyProtocol: expected });
   });
 
   it('gives an empty block without annotations of its own', () => {
@@ -43,6 +53,7 @@ describe('annotations of the local cloud', () => {
     ['idle-timeout', '0s'],
     ['idle-timeout', '1500ms'],
     ['engine', 'haproxy'],
+    ['proxy-protocol', 'v3'],
   ])('refuses %s: "%s", naming annotation, value and remedy', (name, value) => {
     const { block, problems } = compile({ [key(name)]: value, [key('drain-seconds')]: name === 'drain-seconds' ? value : '9' });
     expect(problems).toHaveLength(1);

@@ -90,6 +90,17 @@ describe('rendering load balancers', () => {
     expect(pool.affinityMs).toBe(expected);
   });
 
+  it('PROXY protocol is for TCP, policy Local means that only healthy Nodes get traffic, and both are left out where they are as usual', () => {
+    const { listeners } = renderOne({ listeners: [WEB, DNS], trafficPolicy: 'Local', local: { proxyProtocol: 'V2' } });
+    expect(Object.fromEntries(listeners.map(({ protocol, pool }) => [protocol, [pool.proxyProtocol, pool.failOpen]]))).toEqual({
+      TCP: ['v2', false],
+      UDP: [undefined, false],
+    });
+    expect(renderOne({ local: { proxyProtocol: 'V1' } }).listeners[0]?.pool.proxyProtocol).toBe('v1');
+    const { pool } = renderOne({ local: { proxyProtocol: 'None' } }).listeners[0]!;
+    expect(Object.keys(pool).sort()).toEqual(['drainMs', 'healthCheck', 'name']);
+  });
+
   it('gives an address asked for a name of its own', () => {
     const { addresses, name } = renderOne({ addresses: ['127.20.0.9'] });
     expect(addresses).toEqual([{ name: `${name}-127.20.0.9`, family: 'IPv4', requestedIP: '127.20.0.9' }]);
@@ -163,6 +174,7 @@ describe('validating load balancers', () => {
       { healthCheck: { intervalSeconds: 1, timeoutSeconds: 2 } },
       ['Error spec.healthCheck.timeoutSeconds'],
     ],
+    ['PROXY protocol without TCP', { listeners: [DNS], local: { proxyProtocol: 'V2' } }, ['Warning spec.local.proxyProtocol']],
     ['affinity', { sessionAffinity: { type: 'ClientIP' } }, []],
     ['a shared placement', { placement: { name: 'shared' } }, []],
   ])('names the field for %s', (_what, fields, expected) => {

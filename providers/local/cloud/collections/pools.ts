@@ -28,6 +28,8 @@ const mutable = {
   healthCheck: healthCheck.transform(complete).exactOptional(),
   drainMs: milliseconds.exactOptional(),
   affinityMs: milliseconds.exactOptional(),
+  proxyProtocol: z.enum(['none', 'v1', 'v2']).exactOptional(),
+  failOpen: z.boolean().exactOptional(),
 };
 
 const spec = z.strictObject({ name, protocol: transport, targets: targets.exactOptional(), ...mutable });
@@ -49,11 +51,14 @@ export const poolRules: CollectionRules<'pools', Spec> = {
         healthCheck: wanted.healthCheck ?? complete({ protocol: 'TCP' }),
         drainMs: wanted.drainMs ?? 30_000,
         affinityMs: wanted.affinityMs ?? 0,
+        proxyProtocol: wanted.proxyProtocol ?? 'none',
+        failOpen: wanted.failOpen ?? true,
         health: [],
       },
     };
   },
-  check: ({ resource: { healthCheck: check } }) => {
+  check: ({ resource: { healthCheck: check, protocol, proxyProtocol = 'none' } }) => {
+    if (protocol === 'UDP' && proxyProtocol !== 'none') throw invalid('proxyProtocol', 'only TCP targets can be told of their clients');
     if (check.protocol === 'TCP' && check.path !== undefined) throw invalid('healthCheck.path', 'a TCP check has no path');
     if (check.timeoutMs > check.intervalMs) {
       throw invalid('healthCheck.timeoutMs', `${check.timeoutMs} is longer than the interval, ${check.intervalMs}`);

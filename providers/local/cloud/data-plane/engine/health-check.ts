@@ -1,13 +1,16 @@
 import * as http from 'node:http';
-import { connect } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import type { PoolHealthCheck } from '../../../api';
 
-/** Asks one target once. Resolves with undefined when it is well, else with the reason in a few words; never rejects. */
-export type Checker = (address: string, port: number, check: PoolHealthCheck) => Promise<string | undefined>;
+/**
+ * Asks one target once. Resolves with undefined when it is well, else with the reason in a few words; never rejects.
+ * @param preface what a target that is asked by HTTP is sent first
+ */
+export type Checker = (address: string, port: number, check: PoolHealthCheck, preface?: Buffer) => Promise<string | undefined>;
 
 /** The real checker: a TCP connect, or an HTTP GET that must answer 2xx or 3xx within `timeoutMs`. */
-export const checkTarget: Checker = (address, port, check) =>
-  check.protocol === 'HTTP' ? checkHttp(address, port, check) : checkTcp(address, port, check.timeoutMs);
+export const checkTarget: Checker = (address, port, check, preface) =>
+  check.protocol === 'HTTP' ? checkHttp({ host: address, port }, check, preface) : checkTcp(address, port, check.timeoutMs);
 
 function checkTcp(host: string, port: number, timeoutMs: number): Promise<string | undefined> {
   return new Promise((resolve) => {
@@ -25,9 +28,18 @@ function checkTcp(host: string, port: number, timeoutMs: number): Promise<string
   });
 }
 
-function checkHttp(host: string, port: number, check: PoolHealthCheck): Promise<string | undefined> {
+function checkHttp(
+  target: { host: string; port: number },
+  check: PoolHealthCheck,
+  preface: Buffer = Buffer.alloc(0),
+): Promise<string | undefined> {
   return new Promise((resolve) => {
-    const request = http.get({ host, port, path: check.path ?? '/', agent: false, headers: { connection: 'close' } });
+    const createConnection = (): Socket => {
+      const socket = connect(target);
+      if (preface.length > 0) socket.write(preface);
+      return socket;
+    };
+    const request = http.get({ ...target, path: check.path ?? '/', createConnection, headers: { connection: 'close' } });
     const finish = (reason?: string): void => {
       clearTimeout(timer);
       request.destroy();

@@ -1,8 +1,10 @@
 import type { Clock } from '../../../../../operator/base/clock';
 import type { Logger } from '../../../../../operator/base/log';
+import type { ProxyProtocol } from '../../../api';
 import type { PoolPlan } from '../../data-plane';
 import { Affinity } from './affinity';
 import type { Checker } from './health-check';
+import { ownProxyHeader } from './proxy-header';
 import { isChecked, nextHealth, targetKey, type Flow, type Target, type TargetHealth } from './target';
 
 export interface PoolParts {
@@ -16,7 +18,7 @@ export interface PoolParts {
 /**
  * The targets of one pool: who is well, whose turn it is, who is leaving.
  * Healthy targets come first, then those not heard of yet; when all have failed, all are tried: a wrong health check must not
- * take a Service down that works.
+ * take a Service down that works. In a pool that does not fail open only healthy ones get traffic.
  */
 export class Pool {
   private readonly targets = new Map<string, Target>();
@@ -36,6 +38,15 @@ export class Pool {
 
   get id(): string {
     return this.plan.id;
+  }
+
+  get proxyProtocol(): ProxyProtocol {
+    return this.plan.proxyProtocol;
+  }
+
+  /** True while a target that may yet turn out healthy has to be waited for. */
+  get undecided(): boolean {
+    return !this.plan.failOpen && [...this.targets.values()].some(({ draining, health }) => !draining && health.state === 'initial');
   }
 
   get empty(): boolean {
@@ -111,7 +122,8 @@ export class Pool {
   /** The best of those that may be tried. */
   private candidates(tried: ReadonlySet<Target>): Target[] {
     const able = [...this.targets.values()].filter((target) => !target.draining && !tried.has(target));
-    const ofState = (['healthy', 'initial', 'unhealthy'] as const).map((state) => able.filter(({ health }) => health.state === state));
+    const states = this.plan.failOpen ? (['healthy', 'initial', 'unhealthy'] as const) : (['healthy'] as const);
+    const ofState = states.map((state) => able.filter(({ health }) => health.state === state));
     return ofState.find((targets) => targets.length > 0) ?? [];
   }
 
@@ -164,7 +176,9 @@ export class Pool {
     this.timers.set(target, () => (current = false));
     const check = this.plan.healthCheck;
     const started = this.parts.clock.monotonic();
-    void this.parts.check(target.address, check.port ?? target.port, check).then((failure) => {
+    // On a port of its own the check meets somebody who expects no header.
+    const preface = check.port === undefined ? ownProxyHeader(this.plan.proxyProtocol) : undefined;
+    void this.parts.check(target.address, check.port ?? target.port, check, preface).then((failure) => {
       // Removed, drained or configured anew while the check was under way: its result is of no use.
       if (!current || this.closed) return;
       this.record(target, failure);

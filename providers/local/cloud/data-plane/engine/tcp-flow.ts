@@ -9,6 +9,8 @@ export interface TcpFlowOptions {
   clock: Clock;
   pool: Pool;
   from: ClientAddress;
+  /** What the target is sent before the client's first byte. */
+  preface?: Buffer | undefined;
   /** Silence in both directions for so long ends the connection, milliseconds. */
   idleTimeoutMs: number;
   /** How long one target may take to accept, milliseconds. */
@@ -20,6 +22,8 @@ export interface TcpFlowOptions {
 
 /** After so long without any target answering, the client is let go, milliseconds. */
 const GIVE_UP_MS = 15_000;
+/** Where the first health checks are still under way, a client waits so long for the next look, milliseconds. */
+const UNDECIDED_MS = 20;
 
 /**
  * Closes at once, with a reset where the socket can, so that the other side learns that this was no orderly end.
@@ -67,13 +71,20 @@ export class TcpFlow implements Flow {
   }
 
   private tryNext(): void {
-    const target =
-      this.options.clock.monotonic() - this.started < GIVE_UP_MS ? this.pool.pick(this.tried, this.options.from.address) : undefined;
-    if (target === undefined) return this.cut();
+    const { clock, from } = this.options;
+    const inTime = clock.monotonic() - this.started < GIVE_UP_MS;
+    const target = inTime ? this.pool.pick(this.tried, from.address) : undefined;
+    if (target === undefined) return inTime && this.pool.undecided ? this.waitForCheck() : this.cut();
     this.tried.add(target);
     this.target = target;
     this.pool.hold(target, this);
     this.connectTo(target);
+  }
+
+  private waitForCheck(): void {
+    this.options.clock.after(UNDECIDED_MS, () => {
+      if (!this.done) this.tryNext();
+    });
   }
 
   private connectTo(target: Target): void {
@@ -104,6 +115,8 @@ export class TcpFlow implements Flow {
     upstream.on('close', () => this.upstreamClosed());
     for (const socket of [client, upstream]) socket.setTimeout(options.idleTimeoutMs, () => this.cut());
     options.onConnected?.();
+    const { preface } = options;
+    if (preface !== undefined) upstream.write(preface);
     client.pipe(upstream);
     upstream.pipe(client);
   }

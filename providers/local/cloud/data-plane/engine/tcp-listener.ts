@@ -1,6 +1,7 @@
 import { createServer, type Server, type Socket } from 'node:net';
 import { listenOnFirst } from './host-port';
 import type { ClientAddress, Listener, ListenerParts, ListenerSettings } from './listener';
+import { proxyHeader } from './proxy-header';
 import { reset, TcpFlow } from './tcp-flow';
 
 /** More connections than this at once on one listener are refused: a leak in a client must not take the cloud down. */
@@ -43,6 +44,7 @@ export class TcpListener implements Listener {
       clock: this.parts.clock,
       pool: settings.pool,
       from,
+      preface: proxyHeader(settings.pool.proxyProtocol, from, { address: this.parts.ip, port: this.opened }),
       idleTimeoutMs: settings.idleTimeoutMs,
       connectTimeoutMs: settings.connectTimeoutMs,
       ...(onConnected === undefined ? {} : { onConnected }),

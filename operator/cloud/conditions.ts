@@ -1,6 +1,7 @@
 import type { Condition } from '../../crds';
-import type { ErrorCode, OperatorError } from '../base/errors';
-import { withNextTry } from '../base/next-try';
+import { messageWithRemedy, type ErrorCode, type OperatorError } from '../base/errors';
+import { toSecond, withNextTry } from '../base/next-try';
+import type { StateHold } from '../updates/held-writes';
 
 /** What is to be said of an object; becomes conditions that follow kstatus. */
 export type Verdict = {
@@ -89,6 +90,16 @@ export function verdictOfError(error: OperatorError, serving: boolean, retry?: {
   const reason = reasonOfError(error);
   if (error.terminal) return { state: 'Stalled', reason, message };
   return { state: 'Reconciling', reason, message };
+}
+
+/** The verdict on an update that waits for the state store. Pure. */
+export function verdictOfHold({ error, until }: StateHold, serving: boolean): Verdict {
+  const parts = [
+    sentence(messageWithRemedy(error)),
+    `The write is tried again every few seconds; if none succeeds by ${toSecond(until)}, the update stops and begins anew.`,
+    ...(serving ? ['The last good version keeps serving.'] : []),
+  ];
+  return { state: 'Reconciling', reason: reasonOfError(error), message: parts.join(' '), serving };
 }
 
 /** The reason that people look a failure up under. */

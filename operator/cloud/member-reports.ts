@@ -5,7 +5,8 @@ import type { Logger } from '../base/log';
 import { withoutNextTry } from '../base/next-try';
 import type { EventRecorder } from '../kube/api';
 import { keyOf, type KubeObject } from '../kube/object';
-import { verdictOfError, type Verdict } from './conditions';
+import type { StateHold } from '../updates/held-writes';
+import { verdictOfError, verdictOfHold, type Verdict } from './conditions';
 import type { ObjectWriter } from './object-writer';
 import type { PlannedRetry } from './stack-retries';
 import type { Knowledge, Member, StackKind, StatusFields } from './stack-kind';
@@ -106,6 +107,18 @@ export class MemberReports<O extends Member> {
       };
       const fields = { ...this.kept(stack, object), stack };
       await this.report(object, fields, verdict).catch((thrown: unknown) => this.complain(object, thrown));
+      this.written.add(object.metadata.uid);
+    }
+  }
+
+  /** An update waits for the state store. */
+  async held(stack: string, objects: readonly O[], hold: StateHold): Promise<void> {
+    for (const object of objects) {
+      // What failed before is no longer what it says: when this is over, it says that the update goes on.
+      this.failing.get(stack)?.delete(versionOf(object));
+      const serving = this.serving(stack, object) && object.metadata.deletionTimestamp === undefined;
+      const fields = { ...this.kept(stack, object), stack };
+      await this.write(object, fields, verdictOfHold(hold, serving)).catch((thrown: unknown) => this.complain(object, thrown));
       this.written.add(object.metadata.uid);
     }
   }

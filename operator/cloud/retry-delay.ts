@@ -56,8 +56,10 @@ export function retryAfterFailure(error: OperatorError, streak: FailureStreak, b
   return { delayMs: Math.max(exhausted ? EXHAUSTED_MS : delayOf(error, streak, random), error.retryAfterMs ?? 0), exhausted };
 }
 
-function delayOf({ code, retryAfterMs }: OperatorError, { failures }: FailureStreak, random: number): number {
+function delayOf({ code, reason, retryAfterMs }: OperatorError, { failures }: FailureStreak, random: number): number {
   // The cloud, or the circuit breaker, has said when.
   const told = (code === 'Throttled' || code === 'Credentials') && retryAfterMs !== undefined && retryAfterMs > 0;
-  return told ? retryAfterMs : exponentialDelay(failures - 1, BACK_OFF[code]) * (1 + JITTER * random);
+  // The store of our own state is asked often, whatever it has answered: a token that ran out is renewed by itself.
+  const limits = reason === 'StateStoreUnavailable' ? BACK_OFF.Transient : BACK_OFF[code];
+  return told ? retryAfterMs : exponentialDelay(failures - 1, limits) * (1 + JITTER * random);
 }

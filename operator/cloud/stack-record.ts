@@ -15,8 +15,9 @@ import { toOperatorError, type OperatorError } from '../base/errors';
 import type { Logger } from '../base/log';
 import type { KubeApi, Store } from '../kube/api';
 import { exponentialDelay } from '../kube/back-off';
+import type { StateHold } from '../updates/held-writes';
 import type { ChangeCounts, UpdateResult } from '../updates/update';
-import { conditionsOf, DRIFTED, verdictOfError, type Verdict } from './conditions';
+import { conditionsOf, DRIFTED, verdictOfError, verdictOfHold, type Verdict } from './conditions';
 import { keyOfInput, type MemberInput } from './member-input';
 import type { Stored } from './stored';
 
@@ -71,6 +72,12 @@ export class StackRecord {
     const verdict: Verdict = { state: 'Reconciling', reason: 'Updating', message: `${kind} is running` };
     const again = earlier[0]?.result === 'Failed' && earlier[0].kind === kind;
     this.write(stack, spec, { members, attempts, holder: this.options.holder }, again ? undefined : verdict);
+  }
+
+  /** The attempt that runs waits for the state store, or no longer does. */
+  held(stack: string, spec: CloudStackSpec, hold: StateHold | undefined): void {
+    const running: Verdict = { state: 'Reconciling', reason: 'Updating', message: 'an update is running' };
+    this.write(stack, spec, {}, hold === undefined ? running : verdictOfHold(hold, false));
   }
 
   succeeded(stack: string, spec: CloudStackSpec, members: string[], result: UpdateResult): void {

@@ -102,11 +102,20 @@ export class StackRuns<O extends Member> {
     const spec = this.specOf(cloud.name);
     const verb = run.inputs === undefined ? 'Destroy' : 'Update';
     let announcing: Promise<void> | undefined;
+    const announce = (): Promise<void> => this.reports.announce(stack, objects, verb === 'Destroy' ? 'Deleting' : 'Updating');
     const hooks: UpdateHooks = {
       ...this.hooks(stack, cloud),
       onStart: () => {
         this.options.record.started(stack, spec, members, { kind: verb, cause: causeOf(run) });
-        announcing = this.reports.announce(stack, objects, verb === 'Destroy' ? 'Deleting' : 'Updating');
+        announcing = announce();
+      },
+      onHeld: (hold) => {
+        this.options.logger.warn(
+          { stack, error: hold?.error.message },
+          hold === undefined ? 'state stored again' : 'state can not be stored',
+        );
+        this.options.record.held(stack, spec, hold);
+        announcing = announcing?.then(() => (hold === undefined ? announce() : this.reports.held(stack, objects, hold)));
       },
     };
     const startedAt = this.options.clock.monotonic();

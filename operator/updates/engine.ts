@@ -8,6 +8,7 @@ import { isEmpty, resourcesOf } from './checkpoint';
 import { Accounts } from './limits/accounts';
 import type { CallPriority } from './limits/call-priority';
 import { assertOwn } from './ownership';
+import { HeldWrites, type StateHold } from './held-writes';
 import { planHash, type Plan } from './plan';
 import { ledgerDirectory, ProcessLedger } from './process-ledger';
 import type { DoneEvent, StoreEvent, UpdateRequest, WorkerEvent } from './protocol';
@@ -63,6 +64,7 @@ export interface UpdateEngineOptions {
   onEvent?: (stack: string, event: WorkerEvent) => void;
 }
 
+const STORE_HOLD_MS = 60_000;
 const PINNED_PULUMI = '3.274.1';
 /** An update that takes longer no longer takes the place of others. */
 const OVERTIME_MS = 15_000;
@@ -248,6 +250,8 @@ export class UpdateEngine implements Updates {
     this.#running.add(worker);
     const account = this.#accounts.of(update.providerName);
     const writes: Promise<unknown>[] = [];
+    const tell = (hold: StateHold | undefined): void => hooks.onHeld?.(hold);
+    const held = new HeldWrites({ store: this.#store.name, holdMs: this.#holdMs, clock: this.options.clock, tell });
     let cloudCalls = 0;
     try {
       hooks.onStart?.();
@@ -256,7 +260,7 @@ export class UpdateEngine implements Updates {
         isValid: hooks.isValid,
         refusal: () => (hooks.isFrozen?.() === true ? frozen(update.stack) : undefined),
         store: (write) => {
-          const writing = this.#write(request, write);
+          const writing = held.watch(() => this.#write(request, write));
           writes.push(writing);
           return writing;
         },
@@ -272,6 +276,7 @@ export class UpdateEngine implements Updates {
       });
       return { changes, cloudCalls, ...(preview === undefined ? {} : { preview }), ...(same === undefined ? {} : { same }) };
     } finally {
+      held.end();
       this.#running.delete(worker);
       this.#pool.release(worker);
       // A worker may have died meanwhile: the next update must not read what is about to change.
@@ -285,6 +290,10 @@ export class UpdateEngine implements Updates {
     if (record !== undefined && record.stack === stack) return this.#store.write(record, expected);
     if (record === undefined && expected !== undefined) return void (await this.#store.remove(stack, expected));
     throw new OperatorError('Invalid', `the worker of stack ${stack} asked for a write that is not its own`);
+  }
+
+  get #holdMs(): number {
+    return this.options.storeHoldMs ?? STORE_HOLD_MS;
   }
 
   async #request(
@@ -304,7 +313,7 @@ export class UpdateEngine implements Updates {
       inputsHash: updateHash(update),
       settings,
       keyring: await this.#store.keyring(),
-      holdMs: this.options.storeHoldMs ?? 60_000,
+      holdMs: this.#holdMs,
       holder: this.#states.holder,
       journalAbove: this.options.journalAbove ?? JOURNAL_ABOVE,
       validUntil: 0,

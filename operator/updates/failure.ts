@@ -35,11 +35,7 @@ export function classifyFailure(evidence: FailureEvidence): OperatorError {
     return new OperatorError(
       refusal.code,
       `stack ${stack}: the update was stopped because its state could not be stored: ${refusal.message}`,
-      {
-        cause: refusal,
-        ...(refusal.remedy === undefined ? {} : { remedy: refusal.remedy }),
-        ...(refusal.reason === undefined ? {} : { reason: refusal.reason }),
-      },
+      { ...detailOf(refusal), cause: refusal },
     );
   }
   const gravest = worst(resources);

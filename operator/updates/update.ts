@@ -3,6 +3,7 @@ import type { JsonObject } from '../base/json';
 import type { LoadBalancer } from '../../extensions';
 import type { DiscoveredResource, TargetGroup } from '../../providers/provider';
 import type { ExtensionModule } from './extension-module';
+import type { StateHold } from './held-writes';
 import type { Plan } from './plan';
 
 /** What a stack should be, as operator/cloud/ asks for it. */
@@ -123,6 +124,8 @@ export interface UpdateHooks {
   /** True = no update may begin, and one that runs ends after the steps in flight. */
   isFrozen?: () => boolean;
   onStart?: () => void;
+  /** The update waits for some seconds because its state can't be stored; undefined = it goes on. */
+  onHeld?: (hold: StateHold | undefined) => void;
   /** Registers the members of a new target group while the update waits for them. */
   syncTargets?: (group: TargetGroup) => Promise<void>;
 }

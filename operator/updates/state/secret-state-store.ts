@@ -1,5 +1,5 @@
 import { type Clock, systemClock } from '../../base/clock';
-import { OperatorError, toOperatorError } from '../../base/errors';
+import { type ErrorCode, OperatorError, toOperatorError } from '../../base/errors';
 import type { KubeApi } from '../../kube/api';
 import { SECRETS } from '../../kube/object';
 import { KeySecret } from './key-secret';
@@ -20,6 +20,8 @@ export interface SecretStateStoreOptions {
 }
 
 const LIMIT_BYTES = 900 * 1024;
+/** What etcd says, through the API server, when its quota is used up. */
+const FULL = /database space exceeded/;
 const MAX_BYTES = 1024 * 1024;
 /** How long the data keys are remembered: a rotation by somebody else is noticed by then, or when an unknown key turns up. */
 const KEYS_FOR_MS = 60_000;
@@ -161,11 +163,11 @@ export class SecretStateStore implements StateStore {
     } catch (thrown) {
       const error = toOperatorError(thrown);
       if (error.reason !== undefined) throw error;
-      const { code, retryAfterMs, remedy } = missingNamespace(error) ?? error;
+      const { code, remedy } = causeOf(error);
       throw new OperatorError(code, `state store (${this.name}): ${error.message}`, {
         cause: error,
-        ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
-        ...(remedy === undefined ? {} : { remedy }),
+        remedy: error.remedy ?? remedy,
+        ...(error.retryAfterMs === undefined ? {} : { retryAfterMs: error.retryAfterMs }),
         ...(code === 'Conflict' ? {} : { reason: 'StateStoreUnavailable' }),
       });
     }
@@ -195,8 +197,11 @@ function isSameWrite(version: string, expected: string | undefined): boolean {
   return expected !== undefined && version.slice(version.indexOf(' ')) === expected.slice(expected.indexOf(' '));
 }
 
-/** Creating in a namespace that doesn't exist is answered 404. */
-function missingNamespace(error: OperatorError): Pick<OperatorError, 'code' | 'retryAfterMs' | 'remedy'> | undefined {
-  if (error.code !== 'NotFound') return undefined;
-  return { code: 'Invalid', remedy: 'create the namespace, or name another one with --state-namespace' };
+/** The class of a failed request, and what helps. Pure. */
+function causeOf({ code, message }: OperatorError): { code: ErrorCode; remedy: string } {
+  // Creating in a namespace that doesn't exist is answered 404.
+  if (code === 'NotFound') return { code: 'Invalid', remedy: 'create the namespace, or name another one with --state-namespace' };
+  if (FULL.test(message))
+    return { code, remedy: 'etcd is full: compact and defragment it or raise --quota-backend-bytes, then etcdctl alarm disarm' };
+  return { code, remedy: 'bring the API server and etcd back; nothing else needs to be done' };
 }

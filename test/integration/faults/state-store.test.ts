@@ -1,10 +1,10 @@
-import { CLOUD_LOAD_BALANCERS, type CloudLoadBalancer } from '../../../crds';
-import type { KubeObject } from '../../../operator/kube/object';
+import { CLOUD_LOAD_BALANCERS, CLOUD_STACKS, type Condition } from '../../../crds';
+import type { KubeObject, ResourcePath } from '../../../operator/kube/object';
 import { problemsOf } from '../../faults/checks';
 import type { Operator } from '../../faults/operator';
 import { People } from '../../faults/people';
 import { isStateWrite } from '../../faults/phases';
-import type { Exchange } from '../../faults/proxy';
+import type { Action, Exchange } from '../../faults/proxy';
 import { FaultSystem } from '../../faults/system';
 import { changed, EMPTY_WORLD, type Change, type World } from '../../faults/world';
 import { waitFor } from '../../harness/wait-for';
@@ -34,29 +34,21 @@ async function make(change: Change): Promise<void> {
 
 const isCreate = ({ side, method, path }: Exchange): boolean => side === 'cloud' && method === 'POST' && /^\/v1\/[a-z]+$/.test(path);
 
-test('R-44 from the second create on, the state store refuses writes: the update stops, says so, and goes on without a double', async () => {
-  const name = 'web';
-  const created: string[] = [];
-  let broken = true;
-  operator.tap = (exchange, moment) => {
-    if (moment === 'answered' && isCreate(exchange) && (exchange.answer?.status ?? 0) < 300) created.push(exchange.path);
-    if (!broken || moment !== 'request' || created.length < 2 || !isStateWrite(exchange)) return 'pass';
-    const body = JSON.stringify({ apiVersion: 'v1', kind: 'Status', status: 'Failure', code: 403, reason: 'Forbidden', message: 'no' });
-    return { status: 403, headers: { 'content-type': 'application/json' }, body };
-  };
-  await make({ kind: 'createService', name, service: { type: 'LoadBalancer', ports: PORTS, sourceRanges: [] } });
-  await waitFor(
-    async () => {
-      const object = await system.kube.get<CloudLoadBalancer & KubeObject>(CLOUD_LOAD_BALANCERS, `default/${name}`);
-      const ready = object?.status?.conditions?.find(({ type }) => type === 'Ready');
-      return ready?.status === 'False' && ready.message.includes('state store');
-    },
-    { what: 'Ready=False with the state store as its cause', timeoutMs: 60_000 },
-  );
-  // What it could not record, it did not build upon.
-  expect(created).not.toContain('/v1/loadbalancers');
+type Named = KubeObject & { status?: { conditions?: Condition[] } };
 
-  broken = false;
+/** Waits until Ready of an object is as said; what its conditions say is shown where that does not come. */
+async function readyOf(resource: ResourcePath, key: string, is: (ready: Condition) => boolean, what: string): Promise<Condition> {
+  return waitFor(
+    async () => {
+      const ready = (await system.kube.get<Named>(resource, key))?.status?.conditions?.find(({ type }) => type === 'Ready');
+      if (ready !== undefined && is(ready)) return ready;
+      throw new Error(JSON.stringify(ready));
+    },
+    { what, timeoutMs: 30_000 },
+  );
+}
+
+async function allAsWanted(): Promise<void> {
   await waitFor(
     async () => {
       const problems = await problemsOf(world, system, [operator]);
@@ -65,5 +57,80 @@ test('R-44 from the second create on, the state store refuses writes: the update
     },
     { what: 'everything to be as wanted', timeoutMs: 75_000 },
   );
+}
+
+/** Answers of an API server that has trouble with its store. */
+function refused(code: number, reason: string, message: string): Action {
+  const body = JSON.stringify({ apiVersion: 'v1', kind: 'Status', status: 'Failure', code, reason, message });
+  return { status: code, headers: { 'content-type': 'application/json' }, body };
+}
+
+/** Writes of state of the stack that carries one load balancer. */
+const isStateOf = (name: string, exchange: Exchange): boolean =>
+  isStateWrite(exchange) && `${exchange.path} ${exchange.body}`.includes(`stack-lb-default-${name}-`);
+
+test('R-44 from the second create on, the state store refuses writes: the update stops, says so, and goes on without a double', async () => {
+  const name = 'web';
+  const created: string[] = [];
+  let broken = true;
+  operator.tap = (exchange, moment) => {
+    if (moment === 'answered' && isCreate(exchange) && (exchange.answer?.status ?? 0) < 300) created.push(exchange.path);
+    if (!broken || moment !== 'request' || created.length < 2 || !isStateWrite(exchange)) return 'pass';
+    return refused(403, 'Forbidden', 'no');
+  };
+  await make({ kind: 'createService', name, service: { type: 'LoadBalancer', ports: PORTS, sourceRanges: [] } });
+  const ready = ({ status, message }: Condition): boolean => status === 'False' && message.includes('state store');
+  await readyOf(CLOUD_LOAD_BALANCERS, `default/${name}`, ready, 'Ready=False with the state store as its cause');
+  // What it could not record, it did not build upon.
+  expect(created).not.toContain('/v1/loadbalancers');
+
+  broken = false;
+  await allAsWanted();
   expect(created.toSorted()).toEqual(['/v1/addresses', '/v1/loadbalancers', ...PORTS.map(() => '/v1/pools')]);
+});
+
+test('a state store that answers 500 for long is told within seconds, what serves goes on, others are not held up, and it recovers by itself', async () => {
+  let answer: Action = refused(500, 'InternalError', 'etcdserver: mvcc: database space exceeded');
+  operator.tap = (exchange, moment) => (moment === 'request' && isStateOf('web', exchange) ? answer : 'pass');
+  await make({ kind: 'changeRanges', name: 'web', sourceRanges: ['10.9.0.0/16'] });
+  const isUnavailable = ({ reason }: Condition): boolean => reason === 'StateStoreUnavailable';
+  const said = await readyOf(
+    CLOUD_LOAD_BALANCERS,
+    'default/web',
+    isUnavailable,
+    'the load balancer to say that its state can not be stored',
+  );
+  // It waits for the store: the update has not failed yet.
+  expect(said.status).toBe('True');
+  expect(said.message).toMatch(/^state store \(the Secrets in namespace cloud-operator-system\): PATCH .*database space exceeded/);
+  expect(said.message).toMatch(/etcd is full: .* tried again every few seconds; if none succeeds by [0-9T:-]+Z, .* keeps serving\.$/);
+  const [stack = ''] = (await system.states.list()).stacks
+    .map(({ stack: name }) => name)
+    .filter((name) => name.startsWith('lb-default-web-'));
+  expect((await readyOf(CLOUD_STACKS, stack, isUnavailable, 'its stack to say so too')).message).toContain('database space exceeded');
+
+  await make({ kind: 'createService', name: 'beside', service: { type: 'LoadBalancer', ports: [80], sourceRanges: [] } });
+  await readyOf(CLOUD_LOAD_BALANCERS, 'default/beside', ({ reason }) => reason === 'Ready', 'another load balancer to be made meanwhile');
+
+  answer = refused(401, 'Unauthorized', 'Unauthorized');
+  const refusal = ({ status, message }: Condition): boolean => status === 'False' && message.includes('check the token');
+  await readyOf(CLOUD_LOAD_BALANCERS, 'default/web', refusal, 'the refusal to end the update, and to be told');
+  answer = 'pass';
+  await allAsWanted();
+});
+
+test('a state store that does not answer is told too', async () => {
+  let letGo: () => void = () => undefined;
+  const held = new Promise<void>((resolve) => (letGo = resolve));
+  operator.tap = async (exchange, moment): Promise<Action> => {
+    if (moment === 'request' && isStateOf('beside', exchange)) await held;
+    return 'pass';
+  };
+  await make({ kind: 'changeRanges', name: 'beside', sourceRanges: ['10.9.0.0/16'] });
+  const silent = ({ reason, message }: Condition): boolean =>
+    reason === 'StateStoreUnavailable' && message.includes('no answer to a write for 3 s');
+  await readyOf(CLOUD_LOAD_BALANCERS, 'default/beside', silent, 'the silence to be told');
+  letGo();
+  await readyOf(CLOUD_LOAD_BALANCERS, 'default/beside', ({ reason }) => reason === 'Ready', 'the update to go on');
+  await allAsWanted();
 });

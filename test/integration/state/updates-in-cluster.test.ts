@@ -100,10 +100,10 @@ describe('an update', () => {
   });
 
   test('is held while etcd is full for a moment', async () => {
-    let full = 4;
+    let full = 3;
     proxy.fault = (write) => (write.endsWith('stack-moment') && full-- > 0 ? 'full' : undefined);
     await harness.run('moment', { things: [web] });
-    expect(proxy.faults).toBe(4);
+    expect(proxy.faults).toBe(3);
     expect(harness.cloud.named('web', 'moment')).toHaveLength(1);
   });
 

@@ -36,6 +36,14 @@ describe('the class decides the back-off', () => {
     expect(schedule('Transient', 7_000)).toEqual([7, 7, 7, 8, 16, 32, 60, 60, 60]);
   });
 
+  test.each<ErrorCode>(['Transient', 'Credentials', 'Invalid'])('%s of the state store is tried again soon', (code) => {
+    const delays = [1, 2, 9].map((failures) => {
+      const error = new OperatorError(code, 'no', { reason: 'StateStoreUnavailable' });
+      return retryAfterFailure(error, { failures, lastedMs: 0 }, budget, 0).delayMs / 1000;
+    });
+    expect(delays).toEqual([1, 2, 60]);
+  });
+
   test('jitter makes it longer by up to a tenth', () => {
     const error = new OperatorError('Transient', 'no');
     expect(retryAfterFailure(error, { failures: 1, lastedMs: 0 }, budget, 0.999).delayMs).toBeCloseTo(1_100, -1);

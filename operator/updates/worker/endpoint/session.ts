@@ -7,6 +7,7 @@ import type { StackWriter, StoredStack } from '../../state/state-store';
 import { Journal } from './journal';
 import type { JournalEntry } from './journal-entry';
 import { expectedResources } from '../../stack-size';
+import { retryOfWrite } from './hold';
 
 /** What one update stores. */
 export interface SessionRequest {
@@ -33,8 +34,6 @@ export interface SessionContext {
   /** Throws OperatorError Canceled when this update may not go on. */
   assertValid(): void;
 }
-
-const RETRY_MS = 250;
 
 /**
  * One update's view of its stack's state: serves the checkpoint to the engine and stores what comes back.
@@ -141,17 +140,18 @@ export class UpdateSession {
   async #conditional<T>(write: () => Promise<T>): Promise<T> {
     const { clock, holdMs } = this.context;
     const startedAt = clock.monotonic();
-    for (;;) {
+    for (let failures = 1; ; failures++) {
       try {
         const result = await write();
         this.writes++;
         return result;
       } catch (thrown) {
         const error = toOperatorError(thrown);
-        if (error.code !== 'Transient' && error.code !== 'Throttled') throw this.#refuse(error);
+        const elapsedMs = clock.monotonic() - startedAt;
+        const delayMs = retryOfWrite(error, { failures, elapsedMs, holdMs });
+        if (delayMs === undefined) throw this.#refuse(heldFor(error, elapsedMs));
         this.#assertValid();
-        if (clock.monotonic() - startedAt >= holdMs) throw this.#refuse(heldTooLong(error, holdMs));
-        await sleep(clock, error.retryAfterMs ?? RETRY_MS);
+        await sleep(clock, delayMs);
       }
     }
   }
@@ -170,12 +170,15 @@ export class UpdateSession {
   }
 }
 
-function heldTooLong(error: OperatorError, holdMs: number): OperatorError {
-  return new OperatorError(error.code, `no write succeeded for ${Math.round(holdMs / 1000)} s; ${error.message}`, {
+function heldFor(error: OperatorError, elapsedMs: number): OperatorError {
+  const { code, message, reason, remedy, retryAfterMs } = error;
+  if (code !== 'Transient' && code !== 'Throttled') return error;
+  const held = elapsedMs < 1000 ? '' : `no write succeeded for ${Math.round(elapsedMs / 1000)} s; `;
+  return new OperatorError(code, `${held}${message}`, {
     cause: error,
-    ...(error.reason === undefined ? {} : { reason: error.reason }),
-    remedy:
-      error.remedy ?? 'bring the API server and etcd back (a full etcd needs compaction or a larger quota); the update is then tried again',
+    ...(reason === undefined ? {} : { reason }),
+    ...(remedy === undefined ? {} : { remedy }),
+    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
   });
 }
 

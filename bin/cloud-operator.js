@@ -3,6 +3,8 @@
 // Runs the command on Node 24 or newer: on the host's own, else on the copy that npm installed beside the project.
 const { spawn } = require('node:child_process');
 const { existsSync } = require('node:fs');
+const { enableCompileCache } = require('node:module');
+const { homedir } = require('node:os');
 const { join } = require('node:path');
 
 const MINIMUM = 24;
@@ -21,8 +23,12 @@ function fail(message) {
   process.exit(2);
 }
 
+// Compiled code is kept on disk, for the worker processes too: the Pulumi SDK loads in half of the time.
+process.env.NODE_COMPILE_CACHE ??= join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'cloud-operator', 'compile');
+
 if (!existsSync(main)) fail('not compiled yet; run `npm ci && npx projen compile` in the project first');
 if (Number(process.versions.node.split('.')[0]) >= MINIMUM) {
+  enableCompileCache();
   require(main);
 } else {
   const node = bundledNode();

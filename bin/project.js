@@ -3,12 +3,18 @@
 // Runs a task of the project (`npm run demo`, `npm test`, …) on a fresh clone too: installs the dependencies first when they are missing or outdated.
 const { spawnSync } = require('node:child_process');
 const { readFileSync } = require('node:fs');
+const { homedir } = require('node:os');
 const { delimiter, join } = require('node:path');
 
 const root = join(__dirname, '..');
 const [task, ...args] = process.argv.slice(2);
 const bin = join(root, 'node_modules', '.bin');
-const env = { ...process.env, PATH: `${bin}${delimiter}${process.env.PATH ?? ''}` };
+const cache = process.env.XDG_CACHE_HOME || join(homedir(), '.cache');
+const env = {
+  NODE_COMPILE_CACHE: join(cache, 'cloud-operator', 'compile'),
+  ...process.env,
+  PATH: `${bin}${delimiter}${process.env.PATH ?? ''}`,
+};
 
 /** True when what npm has installed, by its own record, is what package-lock.json asks for. */
 function installed() {

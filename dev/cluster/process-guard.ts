@@ -197,7 +197,7 @@ function turnLog(log: string): void {
 
 /** What every program needs and nothing that could steer it from outside. */
 export function minimalEnvironment(): Record<string, string> {
-  const kept = ['PATH', 'HOME', 'TZ', 'TMPDIR', 'LANG'].flatMap((name) => {
+  const kept = ['PATH', 'HOME', 'TZ', 'TMPDIR', 'LANG', 'NODE_COMPILE_CACHE'].flatMap((name) => {
     const value = process.env[name];
     return value === undefined ? [] : [[name, value] as const];
   });

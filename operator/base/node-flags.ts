@@ -13,3 +13,9 @@ export const NODE_FLAGS: readonly string[] = ['--max-semi-space-size=8'];
 export function keepHeapSmall(): void {
   setFlagsFromString('--heap-growing-percent=30');
 }
+
+/** Where Node keeps compiled code, for the environment of a child process that gets no other variable; empty where it keeps none. */
+export function compileCache(): { NODE_COMPILE_CACHE?: string } {
+  const { NODE_COMPILE_CACHE } = process.env;
+  return NODE_COMPILE_CACHE === undefined ? {} : { NODE_COMPILE_CACHE };
+}

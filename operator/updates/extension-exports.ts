@@ -1,4 +1,5 @@
 import { fork } from 'node:child_process';
+import { compileCache } from '../base/node-flags';
 import { OperatorError } from '../base/errors';
 import { compiled } from '../entry';
 import type { ExtensionModule } from './extension-module';
@@ -16,7 +17,7 @@ export function exportsOf(module: ExtensionModule): Promise<readonly string[]> {
   return new Promise((resolve, reject) => {
     const child = fork(compiled('operator/updates/worker/extension/inspect'), [JSON.stringify(module)], {
       stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
-      env: { PATH: '/usr/local/bin:/usr/bin:/bin' },
+      env: { PATH: '/usr/local/bin:/usr/bin:/bin', ...compileCache() },
       execArgv: ['--no-warnings'],
       // A signal to the operator's group is not meant for it: it ends with its channel.
       detached: true,

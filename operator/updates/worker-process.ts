@@ -7,7 +7,7 @@ import type { Readable } from 'node:stream';
 import type { TargetGroup } from '../../providers/provider';
 import type { Clock } from '../base/clock';
 import { OperatorError, toOperatorError } from '../base/errors';
-import { NODE_FLAGS } from '../base/node-flags';
+import { compileCache, NODE_FLAGS } from '../base/node-flags';
 import type { Logger } from '../base/log';
 import { compiled } from '../entry';
 import type { Account } from './limits/account';
@@ -101,7 +101,7 @@ export class WorkerProcess {
     this.#child = fork(compiled('operator/updates/worker/main'), [this.#folder, options.pulumi, options.pulumiVersion], {
       detached: true,
       stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
-      env: { PATH: '/usr/local/bin:/usr/bin:/bin', HOME: this.#folder, TMPDIR: this.#folder },
+      env: { PATH: '/usr/local/bin:/usr/bin:/bin', HOME: this.#folder, TMPDIR: this.#folder, ...compileCache() },
       execArgv: [`--max-old-space-size=${options.heapMB}`, ...NODE_FLAGS, '--no-warnings'],
     });
     let markReady: () => void = () => undefined;

@@ -174,6 +174,14 @@ export class OperatorCluster {
     return { total: sum(calls), writes: sum(calls.filter(({ verb }) => verb !== 'get' && verb !== 'list')), calls };
   }
 
+  /** Requests of the operator to the API server since it started that were no reads. */
+  async operatorWrites(): Promise<number> {
+    const text = await (await fetch(`${this.operatorURL}/metrics`)).text();
+    const lines = text.split('\n').filter((line) => line.startsWith('rest_client_requests_total{') && !line.includes('method="GET"'));
+    if (lines.length === 0) throw new Error('the operator has made no write yet');
+    return lines.reduce((sum, line) => sum + Number(line.slice(line.lastIndexOf(' ') + 1)), 0);
+  }
+
   /** Ends everything and removes its data. */
   async stop(): Promise<void> {
     await this.stopOperator();

@@ -4,7 +4,7 @@ export interface WaitOptions {
   timeoutMs: number;
   /** What is awaited, for the failure: `an external address of demo/web`. */
   what: string;
-  /** Default 50. */
+  /** Pause between the first looks, default 50. It grows with the time that has passed, up to six times as long. */
   pollMs?: number;
 }
 
@@ -16,7 +16,7 @@ export async function waitFor<T>(
   condition: () => T | undefined | false | Promise<T | undefined | false>,
   { timeoutMs, what, pollMs = 50 }: WaitOptions,
 ): Promise<T> {
-  const deadline = systemClock.monotonic() + timeoutMs;
+  const start = systemClock.monotonic();
   let last: unknown;
   for (;;) {
     try {
@@ -26,7 +26,8 @@ export async function waitFor<T>(
     } catch (thrown) {
       last = thrown instanceof Error ? thrown.message : String(thrown);
     }
-    if (systemClock.monotonic() >= deadline) throw new Error(`waited ${timeoutMs} ms for ${what}: ${String(last)}`);
-    await sleep(systemClock, pollMs);
+    const elapsed = systemClock.monotonic() - start;
+    if (elapsed >= timeoutMs) throw new Error(`waited ${timeoutMs} ms for ${what}: ${String(last)}`);
+    await sleep(systemClock, Math.min(Math.max(pollMs, elapsed / 8), 6 * pollMs));
   }
 }

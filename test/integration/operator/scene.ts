@@ -1,4 +1,3 @@
-import { setTimeout as after } from 'node:timers/promises';
 import {
   CLOUD_INSTANCES,
   CLOUD_LOAD_BALANCERS,
@@ -329,13 +328,12 @@ export class Scene {
     return counts;
   }
 
-  /** Waits until no API write was made and no key waited for `quietMs`. */
+  /** Waits until the operator has made no API write for `quietMs`: also none that changed nothing. */
   async settled(quietMs = 1_500): Promise<void> {
-    let before = JSON.stringify(await this.apiWrites());
+    let before = await this.cluster.operatorWrites();
     let since = performance.now();
     await this.until('the operator to settle', async () => {
-      await after(200);
-      const now = JSON.stringify(await this.apiWrites());
+      const now = await this.cluster.operatorWrites();
       if (now !== before) since = performance.now();
       before = now;
       return performance.now() - since >= quietMs;

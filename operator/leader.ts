@@ -5,6 +5,7 @@ import { CloudControllers } from './cloud/controllers';
 import { InstanceDirectory } from './cloud/instance-directory';
 import type { CloudRegistry } from './cloud/registry';
 import type { KubeClient } from './kube/client';
+import type { Leadership } from './leadership';
 import { KubeEventRecorder } from './kube/events';
 import type { KubeConfig } from './kube/kube-config';
 import { KeyedQueue } from './kube/queue';
@@ -24,17 +25,24 @@ import type { Metrics } from './server/metrics';
 import type { Stores } from './stores';
 import type { Updates } from './updates/update';
 
+/** `source.component` of the loops' Events, in upstream's spellings. */
+const EVENT_SOURCES: Record<ControllerName, string> = {
+  'cloud-node-controller': 'cloud-node-controller',
+  'cloud-node-lifecycle-controller': 'cloud-node-lifecycle-controller',
+  'service-lb-controller': 'service-controller',
+  'node-route-controller': 'route_controller',
+  'node-ipam-controller': 'cidrAllocator',
+};
+
 export interface LeaderParts {
   options: OperatorOptions;
   kubeConfig: KubeConfig;
-  api: KubeClient;
+  leadership: Pick<Leadership, 'api' | 'migratedApi' | 'isValid' | 'runMigrated'>;
   stores: Stores;
   registry: CloudRegistry;
   updates: Updates;
   clusterID: string;
   identity: string;
-  /** True while the lease allows cloud writes. */
-  isValid: () => boolean;
   metrics: Metrics;
   health: HealthChecks;
   logger: Logger;
@@ -52,6 +60,7 @@ export class Leader {
     this.directory = new InstanceDirectory(registry, systemClock, (provider) => this.controllers.providerHealthChanged(provider));
     this.controllers = new CloudControllers({
       ...parts,
+      ...{ api: parts.leadership.api, isValid: parts.leadership.isValid },
       stores: {
         nodes: stores.nodes.store,
         providers: stores.providers.store,
@@ -62,8 +71,8 @@ export class Leader {
       },
       directory: this.directory,
       ...(options.extension === undefined ? {} : { extension: options.extension }),
-      events: this.recorder('cloud-operator'),
-      serviceEvents: this.recorder('service-controller'),
+      events: this.recorder(parts.leadership.api, 'cloud-operator'),
+      serviceEvents: this.recorder(parts.leadership.api, 'service-controller'),
       promptNodeRemoval: options.promptNodeRemoval,
       // A pass that waits for its update holds its place: there must be more places than updates that can hang.
       workers: Math.max(32, options.workers * 4),
@@ -81,21 +90,37 @@ export class Leader {
   /** Works until the signal is aborted. */
   async run(signal: AbortSignal): Promise<void> {
     await this.bringUpDefaultProvider();
-    const { options, registry, health, metrics, logger } = this.parts;
-    const managed = new ManagedControllers(this.managed(), {
+    const { options, registry, leadership } = this.parts;
+    const migrating = options.leaderElection?.migration?.controllers ?? new Set();
+    const loops = this.managed();
+    const managed = this.managing(loops.filter(({ name }) => !migrating.has(name)));
+    const migrated = this.managing(loops.filter(({ name }) => migrating.has(name)));
+    const stopFollowing = registry.onChange(() => [managed, migrated].forEach((some) => some.requeueAll()));
+    try {
+      await together(signal, [
+        (ended) => this.controllers.run(ended),
+        (ended) => managed.run(ended),
+        (ended) => leadership.runMigrated((held) => migrated.run(held), ended),
+      ]);
+    } finally {
+      stopFollowing();
+      this.queues.forEach((queue) => queue.close());
+      await Promise.all(this.recorders.map((recorder) => recorder.flush()));
+    }
+  }
+
+  private managing(loops: readonly ManagedController[]): ManagedControllers {
+    const { options, health, metrics, logger } = this.parts;
+    return new ManagedControllers(loops, {
       ...{ startIntervalMs: options.controllerStartIntervalMs, minResyncMs: options.minResyncMs },
       ...{ health, metrics, logger, clock: systemClock, random: Math.random },
     });
-    const stopFollowing = registry.onChange(() => managed.requeueAll());
-    await Promise.all([this.controllers.run(signal), managed.run(signal)]);
-    stopFollowing();
-    this.queues.forEach((queue) => queue.close());
-    await Promise.all(this.recorders.map((recorder) => recorder.flush()));
   }
 
   /** The CloudProvider from the flags works before its kind exists in the cluster, and is applied where it is absent (design: Words). */
   private async bringUpDefaultProvider(): Promise<void> {
-    const { options, registry, api, logger } = this.parts;
+    const { options, registry, leadership, logger } = this.parts;
+    const { api } = leadership;
     if (options.defaultProvider === undefined) return;
     const { name, spec } = options.defaultProvider;
     const entry = await registry.set(name, spec);
@@ -125,7 +150,7 @@ export class Leader {
   private serviceLoop(): ServiceLoop {
     const { stores, registry, options } = this.parts;
     return new ServiceLoop({
-      ...this.common('service-controller', 'service', SERVICE_RETRY),
+      ...this.common('service-lb-controller', 'service', SERVICE_RETRY),
       services: stores.services.store,
       cloudLoadBalancers: this.controllers.vouchedLoadBalancers,
       nodes: stores.nodes.store,
@@ -162,7 +187,7 @@ export class Leader {
   private routeLoop(): RouteLoop {
     const { stores, registry, options } = this.parts;
     return new RouteLoop({
-      ...this.common('route_controller', 'Routes', NODE_RETRY),
+      ...this.common('node-route-controller', 'Routes', NODE_RETRY),
       nodes: stores.nodes.store,
       cloudRoutes: stores.routes.store,
       clouds: registry,
@@ -177,7 +202,7 @@ export class Leader {
     if (options.nodeCidrs === undefined) return undefined;
     const cidrMetrics = metrics.nodeCidrs();
     return new IpamLoop({
-      ...this.common('cidrAllocator', 'cidrallocator_node', NODE_RETRY),
+      ...this.common('node-ipam-controller', 'cidrallocator_node', NODE_RETRY),
       nodes: stores.nodes.store,
       metrics: (clusterCidr, blocks) => cidrMetrics.of(clusterCidr, blocks),
       settings: options.nodeCidrs,
@@ -185,17 +210,20 @@ export class Leader {
   }
 
   /** @param queue name of the work queue in the metrics (contract 7.7) */
-  private common(component: string, queue: string, retry: { baseMs: number; maxMs?: number; capMs?: number }): CommonLoopParts {
+  private common(name: ControllerName, queue: string, retry: { baseMs: number; maxMs?: number; capMs?: number }): CommonLoopParts {
     const backOff: BackOffLimits = { baseMs: retry.baseMs, maxMs: retry.maxMs ?? retry.capMs ?? retry.baseMs };
-    return { ...this.loopParts(component), queue: this.queue(queue, backOff) };
+    return { ...this.loopParts(name), queue: this.queue(queue, backOff) };
   }
 
   /** Each loop has a client of its own, with its own share of requests (contract 7.3). */
-  private loopParts(component: string): Omit<CommonLoopParts, 'queue'> {
-    const { api, options, metrics, logger } = this.parts;
+  private loopParts(name: ControllerName): Omit<CommonLoopParts, 'queue'> {
+    const { leadership, options, metrics, logger } = this.parts;
+    const component = EVENT_SOURCES[name];
+    const migrating = options.leaderElection?.migration?.controllers.has(name) === true;
+    const api = migrating ? leadership.migratedApi : leadership.api;
     return {
       api: api.withOptions({ ...options.kubeApi, userAgent: `cloud-operator/${options.version}/${component}` }),
-      events: this.recorder(component),
+      events: this.recorder(api, component),
       metrics: metrics.controllers,
       clock: systemClock,
       logger: logger.child({ loop: component }),
@@ -210,8 +238,8 @@ export class Leader {
     return queue;
   }
 
-  private recorder(component: string): KubeEventRecorder {
-    const recorder = new KubeEventRecorder({ api: this.parts.api, component, logger: this.parts.logger });
+  private recorder(api: KubeClient, component: string): KubeEventRecorder {
+    const recorder = new KubeEventRecorder({ api, component, logger: this.parts.logger });
     this.recorders.push(recorder);
     return recorder;
   }
@@ -226,7 +254,28 @@ interface CommonLoopParts {
   logger: Logger;
 }
 
-/** The same loop, begun later. */
+/** All until they have ended; when one fails, the others are told to end. @throws what the first one threw */
+async function together(signal: AbortSignal, works: ((signal: AbortSignal) => Promise<void>)[]): Promise<void> {
+  const failed = new AbortController();
+  const either = AbortSignal.any([signal, failed.signal]);
+  const fail = (thrown: unknown): void => {
+    // Whoever was told to end while it still waited for its caches says just that.
+    if (thrown !== either.reason) failed.abort(thrown);
+  };
+  await Promise.allSettled(works.map((work) => work(either).catch(fail)));
+  failed.signal.throwIfAborted();
+}
+
+/** The same loop, begun later; or never, when it is told to end before. */
 function after(begun: Promise<void>, loop: Omit<ManagedController, 'name'>): Omit<ManagedController, 'name'> {
-  return { run: (signal) => begun.then(() => loop.run(signal)), requeueAll: () => loop.requeueAll?.() };
+  const run = async (signal: AbortSignal): Promise<void> => {
+    await Promise.race([begun, aborted(signal)]);
+    if (!signal.aborted) await loop.run(signal);
+  };
+  return { run, requeueAll: () => loop.requeueAll?.() };
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return Promise.resolve();
+  return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
 }

@@ -30,7 +30,7 @@ export async function runOperator(options: OperatorOptions, signal: AbortSignal)
   const metrics = new Metrics();
   const { kubeConfig, api } = connect(options, metrics, logger);
   const identity = `${hostname()}_${randomUUID()}`;
-  const leadership = new Leadership(api, options.leaderElection, identity, logger);
+  const leadership = new Leadership({ api, election: options.leaderElection, identity, metrics, logger });
   const clusterID = await readClusterID(api, logger, signal);
   logger.info({ clusterID, identity }, 'connected to the API server');
   if (options.extension !== undefined) logger.info(options.extension, 'updates run with this extension');
@@ -54,13 +54,12 @@ export async function runOperator(options: OperatorOptions, signal: AbortSignal)
     accounts,
   });
   const health = healthOf(stores, leadership, logger);
-  showIn(metrics, options, leadership, stores);
+  showIn(metrics, options, stores);
   const servers = new Servers(options, { health, metrics, logger });
   const lead = (leading: AbortSignal): Promise<void> => {
     updates.warm();
-    const { api: leaderApi, isValid } = leadership;
     const made = { stores, registry, updates, metrics, health };
-    return new Leader({ ...made, options, kubeConfig, api: leaderApi, clusterID, identity, isValid, logger }).run(leading);
+    return new Leader({ ...made, options, kubeConfig, leadership, clusterID, identity, logger }).run(leading);
   };
   const end = new AbortController();
   const stopped = AbortSignal.any([signal, end.signal]);
@@ -86,9 +85,8 @@ function connect(options: OperatorOptions, metrics: Metrics, logger: Logger): { 
   return { kubeConfig, api: new KubeClient(kubeConfig, { ...options.kubeApi, observer: metrics.requests, userAgent, logger }) };
 }
 
-function showIn(metrics: Metrics, options: OperatorOptions, leadership: Leadership, stores: Stores): void {
+function showIn(metrics: Metrics, options: OperatorOptions, stores: Stores): void {
   metrics.built(options.version);
-  leadership.showIn(metrics);
   metrics.objects.follow('CloudLoadBalancer', stores.loadBalancers.store);
   metrics.objects.follow('CloudRoute', stores.routes.store);
 }

@@ -73,4 +73,6 @@ export interface LeaderElection {
   leaseDurationMs: number;
   renewDeadlineMs: number;
   retryPeriodMs: number;
+  /** Controllers that need a second Lease too, which they share with another manager (contract 7.5). */
+  migration?: { lease: string; controllers: ReadonlySet<ControllerName> };
 }

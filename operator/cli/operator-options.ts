@@ -3,7 +3,8 @@ import type { DefaultProvider } from './default-provider';
 import { STATE_DIRECTORY } from './state-directory';
 import { programVersion } from './version';
 import { configurationOf } from '../flags/configz';
-import { selectedControllers } from '../flags/controllers';
+import { leaderMigrationOf, lockOf, type LeaderMigration } from '../flags/leader-migration';
+import { selectedControllers, type ControllerName } from '../flags/controllers';
 import type { FlagValues } from '../flags/table';
 import { parseTlsOptions } from '../flags/tls';
 import { OperatorError } from '../base/errors';
@@ -59,7 +60,7 @@ export function optionsOf(values: FlagValues, { pulumi, provider }: Surroundings
  */
 export function nodeCidrsOf(values: FlagValues): NodeCidrSettings | undefined {
   splitServiceRanges(values['service-cluster-ip-range']);
-  if (!controllersOf(values).controllers.has('node-ipam-controller')) return undefined;
+  if (!selectedOf(values).has('node-ipam-controller')) return undefined;
   return parseNodeCidrs({
     clusterCidr: values['cluster-cidr'],
     serviceRanges: values['service-cluster-ip-range'],
@@ -70,13 +71,28 @@ export function nodeCidrsOf(values: FlagValues): NodeCidrSettings | undefined {
   });
 }
 
-function controllersOf(values: FlagValues): OperatorControllers {
-  const nodeSyncs = values['concurrent-node-syncs'];
+/**
+ * What `--enable-leader-migration` and its file say; undefined without it, or without an election.
+ * @throws OperatorError Invalid when the file can't be used
+ */
+export function migrationOf(values: FlagValues): LeaderMigration | undefined {
+  if (!values['enable-leader-migration'] || !values['leader-elect']) return undefined;
+  return leaderMigrationOf(values['leader-migration-config']);
+}
+
+function selectedOf(values: FlagValues): Set<ControllerName> {
   const selected = new Set(selectedControllers(values.controllers));
   if (!values['configure-cloud-routes']) selected.delete('node-route-controller');
   if (!values['allocate-node-cidrs']) selected.delete('node-ipam-controller');
+  const migration = migrationOf(values);
+  for (const name of selected) if (migration !== undefined && lockOf(name, migration) === 'Elsewhere') selected.delete(name);
+  return selected;
+}
+
+function controllersOf(values: FlagValues): OperatorControllers {
+  const nodeSyncs = values['concurrent-node-syncs'];
   return {
-    controllers: selected,
+    controllers: selectedOf(values),
     controllerStartIntervalMs: values['controller-start-interval'],
     concurrency: {
       services: values['concurrent-service-syncs'],
@@ -104,7 +120,14 @@ function electionOf(values: FlagValues): LeaderElection | undefined {
     );
   }
   const lease = `${values['leader-elect-resource-namespace']}/${values['leader-elect-resource-name']}`;
-  return { lease, leaseDurationMs, renewDeadlineMs, retryPeriodMs: values['leader-elect-retry-period'] };
+  const migration = migrationOf(values);
+  const migrated = migration === undefined ? {} : { migration: secondLease(values, migration) };
+  return { lease, leaseDurationMs, renewDeadlineMs, retryPeriodMs: values['leader-elect-retry-period'], ...migrated };
+}
+
+function secondLease(values: FlagValues, migration: LeaderMigration): NonNullable<LeaderElection['migration']> {
+  const controllers = new Set([...selectedOf(values)].filter((name) => lockOf(name, migration) === 'Migration'));
+  return { lease: `${values['leader-elect-resource-namespace']}/${migration.leaderName}`, controllers };
 }
 
 function stateStoreOf(values: FlagValues): OperatorOptions['stateStore'] {

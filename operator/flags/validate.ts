@@ -9,9 +9,6 @@ import type { FlagValues } from './table';
 
 /** client-go's factor of the random part in a retry. */
 const JITTER_FACTOR = 1.2;
-/** To ignore the flag would let two managers run one controller. */
-const NO_MIGRATION =
-  '--enable-leader-migration is not supported: name the controllers with --controllers, and let one manager end before the other begins';
 const NAMESPACE = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;
 
 /**
@@ -25,7 +22,6 @@ export function validateFlags(values: FlagValues, command: { cloudProviderRequir
     ...unknownNames(withoutAliases(values.controllers), CONTROLLER_NAMES, 'controllers').map(({ message }) => message),
     ...electionProblems(values),
     ...(command.cloudProviderRequired === true && values['cloud-provider'] === '' ? ['--cloud-provider cannot be empty'] : []),
-    ...(values['enable-leader-migration'] ? [NO_MIGRATION] : []),
     ...clientProblems(values),
     ...rangeProblems(values),
     ...namespaceProblems(values),

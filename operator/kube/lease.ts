@@ -34,6 +34,8 @@ export interface LeaseElectorOptions {
   retryPeriodMs?: number;
   /** Told `<identity> became leader` and `<identity> stopped leading`. */
   events?: EventRecorder;
+  /** Told when the lease could not be renewed in one request, as nobody had changed it, and was read. */
+  onSlowPath?: () => void;
   clock?: Clock;
   random?: () => number;
 }
@@ -59,6 +61,8 @@ export class LeaseElector {
   private readonly retryPeriodMs: number;
   private observed: { record: string; at: number } | undefined;
   private renewedAt: number | undefined;
+  /** As we wrote it last; undefined = we have not. */
+  private written: Lease | undefined;
 
   /** @throws OperatorError Invalid when the durations don't fit each other */
   constructor(private readonly options: LeaseElectorOptions) {
@@ -100,13 +104,17 @@ export class LeaseElector {
     work.catch(() => undefined);
     const lost = await this.renewUntil(ended.signal);
     if (lost !== undefined) {
+      this.renewedAt = undefined;
       leading.abort(lost);
-      this.stopped();
+      // No Event: nothing is written any more by who has lost the lease.
+      this.log('stopped leading');
       callbacks.onLost(lost);
       return;
     }
+    // Nothing may be written once a successor can have it, which is before the answer is here.
+    this.renewedAt = undefined;
     await this.release();
-    this.stopped();
+    this.tell('stopped leading');
     await work;
   }
 
@@ -169,6 +177,7 @@ export class LeaseElector {
   }
 
   private async acquireOrRenew(signal: AbortSignal): Promise<Attempt> {
+    if (await this.renewUnread(signal)) return 'Held';
     const lease = await this.read(signal);
     if (lease === undefined) return this.create(signal);
     const spec = lease.spec ?? {};
@@ -179,6 +188,20 @@ export class LeaseElector {
     if (holder !== '' && !ours && this.heldByOther(spec)) return 'Failed';
     await this.write(lease, this.claim(spec, ours), signal);
     return 'Held';
+  }
+
+  /** The leader need not read what it wrote itself: its version in the PUT tells whether somebody else has written since. */
+  private async renewUnread(signal: AbortSignal): Promise<boolean> {
+    const { written, renewedAt } = this;
+    if (written === undefined || renewedAt === undefined || renewedAt + this.leaseDurationMs <= this.clock.monotonic()) return false;
+    try {
+      await this.write(written, this.claim(written.spec ?? {}, true), signal);
+      return true;
+    } catch (thrown) {
+      this.options.logger.debug({ lease: this.options.lease, err: toOperatorError(thrown) }, 'the lease is read before it is renewed');
+      this.options.onSlowPath?.();
+      return false;
+    }
   }
 
   private async read(signal?: AbortSignal): Promise<Lease | undefined> {
@@ -195,7 +218,7 @@ export class LeaseElector {
     const spec = { ...this.record(), acquireTime: this.microTime(), leaseTransitions: 0 };
     const body = { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata: { name, namespace }, spec };
     try {
-      await this.options.api.raw('POST', collectionPath(LEASES, namespace), { ...this.request(signal), body });
+      this.written = (await this.options.api.raw('POST', collectionPath(LEASES, namespace), { ...this.request(signal), body })) as Lease;
     } catch (thrown) {
       if (isAlreadyExists(thrown)) return 'Failed';
       throw thrown;
@@ -207,7 +230,8 @@ export class LeaseElector {
   /** PUT of what was just read: upstream's role allows `update` only (contract 7.8), and the version in it makes a lost race a 409. */
   private async write(lease: Lease, changes: LeaseSpec, signal?: AbortSignal): Promise<void> {
     const spec = { ...lease.spec, ...changes };
-    await this.options.api.raw('PUT', objectPath(LEASES, this.options.lease), { ...this.request(signal), body: { ...lease, spec } });
+    const body = { ...lease, spec };
+    this.written = (await this.options.api.raw('PUT', objectPath(LEASES, this.options.lease), { ...this.request(signal), body })) as Lease;
     this.observe(spec);
   }
 
@@ -237,15 +261,14 @@ export class LeaseElector {
     }
   }
 
-  private stopped(): void {
-    this.renewedAt = undefined;
-    this.tell('stopped leading');
-  }
-
   private tell(what: string): void {
-    this.options.logger.info({ lease: this.options.lease, identity: this.options.identity }, what);
+    this.log(what);
     const target = { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata: { ...nameOf(this.options.lease), uid: '' } };
     this.options.events?.event(target, 'Normal', 'LeaderElection', `${this.options.identity} ${what}`);
+  }
+
+  private log(what: string): void {
+    this.options.logger.info({ lease: this.options.lease, identity: this.options.identity }, what);
   }
 
   private claim(before: LeaseSpec, ours: boolean): LeaseSpec {

@@ -4,6 +4,7 @@ import type { QueueMetrics } from '../kube/queue';
 import type { RequestObserver } from '../kube/request-observer';
 import { clientMetrics } from './client-metrics';
 import { IpamMetrics } from './ipam-metrics';
+import { LeaseMetrics } from './lease-metrics';
 import { ControllerMetrics } from './controller-metrics';
 import { ObjectMetrics } from './object-metrics';
 import { QueueCollectors, type MeasuredQueue } from './queue-metrics';
@@ -20,6 +21,7 @@ export class Metrics {
   readonly requests: RequestObserver;
   readonly objects: ObjectMetrics;
   readonly controllers: ControllerMetrics;
+  readonly leases: LeaseMetrics;
   private readonly queues: QueueCollectors;
   private readonly running: Gauge<'name' | 'manager'>;
   private readonly calls: Counter<'provider' | 'verb' | 'code'>;
@@ -33,6 +35,7 @@ export class Metrics {
     this.requests = clientMetrics(registers);
     this.objects = new ObjectMetrics(registers, clock);
     this.controllers = new ControllerMetrics(registers);
+    this.leases = new LeaseMetrics(registers);
     this.running = new Gauge({
       name: 'running_managed_controllers',
       help: 'Controllers that run now: 1, or that have run: 0',
@@ -68,19 +71,6 @@ export class Metrics {
   /** Shows what hangs in a queue, or waits. */
   watchQueue(queue: MeasuredQueue): void {
     this.queues.watch(queue);
-  }
-
-  /** Shows whether this process holds a Lease. @param name of the Lease */
-  watchLease(name: string, holds: () => boolean): void {
-    new Gauge({
-      name: 'leader_election_master_status',
-      help: 'Whether this process leads: 1, or stands by: 0',
-      labelNames: ['name'],
-      registers: [this.registry],
-      collect() {
-        this.set({ name }, holds() ? 1 : 0);
-      },
-    });
   }
 
   /** @param version of this program */

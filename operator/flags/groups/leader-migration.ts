@@ -5,12 +5,11 @@ export const LEADER_MIGRATION = {
   'enable-leader-migration': flag(
     BOOLEAN,
     false,
-    'Run the controllers of the migration under a Lease of their own, shared with another manager; this version refuses it',
+    'Run the controllers of the migration under a Lease of their own, shared with another manager; needs --leader-elect',
   ),
   'leader-migration-config': flag(
     STRING,
     '',
     'File of kind LeaderMigrationConfiguration, group controllermanager.config.k8s.io, that says which manager runs which controller; empty = the built-in list',
-    { inert: 'leader migration is refused' },
   ),
 } satisfies FlagGroup;

@@ -45,10 +45,6 @@ test.each<[string[], string]>([
     ['--cloud-provider=local', '--kube-api-burst=0'],
     'burst is required to be greater than 0 when RateLimiter is not set and QPS is set to greater than 0',
   ],
-  [
-    ['--cloud-provider=local', '--enable-leader-migration'],
-    '--enable-leader-migration is not supported: name the controllers with --controllers, and let one manager end before the other begins',
-  ],
   [['--cloud-provider=local', '--update-deadline=0s'], '--update-deadline must be greater than 0'],
   [['--cloud-provider=local', '--node-monitor-period=0s'], '--node-monitor-period must be greater than 0'],
   [['--cloud-provider=local', '--retry-period=0s'], '--retry-period must be greater than 0'],

@@ -198,6 +198,41 @@ describe('LeaseElector on an API server that fails', () => {
     expect(lease?.spec?.holderIdentity).toBe('');
   });
 
+  it('renews in one request, and reads the lease first only where somebody else has written it', async () => {
+    let slow = 0;
+    elector = create({ onSlowPath: () => slow++ });
+    lead();
+    await until('leadership', () => elector.leading);
+    const methods = (from: number): string[] => server.requests.slice(from).map(({ method }) => method);
+    let before = server.requests.length;
+    await clock.advance(2000);
+    await until('the renewal', () => elector.validUntil() === clock.monotonic() + 10_000);
+    expect(methods(before)).toEqual(['PUT']);
+    expect(slow).toBe(0);
+    const held = lease as Lease;
+    lease = { ...held, metadata: { ...held.metadata, resourceVersion: String(++version), labels: { by: 'a-person' } } };
+    before = server.requests.length;
+    await clock.advance(2000);
+    await until('the renewal', () => elector.validUntil() === clock.monotonic() + 10_000);
+    expect(methods(before)).toEqual(['PUT', 'GET', 'PUT']);
+    expect(slow).toBe(1);
+    expect(lease.metadata.labels).toEqual({ by: 'a-person' });
+  });
+
+  it('allows no write any more when it gives the lease back', async () => {
+    const validWhenSent: number[] = [];
+    server.answerWith((request, response) => {
+      if (request.method === 'PUT') validWhenSent.push(elector.validUntil());
+      return store(request, response);
+    });
+    const { running } = lead();
+    await until('leadership', () => elector.leading);
+    stop.abort();
+    await running;
+    expect(lease?.spec?.holderIdentity).toBe('');
+    expect(validWhenSent).toEqual([0]);
+  });
+
   it('rejects with what the work rejects with, and gives the lease back', async () => {
     const running = elector.run({ onStarted: () => Promise.reject(new Error('a bug')), onLost: () => undefined }, stop.signal);
     await expect(running).rejects.toThrow('a bug');

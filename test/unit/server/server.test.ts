@@ -75,7 +75,7 @@ describe('OperatorServer', () => {
     metrics.cloudCalled('local', 'put', 'Answered');
     metrics.drifted('local', 'Routes', 'Heal');
     metrics.controllerRuns('service', true);
-    metrics.watchLease('cloud-controller-manager', () => true);
+    metrics.leases.watch('cloud-controller-manager', () => true);
     metrics.requests.answered({ verb: 'GET', host: 'api:6443' }, '200', 30);
     metrics.built('1.2.3');
     metrics.updated('local', 'Updated', 800);

@@ -51,9 +51,14 @@ export async function isolate<C, R>(trial: Trial<C, R>): Promise<TrialResult<C, 
 function blamable<C, R>(thrown: unknown, group: readonly C[], { suspects, restorable }: Trial<C, R>): OperatorError {
   const error = toOperatorError(thrown);
   const alone = suspects.length === 1 && !restorable;
-  if (group.length === 0 || alone || !BLAMABLE.includes(error.code) || (error.code === 'Conflict' && error.resource === undefined))
-    throw error;
+  const blames = BLAMABLE.includes(error.code) && error.reason !== 'StateStoreUnavailable' && !isRace(error);
+  if (group.length === 0 || alone || !blames) throw error;
   return error;
+}
+
+/** A lost race for the state, and none for something in the cloud. */
+function isRace({ code, resource }: OperatorError): boolean {
+  return code === 'Conflict' && resource === undefined;
 }
 
 /** Whom a failed attempt convicts, and the groups that are to be tried next. */

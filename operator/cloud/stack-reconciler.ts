@@ -5,6 +5,7 @@ import { OperatorError, toOperatorError } from '../base/errors';
 import type { Logger } from '../base/log';
 import type { EventRecorder, Store } from '../kube/api';
 import { keyOf } from '../kube/object';
+import { foreignState } from '../updates/ownership';
 import { resultOf, type StackState, type StackUpdate, type UpdateResult, type Updates } from '../updates/update';
 import type { Verdict } from './conditions';
 import { CandidateHolds, versionOf } from './candidate-holds';
@@ -109,7 +110,7 @@ export class StackReconciler<O extends Member> {
     const provider = members[0]?.spec.provider ?? this.options.record.providerOf(stack);
     try {
       const cloud = this.cloudOf(provider, members.length > 0);
-      const state = await this.options.updates.state(stack);
+      const state = await this.ownState(stack);
       this.reports.know(stack, { stack, cloud, state });
       const whereabouts = await this.moves.gather(stack, members, state);
       whereabouts.origins.forEach(({ knowledge }, uid) => this.reports.knowOrigin(stack, uid, knowledge));
@@ -127,6 +128,14 @@ export class StackReconciler<O extends Member> {
     } finally {
       this.reports.forget(stack);
     }
+  }
+
+  /** @throws OperatorError when it is another cluster's, such as of a restored backup: not even targets follow what that says */
+  private async ownState(stack: string): Promise<StackState | undefined> {
+    const { updates, clusterID } = this.options;
+    const state = await updates.state(stack);
+    if (state !== undefined && state.clusterID !== clusterID) throw foreignState(stack, state.clusterID, clusterID);
+    return state;
   }
 
   /** @throws OperatorError that says why the cloud of a stack with members can't be used: no connection, or refused credentials */

@@ -68,6 +68,8 @@ export interface ChangeCounts {
 export interface StackSummary {
   stack: string;
   project: string;
+  /** UID of the namespace kube-system of the cluster that made it. */
+  clusterID: string;
   inputsHash: string;
   programVersion: string;
   incarnation: string;

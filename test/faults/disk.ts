@@ -34,6 +34,11 @@ export class SmallDisk {
     rmSync(this.ballast, { force: true });
   }
 
+  /** Lets nobody write any more, or lets them write again. */
+  setReadOnly(readOnly: boolean): void {
+    if (this.canFill) execFileSync('mount', ['-o', `remount,${readOnly ? 'ro' : 'rw'}`, this.path], { stdio: 'pipe' });
+  }
+
   unmount(): void {
     if (this.canFill) execFileSync('umount', ['--lazy', this.path], { stdio: 'pipe' });
   }

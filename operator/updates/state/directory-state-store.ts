@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { link, mkdir, open, readdir, readFile, rename, rm, stat, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { OperatorError, toOperatorError } from '../../base/errors';
+import { systemErrorOf } from '../../base/system-error';
 import { checkedKeyring, type Keyring, newKeyring } from './keyring';
 import { decodeHeader, decodeRecord, encodeRecord, encodeRemoval, type FileHeader } from './record-file';
 import type { StackMetadata, StackRecord } from './stack-record';
@@ -27,23 +28,43 @@ export class DirectoryStateStore implements StateStore {
     return `the folder ${this.path}`;
   }
 
-  async read(stack: string): Promise<StoredStack | undefined> {
+  read(stack: string): Promise<StoredStack | undefined> {
+    return this.#named(() => this.#read(stack));
+  }
+
+  write(record: StackRecord, expected: string | undefined): Promise<string> {
+    return this.#named(() => this.#write(record, expected));
+  }
+
+  remove(stack: string, expected: string): Promise<void> {
+    return this.#named(() => this.#remove(stack, expected));
+  }
+
+  list(): Promise<StackListing> {
+    return this.#named(() => this.#list());
+  }
+
+  keyring(): Promise<Keyring> {
+    return this.#named(() => this.#keyring());
+  }
+
+  async #read(stack: string): Promise<StoredStack | undefined> {
     const folder = this.#folder(stack);
     const latest = await this.#latest(folder);
     if (latest === undefined) return undefined;
-    const record = decodeRecord(latest.bytes, latest.path, await this.keyring());
+    const record = decodeRecord(latest.bytes, latest.path, await this.#keyring());
     return record === undefined ? undefined : { record, version: String(latest.version), bytes: latest.bytes.length };
   }
 
-  async write(record: StackRecord, expected: string | undefined): Promise<string> {
+  async #write(record: StackRecord, expected: string | undefined): Promise<string> {
     const folder = this.#folder(record.stack);
     const current = await this.#latest(folder);
     const present = current === undefined ? undefined : decodeHeader(current.bytes, current.path);
     this.#assertExpected(record.stack, current?.version, present, expected);
-    return this.#append(folder, (current?.version ?? 0) + 1, encodeRecord(record, await this.keyring()));
+    return this.#append(folder, (current?.version ?? 0) + 1, encodeRecord(record, await this.#keyring()));
   }
 
-  async remove(stack: string, expected: string): Promise<void> {
+  async #remove(stack: string, expected: string): Promise<void> {
     const folder = this.#folder(stack);
     const current = await this.#latest(folder);
     const present = current === undefined ? undefined : decodeHeader(current.bytes, current.path);
@@ -52,7 +73,7 @@ export class DirectoryStateStore implements StateStore {
     await this.#append(folder, current.version + 1, encodeRemoval({ ...present.metadata, updatedAt: new Date().toISOString() }));
   }
 
-  async list(): Promise<StackListing> {
+  async #list(): Promise<StackListing> {
     const names = await readdir(this.#stacks).catch(noneOf('ENOENT', [] as string[]));
     const listing: StackListing = { stacks: [], damaged: [] };
     for (const name of names) {
@@ -66,7 +87,7 @@ export class DirectoryStateStore implements StateStore {
     return listing;
   }
 
-  async keyring(): Promise<Keyring> {
+  async #keyring(): Promise<Keyring> {
     const existing = await this.#storedKeyring();
     if (existing !== undefined) return existing;
     await mkdir(this.path, { recursive: true, mode: 0o700 });
@@ -75,15 +96,31 @@ export class DirectoryStateStore implements StateStore {
     await link(temporary, this.#keyFile).catch(noneOf('EEXIST', undefined));
     await unlink(temporary);
     await syncFolder(this.path);
-    return this.keyring();
+    return this.#keyring();
   }
 
   /** Unlike in the cluster, two people who do this at the same moment are not told apart. */
-  async changeKeyring(change: (ring: Keyring) => Keyring): Promise<Keyring> {
-    const changed = change(await this.keyring());
-    await rename(await this.#temporary(this.path, Buffer.from(JSON.stringify(changed))), this.#keyFile);
-    await syncFolder(this.path);
-    return changed;
+  changeKeyring(change: (ring: Keyring) => Keyring): Promise<Keyring> {
+    return this.#named(async () => {
+      const changed = change(await this.#keyring());
+      await rename(await this.#temporary(this.path, Buffer.from(JSON.stringify(changed))), this.#keyFile);
+      await syncFolder(this.path);
+      return changed;
+    });
+  }
+
+  /** Says in every error of the system which store it is about. A folder that can't be written to needs a person; a full disk may get room again. */
+  async #named<T>(call: () => Promise<T>): Promise<T> {
+    try {
+      return await call();
+    } catch (thrown) {
+      const system = systemErrorOf(thrown) ?? systemErrorOf((thrown as Error).cause);
+      if (system === undefined) throw toOperatorError(thrown);
+      const { message, remedy, unusable } = system;
+      throw new OperatorError(unusable ? 'Invalid' : 'Transient', `state store (${this.name}): ${message}`, {
+        ...{ reason: 'StateStoreUnavailable', remedy, cause: thrown },
+      });
+    }
   }
 
   get #keyFile(): string {

@@ -1,5 +1,7 @@
+import { join } from 'node:path';
 import { CLOUD_LOAD_BALANCERS, CLOUD_STACKS, type Condition } from '../../../crds';
 import type { KubeObject, ResourcePath } from '../../../operator/kube/object';
+import { SmallDisk } from '../../faults/disk';
 import { problemsOf } from '../../faults/checks';
 import type { Operator } from '../../faults/operator';
 import { People } from '../../faults/people';
@@ -133,4 +135,26 @@ test('a state store that does not answer is told too', async () => {
   letGo();
   await readyOf(CLOUD_LOAD_BALANCERS, 'default/beside', ({ reason }) => reason === 'Ready', 'the update to go on');
   await allAsWanted();
+});
+
+test('state in a folder that becomes read-only: one condition says so, what serves goes on, and it recovers by itself', async () => {
+  const disk = SmallDisk.mount(join(system.paths.root, 'state'), 8);
+  if (!disk.canFill) return; // only root can mount
+  await operator.kill();
+  operator = await system.addOperator('folder', ['--state-store=directory', `--state-directory=${disk.path}`]);
+  await operator.start();
+  try {
+    await make({ kind: 'createService', name: 'kept', service: { type: 'LoadBalancer', ports: [80], sourceRanges: [] } });
+    await readyOf(CLOUD_LOAD_BALANCERS, 'default/kept', ({ reason }) => reason === 'Ready', 'it to be made');
+    disk.setReadOnly(true);
+    await make({ kind: 'changeRanges', name: 'kept', sourceRanges: ['10.9.0.0/16'] });
+    const told = ({ reason }: Condition): boolean => reason === 'StateStoreUnavailable';
+    const { message } = await readyOf(CLOUD_LOAD_BALANCERS, 'default/kept', told, 'it to say that the folder is read-only');
+    expect(message).toContain(`state store (the folder ${disk.path}):`);
+    expect(message).toMatch(/read-only.*EROFS.*name a path on a file system that can be written to.*keeps serving\. Next try at/);
+    disk.setReadOnly(false);
+    await readyOf(CLOUD_LOAD_BALANCERS, 'default/kept', ({ reason }) => reason === 'Ready', 'it to be changed');
+  } finally {
+    disk.unmount();
+  }
 });

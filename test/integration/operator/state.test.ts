@@ -4,9 +4,11 @@ import { CLOUD_LOAD_BALANCERS } from '../../../crds';
 import { SECRETS } from '../../../operator/kube/object';
 import type { OperatorCluster } from '../../harness/operator-cluster';
 import { SecretStateStore } from '../../../operator/updates/state/secret-state-store';
+import { encodeSecret, type Secret } from '../../../operator/updates/state/state-secret';
+import { newKeyring, type Keyring } from '../../../operator/updates/state/keyring';
 import type { StackRecord } from '../../../operator/updates/state/stack-record';
 import { updateHash } from '../../../operator/updates/update-hash';
-import { NONE, type Scene, serviceOf, withScene } from './scene';
+import { addressOf, NONE, type Scene, serviceOf, withScene } from './scene';
 
 const NAMESPACE = 'cloud-operator-system';
 
@@ -31,9 +33,13 @@ async function writes(): Promise<number> {
   return (await cluster.operatorCalls()).writes;
 }
 
+function stateStore(): SecretStateStore {
+  return new SecretStateStore({ api: cluster.kube, namespace: NAMESPACE });
+}
+
 /** Rewrites what is stored of a load balancer's stack, as another version of the operator would have. */
 async function rewriteState(name: string, change: (record: StackRecord) => StackRecord): Promise<void> {
-  const store = new SecretStateStore({ api: cluster.kube, namespace: NAMESPACE });
+  const store = stateStore();
   const stored = await store.read((await scene.stackOf(name)).metadata.name);
   if (stored === undefined) throw new Error(`${name} has no state`);
   await store.write({ ...change(stored.record), revision: stored.record.revision + 1 }, stored.version);
@@ -95,6 +101,83 @@ test('damaged state: one clear condition, nothing is touched, and the remedy hel
   await scene.ready('damaged');
   expect(await scene.counts('damaged')).toEqual({ addresses: 1, pools: 1, loadbalancers: 1 });
   expect(await scene.published('damaged')).toBe(address);
+});
+
+describe('state that can not be used', () => {
+  /** What is wrong with a Secret: its data and annotations, made from the good record. */
+  type Spoil = (record: StackRecord, good: Secret) => Promise<Partial<Secret>>;
+  const sealed = async (record: StackRecord, key?: Keyring): Promise<Partial<Secret>> => {
+    const { metadata, data } = await encodeSecret(record, key ?? (await stateStore().keyring()));
+    return { metadata: metadata as Secret['metadata'], data: data as Record<string, string> };
+  };
+  const half = (text = ''): string => {
+    const bytes = Buffer.from(text, 'base64');
+    return bytes.subarray(0, bytes.length / 2).toString('base64');
+  };
+  let address: string;
+
+  beforeAll(async () => {
+    await cluster.apply(serviceOf('spoilt'), serviceOf('other'));
+    address = await scene.published('spoilt');
+    await scene.published('other');
+  });
+  afterAll(() => scene.deleteServices('spoilt', 'other'));
+
+  test.each<[string, string, RegExp, Spoil]>([
+    [
+      'of another cluster',
+      'ForeignState',
+      /belongs to cluster c0ffee, not to this one.*delete it here/,
+      (record) => sealed({ ...record, clusterID: 'c0ffee' }),
+    ],
+    ['under a key that is lost', 'WrongKey', /key/, (record) => sealed(record, newKeyring())],
+    [
+      'cut off',
+      'StateDamaged',
+      /its content is not readable.*restore it from a backup/,
+      (_record, { data }) => Promise.resolve({ data: { 'checkpoint.json.gz': half(data?.['checkpoint.json.gz']) } }),
+    ],
+  ])('%s: one clear condition, what serves goes on, others are not delayed, nothing is written', async (_what, reason, says, spoil) => {
+    await scene.settled();
+    const secret = await secretOf('spoilt');
+    const stored = await stateStore().read((await scene.stackOf('spoilt')).metadata.name);
+    const good = await cluster.kube.get<Secret>(SECRETS, secret);
+    if (stored === undefined || good === undefined) throw new Error('spoilt has no state');
+    await cluster.kube.patch(SECRETS, secret, 'merge', await spoil(stored.record, good));
+    const version = (await cluster.kube.get(SECRETS, secret))?.metadata.resourceVersion;
+    const inCloud = await scene.inCloud('spoilt');
+    const range = `10.8.${reason.length}.0/24`;
+    const change = { spec: { loadBalancerSourceRanges: [range] } };
+    await cluster.apply(serviceOf('spoilt', change), serviceOf('other', change));
+    const { message } = await scene.condition('spoilt', 'Stalled', reason);
+    expect(message).toMatch(says);
+    expect(message).toContain('The last good version keeps serving.');
+    await scene.until('the other one to be changed', async () => (await scene.inCloud('other')).sourceRanges.includes(range));
+    if (reason === 'ForeignState') {
+      // Nor are its targets followed where only those are kept: they may be the other cluster's.
+      await cluster.kubectl(['annotate', 'clb', 'spoilt', 'cloud-operator.dev/pause=Updates']);
+      await scene.settled();
+      await scene.condition('spoilt', 'Stalled', reason);
+      await cluster.kubectl(['annotate', 'clb', 'spoilt', 'cloud-operator.dev/pause-']);
+    }
+    if (reason === 'WrongKey') {
+      // A new leader knows of it only what the status says.
+      await cluster.stopOperator();
+      await cluster.startOperator();
+      await cluster.apply(serviceOf('other'));
+      await scene.until('the new leader at work', async () => !(await scene.inCloud('other')).sourceRanges.includes(range));
+      await scene.settled();
+      await scene.condition('spoilt', 'Stalled', reason);
+    }
+    expect(await scene.inCloud('spoilt')).toEqual(inCloud);
+    expect((await cluster.kube.get(SECRETS, secret))?.metadata.resourceVersion).toBe(version);
+    expect(addressOf(await scene.service('spoilt'))).toBe(address);
+
+    await cluster.kube.patch(SECRETS, secret, 'merge', { metadata: { annotations: good.metadata.annotations }, data: good.data });
+    await askFor('spoilt');
+    await scene.until('the change to be made', async () => (await scene.inCloud('spoilt')).sourceRanges.includes(range));
+    await scene.ready('spoilt');
+  });
 });
 
 test('a CloudLoadBalancer that an earlier version wrote is taken on: its spec stays, and what its status says of another cluster is not believed', async () => {

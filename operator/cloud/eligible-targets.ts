@@ -23,7 +23,10 @@ export class EligibleTargets {
     const outdated = (): void => {
       this.sets = undefined;
     };
-    nodes.onChange(outdated);
+    // Heartbeats change nothing here, and thousands of Nodes have many.
+    nodes.onChange((change) => {
+      if (this.mayBeChangedBy(change, true)) outdated();
+    });
     registry.onChange(outdated);
     registry.owners.onChange(outdated);
   }

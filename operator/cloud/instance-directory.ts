@@ -23,7 +23,9 @@ const FAILURE_SHARED_MS = 1000;
 
 interface Listing {
   takenAt: number;
-  instances: Instance[];
+  byProviderID: Map<string, Instance>;
+  /** Without those that are terminated: their names are free. */
+  byName: Map<string, Instance>;
 }
 
 /**
@@ -67,7 +69,7 @@ export class InstanceDirectory {
       return this.askEverybody(node, maxAgeMs);
     if (ownership === 'Nobody')
       return { state: 'Unclaimed', message: `no CloudProvider knows providerID "${node.providerID}" of Node ${node.name}` };
-    const instance = find((await this.listing(ownership.owner, maxAgeMs)).instances, node);
+    const instance = find(await this.listing(ownership.owner, maxAgeMs), node);
     return describe(ownership.owner, instance);
   }
 
@@ -75,7 +77,7 @@ export class InstanceDirectory {
   private async askEverybody(node: NodeIdentity, maxAgeMs: number): Promise<Lookup> {
     const able = this.ownersOfForm(node);
     const answers = await Promise.allSettled(
-      able.map(async (name) => ({ name, instance: find((await this.listing(name, maxAgeMs)).instances, node) })),
+      able.map(async (name) => ({ name, instance: find(await this.listing(name, maxAgeMs), node) })),
     );
     const claiming = answers.flatMap((answer) =>
       answer.status === 'fulfilled' && answer.value.instance !== undefined ? [answer.value] : [],
@@ -122,7 +124,7 @@ export class InstanceDirectory {
     if (cloud.instances === undefined) throw new OperatorError('Invalid', `CloudProvider "${provider}" does not support instances`);
     const takenAt = this.clock.monotonic();
     try {
-      const listing = { takenAt, instances: await cloud.instances.list() };
+      const listing = { takenAt, ...indexed(await cloud.instances.list()) };
       this.listings.set(provider, listing);
       const first = this.answered.get(provider) !== cloud;
       this.answered.set(provider, cloud);
@@ -143,9 +145,20 @@ export class InstanceDirectory {
   }
 }
 
-function find(instances: Instance[], node: NodeIdentity): Instance | undefined {
-  if (node.providerID !== undefined && node.providerID !== '') return instances.find(({ providerID }) => providerID === node.providerID);
-  return instances.find(({ names, state }) => state !== 'Terminated' && names.includes(node.name));
+/** Thousands of Nodes ask one listing. Of several with one key, the first counts. */
+function indexed(instances: readonly Instance[]): Pick<Listing, 'byProviderID' | 'byName'> {
+  const byProviderID = new Map<string, Instance>();
+  const byName = new Map<string, Instance>();
+  for (const instance of instances) {
+    if (!byProviderID.has(instance.providerID)) byProviderID.set(instance.providerID, instance);
+    if (instance.state === 'Terminated') continue;
+    for (const name of instance.names) if (!byName.has(name)) byName.set(name, instance);
+  }
+  return { byProviderID, byName };
+}
+
+function find({ byProviderID, byName }: Listing, { name, providerID = '' }: NodeIdentity): Instance | undefined {
+  return providerID === '' ? byName.get(name) : byProviderID.get(providerID);
 }
 
 function describe(provider: string, instance: Instance | undefined): Lookup {

@@ -1,4 +1,5 @@
 import { OperatorError } from '../base/errors';
+import { deepFreeze } from '../base/freeze';
 import type { Logger } from '../base/log';
 import type { Store, StoreChange } from './api';
 import { keyOf, type KubeObject, type ObjectKey } from './object';
@@ -127,10 +128,4 @@ export class MemoryStore<T extends KubeObject> implements Store<T> {
       }
     }
   }
-}
-
-function deepFreeze<V>(value: V): V {
-  if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value;
-  for (const item of Object.values(value)) deepFreeze(item);
-  return Object.freeze(value);
 }

@@ -4,15 +4,17 @@
  * | call | does |
  * |---|---|
  * | `POST /v1/<collection>` `{...spec, clientToken?}` | creates → 201 `{resource, operation}`; the same clientToken again gives the same resource → 200 |
- * | `GET /v1/<collection>?cluster=&stack=&name=&pageSize=&pageToken=` | lists, oldest first → `{items, nextPageToken?}`; pageSize 1…1000, 500 when absent |
+ * | `GET /v1/<collection>?cluster=&stack=&name=&pageSize=&pageToken=` | lists, oldest first → `{items, nextPageToken?}`; pageSize 1…10000, 500 when absent |
  * | `GET /v1/<collection>/<id>` | one resource, `ETag` header |
  * | `PATCH /v1/<collection>/<id>` (If-Match: etag, optional) | each given spec field replaces the old one whole → `{resource, operation}` |
  * | `DELETE /v1/<collection>/<id>` (If-Match: etag, optional) | → `{operation}`; 404 when gone; 409 `InUse` while something refers to it |
- * | `PUT /v1/pools/<id>/targets` `{targets}` | the whole target set → `{resource, operation}`; does not change the pool's etag |
+ * | `PUT /v1/pools/<id>/targets` `{targets}`, or `{instanceIDs, port}` | the whole target set → `{resource, operation}`; does not change the pool's etag |
  * | `GET /_calls`, `DELETE /_calls` | counts by verb, collection, code, caller → CallCounts; reset |
  * | `PUT /_faults`, `GET /_faults` | fault rules → FaultStatus |
  * | `POST /_drift` | changes something behind the operator's back, see DriftRequest → `{resource?}` |
  * | `GET /_topology`, `GET /healthz`, `GET /metrics` | tier and addresses; readiness (no token); Prometheus text |
+ *
+ * Every call about pools takes `?view=digest`: then `targetsDigest` stands in place of `targets` and `health`, which thousands of Nodes make long.
  *
  * A write answers once the data plane has carried it out and the journal holds it. When the data plane can't, the answer is 503 `Unavailable`, the
  * resource stays with `state: error` and a message, and the cloud goes on trying; the same call again waits for the next try.
@@ -122,6 +124,12 @@ export interface TargetPool extends Resource {
 }
 
 export type ProxyProtocol = 'none' | 'v1' | 'v2';
+
+/** A pool with `?view=digest`. */
+export interface PoolDigest extends Omit<TargetPool, 'targets' | 'health'> {
+  /** Of the target set, as `target-digest.ts` has it. */
+  targetsDigest: string;
+}
 
 export interface PoolTarget {
   instanceID: string;

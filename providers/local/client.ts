@@ -2,12 +2,14 @@ import { Pool } from 'undici';
 import { systemClock, type Clock } from '../../operator/base/clock';
 import { OperatorError, toOperatorError } from '../../operator/base/errors';
 import { openGate, type CallGate, type CallOutcome } from '../call-gate';
-import type { Address, Collection, Instance, LoadBalancer, PoolTarget, Route, RouteTable, TargetPool } from './api';
+import type { Address, Collection, Instance, LoadBalancer, PoolDigest, Resource, Route, RouteTable, TargetPool } from './api';
 import { errorOfAnswer, LocalCloudError } from './api-error';
 import { parseEndpoint } from './endpoint';
 import { retry, type RetryPolicy } from './retry';
 
-const PAGE_SIZE = 500;
+/** The most that the API gives. */
+const PAGE_SIZE = 10_000;
+const DIGEST = 'view=digest';
 const CONNECTIONS = 8;
 const ANSWER_TIMEOUT_MS = 10_000;
 const DEFAULT_BUDGET_MS = 20_000;
@@ -50,6 +52,8 @@ export interface ListFilter {
   cluster?: string;
   stack?: string;
   name?: string;
+  /** Pools without `targets` and `health`, for who reads neither of them. */
+  view?: 'digest';
 }
 
 interface Call extends CallOptions {
@@ -85,24 +89,31 @@ export class LocalCloudClient {
   }
 
   /** Everything that the filter lets through, all pages; a page that fails fails the whole list. */
-  async list<C extends ResourceCollection>(collection: C, filter: ListFilter = {}, options: CallOptions = {}): Promise<Resources[C][]> {
-    const found: Resources[C][] = [];
+  list<C extends ResourceCollection>(collection: C, filter: ListFilter = {}, options: CallOptions = {}): Promise<Resources[C][]> {
+    return this.pages<Resources[C]>(collection, { ...filter }, options);
+  }
+
+  private async pages<T>(collection: ResourceCollection, filter: Record<string, string>, options: CallOptions): Promise<T[]> {
+    const found: T[] = [];
     let pageToken: string | undefined;
     do {
       const query = new URLSearchParams({ ...filter, pageSize: String(PAGE_SIZE), ...(pageToken !== undefined && { pageToken }) });
       const path = `/v1/${collection}?${query.toString()}`;
-      const page = await this.call<{ items?: Resources[C][]; nextPageToken?: string }>({ ...options, verb: 'list', method: 'GET', path });
+      const page = await this.call<{ items?: T[]; nextPageToken?: string }>({ ...options, verb: 'list', method: 'GET', path });
       if (!Array.isArray(page.items)) throw new OperatorError('Unknown', `local cloud, GET ${path}: the answer has no items`);
-      found.push(...page.items);
+      for (const item of page.items) found.push(item);
       pageToken = page.nextPageToken === '' ? undefined : page.nextPageToken;
     } while (pageToken !== undefined);
     return found;
   }
 
   /** undefined = it is not there, or it is being deleted. */
-  async get<C extends ResourceCollection>(collection: C, id: string, options: CallOptions = {}): Promise<Resources[C] | undefined> {
-    const call: Call = { ...options, verb: 'get', method: 'GET', path: pathOf(collection, id) };
-    const resource = await this.call<Resources[C]>(call).catch(undefinedWhenGone);
+  get<C extends ResourceCollection>(collection: C, id: string, options: CallOptions = {}): Promise<Resources[C] | undefined> {
+    return this.one<Resources[C]>(pathOf(collection, id), options);
+  }
+
+  private async one<T extends Pick<Resource, 'state'>>(path: string, options: CallOptions): Promise<T | undefined> {
+    const resource = await this.call<T>({ ...options, verb: 'get', method: 'GET', path }).catch(undefinedWhenGone);
     return resource?.state === 'deleting' ? undefined : resource;
   }
 
@@ -128,10 +139,21 @@ export class LocalCloudClient {
     await this.call({ ...options, verb: 'delete', method: 'DELETE', path: pathOf(collection, id) }).catch(undefinedWhenGone);
   }
 
-  /** Sets the whole target set of a pool. */
-  async setTargets(poolID: string, targets: PoolTarget[], options: CallOptions): Promise<TargetPool> {
-    const call: Call = { ...options, verb: 'targets', method: 'PUT', path: `${pathOf('pools', poolID)}/targets`, body: { targets } };
-    return (await this.call<{ resource: TargetPool }>(call)).resource;
+  /** Sets the whole target set of a pool: these instances, all by one port. */
+  async setTargets(poolID: string, instanceIDs: readonly string[], port: number, options: CallOptions): Promise<PoolDigest> {
+    const path = `${pathOf('pools', poolID)}/targets?${DIGEST}`;
+    const call: Call = { ...options, verb: 'targets', method: 'PUT', path, body: { instanceIDs, port } };
+    return (await this.call<{ resource: PoolDigest }>(call)).resource;
+  }
+
+  /** As `list` of pools. */
+  poolDigests(filter: ListFilter = {}): Promise<PoolDigest[]> {
+    return this.pages<PoolDigest>('pools', { ...filter, view: 'digest' }, {});
+  }
+
+  /** As `get` of a pool. */
+  poolDigest(id: string): Promise<PoolDigest | undefined> {
+    return this.one<PoolDigest>(`${pathOf('pools', id)}?${DIGEST}`, {});
   }
 
   /** The next request reads the token anew. */

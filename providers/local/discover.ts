@@ -12,7 +12,7 @@ import { targetPool } from './resources/target-pool';
  */
 export async function discover(client: LocalCloudClient, clusterID: string, stacks?: string[]): Promise<Map<string, DiscoveredResource[]>> {
   const only = stacks?.length === 1 ? stacks[0] : undefined;
-  const filter = { cluster: clusterID, ...(only !== undefined && { stack: only }) };
+  const filter = { cluster: clusterID, view: 'digest' as const, ...(only !== undefined && { stack: only }) };
   const find = async <C extends ResourceCollection, I extends CommonInputs>(description: ResourceDescription<C, I>): Promise<Found[]> =>
     (await client.list(description.collection, filter)).flatMap((resource) => describe(description, resource));
   const found = (await Promise.all([find(address), find(targetPool), find(loadBalancer), find(route)])).flat();

@@ -1,9 +1,9 @@
 import { OperatorError } from '../../operator/base/errors';
-import { hashJson } from '../../operator/base/json';
 import type { Members, Problem, Target, TargetGroup } from '../provider';
-import type { PoolTarget, TargetPool } from './api';
+import type { PoolDigest } from './api';
 import type { LocalCloudClient } from './client';
 import { instanceIDOf } from './provider-id';
+import { digestOfPort, instanceSet, type InstanceSet } from './target-digest';
 
 /** What is known of a pool from the last look at it. */
 interface KnownPool {
@@ -20,6 +20,8 @@ interface KnownPool {
 export class LocalMembers implements Members {
   /** By pool id. Only pools of this cluster are in it. */
   private readonly known = new Map<string, KnownPool>();
+  /** By list of targets, which is never changed. */
+  private readonly instances = new WeakMap<readonly Target[], InstanceSet>();
 
   constructor(
     private readonly client: LocalCloudClient,
@@ -27,27 +29,27 @@ export class LocalMembers implements Members {
   ) {}
 
   async sync(group: TargetGroup, targets: Target[], signalValid: () => boolean): Promise<number> {
-    const wanted = targetsOf(group, targets);
-    const hash = hashOf(wanted);
+    const wanted = this.instancesOf(targets);
+    const hash = digestOfPort(wanted, group.port);
     const known = this.known.get(group.id);
     const current = known === undefined || known.hash === hash ? await this.look(group.id) : known;
     if (group.stack !== undefined && current.stack !== group.stack) throw foreign(group.id, `stack ${current.stack ?? 'unknown'}`);
     if (current.hash === hash) return 0;
     this.known.delete(group.id);
     const options = { assertValid: () => assertValid(signalValid, group) };
-    const pool = await this.client.setTargets(group.id, wanted, options).catch(async (error: unknown) => {
-      return this.client.setTargets(group.id, await this.withoutDead(group, wanted, error), options);
+    const pool = await this.client.setTargets(group.id, wanted.ids, group.port, options).catch(async (error: unknown) => {
+      return this.client.setTargets(group.id, await this.withoutDead(group, wanted.ids, error), group.port, options);
     });
     this.remember(pool);
     return 1;
   }
 
-  hash(group: TargetGroup, targets: Target[]): string {
-    return hashOf(targetsOf(group, targets));
+  hash({ port }: TargetGroup, targets: Target[]): string {
+    return digestOfPort(this.instancesOf(targets), port);
   }
 
   async observe(): Promise<Map<string, string>> {
-    const pools = await this.client.list('pools', { cluster: this.clusterID });
+    const pools = await this.client.poolDigests({ cluster: this.clusterID });
     this.known.clear();
     return new Map(pools.map((pool) => [pool.id, this.remember(pool).hash]));
   }
@@ -67,27 +69,36 @@ export class LocalMembers implements Members {
    * The cloud refuses a whole set for one instance that is no more; its Node goes soon, and the others must not wait for that.
    * @throws `refusal` when it has another cause
    */
-  private async withoutDead({ id }: TargetGroup, wanted: PoolTarget[], refusal: unknown): Promise<PoolTarget[]> {
+  private async withoutDead({ id }: TargetGroup, wanted: readonly string[], refusal: unknown): Promise<string[]> {
     if (refusal instanceof OperatorError && refusal.code === 'NotFound') throw gone(id);
     if (!(refusal instanceof OperatorError) || refusal.code !== 'Invalid') throw refusal;
     const all = await this.client.list('instances');
     const living = new Set(all.filter(({ power, state }) => power !== 'terminated' && state !== 'deleting').map(({ id }) => id));
-    const left = wanted.filter(({ instanceID }) => living.has(instanceID));
+    const left = wanted.filter((instanceID) => living.has(instanceID));
     if (left.length === wanted.length) throw refusal;
     return left;
   }
 
   /** @throws OperatorError NotFound when the pool is gone, Conflict when it is another cluster's */
   private async look(poolID: string): Promise<KnownPool> {
-    const pool = await this.client.get('pools', poolID);
+    const pool = await this.client.poolDigest(poolID);
     this.known.delete(poolID);
     if (pool === undefined) throw gone(poolID);
     if (pool.tags.clusterID !== this.clusterID) throw foreign(poolID, `cluster ${pool.tags.clusterID ?? 'unknown'}`);
     return this.remember(pool);
   }
 
-  private remember({ id, targets, tags }: TargetPool): KnownPool {
-    const known = { hash: hashOf(targets), stack: tags.stack };
+  /** One for each instance; Nodes whose providerID names none are left out (`skipped` tells which). The same list is not looked through twice. */
+  private instancesOf(targets: Target[]): InstanceSet {
+    const known =
+      this.instances.get(targets) ??
+      instanceSet(targets.map(({ providerID }) => instanceIDOf(providerID)).filter((id) => id !== undefined));
+    this.instances.set(targets, known);
+    return known;
+  }
+
+  private remember({ id, targetsDigest, tags }: PoolDigest): KnownPool {
+    const known = { hash: targetsDigest, stack: tags.stack };
     this.known.set(id, known);
     return known;
   }
@@ -103,16 +114,6 @@ function foreign(poolID: string, owner: string): OperatorError {
 function gone(poolID: string): OperatorError {
   const message = `target pool ${poolID} is not in the local cloud any more; the drift pass makes it again`;
   return new OperatorError('NotFound', message, { resource: poolID });
-}
-
-/** One target for each instance; Nodes whose providerID names none are left out (`skipped` tells which). */
-function targetsOf({ port }: TargetGroup, targets: Target[]): PoolTarget[] {
-  const ids = targets.map(({ providerID }) => instanceIDOf(providerID)).filter((id) => id !== undefined);
-  return [...new Set(ids)].sort().map((instanceID) => ({ instanceID, port }));
-}
-
-function hashOf(targets: PoolTarget[]): string {
-  return hashJson(targets.map(({ instanceID, port }) => `${instanceID}:${port}`).sort());
 }
 
 function assertValid(signalValid: () => boolean, group: TargetGroup): void {

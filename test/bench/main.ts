@@ -1,3 +1,4 @@
+import { cluster } from './cluster';
 import { failover } from './failover';
 import { loadBalancer } from './load-balancer';
 import { say } from './report';
@@ -8,7 +9,16 @@ import { state } from './state';
 import { update } from './update';
 
 /** The figures in the README. A cloud that answers at once, and no other load on the machine, please. */
-const BENCHMARKS: Record<string, () => Promise<void>> = { service, failover, 'load-balancer': loadBalancer, scale, soak, state, update };
+const BENCHMARKS: Record<string, () => Promise<void>> = {
+  service,
+  cluster,
+  failover,
+  'load-balancer': loadBalancer,
+  scale,
+  soak,
+  state,
+  update,
+};
 
 async function main(names: string[]): Promise<void> {
   for (const name of names.length === 0 ? ['service'] : names) {

@@ -13,3 +13,8 @@ export function percentile(values: readonly number[], share: number): number {
 export function secondsSince(startedAt: number): number {
   return (performance.now() - startedAt) / 1000;
 }
+
+/** A figure with its goal, and whether it was met. */
+export function sayFigure(figure: string, goal: string, met: boolean): void {
+  say(`${met ? 'met   ' : 'MISSED'}  ${figure} (goal: ${goal})`);
+}

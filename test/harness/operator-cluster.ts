@@ -26,6 +26,10 @@ export interface OperatorClusterOptions {
   fsync?: boolean;
   /** The operator's whole environment; default the minimal one. */
   environment?: Record<string, string>;
+  /** Holds everything, is reused with its data, and stays; absent = a temporary one. */
+  directory?: string;
+  /** False: the first start of the operator is the caller's. */
+  started?: boolean;
 }
 
 /** Time to give `beforeAll`, in milliseconds: the start itself and a first use of the tools. */
@@ -51,6 +55,7 @@ export class OperatorCluster {
     private readonly dev: DevCluster,
     private readonly tools: Record<string, string>,
     private readonly options: Omit<OperatorProcessOptions, 'paths' | 'kubeconfig' | 'pulumi' | 'cloud'>,
+    private readonly keeps: boolean,
   ) {
     const { endpoint, tokenFile } = dev.cloud;
     const token = readFileSync(tokenFile, 'utf8').trim();
@@ -62,15 +67,20 @@ export class OperatorCluster {
   /** Starts everything in about 8 s. Call it in `beforeAll` (with OPERATOR_CLUSTER_START_MS) and `stop()` in `afterAll`. */
   static async start(options: OperatorClusterOptions = {}): Promise<OperatorCluster> {
     const tools = await ensureTools(DEV_TOOLS);
-    const directory = mkdtempSync(join(tmpdir(), 'cloud-operator-test-'));
+    const directory = options.directory ?? mkdtempSync(join(tmpdir(), 'cloud-operator-test-'));
     const { tier = 'none', logLevel = 'info', fsync = false, flags = [], environment } = options;
     const common = { directory, tools, tier, operator: false, fsync, report: () => undefined } as const;
     const dev = await DevCluster.start({ ...common, logLevel });
     const provider = { driftInterval: '1h', routePeriod: '1h', ...options.provider };
     const more = environment === undefined ? {} : { environment };
-    const cluster = new OperatorCluster(dev, tools, { provider, port: await freePort(), logLevel, flags, ...more });
+    const cluster = new OperatorCluster(
+      dev,
+      tools,
+      { provider, port: await freePort(), logLevel, flags, ...more },
+      options.directory !== undefined,
+    );
     try {
-      await cluster.startOperator();
+      if (options.started !== false) await cluster.startOperator();
       return cluster;
     } catch (thrown) {
       await cluster.stop();
@@ -121,10 +131,11 @@ export class OperatorCluster {
     return readFileSync(join(this.dev.paths.logs, 'operator.log'), 'utf8');
   }
 
-  /** Resolves when it is ready. */
-  async startOperator(): Promise<void> {
+  /** Resolves when it is ready. @param flags more of them, for this run only */
+  async startOperator(flags: string[] = []): Promise<void> {
     this.operator = await startOperator(this.guard, {
       ...this.options,
+      flags: [...(this.options.flags ?? []), ...flags],
       paths: this.dev.paths,
       kubeconfig: this.dev.controlPlane.kubeconfigFor(OPERATOR_IDENTITY.user),
       pulumi: this.tools.pulumi ?? '',
@@ -188,7 +199,7 @@ export class OperatorCluster {
     await this.guard.close();
     await Promise.all([this.kube.close(), this.cloud.close(), this.resources.close()]);
     await this.dev.stop();
-    rmSync(this.directory, { recursive: true, force: true });
+    if (!this.keeps) rmSync(this.directory, { recursive: true, force: true });
   }
 }
 

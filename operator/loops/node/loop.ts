@@ -26,9 +26,14 @@ export interface NodeLoopSettings {
   statusUpdateMs: number;
   /** How old a listing may be from which a Node is initialized: one listing serves all Nodes that join together. */
   listingMaxAgeMs: number;
+  /** The same where the listing was taken after the Node was first seen: it can't be from before its machine. */
+  laterListingMaxAgeMs: number;
 }
 
-export const NODE_LOOP_DEFAULTS: NodeLoopSettings = { workers: 1, statusUpdateWorkers: 1, statusUpdateMs: 300_000, listingMaxAgeMs: 1_000 };
+export const NODE_LOOP_DEFAULTS: NodeLoopSettings = {
+  ...{ workers: 1, statusUpdateWorkers: 1, statusUpdateMs: 300_000 },
+  ...{ listingMaxAgeMs: 1_000, laterListingMaxAgeMs: 30_000 },
+};
 
 export interface NodeLoopMetrics {
   /** Ages of a Node, in milliseconds: when its taint was taken off, and when all was done. */
@@ -54,6 +59,9 @@ export class NodeLoop {
   /** By UID: how often a Node was unclaimed, and what was said of it. */
   private readonly unclaimed = new Map<string, { times: number; said: string }>();
 
+  /** By UID, on the monotonic clock: when a Node was first seen that was not initialized then. */
+  private readonly seenAt = new Map<string, number>();
+
   /** Names of initialized Nodes whose addresses could not be written yet. */
   private readonly addressesDue = new Set<string>();
 
@@ -67,7 +75,10 @@ export class NodeLoop {
     const unsubscribe = nodes.onChange((change) => this.onNode(change));
     try {
       await nodes.whenSynced(signal);
-      for (const node of nodes.list()) queue.add(node.metadata.name, isUninitialized(node) ? 'Normal' : 'Low');
+      for (const node of nodes.list()) {
+        this.see(node);
+        queue.add(node.metadata.name, isUninitialized(node) ? 'Normal' : 'Low');
+      }
       await Promise.all([queue.run(settings.workers, (key) => this.sync(key), signal), this.refreshForEver(signal)]);
     } finally {
       unsubscribe();
@@ -109,8 +120,16 @@ export class NodeLoop {
       if (this.addressesDue.has(name)) await this.refresh(node);
       return;
     }
-    const lookup = await this.lookup(node, this.dependencies.settings.listingMaxAgeMs);
+    const lookup = await this.lookup(node, this.listingMaxAgeMs(node));
     await this.act(node, this.onlyNews(node, evaluateInitialize(node, lookup)));
+  }
+
+  /** Whom a listing did not have is looked for in a new one. */
+  private listingMaxAgeMs({ metadata: { uid } }: Node): number {
+    const { listingMaxAgeMs, laterListingMaxAgeMs } = this.dependencies.settings;
+    const seenAt = this.seenAt.get(uid);
+    if (seenAt === undefined || this.unclaimed.has(uid)) return listingMaxAgeMs;
+    return Math.max(listingMaxAgeMs, Math.min(laterListingMaxAgeMs, this.dependencies.clock.monotonic() - seenAt));
   }
 
   private async lookup(node: Node, maxAgeMs: number): Promise<InstanceLookup> {
@@ -198,13 +217,20 @@ export class NodeLoop {
     }
   }
 
+  private see(node: Node): void {
+    const { uid } = node.metadata;
+    if (!isUninitialized(node)) this.seenAt.delete(uid);
+    else if (!this.seenAt.has(uid)) this.seenAt.set(uid, this.dependencies.clock.monotonic());
+  }
+
   /** Heartbeats change nothing that matters here; a cloud must not be asked at each of them. */
   private onNode({ key, previous, current }: StoreChange<Node>): void {
     if (current === undefined) {
       this.addressesDue.delete(key);
-      if (previous !== undefined) this.unclaimed.delete(previous.metadata.uid);
+      if (previous !== undefined) [this.unclaimed, this.seenAt].forEach((byUID) => byUID.delete(previous.metadata.uid));
       return;
     }
+    this.see(current);
     if (previous === undefined || !isDeepStrictEqual(relevant(previous), relevant(current))) this.dependencies.queue.add(key);
   }
 }

@@ -21,7 +21,7 @@ export interface Gathered {
   cloudLoadBalancer: StoredCloudLoadBalancer | undefined;
   claim: Claim;
   /** Nodes that may take traffic (contract 2.9). */
-  eligibleNodes: number;
+  hasNodes: boolean;
   memory: Memory;
   /** RFC 3339. */
   now: string;
@@ -110,7 +110,7 @@ function apply(
   wanted: { body: CloudLoadBalancerBody; addFinalizer: Action[]; warning: WantedStatus },
 ): Evaluation {
   const hash = hashJson(wanted.body.spec);
-  const withoutNodes = gathered.eligibleNodes === 0;
+  const withoutNodes = !gathered.hasNodes;
   const { memory } = gathered;
   const deleted = memory.deleting === true ? [EVENTS.deleted] : [];
   const first = memory.ensuring !== hash;
@@ -145,7 +145,7 @@ function mirror({ status: isReady, reason, message }: Condition, { failure }: Re
 
 /** The events that a CloudLoadBalancer's own conditions call for. */
 function speak(gathered: Gathered, readiness: Readiness): Evaluation {
-  const withoutNodes = gathered.eligibleNodes === 0;
+  const withoutNodes = !gathered.hasNodes;
   const lost: Action[] = withoutNodes && gathered.memory.withoutNodes === false ? [EVENTS.withoutNodes] : [];
   const memory: Memory = { ...gathered.memory, withoutNodes };
   if (readiness.current && readiness.failure !== undefined) {

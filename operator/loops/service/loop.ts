@@ -44,6 +44,8 @@ export class ServiceLoop {
   private readonly writtenServices: LatestWrites<Service>;
   private readonly writtenCloudLoadBalancers: LatestWrites<StoredCloudLoadBalancer>;
   private readonly actor: ServiceActor;
+  /** Undefined until a Node has come or gone. */
+  private hadNodes: boolean | undefined;
 
   constructor(private readonly dependencies: ServiceLoopDependencies) {
     this.actor = new ServiceActor(dependencies);
@@ -154,7 +156,7 @@ export class ServiceLoop {
       service,
       cloudLoadBalancer,
       claim: isLoadBalancer(service) ? claimOf(service, owned ? cloudLoadBalancer : undefined, clouds) : { kind: 'Foreign' },
-      eligibleNodes: nodes.list().filter(eligibleForLoadBalancers).length,
+      hasNodes: nodes.list().some(eligibleForLoadBalancers),
       memory,
       now: new Date(clock.now()).toISOString().replace(/\.\d+Z$/, 'Z'),
     };
@@ -197,7 +199,10 @@ export class ServiceLoop {
   /** Members follow the Nodes elsewhere; here only the loss of the last one matters (contract 2.5). */
   private onNode({ previous, current }: StoreChange<Node>): void {
     const eligible = (node: Node | undefined): boolean => node !== undefined && eligibleForLoadBalancers(node);
-    if (eligible(previous) !== eligible(current)) this.requeueAll();
+    if (eligible(previous) === eligible(current)) return;
+    const hasNodes = this.dependencies.nodes.list().some(eligibleForLoadBalancers);
+    if (hasNodes !== this.hadNodes) this.requeueAll();
+    this.hadNodes = hasNodes;
   }
 
   /** What has to go is tried at least so often: nobody changes such a Service any more. */

@@ -1,9 +1,11 @@
+import { isDeepStrictEqual } from 'node:util';
 import { type Clock, systemClock } from '../../base/clock';
 import { type ErrorCode, OperatorError, toOperatorError } from '../../base/errors';
 import type { KubeApi } from '../../kube/api';
 import { SECRETS } from '../../kube/object';
 import { KeySecret } from './key-secret';
 import type { Keyring } from './keyring';
+import { type OpenedSecret, OpenedSecrets } from './opened-secrets';
 import { assertStorable, decodeMetadata, decodeSecret, encodeSecret, type Secret, secretName, STATE_TYPE } from './state-secret';
 import { identityOf, type StackMetadata, type StackRecord } from './stack-record';
 import type { StackListing, StateStore, StoredStack } from './state-store';
@@ -37,6 +39,7 @@ export class SecretStateStore implements StateStore {
   readonly #maxBytes: number;
   readonly #clock: Clock;
   readonly #keys: KeySecret;
+  readonly #opened = new OpenedSecrets();
   #known: { ring: Keyring; at: number } | undefined;
 
   constructor(options: SecretStateStoreOptions) {
@@ -54,7 +57,10 @@ export class SecretStateStore implements StateStore {
 
   async read(stack: string): Promise<StoredStack | undefined> {
     const secret = await this.#named(() => this.#api.get<Secret>(SECRETS, this.#key(stack)));
-    if (secret === undefined) return undefined;
+    if (secret === undefined) {
+      this.#opened.forget(secretName(stack));
+      return undefined;
+    }
     const { record, bytes } = await this.#decode(secret, stack);
     if (record.stack !== stack) throw new OperatorError('Conflict', `Secret ${this.#key(stack)} holds stack ${record.stack}, not ${stack}`);
     return { record, bytes, version: versionOf(secret, record) };
@@ -105,8 +111,10 @@ export class SecretStateStore implements StateStore {
     const now = this.#clock.monotonic();
     if (this.#known !== undefined && now - this.#known.at < KEYS_FOR_MS) return this.#known.ring;
     const ring = await this.#named(() => this.#keys.read());
-    this.#known = { ring, at: now };
-    return ring;
+    const known = this.#known?.ring;
+    const same = known !== undefined && isDeepStrictEqual(known, ring) ? known : ring;
+    this.#known = { ring: same, at: now };
+    return same;
   }
 
   async changeKeyring(change: (ring: Keyring) => Keyring): Promise<Keyring> {
@@ -146,14 +154,22 @@ export class SecretStateStore implements StateStore {
   }
 
   /** A key that we don't know may have come with a rotation: the keys are read once more. */
-  async #decode(secret: Secret, stack: string): Promise<{ record: StackRecord; bytes: number }> {
+  async #decode(secret: Secret, stack: string): Promise<OpenedSecret> {
     try {
-      return decodeSecret(secret, await this.keyring(), this.#where(stack));
+      return this.#open(secret, await this.keyring(), stack);
     } catch (thrown) {
       if (!(thrown instanceof OperatorError) || thrown.reason !== 'WrongKey') throw thrown;
       this.#known = undefined;
-      return decodeSecret(secret, await this.keyring(), this.#where(stack));
+      return this.#open(secret, await this.keyring(), stack);
     }
+  }
+
+  #open(secret: Secret, ring: Keyring, stack: string): OpenedSecret {
+    const known = this.#opened.get(secret, ring);
+    if (known !== undefined) return known;
+    const opened = decodeSecret(secret, ring, this.#where(stack));
+    this.#opened.keep(secret, ring, opened);
+    return opened;
   }
 
   /** Says in every error which store it is about. */

@@ -1,11 +1,11 @@
 import type { Clock } from '../../../operator/base/clock';
-import { canonicalJson, hashJson } from '../../../operator/base/json';
+import { hashJson } from '../../../operator/base/json';
 import type { Logger } from '../../../operator/base/log';
 import type { Operation, TargetPool } from '../api';
 import { AddressPool } from './address-plan';
 import { ApiFailure, notFound } from './api-failure';
 import { rulesOf } from './collections';
-import { parseTargets, partsOfPool, withHealth } from './collections/pools';
+import { digestOf, parseTargets, partsOfPool, withHealth } from './collections/pools';
 import { MAIN_ROUTE_TABLE } from './collections/routetables';
 import type { View } from './collections/rules';
 import type { DataPlane } from './data-plane';
@@ -149,7 +149,7 @@ export class Cloud {
     const before = this.entry('pools', id) as Entry<TargetPool>;
     refuseDeleting(before);
     const targets = parseTargets(body, this.view);
-    if (canonicalJson(targets) === canonicalJson(before.resource.targets)) return this.unchanged('pools', before, options, 'targets');
+    if (digestOf({ targets }) === digestOf(before.resource)) return this.unchanged('pools', before, options, 'targets');
     const fields = { targets, state: 'updating', updatedAt: this.now() };
     const task: Task = { collection: 'pools', id, parts: partsOfPool(id, this.view) };
     return this.write('targets', task, [{ kind: 'merge', collection: 'pools', id, fields }], options);

@@ -57,6 +57,7 @@ export class Journal {
   private failure: OperatorError | undefined;
   private seq = 0;
   private size = 0;
+  private snapshotSize = 0;
 
   constructor(private readonly options: JournalOptions) {
     this.file = join(options.directory, 'journal');
@@ -140,13 +141,15 @@ export class Journal {
     await handle.datasync();
     this.size += bytes.length;
     if (batch.some(({ crash }) => crash !== undefined)) this.kill();
-    if (this.size > (this.options.compactAtBytes ?? COMPACT_AT_BYTES)) await this.compact(handle);
+    // To write a large state costs as much as to write it in changes: that is done as seldom as it is large.
+    if (this.size > Math.max(this.options.compactAtBytes ?? COMPACT_AT_BYTES, this.snapshotSize)) await this.compact(handle);
   }
 
   /** Snapshot first, then an empty journal: dying in between leaves records that the snapshot's seq makes harmless. */
   private async compact(handle: FileHandle): Promise<void> {
     const line = encode({ seq: this.seq, data: this.options.image() as Json });
     const temporary = `${this.snapshotFile}.tmp`;
+    this.snapshotSize = line.length;
     const file = await open(temporary, 'w', 0o600);
     try {
       await file.writeFile(line);
@@ -180,6 +183,7 @@ export class Journal {
     const text = await readIfThere(this.snapshotFile);
     if (text.length === 0) return undefined;
     const line = decode(text.subarray(0, text.length - 1));
+    this.snapshotSize = text.length;
     if (line === undefined) throw damaged(this.snapshotFile, 'its checksum does not match');
     this.seq = line.seq;
     return line;

@@ -9,8 +9,8 @@ export interface Listed<T> {
 }
 
 const DEFAULT_PAGE = 500;
-const LARGEST_PAGE = 1000;
-const PARAMETERS = ['cluster', 'stack', 'name', 'pageSize', 'pageToken'];
+const LARGEST_PAGE = 10_000;
+const PARAMETERS = ['cluster', 'stack', 'name', 'pageSize', 'pageToken', 'view'];
 
 /**
  * The filtered page of `listed` (oldest first) that the query asks for. Operations have no names and tags, so no filter finds them. Pure.

@@ -1,10 +1,11 @@
 import { sleep, type Clock } from '../../../operator/base/clock';
 import type { Logger } from '../../../operator/base/log';
 import type { Collection, Operation } from '../api';
-import { ApiFailure, notFound, toApiFailure } from './api-failure';
+import { ApiFailure, invalid, notFound, toApiFailure } from './api-failure';
 import type { Calls } from './calls';
 import type { Cloud, WriteOptions, Written } from './cloud';
-import { isResourceCollection, type ResourceCollection } from './entry';
+import { withDigest } from './collections/pools';
+import { isResourceCollection, type AnyResource, type ResourceCollection } from './entry';
 import type { Faults, Verb, Verdict } from './faults';
 import { listPage } from './list';
 import type { Store } from './store';
@@ -74,35 +75,44 @@ export class Service {
       case 'list':
         return this.list(call, collection, verdict.listLagMs);
       case 'get': {
-        const [resource] = await cloud.show([cloud.entry(collection, id).resource]);
-        return { status: 200, headers: { ETag: `"${resource?.etag}"` }, body: resource };
+        const { resource } = cloud.entry(collection, id);
+        const [shown] = await this.show([resource], call);
+        return { status: 200, headers: { ETag: `"${resource.etag}"` }, body: shown };
       }
       case 'create': {
         const written = await cloud.create(collection, call.body, options);
-        return this.written(written, written.fresh ? 201 : 200);
+        return this.written(call, written, written.fresh ? 201 : 200);
       }
       case 'update':
-        return this.written(await cloud.update(collection, id, call.body, options), 200);
+        return this.written(call, await cloud.update(collection, id, call.body, options), 200);
       case 'targets':
-        return this.written(await cloud.setTargets(id, call.body, options), 200);
+        return this.written(call, await cloud.setTargets(id, call.body, options), 200);
       case 'delete':
         return { status: 200, body: { operation: await cloud.remove(collection, id, options) } };
     }
   }
 
-  private async written({ resource, operation }: Written, status: number): Promise<Answer> {
-    const [shown] = await this.options.cloud.show([resource]);
+  /** @throws ApiFailure InvalidArgument for a view that there is not */
+  private show(resources: AnyResource[], { query }: Call): Promise<unknown[]> | unknown[] {
+    const view = query.get('view');
+    if (view === null) return this.options.cloud.show(resources);
+    if (view !== 'digest') throw invalid('view', 'must be digest, or absent');
+    return resources.map((resource) => ('health' in resource ? withDigest(resource) : resource));
+  }
+
+  private async written(call: Call, { resource, operation }: Written, status: number): Promise<Answer> {
+    const [shown] = await this.show([resource], call);
     return { status, headers: { ETag: `"${resource.etag}"` }, body: { resource: shown, operation } };
   }
 
   private async list(call: Call, collection: ResourceCollection, lagMs: number | undefined): Promise<Answer> {
-    const { store, cloud } = this.options;
+    const { store } = this.options;
     const entries = lagMs === undefined ? store.state.all(collection) : store.history.asOf(collection, lagMs);
     const { items, nextPageToken } = listPage(
       entries.map(({ resource, order }) => ({ item: resource, order })),
       call.query,
     );
-    return { status: 200, body: { items: await cloud.show(items), ...(nextPageToken === undefined ? {} : { nextPageToken }) } };
+    return { status: 200, body: { items: await this.show(items, call), ...(nextPageToken === undefined ? {} : { nextPageToken }) } };
   }
 
   private operations(call: Call): Answer {

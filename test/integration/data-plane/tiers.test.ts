@@ -29,7 +29,8 @@ describe.each(TIERS)('tier %s', (tier) => {
   const setTargets = (members: Instance[]) =>
     cloud.client.setTargets(
       tcp.id,
-      members.map(({ id }) => ({ instanceID: id, port: 30080 })),
+      members.map(({ id }) => id),
+      30080,
       {},
     );
   const fetchPod = (from: number, to: number, timeoutMs = 1000) => {

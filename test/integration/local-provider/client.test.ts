@@ -155,7 +155,7 @@ describe('the client of the local cloud', () => {
     };
     const calls: string[] = [];
     const client = connect({ onCall: (verb) => calls.push(verb) });
-    await expect(client.setTargets('p', [], { assertValid })).rejects.toMatchObject({ code: 'Canceled' });
+    await expect(client.setTargets('p', [], 80, { assertValid })).rejects.toMatchObject({ code: 'Canceled' });
     expect(server.seen).toHaveLength(2);
     expect(calls).toEqual(['targets', 'targets']);
     server.script({ status: 404, body: { code: 'NotFound', message: '' } });

@@ -42,7 +42,7 @@ describe('the node loops against a real API server', () => {
       ...common,
       events: loops.recorder('cloud-node-controller'),
       queue: queue('Nodes'),
-      settings: { workers: 2, statusUpdateWorkers: 1, statusUpdateMs: 600_000, listingMaxAgeMs: 100 },
+      settings: { workers: 2, statusUpdateWorkers: 1, statusUpdateMs: 600_000, listingMaxAgeMs: 100, laterListingMaxAgeMs: 100 },
     });
     const lifecycle = new LifecycleLoop({
       ...common,

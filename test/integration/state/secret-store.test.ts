@@ -50,6 +50,20 @@ describe('SecretStateStore', () => {
     expect(found.map(({ metadata }) => metadata.name).sort()).toEqual([secretName('Odd/name_of.a stack'), 'stack-web']);
   });
 
+  test('a Secret that has not changed is opened once; another write of it, by whomever, is read', async () => {
+    const store = await newStore('opened');
+    const other = new SecretStateStore({ api, namespace: 'opened' });
+    const first = await store.write(recordOf('web'), undefined);
+    const read = await store.read('web');
+    expect((await store.read('web'))?.record).toBe(read?.record);
+    const second = await other.write(recordOf('web', { revision: 2, inputs: { b: 2 } }), first);
+    expect(await store.read('web')).toMatchObject({ version: second, record: { revision: 2, inputs: { b: 2 } } });
+    await other.remove('web', second);
+    expect(await store.read('web')).toBeUndefined();
+    await other.write(recordOf('web', { revision: 1, inputs: { c: 3 } }), undefined);
+    expect((await store.read('web'))?.record.inputs).toEqual({ c: 3 });
+  });
+
   test('holds what `pulumi stack export` prints, and the inputs encrypted', async () => {
     const store = await newStore('export');
     const record = recordOf('web', { inputs: { word: 'swordfish' } });

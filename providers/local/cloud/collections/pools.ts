@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import type { LoadBalancer, PoolHealthCheck, PoolTarget, TargetPool } from '../../api';
+import type { LoadBalancer, PoolDigest, PoolHealthCheck, PoolTarget, TargetPool } from '../../api';
+import { targetsDigest } from '../../target-digest';
 import { invalid } from '../api-failure';
 import type { Entry } from '../entry';
 import { id, milliseconds, name, parse, port, tags, transport, unique } from '../schema';
@@ -7,7 +8,9 @@ import { livingInstance } from './instances';
 import type { CollectionRules, Part, View } from './rules';
 
 const target = z.strictObject({ instanceID: id, port });
-const targets = z.array(target).max(10_000);
+const MAX_TARGETS = 10_000;
+const targets = z.array(target).max(MAX_TARGETS);
+const instancesOfPort = z.strictObject({ instanceIDs: z.array(id).max(MAX_TARGETS), port });
 
 const healthCheck = z.strictObject({
   protocol: z.enum(['HTTP', 'TCP']),
@@ -76,9 +79,32 @@ export const poolRules: CollectionRules<'pools', Spec> = {
  * @throws ApiFailure InvalidArgument
  */
 export function parseTargets(body: unknown, view: View): PoolTarget[] {
-  const parsed = parse(z.strictObject({ targets }), body).targets;
+  const ofOnePort = typeof body === 'object' && body !== null && 'instanceIDs' in body;
+  const parsed = ofOnePort ? targetsOf(parse(instancesOfPort, body)) : parse(z.strictObject({ targets }), body).targets;
   checkTargets(parsed, view);
   return parsed;
+}
+
+function targetsOf({ instanceIDs, port: at }: z.infer<typeof instancesOfPort>): PoolTarget[] {
+  return instanceIDs.map((instanceID) => ({ instanceID, port: at }));
+}
+
+/** By target set: a set is never changed, but replaced. */
+const digests = new WeakMap<readonly PoolTarget[], string>();
+
+/** Digest of a pool's target set, worked out once for each set. */
+export function digestOf({ targets: set }: Pick<TargetPool, 'targets'>): string {
+  const known = digests.get(set) ?? targetsDigest(set);
+  digests.set(set, known);
+  return known;
+}
+
+/** The pool with the view `digest`. */
+export function withDigest(pool: TargetPool): PoolDigest {
+  const shown: Partial<TargetPool> = { ...pool };
+  delete shown.targets;
+  delete shown.health;
+  return { ...(shown as Omit<TargetPool, 'targets' | 'health'>), targetsDigest: digestOf(pool) };
 }
 
 /** The load balancers that the data plane must look at when the pool changes. */

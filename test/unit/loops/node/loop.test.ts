@@ -1,4 +1,5 @@
 import { Registry } from 'prom-client';
+import { sleep } from '../../../../operator/base/clock';
 import { OperatorError } from '../../../../operator/base/errors';
 import { silentLogger } from '../../../../operator/base/log';
 import type { Node } from '../../../../operator/kube/object';
@@ -122,6 +123,26 @@ describe('when the loop looks (contract 3.1, 3.4)', () => {
       at.instances.list.length = 0;
       await at.clock.advance(NODE_LOOP_DEFAULTS.statusUpdateMs);
       expect(at.api.log).toHaveLength(1);
+    });
+  });
+
+  test('Nodes that joined before a listing was taken are initialized from it, however long that takes; later ones are not', async () => {
+    const names = Array.from({ length: 20 }, (_, index) => `joining-${index}`);
+    const joining = (name: string): Node => node({ metadata: { name, uid: name }, spec: { providerID: undefined, taints: [TAINT] } });
+    const at = await world(...names.map(joining));
+    [...names, 'late'].forEach((name) => at.instances.add(name));
+    const patch = at.api.patch.bind(at.api);
+    at.api.patch = async (...args: Parameters<typeof patch>): Promise<never> => {
+      await sleep(at.clock, 500);
+      return patch(...args);
+    };
+    await run(at, async () => {
+      await at.clock.advance(10_000);
+      at.nodes.set(joining('late'));
+      await at.clock.advance(12_000);
+      const seen = [new Set(at.api.targets.map(({ metadata }) => metadata.name)).size, at.instances.listings];
+      await at.clock.advance(60_000);
+      expect(seen).toEqual([21, 2]);
     });
   });
 

@@ -38,7 +38,7 @@ function run(changes: Partial<Gathered>): { actions: Action[]; memory: Memory; s
     service: of,
     cloudLoadBalancer: undefined,
     claim: claimFor(of),
-    eligibleNodes: 3,
+    hasNodes: true,
     memory: { serviceUID: of.metadata.uid },
     now: NOW,
     ...changes,
@@ -74,7 +74,7 @@ describe('ensure (contract 2.6)', () => {
   });
 
   test('C-SVC-28 no eligible Node: the warning, and the load balancer is made all the same', () => {
-    expect(kinds(run({ eligibleNodes: 0 }).actions)).toEqual(['EnsuringLoadBalancer', 'AddFinalizer', 'UnAvailableLoadBalancer', 'Apply']);
+    expect(kinds(run({ hasNodes: false }).actions)).toEqual(['EnsuringLoadBalancer', 'AddFinalizer', 'UnAvailableLoadBalancer', 'Apply']);
   });
 
   test('a retry of the same spec does not say Ensuring again', () => {
@@ -257,9 +257,9 @@ describe('what becomes of it', () => {
   test('C-SVC-34 the last Node goes: said once', () => {
     const existing = made(SERVED, statusOf([IS_READY], INGRESS));
     const before = run({ service: SERVED, cloudLoadBalancer: existing });
-    const after = run({ service: SERVED, cloudLoadBalancer: existing, memory: before.memory, eligibleNodes: 0 });
+    const after = run({ service: SERVED, cloudLoadBalancer: existing, memory: before.memory, hasNodes: false });
     expect(after.said).toEqual(['UnAvailableLoadBalancer: There are no available nodes for LoadBalancer']);
-    expect(run({ service: SERVED, cloudLoadBalancer: existing, memory: after.memory, eligibleNodes: 0 }).said).toEqual([]);
+    expect(run({ service: SERVED, cloudLoadBalancer: existing, memory: after.memory, hasNodes: false }).said).toEqual([]);
   });
 
   test('the CloudLoadBalancer is deleted by hand: it is made anew, and the dead address goes', () => {

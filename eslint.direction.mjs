@@ -12,7 +12,7 @@ const MAY_IMPORT = {
   providers: ['operator/base', 'crds'],
   extensions: ['operator/base', 'crds'],
   crds: [],
-  synth: ['operator/base', 'crds'],
+  synth: ['operator/base', 'operator/permissions', 'crds'],
 };
 /** Only the workers load Pulumi's SDK (docs/architecture.md, Two processes). */
 const WITHOUT_PULUMI = ['operator/loops', 'operator/cloud', 'operator/flags', 'operator/server', 'extensions'];

@@ -1,9 +1,11 @@
-import { API_VERSION, FIELD_MANAGERS, CLOUD_PROVIDERS } from '../crds';
 import { systemClock } from './base/clock';
+import { permissionsOf } from './access-check';
+import { Bootstrap } from './bootstrap';
 import type { Logger } from './base/log';
 import { CloudControllers } from './cloud/controllers';
 import { InstanceDirectory } from './cloud/instance-directory';
 import type { CloudRegistry } from './cloud/registry';
+import type { ClusterID } from './cluster-id';
 import type { KubeClient } from './kube/client';
 import type { Leadership } from './leadership';
 import { KubeEventRecorder } from './kube/events';
@@ -41,7 +43,7 @@ export interface LeaderParts {
   stores: Stores;
   registry: CloudRegistry;
   updates: Updates;
-  clusterID: string;
+  clusterID: Pick<ClusterID, 'known'>;
   identity: string;
   metrics: Metrics;
   health: HealthChecks;
@@ -53,41 +55,18 @@ export class Leader {
   private readonly recorders: KubeEventRecorder[] = [];
   private readonly queues: KeyedQueue[] = [];
   private readonly directory: InstanceDirectory;
-  private readonly controllers: CloudControllers;
+  /** Once the cluster's id can be read: nothing of ours is in a cloud without it. */
+  private readonly controllers: Promise<CloudControllers>;
+  private providerHealthChanged: (provider: string) => void = () => undefined;
 
   constructor(private readonly parts: LeaderParts) {
-    const { registry, stores, options, logger } = parts;
-    this.directory = new InstanceDirectory(registry, systemClock, (provider) => this.controllers.providerHealthChanged(provider));
-    this.controllers = new CloudControllers({
-      ...parts,
-      ...{ api: parts.leadership.api, isValid: parts.leadership.isValid },
-      stores: {
-        nodes: stores.nodes.store,
-        providers: stores.providers.store,
-        loadBalancers: stores.loadBalancers.store,
-        routes: stores.routes.store,
-        stacks: stores.stacks.store,
-        instances: stores.instances.store,
-      },
-      directory: this.directory,
-      ...(options.extension === undefined ? {} : { extension: options.extension }),
-      events: this.recorder(parts.leadership.api, 'cloud-operator'),
-      serviceEvents: this.recorder(parts.leadership.api, 'service-controller'),
-      promptNodeRemoval: options.promptNodeRemoval,
-      // A pass that waits for its update holds its place: there must be more places than updates that can hang.
-      workers: Math.max(32, options.workers * 4),
-      retryBudget: options.retryBudget,
-      makeQueue: (name, backOff, delayOf) => this.queue(name, backOff, delayOf),
-      onDrift: (provider, kind, policy) => parts.metrics.drifted(provider, kind, policy),
-      onHostsSynced: (tookMs, failed) => parts.metrics.controllers.hostsSynced(tookMs, failed),
-      onUpdate: (provider, result, tookMs) => parts.metrics.updated(provider, result, tookMs),
-      clock: systemClock,
-      random: Math.random,
-      logger: logger.child({ part: 'cloud' }),
-    });
+    this.directory = new InstanceDirectory(parts.registry, systemClock, (provider) => this.providerHealthChanged(provider));
+    this.controllers = parts.clusterID.known.then((clusterID) => this.cloudControllers(clusterID));
+    // Whoever waits for it sees why it doesn't come.
+    this.controllers.catch(() => undefined);
   }
 
-  /** Works until the signal is aborted. */
+  /** Works until the signal is aborted. What needs nothing but Nodes begins at once (design: Bootstrap). */
   async run(signal: AbortSignal): Promise<void> {
     await this.bringUpDefaultProvider();
     const { options, registry, leadership } = this.parts;
@@ -98,15 +77,56 @@ export class Leader {
     const stopFollowing = registry.onChange(() => [managed, migrated].forEach((some) => some.requeueAll()));
     try {
       await together(signal, [
-        (ended) => this.controllers.run(ended),
+        (ended) => this.runControllers(ended),
         (ended) => managed.run(ended),
         (ended) => leadership.runMigrated((held) => migrated.run(held), ended),
+        (ended) => this.bootstrap().run(ended),
       ]);
     } finally {
       stopFollowing();
       this.queues.forEach((queue) => queue.close());
       await Promise.all(this.recorders.map((recorder) => recorder.flush()));
     }
+  }
+
+  private async runControllers(signal: AbortSignal): Promise<void> {
+    const controllers = await Promise.race([this.controllers, aborted(signal)]);
+    await controllers?.run(signal);
+  }
+
+  private async cloudControllers(clusterID: string): Promise<CloudControllers> {
+    const { parts } = this;
+    const { stores, options, metrics, leadership, logger } = parts;
+    await parts.registry.know(clusterID);
+    const controllers = new CloudControllers({
+      ...parts,
+      ...{ clusterID, api: leadership.api, isValid: leadership.isValid },
+      stores: {
+        nodes: stores.nodes.store,
+        providers: stores.providers.store,
+        loadBalancers: stores.loadBalancers.store,
+        routes: stores.routes.store,
+        stacks: stores.stacks.store,
+        instances: stores.instances.store,
+      },
+      directory: this.directory,
+      ...(options.extension === undefined ? {} : { extension: options.extension }),
+      events: this.recorder(leadership.api, 'cloud-operator'),
+      serviceEvents: this.recorder(leadership.api, 'service-controller'),
+      promptNodeRemoval: options.promptNodeRemoval,
+      // A pass that waits for its update holds its place: there must be more places than updates that can hang.
+      workers: Math.max(32, options.workers * 4),
+      retryBudget: options.retryBudget,
+      makeQueue: (name, backOff, delayOf) => this.queue(name, backOff, delayOf),
+      onDrift: (provider, kind, policy) => metrics.drifted(provider, kind, policy),
+      onHostsSynced: (tookMs, failed) => metrics.controllers.hostsSynced(tookMs, failed),
+      onUpdate: (provider, result, tookMs) => metrics.updated(provider, result, tookMs),
+      clock: systemClock,
+      random: Math.random,
+      logger: logger.child({ part: 'cloud' }),
+    });
+    this.providerHealthChanged = (provider) => controllers.providerHealthChanged(provider);
+    return controllers;
   }
 
   private managing(loops: readonly ManagedController[]): ManagedControllers {
@@ -117,28 +137,34 @@ export class Leader {
     });
   }
 
-  /** The CloudProvider from the flags works before its kind exists in the cluster, and is applied where it is absent (design: Words). */
+  /** The CloudProvider from the flags works before its kind exists in the cluster (design: Words). */
   private async bringUpDefaultProvider(): Promise<void> {
-    const { options, registry, leadership, logger } = this.parts;
-    const { api } = leadership;
+    const { options, registry, logger } = this.parts;
     if (options.defaultProvider === undefined) return;
     const { name, spec } = options.defaultProvider;
     const entry = await registry.set(name, spec);
     if (entry.problem !== undefined)
       logger.warn({ provider: name, err: entry.problem }, 'the CloudProvider from the flags is not connected yet');
-    if ((await api.get(CLOUD_PROVIDERS, name)) !== undefined) return;
-    const body = { apiVersion: API_VERSION, kind: 'CloudProvider', metadata: { name }, spec };
-    await api.apply(CLOUD_PROVIDERS, name, body, { fieldManager: FIELD_MANAGERS.cloud });
+  }
+
+  private bootstrap(): Bootstrap {
+    const { options, stores, leadership, logger } = this.parts;
+    const { defaultProvider } = options;
+    return new Bootstrap({
+      ...{ api: leadership.api, stores, permissions: permissionsOf(options), clock: systemClock, logger },
+      ...(defaultProvider === undefined ? {} : { defaultProvider }),
+      begun: this.controllers.then(({ connected }) => connected),
+      watchesServices: options.controllers.has('service-lb-controller'),
+    });
   }
 
   /** The loops that the flags select. Those that write our kinds wait until every CloudProvider that is there has been tried. */
   private managed(): ManagedController[] {
-    const { connected } = this.controllers;
     const makers: Record<ControllerName, () => Omit<ManagedController, 'name'> | undefined> = {
       'cloud-node-controller': () => this.nodeLoop(),
       'cloud-node-lifecycle-controller': () => this.lifecycleLoop(),
-      'service-lb-controller': () => after(connected, this.serviceLoop()),
-      'node-route-controller': () => after(connected, this.routeLoop()),
+      'service-lb-controller': () => this.later((controllers) => this.serviceLoop(controllers)),
+      'node-route-controller': () => this.later(() => this.routeLoop()),
       'node-ipam-controller': () => this.ipamLoop(),
     };
     return [...this.parts.options.controllers].flatMap((name) => {
@@ -147,12 +173,25 @@ export class Leader {
     });
   }
 
-  private serviceLoop(): ServiceLoop {
+  /** A loop that begins once the controllers of our kinds have; or never, when it is told to end before. */
+  private later(make: (controllers: CloudControllers) => Omit<ManagedController, 'name'>): Omit<ManagedController, 'name'> {
+    let loop: Omit<ManagedController, 'name'> | undefined;
+    const run = async (signal: AbortSignal): Promise<void> => {
+      const begun = this.controllers.then((controllers) => controllers.connected.then(() => controllers));
+      const controllers = await Promise.race([begun, aborted(signal)]);
+      if (controllers === undefined || signal.aborted) return;
+      loop = make(controllers);
+      await loop.run(signal);
+    };
+    return { run, requeueAll: () => loop?.requeueAll?.() };
+  }
+
+  private serviceLoop({ vouchedLoadBalancers }: CloudControllers): ServiceLoop {
     const { stores, registry, options } = this.parts;
     return new ServiceLoop({
       ...this.common('service-lb-controller', 'service', SERVICE_RETRY),
       services: stores.services.store,
-      cloudLoadBalancers: this.controllers.vouchedLoadBalancers,
+      cloudLoadBalancers: vouchedLoadBalancers,
       nodes: stores.nodes.store,
       clouds: registry,
       workers: options.concurrency.services,
@@ -266,16 +305,7 @@ async function together(signal: AbortSignal, works: ((signal: AbortSignal) => Pr
   failed.signal.throwIfAborted();
 }
 
-/** The same loop, begun later; or never, when it is told to end before. */
-function after(begun: Promise<void>, loop: Omit<ManagedController, 'name'>): Omit<ManagedController, 'name'> {
-  const run = async (signal: AbortSignal): Promise<void> => {
-    await Promise.race([begun, aborted(signal)]);
-    if (!signal.aborted) await loop.run(signal);
-  };
-  return { run, requeueAll: () => loop.requeueAll?.() };
-}
-
-function aborted(signal: AbortSignal): Promise<void> {
-  if (signal.aborted) return Promise.resolve();
-  return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
+function aborted(signal: AbortSignal): Promise<undefined> {
+  if (signal.aborted) return Promise.resolve(undefined);
+  return new Promise((resolve) => signal.addEventListener('abort', () => resolve(undefined), { once: true }));
 }

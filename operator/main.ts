@@ -1,13 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { loadProvider } from '../providers/registry';
-import { sleep, systemClock } from './base/clock';
-import { OperatorError, toOperatorError } from './base/errors';
+import { systemClock } from './base/clock';
+import { OperatorError } from './base/errors';
 import { createLogger, type Logger } from './base/log';
 import { CloudRegistry } from './cloud/registry';
+import { ClusterID } from './cluster-id';
 import { KubeClient } from './kube/client';
 import { loadKubeConfig, type KubeConfig } from './kube/kube-config';
-import { NAMESPACES, SECRETS, type KubeObject } from './kube/object';
+import { SECRETS, type KubeObject } from './kube/object';
 import { Leader } from './leader';
 import { Leadership } from './leadership';
 import type { OperatorOptions } from './options';
@@ -19,8 +20,6 @@ import { UpdateEngine } from './updates/engine';
 import { openStateStore } from './updates/state/open';
 import { Accounts } from './updates/limits/accounts';
 
-const API_SERVER_RETRY_MS = 1000;
-
 /**
  * The operator: connects, waits for the lease, leads, and gives everything back in order when the signal is aborted.
  * @throws OperatorError when it can't begin, or has lost its lease
@@ -31,15 +30,15 @@ export async function runOperator(options: OperatorOptions, signal: AbortSignal)
   const { kubeConfig, api } = connect(options, metrics, logger);
   const identity = `${hostname()}_${randomUUID()}`;
   const leadership = new Leadership({ api, election: options.leaderElection, identity, metrics, logger });
-  const clusterID = await readClusterID(api, logger, signal);
-  logger.info({ clusterID, identity }, 'connected to the API server');
+  const clusterID = new ClusterID({ api, clock: systemClock, logger }, signal);
+  logger.info({ clusterID: await clusterID.first(), identity }, 'connected to the API server');
   if (options.extension !== undefined) logger.info(options.extension, 'updates run with this extension');
   const stores = new Stores(api, logger);
   const accounts = new Accounts(systemClock, (provider, verb, { kind }) => metrics.cloudCalled(provider, verb, kind));
   const registry = new CloudRegistry({
     loadModule: loadProvider,
     accounts,
-    clusterID,
+    clusterID: await clusterID.first(),
     recordedOwner: (name) => recordOf(stores, name),
     readSecret: (name, key) => readSecret(api, options.namespace, name, key),
   });
@@ -100,22 +99,6 @@ function healthOf(stores: Stores, leadership: Leadership, logger: Logger): Healt
   health.add('caches', caches, ['readyz']);
   leadership.addTo(health);
   return health;
-}
-
-/** UID of the namespace kube-system; waits for an API server that is not there yet. */
-async function readClusterID(api: KubeClient, logger: Logger, signal: AbortSignal): Promise<string> {
-  for (;;) {
-    try {
-      const namespace = await api.get<KubeObject>(NAMESPACES, 'kube-system');
-      if (namespace !== undefined) return namespace.metadata.uid;
-      logger.warn('namespace kube-system is not there yet');
-    } catch (thrown) {
-      const error = toOperatorError(thrown);
-      if (error.code !== 'Transient' && error.code !== 'Throttled') throw error;
-      logger.warn({ error: error.message }, 'the API server does not answer yet');
-    }
-    await sleep(systemClock, API_SERVER_RETRY_MS, signal);
-  }
 }
 
 async function readSecret(api: KubeClient, namespace: string, name: string, key: string): Promise<string> {

@@ -49,7 +49,20 @@ export class Stores {
     return waiting.length === 0 ? undefined : waiting.map((reflector) => reflector.status().message).join('; ');
   }
 
-  private all(): Pick<Reflector<KubeObject>, 'start' | 'status' | 'store'>[] {
+  /** What stands in the way of a cache and does not pass by itself, in words: a kind that is missing, a right that is. */
+  blocked(): string[] {
+    return this.all().flatMap((reflector) => {
+      const { synced, phase, lastError, message } = reflector.status();
+      return !synced && (phase === 'Missing' || lastError?.code === 'Credentials') ? [message] : [];
+    });
+  }
+
+  /** What was in the way may be gone: nobody waits for his back-off. */
+  retryNow(): void {
+    this.all().forEach((reflector) => reflector.retryNow());
+  }
+
+  private all(): Pick<Reflector<KubeObject>, 'start' | 'status' | 'store' | 'retryNow'>[] {
     return [this.services, this.nodes, this.providers, this.loadBalancers, this.routes, this.stacks, this.instances];
   }
 

@@ -40,7 +40,10 @@ export interface Problem {
 }
 
 export interface ConnectContext {
-  /** UID of the namespace kube-system: the id of this cluster in cloud tags. */
+  /**
+   * UID of the namespace kube-system: the id of this cluster in cloud tags. Empty while the API server refuses it: then only `instances`
+   * is asked, which lists whatever may be this cluster's, and throws where that can't be told apart.
+   */
   clusterID: string;
   /** Name of the CloudProvider object. */
   providerName: string;

@@ -29,7 +29,8 @@ export function isConnected(cloud: RegisteredCloud | undefined): cloud is Connec
 
 export interface CloudRegistryOptions {
   loadModule(kind: string): Promise<ProviderModule>;
-  clusterID: string;
+  /** Absent while it can't be read; see `know`. */
+  clusterID?: string | undefined;
   readSecret(name: string, key: string): Promise<string>;
   /** Whose a Node was found to be before a restart. */
   recordedOwner?: (nodeName: string) => { provider: string; providerID: string } | undefined;
@@ -46,6 +47,7 @@ export class CloudRegistry {
   private readonly listeners = new Set<(name: string) => void>();
 
   private readonly retiring = new Set<string>();
+  private clusterID: string | undefined;
 
   /** Limits and credentials of each cloud's account. */
   readonly accounts: Accounts;
@@ -54,6 +56,7 @@ export class CloudRegistry {
 
   constructor(private readonly options: CloudRegistryOptions) {
     this.accounts = options.accounts ?? new Accounts(systemClock);
+    this.clusterID = options.clusterID;
     this.owners = new NodeOwners(
       () => this.list(),
       (name) => options.recordedOwner?.(name),
@@ -75,7 +78,7 @@ export class CloudRegistry {
     this.accounts.configure(name, limitsOf(spec));
     try {
       entry.cloud = await module.connect(spec, {
-        clusterID: this.options.clusterID,
+        clusterID: this.clusterID ?? '',
         providerName: name,
         readSecret: (secret, key) => this.options.readSecret(secret, key),
         calls: this.accounts.of(name),
@@ -90,6 +93,14 @@ export class CloudRegistry {
     await known?.cloud?.close();
     if (!failedAgain) this.listeners.forEach((listener) => listener(name));
     return entry;
+  }
+
+  /** The cluster's id can be read now: every cloud is connected anew, under it. */
+  async know(clusterID: string): Promise<void> {
+    if (clusterID === this.clusterID) return;
+    this.clusterID = clusterID;
+    this.hashes.clear();
+    for (const { name, spec } of this.list()) await this.set(name, spec);
   }
 
   async remove(name: string): Promise<void> {

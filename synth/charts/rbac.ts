@@ -2,8 +2,9 @@ import { Chart } from 'cdk8s';
 import { k8s } from 'cdk8s-plus-27';
 import type { Construct } from 'constructs';
 import { CLOUD_LOAD_BALANCERS, CLOUD_ROUTES, GROUP, KINDS } from '../../crds';
+import { permissions, type Permission } from '../../operator/permissions';
 import { labels, OPERATOR_NAME, type Settings } from '../options';
-import { permissions, rulesIn, type Permission } from '../rbac';
+import { rulesIn } from '../rbac';
 
 const RBAC = 'rbac.authorization.k8s.io';
 

@@ -1,6 +1,6 @@
 import { manifests, type ManifestObject } from '../../../synth/manifests';
 import { settingsOf } from '../../../synth/options';
-import { permissions } from '../../../synth/rbac';
+import { permissions } from '../../../operator/permissions';
 import { CLUSTER_START_MS, startTestCluster, type TestCluster } from '../../harness/cluster';
 import { waitFor } from '../../harness/wait-for';
 import { pathOf, RawApi } from './raw-api';

@@ -7,7 +7,8 @@ import { OperatorError } from '../../../operator/base/errors';
 import { manifests, type Extension } from '../../../synth/manifests';
 import { outputFiles } from '../../../synth/output';
 import { settingsOf } from '../../../synth/options';
-import { permissions, rulesIn, type Permission } from '../../../synth/rbac';
+import { permissions, type Permission } from '../../../operator/permissions';
+import { rulesIn } from '../../../synth/rbac';
 import { writeManifests } from '../../../synth/write';
 import { expectGolden } from '../../golden/golden';
 

@@ -1,0 +1,97 @@
+import { API_VERSION, CLOUD_PROVIDERS, FIELD_MANAGERS, type CloudProviderSpec } from '../crds';
+import { missingRules } from './access-check';
+import { sleep, type Clock } from './base/clock';
+import { toOperatorError } from './base/errors';
+import type { Logger } from './base/log';
+import type { KubeClient } from './kube/client';
+import { tellWaiting, waitingProblem } from './loops/service/waiting';
+import type { Permission } from './permissions';
+import type { Stores } from './stores';
+
+const LOOK_AGAIN_MS = 2_000;
+const RETRY_MS = 10_000;
+const CHECK_AGAIN_MS = 15_000;
+/** The check must not take the requests that the work needs. */
+const CHECK_LIMITS = { qps: 20, burst: 5 };
+
+export interface BootstrapOptions {
+  api: KubeClient;
+  stores: Pick<Stores, 'blocked' | 'retryNow' | 'providers' | 'services'>;
+  /** What the operator needs to be allowed. */
+  permissions: readonly Permission[];
+  /** The CloudProvider from the flags. */
+  defaultProvider?: { name: string; spec: CloudProviderSpec };
+  /** Resolves once everything works that waits for our kinds. */
+  begun: Promise<void>;
+  /** Whether Services are our business at all. */
+  watchesServices: boolean;
+  clock: Clock;
+  logger: Logger;
+}
+
+/** What a new leader does beside its work: names rights that it lacks, tells Services why nothing happens yet, applies the CloudProvider of the flags. */
+export class Bootstrap {
+  private missing: readonly string[] = [];
+
+  constructor(private readonly options: BootstrapOptions) {}
+
+  /** Until all is said and done, or the signal is aborted. */
+  async run(signal: AbortSignal): Promise<void> {
+    const works = [this.applyDefaultProvider(signal), this.checkRights(signal), this.tellServices(signal)];
+    await Promise.all(works.map((work) => work.catch((thrown: unknown) => this.unlessAborted(thrown, signal))));
+  }
+
+  /** Where the cluster has none of that name, once it has the kind. */
+  private async applyDefaultProvider(signal: AbortSignal): Promise<void> {
+    const { defaultProvider, stores, api, clock, logger } = this.options;
+    if (defaultProvider === undefined) return;
+    const { name, spec } = defaultProvider;
+    await stores.providers.store.whenSynced(signal);
+    const body = { apiVersion: API_VERSION, kind: 'CloudProvider', metadata: { name }, spec };
+    while (!signal.aborted) {
+      try {
+        if ((await api.get(CLOUD_PROVIDERS, name)) === undefined)
+          await api.apply(CLOUD_PROVIDERS, name, body, { fieldManager: FIELD_MANAGERS.cloud });
+        return;
+      } catch (thrown) {
+        logger.warn({ provider: name, err: thrown }, 'the CloudProvider from the flags could not be applied');
+        await sleep(clock, RETRY_MS, signal);
+      }
+    }
+  }
+
+  /** Until nothing is missing. */
+  private async checkRights(signal: AbortSignal): Promise<void> {
+    const { api, permissions, clock, logger } = this.options;
+    const client = api.withOptions(CHECK_LIMITS);
+    do {
+      try {
+        const missing = await missingRules(client, permissions);
+        for (const rule of missing.filter((one) => !this.missing.includes(one))) logger.warn({ rule }, `missing RBAC rule: ${rule}`);
+        if (missing.length === 0 && this.missing.length > 0) logger.info('no RBAC rule is missing any more');
+        if (missing.length < this.missing.length) this.options.stores.retryNow();
+        this.missing = missing;
+      } catch (thrown) {
+        logger.debug({ err: thrown }, 'the operator’s own rights could not be asked for');
+      }
+      if (this.missing.length > 0) await sleep(clock, CHECK_AGAIN_MS, signal);
+    } while (this.missing.length > 0 && !signal.aborted);
+  }
+
+  /** A condition of every Service that waits for us, while something that nobody repairs by waiting is in the way. */
+  private async tellServices(signal: AbortSignal): Promise<void> {
+    const { begun, watchesServices, stores, api, clock, logger } = this.options;
+    let waiting = watchesServices;
+    // It doesn't come when the operator ends before.
+    begun.then(() => (waiting = false)).catch(() => undefined);
+    while (waiting && !signal.aborted) {
+      await sleep(clock, LOOK_AGAIN_MS, signal);
+      const problem = waiting ? waitingProblem(stores.blocked(), this.missing) : undefined;
+      if (problem !== undefined) await tellWaiting({ api, services: stores.services.store, clock, logger }, problem);
+    }
+  }
+
+  private unlessAborted(thrown: unknown, signal: AbortSignal): void {
+    if (!signal.aborted) this.options.logger.error({ err: toOperatorError(thrown) }, 'the leader’s own checks have ended');
+  }
+}

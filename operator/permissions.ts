@@ -1,0 +1,117 @@
+import { APPROVAL_POLICY, GROUP, KINDS } from '../crds';
+
+/** One thing that one part of the operator does at the API server. */
+export interface Permission {
+  /** The part that does it. */
+  part: 'service' | 'cloud-node' | 'cloud-node-lifecycle' | 'route' | 'node-ipam' | 'cloud' | 'updates' | 'leader election' | 'events';
+  why: string;
+  group: string;
+  resources: string[];
+  verbs: Verb[];
+  /** Only these objects. */
+  names?: string[];
+  /** Only in this namespace; absent = in the whole cluster. */
+  namespace?: string;
+}
+
+export type Verb = 'get' | 'list' | 'watch' | 'create' | 'update' | 'patch' | 'delete';
+
+const READ: Verb[] = ['get', 'list', 'watch'];
+/** Server-side apply asks for `patch`, and for `create` where the object is new; owner references need `delete` on the object itself. */
+const OWN: Verb[] = [...READ, 'create', 'patch', 'delete'];
+const CRD_NAMES = KINDS.map(({ plural }) => `${plural}.${GROUP}`);
+
+/** Where an installation keeps what is its own. */
+export interface PermissionPlaces {
+  /** Of the operator. */
+  namespace: string;
+  /** Of the Secrets that hold the stacks' state. */
+  stateNamespace: string;
+  leaderElection: { namespace: string; name: string };
+}
+
+/** Everything that the operator may do, and nothing else: the one table that the roles are made from, and that it checks its own rights by. */
+export function permissions(settings: PermissionPlaces): Permission[] {
+  return [...loopPermissions(), ...cloudPermissions(settings), ...statePermissions(settings), ...commonPermissions(settings)];
+}
+
+/** What upstream's loops may do (contract 7.8), less what ours never do, plus the kinds that they write. */
+function loopPermissions(): Permission[] {
+  return [
+    { part: 'service', why: 'reads Services', group: '', resources: ['services'], verbs: READ },
+    { part: 'service', why: 'finalizer and status', group: '', resources: ['services/status'], verbs: ['patch'] },
+    { part: 'service', why: 'owns by Service', group: '', resources: ['services/finalizers'], verbs: ['update'] },
+    { part: 'service', why: 'writes what is wanted', group: GROUP, resources: ['cloudloadbalancers'], verbs: OWN },
+    { part: 'cloud-node', why: 'initializes Nodes', group: '', resources: ['nodes'], verbs: [...READ, 'patch'] },
+    { part: 'cloud-node', why: 'addresses', group: '', resources: ['nodes/status'], verbs: ['patch'] },
+    { part: 'cloud-node-lifecycle', why: 'taints and deletes Nodes', group: '', resources: ['nodes'], verbs: [...READ, 'patch', 'delete'] },
+    { part: 'node-ipam', why: 'gives Nodes their pod CIDRs', group: '', resources: ['nodes'], verbs: [...READ, 'patch'] },
+    { part: 'route', why: 'reads Nodes', group: '', resources: ['nodes'], verbs: READ },
+    { part: 'route', why: 'NetworkUnavailable', group: '', resources: ['nodes/status'], verbs: ['patch'] },
+    { part: 'route', why: 'owns by Node', group: '', resources: ['nodes/finalizers'], verbs: ['update'] },
+    { part: 'route', why: 'writes what is wanted', group: GROUP, resources: ['cloudroutes'], verbs: OWN },
+  ];
+}
+
+function cloudPermissions({ namespace }: PermissionPlaces): Permission[] {
+  const inputs = ['cloudproviders', 'cloudloadbalancers', 'cloudroutes'];
+  const outputs = ['cloudstacks', 'cloudinstances'];
+  const all = [...inputs, ...outputs];
+  return [
+    { part: 'cloud', why: 'reads what is wanted, puts our finalizer on', group: GROUP, resources: inputs, verbs: [...READ, 'patch'] },
+    { part: 'cloud', why: 'the CloudProvider of the flags', group: GROUP, resources: ['cloudproviders'], verbs: ['create'] },
+    { part: 'cloud', why: 'writes stacks and mirrors', group: GROUP, resources: outputs, verbs: OWN },
+    { part: 'cloud', why: 'status', group: GROUP, resources: all.map((plural) => `${plural}/status`), verbs: ['patch'] },
+    { part: 'cloud', why: 'owns by our kinds', group: GROUP, resources: all.map((plural) => `${plural}/finalizers`), verbs: ['update'] },
+    { part: 'cloud', why: 'targets and instances', group: '', resources: ['nodes'], verbs: READ },
+    { part: 'cloud', why: 'mirrors owned by Node', group: '', resources: ['nodes/finalizers'], verbs: ['update'] },
+    { part: 'cloud', why: 'the cluster id', group: '', resources: ['namespaces'], verbs: ['get'], names: ['kube-system'] },
+    {
+      part: 'cloud',
+      why: 'waits for the kinds, and holds deletes while they go',
+      group: 'apiextensions.k8s.io',
+      resources: ['customresourcedefinitions'],
+      verbs: ['get'],
+      names: CRD_NAMES,
+    },
+    {
+      part: 'cloud',
+      why: 'whether approvals are guarded',
+      group: 'admissionregistration.k8s.io',
+      resources: ['validatingadmissionpolicies', 'validatingadmissionpolicybindings'],
+      verbs: ['get'],
+      names: [APPROVAL_POLICY],
+    },
+    { part: 'cloud', why: 'credentials', group: '', resources: ['secrets'], verbs: ['get'], namespace },
+  ];
+}
+
+/** A list of Secrets can't be limited to those of one type: that is why state may live in a namespace of its own. */
+function statePermissions({ stateNamespace }: PermissionPlaces): Permission[] {
+  const secrets = { part: 'updates' as const, group: '', resources: ['secrets'], namespace: stateNamespace };
+  return [
+    { ...secrets, why: 'reads stacks and their data key', verbs: ['get', 'list'] },
+    { ...secrets, why: 'writes stacks', verbs: ['create', 'patch', 'delete'] },
+  ];
+}
+
+function commonPermissions({ leaderElection }: PermissionPlaces): Permission[] {
+  const lease = {
+    part: 'leader election',
+    group: 'coordination.k8s.io',
+    resources: ['leases'],
+    namespace: leaderElection.namespace,
+  } as const;
+  return [
+    // a request to create names no object yet, so that it cannot be limited to one
+    { ...lease, resources: ['leases'], why: 'the first leader makes the lease', verbs: ['create'] },
+    { ...lease, resources: ['leases'], why: 'holds it', verbs: ['get', 'update'], names: [leaderElection.name] },
+    {
+      part: 'events',
+      why: 'tells people; Events of Nodes go to the namespace default',
+      group: '',
+      resources: ['events'],
+      verbs: ['create', 'patch'],
+    },
+  ];
+}

@@ -1,0 +1,179 @@
+import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { APPROVAL_POLICY, CLOUD_PROVIDERS, KINDS, SERVICE_READY_CONDITION } from '../../../crds';
+import { freePort } from '../../../dev/cluster/free-port';
+import { install } from '../../../dev/cluster/installation';
+import { startLocalCloud } from '../../../dev/cluster/local-cloud';
+import { OPERATOR_IDENTITY, OPERATOR_NAMESPACE, writeCloudConfig } from '../../../dev/cluster/operator';
+import { devPathsIn, type DevPaths } from '../../../dev/cluster/paths';
+import { minimalEnvironment, ProcessGuard, type GuardedProcess } from '../../../dev/cluster/process-guard';
+import { compiled } from '../../../operator/entry';
+import { KubeClient } from '../../../operator/kube/client';
+import { loadKubeConfig } from '../../../operator/kube/kube-config';
+import { NODES, SERVICES, type KubeCondition, type Node, type Service } from '../../../operator/kube/object';
+import { LocalCloudClient } from '../../../providers/local/client';
+import { ensureTools } from '../../../tools/ensure';
+import { CLUSTER_START_MS, startTestCluster, type TestCluster } from '../../harness/cluster';
+import { waitFor } from '../../harness/wait-for';
+
+/**
+ * A new cluster, as an existing manifest of a cloud-controller-manager finds it: no kind of ours, no CloudProvider, and exactly the rights
+ * that upstream's has (contract 7.8). The same process goes on to the end.
+ */
+
+const UNINITIALIZED = 'node.cloudprovider.kubernetes.io/uninitialized';
+const EVENTS_VERBS = ['create', 'patch', 'update'];
+const UPSTREAM = {
+  apiVersion: 'rbac.authorization.k8s.io/v1',
+  kind: 'ClusterRole',
+  metadata: { name: 'system:cloud-controller-manager' },
+  rules: [
+    { apiGroups: [''], resources: ['nodes'], verbs: ['get', 'list', 'watch', 'update', 'delete', 'patch'] },
+    { apiGroups: [''], resources: ['nodes/status'], verbs: ['patch', 'update'] },
+    { apiGroups: [''], resources: ['services'], verbs: ['get', 'list', 'watch'] },
+    { apiGroups: [''], resources: ['services/status'], verbs: ['patch', 'update'] },
+    { apiGroups: ['', 'events.k8s.io'], resources: ['events'], verbs: EVENTS_VERBS },
+    { apiGroups: ['coordination.k8s.io'], resources: ['leases'], verbs: ['get', 'create', 'update'] },
+    { apiGroups: [''], resources: ['serviceaccounts'], verbs: ['get', 'create'] },
+    { apiGroups: [''], resources: ['serviceaccounts/token'], verbs: ['create'] },
+  ],
+};
+const BINDING = {
+  apiVersion: 'rbac.authorization.k8s.io/v1',
+  kind: 'ClusterRoleBinding',
+  metadata: { name: 'system:cloud-controller-manager' },
+  roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: UPSTREAM.metadata.name },
+  subjects: [{ kind: 'User', apiGroup: 'rbac.authorization.k8s.io', name: OPERATOR_IDENTITY.user }],
+};
+const KIND_NAMES = KINDS.map(({ plural }) => plural).sort();
+/** What ours needs beyond upstream's, in the words of the log. */
+const MISSING = [
+  ...['validatingadmissionpolicies', 'validatingadmissionpolicybindings'].map(
+    (plural) => `${plural}.admissionregistration.k8s.io "${APPROVAL_POLICY}" (get)`,
+  ),
+  ...KIND_NAMES.flatMap((plural) => [
+    `${plural}.cloud-operator.dev/finalizers (update)`,
+    `${plural}.cloud-operator.dev/status (patch)`,
+    `${plural}.cloud-operator.dev (${plural === 'cloudproviders' ? 'create, get, list, patch, watch' : 'create, delete, get, list, patch, watch'})`,
+    `customresourcedefinitions.apiextensions.k8s.io "${plural}.cloud-operator.dev" (get)`,
+  ]),
+  'namespaces "kube-system" (get)',
+  'nodes/finalizers (update)',
+  'services/finalizers (update)',
+  `secrets in ${OPERATOR_NAMESPACE} (create, delete, get, list, patch)`,
+].sort();
+/** Generous, for a busy machine. */
+const SOON_MS = 60_000;
+jest.setTimeout(150_000);
+
+let cluster: TestCluster;
+let kube: KubeClient;
+let cloud: LocalCloudClient;
+let guard: ProcessGuard;
+let paths: DevPaths;
+let operator: GuardedProcess;
+
+beforeAll(async () => {
+  const { pulumi } = await ensureTools(['pulumi']);
+  paths = devPathsIn(mkdtempSync(join(tmpdir(), 'cloud-operator-bootstrap-')));
+  mkdirSync(paths.logs, { recursive: true });
+  guard = ProcessGuard.open();
+  cluster = await startTestCluster({ controllerManager: false, identities: [OPERATOR_IDENTITY] });
+  kube = new KubeClient(loadKubeConfig({ kubeconfig: cluster.kubeconfigPath }), { qps: 0 });
+  const { endpoint, tokenFile } = await startLocalCloud(guard, { paths, port: await freePort(), tier: 'none' });
+  const token = readFileSync(tokenFile, 'utf8').trim();
+  cloud = new LocalCloudClient({ endpoint, token: () => Promise.resolve(token), caller: 'test' });
+  await cluster.kubectl(['apply', '-f', '-'], JSON.stringify({ apiVersion: 'v1', kind: 'List', items: [UPSTREAM, BINDING] }));
+  await addNode('n1');
+  await kube.create<Service>(SERVICES, 'default', {
+    metadata: { name: 'web' },
+    spec: { type: 'LoadBalancer', ports: [{ port: 80 }], selector: { app: 'web' } },
+  });
+  writeCloudConfig({ paths, cloud: { endpoint, tokenFile }, provider: { driftInterval: '1h', routePeriod: '1h' } });
+  operator = await guard.start({
+    ...{ name: 'operator', command: process.execPath, cwd: paths.root, log: join(paths.logs, 'operator.log'), graceMs: 15_000 },
+    args: [
+      ...[compiled('operator/cli/main'), 'controller-manager', '--cloud-provider=local', `--cloud-config=${paths.operatorConfig}`],
+      ...[`--kubeconfig=${cluster.controlPlane.kubeconfigFor(OPERATOR_IDENTITY.user)}`, '--secure-port=0'],
+      ...['--node-monitor-period=1s', '--node-deletion-grace=0'],
+    ],
+    environment: { ...minimalEnvironment(), CLOUD_OPERATOR_PULUMI: pulumi },
+  });
+}, CLUSTER_START_MS);
+
+afterAll(async () => {
+  await guard?.close();
+  await Promise.all([kube?.close(), cloud?.close()]);
+  await cluster?.stop();
+  rmSync(paths.root, { recursive: true, force: true });
+});
+
+async function addNode(name: string): Promise<void> {
+  await cloud.create('instances', { name }, `test-${name}`, {});
+  await kube.create(NODES, undefined, {
+    metadata: { name },
+    spec: { taints: [{ key: UNINITIALIZED, value: 'true', effect: 'NoSchedule' }] },
+  });
+  const condition = { type: 'Ready', status: 'True', reason: 'Test', message: '', lastTransitionTime: new Date().toISOString() };
+  await kube.patch(NODES, name, 'strategic', { status: { conditions: [condition] } }, { subresource: 'status' });
+}
+
+const until = <T>(what: string, condition: () => Promise<T | undefined | false>): Promise<T> =>
+  waitFor(condition, { what, timeoutMs: SOON_MS, pollMs: 100 });
+
+function initialized(name: string): Promise<Node> {
+  return until(`Node ${name} to be initialized`, async () => {
+    const node = await kube.get<Node>(NODES, name);
+    return (node?.spec.providerID ?? '') !== '' && !node?.spec.taints?.some(({ key }) => key === UNINITIALIZED) && node;
+  });
+}
+
+/** The Service's Ready, as soon as its reason is that one. */
+function ready(reason: string): Promise<KubeCondition> {
+  return until(`the Service to be ${reason}`, async () => {
+    const service = await kube.get<Service>(SERVICES, 'default/web');
+    const condition = service?.status?.conditions?.find(({ type }) => type === SERVICE_READY_CONDITION);
+    if (condition?.reason === reason) return condition;
+    throw new Error(`it is ${JSON.stringify(service?.status)}`);
+  });
+}
+
+function log(): string {
+  return readFileSync(join(paths.logs, 'operator.log'), 'utf8');
+}
+
+test('with upstream’s rights alone, and without our kinds, Nodes are initialized and deleted', async () => {
+  const node = await initialized('n1');
+  expect(node.metadata.labels?.['topology.kubernetes.io/zone']).toBeDefined();
+  await until('its addresses', async () =>
+    (await kube.get<Node>(NODES, 'n1'))?.status?.addresses?.some(({ type }) => type === 'InternalIP'),
+  );
+  await addNode('n2');
+  await initialized('n2');
+  const [instance] = (await cloud.list('instances')).filter(({ name }) => name === 'n2');
+  await cloud.remove('instances', instance?.id ?? '', {});
+  await kube.patch(NODES, 'n2', 'strategic', { status: { conditions: [{ type: 'Ready', status: 'Unknown' }] } }, { subresource: 'status' });
+  await until('Node n2 to be deleted', async () => (await kube.get<Node>(NODES, 'n2')) === undefined);
+});
+
+test('each missing rule is named in the log, and in the Service’s condition', async () => {
+  const condition = await ready('PermissionMissing');
+  const named = [...log().matchAll(/"msg":"missing RBAC rule: ((?:[^"\\]|\\.)*)"/g)].map(([, rule]) => JSON.parse(`"${rule}"`) as string);
+  expect(named.sort()).toEqual(MISSING);
+  for (const rule of MISSING) expect(condition.message).toContain(rule);
+  expect(condition.status).toBe('False');
+});
+
+test('when our kinds and their rights come, everything works, in the same process', async () => {
+  await install({ kubectl: cluster.kubectlPath, kubeconfig: cluster.kubeconfigPath });
+  await ready('Ready');
+  const service = await kube.get<Service>(SERVICES, 'default/web');
+  expect(service?.status?.loadBalancer?.ingress).toHaveLength(1);
+  expect(await kube.get(CLOUD_PROVIDERS, 'local')).toBeDefined();
+  const [pool] = await cloud.list('pools');
+  expect(pool).toBeDefined();
+  expect(operator.exit).toBeUndefined();
+  await until('the log to say so', () => Promise.resolve(log().includes('no RBAC rule is missing any more')));
+  expect(await operator.stop()).toEqual({ code: 0, signal: null });
+});

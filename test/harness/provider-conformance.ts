@@ -259,7 +259,7 @@ function describeResources(suite: Suite): void {
     expectSame(await suite.discovered(stack), runner.checkpoint());
   });
 
-  test('P-12: what belongs to somebody else is neither adopted nor deleted', async () => {
+  test('P-12, R-50: what belongs to somebody else is neither adopted nor deleted', async () => {
     const { input, stack, runner } = await suite.standing();
     const resources = await suite.discovered(stack);
     for (const resource of resources) await suite.under.control.disown(resource);

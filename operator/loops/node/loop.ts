@@ -121,7 +121,21 @@ export class NodeLoop {
       return;
     }
     const lookup = await this.lookup(node, this.listingMaxAgeMs(node));
-    await this.act(node, this.onlyNews(node, evaluateInitialize(node, lookup)));
+    await this.act(node, this.initialization(node, lookup));
+  }
+
+  /** What the Node or its machine lacks is told on the Node, once: no retry mends it. */
+  private initialization(node: Node, lookup: InstanceLookup): Action[] {
+    const { uid } = node.metadata;
+    try {
+      return this.onlyNews(node, evaluateInitialize(node, lookup));
+    } catch (thrown) {
+      const { message } = toOperatorError(thrown);
+      const { said, times = 0 } = this.unclaimed.get(uid) ?? {};
+      if (said !== message) this.dependencies.events.event(node, 'Warning', 'NodeNotInitialized', message);
+      this.unclaimed.set(uid, { times: times + 1, said: message });
+      throw thrown;
+    }
   }
 
   /** Whom a listing did not have is looked for in a new one. */

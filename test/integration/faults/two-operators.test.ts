@@ -147,7 +147,7 @@ const CASES: { name: string; at: (exchange: Exchange) => boolean; change: Change
   { name: 'in a delete, with its worker', at: isDelete, change: { kind: 'deleteService', name: 'web-2' }, withWorkers: true },
 ];
 
-test.each(CASES)('the leader is stopped $name', async ({ at, change, withWorkers }) => {
+test.each(CASES)('R-52 the leader is stopped $name', async ({ at, change, withWorkers }) => {
   const [leader] = pair;
   const before = await leaseHolder();
   let pids: number[] = [];
@@ -159,7 +159,7 @@ test.each(CASES)('the leader is stopped $name', async ({ at, change, withWorkers
   await expectTakeOver(before, watched, () => pids.forEach((pid) => signal(pid, 'SIGCONT')));
 });
 
-test('the leader reaches the cloud, but not the API server', async () => {
+test('R-52 the leader reaches the cloud, but not the API server', async () => {
   const [leader] = pair;
   const before = await leaseHolder();
   const watched = stopAt(leader, isCreate, () => leader.api.stall());

@@ -245,6 +245,22 @@ describe('told on the Service, while the last good load balancer keeps serving',
   });
 });
 
+test('R-50 what another cluster has in the same account is refused by its holder’s name, and is not touched', async () => {
+  const tags = { clusterID: 'c1', stack: 'lb-demo-edge', resource: 'address', owner: 'demo/edge' };
+  const spec = { name: 'c1-edge', family: 'IPv4', requestedIP: '10.201.0.99', tags };
+  const theirs = await cluster.resources.create('addresses', spec, 'c1-edge', {});
+  await cluster.apply(serviceOf('edge', { spec: { loadBalancerIP: '10.201.0.99' } }));
+  const { message } = await scene.condition('edge', 'Stalled', 'Taken');
+  expect(message).toMatch(/10\.201\.0\.99.*c1-edge/);
+  await scene.until('the Event on the Service', async () =>
+    (await scene.events('Service', 'edge')).some(
+      ({ reason, message: text }) => reason === 'SyncLoadBalancerFailed' && text.includes('c1-edge'),
+    ),
+  );
+  await scene.deleteServices('edge');
+  expect(await cluster.resources.get('addresses', theirs.id)).toEqual(theirs);
+});
+
 test('a Service without node ports is told that the cloud needs them', async () => {
   await cluster.apply(serviceOf('portless', { spec: { allocateLoadBalancerNodePorts: false } }));
   const { message } = await scene.condition('portless', 'Stalled', 'Invalid');

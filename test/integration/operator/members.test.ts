@@ -13,7 +13,10 @@ let scene: Scene;
 const instances = new Map<string, Instance>();
 
 beforeAll(async () => {
-  cluster = await OperatorCluster.start({ provider: { driftInterval: '1s' } });
+  cluster = await OperatorCluster.start({
+    provider: { driftInterval: '1s' },
+    flags: ['--node-monitor-period=300ms', '--node-deletion-grace=1s'],
+  });
   scene = new Scene(cluster);
   for (const name of ['n1', 'n2', 'n3']) instances.set(name, await scene.addNode(name));
   for (const name of instances.keys()) await scene.initialized(name);
@@ -105,6 +108,36 @@ test('what does not matter about a Node costs no call', async () => {
   await cluster.kubectl(['uncordon', 'n1']);
   await scene.settled();
   expect((await cluster.operatorCalls()).writes).toBe(0);
+});
+
+test('R-02 kubelets that can’t post their status drain no load balancer: the cloud is asked, and nothing is written', async () => {
+  const names = ['n1', 'n2', 'n3'];
+  await scene.settled();
+  const before = await scene.content();
+  const versions = await Promise.all([scene.service('web'), scene.loadBalancer('web')]);
+  const updated = async (): Promise<number> =>
+    (await scene.events('Service', 'web')).filter(({ reason }) => reason === 'UpdatedLoadBalancer').length;
+  const events = await updated();
+  await cluster.cloud.resetCalls();
+  const unreachable = { key: 'node.kubernetes.io/unreachable', effect: 'NoExecute' };
+  for (const name of names) {
+    await scene.setReady(name, false);
+    await cluster.kube.patch(NODES, name, 'merge', { spec: { taints: [unreachable] } });
+  }
+  await scene.until('more listings than the grace has periods', async () => {
+    const { calls } = await cluster.operatorCalls();
+    return calls.some(({ verb, collection, count }) => verb === 'list' && collection === 'instances' && count > 5);
+  });
+  for (const name of names) {
+    await cluster.kube.patch(NODES, name, 'merge', { spec: { taints: [] } });
+    await scene.setReady(name, true);
+  }
+  await scene.settled();
+  expect((await cluster.operatorCalls()).writes).toBe(0);
+  expect(await scene.content()).toEqual(before);
+  expect(await Promise.all([scene.service('web'), scene.loadBalancer('web')])).toEqual(versions);
+  expect(await updated()).toBe(events);
+  await targetsToBe(...names);
 });
 
 test('a Node of another cloud never becomes a target', async () => {

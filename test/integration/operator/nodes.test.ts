@@ -149,6 +149,37 @@ test('a Node of another cloud is left alone', async () => {
   expect(await scene.node('foreign')).toBeDefined();
 });
 
+test('malformed Nodes keep their taint, each is told why on itself and tried seldom, and the others go on', async () => {
+  const provided = { 'alpha.kubernetes.io/provided-node-ip': '203.0.113.77' };
+  const cases: { name: string; providerID?: string; annotations?: Record<string, string>; reason: string; message: RegExp }[] = [
+    { name: 'odd-text', providerID: 'nonsense', reason: 'InstanceUnclaimed', message: /no CloudProvider knows providerID "nonsense"/ },
+    { name: 'odd-scheme', providerID: 'aws:///z/i-1', reason: 'InstanceUnclaimed', message: /no CloudProvider knows providerID "aws:/ },
+    { name: 'odd-empty', providerID: 'local://', reason: 'InstanceNotFound', message: /"local" has no machine/ },
+    { name: 'odd-path', providerID: 'local:///a/b/c/d', reason: 'InstanceNotFound', message: /"local" has no machine/ },
+    { name: 'odd-gone', providerID: 'local:///zone-a/i-none', reason: 'InstanceNotFound', message: /"local" has no machine/ },
+    { name: 'odd-address', annotations: provided, reason: 'NodeNotInitialized', message: /provided node ip.*203\.0\.113\.77/ },
+  ];
+  const pid = cluster.operatorPid;
+  for (const { name, providerID, annotations } of cases) {
+    await cluster.resources.create('instances', { name }, `test-${name}`, {});
+    await scene.addNodeObject(name, { ...(providerID === undefined ? {} : { providerID }), annotations: annotations ?? {} });
+  }
+  await scene.addNode('even');
+  await scene.initialized('even');
+  for (const { name, reason, message } of cases) {
+    await scene.until(`why ${name} keeps its taint`, async () => {
+      const events = await scene.events('Node', name);
+      if (events.some((event) => event.reason === reason && message.test(event.message))) return true;
+      throw new Error(JSON.stringify(events.map((event) => event.message)));
+    });
+    const node = await scene.node(name);
+    expect(node && isTainted(node)).toBe(true);
+  }
+  await scene.settled();
+  expect(cluster.operatorPid).toBe(pid);
+  await cluster.kubectl(['delete', 'node', ...cases.map(({ name }) => name)]);
+});
+
 // The garbage collector learns of a new kind within 30 s.
 test('the CloudInstance goes with its Node, whoever deleted that', async () => {
   for (const name of ['stopping', 'leaving']) await scene.gone(`the CloudInstance of ${name}`, () => scene.instance(name), 60_000);

@@ -275,16 +275,13 @@ export class Scene {
     return instance;
   }
 
-  async addNodeObject(
-    name: string,
-    { podCIDR, ready = true, providerID }: { podCIDR?: string; ready?: boolean; providerID?: string } = {},
-  ): Promise<void> {
+  async addNodeObject(name: string, { podCIDR, ready = true, providerID, annotations = {} }: NodeObjectOptions = {}): Promise<void> {
     const spec = {
       taints: [{ key: UNINITIALIZED, value: 'true', effect: 'NoSchedule' }],
       ...(providerID === undefined ? {} : { providerID }),
       ...(podCIDR === undefined ? {} : { podCIDR, podCIDRs: [podCIDR] }),
     };
-    await this.cluster.kube.create(NODES, undefined, { metadata: { name }, spec });
+    await this.cluster.kube.create(NODES, undefined, { metadata: { name, annotations }, spec });
     await this.setReady(name, ready);
   }
 
@@ -353,6 +350,13 @@ export function isTainted(node: Node): boolean {
 
 export function addressOf(service: Service | undefined): string | undefined {
   return service?.status?.loadBalancer?.ingress?.[0]?.ip;
+}
+
+interface NodeObjectOptions {
+  podCIDR?: string;
+  ready?: boolean;
+  providerID?: string;
+  annotations?: Record<string, string>;
 }
 
 export interface ServicePortSpec {

@@ -163,6 +163,35 @@ describe('Reflector', () => {
     expect(await scene.backOff(1)).toBe(1200);
   });
 
+  it.each<[string, (response: ServerResponse) => unknown]>([
+    ['answers 401', failing(401, 'Unauthorized')],
+    ['answers 403', failing(403, 'Forbidden')],
+    ['answers 409', failing(409, 'Conflict')],
+    ['answers 410', failing(410, 'Expired')],
+    ['answers 429', failing(429, 'TooManyRequests', { 'retry-after': '1' })],
+    ['answers 500', failing(500, 'InternalError')],
+    ['drops every connection', (response) => response.destroy()],
+  ])('an API server that %s for ten minutes is asked seldom, and what it has then is found', async (_what, fault) => {
+    scene = await Scene.open();
+    let broken = true;
+    const whileBroken = (good: (response: ServerResponse) => unknown) => (response: ServerResponse) => (broken ? fault : good)(response);
+    scene.start([listOf('10', object('a', '3')), whileBroken(listOf('99', object('b', '98')))], [whileBroken(quietWatch)]);
+    let elapsed = 0;
+    for (let failures = 1; elapsed < 600_000; failures++) {
+      elapsed += await scene.backOff(failures);
+      const [due = 0] = scene.clock.pending();
+      if (elapsed >= 600_000) broken = false;
+      await scene.clock.advance(due);
+    }
+    expect(scene.lists.length + scene.watches.length).toBeLessThan(60);
+    await scene.until(
+      'a watch that lasts',
+      () => scene.reflector.status().phase === 'Watching' && scene.watches.at(-1)?.response.headersSent === true,
+    );
+    scene.watches.at(-1)?.response.write(line('ADDED', 'c', '100'));
+    await scene.until('what came after', () => scene.reflector.store.get('c') !== undefined);
+  });
+
   it('honours Retry-After', async () => {
     scene = await Scene.open();
     scene.start([failing(429, 'TooManyRequests', { 'retry-after': '17' }), listOf('10')], [quietWatch]);

@@ -292,6 +292,25 @@ describe('writes that go wrong', () => {
     expect(made.podCIDRs('n1')).toEqual(['10.10.0.0/24']);
   });
 
+  test.each<[string, { written?: boolean }]>([
+    ['none of them was stored', {}],
+    ['the last one was stored', { written: true }],
+  ])('R-20 three patches answered 500, while another Node comes; %s: each has a block of its own', async (_what, last) => {
+    const made = new World({ clusterCidr: '198.18.0.0/22', mask: 24 });
+    made.api.failures.push(...lost(2), { code: 'Transient', ...last });
+    worlds.push(await made.start(nodeOf('a')));
+    const failed = last.written === true ? [] : ['Normal CIDRAssignmentFailed: Node a status is now: CIDRAssignmentFailed'];
+    expect(made.api.events).toEqual(failed);
+    await made.add(nodeOf('b'));
+    await made.settle(60_000);
+    const blocks = ['a', 'b'].map((name) => made.podCIDRs(name));
+    expect(blocks).toEqual([['198.18.0.0/24'], ['198.18.1.0/24']]);
+    expect(made.usage.get('198.18.0.0/22')).toBe(2 / 4);
+    const patched = made.api.patches.length;
+    await made.settle(600_000);
+    expect([made.api.patches.length, ['a', 'b'].map((name) => made.podCIDRs(name))]).toEqual([patched, blocks]);
+  });
+
   test('refused three times: the block is free again', async () => {
     const made = new World({ clusterCidr: '10.10.0.0/24' });
     made.api.failures.push(...Array.from({ length: 3 }, () => ({ code: 'Credentials' as const })));

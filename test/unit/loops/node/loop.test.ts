@@ -1,6 +1,6 @@
 import { Registry } from 'prom-client';
 import { sleep } from '../../../../operator/base/clock';
-import { OperatorError } from '../../../../operator/base/errors';
+import { OperatorError, type ErrorCode } from '../../../../operator/base/errors';
 import { silentLogger } from '../../../../operator/base/log';
 import type { Node } from '../../../../operator/kube/object';
 import { KeyedQueue } from '../../../../operator/kube/queue';
@@ -69,8 +69,9 @@ describe('initialization (contract 3.2, 3.3)', () => {
   test('C-NODE-07 a cloud without providerIDs: the taint stays, as with upstream’s V2', async () => {
     const { api, instances, loop } = await world(JOINING);
     instances.add('n1', { providerID: '' });
-    await expect(loop.sync('n1')).rejects.toThrow('cloud provider does not set node provider ID for node n1');
-    expect(api.log).toEqual([]);
+    const message = 'cloud provider does not set node provider ID for node n1';
+    for (let times = 0; times < 2; times++) await expect(loop.sync('n1')).rejects.toThrow(message);
+    expect(api.log).toEqual([`Warning NodeNotInitialized: ${message}`]);
   });
 
   test('C-NODE-08 a cloud that can’t be asked: an error, and the Node stays as it is', async () => {
@@ -162,6 +163,30 @@ describe('when the loop looks (contract 3.1, 3.4)', () => {
         path: 'nodes/n1',
         body: { metadata: { labels: { 'node.kubernetes.io/instance-type': 't' } } },
       });
+    });
+  });
+
+  test.each<[string, ErrorCode, perHour: number]>([
+    ['401 or 403', 'Credentials', 40],
+    // Its back-off grows from 5 ms to 1000 s, and every 5 minutes all Nodes are looked at. Contract 3.1: the Node is read and written anew 20 times within each try.
+    ['409', 'Conflict', 40 * 21],
+    ['410', 'NotFound', 40],
+    ['422', 'Invalid', 40],
+    ['429', 'Throttled', 40],
+    ['500, or nothing', 'Transient', 40],
+  ])('an API server that answers %s to every write: tried ever more seldom, and done once it takes them', async (_what, code, perHour) => {
+    const at = await world(JOINING);
+    at.instances.add('n1');
+    at.api.stored.set('nodes/n1', JOINING);
+    at.api.failures.set('patch nodes/n1', new OperatorError(code, 'refused'));
+    await run(at, async () => {
+      await at.clock.advance(3_600_000);
+      const patches = at.api.writes.filter(({ path }) => path === 'nodes/n1').length;
+      expect(patches).toBeGreaterThan(10);
+      expect(patches).toBeLessThanOrEqual(perHour);
+      at.api.failures.clear();
+      await at.clock.advance(1_000_000);
+      expect(at.api.events.at(-1)).toBe('Normal Synced: Node synced successfully');
     });
   });
 

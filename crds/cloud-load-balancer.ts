@@ -56,7 +56,10 @@ export type HealthCheck = z.infer<typeof healthCheck>;
 /** What only the local cloud knows. */
 export const localLoadBalancer = z
   .object({
-    engine: z.enum(['Node']).optional().meta({ description: 'What moves the packets.' }),
+    engine: z.enum(['Node', 'Passthrough']).optional().meta({
+      description:
+        'What moves the packets. Node: a proxy. Passthrough: they go on as they are, with the client’s address, and without node ports; needs nftables.',
+    }),
     healthCheckIntervalMs: z
       .int()
       .min(50)

@@ -8,9 +8,9 @@ import { loadKubeConfig } from '../../operator/kube/kube-config';
 import { LEASES, NODES, SERVICES, type Node, type Service } from '../../operator/kube/object';
 import type { Lease } from '../../operator/kube/lease';
 import { Reflector } from '../../operator/kube/reflector';
-import type { Instance } from '../../providers/local/api';
+import type { Family, Instance } from '../../providers/local/api';
 import { LocalCloudClient } from '../../providers/local/client';
-import { addressInCIDR, contains } from '../../providers/local/cloud/data-plane/address-plan';
+import { addressInCIDR, contains } from '../../providers/local/cloud/data-plane/ip-range';
 import { Machine } from './machine';
 import { NODE_LEASE_NAMESPACE, nodeLease, nodeNumber, nodeObject, readyCondition, servedPorts } from './node-object';
 
@@ -24,6 +24,8 @@ export interface FleetOptions {
   count: number;
   /** Each node gets a /24 of it as its pods' range; default 10.244.0.0/16. */
   clusterCIDR?: string;
+  /** Of the machines and their pods; absent = IPv4. */
+  ipFamilies?: Family[];
   /** Removes nodes of an earlier fleet whose numbers are above `count`. Default false. */
   removeOthers?: boolean;
   /** Breaks the start off. */
@@ -162,7 +164,8 @@ export class Fleet {
 
   private createInstance(name: string): Promise<Instance> {
     const spec = {
-      ...{ name, zone: 'local-a', type: 'local.small', podCIDRs: [this.podCIDR(name)] },
+      ...{ name, zone: 'local-a', type: 'local.small', podCIDRs: this.podCIDRs(name) },
+      ...(this.options.ipFamilies !== undefined && { ipFamilies: this.options.ipFamilies }),
       process: { command: [process.execPath, compiled('dev/nodes/nodelet')], env: { NODE_NAME: name } },
     };
     return this.cloud.create('instances', spec, `fleet-${name}-${randomUUID()}`, {});
@@ -181,6 +184,11 @@ export class Fleet {
       current = await this.cloud.get('instances', instance.id);
     }
     return current;
+  }
+
+  private podCIDRs(name: string): string[] {
+    const families = this.options.ipFamilies ?? ['IPv4'];
+    return families.map((family) => (family === 'IPv4' ? this.podCIDR(name) : `fd00:10:244:${nodeNumber(name)?.toString(16)}::/64`));
   }
 
   private podCIDR(name: string): string {

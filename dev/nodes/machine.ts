@@ -1,6 +1,6 @@
 import type { Logger } from '../../operator/base/log';
 import type { Instance } from '../../providers/local/api';
-import { addressInCIDR } from '../../providers/local/cloud/data-plane/address-plan';
+import { addressInCIDR } from '../../providers/local/cloud/data-plane/ip-range';
 import { NodeletClient } from './nodelet-client';
 import { POD_PORT, type ServedPorts } from './nodelet-protocol';
 

@@ -61,7 +61,7 @@ export function readyCondition(ready: boolean, now: Date): KubeCondition {
 
 /**
  * The ports that kube-proxy opens on every node for these Services: NodePorts of every Service that has them, and service health where only
- * local endpoints are to be used; each node counts as having one. Pure.
+ * local endpoints are to be used; each node counts as having one. Of a load balancer that hands packets on as they are, its own address too. Pure.
  */
 export function servedPorts(services: readonly Service[]): ServedPorts {
   const exposed = services.filter(({ spec }) => spec.type === 'LoadBalancer' || spec.type === 'NodePort');
@@ -75,5 +75,11 @@ export function servedPorts(services: readonly Service[]): ServedPorts {
       ? [{ port: spec.healthCheckNodePort ?? 0, localEndpoints: 1 }]
       : [],
   );
-  return { ports, healthChecks };
+  const external = exposed.flatMap(({ spec, status }) => {
+    const vips = (status?.loadBalancer?.ingress ?? []).filter(({ ip, ipMode }) => ip !== undefined && ipMode === 'VIP');
+    return vips.flatMap(({ ip = '' }) =>
+      (spec.ports ?? []).flatMap(({ port, protocol = 'TCP' }) => (protocol === 'SCTP' ? [] : [{ ip, port, protocol }])),
+    );
+  });
+  return { ports, healthChecks, ...(external.length > 0 && { external }) };
 }

@@ -1,5 +1,6 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import { HEALTHZ_PORT, type NodeAnswer, type ServedPorts } from './nodelet-protocol';
+import { takeAddress } from './own-address';
 import { openHttp, openUdp, type OpenPort } from './open-port';
 
 /** The ports that a node serves, as kube-proxy would make them: NodePorts, service health, and its own health. */
@@ -11,12 +12,12 @@ export class NodePorts {
 
   constructor(
     private readonly node: string,
-    private readonly address: string,
+    private readonly addresses: readonly string[],
   ) {}
 
   /** Opens kube-proxy's own health port. */
   async start(): Promise<void> {
-    await openHttp({ host: this.address, port: HEALTHZ_PORT }, (_request, response) => void response.end('ok\n'));
+    await this.openHttp(HEALTHZ_PORT, (_request, response) => void response.end('ok\n'));
   }
 
   /**
@@ -36,6 +37,9 @@ export class NodePorts {
       this.localEndpoints.set(port, localEndpoints);
       openers.set(`health/${port}`, () => this.openServiceHealth(port));
     }
+    for (const { ip, port, protocol } of wanted.external ?? []) {
+      openers.set(`${protocol}/${ip}/${port}`, () => this.openExternal(ip, port, protocol));
+    }
     const leaving = [...this.open].filter(([key]) => !openers.has(key));
     for (const [key, port] of leaving) {
       this.open.delete(key);
@@ -54,16 +58,43 @@ export class NodePorts {
   }
 
   private openNodePort(port: number, protocol: 'TCP' | 'UDP'): Promise<OpenPort> {
-    if (protocol === 'UDP') return openUdp(this.address, port, (data) => `${this.node}: ${data.toString()}`);
-    return openHttp({ host: this.address, port }, (request, response) => answerHttp(request, response, this.node));
+    return openAll(this.addresses, (host) => this.openPort(host, port, protocol));
+  }
+
+  /** The address is the load balancer's: the node answers to it without telling others. */
+  private async openExternal(ip: string, port: number, protocol: 'TCP' | 'UDP'): Promise<OpenPort> {
+    await takeAddress(ip, 'lo');
+    return this.openPort(ip, port, protocol);
+  }
+
+  private openPort(host: string, port: number, protocol: 'TCP' | 'UDP'): Promise<OpenPort> {
+    if (protocol === 'UDP') return openUdp(host, port, (data) => `${this.node}: ${data.toString()}`);
+    return openHttp({ host, port }, (request, response) => answerHttp(request, response, this.node));
+  }
+
+  private openHttp(port: number, answer: RequestListener): Promise<OpenPort> {
+    return openAll(this.addresses, (host) => openHttp({ host, port }, answer));
   }
 
   private openServiceHealth(port: number): Promise<OpenPort> {
-    return openHttp({ host: this.address, port }, (_request, response) => {
+    return this.openHttp(port, (_request, response) => {
       const localEndpoints = this.localEndpoints.get(port) ?? 0;
       response.writeHead(localEndpoints > 0 ? 200 : 503, { 'content-type': 'application/json' }).end(JSON.stringify({ localEndpoints }));
     });
   }
+}
+
+/** The same port of several addresses; none stays open when one can't be. */
+async function openAll(hosts: readonly string[], open: (host: string) => Promise<OpenPort>): Promise<OpenPort> {
+  const ports: OpenPort[] = [];
+  const close = async (): Promise<void> => void (await Promise.all(ports.map((port) => port.close())));
+  try {
+    for (const host of hosts) ports.push(await open(host));
+  } catch (error) {
+    await close();
+    throw error;
+  }
+  return { close };
 }
 
 /** Says who answered and whom. */

@@ -18,6 +18,14 @@ export interface ServedPorts {
   ports: NodePort[];
   /** Ports that answer as kube-proxy's service health does: 200 while the node has local endpoints. */
   healthChecks: { port: number; localEndpoints: number }[];
+  /** Ports of load balancers whose packets come as they are: kube-proxy takes them for the Service. */
+  external?: ExternalPort[];
+}
+
+export interface ExternalPort {
+  ip: string;
+  port: number;
+  protocol: 'TCP' | 'UDP';
 }
 
 export interface NodePort {

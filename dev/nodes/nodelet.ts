@@ -1,5 +1,5 @@
 import { createServer, type Socket } from 'node:net';
-import { addressInCIDR } from '../../providers/local/cloud/data-plane/address-plan';
+import { addressInCIDR } from '../../providers/local/cloud/data-plane/ip-range';
 import { onLines } from '../../providers/local/cloud/data-plane/lines';
 import { NodePorts } from './node-ports';
 import type { NodeletRequest, NodeletResponse } from './nodelet-protocol';
@@ -12,10 +12,11 @@ import { Pod } from './pod';
 async function main(): Promise<void> {
   const instanceID = required('LOCALCLOUD_INSTANCE');
   const node = process.env['NODE_NAME'] ?? instanceID;
-  const ports = new NodePorts(node, required('LOCALCLOUD_ADDRESS'));
+  const ports = new NodePorts(node, required('LOCALCLOUD_ADDRESS').split(','));
   await ports.start();
-  const [podCIDR = ''] = (process.env['LOCALCLOUD_POD_CIDRS'] ?? '').split(',');
-  const pod = podCIDR === '' ? undefined : new Pod({ node, instanceID, ip: addressInCIDR(podCIDR, 2), ...userland() });
+  const podCIDRs = (process.env['LOCALCLOUD_POD_CIDRS'] ?? '').split(',').filter((cidr) => cidr !== '');
+  const ips = podCIDRs.map((cidr) => addressInCIDR(cidr, 2));
+  const pod = ips.length === 0 ? undefined : new Pod({ node, instanceID, ips, ...userland() });
   await pod?.start();
   await listen(required('LOCALCLOUD_SOCKET'), (request) => {
     if (request.method === 'serve') return ports.serve(request.params);

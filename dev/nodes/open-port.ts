@@ -1,5 +1,6 @@
 import { createSocket } from 'node:dgram';
 import { createServer, type RequestListener } from 'node:http';
+import { isIPv6 } from 'node:net';
 
 /** A port that is open until it is closed. */
 export interface OpenPort {
@@ -31,7 +32,7 @@ export async function openHttp(where: { host: string; port: number } | { path: s
 
 /** Answers every datagram with `answer`. */
 export async function openUdp(host: string, port: number, answer: (data: Buffer) => string): Promise<OpenPort> {
-  const socket = createSocket('udp4');
+  const socket = createSocket(isIPv6(host) ? 'udp6' : 'udp4');
   await new Promise<void>((resolve, reject) => {
     socket.once('error', reject);
     socket.bind(port, host, resolve);

@@ -1,17 +1,17 @@
-import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { get, type ClientRequestArgs } from 'node:http';
 import { connect, type Socket } from 'node:net';
-import { promisify } from 'node:util';
+import { familyOf } from '../../providers/local/cloud/data-plane/ip-range';
 import { answerHttp } from './node-ports';
 import { POD_PORT, type PodRequest } from './nodelet-protocol';
 import { openHttp } from './open-port';
+import { takeAddress } from './own-address';
 
 export interface PodOptions {
   node: string;
   instanceID: string;
-  /** Address of the pod, inside the node's pod CIDR. */
-  ip: string;
+  /** Addresses of the pod, one inside each of the node's pod CIDRs. */
+  ips: string[];
   /** Present in the tier without namespaces: the router that knows the route table, and the socket behind which the pod is to listen. */
   userland?: { router: string; podSocket: string };
 }
@@ -20,28 +20,36 @@ export interface PodOptions {
 export class Pod {
   constructor(private readonly options: PodOptions) {}
 
-  /** Takes the address as a network plugin would, and listens. */
+  /** Takes the addresses as a network plugin would, and listens. */
   async start(): Promise<void> {
-    const { userland, ip, node } = this.options;
-    if (userland === undefined) await promisify(execFile)('ip', ['address', 'replace', `${ip}/32`, 'dev', 'cni0']);
-    const where = userland === undefined ? { host: ip, port: POD_PORT } : { path: userland.podSocket };
-    await openHttp(where, (request, response) => answerHttp(request, response, node));
+    const { userland, ips, node } = this.options;
+    const places = userland === undefined ? ips.map((host) => ({ host, port: POD_PORT })) : [{ path: userland.podSocket }];
+    if (userland === undefined) for (const ip of ips) await takeAddress(ip, 'cni0');
+    for (const where of places) await openHttp(where, (request, response) => answerHttp(request, response, node));
   }
 
   /** @returns the body of the answer @throws when there is no route, no pod, or no answer within the time */
   async fetch(request: PodRequest): Promise<string> {
-    const { userland, ip } = this.options;
+    const { userland } = this.options;
     if (userland === undefined) {
-      return getBody({ host: request.ip, port: request.port, agent: false, localAddress: ip }, request.timeoutMs);
+      return getBody({ host: request.ip, port: request.port, agent: false, localAddress: this.sourceFor(request) }, request.timeoutMs);
     }
     const socket = await this.throughRouter(userland.router, request);
     // Neither host nor agent: both would make Node connect by itself, to an address that means nothing outside the router.
     return getBody({ createConnection: () => socket }, request.timeoutMs);
   }
 
+  /** Its address of the family of the other end. */
+  private sourceFor({ ip }: PodRequest): string {
+    const source = this.options.ips.find((own) => familyOf(own) === familyOf(ip));
+    if (source === undefined) throw new Error(`the pod of ${this.options.node} has no ${familyOf(ip)} address`);
+    return source;
+  }
+
   private async throughRouter(router: string, request: PodRequest): Promise<Socket> {
     const socket = connect(router);
-    const { ip: sourceIP, instanceID: from } = this.options;
+    const { instanceID: from } = this.options;
+    const sourceIP = this.sourceFor(request);
     const timer = setTimeout(
       () => socket.destroy(new Error(`no answer from the router within ${request.timeoutMs} ms`)),
       request.timeoutMs,

@@ -30,8 +30,8 @@ export const ANNOTATIONS: readonly Annotation[] = [
     field: 'engine',
     default: 'Node',
     mutable: false,
-    expects: 'Node',
-    parse: oneOf(['Node']),
+    expects: 'Node or Passthrough',
+    parse: oneOf(['Node', 'Passthrough']),
   },
   {
     name: 'health-check-interval',

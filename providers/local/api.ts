@@ -52,12 +52,15 @@ export interface Tags {
   [key: string]: string | undefined;
 }
 
+export type Family = 'IPv4' | 'IPv6';
+
 export interface Instance extends Resource {
   providerID: string;
   zone: string;
   region: string;
   type: string;
-  addresses: { family: 'IPv4' | 'IPv6'; ip: string }[];
+  /** One for each family that was asked for; at create `ipFamilies`, absent = IPv4. */
+  addresses: { family: Family; ip: string }[];
   podCIDRs: string[];
   power: 'running' | 'stopped' | 'terminated';
   sourceDestCheck: boolean;
@@ -70,7 +73,7 @@ export interface Instance extends Resource {
 }
 
 export interface Address extends Resource {
-  family: 'IPv4' | 'IPv6';
+  family: Family;
   ip: string;
   /** Asked for at create: a fixed IP of the pool. */
   requestedIP?: string;
@@ -79,6 +82,11 @@ export interface Address extends Resource {
 
 export interface LoadBalancer extends Resource {
   scheme: 'Public' | 'Internal';
+  /**
+   * proxy (absent): connections end here, and new ones go to the targets. passthrough: packets go on to the targets as they are, from the client's
+   * address to the load balancer's; targets must take them (as kube-proxy does for a Service's load balancer address), and their port is the listener's.
+   */
+  mode?: 'proxy' | 'passthrough';
   addressIDs: string[];
   listeners: LoadBalancerListener[];
   /** Clients that are let in where a listener does not say it itself; empty = everybody. */
@@ -117,6 +125,8 @@ export interface TargetPool extends Resource {
   health: {
     instanceID: string;
     port: number;
+    /** Where it is reached; absent while the data plane does not know it. A target with two families has two rows on a load balancer of both. */
+    address?: string;
     state: 'healthy' | 'unhealthy' | 'draining' | 'initial';
     reason?: string;
     connections: number;
@@ -252,9 +262,14 @@ export interface Topology {
   /** One line for people: which tier and why not a better one. */
   reason: string;
   loadBalancerCIDR: string;
-  nodeCIDR: string;
+  /** Absent where the cloud makes no machines: all are registered with addresses of their own. */
+  nodeCIDR?: string;
   podCIDR: string;
+  /** `nodeCIDR` is absent where machines have no IPv6 addresses. */
+  ipv6: { loadBalancerCIDR: string; nodeCIDR?: string };
   netns: string[];
+  /** Why this tier has no load balancers of mode passthrough; absent = it has. */
+  noPassthrough?: string;
 }
 
 export interface CallCounts {

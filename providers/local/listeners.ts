@@ -1,4 +1,4 @@
-import type { CloudLoadBalancerSpec, Listener } from '../../crds';
+import type { CloudLoadBalancerSpec, HealthCheck, Listener } from '../../crds';
 import type { PoolHealthCheck } from './api';
 import { defaultOf } from './annotations';
 
@@ -6,6 +6,8 @@ const NAME_LENGTH = 32;
 const DEFAULT_TIMEOUT_MS = 1_000;
 const DEFAULT_HEALTHY_THRESHOLD = 1;
 const DEFAULT_UNHEALTHY_THRESHOLD = 2;
+/** Where kube-proxy says that it serves. */
+const KUBE_PROXY_PORT = 10_256;
 /** Kubernetes' own (Service.spec.sessionAffinityConfig.clientIP.timeoutSeconds). */
 const DEFAULT_AFFINITY_SECONDS = 10_800;
 
@@ -15,7 +17,7 @@ export interface RenderedListener {
   protocol: 'TCP' | 'UDP';
   port: number;
   idleTimeoutMs: number;
-  /** Where the members listen; the members path registers it. */
+  /** Where the members listen; the members path registers it. The listener's own port where packets go on as they are. */
   nodePort: number;
   pool: RenderedPool;
 }
@@ -44,10 +46,10 @@ export function renderListener(base: string, { name, protocol, port, nodePort }:
     protocol: protocol === 'UDP' ? 'UDP' : 'TCP',
     port,
     idleTimeoutMs: (local.idleTimeoutSeconds ?? defaultOf('idleTimeoutSeconds')) * 1000,
-    nodePort: nodePort ?? 0,
+    nodePort: engineOf(spec) === 'Passthrough' ? port : (nodePort ?? 0),
     pool: {
       name: `${base}-${protocol.toLowerCase()}-${port}`,
-      healthCheck: renderHealthCheck(spec),
+      healthCheck: renderHealthCheck(healthCheckOf(spec, { protocol, nodePort }), local),
       drainMs: (local.drainSeconds ?? defaultOf('drainSeconds')) * 1000,
       ...renderAffinity(spec),
       ...(protocol === 'TCP' && renderProxyProtocol(spec)),
@@ -66,7 +68,28 @@ function renderProxyProtocol({ local }: CloudLoadBalancerSpec): { proxyProtocol?
   return proxyProtocol === 'None' ? {} : { proxyProtocol: proxyProtocol === 'V1' ? 'v1' : 'v2' };
 }
 
-function renderHealthCheck({ healthCheck = { protocol: 'TCP' }, local }: CloudLoadBalancerSpec): PoolHealthCheck {
+/** What moves the packets of a load balancer. */
+export function engineOf({ local }: CloudLoadBalancerSpec): 'Node' | 'Passthrough' {
+  return local?.engine ?? 'Node';
+}
+
+/** The mode of a load balancer in the cloud's API; left out for a proxy. */
+export function modeOf(spec: CloudLoadBalancerSpec): { mode?: 'passthrough' } {
+  return engineOf(spec) === 'Passthrough' ? { mode: 'passthrough' } : {};
+}
+
+/**
+ * With packets that go on as they are, Nodes do not listen on the target's port: where the spec names no other, their node port is asked, else
+ * kube-proxy itself (KEP-3836).
+ */
+function healthCheckOf(spec: CloudLoadBalancerSpec, { protocol, nodePort }: Pick<Listener, 'protocol' | 'nodePort'>): HealthCheck {
+  const { healthCheck = { protocol: 'TCP' as const } } = spec;
+  if (engineOf(spec) === 'Node' || healthCheck.port !== undefined) return healthCheck;
+  if (protocol === 'TCP' && nodePort !== undefined) return { ...healthCheck, port: nodePort };
+  return { ...healthCheck, protocol: 'HTTP', port: KUBE_PROXY_PORT, path: '/healthz' };
+}
+
+function renderHealthCheck(healthCheck: HealthCheck, local: CloudLoadBalancerSpec['local']): PoolHealthCheck {
   const { protocol, port, path, intervalSeconds, timeoutSeconds } = healthCheck;
   const timeoutMs = timeoutSeconds === undefined ? undefined : timeoutSeconds * 1000;
   const intervalMs = local?.healthCheckIntervalMs ?? defaultInterval(intervalSeconds, timeoutMs);

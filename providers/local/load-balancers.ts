@@ -1,10 +1,10 @@
 import { z } from 'zod';
-import type { CloudLoadBalancerSpec } from '../../crds';
 import type { OperatorError } from '../../operator/base/errors';
 import type { JsonObject } from '../../operator/base/json';
 import type { LoadBalancerInput, LoadBalancerResult, LoadBalancers, Replacement } from '../provider';
+import { renderAddresses, type RenderedAddress } from './addresses';
 import { generationsOf, marksOf, type Generation } from './generations';
-import { cloudName, renderListener, renderSourceRanges, type RenderedListener } from './listeners';
+import { cloudName, engineOf, modeOf, renderListener, renderSourceRanges, type RenderedListener } from './listeners';
 import { membersAtFault, renderShared, type RenderedSharedLoadBalancer } from './shared-load-balancers';
 import { validateLoadBalancer } from './validation';
 
@@ -17,6 +17,8 @@ export interface RenderedLoadBalancer {
   /** Name of the load balancer in the cloud and in the program; the others' names begin with it. */
   name: string;
   scheme: 'Public' | 'Internal';
+  /** Left out where connections end at the load balancer. */
+  mode?: 'passthrough';
   addresses: RenderedAddress[];
   listeners: RenderedListener[];
   sourceRanges: string[];
@@ -24,12 +26,6 @@ export interface RenderedLoadBalancer {
   afterMembers?: true;
   /** An earlier generation, kept for clients that still have its address. */
   retiring?: true;
-}
-
-export interface RenderedAddress {
-  name: string;
-  family: 'IPv4';
-  requestedIP?: string;
 }
 
 /** What the program of a stack of load balancers gets. */
@@ -42,6 +38,7 @@ export interface RenderedStack {
 
 /** What the program publishes for one CloudLoadBalancer. */
 const publishedLoadBalancer = z.object({
+  mode: z.literal('passthrough').optional(),
   addresses: z.array(z.string()).min(1),
   pools: z.array(z.object({ id: z.string(), port: z.number().int() })),
 });
@@ -77,11 +74,15 @@ export class LocalLoadBalancers implements LoadBalancers {
     return membersAtFault(error, inputs, this.scope);
   }
 
-  /** The scheme is fixed when a load balancer is made. An address that was asked for can't be on two at once. */
+  /** Scheme and engine are fixed when a load balancer is made. An address that was asked for can't be on two at once. */
   replacement(accepted: LoadBalancerInput, wanted: LoadBalancerInput): Replacement | undefined {
     const [before, after] = [accepted.spec, wanted.spec];
-    if (before.scheme === after.scheme) return undefined;
-    const why = `the change of spec.scheme from ${before.scheme} to ${after.scheme} replaces the load balancer`;
+    const what =
+      before.scheme === after.scheme
+        ? { field: 'spec.local.engine', from: engineOf(before), to: engineOf(after) }
+        : { field: 'spec.scheme', from: before.scheme, to: after.scheme };
+    if (what.from === what.to) return undefined;
+    const why = `the change of ${what.field} from ${what.from} to ${what.to} replaces the load balancer`;
     const once = (after.addresses ?? []).filter((address) => before.addresses?.includes(address));
     if (once.length === 0) return { why, gap: false };
     return { why: `${why}, delete first, with a gap in traffic, because ${once.join(', ')} can't be used twice`, gap: true };
@@ -99,6 +100,7 @@ function renderOne({ input, retiring }: Generation): RenderedLoadBalancer {
     owner: `${namespace}/${objectName}`,
     name,
     scheme: spec.scheme,
+    ...modeOf(spec),
     addresses: renderAddresses(name, spec),
     listeners: spec.listeners.map((listener) => renderListener(name, listener, spec)).sort((a, b) => (a.name < b.name ? -1 : 1)),
     sourceRanges: renderSourceRanges(spec),
@@ -106,15 +108,10 @@ function renderOne({ input, retiring }: Generation): RenderedLoadBalancer {
   };
 }
 
-/** An address asked for has a name of its own: asking for another one makes the new one before the old one goes. */
-function renderAddresses(base: string, { addresses = [] }: CloudLoadBalancerSpec): RenderedLoadBalancer['addresses'] {
-  const [requestedIP] = addresses;
-  if (requestedIP === undefined) return [{ name: `${base}-v4`, family: 'IPv4' }];
-  return [{ name: `${base}-${requestedIP}`, family: 'IPv4', requestedIP }];
-}
-
 function results(outputs: JsonObject, uid: string): LoadBalancerResult | undefined {
   const { data } = publishedLoadBalancer.safeParse(outputs[uid]);
   if (data === undefined) return undefined;
-  return { ingress: data.addresses.map((ip) => ({ ip, ipMode: 'Proxy' })), targetGroups: data.pools };
+  // What packets that go on as they are look like to a Node: it may send its own there without the way round (KEP-1860).
+  const ipMode = data.mode === 'passthrough' ? 'VIP' : 'Proxy';
+  return { ingress: data.addresses.map((ip) => ({ ip, ipMode })), targetGroups: data.pools };
 }

@@ -57,6 +57,7 @@ type Inputs = Partial<RenderedStack> & { routes?: RenderedRoute[] };
 interface Published {
   uid: string;
   retiring: boolean;
+  mode: 'passthrough' | undefined;
   addresses: pulumi.Output<string>[];
   pools: PublishedPool[];
 }
@@ -80,8 +81,10 @@ export function program(inputs: JsonObject): Promise<Record<string, pulumi.Outpu
 
 /** The newest generation's addresses, and the pools of all. */
 function outputsOf(generations: Published[]): pulumi.Output<PublishedLoadBalancer> {
-  const addresses = generations.filter(({ retiring }) => !retiring).flatMap((generation) => generation.addresses);
-  return pulumi.output({ addresses, pools: generations.flatMap(({ pools }) => pools) });
+  const current = generations.filter(({ retiring }) => !retiring);
+  const addresses = current.flatMap((generation) => generation.addresses);
+  const mode = current[0]?.mode;
+  return pulumi.output({ ...(mode !== undefined && { mode }), addresses, pools: generations.flatMap(({ pools }) => pools) });
 }
 
 /** Addresses and pools first, side by side; the load balancer waits for their ids, and is deleted before them. */
@@ -93,17 +96,18 @@ function declare({ uid, ownerUID, owner, name, ...input }: RenderedLoadBalancer)
     name,
     ...common,
     scheme: input.scheme,
+    ...(input.mode !== undefined && { mode: input.mode }),
     addressIDs: pulumi.all(addresses.map(({ id }) => id)),
     listeners: listeners.map(({ args }) => args),
     sourceRanges: input.sourceRanges,
   });
   const pools = listeners.map(({ pool }) => pool);
-  return { uid, retiring: input.retiring === true, addresses: addresses.map(({ ip }) => ip), pools };
+  return { uid, retiring: input.retiring === true, mode: input.mode, addresses: addresses.map(({ ip }) => ip), pools };
 }
 
 /** As `declare`, for all who share it; each gets the addresses and pools of its own. */
 function declareShared(shared: RenderedSharedLoadBalancer): Published[] {
-  const { name, ownerUID, owner, scheme } = shared;
+  const { name, ownerUID, owner, scheme, mode } = shared;
   const addresses = new Map(shared.addresses.map((args) => [args.name, new Address(args.name, { ...args, ownerUID, owner })]));
   const addressesOf = (member: RenderedMember): Address[] => member.addresses.flatMap((address) => addresses.get(address) ?? []);
   const listeners = listenersOf(shared).map(({ member, listener }) => {
@@ -114,14 +118,14 @@ function declareShared(shared: RenderedSharedLoadBalancer): Published[] {
     return { member, args: { ...args, addressIDs, sourceRanges, ...common }, pool };
   });
   new LoadBalancer(name, {
-    ...{ name, ownerUID, owner, scheme },
+    ...{ name, ownerUID, owner, scheme, ...(mode !== undefined && { mode }) },
     addressIDs: pulumi.all([...addresses.values()].map(({ id }) => id)),
     listeners: listeners.map(({ args }) => args),
     sourceRanges: [],
   });
   return shared.members.map((member) => {
     const pools = listeners.filter((listener) => listener.member === member).map(({ pool }) => pool);
-    return { uid: member.uid, retiring: member.retiring === true, addresses: addressesOf(member).map(({ ip }) => ip), pools };
+    return { uid: member.uid, retiring: member.retiring === true, mode, addresses: addressesOf(member).map(({ ip }) => ip), pools };
   });
 }
 

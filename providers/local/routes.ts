@@ -59,7 +59,8 @@ export class LocalRoutes implements Routes {
     return {
       uid,
       owner: name,
-      name: `r-${cluster}-${destinationCIDR.replace('/', '-')}`,
+      // Two colons end a part of a URN.
+      name: `r-${cluster}-${destinationCIDR.replaceAll(/[/:]/g, '-')}`,
       routeTableID: MAIN_TABLE,
       destinationCIDR,
       instanceID,

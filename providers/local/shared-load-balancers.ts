@@ -1,14 +1,15 @@
 import type { OperatorError } from '../../operator/base/errors';
 import { hashJson } from '../../operator/base/json';
 import type { LoadBalancerInput } from '../provider';
+import { renderAddresses, type RenderedAddress } from './addresses';
 import { generationsOf, marksOf, type Generation } from './generations';
-import { cloudName, renderListener, renderSourceRanges, type RenderedListener } from './listeners';
-import type { NameScope, RenderedAddress } from './load-balancers';
+import { cloudName, engineOf, modeOf, renderListener, renderSourceRanges, type RenderedListener } from './listeners';
+import type { NameScope } from './load-balancers';
 
 const NAME_LENGTH = 32;
 
 /**
- * A load balancer that all CloudLoadBalancers of one placement and scheme share. Its name and scheme never change, so it is never replaced
+ * A load balancer that all CloudLoadBalancers of one placement, scheme and engine share. Its name and these never change, so it is never replaced
  * while it has a member: an outage of one must not be an outage of all.
  */
 export interface RenderedSharedLoadBalancer {
@@ -18,7 +19,9 @@ export interface RenderedSharedLoadBalancer {
   ownerUID: string;
   owner: string;
   scheme: 'Public' | 'Internal';
-  /** One for all who ask for none, and one for each that is asked for. */
+  /** As of RenderedLoadBalancer. */
+  mode?: 'passthrough';
+  /** One of each family for all who ask for none, and one for each that is asked for. */
   addresses: RenderedAddress[];
   members: RenderedMember[];
 }
@@ -84,7 +87,7 @@ function whoAskedFor(address: string, { addresses, members }: RenderedSharedLoad
 function renderGroup(name: string, generations: Generation[]): RenderedSharedLoadBalancer[] {
   const first = generations[0]?.input;
   if (first === undefined) return [];
-  const addresses = generations.map(({ input }) => addressOf(name, input.spec.addresses?.[0]));
+  const addresses = generations.flatMap(({ input }) => renderAddresses(name, input.spec));
   const unique = [...new Map(addresses.map((address) => [address.name, address])).values()];
   return [
     {
@@ -92,13 +95,14 @@ function renderGroup(name: string, generations: Generation[]): RenderedSharedLoa
       ownerUID: name,
       owner: `placement ${placementOf(first)}`,
       scheme: first.spec.scheme,
+      ...modeOf(first.spec),
       addresses: unique.sort((a, b) => (a.name < b.name ? -1 : 1)),
-      members: generations.map((generation) => renderMember(generation, addressOf(name, generation.input.spec.addresses?.[0]).name)),
+      members: generations.map((generation) => renderMember(generation, renderAddresses(name, generation.input.spec))),
     },
   ];
 }
 
-function renderMember(of: Generation, address: string): RenderedMember {
+function renderMember(of: Generation, addresses: RenderedAddress[]): RenderedMember {
   const { uid, ownerUID, namespace, name, spec, generation } = of.input;
   const listeners = spec.listeners.map((listener) => {
     const rendered = renderListener(cloudName(ownerUID, generation), listener, spec);
@@ -108,22 +112,17 @@ function renderMember(of: Generation, address: string): RenderedMember {
     uid,
     ownerUID,
     owner: `${namespace}/${name}`,
-    addresses: [address],
+    addresses: addresses.map((address) => address.name),
     listeners: listeners.sort((a, b) => (a.name < b.name ? -1 : 1)),
     sourceRanges: renderSourceRanges(spec),
     ...marksOf(of),
   };
 }
 
-function addressOf(base: string, requestedIP: string | undefined): RenderedAddress {
-  return requestedIP === undefined
-    ? { name: `${base}-v4`, family: 'IPv4' }
-    : { name: `${base}-${requestedIP}`, family: 'IPv4', requestedIP };
-}
-
-/** Apart from those of every other cluster, CloudProvider, placement and scheme. */
+/** Apart from those of every other cluster, CloudProvider, placement, scheme and engine. */
 function sharedName(input: LoadBalancerInput, { clusterID, providerName }: NameScope): string {
-  return `p${hashJson([clusterID, providerName, placementOf(input), input.spec.scheme])}`.slice(0, NAME_LENGTH);
+  const engine = engineOf(input.spec) === 'Node' ? [] : [engineOf(input.spec)];
+  return `p${hashJson([clusterID, providerName, placementOf(input), input.spec.scheme, ...engine])}`.slice(0, NAME_LENGTH);
 }
 
 function placementOf({ namespace, spec: { placement } }: LoadBalancerInput): string {

@@ -1,13 +1,14 @@
-import ipaddr from 'ipaddr.js';
+import { isIP } from 'node:net';
 import type { CloudLoadBalancerSpec, CloudRouteSpec, HealthCheck, Listener } from '../../crds';
 import type { Problem } from '../provider';
+import { familyOf } from './addresses';
+import { engineOf } from './listeners';
 import { instanceIDOf } from './provider-id';
 
 /** What the local cloud can't do of a load balancer, in words for its author; what the kind's schema refuses never comes here. Pure; never throws. */
 export function validateLoadBalancer(spec: CloudLoadBalancerSpec): Problem[] {
   return [
-    ...spec.listeners.flatMap((listener, index) => validateListener(listener, index)),
-    ...validateFamilies(spec),
+    ...spec.listeners.flatMap((listener, index) => validateListener(listener, index, engineOf(spec))),
     ...validateAddresses(spec),
     ...validateSourceRanges(spec),
     ...validateHealthCheck(spec),
@@ -20,7 +21,7 @@ export function validateRoute(spec: CloudRouteSpec): Problem[] {
   return [...validateDestination(spec.destinationCIDR), ...validateNextHop(spec)];
 }
 
-function validateListener({ protocol, nodePort, name }: Listener, index: number): Problem[] {
+function validateListener({ protocol, nodePort, name }: Listener, index: number, engine: 'Node' | 'Passthrough'): Problem[] {
   const field = `spec.listeners[${index}]`;
   const problems: Problem[] = [];
   if (protocol === 'SCTP') {
@@ -28,39 +29,40 @@ function validateListener({ protocol, nodePort, name }: Listener, index: number)
       error(`${field}.protocol`, protocol, `listener "${name}": the local cloud has no SCTP. Use TCP or UDP, or remove the port.`),
     );
   }
-  if (nodePort === undefined) {
-    const message = `listener "${name}" has no node port, and the local cloud reaches Nodes only through node ports. Set spec.allocateLoadBalancerNodePorts: true on the Service, or nodePort on the listener.`;
+  if (nodePort === undefined && engine === 'Node') {
+    const message = `listener "${name}" has no node port, and the engine Node reaches Nodes only through node ports. Set spec.allocateLoadBalancerNodePorts: true on the Service (or nodePort on the listener), or take the engine Passthrough.`;
     problems.push(error(`${field}.nodePort`, '', message));
   }
   return problems;
 }
 
-function validateFamilies({ ipFamilies }: CloudLoadBalancerSpec): Problem[] {
-  if (!ipFamilies.includes('IPv6')) return [];
-  const value = ipFamilies.join(', ');
-  if (ipFamilies.includes('IPv4')) {
-    return [warning('spec.ipFamilies', value, 'the local cloud has no IPv6 yet: the load balancer gets an IPv4 address only.')];
-  }
-  return [error('spec.ipFamilies', value, 'the local cloud has no IPv6 yet. Add IPv4 to the families.')];
-}
-
-function validateAddresses({ addresses = [] }: CloudLoadBalancerSpec): Problem[] {
-  const problems = addresses.flatMap((text, index) => {
-    if (ipaddr.IPv4.isValidFourPartDecimal(text)) return [];
-    const message = `"${text}" is not an IPv4 address, and the local cloud has no others yet. Ask for one of its pool, or leave the address out.`;
-    return [error(`spec.addresses[${index}]`, text, message)];
+function validateAddresses({ addresses = [], ipFamilies }: CloudLoadBalancerSpec): Problem[] {
+  return addresses.flatMap((text, index) => {
+    const field = `spec.addresses[${index}]`;
+    if (isIP(text) === 0)
+      return [error(field, text, `"${text}" is not an IP address. Ask for one of the local cloud's pool, or leave it out.`)];
+    const family = familyOf(text);
+    if (!ipFamilies.includes(family)) {
+      return [
+        error(field, text, `${text} is of ${family}, and spec.ipFamilies has only ${ipFamilies.join(', ')}. Add the family, or remove it.`),
+      ];
+    }
+    const first = addresses.find((other) => isIP(other) !== 0 && familyOf(other) === family);
+    if (first === text) return [];
+    return [
+      error(
+        field,
+        text,
+        `a load balancer of the local cloud has one address of each family, and ${first} is asked for too. Leave only one.`,
+      ),
+    ];
   });
-  if (addresses.length > 1) {
-    const message = 'a load balancer of the local cloud has one IPv4 address. Leave only one in spec.addresses.';
-    problems.push(error('spec.addresses', addresses.join(', '), message));
-  }
-  return problems;
 }
 
 function validateSourceRanges({ sourceRanges = [] }: CloudLoadBalancerSpec): Problem[] {
   return sourceRanges.flatMap((range, index) => {
-    if (ipaddr.IPv4.isValidCIDRFourPartDecimal(range)) return [];
-    const message = `"${range}" is not an IPv4 range, and the local cloud has no others yet. Write for example 203.0.113.0/24, or remove it.`;
+    if (isRange(range)) return [];
+    const message = `"${range}" is not an IP range. Write for example 203.0.113.0/24 or 2001:db8::/32, or remove it.`;
     return [error(`spec.sourceRanges[${index}]`, range, message)];
   });
 }
@@ -89,16 +91,27 @@ function validatePath({ path }: HealthCheck): Problem[] {
 }
 
 function validateProxyProtocol({ local, listeners }: CloudLoadBalancerSpec): Problem[] {
-  const { proxyProtocol = 'None' } = local ?? {};
-  if (proxyProtocol === 'None' || listeners.some(({ protocol }) => protocol === 'TCP')) return [];
+  const { proxyProtocol = 'None', engine } = local ?? {};
+  if (proxyProtocol === 'None') return [];
+  if (engine === 'Passthrough') {
+    const why =
+      'the engine Passthrough changes nothing in what it hands on, and Nodes see the client’s address anyway: it has no effect. Remove it.';
+    return [warning('spec.local.proxyProtocol', proxyProtocol, why)];
+  }
+  if (listeners.some(({ protocol }) => protocol === 'TCP')) return [];
   const message = 'the PROXY protocol is for TCP, and no listener is: it has no effect. Remove it.';
   return [warning('spec.local.proxyProtocol', proxyProtocol, message)];
 }
 
 function validateDestination(destinationCIDR: string): Problem[] {
-  if (ipaddr.IPv4.isValidCIDRFourPartDecimal(destinationCIDR)) return [];
-  const message = `"${destinationCIDR}" is not an IPv4 range, and the local cloud has no other routes yet. Use an IPv4 PodCIDR.`;
-  return [error('spec.destinationCIDR', destinationCIDR, message)];
+  if (isRange(destinationCIDR)) return [];
+  return [error('spec.destinationCIDR', destinationCIDR, `"${destinationCIDR}" is not an IP range. Use a PodCIDR.`)];
+}
+
+function isRange(text: string): boolean {
+  const [address = '', bits = '', ...more] = text.split('/');
+  const family = isIP(address);
+  return family !== 0 && more.length === 0 && /^[0-9]{1,3}$/.test(bits) && Number(bits) <= (family === 4 ? 32 : 128);
 }
 
 /** One that is absent is the Node's, which the operator waits for. */

@@ -1,5 +1,8 @@
 import ipaddr from 'ipaddr.js';
+import type { Family } from '../api';
 import { ApiFailure } from './api-failure';
+import type { View } from './collections/rules';
+import type { DataPlane } from './data-plane';
 
 /** More addresses than any test needs. */
 const MOST_ADDRESSES = 65_534;
@@ -19,7 +22,9 @@ export class AddressPool {
   ) {
     const [network, bits] = ipaddr.parseCIDR(cidr);
     const whole = 2 ** (network.toByteArray().length * 8 - bits);
-    const most = Math.min(MOST_ADDRESSES, whole > 2 * KEPT_FREE ? whole - KEPT_FREE : whole);
+    // One address that all share, each with ports of its own.
+    const shared = whole === 1;
+    const most = shared ? MOST_ADDRESSES : Math.min(MOST_ADDRESSES, whole > 2 * KEPT_FREE ? whole - KEPT_FREE : whole);
     this.size = lastTrue(most, (index) => inside(address(index), network, bits));
   }
 
@@ -52,6 +57,21 @@ export class AddressPool {
     }
     return known ? 'taken' : 'outside';
   }
+}
+
+/** The addresses of a tier, by kind and family. */
+export function addressPools(plane: DataPlane): Pick<View, 'loadBalancerAddresses' | 'instanceAddresses'> {
+  const { loadBalancerCIDR, nodeCIDR, ipv6 } = plane.topology;
+  const loadBalancers = (cidr: string, family: Family): AddressPool =>
+    new AddressPool(cidr, (index) => plane.loadBalancerAddress(index, family));
+  const instances = (cidr: string, family: Family): AddressPool => new AddressPool(cidr, (index) => plane.instanceAddress(index, family));
+  return {
+    loadBalancerAddresses: { IPv4: loadBalancers(loadBalancerCIDR, 'IPv4'), IPv6: loadBalancers(ipv6.loadBalancerCIDR, 'IPv6') },
+    instanceAddresses: {
+      ...(nodeCIDR !== undefined && { IPv4: instances(nodeCIDR, 'IPv4') }),
+      ...(ipv6.nodeCIDR !== undefined && { IPv6: instances(ipv6.nodeCIDR, 'IPv6') }),
+    },
+  };
 }
 
 /** The greatest number from 1 to `most` for which `holds`, which is true up to some number and false beyond; 0 = none. */

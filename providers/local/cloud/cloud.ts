@@ -2,7 +2,7 @@ import type { Clock } from '../../../operator/base/clock';
 import { hashJson } from '../../../operator/base/json';
 import type { Logger } from '../../../operator/base/log';
 import type { Operation, TargetPool } from '../api';
-import { AddressPool } from './address-plan';
+import { addressPools } from './address-plan';
 import { ApiFailure, notFound } from './api-failure';
 import { rulesOf } from './collections';
 import { digestOf, parseTargets, partsOfPool, withHealth } from './collections/pools';
@@ -58,8 +58,8 @@ export class Cloud {
     this.store = store;
     this.view = {
       state: store.state,
-      loadBalancerAddresses: new AddressPool(plane.topology.loadBalancerCIDR, (index) => plane.loadBalancerAddress(index)),
-      instanceAddresses: new AddressPool(plane.topology.nodeCIDR, (index) => plane.instanceAddress(index)),
+      ...addressPools(plane),
+      ...(plane.topology.noPassthrough !== undefined && { noPassthrough: plane.topology.noPassthrough }),
     };
     this.settler = new Settler({ store, view: this.view, plane, clock, logger });
   }

@@ -1,9 +1,10 @@
-import type { Instance, LoadBalancer, PoolTarget, ProxyProtocol, Route, TargetPool, Topology } from '../api';
+import type { Family, Instance, LoadBalancer, PoolTarget, ProxyProtocol, Route, TargetPool, Topology } from '../api';
 
 /** A load balancer with everything that it refers to resolved: what the data plane needs and no more. */
 export interface LoadBalancerPlan {
   id: string;
   name: string;
+  mode: LoadBalancer['mode'];
   ips: string[];
   sourceRanges: string[];
   listeners: ListenerPlan[];
@@ -30,7 +31,8 @@ export interface PoolPlan {
   /** Whether all targets are tried while none is healthy. */
   failOpen: boolean;
   healthCheck: TargetPool['healthCheck'];
-  targets: (PoolTarget & { address: string })[];
+  /** Each with its address of each family that it has. */
+  targets: (PoolTarget & { addresses: string[] })[];
 }
 
 /** Every place at which a load balancer listens: each of its listeners with each address of that one. Pure. */
@@ -45,10 +47,10 @@ export interface DataPlane {
   start(): Promise<void>;
   /**
    * Address plan: the IPs that instances and load balancers get in this tier. `index` counts from 1; the server uses those indexes whose
-   * address lies inside topology.nodeCIDR or topology.loadBalancerCIDR, and keeps an index for the resource's life.
+   * address lies inside the topology's ranges for that family, and keeps an index for the resource's life.
    */
-  instanceAddress(index: number): string;
-  loadBalancerAddress(index: number): string;
+  instanceAddress(index: number, family: Family): string;
+  loadBalancerAddress(index: number, family: Family): string;
   applyInstance(instance: Instance): Promise<{ netns?: string; socket?: string }>;
   removeInstance(id: string): Promise<void>;
   applyLoadBalancer(plan: LoadBalancerPlan): Promise<LoadBalancer['hostPorts']>;

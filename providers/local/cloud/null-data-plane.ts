@@ -1,4 +1,4 @@
-import type { LoadBalancer, Route, TargetPool, Topology } from '../api';
+import type { Family, LoadBalancer, Route, TargetPool, Topology } from '../api';
 import { placesOf, type DataPlane, type LoadBalancerPlan } from './data-plane';
 
 /** Moves nothing: for tests with thousands of objects, where only the API counts. Its ranges have room for 65,534 of each. */
@@ -9,6 +9,7 @@ export class NullDataPlane implements DataPlane {
     loadBalancerCIDR: '10.201.0.0/16',
     nodeCIDR: '10.200.0.0/16',
     podCIDR: '10.244.0.0/14',
+    ipv6: { loadBalancerCIDR: 'fd00:10:201::/112', nodeCIDR: 'fd00:10:200::/112' },
     netns: [],
   };
 
@@ -16,11 +17,13 @@ export class NullDataPlane implements DataPlane {
     return Promise.resolve();
   }
 
-  instanceAddress(index: number): string {
+  instanceAddress(index: number, family: Family): string {
+    if (family === 'IPv6') return `fd00:10:200::${index.toString(16)}`;
     return `10.200.${index >> 8}.${index & 255}`;
   }
 
-  loadBalancerAddress(index: number): string {
+  loadBalancerAddress(index: number, family: Family): string {
+    if (family === 'IPv6') return `fd00:10:201::${index.toString(16)}`;
     return `10.201.${index >> 8}.${index & 255}`;
   }
 

@@ -10,6 +10,7 @@ export function planLoadBalancer(balancer: LoadBalancer, state: State): LoadBala
   return {
     id: balancer.id,
     name: balancer.name,
+    mode: balancer.mode ?? 'proxy',
     ips: ipsOf(balancer.addressIDs, state),
     sourceRanges: balancer.sourceRanges,
     listeners: balancer.listeners.flatMap((listener) => planListener(listener, state)),
@@ -47,6 +48,6 @@ function planPool(poolID: string, state: State): PoolPlan | undefined {
 }
 
 function planTarget(target: PoolTarget, state: State): PoolPlan['targets'] {
-  const address = state.get('instances', target.instanceID)?.resource.addresses[0]?.ip;
-  return address === undefined ? [] : [{ ...target, address }];
+  const addresses = state.get('instances', target.instanceID)?.resource.addresses.map(({ ip }) => ip) ?? [];
+  return addresses.length === 0 ? [] : [{ ...target, addresses }];
 }

@@ -1,3 +1,4 @@
+import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
 import { z } from 'zod';
 import { invalid, type ApiFailure } from './api-failure';
@@ -14,14 +15,16 @@ export const tags = z
   .record(z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._:/-]{0,127}$/, 'is not a tag key'), z.string().max(512))
   .refine((value) => Object.keys(value).length <= 50, 'has more than 50 tags');
 
-export const ipv4 = z.string().refine((text) => ipaddr.IPv4.isValidFourPartDecimal(text), 'must be an IPv4 address such as 10.0.0.1');
+export const ip = z.string().refine((text) => isIP(text) !== 0, 'must be an IP address such as 10.0.0.1 or fd00::1');
 
-/** Any IPv4 range; bits beyond the prefix are allowed. */
-export const cidr = z.string().refine(isIPv4CIDR, 'must be an IPv4 range such as 10.0.0.0/8');
+export const ipFamily = z.enum(['IPv4', 'IPv6']);
+
+/** Any range; bits beyond the prefix are allowed. */
+export const cidr = z.string().refine(isCIDR, 'must be an IP range such as 10.0.0.0/8 or fd00::/64');
 
 /** A range whose bits beyond the prefix are zero: a route's destination. */
 export const network = cidr.refine(
-  (text) => !isIPv4CIDR(text) || ipaddr.IPv4.networkAddressFromCIDR(text).toString() === text.split('/')[0],
+  (text) => !isCIDR(text) || networkOf(text) === ipaddr.parse(text.split('/')[0] ?? '').toString(),
   'has bits set beyond its prefix length; write the network address',
 );
 
@@ -53,9 +56,14 @@ export function unique<T>(items: readonly T[], key: (item: T) => string, field: 
   });
 }
 
-function isIPv4CIDR(text: string): boolean {
+function isCIDR(text: string): boolean {
   const [address = '', bits = '', more] = text.split('/');
-  return more === undefined && ipaddr.IPv4.isValidFourPartDecimal(address) && /^[0-9]{1,2}$/.test(bits) && Number(bits) <= 32;
+  const family = isIP(address);
+  return more === undefined && family !== 0 && /^[0-9]{1,3}$/.test(bits) && Number(bits) <= (family === 4 ? 32 : 128);
+}
+
+function networkOf(text: string): string {
+  return (text.includes(':') ? ipaddr.IPv6 : ipaddr.IPv4).networkAddressFromCIDR(text).toString();
 }
 
 function failureOf(error: z.ZodError): ApiFailure {

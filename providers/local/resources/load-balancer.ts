@@ -8,6 +8,7 @@ const schema = z.object({
   ownerUID: z.string().min(1),
   owner: z.string(),
   scheme: z.enum(['Public', 'Internal']),
+  mode: z.literal('passthrough').optional(),
   addressIDs: z.array(z.string()).min(1),
   listeners: z
     .array(
@@ -32,11 +33,19 @@ export type LoadBalancerInputs = z.infer<typeof schema>;
 export const loadBalancer: ResourceDescription<'loadbalancers', LoadBalancerInputs> = {
   token: 'local:index:LoadBalancer',
   collection: 'loadbalancers',
-  replaceOn: ['name', 'scheme'],
+  replaceOn: ['name', 'scheme', 'mode'],
   schema,
-  fields: ({ scheme, addressIDs, listeners, sourceRanges }) => ({ scheme, addressIDs, listeners, sourceRanges }),
-  properties: ({ scheme, addressIDs, listeners, sourceRanges }) => ({
+  specFields: { mode: 'spec.local.engine' },
+  fields: ({ scheme, mode, addressIDs, listeners, sourceRanges }) => ({
     scheme,
+    ...(mode !== undefined && { mode }),
+    addressIDs,
+    listeners,
+    sourceRanges,
+  }),
+  properties: ({ scheme, mode, addressIDs, listeners, sourceRanges }) => ({
+    scheme,
+    ...(mode === 'passthrough' && { mode }),
     addressIDs: [...addressIDs],
     listeners: [...listeners].sort((a, b) => (a.name < b.name ? -1 : 1)).map(listenerOf),
     sourceRanges: [...sourceRanges].sort(),

@@ -1,6 +1,7 @@
 import { createSocket } from 'node:dgram';
 import type { Agent } from 'node:http';
 import { get } from 'node:http';
+import { isIPv6 } from 'node:net';
 
 export interface Answer {
   node: string;
@@ -35,7 +36,7 @@ export function request(to: Endpoint, options: { agent?: Agent; localAddress?: s
 /** Sends one datagram and waits for its echo; undefined when none came within `timeoutMs`. */
 export function echo(to: Endpoint, text: string, options: { localAddress?: string; timeoutMs?: number } = {}): Promise<string | undefined> {
   return new Promise((resolve, reject) => {
-    const socket = createSocket('udp4');
+    const socket = createSocket(isIPv6(to.ip) ? 'udp6' : 'udp4');
     const finish = (answer?: string) => {
       clearTimeout(timer);
       socket.close();

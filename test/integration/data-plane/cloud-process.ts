@@ -4,7 +4,7 @@ import { chownSync, existsSync, mkdtempSync, readdirSync, readFileSync, readlink
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { compiled } from '../../../operator/entry';
-import type { Instance, LoadBalancer, TargetPool } from '../../../providers/local/api';
+import type { Family, Instance, LoadBalancer, TargetPool } from '../../../providers/local/api';
 import { LocalCloudClient } from '../../../providers/local/client';
 import { LocalCloudAdmin } from '../../../providers/local/cloud/admin-client';
 import type { Tier } from '../../../providers/local/cloud/data-plane/index';
@@ -104,11 +104,12 @@ export class CloudProcess {
     return new CloudProcess(directory, child, ready);
   }
 
-  /** An instance with a nodelet on it that serves NodePort 30080 (TCP) and 30053 (UDP). */
-  async addNode(number: number): Promise<Instance> {
+  /** An instance with a nodelet on it that serves NodePort 30080 (TCP) and 30053 (UDP); with IPv6 too where the tier's machines have it. */
+  async addNode(number: number, ipFamilies: Family[] = ['IPv4']): Promise<Instance> {
     const name = `node-${number}`;
     const process_ = { command: [realpathSync(process.execPath), compiled('dev/nodes/nodelet')], env: { NODE_NAME: name } };
-    const made = await this.client.create('instances', { name, podCIDRs: [`10.244.${number}.0/24`], process: process_ }, name, {});
+    const podCIDRs = [`10.244.${number}.0/24`, ...(ipFamilies.includes('IPv6') ? [`fd00:10:244:${number}::/64`] : [])];
+    const made = await this.client.create('instances', { name, ipFamilies, podCIDRs, process: process_ }, name, {});
     const instance = await this.whenReady(
       () => this.client.get('instances', made.id),
       ({ socket }) => socket !== undefined,
@@ -132,10 +133,10 @@ export class CloudProcess {
     return nodelet;
   }
 
-  async addPool(protocol: 'TCP' | 'UDP', port: number, instances: Instance[]): Promise<TargetPool> {
+  async addPool(protocol: 'TCP' | 'UDP', port: number, instances: Instance[], name = `pool-${protocol}`): Promise<TargetPool> {
     const healthCheck = { protocol: 'TCP', port: 30080, intervalMs: 500, timeoutMs: 500, healthyThreshold: 1, unhealthyThreshold: 2 };
     const spec = {
-      name: `pool-${protocol}`,
+      name,
       protocol,
       healthCheck,
       drainMs: 5000,

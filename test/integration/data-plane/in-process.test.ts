@@ -29,10 +29,10 @@ test('"auto" starts the best tier in this process, several side by side, and eac
   const [a, b] = [await start('a'), await start('b')];
   expect(a.topology.reason).toContain(a.topology.tier);
   expect(a.topology.loadBalancerCIDR).not.toBe(b.topology.loadBalancerCIDR);
-  const before = a.loadBalancerAddress(1);
+  const before = a.loadBalancerAddress(1, 'IPv4');
   planes.shift();
   await a.stop();
-  expect((await start('a')).loadBalancerAddress(1)).toBe(before);
+  expect((await start('a')).loadBalancerAddress(1, 'IPv4')).toBe(before);
 });
 
 test('what is not there is removed without complaint', async () => {

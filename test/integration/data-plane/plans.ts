@@ -12,7 +12,7 @@ export function poolPlan(members: Backend[], changes: Partial<PoolPlan> = {}): P
     proxyProtocol: 'none',
     failOpen: true,
     healthCheck: { protocol: 'TCP', intervalMs: 100, timeoutMs: 1000, healthyThreshold: 2, unhealthyThreshold: 2 },
-    targets: members.map(({ name, address, port }) => ({ instanceID: name, address, port })),
+    targets: members.map(({ name, address, port }) => ({ instanceID: name, addresses: [address], port })),
     ...changes,
   };
 }
@@ -30,5 +30,5 @@ export function loadBalancerPlan(
     protocol: 'UDP',
     pool: poolPlan(members, { ...poolChanges, id: 'pool-2', proxyProtocol: 'none' }),
   };
-  return { id: 'lb-1', name: 'web', ips: [LB], sourceRanges: [], listeners: [http, udp], ...changes };
+  return { id: 'lb-1', name: 'web', mode: 'proxy', ips: [LB], sourceRanges: [], listeners: [http, udp], ...changes };
 }

@@ -63,7 +63,7 @@ function takeApart(data: Buffer): Received {
 
 async function apply(pool: Partial<PoolPlan>, ips = [LB]): Promise<Endpoint[]> {
   const { address, port } = server.address() as AddressInfo;
-  const plan = loadBalancerPlan([], { ips }, { ...pool, targets: [{ instanceID: 'n1', address, port }] });
+  const plan = loadBalancerPlan([], { ips }, { ...pool, targets: [{ instanceID: 'n1', addresses: [address], port }] });
   plan.listeners.splice(1);
   return engine.applyLoadBalancer(plan);
 }

@@ -1,4 +1,4 @@
-import type { Instance, LoadBalancer, TargetPool } from '../../../providers/local/api';
+import type { Family, Instance, LoadBalancer, TargetPool } from '../../../providers/local/api';
 import type { Tier } from '../../../providers/local/cloud/data-plane/index';
 import { CloudProcess, kernelPartsOf, processesOf, tierWorks } from './cloud-process';
 import { echo, Load, request, until } from './client';
@@ -8,6 +8,8 @@ const TIERS: Tier[] = ['vpc-root', 'vpc-userns', 'loopback'];
 describe.each(TIERS)('tier %s', (tier) => {
   const works = tierWorks(tier);
   const ran = works ? test : test.skip;
+  // A host has only one IPv6 loopback address: too few for machines.
+  const families: Family[] = tier === 'loopback' ? ['IPv4'] : ['IPv4', 'IPv6'];
   let cloud: CloudProcess;
   let nodes: Instance[];
   let tcp: TargetPool;
@@ -16,7 +18,7 @@ describe.each(TIERS)('tier %s', (tier) => {
   beforeAll(async () => {
     if (!works) return;
     cloud = await CloudProcess.start(tier, CloudProcess.newFolder(tier));
-    nodes = await Promise.all([1, 2, 3].map((number) => cloud.addNode(number)));
+    nodes = await Promise.all([1, 2, 3].map((number) => cloud.addNode(number, families)));
     tcp = await cloud.addPool('TCP', 30080, nodes);
     loadBalancer = await cloud.addLoadBalancer(tcp, await cloud.addPool('UDP', 30053, nodes));
   }, 60_000);
@@ -33,22 +35,22 @@ describe.each(TIERS)('tier %s', (tier) => {
       30080,
       {},
     );
-  const fetchPod = (from: number, to: number, timeoutMs = 1000) => {
+  const fetchPod = (from: number, to: number, podNetwork: string, timeoutMs = 1000) => {
     const instance = nodes[from - 1];
     if (instance === undefined) throw new Error('no such node');
-    return cloud.nodelet(instance).fetchPod({ ip: `10.244.${to}.2`, port: 8080, timeoutMs });
+    return cloud.nodelet(instance).fetchPod({ ip: `${podNetwork}${to}${podNetwork.includes(':') ? '::' : '.'}2`, port: 8080, timeoutMs });
   };
-  const addRoute = (number: number) => {
+  const addRoute = (number: number, destinationCIDR = `10.244.${number}.0/24`) => {
     const spec = {
-      name: `route-${number}`,
+      name: `route-${destinationCIDR}`,
       routeTableID: 'rtb-main',
-      destinationCIDR: `10.244.${number}.0/24`,
+      destinationCIDR,
       instanceID: nodes[number - 1]?.id,
     };
     return cloud.client.create('routes', spec, `route-${number}-${Math.random()}`, {});
   };
-  const reaches = (from: number, to: number) =>
-    fetchPod(from, to).then(
+  const reaches = (from: number, to: number, podNetwork = '10.244.') =>
+    fetchPod(from, to, podNetwork).then(
       (body) => body.includes(`node-${to}`),
       () => false,
     );
@@ -132,6 +134,57 @@ describe.each(TIERS)('tier %s', (tier) => {
     await until(() => reaches(1, 3));
   });
 
+  ran('answers on addresses of both families, reaches the nodes by the client’s family, and knows ranges of both', async () => {
+    const addresses = await Promise.all(
+      (['IPv4', 'IPv6'] as const).map((family) => cloud.client.create('addresses', { name: `dual-${family}`, family }, family, {})),
+    );
+    expect(addresses.map(({ family, ip }) => [family, ip.includes(':')])).toEqual([
+      ['IPv4', false],
+      ['IPv6', true],
+    ]);
+    const udp = await cloud.addPool('UDP', 30053, nodes, 'dual-udp');
+    const listeners = [
+      { name: 'http', protocol: 'TCP', port: 80, poolID: tcp.id },
+      { name: 'dns', protocol: 'UDP', port: 53, poolID: udp.id },
+    ];
+    const spec = { name: 'dual', addressIDs: addresses.map(({ id }) => id), listeners };
+    const { id } = await cloud.client.create('loadbalancers', spec, 'dual', {});
+    const dual = await cloud.whenReady(
+      () => cloud.client.get('loadbalancers', id),
+      ({ hostPorts }) => hostPorts.length === 4,
+    );
+    // In the order of the addresses.
+    const [narrow, wide] = dual.hostPorts.filter(({ listener }) => listener === 'http');
+    const wideDns = dual.hostPorts.filter(({ listener }) => listener === 'dns')[1];
+    await until(async () => (await request(narrow!).catch(() => undefined))?.client.includes(':') === false);
+    await until(async () => (await request(wide!).catch(() => undefined))?.client.includes(':') === families.includes('IPv6'));
+    expect(await echo(wideDns!, 'six')).toMatch(/^node-\d: six$/);
+
+    await cloud.client.update('loadbalancers', id, { sourceRanges: ['2001:db8::/32'] }, {});
+    await expect(request(wide!)).rejects.toThrow('ECONNRESET');
+    await cloud.client.update('loadbalancers', id, { sourceRanges: ['2001:db8::/32', '::1/128', 'fd00::/8', '127.0.0.0/8'] }, {});
+    expect((await request(wide!)).node).toMatch(/^node-/);
+
+    await cloud.client.update('loadbalancers', id, { addressIDs: [addresses[0]!.id] }, {});
+    // Refused where the listener is closed, unreachable where the address has left with it.
+    await expect(request(wide!)).rejects.toThrow(/ECONNREFUSED|ENETUNREACH/);
+    await cloud.client.remove('loadbalancers', id, {});
+    await cloud.client.remove('pools', udp.id, {});
+  });
+
+  (works && families.includes('IPv6') ? test : test.skip)('carries pods of IPv6 by routes of IPv6', async () => {
+    const network = 'fd00:10:244:';
+    expect(await reaches(1, 3, network)).toBe(false);
+    await addRoute(1, `${network}1::/64`);
+    await addRoute(3, `${network}3::/64`);
+    await until(() => reaches(1, 3, network));
+    await cloud.admin.drift({ kind: 'deleteKernelRoute', destinationCIDR: `${network}3::/64` });
+    expect(await reaches(1, 3, network)).toBe(false);
+    await cloud.admin.drift({ kind: 'deleteRoute', destinationCIDR: `${network}3::/64` });
+    await addRoute(3, `${network}3::/64`);
+    await until(() => reaches(1, 3, network));
+  });
+
   ran('runs beside another cloud', async () => {
     const other = await CloudProcess.start(tier, CloudProcess.newFolder(tier));
     try {
@@ -169,6 +222,7 @@ describe.each(TIERS)('tier %s', (tier) => {
     await until(async () => (await request(http()).catch(() => undefined))?.node === 'node-2');
     expect(await echo(cloud.endpoint(loadBalancer, 'dns'), 'x')).toMatch(/: x$/);
     await until(() => reaches(1, 3));
+    if (families.includes('IPv6')) await until(() => reaches(1, 3, 'fd00:10:244:'));
   });
 
   ran('leaves nothing when it ends: no process, namespace, link or route', async () => {

@@ -1,4 +1,4 @@
-import type { Route } from '../../../providers/local/api';
+import type { Family, Route } from '../../../providers/local/api';
 import { decide, type Attachment, type RouteRequest } from '../../../providers/local/cloud/data-plane/userland-router';
 import { routeLines, wantedRoutes } from '../../../providers/local/cloud/data-plane/vpc/network';
 
@@ -46,7 +46,8 @@ describe('userland router', () => {
 });
 
 describe('kernel routes', () => {
-  const addressOf = (id: string) => ({ 'i-1': '10.200.0.11', 'i-3': '10.200.0.13' })[id];
+  const addressOf = (id: string, family: Family) =>
+    family === 'IPv4' ? { 'i-1': '10.200.0.11', 'i-3': '10.200.0.13' }[id] : { 'i-1': 'fd00:10:200::b' }[id];
   const wanted = wantedRoutes([route('10.244.1.0/24', 'i-1'), route('10.244.3.7/24', 'i-3'), route('10.244.9.0/24', 'i-9')], addressOf);
 
   test('are made where they are missing; one to an absent instance is a black hole', () => {
@@ -83,6 +84,14 @@ describe('kernel routes', () => {
     const widest = wantedRoutes([route('0.0.0.0/0', 'i-1')], addressOf);
     expect(routeLines([{ dst: 'default', gateway: '10.200.0.11' }], widest)).toEqual([]);
     expect(routeLines([{ dst: 'default', gateway: '10.200.0.11' }], [])).toEqual(['route del 0.0.0.0/0 proto 77']);
+  });
+
+  test('of IPv6 lead to the instances’ IPv6 addresses; an instance without one is a black hole', () => {
+    const wide = wantedRoutes([route('fd00:10:244:1::/64', 'i-1'), route('fd00:10:244:3::/64', 'i-3'), route('::/0', 'i-1')], addressOf);
+    expect(routeLines([{ dst: 'default', gateway: 'fd00:10:200::b', family: 'IPv6' }], wide)).toEqual([
+      'route replace fd00:10:244:1::/64 via fd00:10:200::b proto 77',
+      'route replace blackhole fd00:10:244:3::/64 proto 77',
+    ]);
   });
 
   test('to an instance that is gone become black holes', () => {

@@ -1,4 +1,4 @@
-import type { Address, Instance, LoadBalancer, Route, TargetPool } from '../../../providers/local/api';
+import type { Address, Instance, LoadBalancer, Route, TargetPool, Family } from '../../../providers/local/api';
 import { waitFor } from '../../harness/wait-for';
 import { containing, dispose, makeLoadBalancer, openCloud, RecordingDataPlane, refusal, type Fixture } from './cloud-fixture';
 
@@ -17,7 +17,7 @@ describe('Cloud', () => {
       expect(balancer).toMatchObject({ state: 'active', etag: 'g1', hostPorts: [{ listener: 'http', ip: '10.201.0.1', port: 80 }] });
       expect(instance).toMatchObject({ netns: `ns-${instance.id}`, power: 'running', providerID: `local:///local-a/${instance.id}` });
       expect(fixture.plane.plans.get(balancer.id)?.listeners[0]?.pool.targets).toEqual([
-        { instanceID: instance.id, port: 30080, address: '10.200.0.1' },
+        { instanceID: instance.id, port: 30080, addresses: ['10.200.0.1'] },
       ]);
     });
 
@@ -98,7 +98,7 @@ describe('Cloud', () => {
       ['bad tag value', 'instances', { name: 'x', tags: { a: 1 } }, 'tags.a'],
       ['bad pod range', 'instances', { name: 'x', podCIDRs: ['10.0.0.0/24', '10.0.0.0/33'] }, 'podCIDRs[1]'],
       ['empty command', 'instances', { name: 'x', process: { command: [] } }, 'process.command'],
-      ['IPv6 address', 'addresses', { name: 'x', family: 'IPv6' }, 'family'],
+      ['IPv6 address of IPv4', 'addresses', { name: 'x', requestedIP: 'fd00::1' }, 'requestedIP'],
       ['bad requested IP', 'addresses', { name: 'x', requestedIP: '10.0.0' }, 'requestedIP'],
       ['no address', 'loadbalancers', { name: 'x', addressIDs: [], listeners: [] }, 'addressIDs'],
       ['unknown address', 'loadbalancers', { name: 'x', addressIDs: ['addr-none'], listeners: [] }, 'addressIDs[0]'],
@@ -416,6 +416,11 @@ describe('Cloud', () => {
 
     test('another tier gives other addresses to the same resources', async () => {
       const { instance, address, balancer } = await makeLoadBalancer(fixture.cloud);
+      const both = (await fixture.cloud.create('instances', { name: 'both', ipFamilies: ['IPv6', 'IPv4'] })).resource;
+      const own = (await fixture.cloud.create('instances', { name: 'own', addresses: ['192.0.2.7', '2001:db8::7'] })).resource;
+      const wide = (await fixture.cloud.create('addresses', { name: 'wide', family: 'IPv6' })).resource;
+      expect(get<Instance>('instances', both.id).addresses.map(({ ip }) => ip)).toEqual(['fd00:10:200::2', '10.200.0.2']);
+      expect(get<Address>('addresses', wide.id).ip).toBe('fd00:10:201::1');
       await fixture.close();
       const plane = new (class extends RecordingDataPlane {
         override readonly topology = {
@@ -424,16 +429,37 @@ describe('Cloud', () => {
           loadBalancerCIDR: '127.20.0.0/24',
           nodeCIDR: '127.10.0.0/24',
           podCIDR: '10.244.0.0/16',
+          ipv6: { loadBalancerCIDR: '::1/128' },
           netns: [],
         };
         override instanceAddress = (index: number) => `127.10.0.${index}`;
-        override loadBalancerAddress = (index: number) => `127.20.0.${index}`;
+        override loadBalancerAddress = (index: number, family: Family) => (family === 'IPv6' ? '::1' : `127.20.0.${index}`);
       })();
       fixture = await openCloud({ directory: fixture.directory, plane });
       expect(get<Instance>('instances', instance.id).addresses).toEqual([{ family: 'IPv4', ip: '127.10.0.1' }]);
       expect(get<Address>('addresses', address.id).ip).toBe('127.20.0.1');
       expect(get<LoadBalancer>('loadbalancers', balancer.id).hostPorts).toMatchObject([{ ip: '127.20.0.1' }]);
+      // Its machines have no IPv6, its load balancers share one address; what came with addresses of its own keeps them.
+      expect(get<Instance>('instances', both.id).addresses).toEqual([{ family: 'IPv4', ip: '127.10.0.2' }]);
+      expect(get<Address>('addresses', wide.id).ip).toBe('::1');
+      expect((await fixture.cloud.create('addresses', { name: 'wide-2', family: 'IPv6' })).resource).toMatchObject({ ip: '::1' });
+      expect(get<Instance>('instances', own.id).addresses.map(({ ip }) => ip)).toEqual(['192.0.2.7', '2001:db8::7']);
+      await expect(fixture.cloud.create('instances', { name: 'x', ipFamilies: ['IPv6'] })).rejects.toMatchObject({
+        body: { code: 'InvalidArgument', field: 'ipFamilies[0]' },
+      });
     });
+  });
+
+  test.each<[string, object, string]>([
+    ['an address twice', { addresses: ['192.0.2.1', '192.0.2.1'] }, 'addresses[1]'],
+    ['another machine’s address', { addresses: ['192.0.2.9'] }, 'addresses[0]'],
+    ['a name for an address', { addresses: ['node-1'] }, 'addresses[0]'],
+    ['a process', { addresses: ['192.0.2.1'], process: { command: ['true'] } }, 'process'],
+    ['families', { addresses: ['192.0.2.1'], ipFamilies: ['IPv4'] }, 'ipFamilies'],
+  ])('a machine that the cloud did not make can’t be registered with %s', async (_what, spec, field) => {
+    await fixture.cloud.create('instances', { name: 'other', addresses: ['192.0.2.9'] });
+    const refused = fixture.cloud.create('instances', { name: 'mine', ...spec });
+    await expect(refused).rejects.toMatchObject({ body: { code: 'InvalidArgument', field } });
   });
 
   test('a list that lags shows the past, and only as long as it lags', async () => {

@@ -80,6 +80,14 @@ describe('rendering load balancers', () => {
     expect(healthCheck).toMatchObject({ intervalMs: 5000, timeoutMs: 5000 });
   });
 
+  it('has an address of each family, in the order of the families; names have no two colons', () => {
+    const { addresses, name } = renderOne({ ipFamilies: ['IPv6', 'IPv4'], addresses: ['fd00::7'] });
+    expect(addresses).toEqual([
+      { name: `${name}-fd00--7`, family: 'IPv6', requestedIP: 'fd00::7' },
+      { name: `${name}-v4`, family: 'IPv4' },
+    ]);
+  });
+
   it.each<[string, CloudLoadBalancerSpecInput['sessionAffinity'], number | undefined]>([
     ['none', undefined, undefined],
     ['None', { type: 'None' }, undefined],
@@ -134,6 +142,38 @@ describe('rendering load balancers', () => {
   });
 });
 
+describe('the engine Passthrough', () => {
+  const THROUGH = { local: { engine: 'Passthrough' as const } };
+
+  it('needs no node ports: the targets’ port is the listener’s, and what is asked is the node port, else kube-proxy', () => {
+    const listeners = [WEB, { name: 'bare', port: 81 }, DNS];
+    expect(loadBalancers.validate(specOf({ ...THROUGH, listeners }))).toEqual([]);
+    const rendered = renderOne({ ...THROUGH, listeners });
+    expect(rendered.mode).toBe('passthrough');
+    expect(
+      rendered.listeners.map(({ port, nodePort, pool: { healthCheck } }) => [port, nodePort, healthCheck.protocol, healthCheck.port]),
+    ).toEqual([
+      [81, 81, 'HTTP', 10256],
+      [53, 53, 'HTTP', 10256],
+      [80, 80, 'TCP', 30080],
+    ]);
+    const local = renderOne({ ...THROUGH, healthCheck: { protocol: 'HTTP', port: 32000, path: '/healthz' } });
+    expect(local.listeners[0]?.pool.healthCheck).toMatchObject({ protocol: 'HTTP', port: 32000 });
+  });
+
+  it('is told to Services as ipMode VIP, and a change of the engine replaces the load balancer', () => {
+    const outputs = { uid: { mode: 'passthrough', addresses: ['10.208.0.2'], pools: [] } };
+    expect(loadBalancers.results(outputs, 'uid')?.ingress).toEqual([{ ip: '10.208.0.2', ipMode: 'VIP' }]);
+    expect(loadBalancers.replacement(inputOf(specOf()), inputOf(specOf(THROUGH)))).toEqual({
+      why: 'the change of spec.local.engine from Node to Passthrough replaces the load balancer',
+      gap: false,
+    });
+    expect(loadBalancers.validate(specOf({ local: { engine: 'Passthrough', proxyProtocol: 'V2' } }))).toMatchObject([
+      { severity: 'Warning' },
+    ]);
+  });
+});
+
 describe('reading results', () => {
   it('gives the address with ipMode Proxy and a target group for each pool', () => {
     const outputs = { uid: { addresses: ['10.201.0.1'], pools: [{ id: 'pool-1', port: 30080 }] } };
@@ -162,11 +202,11 @@ describe('validating load balancers', () => {
   it.each<[string, Partial<CloudLoadBalancerSpecInput>, string[]]>([
     ['SCTP', { listeners: [{ ...WEB, protocol: 'SCTP' }] }, ['Error spec.listeners[0].protocol']],
     ['no node port', { listeners: [WEB, { name: 'b', port: 81 }] }, ['Error spec.listeners[1].nodePort']],
-    ['IPv6 only', { ipFamilies: ['IPv6'] }, ['Error spec.ipFamilies']],
-    ['both families', { ipFamilies: ['IPv4', 'IPv6'] }, ['Warning spec.ipFamilies']],
-    ['an IPv6 address', { addresses: ['fd00::1'] }, ['Error spec.addresses[0]']],
-    ['two addresses', { addresses: ['127.20.0.1', '127.20.0.2'] }, ['Error spec.addresses']],
-    ['an IPv6 range', { sourceRanges: ['10.0.0.0/8', '::/0'] }, ['Error spec.sourceRanges[1]']],
+    ['IPv6 only', { ipFamilies: ['IPv6'], addresses: ['fd00::1'] }, []],
+    ['both families', { ipFamilies: ['IPv6', 'IPv4'], addresses: ['127.20.0.1', 'fd00::1'] }, []],
+    ['an address of another family', { addresses: ['fd00::1'] }, ['Error spec.addresses[0]']],
+    ['two addresses', { addresses: ['127.20.0.1', '127.20.0.2'] }, ['Error spec.addresses[1]']],
+    ['an IPv6 range', { sourceRanges: ['10.0.0.0/8', '::/0'] }, []],
     ['a path with a space', { healthCheck: { protocol: 'HTTP', path: '/a b' } }, ['Error spec.healthCheck.path']],
     ['an unchecked UDP listener', { listeners: [DNS], healthCheck: {} }, ['Warning spec.healthCheck.port']],
     [

@@ -40,7 +40,8 @@ describe('routes of the local cloud', () => {
 
   it.each([
     ['a good one', '10.244.1.0/24', 'local:///a/i-1', []],
-    ['IPv6', 'fd00::/64', 'local:///a/i-1', [expect.stringContaining('"fd00::/64" is not an IPv4 range')]],
+    ['IPv6', 'fd00::/64', 'local:///a/i-1', []],
+    ['no range', 'fd00::', 'local:///a/i-1', [expect.stringContaining('"fd00::" is not an IP range')]],
     ['no next hop, which the operator looks up', '10.244.1.0/24', undefined, []],
     ['a foreign next hop', '10.244.1.0/24', 'aws:///eu-west-1a/i-1', [expect.stringContaining('is not an instance of the local cloud')]],
   ])('validates %s', (_what, cidr, providerID, expected) => {

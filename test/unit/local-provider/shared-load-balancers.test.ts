@@ -40,6 +40,15 @@ describe('rendering a placement', () => {
     expect(new Set(shared.map(({ name }) => name)).size).toBe(2);
   });
 
+  it('keeps those whose packets go on as they are apart', () => {
+    const { shared = [] } = render(member(1), member(2, { local: { engine: 'Passthrough' } }));
+    expect(shared.map(({ mode, members }) => `${mode} ${members.map(({ uid }) => uid).join()}`).sort()).toEqual([
+      'passthrough 2-uid',
+      'undefined 1-uid',
+    ]);
+    expect(new Set(shared.map(({ name }) => name)).size).toBe(2);
+  });
+
   it('depends neither on the order of the members nor of their listeners', () => {
     const ports = [
       { name: 'a', port: 81, nodePort: 30081 },

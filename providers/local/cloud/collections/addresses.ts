@@ -1,14 +1,15 @@
+import ipaddr from 'ipaddr.js';
 import { z } from 'zod';
-import type { Address } from '../../api';
+import type { Address, Family } from '../../api';
 import { ApiFailure, invalid } from '../api-failure';
-import { ipv4, name, tags } from '../schema';
+import { ip, ipFamily, name, tags } from '../schema';
 import type { CollectionRules, Made, View } from './rules';
 
 const spec = z.strictObject({
   name,
   tags: tags.exactOptional(),
-  family: z.enum(['IPv4', 'IPv6']).exactOptional(),
-  requestedIP: ipv4.exactOptional(),
+  family: ipFamily.exactOptional(),
+  requestedIP: ip.exactOptional(),
 });
 
 type Spec = z.infer<typeof spec>;
@@ -28,19 +29,19 @@ export const addressRules: CollectionRules<'addresses', Spec> = {
 };
 
 function makeAddress(wanted: Spec, _id: string, view: View): Made<Address> {
-  if (wanted.family === 'IPv6') throw invalid('family', 'this cloud has only IPv4 addresses');
-  const used = new Set(view.state.all('addresses').map((entry) => entry.index ?? 0));
-  const index = chooseIndex(wanted.requestedIP, used, view);
-  const ip = view.loadBalancerAddresses.at(index);
-  if (ip === undefined) throw new ApiFailure('Internal', `address index ${index} has no address`);
-  const requested = wanted.requestedIP === undefined ? {} : { requestedIP: wanted.requestedIP };
-  return { index, fields: { family: 'IPv4', ip, ...requested } };
+  const { family = 'IPv4', requestedIP } = wanted;
+  const index = chooseIndex(family, requestedIP, view);
+  const address = view.loadBalancerAddresses[family].at(index);
+  if (address === undefined) throw new ApiFailure('Internal', `address index ${index} has no address`);
+  return { index, fields: { family, ip: address, ...(requestedIP !== undefined && { requestedIP }) } };
 }
 
-function chooseIndex(requestedIP: string | undefined, used: ReadonlySet<number>, view: View): number {
-  const pool = view.loadBalancerAddresses;
+function chooseIndex(family: Family, requestedIP: string | undefined, view: View): number {
+  const pool = view.loadBalancerAddresses[family];
+  const ofFamily = view.state.all('addresses').filter(({ resource }) => resource.family === family);
+  const used = new Set(ofFamily.map((entry) => entry.index ?? 0));
   if (requestedIP === undefined) return pool.allocate(used);
-  const found = pool.find(requestedIP, used);
+  const found = pool.find(ipaddr.parse(requestedIP).toString(), used);
   if (found === 'outside') throw invalid('requestedIP', `${requestedIP} is outside the pool; choose one from ${pool.range}`);
   if (found !== 'taken') return found;
   const holder = view.state.all('addresses').find(({ resource }) => resource.ip === requestedIP)?.resource;

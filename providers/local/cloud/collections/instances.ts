@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import type { Instance } from '../../api';
-import { ApiFailure, invalid } from '../api-failure';
+import type { Family, Instance } from '../../api';
+import { invalid } from '../api-failure';
 import type { Change, Entry } from '../entry';
-import { cidr, name, parse, tags } from '../schema';
+import { cidr, ip, ipFamily, name, parse, tags, unique } from '../schema';
 import type { CollectionRules, Effects, Made, Part, View } from './rules';
 
 const process = z.strictObject({
@@ -20,7 +20,15 @@ const mutable = {
   process: process.exactOptional(),
 };
 
-const spec = z.strictObject({ name, zone: place.exactOptional(), region: place.exactOptional(), ...mutable });
+const spec = z.strictObject({
+  name,
+  zone: place.exactOptional(),
+  region: place.exactOptional(),
+  ipFamilies: z.array(ipFamily).min(1).max(2).exactOptional(),
+  /** Of a machine that is there already: its own addresses, instead of ones of this cloud. */
+  addresses: z.array(ip).min(1).max(8).exactOptional(),
+  ...mutable,
+});
 
 type Spec = z.infer<typeof spec>;
 
@@ -54,24 +62,59 @@ export function parsePower(value: unknown): Instance['power'] {
 
 function makeInstance(wanted: Spec, id: string, view: View): Made<Instance> {
   const zone = wanted.zone ?? 'local-a';
-  const used = new Set(view.state.all('instances').map((entry) => entry.index ?? 0));
-  const index = view.instanceAddresses.allocate(used);
-  const ip = view.instanceAddresses.at(index);
-  if (ip === undefined) throw new ApiFailure('Internal', `address index ${index} has no address`);
+  const { index, addresses } = wanted.addresses === undefined ? newAddresses(wanted, view) : ownAddresses(wanted.addresses, wanted, view);
   return {
-    index,
+    ...(index !== undefined && { index }),
     fields: {
       providerID: `local:///${zone}/${id}`,
       zone,
       region: wanted.region ?? 'local',
       type: wanted.type ?? 'local.small',
-      addresses: [{ family: 'IPv4', ip }],
+      addresses,
       podCIDRs: wanted.podCIDRs ?? [],
       power: 'running',
       sourceDestCheck: wanted.sourceDestCheck ?? false,
       ...(wanted.process === undefined ? {} : { process: wanted.process }),
     },
   };
+}
+
+interface Placed {
+  index?: number;
+  addresses: Instance['addresses'];
+}
+
+/** The addresses of one index, one of each family. */
+function newAddresses({ ipFamilies = ['IPv4'] }: Spec, view: View): Placed {
+  const pools = view.instanceAddresses;
+  const [first] = ipFamilies;
+  ipFamilies.forEach((family, position) => {
+    if (pools[family] === undefined) throw invalid(`ipFamilies[${position}]`, noAddresses(family));
+  });
+  const pool = first === undefined ? undefined : pools[first];
+  if (pool === undefined) throw invalid('ipFamilies', noAddresses('IPv4'));
+  const index = pool.allocate(new Set(view.state.all('instances').map((entry) => entry.index ?? 0)));
+  return { index, addresses: ipFamilies.map((family) => ({ family, ip: pools[family]?.at(index) ?? '' })) };
+}
+
+function noAddresses(family: Family): string {
+  return `this tier of the local cloud has no ${family} addresses for instances; register one that is there already, with its own addresses`;
+}
+
+/** A machine that the cloud did not make: it is reached at its addresses, and nothing of it is ever changed. */
+function ownAddresses(addresses: string[], { process: command, ipFamilies }: Spec, view: View): Placed {
+  if (command !== undefined) throw invalid('process', 'nothing is run on an instance with addresses of its own');
+  if (ipFamilies !== undefined) throw invalid('ipFamilies', 'follows from the addresses of its own; leave it out');
+  unique(
+    addresses,
+    (address) => address,
+    (index) => `addresses[${index}]`,
+  );
+  addresses.forEach((address, index) => {
+    const holder = view.state.all('instances').find(({ resource }) => resource.addresses.some((other) => other.ip === address))?.resource;
+    if (holder !== undefined) throw invalid(`addresses[${index}]`, `${address} is an address of instance ${holder.name} (${holder.id})`);
+  });
+  return { addresses: addresses.map((address) => ({ family: address.includes(':') ? 'IPv6' : 'IPv4', ip: address })) };
 }
 
 function instanceEffects(before: Entry<Instance> | undefined, after: Entry<Instance> | undefined, view: View): Effects {

@@ -26,7 +26,12 @@ const mutable = {
   sourceRanges,
 };
 
-const spec = z.strictObject({ name, scheme: z.enum(['Public', 'Internal']).exactOptional(), ...mutable });
+const spec = z.strictObject({
+  name,
+  scheme: z.enum(['Public', 'Internal']).exactOptional(),
+  mode: z.enum(['proxy', 'passthrough']).exactOptional(),
+  ...mutable,
+});
 
 type Spec = z.infer<typeof spec>;
 
@@ -36,9 +41,10 @@ export const loadBalancerRules: CollectionRules<'loadbalancers', Spec> = {
   idPrefix: 'lb',
   createSchema: spec,
   patchSchema: z.strictObject(mutable).partial(),
-  create: (wanted) => ({
+  create: (wanted, _id, { noPassthrough }) => ({
     fields: {
       scheme: wanted.scheme ?? 'Public',
+      mode: possibleMode(wanted.mode, noPassthrough),
       addressIDs: wanted.addressIDs,
       listeners: wanted.listeners,
       sourceRanges: wanted.sourceRanges ?? [],
@@ -48,6 +54,11 @@ export const loadBalancerRules: CollectionRules<'loadbalancers', Spec> = {
   check: checkLoadBalancer,
   effects: loadBalancerEffects,
 };
+
+function possibleMode(mode: LoadBalancer['mode'] = 'proxy', noPassthrough?: string): NonNullable<LoadBalancer['mode']> {
+  if (mode === 'passthrough' && noPassthrough !== undefined) throw invalid('mode', `passthrough is not possible: ${noPassthrough}`);
+  return mode;
+}
 
 function checkLoadBalancer({ resource }: Entry<LoadBalancer>, view: View): void {
   unique(

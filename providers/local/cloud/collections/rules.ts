@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { Resource } from '../../api';
+import type { Family, Resource } from '../../api';
 import type { AddressPool } from '../address-plan';
 import type { Change, Entry, Resources, ResourceCollection } from '../entry';
 import type { State } from '../state';
@@ -7,8 +7,11 @@ import type { State } from '../state';
 /** What rules may look at: the state as it is now, and the tier's addresses. */
 export interface View {
   state: State;
-  loadBalancerAddresses: AddressPool;
-  instanceAddresses: AddressPool;
+  loadBalancerAddresses: Record<Family, AddressPool>;
+  /** A family that the tier has no machines of is absent. */
+  instanceAddresses: Partial<Record<Family, AddressPool>>;
+  /** As in the topology. */
+  noPassthrough?: string;
 }
 
 /** One thing that the data plane keeps: an instance or load balancer by id, or all routes. */
@@ -23,6 +26,7 @@ export interface Effects {
 /** What a spec makes: everything but the fields that each resource has. */
 export interface Made<R extends Resource> {
   fields: Omit<R, keyof Resource>;
+  /** Of its address in the tier's plan; absent where it has none of that. */
   index?: number;
 }
 

@@ -2,8 +2,9 @@ import { spawnSync } from 'node:child_process';
 import { mkdirSync, realpathSync } from 'node:fs';
 import type { Logger } from '../../../../operator/base/log';
 import type { DataPlane } from '../data-plane';
-import { overlaps, vpcPlan } from './address-plan';
+import { vpcPlan } from './address-plan';
 import { CloudNumbers } from './cloud-number';
+import { familyOf, overlaps, widthOf } from './ip-range';
 import { LoopbackDataPlane } from './loopback';
 import { chooseTier, type Tier } from './tier';
 import { removeLeftovers } from './vpc/namespaces';
@@ -30,18 +31,30 @@ export async function createDataPlane(tier: 'auto' | Tier, options: DataPlaneOpt
   const directory = realpathSync(options.directory);
   const choice = chooseTier(tier);
   const numbers = new CloudNumbers();
-  if (choice.tier === 'vpc-root') for (const claim of numbers.ended()) await removeLeftovers(claim.id);
+  if (choice.tier === 'vpc-root') await removeLeftoversOfOthers(numbers);
   const taken = choice.tier === 'vpc-root' ? hostRanges() : [];
-  const usable = (number: number): boolean => !taken.some((range) => overlaps(range, vpcPlan(number).loadBalancerCIDR));
+  const usable = (number: number): boolean => {
+    const { loadBalancerCIDR, ipv6 } = vpcPlan(number);
+    return !taken.some((range) => overlaps(range, loadBalancerCIDR) || overlaps(range, ipv6.loadBalancerCIDR));
+  };
   const claim = numbers.claim({ directory, usable, ...(id !== undefined && { id }) });
   const release = (): void => numbers.release(claim);
   if (choice.tier === 'loopback') return new LoopbackDataPlane({ claim, release, reason: choice.reason, logger });
   return new VpcDataPlane(choice.tier, { claim, release, reason: choice.reason, logger });
 }
 
-/** IPv4 ranges that this machine has routes for, the default route aside: a cloud must not hide them. */
+/** Asked anew before each: one that has been started again meanwhile must keep what it makes. */
+async function removeLeftoversOfOthers(numbers: CloudNumbers): Promise<void> {
+  for (const { id } of numbers.ended()) {
+    if (numbers.ended().some((claim) => claim.id === id)) await removeLeftovers(id);
+  }
+}
+
+/** Ranges that this machine has routes for, the default route aside: a cloud must not hide them. */
 function hostRanges(): string[] {
-  const { stdout } = spawnSync('ip', ['-4', '-json', 'route', 'show'], { encoding: 'utf8' });
-  const routes = JSON.parse(stdout) as { dst: string }[];
-  return routes.flatMap(({ dst }) => (dst === 'default' ? [] : [dst.includes('/') ? dst : `${dst}/32`]));
+  return ['-4', '-6'].flatMap((family) => {
+    const { stdout } = spawnSync('ip', [family, '-json', 'route', 'show'], { encoding: 'utf8' });
+    const routes = JSON.parse(stdout.trim() === '' ? '[]' : stdout) as { dst: string }[];
+    return routes.flatMap(({ dst }) => (dst === 'default' ? [] : [dst.includes('/') ? dst : `${dst}/${widthOf(familyOf(dst))}`]));
+  });
 }

@@ -1,7 +1,7 @@
 import { systemClock } from '../../../../operator/base/clock';
-import type { Instance, LoadBalancer, Route, TargetPool, Topology } from '../../api';
+import type { Family, Instance, LoadBalancer, Route, TargetPool, Topology } from '../../api';
 import type { DataPlane, LoadBalancerPlan } from '../data-plane';
-import { loopbackPlan, type AddressPlan } from './address-plan';
+import { loopbackPlan, planFor, type AddressPlan } from './address-plan';
 import type { DataPlaneParts } from './data-plane-parts';
 import { Engine } from './engine/engine';
 import { KeyedLock } from './keyed-lock';
@@ -9,6 +9,8 @@ import { parentDeathWrapper } from './parent-death';
 import { SocketFolder } from './socket-folder';
 import { SupervisedProcess, type ProcessPlan } from './supervised-process';
 import { UserlandRouter } from './userland-router';
+
+const NO_PASSTHROUGH = 'the tier loopback has no network of its own; run the local cloud as root where network namespaces can be made';
 
 /**
  * The tier for every machine: load balancers and instances have addresses of 127.0.0.0/8, and routes hold only for those who ask the
@@ -31,7 +33,8 @@ export class LoopbackDataPlane implements DataPlane {
     this.sockets = new SocketFolder(claim.directory);
     this.router = new UserlandRouter(this.sockets.socket('router'));
     const { loadBalancerCIDR, nodeCIDR, podCIDR } = plan;
-    this.topology = { tier: 'loopback', reason, loadBalancerCIDR, nodeCIDR, podCIDR, netns: [] };
+    const ipv6 = { loadBalancerCIDR: plan.ipv6.loadBalancerCIDR };
+    this.topology = { tier: 'loopback', reason, loadBalancerCIDR, nodeCIDR, podCIDR, ipv6, netns: [], noPassthrough: NO_PASSTHROUGH };
   }
 
   async start(): Promise<void> {
@@ -39,12 +42,12 @@ export class LoopbackDataPlane implements DataPlane {
     await this.router.start();
   }
 
-  instanceAddress(index: number): string {
-    return this.plan.nodeAddress(index);
+  instanceAddress(index: number, family: Family): string {
+    return planFor(this.plan, family).nodeAddress(index);
   }
 
-  loadBalancerAddress(index: number): string {
-    return this.plan.loadBalancerAddress(index);
+  loadBalancerAddress(index: number, family: Family): string {
+    return planFor(this.plan, family).loadBalancerAddress(index);
   }
 
   applyInstance(instance: Instance): Promise<{ netns?: string; socket?: string }> {
@@ -132,7 +135,7 @@ export class LoopbackDataPlane implements DataPlane {
 export function instanceEnvironment(instance: Instance, socket: string): Record<string, string> {
   return {
     LOCALCLOUD_INSTANCE: instance.id,
-    LOCALCLOUD_ADDRESS: instance.addresses[0]?.ip ?? '',
+    LOCALCLOUD_ADDRESS: instance.addresses.map(({ ip }) => ip).join(','),
     LOCALCLOUD_POD_CIDRS: instance.podCIDRs.join(','),
     LOCALCLOUD_SOCKET: socket,
   };

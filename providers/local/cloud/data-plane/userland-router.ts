@@ -1,6 +1,6 @@
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import type { Route } from '../../api';
-import { contains } from './address-plan';
+import { contains } from './ip-range';
 import { readFirstLine } from './first-line';
 
 /** An instance as the router sees it. */

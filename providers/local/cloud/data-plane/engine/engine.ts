@@ -1,8 +1,10 @@
 import type { Clock } from '../../../../../operator/base/clock';
 import type { Logger } from '../../../../../operator/base/log';
-import type { LoadBalancer, TargetPool } from '../../../api';
-import { placesOf, type ListenerPlan, type LoadBalancerPlan, type PoolPlan } from '../../data-plane';
+import type { Family, LoadBalancer, TargetPool } from '../../../api';
+import { placesOf, type ListenerPlan, type LoadBalancerPlan } from '../../data-plane';
+import { familyOf } from '../ip-range';
 import { KeyedLock } from '../keyed-lock';
+import { poolIDOf, poolKey, poolOfFamily, type FamilyPoolPlan } from './family-pool';
 import { checkTarget, type Checker } from './health-check';
 import { portCandidates } from './host-port';
 import type { Listener, ListenerSettings } from './listener';
@@ -63,7 +65,12 @@ export class Engine {
   }
 
   health(): Map<string, TargetPool['health']> {
-    return new Map([...this.pools.values()].map((pool) => [pool.id, pool.health()]));
+    const health = new Map<string, TargetPool['health']>();
+    for (const pool of this.pools.values()) {
+      const id = poolIDOf(pool.id);
+      health.set(id, [...(health.get(id) ?? []), ...pool.health()]);
+    }
+    return health;
   }
 
   async close(): Promise<void> {
@@ -80,11 +87,11 @@ export class Engine {
         return [listenerKey(plan.id, listener.protocol, ip, listener.port), { ip, listener, sourceRanges }];
       }),
     );
-    this.uses.set(plan.id, new Set(plan.listeners.map((listener) => listener.pool.id)));
+    this.uses.set(plan.id, new Set(placesOf(plan).map(({ ip, listener }) => poolKey(listener.pool.id, familyOf(ip)))));
     await this.closeWhere((open, key) => open.loadBalancerID === plan.id && !wanted.has(key));
     const failures: unknown[] = [];
     for (const [key, { ip, listener, sourceRanges }] of wanted) {
-      const settings = this.settingsOf(listener, sourceRanges);
+      const settings = this.settingsOf(listener, sourceRanges, familyOf(ip));
       const open = this.listeners.get(key);
       if (open !== undefined) Object.assign(open, { plan: listener }).listener.settings = settings;
       else await this.open(key, { loadBalancerID: plan.id, ip, plan: listener }, settings).catch((error) => failures.push(error));
@@ -102,16 +109,16 @@ export class Engine {
     this.listeners.set(key, { ...place, listener });
   }
 
-  private settingsOf(listener: ListenerPlan, sourceRanges: SourceRanges): ListenerSettings {
+  private settingsOf(listener: ListenerPlan, sourceRanges: SourceRanges, family: Family): ListenerSettings {
     return {
-      pool: this.poolFor(listener.pool, listener.protocol),
+      pool: this.poolFor(poolOfFamily(listener.pool, family), listener.protocol),
       sourceRanges,
       idleTimeoutMs: listener.idleTimeoutMs,
       connectTimeoutMs: Math.min(listener.pool.healthCheck.timeoutMs, MAX_CONNECT_TIMEOUT_MS),
     };
   }
 
-  private poolFor(plan: PoolPlan, protocol: 'TCP' | 'UDP'): Pool {
+  private poolFor(plan: FamilyPoolPlan, protocol: 'TCP' | 'UDP'): Pool {
     let pool = this.pools.get(plan.id);
     if (pool === undefined) {
       const { clock, check = checkTarget, logger } = this.options;

@@ -1,9 +1,9 @@
 import type { Clock } from '../../../../../operator/base/clock';
 import type { Logger } from '../../../../../operator/base/log';
 import type { ProxyProtocol } from '../../../api';
-import type { PoolPlan } from '../../data-plane';
 import { Affinity } from './affinity';
 import type { Checker } from './health-check';
+import type { FamilyPoolPlan } from './family-pool';
 import { ownProxyHeader } from './proxy-header';
 import { isChecked, nextHealth, targetKey, type Flow, type Target, type TargetHealth } from './target';
 
@@ -13,6 +13,8 @@ export interface PoolParts {
   logger: Logger;
   /** Called when the last target has left: the engine then drops a pool that nobody uses. */
   onEmpty: () => void;
+  /** Called when a target's health has changed, or one has left. */
+  onChange?: () => void;
 }
 
 /**
@@ -30,7 +32,7 @@ export class Pool {
   private readonly affinity: Affinity;
 
   constructor(
-    private plan: PoolPlan,
+    private plan: FamilyPoolPlan,
     private readonly parts: PoolParts,
   ) {
     this.affinity = new Affinity(parts.clock);
@@ -54,7 +56,7 @@ export class Pool {
   }
 
   /** Makes `plan` true: new targets are checked at once, missing ones drain, a target that comes back keeps its connections. */
-  update(plan: PoolPlan, protocol: 'TCP' | 'UDP'): void {
+  update(plan: FamilyPoolPlan, protocol: 'TCP' | 'UDP'): void {
     const checkChanged = JSON.stringify(plan.healthCheck) !== JSON.stringify(this.plan.healthCheck);
     this.plan = plan;
     if (plan.affinityMs === 0) this.affinity.clear();
@@ -86,6 +88,16 @@ export class Pool {
     return target;
   }
 
+  /** All targets, those that leave included. */
+  members(): Target[] {
+    return [...this.targets.values()];
+  }
+
+  /** Those that new connections may go to. */
+  best(): Target[] {
+    return this.candidates(new Set());
+  }
+
   /** Counts `flow` as a connection of `target` until it is released. */
   hold(target: Target, flow: Flow): void {
     target.flows.add(flow);
@@ -106,6 +118,7 @@ export class Pool {
     const rows = [...this.targets.values()].map((target) => ({
       instanceID: target.instanceID,
       port: target.port,
+      address: target.address,
       state: target.draining ? ('draining' as const) : target.health.state,
       ...(target.health.reason === undefined ? {} : { reason: target.health.reason }),
       connections: target.flows.size,
@@ -131,7 +144,7 @@ export class Pool {
     return candidates.length === 0 ? undefined : candidates[this.turn++ % candidates.length];
   }
 
-  private admit(key: string, planned: PoolPlan['targets'][number]): void {
+  private admit(key: string, planned: FamilyPoolPlan['targets'][number]): void {
     const target: Target = {
       key,
       instanceID: planned.instanceID,
@@ -169,6 +182,7 @@ export class Pool {
     if (!this.targets.delete(target.key)) return;
     for (const flow of [...target.flows]) flow.cut();
     if (this.empty) this.parts.onEmpty();
+    this.parts.onChange?.();
   }
 
   private checkNow(target: Target): void {
@@ -196,5 +210,6 @@ export class Pool {
     if (before.state === target.health.state) return;
     const fields = { pool: this.id, instance: target.instanceID, port: target.port, reason: failure };
     this.parts.logger.debug(fields, `target is ${target.health.state}`);
+    this.parts.onChange?.();
   }
 }

@@ -1,5 +1,6 @@
 import type { PoolHealthCheck, TargetPool } from '../../../api';
 import type { PoolPlan } from '../../data-plane';
+import type { FamilyPoolPlan } from './family-pool';
 
 export type TargetHealth = TargetPool['health'][number];
 
@@ -29,7 +30,7 @@ export interface Target {
 }
 
 /** Two targets with the same key are the same: what they have carried on counts. */
-export function targetKey(target: PoolPlan['targets'][number]): string {
+export function targetKey(target: FamilyPoolPlan['targets'][number]): string {
   return `${target.instanceID}|${target.address}|${target.port}`;
 }
 

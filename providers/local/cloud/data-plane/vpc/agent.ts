@@ -52,7 +52,7 @@ class Agent {
     removeLoadBalancer: (params) => this.vpc.removeLoadBalancer(params),
     applyRoutes: (params) => this.vpc.applyRoutes(params),
     breakRoute: (params) => this.vpc.breakRoute(params),
-    health: () => Promise.resolve([...this.vpc.engine.health()]),
+    health: () => Promise.resolve(this.vpc.health()),
   };
 }
 

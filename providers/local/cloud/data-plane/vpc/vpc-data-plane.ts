@@ -1,9 +1,10 @@
 import { sleep, systemClock } from '../../../../../operator/base/clock';
 import { OperatorError, toOperatorError } from '../../../../../operator/base/errors';
-import type { Instance, LoadBalancer, Route, TargetPool, Topology } from '../../../api';
+import type { Family, Instance, LoadBalancer, Route, TargetPool, Topology } from '../../../api';
 import type { DataPlane, LoadBalancerPlan } from '../../data-plane';
-import { addressInCIDR, loopbackPlan, offsetInCIDR, vpcPlan, type AddressPlan } from '../address-plan';
+import { loopbackPlan, planFor, vpcPlan, type AddressPlan } from '../address-plan';
 import type { DataPlaneParts } from '../data-plane-parts';
+import { addressInCIDR, familyOf, offsetInCIDR } from '../ip-range';
 import { SocketFolder } from '../socket-folder';
 import { AgentProcess } from './agent-process';
 import { BridgeClient } from './bridge-client';
@@ -11,9 +12,12 @@ import { BRIDGE_SOCKET } from './bridge-protocol';
 import { run, runIp } from './commands';
 import { namespacesOf, removeLeftovers } from './namespaces';
 import { hostLinkLines, vpcNamespace } from './network';
+import { noPassthrough } from './passthrough-probe';
 import type { AgentCalls, AgentConfig, AgentMethod } from './protocol';
 
 const RESTART_MS = 500;
+/** Half of the loopback addresses that a cloud has. */
+const IPV6_OFFSET = 2048;
 
 /**
  * The tiers with network namespaces: everything happens in an agent inside the VPC's namespace, this is the host's side of it.
@@ -22,6 +26,7 @@ const RESTART_MS = 500;
 export class VpcDataPlane implements DataPlane {
   private readonly plan: AddressPlan;
   private readonly sockets: SocketFolder;
+  private readonly withoutPassthrough: Pick<Topology, 'noPassthrough'>;
   private readonly bridge: BridgeClient | undefined;
   private agent: Promise<AgentProcess>;
   private readonly stopping = new AbortController();
@@ -36,17 +41,28 @@ export class VpcDataPlane implements DataPlane {
     const { claim } = parts;
     this.plan = vpcPlan(claim.number);
     this.sockets = new SocketFolder(claim.directory);
+    const why = noPassthrough(tier);
+    this.withoutPassthrough = why === undefined ? {} : { noPassthrough: why };
     this.agent = Promise.reject(new OperatorError('Unknown', 'the data plane was not started'));
     this.agent.catch(() => undefined);
-    const { loadBalancerCIDR } = loopbackPlan(claim.number);
-    const hostAddress = (ip: string): string => addressInCIDR(loadBalancerCIDR, offsetInCIDR(this.plan.loadBalancerCIDR, ip));
-    if (tier === 'vpc-userns') this.bridge = new BridgeClient(this.sockets.socket(BRIDGE_SOCKET), hostAddress);
+    if (tier === 'vpc-userns') this.bridge = new BridgeClient(this.sockets.socket(BRIDGE_SOCKET), (ip) => this.hostAddress(ip));
   }
 
   get topology(): Topology {
     const { loadBalancerCIDR, nodeCIDR, podCIDR } = this.plan;
+    const { ipv6 } = this.plan;
+    const wide = { loadBalancerCIDR: ipv6.loadBalancerCIDR, nodeCIDR: ipv6.nodeCIDR };
     const netns = this.tier === 'vpc-root' ? namespacesOf(this.parts.claim.id) : [];
-    return { tier: this.tier, reason: this.parts.reason, loadBalancerCIDR, nodeCIDR, podCIDR, netns };
+    return {
+      tier: this.tier,
+      reason: this.parts.reason,
+      loadBalancerCIDR,
+      nodeCIDR,
+      podCIDR,
+      ipv6: wide,
+      netns,
+      ...this.withoutPassthrough,
+    };
   }
 
   async start(): Promise<void> {
@@ -54,12 +70,12 @@ export class VpcDataPlane implements DataPlane {
     await this.agent;
   }
 
-  instanceAddress(index: number): string {
-    return this.plan.nodeAddress(index);
+  instanceAddress(index: number, family: Family): string {
+    return planFor(this.plan, family).nodeAddress(index);
   }
 
-  loadBalancerAddress(index: number): string {
-    return this.plan.loadBalancerAddress(index);
+  loadBalancerAddress(index: number, family: Family): string {
+    return planFor(this.plan, family).loadBalancerAddress(index);
   }
 
   applyInstance(instance: Instance): Promise<{ netns?: string; socket?: string }> {
@@ -106,6 +122,14 @@ export class VpcDataPlane implements DataPlane {
     if (this.tier === 'vpc-root') await removeLeftovers(this.parts.claim.id);
     this.sockets.remove();
     this.parts.release();
+  }
+
+  /** The loopback address that stands for one in the VPC. There is only one IPv6 loopback address: the upper half of the IPv4 range stands for those. */
+  private hostAddress(ip: string): string {
+    const family = familyOf(ip);
+    const { loadBalancerCIDR } = loopbackPlan(this.parts.claim.number);
+    const offset = offsetInCIDR(planFor(this.plan, family).loadBalancerCIDR, ip);
+    return addressInCIDR(loadBalancerCIDR, family === 'IPv4' ? offset : IPV6_OFFSET + (offset % IPV6_OFFSET));
   }
 
   private async call<M extends AgentMethod>(method: M, params: AgentCalls[M]['params']): Promise<AgentCalls[M]['result']> {

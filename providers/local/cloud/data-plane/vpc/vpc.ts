@@ -3,10 +3,11 @@ import { join } from 'node:path';
 import { systemClock } from '../../../../../operator/base/clock';
 import { OperatorError } from '../../../../../operator/base/errors';
 import type { Logger } from '../../../../../operator/base/log';
-import type { Instance, Route } from '../../../api';
+import type { Family, Instance, Route, TargetPool } from '../../../api';
 import type { LoadBalancerPlan } from '../../data-plane';
 import { vpcPlan, type AddressPlan } from '../address-plan';
 import { Engine } from '../engine/engine';
+import { familyOf, widthOf } from '../ip-range';
 import { KeyedLock } from '../keyed-lock';
 import { instanceEnvironment } from '../loopback';
 import { SocketFolder } from '../socket-folder';
@@ -14,6 +15,7 @@ import { SupervisedProcess, type ProcessPlan } from '../supervised-process';
 import { inNamespace, run, runIp } from './commands';
 import { fileNamespaces, namedNamespaces, type Namespaces } from './namespaces';
 import * as network from './network';
+import { Passthrough } from './passthrough';
 import type { AgentConfig } from './protocol';
 
 /** An instance that runs a process, and so has a namespace. */
@@ -31,11 +33,12 @@ interface RunningInstance {
  */
 export class Vpc {
   readonly engine: Engine;
+  private readonly passthrough: Passthrough;
   private readonly plan: AddressPlan;
   private readonly namespaces: Namespaces;
   private readonly sockets: SocketFolder;
   private readonly running = new Map<string, RunningInstance>();
-  private readonly addresses = new Map<string, string>();
+  private readonly addresses = new Map<string, readonly string[]>();
   private readonly loadBalancerIPs = new Map<string, string[]>();
   private routes: Route[] = [];
   private readonly lock = new KeyedLock();
@@ -48,20 +51,22 @@ export class Vpc {
     this.namespaces = config.tier === 'vpc-root' ? namedNamespaces : fileNamespaces(join(config.directory, 'netns'));
     this.sockets = new SocketFolder(config.directory);
     this.engine = new Engine({ clock: systemClock, logger, offsetPorts: false });
+    this.passthrough = new Passthrough(logger);
   }
 
   /** Brings the router up. */
   async start(): Promise<void> {
-    setKernel('ip_forward', 1);
+    setKernel('ipv4/ip_forward', 1);
+    setKernel('ipv6/conf/all/forwarding', 1);
     // Else the router tells nodes of a shorter way, and they no longer take its route table.
-    setKernel('conf/all/send_redirects', 0);
-    setKernel('conf/default/send_redirects', 0);
+    setKernel('ipv4/conf/all/send_redirects', 0);
+    setKernel('ipv4/conf/default/send_redirects', 0);
     await runIp(network.routerLines(this.plan, this.config.tier === 'vpc-root'));
   }
 
   applyInstance(instance: Instance): Promise<{ netns?: string; socket?: string }> {
     return this.lock.run(`instance/${instance.id}`, async () => {
-      await this.setAddress(instance.id, instance.addresses[0]?.ip);
+      await this.setAddresses(instance.id, ipsOf(instance));
       if (instance.power !== 'running' || instance.process === undefined) {
         await this.takeDown(instance.id);
         return {};
@@ -80,17 +85,19 @@ export class Vpc {
   async removeInstance(id: string): Promise<void> {
     await this.lock.run(`instance/${id}`, async () => {
       await this.takeDown(id);
-      await this.setAddress(id, undefined);
+      await this.setAddresses(id, []);
     });
   }
 
   applyLoadBalancer(plan: LoadBalancerPlan): ReturnType<Engine['applyLoadBalancer']> {
+    // Its address is nobody's own: what is for it must go on.
+    if (plan.mode === 'passthrough') return this.lock.run(`loadbalancer/${plan.id}`, () => this.passthrough.applyLoadBalancer(plan));
     return this.lock.run(`loadbalancer/${plan.id}`, async () => {
       const before = this.loadBalancerIPs.get(plan.id) ?? [];
       const fresh = plan.ips.filter((ip) => !before.includes(ip));
       // Both, until the listeners have moved.
       this.loadBalancerIPs.set(plan.id, [...before, ...fresh]);
-      await runIp(fresh.map((ip) => `address replace ${ip}/32 dev lo`));
+      await runIp(fresh.map((ip) => `address replace ${ownAddress(ip)}`));
       const ports = await this.engine.applyLoadBalancer(plan);
       this.loadBalancerIPs.set(plan.id, plan.ips);
       await this.dropAddresses(before.filter((ip) => !plan.ips.includes(ip)));
@@ -100,6 +107,7 @@ export class Vpc {
 
   async removeLoadBalancer(id: string): Promise<void> {
     await this.lock.run(`loadbalancer/${id}`, async () => {
+      await this.passthrough.removeLoadBalancer(id);
       await this.engine.removeLoadBalancer(id);
       const ips = this.loadBalancerIPs.get(id) ?? [];
       this.loadBalancerIPs.delete(id);
@@ -111,8 +119,7 @@ export class Vpc {
   async applyRoutes(routes: Route[]): Promise<void> {
     this.routes = routes;
     await this.lock.run('routes', async () => {
-      const listing = await run(['ip', '-json', 'route', 'show', 'proto', String(network.ROUTE_PROTOCOL)]);
-      const current = JSON.parse(listing.trim() === '' ? '[]' : listing) as network.KernelRoute[];
+      const current = [...(await kernelRoutes('IPv4')), ...(await kernelRoutes('IPv6'))];
       await runIp(network.routeLines(current, this.wantedRoutes(this.routes)));
     });
   }
@@ -126,22 +133,27 @@ export class Vpc {
       });
   }
 
+  health(): [string, TargetPool['health']][] {
+    return [...this.engine.health(), ...this.passthrough.health()];
+  }
+
   /** Ends every process and removes the namespaces, this one's name too: it is gone when this process is. */
   async stop(): Promise<void> {
-    await this.engine.close();
+    await Promise.all([this.engine.close(), this.passthrough.close()]);
     await Promise.all([...this.running.keys()].map((id) => this.lock.run(`instance/${id}`, () => this.takeDown(id))));
     if (this.config.tier === 'vpc-root') await namedNamespaces.remove(network.vpcNamespace(this.config.id));
   }
 
   private async bringUp(instance: Instance, shape: string): Promise<RunningInstance> {
-    const address = instance.addresses[0]?.ip;
-    if (address === undefined) throw new OperatorError('Invalid', `instance ${instance.id} has no address`);
+    const addresses = ipsOf(instance);
+    const [first] = addresses;
+    if (first === undefined) throw new OperatorError('Invalid', `instance ${instance.id} has no address`);
     const name = `${network.namespacePrefix(this.config.id)}${instance.id}`;
     const netns = await this.namespaces.create(name);
     try {
-      await runIp(network.attachLines(instance.id, address, netns));
-      await runIp(network.instanceLines(address, instance.podCIDRs, this.plan), netns);
-      await run(inNamespace(netns, ['sh', '-c', 'echo 1 > /proc/sys/net/ipv4/ip_forward']));
+      await runIp(network.attachLines(instance.id, first, netns));
+      await runIp(network.instanceLines(addresses, instance.podCIDRs, this.plan), netns);
+      await run(inNamespace(netns, ['sh', '-c', FORWARD]));
     } catch (error) {
       await this.namespaces.remove(name);
       throw error;
@@ -183,10 +195,10 @@ export class Vpc {
   }
 
   /** Where an instance is decides where its routes lead; routes of others are not looked at, so that a broken one stays broken. */
-  private async setAddress(id: string, address: string | undefined): Promise<void> {
-    if (this.addresses.get(id) === address) return;
-    if (address === undefined) this.addresses.delete(id);
-    else this.addresses.set(id, address);
+  private async setAddresses(id: string, addresses: readonly string[]): Promise<void> {
+    if (JSON.stringify(this.addresses.get(id) ?? []) === JSON.stringify(addresses)) return;
+    this.addresses.set(id, addresses);
+    if (addresses.length === 0) this.addresses.delete(id);
     await this.lock.run('routes', async () => {
       const own = this.routes.filter((route) => route.instanceID === id);
       await runIp(this.wantedRoutes(own).map(network.replaceRouteLine));
@@ -194,16 +206,36 @@ export class Vpc {
   }
 
   private wantedRoutes(routes: Route[]): network.WantedRoute[] {
-    return network.wantedRoutes(routes, (id) => this.addresses.get(id));
+    return network.wantedRoutes(routes, (id, family) => this.addresses.get(id)?.find((ip) => familyOf(ip) === family));
   }
 
   private async dropAddresses(ips: string[]): Promise<void> {
     const used = new Set([...this.loadBalancerIPs.values()].flat());
-    await runIp(ips.filter((ip) => !used.has(ip)).map((ip) => `address del ${ip}/32 dev lo`));
+    await runIp(ips.filter((ip) => !used.has(ip)).map((ip) => `address del ${ownAddress(ip)}`));
   }
+}
+
+/** An instance's namespace forwards, as a node does for its pods. */
+const FORWARD = 'echo 1 > /proc/sys/net/ipv4/ip_forward && echo 1 > /proc/sys/net/ipv6/conf/all/forwarding';
+
+function ipsOf({ addresses }: Instance): string[] {
+  return addresses.map(({ ip }) => ip);
+}
+
+/** One of this namespace's own addresses, in the words of `ip address`. */
+function ownAddress(ip: string): string {
+  const family = familyOf(ip);
+  return `${ip}/${widthOf(family)} dev lo${family === 'IPv6' ? ' nodad' : ''}`;
+}
+
+async function kernelRoutes(family: Family): Promise<network.KernelRoute[]> {
+  const protocol = String(network.ROUTE_PROTOCOL);
+  const listing = await run(['ip', family === 'IPv4' ? '-4' : '-6', '-json', 'route', 'show', 'proto', protocol]);
+  const routes = JSON.parse(listing.trim() === '' ? '[]' : listing) as network.KernelRoute[];
+  return routes.map((route) => ({ ...route, family }));
 }
 
 /** A kernel setting of this process's network namespace. */
 function setKernel(name: string, value: number): void {
-  writeFileSync(`/proc/sys/net/ipv4/${name}`, String(value));
+  writeFileSync(`/proc/sys/net/${name}`, String(value));
 }

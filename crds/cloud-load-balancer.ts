@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { cidr, ip, ipFamily, namespaceName, objectName, port } from './address';
+import { awsLoadBalancer } from './aws-load-balancer';
 import { customBlock } from './cloud-provider';
 import { type CloudObject, defineKind, statusBase } from './kind';
 import { mapOf, setOf } from './list';
@@ -129,21 +130,34 @@ const fields = z.object({
     .meta({ description: 'How changes reach the cloud.' }),
   managementPolicy: managementPolicy.optional(),
   deletionPolicy: deletionPolicy.optional(),
+  aws: awsLoadBalancer.optional(),
   local: localLoadBalancer.optional(),
   custom: customBlock.optional(),
 });
 
 export const cloudLoadBalancerSpec = withRules(fields.meta({ description: 'What is wanted.' }), [
   {
-    cel: '[has(self.local), has(self.custom)].filter(x, x).size() == 1',
-    holds: (spec) => [spec.local, spec.custom].filter((block) => block !== undefined).length === 1,
-    message: 'exactly one of local, custom must be set',
+    cel: '[has(self.aws), has(self.local), has(self.custom)].filter(x, x).size() == 1',
+    holds: (spec) => [spec.aws, spec.local, spec.custom].filter((block) => block !== undefined).length === 1,
+    message: 'exactly one of aws, local, custom must be set',
   },
   {
     cel: 'self.listeners.all(a, self.listeners.exists_one(b, a.port == b.port && a.protocol == b.protocol))',
     holds: (spec) => new Set(spec.listeners.map((at) => `${at.protocol}/${at.port}`)).size === spec.listeners.length,
     message: 'two listeners have the same protocol and port; remove one or change its port',
     field: 'listeners',
+  },
+  {
+    cel: "!has(self.aws) || !has(self.aws.eipAllocationIDs) || self.scheme == 'Public'",
+    holds: ({ aws, scheme }) => aws?.eipAllocationIDs === undefined || scheme === 'Public',
+    message: 'aws.eipAllocationIDs need scheme Public; an internal load balancer has aws.privateIPv4Addresses',
+    field: 'aws.eipAllocationIDs',
+  },
+  {
+    cel: "!has(self.aws) || !has(self.aws.privateIPv4Addresses) || self.scheme == 'Internal'",
+    holds: ({ aws, scheme }) => aws?.privateIPv4Addresses === undefined || scheme === 'Internal',
+    message: 'aws.privateIPv4Addresses need scheme Internal; a public load balancer has aws.eipAllocationIDs',
+    field: 'aws.privateIPv4Addresses',
   },
 ]);
 export type CloudLoadBalancerSpec = z.infer<typeof cloudLoadBalancerSpec>;

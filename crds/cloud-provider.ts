@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { namespaceName, objectName } from './address';
+import { awsProviderSettings } from './aws-provider';
 import { duration, period } from './duration';
 import { type CloudObject, defineKind, statusBase } from './kind';
 import { setOf } from './list';
@@ -108,18 +109,19 @@ const fields = z.object({
   freeze: z.boolean().default(false).meta({ description: 'No cloud writes at all; drift is still reported.' }),
   limits: limits.optional(),
   policy: policy.optional(),
+  aws: awsProviderSettings.optional(),
   local: localProviderSettings.optional(),
   custom: customBlock.optional(),
 });
 
 export const cloudProviderSpec = withRules(fields.meta({ description: 'How the cloud is reached and what may be asked of it.' }), [
   {
-    cel: '[has(self.local), has(self.custom)].filter(x, x).size() == 1',
-    holds: (spec) => [spec.local, spec.custom].filter((block) => block !== undefined).length === 1,
-    message: 'exactly one of local, custom must be set',
+    cel: '[has(self.aws), has(self.local), has(self.custom)].filter(x, x).size() == 1',
+    holds: (spec) => [spec.aws, spec.local, spec.custom].filter((block) => block !== undefined).length === 1,
+    message: 'exactly one of aws, local, custom must be set',
   },
   {
-    cel: 'has(self.local) == has(oldSelf.local) && has(self.custom) == has(oldSelf.custom)',
+    cel: 'has(self.aws) == has(oldSelf.aws) && has(self.local) == has(oldSelf.local) && has(self.custom) == has(oldSelf.custom)',
     message: 'the kind of cloud cannot be changed; make another CloudProvider',
   },
 ]);

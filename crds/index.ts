@@ -6,6 +6,9 @@ import { CloudStackKind } from './cloud-stack';
 import type { KindDefinition } from './kind';
 
 export * from './address';
+export * from './aws-load-balancer';
+export * from './aws-provider';
+export * from './aws-target-group';
 export * from './cloud-instance';
 export * from './cloud-load-balancer';
 export * from './cloud-provider';

@@ -5,7 +5,7 @@ import { toCRD } from '../../../crds/crd';
 import { expectGolden } from '../../golden/golden';
 import { CLUSTER_START_MS, startTestCluster, type TestCluster } from '../../harness/cluster';
 import { waitFor } from '../../harness/wait-for';
-import { ADDRESSES, BAD, CIDRS, FULL, SMALLEST } from '../../unit/crds/spec-cases';
+import { ADDRESSES, BAD, CIDRS, FULL, SMALLEST, SMALLEST_OF_CLOUDS } from '../../unit/crds/spec-cases';
 import { pathOf, RawApi, type Answer } from './raw-api';
 
 let cluster: TestCluster;
@@ -103,12 +103,15 @@ describe('the CRDs on a real API server', () => {
     if (message !== undefined) expect(cause?.message).toContain(message);
   });
 
-  test.each(SMALLEST)('accepts the smallest $kind.kind with the defaults that validateSpec gives', async ({ kind, spec }) => {
-    const { status, body } = await dryRun(kind, spec);
-    expect(status).toBe(201);
-    expect(validateSpec(kind, spec)).toEqual({ ok: true, value: body.spec });
-    expect(body.status).toEqual({ observedGeneration: -1 });
-  });
+  test.each([...SMALLEST, ...SMALLEST_OF_CLOUDS])(
+    'accepts the smallest $kind.kind with the defaults that validateSpec gives',
+    async ({ kind, spec }) => {
+      const { status, body } = await dryRun(kind, spec);
+      expect(status).toBe(201);
+      expect(validateSpec(kind, spec)).toEqual({ ok: true, value: body.spec });
+      expect(body.status).toEqual({ observedGeneration: -1 });
+    },
+  );
 
   test.each(FULL)('accepts a full $kind.kind as it is', async ({ kind, spec }) => {
     const { status, body } = await dryRun(kind, spec);

@@ -20,6 +20,9 @@ export interface BadSpec {
 const listener = { name: 'http', port: 80, nodePort: 30080 };
 const balancer = { provider: 'local', listeners: [listener], local: {} };
 const provider = { local: { endpoint: 'http://127.0.0.1:8080' } };
+const awsBalancer = { provider: 'aws', listeners: [listener] };
+const aws = (block: object, core: object = {}): Record<string, unknown> => ({ ...awsBalancer, ...core, aws: block });
+const certificate = 'arn:aws:acm:eu-west-1:111122223333:certificate/1';
 const route = { provider: 'local', destinationCIDR: '10.244.1.0/24', nodeName: 'node-1' };
 const stack = { provider: 'local', kind: 'LoadBalancer', project: 'cloud-operator' };
 const instance = { provider: 'local', nodeName: 'node-1' };
@@ -31,6 +34,12 @@ export const SMALLEST: { kind: KindDefinition; spec: Record<string, unknown> }[]
   { kind: CloudRouteKind, spec: route },
   { kind: CloudStackKind, spec: stack },
   { kind: CloudInstanceKind, spec: instance },
+];
+
+/** The smallest specs of the other clouds. */
+export const SMALLEST_OF_CLOUDS: { kind: KindDefinition; spec: Record<string, unknown> }[] = [
+  { kind: CloudLoadBalancerKind, spec: aws({}) },
+  { kind: CloudProviderKind, spec: { aws: {} } },
 ];
 
 /** Specs with everything in them. */
@@ -79,10 +88,298 @@ export const FULL: { kind: KindDefinition; spec: Record<string, unknown> }[] = [
       custom: { kind: 'example', parameters: { account: '1' } },
     },
   },
+  {
+    kind: CloudLoadBalancerKind,
+    spec: {
+      provider: 'aws',
+      listeners: [{ protocol: 'TCP', ...listener }],
+      scheme: 'Public',
+      ipFamilies: ['IPv4', 'IPv6'],
+      trafficPolicy: 'Cluster',
+      aws: {
+        type: 'Network',
+        name: 'web-1',
+        subnets: ['subnet-0a', 'public-b'],
+        eipAllocationIDs: ['eipalloc-0a', 'eipalloc-0b'],
+        ipv6Addresses: ['2001:db8::1', '2001:db8:1::1'],
+        ipAddressType: 'DualStack',
+        ipv6SourceNAT: { enabled: true, prefixes: ['auto_assigned'] },
+        crossZone: true,
+        deletionProtection: true,
+        dnsClientRoutingPolicy: 'AvailabilityZoneAffinity',
+        zonalShift: true,
+        secondaryIPsPerSubnet: 1,
+        minimumCapacityUnits: 3000,
+        accessLogs: { enabled: true, bucket: 'logs', prefix: 'web' },
+        tls: {
+          certificateARNs: [certificate],
+          ports: ['http', '443'],
+          policy: 'ELBSecurityPolicy-TLS13-1-2-2021-06',
+          alpnPolicy: 'HTTP2Preferred',
+        },
+        backendProtocol: 'SSL',
+        tcpUDPListeners: true,
+        listeners: [{ port: 80, tcpIdleTimeoutSeconds: 400 }],
+        targetGroup: {
+          preserveClientIP: false,
+          proxyProtocolV2: true,
+          deregistrationDelaySeconds: 30,
+          connectionTermination: true,
+          unhealthyConnectionTermination: false,
+          unhealthyDrainingIntervalSeconds: 60,
+          stickiness: 'SourceIP',
+          crossZone: 'Enabled',
+          dnsFailover: { count: 1, percentage: 50 },
+          unhealthyStateRouting: { count: 2 },
+        },
+        healthCheck: {
+          protocol: 'HTTPS',
+          port: 'traffic-port',
+          path: '/up',
+          successCodes: '200-399,404',
+          intervalSeconds: 10,
+          timeoutSeconds: 6,
+          healthyThreshold: 2,
+          unhealthyThreshold: 2,
+        },
+        securityGroups: {
+          mode: 'Managed',
+          prefixListIDs: ['pl-0a'],
+          backendRules: 'Managed',
+          privateLinkRules: 'Ignored',
+          pathMTUDiscovery: false,
+        },
+        targetNodeLabels: { 'example.com/pool': 'edge' },
+        tags: { team: 'edge' },
+      },
+    },
+  },
+  {
+    kind: CloudLoadBalancerKind,
+    spec: {
+      provider: 'aws',
+      listeners: [{ protocol: 'TCP', ...listener }],
+      scheme: 'Internal',
+      ipFamilies: ['IPv4'],
+      trafficPolicy: 'Local',
+      aws: {
+        type: 'Classic',
+        accessLogs: { enabled: true, bucket: 'logs', emitIntervalMinutes: 60 },
+        securityGroups: { groups: ['sg-0a'], additionalGroupIDs: ['sg-0b'] },
+        classic: { connectionDraining: true, connectionDrainingTimeoutSeconds: 20, connectionIdleTimeoutSeconds: 90, proxyProtocol: true },
+      },
+    },
+  },
+  {
+    kind: CloudProviderKind,
+    spec: {
+      default: false,
+      region: 'eu-west-1',
+      driftInterval: '10m',
+      driftPolicy: 'Heal',
+      retireAfter: '5m',
+      routePeriod: '10s',
+      freeze: false,
+      aws: {
+        vpcID: 'vpc-0a',
+        clusterName: 'demo',
+        legacyClusterTag: true,
+        subnetIDs: ['subnet-0a'],
+        routeTableIDs: ['rtb-0a'],
+        nodeIPFamilies: ['IPv6', 'IPv4'],
+        nodeRules: 'PerService',
+        networkSecurityGroups: 'None',
+        classicSecurityGroupID: 'sg-0a',
+        healthProbe: { mode: 'Shared', port: 10256, path: '/healthz' },
+        nodeTags: { team: 'edge' },
+        topologyInstanceTypes: '^p4d',
+        credentialsSecretRef: { name: 'aws', accessKeyIDKey: 'id', secretAccessKeyKey: 'key', sessionTokenKey: 'token' },
+        assumeRole: {
+          roleARN: 'arn:aws:iam::111122223333:role/ccm',
+          externalID: 'some-id',
+          sessionName: 'ccm',
+          sourceARN: 'arn:aws:eks:eu-west-1:111122223333:cluster/demo',
+        },
+        endpoints: [{ service: 'EC2', url: 'https://ec2.example', signingRegion: 'eu-west-1', signingName: 'ec2' }],
+        useFIPSEndpoints: true,
+        useDualStackEndpoints: true,
+      },
+    },
+  },
+];
+
+/** What of AWS must be refused. */
+const BAD_AWS: BadSpec[] = [
+  ...[
+    { eipAllocationIDs: ['eipalloc-1'] },
+    { privateIPv4Addresses: ['10.0.0.1'] },
+    { ipv6Addresses: ['fd00::1'] },
+    { ipAddressType: 'DualStack' },
+    { name: 'web' },
+    { deletionProtection: true },
+    { targetGroup: {} },
+    { listeners: [{ port: 80 }] },
+    { tcpUDPListeners: true },
+  ].map((block) => {
+    const [field = ''] = Object.keys(block);
+    const scheme = field === 'privateIPv4Addresses' ? 'Internal' : 'Public';
+    return {
+      title: `${field} on a Classic load balancer`,
+      kind: CloudLoadBalancerKind,
+      spec: aws({ type: 'Classic', ...block }, { scheme }),
+      field: `spec.aws.${field}`,
+      message: `${field} needs type Network`,
+    };
+  }),
+  {
+    title: 'settings of Classic on a Network load balancer',
+    kind: CloudLoadBalancerKind,
+    spec: aws({ classic: { proxyProtocol: true } }),
+    field: 'spec.aws.classic',
+    message: 'classic needs type Classic',
+  },
+  {
+    title: 'an internal load balancer with Elastic IPs',
+    kind: CloudLoadBalancerKind,
+    spec: aws({ eipAllocationIDs: ['eipalloc-1'] }, { scheme: 'Internal' }),
+    field: 'spec.aws.eipAllocationIDs',
+    message: 'need scheme Public',
+  },
+  {
+    title: 'a public load balancer with private addresses',
+    kind: CloudLoadBalancerKind,
+    spec: aws({ privateIPv4Addresses: ['10.0.0.1'] }),
+    field: 'spec.aws.privateIPv4Addresses',
+    message: 'need scheme Internal',
+  },
+  {
+    title: 'more Elastic IPs than subnets',
+    kind: CloudLoadBalancerKind,
+    spec: aws({ eipAllocationIDs: ['eipalloc-1', 'eipalloc-2'], subnets: ['subnet-1'] }),
+    field: 'spec.aws.eipAllocationIDs',
+    message: 'eipAllocationIDs must have one entry for each of subnets',
+  },
+  {
+    title: 'IPv6 addresses without IPv6',
+    kind: CloudLoadBalancerKind,
+    spec: aws({ ipv6Addresses: ['fd00::1'], ipAddressType: 'IPv4' }),
+    field: 'spec.aws.ipv6Addresses',
+    message: 'need ipAddressType DualStack',
+  },
+  {
+    title: 'an Elastic IP by its address',
+    kind: CloudLoadBalancerKind,
+    spec: aws({ eipAllocationIDs: ['203.0.113.1'] }),
+    field: 'spec.aws.eipAllocationIDs[0]',
+  },
+  ...['web_1', '-web', 'web-', 'a'.repeat(33)].map((name) => ({
+    title: `name "${name}"`,
+    kind: CloudLoadBalancerKind,
+    spec: aws({ name }),
+    field: 'spec.aws.name',
+  })),
+  {
+    title: 'a name that AWS keeps for itself',
+    kind: CloudLoadBalancerKind,
+    spec: aws({ name: 'internal-web' }),
+    field: 'spec.aws.name',
+    message: 'begins with internal-',
+  },
+  { title: 'TLS without a certificate', kind: CloudLoadBalancerKind, spec: aws({ tls: {} }), field: 'spec.aws.tls.certificateARNs' },
+  {
+    title: 'a certificate that is none',
+    kind: CloudLoadBalancerKind,
+    spec: aws({ tls: { certificateARNs: ['arn:aws:s3:::bucket'] } }),
+    field: 'spec.aws.tls.certificateARNs[0]',
+  },
+  {
+    title: 'access logs to nowhere',
+    kind: CloudLoadBalancerKind,
+    spec: aws({ accessLogs: {} }),
+    field: 'spec.aws.accessLogs.bucket',
+    message: 'need a bucket',
+  },
+  {
+    title: 'access logs every seven minutes',
+    kind: CloudLoadBalancerKind,
+    spec: aws({ type: 'Classic', accessLogs: { bucket: 'b', emitIntervalMinutes: 7 } }),
+    field: 'spec.aws.accessLogs.emitIntervalMinutes',
+    message: 'must be 5 or 60',
+  },
+  {
+    title: 'groups and none',
+    kind: CloudLoadBalancerKind,
+    spec: aws({ securityGroups: { mode: 'None', groups: ['sg-1'] } }),
+    field: 'spec.aws.securityGroups.mode',
+    message: 'mode None leaves no group',
+  },
+  {
+    title: 'prefix lists for groups of others',
+    kind: CloudLoadBalancerKind,
+    spec: aws({ securityGroups: { prefixListIDs: ['pl-1'], groups: ['sg-1'] } }),
+    field: 'spec.aws.securityGroups.prefixListIDs',
+    message: 'are for the managed group',
+  },
+  {
+    title: 'a path for AWS’s TCP health check',
+    kind: CloudLoadBalancerKind,
+    spec: aws({ healthCheck: { protocol: 'TCP', path: '/' } }),
+    field: 'spec.aws.healthCheck.protocol',
+    message: 'need protocol HTTP or HTTPS',
+  },
+  {
+    title: 'checks that overlap',
+    kind: CloudLoadBalancerKind,
+    spec: aws({ healthCheck: { timeoutSeconds: 11, intervalSeconds: 10 } }),
+    field: 'spec.aws.healthCheck.timeoutSeconds',
+    message: 'must not take longer',
+  },
+  ...['0', 'http', '123456'].map((port) => ({
+    title: `health check port "${port}"`,
+    kind: CloudLoadBalancerKind,
+    spec: aws({ healthCheck: { port } }),
+    field: 'spec.aws.healthCheck.port',
+  })),
+  {
+    title: 'two sources of AWS credentials',
+    kind: CloudProviderKind,
+    spec: { aws: { profile: 'a', credentialsSecretRef: { name: 'aws' } } },
+    field: 'spec.aws',
+    message: 'only one of profile, credentialsSecretRef',
+  },
+  {
+    title: 'shared node rules without groups',
+    kind: CloudProviderKind,
+    spec: { aws: { networkSecurityGroups: 'None' } },
+    field: 'spec.aws.networkSecurityGroups',
+    message: 'nodeRules Shared needs a group',
+  },
+  {
+    title: 'a legacy tag of no cluster',
+    kind: CloudProviderKind,
+    spec: { aws: { legacyClusterTag: true } },
+    field: 'spec.aws.legacyClusterTag',
+    message: 'legacyClusterTag needs clusterName',
+  },
+  {
+    title: 'an AWS endpoint that is none',
+    kind: CloudProviderKind,
+    spec: { aws: { endpoints: [{ service: 'EC2', url: 'ec2.example' }] } },
+    field: 'spec.aws.endpoints[0].url',
+    message: 'must begin with https://',
+  },
+  {
+    title: 'one AWS endpoint twice',
+    kind: CloudProviderKind,
+    spec: { aws: { endpoints: ['https://a', 'https://b'].map((url) => ({ service: 'EC2', url })) } },
+    field: 'spec.aws.endpoints',
+  },
+  { title: 'a VPC that is none', kind: CloudProviderKind, spec: { aws: { vpcID: 'main' } }, field: 'spec.aws.vpcID' },
 ];
 
 /** What must be refused. */
 export const BAD: BadSpec[] = [
+  ...BAD_AWS,
   {
     title: 'port 0',
     kind: CloudLoadBalancerKind,
@@ -192,14 +489,14 @@ export const BAD: BadSpec[] = [
     kind: CloudLoadBalancerKind,
     spec: { ...balancer, custom: { kind: 'example' } },
     field: 'spec',
-    message: 'exactly one of local, custom must be set',
+    message: 'exactly one of aws, local, custom must be set',
   },
   {
     title: 'no typed block',
     kind: CloudLoadBalancerKind,
     spec: { provider: 'local', listeners: [listener] },
     field: 'spec',
-    message: 'exactly one of local, custom must be set',
+    message: 'exactly one of aws, local, custom must be set',
   },
   { title: 'no provider', kind: CloudLoadBalancerKind, spec: { listeners: [listener], local: {} }, field: 'spec.provider' },
   {
@@ -219,9 +516,9 @@ export const BAD: BadSpec[] = [
     kind: CloudProviderKind,
     spec: { ...provider, custom: { kind: 'example' } },
     field: 'spec',
-    message: 'exactly one of local, custom must be set',
+    message: 'exactly one of aws, local, custom must be set',
   },
-  { title: 'no cloud', kind: CloudProviderKind, spec: {}, field: 'spec', message: 'exactly one of local, custom must be set' },
+  { title: 'no cloud', kind: CloudProviderKind, spec: {}, field: 'spec', message: 'exactly one of aws, local, custom must be set' },
   {
     title: 'an endpoint that is none',
     kind: CloudProviderKind,

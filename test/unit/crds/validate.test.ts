@@ -1,5 +1,5 @@
 import { CloudLoadBalancerKind, CloudRouteKind, validateSpec } from '../../../crds';
-import { BAD, FULL, SMALLEST } from './spec-cases';
+import { BAD, FULL, SMALLEST, SMALLEST_OF_CLOUDS } from './spec-cases';
 
 describe('validateSpec', () => {
   test.each(BAD)('refuses $title', ({ kind, spec, field, message }) => {
@@ -11,7 +11,7 @@ describe('validateSpec', () => {
     if (message !== undefined) expect(problem?.message).toContain(message);
   });
 
-  test.each(SMALLEST)('accepts the smallest $kind.kind', ({ kind, spec }) => {
+  test.each([...SMALLEST, ...SMALLEST_OF_CLOUDS])('accepts the smallest $kind.kind', ({ kind, spec }) => {
     expect(validateSpec(kind, spec)).toMatchObject({ ok: true, value: spec });
   });
 

@@ -312,7 +312,17 @@ export class CloudControllers {
   private extraStacks(): ExtraStacks {
     const { stores, registry, updates, extension, events, isValid, logger } = this.options;
     return new ExtraStacks({
-      ...{ registry, updates, events, isValid, exportsOf, module: extension, store: stores.loadBalancers, record: this.record },
+      ...{
+        registry,
+        updates,
+        events,
+        isValid,
+        exportsOf,
+        module: extension,
+        store: stores.loadBalancers,
+        record: this.record,
+        rollout: this.rollout,
+      },
       queue: this.queue('extra-stacks'),
       changed: (stack) => this.loadBalancers.refresh(stack),
       logger: logger.child({ part: 'extension' }),

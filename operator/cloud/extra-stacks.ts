@@ -7,11 +7,13 @@ import type { Logger } from '../base/log';
 import type { EventRecorder, Store, WorkQueue } from '../kube/api';
 import type { ExtensionModule } from '../updates/extension-module';
 import type { StackUpdate, UpdateHooks, Updates } from '../updates/update';
+import { isUpgrade } from '../updates/upgrade';
 import { reasonOf, sentence, type Warning } from './conditions';
 import { leverOn } from './levers';
 import type { StoredLoadBalancer } from './load-balancer-stacks';
 import type { CloudRegistry } from './registry';
 import type { StackRecord } from './stack-record';
+import type { UpgradeRollout } from './upgrade-rollout';
 
 export interface ExtraStacksOptions {
   /** Without the extension's part. */
@@ -26,6 +28,8 @@ export interface ExtraStacksOptions {
   events: EventRecorder;
   /** Keyed by the load balancers' stack. */
   queue: WorkQueue;
+  /** When it is a stack's turn to be brought to another extension. */
+  rollout: UpgradeRollout;
   isValid: () => boolean;
   /** A warning of the stack's load balancers has come or gone. */
   changed: (stack: string) => void;
@@ -40,8 +44,6 @@ export interface SettledStack {
 }
 
 const SUFFIX = '-extra';
-/** The extension's program has no version of its own: its digest is in the hash. */
-const PROGRAM_VERSION = 'extension';
 const DEADLINE_MS = 300_000;
 
 /**
@@ -74,6 +76,7 @@ export class ExtraStacks {
 
   /** Before the load balancers' stack is destroyed. @throws OperatorError: then that one must wait, or nobody would ever come back for this one */
   async destroy(update: StackUpdate, hooks: UpdateHooks): Promise<void> {
+    this.options.rollout.forget(`${update.stack}${SUFFIX}`);
     this.settledStacks.delete(update.stack);
     this.tried.delete(update.stack);
     await this.inTurn(update.stack, async () => {
@@ -87,6 +90,7 @@ export class ExtraStacks {
     this.settledStacks.delete(stack);
     this.tried.delete(stack);
     const name = `${stack}${SUFFIX}`;
+    this.options.rollout.forget(name);
     await this.inTurn(stack, async () => {
       const existing = await this.existingStacks();
       if (!existing.has(name)) return;
@@ -109,9 +113,15 @@ export class ExtraStacks {
       this.tried.delete(stack);
       return;
     }
+    const wanted = await this.wanted(settled);
+    const waitMs = await this.waitOf(`${stack}${SUFFIX}`, wanted);
+    if (waitMs > 0) {
+      this.tried.delete(stack);
+      return this.options.queue.addAfter(stack, waitMs);
+    }
     this.tried.set(stack, this.hashOf(settled));
     try {
-      await this.bring(settled);
+      await this.bring(settled, wanted);
       this.warn(stack, undefined);
     } catch (thrown) {
       const error = toOperatorError(thrown);
@@ -122,16 +132,29 @@ export class ExtraStacks {
     }
   }
 
-  private async bring(settled: SettledStack): Promise<void> {
-    const { module, isValid, registry } = this.options;
+  /** The update of its extra stack; undefined = there is to be none. */
+  private async wanted(settled: SettledStack): Promise<StackUpdate | undefined> {
+    const { module } = this.options;
+    if (module === undefined || !(await this.exportsExtra(module))) return undefined;
+    return this.updateOf(settled.update, this.inputsOf(settled), { role: 'extra', module });
+  }
+
+  /** Milliseconds until it is its turn, where only another extension asks for the change, or for the end of what an earlier one made. */
+  private async waitOf(name: string, wanted: StackUpdate | undefined): Promise<number> {
+    const { updates, rollout } = this.options;
+    const stored = (await this.existingStacks()).has(name) ? await updates.state(name) : undefined;
+    const upgrading = wanted === undefined ? stored !== undefined : isUpgrade(wanted, stored);
+    return upgrading ? rollout.waitOf(name) : 0;
+  }
+
+  private async bring(settled: SettledStack, wanted: StackUpdate | undefined): Promise<void> {
+    const { isValid, registry } = this.options;
     const hooks: UpdateHooks = { isValid, isFrozen: () => registry.isFrozen(settled.update.providerName) };
-    if (module === undefined || !(await this.exportsExtra(module))) return this.remove(settled.update, hooks);
-    const { update } = settled;
-    const [name, spec, members] = [`${update.stack}${SUFFIX}`, specOf(update), settled.loadBalancers.map(keyOf)];
+    if (wanted === undefined) return this.remove(settled.update, hooks);
+    const [name, spec, members] = [wanted.stack, specOf(wanted), settled.loadBalancers.map(keyOf)];
     (await this.existingStacks()).add(name);
     const started = (): void => this.options.record.started(name, spec, members, { kind: 'Update', cause: 'Change' });
-    const use = { role: 'extra', module } as const;
-    const result = await this.options.updates.run(this.updateOf(update, this.inputsOf(settled), use), { ...hooks, onStart: started });
+    const result = await this.options.updates.run(wanted, { ...hooks, onStart: started });
     if (result.result === 'Unchanged') this.options.record.unchanged(name, spec, members, result);
     else this.options.record.succeeded(name, spec, members, result);
   }
@@ -159,8 +182,9 @@ export class ExtraStacks {
    */
   private updateOf(base: StackUpdate, inputs: JsonObject | undefined, extension: NonNullable<StackUpdate['extension']>): StackUpdate {
     const { project, providerName, providerKind, clusterID, settings } = base;
-    const common = { project, providerName, providerKind, clusterID, settings, programVersion: PROGRAM_VERSION, deadlineMs: DEADLINE_MS };
-    return { ...common, stack: `${base.stack}${SUFFIX}`, inputs, extension };
+    const common = { project, providerName, providerKind, clusterID, settings, deadlineMs: DEADLINE_MS };
+    const asked = inputs === undefined ? {} : { accepted: inputs };
+    return { ...common, ...asked, stack: `${base.stack}${SUFFIX}`, programVersion: versionOf(extension), inputs, extension };
   }
 
   /** StackOutputs of extensions/index.ts. */
@@ -233,6 +257,11 @@ export class ExtraStacks {
     turn.then(forget, forget);
     return turn;
   }
+}
+
+/** The extension's program has no version but what it is made of; none of them is newer than another. */
+function versionOf({ module }: NonNullable<StackUpdate['extension']>): string {
+  return module === undefined ? 'extension' : `extension ${module.digest}`;
 }
 
 function specOf({ providerName, project }: StackUpdate): CloudStackSpec {

@@ -1,4 +1,5 @@
-import type { Condition } from '../../../crds';
+import { isDeepStrictEqual } from 'node:util';
+import { API_VERSION, type Condition } from '../../../crds';
 import { OPERATOR_CLUSTER_START_MS, OperatorCluster } from '../../harness/operator-cluster';
 import { NONE, Scene, serviceOf } from '../operator/scene';
 
@@ -196,6 +197,128 @@ describe('levers', () => {
     await patch('cloudprovider', 'local', { freeze: false });
     await scene.gone('CloudLoadBalancer iced', () => scene.loadBalancer('iced'));
     expect(await scene.counts('iced')).toEqual(NONE);
+  });
+
+  test('CloudRoutes: pause, Observe, Orphan and freeze, each route by itself', async () => {
+    const names = ['paused', 'observed', 'orphan', 'free'];
+    const route = (name: string, nodeName: string): object => ({
+      ...{ apiVersion: API_VERSION, kind: 'CloudRoute', metadata: { name } },
+      spec: { provider: 'local', destinationCIDR: `10.250.${names.indexOf(name)}.0/24`, nodeName },
+    });
+    const instances = new Map((await cluster.resources.list('instances')).map(({ id, name }) => [id, name]));
+    /** Node of each route that is in the cloud. */
+    const inCloud = async (): Promise<Record<string, string>> => {
+      const found: Record<string, string> = {};
+      for (const { destinationCIDR, instanceID } of (await scene.content()).routes) {
+        const name = names[Number(/^10\.250\.([0-9]+)\./.exec(destinationCIDR)?.[1])];
+        if (name !== undefined) found[name] = instances.get(instanceID) ?? '';
+      }
+      return found;
+    };
+    const become = (expected: Record<string, string>): Promise<boolean> =>
+      scene.until(`routes ${JSON.stringify(expected)}`, async () => {
+        const now = await inCloud();
+        if (isDeepStrictEqual(now, expected)) return true;
+        throw new Error(JSON.stringify(now));
+      });
+    const says = (name: string, reason: string, text: string): Promise<boolean> =>
+      scene.until(`${name} to say ${reason}: ${text}`, async () => {
+        const ready = (await scene.route(name))?.status?.conditions?.find(({ type }) => type === 'Ready');
+        if (ready?.reason === reason && ready.message.includes(text)) return true;
+        throw new Error(JSON.stringify(ready));
+      });
+    await cluster.apply(...names.map((name) => route(name, 'n1')));
+    await become({ paused: 'n1', observed: 'n1', orphan: 'n1', free: 'n1' });
+
+    await cluster.kubectl(['annotate', 'cloudroute', 'paused', `${PAUSE}=All`]);
+    await patch('cloudroute', 'observed', { managementPolicy: 'Observe' });
+    await patch('cloudroute', 'orphan', { deletionPolicy: 'Orphan' });
+    await cluster.apply(...names.map((name) => route(name, 'n2')));
+    await says('paused', 'Paused', 'a change of its spec waits');
+    await says('observed', 'Observed', 'a change of its spec waits');
+    await become({ paused: 'n1', observed: 'n1', orphan: 'n2', free: 'n2' });
+
+    await patch('cloudprovider', 'local', { freeze: true });
+    await says('free', 'Frozen', 'CloudProvider local is frozen');
+    await cluster.apply(route('free', 'n1'));
+    await says('free', 'Frozen', 'a change of its spec waits');
+    await become({ paused: 'n1', observed: 'n1', orphan: 'n2', free: 'n2' });
+    await patch('cloudprovider', 'local', { freeze: false });
+    await become({ paused: 'n1', observed: 'n1', orphan: 'n2', free: 'n1' });
+
+    const { status } = (await scene.route('paused')) ?? {};
+    const kept = await Promise.all(['observed', 'orphan'].map(async (name) => (await scene.route(name))?.metadata.uid));
+    await cluster.kubectl(['delete', 'cloudroutes', '--wait=false', ...names]);
+    for (const name of ['observed', 'orphan', 'free']) await scene.gone(`CloudRoute ${name}`, () => scene.route(name));
+    await says('paused', 'Paused', 'its deletion waits');
+    await become({ paused: 'n1', observed: 'n1', orphan: 'n2' });
+    await cluster.kubectl(['annotate', 'cloudroute', 'paused', `${PAUSE}-`]);
+    await scene.gone('CloudRoute paused', () => scene.route('paused'));
+    await become({ observed: 'n1', orphan: 'n2' });
+    await cluster.kubectl(['annotate', 'cloudstack', status?.stack ?? '', `cloud-operator.dev/release=${kept.join(',')}`]);
+    await become({});
+    await scene.gone('the CloudStack', () => scene.stack(status?.stack ?? ''));
+  });
+
+  test('members of one load balancer, each under a lever of its own', async () => {
+    const names = ['free', 'all', 'updates', 'seen', 'manual', 'orphan'];
+    const member = (name: string, port: number, spec: object = {}): object => ({
+      ...{ apiVersion: API_VERSION, kind: 'CloudLoadBalancer', metadata: { name, namespace: 'default' } },
+      spec: {
+        ...{ provider: 'local', placement: { name: 'mixed' }, local: {} },
+        ...{ listeners: [{ name: 'http', port: port + names.indexOf(name), nodePort: 30_900 + names.indexOf(name) }], ...spec },
+      },
+    });
+    const levers: Record<string, object> = {
+      seen: { managementPolicy: 'Observe' },
+      manual: { updatePolicy: { approval: 'Manual' } },
+      orphan: { deletionPolicy: 'Orphan' },
+    };
+    /** Owner, port and number of targets of each listener. */
+    const inCloud = async (): Promise<string[]> => {
+      const { loadbalancers, pools } = await scene.content();
+      const { listeners = [] } = loadbalancers.find(({ tags }) => tags.owner === 'placement default/mixed') ?? {};
+      const targetsOf = (poolID: string | undefined): number => pools.find(({ id }) => id === poolID)?.targets.length ?? -1;
+      return listeners.map(({ owner, port, poolID }) => `${owner?.replace('default/', '')} ${port} ${targetsOf(poolID)}`).sort();
+    };
+    const become = (...expected: string[]): Promise<boolean> =>
+      scene.until(`listeners ${expected.join(', ')}`, async () => {
+        const now = await inCloud();
+        if (isDeepStrictEqual(now, expected.sort())) return true;
+        throw new Error(now.join(', '));
+      });
+    await cluster.apply(...names.map((name) => member(name, 8000)));
+    await become('free 8000 1', 'all 8001 1', 'updates 8002 1', 'seen 8003 1', 'manual 8004 1', 'orphan 8005 1');
+    for (const name of names) await scene.ready(name);
+
+    await cluster.kubectl(['annotate', 'clb', 'all', `${PAUSE}=All`]);
+    await cluster.kubectl(['annotate', 'clb', 'updates', `${PAUSE}=Updates`]);
+    for (const [name, spec] of Object.entries(levers)) await patch('clb', name, spec);
+    await cluster.apply(...names.map((name) => member(name, 9000, levers[name])));
+    await said('all', 'Paused', 'a change of its spec waits');
+    await said('updates', 'Paused', 'a change of its spec waits');
+    await said('seen', 'Observed', 'a change of its spec waits');
+    await said('manual', 'AwaitingApproval', 'spec.updatePolicy.approval is Manual');
+    await become('free 9000 1', 'all 8001 1', 'updates 8002 1', 'seen 8003 1', 'manual 8004 1', 'orphan 9005 1');
+
+    // Targets follow the Nodes but where a lever keeps them.
+    await cluster.kubectl(['label', 'node', 'n2', 'node.kubernetes.io/exclude-from-external-load-balancers-']);
+    await become('free 9000 2', 'all 8001 1', 'updates 8002 2', 'seen 8003 1', 'manual 8004 2', 'orphan 9005 2');
+
+    const { metadata } = await scene.stackOf('free');
+    const kept = await Promise.all(['seen', 'orphan'].map(async (name) => (await scene.loadBalancer(name))?.metadata.uid));
+    await cluster.kubectl(['delete', 'clb', '--wait=false', ...names]);
+    for (const name of ['free', 'seen', 'manual', 'orphan']) await scene.gone(`CloudLoadBalancer ${name}`, () => scene.loadBalancer(name));
+    await said('all', 'Paused', 'its deletion waits');
+    await said('updates', 'Paused', 'its deletion waits');
+    // What was let go of is a missing member, and its targets are kept as those of any other.
+    await become('all 8001 1', 'updates 8002 2', 'seen 8003 2', 'orphan 9005 2');
+    await cluster.kubectl(['annotate', 'clb', 'all', 'updates', `${PAUSE}-`]);
+    for (const name of ['all', 'updates']) await scene.gone(`CloudLoadBalancer ${name}`, () => scene.loadBalancer(name));
+    await become('seen 8003 2', 'orphan 9005 2');
+    await cluster.kubectl(['annotate', 'cloudstack', metadata.name, `cloud-operator.dev/release=${kept.join(',')}`]);
+    await become();
+    await scene.gone('the CloudStack', () => scene.stack(metadata.name));
   });
 
   test('the CRD is deleted, and with it all objects: nothing is deleted in the cloud', async () => {

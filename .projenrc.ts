@@ -67,6 +67,7 @@ const project = new typescript.TypeScriptAppProject({
     'undici@^8.7.0', // HTTP to the API server with kept connections (the copy that client-node uses)
     '@grpc/grpc-js@^1.10.1', // our Pulumi resource providers are gRPC services (the copy that Pulumi uses)
     'google-protobuf@^3.21.4', // property values on that wire (the copy that Pulumi uses)
+    '@aws-sdk/client-kms@3.1164.0', // AWS KMS keeps the data key of the state; loaded only with --secrets-provider
   ],
   devDeps: [
     'jest@30.5.2', // test runner

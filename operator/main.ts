@@ -43,7 +43,11 @@ export async function runOperator(options: OperatorOptions, signal: AbortSignal)
     readSecret: (name, key) => readSecret(api, options.namespace, name, key),
   });
   const updates = new UpdateEngine({
-    store: openStateStore(options.stateStore, leadership.api),
+    store: openStateStore(options.stateStore, leadership.api, {
+      secretsProvider: options.secretsProvider,
+      clusterID: () => clusterID.known,
+      warn: (message) => logger.warn(message),
+    }),
     tools: { pulumi: options.pulumi },
     logger: logger.child({ part: 'updates' }),
     clock: systemClock,

@@ -19,6 +19,8 @@ export interface OperatorOptions {
   namespace: string;
   /** Where the stacks' state is kept. */
   stateStore: StatePlace;
+  /** What protects the state's data keys that are made from now on: `default`, or the URL of a key in a KMS. */
+  secretsProvider: string;
   /** Path of the Pulumi CLI. */
   pulumi: string;
   /** The CloudProvider from the command line: used until the cluster has one of that name, then applied if absent. */

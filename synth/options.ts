@@ -14,6 +14,8 @@ export interface ManifestOptions {
   leaderElection?: LeaseName;
   /** Namespace of the Secrets that hold the stacks' state; made when it is not the operator's own. Default: the operator's. */
   stateNamespace?: string;
+  /** What protects the data keys of the state. Default: the Secret that they are in. */
+  secretsProvider?: string;
   /** Only the CRDs. Default false. */
   crdsOnly?: boolean;
 }
@@ -34,7 +36,8 @@ export interface LeaseName {
   name: string;
 }
 
-export type Settings = Required<Omit<ManifestOptions, 'provider' | 'extension'>> & Pick<ManifestOptions, 'provider' | 'extension'>;
+type Absent = 'provider' | 'extension' | 'secretsProvider';
+export type Settings = Required<Omit<ManifestOptions, Absent>> & Pick<ManifestOptions, Absent>;
 
 /** Name of the operator's Deployment, ServiceAccount and roles. */
 export const OPERATOR_NAME = 'cloud-operator';

@@ -5,6 +5,7 @@ import { mkdir, readFile, rename, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { Tool } from './catalogue';
+import { versionCommand } from './python';
 import { versionIn, versionProblem } from './version';
 
 const run = promisify(execFile);
@@ -50,8 +51,10 @@ export async function inspectBinary(tool: Tool, path: string, stamps: string): P
 
 async function askVersion(tool: Tool, path: string): Promise<string | { problem: string }> {
   try {
-    const { stdout, stderr } = await run(path, tool.versionArguments, { timeout: VERSION_TIMEOUT_MS, env: versionEnvironment() });
-    return versionIn(`${stdout}\n${stderr}`) ?? { problem: `\`${tool.versionArguments.join(' ')}\` prints no version` };
+    const { build, versionArguments } = tool;
+    const [command, args] = build.kind === 'Python' ? await versionCommand(path, build) : [path, versionArguments];
+    const { stdout, stderr } = await run(command, args, { timeout: VERSION_TIMEOUT_MS, env: versionEnvironment() });
+    return versionIn(`${stdout}\n${stderr}`) ?? { problem: `\`${args.join(' ')}\` prints no version` };
   } catch (thrown) {
     return { problem: `it does not run: ${describeRunError(thrown)}` };
   }

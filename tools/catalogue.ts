@@ -1,7 +1,7 @@
 import { OperatorError } from '../operator/base/errors';
 
 /** The programs that the project runs besides Node: which version is built or downloaded, which others are good enough, and where each comes from. */
-export type ToolName = 'etcd' | 'kube-apiserver' | 'kube-controller-manager' | 'kubectl' | 'pulumi';
+export type ToolName = 'etcd' | 'kube-apiserver' | 'kube-controller-manager' | 'kubectl' | 'pulumi' | 'moto';
 
 export interface Tool {
   name: ToolName;
@@ -9,23 +9,40 @@ export interface Tool {
   version: string;
   /** Names a binary explicitly; a bad one is an error, never passed over. */
   variable: string;
-  /** Arguments that make it print its version. */
+  /** Its file on PATH, where that has another name. */
+  executable?: string;
+  /** Only some tests need it: made only when it is asked for by name. */
+  onRequest?: true;
+  /** Arguments that make it print its version; a Python program has none, and is asked for the version of its package. */
   versionArguments: string[];
   /** Versions found elsewhere that will do: from `minimum` on, same major. Absent = any that runs. */
   minimum?: string;
   /** What it is for, in words for a person who waits for it. */
   purpose: string;
-  build: GoBuild;
+  build: GoBuild | PythonInstall;
   /** Where the official release is, for a Go platform such as `linux/amd64`; undefined where there is none. */
   release(os: string, arch: string): Release | undefined;
 }
 
 export interface GoBuild {
+  kind: 'Go';
   /** Folder under tools/ with the pinned go.mod. */
   module: string;
   package: string;
   linkerFlags: string;
   /** Minutes on two cores with an empty Go cache (measured). */
+  minutes: number;
+}
+
+/** From PyPI, or what pip is told to take in its place. */
+export interface PythonInstall {
+  kind: 'Python';
+  /** Folder under tools/ with the pinned requirements.txt. */
+  folder: string;
+  package: string;
+  /** Its program. */
+  script: string;
+  /** Minutes without pip's cache (measured). */
   minutes: number;
 }
 
@@ -67,6 +84,7 @@ function kubernetesTool(tool: KubernetesTool): Tool {
     ...tool,
     version: KUBERNETES_VERSION,
     build: {
+      kind: 'Go',
       module: 'kubernetes',
       package: `k8s.io/kubernetes/cmd/${tool.name}`,
       linkerFlags: KUBERNETES_LINKER_FLAGS,
@@ -87,7 +105,7 @@ const ETCD: Tool = {
   versionArguments: ['--version'],
   minimum: 'v3.6.0',
   purpose: "stores the development cluster's objects",
-  build: { module: 'etcd', package: '.', linkerFlags: '-s -w', minutes: 1 },
+  build: { kind: 'Go', module: 'etcd', package: '.', linkerFlags: '-s -w', minutes: 1 },
   release: (os, arch) => {
     if (os !== 'linux') return undefined;
     const folder = `/etcd-io/etcd/releases/download/${ETCD_VERSION}`;
@@ -105,6 +123,7 @@ const PULUMI: Tool = {
   minimum: 'v3.274.0',
   purpose: 'runs the stack updates',
   build: {
+    kind: 'Go',
     module: 'pulumi',
     package: 'github.com/pulumi/pulumi/pkg/v3/cmd/pulumi',
     linkerFlags: `-s -w -X github.com/pulumi/pulumi/sdk/v3/go/common/version.Version=${PULUMI_VERSION}`,
@@ -120,6 +139,19 @@ const PULUMI: Tool = {
       member: 'pulumi/pulumi',
     };
   },
+};
+
+const MOTO: Tool = {
+  name: 'moto',
+  version: 'v5.2.5',
+  variable: 'CLOUD_OPERATOR_MOTO',
+  executable: 'moto_server',
+  onRequest: true,
+  versionArguments: [],
+  minimum: 'v5.2.0',
+  purpose: 'a simulated AWS API, for tests',
+  build: { kind: 'Python', folder: 'moto', package: 'moto', script: 'moto_server', minutes: 1 },
+  release: () => undefined,
 };
 
 /** In the order in which they are made. */
@@ -147,14 +179,16 @@ export const TOOLS: readonly Tool[] = [
     versionArguments: ['version', '--client'],
   }),
   PULUMI,
+  MOTO,
 ];
 
-export const TOOL_NAMES: readonly ToolName[] = TOOLS.map((tool) => tool.name);
+/** Those that are made when none is named. */
+export const USUAL_TOOL_NAMES: readonly ToolName[] = TOOLS.filter(({ onRequest }) => onRequest === undefined).map(({ name }) => name);
 
 /** @throws OperatorError Invalid for a name that is not in the catalogue */
 export function toolNamed(name: string): Tool {
   const tool = TOOLS.find((candidate) => candidate.name === name);
   if (tool === undefined)
-    throw new OperatorError('Invalid', `there is no tool named "${name}"`, { remedy: `use ${TOOL_NAMES.join(', ')}` });
+    throw new OperatorError('Invalid', `there is no tool named "${name}"`, { remedy: `use ${TOOLS.map((tool) => tool.name).join(', ')}` });
   return tool;
 }

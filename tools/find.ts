@@ -6,7 +6,7 @@ import { cachedPath, stampsDirectory } from './cache';
 import type { Tool, ToolName } from './catalogue';
 
 /** Where a tool came from, in the order in which they are tried. */
-export type Source = 'environment' | 'PATH' | 'cache' | 'download' | 'build';
+export type Source = 'environment' | 'PATH' | 'cache' | 'download' | 'build' | 'pip';
 
 export interface FoundTool {
   name: ToolName;
@@ -46,7 +46,7 @@ async function fromVariable(tool: Tool, context: FindContext): Promise<FoundTool
 
 async function fromPath(tool: Tool, context: FindContext): Promise<FoundTool | undefined> {
   for (const folder of (context.environment['PATH'] ?? '').split(delimiter)) {
-    const path = join(folder, tool.name);
+    const path = join(folder, tool.executable ?? tool.name);
     if (!isAbsolute(folder) || !isExecutable(path)) continue;
     const found = await inspectBinary(tool, path, stampsDirectory(context.directory));
     if ('version' in found) return { name: tool.name, version: found.version, source: 'PATH', path };

@@ -4,10 +4,11 @@ import { OperatorError, toOperatorError } from '../operator/base/errors';
 import { inspectBinary } from './binary';
 import { buildTool, goVersion } from './build';
 import { cachedPath, stampsDirectory } from './cache';
-import type { Release, Tool } from './catalogue';
+import type { GoBuild, PythonInstall, Release, Tool } from './catalogue';
 import { downloadTool } from './download';
 import { findTool, type FindContext, type FoundTool, type Source } from './find';
 import { withLock } from './lock';
+import { installPythonTool, PYTHON, pythonVersion } from './python';
 
 export interface ObtainContext extends FindContext {
   /** As DownloadOptions.hosts. */
@@ -17,7 +18,7 @@ export interface ObtainContext extends FindContext {
 }
 
 /**
- * Downloads a tool, or else builds it, into the cache; only one process at a time does so.
+ * Downloads a tool, or else builds or installs it, into the cache; only one process at a time does so.
  * @throws OperatorError when neither works; says what failed and what to install
  */
 export async function obtainTool(tool: Tool, context: ObtainContext): Promise<FoundTool> {
@@ -44,7 +45,7 @@ async function make(tool: Tool, context: ObtainContext): Promise<FoundTool> {
 async function tryDownload(tool: Tool, path: string, context: ObtainContext, failures: string[]): Promise<Source | undefined> {
   const release = releaseFor(tool);
   if (release === undefined) {
-    failures.push(`there is no official release for ${process.platform}-${process.arch}`);
+    if (tool.build.kind === 'Go') failures.push(`there is no official release for ${process.platform}-${process.arch}`);
     return undefined;
   }
   if (context.unreachable.has(release.host)) {
@@ -64,19 +65,37 @@ async function tryDownload(tool: Tool, path: string, context: ObtainContext, fai
 }
 
 async function tryBuild(tool: Tool, path: string, context: ObtainContext, failures: string[]): Promise<Source | undefined> {
+  const { build } = tool;
+  const source = build.kind === 'Go' ? await fromGo(tool, build, path, context) : await fromPython(tool, build, path, context);
+  if (typeof source === 'string') return source;
+  failures.push(source.failure);
+  return undefined;
+}
+
+type Built = Source | { failure: string };
+
+async function fromGo(tool: Tool, build: GoBuild, path: string, context: ObtainContext): Promise<Built> {
   const go = await goVersion(context.environment);
-  if (go === undefined) {
-    failures.push('there is no go on PATH to build it with');
-    return undefined;
-  }
-  const duration = `about ${tool.build.minutes} min on two cores the first time; it may be interrupted, and then goes on where it was`;
+  if (go === undefined) return { failure: 'there is no go on PATH to build it with' };
+  const duration = `about ${build.minutes} min on two cores the first time; it may be interrupted, and then goes on where it was`;
   context.report(`${tool.name} ${tool.version} (${tool.purpose}): building it from its Go module with ${go}, ${duration}`);
+  return tried('build', () => buildTool(tool, build, path, context));
+}
+
+async function fromPython(tool: Tool, install: PythonInstall, path: string, context: ObtainContext): Promise<Built> {
+  const python = await pythonVersion(context.environment);
+  if (python === undefined) return { failure: `there is no python3 (${PYTHON}) on PATH to install it with` };
+  const duration = `about ${install.minutes} min`;
+  context.report(`${tool.name} ${tool.version} (${tool.purpose}): installing it with pip, ${duration}, by Python ${python}`);
+  return tried('pip', () => installPythonTool(tool, install, path, context));
+}
+
+async function tried(source: Source, work: () => Promise<void>): Promise<Built> {
   try {
-    await buildTool(tool, path, context);
-    return 'build';
+    await work();
+    return source;
   } catch (thrown) {
-    failures.push(toOperatorError(thrown).message);
-    return undefined;
+    return { failure: toOperatorError(thrown).message };
   }
 }
 
@@ -93,6 +112,10 @@ async function removeLeftovers(folder: string, tool: Tool): Promise<void> {
 }
 
 function remedy(tool: Tool): string {
+  if (tool.build.kind === 'Python') {
+    const file = tool.executable ?? tool.name;
+    return `install ${PYTHON} with its module venv (Debian, Ubuntu: apt-get install python3-venv), and allow access to https://pypi.org or set PIP_INDEX_URL; or name a ${file} in ${tool.variable}`;
+  }
   const version = tool.minimum === undefined ? '' : ` ${tool.minimum} or newer`;
   return `install ${tool.name}${version} on PATH (or name it in ${tool.variable}), or install Go 1.25 or newer from https://go.dev/dl, or allow access to https://${releaseFor(tool)?.host ?? 'proxy.golang.org'}`;
 }

@@ -4,12 +4,14 @@ import type { Extension, ManifestOptions } from '../../synth/manifests';
 import { OperatorError, toOperatorError } from '../base/errors';
 import { readSmallFile } from '../base/small-file';
 import { importsOwnFiles } from '../updates/extension-module';
+import { knownSecretsProvider } from '../updates/state/secrets-provider/registry';
 import type { Subcommand } from './command';
 
 interface Flags {
   out: string;
   namespace?: string;
   stateNamespace?: string;
+  secretsProvider?: string;
   image?: string;
   replicas?: string;
   provider?: string;
@@ -34,6 +36,7 @@ export const manifests: Subcommand = (program: Command): void => {
     .requiredOption('--out <folder>', 'where to write; files of an earlier run that are no longer needed are removed')
     .option('--namespace <name>', 'namespace of the operator (default: cloud-operator-system)')
     .option('--state-namespace <name>', 'namespace of the Secrets that hold the stacks’ state (default: the operator’s)')
+    .option('--secrets-provider <url>', 'key in a KMS that protects the state’s data keys (default: the Secret that they are in)')
     .option('--image <reference>', 'image of the operator, best by digest')
     .option('--replicas <n>', 'how many operators; one leads (default: 2)')
     .option('--provider <kind>', 'let the operator make a default CloudProvider of this kind; needs --cloud-config')
@@ -62,6 +65,7 @@ export function optionsOf(flags: Flags): ManifestOptions {
   return {
     ...(flags.namespace === undefined ? {} : { namespace: namespaceOf('--namespace', flags.namespace) }),
     ...(flags.stateNamespace === undefined ? {} : { stateNamespace: namespaceOf('--state-namespace', flags.stateNamespace) }),
+    ...(flags.secretsProvider === undefined ? {} : { secretsProvider: knownSecretsProvider(flags.secretsProvider) }),
     ...(flags.image === undefined ? {} : { image: imageOf(flags.image) }),
     ...(flags.replicas === undefined ? {} : { replicas: replicasOf(flags.replicas) }),
     ...(flags.provider === undefined || flags.cloudConfig === undefined

@@ -11,6 +11,7 @@ import { OperatorError } from '../base/errors';
 import { type NodeCidrSettings, parseNodeCidrs, splitServiceRanges } from '../loops/ipam/settings';
 import type { LeaderElection, OperatorOptions } from '../options';
 import type { ServingOptions } from '../server/options';
+import { knownSecretsProvider } from '../updates/state/secrets-provider/registry';
 import { findExtension } from '../updates/extension-module';
 import { VALIDITY_MS } from '../updates/worker-process';
 
@@ -23,7 +24,7 @@ export interface Surroundings {
 
 /**
  * Flags that were validated → options.
- * @throws OperatorError Invalid when the extension can't be found, or as nodeCidrsOf does
+ * @throws OperatorError Invalid when the extension can't be found, for an unknown secrets provider, or as nodeCidrsOf does
  */
 export function optionsOf(values: FlagValues, { pulumi, provider }: Surroundings): OperatorOptions {
   return {
@@ -41,6 +42,7 @@ export function optionsOf(values: FlagValues, { pulumi, provider }: Surroundings
     version: reportedVersion(values),
     namespace: values.namespace,
     stateStore: stateStoreOf(values),
+    secretsProvider: knownSecretsProvider(values['secrets-provider']),
     pulumi,
     kubeApi: { qps: values['kube-api-qps'], burst: values['kube-api-burst'] },
     clusterCIDRs: listOf(values['cluster-cidr']),

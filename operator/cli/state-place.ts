@@ -3,7 +3,9 @@ import { KubeClient } from '../kube/client';
 import { loadKubeConfig } from '../kube/kube-config';
 import { NAMESPACES, type KubeObject } from '../kube/object';
 import { DirectoryStateStore } from '../updates/state/directory-state-store';
+import type { KeyProtection } from '../updates/state/keyring-envelope';
 import { openStateStore, type StatePlace } from '../updates/state/open';
+import { keyEncryptionKey } from '../updates/state/secrets-provider/registry';
 import type { StateStore } from '../updates/state/state-store';
 import { programVersion } from './version';
 
@@ -14,6 +16,8 @@ export interface StateFlags {
   stateStore?: string;
   stateNamespace: string;
   stateDirectory?: string;
+  /** What protects data keys that the command makes; absent = what protects those that are there. */
+  secretsProvider?: string;
 }
 
 /** What a `state` command works with. */
@@ -24,15 +28,22 @@ export interface StateAccess {
   clusterID: () => Promise<string>;
 }
 
-/** Runs a command with access to cluster and folders, and closes its connections. @throws OperatorError Invalid on a kubeconfig that can't be used */
+/**
+ * Runs a command with access to cluster and folders, and closes its connections.
+ * @throws OperatorError Invalid on a kubeconfig that can't be used, or an unknown secrets provider
+ */
 export async function withState(flags: StateFlags, work: (access: StateAccess) => Promise<void>): Promise<void> {
+  const { secretsProvider } = flags;
+  if (secretsProvider !== undefined) keyEncryptionKey(secretsProvider);
   let api: KubeClient | undefined;
   // Only when it is needed: a folder needs no cluster.
   const cluster = (): KubeClient => (api ??= new KubeClient(loadKubeConfig(flags), { userAgent: `cloud-operator/${programVersion()}` }));
+  const clusterID = (): Promise<string> => clusterIDOf(cluster());
+  const keys: KeyProtection = { clusterID, ...(secretsProvider === undefined ? {} : { secretsProvider }) };
   try {
     await work({
-      open: (place) => (place.kind === 'Directory' ? new DirectoryStateStore(place.path) : openStateStore(place, cluster())),
-      clusterID: () => clusterIDOf(cluster()),
+      open: (place) => (place.kind === 'Directory' ? new DirectoryStateStore(place.path, keys) : openStateStore(place, cluster(), keys)),
+      clusterID,
     });
   } finally {
     await api?.close();

@@ -41,7 +41,7 @@ function addExport(group: Command): void {
 }
 
 function addImport(group: Command): void {
-  inStore(group.command('import'))
+  makingKeys(inStore(group.command('import')))
     .argument('<stack>')
     .argument('<file>', 'what `state export` or `pulumi stack export` printed; - = standard input')
     .description('replace the state of a stack; the operator compares it with the cloud before it does anything else')
@@ -54,7 +54,7 @@ function addImport(group: Command): void {
 }
 
 function addMove(group: Command): void {
-  reachingCluster(group.command('move'))
+  makingKeys(reachingCluster(group.command('move')))
     .argument('[stacks...]', 'none = all')
     .description('move stacks to another store, encrypted with its key; stop the operator first')
     .requiredOption('--from <store>', 'cluster, cluster:NAMESPACE or directory:FOLDER')
@@ -67,6 +67,10 @@ function addMove(group: Command): void {
 
 function addRotateKey(group: Command): void {
   inStore(group.command('rotate-key'))
+    .option(
+      '--secrets-provider <url>',
+      'protect the data keys by a KMS key from now on, or by `default`; absent = by what protects them now',
+    )
     .description('make a new data key and encrypt everything with it; former keys go an hour later, with the next rotation')
     .action(async (flags: StateFlags) => {
       const { rotateStateKey } = await import('./state-rotate-key.js');
@@ -90,6 +94,11 @@ function inStore(command: Command): Command {
   return reachingCluster(command)
     .addOption(new Option('--state-store <where>', 'where the state is kept').choices(['cluster', 'directory']).default('cluster'))
     .option('--state-directory <folder>', 'the folder, with --state-store=directory', STATE_DIRECTORY);
+}
+
+/** For commands that may make the data keys of a store that has none. */
+function makingKeys(command: Command): Command {
+  return command.option('--secrets-provider <url>', 'what protects the data keys of a store that has none yet; default: the store itself');
 }
 
 function reachingCluster(command: Command): Command {

@@ -10,14 +10,15 @@ export const tools: Subcommand = (program: Command): void => {
     .description(
       'Makes sure that the programs which the other commands start are there, and prints where they are. Each is taken from its environment variable ' +
         '(CLOUD_OPERATOR_ETCD, …), from PATH, from the cache, from the official download, or built from its pinned Go module. ' +
-        'The other commands do the same when they need one.',
+        'The other commands do the same when they need one. moto, a simulated AWS API for tests, is a Python program: pip installs it into a ' +
+        'virtual environment in the cache, only when it is named.',
     )
-    .argument('[names...]', 'etcd, kube-apiserver, kube-controller-manager, kubectl, pulumi; none = all')
+    .argument('[names...]', 'etcd, kube-apiserver, kube-controller-manager, kubectl, pulumi, moto; none = all but moto')
     .option('--json', 'print JSON')
     .action(async (names: string[], { json }: { json?: boolean }) => {
       const { locateTools } = await import('../../tools/ensure.js');
-      const { TOOL_NAMES, toolNamed } = await import('../../tools/catalogue.js');
-      const wanted = names.length === 0 ? TOOL_NAMES : names.map((name) => toolNamed(name).name);
+      const { USUAL_TOOL_NAMES, toolNamed } = await import('../../tools/catalogue.js');
+      const wanted = names.length === 0 ? USUAL_TOOL_NAMES : names.map((name) => toolNamed(name).name);
       const found = await locateTools(wanted);
       process.stdout.write(json === true ? `${JSON.stringify(found, undefined, 2)}\n` : await table(found));
     });

@@ -19,6 +19,8 @@ export interface TrialResult<C, R> {
 
 /** Failures that a candidate can be the cause of; the others (cloud away, throttled, credentials, stopped) are nobody's. */
 const BLAMABLE: readonly ErrorCode[] = ['Invalid', 'Taken', 'Conflict', 'Quota', 'Unknown'];
+/** Reasons of the state's store and of its keys, whatever the class. */
+const OF_THE_STORE: readonly string[] = ['StateStoreUnavailable', 'StateKeyUnavailable'];
 
 /**
  * Brings a stack to as many of its candidates as the cloud takes: the failing ones are named by the provider, or found by bisection, and left out
@@ -51,7 +53,7 @@ export async function isolate<C, R>(trial: Trial<C, R>): Promise<TrialResult<C, 
 function blamable<C, R>(thrown: unknown, group: readonly C[], { suspects, restorable }: Trial<C, R>): OperatorError {
   const error = toOperatorError(thrown);
   const alone = suspects.length === 1 && !restorable;
-  const blames = BLAMABLE.includes(error.code) && error.reason !== 'StateStoreUnavailable' && !isRace(error);
+  const blames = BLAMABLE.includes(error.code) && !OF_THE_STORE.includes(error.reason ?? '') && !isRace(error);
   if (group.length === 0 || alone || !blames) throw error;
   return error;
 }

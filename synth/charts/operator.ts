@@ -136,8 +136,9 @@ function volumeMounts({ provider, extension }: Settings): k8s.VolumeMount[] {
   ];
 }
 
-function args({ namespace, stateNamespace, leaderElection, provider, extension }: Settings): string[] {
-  const state = ['--state-store=cluster', `--state-namespace=${stateNamespace}`];
+function args({ namespace, stateNamespace, secretsProvider, leaderElection, provider, extension }: Settings): string[] {
+  const protector = secretsProvider === undefined ? [] : [`--secrets-provider=${secretsProvider}`];
+  const state = ['--state-store=cluster', `--state-namespace=${stateNamespace}`, ...protector];
   const lease = [`--leader-elect-resource-namespace=${leaderElection.namespace}`, `--leader-elect-resource-name=${leaderElection.name}`];
   const cloud = provider === undefined ? [] : [`--cloud-provider=${provider.kind}`, `--cloud-config=${CONFIG_FOLDER}/${CONFIG_FILE}`];
   const extended = extension === undefined ? [] : extensionPod(extension).args;

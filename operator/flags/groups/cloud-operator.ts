@@ -20,6 +20,11 @@ export const CLOUD_OPERATOR = {
   ),
   'retry-failures': flag(INT32, 10, 'Failures in a row after which a failing object is Stalled (retries go on slowly)'),
   'retry-period': flag(DURATION, 10 * MINUTE, 'Or how long it may fail until then'),
+  'secrets-provider': flag(
+    STRING,
+    'default',
+    'What protects new data keys of the state: a key in a KMS, such as awskms://alias/NAME?region=REGION, or default: the Secret that they are in (docs/operate/state.md)',
+  ),
   'state-directory': flag(STRING, '', 'The folder, with --state-store=directory; empty = one in the home directory'),
   'state-namespace': flag(STRING, '', 'Namespace of the Secrets with state; empty = the operator’s own'),
   'state-store': flag(

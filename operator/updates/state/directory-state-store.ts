@@ -3,7 +3,8 @@ import { link, mkdir, open, readdir, readFile, rename, rm, stat, unlink } from '
 import { join } from 'node:path';
 import { OperatorError, toOperatorError } from '../../base/errors';
 import { systemErrorOf } from '../../base/system-error';
-import { checkedKeyring, type Keyring, newKeyring } from './keyring';
+import { type Keyring, newKeyring } from './keyring';
+import { KeyringEnvelope, type KeyProtection } from './keyring-envelope';
 import { decodeHeader, decodeRecord, encodeRecord, encodeRemoval, type FileHeader } from './record-file';
 import type { StackMetadata, StackRecord } from './stack-record';
 import type { StackListing, StateStore, StoredStack } from './state-store';
@@ -19,9 +20,14 @@ const KEEP_REMOVED_MS = 24 * 3_600_000;
  */
 export class DirectoryStateStore implements StateStore {
   readonly #stacks: string;
+  readonly #envelope: KeyringEnvelope;
 
-  constructor(private readonly path: string) {
+  constructor(
+    private readonly path: string,
+    keys: KeyProtection = {},
+  ) {
     this.#stacks = join(path, 'stacks');
+    this.#envelope = new KeyringEnvelope(keys);
   }
 
   get name(): string {
@@ -88,10 +94,10 @@ export class DirectoryStateStore implements StateStore {
   }
 
   async #keyring(): Promise<Keyring> {
-    const existing = await this.#storedKeyring();
-    if (existing !== undefined) return existing;
+    const stored = await this.#storedKeyring();
+    if (stored !== undefined) return this.#envelope.open(stored, `the key file ${this.#keyFile}`);
     await mkdir(this.path, { recursive: true, mode: 0o700 });
-    const temporary = await this.#temporary(this.path, Buffer.from(JSON.stringify(newKeyring())));
+    const temporary = await this.#temporary(this.path, Buffer.from(await this.#envelope.first(newKeyring())));
     // Of two first users one wins; both then use the winner's key.
     await link(temporary, this.#keyFile).catch(noneOf('EEXIST', undefined));
     await unlink(temporary);
@@ -100,10 +106,11 @@ export class DirectoryStateStore implements StateStore {
   }
 
   /** Unlike in the cluster, two people who do this at the same moment are not told apart. */
-  changeKeyring(change: (ring: Keyring) => Keyring): Promise<Keyring> {
+  changeKeyring(change: (ring: Keyring) => Keyring, secretsProvider?: string): Promise<Keyring> {
     return this.#named(async () => {
       const changed = change(await this.#keyring());
-      await rename(await this.#temporary(this.path, Buffer.from(JSON.stringify(changed))), this.#keyFile);
+      const text = await this.#envelope.replace((await this.#storedKeyring()) ?? '', changed, secretsProvider);
+      await rename(await this.#temporary(this.path, Buffer.from(text)), this.#keyFile);
       await syncFolder(this.path);
       return changed;
     });
@@ -127,9 +134,8 @@ export class DirectoryStateStore implements StateStore {
     return join(this.path, 'keyring.json');
   }
 
-  async #storedKeyring(): Promise<Keyring | undefined> {
-    const bytes = await readFile(this.#keyFile).catch(noneOf('ENOENT', undefined));
-    return bytes === undefined ? undefined : checkedKeyring(parsed(bytes), `the key file ${this.#keyFile}`);
+  async #storedKeyring(): Promise<string | undefined> {
+    return (await readFile(this.#keyFile).catch(noneOf('ENOENT', undefined)))?.toString('utf8');
   }
 
   async #metadata(folder: string): Promise<StackMetadata | undefined> {
@@ -211,14 +217,6 @@ async function syncFolder(path: string): Promise<void> {
     await folder.sync();
   } finally {
     await folder.close();
-  }
-}
-
-function parsed(bytes: Buffer): unknown {
-  try {
-    return JSON.parse(bytes.toString('utf8'));
-  } catch {
-    return undefined; // what is no JSON is no keyring either, and is refused as such
   }
 }
 

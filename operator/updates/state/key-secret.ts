@@ -2,7 +2,8 @@ import { OperatorError } from '../../base/errors';
 import type { KubeApi } from '../../kube/api';
 import { SECRETS } from '../../kube/object';
 import { isAlreadyExists } from '../../kube/status';
-import { checkedKeyring, type Keyring, newKeyring } from './keyring';
+import { type Keyring, newKeyring } from './keyring';
+import type { KeyringEnvelope } from './keyring-envelope';
 import { type Secret, STATE_TYPE } from './state-secret';
 
 /** Name and type of the Secret with the data keys. */
@@ -10,26 +11,35 @@ export const KEY_SECRET = 'cloud-operator-state-key';
 const KEY_TYPE = 'cloud-operator.dev/state-key';
 const KEYRING = 'keyring.json';
 
+/** What is in the Secret, and the keys that this means. */
+interface StoredKeys {
+  text: string;
+  ring: Keyring;
+  resourceVersion: string;
+}
+
 /** The data keys in the cluster: one Secret beside the stacks. */
 export class KeySecret {
   constructor(
     private readonly api: KubeApi,
     private readonly namespace: string,
+    private readonly envelope: KeyringEnvelope,
   ) {}
 
-  /** @throws OperatorError Invalid when the keys are gone although there are stacks, or are no keys */
+  /** @throws OperatorError Invalid when the keys are gone although there are stacks, or are no keys; as KeyEncryptionKey does */
   async read(): Promise<Keyring> {
     const { ring } = (await this.#stored()) ?? (await this.#make());
     return ring;
   }
 
-  /** @throws OperatorError as `read` */
-  async change(change: (ring: Keyring) => Keyring): Promise<Keyring> {
+  /** @param secretsProvider as StateStore.changeKeyring. @throws OperatorError as `read` */
+  async change(change: (ring: Keyring) => Keyring, secretsProvider?: string): Promise<Keyring> {
     for (;;) {
-      const { ring, resourceVersion } = (await this.#stored()) ?? (await this.#make());
+      const { text, ring, resourceVersion } = (await this.#stored()) ?? (await this.#make());
       const changed = change(ring);
+      const data = encode(await this.envelope.replace(text, changed, secretsProvider));
       try {
-        await this.api.patch(SECRETS, this.#key, 'merge', { metadata: { resourceVersion }, data: encode(changed) });
+        await this.api.patch(SECRETS, this.#key, 'merge', { metadata: { resourceVersion }, data });
         return changed;
       } catch (thrown) {
         if (!(thrown instanceof OperatorError) || thrown.code !== 'Conflict') throw thrown;
@@ -41,13 +51,13 @@ export class KeySecret {
     return `${this.namespace}/${KEY_SECRET}`;
   }
 
-  async #stored(): Promise<{ ring: Keyring; resourceVersion: string } | undefined> {
+  async #stored(): Promise<StoredKeys | undefined> {
     const secret = await this.api.get<Secret>(SECRETS, this.#key);
     return secret === undefined ? undefined : this.#decode(secret);
   }
 
   /** A new key beside stacks that were written with a lost one would hide the loss. */
-  async #make(): Promise<{ ring: Keyring; resourceVersion: string }> {
+  async #make(): Promise<StoredKeys> {
     const selection = { namespace: this.namespace, fieldSelector: `type=${STATE_TYPE}`, metadataOnly: true };
     const stacks = await this.api.list(SECRETS, selection);
     if (stacks.length > 0) {
@@ -57,9 +67,10 @@ export class KeySecret {
       });
     }
     const labels = { 'app.kubernetes.io/managed-by': 'cloud-operator' };
-    const body = { metadata: { name: KEY_SECRET, labels }, type: KEY_TYPE, data: encode(newKeyring()) };
+    const data = encode(await this.envelope.first(newKeyring()));
     try {
-      return this.#decode(await this.api.create<Secret>(SECRETS, this.namespace, body));
+      const body = { metadata: { name: KEY_SECRET, labels }, type: KEY_TYPE, data };
+      return await this.#decode(await this.api.create<Secret>(SECRETS, this.namespace, body));
     } catch (thrown) {
       const other = isAlreadyExists(thrown) ? await this.#stored() : undefined;
       if (other === undefined) throw thrown;
@@ -67,20 +78,12 @@ export class KeySecret {
     }
   }
 
-  #decode(secret: Secret): { ring: Keyring; resourceVersion: string } {
+  async #decode(secret: Secret): Promise<StoredKeys> {
     const text = Buffer.from(secret.data?.[KEYRING] ?? '', 'base64').toString('utf8');
-    return { ring: checkedKeyring(parsed(text), `Secret ${this.#key}`), resourceVersion: secret.metadata.resourceVersion };
+    return { text, ring: await this.envelope.open(text, `Secret ${this.#key}`), resourceVersion: secret.metadata.resourceVersion };
   }
 }
 
-function encode(ring: Keyring): Record<string, string> {
-  return { [KEYRING]: Buffer.from(JSON.stringify(ring)).toString('base64') };
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined; // what is no JSON is no keyring either, and is refused as such
-  }
+function encode(text: string): Record<string, string> {
+  return { [KEYRING]: Buffer.from(text).toString('base64') };
 }

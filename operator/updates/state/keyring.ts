@@ -25,13 +25,18 @@ const HEAD_BYTES = 1 + ID_BYTES;
 
 /** A ring with one new random key. */
 export function newKeyring(): Keyring {
-  const { id, key } = newKey();
+  return ringOf(randomBytes(KEY_BYTES));
+}
+
+/** A ring with one given key of 32 bytes. */
+export function ringOf(material: Buffer): Keyring {
+  const { id, key } = keyFrom(material);
   return { current: id, keys: { [id]: key } };
 }
 
 /** The ring with a new current key; the former one is retired. Pure but for the new key. */
 export function withNewKey(ring: Keyring, now: string): Keyring {
-  const { id, key } = newKey();
+  const { id, key } = keyFrom(randomBytes(KEY_BYTES));
   const retired = Object.entries(ring.keys).map(([known, old]) => [known, { ...old, retiredAt: old.retiredAt ?? now }] as const);
   return { current: id, keys: { ...Object.fromEntries(retired), [id]: key } };
 }
@@ -47,9 +52,15 @@ export function checkedKeyring(value: unknown, where: string): Keyring {
   const keys = Object.entries(ring?.keys ?? {});
   const whole = keys.every(([id, key]) => idOf(Buffer.from(key?.material ?? '', 'base64')) === id);
   if (typeof ring?.current === 'string' && whole && ring.keys?.[ring.current] !== undefined) return ring as Keyring;
-  throw new OperatorError('Invalid', `${where} does not hold the data keys of the state`, {
+  throw noKeyring(where);
+}
+
+/** What is stored in the place of the data keys is something else. */
+export function noKeyring(where: string, cause?: unknown): OperatorError {
+  return new OperatorError('Invalid', `${where} does not hold the data keys of the state`, {
     reason: 'WrongKey',
     remedy: 'restore it from a backup; without it, stacks are rebuilt from the cloud once their state is deleted',
+    ...(cause === undefined ? {} : { cause }),
   });
 }
 
@@ -79,8 +90,7 @@ export function keyOf(sealed: Buffer): string {
   return sealed[0] === FORMAT && sealed.length >= HEAD_BYTES ? sealed.subarray(1, HEAD_BYTES).toString('hex') : 'unknown';
 }
 
-function newKey(): { id: string; key: DataKey } {
-  const material = randomBytes(KEY_BYTES);
+function keyFrom(material: Buffer): { id: string; key: DataKey } {
   return { id: idOf(material), key: { material: material.toString('base64') } };
 }
 

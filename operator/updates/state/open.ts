@@ -1,5 +1,6 @@
 import type { KubeClient } from '../../kube/client';
 import { DirectoryStateStore } from './directory-state-store';
+import type { KeyProtection } from './keyring-envelope';
 import { SecretStateStore } from './secret-state-store';
 import type { StateStore } from './state-store';
 
@@ -10,7 +11,7 @@ export type StatePlace = { kind: 'Cluster'; namespace: string } | { kind: 'Direc
 const TIMEOUT_MS = 10_000;
 
 /** @param api of the cluster whose Secrets are meant; its rate limit doesn't hold for state */
-export function openStateStore(place: StatePlace, api: KubeClient): StateStore {
-  if (place.kind === 'Directory') return new DirectoryStateStore(place.path);
-  return new SecretStateStore({ api: api.withOptions({ qps: 0, timeoutMs: TIMEOUT_MS }), namespace: place.namespace });
+export function openStateStore(place: StatePlace, api: KubeClient, keys: KeyProtection = {}): StateStore {
+  if (place.kind === 'Directory') return new DirectoryStateStore(place.path, keys);
+  return new SecretStateStore({ api: api.withOptions({ qps: 0, timeoutMs: TIMEOUT_MS }), namespace: place.namespace, keys });
 }

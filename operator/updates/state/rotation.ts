@@ -23,11 +23,12 @@ export interface Rotation {
  * Makes a new data key the current one, encrypts everything with it, and drops former keys that nobody can need any more (retired for an hour,
  * and no stack left behind). May be broken off and done again at any point.
  * @param now milliseconds since 1970
+ * @param secretsProvider as StateStore.changeKeyring
  */
-export async function rotateKey(store: StateStore, now: number): Promise<Rotation> {
+export async function rotateKey(store: StateStore, now: number, secretsProvider?: string): Promise<Rotation> {
   const { keys } = await store.keyring();
   const old = Object.entries(keys).filter(([, { retiredAt }]) => retiredAt !== undefined && now - Date.parse(retiredAt) > KEEP_RETIRED_MS);
-  const ring = await store.changeKeyring((before) => withNewKey(before, new Date(now).toISOString()));
+  const ring = await store.changeKeyring((before) => withNewKey(before, new Date(now).toISOString()), secretsProvider);
   const { stacks, damaged } = await store.list();
   const rotation: Rotation = { key: ring.current, rewritten: [], left: damaged.map((error) => ({ stack: '?', error })), dropped: [] };
   for (const { stack } of stacks) {

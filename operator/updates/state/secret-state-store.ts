@@ -5,6 +5,7 @@ import type { KubeApi } from '../../kube/api';
 import { SECRETS } from '../../kube/object';
 import { KeySecret } from './key-secret';
 import type { Keyring } from './keyring';
+import { KeyringEnvelope, type KeyProtection } from './keyring-envelope';
 import { type OpenedSecret, OpenedSecrets } from './opened-secrets';
 import { assertStorable, decodeMetadata, decodeSecret, encodeSecret, type Secret, secretName, STATE_TYPE } from './state-secret';
 import { identityOf, type StackMetadata, type StackRecord } from './stack-record';
@@ -18,6 +19,8 @@ export interface SecretStateStoreOptions {
   limitBytes?: number;
   /** What a Secret can hold. Default 1 MiB, the API server's limit. */
   maxBytes?: number;
+  /** What protects the data keys; default: the Secret that they are in. */
+  keys?: KeyProtection;
   clock?: Clock;
 }
 
@@ -48,7 +51,7 @@ export class SecretStateStore implements StateStore {
     this.limitBytes = options.limitBytes ?? LIMIT_BYTES;
     this.#maxBytes = options.maxBytes ?? MAX_BYTES;
     this.#clock = options.clock ?? systemClock;
-    this.#keys = new KeySecret(options.api, options.namespace);
+    this.#keys = new KeySecret(options.api, options.namespace, new KeyringEnvelope(options.keys ?? {}));
   }
 
   get name(): string {
@@ -117,8 +120,8 @@ export class SecretStateStore implements StateStore {
     return same;
   }
 
-  async changeKeyring(change: (ring: Keyring) => Keyring): Promise<Keyring> {
-    const ring = await this.#named(() => this.#keys.change(change));
+  async changeKeyring(change: (ring: Keyring) => Keyring, secretsProvider?: string): Promise<Keyring> {
+    const ring = await this.#named(() => this.#keys.change(change, secretsProvider));
     this.#known = { ring, at: this.#clock.monotonic() };
     return ring;
   }

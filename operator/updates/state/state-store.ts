@@ -32,8 +32,12 @@ export interface StateStore {
   list(): Promise<StackListing>;
   /** The data keys for secret values, made on first use. */
   keyring(): Promise<Keyring>;
-  /** Changes the data keys, once more when somebody else was faster. @returns what is stored then */
-  changeKeyring(change: (ring: Keyring) => Keyring): Promise<Keyring>;
+  /**
+   * Changes the data keys, once more when somebody else was faster.
+   * @param secretsProvider protects them from now on: `default` or the URL of a key in a KMS; absent = what protects them now
+   * @returns what is stored then
+   */
+  changeKeyring(change: (ring: Keyring) => Keyring, secretsProvider?: string): Promise<Keyring>;
 }
 
 /** What a running update does with its stack's state. */

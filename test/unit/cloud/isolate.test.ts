@@ -96,11 +96,16 @@ test('whoever is bad, and whether errors name it: the good ones are in, the bad 
   );
 });
 
-test.each<ErrorCode>(['Invalid', 'Quota', 'Unknown'])('%s of the state store is nobody’s fault', async (code) => {
+test.each<[ErrorCode, string]>([
+  ['Invalid', 'StateStoreUnavailable'],
+  ['Quota', 'StateStoreUnavailable'],
+  ['Unknown', 'StateStoreUnavailable'],
+  ['Invalid', 'StateKeyUnavailable'],
+])('%s %s of the state store is nobody’s fault', async (code, reason) => {
   const tried: string[] = [];
   const attempt = (candidates: readonly string[]): Promise<string> => {
     tried.push(candidates.join(''));
-    return Promise.reject(new OperatorError(code, 'read-only', { reason: 'StateStoreUnavailable' }));
+    return Promise.reject(new OperatorError(code, 'read-only', { reason }));
   };
   await expect(isolate({ suspects: ['a', 'b'], restorable: true, attempt, attribute: () => [] })).rejects.toThrow('read-only');
   expect(tried).toEqual(['ab']);

@@ -1,0 +1,42 @@
+import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { gunzipSync } from 'node:zlib';
+import type { KubeClient } from '../../../operator/kube/client';
+import { SECRETS } from '../../../operator/kube/object';
+import type { Secret } from '../../../operator/updates/state/state-secret';
+
+/** Names of the cluster's Secrets that have a text in clear, zipped ones unzipped. */
+export async function secretsWith(api: KubeClient, text: string): Promise<string[]> {
+  const secrets = await api.list<Secret>(SECRETS);
+  return secrets.filter((secret) => textsOf(secret).some((one) => one.includes(text))).map(({ metadata }) => metadata.name);
+}
+
+/** Those of the files that have a text in clear. */
+export function filesWith(files: string[], text: string): string[] {
+  return files.filter((file) => holds(file, text));
+}
+
+/** All files in the folders in `folder` whose names begin with `prefix`. */
+export function filesBelow(folder: string, prefix = ''): string[] {
+  return readdirSync(folder, { withFileTypes: true })
+    .filter((entry) => entry.isDirectory() && entry.name.startsWith(prefix))
+    .flatMap(({ name }) => readdirSync(join(folder, name), { recursive: true, encoding: 'utf8' }).map((file) => join(folder, name, file)))
+    .filter((file) => statSync(file, { throwIfNoEntry: false })?.isFile() === true);
+}
+
+function textsOf({ metadata, data = {} }: Secret): string[] {
+  const values = Object.entries(data).map(([key, value]) => {
+    const bytes = Buffer.from(value, 'base64');
+    return (key.endsWith('.gz') ? gunzipSync(bytes) : bytes).toString('latin1');
+  });
+  return [JSON.stringify(metadata), ...values];
+}
+
+/** False for a file that has gone meanwhile. */
+function holds(file: string, text: string): boolean {
+  try {
+    return readFileSync(file, 'latin1').includes(text);
+  } catch {
+    return false;
+  }
+}

@@ -68,6 +68,9 @@ const project = new typescript.TypeScriptAppProject({
     '@grpc/grpc-js@^1.10.1', // our Pulumi resource providers are gRPC services (the copy that Pulumi uses)
     'google-protobuf@^3.21.4', // property values on that wire (the copy that Pulumi uses)
     '@aws-sdk/client-kms@3.1164.0', // AWS KMS keeps the data key of the state; loaded only with --secrets-provider
+    '@aws-sdk/client-ec2@3.1164.0', // AWS: instances, security groups, subnets, routes; loaded only for a CloudProvider of AWS
+    '@aws-sdk/client-elastic-load-balancing-v2@3.1142.0', // AWS: Network Load Balancers and their members
+    '@pulumi/aws@7.48.0', // typed classes of the AWS programs
   ],
   devDeps: [
     'jest@30.5.2', // test runner
@@ -81,7 +84,6 @@ const project = new typescript.TypeScriptAppProject({
     'typescript-eslint@8.74.0', // type-checked lint
     'prettier@3', // format
     'fast-check@4.11.0', // property tests
-    '@pulumi/aws@7.48.0', // examples/extension-aws is type-checked and run with mocks
     '@types/node@24',
     '@types/google-protobuf@3',
   ],

@@ -31,17 +31,15 @@ export async function runOperator(options: OperatorOptions, signal: AbortSignal)
   const identity = `${hostname()}_${randomUUID()}`;
   const leadership = new Leadership({ api, election: options.leaderElection, identity, metrics, logger });
   const clusterID = new ClusterID({ api, clock: systemClock, logger }, signal);
-  logger.info({ clusterID: await clusterID.first(), identity }, 'connected to the API server');
-  if (options.extension !== undefined) logger.info(options.extension, 'updates run with this extension');
+  logger.info({ clusterID: await clusterID.first(), identity, extension: options.extension }, 'connected to the API server');
   const stores = new Stores(api, logger);
   const accounts = new Accounts(systemClock, (provider, verb, { kind }) => metrics.cloudCalled(provider, verb, kind));
-  const registry = new CloudRegistry({
+  const clouds = {
     loadModule: loadProvider,
-    accounts,
     clusterID: await clusterID.first(),
-    recordedOwner: (name) => recordOf(stores, name),
-    readSecret: (name, key) => readSecret(api, options.namespace, name, key),
-  });
+    readSecret: (name: string, key: string) => readSecret(api, options.namespace, name, key),
+  };
+  const registry = new CloudRegistry({ ...clouds, accounts, recordedOwner: (name) => recordOf(stores, name) });
   const updates = new UpdateEngine({
     store: openStateStore(options.stateStore, leadership.api, {
       secretsProvider: options.secretsProvider,
@@ -58,7 +56,7 @@ export async function runOperator(options: OperatorOptions, signal: AbortSignal)
   });
   const health = healthOf(stores, leadership, logger);
   showIn(metrics, options, stores);
-  const servers = new Servers(options, { health, metrics, logger });
+  const servers = new Servers(options, { health, metrics, logger, clouds, clusterID, providers: stores.providers.store });
   const lead = (leading: AbortSignal): Promise<void> => {
     updates.warm();
     const made = { stores, registry, updates, metrics, health };

@@ -2,7 +2,8 @@ import type { CloudProviderSpec } from '../crds';
 import type { ExtensionModule } from './updates/extension-module';
 import type { ControllerName } from './flags/controllers';
 import type { NodeCidrSettings } from './loops/ipam/settings';
-import type { ServingOptions } from './server/options';
+import type { WebhookName } from './flags/webhooks';
+import type { ServingOptions, WebhookServingOptions } from './server/options';
 import type { StatePlace } from './updates/state/open';
 
 /** Everything that `cloud-operator run` and `controller-manager` can be told. Times are in milliseconds. */
@@ -53,6 +54,8 @@ export interface OperatorOptions {
   retryBudget: { failures: number; ms: number };
   /** The HTTPS server; absent = none. */
   serving?: ServingOptions;
+  /** Those that were asked for; served only with the gate CloudControllerManagerWebhook. Absent = none. */
+  webhooks?: { names: WebhookName[]; enabled: boolean; serving: WebhookServingOptions };
   /** Port of plain HTTP on 127.0.0.1, 0 = any free one; absent = none. */
   port?: number;
   /** What /configz shows. */

@@ -1,33 +1,34 @@
 import { systemClock } from './base/clock';
 import { toOperatorError } from './base/errors';
-import type { Logger } from './base/log';
 import { KubeClient } from './kube/client';
 import { loadKubeConfig } from './kube/kube-config';
 import type { OperatorOptions } from './options';
 import type { HealthChecks } from './server/health';
 import { OperatorServer } from './server/http-server';
-import type { Metrics } from './server/metrics';
 import { SecureServing } from './server/secure-serving';
+import { Webhooks, type WebhooksParts } from './webhooks';
 
-export interface ServedParts {
+export interface ServedParts extends WebhooksParts {
   health: HealthChecks;
-  metrics: Metrics;
-  logger: Logger;
 }
 
-/** The servers for health, metrics and configuration: HTTPS for the cluster, plain HTTP for this machine. */
+/** The webhooks, and the servers for health, metrics and configuration: HTTPS for the cluster, plain HTTP for this machine. */
 export class Servers {
   private readonly open: OperatorServer[] = [];
   private readonly clients: KubeClient[] = [];
+  private readonly webhooks: Webhooks;
 
   constructor(
     private readonly options: OperatorOptions,
     private readonly parts: ServedParts,
-  ) {}
+  ) {
+    this.webhooks = new Webhooks(options, parts);
+  }
 
   /** Listens. @throws OperatorError when a certificate, the look-up of CAs or an address can't be had */
   async start(signal: AbortSignal): Promise<void> {
     const { serving, port } = this.options;
+    await this.webhooks.start(signal);
     if (serving !== undefined) {
       const secure = this.secureServing(serving);
       await secure.prepare();
@@ -38,7 +39,7 @@ export class Servers {
   }
 
   async stop(): Promise<void> {
-    await Promise.all(this.open.map((server) => server.stop()));
+    await Promise.all([this.webhooks.stop(), ...this.open.map((server) => server.stop())]);
     await Promise.all(this.clients.map((client) => client.close()));
   }
 
@@ -46,9 +47,10 @@ export class Servers {
     where: Pick<ConstructorParameters<typeof OperatorServer>[0], 'bindAddress' | 'port' | 'secure'>,
     what: string,
   ): Promise<void> {
-    const server = new OperatorServer({ ...where, ...this.parts, configuration: this.options.configuration });
+    const { health, metrics, logger } = this.parts;
+    const server = new OperatorServer({ ...where, health, metrics, logger, configuration: this.options.configuration });
     this.open.push(server);
-    this.parts.logger.info(await server.start(), what);
+    logger.info(await server.start(), what);
   }
 
   private secureServing(serving: NonNullable<OperatorOptions['serving']>): SecureServing {

@@ -59,6 +59,7 @@ export interface Cloud {
   readonly members?: Members;
   readonly instances?: Instances;
   readonly routes?: Routes;
+  readonly volumes?: Volumes;
   /**
    * What exists in the cloud for the named stacks of this cluster (all stacks when `stacks` is absent), by bulk reads.
    * A stack without anything in the cloud has no entry.
@@ -187,6 +188,21 @@ export interface Instance {
 export interface Instances {
   /** Every machine that could be a Node of this cluster, in bulk reads. An incomplete answer is an error, never a short list. */
   list(): Promise<Instance[]>;
+}
+
+/** Of a cloud that knows in which zones its disks are. */
+export interface Volumes {
+  /**
+   * Where the volume of a PersistentVolume lies, by its spec; undefined = it is none of this cloud's. What names something of this cloud that
+   * isn't there is an error (NotFound), as is a cloud that can't be asked.
+   */
+  place(spec: JsonObject): Promise<VolumePlace | undefined>;
+}
+
+export interface VolumePlace {
+  /** One, or all that hold a copy. */
+  zones: string[];
+  region: string;
 }
 
 export interface RouteInput {

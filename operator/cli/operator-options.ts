@@ -5,8 +5,10 @@ import { programVersion } from './version';
 import { configurationOf } from '../flags/configz';
 import { leaderMigrationOf, lockOf, type LeaderMigration } from '../flags/leader-migration';
 import { selectedControllers, type ControllerName } from '../flags/controllers';
+import { FeatureGates } from '../flags/feature-gates';
 import type { FlagValues } from '../flags/table';
 import { parseTlsOptions } from '../flags/tls';
+import { selectedWebhooks } from '../flags/webhooks';
 import { OperatorError } from '../base/errors';
 import { type NodeCidrSettings, parseNodeCidrs, splitServiceRanges } from '../loops/ipam/settings';
 import type { LeaderElection, OperatorOptions } from '../options';
@@ -36,6 +38,7 @@ export function optionsOf(values: FlagValues, { pulumi, provider }: Surroundings
       extension: values.extension === '' ? undefined : findExtension(values.extension, process.cwd()),
       port: values.port === -1 ? undefined : values.port,
       serving: servingOf(values),
+      webhooks: webhooksOf(values),
       nodeCidrs: nodeCidrsOf(values),
       leaderElection: electionOf(values),
     }),
@@ -177,6 +180,18 @@ function servingOf(values: FlagValues): ServingOptions | undefined {
       allowTtlMs: values['authorization-webhook-cache-authorized-ttl'],
       denyTtlMs: values['authorization-webhook-cache-unauthorized-ttl'],
     },
+  };
+}
+
+function webhooksOf(values: FlagValues): OperatorOptions['webhooks'] {
+  const names = selectedWebhooks(values.webhooks);
+  const port = values['webhook-secure-port'];
+  if (names.length === 0 || port === 0) return undefined;
+  const enabled = new FeatureGates(values['feature-gates']).has('CloudControllerManagerWebhook');
+  return {
+    names,
+    enabled,
+    serving: { bindAddress: values['webhook-bind-address'] || '::', port, tls: parseTlsOptions(values, 'webhook-') },
   };
 }
 

@@ -8,6 +8,7 @@ import { LeaseMetrics } from './lease-metrics';
 import { ControllerMetrics } from './controller-metrics';
 import { ObjectMetrics } from './object-metrics';
 import { QueueCollectors, type MeasuredQueue } from './queue-metrics';
+import { WebhookMetrics } from './webhook-metrics';
 
 const MANAGER = 'cloud-controller-manager';
 
@@ -22,6 +23,7 @@ export class Metrics {
   readonly objects: ObjectMetrics;
   readonly controllers: ControllerMetrics;
   readonly leases: LeaseMetrics;
+  readonly webhooks: WebhookMetrics;
   private readonly queues: QueueCollectors;
   private readonly running: Gauge<'name' | 'manager'>;
   private readonly calls: Counter<'provider' | 'verb' | 'code'>;
@@ -36,6 +38,7 @@ export class Metrics {
     this.objects = new ObjectMetrics(registers, clock);
     this.controllers = new ControllerMetrics(registers);
     this.leases = new LeaseMetrics(registers);
+    this.webhooks = new WebhookMetrics(registers);
     this.running = new Gauge({
       name: 'running_managed_controllers',
       help: 'Controllers that run now: 1, or that have run: 0',

@@ -7,6 +7,13 @@ export interface ServingOptions {
   authorization: AuthorizationOptions;
 }
 
+/** The HTTPS server for webhooks. */
+export interface WebhookServingOptions {
+  bindAddress: string;
+  port: number;
+  tls: TlsOptions;
+}
+
 /** Who somebody is: by client certificate, by the headers of a trusted proxy, by a token that the API server knows. */
 export interface AuthenticationOptions {
   /** Absent = the operator's own connection. */

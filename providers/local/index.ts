@@ -11,6 +11,7 @@ import { PROVIDER_ID_SCHEME } from './provider-id';
 import { LocalRoutes } from './routes';
 import { release } from './release';
 import { readToken } from './token';
+import { LocalVolumes } from './volumes';
 
 /** Name of the operator in the local cloud's call counts; the workers' is `cloud-operator-update`. */
 const CALLER = 'cloud-operator';
@@ -41,6 +42,7 @@ async function connect(spec: CloudProviderSpec, context: ConnectContext): Promis
     members: new LocalMembers(client, context.clusterID),
     instances: new LocalInstances(client, context.clusterID),
     routes: new LocalRoutes(context.clusterID),
+    volumes: new LocalVolumes(client, context.clusterID),
     discover: (stacks) => discover(client, context.clusterID, stacks),
     release: (stack, isValid) => release(client, { clusterID: context.clusterID, stack }, isValid),
     workerSettings: () => ({ endpoint: settings.endpoint, token }),

@@ -2,7 +2,6 @@ import type { NamedCertificate } from '../../server/options';
 import { flag, type Flag, type FlagGroup } from '../flag';
 import { BOOLEAN, INT, IP, NAMED_CERTIFICATES, STRING, STRINGS } from '../types';
 
-const NO_WEBHOOKS = 'this version has no webhook, like upstream’s own';
 const ONE_PROTOCOL = 'the server speaks HTTP/1.1 only';
 const GO_LISTENS = 'Node decides how its sockets are shared';
 
@@ -53,20 +52,18 @@ export const SECURE_SERVING = {
 } satisfies FlagGroup;
 
 export const WEBHOOK = {
-  webhooks: flag(STRINGS, [], 'Webhooks to serve, chosen as --controllers chooses; needs the gate CloudControllerManagerWebhook', {
-    inert: NO_WEBHOOKS,
-  }),
+  webhooks: flag(STRINGS, [], 'Webhooks to serve, chosen as --controllers chooses; needs the gate CloudControllerManagerWebhook'),
 } satisfies FlagGroup;
 
 export const WEBHOOK_SERVING = {
-  'webhook-bind-address': flag(IP, '0.0.0.0', 'Address on which --webhook-secure-port listens', { inert: NO_WEBHOOKS }),
-  'webhook-cert-dir': flag(STRING, '', 'Folder for cloud-controller-manager-webhook.crt and .key', { inert: NO_WEBHOOKS }),
+  'webhook-bind-address': flag(IP, '0.0.0.0', 'Address on which --webhook-secure-port listens'),
+  'webhook-cert-dir': flag(STRING, '', 'Folder for cloud-controller-manager-webhook.crt and .key'),
   'webhook-disable-http2-serving': flag(BOOLEAN, false, 'No HTTP/2', { inert: ONE_PROTOCOL }),
-  'webhook-secure-port': flag(INT, 10260, 'Port of the webhooks; 0 = none', { inert: NO_WEBHOOKS }),
-  'webhook-tls-cert-file': { ...TLS['tls-cert-file'], inert: NO_WEBHOOKS },
-  'webhook-tls-cipher-suites': { ...TLS['tls-cipher-suites'], inert: NO_WEBHOOKS },
-  'webhook-tls-curve-preferences': { ...TLS['tls-curve-preferences'], inert: NO_WEBHOOKS },
-  'webhook-tls-min-version': { ...TLS['tls-min-version'], inert: NO_WEBHOOKS },
-  'webhook-tls-private-key-file': flag(STRING, '', 'Private key of --webhook-tls-cert-file', { inert: NO_WEBHOOKS }),
-  'webhook-tls-sni-cert-key': { ...TLS['tls-sni-cert-key'], inert: NO_WEBHOOKS },
+  'webhook-secure-port': flag(INT, 10260, 'Port of the webhooks; 0 = none'),
+  'webhook-tls-cert-file': TLS['tls-cert-file'],
+  'webhook-tls-cipher-suites': TLS['tls-cipher-suites'],
+  'webhook-tls-curve-preferences': TLS['tls-curve-preferences'],
+  'webhook-tls-min-version': TLS['tls-min-version'],
+  'webhook-tls-private-key-file': flag(STRING, '', 'Private key of --webhook-tls-cert-file'),
+  'webhook-tls-sni-cert-key': TLS['tls-sni-cert-key'],
 } satisfies FlagGroup;

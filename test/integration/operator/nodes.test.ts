@@ -1,4 +1,7 @@
-import { NODES } from '../../../operator/kube/object';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { freePort } from '../../../dev/cluster/free-port';
+import { NODES, type KubeObject, type ResourcePath } from '../../../operator/kube/object';
 import type { FaultRule } from '../../../providers/local/api';
 import { OPERATOR_CLUSTER_START_MS, OperatorCluster } from '../../harness/operator-cluster';
 import { isTainted, Scene } from './scene';
@@ -6,11 +9,16 @@ import { isTainted, Scene } from './scene';
 const SHUTDOWN = 'node.cloudprovider.kubernetes.io/shutdown';
 const LIST_INSTANCES = { verb: 'list', collection: 'instances' } as const;
 
+const VOLUMES: ResourcePath = { group: '', version: 'v1', plural: 'persistentvolumes', kind: 'PersistentVolume', namespaced: false };
+
 let cluster: OperatorCluster;
+let webhookPort: number;
 let scene: Scene;
 
 beforeAll(async () => {
-  cluster = await OperatorCluster.start({ flags: ['--node-monitor-period=300ms', '--node-deletion-grace=1s'] });
+  cluster = await OperatorCluster.start({ started: false });
+  webhookPort = await freePort();
+  await cluster.startOperator([...['--node-monitor-period=300ms', '--node-deletion-grace=1s'], ...webhookFlags()]);
   scene = new Scene(cluster);
   // Not more than half of all Nodes are deleted within five minutes.
   for (let index = 0; index < 30; index++) {
@@ -57,6 +65,77 @@ test('three new Nodes are initialized from a few listings, and mirrored', async 
   const { calls } = await cluster.operatorCalls();
   expect(calls).toEqual([expect.objectContaining(LIST_INSTANCES)]);
   expect(calls[0]?.count).toBeLessThanOrEqual(4);
+});
+
+const webhookFlags = (): string[] => [
+  ...['--webhooks=*', '--feature-gates=CloudControllerManagerWebhook=true', `--webhook-cert-dir=${join(cluster.directory, 'webhook')}`],
+  ...['--webhook-bind-address=127.0.0.1', `--webhook-secure-port=${webhookPort}`],
+];
+
+async function registerWebhook(): Promise<void> {
+  const certificate = readFileSync(join(cluster.directory, 'webhook', 'cloud-controller-manager-webhook.crt'));
+  await cluster.apply({
+    ...{ apiVersion: 'admissionregistration.k8s.io/v1', kind: 'MutatingWebhookConfiguration', metadata: { name: 'volumes' } },
+    webhooks: [
+      {
+        ...{
+          name: 'persistent-volume-label.cloud-operator.dev',
+          admissionReviewVersions: ['v1'],
+          sideEffects: 'None',
+          failurePolicy: 'Fail',
+        },
+        rules: [{ apiGroups: [''], apiVersions: ['v1'], operations: ['CREATE'], resources: ['persistentvolumes'] }],
+        clientConfig: {
+          url: `https://127.0.0.1:${webhookPort}/persistent-volume-label`,
+          caBundle: certificate.toString('base64'),
+        },
+      },
+    ],
+  });
+}
+
+function volume(name: string, host: string): object {
+  const onHost = { key: 'kubernetes.io/hostname', operator: 'In', values: [host] };
+  return {
+    metadata: { name },
+    spec: {
+      ...{ capacity: { storage: '1Gi' }, accessModes: ['ReadWriteOnce'], storageClassName: 'local', local: { path: '/data' } },
+      nodeAffinity: { required: { nodeSelectorTerms: [{ matchExpressions: [onHost] }] } },
+    },
+  };
+}
+
+test('the API server asks the webhook about new volumes, which get the zone of their machine; it is Fail-closed while the cloud is away', async () => {
+  await cluster.resources.create('instances', { name: 'disk-1', zone: 'zone-b' }, 'test-disk-1', {});
+  await registerWebhook();
+  // A configuration takes effect within a second or two.
+  const labelled = await scene.until('labels on a new volume', async () => {
+    const name = `data-${Math.round(performance.now())}`;
+    const made = await cluster.kube.create<KubeObject & { spec: { nodeAffinity: unknown } }>(VOLUMES, undefined, volume(name, 'disk-1'));
+    return made.metadata.labels === undefined ? undefined : made;
+  });
+  expect(labelled.metadata.labels).toEqual({ 'topology.kubernetes.io/zone': 'zone-b', 'topology.kubernetes.io/region': 'local' });
+  expect(labelled.spec.nodeAffinity).toEqual({
+    required: {
+      nodeSelectorTerms: [
+        {
+          matchExpressions: [
+            { key: 'kubernetes.io/hostname', operator: 'In', values: ['disk-1'] },
+            { key: 'topology.kubernetes.io/zone', operator: 'In', values: ['zone-b'] },
+            { key: 'topology.kubernetes.io/region', operator: 'In', values: ['local'] },
+          ],
+        },
+      ],
+    },
+  });
+  const elsewhere = await cluster.kube.create(VOLUMES, undefined, volume('elsewhere', 'no-machine-of-ours'));
+  expect(elsewhere.metadata.labels).toBeUndefined();
+  await scene.faults({ match: LIST_INSTANCES, act: { status: 403, code: 'Forbidden' } });
+  await expect(cluster.kube.create(VOLUMES, undefined, volume('unknown', 'disk-1'))).rejects.toThrow(/persistent-volume-label/);
+  const metrics = await (await fetch(`${cluster.operatorURL}/metrics`)).text();
+  expect(metrics).toMatch(/^cloud_provider_webhook_request_total\{code="200",webhook="persistent-volume-label"\} [1-9]/m);
+  expect(metrics).toMatch(/^cloud_provider_webhook_request_total\{code="500",webhook="persistent-volume-label"\} [1-9]/m);
+  await cluster.kubectl(['delete', 'mutatingwebhookconfiguration', 'volumes']);
 });
 
 test('a stopped machine taints its Node, which stays; when it runs again the taint goes', async () => {

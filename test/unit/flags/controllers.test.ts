@@ -1,3 +1,4 @@
+import { selectedWebhooks } from '../../../operator/flags/webhooks';
 import { CONTROLLER_NAMES, isSelected, selectedControllers, unknownNames, withoutAliases } from '../../../operator/flags/controllers';
 
 test.each<[string, string, string[], boolean]>([
@@ -40,4 +41,13 @@ test('aliases are names, also behind a dash', () => {
     'service-lb-controller',
   ]);
   expect([...selectedControllers(['cloud-node'])]).toEqual(['cloud-node-controller']);
+});
+
+test.each([
+  [[], []],
+  [['*'], ['persistent-volume-label']],
+  [['persistent-volume-label'], ['persistent-volume-label']],
+  [['*', '-persistent-volume-label'], []],
+])('--webhooks=%j serves %j', (list, expected) => {
+  expect(selectedWebhooks(list)).toEqual(expected);
 });

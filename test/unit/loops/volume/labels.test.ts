@@ -1,0 +1,84 @@
+import { labelVolume, trustedPlace, type NewVolume } from '../../../../operator/loops/volume/labels';
+import { VolumeAdmission } from '../../../../operator/loops/volume/admission';
+
+const ZONE = 'topology.kubernetes.io/zone';
+const REGION = 'topology.kubernetes.io/region';
+const PLACE = { zones: ['zone-a'], region: 'local' };
+const LABELS = { [ZONE]: 'zone-a', [REGION]: 'local' };
+const IN_ZONE = { key: ZONE, operator: 'In', values: ['zone-a'] };
+const IN_REGION = { key: REGION, operator: 'In', values: ['local'] };
+const ON_HOST = { key: 'kubernetes.io/hostname', operator: 'In', values: ['n1'] };
+
+type Terms = NonNullable<NonNullable<NewVolume['spec']['nodeAffinity']>['required']>['nodeSelectorTerms'];
+
+function volume(terms?: Terms, labels?: Record<string, string>, annotations?: Record<string, string>): NewVolume {
+  const nodeAffinity = { required: { ...(terms === undefined ? {} : { nodeSelectorTerms: terms }) } };
+  return {
+    metadata: { name: 'data', ...(labels === undefined ? {} : { labels }), ...(annotations === undefined ? {} : { annotations }) },
+    spec: { capacity: { storage: '1Gi' }, ...(terms === undefined ? {} : { nodeAffinity }) } as NewVolume['spec'],
+  };
+}
+
+const labelsOf = (value: Record<string, string>): unknown => ({ op: 'add', path: '/metadata/labels', value });
+const affinityOf = (...nodeSelectorTerms: unknown[]): unknown => ({
+  op: 'add',
+  path: '/spec/nodeAffinity',
+  value: { required: { nodeSelectorTerms } },
+});
+
+test.each<[string, NewVolume, unknown[]]>([
+  ['a volume without anything', volume(), [labelsOf(LABELS), affinityOf({ matchExpressions: [IN_ZONE, IN_REGION] })]],
+  [
+    'labels of others stay, wrong ones of ours go',
+    volume(undefined, { app: 'web', [ZONE]: 'elsewhere' }),
+    [labelsOf({ app: 'web', ...LABELS }), affinityOf({ matchExpressions: [IN_ZONE, IN_REGION] })],
+  ],
+  [
+    'every term of its affinity is narrowed',
+    volume([{ matchExpressions: [ON_HOST] }, {}]),
+    [labelsOf(LABELS), affinityOf({ matchExpressions: [ON_HOST, IN_ZONE, IN_REGION] }, { matchExpressions: [IN_ZONE, IN_REGION] })],
+  ],
+  ['no terms count as one', volume([]), [labelsOf(LABELS), affinityOf({ matchExpressions: [IN_ZONE, IN_REGION] })]],
+  [
+    'an affinity that speaks of zones stays',
+    volume([{ matchExpressions: [ON_HOST] }, { matchExpressions: [{ key: ZONE, operator: 'NotIn', values: ['zone-c'] }] }]),
+    [labelsOf(LABELS)],
+  ],
+  ['all is there', volume([{ matchExpressions: [IN_ZONE, IN_REGION] }], LABELS), []],
+])('%s', (_what, given, expected) => {
+  expect(labelVolume(given, PLACE)).toEqual(expected);
+});
+
+test('a volume in several zones has them all in one label, and may be used in each', () => {
+  expect(labelVolume(volume(), { zones: ['zone-b', 'zone-a', 'zone-b'], region: 'local' })).toEqual([
+    labelsOf({ [ZONE]: 'zone-a__zone-b', [REGION]: 'local' }),
+    affinityOf({ matchExpressions: [{ ...IN_ZONE, values: ['zone-a', 'zone-b'] }, IN_REGION] }),
+  ]);
+});
+
+test('labels are believed only of a volume that a provisioner made', () => {
+  const made = { 'pv.kubernetes.io/provisioned-by': 'disk.csi.example.com' };
+  expect(trustedPlace(volume(undefined, { [ZONE]: 'a__b', [REGION]: 'r' }, made))).toEqual({ zones: ['a', 'b'], region: 'r' });
+  expect(trustedPlace(volume(undefined, { [ZONE]: 'a' }, made))).toBeUndefined();
+  expect(trustedPlace(volume(undefined, { [ZONE]: 'a', [REGION]: 'r' }))).toBeUndefined();
+});
+
+describe('VolumeAdmission', () => {
+  const created = { operation: 'CREATE', resource: { group: '', resource: 'persistentvolumes' }, object: volume() };
+
+  test('changes new volumes that a cloud knows, and nothing else', async () => {
+    const asked: unknown[] = [];
+    const admission = new VolumeAdmission((spec) => (asked.push(spec), Promise.resolve(PLACE)));
+    expect(await admission.review(created)).toHaveLength(2);
+    expect(await admission.review({ ...created, operation: 'UPDATE' })).toEqual([]);
+    expect(await admission.review({ ...created, resource: { group: '', resource: 'pods' } })).toEqual([]);
+    expect(asked).toEqual([created.object.spec]);
+    expect(await new VolumeAdmission(() => Promise.resolve(undefined)).review(created)).toEqual([]);
+  });
+
+  test('asks no cloud about a volume whose labels are believed', async () => {
+    const object = volume(undefined, LABELS, { 'pv.kubernetes.io/provisioned-by': 'disk.csi.example.com' });
+    const admission = new VolumeAdmission(() => Promise.reject(new Error('not asked')));
+    expect(await admission.review({ ...created, object })).toEqual([affinityOf({ matchExpressions: [IN_ZONE, IN_REGION] })]);
+  });
+});

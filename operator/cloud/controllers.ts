@@ -192,6 +192,7 @@ export class CloudControllers {
     });
     const unsubscribeRecords = this.options.stores.stacks.onChange(({ key, previous, current }) => {
       if (current === undefined) this.providerQueue.add(previous?.spec.provider ?? '');
+      else this.record.noticed(current);
       if (current === undefined) [this.loadBalancers, this.routes].forEach((controller) => controller.refresh(key));
       else if (releaseOf(current) !== releaseOf(previous)) this.controllerOf(current.spec.kind).look(key);
     });

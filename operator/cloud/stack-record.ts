@@ -109,6 +109,15 @@ export class StackRecord {
     this.write(stack, spec, { ...fields, epoch: result.epoch }, verdict);
   }
 
+  /**
+   * A request of an earlier leader was held up on its way and came after ours, which no lease can prevent: what we know is written again.
+   * @param stored as the API server has it now
+   */
+  noticed({ metadata: { name }, spec, status }: StoredStack): void {
+    const { holder } = this.options;
+    if (this.known.get(name)?.holder === holder && status?.holder !== holder) this.queue(name, spec);
+  }
+
   /** The CloudProvider of a stack, by its record; undefined where there is none. */
   providerOf(stack: string): string | undefined {
     return this.options.store.get(stack)?.spec.provider;

@@ -55,6 +55,23 @@ test('what could not be written is written later, without another change', async
   expect(bench.clock.pending()).toEqual([]);
 });
 
+test('what an earlier leader writes late over ours is written again, and nothing else is', async () => {
+  const bench = new Bench();
+  const stored = (holder: string | undefined): StoredStack =>
+    ({ metadata: { name: STACK }, spec: SPEC, status: holder === undefined ? undefined : { holder } }) as StoredStack;
+  bench.record.noticed(stored('earlier')); // nothing is known of it yet: it is what the earlier leader has left
+  begin(bench);
+  await bench.clock.advance(0);
+  expect(bench.sent).toHaveLength(1);
+  bench.record.noticed(stored('test'));
+  await bench.clock.advance(0);
+  expect(bench.sent).toHaveLength(1);
+  bench.record.noticed(stored('earlier'));
+  await bench.clock.advance(0);
+  expect(bench.sent).toHaveLength(2);
+  expect(bench.sent[1]).toEqual(bench.sent[0]);
+});
+
 test('nothing is tried any more after the end, nor for a stack that is gone', async () => {
   const bench = new Bench();
   bench.failing = true;

@@ -120,6 +120,7 @@ export class Leader {
       makeQueue: (name, backOff, delayOf) => this.queue(name, backOff, delayOf),
       onDrift: (provider, kind, policy) => metrics.drifted(provider, kind, policy),
       onHostsSynced: (tookMs, failed) => metrics.controllers.hostsSynced(tookMs, failed),
+      onNodeSync: (tookMs) => metrics.controllers.nodesSynced(tookMs),
       onUpdate: (provider, result, tookMs) => metrics.updated(provider, result, tookMs),
       clock: systemClock,
       random: Math.random,

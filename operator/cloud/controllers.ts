@@ -77,6 +77,8 @@ export interface CloudControllersOptions {
   promptNodeRemoval: boolean;
   /** Told how long it took to bring the targets of a load balancer in use to other Nodes, in milliseconds. */
   onHostsSynced: (tookMs: number, failed: boolean) => void;
+  /** Told how long it took until all load balancers of a provider had been looked at after a change of Nodes, in milliseconds. */
+  onNodeSync: (tookMs: number) => void;
   /** Told how each update ended: `Updated`, `Destroyed`, or the code of the OperatorError. */
   onUpdate: (provider: string, result: string, tookMs: number) => void;
   /** Told of each stack that was found changed in the cloud. */
@@ -177,7 +179,8 @@ export class CloudControllers {
       ...{ members: this.members, registry: this.options.registry, clock: this.options.clock },
       promptRemoval: this.options.promptNodeRemoval,
       changed: (provider) => {
-        this.loadBalancers.requeue(provider);
+        const startedAt = this.options.clock.monotonic();
+        void this.loadBalancers.requeue(provider).then(() => this.options.onNodeSync(this.options.clock.monotonic() - startedAt));
         this.providerQueue.add(provider);
       },
     });
@@ -236,7 +239,7 @@ export class CloudControllers {
       ...this.driftSubject(this.loadBalancers, 'LoadBalancer'),
       intervalMs: (provider) => intervalOf(registry, provider, 'driftInterval'),
       alsoCheck: async (provider) => {
-        if (await this.members.drifted(provider)) this.loadBalancers.requeue(provider);
+        if (await this.members.drifted(provider)) void this.loadBalancers.requeue(provider);
       },
     });
   }

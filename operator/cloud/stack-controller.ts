@@ -38,6 +38,8 @@ export class StackController<O extends Member> extends KindController<O> {
   private forgetProviders: () => void = () => undefined;
   /** By object: what of it asks for a pass at once. */
   private readonly asked = new Map<ObjectKey, string>();
+  /** By stack: who wants to know that a pass which has not begun yet has ended. */
+  private readonly waiting = new Map<string, (() => void)[]>();
   /** Stacks that a worker has, and whether a status in them was written meanwhile. */
   private readonly busy = new Map<string, boolean>();
 
@@ -52,12 +54,18 @@ export class StackController<O extends Member> extends KindController<O> {
     return index.stacks().filter((stack) => (own(stack) ?? providerOf(stack)) === provider);
   }
 
-  /** Looks at every stack of a provider again: its Nodes have changed. That is no reason to try what waits for a person. */
-  requeue(provider: string): void {
+  /**
+   * Looks at every stack of a provider again: its Nodes have changed. That is no reason to try what waits for a person.
+   * @returns once each has had a pass, whether or not that failed; never, when the operator ends before
+   */
+  async requeue(provider: string): Promise<void> {
     const waits = (stack: string): boolean => (this.own.retries.of(stack)?.delayMs ?? 0) >= SLOW_MS;
-    this.stacksOf(provider)
-      .filter((stack) => !waits(stack))
-      .forEach((stack) => this.own.stacks.add(stack));
+    const stacks = this.stacksOf(provider).filter((stack) => !waits(stack));
+    const passes = stacks.map(
+      (stack) => new Promise<void>((resolve) => this.waiting.set(stack, [...(this.waiting.get(stack) ?? []), resolve])),
+    );
+    stacks.forEach((stack) => this.own.stacks.add(stack));
+    await Promise.all(passes);
   }
 
   /** Looks at every stack of a provider at once: whether its cloud can be used has changed. */
@@ -136,11 +144,14 @@ export class StackController<O extends Member> extends KindController<O> {
 
   private async pass(stack: string): Promise<void> {
     this.busy.set(stack, false);
+    const told = this.waiting.get(stack) ?? [];
+    this.waiting.delete(stack);
     try {
       await this.own.reconciler.reconcile(stack);
       if (this.busy.get(stack) === true) this.own.stacks.add(stack);
     } finally {
       this.busy.delete(stack);
+      told.forEach((tell) => tell());
     }
   }
 

@@ -12,6 +12,7 @@ export class ControllerMetrics {
   private readonly hostSyncs: Counter;
   private readonly hostErrors: Counter;
   private readonly hostLatency: Histogram;
+  private readonly nodeSyncs: Histogram;
   private readonly taintDelay: Histogram;
   private readonly syncDelay: Histogram;
   private readonly passes: Histogram;
@@ -28,6 +29,7 @@ export class ControllerMetrics {
     });
     this.hostErrors = new Counter({ name: `${hosts}_nodesync_error_total`, help: 'How many of those failed', registers });
     this.hostLatency = histogram(`${hosts}_update_loadbalancer_host_latency_seconds`, 'How long one of those took', HOST_BUCKETS);
+    this.nodeSyncs = histogram(`${hosts}_nodesync_latency_seconds`, 'How long one look at all load balancers took', HOST_BUCKETS);
     const nodes = 'node_controller';
     this.taintDelay = histogram(
       `${nodes}_cloud_provider_taint_removal_delay_seconds`,
@@ -57,6 +59,11 @@ export class ControllerMetrics {
     this.hostSyncs.inc();
     if (failed) this.hostErrors.inc();
     this.hostLatency.observe(tookMs / 1000);
+  }
+
+  /** All load balancers of a provider were looked at after a change of Nodes. */
+  nodesSynced(tookMs: number): void {
+    this.nodeSyncs.observe(tookMs / 1000);
   }
 
   /** @param taintedMs age of the Node when its taint was taken off, @param syncedMs and when all was done */

@@ -1,8 +1,8 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import type { QueueMetrics } from '../kube/queue';
 
-/** In seconds. */
-const BUCKETS = [0.0001, 0.001, 0.01, 0.1, 1, 10, 100, 1000];
+/** Upstream's, in seconds. */
+const BUCKETS = [1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 0.01, 0.1, 1, 10];
 
 /** What is asked of a work queue when metrics are read; milliseconds. */
 export interface MeasuredQueue {

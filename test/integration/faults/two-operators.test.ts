@@ -1,3 +1,4 @@
+import { sleep, systemClock } from '../../../operator/base/clock';
 import { LEASES } from '../../../operator/kube/object';
 import type { Lease } from '../../../operator/kube/lease';
 import { problemsOf } from '../../faults/checks';
@@ -7,10 +8,13 @@ import { isCloudWrite, isMembersWrite } from '../../faults/phases';
 import { signal } from '../../faults/processes';
 import type { Exchange, Moment, Tap } from '../../faults/proxy';
 import { FaultSystem } from '../../faults/system';
-import { changed, EMPTY_WORLD, type Change, type World } from '../../faults/world';
+import { changed, EMPTY_WORLD, type Change, type WantedService, type World } from '../../faults/world';
 import { waitFor } from '../../harness/wait-for';
 
-/** A leader that is stopped for longer than its lease and then goes on, as field case kubernetes/kubernetes#89466 has it. */
+/**
+ * Leaders that end, and one that is stopped for longer than its lease and then goes on (field case kubernetes/kubernetes#89466), while
+ * Services change: one leads at a time, and nothing is lost.
+ */
 
 const LEASE = { durationMs: 8_000, renewDeadlineMs: 4_000, retryPeriodMs: 500 };
 const FLAGS = [
@@ -158,6 +162,56 @@ test.each(CASES)('R-52 the leader is stopped $name', async ({ at, change, withWo
   await make(change);
   await expectTakeOver(before, watched, () => pids.forEach((pid) => signal(pid, 'SIGCONT')));
 });
+
+const ENDS: { how: 'SIGKILL' | 'SIGTERM'; name: string; exit: { code: number | null; signal: string | null } }[] = [
+  // Nothing is given back: the lease has to run out.
+  { how: 'SIGKILL', name: 'web-4', exit: { code: null, signal: 'SIGKILL' } },
+  { how: 'SIGTERM', name: 'web-5', exit: { code: 0, signal: null } },
+];
+
+test.each(ENDS)('the leader gets $how in an update, and more Services come meanwhile', async ({ how, name, exit }) => {
+  const [leader, successor] = pair;
+  const before = await leaseHolder();
+  const holders = watchHolders();
+  const { stopped } = stopAt(leader, isCreate, () => signal(leader.pid, how));
+  await make({ kind: 'createService', name, service: { type: 'LoadBalancer', ports: [80, 443], sourceRanges: [] } });
+  await stopped;
+  const service: WantedService = { type: 'LoadBalancer', ports: [80], sourceRanges: [] };
+  await make({ kind: 'createService', name: `${name}-late`, service });
+  await make({ kind: 'deleteService', name: 'web-1' });
+  expect(await leader.ended).toEqual(exit);
+  const endedAt = performance.now();
+  await waitFor(async () => ![before, ''].includes(await leaseHolder()), {
+    what: 'the successor to get the lease',
+    timeoutMs: TAKE_OVER_MS,
+  });
+  // What was given back needs no waiting. A killed leader's lease runs out: it was renewed at most a retry period before.
+  if (how === 'SIGTERM') expect(performance.now() - endedAt).toBeLessThan(LEASE.durationMs);
+  await settled([successor], TAKE_OVER_MS);
+  await make({ kind: 'createService', name: 'web-1', service });
+  await settled([successor], TAKE_OVER_MS);
+  expect(await holders.stop()).toHaveLength(2);
+  pair = [successor, leader];
+});
+
+/** Everybody who holds the lease from now on, each once; one who comes back counts again. */
+function watchHolders(): { stop: () => Promise<string[]> } {
+  const seen: string[] = [];
+  let going = true;
+  const looking = (async (): Promise<void> => {
+    while (going) {
+      const holder = await leaseHolder();
+      if (holder !== '' && holder !== seen.at(-1)) seen.push(holder);
+      await sleep(systemClock, 100);
+    }
+  })();
+  const stop = async (): Promise<string[]> => {
+    going = false;
+    await looking;
+    return seen;
+  };
+  return { stop };
+}
 
 test('R-52 the leader reaches the cloud, but not the API server', async () => {
   const [leader] = pair;

@@ -63,8 +63,16 @@ async function expectOneWriteEach(change: () => Promise<unknown>, ...names: stri
   expect([await scene.stackOf('web'), await scene.stackOf('api')].map(({ status }) => status?.attempts)).toEqual(stacks);
 }
 
+/** How often all load balancers were looked at after a change of Nodes, from the operator's metrics. */
+async function nodeSyncs(): Promise<number> {
+  const text = await (await fetch(`${cluster.operatorURL}/metrics`)).text();
+  return Number(/^service_controller_nodesync_latency_seconds_count (\d+)$/m.exec(text)?.[1]);
+}
+
 test('a Node that is excluded by label leaves, and comes back', async () => {
+  const before = await nodeSyncs();
   await expectOneWriteEach(() => cluster.kubectl(['label', 'node', 'n2', `${EXCLUDE}=true`]), 'n1', 'n3');
+  await scene.until('one sync to be counted', async () => (await nodeSyncs()) === before + 1);
   await expectOneWriteEach(() => cluster.kubectl(['label', 'node', 'n2', `${EXCLUDE}-`]), 'n1', 'n2', 'n3');
 });
 

@@ -1,4 +1,5 @@
 import { Argument, type Command, InvalidArgumentError, Option } from 'commander';
+import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import type { CallCounts, DriftRequest, FaultRules } from '../../providers/local/api';
 import type { LocalCloudClient, ResourceCollection } from '../../providers/local/client';
@@ -15,7 +16,8 @@ interface ServeFlags {
   port: number;
   socket?: string;
   tokenFile?: string;
-  tier: 'auto' | 'vpc-root' | 'vpc-userns' | 'loopback' | 'none';
+  tier: 'auto' | 'vpc-root' | 'vpc-userns' | 'loopback' | 'netns' | 'none';
+  namespace?: string;
   logLevel: 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'silent';
 }
 
@@ -33,6 +35,7 @@ export const localCloud: Subcommand = (program: Command): void => {
   addFaults(group);
   addList(group);
   addDrift(group);
+  addRegister(group);
   reaching(group, 'topology')
     .description('print the tier and the address ranges')
     .action((flags: PlaceFlags) => withAdmin(flags, async (admin) => printJson(await admin.topology())));
@@ -48,8 +51,11 @@ function addServe(group: Command): void {
     .option('--socket <path>', 'listen on this unix socket instead')
     .option('--token-file <file>', 'made at the first start (default: the file token in the folder)')
     .addOption(
-      new Option('--tier <tier>', 'how packets are moved').choices(['auto', 'vpc-root', 'vpc-userns', 'loopback', 'none']).default('auto'),
+      new Option('--tier <tier>', 'how packets are moved')
+        .choices(['auto', 'vpc-root', 'vpc-userns', 'loopback', 'netns', 'none'])
+        .default('auto'),
     )
+    .option('--namespace <path>', 'for --tier netns: the network namespace of your machines, such as /proc/1/ns/net')
     .addOption(
       new Option('--log-level <level>', 'how much is logged')
         .choices(['trace', 'debug', 'info', 'warn', 'error', 'silent'])
@@ -166,6 +172,34 @@ function addDrift(group: Command): void {
     });
 }
 
+function addRegister(group: Command): void {
+  reaching(group, 'register')
+    .description('make a machine known that the cloud did not make, under its Node’s name; prints the providerID')
+    .argument('<node>', 'name of the Node')
+    .argument('<address...>', 'its IP addresses')
+    .option('--zone <zone>', 'where it is', 'local-a')
+    .action((name: string, addresses: string[], flags: PlaceFlags & { zone: string }) =>
+      withPlace(flags, (place) =>
+        withClient(place, async (client) => {
+          const { providerID } = await client.create('instances', { name, addresses, zone: flags.zone }, randomUUID(), {});
+          process.stdout.write(`${providerID}\n`);
+        }),
+      ),
+    );
+  reaching(group, 'unregister')
+    .description('forget a machine; its targets leave, and routes to it become black holes')
+    .argument('<node>', 'name of the Node')
+    .action((name: string, flags: PlaceFlags) =>
+      withPlace(flags, (place) =>
+        withClient(place, async (client) => {
+          const [found] = await client.list('instances', { name });
+          if (found === undefined) throw new OperatorError('NotFound', `the local cloud has no machine "${name}"`);
+          await client.remove('instances', found.id, {});
+        }),
+      ),
+    );
+}
+
 /** A command that reaches a running local cloud. */
 function reaching(parent: Command, name: string): Command {
   return parent
@@ -199,9 +233,16 @@ async function readToken(file: string): Promise<string> {
   return (await readText(file, 'start a local cloud: cloud-operator dev up; or name its token with --token-file')).trim();
 }
 
-function configOf({ directory, port, socket, tokenFile, tier, logLevel }: ServeFlags): object {
+function configOf({ directory, port, socket, tokenFile, tier, namespace, logLevel }: ServeFlags): object {
   const listen = socket === undefined ? { port } : { socket };
-  return { directory, listen, tokenFile: tokenFile ?? join(directory, 'token'), tier, logLevel };
+  return {
+    directory,
+    listen,
+    tokenFile: tokenFile ?? join(directory, 'token'),
+    tier,
+    ...(namespace !== undefined && { namespace }),
+    logLevel,
+  };
 }
 
 async function callTable({ calls, total, writes }: CallCounts): Promise<string> {

@@ -258,7 +258,7 @@ export type DriftRequest =
 
 export interface Topology {
   /** none: nothing moves packets; for tests with thousands of objects. */
-  tier: 'vpc-root' | 'vpc-userns' | 'loopback' | 'none';
+  tier: 'vpc-root' | 'vpc-userns' | 'loopback' | 'netns' | 'none';
   /** One line for people: which tier and why not a better one. */
   reason: string;
   loadBalancerCIDR: string;

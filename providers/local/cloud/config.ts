@@ -11,16 +11,23 @@ const listen = z.strictObject({
   socket: z.string().min(1).max(107).exactOptional(),
 });
 
-const config = z.strictObject({
+const settings = z.strictObject({
   /** For the journal, and for what the data plane keeps on disk. */
   directory: z.string().min(1),
   listen: listen.refine((value) => value.port === undefined || value.socket === undefined, 'give a port or a socket, not both'),
   /** Made at the first start, mode 0600. */
   tokenFile: z.string().min(1),
-  tier: z.enum(['auto', 'vpc-root', 'vpc-userns', 'loopback', 'none']),
+  tier: z.enum(['auto', 'vpc-root', 'vpc-userns', 'loopback', 'netns', 'none']),
+  /** For the tier netns: the network namespace of machines that are there already, such as /proc/1/ns/net or /run/netns/NAME. */
+  namespace: z.string().min(1).exactOptional(),
   logLevel: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'silent']).exactOptional(),
   /** End when standard input closes: no process is left when the parent dies. */
   exitWithParent: z.boolean().exactOptional(),
+});
+
+const config = settings.refine(({ tier, namespace }) => (tier === 'netns') === (namespace !== undefined), {
+  path: ['namespace'],
+  message: 'goes with the tier netns, which needs it',
 });
 
 /** The configuration file of the local cloud. */

@@ -58,7 +58,7 @@ async function start(config: LocalCloudConfig, logger: Logger, undo: Cleanup): P
   if (tornBytes > 0)
     logger.warn({ tornBytes }, 'the last record of the journal was not finished; nobody was told of it, and it is dropped');
 
-  const plane = await openDataPlane(config.tier, { directory: join(config.directory, 'data-plane'), logger });
+  const plane = await openDataPlane(config, { directory: join(config.directory, 'data-plane'), logger });
   undo.add(() => plane.stop());
   await plane.start();
   const cloud = new Cloud({ store, plane, clock, logger, randomHex: (digits) => randomBytes(digits / 2).toString('hex') });
@@ -77,9 +77,9 @@ async function start(config: LocalCloudConfig, logger: Logger, undo: Cleanup): P
   return { endpoint, token, topology: plane.topology, broken, stop: () => undo.run() };
 }
 
-async function openDataPlane(tier: LocalCloudConfig['tier'], options: DataPlaneOptions): Promise<DataPlane> {
+async function openDataPlane({ tier, namespace }: LocalCloudConfig, options: DataPlaneOptions): Promise<DataPlane> {
   if (tier === 'none') return new NullDataPlane();
-  return createDataPlane(tier, options);
+  return createDataPlane(tier, { ...options, ...(namespace !== undefined && { namespace }) });
 }
 
 /** What must be undone, last first. */

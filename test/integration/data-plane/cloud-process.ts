@@ -19,7 +19,7 @@ const ordinary = isRoot ? ['setpriv', '--reuid', String(NOBODY), '--regid', Stri
 /** The tiers that this machine can run now; the others are named by the tests that skip them. */
 export function tierWorks(tier: Tier): boolean {
   if (tier === 'loopback') return true;
-  if (tier === 'vpc-root') return isRoot && spawnSync('ip', ['-Version']).status === 0;
+  if (tier === 'vpc-root' || tier === 'netns') return isRoot && spawnSync('ip', ['-Version']).status === 0;
   const command = [
     ...ordinary,
     'unshare',
@@ -76,7 +76,7 @@ export class CloudProcess {
     return directory;
   }
 
-  static async start(tier: Tier, directory: string): Promise<CloudProcess> {
+  static async start(tier: Tier, directory: string, more: { namespace?: string } = {}): Promise<CloudProcess> {
     const file = join(directory, 'config.json');
     const config = {
       directory: join(directory, 'data'),
@@ -85,6 +85,7 @@ export class CloudProcess {
       tier,
       logLevel: 'warn',
       exitWithParent: true,
+      ...more,
     };
     writeFileSync(file, JSON.stringify(config));
     const command = [

@@ -13,7 +13,7 @@ const NOTHING = rulesetOf([]);
 
 const rulesOf = (listener: PassthroughListener): string[] => {
   const { chains } = rulesetOf([listener]);
-  return [...chains].find(([name]) => name !== 'prerouting')?.[1] ?? [];
+  return [...chains].find(([name]) => name.length > 'prerouting'.length)?.[1] ?? [];
 };
 
 test('what is known goes on to its target, what is new takes turns, what has lost its target is reset', () => {

@@ -85,16 +85,16 @@ interface Placed {
 }
 
 /** The addresses of one index, one of each family. */
-function newAddresses({ ipFamilies = ['IPv4'] }: Spec, view: View): Placed {
+function newAddresses({ ipFamilies }: Spec, view: View): Placed {
   const pools = view.instanceAddresses;
-  const [first] = ipFamilies;
-  ipFamilies.forEach((family, position) => {
-    if (pools[family] === undefined) throw invalid(`ipFamilies[${position}]`, noAddresses(family));
+  const families = ipFamilies ?? (['IPv4'] as const);
+  const placed = families.map((family, position) => {
+    const pool = pools[family];
+    if (pool === undefined) throw invalid(ipFamilies === undefined ? 'addresses' : `ipFamilies[${position}]`, noAddresses(family));
+    return { family, pool };
   });
-  const pool = first === undefined ? undefined : pools[first];
-  if (pool === undefined) throw invalid('ipFamilies', noAddresses('IPv4'));
-  const index = pool.allocate(new Set(view.state.all('instances').map((entry) => entry.index ?? 0)));
-  return { index, addresses: ipFamilies.map((family) => ({ family, ip: pools[family]?.at(index) ?? '' })) };
+  const index = placed[0]?.pool.allocate(new Set(view.state.all('instances').map((entry) => entry.index ?? 0))) ?? 0;
+  return { index, addresses: placed.map(({ family, pool }) => ({ family, ip: pool.at(index) ?? '' })) };
 }
 
 function noAddresses(family: Family): string {

@@ -9,4 +9,6 @@ export interface DataPlaneParts {
   /** Why this tier, in one line for people. */
   reason: string;
   logger: Logger;
+  /** As of DataPlaneOptions. */
+  namespace?: string;
 }

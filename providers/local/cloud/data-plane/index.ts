@@ -18,6 +18,8 @@ export interface DataPlaneOptions {
   logger: Logger;
   /** Short name for what is made in the kernel, up to 8 letters and digits; absent = derived from the folder. */
   id?: string;
+  /** Path of the network namespace that the tier netns works in. */
+  namespace?: string;
 }
 
 /**
@@ -26,7 +28,7 @@ export interface DataPlaneOptions {
  * @throws OperatorError Invalid when the asked tier does not work here, Conflict when another process runs the cloud of this folder
  */
 export async function createDataPlane(tier: 'auto' | Tier, options: DataPlaneOptions): Promise<DataPlane> {
-  const { logger, id } = options;
+  const { logger, id, namespace } = options;
   mkdirSync(options.directory, { recursive: true });
   const directory = realpathSync(options.directory);
   const choice = chooseTier(tier);
@@ -40,7 +42,7 @@ export async function createDataPlane(tier: 'auto' | Tier, options: DataPlaneOpt
   const claim = numbers.claim({ directory, usable, ...(id !== undefined && { id }) });
   const release = (): void => numbers.release(claim);
   if (choice.tier === 'loopback') return new LoopbackDataPlane({ claim, release, reason: choice.reason, logger });
-  return new VpcDataPlane(choice.tier, { claim, release, reason: choice.reason, logger });
+  return new VpcDataPlane(choice.tier, { claim, release, reason: choice.reason, logger, ...(namespace !== undefined && { namespace }) });
 }
 
 /** Asked anew before each: one that has been started again meanwhile must keep what it makes. */

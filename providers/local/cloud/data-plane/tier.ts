@@ -1,7 +1,8 @@
 import { spawnSync } from 'node:child_process';
 import { OperatorError } from '../../../../operator/base/errors';
 
-export type Tier = 'vpc-root' | 'vpc-userns' | 'loopback';
+/** `netns` works in a network namespace of others, and only where it is asked for. */
+export type Tier = 'vpc-root' | 'vpc-userns' | 'loopback' | 'netns';
 
 export interface TierChoice {
   tier: Tier;
@@ -15,6 +16,7 @@ const INSIDE = 'echo 1 > /proc/sys/net/ipv4/ip_forward && ip link add br0 type b
 const DESCRIPTIONS: Record<Tier, string> = {
   'vpc-root': 'network namespaces, made as root',
   'vpc-userns': 'network namespaces in a user namespace',
+  netns: 'in the network namespace of machines that are there already',
   loopback: 'addresses of 127.0.0.0/8; routes hold for those who ask the userland router',
 };
 
@@ -41,6 +43,7 @@ export function chooseTier(asked: 'auto' | Tier, probe: (tier: Tier) => string |
 /** Tries a tier for real and cleans up after itself. @returns undefined where it works, else the first line of what failed */
 export function probeTier(tier: Tier): string | undefined {
   if (tier === 'loopback') return undefined;
+  if (tier === 'netns') return process.getuid?.() === 0 ? undefined : 'this is not root';
   return tier === 'vpc-root' ? probeRoot() : probeUserNamespace();
 }
 

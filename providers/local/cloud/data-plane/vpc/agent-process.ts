@@ -112,7 +112,7 @@ export class AgentProcess {
 }
 
 /**
- * A process namespace of its own in both tiers: when the agent dies, however it dies, the kernel kills everything that it started.
+ * A process namespace of its own in every tier: when the agent dies, however it dies, the kernel kills everything that it started.
  * Pure.
  */
 function agentCommand(config: AgentConfig): string[] {
@@ -120,6 +120,6 @@ function agentCommand(config: AgentConfig): string[] {
   if (config.tier === 'vpc-userns') {
     return ['unshare', '--user', '--map-root-user', '--net', '--mount', '--pid', '--mount-proc', '--fork', '--kill-child', ...agent];
   }
-  const netns = join(NAMED, vpcNamespace(config.id));
+  const netns = config.namespace ?? join(NAMED, vpcNamespace(config.id));
   return ['nsenter', `--net=${netns}`, '--', 'unshare', '--pid', '--fork', '--kill-child', ...agent];
 }

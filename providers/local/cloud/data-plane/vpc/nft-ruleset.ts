@@ -4,6 +4,12 @@ import { familyOf } from '../ip-range';
 /** The table that is ours; others in the namespace are not touched. */
 const TABLE = 'inet localcloud';
 
+/** Where packets pass: those that come in, and those of this namespace's own processes, which are routed anew. */
+const HOOKS = new Map([
+  ['prerouting', 'type filter hook prerouting priority mangle'],
+  ['output', 'type route hook output priority mangle'],
+]);
+
 /** One port of one address whose packets go on to Nodes as they are. */
 export interface PassthroughListener {
   ip: string;
@@ -46,7 +52,7 @@ export function rulesetOf(listeners: readonly PassthroughListener[]): Ruleset {
     if (verdicts[family].length === 0) return [];
     return [`ct direction original ${family} daddr . meta l4proto . th dport vmap { ${verdicts[family].join(', ')} }`];
   });
-  chains.set('prerouting', jumps);
+  for (const name of HOOKS.keys()) chains.set(name, jumps);
   return { sets, chains };
 }
 
@@ -55,9 +61,9 @@ export function scriptFor(before: Ruleset, after: Ruleset): string {
   const gone = (now: Map<string, unknown>, then: Map<string, unknown>): string[] => [...then.keys()].filter((name) => !now.has(name));
   const lines = [
     `add table ${TABLE}`,
-    `add chain ${TABLE} prerouting { type filter hook prerouting priority mangle ; policy accept ; }`,
+    ...[...HOOKS].map(([name, hook]) => `add chain ${TABLE} ${name} { ${hook} ; policy accept ; }`),
     ...[...after.sets].map(([name, declaration]) => `add set ${TABLE} ${name} { ${declaration} }`),
-    ...[...after.chains.keys()].filter((name) => name !== 'prerouting').map((name) => `add chain ${TABLE} ${name}`),
+    ...[...after.chains.keys()].filter((name) => !HOOKS.has(name)).map((name) => `add chain ${TABLE} ${name}`),
     // All chains that were: nothing refers to what goes when it goes.
     ...[...new Set([...before.chains.keys(), ...after.chains.keys()])].map((name) => `flush chain ${TABLE} ${name}`),
     ...[...after.chains].flatMap(([name, rules]) => rules.map((rule) => `add rule ${TABLE} ${name} ${rule}`)),

@@ -1,4 +1,5 @@
 import { spawnSync } from 'node:child_process';
+import type { VpcTier } from './protocol';
 
 /** A rule of every kind that the passthrough engine needs, tried in a network namespace of its own. */
 const PROBE = `set -e
@@ -18,7 +19,7 @@ END
  * @param env where programs are looked for
  * @returns undefined where they can, else why not and what to do
  */
-export function noPassthrough(tier: 'vpc-root' | 'vpc-userns', env: NodeJS.ProcessEnv = process.env): string | undefined {
+export function noPassthrough(tier: VpcTier, env: NodeJS.ProcessEnv = process.env): string | undefined {
   if (tier === 'vpc-userns')
     return 'the tier vpc-userns reaches its network through a bridge that keeps no client address; run the local cloud as root';
   const { status, error, stderr } = spawnSync('unshare', ['--net', 'sh', '-c', PROBE], {

@@ -11,7 +11,8 @@ import { familyOf } from '../ip-range';
 import { KeyedLock } from '../keyed-lock';
 import { run } from './commands';
 import { REMOVE_SCRIPT, rulesetOf, scriptFor, type PassthroughListener, type Ruleset } from './nft-ruleset';
-import { TargetWays } from './target-ways';
+import { noPassthrough } from './passthrough-probe';
+import { removeWays, TargetWays } from './target-ways';
 
 /** Connections can't be counted here: each target counts as having one, so that it keeps what it has until its drain is over. */
 const HELD: Flow = { cut: () => undefined };
@@ -66,6 +67,13 @@ export class Passthrough {
       await run(['nft', '-f', '-'], REMOVE_SCRIPT);
       await this.ways.keepOnly(new Set());
     });
+  }
+
+  /** Takes away what an agent that was killed left in this namespace. Where it can't be used, it left nothing. */
+  async clear(): Promise<void> {
+    if (noPassthrough('netns') !== undefined) return;
+    await run(['nft', '-f', '-'], REMOVE_SCRIPT);
+    await removeWays();
   }
 
   private updatePools(): void {

@@ -2,12 +2,17 @@ import type { Logger } from '../../../../../operator/base/log';
 import type { Instance, Route, TargetPool } from '../../../api';
 import type { LoadBalancerPlan } from '../../data-plane';
 
+/** The tiers whose packets the kernel moves. */
+export type VpcTier = 'vpc-root' | 'vpc-userns' | 'netns';
+
 /** Given to the agent as its only argument, in JSON. */
 export interface AgentConfig {
   id: string;
   /** The cloud's number: its address plan. */
   number: number;
-  tier: 'vpc-root' | 'vpc-userns';
+  tier: VpcTier;
+  /** For the tier netns. */
+  namespace?: string;
   directory: string;
   logLevel: string;
 }

@@ -51,3 +51,17 @@ async function forEachFamily(addresses: readonly string[], linesOf: (address: st
     if (lines.length > 0) await run(['ip', option, '-batch', '-'], `${lines.join('\n')}\n`);
   }
 }
+
+/** Takes away every rule of ours, with its table: those of a process that has ended. */
+export async function removeWays(): Promise<void> {
+  for (const option of ['-4', '-6']) {
+    const listing = await run(['ip', option, '-json', 'rule', 'show', 'pref', String(PREFERENCE)]);
+    const rules = JSON.parse(listing.trim() === '' ? '[]' : listing) as { fwmark?: string; table?: string }[];
+    const ours = rules.filter(({ fwmark, table }) => Number(fwmark) >= FIRST && Number(fwmark) === Number(table));
+    const lines = ours.flatMap(({ table }) => [
+      `rule del fwmark ${table} lookup ${table} pref ${PREFERENCE}`,
+      `route flush table ${table}`,
+    ]);
+    if (lines.length > 0) await run(['ip', option, '-batch', '-'], `${lines.join('\n')}\n`);
+  }
+}

@@ -13,7 +13,7 @@ import { run, runIp } from './commands';
 import { namespacesOf, removeLeftovers } from './namespaces';
 import { hostLinkLines, vpcNamespace } from './network';
 import { noPassthrough } from './passthrough-probe';
-import type { AgentCalls, AgentConfig, AgentMethod } from './protocol';
+import type { AgentCalls, AgentConfig, AgentMethod, VpcTier } from './protocol';
 
 const RESTART_MS = 500;
 /** Half of the loopback addresses that a cloud has. */
@@ -35,7 +35,7 @@ export class VpcDataPlane implements DataPlane {
   private routes: Route[] = [];
 
   constructor(
-    private readonly tier: 'vpc-root' | 'vpc-userns',
+    private readonly tier: VpcTier,
     private readonly parts: DataPlaneParts,
   ) {
     const { claim } = parts;
@@ -53,16 +53,10 @@ export class VpcDataPlane implements DataPlane {
     const { ipv6 } = this.plan;
     const wide = { loadBalancerCIDR: ipv6.loadBalancerCIDR, nodeCIDR: ipv6.nodeCIDR };
     const netns = this.tier === 'vpc-root' ? namespacesOf(this.parts.claim.id) : [];
-    return {
-      tier: this.tier,
-      reason: this.parts.reason,
-      loadBalancerCIDR,
-      nodeCIDR,
-      podCIDR,
-      ipv6: wide,
-      netns,
-      ...this.withoutPassthrough,
-    };
+    const common = { tier: this.tier, reason: this.parts.reason, loadBalancerCIDR, podCIDR, netns, ...this.withoutPassthrough };
+    // Its machines are made by others.
+    if (this.tier === 'netns') return { ...common, ipv6: { loadBalancerCIDR: ipv6.loadBalancerCIDR } };
+    return { ...common, nodeCIDR, ipv6: wide };
   }
 
   async start(): Promise<void> {
@@ -144,7 +138,10 @@ export class VpcDataPlane implements DataPlane {
       await run(['ip', 'netns', 'add', vpcNamespace(id)]);
       await runIp(hostLinkLines(id, this.plan));
     }
-    const config: AgentConfig = { id, number, directory, tier: this.tier, logLevel: this.parts.logger.level };
+    const config: AgentConfig = {
+      ...{ id, number, directory, tier: this.tier, logLevel: this.parts.logger.level },
+      ...(this.parts.namespace !== undefined && { namespace: this.parts.namespace }),
+    };
     const agent = await AgentProcess.start(config, systemClock, this.parts.logger);
     void agent.ended.then(() => this.agentEnded());
     return agent;

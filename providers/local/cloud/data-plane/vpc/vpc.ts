@@ -5,9 +5,9 @@ import { OperatorError } from '../../../../../operator/base/errors';
 import type { Logger } from '../../../../../operator/base/log';
 import type { Family, Instance, Route, TargetPool } from '../../../api';
 import type { LoadBalancerPlan } from '../../data-plane';
-import { vpcPlan, type AddressPlan } from '../address-plan';
+import { planFor, vpcPlan, type AddressPlan } from '../address-plan';
 import { Engine } from '../engine/engine';
-import { familyOf, widthOf } from '../ip-range';
+import { contains, familyOf, widthOf } from '../ip-range';
 import { KeyedLock } from '../keyed-lock';
 import { instanceEnvironment } from '../loopback';
 import { SocketFolder } from '../socket-folder';
@@ -58,6 +58,7 @@ export class Vpc {
   async start(): Promise<void> {
     setKernel('ipv4/ip_forward', 1);
     setKernel('ipv6/conf/all/forwarding', 1);
+    if (this.config.tier === 'netns') return this.clear();
     // Else the router tells nodes of a shorter way, and they no longer take its route table.
     setKernel('ipv4/conf/all/send_redirects', 0);
     setKernel('ipv4/conf/default/send_redirects', 0);
@@ -141,7 +142,22 @@ export class Vpc {
   async stop(): Promise<void> {
     await Promise.all([this.engine.close(), this.passthrough.close()]);
     await Promise.all([...this.running.keys()].map((id) => this.lock.run(`instance/${id}`, () => this.takeDown(id))));
+    if (this.config.tier === 'netns') await this.clear();
     if (this.config.tier === 'vpc-root') await namedNamespaces.remove(network.vpcNamespace(this.config.id));
+  }
+
+  /** Takes what is ours out of a namespace of others: what a cloud that was killed left there, or this one at its end. */
+  private async clear(): Promise<void> {
+    await this.passthrough.clear();
+    for (const family of ['IPv4', 'IPv6'] as const) {
+      const current = await kernelRoutes(family);
+      await runIp(network.routeLines(current, []));
+      const range = planFor(this.plan, family).loadBalancerCIDR;
+      const shown = await run(['ip', family === 'IPv4' ? '-4' : '-6', '-json', 'address', 'show', 'dev', 'lo']);
+      const [link] = JSON.parse(shown) as { addr_info?: { local: string }[] }[];
+      const ours = (link?.addr_info ?? []).map(({ local }) => local).filter((ip) => contains(range, ip));
+      await runIp(ours.map((ip) => `address del ${ip}/${widthOf(family)} dev lo`));
+    }
   }
 
   private async bringUp(instance: Instance, shape: string): Promise<RunningInstance> {

@@ -109,6 +109,12 @@ export class Fleet {
     await this.postReady(machine);
   }
 
+  /** How many pods each Service has on a node from now on: without any, the node's health check for externalTrafficPolicy Local fails. */
+  setLocalEndpoints(name: string, count: number): void {
+    this.machine(name).localEndpoints = count;
+    this.serve();
+  }
+
   /** Where the pod of a node answers, inside the cluster's network. */
   pod(name: string): { ip: string; port: number } {
     return this.machine(name).pod;
@@ -218,8 +224,8 @@ export class Fleet {
   }
 
   private serve(): void {
-    const ports = servedPorts(this.services.store.list());
-    for (const machine of this.machines.values()) machine.serve(ports);
+    const services = this.services.store.list();
+    for (const machine of this.machines.values()) machine.serve(servedPorts(services, machine.localEndpoints));
   }
 
   private beatAfter(): void {

@@ -10,6 +10,8 @@ export class Machine {
   /** True while its Node is kept: heartbeats are posted. */
   registered = false;
   ready = true;
+  /** Of each Service, on this node. */
+  localEndpoints = 1;
 
   /** @throws when the instance has no socket: the cloud runs no process on it */
   constructor(

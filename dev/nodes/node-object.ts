@@ -61,9 +61,9 @@ export function readyCondition(ready: boolean, now: Date): KubeCondition {
 
 /**
  * The ports that kube-proxy opens on every node for these Services: NodePorts of every Service that has them, and service health where only
- * local endpoints are to be used; each node counts as having one. Of a load balancer that hands packets on as they are, its own address too. Pure.
+ * local endpoints are to be used. Of a load balancer that hands packets on as they are, its own address too. Pure.
  */
-export function servedPorts(services: readonly Service[]): ServedPorts {
+export function servedPorts(services: readonly Service[], localEndpoints = 1): ServedPorts {
   const exposed = services.filter(({ spec }) => spec.type === 'LoadBalancer' || spec.type === 'NodePort');
   const ports = exposed.flatMap(({ spec }) =>
     (spec.ports ?? []).flatMap(({ nodePort, protocol = 'TCP' }) =>
@@ -72,7 +72,7 @@ export function servedPorts(services: readonly Service[]): ServedPorts {
   );
   const healthChecks = exposed.flatMap(({ spec }) =>
     spec.externalTrafficPolicy === 'Local' && (spec.healthCheckNodePort ?? 0) !== 0
-      ? [{ port: spec.healthCheckNodePort ?? 0, localEndpoints: 1 }]
+      ? [{ port: spec.healthCheckNodePort ?? 0, localEndpoints }]
       : [],
   );
   const external = exposed.flatMap(({ spec, status }) => {

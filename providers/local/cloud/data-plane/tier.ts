@@ -1,8 +1,11 @@
 import { spawnSync } from 'node:child_process';
 import { OperatorError } from '../../../../operator/base/errors';
 
+/** The tiers with a network of their own. */
+export type OwnTier = 'vpc-root' | 'vpc-userns' | 'loopback';
+
 /** `netns` works in a network namespace of others, and only where it is asked for. */
-export type Tier = 'vpc-root' | 'vpc-userns' | 'loopback' | 'netns';
+export type Tier = OwnTier | 'netns';
 
 export interface TierChoice {
   tier: Tier;
@@ -25,6 +28,8 @@ const DESCRIPTIONS: Record<Tier, string> = {
  * @param probe gives undefined where the tier works, else why not
  * @throws OperatorError Invalid when the asked one does not work here
  */
+export function chooseTier(asked: 'auto', probe?: (tier: Tier) => string | undefined): TierChoice & { tier: OwnTier };
+export function chooseTier(asked: 'auto' | Tier, probe?: (tier: Tier) => string | undefined): TierChoice;
 export function chooseTier(asked: 'auto' | Tier, probe: (tier: Tier) => string | undefined = probeTier): TierChoice {
   if (asked !== 'auto') {
     const why = probe(asked);

@@ -137,6 +137,7 @@ const listenerSettings = z
       .max(6000)
       .optional()
       .meta({ description: 'How long a silent TCP connection is kept; absent = 350.' }),
+    proxyProtocolV2: z.boolean().optional().meta({ description: 'For this port, in place of aws.targetGroup.proxyProtocolV2.' }),
   })
   .meta({ description: 'Settings of the listener on one port.' });
 

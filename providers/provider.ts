@@ -1,7 +1,7 @@
 import type { OperatorError } from '../operator/base/errors';
 import type { Json, JsonObject } from '../operator/base/json';
 import type { CallGate } from './call-gate';
-import type { CloudLoadBalancerSpec, CloudProviderSpec, CloudRouteSpec, Ingress } from '../crds';
+import type { CloudLoadBalancerSpec, CloudLoadBalancerSpecInput, CloudProviderSpec, CloudRouteSpec, Ingress } from '../crds';
 
 /**
  * The cloud provider interface. A provider has two halves in two processes:
@@ -18,15 +18,26 @@ export interface ProviderModule {
   /**
    * Compiles annotations of a Service into the typed block of CloudLoadBalancer.spec. Pure.
    * Annotations without the cloud's prefix are ignored; an unknown one with it is a Warning.
+   * @param service what else of the Service decides how they read; absent = a Service of no class, whose ports are not known
    */
-  compile(annotations: Record<string, string>): Compiled;
+  compile(annotations: Record<string, string>, service?: ServiceFacts): Compiled;
   /** Opens a connection. Makes no cloud call; throws OperatorError Invalid on settings that can't work. */
   connect(settings: CloudProviderSpec, context: ConnectContext): Promise<Cloud>;
+}
+
+/** What of a Service, beside its annotations, decides how they read. */
+export interface ServiceFacts {
+  loadBalancerClass?: string;
+  ports: { name?: string; port: number; protocol?: string }[];
 }
 
 export interface Compiled {
   block: JsonObject;
   problems: Problem[];
+  /** Fields of the portable core that the annotations set. */
+  core?: Pick<CloudLoadBalancerSpecInput, 'scheme'>;
+  /** The annotations leave the Service to another controller: which, and by what. It is let alone, like one of a foreign class. */
+  leftTo?: string;
 }
 
 /** Something wrong with an input, in words for its author. */

@@ -1,5 +1,5 @@
 import type { CloudProviderSpec } from '../../crds';
-import type { Cloud, ProviderModule } from '../../providers/provider';
+import type { Cloud, ProviderModule, ServiceFacts } from '../../providers/provider';
 import { systemClock } from '../base/clock';
 import { parseDuration } from '../base/duration';
 import { OperatorError, toOperatorError } from '../base/errors';
@@ -165,10 +165,10 @@ export class CloudRegistry {
     return typeof ownership === 'string' ? undefined : ownership.owner;
   }
 
-  compile(provider: string, annotations: Record<string, string>): Compiled {
+  compile(provider: string, annotations: Record<string, string>, service: ServiceFacts): Compiled {
     const entry = this.clouds.get(provider);
     if (entry === undefined) throw new OperatorError('NotFound', `there is no CloudProvider "${provider}"; known are ${this.names()}`);
-    return { blockName: entry.kind, ...entry.module.compile(annotations) };
+    return { blockName: entry.kind, ...entry.module.compile(annotations, service) };
   }
 
   supports(provider: string, capability: 'loadBalancers' | 'routes' | 'instances'): boolean {

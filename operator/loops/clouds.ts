@@ -1,3 +1,4 @@
+import type { CloudLoadBalancerSpecInput } from '../../crds';
 import type { JsonObject } from '../base/json';
 
 /** What the loops know of the clouds; injected, implemented in operator/cloud/. All answers come from memory, none makes a cloud call. */
@@ -7,13 +8,19 @@ export interface Clouds {
   /** Which CloudProvider owns a Node by providerID or selector; undefined when only a bulk listing can tell. */
   forNode(node: NodeClaim): string | undefined;
   /** Annotations → the typed block of CloudLoadBalancer.spec, with the name of the block. */
-  compile(provider: string, annotations: Record<string, string>): CompiledBlock;
+  compile(provider: string, annotations: Record<string, string>, service: ServiceFacts): CompiledBlock;
   supports(provider: string, capability: 'loadBalancers' | 'routes' | 'instances'): boolean;
 }
 
 export interface ServiceClaim {
   loadBalancerClass?: string;
   annotations: Record<string, string>;
+}
+
+/** What of a Service, beside its annotations, decides how they read. */
+export interface ServiceFacts {
+  loadBalancerClass?: string;
+  ports: { name?: string; port: number; protocol?: string }[];
 }
 
 export interface NodeClaim {
@@ -29,5 +36,9 @@ export type ServiceChoice =
 export interface CompiledBlock {
   blockName: string;
   block: JsonObject;
+  /** Fields of the portable core that the annotations set. */
+  core?: Pick<CloudLoadBalancerSpecInput, 'scheme'>;
+  /** The annotations leave the Service to another controller: which, and by what. */
+  leftTo?: string;
   problems: { severity: 'Error' | 'Warning'; field: string; value: string; message: string }[];
 }

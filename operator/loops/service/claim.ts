@@ -1,8 +1,9 @@
 import { ANNOTATIONS } from '../../../crds';
 import { messageWithRemedy, toOperatorError } from '../../base/errors';
 import type { Service } from '../../kube/object';
-import type { Clouds } from '../clouds';
+import type { Clouds, ServiceFacts } from '../clouds';
 import type { StoredCloudLoadBalancer } from '../kinds';
+import { isOwnedBy } from './cloud-load-balancer';
 import { compile, type WantedSpec } from './compile';
 import type { Problem } from './problem';
 
@@ -27,15 +28,16 @@ export function claimOf(service: Service, existing: StoredCloudLoadBalancer | un
   const named = annotations[ANNOTATIONS.provider];
   const explicit = loadBalancerClass !== undefined || named !== undefined;
   const stays = !explicit || (choice.kind === 'Unavailable' ? named === current : choice.provider === current);
-  if (current !== undefined && stays) return compileFor(service, current, clouds);
+  if (current !== undefined && stays) return compileFor(service, current, clouds, existing);
   if (choice.kind === 'Unavailable') return unavailable(choice);
   if (!clouds.supports(choice.provider, 'loadBalancers')) return { kind: 'Held', problem: unsupported(choice.provider), retry: true };
-  return compileFor(service, choice.provider, clouds);
+  return compileFor(service, choice.provider, clouds, existing);
 }
 
-function compileFor(service: Service, provider: string, clouds: Clouds): Claim {
+function compileFor(service: Service, provider: string, clouds: Clouds, existing?: StoredCloudLoadBalancer): Claim {
   try {
-    const block = clouds.compile(provider, service.metadata.annotations ?? {});
+    const block = clouds.compile(provider, service.metadata.annotations ?? {}, factsOf(service));
+    if (block.leftTo !== undefined) return leaveTo(block.leftTo, service, existing);
     const { spec, problems, warnings } = compile(service, provider, block);
     if (spec !== undefined) return { kind: 'Wanted', spec, warnings };
     const message = problems.map((problem) => problem.message).join('; ');
@@ -44,6 +46,19 @@ function compileFor(service: Service, provider: string, clouds: Clouds): Claim {
     const problem = { reason: 'ProviderUnavailable', message: messageWithRemedy(toOperatorError(thrown), '. ') };
     return { kind: 'Held', problem, retry: true };
   }
+}
+
+function factsOf({ spec }: Service): ServiceFacts {
+  const { loadBalancerClass, ports = [] } = spec;
+  return { ports, ...(loadBalancerClass === undefined ? {} : { loadBalancerClass }) };
+}
+
+/** The other controller makes a load balancer of its own: one that is here is neither changed nor deleted behind its users' back. */
+function leaveTo(other: string, service: Service, existing: StoredCloudLoadBalancer | undefined): Claim {
+  if (existing === undefined || !isOwnedBy(existing, service.metadata.uid)) return { kind: 'Foreign' };
+  const name = `${existing.metadata.namespace}/${existing.metadata.name}`;
+  const message = `the Service is left to ${other}, but the load balancer that was made here still serves; delete CloudLoadBalancer ${name} when nobody uses it any more, or take the annotation back`;
+  return { kind: 'Held', problem: { reason: 'LeftToOther', message }, retry: false };
 }
 
 function unavailable({ reason, message }: { reason: string; message: string }): Claim {

@@ -56,6 +56,7 @@ export function compile(service: Service, provider: string, block: CompiledBlock
     ...((service.spec.ipFamilies ?? []).length === 0 ? {} : { ipFamilies: service.spec.ipFamilies }),
     trafficPolicy: service.spec.externalTrafficPolicy ?? 'Cluster',
     ...affinityFields(service),
+    ...block.core,
     [block.blockName]: block.block,
   };
   const refusals = refusalsOf(service, spec);

@@ -119,7 +119,7 @@ export const FULL: { kind: KindDefinition; spec: Record<string, unknown> }[] = [
         },
         backendProtocol: 'SSL',
         tcpUDPListeners: true,
-        listeners: [{ port: 80, tcpIdleTimeoutSeconds: 400 }],
+        listeners: [{ port: 80, tcpIdleTimeoutSeconds: 400, proxyProtocolV2: true }],
         targetGroup: {
           preserveClientIP: false,
           proxyProtocolV2: true,

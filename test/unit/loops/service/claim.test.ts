@@ -1,3 +1,4 @@
+import { SERVICE_UID_ANNOTATION } from '../../../../crds';
 import { OperatorError } from '../../../../operator/base/errors';
 import type { Clouds, ServiceChoice } from '../../../../operator/loops/clouds';
 import { claimOf } from '../../../../operator/loops/service/claim';
@@ -86,5 +87,31 @@ describe('what can’t be served', () => {
     const claim = claimOf(of, undefined, clouds(A));
     expect(claim).toMatchObject({ kind: 'Held', retry: false });
     expect(claim.kind === 'Held' && claim.problem.message).toMatch(/placement.*; spec\.loadBalancerIP/);
+  });
+});
+
+describe('a Service that its annotations leave to another controller', () => {
+  const left = clouds(A, { compile: () => ({ blockName: 'aws', block: {}, problems: [], leftTo: 'somebody, by the annotation x' }) });
+
+  test('is foreign', () => {
+    expect(claimOf(service(), undefined, left)).toEqual({ kind: 'Foreign' });
+    // nor has it anything to do with somebody else's of the same name
+    expect(claimOf(service(), EXISTING, left)).toEqual({ kind: 'Foreign' });
+  });
+
+  test('keeps what it has here, and is told how to go on', () => {
+    const message = expect.stringMatching(/left to somebody, by the annotation x.*delete CloudLoadBalancer/) as string;
+    const annotations = { [SERVICE_UID_ANNOTATION]: service().metadata.uid };
+    const own = cloudLoadBalancer({ metadata: { annotations }, spec: { provider: 'cloud-a' } });
+    expect(claimOf(service(), own, left)).toEqual({ kind: 'Held', problem: { reason: 'LeftToOther', message }, retry: false });
+  });
+});
+
+describe('what the provider is told of a Service', () => {
+  test('are its class and its ports', () => {
+    const told = jest.fn(() => ({ blockName: 'aws', block: {}, problems: [] }));
+    claimOf(service({ spec: { loadBalancerClass: 'example.com/b' } }), undefined, clouds(B, { compile: told }));
+    const facts = { loadBalancerClass: 'example.com/b', ports: service().spec.ports };
+    expect(told).toHaveBeenCalledWith('cloud-b', service().metadata.annotations ?? {}, facts);
   });
 });

@@ -194,3 +194,8 @@ describe('rules', () => {
     ).toBeUndefined();
   });
 });
+
+test('what annotations say of the portable core is in the spec', () => {
+  expect(compile(service(), 'cloud-a', { ...BLOCK, core: { scheme: 'Internal' } }).spec).toMatchObject({ scheme: 'Internal' });
+  expect(compile(service(), 'cloud-a', BLOCK).spec).not.toHaveProperty('scheme');
+});

@@ -24,8 +24,12 @@ export class ObjectWriter {
   async addFinalizer(object: KubeObject): Promise<void> {
     const finalizers = object.metadata.finalizers ?? [];
     if (finalizers.includes(CLEANUP_FINALIZER)) return;
-    if (await this.setFinalizers(object, [...finalizers, CLEANUP_FINALIZER])) return;
-    throw new OperatorError('Conflict', `${this.resource.kind} ${keyOf(object.metadata)} was deleted meanwhile`);
+    const added = await this.setFinalizers(object, [...finalizers, CLEANUP_FINALIZER]).catch(async (thrown: unknown) => {
+      // An object that is being deleted, and waits for somebody else's finalizer, takes no more of them.
+      if (await this.isLeaving(object)) return false;
+      throw thrown;
+    });
+    if (!added) throw new OperatorError('Conflict', `${this.resource.kind} ${keyOf(object.metadata)} was deleted meanwhile`);
   }
 
   /** Takes our finalizer off, after everything is gone from the cloud. */
@@ -76,6 +80,11 @@ export class ObjectWriter {
       if (toOperatorError(thrown).code !== 'NotFound') throw thrown;
       return false;
     }
+  }
+
+  private async isLeaving({ metadata }: KubeObject): Promise<boolean> {
+    const now = await this.api.get(this.resource, keyOf(metadata));
+    return now === undefined || now.metadata.uid !== metadata.uid || now.metadata.deletionTimestamp !== undefined;
   }
 
   private body(object: KubeObject, rest: object): object {

@@ -50,7 +50,7 @@ export interface StackReconcilerOptions<O extends Member> {
   /** Told how each update ended: `Updated`, `Destroyed`, or the code of the OperatorError. */
   onUpdate: (provider: string, result: string, tookMs: number) => void;
   /** Who keeps approvals to those who may give them. */
-  guard: Pick<ApprovalGuard, 'isInstalled'>;
+  guard: Pick<ApprovalGuard, 'problem'>;
   /** Asks for another pass over a stack after so many milliseconds. */
   again: (stack: string, afterMs: number) => void;
   /** When what failed is tried again. */

@@ -9,7 +9,7 @@ import type { MemberInput } from '../member-input';
 import type { Member } from '../stack-kind';
 import { inputsOf, suspectsOf, type UpdatePlan } from '../stack-parts';
 import type { Part } from '../stack-plan';
-import { UNPROTECTED } from './approval-guard';
+import { unprotected } from './approval-guard';
 import { approvalMessage } from './approval-message';
 
 /** What one pass over a stack says of its members' changes. */
@@ -20,7 +20,7 @@ export interface GateFacts<O> {
   why: (part: Part<O>) => string | undefined;
   serving: (object: O) => boolean;
   /** Its approvals may come from anybody. Asked only of parts that wait. */
-  unprotected: (part: Part<O>) => Promise<boolean>;
+  unprotected: (part: Part<O>) => Promise<string | undefined>;
   /** What an update with these inputs would do. */
   preview: (inputs: MemberInput[]) => Promise<Plan>;
 }
@@ -54,8 +54,9 @@ export class ApprovalGate<O extends Member> {
     if (gated.length === 0) return { plan, run: true, waiting: [] };
     const waiting: { part: Part<O>; verdict: Verdict; plan?: WaitingPlan }[] = [];
     for (const { part, why } of gated) {
-      if (await facts.unprotected(part)) {
-        waiting.push({ part, verdict: { ...UNPROTECTED, serving: facts.serving(part.object) } });
+      const open = await facts.unprotected(part);
+      if (open !== undefined) {
+        waiting.push({ part, verdict: { ...unprotected(open), serving: facts.serving(part.object) } });
         continue;
       }
       const found = await this.plan(facts, part);

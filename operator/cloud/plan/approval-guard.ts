@@ -1,4 +1,4 @@
-import { APPROVAL_POLICY } from '../../../crds';
+import { ANNOTATIONS, APPROVAL_POLICY, CLOUD_LOAD_BALANCERS, GROUP, VERSION } from '../../../crds';
 import type { KubeApi } from '../../kube/api';
 import type { KubeObject, ResourcePath } from '../../kube/object';
 import type { Verdict } from '../conditions';
@@ -7,31 +7,115 @@ const API = { group: 'admissionregistration.k8s.io', version: 'v1', namespaced: 
 const POLICIES: ResourcePath = { ...API, plural: 'validatingadmissionpolicies', kind: 'ValidatingAdmissionPolicy' };
 const BINDINGS: ResourcePath = { ...API, plural: 'validatingadmissionpolicybindings', kind: 'ValidatingAdmissionPolicyBinding' };
 
-type Binding = KubeObject & { spec?: { policyName?: string; validationActions?: string[] } };
+interface Rule {
+  apiGroups?: string[];
+  apiVersions?: string[];
+  operations?: string[];
+  resources?: string[];
+  resourceNames?: string[];
+  scope?: string;
+}
+
+interface Selector {
+  matchLabels?: object;
+  matchExpressions?: object[];
+}
+
+interface Match {
+  resourceRules?: Rule[];
+  excludeResourceRules?: Rule[];
+  namespaceSelector?: Selector;
+  objectSelector?: Selector;
+}
+
+export type GuardPolicy = KubeObject & {
+  spec?: {
+    failurePolicy?: string;
+    matchConstraints?: Match;
+    matchConditions?: object[];
+    paramKind?: object;
+    variables?: { expression?: string }[];
+    validations?: { expression?: string }[];
+  };
+};
+
+export type GuardBinding = KubeObject & {
+  spec?: { policyName?: string; validationActions?: string[]; matchResources?: Match };
+};
 
 /** Whether the API server asks for the verb `approve` before it takes an approval. Where it doesn't, an approval says nothing. */
 export class ApprovalGuard {
   constructor(private readonly api: Pick<KubeApi, 'get'>) {}
 
-  async isInstalled(): Promise<boolean> {
+  /** Why anybody could approve; undefined = only who may. */
+  async problem(): Promise<string | undefined> {
     const [policy, binding] = await Promise.all([
-      this.api.get<KubeObject>(POLICIES, APPROVAL_POLICY),
-      this.api.get<Binding>(BINDINGS, APPROVAL_POLICY),
+      this.api.get<GuardPolicy>(POLICIES, APPROVAL_POLICY),
+      this.api.get<GuardBinding>(BINDINGS, APPROVAL_POLICY),
     ]);
-    return policy !== undefined && guards(binding);
+    return guardProblem(policy, binding);
   }
 }
 
-/** Pure. */
-export function guards(binding: Binding | undefined): boolean {
+/** What is wrong with the policy or its binding: whatever lets an approval through without the question, also only some. Pure. */
+export function guardProblem(policy: GuardPolicy | undefined, binding: GuardBinding | undefined): string | undefined {
+  const named = `ValidatingAdmissionPolicy ${APPROVAL_POLICY}`;
+  if (policy === undefined || !denies(binding)) return `the cluster has no ${named} with a binding that denies`;
+  const wrong = policyProblem(policy);
+  if (wrong !== undefined) return `${named} ${wrong}`;
+  if (coversAll(binding?.spec?.matchResources, true)) return undefined;
+  return `the binding of ${named} does not cover all ${CLOUD_LOAD_BALANCERS.plural} (matchResources)`;
+}
+
+function denies(binding: GuardBinding | undefined): boolean {
   return binding?.spec?.policyName === APPROVAL_POLICY && binding.spec.validationActions?.includes('Deny') === true;
 }
 
-/** What is said of a change that waits for an approval that anybody could give. */
-export const UNPROTECTED: Verdict & { state: 'Stalled' } = {
-  state: 'Stalled',
-  reason: 'ApprovalUnprotected',
-  message:
-    `spec.updatePolicy.approval is Manual, but the cluster has no ValidatingAdmissionPolicy ${APPROVAL_POLICY} with a binding that denies, so anybody ` +
-    'who may change the object could approve; install the manifests (cloud-operator manifests), or set approval to Auto',
-};
+function policyProblem(policy: GuardPolicy): string | undefined {
+  const { failurePolicy = 'Fail', matchConstraints, matchConditions = [], paramKind } = policy.spec ?? {};
+  if (failurePolicy !== 'Fail') return "lets through what it can't decide (failurePolicy)";
+  if (!asks(policy)) return 'does not ask for the verb approve';
+  if (matchConditions.length > 0 || paramKind !== undefined) return 'asks under conditions of its own (matchConditions, paramKind)';
+  return coversAll(matchConstraints, false) ? undefined : `does not cover all ${CLOUD_LOAD_BALANCERS.plural} (matchConstraints)`;
+}
+
+function asks({ spec }: GuardPolicy): boolean {
+  const told = [...(spec?.variables ?? []), ...(spec?.validations ?? [])].map(({ expression = '' }) => expression).join(' ');
+  return (spec?.validations ?? []).length > 0 && told.includes("check('approve')") && told.includes(ANNOTATIONS.approve);
+}
+
+/** @param preset what no rules at all mean: nothing in a policy, everything in a binding */
+function coversAll({ resourceRules, excludeResourceRules = [], namespaceSelector, objectSelector }: Match = {}, preset: boolean): boolean {
+  if (isNarrowing(namespaceSelector) || isNarrowing(objectSelector) || excludeResourceRules.some(touches)) return false;
+  if (resourceRules === undefined) return preset;
+  return ['CREATE', 'UPDATE'].every((operation) => resourceRules.some((rule) => covers(rule, operation)));
+}
+
+function covers(rule: Rule, operation: string): boolean {
+  const { operations, resourceNames = [], scope = '*' } = rule;
+  return touches(rule) && has(operations, operation) && resourceNames.length === 0 && (scope === '*' || scope === 'Namespaced');
+}
+
+/** It is about our kind, at least in part. */
+function touches({ apiGroups, apiVersions, resources }: Rule): boolean {
+  return has(apiGroups, GROUP) && has(apiVersions, VERSION) && (has(resources, CLOUD_LOAD_BALANCERS.plural) || has(resources, '*/*'));
+}
+
+function has(list: string[] = [], item: string): boolean {
+  return list.includes(item) || list.includes('*');
+}
+
+function isNarrowing({ matchLabels = {}, matchExpressions = [] }: Selector = {}): boolean {
+  return Object.keys(matchLabels).length + matchExpressions.length > 0;
+}
+
+/** What is said of a change that waits for an approval that anybody could give. Pure. @param problem guardProblem's */
+export function unprotected(problem: string): Verdict & { state: 'Stalled' } {
+  return {
+    state: 'Stalled',
+    reason: 'ApprovalUnprotected',
+    message:
+      `spec.updatePolicy.approval is Manual, but ${problem}, so anybody who may change the object could approve; ` +
+      'install the manifests (cloud-operator manifests), or set approval to Auto',
+  };
+}

@@ -14,7 +14,7 @@ export interface StackApprovalsOptions<O extends Member> {
   kind: StackKind<O>;
   updates: Updates;
   events: EventRecorder;
-  guard: Pick<ApprovalGuard, 'isInstalled'>;
+  guard: Pick<ApprovalGuard, 'problem'>;
   /** Asks for another pass over a stack after so many milliseconds. */
   again: (stack: string, afterMs: number) => void;
 }
@@ -50,16 +50,17 @@ export class StackApprovals<O extends Member> {
     const { kind, updates } = this.options;
     const manual = plan.parts.some(({ object }) => kind.updatePolicy?.(object)?.approval === 'Manual');
     const pending = manual && isPending(pass);
-    let installed: boolean | undefined;
+    let asked: Promise<string | undefined> | undefined;
     return this.gate.open({
       stack,
       plan,
       serving: (object) => pass.serving(object),
       unprotected: async ({ object }) => {
-        if (kind.updatePolicy?.(object)?.approval !== 'Manual') return false;
-        installed ??= await this.options.guard.isInstalled();
-        if (!installed) this.options.again(stack, GUARD_POLL_MS);
-        return !installed;
+        if (kind.updatePolicy?.(object)?.approval !== 'Manual') return undefined;
+        asked ??= this.options.guard.problem();
+        const problem = await asked;
+        if (problem !== undefined) this.options.again(stack, GUARD_POLL_MS);
+        return problem;
       },
       why: (part) => whyApproval({ part, pending, policy: kind.updatePolicy?.(part.object), replacement: part.replacement }),
       preview: (inputs) => {

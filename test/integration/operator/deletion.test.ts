@@ -1,4 +1,6 @@
 import { CLOUD_LOAD_BALANCERS, CLOUD_PROVIDERS, CLOUD_STACKS } from '../../../crds';
+import { ObjectWriter } from '../../../operator/cloud/object-writer';
+import { keyOf, type KubeObject, type ResourcePath } from '../../../operator/kube/object';
 import type { OperatorCluster } from '../../harness/operator-cluster';
 import { addressOf, NONE, type Scene, serviceOf, type StoredStack, withScene } from './scene';
 
@@ -189,3 +191,20 @@ test('a CloudProvider that is in use stays until nothing uses it', async () => {
   await cluster.kube.create(CLOUD_PROVIDERS, undefined, { metadata: { name: 'local' }, spec });
   await scene.expectOneOfEach('early');
 });
+
+test.each([
+  ['is gone', []],
+  ['waits for somebody else’s finalizer', ['example.com/hold']],
+])(
+  'an object that somebody deletes in the very moment gets no finalizer of ours, and %s: nothing is made for it',
+  async (_what, finalizers) => {
+    const { kube } = cluster;
+    const maps: ResourcePath = { group: '', version: 'v1', plural: 'configmaps', kind: 'ConfigMap', namespaced: true };
+    const read = await kube.create<KubeObject>(maps, 'default', { metadata: { name: `late-${finalizers.length}`, finalizers } });
+    const key = keyOf(read.metadata);
+    await kube.remove(maps, key);
+    const adding = new ObjectWriter(kube, maps, Date.now).addFinalizer(read);
+    await expect(adding).rejects.toMatchObject({ code: 'Conflict', message: `ConfigMap ${key} was deleted meanwhile` });
+    if (finalizers.length > 0) await kube.patch(maps, key, 'merge', { metadata: { finalizers: null } });
+  },
+);

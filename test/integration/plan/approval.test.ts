@@ -208,6 +208,19 @@ describe('who may approve', () => {
     expect(await listenerPorts('guarded')).toEqual([80]);
     const { metadata, ...rest } = JSON.parse(stored) as { metadata: { name: string } };
     await cluster.apply({ ...rest, metadata: { name: metadata.name } });
+    // Its name alone protects nothing.
+    const rulesFor = (resource: string): Promise<string> => {
+      const rule = { op: 'replace', path: '/spec/matchConstraints/resourceRules/0/resources', value: [resource] };
+      return cluster.kubectl(['patch', 'validatingadmissionpolicy', POLICY, '--type=json', '-p', JSON.stringify([rule])]);
+    };
+    await rulesFor('cloudroutes');
+    await cluster.kubectl(['annotate', 'clb', 'guarded', '--overwrite', 'cloud-operator.dev/reconcile=first']);
+    await scene.until('the policy to be found without effect', async () => {
+      const found = await scene.condition('guarded', 'Stalled', 'ApprovalUnprotected');
+      return found.message.includes('does not cover all cloudloadbalancers');
+    });
+    expect(await listenerPorts('guarded')).toEqual([80]);
+    await rulesFor('cloudloadbalancers');
     await cluster.kubectl(['annotate', 'clb', 'guarded', '--overwrite', 'cloud-operator.dev/reconcile=now']);
     await scene.condition('guarded', 'Reconciling', 'AwaitingApproval');
     await remove('guarded');

@@ -174,14 +174,18 @@ function addDrift(group: Command): void {
 
 function addRegister(group: Command): void {
   reaching(group, 'register')
-    .description('make a machine known that the cloud did not make, under its Node’s name; prints the providerID')
+    .description('make a machine known that the cloud did not make, under its Node’s name, or its new addresses; prints the providerID')
     .argument('<node>', 'name of the Node')
     .argument('<address...>', 'its IP addresses')
     .option('--zone <zone>', 'where it is', 'local-a')
     .action((name: string, addresses: string[], flags: PlaceFlags & { zone: string }) =>
       withPlace(flags, (place) =>
         withClient(place, async (client) => {
-          const { providerID } = await client.create('instances', { name, addresses, zone: flags.zone }, randomUUID(), {});
+          const [known] = await client.list('instances', { name });
+          const { providerID } =
+            known === undefined
+              ? await client.create('instances', { name, addresses, zone: flags.zone }, randomUUID(), {})
+              : await client.update('instances', known.id, { addresses }, {});
           process.stdout.write(`${providerID}\n`);
         }),
       ),

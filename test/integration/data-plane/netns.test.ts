@@ -18,6 +18,7 @@ const NODES = [1, 2].map((number) => ({
   name: `kind-${number}`,
   netns: `${NETWORK}-${number}`,
   ip: `172.30.0.1${number}`,
+  later: `172.30.0.2${number}`,
   pods: `10.99.${number}.0/24`,
 }));
 
@@ -43,19 +44,19 @@ beforeAll(async () => {
   sh(`ip netns add ${NETWORK}; ip -n ${NETWORK} link set lo up
     ip -n ${NETWORK} link add kind0 type bridge; ip -n ${NETWORK} addr add 172.30.0.1/24 dev kind0; ip -n ${NETWORK} link set kind0 up
     ip -n ${NETWORK} route add default via 172.30.0.254`);
-  for (const { netns, ip, pods } of NODES) {
+  for (const { netns, ip, later, pods } of NODES) {
     const link = `k${netns}`.slice(0, 15);
     sh(`ip netns add ${netns}; ip -n ${NETWORK} link add ${link} type veth peer name eth0 netns ${netns}; ip -n ${NETWORK} link set ${link} master kind0 up
-      ip -n ${netns} link set lo up; ip -n ${netns} addr add ${ip}/24 dev eth0; ip -n ${netns} link set eth0 up; ip -n ${netns} route add default via 172.30.0.1
+      ip -n ${netns} link set lo up; ip -n ${netns} addr add ${ip}/24 dev eth0; ip -n ${netns} addr add ${later}/24 dev eth0; ip -n ${netns} link set eth0 up; ip -n ${netns} route add default via 172.30.0.1
       ip -n ${netns} link add cni0 type bridge; ip -n ${netns} addr add ${pods.replace('0/24', '1/24')} dev cni0; ip -n ${netns} link set cni0 up`);
   }
-  processes = NODES.map(({ name, netns, ip, pods }) => {
+  processes = NODES.map(({ name, netns, ip, later, pods }) => {
     const socket = join(folder, name);
     const env = {
       PATH: process.env['PATH'],
       NODE_NAME: name,
       LOCALCLOUD_INSTANCE: name,
-      LOCALCLOUD_ADDRESS: ip,
+      LOCALCLOUD_ADDRESS: `${ip},${later}`,
       LOCALCLOUD_POD_CIDRS: pods,
       LOCALCLOUD_SOCKET: socket,
     };
@@ -119,6 +120,18 @@ ran('routes to their pods stand in that network', async () => {
     await cloud.client.create('routes', { name, routeTableID: 'rtb-main', destinationCIDR: podCIDRs[0], instanceID: id }, name, {});
   }
   await until(async () => (await fetchPod().catch(() => '')).includes('kind-2'));
+});
+
+ran('a machine’s new address reaches the load balancers’ targets and the routes to its pods', async () => {
+  const { ip, later, netns, name } = NODES[1]!;
+  const [machine] = await cloud.client.list('instances', { name });
+  await cloud.client.update('instances', machine!.id, { addresses: [later] }, {});
+  sh(
+    `ip -n ${netns} addr del ${ip}/24 dev eth0; ip -n ${netns} addr replace ${later}/24 dev eth0; ip -n ${netns} route replace default via 172.30.0.1`,
+  );
+  const web = (await cloud.client.list('loadbalancers')).find((balancer) => balancer.name === 'web')!;
+  await until(() => seen(NETWORK, web.hostPorts[0]!.ip).size === 2);
+  expect(inside(NETWORK, 'ip', 'route', 'show', 'proto', '77')).toContain(`10.99.2.0/24 via ${later}`);
 });
 
 ran('killed and started again it goes on; when it ends, nothing of it is left in their network', async () => {

@@ -450,6 +450,22 @@ describe('Cloud', () => {
     });
   });
 
+  test('the addresses of a machine that the cloud did not make follow it, and those of one that it made stay', async () => {
+    const { create, update } = { create: fixture.cloud.create.bind(fixture.cloud), update: fixture.cloud.update.bind(fixture.cloud) };
+    const own = (await create('instances', { name: 'own', addresses: ['192.0.2.7'] })).resource;
+    const made = (await create('instances', { name: 'made' })).resource;
+    const pool = (await create('pools', { name: 'p', protocol: 'TCP', targets: [{ instanceID: own.id, port: 80 }] })).resource;
+    const address = (await create('addresses', { name: 'a' })).resource;
+    const listeners = [{ name: 'http', protocol: 'TCP', port: 80, poolID: pool.id }];
+    const balancer = (await create('loadbalancers', { name: 'lb', addressIDs: [address.id], listeners })).resource;
+    await update('instances', own.id, { addresses: ['192.0.2.8', '2001:db8::8'] });
+    expect(fixture.plane.plans.get(balancer.id)?.listeners[0]?.pool.targets[0]?.addresses).toEqual(['192.0.2.8', '2001:db8::8']);
+    const { etag } = get<Instance>('instances', own.id);
+    await update('instances', own.id, { addresses: ['192.0.2.8', '2001:db8::8'] });
+    expect(get<Instance>('instances', own.id).etag).toBe(etag);
+    await expect(update('instances', made.id, { addresses: ['192.0.2.9'] })).rejects.toMatchObject({ body: { field: 'addresses' } });
+  });
+
   test.each<[string, object, string]>([
     ['an address twice', { addresses: ['192.0.2.1', '192.0.2.1'] }, 'addresses[1]'],
     ['another machine’s address', { addresses: ['192.0.2.9'] }, 'addresses[0]'],

@@ -37,15 +37,48 @@ export const instanceRules: CollectionRules<'instances', Spec> = {
   collection: 'instances',
   idPrefix: 'i',
   createSchema: spec,
-  patchSchema: z.strictObject({ ...mutable, power: z.enum(['running', 'stopped', 'terminated']).exactOptional() }),
+  patchSchema: z.strictObject({
+    ...mutable,
+    power: z.enum(['running', 'stopped', 'terminated']).exactOptional(),
+    addresses: z.array(ip).min(1).max(8).transform(withFamilies).exactOptional(),
+  }),
   create: makeInstance,
-  check: (entry, _view, before) => {
+  check: (entry, view, before) => {
     if (before?.resource.power === 'terminated' && entry.resource.power !== 'terminated') {
       throw invalid('power', 'a terminated instance does not start again; create another one');
     }
+    checkAddresses(entry, view, before);
   },
   effects: instanceEffects,
 };
+
+/** Those of a machine that the cloud did not make are its own affair, as long as no other one has them. */
+function checkAddresses({ resource, index }: Entry<Instance>, view: View, before: Entry<Instance> | undefined): void {
+  if (before !== undefined && sameAddresses(before.resource, resource)) return;
+  if (index !== undefined) {
+    if (before === undefined) return;
+    throw invalid('addresses', 'can be changed only of an instance that was registered with addresses of its own');
+  }
+  unique(
+    resource.addresses,
+    (address) => address.ip,
+    (position) => `addresses[${position}]`,
+  );
+  resource.addresses.forEach((address, position) => {
+    const others = view.state.all('instances').filter((other) => other.resource.id !== resource.id);
+    const holder = others.find((other) => other.resource.addresses.some((one) => one.ip === address.ip))?.resource;
+    if (holder !== undefined)
+      throw invalid(`addresses[${position}]`, `${address.ip} is an address of instance ${holder.name} (${holder.id})`);
+  });
+}
+
+function sameAddresses(a: Instance, b: Instance): boolean {
+  return JSON.stringify(a.addresses) === JSON.stringify(b.addresses);
+}
+
+function withFamilies(addresses: string[]): Instance['addresses'] {
+  return addresses.map((address) => ({ family: address.includes(':') ? 'IPv6' : 'IPv4', ip: address }));
+}
 
 /** Reads a target's instance for a pool or a route. */
 export function livingInstance(view: View, id: string, field: string): Instance {
@@ -62,7 +95,7 @@ export function parsePower(value: unknown): Instance['power'] {
 
 function makeInstance(wanted: Spec, id: string, view: View): Made<Instance> {
   const zone = wanted.zone ?? 'local-a';
-  const { index, addresses } = wanted.addresses === undefined ? newAddresses(wanted, view) : ownAddresses(wanted.addresses, wanted, view);
+  const { index, addresses } = wanted.addresses === undefined ? newAddresses(wanted, view) : ownAddresses(wanted.addresses, wanted);
   return {
     ...(index !== undefined && { index }),
     fields: {
@@ -102,26 +135,19 @@ function noAddresses(family: Family): string {
 }
 
 /** A machine that the cloud did not make: it is reached at its addresses, and nothing of it is ever changed. */
-function ownAddresses(addresses: string[], { process: command, ipFamilies }: Spec, view: View): Placed {
+function ownAddresses(addresses: string[], { process: command, ipFamilies }: Spec): Placed {
   if (command !== undefined) throw invalid('process', 'nothing is run on an instance with addresses of its own');
   if (ipFamilies !== undefined) throw invalid('ipFamilies', 'follows from the addresses of its own; leave it out');
-  unique(
-    addresses,
-    (address) => address,
-    (index) => `addresses[${index}]`,
-  );
-  addresses.forEach((address, index) => {
-    const holder = view.state.all('instances').find(({ resource }) => resource.addresses.some((other) => other.ip === address))?.resource;
-    if (holder !== undefined) throw invalid(`addresses[${index}]`, `${address} is an address of instance ${holder.name} (${holder.id})`);
-  });
-  return { addresses: addresses.map((address) => ({ family: address.includes(':') ? 'IPv6' : 'IPv4', ip: address })) };
+  return { addresses: withFamilies(addresses) };
 }
 
 function instanceEffects(before: Entry<Instance> | undefined, after: Entry<Instance> | undefined, view: View): Effects {
   const id = (after ?? before)?.resource.id ?? '';
   const own: Part = { kind: 'instance', id };
-  if (after !== undefined && after.resource.power !== 'terminated' && after.resource.state !== 'deleting')
-    return { changes: [], parts: [own] };
+  if (after !== undefined && after.resource.power !== 'terminated' && after.resource.state !== 'deleting') {
+    const moved = before !== undefined && !sameAddresses(before.resource, after.resource);
+    return { changes: [], parts: moved ? [own, ...leaveTargets(id, view).parts] : [own] };
+  }
   const targets = leaveTargets(id, view);
   const routes = blackhole(id, view);
   return {

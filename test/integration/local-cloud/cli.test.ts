@@ -32,6 +32,21 @@ describe('cloud-operator local-cloud', () => {
     expect(JSON.parse(await run('topology'))).toMatchObject({ tier: 'none' });
   });
 
+  test('register: a machine with its own addresses, new ones for it, and forgotten again', async () => {
+    const providerID = (await run('register', 'kind-worker', '172.18.0.3', '--zone', 'b')).trim();
+    expect(providerID).toMatch(/^local:\/\/\/b\/i-/);
+    expect((await run('register', 'kind-worker', '172.18.0.4', 'fc00::4')).trim()).toBe(providerID);
+    const [machine] = (JSON.parse(await run('list', 'instances')) as { name: string; addresses: object[] }[]).filter(
+      ({ name }) => name === 'kind-worker',
+    );
+    expect(machine?.addresses).toEqual([
+      { family: 'IPv4', ip: '172.18.0.4' },
+      { family: 'IPv6', ip: 'fc00::4' },
+    ]);
+    await run('unregister', 'kind-worker');
+    await expect(run('unregister', 'kind-worker')).rejects.toThrow('the local cloud has no machine "kind-worker"');
+  });
+
   test('calls: a table, JSON, and anew', async () => {
     await run('calls', '--reset');
     await cloud.list('pools');

@@ -44,6 +44,7 @@ export class SecretStateStore implements StateStore {
   readonly #keys: KeySecret;
   readonly #opened = new OpenedSecrets();
   #known: { ring: Keyring; at: number } | undefined;
+  #reading: Promise<Keyring> | undefined;
 
   constructor(options: SecretStateStoreOptions) {
     this.#api = options.api;
@@ -111,12 +112,18 @@ export class SecretStateStore implements StateStore {
   }
 
   async keyring(): Promise<Keyring> {
-    const now = this.#clock.monotonic();
-    if (this.#known !== undefined && now - this.#known.at < KEYS_FOR_MS) return this.#known.ring;
+    if (this.#known !== undefined && this.#clock.monotonic() - this.#known.at < KEYS_FOR_MS) return this.#known.ring;
+    // Many ask at a start, when the keys may have to be made or unwrapped.
+    this.#reading ??= this.#readKeys().finally(() => (this.#reading = undefined));
+    return this.#reading;
+  }
+
+  async #readKeys(): Promise<Keyring> {
+    const at = this.#clock.monotonic();
     const ring = await this.#named(() => this.#keys.read());
     const known = this.#known?.ring;
     const same = known !== undefined && isDeepStrictEqual(known, ring) ? known : ring;
-    this.#known = { ring: same, at: now };
+    this.#known = { ring: same, at };
     return same;
   }
 

@@ -193,6 +193,15 @@ export function kmsCases(surroundings: () => Surroundings): void {
       expect(await placesOf(await restarted.keyring())).toEqual([]);
     });
 
+    test('are made by one call in a new cluster, however many ask at once', async () => {
+      await here.admin.create(NAMESPACES, undefined, { metadata: { name: 'new' } });
+      const keys = { secretsProvider: KEY, clusterID: () => Promise.resolve(clusterID) };
+      const store = new SecretStateStore({ api: here.admin, namespace: 'new', keys });
+      const rings = await Promise.all(Array.from({ length: 5 }, () => store.keyring()));
+      expect(new Set(rings.map(({ current }) => current)).size).toBe(1);
+      expect(kms.calls).toEqual(['GenerateDataKey']);
+    });
+
     test('under a key that is not there are not made, and nothing is stored', async () => {
       await here.admin.create(NAMESPACES, undefined, { metadata: { name: 'nokey' } });
       const keys = { secretsProvider: 'awskms://alias/nobody?region=eu-central-1', clusterID: () => Promise.resolve(clusterID) };

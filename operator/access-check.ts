@@ -16,8 +16,10 @@ const CONTROLLER_OF: Partial<Record<Permission['part'], ControllerName>> = {
 /** The rows of the table that a process with these options needs. */
 export function permissionsOf({ namespace, stateStore, leaderElection, controllers }: OperatorOptions): Permission[] {
   const [leaseNamespace = '', leaseName = ''] = leaderElection?.lease.split('/') ?? [];
+  const second = leaderElection?.migration?.lease.split('/')[1];
   const stateNamespace = stateStore.kind === 'Cluster' ? stateStore.namespace : namespace;
-  const table = permissions({ namespace, stateNamespace, leaderElection: { namespace: leaseNamespace, name: leaseName } });
+  const leases = { namespace: leaseNamespace, name: leaseName, ...(second === undefined ? {} : { migration: second }) };
+  const table = permissions({ namespace, stateNamespace, leaderElection: leases });
   return table.filter(({ part }) => {
     if (part === 'updates') return stateStore.kind === 'Cluster';
     if (part === 'leader election') return leaderElection !== undefined;

@@ -27,7 +27,8 @@ export interface PermissionPlaces {
   namespace: string;
   /** Of the Secrets that hold the stacks' state. */
   stateNamespace: string;
-  leaderElection: { namespace: string; name: string };
+  /** The lease, and the second one of a leader migration, in the same namespace. */
+  leaderElection: { namespace: string; name: string; migration?: string };
 }
 
 /** Everything that the operator may do, and nothing else: the one table that the roles are made from, and that it checks its own rights by. */
@@ -96,6 +97,7 @@ function statePermissions({ stateNamespace }: PermissionPlaces): Permission[] {
 }
 
 function commonPermissions({ leaderElection }: PermissionPlaces): Permission[] {
+  const { name, migration } = leaderElection;
   const lease = {
     part: 'leader election',
     group: 'coordination.k8s.io',
@@ -105,7 +107,13 @@ function commonPermissions({ leaderElection }: PermissionPlaces): Permission[] {
   return [
     // a request to create names no object yet, so that it cannot be limited to one
     { ...lease, resources: ['leases'], why: 'the first leader makes the lease', verbs: ['create'] },
-    { ...lease, resources: ['leases'], why: 'holds it', verbs: ['get', 'update'], names: [leaderElection.name] },
+    {
+      ...lease,
+      resources: ['leases'],
+      why: 'holds it',
+      verbs: ['get', 'update'],
+      names: migration === undefined ? [name] : [name, migration],
+    },
     {
       part: 'events',
       why: 'tells people; Events of Nodes go to the namespace default',

@@ -8,7 +8,7 @@ import { OperatorChart } from './charts/operator';
 import { RbacChart } from './charts/rbac';
 import { settingsOf, type ManifestOptions } from './options';
 
-export type { Extension, FlagProvider, LeaseName, ManifestOptions } from './options';
+export type { ControllerManager, Extension, FlagProvider, LeaseName, ManifestOptions } from './options';
 
 /** A Kubernetes object as it is applied. */
 export interface ManifestObject {

@@ -12,6 +12,8 @@ export interface ManifestOptions {
   extension?: Extension;
   /** The lease that is held by the leader. Default: upstream's, `cloud-controller-manager` in `kube-system`. */
   leaderElection?: LeaseName;
+  /** Run as `controller-manager`, in place of a cloud-controller-manager; absent = as `run`. */
+  controllerManager?: ControllerManager;
   /** Namespace of the Secrets that hold the stacks' state; made when it is not the operator's own. Default: the operator's. */
   stateNamespace?: string;
   /** What protects the data keys of the state. Default: the Secret that they are in. */
@@ -34,9 +36,22 @@ export type Extension = { file: string; text: string } | { module: string };
 export interface LeaseName {
   namespace: string;
   name: string;
+  /** Name of the second lease, in the same namespace, where controllers migrate between managers. */
+  migration?: string;
 }
 
-type Absent = 'provider' | 'extension' | 'secretsProvider';
+/** How upstream's manifests run a cloud-controller-manager. */
+export interface ControllerManager {
+  workload: 'Deployment' | 'DaemonSet';
+  /** Flags of upstream's, passed on as they are; those of the leases too. */
+  flags: string[];
+  /** Where these flags say that health is served, over HTTPS. */
+  health: { host: string; port: number };
+  /** Text of the file `--leader-migration-config`; absent = none is given. */
+  migrationConfig?: string;
+}
+
+type Absent = 'provider' | 'extension' | 'secretsProvider' | 'controllerManager';
 export type Settings = Required<Omit<ManifestOptions, Absent>> & Pick<ManifestOptions, Absent>;
 
 /** Name of the operator's Deployment, ServiceAccount and roles. */

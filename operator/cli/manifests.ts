@@ -1,11 +1,12 @@
 import { basename, resolve } from 'node:path';
 import { Option, type Command } from 'commander';
-import type { Extension, ManifestOptions } from '../../synth/manifests';
+import type { ControllerManager, Extension, ManifestOptions } from '../../synth/manifests';
 import { OperatorError, toOperatorError } from '../base/errors';
 import { readSmallFile } from '../base/small-file';
 import { importsOwnFiles } from '../updates/extension-module';
 import { knownSecretsProvider } from '../updates/state/secrets-provider/registry';
 import type { Subcommand } from './command';
+import { controllerManagerOf } from './manifests-controller-manager';
 
 interface Flags {
   out: string;
@@ -18,6 +19,8 @@ interface Flags {
   cloudConfig?: string;
   extension?: string;
   extensionInImage?: string;
+  controllerManager?: ControllerManager['workload'];
+  leaderMigrationConfig?: string;
   crdsOnly?: boolean;
 }
 
@@ -26,7 +29,7 @@ const MAX_REPLICAS = 10;
 const MAX_EXTENSION_KIB = 700;
 const MODULE = /^[\w][\w.-]*\.[cm]?[jt]s$/;
 const NO_IMAGE =
-  'The Deployment names the image cloud-operator:dev, which is in no registry; build one (docs/install.md) and give it with --image.\n';
+  'The Pods name the image cloud-operator:dev, which is in no registry; build one (docs/install.md) and give it with --image.\n';
 
 /** `cloud-operator manifests`: writes what has to be applied to a cluster to run the operator there. */
 export const manifests: Subcommand = (program: Command): void => {
@@ -47,9 +50,17 @@ export const manifests: Subcommand = (program: Command): void => {
       ),
     )
     .option('--extension-in-image <module>', 'the same, where the image has it: a path in it, or the name of a package')
+    .addOption(
+      new Option(
+        '--controller-manager <workload>',
+        'run `controller-manager` in place of a cloud-controller-manager, with its flags after --',
+      ).choices(['Deployment', 'DaemonSet']),
+    )
+    .option('--leader-migration-config <file>', 'which controllers migrate between managers; needs --controller-manager')
     .option('--crds-only', 'only the CRDs')
-    .action(async (flags: Flags) => {
-      const options = optionsOf(flags);
+    .argument('[flags...]', 'of controller-manager, as your manifest of a cloud-controller-manager has them')
+    .action(async (controllerManagerFlags: string[], flags: Flags) => {
+      const options = optionsOf(flags, controllerManagerFlags);
       const { writeManifests } = await import('../../synth/write.js');
       const written = writeManifests(resolve(flags.out), options);
       process.stdout.write(`${written.length} files in ${flags.out}\n`);
@@ -58,7 +69,7 @@ export const manifests: Subcommand = (program: Command): void => {
 };
 
 /** Flags as text → options. @throws OperatorError Invalid on a flag that can't be used */
-export function optionsOf(flags: Flags): ManifestOptions {
+export function optionsOf(flags: Flags, controllerManagerFlags: readonly string[] = []): ManifestOptions {
   if ((flags.provider === undefined) !== (flags.cloudConfig === undefined)) {
     throw new OperatorError('Invalid', '--provider and --cloud-config need each other; without both, write CloudProvider objects');
   }
@@ -73,8 +84,23 @@ export function optionsOf(flags: Flags): ManifestOptions {
       : { provider: { kind: flags.provider, config: configOf(flags.cloudConfig) } }),
     ...(flags.extension === undefined ? {} : { extension: extensionOf(flags.extension) }),
     ...(flags.extensionInImage === undefined ? {} : { extension: { module: flags.extensionInImage } }),
+    ...dropInOf(flags, controllerManagerFlags),
     crdsOnly: flags.crdsOnly === true,
   };
+}
+
+function dropInOf(
+  { controllerManager, leaderMigrationConfig, replicas }: Flags,
+  flags: readonly string[],
+): Pick<ManifestOptions, 'controllerManager' | 'leaderElection'> {
+  if (controllerManager === undefined) {
+    const more = leaderMigrationConfig === undefined ? flags[0] : '--leader-migration-config';
+    if (more === undefined) return {};
+    throw new OperatorError('Invalid', `${more} is for controller-manager: give --controller-manager Deployment or DaemonSet too`);
+  }
+  if (controllerManager === 'DaemonSet' && replicas !== undefined)
+    throw new OperatorError('Invalid', '--replicas is for a Deployment; a DaemonSet runs on every control-plane Node');
+  return controllerManagerOf({ workload: controllerManager, flags, migrationConfig: leaderMigrationConfig });
 }
 
 function namespaceOf(flag: string, text: string): string {

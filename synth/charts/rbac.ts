@@ -18,6 +18,7 @@ export class RbacChart extends Chart {
     const table = permissions(settings);
     this.clusterRole(table);
     for (const namespace of namespacesOf(table)) this.role(table, namespace);
+    if (settings.controllerManager !== undefined) this.delegation();
     this.peopleRoles();
     this.approveRole();
   }
@@ -34,6 +35,16 @@ export class RbacChart extends Chart {
     new k8s.KubeRole(this, `role-${namespace}`, { metadata, rules: rulesIn(table, namespace) });
     const roleRef = { apiGroup: RBAC, kind: 'Role', name: OPERATOR_NAME };
     new k8s.KubeRoleBinding(this, `role-binding-${namespace}`, { metadata, roleRef, subjects: this.subjects });
+  }
+
+  /** Its HTTPS server asks the API server who somebody is, whom the cluster's CAs vouch for, and what that one may do (contract 7.8). */
+  private delegation(): void {
+    const delegator = { name: `${OPERATOR_NAME}-auth-delegator`, labels: labels('operator') };
+    const asked = { apiGroup: RBAC, kind: 'ClusterRole', name: 'system:auth-delegator' };
+    new k8s.KubeClusterRoleBinding(this, 'auth-delegator', { metadata: delegator, roleRef: asked, subjects: this.subjects });
+    const reader = { name: `${OPERATOR_NAME}-authentication-reader`, namespace: 'kube-system', labels: labels('operator') };
+    const read = { apiGroup: RBAC, kind: 'Role', name: 'extension-apiserver-authentication-reader' };
+    new k8s.KubeRoleBinding(this, 'authentication-reader', { metadata: reader, roleRef: read, subjects: this.subjects });
   }
 
   /**

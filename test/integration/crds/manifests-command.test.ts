@@ -3,6 +3,7 @@ import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:f
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { compiled, PROJECT_ROOT } from '../../../operator/entry';
+import { parse } from 'yaml';
 import { outputFiles } from '../../../synth/output';
 
 let folder: string;
@@ -49,6 +50,24 @@ describe('cloud-operator manifests', () => {
     expect(readFileSync(join(folder, 'dist/install.yaml'), 'utf8')).toContain('--extension=/etc/cloud-operator-extension/index.ts');
   });
 
+  it('writes a DaemonSet in place of a cloud-controller-manager, with the flags that it had', () => {
+    writeFileSync(
+      join(folder, 'migration.yaml'),
+      'kind: LeaderMigrationConfiguration\napiVersion: controllermanager.config.k8s.io/v1\nleaderName: second\nresourceLock: leases\ncontrollerLeaders: []\n',
+    );
+    const flags = ['--cluster-cidr', '10.0.0.0/16', '--leader-elect-resource-name=mine', '--secure-port=10443'];
+    const options = ['--controller-manager', 'DaemonSet', '--leader-migration-config', 'migration.yaml'];
+    expect(command('--out', 'dist', '--image', 'example:1', ...options, '--', ...flags)).toMatchObject({ status: 0, stderr: '' });
+    const written = (path: string): unknown => parse(readFileSync(join(folder, 'dist/operator', path), 'utf8'));
+    expect(written('cloud-operator-system/apps.daemonset.cloud-operator.yaml')).toMatchObject({
+      spec: { template: { spec: { containers: [{ livenessProbe: { httpGet: { port: 10443, host: '127.0.0.1' } } }] } } },
+    });
+    expect(readFileSync(join(folder, 'dist/install.yaml'), 'utf8')).toContain('- --cluster-cidr\n            - 10.0.0.0/16\n');
+    expect(written('kube-system/rbac.authorization.k8s.io.role.cloud-operator.yaml')).toMatchObject({
+      rules: [{ verbs: ['create'] }, { resourceNames: ['mine', 'second'] }],
+    });
+  });
+
   it('writes the CRDs alone', () => {
     expect(command('--out', 'dist', '--crds-only')).toMatchObject({ status: 0, stdout: '7 files in dist\n' });
   });
@@ -66,6 +85,26 @@ describe('cloud-operator manifests', () => {
     [
       ['--extension', 'a.ts', '--extension-in-image', 'b'],
       "option '--extension <file>' cannot be used with option '--extension-in-image <module>'",
+    ],
+    [['--replicas', '2', '--controller-manager', 'DaemonSet'], '--replicas is for a Deployment'],
+    [['--', '--v=2'], '--v=2 is for controller-manager: give --controller-manager Deployment or DaemonSet too'],
+    [['--controller-manager', 'DaemonSet', '--', '--colour'], 'flags of controller-manager: unknown flag: --colour'],
+    [['--controller-manager', 'DaemonSet', '--', '--node-monitor-period=x'], 'flags of controller-manager: invalid argument "x"'],
+    [
+      ['--controller-manager', 'DaemonSet', '--', '--namespace=x'],
+      'flags of controller-manager: --namespace is what --namespace says: before the --',
+    ],
+    [
+      ['--controller-manager', 'DaemonSet', '--', '--kubeconfig=x'],
+      "flags of controller-manager: --kubeconfig can't be used in a Pod of these manifests",
+    ],
+    [
+      ['--controller-manager', 'DaemonSet', '--', '--secure-port=0'],
+      'flags of controller-manager: --secure-port=0 leaves the probes nothing to ask',
+    ],
+    [
+      ['--controller-manager', 'DaemonSet', '--leader-migration-config', 'absent.yaml'],
+      '--leader-migration-config: unable to read leader migration',
     ],
     [['--colour'], "unknown option '--colour'; see --help"],
   ])('refuses %j in one line, with exit code 2', (args, message) => {

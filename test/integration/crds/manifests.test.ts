@@ -1,4 +1,4 @@
-import { manifests, type ManifestObject } from '../../../synth/manifests';
+import { manifests, type ManifestFile, type ManifestObject } from '../../../synth/manifests';
 import { settingsOf } from '../../../synth/options';
 import { permissions } from '../../../operator/permissions';
 import { CLUSTER_START_MS, startTestCluster, type TestCluster } from '../../harness/cluster';
@@ -129,6 +129,41 @@ describe('the operator’s rights', () => {
     ['be somebody else', { group: '', resource: 'users', verb: 'impersonate', name: 'admin' }],
   ])('do not let it %s', async (_title, access) => {
     expect(await mayDo(access)).toBe(false);
+  });
+
+  describe('in place of a cloud-controller-manager', () => {
+    const leaderElection = { namespace: 'kube-system', name: 'cloud-controller-manager', migration: 'second' };
+    const variant = (workload: 'Deployment' | 'DaemonSet'): ManifestFile[] =>
+      manifests({ leaderElection, controllerManager: { workload, flags: ['--v=2'], health: { host: '127.0.0.1', port: 10258 } } });
+    const delegated: Access[] = [
+      { group: 'authentication.k8s.io', resource: 'tokenreviews', verb: 'create' },
+      { group: 'authorization.k8s.io', resource: 'subjectaccessreviews', verb: 'create' },
+      { group: '', resource: 'configmaps', verb: 'get', namespace: 'kube-system', name: 'extension-apiserver-authentication' },
+      { group: 'coordination.k8s.io', resource: 'leases', verb: 'update', namespace: 'kube-system', name: 'second' },
+    ];
+
+    it.each(['Deployment', 'DaemonSet'] as const)('pass kubectl’s strict validation as a %s', async (workload) => {
+      const documents = variant(workload).map(({ yaml }) => yaml);
+      const output = await cluster.kubectl(
+        ['apply', '--server-side', '--force-conflicts', '--dry-run=server', '--validate=strict', '-f', '-'],
+        documents.join('---\n'),
+      );
+      expect(output).toContain(`${workload.toLowerCase()}.apps/cloud-operator`);
+    });
+
+    it('are what its HTTPS server and the second lease need, and no more', async () => {
+      const allowed = async (): Promise<boolean[]> => Promise.all(delegated.map(mayDo));
+      expect(await allowed()).toEqual([false, false, false, false]);
+      for (const { object } of variant('DaemonSet')) {
+        const { status } = await api.apply(pathOf(object), object, 'argocd-controller');
+        expect({ object: pathOf(object), ok: status === 200 || status === 201 }).toEqual({ object: pathOf(object), ok: true });
+      }
+      const inForce = async (): Promise<boolean> => (await allowed()).every(Boolean);
+      await waitFor(inForce, { timeoutMs: 10_000, what: 'the delegated rights to be in force' });
+      const other = { group: '', resource: 'configmaps', verb: 'get', namespace: 'kube-system', name: 'another' };
+      const third = { group: 'coordination.k8s.io', resource: 'leases', verb: 'update', namespace: 'kube-system', name: 'third' };
+      expect(await Promise.all([other, third].map(mayDo))).toEqual([false, false]);
+    });
   });
 
   /** Every resource and verb of the API server's own discovery. */

@@ -1,4 +1,5 @@
-import { missingRules } from '../../../operator/access-check';
+import { missingRules, permissionsOf } from '../../../operator/access-check';
+import type { OperatorOptions } from '../../../operator/options';
 import type { Permission } from '../../../operator/permissions';
 import { waitingProblem } from '../../../operator/loops/service/waiting';
 
@@ -41,6 +42,17 @@ test('nothing is missing', async () => {
       [row],
     ),
   ).toEqual([]);
+});
+
+test('the second lease of a leader migration is asked about too', () => {
+  const leaderElection = { lease: 'kube-system/first', migration: { lease: 'kube-system/second', controllers: new Set() } };
+  const options = { namespace: 'n', stateStore: { kind: 'Directory', path: '/x' }, controllers: new Set(), leaderElection };
+  const held = (some: object): unknown[] =>
+    permissionsOf({ ...options, ...some } as unknown as OperatorOptions).flatMap(({ part, names }) =>
+      part === 'leader election' ? [names] : [],
+    );
+  expect(held({})).toEqual([undefined, ['first', 'second']]);
+  expect(held({ leaderElection: { lease: 'kube-system/first' } })).toEqual([undefined, ['first']]);
 });
 
 test.each<[string, string[], string[], string | undefined]>([

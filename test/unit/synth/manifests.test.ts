@@ -4,7 +4,10 @@ import { join } from 'node:path';
 import { parse, parseAllDocuments } from 'yaml';
 import { KINDS } from '../../../crds';
 import { OperatorError } from '../../../operator/base/errors';
-import { manifests, type Extension } from '../../../synth/manifests';
+import { parseFlags } from '../../../operator/flags/parse';
+import { FLAGS, type FlagValues } from '../../../operator/flags/table';
+import { validateFlags } from '../../../operator/flags/validate';
+import { manifests, type ControllerManager, type Extension, type ManifestObject, type ManifestOptions } from '../../../synth/manifests';
 import { outputFiles } from '../../../synth/output';
 import { settingsOf } from '../../../synth/options';
 import { permissions, type Permission } from '../../../operator/permissions';
@@ -74,6 +77,81 @@ describe('manifests', () => {
       const pod = podOf({ module: '/app/extension/index.ts' });
       expect(pod).toMatchObject({ flag: '--extension=/app/extension/index.ts', annotations: undefined, map: undefined });
       expect(pod.volumes).toHaveLength(1);
+    });
+  });
+
+  describe('for controller-manager', () => {
+    const controllerManager: ControllerManager = {
+      workload: 'DaemonSet',
+      flags: ['--cluster-cidr=10.0.0.0/16', '--allocate-node-cidrs'],
+      health: { host: '127.0.0.1', port: 10258 },
+    };
+    const objectsOf = (options: ManifestOptions): ManifestObject[] => manifests(options).map(({ object }) => object);
+
+    it('are those that were reviewed', () => {
+      const migrationConfig = 'kind: LeaderMigrationConfiguration\n';
+      const leaderElection = { namespace: 'kube-system', name: 'cloud-controller-manager', migration: 'migration' };
+      const options = { provider, leaderElection, controllerManager: { ...controllerManager, migrationConfig } };
+      expectGolden('manifests/install-controller-manager.yaml.txt', outputFiles(options).get('install.yaml') ?? '');
+    });
+
+    it('differ from those for run by workload, delegation and nothing else', () => {
+      const usual = objectsOf({});
+      const dropIn = objectsOf({ controllerManager });
+      const words = ({ kind, metadata }: ManifestObject): string => `${kind} ${metadata.name}`;
+      expect(dropIn.filter((object) => !usual.some((other) => words(other) === words(object))).map(words)).toEqual([
+        'ClusterRoleBinding cloud-operator-auth-delegator',
+        'RoleBinding cloud-operator-authentication-reader',
+        'DaemonSet cloud-operator',
+      ]);
+      expect(usual.filter((object) => !dropIn.some((other) => words(other) === words(object))).map(words)).toEqual([
+        'Deployment cloud-operator',
+      ]);
+    });
+
+    it('run on the control-plane Nodes as a DaemonSet, in so many replicas as a Deployment', () => {
+      const daemonSet = objectsOf({ controllerManager }).at(-1);
+      expect(daemonSet).toMatchObject({
+        kind: 'DaemonSet',
+        spec: {
+          updateStrategy: { type: 'RollingUpdate' },
+          template: { spec: { hostNetwork: true, nodeSelector: { 'node-role.kubernetes.io/control-plane': '' } } },
+        },
+      });
+      expect(everyKey(daemonSet)).not.toContain('replicas');
+      const deployment = objectsOf({ controllerManager: { ...controllerManager, workload: 'Deployment' }, replicas: 3 }).at(-1);
+      expect(deployment).toMatchObject({ kind: 'Deployment', spec: { replicas: 3 } });
+    });
+
+    it('pass flags that controller-manager takes, and ask for health where these say', () => {
+      const health = { host: '10.0.0.1', port: 10443 };
+      const flags = ['--bind-address=10.0.0.1', '--secure-port=10443', '--leader-elect-resource-name=mine'];
+      const object = objectsOf({ controllerManager: { ...controllerManager, flags, health } }).at(-1) as unknown as {
+        spec: DeploymentSpec;
+      };
+      const [container] = object.spec.template.spec.containers;
+      const [command, ...args] = container?.args ?? [];
+      expect(command).toBe('controller-manager');
+      const { values } = parseFlags(FLAGS, args) as unknown as { values: FlagValues };
+      validateFlags(values, { cloudProviderRequired: true });
+      expect(values).toMatchObject({ 'cloud-provider': 'external', 'leader-elect-resource-name': 'mine', 'state-store': 'cluster' });
+      expect(container).toMatchObject({
+        livenessProbe: { httpGet: { host: '10.0.0.1', port: 10443, scheme: 'HTTPS', path: '/livez' } },
+        readinessProbe: { httpGet: { host: '10.0.0.1', port: 10443, scheme: 'HTTPS', path: '/readyz' } },
+      });
+      expect(values['authorization-always-allow-paths']).toEqual(expect.arrayContaining(['/livez', '/readyz']));
+    });
+
+    it('let it hold the second lease of a leader migration, and no other', () => {
+      const rightsWith = (migration: object): unknown[] =>
+        objectsOf({ controllerManager, leaderElection: { namespace: 'leases', name: 'main', ...migration } })
+          .filter(({ kind, metadata }) => kind === 'Role' && metadata.namespace === 'leases')
+          .map(({ rules }) => rules);
+      const lease = { apiGroups: ['coordination.k8s.io'], resources: ['leases'] };
+      const create = { ...lease, verbs: ['create'] };
+      const hold = { ...lease, verbs: ['get', 'update'] };
+      expect(rightsWith({})).toEqual([[create, { ...hold, resourceNames: ['main'] }]]);
+      expect(rightsWith({ migration: 'second' })).toEqual([[create, { ...hold, resourceNames: ['main', 'second'] }]]);
     });
   });
 

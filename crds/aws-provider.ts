@@ -87,6 +87,9 @@ const fields = z.object({
     max: 32,
     description: 'The subnets of load balancers that name none; absent = found by tags and route tables.',
   }).optional(),
+  fallbackSubnetID: awsID('subnet').optional().meta({
+    description: 'The subnet of load balancers for which no subnet is named or tagged; absent = they are refused.',
+  }),
   routeTableIDs: setOf(awsID('rtb'), {
     min: 1,
     max: 32,

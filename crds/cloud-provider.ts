@@ -126,6 +126,7 @@ export const cloudProviderSpec = withRules(fields.meta({ description: 'How the c
   },
 ]);
 export type CloudProviderSpec = z.infer<typeof cloudProviderSpec>;
+export type CloudProviderSpecInput = z.input<typeof cloudProviderSpec>;
 
 export const cloudProviderStatus = z.object({
   ...statusBase,

@@ -142,7 +142,8 @@ export class Leader {
   private async bringUpDefaultProvider(): Promise<void> {
     const { options, registry, logger } = this.parts;
     if (options.defaultProvider === undefined) return;
-    const { name, spec } = options.defaultProvider;
+    const { name, spec, warnings = [] } = options.defaultProvider;
+    for (const warning of warnings) logger.warn({ provider: name }, `--cloud-config: ${warning}`);
     const entry = await registry.set(name, spec);
     if (entry.problem !== undefined)
       logger.warn({ provider: name, err: entry.problem }, 'the CloudProvider from the flags is not connected yet');

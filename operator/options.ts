@@ -24,8 +24,8 @@ export interface OperatorOptions {
   secretsProvider: string;
   /** Path of the Pulumi CLI. */
   pulumi: string;
-  /** The CloudProvider from the command line: used until the cluster has one of that name, then applied if absent. */
-  defaultProvider?: { name: string; spec: CloudProviderSpec };
+  /** The CloudProvider from the command line: used until the cluster has one of that name, then applied if absent. `warnings`: what its file says without effect. */
+  defaultProvider?: { name: string; spec: CloudProviderSpec; warnings?: string[] };
   /** The extension in code, which only workers run. */
   extension?: ExtensionModule;
   clusterCIDRs: string[];

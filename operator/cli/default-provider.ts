@@ -2,12 +2,15 @@ import { parse } from 'yaml';
 import { CloudProviderKind, validateSpec, type CloudProviderSpec } from '../../crds';
 import { OperatorError, toOperatorError } from '../base/errors';
 import { readSmallFile } from '../base/small-file';
+import { isCloudConfig, parseCloudConfig } from '../../providers/aws/cloud-config';
 import { kindOf } from '../cloud/registry';
 
 /** The CloudProvider from the command line. */
 export interface DefaultProvider {
   name: string;
   spec: CloudProviderSpec;
+  /** What the file says without effect, in words. */
+  warnings: string[];
 }
 
 /**
@@ -19,11 +22,12 @@ export function defaultProviderOf(kind: string, file: string, routePeriod: strin
     if (file !== '') throw invalid('--cloud-config needs --cloud-provider: it is the configuration of that cloud');
     return undefined;
   }
-  if (file === '')
+  const format = Object.hasOwn(FORMATS, kind) ? FORMATS[kind] : undefined;
+  if (file === '' && format === undefined)
     throw invalid(
       `--cloud-provider=${kind} needs --cloud-config: a file with the spec of a CloudProvider, such as "${kind}: {endpoint: …}"`,
     );
-  const settings = readConfig(file);
+  const { settings, warnings } = file === '' ? { settings: { [kind]: {} }, warnings: [] } : readConfig(file, format);
   const period = routePeriod === undefined ? {} : { routePeriod };
   const checked = validateSpec(CloudProviderKind, { default: true, ...period, ...settings });
   if (!checked.ok) {
@@ -35,7 +39,7 @@ export function defaultProviderOf(kind: string, file: string, routePeriod: strin
   const configured = kindOf(checked.value);
   if (configured !== kind)
     throw invalid(`--cloud-provider=${kind}: the configuration is one of a ${configured} cloud; write --cloud-provider=${configured}`);
-  return { name: kind, spec: checked.value };
+  return { name: kind, spec: checked.value, warnings };
 }
 
 /** Paths of what was given and is not in the checked value: the schema drops what it does not know. */
@@ -47,22 +51,54 @@ function unknownFields(given: unknown, checked: unknown, path: string): string[]
   });
 }
 
-function readConfig(file: string): Record<string, unknown> {
+/** What a file says: fields of CloudProvider.spec, not checked yet. */
+interface Config {
+  settings: Record<string, unknown>;
+  warnings: string[];
+}
+
+/** A file in the form that upstream's provider of the same cloud reads. */
+interface ConfigFormat {
+  isOf(text: string): boolean;
+  /** @throws OperatorError Invalid */
+  read(text: string): Config;
+}
+
+/** Clouds that take upstream's file too, and can do without any file as upstream can. */
+const FORMATS: Readonly<Record<string, ConfigFormat>> = { aws: { isOf: isCloudConfig, read: readAws } };
+
+function readAws(text: string): Config {
+  const { spec, warnings } = parseCloudConfig(text);
+  return { settings: spec, warnings };
+}
+
+function readConfig(file: string, format: ConfigFormat | undefined): Config {
   let text: string;
   try {
     text = readSmallFile(file);
   } catch (cause) {
     throw new OperatorError('Invalid', `--cloud-config ${toOperatorError(cause).message}`, { cause });
   }
+  if (format?.isOf(text) === true) return readFormat(file, text, format);
   try {
     const content: unknown = parse(text);
-    if (content !== null && typeof content === 'object' && !Array.isArray(content)) return content as Record<string, unknown>;
+    if (content !== null && typeof content === 'object' && !Array.isArray(content)) {
+      return { settings: content as Record<string, unknown>, warnings: [] };
+    }
   } catch (cause) {
     throw new OperatorError('Invalid', `--cloud-config ${file}: not YAML or JSON: ${(cause as Error).message.split('\n')[0] ?? ''}`, {
       cause,
     });
   }
   throw invalid(`--cloud-config ${file}: must be a map of CloudProvider.spec fields, for example "local: {endpoint: …}"`);
+}
+
+function readFormat(file: string, text: string, format: ConfigFormat): Config {
+  try {
+    return format.read(text);
+  } catch (cause) {
+    throw new OperatorError('Invalid', `--cloud-config ${file}: ${toOperatorError(cause).message}`, { cause });
+  }
 }
 
 function invalid(message: string): OperatorError {

@@ -185,6 +185,7 @@ export const FULL: { kind: KindDefinition; spec: Record<string, unknown> }[] = [
         clusterName: 'demo',
         legacyClusterTag: true,
         subnetIDs: ['subnet-0a'],
+        fallbackSubnetID: 'subnet-0b',
         routeTableIDs: ['rtb-0a'],
         nodeIPFamilies: ['IPv6', 'IPv4'],
         nodeRules: 'PerService',

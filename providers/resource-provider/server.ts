@@ -95,7 +95,7 @@ export class ResourceProviderServer {
     if (known !== undefined) return known;
     const pid = this.options.enginePid();
     if (pid === undefined) return Promise.resolve(false);
-    const answer = connectionBelongsTo(pid, peer);
+    const answer = connectionBelongsTo(pid, peer, this.#port);
     this.#admitted.set(peer, answer);
     return answer;
   }

@@ -51,13 +51,15 @@ describe('propertyChanges', () => {
   });
 });
 
-test('socketInode finds a loopback socket in /proc/net/tcp, past one of its port that is closing', () => {
+test('socketInode finds a loopback socket in /proc/net/tcp, past one that is closing, and past others of the same local port', () => {
   const table = [
     '  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode',
-    '   0: 0100007F:9C41 0100007F:1F91 06 00000000:00000000 03:00001770 00000000     0        0 0 3 0000000000000000',
-    '   1: 0100007F:9C41 0100007F:1F90 01 00000000:00000000 00:00000000 00000000  1000        0 424242 1 0000000000000000 20 4 30 10 -1',
+    '   0: 0100007F:9C41 0100007F:1F90 06 00000000:00000000 03:00001770 00000000     0        0 0 3 0000000000000000',
+    '   1: 0100007F:9C41 0100007F:1F91 01 00000000:00000000 00:00000000 00000000  1000        0 111111 1 0000000000000000 20 4 30 10 -1',
+    '   2: 0100007F:9C41 0100007F:1F90 01 00000000:00000000 00:00000000 00000000  1000        0 424242 1 0000000000000000 20 4 30 10 -1',
   ].join('\n');
-  expect(socketInode(table, '127.0.0.1:40001')).toBe('424242');
-  expect(socketInode(table, '127.0.0.1:40002')).toBeUndefined();
-  expect(socketInode(table, 'unix:/x')).toBeUndefined();
+  expect(socketInode(table, '127.0.0.1:40001', 8080)).toBe('424242');
+  expect(socketInode(table, '127.0.0.1:40002', 8080)).toBeUndefined();
+  expect(socketInode(table, '127.0.0.1:40001', 8082)).toBeUndefined();
+  expect(socketInode(table, 'unix:/x', 8080)).toBeUndefined();
 });

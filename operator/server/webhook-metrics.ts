@@ -1,6 +1,7 @@
 import { Counter, Histogram, type Registry } from 'prom-client';
 
-const BUCKETS = [0.005, 0.025, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+/** In seconds, upstream's. */
+const BUCKETS = [0.25, 0.5, 0.7, 1, 1.5, 3, 5, 10];
 
 /** What the webhooks are asked, under upstream's names (contract 7.7). */
 export class WebhookMetrics {

@@ -127,6 +127,52 @@ test('a change is healed once, not again and again', async () => {
   expect(before).toBeGreaterThan(0);
 });
 
+/** Sum of a metric's series whose labels match; NaN = there is none. */
+async function metric(name: string, labels: Record<string, string>): Promise<number> {
+  const text = await (await fetch(`${cluster.operatorURL}/metrics`)).text();
+  const wanted = Object.entries(labels).map(([label, value]) => `${label}="${value}"`);
+  const lines = text.split('\n').filter((line) => line.startsWith(`${name}{`) && wanted.every((pair) => line.includes(pair)));
+  return lines.length === 0 ? NaN : lines.reduce((sum, line) => sum + Number(line.slice(line.lastIndexOf(' ') + 1)), 0);
+}
+
+test('our own metrics: time to Ready, updates, cloud calls, drift, queues, and the age of what is being deleted', async () => {
+  expect(await metric('cloud_operator_time_to_ready_seconds_count', { kind: 'CloudLoadBalancer' })).toBeGreaterThanOrEqual(2);
+  expect(await metric('cloud_operator_update_duration_seconds_count', { provider: 'local', result: 'Updated' })).toBeGreaterThanOrEqual(2);
+  expect(await metric('cloud_operator_cloud_calls_total', { provider: 'local', verb: 'create', code: 'Answered' })).toBeGreaterThan(0);
+  expect(await metric('cloud_operator_workqueue_oldest_seconds', { name: 'service' })).toBeGreaterThanOrEqual(0);
+  expect(await metric('workqueue_depth', { name: 'service' })).toBeGreaterThanOrEqual(0);
+
+  const healed = { provider: 'local', kind: 'LoadBalancer', policy: 'Heal' };
+  const before = (await metric('cloud_operator_drift_total', healed)) || 0;
+  const { id } = await scene.inCloud('web');
+  await cluster.cloud.drift({ kind: 'patch', collection: 'loadbalancers', id, fields: { sourceRanges: ['192.0.2.0/24'] } });
+  await scene.until('the drift to be counted', async () => (await metric('cloud_operator_drift_total', healed)) > before);
+
+  const age = (): Promise<number> => metric('cloud_operator_deleting_oldest_seconds', { kind: 'CloudLoadBalancer' });
+  await cluster.apply(serviceOf('going'));
+  await scene.published('going');
+  expect(await age()).toBe(0);
+  await scene.faults({ match: { verb: 'delete' }, act: { status: 500, code: 'Internal' } });
+  await cluster.kubectl(['delete', 'service', 'going', '--wait=false']);
+  await scene.until('a deletion to have an age', async () => (await age()) > 0);
+  await scene.faults();
+  await scene.until('no deletion to be left', async () => (await age()) === 0);
+});
+
+test('health, one check at a time too, and the configuration', async () => {
+  const get = async (path: string): Promise<[number, string]> => {
+    const answer = await fetch(`${cluster.operatorURL}${path}`);
+    return [answer.status, await answer.text()];
+  };
+  for (const path of ['/healthz', '/livez', '/readyz', '/readyz/caches', '/healthz/service-lb-controller', '/livez/ping'])
+    expect([path, await get(path)]).toEqual([path, [200, 'ok']]);
+  expect((await get('/livez/caches'))[0]).toBe(404);
+  const [, verbose] = await get('/readyz?verbose');
+  for (const check of ['ping', 'caches', 'cloud-node-controller', 'node-route-controller']) expect(verbose).toContain(`[+]${check} ok\n`);
+  const configuration = JSON.parse((await get('/configz'))[1]) as Record<string, object>;
+  expect(Object.keys(configuration).sort()).toEqual(['cloud-operator.dev', 'cloudcontrollermanager.config.k8s.io']);
+});
+
 test('what is not ours stays as it is', async () => {
   const mine = await cluster.resources.create('addresses', { name: 'somebodys', family: 'IPv4' }, 'somebody', {});
   const tagged = { clusterID: 'another-cluster', stack: (await scene.stackOf('web')).metadata.name, resource: 'x' };

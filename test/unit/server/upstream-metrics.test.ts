@@ -44,6 +44,8 @@ const UPSTREAM: [name: string, type: 'counter' | 'gauge' | 'histogram', labels: 
   ['rest_client_rate_limiter_duration_seconds', 'histogram', ['verb', 'host'], REQUEST],
   ['rest_client_request_size_bytes', 'histogram', ['verb', 'host'], SIZE],
   ['rest_client_response_size_bytes', 'histogram', ['verb', 'host'], SIZE],
+  ['cloud_provider_webhook_request_total', 'counter', ['code', 'webhook'], undefined],
+  ['cloud_provider_webhook_request_duration_seconds', 'histogram', ['code', 'webhook'], [0.25, 0.5, 0.7, 1, 1.5, 3, 5, 10]],
   ['kubernetes_healthcheck', 'gauge', ['name', 'type'], undefined],
   ['kubernetes_healthchecks_total', 'counter', ['name', 'type', 'status'], undefined],
 ];

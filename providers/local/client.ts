@@ -5,7 +5,7 @@ import { openGate, type CallGate, type CallOutcome } from '../call-gate';
 import type { Address, Collection, Instance, LoadBalancer, PoolDigest, Resource, Route, RouteTable, TargetPool } from './api';
 import { errorOfAnswer, LocalCloudError } from './api-error';
 import { parseEndpoint } from './endpoint';
-import { retry, type RetryPolicy } from './retry';
+import { retry, type RetryPolicy } from '../retry';
 
 /** The most that the API gives. */
 const PAGE_SIZE = 10_000;

@@ -3,7 +3,7 @@ import type { OperatorError } from '../../operator/base/errors';
 import type { JsonObject } from '../../operator/base/json';
 import type { LoadBalancerInput, LoadBalancerResult, LoadBalancers, Replacement } from '../provider';
 import { renderAddresses, type RenderedAddress } from './addresses';
-import { generationsOf, marksOf, type Generation } from './generations';
+import { generationsOf, marksOf, type Generation } from '../generations';
 import { cloudName, engineOf, modeOf, renderListener, renderSourceRanges, type RenderedListener } from './listeners';
 import { membersAtFault, renderShared, type RenderedSharedLoadBalancer } from './shared-load-balancers';
 import { validateLoadBalancer } from './validation';

@@ -3,7 +3,7 @@ import type { Members, Problem, Target, TargetGroup } from '../provider';
 import type { PoolDigest } from './api';
 import type { LocalCloudClient } from './client';
 import { instanceIDOf } from './provider-id';
-import { digestOfPort, instanceSet, type InstanceSet } from './target-digest';
+import { digestOfPort, instanceSet, type InstanceSet } from '../target-digest';
 
 /** What is known of a pool from the last look at it. */
 interface KnownPool {

@@ -2,7 +2,7 @@ import type { OperatorError } from '../../operator/base/errors';
 import { hashJson } from '../../operator/base/json';
 import type { LoadBalancerInput } from '../provider';
 import { renderAddresses, type RenderedAddress } from './addresses';
-import { generationsOf, marksOf, type Generation } from './generations';
+import { generationsOf, marksOf, type Generation } from '../generations';
 import { cloudName, engineOf, modeOf, renderListener, renderSourceRanges, type RenderedListener } from './listeners';
 import type { NameScope } from './load-balancers';
 

@@ -4,7 +4,7 @@ import type { ResourceContext, ResourceType } from '../../resource-provider/reso
 import type { UpdateContext } from '../../worker-module';
 import { LocalCloudError } from '../api-error';
 import type { CallOptions, LocalCloudClient, ResourceCollection, Resources } from '../client';
-import { retry } from '../retry';
+import { retry } from '../../retry';
 import { holderOf, inputsOf, madeBy, outputsOf, tagsOf, type CommonInputs, type Maker, type ResourceDescription } from './description';
 
 /**

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { LoadBalancer, PoolDigest, PoolHealthCheck, PoolTarget, TargetPool } from '../../api';
-import { targetsDigest } from '../../target-digest';
+import { targetsDigest } from '../../../target-digest';
 import { invalid } from '../api-failure';
 import type { Entry } from '../entry';
 import { id, milliseconds, name, parse, port, tags, transport, unique } from '../schema';

@@ -1,5 +1,5 @@
-import { sleep, type Clock } from '../../operator/base/clock';
-import { toOperatorError, type OperatorError } from '../../operator/base/errors';
+import { sleep, type Clock } from '../operator/base/clock';
+import { toOperatorError, type OperatorError } from '../operator/base/errors';
 
 const FIRST_WAIT_MS = 100;
 const LONGEST_WAIT_MS = 2_000;

@@ -1,4 +1,4 @@
-import type { LoadBalancerInput } from '../provider';
+import type { LoadBalancerInput } from './provider';
 
 /** One generation of a load balancer. */
 export interface Generation {

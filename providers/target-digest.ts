@@ -1,5 +1,10 @@
 import { createHash } from 'node:crypto';
-import type { PoolTarget } from './api';
+
+/** One member of a target set. */
+export interface SetMember {
+  instanceID: string;
+  port: number;
+}
 
 /** The instances of a target set, sorted, with a hash of their own: it is worked out once for a thousand pools that differ in their port only. */
 export interface InstanceSet {
@@ -19,7 +24,7 @@ export function digestOfPort({ ids, hash }: InstanceSet, port: number): string {
 }
 
 /** Digest of any target set: equal where the same targets are in it, in whatever order. Pure. */
-export function targetsDigest(targets: readonly PoolTarget[]): string {
+export function targetsDigest(targets: readonly SetMember[]): string {
   const byPort = new Map<number, string[]>();
   for (const { instanceID, port } of targets) {
     const ids = byPort.get(port);

@@ -1,0 +1,217 @@
+import { systemClock, type Clock } from '../../../operator/base/clock';
+import type { OperatorError } from '../../../operator/base/errors';
+import { openGate, type CallGate, type CallOutcome } from '../../call-gate';
+import { retry, type RetryPolicy } from '../../retry';
+import { AwsError, awsFailure, refusesCredentials, type AwsCall } from './aws-error';
+import type { AwsCredentials, AwsSettings } from './settings';
+
+const DEFAULT_BUDGET_MS = 20_000;
+const TIMEOUTS = { connectionTimeout: 5_000, requestTimeout: 20_000 };
+
+/** `targets` are members; they and `delete` go before everything else (CallGate). */
+export type Verb = 'create' | 'get' | 'list' | 'update' | 'delete' | 'targets';
+
+export interface AwsClientOptions {
+  settings: AwsSettings;
+  /** The credentials of today, where the settings hold none; absent = the SDK's default chain. */
+  credentials?: () => Promise<AwsCredentials>;
+  clock?: Clock;
+  random?: () => number;
+  /** Tries and waits of one call together, in milliseconds. */
+  budgetMs?: number;
+  /** Told of every request that goes out. */
+  onCall?: (verb: Verb) => void;
+  /** The account's limits, passed before every request; absent = none. */
+  calls?: CallGate;
+}
+
+export interface CallOptions {
+  signal?: AbortSignal;
+  /** Throws when we may not write any more: the last statement before each write, repeated ones included. */
+  assertValid?: () => void;
+}
+
+type DeserializeMiddleware = (next: (args: never) => Promise<unknown>) => (args: never) => Promise<unknown>;
+
+/** A command of an AWS SDK, as far as it is used here. */
+interface SdkCommand {
+  readonly middlewareStack: { add(middleware: DeserializeMiddleware, options: object): void };
+}
+
+/** A client of an AWS SDK. */
+interface SdkClient {
+  destroy(): void;
+}
+
+/** What makes one service's SDK known: its package, loaded at the first call, and its client. */
+export interface AwsServiceDescription<Sdk, Client extends SdkClient> {
+  /** What stands before the colon in IAM policies. */
+  readonly iamPrefix: string;
+  load(): Promise<Sdk>;
+  connect(sdk: Sdk, config: ClientConfig): Client;
+  readonly endpoint: (settings: AwsSettings) => string | undefined;
+}
+
+/** One request, as the thin clients describe it. */
+export interface Call<Sdk, Client, Answer> extends CallOptions {
+  verb: Verb;
+  /** Name of the API's operation, for example `DescribeInstances`. */
+  operation: string;
+  /** Makes the command, hands it to `prepare`, and sends it. */
+  send(sdk: Sdk, client: Client, prepare: <C>(command: C) => C, signal: { abortSignal?: AbortSignal }): Promise<Answer>;
+}
+
+/**
+ * Calls to one AWS service. Each request passes the account's limits, is counted, and asks for the right to write as the last statement before
+ * it goes out, behind signing and the search for credentials. The SDK's own retries are off. Throttled requests are tried again within one
+ * budget, and unavailability and lost answers too, except for creates: whether those have made something is for the caller to find out.
+ * Every method throws OperatorError with the failure's class.
+ */
+export class AwsService<Sdk, Client extends SdkClient> {
+  readonly retryPolicy: RetryPolicy;
+  private readonly gate: CallGate;
+  private connected: Promise<{ sdk: Sdk; client: Client }> | undefined;
+
+  constructor(
+    private readonly description: AwsServiceDescription<Sdk, Client>,
+    private readonly options: AwsClientOptions,
+  ) {
+    this.gate = options.calls ?? openGate;
+    const { clock = systemClock, random = Math.random, budgetMs = DEFAULT_BUDGET_MS } = options;
+    this.retryPolicy = { clock, random, budgetMs };
+  }
+
+  call<Answer>(call: Call<Sdk, Client, Answer>): Promise<Answer> {
+    return retry(
+      this.retryPolicy,
+      (extend) => this.admitted(call, extend),
+      (error) => worthRetrying(call.verb, error),
+      call.signal,
+    );
+  }
+
+  /** Everything on all pages; a page that fails fails the whole list. */
+  async pages<Item>(
+    page: (token: string | undefined) => Promise<{ items: Item[] | undefined; next: string | undefined }>,
+  ): Promise<Item[]> {
+    const found: Item[] = [];
+    let token: string | undefined;
+    do {
+      const { items, next } = await page(token);
+      for (const item of items ?? []) found.push(item);
+      token = next === '' ? undefined : next;
+    } while (token !== undefined);
+    return found;
+  }
+
+  /** The next call looks for credentials anew. */
+  forgetCredentials(): void {
+    this.close();
+  }
+
+  close(): void {
+    const { connected } = this;
+    this.connected = undefined;
+    connected?.then(
+      ({ client }) => client.destroy(),
+      () => undefined,
+    );
+  }
+
+  private async admitted<Answer>(call: Call<Sdk, Client, Answer>, extend: (ms: number) => void): Promise<Answer> {
+    const { clock } = this.retryPolicy;
+    const queuedAt = clock.monotonic();
+    const settle = await this.gate.acquire(call.verb, call.signal);
+    extend(clock.monotonic() - queuedAt);
+    try {
+      const { sdk, client } = await this.connect();
+      const signal = call.signal === undefined ? {} : { abortSignal: call.signal };
+      const answer = await call.send(sdk, client, (command) => this.prepare(command, call), signal);
+      settle({ kind: 'Answered' });
+      return answer;
+    } catch (thrown) {
+      const error = awsFailure(thrown, this.named(call));
+      settle(outcomeOf(error));
+      throw error;
+    }
+  }
+
+  /** Puts counting and the right to write behind everything that the SDK does itself; what fails there is the connection. */
+  private prepare<C>(command: C, call: Call<Sdk, Client, unknown>): C {
+    const { verb, assertValid } = call;
+    const guard: DeserializeMiddleware = (next) => async (args) => {
+      if (verb !== 'get' && verb !== 'list') assertValid?.();
+      this.options.onCall?.(verb);
+      try {
+        return await next(args);
+      } catch (thrown) {
+        throw awsFailure(thrown, this.named(call));
+      }
+    };
+    (command as SdkCommand).middlewareStack.add(guard, {
+      step: 'deserialize',
+      priority: 'low',
+      name: 'cloudOperatorGuard',
+      override: true,
+    });
+    return command;
+  }
+
+  private connect(): Promise<{ sdk: Sdk; client: Client }> {
+    this.connected ??= this.open();
+    this.connected.catch(() => (this.connected = undefined));
+    return this.connected;
+  }
+
+  private async open(): Promise<{ sdk: Sdk; client: Client }> {
+    const sdk = await this.description.load();
+    return { sdk, client: this.description.connect(sdk, clientConfig(this.options, this.description.endpoint(this.options.settings))) };
+  }
+
+  private named({ operation }: { operation: string }): AwsCall {
+    const endpoint = this.description.endpoint(this.options.settings);
+    return { action: `${this.description.iamPrefix}:${operation}`, ...(endpoint !== undefined && { endpoint }) };
+  }
+}
+
+function clientConfig({ settings, credentials }: AwsClientOptions, endpoint: string | undefined): ClientConfig {
+  const given = settings.credentials ?? credentials;
+  return {
+    region: settings.region,
+    maxAttempts: 1,
+    requestHandler: TIMEOUTS,
+    ...(settings.useFIPSEndpoints === true && { useFipsEndpoint: true }),
+    ...(settings.useDualStackEndpoints === true && { useDualstackEndpoint: true }),
+    ...(endpoint !== undefined && { endpoint }),
+    ...(given !== undefined && { credentials: given }),
+  };
+}
+
+/** The part of every SDK client's configuration that is set here. */
+export interface ClientConfig {
+  region: string;
+  maxAttempts: number;
+  requestHandler: typeof TIMEOUTS;
+  useFipsEndpoint?: boolean;
+  useDualstackEndpoint?: boolean;
+  endpoint?: string;
+  credentials?: AwsIdentity;
+}
+
+/** Credentials in the SDK's terms, or who knows them. */
+type AwsIdentity = { accessKeyId: string; secretAccessKey: string } | (() => Promise<{ accessKeyId: string; secretAccessKey: string }>);
+
+function worthRetrying(verb: Verb, error: OperatorError): boolean {
+  if (error.code === 'Throttled') return true;
+  return error.code === 'Transient' && verb !== 'create';
+}
+
+/** What an error says about the account. One action that is not allowed says nothing against the credentials. */
+function outcomeOf(error: OperatorError): CallOutcome {
+  if (error.code === 'Throttled') {
+    return { kind: 'Throttled', ...(error.retryAfterMs !== undefined && { retryAfterMs: error.retryAfterMs }) };
+  }
+  if (refusesCredentials(error)) return { kind: 'Refused', message: error.message };
+  const unsaid = !(error instanceof AwsError) || error.code === 'Transient' || error.code === 'Canceled';
+  return { kind: unsaid ? 'Unanswered' : 'Answered' };
+}

@@ -1,0 +1,182 @@
+import type * as sdkTypes from '@aws-sdk/client-ec2';
+import { AwsService, type AwsClientOptions, type CallOptions } from './aws-client';
+
+type Sdk = typeof sdkTypes;
+
+/** The most that one page gives. */
+const PAGE_SIZE = 1000;
+
+/** Which side of a security group a rule is on. */
+export type Direction = 'Ingress' | 'Egress';
+
+/** The part of the EC2 API that is used here: instances, security groups, subnets. Every method throws as AwsService. */
+export class Ec2 {
+  private readonly service: AwsService<Sdk, sdkTypes.EC2Client>;
+
+  constructor(options: AwsClientOptions) {
+    this.service = new AwsService(
+      {
+        iamPrefix: 'ec2',
+        load: () => import('@aws-sdk/client-ec2'),
+        connect: (sdk, config) => new sdk.EC2Client(config),
+        endpoint: ({ endpoints }) => endpoints?.EC2,
+      },
+      options,
+    );
+  }
+
+  get retryPolicy(): AwsService<Sdk, sdkTypes.EC2Client>['retryPolicy'] {
+    return this.service.retryPolicy;
+  }
+
+  instances(filters: sdkTypes.Filter[], options: CallOptions = {}): Promise<sdkTypes.Instance[]> {
+    return this.service.pages(async (token) => {
+      const { Reservations, NextToken } = await this.service.call({
+        ...options,
+        verb: 'list',
+        operation: 'DescribeInstances',
+        send: (sdk, client, prepare, signal) =>
+          client.send(prepare(new sdk.DescribeInstancesCommand({ Filters: filters, MaxResults: PAGE_SIZE, NextToken: token })), signal),
+      });
+      return { items: Reservations?.flatMap(({ Instances = [] }) => Instances), next: NextToken };
+    });
+  }
+
+  /** Every zone of the region that the account may use. */
+  async availabilityZones(options: CallOptions = {}): Promise<sdkTypes.AvailabilityZone[]> {
+    const { AvailabilityZones = [] } = await this.service.call({
+      ...options,
+      verb: 'list',
+      operation: 'DescribeAvailabilityZones',
+      send: (sdk, client, prepare, signal) => client.send(prepare(new sdk.DescribeAvailabilityZonesCommand({})), signal),
+    });
+    return AvailabilityZones;
+  }
+
+  securityGroups(filters: sdkTypes.Filter[], options: CallOptions = {}): Promise<sdkTypes.SecurityGroup[]> {
+    return this.service.pages(async (token) => {
+      const { SecurityGroups, NextToken } = await this.service.call({
+        ...options,
+        verb: 'list',
+        operation: 'DescribeSecurityGroups',
+        send: (sdk, client, prepare, signal) =>
+          client.send(
+            prepare(new sdk.DescribeSecurityGroupsCommand({ Filters: filters, MaxResults: PAGE_SIZE, NextToken: token })),
+            signal,
+          ),
+      });
+      return { items: SecurityGroups, next: NextToken };
+    });
+  }
+
+  /** @returns id and ARN of the new group, which lets everything out */
+  createSecurityGroup(
+    input: sdkTypes.CreateSecurityGroupCommandInput,
+    options: CallOptions,
+  ): Promise<sdkTypes.CreateSecurityGroupCommandOutput> {
+    return this.service.call({
+      ...options,
+      verb: 'create',
+      operation: 'CreateSecurityGroup',
+      send: (sdk, client, prepare, signal) => client.send(prepare(new sdk.CreateSecurityGroupCommand(input)), signal),
+    });
+  }
+
+  async deleteSecurityGroup(id: string, options: CallOptions): Promise<void> {
+    await this.service.call({
+      ...options,
+      verb: 'delete',
+      operation: 'DeleteSecurityGroup',
+      send: (sdk, client, prepare, signal) => client.send(prepare(new sdk.DeleteSecurityGroupCommand({ GroupId: id })), signal),
+    });
+  }
+
+  securityGroupRules(filters: sdkTypes.Filter[], options: CallOptions = {}): Promise<sdkTypes.SecurityGroupRule[]> {
+    return this.service.pages(async (token) => {
+      const { SecurityGroupRules, NextToken } = await this.service.call({
+        ...options,
+        verb: 'list',
+        operation: 'DescribeSecurityGroupRules',
+        send: (sdk, client, prepare, signal) =>
+          client.send(
+            prepare(new sdk.DescribeSecurityGroupRulesCommand({ Filters: filters, MaxResults: PAGE_SIZE, NextToken: token })),
+            signal,
+          ),
+      });
+      return { items: SecurityGroupRules, next: NextToken };
+    });
+  }
+
+  /** @returns the rules that it made */
+  async authorize(
+    direction: Direction,
+    input: sdkTypes.AuthorizeSecurityGroupEgressCommandInput,
+    options: CallOptions,
+  ): Promise<sdkTypes.SecurityGroupRule[]> {
+    const { SecurityGroupRules = [] } = await this.service.call({
+      ...options,
+      verb: 'create',
+      operation: `AuthorizeSecurityGroup${direction}`,
+      send: (sdk, client, prepare, signal) =>
+        direction === 'Ingress'
+          ? client.send(prepare(new sdk.AuthorizeSecurityGroupIngressCommand(input)), signal)
+          : client.send(prepare(new sdk.AuthorizeSecurityGroupEgressCommand(input)), signal),
+    });
+    return SecurityGroupRules;
+  }
+
+  async revoke(direction: Direction, groupID: string, ruleID: string, options: CallOptions): Promise<void> {
+    const input = { GroupId: groupID, SecurityGroupRuleIds: [ruleID] };
+    await this.service.call<unknown>({
+      ...options,
+      verb: 'delete',
+      operation: `RevokeSecurityGroup${direction}`,
+      send: (sdk, client, prepare, signal) =>
+        direction === 'Ingress'
+          ? client.send(prepare(new sdk.RevokeSecurityGroupIngressCommand(input)), signal)
+          : client.send(prepare(new sdk.RevokeSecurityGroupEgressCommand(input)), signal),
+    });
+  }
+
+  async modifySecurityGroupRule(
+    groupID: string,
+    ruleID: string,
+    rule: sdkTypes.SecurityGroupRuleRequest,
+    options: CallOptions,
+  ): Promise<void> {
+    const input = { GroupId: groupID, SecurityGroupRules: [{ SecurityGroupRuleId: ruleID, SecurityGroupRule: rule }] };
+    await this.service.call({
+      ...options,
+      verb: 'update',
+      operation: 'ModifySecurityGroupRules',
+      send: (sdk, client, prepare, signal) => client.send(prepare(new sdk.ModifySecurityGroupRulesCommand(input)), signal),
+    });
+  }
+
+  async createTags(ids: string[], tags: sdkTypes.Tag[], options: CallOptions): Promise<void> {
+    await this.service.call({
+      ...options,
+      verb: 'update',
+      operation: 'CreateTags',
+      send: (sdk, client, prepare, signal) => client.send(prepare(new sdk.CreateTagsCommand({ Resources: ids, Tags: tags })), signal),
+    });
+  }
+
+  async deleteTags(ids: string[], keys: string[], options: CallOptions): Promise<void> {
+    const Tags = keys.map((Key) => ({ Key }));
+    await this.service.call({
+      ...options,
+      verb: 'update',
+      operation: 'DeleteTags',
+      send: (sdk, client, prepare, signal) => client.send(prepare(new sdk.DeleteTagsCommand({ Resources: ids, Tags })), signal),
+    });
+  }
+
+  forgetCredentials(): void {
+    this.service.forgetCredentials();
+  }
+
+  close(): void {
+    this.service.close();
+  }
+}

@@ -1,0 +1,25 @@
+import { z } from 'zod';
+import { OperatorError } from '../../../operator/base/errors';
+
+/** How an account is reached. It is what a worker gets, so it holds credentials: never stored, never logged. */
+export const awsSettings = z.object({
+  region: z.string().min(1),
+  /** Where the APIs are, if not where AWS has them. */
+  endpoints: z.object({ EC2: z.string().optional(), ElasticLoadBalancingV2: z.string().optional() }).optional(),
+  useFIPSEndpoints: z.boolean().optional(),
+  useDualStackEndpoints: z.boolean().optional(),
+  /** Absent = what the SDK's default chain finds. */
+  credentials: z
+    .object({ accessKeyId: z.string().min(1), secretAccessKey: z.string().min(1), sessionToken: z.string().optional() })
+    .optional(),
+});
+export type AwsSettings = z.infer<typeof awsSettings>;
+export type AwsCredentials = NonNullable<AwsSettings['credentials']>;
+
+/** @throws OperatorError Invalid naming the setting, and never its value */
+export function parseAwsSettings(settings: unknown): AwsSettings {
+  const { data, error } = awsSettings.safeParse(settings);
+  if (error === undefined) return data;
+  const [first] = error.issues;
+  throw new OperatorError('Invalid', `the settings of AWS: ${first?.path.join('.') ?? ''}: ${first?.message ?? 'invalid'}`);
+}

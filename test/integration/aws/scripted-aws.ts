@@ -1,0 +1,61 @@
+import { createServer, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+/** One call, as the query protocol of EC2 and ELBv2 has it. */
+export interface ReceivedCall {
+  action: string;
+  parameters: URLSearchParams;
+}
+
+/** What a call is answered: a status with a body, or `cut` for a connection that ends without an answer. */
+export type Answer = 'cut' | { status: number; body: string; headers?: Record<string, string> };
+
+/** A real HTTP server that answers like the APIs of AWS, as it is told. */
+export class ScriptedAws {
+  readonly calls: ReceivedCall[] = [];
+  answer: (call: ReceivedCall, number: number) => Answer = () => failure('Unscripted', 400);
+  readonly #server = createServer((request, response) => {
+    let body = '';
+    request.setEncoding('utf8');
+    request.on('data', (chunk: string) => (body += chunk));
+    request.on('end', () => this.#serve(body, response));
+  });
+
+  async start(): Promise<void> {
+    await new Promise<void>((resolve) => this.#server.listen(0, '127.0.0.1', resolve));
+  }
+
+  async stop(): Promise<void> {
+    this.#server.closeAllConnections();
+    await new Promise((resolve) => this.#server.close(resolve));
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
+  }
+
+  #serve(body: string, response: ServerResponse): void {
+    const parameters = new URLSearchParams(body);
+    const call = { action: parameters.get('Action') ?? '', parameters };
+    this.calls.push(call);
+    const answer = this.answer(call, this.calls.length);
+    if (answer === 'cut') return void response.destroy();
+    response.writeHead(answer.status, { 'content-type': 'text/xml', ...answer.headers });
+    response.end(answer.body);
+  }
+}
+
+/** An error in the form of both APIs. */
+export function failure(code: string, status: number, message = 'told so', headers: Record<string, string> = {}): Answer {
+  const error = `<Code>${code}</Code><Message>${message}</Message>`;
+  const body = `<Response><Errors><Error>${error}</Error></Errors><Error>${error}</Error><RequestID>1</RequestID></Response>`;
+  return { status, body, headers };
+}
+
+/** One page of DescribeInstances. */
+export function instancesPage(ids: string[], next?: string): Answer {
+  const items = ids.map((id) => `<item><instanceId>${id}</instanceId></item>`).join('');
+  const token = next === undefined ? '' : `<nextToken>${next}</nextToken>`;
+  const set = `<reservationSet><item><instancesSet>${items}</instancesSet></item></reservationSet>`;
+  return { status: 200, body: `<DescribeInstancesResponse><requestId>1</requestId>${set}${token}</DescribeInstancesResponse>` };
+}

@@ -1,0 +1,92 @@
+import type { DiscoveredResource } from '../provider';
+import { chunks } from './client/chunks';
+import { outputsOf } from './resources/owned-resource';
+import type { Api, CommonInputs, Listed, ResourceDescription } from './resources/description';
+import { withTags } from './resources/elb-tags';
+import { listener } from './resources/listener';
+import { loadBalancer } from './resources/load-balancer';
+import { listed as listedGroup, securityGroup } from './resources/security-group';
+import { isOf, listedRule, securityGroupRule } from './resources/security-group-rule';
+import { targetGroup } from './resources/target-group';
+import { TAG, type Tags } from './tags';
+
+/** Resources whose attributes are read side by side; the account's limits hold besides. */
+const READS_AT_ONCE = 8;
+
+interface Found {
+  stack: string;
+  resource: DiscoveredResource;
+}
+
+/**
+ * Everything that carries this cluster's tag, by stack. Load balancers, target groups, security groups and rules come from bulk listings;
+ * AWS has none for listeners and for attributes, so those take one call for each of the load balancers and target groups that are asked for.
+ * @param stacks only these; absent = all
+ */
+export async function discover(api: Api, clusterID: string, stacks?: string[]): Promise<Map<string, DiscoveredResource[]>> {
+  const wanted = (tags: Tags): boolean => isWanted(tags, clusterID, stacks);
+  const found = (await Promise.all([fromElb(api, wanted), fromEc2(api, clusterID, wanted)])).flat();
+  const byStack = new Map<string, DiscoveredResource[]>();
+  for (const { stack, resource } of found) byStack.set(stack, [...(byStack.get(stack) ?? []), resource]);
+  return byStack;
+}
+
+/** Nothing for what was released, or carries no tag that leads back to a program. */
+function isWanted(tags: Tags, clusterID: string, stacks: string[] | undefined): boolean {
+  const { [TAG.clusterID]: cluster, [TAG.stack]: stack, [TAG.resource]: name, [TAG.released]: released } = tags;
+  if (cluster !== clusterID || stack === undefined || name === undefined || released !== undefined) return false;
+  return stacks?.includes(stack) ?? true;
+}
+
+async function fromElb(api: Api, wanted: (tags: Tags) => boolean): Promise<Found[]> {
+  const { elb, options } = api;
+  const [allBalancers, allGroups] = await Promise.all([elb.loadBalancers({}, options), elb.targetGroups({}, options)]);
+  const balancers = (await withTags(allBalancers, ({ LoadBalancerArn }) => LoadBalancerArn, api)).filter(({ tags }) => wanted(tags));
+  const groups = (await withTags(allGroups, ({ TargetGroupArn }) => TargetGroupArn, api)).filter(({ tags }) => wanted(tags));
+  const allListeners = await side(balancers, ({ id }) => elb.listeners({ LoadBalancerArn: id }, options));
+  const listeners = await withTags(allListeners.flat(), ({ ListenerArn }) => ListenerArn, api);
+  return [
+    ...(await describeAll(loadBalancer, balancers, api)),
+    ...(await describeAll(targetGroup, groups, api)),
+    ...(await describeAll(
+      listener,
+      listeners.filter(({ tags }) => wanted(tags)),
+      api,
+    )),
+  ];
+}
+
+async function fromEc2(api: Api, clusterID: string, wanted: (tags: Tags) => boolean): Promise<Found[]> {
+  const { ec2, options } = api;
+  const ours = [{ Name: `tag:${TAG.clusterID}`, Values: [clusterID] }];
+  const [groups, rules] = await Promise.all([ec2.securityGroups(ours, options), ec2.securityGroupRules(ours, options)]);
+  const kept = groups.map(listedGroup).filter(({ tags }) => wanted(tags));
+  const keptRules = rules.map(listedRule).filter(({ tags }) => wanted(tags));
+  const of = (direction: 'Ingress' | 'Egress'): Promise<Found[]> =>
+    describeAll(
+      securityGroupRule(direction),
+      keptRules.filter(({ raw }) => isOf(direction, raw)),
+      api,
+    );
+  return [...(await describeAll(securityGroup, kept, api)), ...(await of('Ingress')), ...(await of('Egress'))];
+}
+
+function describeAll<Inputs extends CommonInputs, Raw>(
+  description: ResourceDescription<Inputs, Raw>,
+  all: Listed<Raw>[],
+  api: Api,
+): Promise<Found[]> {
+  return side(all, async (listed): Promise<Found> => {
+    const { inputs, observed } = await description.describe(listed, api);
+    const name = listed.tags[TAG.resource] ?? '';
+    const resource = { type: description.token, name, id: listed.id, inputs, outputs: outputsOf(inputs, observed) };
+    return { stack: listed.tags[TAG.stack] ?? '', resource };
+  });
+}
+
+/** Side by side, some at a time, in order. */
+async function side<T, R>(items: readonly T[], run: (item: T) => Promise<R>): Promise<R[]> {
+  const results: R[] = [];
+  for (const batch of chunks(items, READS_AT_ONCE)) results.push(...(await Promise.all(batch.map(run))));
+  return results;
+}

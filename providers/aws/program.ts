@@ -1,0 +1,98 @@
+import { SecurityGroup } from '@pulumi/aws/ec2/securityGroup';
+import { Listener } from '@pulumi/aws/lb/listener';
+import { LoadBalancer } from '@pulumi/aws/lb/loadBalancer';
+import { TargetGroup } from '@pulumi/aws/lb/targetGroup';
+import { SecurityGroupIngressRule } from '@pulumi/aws/vpc/securityGroupIngressRule';
+import * as pulumi from '@pulumi/pulumi';
+import type { JsonObject } from '../../operator/base/json';
+import { MEMBERS_READY } from '../resource-provider/members-ready';
+import type { RenderedListener } from './listeners';
+import type { PublishedLoadBalancer, RenderedLoadBalancer, RenderedStack } from './load-balancers';
+import { OWN_PACKAGE } from './own-package';
+import { ALL_EGRESS } from './resources/security-group';
+import type { RenderedSecurityGroup } from './security-groups';
+import { TAG } from './tags';
+
+/** The members of a target group are registered once this is made. */
+class MembersReady extends pulumi.CustomResource {
+  declare readonly group: pulumi.Output<string>;
+
+  constructor(name: string, args: { group: pulumi.Input<string>; port: number }) {
+    super(`${OWN_PACKAGE}${MEMBERS_READY}`, name, args);
+  }
+}
+
+/** What one generation of a load balancer publishes. */
+interface Published {
+  uid: string;
+  retiring: boolean;
+  hostname: pulumi.Output<string>;
+  targetGroups: PublishedGroup[];
+}
+
+interface PublishedGroup {
+  id: pulumi.Output<string>;
+  port: number;
+}
+
+/** Tags of the resource with that name in the program. */
+type TagsOf = (resource: string) => Record<string, string>;
+
+/**
+ * The program of every stack of load balancers: `inputs` are what `LoadBalancers.render` gave.
+ * @returns the stack's outputs: a PublishedLoadBalancer for each UID
+ */
+export function program(inputs: JsonObject): Promise<Record<string, pulumi.Output<PublishedLoadBalancer>>> {
+  const { networkLoadBalancers = [] } = inputs as unknown as Partial<RenderedStack>;
+  const published = networkLoadBalancers.map(declare);
+  const uids = [...new Set(published.map(({ uid }) => uid))];
+  return Promise.resolve(Object.fromEntries(uids.map((uid) => [uid, outputsOf(published.filter((one) => one.uid === uid))])));
+}
+
+/** The newest generation's name in DNS, and the target groups of all. */
+function outputsOf(generations: Published[]): pulumi.Output<PublishedLoadBalancer> {
+  const newest = generations.find(({ retiring }) => !retiring) ?? generations[0];
+  return pulumi.output({ hostname: newest?.hostname ?? '', targetGroups: generations.flatMap(({ targetGroups }) => targetGroups) });
+}
+
+/** Groups and target groups side by side; listeners wait for the load balancer and for the members of their target groups. */
+function declare({ uid, name, settings, listeners, tags, vpcID, ...input }: RenderedLoadBalancer): Published {
+  const tagsOf: TagsOf = (resource) => ({ ...tags, [TAG.resource]: resource });
+  const made = input.securityGroup === undefined ? [] : [declareSecurityGroup(input.securityGroup, vpcID, tagsOf)];
+  const groups = [...made, ...input.securityGroupIDs];
+  const loadBalancer = new LoadBalancer(name, {
+    ...settings,
+    ...(groups.length > 0 && { securityGroups: groups }),
+    tags: tagsOf(name),
+  });
+  const targetGroups = listeners.map((listener) => declareListener(listener, loadBalancer.arn, tagsOf));
+  return { uid, retiring: input.retiring === true, hostname: loadBalancer.dnsName, targetGroups };
+}
+
+function declareSecurityGroup(
+  { name, groupName, description, rules }: RenderedSecurityGroup,
+  vpcId: string,
+  tagsOf: TagsOf,
+): pulumi.Output<string> {
+  const { id } = new SecurityGroup(name, { name: groupName, description, vpcId, egress: [ALL_EGRESS], tags: tagsOf(name) });
+  for (const rule of rules) new SecurityGroupIngressRule(rule.name, { ...rule.settings, securityGroupId: id, tags: tagsOf(rule.name) });
+  return id;
+}
+
+/** A target group has its members before traffic comes to it, also where it takes another one's place: behind a barrier. */
+function declareListener(
+  { name, settings, targetGroup }: RenderedListener,
+  loadBalancerArn: pulumi.Output<string>,
+  tagsOf: TagsOf,
+): PublishedGroup {
+  const { port } = targetGroup.settings;
+  const { arn } = new TargetGroup(targetGroup.name, { ...targetGroup.settings, tags: tagsOf(targetGroup.name) });
+  const { group } = new MembersReady(targetGroup.name, { group: arn, port });
+  new Listener(name, {
+    ...settings,
+    loadBalancerArn,
+    defaultActions: [{ type: 'forward', targetGroupArn: group }],
+    tags: tagsOf(name),
+  });
+  return { id: arn, port };
+}

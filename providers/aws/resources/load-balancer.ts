@@ -1,0 +1,167 @@
+import type { AvailabilityZone, LoadBalancer } from '@aws-sdk/client-elastic-load-balancing-v2';
+import { z } from 'zod';
+import { canonicalJson, type JsonObject } from '../../../operator/base/json';
+import { toAwsTags } from '../tags';
+import { attributeChanges, attributesOf, defaultsOf, propertiesOf, type Attribute } from './attributes';
+import type { Api, Listed, ResourceDescription } from './description';
+import { changeElbTags, emptyWhenGone, withTags } from './elb-tags';
+
+const subnetMapping = z.strictObject({
+  subnetId: z.string(),
+  allocationId: z.string().optional(),
+  privateIpv4Address: z.string().optional(),
+  ipv6Address: z.string().optional(),
+});
+
+const accessLogs = z.strictObject({ bucket: z.string(), enabled: z.literal(true), prefix: z.string().optional() });
+
+const schema = z.strictObject({
+  name: z.string().min(1).max(32),
+  loadBalancerType: z.literal('network'),
+  internal: z.boolean(),
+  ipAddressType: z.enum(['ipv4', 'dualstack']),
+  subnetMappings: z.array(subnetMapping).min(1),
+  /** Absent = none, which can't be changed later. */
+  securityGroups: z.array(z.string()).min(1).optional(),
+  enforceSecurityGroupInboundRulesOnPrivateLinkTraffic: z.enum(['on', 'off']).optional(),
+  enableCrossZoneLoadBalancing: z.boolean(),
+  enableDeletionProtection: z.boolean(),
+  dnsRecordClientRoutingPolicy: z.enum(['any_availability_zone', 'availability_zone_affinity', 'partial_availability_zone_affinity']),
+  /** Absent = none are written. */
+  accessLogs: accessLogs.optional(),
+  tags: z.record(z.string(), z.string()),
+});
+export type LoadBalancerInputs = z.infer<typeof schema>;
+
+const ATTRIBUTES: readonly Attribute[] = [
+  { property: 'enableCrossZoneLoadBalancing', attribute: 'load_balancing.cross_zone.enabled', kind: 'Boolean', default: 'false' },
+  { property: 'enableDeletionProtection', attribute: 'deletion_protection.enabled', kind: 'Boolean', default: 'false' },
+  {
+    property: 'dnsRecordClientRoutingPolicy',
+    attribute: 'dns_record.client_routing_policy',
+    kind: 'Text',
+    default: 'any_availability_zone',
+  },
+];
+const LOGS = { enabled: 'access_logs.s3.enabled', bucket: 'access_logs.s3.bucket', prefix: 'access_logs.s3.prefix' } as const;
+
+/** A Network Load Balancer. What it becomes active for is not waited for. */
+export const loadBalancer: ResourceDescription<LoadBalancerInputs, LoadBalancer> = {
+  token: 'aws:lb/loadBalancer:LoadBalancer',
+  replaceOn: ['name', 'loadBalancerType', 'internal', 'subnetMappings'],
+  schema,
+
+  async create(inputs, { elb, options }) {
+    const made = await elb.createLoadBalancer(
+      {
+        Name: inputs.name,
+        Type: 'network',
+        Scheme: inputs.internal ? 'internal' : 'internet-facing',
+        IpAddressType: inputs.ipAddressType,
+        SubnetMappings: inputs.subnetMappings.map((mapping) => ({
+          SubnetId: mapping.subnetId,
+          AllocationId: mapping.allocationId,
+          PrivateIPv4Address: mapping.privateIpv4Address,
+          IPv6Address: mapping.ipv6Address,
+        })),
+        ...(inputs.securityGroups !== undefined && { SecurityGroups: inputs.securityGroups }),
+        Tags: toAwsTags(inputs.tags),
+      },
+      options,
+    );
+    const id = made.LoadBalancerArn ?? '';
+    // The same name and settings again give what is there, whoever made it; a new one is never ready at once.
+    if (made.State?.Code !== 'provisioning') return { id, observed: observed(made), existed: true };
+    const changes = attributeChanges({ ...defaultsOf(ATTRIBUTES), [LOGS.enabled]: 'false' }, allAttributes(inputs));
+    if (changes.length > 0) await elb.modifyLoadBalancerAttributes({ LoadBalancerArn: id, Attributes: changes }, options);
+    // What the groups' rules hold for is set with the groups, after they are there.
+    if (inputs.enforceSecurityGroupInboundRulesOnPrivateLinkTraffic === 'off') await setSecurityGroups(id, inputs, { elb, options });
+    return { id, observed: observed(made) };
+  },
+
+  async find({ name }, api) {
+    return only(await emptyWhenGone(api.elb.loadBalancers({ Names: [name] }, api.options)), api);
+  },
+
+  async byID(id, api) {
+    return only(await emptyWhenGone(api.elb.loadBalancers({ LoadBalancerArns: [id] }, api.options)), api);
+  },
+
+  async describe({ id, raw, tags }, { elb, options }) {
+    const attributes = await elb.loadBalancerAttributes(id, options);
+    return { inputs: { ...properties(raw, attributes), tags: { ...tags } }, observed: observed(raw) };
+  },
+
+  async change(id, has, wanted, api) {
+    const { elb, options } = api;
+    const changes = attributeChanges(allAttributes(has), allAttributes(wanted));
+    if (changes.length > 0) await elb.modifyLoadBalancerAttributes({ LoadBalancerArn: id, Attributes: changes }, options);
+    if (has.ipAddressType !== wanted.ipAddressType) {
+      await elb.setIpAddressType({ LoadBalancerArn: id, IpAddressType: wanted.ipAddressType }, options);
+    }
+    if (canonicalJson(groupsOf(has)) !== canonicalJson(groupsOf(wanted))) await setSecurityGroups(id, wanted, api);
+    await changeElbTags(id, has.tags, wanted.tags, api);
+  },
+
+  remove: (id, { elb, options }) => elb.deleteLoadBalancer({ LoadBalancerArn: id }, options),
+};
+
+async function only(found: LoadBalancer[], api: Api): Promise<Listed<LoadBalancer> | undefined> {
+  const [first] = await withTags(found.slice(0, 1), ({ LoadBalancerArn }) => LoadBalancerArn, api);
+  return first;
+}
+
+function setSecurityGroups(arn: string, inputs: LoadBalancerInputs, { elb, options }: Pick<Api, 'elb' | 'options'>): Promise<void> {
+  const { securityGroups = [], enforceSecurityGroupInboundRulesOnPrivateLinkTraffic: enforce } = inputs;
+  const rules = enforce === undefined ? {} : { EnforceSecurityGroupInboundRulesOnPrivateLinkTraffic: enforce };
+  return elb.setSecurityGroups({ LoadBalancerArn: arn, SecurityGroups: securityGroups, ...rules }, options);
+}
+
+function groupsOf({ securityGroups = [], enforceSecurityGroupInboundRulesOnPrivateLinkTraffic: enforce }: LoadBalancerInputs): unknown {
+  return [[...securityGroups].sort(), enforce];
+}
+
+/** Bucket and prefix are left as they are while no logs are written. */
+function allAttributes(inputs: LoadBalancerInputs): Record<string, string> {
+  const { accessLogs: logs } = inputs;
+  return {
+    ...attributesOf(ATTRIBUTES, inputs),
+    [LOGS.enabled]: String(logs !== undefined),
+    ...(logs !== undefined && { [LOGS.bucket]: logs.bucket, [LOGS.prefix]: logs.prefix ?? '' }),
+  };
+}
+
+function properties(raw: LoadBalancer, attributes: Record<string, string>): JsonObject {
+  const { LoadBalancerName: name = '', Scheme, IpAddressType: ipAddressType = 'ipv4', AvailabilityZones = [], SecurityGroups = [] } = raw;
+  const enforce = raw.EnforceSecurityGroupInboundRulesOnPrivateLinkTraffic;
+  const prefix = attributes[LOGS.prefix] ?? '';
+  const logs = { bucket: attributes[LOGS.bucket] ?? '', enabled: true, ...(prefix !== '' && { prefix }) };
+  return {
+    name,
+    loadBalancerType: 'network',
+    internal: Scheme === 'internal',
+    ipAddressType,
+    subnetMappings: AvailabilityZones.map(mappingOf).sort((a, b) => (a.subnetId < b.subnetId ? -1 : 1)),
+    ...(SecurityGroups.length > 0 && {
+      securityGroups: [...SecurityGroups].sort(),
+      enforceSecurityGroupInboundRulesOnPrivateLinkTraffic: enforce ?? 'on',
+    }),
+    ...propertiesOf(ATTRIBUTES, attributes),
+    ...(attributes[LOGS.enabled] === 'true' && { accessLogs: logs }),
+  };
+}
+
+/** Only the addresses that were asked for; AWS also tells those that it chose. */
+function mappingOf({ SubnetId = '', LoadBalancerAddresses = [] }: AvailabilityZone): { subnetId: string } & Record<string, string> {
+  const { AllocationId, PrivateIPv4Address, IPv6Address } = LoadBalancerAddresses[0] ?? {};
+  return {
+    subnetId: SubnetId,
+    ...(AllocationId !== undefined && { allocationId: AllocationId }),
+    ...(PrivateIPv4Address !== undefined && { privateIpv4Address: PrivateIPv4Address }),
+    ...(IPv6Address !== undefined && { ipv6Address: IPv6Address }),
+  };
+}
+
+function observed({ LoadBalancerArn: arn = '', DNSName = '', CanonicalHostedZoneId = '', VpcId = '' }: LoadBalancer): JsonObject {
+  return { arn, arnSuffix: arn.split(':loadbalancer/')[1] ?? '', dnsName: DNSName, zoneId: CanonicalHostedZoneId, vpcId: VpcId };
+}

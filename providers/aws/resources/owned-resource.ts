@@ -1,0 +1,189 @@
+import { OperatorError, toOperatorError, type ErrorCode, type ErrorDetail } from '../../../operator/base/errors';
+import { canonicalJson, type JsonObject } from '../../../operator/base/json';
+import type { ResourceContext, ResourceType } from '../../resource-provider/resource-provider';
+import { retry } from '../../retry';
+import type { UpdateContext } from '../../worker-module';
+import { AwsError } from '../client/aws-error';
+import type { Ec2 } from '../client/ec2';
+import type { ElbV2 } from '../client/elbv2';
+import { holderOf, madeBy, TAG, type Maker } from '../tags';
+import type { Api, CommonInputs, Described, Listed, Made, ResourceDescription } from './description';
+
+/** AWS takes minutes to let go of what was used by something that is deleted; the next try of the update goes on from here. */
+const IN_USE_RETRY_MS = 15_000;
+
+/** What a create is answered where its name or place is taken. */
+const EXISTS = new Set([
+  'DuplicateLoadBalancerName',
+  'DuplicateTargetGroupName',
+  'DuplicateListener',
+  'InvalidGroup.Duplicate',
+  'InvalidPermission.Duplicate',
+]);
+const IN_USE = new Set(['ResourceInUse', 'DependencyViolation']);
+
+/**
+ * Serves one official resource type to the engine through the AWS SDK: no call that isn't needed, and no wait for readiness.
+ * Names are deterministic, so the new one of a replacement can't stand beside the old one: every replacement deletes first.
+ */
+export class OwnedResource<Inputs extends CommonInputs, Raw> implements ResourceType {
+  readonly token: string;
+  readonly replaceOn: readonly string[];
+  readonly deleteBeforeReplace = true;
+
+  constructor(
+    private readonly description: ResourceDescription<Inputs, Raw>,
+    private readonly clients: { ec2: Ec2; elb: ElbV2 },
+    private readonly updateContext: UpdateContext,
+  ) {
+    this.token = description.token;
+    this.replaceOn = description.replaceOn;
+  }
+
+  check(inputs: JsonObject): { property: string; reason: string }[] {
+    const { error } = this.description.schema.safeParse(inputs);
+    return (error?.issues ?? []).map((issue) => ({ property: issue.path.join('.'), reason: issue.message }));
+  }
+
+  /**
+   * Creates. Whatever an earlier try of ours left (its answer was lost) is adopted and brought to `inputs`.
+   * @throws OperatorError Conflict naming the holder when the name belongs to somebody else
+   */
+  async create(inputs: JsonObject, context: ResourceContext): Promise<{ id: string; outputs: JsonObject }> {
+    const wanted = this.parse(inputs);
+    const attempt = (): Promise<Adopted> => this.createOrAdopt(wanted, context);
+    const { id, observed } = await retry(this.clients.elb.retryPolicy, attempt, (error) => error instanceof NotFoundYet, context.signal);
+    return { id, outputs: outputsOf(wanted, observed) };
+  }
+
+  async read(id: string, context: ResourceContext): Promise<{ inputs: JsonObject; outputs: JsonObject } | undefined> {
+    const api = this.api(context);
+    const listed = await this.description.byID(id, api);
+    if (listed === undefined) return undefined;
+    const { inputs, observed } = await this.description.describe(listed, api);
+    return { inputs, outputs: outputsOf(inputs, observed) };
+  }
+
+  /** Sets all that differs from what is there now, whoever changed it. */
+  async update(id: string, _olds: JsonObject, news: JsonObject, context: ResourceContext): Promise<{ outputs: JsonObject }> {
+    const wanted = this.parse(news);
+    const listed = await this.description.byID(id, this.api(context));
+    if (listed === undefined) {
+      throw this.fail('NotFound', context, `${id} is not in AWS any more; the drift pass makes it again`);
+    }
+    const { inputs: has, observed } = await this.described(this.ours(listed, context, 'changed'), context);
+    await this.description.change(id, has as unknown as Inputs, wanted, this.api(context));
+    return { outputs: outputsOf(wanted, observed) };
+  }
+
+  /**
+   * Deletes by id, after a look at the tags: what is no longer marked as ours is left alone.
+   * @throws OperatorError Conflict naming the holder, or while something else still uses it
+   */
+  async delete(id: string, context: ResourceContext): Promise<void> {
+    const api = this.api(context);
+    const listed = await this.description.byID(id, api);
+    if (listed === undefined) return;
+    this.ours(listed, context, 'deleted');
+    const remove = (): Promise<void> => this.description.remove(id, api);
+    try {
+      await retry(this.clients.elb.retryPolicy, remove, isInUse, context.signal);
+    } catch (thrown) {
+      const error = toOperatorError(thrown);
+      if (error.code === 'NotFound') return;
+      throw isInUse(error) ? this.stillInUse(id, context, error) : error;
+    }
+  }
+
+  private async createOrAdopt(wanted: Inputs, context: ResourceContext): Promise<Adopted> {
+    const api = this.api(context);
+    try {
+      const made = await this.description.create(wanted, api);
+      if (made.existed !== true) return made;
+      const listed = await this.description.byID(made.id, api);
+      if (listed === undefined) throw new NotFoundYet(`${this.token} ${context.name}: ${made.id} was there a moment ago`);
+      return await this.adopt(listed, wanted, context);
+    } catch (thrown) {
+      const error = toOperatorError(thrown);
+      if (error instanceof NotFoundYet || !(error.code === 'Transient' || alreadyExists(error))) throw error;
+      const listed = await this.description.find(wanted, api);
+      if (listed === undefined) throw new NotFoundYet(error.message, error);
+      return this.adopt(listed, wanted, context);
+    }
+  }
+
+  /** What an earlier try left may be of other inputs; what can't be changed of it is made anew. */
+  private async adopt(listed: Listed<Raw>, wanted: Inputs, context: ResourceContext): Promise<Adopted> {
+    const { inputs: has, observed } = await this.described(this.ours(listed, context, 'taken over'), context);
+    const wants = wanted as unknown as JsonObject;
+    if (this.replaceOn.every((property) => canonicalJson(has[property]) === canonicalJson(wants[property]))) {
+      await this.description.change(listed.id, has as unknown as Inputs, wanted, this.api(context));
+      return { id: listed.id, observed };
+    }
+    await this.delete(listed.id, context);
+    return this.description.create(wanted, this.api(context));
+  }
+
+  private described(listed: Listed<Raw>, context: ResourceContext): Promise<Described> {
+    return this.description.describe(listed, this.api(context));
+  }
+
+  /** @throws OperatorError Conflict naming the holder when it is not of this stack and place */
+  private ours(listed: Listed<Raw>, context: ResourceContext, done: string): Listed<Raw> {
+    if (madeBy(this.maker(context), listed.tags)) return listed;
+    throw this.fail('Conflict', context, `${listed.id} is not ${done}, because by its tags it belongs to ${holderOf(listed.tags)}`, {
+      remedy: `Restore its tags ${TAG.clusterID}, ${TAG.stack} and ${TAG.resource} if it is ours, or delete it by hand.`,
+    });
+  }
+
+  private stillInUse(id: string, context: ResourceContext, error: OperatorError): OperatorError {
+    return this.fail('Conflict', context, `${id} can't be deleted yet, because something still uses it (${error.message})`, {
+      cause: error,
+      retryAfterMs: IN_USE_RETRY_MS,
+      remedy: 'AWS takes some minutes to let go of it; if it lasts, find what uses it in the console.',
+    });
+  }
+
+  private parse(inputs: JsonObject): Inputs {
+    const { data, error } = this.description.schema.safeParse(inputs);
+    if (error === undefined) return data;
+    const [first] = error.issues;
+    throw new OperatorError('Invalid', `${this.token}: ${first?.path.join('.') ?? ''}: ${first?.message ?? 'invalid inputs'}`);
+  }
+
+  private maker({ name: resource }: ResourceContext): Maker {
+    const { clusterID, stack } = this.updateContext;
+    return { clusterID, stack, resource };
+  }
+
+  private api({ signal }: ResourceContext): Api {
+    return { ...this.clients, options: { signal, assertValid: () => this.updateContext.assertValid() } };
+  }
+
+  private fail(code: ErrorCode, context: ResourceContext, what: string, detail: ErrorDetail = {}): OperatorError {
+    const remedy = detail.remedy === undefined ? '' : `. ${detail.remedy}`;
+    return new OperatorError(code, `${this.token} ${context.name}: ${what}${remedy}`, { resource: context.urn, ...detail });
+  }
+}
+
+type Adopted = Pick<Made, 'id' | 'observed'>;
+
+/** All outputs, as create, update, refresh and discovery record them. Pure. */
+export function outputsOf(inputs: object, observed: JsonObject): JsonObject {
+  return { ...(inputs as JsonObject), ...observed };
+}
+
+/** Ends by itself, soon: the listing lags behind the answer that told us of it, or a lost create has made nothing. */
+class NotFoundYet extends OperatorError {
+  constructor(message: string, cause?: OperatorError) {
+    super('Transient', message, { ...(cause !== undefined && { cause }) });
+  }
+}
+
+function alreadyExists(error: OperatorError): boolean {
+  return error instanceof AwsError && EXISTS.has(error.awsCode);
+}
+
+function isInUse(error: OperatorError): boolean {
+  return error instanceof AwsError && IN_USE.has(error.awsCode);
+}

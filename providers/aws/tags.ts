@@ -1,0 +1,71 @@
+/** Our marks on everything that is made (design: Crashes and drift). They are part of the program's `tags`. */
+export const TAG = {
+  clusterID: 'cloud-operator.dev/cluster-id',
+  stack: 'cloud-operator.dev/stack',
+  /** Name of the resource in the stack's program. */
+  resource: 'cloud-operator.dev/resource',
+  /** UID of the owner in Kubernetes. */
+  ownerUID: 'cloud-operator.dev/owner-uid',
+  /** namespace/name, for people. */
+  owner: 'cloud-operator.dev/owner',
+  /** What the operator has given up. */
+  released: 'cloud-operator.dev/released',
+} as const;
+
+/** Tags by key. */
+export type Tags = Readonly<Record<string, string>>;
+
+/** A tag as both APIs write it. */
+export interface AwsTag {
+  Key?: string | undefined;
+  Value?: string | undefined;
+}
+
+/** Who made a resource: where its stack and its place in the program are found again. */
+export interface Maker {
+  clusterID: string;
+  stack: string;
+  /** Name of the resource in the program. */
+  resource: string;
+}
+
+/** Tags as the APIs take them, by key. Pure. */
+export function toAwsTags(tags: Tags): { Key: string; Value: string }[] {
+  return Object.entries(tags)
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([Key, Value]) => ({ Key, Value }));
+}
+
+/** Tags as the APIs give them, without those that only AWS can set. Pure. */
+export function fromAwsTags(tags: readonly AwsTag[] | undefined): Record<string, string> {
+  const ours = (tags ?? []).filter(({ Key = '' }) => !Key.startsWith('aws:'));
+  return Object.fromEntries(ours.map(({ Key = '', Value = '' }): [string, string] => [Key, Value]).sort(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+/** True when `maker` made the resource, by its tags, and it was not released since. Pure. */
+export function madeBy({ clusterID, stack, resource }: Maker, tags: Tags): boolean {
+  if (tags[TAG.released] !== undefined) return false;
+  return tags[TAG.clusterID] === clusterID && tags[TAG.stack] === stack && tags[TAG.resource] === resource;
+}
+
+/** The holder of a resource, in words: by our tags, else by upstream's. Pure. */
+export function holderOf(tags: Tags): string {
+  const clusterID = tags[TAG.clusterID];
+  if (clusterID === undefined) return upstreamHolderOf(tags);
+  const released = tags[TAG.released] === undefined ? '' : 'nobody: it was released by ';
+  return `${released}${tags[TAG.owner] ?? 'an unnamed owner'} (stack ${tags[TAG.stack] ?? 'unknown'}, cluster ${clusterID})`;
+}
+
+function upstreamHolderOf(tags: Tags): string {
+  const service = tags['kubernetes.io/service-name'];
+  const cluster = Object.keys(tags).find((key) => key.startsWith('kubernetes.io/cluster/'));
+  if (service === undefined && cluster === undefined) return 'somebody who left no tags of ours';
+  const name = cluster?.slice('kubernetes.io/cluster/'.length) ?? 'unknown';
+  return `another controller: Service ${service ?? 'unknown'}, cluster ${name}`;
+}
+
+/** What turns the tags that are there into the wanted ones. Pure. */
+export function tagChanges(has: Tags, wanted: Tags): { set: Tags; remove: string[] } {
+  const set = Object.fromEntries(Object.entries(wanted).filter(([key, value]) => has[key] !== value));
+  return { set, remove: Object.keys(has).filter((key) => wanted[key] === undefined) };
+}

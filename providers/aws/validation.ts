@@ -1,0 +1,135 @@
+import type { AWSLoadBalancer, CloudLoadBalancerSpec } from '../../crds';
+import type { Problem } from '../provider';
+import { portsOf, type Port } from './listeners';
+import type { LoadBalancerScope } from './scope';
+
+/** AWS's limit for a Network Load Balancer. */
+const MAX_LISTENERS = 50;
+/** Lists that have one entry for each subnet. */
+const PER_SUBNET = ['eipAllocationIDs', 'privateIPv4Addresses', 'ipv6Addresses'] as const;
+/** Fields that the kind has and this provider does not act on. */
+const WITHOUT_EFFECT = ['ipv6SourceNAT', 'zonalShift', 'secondaryIPsPerSubnet', 'minimumCapacityUnits', 'targetNodeLabels'] as const;
+const WITHOUT_EFFECT_ON_GROUPS = [
+  'unhealthyConnectionTermination',
+  'unhealthyDrainingIntervalSeconds',
+  'dnsFailover',
+  'unhealthyStateRouting',
+] as const;
+
+/** What a Network Load Balancer can't do, in words for its author; what the kind's schema refuses never comes here. Pure; never throws. */
+export function validateLoadBalancer(spec: CloudLoadBalancerSpec, scope: LoadBalancerScope): Problem[] {
+  const ports = portsOf(spec);
+  return [
+    ...spec.listeners.flatMap(({ name, protocol, nodePort }, index) => validateListener({ name, protocol, nodePort }, index)),
+    ...validatePorts(ports, spec),
+    ...validateSubnets(spec, scope),
+    ...validateGroups(spec.aws),
+    ...validateSourceRanges(spec),
+    ...validateUnserved(spec),
+  ];
+}
+
+function validateListener(at: { name: string; protocol: string; nodePort: number | undefined }, index: number): Problem[] {
+  const field = `spec.listeners[${index}]`;
+  const problems: Problem[] = [];
+  if (at.protocol === 'SCTP') {
+    const message = `listener "${at.name}": AWS's load balancers have no SCTP. Use TCP or UDP, or remove the port.`;
+    problems.push(error(`${field}.protocol`, at.protocol, message));
+  }
+  if (at.nodePort === undefined) {
+    const message = `listener "${at.name}" has no node port, and the targets are Nodes, which are reached by one. Set spec.allocateLoadBalancerNodePorts: true on the Service, or nodePort on the listener.`;
+    problems.push(error(`${field}.nodePort`, '', message));
+  }
+  return problems;
+}
+
+function validatePorts(ports: readonly Port[], { listeners, aws }: CloudLoadBalancerSpec): Problem[] {
+  const problems: Problem[] = [];
+  if (ports.length > MAX_LISTENERS) {
+    const message = `a Network Load Balancer has at most ${MAX_LISTENERS} listeners, and these are ${ports.length}. Spread the ports over several Services.`;
+    problems.push(error('spec.listeners', String(ports.length), message));
+  }
+  const pairs = listeners.filter(
+    (at) => at.protocol === 'TCP' && listeners.some((other) => other.port === at.port && other.protocol === 'UDP'),
+  );
+  for (const { port, nodePort } of pairs) {
+    const udp = listeners.find((other) => other.port === port && other.protocol === 'UDP');
+    if (aws?.tcpUDPListeners !== true) {
+      const message = `port ${port} is there for TCP and for UDP, and AWS has one listener for each port. Set spec.aws.tcpUDPListeners: true, which makes one listener of both, or remove one.`;
+      problems.push(error('spec.listeners', String(port), message));
+    } else if (udp?.nodePort !== nodePort) {
+      const message = `port ${port} for TCP and UDP is one listener with one target group, but its node ports are ${nodePort ?? 'none'} and ${udp?.nodePort ?? 'none'}. Give both the same node port.`;
+      problems.push(error('spec.listeners', String(port), message));
+    }
+  }
+  return problems;
+}
+
+function validateSubnets({ aws }: CloudLoadBalancerSpec, { subnetIDs, vpcID }: LoadBalancerScope): Problem[] {
+  const problems: Problem[] = [];
+  const subnets = aws?.subnets ?? subnetIDs ?? [];
+  if (vpcID === undefined) {
+    problems.push(error('spec.aws', '', 'the VPC of the cluster is not known. Set spec.aws.vpcID of the CloudProvider.'));
+  }
+  if (subnets.length === 0) {
+    const message =
+      'no subnets are named. List them in spec.aws.subnets, or for all load balancers in spec.aws.subnetIDs of the CloudProvider.';
+    problems.push(error('spec.aws.subnets', '', message));
+  }
+  for (const name of subnets.filter((subnet) => !/^subnet-[0-9a-f]+$/.test(subnet))) {
+    problems.push(error('spec.aws.subnets', name, `"${name}" is no id of a subnet. Write ids, such as subnet-0a1b2c3d.`));
+  }
+  for (const list of PER_SUBNET) {
+    const addresses = aws?.[list];
+    if (addresses === undefined || addresses.length === subnets.length) continue;
+    const message = `there must be one for each subnet: these are ${addresses.length} for ${subnets.length} subnets. Name as many subnets in spec.aws.subnets.`;
+    problems.push(error(`spec.aws.${list}`, addresses.join(', '), message));
+  }
+  return problems;
+}
+
+function validateGroups(aws: AWSLoadBalancer | undefined): Problem[] {
+  const names = (aws?.securityGroups?.groups ?? []).filter((group) => !/^sg-[0-9a-f]+$/.test(group));
+  return names.map((name) =>
+    error('spec.aws.securityGroups.groups', name, `"${name}" is no id of a security group. Write ids, such as sg-0a1b2c3d.`),
+  );
+}
+
+/** AWS lets clients in by security groups alone. */
+function validateSourceRanges({ sourceRanges = [], aws }: CloudLoadBalancerSpec): Problem[] {
+  const groups = aws?.securityGroups;
+  if (sourceRanges.length === 0 || groups?.groups === undefined) return [];
+  const message = 'has no effect beside spec.aws.securityGroups.groups, whose rules say who may connect. Remove one of the two.';
+  return [warning('spec.sourceRanges', sourceRanges.join(', '), message)];
+}
+
+function validateUnserved({ placement, aws }: CloudLoadBalancerSpec): Problem[] {
+  const problems: Problem[] = [];
+  if (aws?.type === 'Classic') {
+    problems.push(error('spec.aws.type', 'Classic', 'Classic load balancers are not made by this provider. Write Network.'));
+  }
+  if (placement !== undefined) {
+    const message = 'this provider gives every Service a load balancer of its own. Remove spec.placement.';
+    problems.push(error('spec.placement', placement.name, message));
+  }
+  return [...problems, ...validateWithoutEffect(aws)];
+}
+
+function validateWithoutEffect(aws: AWSLoadBalancer | undefined): Problem[] {
+  const fields = WITHOUT_EFFECT.filter((field) => aws?.[field] !== undefined).map((field) => `spec.aws.${field}`);
+  const ofGroups = WITHOUT_EFFECT_ON_GROUPS.filter((field) => aws?.targetGroup?.[field] !== undefined);
+  const all = [...fields, ...ofGroups.map((field) => `spec.aws.targetGroup.${field}`)];
+  const problems = all.map((field) => warning(field, '', 'has no effect: this provider does not set it. Remove it.'));
+  const more = aws?.tls?.certificateARNs.slice(1) ?? [];
+  if (more.length === 0) return problems;
+  const message = 'only the first certificate is used: this provider does not add others to a listener. Remove them.';
+  return [...problems, warning('spec.aws.tls.certificateARNs', more.join(', '), message)];
+}
+
+function error(field: string, value: string, message: string): Problem {
+  return { severity: 'Error', field, value, message };
+}
+
+function warning(field: string, value: string, message: string): Problem {
+  return { severity: 'Warning', field, value, message };
+}

@@ -1,0 +1,31 @@
+import type { JsonObject } from '../../operator/base/json';
+import type { ResourceProvider } from '../resource-provider/resource-provider';
+import type { UpdateContext, WorkerModule } from '../worker-module';
+import { Ec2 } from './client/ec2';
+import { ElbV2 } from './client/elbv2';
+import { parseAwsSettings } from './client/settings';
+import { OWN_PACKAGE } from './own-package';
+import { program } from './program';
+import { ownTypes, resourceTypes } from './resources';
+import { loadBalancersOf } from './served';
+
+/** Of the official package whose types are served; the state names it for every resource. */
+const AWS_VERSION = '7.48.0';
+const OWN_VERSION = '1.0.0';
+
+/** The provider of AWS, the workers' half. */
+export const workerModule: WorkerModule = { program, resourceProviders, loadBalancersOf, hasOfficialPlugin: true };
+
+/** Clients for each update, with the credentials of that update. */
+function resourceProviders(settings: JsonObject, context: UpdateContext): ResourceProvider[] {
+  const options = {
+    settings: parseAwsSettings(settings),
+    onCall: (verb: string) => context.countCall(verb),
+    ...(context.calls !== undefined && { calls: context.calls }),
+  };
+  const clients = { ec2: new Ec2(options), elb: new ElbV2(options) };
+  return [
+    { package: 'aws', version: AWS_VERSION, types: resourceTypes(clients, context) },
+    { package: OWN_PACKAGE, version: OWN_VERSION, types: ownTypes(context) },
+  ];
+}

@@ -1,0 +1,74 @@
+import {
+  EC2Client,
+  CreateSubnetCommand,
+  CreateTagsCommand,
+  CreateVpcCommand,
+  RunInstancesCommand,
+  TerminateInstancesCommand,
+} from '@aws-sdk/client-ec2';
+import type { AwsClientOptions } from '../../../providers/aws/client/aws-client';
+import type { AwsSettings } from '../../../providers/aws/client/settings';
+import type { Target } from '../../../providers/provider';
+
+export const REGION = 'eu-central-1';
+
+/** An account of moto's with a VPC and subnets in two zones; what a cluster's installer would have made. */
+export class MotoAccount {
+  vpcID = '';
+  subnetIDs: string[] = [];
+  readonly settings: AwsSettings;
+  private readonly ec2: EC2Client;
+
+  constructor(url: string) {
+    const credentials = { accessKeyId: 'test', secretAccessKey: 'test' };
+    this.settings = { region: REGION, endpoints: { EC2: url, ElasticLoadBalancingV2: url }, credentials };
+    this.ec2 = new EC2Client({ region: REGION, endpoint: url, credentials });
+  }
+
+  async prepare(): Promise<void> {
+    const { Vpc } = await this.ec2.send(new CreateVpcCommand({ CidrBlock: '10.0.0.0/16' }));
+    this.vpcID = Vpc?.VpcId ?? '';
+    for (const [index, zone] of ['a', 'b'].entries()) {
+      const input = { VpcId: this.vpcID, CidrBlock: `10.0.${index}.0/24`, AvailabilityZone: `${REGION}${zone}` };
+      const { Subnet } = await this.ec2.send(new CreateSubnetCommand(input));
+      this.subnetIDs.push(Subnet?.SubnetId ?? '');
+    }
+    this.subnetIDs.sort();
+  }
+
+  clientOptions(): AwsClientOptions {
+    return { settings: this.settings };
+  }
+
+  /** Machines of one cluster, as Nodes. */
+  async makeInstances(count: number, clusterName: string): Promise<Target[]> {
+    const tags = [{ Key: `kubernetes.io/cluster/${clusterName}`, Value: 'owned' }];
+    const { Instances = [] } = await this.ec2.send(
+      new RunInstancesCommand({
+        ImageId: 'ami-12c6146b',
+        InstanceType: 't3.large',
+        MinCount: count,
+        MaxCount: count,
+        SubnetId: this.subnetIDs[0],
+        TagSpecifications: [{ ResourceType: 'instance', Tags: tags }],
+      }),
+    );
+    return Instances.map(({ InstanceId = '', PrivateDnsName = '', Placement }) => ({
+      nodeName: PrivateDnsName,
+      providerID: `aws:///${Placement?.AvailabilityZone ?? ''}/${InstanceId}`,
+      addresses: [],
+    }));
+  }
+
+  async terminate(target: Target): Promise<void> {
+    await this.ec2.send(new TerminateInstancesCommand({ InstanceIds: [target.providerID.split('/').at(-1) ?? ''] }));
+  }
+
+  async tag(id: string, key: string, value: string): Promise<void> {
+    await this.ec2.send(new CreateTagsCommand({ Resources: [id], Tags: [{ Key: key, Value: value }] }));
+  }
+
+  close(): void {
+    this.ec2.destroy();
+  }
+}

@@ -1,0 +1,325 @@
+import { cloudLoadBalancerSpec, type CloudLoadBalancerSpecInput } from '../../../crds';
+import { OperatorError } from '../../../operator/base/errors';
+import type { JsonObject } from '../../../operator/base/json';
+import { Ec2 } from '../../../providers/aws/client/ec2';
+import { ElbV2 } from '../../../providers/aws/client/elbv2';
+import { discover } from '../../../providers/aws/discover';
+import { AwsInstances } from '../../../providers/aws/instances';
+import { AwsLoadBalancers } from '../../../providers/aws/load-balancers';
+import { AwsMembers } from '../../../providers/aws/members';
+import { TAG } from '../../../providers/aws/tags';
+import { workerModule } from '../../../providers/aws/worker';
+import type { LoadBalancerInput, TargetGroup } from '../../../providers/provider';
+import type { UpdateContext } from '../../../providers/worker-module';
+import { describeWithMoto, startMoto, type Moto } from '../../harness/moto';
+import { ProgramRunner } from '../../harness/program-runner';
+import { MotoAccount, REGION } from './moto-account';
+
+const CLUSTER = '0a1b2c3d-1111-4222-8333-444455556666';
+const ALWAYS = (): boolean => true;
+
+describeWithMoto('AWS, against a simulated API', () => {
+  let moto: Moto;
+  let account: MotoAccount;
+  let ec2: Ec2;
+  let elb: ElbV2;
+  let instances: AwsInstances;
+  let loadBalancers: AwsLoadBalancers;
+  let calls: string[] = [];
+  let mayWrite = true;
+  let serial = 0;
+
+  beforeAll(async () => {
+    moto = await startMoto();
+    account = new MotoAccount(moto.url);
+    await account.prepare();
+    ec2 = new Ec2(account.clientOptions());
+    elb = new ElbV2({ ...account.clientOptions(), onCall: (verb) => calls.push(verb) });
+    instances = new AwsInstances(ec2, { region: REGION, clusterName: 'prod', nodeIPFamilies: ['IPv4'] });
+    loadBalancers = new AwsLoadBalancers({
+      clusterID: CLUSTER,
+      clusterName: 'prod',
+      legacyClusterTag: false,
+      vpcID: account.vpcID,
+      subnetIDs: account.subnetIDs,
+      nodeRules: 'Shared',
+    });
+  }, 120_000);
+
+  beforeEach(() => {
+    mayWrite = true;
+    calls = [];
+  });
+
+  afterAll(async () => {
+    [ec2, elb, account].forEach((client) => client.close());
+    await moto.stop();
+  });
+
+  function input(spec: Partial<CloudLoadBalancerSpecInput> = {}): LoadBalancerInput {
+    const number = String(++serial).padStart(8, '0');
+    const listeners = [
+      { name: 'http', protocol: 'TCP' as const, port: 80, nodePort: 30_080 },
+      { name: 'dns', protocol: 'UDP' as const, port: 53, nodePort: 30_053 },
+    ];
+    return {
+      uid: `${number}-0000-4000-8000-111111111111`,
+      ownerUID: `${number}-0000-4000-8000-222222222222`,
+      namespace: 'shop',
+      name: `web-${serial}`,
+      spec: cloudLoadBalancerSpec.parse({ provider: 'aws', listeners, aws: {}, ...spec }),
+    };
+  }
+
+  function runner(stack: string): ProgramRunner {
+    const context: UpdateContext = {
+      stack,
+      clusterID: CLUSTER,
+      assertValid: () => {
+        if (!mayWrite) throw new OperatorError('Canceled', 'the lease is gone');
+      },
+      countCall: (verb) => void calls.push(verb),
+      syncTargets: () => Promise.resolve(),
+    };
+    return new ProgramRunner(workerModule, workerModule.resourceProviders(account.settings as unknown as JsonObject, context), stack);
+  }
+
+  async function standing(spec: Partial<CloudLoadBalancerSpecInput> = {}): Promise<Standing> {
+    const [of, stack] = [input(spec), `stack-${serial}`];
+    const run = runner(stack);
+    const outputs = await run.up(loadBalancers.render(stack, [of]));
+    return { input: of, stack, runner: run, outputs, groups: loadBalancers.results(outputs, of.uid)?.targetGroups ?? [] };
+  }
+
+  interface Standing {
+    input: LoadBalancerInput;
+    stack: string;
+    runner: ProgramRunner;
+    outputs: JsonObject;
+    groups: TargetGroup[];
+  }
+
+  /** What AWS has for a stack without what stands in the state alone. */
+  async function expectAsInState(stack: string, run: ProgramRunner): Promise<void> {
+    const found = (await discover({ ec2, elb, options: {} }, CLUSTER, [stack])).get(stack) ?? [];
+    const inState = run.checkpoint().filter(({ type }) => type.startsWith('aws:'));
+    const sorted = (resources: { type: string; name: string; id: string; inputs: JsonObject; outputs: JsonObject }[]) =>
+      resources.map(({ type, name, id, inputs, outputs }) => ({ type, name, id, inputs, outputs })).sort((a, b) => (a.id < b.id ? -1 : 1));
+    expect(sorted(found)).toEqual(sorted(inState));
+    expect(inState.length).toBeGreaterThan(0);
+  }
+
+  async function expectError(code: OperatorError['code'], failing: Promise<unknown>): Promise<OperatorError> {
+    const error = await failing.then(
+      () => undefined,
+      (thrown: unknown) => thrown,
+    );
+    expect(error).toMatchObject({ code });
+    return error as OperatorError;
+  }
+
+  describe('load balancers', () => {
+    test('a load balancer is made whole; discovery finds exactly what was set, and a second update makes no call', async () => {
+      const { input: of, stack, runner: run, outputs, groups } = await standing();
+      expect(loadBalancers.results(outputs, of.uid)?.ingress[0]?.hostname).toMatch(/\.elb\./);
+      expect(groups.map(({ port }) => port).sort()).toEqual([30_053, 30_080]);
+      await expectAsInState(stack, run);
+      calls = [];
+      await run.up(loadBalancers.render(stack, [of]));
+      expect(calls).toEqual([]);
+    });
+
+    test('a create needs no call beside the creates', async () => {
+      const { runner: run } = await standing();
+      expect([...new Set(calls)]).toEqual(['create']);
+      expect(calls).toHaveLength(run.checkpoint().filter(({ type }) => type.startsWith('aws:')).length);
+    });
+
+    test('every setting that is served goes in, comes back and can be changed in place', async () => {
+      const { input: of, stack, runner: run } = await standing();
+      const before = run.checkpoint().map(({ id }) => id);
+      const aws: CloudLoadBalancerSpecInput['aws'] = {
+        crossZone: true,
+        dnsClientRoutingPolicy: 'AvailabilityZoneAffinity',
+        accessLogs: { bucket: 'logs', prefix: 'web' },
+        listeners: [{ port: 80, tcpIdleTimeoutSeconds: 600 }],
+        targetGroup: { deregistrationDelaySeconds: 30, connectionTermination: true, proxyProtocolV2: true, stickiness: 'SourceIP' },
+        healthCheck: { intervalSeconds: 15, healthyThreshold: 5 },
+        tags: { team: 'shop' },
+      };
+      const spec = cloudLoadBalancerSpec.parse({ ...of.spec, sourceRanges: ['192.0.2.0/24'], aws });
+      await run.up(loadBalancers.render(stack, [{ ...of, spec }]));
+      const after = run.checkpoint().map(({ id }) => id);
+      expect(after.filter((id) => id.startsWith('arn:')).sort()).toEqual(before.filter((id) => id.startsWith('arn:')).sort());
+      await expectAsInState(stack, run);
+      await run.up(loadBalancers.render(stack, [of]));
+      await expectAsInState(stack, run);
+    });
+
+    test('what somebody changed is seen and brought back', async () => {
+      const { stack, runner: run } = await standing();
+      const [balancer, group] = ['LoadBalancer', 'TargetGroup'].map((end) => run.checkpoint().find(({ type }) => type.endsWith(end))!);
+      await elb.modifyLoadBalancerAttributes(
+        { LoadBalancerArn: balancer!.id, Attributes: [{ Key: 'load_balancing.cross_zone.enabled', Value: 'true' }] },
+        {},
+      );
+      await elb.modifyTargetGroup({ TargetGroupArn: group!.id, HealthCheckIntervalSeconds: 20 }, {});
+      for (const known of [balancer!, group!]) {
+        const { type, context } = run.resource(known.type, known.name);
+        expect((await type.read(known.id, context))?.inputs).not.toEqual(known.inputs);
+        await type.update(known.id, known.outputs, known.inputs, context);
+      }
+      await expectAsInState(stack, run);
+    });
+
+    test('target groups and security groups that a lost worker left are adopted', async () => {
+      const { input: of, stack, runner: run } = await standing();
+      const left = run.checkpoint().filter(({ type }) => /TargetGroup|SecurityGroup|IngressRule/.test(type));
+      for (const { type: token, name, id, inputs } of left) {
+        const { type, context } = run.resource(token, name);
+        expect((await type.create(inputs, context)).id).toBe(id);
+      }
+      await expectAsInState(stack, run);
+      await run.up(loadBalancers.render(stack, [of]));
+    });
+
+    test('what is another’s by its tags is neither taken over nor changed nor deleted', async () => {
+      const { runner: run } = await standing();
+      const group = run.checkpoint().find(({ type }) => type.endsWith('TargetGroup'))!;
+      await elb.addTags({ ResourceArns: [group.id], Tags: [{ Key: TAG.stack, Value: 'another' }] }, {});
+      const { type, context } = run.resource(group.type, group.name);
+      for (const act of [
+        () => type.create(group.inputs, context),
+        () => type.update(group.id, group.outputs, group.inputs, context),
+        () => type.delete(group.id, context),
+      ]) {
+        expect((await expectError('Conflict', act())).message).toContain('stack another');
+      }
+      expect(await type.read(group.id, context)).toBeDefined();
+    });
+
+    test('nothing is written once the update may not write any more', async () => {
+      const { input: of, stack, runner: run } = await standing();
+      mayWrite = false;
+      calls = [];
+      await expectError('Canceled', runner('stack-lost').up(loadBalancers.render('stack-lost', [input()])));
+      const spec = cloudLoadBalancerSpec.parse({ ...of.spec, aws: { crossZone: true } });
+      await expectError('Canceled', run.up(loadBalancers.render(stack, [{ ...of, spec }])));
+      await expectError('Canceled', run.destroy());
+      expect(calls.filter((verb) => verb !== 'get' && verb !== 'list')).toEqual([]);
+    });
+
+    test('a new generation stands beside the old one, and goes on alone', async () => {
+      const { input: of, stack, runner: run } = await standing();
+      const old = run.checkpoint().map(({ id }) => id);
+      const wanted = { ...of, generation: 1, spec: cloudLoadBalancerSpec.parse({ ...of.spec, scheme: 'Internal' }) };
+      const both = await run.up(loadBalancers.render(stack, [{ ...wanted, retiring: { input: of } }]));
+      expect(run.checkpoint().map(({ id }) => id)).toEqual(expect.arrayContaining(old));
+      expect(loadBalancers.results(both, of.uid)?.targetGroups).toHaveLength(4);
+      await run.up(loadBalancers.render(stack, [wanted]));
+      expect(run.checkpoint().filter(({ id }) => old.includes(id))).toEqual([]);
+      await expectAsInState(stack, run);
+    });
+
+    test('a target group that must be another one is made before the old one goes', async () => {
+      const { input: of, stack, runner: run, groups } = await standing();
+      const moved = of.spec.listeners.map((listener) => (listener.port === 80 ? { ...listener, nodePort: 31_080 } : listener));
+      const outputs = await run.up(loadBalancers.render(stack, [{ ...of, spec: { ...of.spec, listeners: moved } }]));
+      const now = loadBalancers.results(outputs, of.uid)?.targetGroups ?? [];
+      expect(now.map(({ port }) => port).sort()).toEqual([30_053, 31_080]);
+      expect(now.filter(({ id }) => groups.some((group) => group.id === id))).toHaveLength(1);
+      await expectAsInState(stack, run);
+    });
+
+    test('deletion leaves nothing, and what is gone already is done', async () => {
+      const { stack, runner: run } = await standing();
+      const listenerOf = run.checkpoint().find(({ type }) => type.endsWith('Listener'))!;
+      await elb.deleteListener({ ListenerArn: listenerOf.id }, {});
+      await run.destroy();
+      expect((await discover({ ec2, elb, options: {} }, CLUSTER)).has(stack)).toBe(false);
+    });
+  });
+
+  describe('members', () => {
+    const members = (): AwsMembers => new AwsMembers(elb, instances, CLUSTER);
+    const writes = (): number => calls.filter((verb) => verb === 'targets').length;
+
+    test('the whole set goes in once, and again only when it differs; observe says the same', async () => {
+      const { groups, stack } = await standing();
+      const [group] = groups.map((one) => ({ ...one, stack }));
+      const targets = await account.makeInstances(3, 'prod');
+      const keeper = members();
+      expect(await keeper.sync(group!, targets, ALWAYS)).toBe(1);
+      expect(await members().sync(group!, targets.toReversed(), ALWAYS)).toBe(0);
+      expect((await members().observe()).get(group!.id)).toBe(keeper.hash(group!, targets));
+      calls = [];
+      expect(await keeper.sync(group!, targets.slice(1), ALWAYS)).toBe(1);
+      expect(calls).toEqual(['targets']);
+      expect((await keeper.observe()).get(group!.id)).toBe(keeper.hash(group!, targets.slice(1)));
+      expect(await keeper.sync(group!, [], ALWAYS)).toBe(1);
+      expect((await keeper.observe()).get(group!.id)).toBe(keeper.hash(group!, []));
+    });
+
+    test('more Nodes than one call takes go in by several', async () => {
+      const { groups } = await standing();
+      const targets = await account.makeInstances(120, 'prod');
+      expect(await members().sync(groups[0]!, targets, ALWAYS)).toBe(2);
+      expect((await members().observe()).get(groups[0]!.id)).toBe(members().hash(groups[0]!, targets));
+    });
+
+    test('what somebody changed is put right', async () => {
+      const { groups } = await standing();
+      const [group] = groups;
+      const targets = await account.makeInstances(2, 'prod');
+      const keeper = members();
+      await keeper.sync(group!, targets, ALWAYS);
+      const id = targets[0]!.providerID.split('/').at(-1);
+      await elb.deregisterTargets({ TargetGroupArn: group!.id, Targets: [{ Id: id, Port: group!.port }] }, {});
+      expect((await keeper.observe()).get(group!.id)).not.toBe(keeper.hash(group!, targets));
+      expect(await keeper.sync(group!, targets, ALWAYS)).toBe(1);
+    });
+
+    test('nothing is written without the right to, nor to a group of another stack, another cluster, or one that was released', async () => {
+      const { groups, stack } = await standing();
+      const [group] = groups;
+      const targets = await account.makeInstances(1, 'prod');
+      calls = [];
+      await expectError(
+        'Canceled',
+        members().sync(group!, targets, () => false),
+      );
+      await expectError('Conflict', members().sync({ ...group!, stack: 'another' }, targets, ALWAYS));
+      await expectError('Conflict', new AwsMembers(elb, instances, 'another-cluster').sync({ ...group!, stack }, targets, ALWAYS));
+      await elb.addTags({ ResourceArns: [group!.id], Tags: [{ Key: TAG.released, Value: 'true' }] }, {});
+      await expectError('Conflict', members().sync({ ...group!, stack }, targets, ALWAYS));
+      expect((await members().observe()).has(group!.id)).toBe(false);
+      expect(writes()).toBe(0);
+    });
+
+    test('a group that is gone is told as gone', async () => {
+      const { groups, runner: run } = await standing();
+      const keeper = members();
+      await keeper.sync(groups[0]!, [], ALWAYS);
+      await run.destroy();
+      await expectError('NotFound', keeper.sync(groups[0]!, await account.makeInstances(1, 'prod'), ALWAYS));
+    });
+  });
+
+  describe('instances', () => {
+    test('those of the cluster are listed, and none of another; an id that is gone fails no batch', async () => {
+      const [ours, theirs] = [await account.makeInstances(2, 'prod'), await account.makeInstances(1, 'other')];
+      const listed = await instances.list();
+      for (const { providerID, nodeName } of ours) {
+        const found = listed.find((instance) => instance.providerID === providerID);
+        expect(found).toMatchObject({ state: 'Running', region: REGION, zone: providerID.split('/')[3], type: 't3.large' });
+        expect(found?.names).toContain(nodeName);
+        expect(found?.addresses.some(({ type }) => type === 'InternalIP')).toBe(true);
+        expect(found?.additionalLabels?.['topology.k8s.aws/zone-id']).toBeTruthy();
+      }
+      expect(listed.map(({ providerID }) => providerID)).not.toContain(theirs[0]!.providerID);
+      await account.terminate(ours[1]!);
+      const byID = await instances.byIDs([...ours.map(({ providerID }) => providerID.split('/').at(-1) ?? ''), 'i-0123456789abcdef0']);
+      expect(byID.map(({ state }) => state).sort()).toEqual(['Running', 'Terminated']);
+    });
+  });
+});

@@ -1,0 +1,314 @@
+import * as fc from 'fast-check';
+import { cloudLoadBalancerSpec, type CloudLoadBalancerSpec, type CloudLoadBalancerSpecInput } from '../../../crds';
+import { OperatorError } from '../../../operator/base/errors';
+import { canonicalJson } from '../../../operator/base/json';
+import { AwsLoadBalancers, type RenderedLoadBalancer, type RenderedStack } from '../../../providers/aws/load-balancers';
+import { cloudName } from '../../../providers/aws/names';
+import type { LoadBalancerScope } from '../../../providers/aws/scope';
+import { loadBalancersOf } from '../../../providers/aws/served';
+import type { LoadBalancerInput } from '../../../providers/provider';
+
+const SCOPE: LoadBalancerScope = {
+  clusterID: '0a1b2c3d-1111-4222-8333-444455556666',
+  clusterName: 'prod',
+  legacyClusterTag: false,
+  vpcID: 'vpc-0a1b',
+  subnetIDs: ['subnet-0b', 'subnet-0a'],
+  nodeRules: 'Shared',
+};
+const HTTP = { name: 'http', port: 80, nodePort: 30_080 };
+const DNS = [
+  { name: 'dns-tcp', protocol: 'TCP' as const, port: 53, nodePort: 30_053 },
+  { name: 'dns-udp', protocol: 'UDP' as const, port: 53, nodePort: 30_053 },
+];
+const CERTIFICATE = 'arn:aws:acm:eu-central-1:123456789012:certificate/1';
+
+function spec(more: Partial<CloudLoadBalancerSpecInput> = {}): CloudLoadBalancerSpec {
+  return cloudLoadBalancerSpec.parse({ provider: 'aws', listeners: [HTTP], aws: {}, ...more });
+}
+
+function input(more: Partial<CloudLoadBalancerSpecInput> = {}, number = 1): LoadBalancerInput {
+  const start = String(number).padStart(8, '0');
+  return {
+    uid: `${start}-0000-4000-8000-111111111111`,
+    ownerUID: `${start}-0000-4000-8000-222222222222`,
+    namespace: 'shop-front',
+    name: 'web',
+    spec: spec(more),
+  };
+}
+
+function render(of: LoadBalancerInput, scope: LoadBalancerScope = SCOPE): RenderedLoadBalancer {
+  const { networkLoadBalancers } = new AwsLoadBalancers(scope).render('s', [of]) as unknown as RenderedStack;
+  return networkLoadBalancers[0]!;
+}
+
+const rendered = (more: Partial<CloudLoadBalancerSpecInput> = {}, scope: LoadBalancerScope = SCOPE): RenderedLoadBalancer =>
+  render(input(more), scope);
+
+describe('load balancers of AWS, rendered', () => {
+  test('names are upstream’s; a later generation has names of its own, as long as AWS lets them be', () => {
+    const { name, settings, listeners, securityGroup } = rendered();
+    expect([name, settings.name]).toEqual(
+      ['a00000001000040008000222222222222', 'a00000001000040008000222222222222'].map((n) => n.slice(0, 32)),
+    );
+    expect(listeners[0]?.targetGroup.settings.name).toMatch(/^k8s-shopfron-web-[0-9a-f]{10}$/);
+    expect(securityGroup?.groupName).toMatch(/^k8s-shopfron-web-[0-9a-f]{10}$/);
+    const next = render({ ...input(), generation: 12 });
+    expect(next.settings.name).toBe(`${name.slice(0, 28)}-g12`);
+    expect(next.listeners[0]?.targetGroup.settings.name).not.toBe(listeners[0]?.targetGroup.settings.name);
+    expect(next.securityGroup?.groupName).not.toBe(securityGroup?.groupName);
+    expect(rendered({ aws: { name: 'mine' } }).settings.name).toBe('mine');
+  });
+
+  test('tags say whose it is, to us and to upstream’s tools, and nobody can say otherwise', () => {
+    const { tags } = rendered({ aws: { tags: { team: 'shop', 'cloud-operator.dev/stack': 'forged' } } });
+    expect(tags).toEqual({
+      team: 'shop',
+      'kubernetes.io/cluster/prod': 'owned',
+      'kubernetes.io/service-name': 'shop-front/web',
+      'cloud-operator.dev/cluster-id': SCOPE.clusterID,
+      'cloud-operator.dev/stack': 's',
+      'cloud-operator.dev/owner-uid': '00000001-0000-4000-8000-222222222222',
+      'cloud-operator.dev/owner': 'shop-front/web',
+    });
+    expect(rendered({}, { ...SCOPE, legacyClusterTag: true }).tags).toMatchObject({ KubernetesCluster: 'prod' });
+  });
+
+  test('what AWS can’t change of a target group is in its name, and nothing else', () => {
+    const nameOf = (more: Partial<CloudLoadBalancerSpecInput>): string => rendered(more).listeners[0]!.targetGroup.settings.name;
+    const name = nameOf({});
+    const others = [
+      nameOf({ listeners: [{ ...HTTP, nodePort: 30_081 }] }),
+      nameOf({ listeners: [{ ...HTTP, protocol: 'UDP' }] }),
+      nameOf({ aws: { healthCheck: { protocol: 'HTTP' } } }),
+      nameOf({ aws: { backendProtocol: 'SSL' } }),
+    ];
+    expect(new Set([name, ...others]).size).toBe(5);
+    expect(nameOf({ listeners: [{ ...HTTP, name: 'web' }] })).toBe(name);
+    expect(nameOf({ aws: { healthCheck: { intervalSeconds: 60 }, targetGroup: { proxyProtocolV2: true } } })).toBe(name);
+  });
+
+  test.each([
+    ['nothing said', {}, { protocol: 'TCP', port: 'traffic-port', interval: 30, timeout: 10, healthyThreshold: 3, unhealthyThreshold: 3 }],
+    [
+      'policy Local',
+      { trafficPolicy: 'Local', healthCheck: { protocol: 'HTTP', port: 32_000, path: '/healthz' } },
+      { protocol: 'HTTP', port: '32000', path: '/healthz', matcher: '200-399', interval: 10, healthyThreshold: 2, unhealthyThreshold: 2 },
+    ],
+    [
+      'AWS’s words before the portable ones, field by field',
+      { healthCheck: { protocol: 'HTTP', path: '/a', intervalSeconds: 20 }, aws: { healthCheck: { path: '/b', successCodes: '200' } } },
+      { protocol: 'HTTP', path: '/b', matcher: '200', interval: 20 },
+    ],
+  ] as [string, Partial<CloudLoadBalancerSpecInput>, object][])('health check: %s', (_what, more, check) => {
+    expect(rendered(more).listeners[0]?.targetGroup.settings.healthCheck).toMatchObject(check);
+  });
+
+  test('one shared probe of kube-proxy stands for policy Cluster alone', () => {
+    const scope: LoadBalancerScope = { ...SCOPE, healthProbe: { mode: 'Shared', port: 10_256, path: '/healthz' } };
+    expect(rendered({}, scope).listeners[0]?.targetGroup.settings.healthCheck).toMatchObject({
+      protocol: 'HTTP',
+      port: '10256',
+      path: '/healthz',
+    });
+    const local = rendered({ trafficPolicy: 'Local' }, scope);
+    expect(local.listeners[0]?.targetGroup.settings.healthCheck).toMatchObject({ protocol: 'TCP', port: 'traffic-port' });
+  });
+
+  test('TLS is for the ports that are named, and for TCP alone', () => {
+    const listeners = [
+      HTTP,
+      { name: 'tls', port: 443, nodePort: 30_443 },
+      { name: 'quic', protocol: 'UDP' as const, port: 8443, nodePort: 30_444 },
+    ];
+    const protocolsOf = (ports?: string[]): string[] =>
+      rendered({ listeners, aws: { tls: { certificateARNs: [CERTIFICATE], ...(ports !== undefined && { ports }) } } }).listeners.map(
+        ({ settings }) => `${settings.port} ${settings.protocol}`,
+      );
+    expect(protocolsOf().sort()).toEqual(['443 TLS', '80 TLS', '8443 UDP']);
+    expect(protocolsOf(['tls']).sort()).toEqual(['443 TLS', '80 TCP', '8443 UDP']);
+    expect(protocolsOf(['443']).sort()).toEqual(['443 TLS', '80 TCP', '8443 UDP']);
+    const { listeners: made } = rendered({ aws: { tls: { certificateARNs: [CERTIFICATE], policy: 'P', alpnPolicy: 'HTTP2Preferred' } } });
+    expect(made[0]?.settings).toEqual({
+      port: 80,
+      protocol: 'TLS',
+      certificateArn: CERTIFICATE,
+      sslPolicy: 'P',
+      alpnPolicy: 'HTTP2Preferred',
+    });
+  });
+
+  test('TCP and UDP on one port are one listener where that is asked for', () => {
+    const { listeners, securityGroup } = rendered({ listeners: DNS, aws: { tcpUDPListeners: true } });
+    expect(listeners.map(({ settings }) => settings.protocol)).toEqual(['TCP_UDP']);
+    expect(securityGroup?.rules.map(({ settings }) => settings.ipProtocol)).toEqual(['tcp', 'udp', 'icmp']);
+  });
+
+  test('addresses belong to the subnets in their order', () => {
+    const aws = { subnets: ['subnet-0b', 'subnet-0a'], eipAllocationIDs: ['eipalloc-0b', 'eipalloc-0a'] };
+    expect(rendered({ aws }).settings.subnetMappings).toEqual([
+      { subnetId: 'subnet-0a', allocationId: 'eipalloc-0a' },
+      { subnetId: 'subnet-0b', allocationId: 'eipalloc-0b' },
+    ]);
+    expect(rendered().settings.subnetMappings).toEqual([{ subnetId: 'subnet-0a' }, { subnetId: 'subnet-0b' }]);
+  });
+
+  test.each([
+    ['nothing said', {}, ['tcp 0.0.0.0/0', 'icmp 0.0.0.0/0']],
+    ['both families', { ipFamilies: ['IPv4', 'IPv6'] }, ['tcp 0.0.0.0/0', 'icmp 0.0.0.0/0', 'tcp ::/0']],
+    ['source ranges', { sourceRanges: ['198.51.100.0/24'] }, ['tcp 198.51.100.0/24', 'icmp 198.51.100.0/24']],
+    ['prefix lists alone', { aws: { securityGroups: { prefixListIDs: ['pl-0a'], pathMTUDiscovery: false } } }, ['tcp pl-0a']],
+  ] as [string, Partial<CloudLoadBalancerSpecInput>, string[]][])('who may come in: %s', (_what, more, rules) => {
+    const told = rendered(more).securityGroup?.rules.map(
+      ({ settings: at }) => `${at.ipProtocol} ${at.cidrIpv4 ?? at.cidrIpv6 ?? at.prefixListId}`,
+    );
+    expect(told).toEqual(rules);
+  });
+
+  test.each([
+    ['a group of its own', {}, SCOPE, { made: true, ids: [] }],
+    ['named groups in its place', { securityGroups: { groups: ['sg-0b', 'sg-0a'] } }, SCOPE, { made: false, ids: ['sg-0a', 'sg-0b'] }],
+    ['none', { securityGroups: { mode: 'None' } }, SCOPE, { made: false, ids: [] }],
+    ['none by the CloudProvider', {}, { ...SCOPE, nodeRules: 'PerService' }, { made: false, ids: [] }],
+    [
+      'a group of its own against the CloudProvider',
+      { securityGroups: { mode: 'Managed' } },
+      { ...SCOPE, nodeRules: 'PerService' },
+      { made: true, ids: [] },
+    ],
+  ] as [string, CloudLoadBalancerSpecInput['aws'], LoadBalancerScope, { made: boolean; ids: string[] }][])(
+    'security groups: %s',
+    (_what, aws, scope, expected) => {
+      const { securityGroup, securityGroupIDs, settings } = rendered({ aws }, scope);
+      expect({ made: securityGroup !== undefined, ids: securityGroupIDs }).toEqual(expected);
+      const grouped = expected.made || expected.ids.length > 0;
+      expect(settings.enforceSecurityGroupInboundRulesOnPrivateLinkTraffic).toBe(grouped ? 'on' : undefined);
+    },
+  );
+
+  test('the order of inputs makes no difference, and no name in a program has the mark that parts a URN', () => {
+    const loadBalancers = new AwsLoadBalancers(SCOPE);
+    const inputs = [input({ ipFamilies: ['IPv6'] }, 1), input({}, 2), input({ sourceRanges: ['2001:db8::/32'] }, 3)];
+    expect(canonicalJson(loadBalancers.render('s', inputs))).toBe(canonicalJson(loadBalancers.render('s', inputs.toReversed())));
+    for (const one of inputs) {
+      const { securityGroup, listeners } = render(one);
+      const names = [...(securityGroup?.rules ?? []), ...listeners, ...listeners.map(({ targetGroup }) => targetGroup)].map(
+        ({ name }) => name,
+      );
+      expect(names.filter((name) => name.includes('::'))).toEqual([]);
+      expect(new Set(names).size).toBe(names.length);
+    }
+  });
+
+  test('names of AWS keep AWS’s rules, whatever namespace and name', () => {
+    fc.assert(
+      fc.property(fc.stringMatching(/^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/), fc.nat(200), (name, generation) => {
+        const { settings, listeners } = render({ ...input(), namespace: name, name, generation });
+        for (const made of [settings.name, listeners[0]!.targetGroup.settings.name]) {
+          expect(made).toMatch(/^[a-zA-Z0-9][a-zA-Z0-9-]{0,30}[a-zA-Z0-9]$/);
+        }
+      }),
+    );
+  });
+});
+
+describe('load balancers of AWS', () => {
+  const loadBalancers = new AwsLoadBalancers(SCOPE);
+
+  test.each([
+    ['nothing', {}, {}, undefined],
+    ['what is changed in place', {}, { aws: { crossZone: true }, sourceRanges: ['192.0.2.0/24'] }, undefined],
+    ['the scheme', {}, { scheme: 'Internal' }, { gap: false }],
+    ['the name', {}, { aws: { name: 'mine' } }, { gap: false }],
+    ['subnets', {}, { aws: { subnets: ['subnet-0c'] } }, { gap: false }],
+    ['no groups any more', {}, { aws: { securityGroups: { mode: 'None' } } }, { gap: false }],
+    ['groups of its own', {}, { aws: { securityGroups: { groups: ['sg-0a'] } } }, undefined],
+    [
+      'subnets that take an address along',
+      { aws: { subnets: ['subnet-0a'], eipAllocationIDs: ['eipalloc-0a'] } },
+      { aws: { subnets: ['subnet-0b'], eipAllocationIDs: ['eipalloc-0a'] } },
+      { gap: true },
+    ],
+  ] as [string, Partial<CloudLoadBalancerSpecInput>, Partial<CloudLoadBalancerSpecInput>, object | undefined][])(
+    'replacement: %s',
+    (_what, before, after, expected) => {
+      const found = loadBalancers.replacement(input(before), input(after));
+      if (expected === undefined) expect(found).toBeUndefined();
+      else expect(found).toMatchObject(expected);
+    },
+  );
+
+  test('a failure is that of whose resource it names, of whatever generation', () => {
+    const inputs = [input({}, 1), { ...input({}, 2), generation: 1 }];
+    const failed = (name: string): string[] =>
+      loadBalancers.attribute(
+        new OperatorError('Invalid', 'no', { resource: `urn:pulumi:s::p::aws:lb/listener:Listener::${name}` }),
+        inputs,
+      );
+    expect(failed(`${cloudName(inputs[0]!.ownerUID)}-tcp-80`)).toEqual([inputs[0]!.uid]);
+    expect(failed(cloudName(inputs[1]!.ownerUID, 1))).toEqual([inputs[1]!.uid]);
+    expect(failed('shared')).toEqual([]);
+    expect(loadBalancers.attribute(new OperatorError('Invalid', 'no'), inputs)).toEqual([]);
+  });
+
+  test('results say nothing of what the outputs do not hold', () => {
+    const outputs = { uid: { hostname: 'x.elb.amazonaws.com', targetGroups: [{ id: 'arn', port: 30_080 }] } };
+    expect(loadBalancers.results(outputs, 'uid')).toEqual({
+      ingress: [{ hostname: 'x.elb.amazonaws.com' }],
+      targetGroups: [{ id: 'arn', port: 30_080 }],
+    });
+    for (const bad of [{}, { uid: null }, { uid: {} }, { uid: { hostname: '', targetGroups: [] } }])
+      expect(loadBalancers.results(bad, 'uid')).toBeUndefined();
+  });
+
+  test('a resource serves the load balancer whose owner its tags name', () => {
+    const of = input();
+    const inputs = loadBalancers.render('s', [of, input({}, 2)]);
+    const resource = { type: 'aws:lb/listener:Listener', name: 'x', args: { tags: render(of).tags } };
+    expect(loadBalancersOf(resource, inputs)).toEqual([of.uid]);
+    expect(loadBalancersOf({ ...resource, args: {} }, inputs)).toEqual([]);
+  });
+
+  test.each([
+    ['nothing wrong', {}, SCOPE, []],
+    ['SCTP', { listeners: [{ ...HTTP, protocol: 'SCTP' }] }, SCOPE, ['spec.listeners[0].protocol']],
+    ['no node port', { listeners: [{ name: 'http', port: 80 }] }, SCOPE, ['spec.listeners[0].nodePort']],
+    ['TCP and UDP on one port', { listeners: DNS }, SCOPE, ['spec.listeners']],
+    [
+      'TCP and UDP of two node ports',
+      { listeners: [DNS[0]!, { ...DNS[1]!, nodePort: 30_054 }], aws: { tcpUDPListeners: true } },
+      SCOPE,
+      ['spec.listeners'],
+    ],
+    [
+      'too many listeners',
+      { listeners: Array.from({ length: 51 }, (_, at) => ({ name: `p${at}`, port: 1000 + at, nodePort: 30_000 + at })) },
+      SCOPE,
+      ['spec.listeners'],
+    ],
+    ['no VPC', {}, { ...SCOPE, vpcID: undefined }, ['spec.aws']],
+    ['no subnets', {}, { ...SCOPE, subnetIDs: undefined }, ['spec.aws.subnets']],
+    ['subnets by name', { aws: { subnets: ['public-a'] } }, SCOPE, ['spec.aws.subnets']],
+    ['addresses for other subnets', { aws: { eipAllocationIDs: ['eipalloc-0a'] } }, SCOPE, ['spec.aws.eipAllocationIDs']],
+    ['groups by name', { aws: { securityGroups: { groups: ['web'] } } }, SCOPE, ['spec.aws.securityGroups.groups']],
+    [
+      'ranges beside groups',
+      { sourceRanges: ['192.0.2.0/24'], aws: { securityGroups: { groups: ['sg-0a'] } } },
+      SCOPE,
+      ['spec.sourceRanges'],
+    ],
+    ['Classic', { aws: { type: 'Classic' } }, SCOPE, ['spec.aws.type']],
+    ['a placement', { placement: { name: 'shared' } }, SCOPE, ['spec.placement']],
+    [
+      'what has no effect',
+      { aws: { zonalShift: true, targetGroup: { dnsFailover: { count: 1 } } } },
+      SCOPE,
+      ['spec.aws.zonalShift', 'spec.aws.targetGroup.dnsFailover'],
+    ],
+  ] as [string, Partial<CloudLoadBalancerSpecInput>, LoadBalancerScope, string[]][])('validate: %s', (_what, more, scope, fields) => {
+    const problems = new AwsLoadBalancers(scope).validate(spec(more));
+    expect(problems.map(({ field }) => field)).toEqual(fields);
+    for (const { message } of problems) expect(message).toMatch(/\.$/);
+  });
+});

@@ -1,4 +1,6 @@
+import { OperatorError, toOperatorError } from '../../operator/base/errors';
 import type { JsonObject, VolumePlace, Volumes } from '../provider';
+import type { Instance } from './api';
 import type { LocalCloudClient } from './client';
 
 const HOSTNAME = 'kubernetes.io/hostname';
@@ -19,7 +21,7 @@ export class LocalVolumes implements Volumes {
   async place(spec: JsonObject): Promise<VolumePlace | undefined> {
     const hosts = hostsOf(spec);
     if (hosts.length === 0) return undefined;
-    const listings = await Promise.all(hosts.map((name) => this.client.list('instances', { name })));
+    const listings = await Promise.all(hosts.map((name) => this.machinesNamed(name)));
     const machines = listings.map((found) =>
       found.find(({ power, tags }) => power !== 'terminated' && (tags.clusterID ?? this.clusterID) === this.clusterID),
     );
@@ -28,6 +30,17 @@ export class LocalVolumes implements Volumes {
     // A host that is not ours may be another cloud's: then it is not for us to say where the volume may be used.
     if (first === undefined || known.length < machines.length || known.some(({ region }) => region !== first.region)) return undefined;
     return { zones: [...new Set(known.map(({ zone }) => zone))].sort(), region: first.region };
+  }
+
+  /** A listing that isn't there says nothing of a volume: it is the cloud that can't be asked. */
+  private async machinesNamed(name: string): Promise<Instance[]> {
+    try {
+      return await this.client.list('instances', { name });
+    } catch (thrown) {
+      const error = toOperatorError(thrown);
+      if (error.code !== 'NotFound') throw error;
+      throw new OperatorError('Transient', `machines named ${name} can't be listed: ${error.message}`, { cause: error });
+    }
   }
 }
 

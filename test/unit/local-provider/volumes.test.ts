@@ -1,3 +1,4 @@
+import { OperatorError } from '../../../operator/base/errors';
 import type { JsonObject } from '../../../operator/base/json';
 import type { LocalCloudClient } from '../../../providers/local/client';
 import { LocalVolumes } from '../../../providers/local/volumes';
@@ -41,4 +42,9 @@ test.each<[string, JsonObject, unknown]>([
   ['another type of volume', { ...local(on('a')), local: undefined } as unknown as JsonObject, undefined],
 ])('a volume of %s', async (_what, spec, expected) => {
   expect(await new LocalVolumes(client, 'ours').place(spec)).toEqual(expected);
+});
+
+test('a listing that the cloud says is not there is no word on the volume', async () => {
+  const list = (): Promise<never> => Promise.reject(new OperatorError('NotFound', 'no such collection'));
+  await expect(new LocalVolumes({ list }, 'ours').place(local(on('a')))).rejects.toMatchObject({ code: 'Transient' });
 });

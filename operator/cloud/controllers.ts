@@ -100,7 +100,7 @@ export class CloudControllers {
   private readonly routes: StackController<StoredRoute>;
   private readonly extras: ExtraStacks;
   private readonly providerQueue: KeyedQueue;
-  private readonly mirrorQueue: KeyedQueue;
+  private readonly mirror: InstanceMirror;
   private markConnected: () => void = () => undefined;
   /** Resolves once every CloudProvider that is there has been tried: until then, a provider that isn't known may still come. */
   readonly connected = new Promise<void>((resolve) => (this.markConnected = resolve));
@@ -111,7 +111,10 @@ export class CloudControllers {
     this.rollout = new UpgradeRollout(clock, options.random);
     this.members = new MemberKeeper({ nodes: stores.nodes, registry, isValid, logger });
     this.providerQueue = this.options.makeQueue('cloudproviders', CONNECT_RETRY);
-    this.mirrorQueue = this.queue('cloudinstances');
+    this.mirror = new InstanceMirror({
+      ...{ api: options.api, nodes: stores.nodes, store: stores.instances, directory: options.directory, clock },
+      ...{ queue: this.queue('cloudinstances'), maxAgeMs: MIRROR_MAX_AGE_MS },
+    });
     this.providers = this.providerController();
     const vouchers = new Vouchers();
     this.vouchedLoadBalancers = new VouchedLoadBalancers(stores.loadBalancers, vouchers);
@@ -147,7 +150,7 @@ export class CloudControllers {
     await Promise.all([this.providers.start(), this.loadBalancers.start(), this.routes.start()]);
     this.sweepRecords();
     const drift = [this.loadBalancerDrift(), this.routeDrift()].map((loop) => loop.run(signal));
-    const others = [this.mirror(signal), this.extras.run(signal), this.watchCredentials(signal)];
+    const others = [this.mirror.run(signal), this.extras.run(signal), this.watchCredentials(signal)];
     await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
     stopFollowing();
     const controllers = [this.providers, this.loadBalancers, this.routes];
@@ -204,7 +207,7 @@ export class CloudControllers {
       if (previous?.spec.providerID !== current?.spec.providerID || previous?.metadata.uid !== current?.metadata.uid)
         this.lookAtRoutesTo(key);
       if (current === undefined) this.options.registry.owners.forget(key);
-      else this.mirrorQueue.add(key);
+      this.mirror.onNode(change);
       targets.onNode(change);
     });
     return () => {
@@ -282,13 +285,6 @@ export class CloudControllers {
       this.routes.retry(provider);
     };
     return new CredentialWatch({ ...this.options, onChange }).run(signal);
-  }
-
-  private async mirror(signal: AbortSignal): Promise<void> {
-    const { api, stores, directory } = this.options;
-    const mirror = new InstanceMirror({ api, nodes: stores.nodes, store: stores.instances, directory, maxAgeMs: MIRROR_MAX_AGE_MS });
-    stores.nodes.list().forEach(({ metadata }) => this.mirrorQueue.add(metadata.name));
-    await this.mirrorQueue.run(1, (node) => mirror.reconcile(node), signal);
   }
 
   private providerController(): ProviderController {

@@ -1,8 +1,11 @@
 import { SERVICE_UID_ANNOTATION } from '../../crds';
+import type { Target } from '../../providers/provider';
 import type { Clock } from '../base/clock';
 import { toOperatorError, type OperatorError } from '../base/errors';
 import type { EventRecorder, EventTarget } from '../kube/api';
 import type { StoredLoadBalancer } from './load-balancer-stacks';
+
+type TargetNode = Pick<Target, 'nodeName'>;
 
 /** So many Nodes are named in an Event (contract 2.1). */
 const NAMED = 20;
@@ -20,11 +23,11 @@ export class HostEvents {
   constructor(private readonly options: HostEventsOptions) {}
 
   /**
-   * @param nodes names of the new targets
+   * @param nodes the new targets
    * @param sync brings them into the cloud, and gives how many writes that took
    * @throws what `sync` throws
    */
-  async tell(object: StoredLoadBalancer, nodes: readonly string[], sync: () => Promise<number>): Promise<void> {
+  async tell(object: StoredLoadBalancer, nodes: readonly TargetNode[], sync: () => Promise<number>): Promise<void> {
     const { clock, onSynced } = this.options;
     const startedAt = clock.monotonic();
     try {
@@ -54,13 +57,16 @@ function wasTried({ code, reason }: OperatorError): boolean {
   return code !== 'Canceled' && code !== 'NotFound' && reason !== 'NodeUndecided';
 }
 
-function failureText(nodes: readonly string[], { message }: OperatorError): string {
+function failureText(nodes: readonly TargetNode[], { message }: OperatorError): string {
   const limited = `[node names limited, total number of nodes: ${nodes.length}]`;
   return `Error updating load balancer with new hosts [${namesOf(nodes)}] ${limited}, error: ${message}`;
 }
 
-function namesOf(nodes: readonly string[]): string {
-  const named = nodes.slice(0, NAMED).sort();
+function namesOf(nodes: readonly TargetNode[]): string {
+  const named = nodes
+    .slice(0, NAMED)
+    .map(({ nodeName }) => nodeName)
+    .sort();
   return [...named, ...(nodes.length > NAMED ? [`<${nodes.length - NAMED} more>`] : [])].join(' ');
 }
 

@@ -156,8 +156,7 @@ export class LoadBalancerStacks implements StackKind<StoredLoadBalancer, LoadBal
 
   private async sync(provider: string, groups: TargetGroup[], object: StoredLoadBalancer | undefined): Promise<void> {
     const sync = (): Promise<number> => this.members.sync(provider, groups);
-    const nodes = this.members.targets(provider).map(({ nodeName }) => nodeName);
-    await (object === undefined ? sync() : this.hosts.tell(object, nodes, sync));
+    await (object === undefined ? sync() : this.hosts.tell(object, this.members.targets(provider), sync));
   }
 
   keptFields(object: StoredLoadBalancer, known: Knowledge): StatusFields {

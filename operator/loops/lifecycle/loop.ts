@@ -77,8 +77,9 @@ export class LifecycleLoop {
   async pass(): Promise<void> {
     const { nodes, settings, clock, metrics } = this.dependencies;
     const startedAt = clock.monotonic();
-    const waiting = nodes.list();
-    this.forgetGone(waiting);
+    const all = nodes.list();
+    if (this.misses.size + this.heldBack.size > 0) this.forgetGone(all);
+    const waiting = all.filter((node) => this.isToBeJudged(node));
     const work = async (): Promise<void> => {
       for (let node = waiting.pop(); node !== undefined; node = waiting.pop()) await this.monitor(node);
     };
@@ -86,12 +87,17 @@ export class LifecycleLoop {
     metrics.nodesMonitored(clock.monotonic() - startedAt);
   }
 
+  /** Of thousands of Nodes, nearly all are Ready, and nothing is to be done about them. */
+  private isToBeJudged(node: Node): boolean {
+    if (mustAsk(node)) return true;
+    this.misses.delete(node.metadata.name);
+    return evaluateReady(node).kind !== 'None';
+  }
+
   private async monitor(node: Node): Promise<void> {
     const { name } = node.metadata;
     try {
-      const action = mustAsk(node) ? await this.judge(node) : evaluateReady(node);
-      if (!mustAsk(node)) this.misses.delete(name);
-      await this.act(node, action);
+      await this.act(node, mustAsk(node) ? await this.judge(node) : evaluateReady(node));
     } catch (thrown) {
       this.dependencies.logger.warn({ node: name, err: thrown }, 'the Node could not be judged; it stays as it is until the next pass');
     }

@@ -32,7 +32,7 @@ test.each<[string, { object: StoredLoadBalancer; nodes: string[] }, string[], co
   ['a person’s CloudLoadBalancer has no Service', { object: of('True', 1, {}), nodes: ['n1'] }, [], [false]],
 ])('%s', async (_name, { object, nodes }, log, counted) => {
   const { api, synced, hosts } = setUp();
-  await hosts.tell(object, nodes, () => Promise.resolve(1));
+  await hosts.tell(object, named(nodes), () => Promise.resolve(1));
   expect([api.log, synced]).toEqual([log, counted]);
   for (const target of api.targets)
     expect(target).toEqual({ apiVersion: 'v1', kind: 'Service', metadata: { name: 'web', namespace: 'demo', uid: 'service-1' } });
@@ -40,7 +40,7 @@ test.each<[string, { object: StoredLoadBalancer; nodes: string[] }, string[], co
 
 test('nothing had to be written: nothing is said', async () => {
   const { api, synced, hosts } = setUp();
-  await hosts.tell(SERVING, ['n1'], () => Promise.resolve(0));
+  await hosts.tell(SERVING, named(['n1']), () => Promise.resolve(0));
   expect([api.log, synced]).toEqual([[], []]);
 });
 
@@ -49,7 +49,7 @@ describe('a failure', () => {
   const said = async (nodes: string[], code: ErrorCode, reason?: string): Promise<string[]> => {
     const { api, synced, hosts } = setUp();
     const error = new OperatorError(code, 'no', reason === undefined ? {} : { reason });
-    await expect(hosts.tell(SERVING, nodes, () => Promise.reject(error))).rejects.toBe(error);
+    await expect(hosts.tell(SERVING, named(nodes), () => Promise.reject(error))).rejects.toBe(error);
     expect(synced).toEqual(api.log.map(() => true));
     return api.log;
   };
@@ -70,3 +70,7 @@ describe('a failure', () => {
     expect(await Promise.all(quiet)).toEqual([[], [], []]);
   });
 });
+
+function named(nodes: readonly string[]): { nodeName: string }[] {
+  return nodes.map((nodeName) => ({ nodeName }));
+}

@@ -1,0 +1,69 @@
+import { silentLogger } from '../../../operator/base/log';
+import { InstanceMirror, type StoredInstance } from '../../../operator/cloud/instance-mirror';
+import type { Node } from '../../../operator/kube/object';
+import { KeyedQueue } from '../../../operator/kube/queue';
+import { MemoryStore } from '../../../operator/kube/store';
+import { FakeClock } from '../kube/fake-clock';
+import { FakeInstances } from '../loops/fake-instances';
+import { node } from '../loops/objects';
+import { RecordingApi } from '../loops/recording-api';
+
+const MINUTE = 60_000;
+
+interface World {
+  api: RecordingApi;
+  clock: FakeClock;
+  instances: FakeInstances;
+  change: (changes: Parameters<typeof node>[0]) => void;
+  end: () => Promise<void>;
+}
+
+async function world(): Promise<World> {
+  const [api, clock, instances] = [new RecordingApi(), new FakeClock(), new FakeInstances()];
+  instances.add('n1');
+  const nodes = new MemoryStore<Node>({}, silentLogger);
+  let version = 1;
+  const change = (changes: Parameters<typeof node>[0] = {}): void =>
+    nodes.set(node({ spec: { providerID: 'fake://n1' }, ...changes, metadata: { ...changes.metadata, resourceVersion: `${++version}` } }));
+  change({});
+  const queue = new KeyedQueue({ name: 'cloudinstances', logger: silentLogger, clock });
+  const store = new MemoryStore<StoredInstance>({}, silentLogger);
+  const directory = await instances.directory(clock);
+  const mirror = new InstanceMirror({ api, nodes, store, directory, maxAgeMs: MINUTE, queue, clock });
+  nodes.onChange((told) => mirror.onNode(told));
+  const stop = new AbortController();
+  const running = mirror.run(stop.signal);
+  const end = async (): Promise<void> => {
+    stop.abort();
+    await running;
+    queue.close();
+  };
+  await clock.advance(0);
+  return { api, clock, instances, change, end };
+}
+
+test('heartbeats ask the cloud for nothing; every five minutes all machines are looked at', async () => {
+  const { api, clock, instances, change, end } = await world();
+  expect([instances.listings, api.log]).toEqual([1, ['apply cloudinstances/n1', 'apply cloudinstances/n1']]);
+  for (let beat = 0; beat < 24; beat++) {
+    change({ status: { conditions: [{ type: 'Ready', status: 'False', lastHeartbeatTime: `${beat}` }] } });
+    await clock.advance(MINUTE / 2 - 1);
+  }
+  expect(instances.listings).toBe(3);
+  await end();
+});
+
+test.each<[string, Parameters<typeof node>[0]]>([
+  ['kubelet is not ready any more', { status: { conditions: [{ type: 'Ready', status: 'False' }] } }],
+  ['the lifecycle loop’s taint', { spec: { providerID: 'fake://n1', taints: [{ key: 'shutdown', effect: 'NoSchedule' }] } }],
+  ['another machine', { spec: { providerID: 'fake://n2' } }],
+  ['a label, which selectors may name', { metadata: { labels: { cloud: 'one' } } }],
+  ['another address', { status: { addresses: [{ type: 'InternalIP', address: '192.0.2.7' }] } }],
+])('%s: looked at once more', async (_what, changes) => {
+  const { clock, instances, change, end } = await world();
+  await clock.advance(2 * MINUTE);
+  change(changes);
+  await clock.advance(0);
+  expect(instances.listings).toBe(2);
+  await end();
+});

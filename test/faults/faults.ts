@@ -2,7 +2,7 @@ import { sleep, systemClock } from '../../operator/base/clock';
 import { isStateWrite } from './phases';
 import type { PlannedFault } from './plan';
 import type { FaultTarget } from './kinds';
-import type { Operator } from './operator';
+import type { Crew } from './crew';
 import { signal } from './processes';
 import type { Action, Exchange, Moment } from './proxy';
 import type { FaultSystem } from './system';
@@ -22,14 +22,13 @@ const HOURS_MS = 3_600_000;
 const THROTTLE = { requests: 5, periodMs: 500 };
 const CLOUD_THROTTLE = { rps: 10, burst: 2 };
 
-/** Lets things go wrong for one operator, and makes them good again. */
+/** Lets things go wrong for the operator that leads, and makes them good again. */
 export class Faults {
   private readonly filters = new Set<Filter>();
-  private reviving: Promise<void> | undefined;
 
   constructor(
     private readonly system: FaultSystem,
-    private readonly operator: Operator,
+    private readonly crew: Crew,
   ) {}
 
   /** The part of a tap that faults in progress have. */
@@ -67,32 +66,21 @@ export class Faults {
     }
   }
 
-  /** Starts the operator where it doesn't run. */
-  revive(): Promise<void> {
-    this.reviving ??= this.startAgain().finally(() => (this.reviving = undefined));
-    return this.reviving;
-  }
-
-  private async startAgain(): Promise<void> {
-    while (!this.operator.running) {
-      // What the start needs may be broken by another fault just now.
-      await this.operator.start().catch(() => sleep(systemClock, 200));
-    }
-  }
-
   /** @returns once the signal is sent: when the victim is there again */
   private async kill(target: FaultTarget): Promise<Pick<Struck, 'over'>> {
     if (target === 'cloud') return { over: this.system.killCloud() };
-    if (target === 'engine') this.operator.engines().forEach((pid) => signal(pid, 'SIGKILL'));
-    if (target === 'worker' || target === 'operator-and-workers') this.operator.workers().forEach((pid) => signal(-pid, 'SIGKILL'));
+    const { leader } = this.crew;
+    if (target === 'engine') leader.engines().forEach((pid) => signal(pid, 'SIGKILL'));
+    if (target === 'worker' || target === 'operator-and-workers') leader.workers().forEach((pid) => signal(-pid, 'SIGKILL'));
     if (!target.startsWith('operator')) return { over: Promise.resolve() };
-    await this.operator.kill();
-    return { over: this.revive() };
+    await leader.kill();
+    return { over: this.crew.revive() };
   }
 
   private async freeze({ target, lastsMs }: PlannedFault): Promise<void> {
-    const groups = this.operator.workers().map((pid) => -pid);
-    const operator = this.operator.running ? [this.operator.pid] : [];
+    const { leader } = this.crew;
+    const groups = leader.workers().map((pid) => -pid);
+    const operator = leader.running ? [leader.pid] : [];
     const all = { operator, worker: groups, cloud: [this.system.cloudPid], 'operator-and-workers': [...operator, ...groups] };
     const frozen = all[target as keyof typeof all];
     frozen.forEach((pid) => signal(pid, 'SIGSTOP'));
@@ -101,7 +89,7 @@ export class Faults {
   }
 
   private async disconnect({ target, lastsMs }: PlannedFault): Promise<void> {
-    const proxy = target.startsWith('api') ? this.operator.api : this.operator.cloud;
+    const proxy = target.startsWith('api') ? this.crew.leader.api : this.crew.leader.cloud;
     if (target.endsWith('refused')) proxy.refuse();
     else proxy.stall();
     await sleep(systemClock, lastsMs);
@@ -149,7 +137,7 @@ export class Faults {
       const full = apiRefusal(500, 'InternalError', 'etcdserver: mvcc: database space exceeded');
       return this.filterFor(lastsMs, (exchange, moment) => (moment === 'request' && isStateWrite(exchange) ? full : undefined));
     }
-    const disk = target === 'cloud' ? this.system.cloudDisk : this.operator.temporary;
+    const disk = target === 'cloud' ? this.system.cloudDisk : this.crew.leader.temporary;
     disk.fill();
     await sleep(systemClock, lastsMs);
     disk.clear();
@@ -157,9 +145,10 @@ export class Faults {
   }
 
   private async shiftClock({ target, lastsMs }: PlannedFault): Promise<void> {
-    this.operator.setClock((target === 'forward' ? 30 : -30) * HOURS_MS);
+    const { leader } = this.crew;
+    leader.setClock((target === 'forward' ? 30 : -30) * HOURS_MS);
     await sleep(systemClock, lastsMs);
-    this.operator.setClock(0);
+    leader.setClock(0);
   }
 
   private async filterFor(ms: number, filter: Filter): Promise<void> {

@@ -14,7 +14,7 @@ const INTERRUPTED = 130;
  * @returns the verdicts, those with problems included
  */
 export async function runRounds(
-  { rounds, seed, from, keep }: Options,
+  { rounds, seed, from, keep, operators }: Options,
   report: (line: string) => void,
   signal: AbortSignal,
 ): Promise<Verdict[]> {
@@ -23,13 +23,14 @@ export async function runRounds(
   let running: { system: FaultSystem; rounds: Rounds } | undefined;
   report(`seed ${seed}, rounds ${from} to ${from + rounds - 1}`);
   try {
-    for (const round of planned(seed, from, rounds)) {
+    for (const each of planned(seed, from, rounds)) {
+      const round = operators === undefined ? each : { ...each, elected: operators === 2 };
       report(describeRound(round));
       running ??= await start(round, matrix);
       const verdict = await Promise.race([running.rounds.run(round), interruption(signal)]);
       if (verdict === 'Interrupted') break;
       verdicts.push(verdict);
-      report(describeVerdict(verdict, seed));
+      report(describeVerdict(verdict, `--seed ${seed}${operators === undefined ? '' : ` --operators ${operators}`}`));
       if (verdict.problems.length === 0) continue;
       // What is broken now must not fail the rounds after this one.
       if (keep) report(`  kept: ${running.system.paths.root}`);
@@ -64,19 +65,20 @@ function planned(seed: number, from: number, count: number): Round[] {
 async function start(round: Round, matrix: Matrix): Promise<{ system: FaultSystem; rounds: Rounds }> {
   const system = await FaultSystem.start();
   try {
-    return { system, rounds: await Rounds.begin(system, round.before, matrix) };
+    return { system, rounds: await Rounds.begin(system, round, matrix) };
   } catch (thrown) {
     await system.stop(true);
     throw thrown;
   }
 }
 
-function describeVerdict({ round, problems, settledMs, tookMs, strikes }: Verdict, seed: number): string {
+/** @param again what gives the same rounds */
+function describeVerdict({ round, problems, settledMs, tookMs, strikes }: Verdict, again: string): string {
   const times = `${(tookMs / 1000).toFixed(1)} s, settled after ${(settledMs / 1000).toFixed(1)} s`;
   const lines = strikes.map((strike) => `  ${strike}`);
   if (problems.length === 0) return [...lines, `  ok in ${times}`].join('\n');
-  const again = `again: npm run test:faults -- --seed ${seed} --from ${round} --rounds 1`;
-  return [...lines, `  VIOLATION in ${times}`, ...problems.map((problem) => `    ${problem}`), `  ${again}`].join('\n');
+  const command = `again: npm run test:faults -- ${again} --from ${round} --rounds 1`;
+  return [...lines, `  VIOLATION in ${times}`, ...problems.map((problem) => `    ${problem}`), `  ${command}`].join('\n');
 }
 
 function summary(verdicts: Verdict[]): string {

@@ -6,6 +6,8 @@ export interface Options {
   seed: number;
   /** The first round that is run; the world before it is made at once. */
   from: number;
+  /** How many run in each round; absent = two with leader election in every tenth, one in the others. */
+  operators?: 1 | 2;
   /** Leaves the folder of every failed system, with its logs. */
   keep: boolean;
 }
@@ -17,11 +19,12 @@ export const HELP = `Usage: npm run test:faults -- [options]
 Rounds of changes and faults at random moments against a whole system of real processes. Exit code 1 when a round has found a violation.
 
 Options:
-  --rounds <n>  how many rounds (default: 40)
-  --seed <n>    what is drawn; the same seed gives the same rounds (default: another one each time, which is printed)
-  --from <n>    the first round that is run; the world before it is made at once (default: 1)
-  --keep        leave the folder of every failed system, with its logs
-  -h, --help    show this help
+  --rounds <n>     how many rounds (default: 40)
+  --seed <n>       what is drawn; the same seed gives the same rounds (default: another one each time, which is printed)
+  --from <n>       the first round that is run; the world before it is made at once (default: 1)
+  --operators <n>  1, or 2 with leader election, in every round (default: 2 in every tenth round)
+  --keep           leave the folder of every failed system, with its logs
+  -h, --help       show this help
 `;
 
 /**
@@ -36,6 +39,7 @@ export function optionsOf(args: readonly string[], random: () => number): Option
     seed: values.seed === undefined ? Math.floor(random() * SEEDS) : wholeNumber('--seed', values.seed, 0),
     from: wholeNumber('--from', values.from, 1),
     keep: values.keep,
+    ...(values.operators === undefined ? {} : { operators: oneOrTwo(values.operators) }),
   };
 }
 
@@ -43,6 +47,7 @@ interface Values {
   rounds: string;
   seed?: string | undefined;
   from: string;
+  operators?: string | undefined;
   keep: boolean;
   help: boolean;
 }
@@ -55,6 +60,7 @@ function parsed(args: readonly string[]): Values {
         rounds: { type: 'string', default: '40' },
         seed: { type: 'string' },
         from: { type: 'string', default: '1' },
+        operators: { type: 'string' },
         keep: { type: 'boolean', default: false },
         help: { type: 'boolean', short: 'h', default: false },
       },
@@ -69,4 +75,10 @@ function parsed(args: readonly string[]): Values {
 function wholeNumber(flag: string, text: string, least: number): number {
   if (/^[0-9]{1,9}$/.test(text) && Number(text) >= least) return Number(text);
   throw new OperatorError('Invalid', `${flag} must be a whole number from ${least} on, not "${text}"`);
+}
+
+function oneOrTwo(text: string): 1 | 2 {
+  if (text === '1') return 1;
+  if (text === '2') return 2;
+  throw new OperatorError('Invalid', `--operators must be 1 or 2, not "${text}"`);
 }

@@ -22,6 +22,8 @@ export interface Step {
 
 export interface Round {
   number: number;
+  /** Two operators run, of which one leads; else one alone. */
+  elected: boolean;
   before: World;
   steps: Step[];
   after: World;
@@ -33,6 +35,8 @@ const SERVICES = { least: 2, most: 7 };
 const NODES = { least: 3, most: 6 };
 /** The operator deletes only so many Nodes within five minutes, lest a wrong answer of a cloud take the whole cluster away. */
 const LOSS_EVERY = 20;
+/** Lest a round with a lease that has to run out be like all others. */
+const ELECTED_EVERY = 10;
 const PORTS = [80, 443, 8080, 8443, 9090, 53_000];
 const RANGES = ['10.0.0.0/8', '192.168.0.0/16', '172.16.0.0/12', '203.0.113.0/24'];
 
@@ -50,12 +54,12 @@ export function* planRounds(seed: number): Generator<Round, never, undefined> {
 }
 
 /** In one line for each step. */
-export function describeRound({ number, steps }: Round): string {
+export function describeRound({ number, elected, steps }: Round): string {
   const lines = steps.map(({ change, fault, pauseMs }) => {
     const what = fault === undefined ? '' : `  ⚡ ${describeFault(fault)}`;
     return `  ${describeChange(change)}${what}${pauseMs === 0 ? '' : `  (then ${pauseMs} ms)`}`;
   });
-  return [`round ${number}`, ...lines].join('\n');
+  return [`round ${number}${elected ? ', two operators' : ''}`, ...lines].join('\n');
 }
 
 export function describeFault({ kind, target, phase, lastsMs, passes }: PlannedFault): string {
@@ -103,7 +107,7 @@ function planRound(number: number, before: World, faults: PlannedFault[], dice: 
       add(changeOf(dice.pick(kinds), world, dice), fault);
     }
   }
-  return { number, before, steps, after: world };
+  return { number, elected: number % ELECTED_EVERY === 0, before, steps, after: world };
 }
 
 const ALL: readonly ChangeKind[] = [

@@ -1,8 +1,8 @@
 import { sleep, systemClock } from '../../operator/base/clock';
 import { problemsOf } from './checks';
+import { Crew } from './crew';
 import { Faults } from './faults';
 import type { Matrix } from './matrix';
-import type { Operator } from './operator';
 import { People } from './people';
 import { isAt } from './phases';
 import type { PlannedFault, Round, Step } from './plan';
@@ -34,7 +34,7 @@ interface Armed {
   struck: boolean;
 }
 
-/** Carries out planned rounds on one system with one operator. */
+/** Carries out planned rounds on one system, with one operator or with two of which one leads. */
 export class Rounds {
   private readonly people: People;
   private readonly faults: Faults;
@@ -44,22 +44,24 @@ export class Rounds {
 
   private constructor(
     private readonly system: FaultSystem,
-    private readonly operator: Operator,
+    private readonly crew: Crew,
     private readonly matrix: Matrix,
   ) {
     this.people = new People(system);
-    this.faults = new Faults(system, operator);
-    operator.tap = (exchange, moment) => this.tap(exchange, moment);
+    this.faults = new Faults(system, crew);
   }
 
-  /** Starts the operator and brings the cluster to where the first round begins. @throws Error when even that is not reached */
-  static async begin(system: FaultSystem, world: World, matrix: Matrix): Promise<Rounds> {
-    const flags = ['--node-monitor-period=1s', '--node-deletion-grace=1s'];
-    const operator = await system.addOperator('operator', flags);
-    await operator.start();
-    const rounds = new Rounds(system, operator, matrix);
-    for (const change of fromNothing(world)) await rounds.people.make(change);
-    const problems = await rounds.settle(world);
+  /** Starts the operators and brings the cluster to where the round begins. @throws Error when even that is not reached */
+  static async begin(system: FaultSystem, { before, elected }: Round, matrix: Matrix): Promise<Rounds> {
+    const crew = await Crew.prepare(
+      system,
+      (exchange, moment) => rounds.tap(exchange, moment),
+      ({ name }) => void rounds.strikes.push(`${new Date().toISOString()} ${name} takes over`),
+    );
+    const rounds: Rounds = new Rounds(system, crew, matrix);
+    await crew.staff(elected);
+    for (const change of fromNothing(before)) await rounds.people.make(change);
+    const problems = await rounds.settle(before);
     if (problems.length > 0) throw new Error(`the first world was not reached: ${problems.join('; ')}`);
     return rounds;
   }
@@ -67,10 +69,11 @@ export class Rounds {
   async run(round: Round): Promise<Verdict> {
     const startedAt = performance.now();
     this.strikes = [];
+    await this.crew.staff(round.elected);
     for (const step of round.steps) await this.take(step);
     await this.awaitPhases();
     await Promise.all(this.lasting.splice(0));
-    await this.faults.revive();
+    await this.crew.revive();
     const calmAt = performance.now();
     const problems = await this.settle(round.after);
     const now = performance.now();
@@ -120,7 +123,7 @@ export class Rounds {
     for (;;) {
       // It may have noticed only after the fault was over that its disk was full.
       await this.system.startCloud();
-      const problems = await problemsOf(world, this.system, [this.operator]).catch((thrown: unknown) => [String(thrown)]);
+      const problems = await problemsOf(world, this.system, this.crew.all).catch((thrown: unknown) => [String(thrown)]);
       const elapsed = performance.now() - start;
       if (problems.length === 0 || elapsed > BOUND_MS) return problems;
       // A look at everything is work for the system that is looked at, too.

@@ -44,6 +44,7 @@ export class FaultSystem {
   readonly states: StateStore;
   private readonly operators: Operator[] = [];
   private startingCloud: Promise<void> | undefined;
+  private beforeEnd: () => Promise<void> = () => Promise.resolve();
 
   private constructor(
     private readonly parts: SystemParts,
@@ -121,6 +122,11 @@ export class FaultSystem {
     return operator;
   }
 
+  /** Who starts operators again is told to leave that before they are ended. */
+  onStop(leave: () => Promise<void>): void {
+    this.beforeEnd = leave;
+  }
+
   /** SIGKILL to the local cloud, which is started again at once. */
   async killCloud(): Promise<void> {
     // It may have ended by itself just now, as its disk is full.
@@ -161,6 +167,7 @@ export class FaultSystem {
 
   /** Ends everything. @param keep leaves the folder with the logs */
   async stop(keep = false): Promise<void> {
+    await this.beforeEnd();
     for (const operator of this.operators) await operator.close();
     await Promise.all([this.kube.close(), this.cloud.close(), this.resources.close()]);
     await this.cloudProcess.stop();

@@ -7,6 +7,7 @@ describe('the command line of test:faults', () => {
   it.each([
     [[], { rounds: 40, seed: 500_000, from: 1, keep: false }],
     [['--rounds', '3', '--seed=0', '--from', '7', '--keep'], { rounds: 3, seed: 0, from: 7, keep: true }],
+    [['--operators', '2'], { rounds: 40, seed: 500_000, from: 1, keep: false, operators: 2 }],
     [['--help'], undefined],
     [['-h', '--rounds', 'x'], undefined],
   ])('%j', (args, expected) => expect(options(...args)).toEqual(expected));
@@ -16,6 +17,7 @@ describe('the command line of test:faults', () => {
     [['--rounds', '0'], '--rounds must be a whole number from 1 on, not "0"'],
     [['--seed', '1.5'], '--seed must be a whole number from 0 on, not "1.5"'],
     [['--from'], "Option '--from <value>' argument missing; see --help"],
+    [['--operators', '3'], '--operators must be 1 or 2, not "3"'],
     [['--frob'], "Unknown option '--frob'; see --help"],
     [['more'], "Unexpected argument 'more'; see --help"],
   ])('%j is refused in one line, with exit code 2', (args, text) => {
@@ -29,6 +31,6 @@ describe('the command line of test:faults', () => {
   });
 
   it('the help names every option', () => {
-    for (const option of ['--rounds', '--seed', '--from', '--keep', '--help']) expect(HELP).toContain(option);
+    for (const option of ['--rounds', '--seed', '--from', '--operators', '--keep', '--help']) expect(HELP).toContain(option);
   });
 });

@@ -13,6 +13,10 @@ describe('the plan of fault rounds', () => {
     expect(first(20, 7)).not.toEqual(first(20, 8));
   });
 
+  it('has two operators in every tenth round', () => {
+    expect(first(40, 5).flatMap(({ number, elected }) => (elected ? [number] : []))).toEqual([10, 20, 30, 40]);
+  });
+
   it('has at least ten changes and one fault in each round, each possible where it comes', () => {
     for (const { before, steps, after } of first(200, 1)) {
       expect(steps.length).toBeGreaterThanOrEqual(10);

@@ -1,11 +1,11 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Server as SecureServer } from 'node:https';
-import type { AddressInfo } from 'node:net';
-import { OperatorError, toOperatorError } from '../base/errors';
+import { toOperatorError } from '../base/errors';
 import type { Logger } from '../base/log';
 import { HEALTH_PATHS, type HealthAnswer, type HealthChecks, type HealthPath } from './health';
 import type { Registry } from 'prom-client';
 import type { Guard } from './guard';
+import { close, listen } from './listener';
 import type { Metrics } from './metrics';
 
 const TEXT_TYPE = 'text/plain; charset=utf-8';
@@ -32,9 +32,6 @@ export class OperatorServer {
   constructor(private readonly options: OperatorServerOptions) {
     this.server = options.secure?.server ?? createServer();
     this.server.on('request', (request, response) => void this.handle(request, response));
-    // Probes are small and quick: whoever is slower holds a socket for nothing.
-    this.server.requestTimeout = 10_000;
-    this.server.headersTimeout = 10_000;
   }
 
   /**
@@ -42,23 +39,13 @@ export class OperatorServer {
    * @returns where
    * @throws OperatorError Invalid when the address can't be had
    */
-  async start(): Promise<{ address: string; port: number }> {
-    const { bindAddress, port } = this.options;
-    await new Promise<void>((resolve, reject) => {
-      this.server.once('error', (error: NodeJS.ErrnoException) => reject(listenError(error, bindAddress, port)));
-      this.server.listen({ host: bindAddress, port }, resolve);
-    });
-    this.server.on('error', (err) => this.options.logger.error({ err }, 'the health and metrics server failed'));
-    const { address, port: actual } = this.server.address() as AddressInfo;
-    return { address, port: actual };
+  start(): Promise<{ address: string; port: number }> {
+    return listen(this.server, { ...this.options, what: 'health and metrics' });
   }
 
   /** Closes all connections; resolves when the port is free. */
-  async stop(): Promise<void> {
-    if (!this.server.listening) return;
-    const closed = new Promise<void>((resolve) => this.server.close(() => resolve()));
-    this.server.closeAllConnections();
-    await closed;
+  stop(): Promise<void> {
+    return close(this.server);
   }
 
   private async handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -113,9 +100,4 @@ function urlOf(request: IncomingMessage): URL | undefined {
 
 function isHealthPath(path: string | undefined): path is HealthPath {
   return HEALTH_PATHS.some((known) => known === path);
-}
-
-function listenError(error: NodeJS.ErrnoException, address: string, port: number): OperatorError {
-  const reason = error.code === 'EADDRINUSE' ? 'the port is in use; choose another' : error.message;
-  return new OperatorError('Invalid', `can't serve health and metrics on ${address}:${port}: ${reason}`, { cause: error });
 }

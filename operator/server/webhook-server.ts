@@ -1,11 +1,11 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer, type Server } from 'node:https';
-import type { AddressInfo } from 'node:net';
 import { sleep, type Clock } from '../base/clock';
 import { OperatorError, toOperatorError } from '../base/errors';
 import type { Logger } from '../base/log';
 import { answerReview, type AdmissionHandler } from './admission-review';
 import { Certificates } from './certificates';
+import { close, listen } from './listener';
 import type { WebhookServingOptions } from './options';
 import type { WebhookMetrics } from './webhook-metrics';
 
@@ -33,8 +33,6 @@ export class WebhookServer {
     this.certificates = new Certificates({ tls, bindAddress, pairName: 'cloud-controller-manager-webhook' });
     this.server = createServer({ ...this.certificates.options(''), requestCert: false });
     this.server.on('request', (request, response) => void this.handle(request, response));
-    this.server.requestTimeout = 10_000;
-    this.server.headersTimeout = 10_000;
   }
 
   /**
@@ -43,25 +41,14 @@ export class WebhookServer {
    * @throws OperatorError Invalid when the address can't be had
    */
   async start(signal: AbortSignal): Promise<{ address: string; port: number }> {
-    const { bindAddress, port } = this.options.serving;
-    await new Promise<void>((resolve, reject) => {
-      this.server.once('error', (cause) =>
-        reject(new OperatorError('Invalid', `can't serve webhooks on ${bindAddress}:${port}: ${cause.message}`, { cause })),
-      );
-      this.server.listen({ host: bindAddress, port }, resolve);
-    });
-    this.server.on('error', (err) => this.options.logger.error({ err }, 'the server of the webhooks failed'));
+    const where = await listen(this.server, { ...this.options.serving, what: 'webhooks', logger: this.options.logger });
     void this.follow(signal);
-    const { address, port: actual } = this.server.address() as AddressInfo;
-    return { address, port: actual };
+    return where;
   }
 
   /** Closes all connections; resolves when the port is free. */
-  async stop(): Promise<void> {
-    if (!this.server.listening) return;
-    const closed = new Promise<void>((resolve) => this.server.close(() => resolve()));
-    this.server.closeAllConnections();
-    await closed;
+  stop(): Promise<void> {
+    return close(this.server);
   }
 
   private async handle(request: IncomingMessage, response: ServerResponse): Promise<void> {

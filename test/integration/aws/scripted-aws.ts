@@ -1,5 +1,5 @@
-import { createServer, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { bodyOf, LoopbackServer } from '../../harness/loopback-server';
 
 /** One call, as the query protocol of EC2 and ELBv2 has it. */
 export interface ReceivedCall {
@@ -11,31 +11,12 @@ export interface ReceivedCall {
 export type Answer = 'cut' | { status: number; body: string; headers?: Record<string, string> };
 
 /** A real HTTP server that answers like the APIs of AWS, as it is told. */
-export class ScriptedAws {
+export class ScriptedAws extends LoopbackServer {
   readonly calls: ReceivedCall[] = [];
   answer: (call: ReceivedCall, number: number) => Answer = () => failure('Unscripted', 400);
-  readonly #server = createServer((request, response) => {
-    let body = '';
-    request.setEncoding('utf8');
-    request.on('data', (chunk: string) => (body += chunk));
-    request.on('end', () => this.#serve(body, response));
-  });
 
-  async start(): Promise<void> {
-    await new Promise<void>((resolve) => this.#server.listen(0, '127.0.0.1', resolve));
-  }
-
-  async stop(): Promise<void> {
-    this.#server.closeAllConnections();
-    await new Promise((resolve) => this.#server.close(resolve));
-  }
-
-  get url(): string {
-    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
-  }
-
-  #serve(body: string, response: ServerResponse): void {
-    const parameters = new URLSearchParams(body);
+  protected async serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const parameters = new URLSearchParams((await bodyOf(request)).toString());
     const call = { action: parameters.get('Action') ?? '', parameters };
     this.calls.push(call);
     const answer = this.answer(call, this.calls.length);

@@ -1,45 +1,34 @@
 import { readFileSync } from 'node:fs';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { request as httpsRequest } from 'node:https';
-import type { AddressInfo } from 'node:net';
 import { KubeConfig } from '../../../operator/kube/kube-config';
 import type { TestCluster } from '../../harness/cluster';
+import { bodyOf, LoopbackServer } from '../../harness/loopback-server';
 
 /** What happens to a write of a Secret: a full etcd's answer; no answer although it was done; no answer. */
 export type WriteFault = 'full' | 'lost' | 'cut';
 
 /** Stands between a client and the real API server: counts writes of Secrets, and makes them fail as told. */
-export class ApiProxy {
+export class ApiProxy extends LoopbackServer {
   /** `PATCH stack-web` … of all writes of Secrets that were let through. */
   readonly writes: string[] = [];
   /** How many writes met a fault. */
   faults = 0;
   /** Asked for each write of a Secret. */
   fault: (write: string) => WriteFault | undefined = () => undefined;
-  readonly #server = createServer((request, response) => void this.#serve(request, response));
 
-  constructor(private readonly cluster: TestCluster) {}
-
-  async start(): Promise<void> {
-    await new Promise<void>((resolve) => this.#server.listen(0, '127.0.0.1', resolve));
-  }
-
-  async stop(): Promise<void> {
-    this.#server.closeAllConnections();
-    await new Promise((resolve) => this.#server.close(resolve));
+  constructor(private readonly cluster: TestCluster) {
+    super();
   }
 
   kubeConfig(): KubeConfig {
     const config = new KubeConfig();
-    const server = `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
-    config.loadFromClusterAndUser({ name: 'proxy', server, skipTLSVerify: true }, { name: 'tester' });
+    config.loadFromClusterAndUser({ name: 'proxy', server: this.url, skipTLSVerify: true }, { name: 'tester' });
     return config;
   }
 
-  async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const chunks: Buffer[] = [];
-    for await (const chunk of request as AsyncIterable<Buffer>) chunks.push(chunk);
-    const body = Buffer.concat(chunks);
+  protected async serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const body = await bodyOf(request);
     const write = writeOf(request, body);
     const fault = write === undefined ? undefined : this.fault(write);
     if (fault !== undefined) this.faults++;

@@ -1,32 +1,19 @@
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { bodyOf, LoopbackServer } from '../../harness/loopback-server';
 
 /** Stands between a client and moto's KMS: counts calls, and answers in its place as AWS would where moto has no such rule. */
-export class KmsProxy {
+export class KmsProxy extends LoopbackServer {
   /** `Decrypt` … of all calls so far, also of those that met a fault. */
   readonly calls: string[] = [];
   /** Name of the exception that a call is answered with; `cut` = no answer. */
   fault: (call: string) => string | undefined = () => undefined;
-  readonly #server = createServer((request, response) => void this.#serve(request, response));
 
-  constructor(private readonly motoURL: string) {}
-
-  async start(): Promise<void> {
-    await new Promise<void>((resolve) => this.#server.listen(0, '127.0.0.1', resolve));
+  constructor(private readonly motoURL: string) {
+    super();
   }
 
-  async stop(): Promise<void> {
-    this.#server.closeAllConnections();
-    await new Promise((resolve) => this.#server.close(resolve));
-  }
-
-  get url(): string {
-    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
-  }
-
-  async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const chunks: Buffer[] = [];
-    for await (const chunk of request as AsyncIterable<Buffer>) chunks.push(chunk);
+  protected async serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const body = await bodyOf(request);
     const { 'x-amz-target': target = '', authorization = '', 'content-type': type = '' } = request.headers;
     const call = String(target).split('.').at(-1) ?? '';
     this.calls.push(call);
@@ -34,7 +21,7 @@ export class KmsProxy {
     if (fault === 'cut') return void response.destroy();
     if (fault !== undefined) return answer(response, 400, JSON.stringify({ __type: fault, message: `told to say ${fault}` }));
     const headers = { 'x-amz-target': String(target), authorization, 'content-type': type };
-    const forwarded = await fetch(this.motoURL, { method: 'POST', headers, body: Buffer.concat(chunks) });
+    const forwarded = await fetch(this.motoURL, { method: 'POST', headers, body });
     answer(response, forwarded.status, await forwarded.text());
   }
 }

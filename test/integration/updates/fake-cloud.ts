@@ -1,7 +1,7 @@
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { JsonObject } from '../../../operator/base/json';
 import type { DiscoveredResource } from '../../../providers/provider';
+import { bodyOf, LoopbackServer } from '../../harness/loopback-server';
 
 export interface FakeThing {
   id: string;
@@ -31,27 +31,13 @@ interface Body {
  * A cloud with one kind of thing, in the test's process. It has no idempotency on purpose: a create that comes twice makes two things,
  * so that only a correct recovery leaves one.
  */
-export class FakeCloud {
+export class FakeCloud extends LoopbackServer {
   readonly things = new Map<string, FakeThing>();
   readonly calls: string[] = [];
   readonly #faults: Fault[] = [];
   readonly #held: (() => void)[] = [];
-  readonly #server = createServer((request, response) => void this.#serve(request, response));
   #counter = 0;
   #waiters: { predicate: () => boolean; resolve: () => void }[] = [];
-
-  async start(): Promise<void> {
-    await new Promise<void>((resolve) => this.#server.listen(0, '127.0.0.1', resolve));
-  }
-
-  async stop(): Promise<void> {
-    this.#server.closeAllConnections();
-    await new Promise((resolve) => this.#server.close(resolve));
-  }
-
-  get url(): string {
-    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
-  }
 
   /** The next matching call meets this fault. */
   fault(fault: Fault): void {
@@ -85,13 +71,9 @@ export class FakeCloud {
       });
   }
 
-  async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const chunks: Buffer[] = [];
-    for await (const chunk of request as AsyncIterable<Buffer>) chunks.push(chunk);
-    const body =
-      chunks.length === 0
-        ? {}
-        : (JSON.parse(Buffer.concat(chunks).toString()) as { name?: string; stack?: string; properties?: JsonObject });
+  protected async serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const text = (await bodyOf(request)).toString();
+    const body = text === '' ? {} : (JSON.parse(text) as Body);
     const id = (request.url ?? '').split('/')[2] ?? '';
     const method = request.method ?? '';
     const name = body.name ?? this.things.get(id)?.name ?? '';

@@ -99,7 +99,7 @@ test('a port that is taken', async () => {
   const second = new WebhookServer({ serving, handlers: new Map(), metrics: metrics.webhooks, clock: systemClock, logger: silentLogger });
   await expect(second.start(stopped.signal)).rejects.toMatchObject({
     code: 'Invalid',
-    message: expect.stringContaining('EADDRINUSE') as string,
+    message: expect.stringContaining('the port is in use; choose another') as string,
   });
   await second.stop();
 });

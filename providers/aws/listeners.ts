@@ -83,7 +83,7 @@ function renderTargetGroup(base: string, port: Port, input: LoadBalancerInput, s
   const name = hashedName(input, [scope.clusterID, uid, generation, port.port, place, healthCheck.protocol]);
   return {
     name: `${base}-${port.protocol.toLowerCase()}-${port.port}-${name.slice(-10)}`,
-    settings: { name, ...place, healthCheck, ...renderAttributes(spec, protocol) },
+    settings: { name, ...place, healthCheck, ...renderAttributes(spec, port.port, protocol) },
   };
 }
 
@@ -94,7 +94,17 @@ type Attributes = Pick<
 
 const CROSS_ZONE = { Enabled: 'true', Disabled: 'false', LoadBalancer: 'use_load_balancer_configuration' } as const;
 
-function renderAttributes({ aws, sessionAffinity }: CloudLoadBalancerSpec, protocol: TargetGroupInputs['protocol']): Attributes {
+/** What is said of the port stands before what is said of all. */
+function hasProxyHeader(aws: CloudLoadBalancerSpec['aws'], port: number): boolean {
+  const ofPort = aws?.listeners?.find((listener) => listener.port === port);
+  return ofPort?.proxyProtocolV2 ?? aws?.targetGroup?.proxyProtocolV2 ?? false;
+}
+
+function renderAttributes(
+  { aws, sessionAffinity }: CloudLoadBalancerSpec,
+  port: number,
+  protocol: TargetGroupInputs['protocol'],
+): Attributes {
   const group = aws?.targetGroup ?? {};
   // UDP always keeps the client's address; AWS refuses to have it otherwise.
   const preserves = group.preserveClientIP ?? true;
@@ -102,7 +112,7 @@ function renderAttributes({ aws, sessionAffinity }: CloudLoadBalancerSpec, proto
   return {
     deregistrationDelay: group.deregistrationDelaySeconds ?? DEFAULT_DEREGISTRATION_DELAY,
     connectionTermination: group.connectionTermination ?? cutsByDefault(protocol),
-    proxyProtocolV2: group.proxyProtocolV2 ?? false,
+    proxyProtocolV2: hasProxyHeader(aws, port),
     preserveClientIp: preserves || cutsByDefault(protocol) ? 'true' : 'false',
     loadBalancingCrossZoneEnabled: CROSS_ZONE[group.crossZone ?? 'LoadBalancer'],
     stickiness: { type: 'source_ip', enabled: sticky },

@@ -13,3 +13,17 @@ export function expectGolden(name: string, text: string): void {
   }
   expect(existsSync(path) ? readFileSync(path, 'utf8') : `no ${name}; run the test with UPDATE_GOLDEN=1`).toBe(text);
 }
+
+/**
+ * Compares a part of a documentation page with what the code says: what stands between `<!-- generated: name -->` and `<!-- end: name -->`.
+ * `UPDATE_GOLDEN=1` writes it instead.
+ */
+export function expectGenerated(page: string, name: string, text: string): void {
+  const path = join(__dirname, '..', '..', page);
+  const [begin, end] = [`<!-- generated: ${name} -->\n`, `<!-- end: ${name} -->`];
+  const [before = '', rest = ''] = readFileSync(path, 'utf8').split(begin);
+  const [inside, after = ''] = rest.split(end);
+  const block = `<!-- prettier-ignore-start -->\n\n${text.trim()}\n\n<!-- prettier-ignore-end -->\n`;
+  if (process.env.UPDATE_GOLDEN === '1') writeFileSync(path, `${before}${begin}${block}${end}${after}`);
+  else expect(inside).toBe(block);
+}

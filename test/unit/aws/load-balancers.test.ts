@@ -89,6 +89,15 @@ describe('load balancers of AWS, rendered', () => {
     expect(nameOf({ aws: { healthCheck: { intervalSeconds: 60 }, targetGroup: { proxyProtocolV2: true } } })).toBe(name);
   });
 
+  test('what is said of one port stands before what is said of all', () => {
+    const https = { name: 'https', port: 443, nodePort: 30_443 };
+    const aws = { targetGroup: { proxyProtocolV2: true }, listeners: [{ port: 80, proxyProtocolV2: false }] };
+    const { listeners } = rendered({ listeners: [HTTP, https], aws });
+    const byNodePort = listeners.map(({ targetGroup }) => [targetGroup.settings.port, targetGroup.settings.proxyProtocolV2]);
+    expect(Object.fromEntries(byNodePort)).toEqual({ 30_080: false, 30_443: true });
+    expect(rendered().listeners[0]?.targetGroup.settings.proxyProtocolV2).toBe(false);
+  });
+
   test.each([
     ['nothing said', {}, { protocol: 'TCP', port: 'traffic-port', interval: 30, timeout: 10, healthyThreshold: 3, unhealthyThreshold: 3 }],
     [

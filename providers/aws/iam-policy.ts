@@ -1,0 +1,170 @@
+import type { EC2 } from '@aws-sdk/client-ec2';
+import type { ElasticLoadBalancingV2 } from '@aws-sdk/client-elastic-load-balancing-v2';
+import { TAG } from './tags';
+
+type ClientWords = 'config' | 'send' | 'destroy' | 'middlewareStack';
+/** The calls of an API, as the SDK has them: a misspelled one does not compile. */
+type ActionsOf<Client> = Capitalize<Exclude<keyof Client & string, ClientWords>>;
+/** Those of Classic load balancers, whose client is not loaded; IAM knows them under the same prefix as the others. */
+type ClassicAction =
+  | 'CreateLoadBalancerListeners'
+  | 'DeleteLoadBalancerListeners'
+  | 'ConfigureHealthCheck'
+  | 'ApplySecurityGroupsToLoadBalancer'
+  | 'AttachLoadBalancerToSubnets'
+  | 'DetachLoadBalancerFromSubnets'
+  | 'RegisterInstancesWithLoadBalancer'
+  | 'DeregisterInstancesFromLoadBalancer'
+  | 'DescribeLoadBalancerPolicies'
+  | 'CreateLoadBalancerPolicy'
+  | 'DeleteLoadBalancerPolicy'
+  | 'SetLoadBalancerPoliciesForBackendServer'
+  | 'SetLoadBalancerPoliciesOfListener'
+  | 'SetLoadBalancerListenerSSLCertificate';
+
+type Action = `ec2:${ActionsOf<EC2>}` | `elasticloadbalancing:${ActionsOf<ElasticLoadBalancingV2> | ClassicAction}`;
+
+/**
+ * What an action is allowed on. `Any`: AWS has no narrower one for it, or the thing is not made by us. `Ours`: what bears our tag.
+ * `Made`: what is made in the same call with our tag.
+ */
+type Scope = 'Any' | 'Ours' | 'Made';
+
+/** What the provider does, each of it optional but the first. */
+export type Capability = 'LoadBalancers' | 'Classic' | 'Members' | 'NodeRules' | 'Instances' | 'NodeTags' | 'Routes';
+
+/** Every call that is made, by what it is made for. */
+export const CALLS: Readonly<Record<Capability, Readonly<Partial<Record<Action, Scope>>>>> = {
+  LoadBalancers: {
+    'ec2:DescribeAvailabilityZones': 'Any',
+    'ec2:DescribeRouteTables': 'Any',
+    'ec2:DescribeSecurityGroupRules': 'Any',
+    'ec2:DescribeSecurityGroups': 'Any',
+    'ec2:DescribeSubnets': 'Any',
+    'ec2:DescribeVpcs': 'Any',
+    'elasticloadbalancing:DescribeListenerAttributes': 'Any',
+    'elasticloadbalancing:DescribeListenerCertificates': 'Any',
+    'elasticloadbalancing:DescribeListeners': 'Any',
+    'elasticloadbalancing:DescribeLoadBalancerAttributes': 'Any',
+    'elasticloadbalancing:DescribeLoadBalancers': 'Any',
+    'elasticloadbalancing:DescribeTags': 'Any',
+    'elasticloadbalancing:DescribeTargetGroupAttributes': 'Any',
+    'elasticloadbalancing:DescribeTargetGroups': 'Any',
+    'ec2:AuthorizeSecurityGroupEgress': 'Ours',
+    'ec2:AuthorizeSecurityGroupIngress': 'Ours',
+    'ec2:CreateSecurityGroup': 'Any',
+    'ec2:CreateTags': 'Any',
+    'ec2:DeleteSecurityGroup': 'Ours',
+    'ec2:DeleteTags': 'Ours',
+    'ec2:ModifySecurityGroupRules': 'Ours',
+    'ec2:RevokeSecurityGroupEgress': 'Ours',
+    'ec2:RevokeSecurityGroupIngress': 'Ours',
+    'elasticloadbalancing:AddListenerCertificates': 'Any',
+    'elasticloadbalancing:AddTags': 'Any',
+    'elasticloadbalancing:CreateListener': 'Any',
+    'elasticloadbalancing:CreateLoadBalancer': 'Made',
+    'elasticloadbalancing:CreateTargetGroup': 'Made',
+    'elasticloadbalancing:DeleteListener': 'Any',
+    'elasticloadbalancing:DeleteLoadBalancer': 'Ours',
+    'elasticloadbalancing:DeleteTargetGroup': 'Ours',
+    'elasticloadbalancing:ModifyListener': 'Any',
+    'elasticloadbalancing:ModifyListenerAttributes': 'Any',
+    'elasticloadbalancing:ModifyLoadBalancerAttributes': 'Ours',
+    'elasticloadbalancing:ModifyTargetGroup': 'Ours',
+    'elasticloadbalancing:ModifyTargetGroupAttributes': 'Ours',
+    'elasticloadbalancing:RemoveListenerCertificates': 'Any',
+    'elasticloadbalancing:RemoveTags': 'Ours',
+    'elasticloadbalancing:SetIpAddressType': 'Ours',
+    'elasticloadbalancing:SetSecurityGroups': 'Ours',
+    'elasticloadbalancing:SetSubnets': 'Ours',
+  },
+  Classic: {
+    'elasticloadbalancing:DescribeLoadBalancerPolicies': 'Any',
+    'elasticloadbalancing:ApplySecurityGroupsToLoadBalancer': 'Ours',
+    'elasticloadbalancing:AttachLoadBalancerToSubnets': 'Ours',
+    'elasticloadbalancing:ConfigureHealthCheck': 'Ours',
+    'elasticloadbalancing:CreateLoadBalancerListeners': 'Ours',
+    'elasticloadbalancing:CreateLoadBalancerPolicy': 'Ours',
+    'elasticloadbalancing:DeleteLoadBalancerListeners': 'Ours',
+    'elasticloadbalancing:DeleteLoadBalancerPolicy': 'Ours',
+    'elasticloadbalancing:DeregisterInstancesFromLoadBalancer': 'Ours',
+    'elasticloadbalancing:DetachLoadBalancerFromSubnets': 'Ours',
+    'elasticloadbalancing:RegisterInstancesWithLoadBalancer': 'Ours',
+    'elasticloadbalancing:SetLoadBalancerListenerSSLCertificate': 'Ours',
+    'elasticloadbalancing:SetLoadBalancerPoliciesForBackendServer': 'Ours',
+    'elasticloadbalancing:SetLoadBalancerPoliciesOfListener': 'Ours',
+  },
+  Members: {
+    'elasticloadbalancing:DescribeTargetHealth': 'Any',
+    'elasticloadbalancing:DeregisterTargets': 'Ours',
+    'elasticloadbalancing:RegisterTargets': 'Ours',
+  },
+  NodeRules: {
+    'ec2:DescribeInstances': 'Any',
+    'ec2:DescribeSecurityGroupRules': 'Any',
+    'ec2:DescribeSecurityGroups': 'Any',
+    'ec2:AuthorizeSecurityGroupIngress': 'Any',
+    'ec2:ModifySecurityGroupRules': 'Any',
+    'ec2:RevokeSecurityGroupIngress': 'Any',
+  },
+  Instances: {
+    'ec2:DescribeAvailabilityZones': 'Any',
+    'ec2:DescribeInstances': 'Any',
+    'ec2:DescribeInstanceTopology': 'Any',
+    'ec2:DescribeNetworkInterfaces': 'Any',
+  },
+  NodeTags: { 'ec2:CreateTags': 'Any', 'ec2:DeleteTags': 'Any' },
+  Routes: {
+    'ec2:DescribeInstances': 'Any',
+    'ec2:DescribeRouteTables': 'Any',
+    'ec2:CreateRoute': 'Any',
+    'ec2:DeleteRoute': 'Any',
+    'ec2:ModifyInstanceAttribute': 'Any',
+    'ec2:ReplaceRoute': 'Any',
+  },
+};
+
+export interface PolicyStatement {
+  Sid: string;
+  Effect: 'Allow';
+  Action: string[];
+  Resource: '*';
+  Condition?: { Null: Record<string, 'false'> };
+}
+
+export interface PolicyDocument {
+  Version: '2012-10-17';
+  Statement: PolicyStatement[];
+}
+
+const CONDITIONS: Readonly<Record<Scope, string | undefined>> = {
+  Any: undefined,
+  Ours: `aws:ResourceTag/${TAG.clusterID}`,
+  Made: `aws:RequestTag/${TAG.clusterID}`,
+};
+
+/** The smallest policy with which the capabilities work. An action that one of them needs in a wide scope is not listed in a narrow one. Pure. */
+export function iamPolicy(capabilities: readonly Capability[]): PolicyDocument {
+  const all = capabilities.flatMap((capability) => Object.entries(CALLS[capability]));
+  const wide = new Set(all.filter(([, scope]) => scope === 'Any').map(([action]) => action));
+  const actionsOf = (scope: Scope): string[] => {
+    const ofScope = all.filter(([action, at]) => at === scope && (scope === 'Any' || !wide.has(action))).map(([action]) => action);
+    return [...new Set(ofScope)].sort();
+  };
+  const scopes: Scope[] = ['Any', 'Made', 'Ours'];
+  return {
+    Version: '2012-10-17',
+    Statement: scopes.filter((scope) => actionsOf(scope).length > 0).map((scope) => statement(scope, actionsOf(scope))),
+  };
+}
+
+function statement(scope: Scope, actions: string[]): PolicyStatement {
+  const key = CONDITIONS[scope];
+  return {
+    Sid: `CloudOperator${scope}`,
+    Effect: 'Allow',
+    Action: actions,
+    Resource: '*',
+    ...(key === undefined ? {} : { Condition: { Null: { [key]: 'false' as const } } }),
+  };
+}

@@ -1,0 +1,63 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { PROJECT_ROOT } from '../../../operator/entry';
+import { CALLS, type Capability, iamPolicy, type PolicyStatement } from '../../../providers/aws/iam-policy';
+
+const ALL = Object.keys(CALLS) as Capability[];
+
+function statementWith(action: string, capabilities: Capability[]): PolicyStatement[] {
+  return iamPolicy(capabilities).Statement.filter(({ Action }) => Action.includes(action));
+}
+
+/** Every command of the SDK that a client makes, as IAM calls its action. */
+function actionsInCode(): string[] {
+  const clients = { 'ec2.ts': 'ec2', 'elbv2.ts': 'elasticloadbalancing' };
+  return Object.entries(clients).flatMap(([file, prefix]) => {
+    const text = readFileSync(join(PROJECT_ROOT, 'providers/aws/client', file), 'utf8');
+    return [...text.matchAll(/new sdk\.(\w+)Command\(/g)].map(([, action = '']) => `${prefix}:${action}`);
+  });
+}
+
+describe('the IAM policy', () => {
+  it('allows every call that the clients can make', () => {
+    const used = actionsInCode();
+    expect(used.length).toBeGreaterThan(30); // they are found
+    const allowed = iamPolicy(ALL).Statement.flatMap(({ Action }) => Action);
+    expect(used.filter((action) => !allowed.includes(action))).toEqual([]);
+  });
+
+  it('allows every call of the table once', () => {
+    const listed = iamPolicy(ALL).Statement.flatMap(({ Action }) => Action);
+    expect(new Set(listed).size).toBe(listed.length);
+    expect(listed.sort()).toEqual([...new Set(Object.values(CALLS).flatMap((calls) => Object.keys(calls)))].sort());
+  });
+
+  it('allows nothing beside the capabilities asked for', () => {
+    expect(iamPolicy(['Instances']).Statement.flatMap(({ Action }) => Action)).toEqual([
+      'ec2:DescribeAvailabilityZones',
+      'ec2:DescribeInstanceTopology',
+      'ec2:DescribeInstances',
+      'ec2:DescribeNetworkInterfaces',
+    ]);
+    expect(iamPolicy([])).toEqual({ Version: '2012-10-17', Statement: [] });
+  });
+
+  it('deletes and changes load balancers and target groups only with our tag', () => {
+    const writes = [
+      'elasticloadbalancing:DeleteLoadBalancer',
+      'elasticloadbalancing:DeleteTargetGroup',
+      'elasticloadbalancing:RegisterTargets',
+    ];
+    for (const action of writes) {
+      expect(statementWith(action, ALL).map(({ Condition }) => Condition)).toEqual([
+        { Null: { 'aws:ResourceTag/cloud-operator.dev/cluster-id': 'false' } },
+      ]);
+    }
+  });
+
+  it('allows a call in the widest of the scopes that are needed', () => {
+    const action = 'ec2:AuthorizeSecurityGroupIngress';
+    expect(statementWith(action, ['LoadBalancers']).map(({ Sid }) => Sid)).toEqual(['CloudOperatorOurs']);
+    expect(statementWith(action, ['LoadBalancers', 'NodeRules']).map(({ Sid }) => Sid)).toEqual(['CloudOperatorAny']);
+  });
+});

@@ -1,29 +1,21 @@
 import type { RawApi } from './kube/client';
 import type { OperatorOptions } from './options';
-import { permissions, type Permission } from './permissions';
-import type { ControllerName } from './flags/controllers';
+import { controllerOf, permissions, type Permission } from './permissions';
 
 const REVIEWS = '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews';
 
-const CONTROLLER_OF: Partial<Record<Permission['part'], ControllerName>> = {
-  service: 'service-lb-controller',
-  'cloud-node': 'cloud-node-controller',
-  'cloud-node-lifecycle': 'cloud-node-lifecycle-controller',
-  route: 'node-route-controller',
-  'node-ipam': 'node-ipam-controller',
-};
-
 /** The rows of the table that a process with these options needs. */
-export function permissionsOf({ namespace, stateStore, leaderElection, controllers }: OperatorOptions): Permission[] {
+export function permissionsOf(options: OperatorOptions): Permission[] {
+  const { namespace, stateStore, leaderElection, controllers, serviceAccountCredentials } = options;
   const [leaseNamespace = '', leaseName = ''] = leaderElection?.lease.split('/') ?? [];
   const second = leaderElection?.migration?.lease.split('/')[1];
   const stateNamespace = stateStore.kind === 'Cluster' ? stateStore.namespace : namespace;
   const leases = { namespace: leaseNamespace, name: leaseName, ...(second === undefined ? {} : { migration: second }) };
-  const table = permissions({ namespace, stateNamespace, leaderElection: leases });
+  const table = permissions({ namespace, stateNamespace, leaderElection: leases, serviceAccountCredentials });
   return table.filter(({ part }) => {
     if (part === 'updates') return stateStore.kind === 'Cluster';
     if (part === 'leader election') return leaderElection !== undefined;
-    const controller = CONTROLLER_OF[part];
+    const controller = controllerOf({ part });
     return controller === undefined || controllers.has(controller);
   });
 }

@@ -14,11 +14,21 @@ const CHECK_AGAIN_MS = 15_000;
 /** The check must not take the requests that the work needs. */
 const CHECK_LIMITS = { qps: 20, burst: 5 };
 
+/** One identity, and its rows of the table. */
+export interface IdentityRights {
+  /** The ServiceAccount; absent = the operator's own identity. */
+  account?: string;
+  api: KubeClient;
+  permissions: readonly Permission[];
+}
+
 export interface BootstrapOptions {
   api: KubeClient;
   stores: Pick<Stores, 'blocked' | 'retryNow' | 'providers' | 'services'>;
-  /** What the operator needs to be allowed. */
-  permissions: readonly Permission[];
+  /** The service loop's client. */
+  servicesApi: KubeClient;
+  /** What each identity of the operator needs to be allowed. */
+  rights: readonly IdentityRights[];
   /** The CloudProvider from the flags. */
   defaultProvider?: { name: string; spec: CloudProviderSpec };
   /** Resolves once everything works that waits for our kinds. */
@@ -62,11 +72,11 @@ export class Bootstrap {
 
   /** Until nothing is missing. */
   private async checkRights(signal: AbortSignal): Promise<void> {
-    const { api, permissions, clock, logger } = this.options;
-    const client = api.withOptions(CHECK_LIMITS);
+    const { rights, clock, logger } = this.options;
+    const asked = rights.map(({ api, ...more }) => ({ ...more, api: api.withOptions(CHECK_LIMITS) }));
     do {
       try {
-        const missing = await missingRules(client, permissions);
+        const missing = (await Promise.all(asked.map(missingOf))).flat();
         for (const rule of missing.filter((one) => !this.missing.includes(one))) logger.warn({ rule }, `missing RBAC rule: ${rule}`);
         if (missing.length === 0 && this.missing.length > 0) logger.info('no RBAC rule is missing any more');
         if (missing.length < this.missing.length) this.options.stores.retryNow();
@@ -80,7 +90,7 @@ export class Bootstrap {
 
   /** A condition of every Service that waits for us, while something that nobody repairs by waiting is in the way. */
   private async tellServices(signal: AbortSignal): Promise<void> {
-    const { begun, watchesServices, stores, api, clock, logger } = this.options;
+    const { begun, watchesServices, stores, servicesApi: api, clock, logger } = this.options;
     let waiting = watchesServices;
     // It doesn't come when the operator ends before.
     begun.then(() => (waiting = false)).catch(() => undefined);
@@ -94,4 +104,9 @@ export class Bootstrap {
   private unlessAborted(thrown: unknown, signal: AbortSignal): void {
     if (!signal.aborted) this.options.logger.error({ err: toOperatorError(thrown) }, 'the leader’s own checks have ended');
   }
+}
+
+async function missingOf({ account, api, permissions }: IdentityRights): Promise<string[]> {
+  const missing = await missingRules(api, permissions);
+  return account === undefined ? missing : missing.map((rule) => `${rule} for the ServiceAccount ${account}`);
 }

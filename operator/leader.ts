@@ -1,6 +1,6 @@
 import { systemClock } from './base/clock';
 import { permissionsOf } from './access-check';
-import { Bootstrap } from './bootstrap';
+import { Bootstrap, type IdentityRights } from './bootstrap';
 import type { Logger } from './base/log';
 import { CloudControllers } from './cloud/controllers';
 import { InstanceDirectory } from './cloud/instance-directory';
@@ -19,7 +19,9 @@ import { NODE_LOOP_DEFAULTS, NODE_RETRY, NodeLoop } from './loops/node/loop';
 import { RouteLoop } from './loops/route/loop';
 import { ServiceLoop } from './loops/service/loop';
 import { SERVICE_RETRY } from './loops/service/rules';
-import type { ControllerName } from './flags/controllers';
+import { ACCOUNT_NAMESPACE, accountOf, LOOP_ACCOUNTS, type ControllerName } from './flags/controllers';
+import { LoopAccounts } from './loop-accounts';
+import { permissionsOfAccount } from './permissions';
 import { ManagedControllers, type ManagedController } from './managed-controllers';
 import type { OperatorOptions } from './options';
 import type { HealthChecks } from './server/health';
@@ -55,12 +57,14 @@ export class Leader {
   private readonly recorders: KubeEventRecorder[] = [];
   private readonly queues: KeyedQueue[] = [];
   private readonly directory: InstanceDirectory;
+  private readonly accounts: LoopAccounts | undefined;
   /** Once the cluster's id can be read: nothing of ours is in a cloud without it. */
   private readonly controllers: Promise<CloudControllers>;
   private providerHealthChanged: (provider: string) => void = () => undefined;
 
   constructor(private readonly parts: LeaderParts) {
     this.directory = new InstanceDirectory(parts.registry, systemClock, (provider) => this.providerHealthChanged(provider));
+    this.accounts = loopAccounts(parts);
     this.controllers = parts.clusterID.known.then((clusterID) => this.cloudControllers(clusterID));
     // Whoever waits for it sees why it doesn't come.
     this.controllers.catch(() => undefined);
@@ -86,6 +90,7 @@ export class Leader {
       stopFollowing();
       this.queues.forEach((queue) => queue.close());
       await Promise.all(this.recorders.map((recorder) => recorder.flush()));
+      await this.accounts?.close();
     }
   }
 
@@ -153,11 +158,39 @@ export class Leader {
     const { options, stores, leadership, logger } = this.parts;
     const { defaultProvider } = options;
     return new Bootstrap({
-      ...{ api: leadership.api, stores, permissions: permissionsOf(options), clock: systemClock, logger },
+      ...{
+        api: leadership.api,
+        servicesApi: this.asLoop('service-lb-controller', leadership.api),
+        stores,
+        rights: this.rights(),
+        clock: systemClock,
+        logger,
+      },
       ...(defaultProvider === undefined ? {} : { defaultProvider }),
       begun: this.controllers.then(({ connected }) => connected),
       watchesServices: options.controllers.has('service-lb-controller'),
     });
+  }
+
+  private rights(): IdentityRights[] {
+    const { options, leadership } = this.parts;
+    const { accounts } = this;
+    const { api } = leadership;
+    const table = permissionsOf(options);
+    if (accounts === undefined) return [{ api, permissions: table }];
+    const loops = LOOP_ACCOUNTS.map((account) => ({ account, permissions: permissionsOfAccount(table, account) }));
+    return [
+      { api, permissions: permissionsOfAccount(table, undefined) },
+      ...loops
+        .filter(({ permissions }) => permissions.length > 0)
+        .map(({ account, permissions }) => ({ account: `${ACCOUNT_NAMESPACE}/${account}`, api: accounts.as(account, api), permissions })),
+    ];
+  }
+
+  /** The client as the loop's ServiceAccount, where the flags say so. */
+  private asLoop(name: ControllerName, api: KubeClient): KubeClient {
+    const account = accountOf(name);
+    return this.accounts === undefined || account === undefined ? api : this.accounts.as(account, api);
   }
 
   /** The loops that the flags select. Those that write our kinds wait until every CloudProvider that is there has been tried. */
@@ -261,7 +294,7 @@ export class Leader {
     const { leadership, options, metrics, logger } = this.parts;
     const component = EVENT_SOURCES[name];
     const migrating = options.leaderElection?.migration?.controllers.has(name) === true;
-    const api = migrating ? leadership.migratedApi : leadership.api;
+    const api = this.asLoop(name, migrating ? leadership.migratedApi : leadership.api);
     return {
       api: api.withOptions({ ...options.kubeApi, userAgent: `cloud-operator/${options.version}/${component}` }),
       events: this.recorder(api, component),
@@ -284,6 +317,12 @@ export class Leader {
     this.recorders.push(recorder);
     return recorder;
   }
+}
+
+/** undefined = the loops work as the operator itself. */
+function loopAccounts({ options, leadership, logger }: LeaderParts): LoopAccounts | undefined {
+  if (!options.serviceAccountCredentials) return undefined;
+  return new LoopAccounts({ api: leadership.api, clock: systemClock, random: Math.random, logger });
 }
 
 interface CommonLoopParts {

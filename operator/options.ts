@@ -16,6 +16,8 @@ export interface OperatorOptions {
   master?: string;
   /** Requests to the API server a second (0 = no limit), and at once; for each client. */
   kubeApi: { qps: number; burst: number };
+  /** Each loop works as a ServiceAccount of its own. */
+  serviceAccountCredentials: boolean;
   /** The operator's own namespace. */
   namespace: string;
   /** Where the stacks' state is kept. */

@@ -1,9 +1,14 @@
 import { APPROVAL_POLICY, GROUP, KINDS } from '../crds';
+import { ACCOUNT_NAMESPACE, accountOf, LOOP_ACCOUNTS, type ControllerName, type LoopAccount } from './flags/controllers';
+
+export { ACCOUNT_NAMESPACE, LOOP_ACCOUNTS };
 
 /** One thing that one part of the operator does at the API server. */
 export interface Permission {
   /** The part that does it. */
-  part: 'service' | 'cloud-node' | 'cloud-node-lifecycle' | 'route' | 'node-ipam' | 'cloud' | 'updates' | 'leader election' | 'events';
+  part: Loop | 'cloud' | 'updates' | 'leader election' | 'events' | 'service accounts';
+  /** `caches`: the loop needs it, but the caches that all parts share do it. */
+  by?: 'caches';
   why: string;
   group: string;
   resources: string[];
@@ -16,9 +21,29 @@ export interface Permission {
 
 export type Verb = 'get' | 'list' | 'watch' | 'create' | 'update' | 'patch' | 'delete';
 
-const READ: Verb[] = ['get', 'list', 'watch'];
+type Loop = keyof typeof CONTROLLER_OF;
+
+const CONTROLLER_OF = {
+  service: 'service-lb-controller',
+  'cloud-node': 'cloud-node-controller',
+  'cloud-node-lifecycle': 'cloud-node-lifecycle-controller',
+  route: 'node-route-controller',
+  'node-ipam': 'node-ipam-controller',
+} satisfies Record<string, ControllerName>;
+const LOOPS = Object.keys(CONTROLLER_OF) as Loop[];
+
+const FOLLOW: Verb[] = ['list', 'watch'];
+const READ: Verb[] = ['get', ...FOLLOW];
 /** Server-side apply asks for `patch`, and for `create` where the object is new; owner references need `delete` on the object itself. */
 const OWN: Verb[] = [...READ, 'create', 'patch', 'delete'];
+/** The same, of objects that caches follow. */
+const WRITE: Verb[] = ['get', 'create', 'patch', 'delete'];
+const TELLS = {
+  why: 'tells people; Events of Nodes go to the namespace default',
+  group: '',
+  resources: ['events'],
+  verbs: ['create', 'patch'] as Verb[],
+};
 const CRD_NAMES = KINDS.map(({ plural }) => `${plural}.${GROUP}`);
 
 /** Where an installation keeps what is its own. */
@@ -29,28 +54,60 @@ export interface PermissionPlaces {
   stateNamespace: string;
   /** The lease, and the second one of a leader migration, in the same namespace. */
   leaderElection: { namespace: string; name: string; migration?: string };
+  /** `--use-service-account-credentials`; default false. */
+  serviceAccountCredentials?: boolean;
 }
 
 /** Everything that the operator may do, and nothing else: the one table that the roles are made from, and that it checks its own rights by. */
 export function permissions(settings: PermissionPlaces): Permission[] {
-  return [...loopPermissions(), ...cloudPermissions(settings), ...statePermissions(settings), ...commonPermissions(settings)];
+  const accounts = settings.serviceAccountCredentials === true ? accountPermissions() : [];
+  return [...loopPermissions(), ...cloudPermissions(settings), ...statePermissions(settings), ...commonPermissions(settings), ...accounts];
+}
+
+/** The controller that a row is for; undefined = the operator as a whole. */
+export function controllerOf({ part }: Pick<Permission, 'part'>): ControllerName | undefined {
+  return part in CONTROLLER_OF ? CONTROLLER_OF[part as Loop] : undefined;
+}
+
+/** With `--use-service-account-credentials`: the rows of one ServiceAccount; undefined = what is left for the operator's own. */
+export function permissionsOfAccount(table: readonly Permission[], account: LoopAccount | undefined): Permission[] {
+  return table.filter((row) => {
+    const controller = row.by === 'caches' ? undefined : controllerOf(row);
+    return (controller === undefined ? undefined : accountOf(controller)) === account;
+  });
 }
 
 /** What upstream's loops may do (contract 7.8), less what ours never do, plus the kinds that they write. */
 function loopPermissions(): Permission[] {
   return [
-    { part: 'service', why: 'reads Services', group: '', resources: ['services'], verbs: READ },
+    { part: 'service', by: 'caches', why: 'follows Services', group: '', resources: ['services'], verbs: FOLLOW },
+    { part: 'service', why: 'looks before it tells of an end', group: '', resources: ['services'], verbs: ['get'] },
     { part: 'service', why: 'finalizer and status', group: '', resources: ['services/status'], verbs: ['patch'] },
     { part: 'service', why: 'owns by Service', group: '', resources: ['services/finalizers'], verbs: ['update'] },
-    { part: 'service', why: 'writes what is wanted', group: GROUP, resources: ['cloudloadbalancers'], verbs: OWN },
-    { part: 'cloud-node', why: 'initializes Nodes', group: '', resources: ['nodes'], verbs: [...READ, 'patch'] },
+    { part: 'service', why: 'writes what is wanted', group: GROUP, resources: ['cloudloadbalancers'], verbs: WRITE },
+    { part: 'cloud-node', by: 'caches', why: 'follows Nodes', group: '', resources: ['nodes'], verbs: FOLLOW },
+    { part: 'cloud-node', why: 'initializes Nodes', group: '', resources: ['nodes'], verbs: ['get', 'patch'] },
     { part: 'cloud-node', why: 'addresses', group: '', resources: ['nodes/status'], verbs: ['patch'] },
-    { part: 'cloud-node-lifecycle', why: 'taints and deletes Nodes', group: '', resources: ['nodes'], verbs: [...READ, 'patch', 'delete'] },
-    { part: 'node-ipam', why: 'gives Nodes their pod CIDRs', group: '', resources: ['nodes'], verbs: [...READ, 'patch'] },
-    { part: 'route', why: 'reads Nodes', group: '', resources: ['nodes'], verbs: READ },
+    { part: 'cloud-node-lifecycle', by: 'caches', why: 'follows Nodes', group: '', resources: ['nodes'], verbs: FOLLOW },
+    { part: 'cloud-node-lifecycle', why: 'taints and deletes Nodes', group: '', resources: ['nodes'], verbs: ['get', 'patch', 'delete'] },
+    { part: 'node-ipam', by: 'caches', why: 'follows Nodes', group: '', resources: ['nodes'], verbs: FOLLOW },
+    { part: 'node-ipam', why: 'gives Nodes their pod CIDRs', group: '', resources: ['nodes'], verbs: ['get', 'list', 'patch'] },
+    { part: 'route', by: 'caches', why: 'follows Nodes', group: '', resources: ['nodes'], verbs: FOLLOW },
     { part: 'route', why: 'NetworkUnavailable', group: '', resources: ['nodes/status'], verbs: ['patch'] },
     { part: 'route', why: 'owns by Node', group: '', resources: ['nodes/finalizers'], verbs: ['update'] },
-    { part: 'route', why: 'writes what is wanted', group: GROUP, resources: ['cloudroutes'], verbs: OWN },
+    { part: 'route', why: 'writes what is wanted', group: GROUP, resources: ['cloudroutes'], verbs: WRITE },
+    ...LOOPS.map((part): Permission => ({ part, ...TELLS })),
+  ];
+}
+
+/** With `--use-service-account-credentials`: the operator makes the ServiceAccounts of its loops where they are absent, and their tokens. */
+function accountPermissions(): Permission[] {
+  const accounts = { part: 'service accounts' as const, group: '', namespace: ACCOUNT_NAMESPACE };
+  const names = [...LOOP_ACCOUNTS];
+  return [
+    { ...accounts, why: 'makes them', resources: ['serviceaccounts'], verbs: ['create'] },
+    { ...accounts, why: 'whether they are there', resources: ['serviceaccounts'], verbs: ['get'], names },
+    { ...accounts, why: 'works as them', resources: ['serviceaccounts/token'], verbs: ['create'], names },
   ];
 }
 
@@ -114,12 +171,6 @@ function commonPermissions({ leaderElection }: PermissionPlaces): Permission[] {
       verbs: ['get', 'update'],
       names: migration === undefined ? [name] : [name, migration],
     },
-    {
-      part: 'events',
-      why: 'tells people; Events of Nodes go to the namespace default',
-      group: '',
-      resources: ['events'],
-      verbs: ['create', 'patch'],
-    },
+    { part: 'events', ...TELLS },
   ];
 }

@@ -47,6 +47,8 @@ export interface ControllerManager {
   flags: string[];
   /** Where these flags say that health is served, over HTTPS. */
   health: { host: string; port: number };
+  /** Whether they say `--use-service-account-credentials`: each loop's rights are then those of its own ServiceAccount. */
+  serviceAccountCredentials: boolean;
   /** Text of the file `--leader-migration-config`; absent = none is given. */
   migrationConfig?: string;
 }

@@ -37,9 +37,11 @@ export interface ApiServerOptions {
   credentials: Credentials;
   /** Without it there is no ServiceAccount in a namespace, so Pods must be admitted without one. */
   controllerManager: boolean;
+  /** Policy and log of who asked for what; absent = none is kept. */
+  audit?: { policy: string; log: string };
 }
 
-export function apiServerArguments({ port, credentials, controllerManager }: ApiServerOptions): string[] {
+export function apiServerArguments({ port, credentials, controllerManager, audit }: ApiServerOptions): string[] {
   return [
     `--etcd-servers=${ETCD_SOCKET}`,
     '--bind-address=127.0.0.1',
@@ -56,6 +58,7 @@ export function apiServerArguments({ port, credentials, controllerManager }: Api
     '--allow-privileged=true',
     '--profiling=false',
     ...(controllerManager ? [] : ['--disable-admission-plugins=ServiceAccount']),
+    ...(audit === undefined ? [] : [`--audit-policy-file=${audit.policy}`, `--audit-log-path=${audit.log}`]),
   ];
 }
 

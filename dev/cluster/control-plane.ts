@@ -1,5 +1,5 @@
 import { request } from 'node:https';
-import { existsSync, mkdirSync, readFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { sleep, systemClock } from '../../operator/base/clock';
 import { apiServerArguments, controllerManagerArguments, etcdArguments } from './components';
@@ -25,6 +25,8 @@ export interface ControlPlaneOptions {
   fsync: boolean;
   /** Others who get a token; see `kubeconfigFor`. */
   identities?: Identity[];
+  /** Whether the API server logs all requests, one JSON object in each line of `audit.log` beside the other logs. Default false. */
+  audit?: boolean;
   /** The API server's port where it is free. */
   port?: number;
   /** Starts the processes; absent = a guard of its own, closed by `stop`. */
@@ -125,10 +127,21 @@ export class ControlPlane {
     await this.startProcess('kube-controller-manager', controllerManagerArguments(kubeconfig, this.options.nodeLifecycle ?? false));
   }
 
+  /** Who asked for what, and the answer's code: no bodies. */
+  private audit(): { policy: string; log: string } {
+    const policy = join(this.options.directory, 'audit-policy.json');
+    const rules = { omitStages: ['RequestReceived'], rules: [{ level: 'Metadata' }] };
+    writeFileSync(policy, JSON.stringify({ apiVersion: 'audit.k8s.io/v1', kind: 'Policy', ...rules }));
+    return { policy, log: join(this.options.logDirectory, 'audit.log') };
+  }
+
   private async startApiServer(): Promise<void> {
     for (let attempt = 1; ; attempt++) {
       this.apiServerPort = await freePort(attempt === 1 ? this.options.port : undefined);
-      const options = { port: this.apiServerPort, credentials: this.credentials, controllerManager: this.options.controllerManager };
+      const options = {
+        ...{ port: this.apiServerPort, credentials: this.credentials, controllerManager: this.options.controllerManager },
+        ...(this.options.audit === true ? { audit: this.audit() } : {}),
+      };
       const server = await this.startProcess('kube-apiserver', apiServerArguments(options));
       if (await this.waitUntilReady(server)) return;
       const tail = await logTail(server.log, 20);

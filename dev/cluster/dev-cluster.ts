@@ -32,6 +32,8 @@ export interface DevClusterOptions {
   provider?: Record<string, unknown>;
   /** Default true; see ControlPlaneOptions. */
   fsync?: boolean;
+  /** Default false; see ControlPlaneOptions. */
+  audit?: boolean;
   /** Told what is being done, and when a process ends or comes back. */
   report: (line: string) => void;
   /** Breaks the start off. */
@@ -168,6 +170,7 @@ export class DevCluster {
       nodeLifecycle: this.options.nodeLifecycle ?? (this.options.nodes ?? 0) > 0,
       fsync: this.options.fsync ?? true,
       identities: [OPERATOR_IDENTITY],
+      audit: this.options.audit ?? false,
       port,
       guard: this.guard,
     });

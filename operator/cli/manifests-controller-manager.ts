@@ -49,6 +49,7 @@ export function controllerManagerOf({ workload, flags, migrationConfig }: Contro
       workload,
       flags: [...flags],
       health: { host, port: values['secure-port'] },
+      serviceAccountCredentials: values['use-service-account-credentials'],
       ...(migration === undefined ? {} : { migrationConfig: migration.text }),
     },
     leaderElection: {

@@ -43,6 +43,7 @@ export function optionsOf(values: FlagValues, { pulumi, provider }: Surroundings
       leaderElection: electionOf(values),
     }),
     version: reportedVersion(values),
+    serviceAccountCredentials: values['use-service-account-credentials'],
     namespace: values.namespace,
     stateStore: stateStoreOf(values),
     secretsProvider: knownSecretsProvider(values['secrets-provider']),

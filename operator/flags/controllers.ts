@@ -17,6 +17,15 @@ export const CONTROLLERS = [
   { name: 'node-ipam-controller', alias: 'nodeipam', identity: 'node-controller' },
 ] as const satisfies KnownController[];
 
+/** Where these ServiceAccounts are. */
+export const ACCOUNT_NAMESPACE = 'kube-system';
+export type LoopAccount = (typeof CONTROLLERS)[number]['identity'];
+export const LOOP_ACCOUNTS: readonly LoopAccount[] = [...new Set(CONTROLLERS.map(({ identity }) => identity))];
+
+export function accountOf(controller: ControllerName): LoopAccount | undefined {
+  return CONTROLLERS.find(({ name }) => name === controller)?.identity;
+}
+
 export type ControllerName = (typeof CONTROLLERS)[number]['name'];
 
 export const CONTROLLER_NAMES: readonly ControllerName[] = CONTROLLERS.map(({ name }) => name);

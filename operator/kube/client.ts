@@ -5,6 +5,7 @@ import type { ApplyOptions, KubeApi, ListOptions, PatchOptions, PatchType, Remov
 import type { KubeObject, ObjectKey, ResourcePath } from './object';
 import { apiVersionOf, collectionPath, objectPath, resourceName } from './resource-url';
 import { RestClient, type Query, type RawRequest, type RestClientOptions } from './rest-client';
+import type { TokenSource } from './token-source';
 import { isExpired, isFailedTest, isObjectNotFound } from './status';
 import { parseWatchEvent, type SilenceTimer, type WatchEvent } from './watch';
 
@@ -74,6 +75,11 @@ export class KubeClient implements KubeApi, ListWatchApi, RawApi {
   /** A client with limits of its own over the same connections, for what must not wait behind others (lease renewal). */
   withOptions(options: KubeClientOptions): KubeClient {
     return new KubeClient(this.rest.withOptions(options));
+  }
+
+  /** The same client as whoever the tokens are of, over connections of its own: to be closed by itself. */
+  withTokens(tokens: TokenSource): KubeClient {
+    return new KubeClient(this.rest.withTokens(tokens));
   }
 
   async get<T extends KubeObject>(resource: ResourcePath, key: ObjectKey): Promise<T | undefined> {

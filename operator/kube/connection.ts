@@ -5,6 +5,7 @@ import type { Clock } from '../base/clock';
 import { OperatorError, toOperatorError } from '../base/errors';
 import type { Logger } from '../base/log';
 import { withoutMemory, type KubeConfig } from './kube-config';
+import type { TokenSource } from './token-source';
 
 /** How long credentials are used before their files are read again, in milliseconds. */
 const CREDENTIALS_FOR = 10_000;
@@ -31,11 +32,15 @@ export class Connection {
   private credentials: Promise<Credentials> | undefined;
   private closed = false;
 
-  /** @throws OperatorError Invalid when the kubeconfig has no current cluster */
+  /**
+   * @param tokens goes before a token of the kubeconfig
+   * @throws OperatorError Invalid when the kubeconfig has no current cluster
+   */
   constructor(
     private kubeConfig: KubeConfig,
     private readonly clock: Clock,
     private readonly logger: Logger,
+    private readonly tokens?: TokenSource,
   ) {
     const cluster = kubeConfig.getCurrentCluster();
     if (cluster === null) throw new OperatorError('Invalid', 'the kubeconfig names no current cluster');
@@ -46,10 +51,12 @@ export class Connection {
 
   /**
    * Sends one request with today's credentials.
+   * @param assertMaySend throws when nothing may be sent any more: to ask for credentials may have taken long
    * @throws OperatorError Credentials when they can't be had, else the transport's error as it is
    */
-  async request(options: Omit<Dispatcher.RequestOptions, 'origin'>): Promise<Dispatcher.ResponseData> {
+  async request(options: Omit<Dispatcher.RequestOptions, 'origin'>, assertMaySend?: () => void): Promise<Dispatcher.ResponseData> {
     const { dispatcher, headers } = await this.authenticate();
+    assertMaySend?.();
     return dispatcher.request({
       ...options,
       origin: this.origin,
@@ -60,6 +67,7 @@ export class Connection {
 
   /** The API server refused them: the next request reads files and runs plugins anew. */
   forgetCredentials(): void {
+    this.tokens?.forget();
     this.kubeConfig = withoutMemory(this.kubeConfig);
     this.credentials = undefined;
   }
@@ -95,7 +103,9 @@ export class Connection {
         cause: thrown,
       });
     }
-    return { headers: headersOf(options), dispatcher: this.dispatcherFor(options), readAt };
+    const token = await this.tokens?.token();
+    const headers = { ...headersOf(options), ...(token === undefined ? {} : { authorization: `Bearer ${token}` }) };
+    return { headers, dispatcher: this.dispatcherFor(options), readAt };
   }
 
   private dispatcherFor(options: RequestOptions): Dispatcher {

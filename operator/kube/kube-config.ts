@@ -49,6 +49,16 @@ export function withoutMemory(config: KubeConfig): KubeConfig {
   return fresh;
 }
 
+/** The same cluster, as nobody. */
+export function withoutUser(config: KubeConfig): KubeConfig {
+  const fresh = new KubeConfig();
+  // Without any user the library would leave out the cluster's CA too.
+  const nobody = { name: 'nobody' };
+  const contexts = config.contexts.map((context) => ({ ...context, user: nobody.name }));
+  fresh.loadFromOptions({ clusters: config.clusters, users: [nobody], contexts, currentContext: config.currentContext });
+  return fresh;
+}
+
 function find(options: KubeConfigOptions, env: Record<string, string | undefined>): KubeConfig {
   const serviceAccount = options.serviceAccountPath ?? SERVICE_ACCOUNT;
   if (options.inCluster === true) return fromServiceAccount(serviceAccount, env);

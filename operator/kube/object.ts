@@ -43,6 +43,13 @@ export function splitKey(key: ObjectKey): { namespace?: string; name: string } {
 export const SERVICES: ResourcePath = { group: '', version: 'v1', plural: 'services', kind: 'Service', namespaced: true };
 export const NODES: ResourcePath = { group: '', version: 'v1', plural: 'nodes', kind: 'Node', namespaced: false };
 export const NAMESPACES: ResourcePath = { group: '', version: 'v1', plural: 'namespaces', kind: 'Namespace', namespaced: false };
+export const SERVICE_ACCOUNTS: ResourcePath = {
+  group: '',
+  version: 'v1',
+  plural: 'serviceaccounts',
+  kind: 'ServiceAccount',
+  namespaced: true,
+};
 export const SECRETS: ResourcePath = { group: '', version: 'v1', plural: 'secrets', kind: 'Secret', namespaced: true };
 export const EVENTS: ResourcePath = { group: '', version: 'v1', plural: 'events', kind: 'Event', namespaced: true };
 export const LEASES: ResourcePath = { group: 'coordination.k8s.io', version: 'v1', plural: 'leases', kind: 'Lease', namespaced: true };

@@ -4,9 +4,11 @@ import { systemClock, type Clock } from '../base/clock';
 import { OperatorError, toOperatorError } from '../base/errors';
 import { silentLogger, type Logger } from '../base/log';
 import { Connection } from './connection';
+import { withoutUser } from './kube-config';
 import { errorOfAnswer } from './status';
 import type { ObservedRequest, RequestObserver } from './request-observer';
 import { TokenBucket } from './token-bucket';
+import type { TokenSource } from './token-source';
 import { lines, SilenceTimer } from './watch';
 
 export interface RestClientOptions {
@@ -70,6 +72,12 @@ export class RestClient {
   /** A client with options of its own over the same connections. */
   withOptions(options: RestClientOptions): RestClient {
     return new RestClient(this.kubeConfig, { ...this.options, ...options }, this.connection);
+  }
+
+  /** The same client as somebody else than the kubeconfig's user, over connections of its own. */
+  withTokens(tokens: TokenSource): RestClient {
+    const kubeConfig = withoutUser(this.kubeConfig);
+    return new RestClient(kubeConfig, this.options, new Connection(kubeConfig, this.clock, this.options.logger ?? silentLogger, tokens));
   }
 
   /**
@@ -167,7 +175,7 @@ export class RestClient {
     const sentAt = this.clock.monotonic();
     let code = '<error>';
     try {
-      const answer = await this.connection.request(request);
+      const answer = await this.connection.request(request, method === 'GET' ? undefined : this.options.assertWrite);
       code = String(answer.statusCode);
       return answer;
     } finally {

@@ -2,7 +2,7 @@ import { Chart } from 'cdk8s';
 import { k8s } from 'cdk8s-plus-27';
 import type { Construct } from 'constructs';
 import { CLOUD_LOAD_BALANCERS, CLOUD_ROUTES, GROUP, KINDS } from '../../crds';
-import { permissions, type Permission } from '../../operator/permissions';
+import { ACCOUNT_NAMESPACE, LOOP_ACCOUNTS, permissions, permissionsOfAccount, type Permission } from '../../operator/permissions';
 import { labels, OPERATOR_NAME, type Settings } from '../options';
 import { rulesIn } from '../rbac';
 
@@ -15,19 +15,30 @@ export class RbacChart extends Chart {
   constructor(scope: Construct, settings: Settings) {
     super(scope, 'rbac', { disableResourceNameHashes: true });
     this.subjects = [{ kind: 'ServiceAccount', name: OPERATOR_NAME, namespace: settings.namespace }];
-    const table = permissions(settings);
-    this.clusterRole(table);
+    const serviceAccountCredentials = settings.controllerManager?.serviceAccountCredentials === true;
+    const all = permissions({ ...settings, serviceAccountCredentials });
+    const table = serviceAccountCredentials ? permissionsOfAccount(all, undefined) : all;
+    this.clusterRole(OPERATOR_NAME, table, this.subjects);
     for (const namespace of namespacesOf(table)) this.role(table, namespace);
+    if (serviceAccountCredentials) this.loopRoles(all);
     if (settings.controllerManager !== undefined) this.delegation();
     this.peopleRoles();
     this.approveRole();
   }
 
-  private clusterRole(table: Permission[]): void {
-    const metadata = { name: OPERATOR_NAME, labels: labels('operator') };
-    new k8s.KubeClusterRole(this, 'cluster-role', { metadata, rules: rulesIn(table, undefined) });
-    const roleRef = { apiGroup: RBAC, kind: 'ClusterRole', name: OPERATOR_NAME };
-    new k8s.KubeClusterRoleBinding(this, 'cluster-role-binding', { metadata, roleRef, subjects: this.subjects });
+  private clusterRole(name: string, table: Permission[], subjects: k8s.Subject[]): void {
+    const metadata = { name, labels: labels('operator') };
+    new k8s.KubeClusterRole(this, `cluster-role-of-${name}`, { metadata, rules: rulesIn(table, undefined) });
+    const roleRef = { apiGroup: RBAC, kind: 'ClusterRole', name };
+    new k8s.KubeClusterRoleBinding(this, `cluster-role-binding-of-${name}`, { metadata, roleRef, subjects });
+  }
+
+  /** For ServiceAccounts that upstream's other controllers have too: the operator makes them, no manifest does. */
+  private loopRoles(table: Permission[]): void {
+    for (const account of LOOP_ACCOUNTS) {
+      const subject = { kind: 'ServiceAccount', name: account, namespace: ACCOUNT_NAMESPACE };
+      this.clusterRole(`${OPERATOR_NAME}-${account}`, permissionsOfAccount(table, account), [subject]);
+    }
   }
 
   private role(table: Permission[], namespace: string): void {

@@ -24,12 +24,23 @@ export interface OperatorClusterOptions {
   logLevel?: string;
   /** Whether etcd writes through to the disk; default false, which is for tests. */
   fsync?: boolean;
+  /** Whether the API server logs all requests: `auditLog`. Default false. */
+  audit?: boolean;
   /** The operator's whole environment; default the minimal one. */
   environment?: Record<string, string>;
   /** Holds everything, is reused with its data, and stays; absent = a temporary one. */
   directory?: string;
   /** False: the first start of the operator is the caller's. */
   started?: boolean;
+}
+
+/** One line of the API server's audit log: who asked for what, and the answer's code. */
+export interface AuditEvent {
+  user: { username: string };
+  userAgent?: string;
+  verb: string;
+  objectRef?: { apiGroup?: string; resource: string; subresource?: string; namespace?: string; name?: string };
+  responseStatus?: { code: number };
 }
 
 /** Time to give `beforeAll`, in milliseconds: the start itself and a first use of the tools. */
@@ -68,8 +79,8 @@ export class OperatorCluster {
   static async start(options: OperatorClusterOptions = {}): Promise<OperatorCluster> {
     const tools = await ensureTools(DEV_TOOLS);
     const directory = options.directory ?? mkdtempSync(join(tmpdir(), 'cloud-operator-test-'));
-    const { tier = 'none', logLevel = 'info', fsync = false, flags = [], environment } = options;
-    const common = { directory, tools, tier, operator: false, fsync, report: () => undefined } as const;
+    const { tier = 'none', logLevel = 'info', fsync = false, audit = false, flags = [], environment } = options;
+    const common = { directory, tools, tier, operator: false, fsync, audit, report: () => undefined } as const;
     const dev = await DevCluster.start({ ...common, logLevel });
     const provider = { driftInterval: '1h', routePeriod: '1h', ...options.provider };
     const more = environment === undefined ? {} : { environment };
@@ -129,6 +140,12 @@ export class OperatorCluster {
   /** What the operator has logged so far, all its processes together. */
   operatorLog(): string {
     return readFileSync(join(this.dev.paths.logs, 'operator.log'), 'utf8');
+  }
+
+  /** Every request that the API server has answered so far. */
+  auditLog(): AuditEvent[] {
+    const lines = readFileSync(join(this.dev.paths.logs, 'audit.log'), 'utf8').trim().split('\n');
+    return lines.map((line) => JSON.parse(line) as AuditEvent);
   }
 
   /** Resolves when it is ready. @param flags more of them, for this run only */

@@ -42,7 +42,9 @@ export const GENERIC = {
   'min-resync-period': flag(DURATION, 720 * MINUTE, 'Every object is looked at again after once to twice this time'),
   'node-sync-period': flag(DURATION, 0, 'Has no effect', { deprecated: 'has no effect upstream either', inert: 'upstream ignores it too' }),
   'route-reconciliation-period': flag(DURATION, 10_000, 'How often routes are compared with the cloud’s'),
-  'use-service-account-credentials': flag(BOOLEAN, false, 'Give every controller the credentials of a ServiceAccount of its own', {
-    inert: 'all controllers use the operator’s own credentials',
-  }),
+  'use-service-account-credentials': flag(
+    BOOLEAN,
+    false,
+    'Give every controller the credentials of upstream’s ServiceAccount for it in kube-system, made when it is absent',
+  ),
 } satisfies FlagGroup;

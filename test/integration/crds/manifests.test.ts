@@ -133,8 +133,9 @@ describe('the operator’s rights', () => {
 
   describe('in place of a cloud-controller-manager', () => {
     const leaderElection = { namespace: 'kube-system', name: 'cloud-controller-manager', migration: 'second' };
+    const settings = { flags: ['--v=2'], health: { host: '127.0.0.1', port: 10258 }, serviceAccountCredentials: false };
     const variant = (workload: 'Deployment' | 'DaemonSet'): ManifestFile[] =>
-      manifests({ leaderElection, controllerManager: { workload, flags: ['--v=2'], health: { host: '127.0.0.1', port: 10258 } } });
+      manifests({ leaderElection, controllerManager: { workload, ...settings } });
     const delegated: Access[] = [
       { group: 'authentication.k8s.io', resource: 'tokenreviews', verb: 'create' },
       { group: 'authorization.k8s.io', resource: 'subjectaccessreviews', verb: 'create' },

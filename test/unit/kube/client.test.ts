@@ -46,6 +46,58 @@ describe('connections', () => {
     expect(server.connections).toBeLessThanOrEqual(2);
   });
 
+  it('has others for a client as somebody else, who takes no credential of the kubeconfig', async () => {
+    await connect({ assertWrite: () => undefined }, { token: 'of-the-kubeconfig' });
+    let forgotten = 0;
+    const tokens = { token: () => Promise.resolve(`t${forgotten + 1}`), forget: () => void (forgotten += 1) };
+    const other = client.withTokens(tokens);
+    const sent = () => server.requests.at(-1)?.headers.authorization;
+    try {
+      await other.list(NODES);
+      expect(sent()).toBe('Bearer t1');
+      await client.list(NODES);
+      expect(sent()).toBe('Bearer of-the-kubeconfig');
+      expect(server.connections).toBe(2);
+      server.answerWith((_request, response) => json(response, 401, statusBody(401, 'Unauthorized', 'Unauthorized')));
+      await expect(other.list(NODES)).rejects.toThrow(OperatorError);
+      server.answerWith((_request, response) => json(response, 200, { metadata: { resourceVersion: '1' }, items: [] }));
+      await other.withOptions({ qps: 0 }).list(NODES);
+      expect(sent()).toBe('Bearer t2');
+    } finally {
+      await other.close();
+    }
+  });
+
+  it('is fenced as the client that it comes from', async () => {
+    const lost = new OperatorError('Canceled', 'the lease is lost');
+    await connect({
+      assertWrite: () => {
+        throw lost;
+      },
+    });
+    const other = client.withTokens({ token: () => Promise.resolve('t'), forget: () => undefined });
+    await expect(other.create(SERVICES, 'demo', { metadata: { name: 'a' } })).rejects.toThrow('the lease is lost');
+    expect(server.requests).toEqual([]);
+    await other.close();
+  });
+
+  it('sends nothing when the lease was lost while a token was asked for', async () => {
+    let held = true;
+    await connect({
+      assertWrite: () => {
+        if (!held) throw new OperatorError('Canceled', 'the lease is lost');
+      },
+    });
+    const slow = (): Promise<string> => {
+      held = false;
+      return Promise.resolve('t');
+    };
+    const other = client.withTokens({ token: slow, forget: () => undefined });
+    await expect(other.create(SERVICES, 'demo', { metadata: { name: 'a' } })).rejects.toThrow('the lease is lost');
+    expect(server.requests).toEqual([]);
+    await other.close();
+  });
+
   it('names what can’t be reached', async () => {
     await connect();
     await server.stop();

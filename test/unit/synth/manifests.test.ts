@@ -10,8 +10,8 @@ import { validateFlags } from '../../../operator/flags/validate';
 import { manifests, type ControllerManager, type Extension, type ManifestObject, type ManifestOptions } from '../../../synth/manifests';
 import { outputFiles } from '../../../synth/output';
 import { settingsOf } from '../../../synth/options';
-import { permissions, type Permission } from '../../../operator/permissions';
-import { rulesIn } from '../../../synth/rbac';
+import { LOOP_ACCOUNTS, permissions, type Permission } from '../../../operator/permissions';
+import { rulesIn, type PolicyRule } from '../../../synth/rbac';
 import { writeManifests } from '../../../synth/write';
 import { expectGolden } from '../../golden/golden';
 
@@ -85,13 +85,18 @@ describe('manifests', () => {
       workload: 'DaemonSet',
       flags: ['--cluster-cidr=10.0.0.0/16', '--allocate-node-cidrs'],
       health: { host: '127.0.0.1', port: 10258 },
+      serviceAccountCredentials: false,
     };
     const objectsOf = (options: ManifestOptions): ManifestObject[] => manifests(options).map(({ object }) => object);
 
     it('are those that were reviewed', () => {
       const migrationConfig = 'kind: LeaderMigrationConfiguration\n';
       const leaderElection = { namespace: 'kube-system', name: 'cloud-controller-manager', migration: 'migration' };
-      const options = { provider, leaderElection, controllerManager: { ...controllerManager, migrationConfig } };
+      const options = {
+        provider,
+        leaderElection,
+        controllerManager: { ...controllerManager, migrationConfig, serviceAccountCredentials: true },
+      };
       expectGolden('manifests/install-controller-manager.yaml.txt', outputFiles(options).get('install.yaml') ?? '');
     });
 
@@ -140,6 +145,39 @@ describe('manifests', () => {
         readinessProbe: { httpGet: { host: '10.0.0.1', port: 10443, scheme: 'HTTPS', path: '/readyz' } },
       });
       expect(values['authorization-always-allow-paths']).toEqual(expect.arrayContaining(['/livez', '/readyz']));
+    });
+
+    it('give each loop’s ServiceAccount its own rights, and take them from the operator’s', () => {
+      const rolesOf = (serviceAccountCredentials: boolean): Map<string, string[]> => {
+        const objects = objectsOf({ controllerManager: { ...controllerManager, serviceAccountCredentials } });
+        const roles = objects.filter(
+          ({ kind, metadata }) => kind === 'ClusterRole' && metadata.labels?.['app.kubernetes.io/component'] === 'operator',
+        );
+        return new Map(
+          roles.map(({ metadata, rules }) => [
+            metadata.name,
+            (rules as PolicyRule[]).flatMap(({ resources, verbs }) =>
+              resources.flatMap((resource) => verbs.map((verb) => `${resource} ${verb}`)),
+            ),
+          ]),
+        );
+      };
+      const shared = rolesOf(false);
+      const own = rolesOf(true);
+      expect([...own.keys()]).toEqual(['cloud-operator', ...LOOP_ACCOUNTS.map((account) => `cloud-operator-${account}`)]);
+      expect([...new Set([...own.values()].flat())].sort()).toEqual([...(shared.get('cloud-operator') ?? [])].sort());
+      for (const right of ['nodes patch', 'nodes delete', 'nodes/status patch', 'services/status patch']) {
+        expect(shared.get('cloud-operator')).toContain(right);
+        expect(own.get('cloud-operator')).not.toContain(right);
+      }
+      expect(own.get('cloud-operator-route-controller')).not.toContain('nodes patch');
+      expect(own.get('cloud-operator-service-controller')).not.toContain('nodes/status patch');
+      expect(
+        [...own.values()]
+          .slice(1)
+          .flat()
+          .filter((right) => / watch$/.test(right)),
+      ).toEqual([]);
     });
 
     it('let it hold the second lease of a leader migration, and no other', () => {

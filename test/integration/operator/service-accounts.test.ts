@@ -1,0 +1,101 @@
+import { CLOUD_ROUTES } from '../../../crds';
+import { OPERATOR_IDENTITY, OPERATOR_NAMESPACE } from '../../../dev/cluster/operator';
+import type { LoopAccount } from '../../../operator/flags/controllers';
+import { LOOP_ACCOUNTS, permissions, permissionsOfAccount } from '../../../operator/permissions';
+import { manifests } from '../../../synth/manifests';
+import { settingsOf } from '../../../synth/options';
+import { OPERATOR_CLUSTER_START_MS, OperatorCluster, type AuditEvent } from '../../harness/operator-cluster';
+import { isSettled, Scene, serviceOf, type StoredRoute } from './scene';
+
+const FLAGS = ['--use-service-account-credentials', '--allocate-node-cidrs', '--cluster-cidr=10.244.0.0/16', '--node-cidr-mask-size=24'];
+const RBAC = ['ClusterRole', 'ClusterRoleBinding', 'Role', 'RoleBinding'];
+
+let cluster: OperatorCluster;
+let scene: Scene;
+
+beforeAll(async () => {
+  cluster = await OperatorCluster.start({ started: false, audit: true, provider: { routePeriod: '1s' } });
+  const health = { host: '127.0.0.1', port: 10258 };
+  const controllerManager = { workload: 'DaemonSet', flags: FLAGS, health, serviceAccountCredentials: true } as const;
+  const roles = manifests({ namespace: OPERATOR_NAMESPACE, controllerManager }).filter(({ object }) => RBAC.includes(object.kind));
+  await cluster.kubectl(['apply', '--server-side', '--force-conflicts', '-f', '-'], roles.map(({ yaml }) => yaml).join('---\n'));
+  await cluster.startOperator([...FLAGS, '--node-monitor-period=300ms', '--node-deletion-grace=1s']);
+  scene = new Scene(cluster);
+}, OPERATOR_CLUSTER_START_MS);
+
+afterAll(() => cluster?.stop());
+
+/** Rights that this run needs only now and then: for an Event that is repeated, after a conflict, when something failed or went meanwhile. */
+const SELDOM = ['/events create', '/events patch', '/nodes get', '/services get'];
+
+const userOf = (account: LoopAccount | undefined): string =>
+  account === undefined ? OPERATOR_IDENTITY.user : `system:serviceaccount:kube-system:${account}`;
+
+/** `cloud-operator.dev/cloudroutes patch`, of everything that one identity has asked for. */
+function usedBy(account: LoopAccount | undefined): string[] {
+  const rights = requestsOf(account).flatMap(({ verb, objectRef }) => {
+    if (objectRef === undefined || objectRef.resource === 'selfsubjectaccessreviews') return [];
+    const { apiGroup = '', resource, subresource } = objectRef;
+    return [`${apiGroup}/${resource}${subresource === undefined ? '' : `/${subresource}`} ${verb}`];
+  });
+  return [...new Set(rights)].sort();
+}
+
+function requestsOf(account: LoopAccount | undefined): AuditEvent[] {
+  return cluster.auditLog().filter(({ user }) => user.username === userOf(account));
+}
+
+/**
+ * The same, of what the table lets it do. Finalizers are asked for by an admission plugin, not by a request; the `create` of an apply is asked for
+ * when the object is new, and logged as a patch.
+ */
+function allowedTo(account: LoopAccount | undefined): string[] {
+  const table = permissions({ ...settingsOf({ namespace: OPERATOR_NAMESPACE }), serviceAccountCredentials: true });
+  const rights = permissionsOfAccount(table, account).flatMap(({ group, resources, verbs }) =>
+    resources.flatMap((resource) => verbs.map((verb) => `${group}/${resource} ${verb}`)),
+  );
+  const asked = (right: string): boolean => !right.includes('/finalizers ') && !/^cloud-operator.dev.* create$/.test(right);
+  return [...new Set(rights)].filter(asked).sort();
+}
+
+test('all loops do their work as ServiceAccounts of their own, which are made', async () => {
+  for (const name of ['n1', 'n2', 'n3']) await scene.addNode(name);
+  for (const name of ['n1', 'n2', 'n3']) await scene.initialized(name);
+  await scene.until('the routes of all Nodes', async () => {
+    const routes = await Promise.all(
+      ['n1', 'n2', 'n3'].map(async (name) => {
+        const cidr = (await scene.node(name))?.spec.podCIDR;
+        return cidr === undefined ? undefined : scene.route(`${name}-${cidr.replace('/', '-')}`);
+      }),
+    );
+    return routes.every((route) => route !== undefined && isSettled(route));
+  });
+  await cluster.apply(serviceOf('web'));
+  await scene.ready('web');
+  await scene.published('web');
+  await scene.deleteServices('web');
+  await scene.setReady('n3', false);
+  const gone = (await cluster.resources.list('instances')).find(({ name }) => name === 'n3');
+  await cluster.resources.remove('instances', gone?.id ?? '', {});
+  await scene.gone('Node n3', () => scene.node('n3'));
+  await scene.gone('its CloudRoute', async () => (await scene.list<StoredRoute>(CLOUD_ROUTES)).find(({ spec }) => spec.nodeName === 'n3'));
+  const made = await cluster.kubectl(['-n', 'kube-system', 'get', 'serviceaccounts', ...LOOP_ACCOUNTS, '-o', 'name']);
+  expect(made.trim().split('\n')).toEqual(LOOP_ACCOUNTS.map((account) => `serviceaccount/${account}`));
+});
+
+const IDENTITIES: [string, LoopAccount | undefined][] = [
+  ['the operator itself', undefined],
+  ...LOOP_ACCOUNTS.map((account): [string, LoopAccount] => [account, account]),
+];
+
+test.each(IDENTITIES)('%s has asked for nothing that the table does not let it do, and was refused nothing', (_title, account) => {
+  const used = usedBy(account);
+  expect(used.length).toBeGreaterThan(2);
+  expect(used.filter((right) => !allowedTo(account).includes(right))).toEqual([]);
+  expect(requestsOf(account).filter(({ responseStatus }) => [401, 403].includes(responseStatus?.code ?? 0))).toEqual([]);
+});
+
+test.each(LOOP_ACCOUNTS)('%s needs all that the table lets it do', (account) => {
+  const used = usedBy(account);
+  expect(allowedTo(account).filter((right) => !used.includes(right) && !SELDOM.includes(right))).toEqual([]);
+});

@@ -1,4 +1,5 @@
 import { Fleet } from '../../../dev/nodes/fleet';
+import { keyOf } from '../../../operator/kube/object';
 import type { LoadBalancer } from '../../../providers/local/api';
 import { chooseTier } from '../../../providers/local/cloud/data-plane/tier';
 import { OPERATOR_CLUSTER_START_MS, OperatorCluster } from '../../harness/operator-cluster';
@@ -116,5 +117,35 @@ describe(`under load, tier ${tier}`, () => {
 
   test('another scheme is another load balancer', async () => {
     expect(await moves(() => patch({ scheme: 'Internal' }), '-g4')).toMatchObject({ scheme: 'Internal' });
+  });
+
+  test('the operator is killed while the new one is made, once both serve, and while the old one goes: no request fails, and nothing is left', async () => {
+    const HELD = { latencyMs: { min: 1_500, max: 1_500 } };
+    const again = async (): Promise<void> => {
+      await cluster.killOperator();
+      await cluster.startOperator();
+    };
+    const before = await scene.stackOf('web');
+    await FollowingLoad.during(scene, { name: 'web', port: 80 }, async (load) => {
+      await scene.faults(
+        { match: { verb: 'create', collection: 'pools' }, times: 1, act: HELD },
+        { match: { verb: 'delete', collection: 'pools' }, times: 1, act: HELD },
+      );
+      await annotate('placement=front');
+      await scene.acted(0);
+      await again();
+      await scene.until('the new address', () => Promise.resolve(load.seen.length === 2));
+      await again();
+      await scene.acted(1);
+      await again();
+      await scene.until('the old one to be gone', async () => (await generations()).join() === '-g5');
+    });
+    await scene.gone('the old stack', () => scene.stack(before.metadata.name));
+    const { metadata } = await scene.ready('web');
+    const { addresses, loadbalancers } = await scene.content();
+    const own = loadbalancers.filter(({ listeners }) => listeners.some(({ owner }) => owner === keyOf(metadata)));
+    expect(own.map(({ listeners }) => listeners.map(({ port }) => port).sort((a, b) => a - b))).toEqual([[80, 8081]]);
+    expect(addresses.find(({ id }) => own[0]?.addressIDs.includes(id))?.ip).toBe(addressOf(await scene.service('web')));
+    expect((await scene.stackOf('web')).status?.members).toEqual(['default/web']);
   });
 });

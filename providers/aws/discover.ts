@@ -1,4 +1,6 @@
+import type { OperatorError } from '../../operator/base/errors';
 import type { DiscoveredResource } from '../provider';
+import { retry } from '../retry';
 import { chunks } from './client/chunks';
 import { outputsOf } from './resources/owned-resource';
 import type { Api, CommonInputs, Listed, ResourceDescription } from './resources/description';
@@ -23,7 +25,13 @@ interface Found {
  * AWS has none for listeners and for attributes, so those take one call for each of the load balancers and target groups that are asked for.
  * @param stacks only these; absent = all
  */
-export async function discover(api: Api, clusterID: string, stacks?: string[]): Promise<Map<string, DiscoveredResource[]>> {
+export function discover(api: Api, clusterID: string, stacks?: string[]): Promise<Map<string, DiscoveredResource[]>> {
+  const isGone = ({ code }: OperatorError): boolean => code === 'NotFound';
+  return retry(api.elb.retryPolicy, () => look(api, clusterID, stacks), isGone, api.options.signal);
+}
+
+/** @throws OperatorError NotFound when something goes between the listing and a closer look at it */
+async function look(api: Api, clusterID: string, stacks: string[] | undefined): Promise<Map<string, DiscoveredResource[]>> {
   const wanted = (tags: Tags): boolean => isWanted(tags, clusterID, stacks);
   const found = (await Promise.all([fromElb(api, wanted), fromEc2(api, clusterID, wanted)])).flat();
   const byStack = new Map<string, DiscoveredResource[]>();

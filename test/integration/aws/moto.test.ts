@@ -7,6 +7,7 @@ import { discover } from '../../../providers/aws/discover';
 import { AwsInstances } from '../../../providers/aws/instances';
 import { AwsLoadBalancers } from '../../../providers/aws/load-balancers';
 import { AwsMembers } from '../../../providers/aws/members';
+import { release } from '../../../providers/aws/release';
 import { TAG } from '../../../providers/aws/tags';
 import { workerModule } from '../../../providers/aws/worker';
 import type { LoadBalancerInput, TargetGroup } from '../../../providers/provider';
@@ -229,6 +230,41 @@ describeWithMoto('AWS, against a simulated API', () => {
       expect(now.map(({ port }) => port).sort()).toEqual([30_053, 31_080]);
       expect(now.filter(({ id }) => groups.some((group) => group.id === id))).toHaveLength(1);
       await expectAsInState(stack, run);
+    });
+
+    test('what is released is neither discovered nor deleted any more, and nothing is released without the right to', async () => {
+      const { stack, runner: run } = await standing();
+      const found = async (): Promise<unknown> => (await discover({ ec2, elb, options: {} }, CLUSTER)).get(stack);
+      const before = await found();
+      await expectError(
+        'Canceled',
+        release({ ec2, elb }, { clusterID: CLUSTER, stack }, () => false),
+      );
+      expect(await found()).toEqual(before);
+      await release({ ec2, elb }, { clusterID: CLUSTER, stack }, ALWAYS);
+      expect(await found()).toBeUndefined();
+      for (const { type: token, name, id } of run.checkpoint().filter(({ type }) => type.startsWith('aws:'))) {
+        const { type, context } = run.resource(token, name);
+        await expectError('Conflict', type.delete(id, context));
+      }
+    });
+
+    test('what goes between the listing and a closer look at it fails no discovery', async () => {
+      const { stack, runner: run } = await standing();
+      const listeners = run.checkpoint().filter(({ type }) => type.endsWith('Listener'));
+      const racing = new ElbV2(account.clientOptions());
+      const list = racing.listeners.bind(racing);
+      let races = 0;
+      racing.listeners = async (...args) => {
+        const found = await list(...args);
+        if (races++ === 0) for (const { id } of listeners) await elb.deleteListener({ ListenerArn: id }, {});
+        return found;
+      };
+      const found = (await discover({ ec2, elb: racing, options: {} }, CLUSTER, [stack])).get(stack) ?? [];
+      expect(found.filter(({ type }) => type.endsWith('Listener'))).toEqual([]);
+      expect(found.some(({ type }) => type.endsWith('LoadBalancer'))).toBe(true);
+      expect(races).toBe(2);
+      racing.close();
     });
 
     test('deletion leaves nothing, and what is gone already is done', async () => {

@@ -1,0 +1,65 @@
+import type { AWSProviderSettings, CloudProviderSpec } from '../../crds';
+import { OperatorError } from '../../operator/base/errors';
+import type { Cloud, ConnectContext, ProviderModule } from '../provider';
+import { AwsAccount } from './account';
+import { compile } from './annotations';
+import { Ec2 } from './client/ec2';
+import { ElbV2 } from './client/elbv2';
+import { discover } from './discover';
+import { AwsInstances } from './instances';
+import { AwsLoadBalancers } from './load-balancers';
+import { AwsMembers } from './members';
+import { PROVIDER_ID_SCHEME } from './provider-id';
+import { release } from './release';
+
+/** The provider of AWS, the operator's half. */
+export const awsProvider: ProviderModule = {
+  kind: 'aws',
+  providerIDScheme: PROVIDER_ID_SCHEME,
+  programVersion: '1',
+  compile,
+  connect,
+};
+
+async function connect(spec: CloudProviderSpec, context: ConnectContext): Promise<Cloud> {
+  const { aws } = spec;
+  if (aws === undefined) throw new OperatorError('Invalid', 'the CloudProvider has no block spec.aws', { field: 'spec.aws' });
+  const { clusterID } = context;
+  const account = new AwsAccount(spec, aws, context);
+  // Workers get what is known. The SDK's chain may call AWS, so that one is asked with the first call.
+  if (aws.credentialsSecretRef !== undefined) await account.renew();
+  const [ec2, elb] = [new Ec2(account.clientOptions()), new ElbV2(account.clientOptions())];
+  const clients = [ec2, elb];
+  const instances = new AwsInstances(ec2, { ...instanceScope(aws), region: account.region });
+  return {
+    loadBalancers: new AwsLoadBalancers({ ...aws, clusterID }),
+    members: new AwsMembers(elb, instances, clusterID),
+    instances,
+    discover: (stacks) => discover({ ec2, elb, options: {} }, clusterID, stacks),
+    release: (stack, isValid) => release({ ec2, elb }, { clusterID, stack }, isValid),
+    workerSettings: () => account.workerSettings(),
+    renewCredentials: async () => {
+      await account.renew();
+      clients.forEach((client) => client.forgetCredentials());
+    },
+    close: () => Promise.resolve(clients.forEach((client) => client.close())),
+  };
+}
+
+/** @throws OperatorError Invalid where nothing says which instances are the cluster's */
+function instanceScope(aws: AWSProviderSettings): Omit<ConstructorParameters<typeof AwsInstances>[1], 'region'> {
+  const { clusterName, legacyClusterTag, vpcID, nodeIPFamilies } = aws;
+  if (clusterName === undefined && vpcID === undefined) {
+    const remedy = 'Set spec.aws.clusterName, or spec.aws.vpcID.';
+    throw new OperatorError('Invalid', `nothing says which instances are the cluster's. ${remedy}`, {
+      field: 'spec.aws.clusterName',
+      remedy,
+    });
+  }
+  return {
+    legacyClusterTag,
+    nodeIPFamilies,
+    ...(clusterName !== undefined && { clusterName }),
+    ...(vpcID !== undefined && { vpcID }),
+  };
+}

@@ -1,9 +1,9 @@
-import { CLOUD_LOAD_BALANCERS, CLOUD_STACKS } from '../../../crds';
+import { CLOUD_LOAD_BALANCERS, CLOUD_PROVIDERS, CLOUD_STACKS } from '../../../crds';
 import type { Service } from '../../../operator/kube/object';
 import { kstatusOf } from '../../harness/kstatus';
 import type { LoadBalancer } from '../../../providers/local/api';
 import type { OperatorCluster } from '../../harness/operator-cluster';
-import { type Scene, serviceOf, type ServiceOptions, type StoredLoadBalancer, withScene } from './scene';
+import { NONE, type Scene, serviceOf, type ServiceOptions, type StoredLoadBalancer, withScene } from './scene';
 
 const API_VERSION = 'cloud-operator.dev/v1alpha1';
 
@@ -259,6 +259,26 @@ test('R-50 what another cluster has in the same account is refused by its holder
   );
   await scene.deleteServices('edge');
   expect(await cluster.resources.get('addresses', theirs.id)).toEqual(theirs);
+});
+
+test.each<[string, object, RegExp]>([
+  ['namespaces', { namespaces: ['team-a'] }, /metadata\.namespace "default" is not allowed.*team-a/],
+  ['schemes', { schemes: ['Internal'] }, /spec\.scheme "Public" is not allowed.*Internal/],
+])('the policy’s %s hold for Services and for people’s CloudLoadBalancers alike', async (_what, policy, message) => {
+  const set = (value: object | null) => cluster.kube.patch(CLOUD_PROVIDERS, 'local', 'merge', { spec: { policy: value } });
+  await set(policy);
+  await cluster.apply(serviceOf('ruled'), loadBalancerWith({}, 'ruled-too'));
+  for (const name of ['ruled', 'ruled-too']) {
+    expect((await scene.condition(name, 'Stalled', 'Invalid')).message).toMatch(message);
+    expect(await scene.counts(name)).toEqual(NONE);
+  }
+  await scene.until('the Service to be told', async () =>
+    (await scene.service('ruled'))?.status?.conditions?.some(({ status, message: text = '' }) => status === 'False' && message.test(text)),
+  );
+  await set(null);
+  for (const name of ['ruled', 'ruled-too']) await scene.ready(name);
+  await scene.deleteServices('ruled');
+  await cluster.kubectl(['delete', 'clb', 'ruled-too', '--timeout=20s']);
 });
 
 test('a Service without node ports is told that the cloud needs them', async () => {

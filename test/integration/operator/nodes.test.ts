@@ -228,6 +228,31 @@ test('a Node of another cloud is left alone', async () => {
   expect(await scene.node('foreign')).toBeDefined();
 });
 
+test('a Node that two clouds claim keeps its taint, and an Event says why; once one of them is gone, it is the other’s', async () => {
+  const { spec } = (await scene.provider()) ?? {};
+  const second = {
+    apiVersion: 'cloud-operator.dev/v1alpha1',
+    kind: 'CloudProvider',
+    metadata: { name: 'second' },
+    spec: { local: spec?.local },
+  };
+  await cluster.apply(second);
+  await scene.until('the second cloud to answer', async () =>
+    (await scene.provider('second'))?.status?.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True'),
+  );
+  await scene.addNode('shared');
+  await scene.until('the Event', async () =>
+    (await scene.events('Node', 'shared')).some(
+      ({ reason, message }) => reason === 'InstanceAmbiguous' && /CloudProviders .*second.* have an instance for Node shared/.test(message),
+    ),
+  );
+  const node = await scene.node('shared');
+  expect(node && isTainted(node)).toBe(true);
+  await cluster.kubectl(['delete', 'cloudprovider', 'second', '--timeout=20s']);
+  await scene.initialized('shared');
+  expect((await scene.instance('shared'))?.spec.provider).toBe('local');
+});
+
 test('malformed Nodes keep their taint, each is told why on itself and tried seldom, and the others go on', async () => {
   const provided = { 'alpha.kubernetes.io/provided-node-ip': '203.0.113.77' };
   const cases: { name: string; providerID?: string; annotations?: Record<string, string>; reason: string; message: RegExp }[] = [

@@ -102,6 +102,18 @@ project.testTask.env('NODE_OPTIONS', '--experimental-vm-modules --no-warnings');
 project.testTask.spawn(project.compileTask);
 project.testTask.exec('node bin/cloud-operator.js tools');
 project.testTask.exec('jest --ci', { receiveArgs: true });
+project.addTask('test:disruptive', {
+  description: 'The tests that kill, freeze and cut off what runs, again and again',
+  env: { NODE_OPTIONS: '--experimental-vm-modules --no-warnings' },
+  steps: [
+    { spawn: 'compile' },
+    { exec: 'node bin/cloud-operator.js tools' },
+    {
+      exec: "jest --ci --testPathIgnorePatterns=/node_modules/ --testPathPatterns='\\.disruptive\\.test\\.ts$'",
+      receiveArgs: true,
+    },
+  ],
+});
 project.compileTask.reset('tsc --build');
 project.addTask('lint', {
   description: 'Type-checked lint and format check',
@@ -122,7 +134,7 @@ project.addTask('bench', {
   steps: [{ spawn: 'compile' }, { exec: 'tsx test/bench/main.ts', receiveArgs: true }],
 });
 // On a fresh clone these install what they need first.
-for (const task of ['test', 'bench', 'synth', 'lint', 'typecheck', 'generate', 'compile']) {
+for (const task of ['test', 'test:disruptive', 'bench', 'synth', 'lint', 'typecheck', 'generate', 'compile']) {
   project.package.setScript(task, `node bin/project.js ${task}`);
 }
 // Without the task runner in between, Ctrl-C is answered by the program itself, and the prompt comes back when all is cleaned up.
@@ -133,6 +145,7 @@ new JsonFile(project, 'jest.config.json', {
   obj: {
     roots: ['<rootDir>/test'],
     testMatch: ['**/*.test.ts'],
+    testPathIgnorePatterns: ['\\.disruptive\\.test\\.ts$'], // minutes of kills: `npm run test:disruptive`, and .ci/run
     testTimeout: 60000,
     moduleNameMapper: {
       '^(\\.{1,2}/.*)\\.js$': '$1', // lazy imports name the compiled file

@@ -45,7 +45,7 @@ describe('cloud-operator', () => {
       ['dev', 'up', '--extension', __filename, '--no-operator'],
       '--extension is for the operator: leave out --no-operator, or give it to `run`',
     ],
-    [['tools', 'kubelet'], 'there is no tool named "kubelet"; use etcd, kube-apiserver, kube-controller-manager, kubectl, pulumi'],
+    [['tools', 'kubelet'], 'there is no tool named "kubelet"; use etcd, kube-apiserver, kube-controller-manager, kubectl, pulumi, moto'],
   ])('refuses %j with exit code 2', (args, message) => {
     expect(run(args)).toEqual({ code: 2, stdout: '', stderr: `cloud-operator: ${message}\n` });
   });

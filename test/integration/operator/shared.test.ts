@@ -90,7 +90,7 @@ test('R-48 two Services on one placement: one load balancer, one address, source
 test('an invalid change of one: it goes on with what it had, also over a restart, and the other proceeds', async () => {
   await cluster.apply(member('a', 80), member('b', 81));
   await Promise.all([scene.ready('a'), scene.ready('b')]);
-  await cluster.apply(member('a', 82, { sourceRanges: ['2001:db8::/32'] }), member('b', 83));
+  await cluster.apply(member('a', 82, { healthCheck: { protocol: 'HTTP', path: '/not encoded' } }), member('b', 83));
   const stalled = await scene.condition('a', 'Stalled', 'Invalid');
   expect(stalled.message).toContain('The last good version keeps serving');
   await scene.ready('b');

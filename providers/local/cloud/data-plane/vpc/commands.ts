@@ -40,6 +40,18 @@ export async function runIp(lines: readonly string[], netns?: string): Promise<v
   });
 }
 
+/** Removes a link of this process's namespace; one that is gone, or that the kernel removes at the same time with its other end, is done. */
+export async function removeLink(name: string): Promise<void> {
+  await run(['ip', 'link', 'delete', name]).catch((error: Error) => {
+    if (!saysNoDevice(error.message)) throw error;
+  });
+}
+
+/** `ip` has words of its own for a link that it does not find, and the kernel's for one that goes between the finding and the removal. Pure. */
+export function saysNoDevice(message: string): boolean {
+  return /Cannot find device|No such device/.test(message);
+}
+
 /** Puts a command into a network namespace, and only there: files and mounts stay the same. */
 export function inNamespace(netns: string, command: readonly string[]): string[] {
   return ['nsenter', `--net=${netns}`, '--', ...command];

@@ -1,6 +1,6 @@
 import { closeSync, mkdirSync, openSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { run } from './commands';
+import { removeLink, run } from './commands';
 import { hostLink, namespacePrefix } from './network';
 
 /** Where `ip netns` keeps names. */
@@ -65,9 +65,6 @@ export async function removeLeftovers(id: string): Promise<void> {
       if (namespacesOf(id).includes(name)) throw error;
     });
   }
-  const link = hostLink(id);
   // Left only where the other end's namespace is kept by a process that is still ending.
-  await run(['ip', 'link', 'delete', link]).catch((error: Error) => {
-    if (!/Cannot find device/.test(error.message)) throw error;
-  });
+  await removeLink(hostLink(id));
 }

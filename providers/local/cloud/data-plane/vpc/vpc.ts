@@ -12,7 +12,7 @@ import { KeyedLock } from '../keyed-lock';
 import { instanceEnvironment } from '../loopback';
 import { SocketFolder } from '../socket-folder';
 import { SupervisedProcess, type ProcessPlan } from '../supervised-process';
-import { inNamespace, run, runIp } from './commands';
+import { inNamespace, removeLink, run, runIp } from './commands';
 import { fileNamespaces, namedNamespaces, type Namespaces } from './namespaces';
 import * as network from './network';
 import { Passthrough } from './passthrough';
@@ -205,9 +205,7 @@ export class Vpc {
     this.running.delete(id);
     await this.namespaces.remove(running.name);
     // The kernel removes the link with the namespace, but later; a new instance of this id must not find it.
-    await run(['ip', 'link', 'delete', network.instanceLink(id)]).catch((error: Error) => {
-      if (!/Cannot find device/.test(error.message)) throw error;
-    });
+    await removeLink(network.instanceLink(id));
   }
 
   /** Where an instance is decides where its routes lead; routes of others are not looked at, so that a broken one stays broken. */

@@ -23,7 +23,7 @@ export async function servicesShareAnAddress(world: World, manifest: string): Pr
     answers.map((answer) => answer.trim()).join(', '),
   );
 
-  await world.kubectl('patch', 'service', 'blog', '--patch', '{"spec":{"loadBalancerSourceRanges":["2001:db8::/32"]}}');
+  await world.kubectl('patch', 'service', 'blog', '--patch', '{"spec":{"loadBalancerIP":"2001:db8::1"}}');
   await world.kubectl('wait', '--for=condition=Stalled', 'cloudloadbalancer/blog', '--timeout=10s');
   const reason = await world.kubectl(
     'get',
@@ -35,7 +35,7 @@ export async function servicesShareAnAddress(world: World, manifest: string): Pr
   const during = await ask();
   report.prove(
     reason === 'Invalid' && !during.includes(''),
-    'an invalid change of blog (IPv6 range): both go on',
+    'an invalid change of blog (an IPv6 address, of a Service that has IPv4 only): both go on',
     `blog is Stalled, ${reason}`,
   );
 

@@ -161,6 +161,7 @@ new JsonFile(project, 'jest.config.json', {
   },
 });
 new JsonFile(project, '.prettierrc.json', { obj: { singleQuote: true, printWidth: 140, trailingComma: 'all' }, marker: false });
-project.gitignore.exclude('dist/', '.cache/');
+// Without the slash, a link to a shared folder is ignored as well.
+project.gitignore.exclude('dist/', '.cache/', 'node_modules');
 project.npmignore?.exclude('test/', 'docs/');
 project.synth();

@@ -14,7 +14,7 @@
  * | `POST /_drift` | changes something behind the operator's back, see DriftRequest → `{resource?}` |
  * | `GET /_topology`, `GET /healthz`, `GET /metrics` | tier and addresses; readiness (no token); Prometheus text |
  *
- * Every call about pools takes `?view=digest`: then `targetsDigest` stands in place of `targets` and `health`, which thousands of Nodes make long.
+ * Every call about pools takes `?view=digest`: then `targetsDigest` and `targetCount` stand in place of `targets` and `health`, which thousands of Nodes make long.
  *
  * A write answers once the data plane has carried it out and the journal holds it. When the data plane can't, the answer is 503 `Unavailable`, the
  * resource stays with `state: error` and a message, and the cloud goes on trying; the same call again waits for the next try.
@@ -139,6 +139,7 @@ export type ProxyProtocol = 'none' | 'v1' | 'v2';
 export interface PoolDigest extends Omit<TargetPool, 'targets' | 'health'> {
   /** Of the target set, as `target-digest.ts` has it. */
   targetsDigest: string;
+  targetCount: number;
 }
 
 export interface PoolTarget {

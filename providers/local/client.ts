@@ -6,6 +6,7 @@ import type { Address, Collection, Instance, LoadBalancer, PoolDigest, Resource,
 import { errorOfAnswer, LocalCloudError } from './api-error';
 import { parseEndpoint } from './endpoint';
 import { retry, type RetryPolicy } from '../retry';
+import { whenSent } from './when-sent';
 
 /** The most that the API gives. */
 const PAGE_SIZE = 10_000;
@@ -43,7 +44,7 @@ export interface ClientOptions {
 
 export interface CallOptions {
   signal?: AbortSignal;
-  /** Throws when we may not write any more: the last statement before each write, repeated ones included. */
+  /** Throws when we may not write any more: asked as the bytes of each write go out, repeated ones included. */
   assertValid?: () => void;
 }
 
@@ -206,10 +207,12 @@ export class LocalCloudClient {
     const authorization = `Bearer ${token}`;
     const headers = { authorization, 'x-caller': this.options.caller, ...(body !== undefined && { 'content-type': 'application/json' }) };
     const payload = body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) };
-    if (method !== 'GET') assertValid?.();
-    const sent = this.pool.request({ method, path, headers, ...payload, ...(signal !== undefined && { signal }) });
-    try {
+    const started = whenSent(() => {
+      if (method !== 'GET') assertValid?.();
       this.options.onCall?.(verb);
+    });
+    try {
+      const sent = this.pool.compose(started).request({ method, path, headers, ...payload, ...(signal !== undefined && { signal }) });
       const answer = await sent;
       const parsed = parseJson(await answer.body.text());
       if (answer.statusCode < 300) return parsed as T;

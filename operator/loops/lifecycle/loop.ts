@@ -50,6 +50,8 @@ export class LifecycleLoop {
   /** By Node name. */
   private readonly misses = new Map<string, Misses>();
   private readonly limit: DeletionLimit;
+  /** Nodes about which nothing is to be done: each version of a Node is an object of its own, which is never changed. */
+  private readonly fine = new WeakSet<Node>();
   /** UIDs of Nodes of which it was said that too many are being deleted. */
   private readonly heldBack = new Set<string>();
 
@@ -89,9 +91,12 @@ export class LifecycleLoop {
 
   /** Of thousands of Nodes, nearly all are Ready, and nothing is to be done about them. */
   private isToBeJudged(node: Node): boolean {
+    if (this.fine.has(node)) return false;
     if (mustAsk(node)) return true;
     this.misses.delete(node.metadata.name);
-    return evaluateReady(node).kind !== 'None';
+    if (evaluateReady(node).kind !== 'None') return true;
+    this.fine.add(node);
+    return false;
   }
 
   private async monitor(node: Node): Promise<void> {

@@ -1,3 +1,4 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -161,6 +162,23 @@ describe('the client of the local cloud', () => {
     server.script({ status: 404, body: { code: 'NotFound', message: '' } });
     await expect(client.get('pools', 'p', { assertValid })).resolves.toBeUndefined();
     expect(asked).toBe(3);
+  });
+
+  it('asks again once a write that waited for its connection is about to go out', async () => {
+    let valid = true;
+    const endsIt = (): void => {
+      valid = false;
+    };
+    const assertValid = (): void => {
+      if (!valid) throw new OperatorError('Canceled', 'not any more');
+    };
+    subscribe('undici:client:beforeConnect', endsIt);
+    try {
+      await expect(connect().setTargets('p', [], 80, { assertValid })).rejects.toMatchObject({ code: 'Canceled' });
+    } finally {
+      unsubscribe('undici:client:beforeConnect', endsIt);
+    }
+    expect(server.seen).toEqual([]);
   });
 
   it('takes 404 on a delete as done and waits for what still refers to the thing', async () => {

@@ -104,7 +104,7 @@ export function withDigest(pool: TargetPool): PoolDigest {
   const shown: Partial<TargetPool> = { ...pool };
   delete shown.targets;
   delete shown.health;
-  return { ...(shown as Omit<TargetPool, 'targets' | 'health'>), targetsDigest: digestOf(pool) };
+  return { ...(shown as Omit<TargetPool, 'targets' | 'health'>), targetsDigest: digestOf(pool), targetCount: pool.targets.length };
 }
 
 /** The load balancers that the data plane must look at when the pool changes. */

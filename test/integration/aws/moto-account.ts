@@ -6,9 +6,11 @@ import {
   RunInstancesCommand,
   TerminateInstancesCommand,
 } from '@aws-sdk/client-ec2';
+import { DeleteLoadBalancerCommand, ElasticLoadBalancingV2Client } from '@aws-sdk/client-elastic-load-balancing-v2';
+import type { CloudProviderSpecInput } from '../../../crds';
 import type { AwsClientOptions } from '../../../providers/aws/client/aws-client';
 import type { AwsSettings } from '../../../providers/aws/client/settings';
-import type { Target } from '../../../providers/provider';
+import type { ConnectContext, Target } from '../../../providers/provider';
 
 export const REGION = 'eu-central-1';
 
@@ -18,11 +20,13 @@ export class MotoAccount {
   subnetIDs: string[] = [];
   readonly settings: AwsSettings;
   private readonly ec2: EC2Client;
+  private readonly elb: ElasticLoadBalancingV2Client;
 
-  constructor(url: string) {
+  constructor(private readonly url: string) {
     const credentials = { accessKeyId: 'test', secretAccessKey: 'test' };
     this.settings = { region: REGION, endpoints: { EC2: url, ElasticLoadBalancingV2: url }, credentials };
     this.ec2 = new EC2Client({ region: REGION, endpoint: url, credentials });
+    this.elb = new ElasticLoadBalancingV2Client({ region: REGION, endpoint: url, credentials });
   }
 
   async prepare(): Promise<void> {
@@ -38,6 +42,22 @@ export class MotoAccount {
 
   clientOptions(): AwsClientOptions {
     return { settings: this.settings };
+  }
+
+  /** A CloudProvider of this account, whose credentials are in the Secret `aws`. */
+  providerSpec(aws: CloudProviderSpecInput['aws'] = {}): CloudProviderSpecInput {
+    const { vpcID, subnetIDs, url } = this;
+    const endpoints = (['EC2', 'ElasticLoadBalancingV2'] as const).map((service) => ({ service, url }));
+    const credentialsSecretRef = { name: 'aws' };
+    return { region: REGION, aws: { vpcID, subnetIDs, clusterName: 'prod', endpoints, credentialsSecretRef, ...aws } };
+  }
+
+  connectContext(clusterID: string): ConnectContext {
+    return { clusterID, providerName: 'aws', readSecret: () => Promise.resolve('test') };
+  }
+
+  async deleteLoadBalancer(arn: string): Promise<void> {
+    await this.elb.send(new DeleteLoadBalancerCommand({ LoadBalancerArn: arn }));
   }
 
   /** Machines of one cluster, as Nodes. */
@@ -70,5 +90,6 @@ export class MotoAccount {
 
   close(): void {
     this.ec2.destroy();
+    this.elb.destroy();
   }
 }

@@ -1,0 +1,125 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { cloudLoadBalancerSpec, cloudProviderSpec, type CloudLoadBalancerSpecInput } from '../../../crds';
+import { systemClock } from '../../../operator/base/clock';
+import { silentLogger } from '../../../operator/base/log';
+import { UpdateEngine } from '../../../operator/updates/engine';
+import { DirectoryStateStore } from '../../../operator/updates/state/directory-state-store';
+import type { StackUpdate, UpdateHooks, UpdateResult } from '../../../operator/updates/update';
+import { awsProvider } from '../../../providers/aws';
+import type { Cloud, DiscoveredResource, JsonObject, LoadBalancerInput, TargetGroup } from '../../../providers/provider';
+import { ensureTools } from '../../../tools/ensure';
+import { describeWithMoto, startMoto, type Moto } from '../../harness/moto';
+import { MotoAccount } from './moto-account';
+
+const CLUSTER = '0a1b2c3d-1111-4222-8333-444455556666';
+const WEB = { name: 'web', port: 80, nodePort: 30_080 };
+const DNS = { name: 'dns', protocol: 'UDP' as const, port: 53, nodePort: 30_053 };
+
+describeWithMoto('AWS under the real engine', () => {
+  const directory = mkdtempSync(join(tmpdir(), 'aws-engine-'));
+  let moto: Moto;
+  let account: MotoAccount;
+  let cloud: Cloud;
+  let engine: UpdateEngine;
+  let synced: TargetGroup[] = [];
+  let serial = 0;
+
+  beforeAll(async () => {
+    const { pulumi } = await ensureTools(['pulumi']);
+    moto = await startMoto();
+    account = new MotoAccount(moto.url);
+    await account.prepare();
+    cloud = await awsProvider.connect(cloudProviderSpec.parse(account.providerSpec()), account.connectContext(CLUSTER));
+    engine = new UpdateEngine({ store: new DirectoryStateStore(directory), tools: { pulumi }, logger: silentLogger, clock: systemClock });
+  }, 120_000);
+  beforeEach(() => {
+    synced = [];
+  });
+  afterAll(async () => {
+    await engine.close();
+    await cloud.close();
+    account.close();
+    await moto.stop();
+    rmSync(directory, { recursive: true, force: true });
+  });
+
+  const inputOf = (fields: Partial<CloudLoadBalancerSpecInput> = {}): LoadBalancerInput => {
+    const uid = `${String(++serial).padStart(8, '0')}-0000-4000-8000-000000000000`;
+    const spec = cloudLoadBalancerSpec.parse({ provider: 'aws', aws: {}, listeners: [WEB, DNS], ...fields });
+    return { uid, ownerUID: uid, namespace: 'demo', name: 'web', spec };
+  };
+  const change = (input: LoadBalancerInput, fields: Partial<CloudLoadBalancerSpecInput>): LoadBalancerInput => ({
+    ...input,
+    spec: cloudLoadBalancerSpec.parse({ ...input.spec, ...fields }),
+  });
+  const discover = async (stack: string): Promise<DiscoveredResource[]> => (await cloud.discover!([stack])).get(stack) ?? [];
+  const render = (stack: string, ...inputs: LoadBalancerInput[]): JsonObject => cloud.loadBalancers!.render(stack, inputs);
+  const run = (stack: string, inputs: JsonObject | undefined, more: Partial<StackUpdate> = {}): Promise<UpdateResult> => {
+    const update: StackUpdate = {
+      stack,
+      project: 'aws',
+      providerName: 'aws',
+      providerKind: awsProvider.kind,
+      programVersion: awsProvider.programVersion,
+      clusterID: CLUSTER,
+      inputs,
+      settings: cloud.workerSettings(),
+      ...more,
+    };
+    const hooks: UpdateHooks = {
+      isValid: () => true,
+      discover: () => discover(stack),
+      syncTargets: (group) => Promise.resolve(void synced.push(group)),
+    };
+    return engine.run(update, hooks);
+  };
+
+  test('a load balancer is made, found without drift, run for no more, changed in place, and leaves nothing', async () => {
+    const stack = 'lb-life';
+    const input = inputOf();
+    const created = await run(stack, render(stack, input));
+    expect(created).toMatchObject({ result: 'Updated', changes: { update: 0, replace: 0, delete: 0, same: 0 } });
+    const { ingress, targetGroups } = cloud.loadBalancers!.results(created.outputs, input.uid)!;
+    expect(ingress).toEqual([{ hostname: expect.stringMatching(/\.elb\./) as string }]);
+    expect(synced.map(({ id, port }) => ({ id, port }))).toEqual(expect.arrayContaining(targetGroups));
+    expect(await engine.compare(stack, await discover(stack))).toEqual([]);
+    expect((await run(stack, render(stack, input))).result).toBe('Unchanged');
+    const forced = await run(stack, render(stack, input), { force: true });
+    expect(forced).toMatchObject({ changes: { create: 0, update: 0, replace: 0, delete: 0 }, cloudCalls: 0 });
+
+    const updated = await run(stack, render(stack, change(input, { aws: { crossZone: true } })));
+    expect(updated).toMatchObject({ changes: { update: 1, delete: 0, create: 0, replace: 0 } });
+    expect(await engine.compare(stack, await discover(stack))).toEqual([]);
+
+    expect((await run(stack, undefined)).result).toBe('Destroyed');
+    expect(await discover(stack)).toEqual([]);
+  });
+
+  test('what is gone behind its back is seen, and made again', async () => {
+    const stack = 'lb-drift';
+    const input = inputOf();
+    await run(stack, render(stack, input));
+    const balancer = (await discover(stack)).find(({ type }) => type.endsWith('LoadBalancer'))!;
+    await account.deleteLoadBalancer(balancer.id);
+    const findings = await engine.adoptFindings(stack, await discover(stack));
+    expect(findings.map(({ kind }) => kind)).toContain('Missing');
+    await run(stack, render(stack, input), { force: true });
+    expect((await discover(stack)).filter(({ type }) => type.endsWith(':LoadBalancer'))).toHaveLength(1);
+    expect(await engine.compare(stack, await discover(stack))).toEqual([]);
+    await run(stack, undefined);
+  });
+
+  test('a failure names its class and its resource', async () => {
+    const stack = 'lb-fails';
+    const failing = run(stack, render(stack, inputOf({ aws: { subnets: ['subnet-0badbadbadbadbad0'] } })));
+    await expect(failing).rejects.toMatchObject({
+      code: 'Invalid',
+      message: expect.stringContaining('subnet-0badbadbadbadbad0') as string,
+      resource: expect.stringContaining('aws:lb/loadBalancer:LoadBalancer') as string,
+    });
+    await run(stack, undefined);
+    expect(await discover(stack)).toEqual([]);
+  });
+});

@@ -1,23 +1,28 @@
+import { randomInt } from 'node:crypto';
 import { createServer } from 'node:net';
+
+/** Below NodePorts, and below what the systems here give to outgoing connections: such a connection could take the port before it is used. */
+const FIRST = 20_000;
+const END = 30_000;
+const TRIES = 50;
 
 /**
  * A TCP port on 127.0.0.1 that nobody listens on now. Another process may take it before it is used: whoever uses it tries again on a clash.
  * @param preferred is given back when it is free
  */
 export async function freePort(preferred?: number): Promise<number> {
-  if (preferred !== undefined && (await tryListen(preferred)) !== undefined) return preferred;
-  const port = await tryListen(0);
-  if (port === undefined) throw new Error('no free TCP port on 127.0.0.1');
-  return port;
+  if (preferred !== undefined && (await isFree(preferred))) return preferred;
+  for (let tries = 0; tries < TRIES; tries++) {
+    const port = randomInt(FIRST, END);
+    if (await isFree(port)) return port;
+  }
+  throw new Error(`no free TCP port on 127.0.0.1 found among ${TRIES} of ${FIRST} to ${END - 1}`);
 }
 
-function tryListen(port: number): Promise<number | undefined> {
+function isFree(port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const server = createServer();
-    server.once('error', () => resolve(undefined));
-    server.listen({ port, host: '127.0.0.1', exclusive: true }, () => {
-      const address = server.address();
-      server.close(() => resolve(typeof address === 'object' ? address?.port : undefined));
-    });
+    server.once('error', () => resolve(false));
+    server.listen({ port, host: '127.0.0.1', exclusive: true }, () => server.close(() => resolve(true)));
   });
 }

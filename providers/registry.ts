@@ -6,6 +6,7 @@ const load = createRequire(__filename);
 
 /** Providers that come with the operator; each is loaded when a CloudProvider of its kind appears. */
 const MODULES: Record<string, () => ProviderModule> = {
+  aws: () => (load('./aws') as { awsProvider: ProviderModule }).awsProvider,
   local: () => (load('./local') as { localProvider: ProviderModule }).localProvider,
 };
 

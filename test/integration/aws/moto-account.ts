@@ -3,10 +3,19 @@ import {
   CreateSubnetCommand,
   CreateTagsCommand,
   CreateVpcCommand,
+  DescribeSecurityGroupsCommand,
   RunInstancesCommand,
   TerminateInstancesCommand,
 } from '@aws-sdk/client-ec2';
-import { DeleteLoadBalancerCommand, ElasticLoadBalancingV2Client } from '@aws-sdk/client-elastic-load-balancing-v2';
+import {
+  DeleteLoadBalancerCommand,
+  DescribeListenersCommand,
+  DescribeLoadBalancersCommand,
+  DescribeTargetGroupsCommand,
+  DescribeTargetHealthCommand,
+  ElasticLoadBalancingV2Client,
+  type LoadBalancer,
+} from '@aws-sdk/client-elastic-load-balancing-v2';
 import type { CloudProviderSpecInput } from '../../../crds';
 import type { AwsClientOptions } from '../../../providers/aws/client/aws-client';
 import type { AwsSettings } from '../../../providers/aws/client/settings';
@@ -58,6 +67,30 @@ export class MotoAccount {
 
   async deleteLoadBalancer(arn: string): Promise<void> {
     await this.elb.send(new DeleteLoadBalancerCommand({ LoadBalancerArn: arn }));
+  }
+
+  async loadBalancers(): Promise<LoadBalancer[]> {
+    return (await this.elb.send(new DescribeLoadBalancersCommand({}))).LoadBalancers ?? [];
+  }
+
+  /** Instance ids behind each listener, by its port. */
+  async targetsOf(loadBalancerArn: string): Promise<Record<number, string[]>> {
+    const { Listeners = [] } = await this.elb.send(new DescribeListenersCommand({ LoadBalancerArn: loadBalancerArn }));
+    const found: Record<number, string[]> = {};
+    for (const { Port = 0, DefaultActions } of Listeners) {
+      const TargetGroupArn = DefaultActions?.[0]?.TargetGroupArn;
+      const { TargetHealthDescriptions = [] } = await this.elb.send(new DescribeTargetHealthCommand({ TargetGroupArn }));
+      found[Port] = TargetHealthDescriptions.map(({ Target: target }) => target?.Id ?? '').sort();
+    }
+    return found;
+  }
+
+  /** How much of what load balancers are made of there is; the groups that AWS makes by itself don't count. */
+  async content(): Promise<{ loadBalancers: number; targetGroups: number; securityGroups: number }> {
+    const { TargetGroups = [] } = await this.elb.send(new DescribeTargetGroupsCommand({}));
+    const { SecurityGroups = [] } = await this.ec2.send(new DescribeSecurityGroupsCommand({}));
+    const made = SecurityGroups.filter(({ GroupName }) => GroupName !== 'default');
+    return { loadBalancers: (await this.loadBalancers()).length, targetGroups: TargetGroups.length, securityGroups: made.length };
   }
 
   /** Machines of one cluster, as Nodes. */

@@ -3,6 +3,7 @@ import type { CloudLoadBalancerSpec, CloudProviderSpec, CloudRouteSpec } from '.
 import { OperatorError } from '../../operator/base/errors';
 import { canonicalJson, type JsonObject } from '../../operator/base/json';
 import type { Cloud, DiscoveredResource, LoadBalancerInput, ProviderModule, RouteInput, Target } from '../../providers/provider';
+import { MEMBERS_READY } from '../../providers/resource-provider/members-ready';
 import type { UpdateContext, WorkerModule } from '../../providers/worker-module';
 import { ProgramRunner, type RunnerResource } from './program-runner';
 
@@ -27,6 +28,8 @@ export interface ProviderUnderTest {
   /** Makes machines of this cluster, or of another one, in the cloud. */
   makeInstances(count: number, clusterID?: string): Promise<Target[]>;
   control: CloudControl;
+  /** How many calls more a load balancer of one listener costs in `discover`, where the cloud tells of some things one by one only; absent = none. */
+  discoveryCallsEach?: number;
   stop(): Promise<void>;
 }
 
@@ -246,7 +249,7 @@ function describeResources(suite: Suite): void {
   test('P-11: a lost answer to any create makes nothing twice', async () => {
     await suite.under.control.loseAnswers('create', 3);
     const { stack, runner } = await suite.standing(2);
-    expect(ids(await suite.discovered(stack))).toEqual(ids(runner.checkpoint()));
+    expect(ids(await suite.discovered(stack))).toEqual(ids(inCloud(runner.checkpoint())));
   });
 
   test('P-11: a worker that died before it could tell is no reason for a second one, whatever was wanted then', async () => {
@@ -298,7 +301,7 @@ function describeResources(suite: Suite): void {
 
   test('P-13: read gives the inputs that the program set, and undefined for what is gone', async () => {
     const { runner } = await suite.standing(2);
-    const resources = [...runner.checkpoint()];
+    const resources = inCloud(runner.checkpoint());
     for (const { type: token, name, id, inputs, outputs } of resources) {
       const { type, context } = runner.resource(token, name);
       expect(await type.read(id, context)).toEqual({ inputs, outputs });
@@ -400,7 +403,8 @@ function describeResources(suite: Suite): void {
     expect(loadBalancers.replacement(input, input)).toBeUndefined();
     expect(loadBalancers.replacement(input, wanted)).toMatchObject({ gap: false });
     const before = loadBalancers.results(outputs, input.uid)!;
-    const old = ids(runner.checkpoint());
+    const old = ids(inCloud(runner.checkpoint()));
+    suite.synced = [];
     const both = suite.render(stack, { ...wanted, retiring: { input } });
 
     suite.syncFailure = new OperatorError('Conflict', 'no members today');
@@ -435,7 +439,8 @@ function describeDiscovery(suite: Suite): void {
     const one = await suite.standing();
     const alone = await calls();
     const two = await suite.standing();
-    expect(await calls()).toBe(alone);
+    const both = await calls();
+    expect(both - alone).toBe(suite.under.discoveryCallsEach ?? 0);
     const all = await suite.cloud.discover!();
     expectSame(all.get(one.stack) ?? [], one.runner.checkpoint());
     expectSame(all.get(two.stack) ?? [], two.runner.checkpoint());
@@ -545,6 +550,8 @@ function describeInstances(suite: Suite): void {
   test('P-26: every machine of the cluster is listed with what a Node needs, and none of another cluster', async () => {
     const ours = await suite.under.makeInstances(2);
     const theirs = await suite.under.makeInstances(1, OTHER_CLUSTER);
+    // What never changes, such as the zones of a region, may be asked for once.
+    await suite.cloud.instances!.list();
     await suite.under.control.resetCalls();
     const listed = await suite.cloud.instances!.list();
     expect((await suite.under.control.calls()).total).toBe(1);
@@ -599,8 +606,14 @@ function ids(resources: { id: string }[]): string[] {
   return resources.map(({ id }) => id).sort();
 }
 
+/** Barriers stand for nothing in the cloud. */
+function inCloud(resources: RunnerResource[]): RunnerResource[] {
+  return resources.filter(({ type }) => !type.endsWith(MEMBERS_READY));
+}
+
 /** Same resources with the same inputs and outputs, in any order. */
-function expectSame(found: DiscoveredResource[], checkpoint: RunnerResource[]): void {
+function expectSame(found: DiscoveredResource[], all: RunnerResource[]): void {
+  const checkpoint = inCloud(all);
   const sorted = (resources: (DiscoveredResource | RunnerResource)[]) =>
     resources.map(({ type, name, id, inputs, outputs }) => ({ type, name, id, inputs, outputs })).sort((a, b) => (a.id < b.id ? -1 : 1));
   expect(sorted(found)).toEqual(sorted(checkpoint));

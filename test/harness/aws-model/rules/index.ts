@@ -1,0 +1,21 @@
+import type { Rule } from '../rule';
+import { duplicateListener, incompatibleProtocols } from './listeners';
+import { duplicateLoadBalancerName, nameLengths } from './names';
+import { blackholeRoutes, routeAlreadyExists } from './routes';
+import { groupInUse } from './security-groups';
+import { deregisterUnknownTarget, registerUnknownInstance } from './targets';
+
+/** The rules that always hold. Time, throttling and lag are rules of their own, for tests that ask for them. */
+export function alwaysRules(): Rule[] {
+  return [
+    nameLengths(),
+    duplicateLoadBalancerName(),
+    duplicateListener(),
+    incompatibleProtocols(),
+    groupInUse(),
+    registerUnknownInstance(),
+    deregisterUnknownTarget(),
+    routeAlreadyExists(),
+    blackholeRoutes(),
+  ];
+}

@@ -1,0 +1,120 @@
+import * as fc from 'fast-check';
+import { awsLoadBalancer, cloudLoadBalancerSpec, cloudProviderSpec, type CloudLoadBalancerSpec } from '../../../crds';
+import { awsProvider } from '../../../providers/aws';
+import { Ec2 } from '../../../providers/aws/client/ec2';
+import { ElbV2 } from '../../../providers/aws/client/elbv2';
+import { TAG } from '../../../providers/aws/tags';
+import { workerModule } from '../../../providers/aws/worker';
+import type { DiscoveredResource } from '../../../providers/provider';
+import { AwsModel } from '../../harness/aws-model/aws-model';
+import type { CallVerb } from '../../harness/aws-model/call';
+import { describeWithMoto, startMoto } from '../../harness/moto';
+import { describeProviderConformance, type ProviderUnderTest } from '../../harness/provider-conformance';
+import { MotoAccount, REGION } from './moto-account';
+
+const PREFIX = 'service.beta.kubernetes.io/aws-load-balancer-';
+
+describeWithMoto('with moto', () => describeProviderConformance('AWS', start));
+
+async function start(): Promise<ProviderUnderTest> {
+  const moto = await startMoto();
+  const model = new AwsModel(moto.url, REGION);
+  await model.start();
+  const account = new MotoAccount(moto.url);
+  await account.prepare();
+  const [ec2, elb] = [new Ec2(account.clientOptions()), new ElbV2(account.clientOptions())];
+  const setTag = (resource: DiscoveredResource, Key: string, Value: string): Promise<void> =>
+    resource.type.startsWith('aws:lb/')
+      ? elb.addTags({ ResourceArns: [resource.id], Tags: [{ Key, Value }] }, {})
+      : ec2.createTags([resource.id], [{ Key, Value }], {});
+  return {
+    module: {
+      ...awsProvider,
+      connect: (settings, context) => {
+        const readSecret = (): Promise<string> => Promise.resolve('test');
+        return awsProvider.connect(settings, { ...context, readSecret });
+      },
+    },
+    worker: workerModule,
+    settings: cloudProviderSpec.parse({
+      region: REGION,
+      aws: {
+        vpcID: account.vpcID,
+        clusterName: 'prod',
+        subnetIDs: account.subnetIDs,
+        credentialsSecretRef: { name: 'aws' },
+        endpoints: ['EC2', 'ElasticLoadBalancingV2'].map((service) => ({ service, url: model.url })),
+      },
+    }),
+    annotationPrefix: PREFIX,
+    annotations: {
+      good: { [`${PREFIX}type`]: 'nlb', [`${PREFIX}cross-zone-load-balancing-enabled`]: 'true' },
+      bad: { [`${PREFIX}healthcheck-interval`]: 'often' },
+    },
+    acceptsBlock: (block) => awsLoadBalancer.safeParse(block).success,
+    loadBalancer: (listeners) => cloudLoadBalancerSpec.parse({ provider: 'aws', aws: {}, listeners: ports(listeners) }),
+    changes: {
+      inPlace: (spec) => ({
+        ...spec,
+        aws: { type: 'Network', crossZone: true, targetGroup: { deregistrationDelaySeconds: 30 }, healthCheck: { intervalSeconds: 15 } },
+      }),
+      replacing: (spec) => ({ ...spec, scheme: 'Internal' }),
+    },
+    anyLoadBalancer: anyLoadBalancer(),
+    // its listeners, and the attributes of load balancer, target group and listener
+    discoveryCallsEach: 4,
+    makeInstances: (count, clusterID) => account.makeInstances(count, clusterID === undefined ? 'prod' : 'other'),
+    control: {
+      calls: () => Promise.resolve({ total: model.calls.length, writes: model.calls.filter(({ verb }) => verb !== 'list').length }),
+      resetCalls: () => Promise.resolve(void (model.calls.length = 0)),
+      loseAnswers: (verb: CallVerb, times) => Promise.resolve(void (model.lost = { verb, times })),
+      failLists: () => Promise.resolve(void (model.failsLists = true)),
+      healthy: () => Promise.resolve(void ([model.lost, model.failsLists] = [undefined, false])),
+      tamper: (resource) => setTag(resource, TAG.owner, 'somebody/else'),
+      disown: (resource) => setTag(resource, TAG.clusterID, 'somebody-else'),
+      setTargets: async (id, targets, Port) => {
+        const health = await elb.targetHealth(id);
+        const Targets = health.map(({ Target }) => ({ Id: Target?.Id ?? '', Port }));
+        if (Targets.length > 0) await elb.deregisterTargets({ TargetGroupArn: id, Targets }, {});
+        const wanted = targets.map(({ providerID }) => ({ Id: providerID.split('/').at(-1) ?? '', Port }));
+        await elb.registerTargets({ TargetGroupArn: id, Targets: wanted }, {});
+      },
+    },
+    stop: async () => {
+      [ec2, elb, account].forEach((client) => client.close());
+      await model.stop();
+      await moto.stop();
+    },
+  };
+}
+
+function ports(count: number) {
+  return Array.from({ length: count }, (_unused, index) => ({
+    name: `port-${index}`,
+    protocol: index % 3 === 2 ? ('UDP' as const) : ('TCP' as const),
+    port: 8000 + index,
+    nodePort: 30_000 + index,
+  }));
+}
+
+function anyLoadBalancer(): fc.Arbitrary<CloudLoadBalancerSpec> {
+  const port = fc.integer({ min: 1, max: 65_535 });
+  const listener = fc.record({
+    name: fc.string({ minLength: 1, maxLength: 63 }),
+    protocol: fc.constantFrom('TCP' as const, 'UDP' as const, 'SCTP' as const),
+    port,
+    nodePort: fc.option(port, { nil: undefined }),
+  });
+  return fc.record({
+    provider: fc.constant('aws'),
+    listeners: fc.array(listener, { minLength: 1, maxLength: 5 }),
+    scheme: fc.constantFrom('Public' as const, 'Internal' as const),
+    ipFamilies: fc.constantFrom<('IPv4' | 'IPv6')[]>(['IPv4'], ['IPv6'], ['IPv4', 'IPv6']),
+    trafficPolicy: fc.constantFrom('Cluster' as const, 'Local' as const),
+    aws: fc.record({
+      type: fc.constantFrom('Network' as const, 'Classic' as const),
+      subnets: fc.option(fc.array(fc.string({ minLength: 1 }), { minLength: 1, maxLength: 3 }), { nil: undefined }),
+      tcpUDPListeners: fc.boolean(),
+    }),
+  });
+}

@@ -34,7 +34,14 @@ COPY --from=build /src/package.json ./
 COPY --from=build /src/node_modules node_modules
 COPY --from=build /src/bin bin
 COPY --from=build /src/lib lib
-ENV NODE_ENV=production HOME=/tmp TMPDIR=/tmp
+# What manifests of a cloud-controller-manager call. Those that give flags only are the entry point's.
+RUN ln -s /app/bin/cloud-operator.js /usr/local/bin/cloud-operator \
+  && for name in cloud aws-cloud azure-cloud gcp-cloud vsphere-cloud; do \
+    for folder in "" /bin /usr/local/bin; do \
+      ln -s /app/bin/cloud-controller-manager.js "$folder/$name-controller-manager"; \
+    done; \
+  done
+ENV NODE_ENV=production HOME=/tmp TMPDIR=/tmp NODE_OPTIONS=--max-semi-space-size=8
 USER 65532:65532
-ENTRYPOINT ["node", "/app/bin/cloud-operator.js"]
+ENTRYPOINT ["node", "/app/bin/entrypoint.js"]
 CMD ["run"]

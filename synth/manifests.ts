@@ -8,7 +8,7 @@ import { OperatorChart } from './charts/operator';
 import { RbacChart } from './charts/rbac';
 import { settingsOf, type ManifestOptions } from './options';
 
-export type { ControllerManager, Extension, FlagProvider, LeaseName, ManifestOptions } from './options';
+export type { ControllerManager, DropIn, Extension, FlagProvider, LeaseName, ManifestOptions } from './options';
 
 /** A Kubernetes object as it is applied. */
 export interface ManifestObject {
@@ -41,7 +41,7 @@ export function manifests(options: ManifestOptions = {}): ManifestFile[] {
     new NamespaceChart(app, settings),
     new RbacChart(app, settings),
     new ApprovalChart(app),
-    new OperatorChart(app, settings),
+    ...(settings.dropIn === undefined ? [new OperatorChart(app, settings)] : []),
   ];
   return checked([...crds, ...charts.flatMap(objectsOf).map((object) => toFile('operator', object))]);
 }

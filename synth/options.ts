@@ -14,6 +14,8 @@ export interface ManifestOptions {
   leaderElection?: LeaseName;
   /** Run as `controller-manager`, in place of a cloud-controller-manager; absent = as `run`. */
   controllerManager?: ControllerManager;
+  /** Beside somebody's own manifest of a cloud-controller-manager, which only changes its image: all but the Pods. */
+  dropIn?: DropIn;
   /** Namespace of the Secrets that hold the stacks' state; made when it is not the operator's own. Default: the operator's. */
   stateNamespace?: string;
   /** What protects the data keys of the state. Default: the Secret that they are in. */
@@ -53,7 +55,15 @@ export interface ControllerManager {
   migrationConfig?: string;
 }
 
-type Absent = 'provider' | 'extension' | 'secretsProvider' | 'controllerManager';
+/** A manifest that is not ours, as far as rights depend on it. */
+export interface DropIn {
+  /** The one that its Pods work as. It exists. */
+  serviceAccount: { namespace: string; name: string };
+  /** Whether its flags say `--use-service-account-credentials`. */
+  serviceAccountCredentials: boolean;
+}
+
+type Absent = 'provider' | 'extension' | 'secretsProvider' | 'controllerManager' | 'dropIn';
 export type Settings = Required<Omit<ManifestOptions, Absent>> & Pick<ManifestOptions, Absent>;
 
 /** Name of the operator's Deployment, ServiceAccount and roles. */

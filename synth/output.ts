@@ -18,6 +18,13 @@ export function outputFiles(options: ManifestOptions = {}): Map<string, string> 
   );
 }
 
+/** The same objects as one manifest, in the order in which they can be applied. */
+export function oneManifest(options: ManifestOptions): string {
+  return `${MARKER}\n${manifests(options)
+    .map(({ yaml }) => `---\n${yaml}`)
+    .join('')}`;
+}
+
 /** All objects of a part in one file, for `kubectl apply -f`. */
 const FLAT_FILES = { crds: 'crds.yaml', operator: 'install.yaml' };
 

@@ -1,4 +1,4 @@
-import type { ControllerManager, LeaseName } from '../../synth/manifests';
+import type { ControllerManager, DropIn, LeaseName, ManifestOptions } from '../../synth/manifests';
 import { OperatorError, toOperatorError } from '../base/errors';
 import { readSmallFile } from '../base/small-file';
 import { DEFAULT_MIGRATION, leaderMigrationOf } from '../flags/leader-migration';
@@ -40,10 +40,11 @@ export function controllerManagerOf({ workload, flags, migrationConfig }: Contro
   controllerManager: ControllerManager;
   leaderElection: LeaseName;
 } {
-  const values = valuesOf(flags);
+  const { values, given } = valuesOf(flags);
+  for (const name of given) if (name in SAID_BY) throw saidOtherwise(name);
+  if (values['secure-port'] === 0) throw ofFlags('--secure-port=0 leaves the probes nothing to ask');
   const host = EVERY_ADDRESS.includes(values['bind-address']) ? '127.0.0.1' : values['bind-address'];
   const migration = migrationConfig === undefined ? undefined : migrationOf(migrationConfig);
-  const second = migration?.leaderName ?? (values['enable-leader-migration'] ? DEFAULT_MIGRATION.leaderName : undefined);
   return {
     controllerManager: {
       workload,
@@ -52,31 +53,62 @@ export function controllerManagerOf({ workload, flags, migrationConfig }: Contro
       serviceAccountCredentials: values['use-service-account-credentials'],
       ...(migration === undefined ? {} : { migrationConfig: migration.text }),
     },
-    leaderElection: {
-      namespace: values['leader-elect-resource-namespace'],
-      name: values['leader-elect-resource-name'],
-      ...(second === undefined ? {} : { migration: second }),
-    },
+    leaderElection: leasesOf(values, migration),
   };
 }
 
-function valuesOf(flags: readonly string[]): FlagValues {
+export interface DropInFlags {
+  serviceAccount: DropIn['serviceAccount'];
+  /** All flags that the Pods have. */
+  flags: readonly string[];
+  /** Path of the leader migration's file on this machine. */
+  migrationConfig?: string | undefined;
+}
+
+/**
+ * What the flags of somebody's own manifest mean for the rights that its Pods need.
+ * @throws OperatorError Invalid when `controller-manager` would refuse them, or they name a file that only the Pods have
+ */
+export function dropInOf({
+  serviceAccount,
+  flags,
+  migrationConfig,
+}: DropInFlags): Pick<ManifestOptions, 'dropIn' | 'leaderElection' | 'namespace' | 'stateNamespace'> {
+  const { values, given } = valuesOf(flags);
+  if (given.has('leader-migration-config') && migrationConfig === undefined)
+    throw ofFlags('--leader-migration-config is a file of the Pods: give it here too, before the --');
+  const migration = migrationConfig === undefined ? undefined : migrationOf(migrationConfig);
+  return {
+    dropIn: { serviceAccount, serviceAccountCredentials: values['use-service-account-credentials'] },
+    leaderElection: leasesOf(values, migration),
+    namespace: values.namespace,
+    stateNamespace: values['state-namespace'] || values.namespace,
+  };
+}
+
+function leasesOf(values: FlagValues, migration: { leaderName: string } | undefined): LeaseName {
+  const second = migration?.leaderName ?? (values['enable-leader-migration'] ? DEFAULT_MIGRATION.leaderName : undefined);
+  return {
+    namespace: values['leader-elect-resource-namespace'],
+    name: values['leader-elect-resource-name'],
+    ...(second === undefined ? {} : { migration: second }),
+  };
+}
+
+function valuesOf(flags: readonly string[]): { values: FlagValues; given: ReadonlySet<string> } {
   try {
     const { values, given, positional } = parseFlags(FLAGS, flags);
     if (positional.length > 0) throw invalid(`${JSON.stringify(positional[0])} is no flag`);
-    for (const name of given) if (name in SAID_BY) throw saidOtherwise(name);
-    const typed = values as FlagValues;
-    validateFlags(typed);
-    if (typed['secure-port'] === 0) throw invalid('--secure-port=0 leaves the probes nothing to ask');
-    return typed;
+    validateFlags(values as FlagValues);
+    return { values: values as FlagValues, given };
   } catch (thrown) {
-    throw invalid(`flags of controller-manager: ${toOperatorError(thrown).message}`, thrown);
+    throw ofFlags(toOperatorError(thrown).message, thrown);
   }
 }
 
 function saidOtherwise(name: string): OperatorError {
   const option = SAID_BY[name];
-  return invalid(
+  return ofFlags(
     option === undefined ? `--${name} can't be used in a Pod of these manifests` : `--${name} is what ${option} says: before the --`,
   );
 }
@@ -87,6 +119,10 @@ function migrationOf(file: string): { leaderName: string; text: string } {
   } catch (thrown) {
     throw invalid(`--leader-migration-config: ${toOperatorError(thrown).message}`, thrown);
   }
+}
+
+function ofFlags(message: string, cause?: unknown): OperatorError {
+  return invalid(`flags of controller-manager: ${message}`, cause);
 }
 
 function invalid(message: string, cause?: unknown): OperatorError {

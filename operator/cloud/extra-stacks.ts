@@ -1,4 +1,4 @@
-import type { CloudStackSpec } from '../../crds';
+import type { Attempt, CloudStackSpec } from '../../crds';
 import type { LoadBalancer, PublishedLoadBalancer } from '../../extensions';
 import type { OperatorError } from '../base/errors';
 import { messageWithRemedy, toOperatorError } from '../base/errors';
@@ -114,14 +114,15 @@ export class ExtraStacks {
       return;
     }
     const wanted = await this.wanted(settled);
-    const waitMs = await this.waitOf(`${stack}${SUFFIX}`, wanted);
+    const upgrading = await this.isUpgrade(`${stack}${SUFFIX}`, wanted);
+    const waitMs = upgrading ? this.options.rollout.waitOf(`${stack}${SUFFIX}`) : 0;
     if (waitMs > 0) {
       this.tried.delete(stack);
       return this.options.queue.addAfter(stack, waitMs);
     }
     this.tried.set(stack, this.hashOf(settled));
     try {
-      await this.bring(settled, wanted);
+      await this.bring(settled, wanted, upgrading ? 'Upgrade' : 'Change');
       this.warn(stack, undefined);
     } catch (thrown) {
       const error = toOperatorError(thrown);
@@ -139,21 +140,19 @@ export class ExtraStacks {
     return this.updateOf(settled.update, this.inputsOf(settled), { role: 'extra', module });
   }
 
-  /** Milliseconds until it is its turn, where only another extension asks for the change, or for the end of what an earlier one made. */
-  private async waitOf(name: string, wanted: StackUpdate | undefined): Promise<number> {
-    const { updates, rollout } = this.options;
-    const stored = (await this.existingStacks()).has(name) ? await updates.state(name) : undefined;
-    const upgrading = wanted === undefined ? stored !== undefined : isUpgrade(wanted, stored);
-    return upgrading ? rollout.waitOf(name) : 0;
+  /** Only another extension asks for the change, or for the end of what an earlier one made. */
+  private async isUpgrade(name: string, wanted: StackUpdate | undefined): Promise<boolean> {
+    const stored = (await this.existingStacks()).has(name) ? await this.options.updates.state(name) : undefined;
+    return wanted === undefined ? stored !== undefined : isUpgrade(wanted, stored);
   }
 
-  private async bring(settled: SettledStack, wanted: StackUpdate | undefined): Promise<void> {
+  private async bring(settled: SettledStack, wanted: StackUpdate | undefined, cause: Attempt['cause']): Promise<void> {
     const { isValid, registry } = this.options;
     const hooks: UpdateHooks = { isValid, isFrozen: () => registry.isFrozen(settled.update.providerName) };
     if (wanted === undefined) return this.remove(settled.update, hooks);
     const [name, spec, members] = [wanted.stack, specOf(wanted), settled.loadBalancers.map(keyOf)];
     (await this.existingStacks()).add(name);
-    const started = (): void => this.options.record.started(name, spec, members, { kind: 'Update', cause: 'Change' });
+    const started = (): void => this.options.record.started(name, spec, members, { kind: 'Update', cause });
     const result = await this.options.updates.run(wanted, { ...hooks, onStart: started });
     if (result.result === 'Unchanged') this.options.record.unchanged(name, spec, members, result);
     else this.options.record.succeeded(name, spec, members, result);

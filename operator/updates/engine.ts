@@ -201,7 +201,7 @@ export class UpdateEngine implements Updates {
   }
 
   /**
-   * What is stored of a stack that is what it should be; undefined when an engine must run. A newer program is asked without one, which would take a
+   * What is stored of a stack that is what it should be; undefined when an engine must run. A newer program, or another extension, is asked without one, which would take a
    * hundred times as long to find nothing to do.
    */
   async #settled(update: StackUpdate, stored: StoredStack | undefined, hooks: UpdateHooks): Promise<StackRecord | undefined> {
@@ -354,8 +354,9 @@ function isUnchanged(update: StackUpdate, record: StackRecord, hash: string): bo
 }
 
 function stateOf(record: StackRecord): StackState {
-  const { accepted, outputs, checkpoint } = record;
-  return { ...metadataOf(record), ...(accepted === undefined ? {} : { accepted }), outputs, resources: resourcesOf(checkpoint) };
+  const { accepted, transform, outputs, checkpoint } = record;
+  const more = { ...(accepted === undefined ? {} : { accepted }), ...(transform === undefined ? {} : { transform }) };
+  return { ...metadataOf(record), ...more, outputs, resources: resourcesOf(checkpoint) };
 }
 
 function resultOf(record: StackRecord, result: UpdateResult['result']): UpdateResult {

@@ -6,10 +6,10 @@ import { canonicalJson, type JsonObject } from '../base/json';
 import type { Logger } from '../base/log';
 import { adoptFindings, dropPending } from './adoption';
 import { driftOf, match } from './drift';
-import { heldBy, newRecord, stampedAt, type StackMetadata, type StackRecord } from './state/stack-record';
+import { heldBy, madeBy, newRecord, stampedAt, type StackMetadata, type StackRecord } from './state/stack-record';
 import type { StateStore, StoredStack } from './state/state-store';
 import type { StackUpdate } from './update';
-import { updateHash } from './update-hash';
+import { transformOf, updateHash } from './update-hash';
 
 /** What is stored of the stacks, as the operator works with it between updates. */
 export class StackStates {
@@ -52,15 +52,16 @@ export class StackStates {
     return next;
   }
 
-  /** Stores that a newer program makes of a stack what it is already. */
+  /** Stores that a newer program, or another extension, makes of a stack what it is already. */
   async rendersSame({ record, version }: StoredStack, update: StackUpdate): Promise<StackRecord> {
-    const { inputs = null, accepted, programVersion } = update;
-    const same = { ...heldBy(record, this.holder), inputs, programVersion, inputsHash: updateHash(update) };
-    const next = stampedAt({ ...same, ...(accepted === undefined ? {} : { accepted }) }, this.clock.now());
+    const { inputs = null, programVersion, extension } = update;
+    const transform = transformOf(extension);
+    const by = { ...update, inputs, inputsHash: updateHash(update), ...(transform === undefined ? {} : { transform }) };
+    const next = stampedAt(madeBy(heldBy(record, this.holder), by), this.clock.now());
     await this.store.write(next, version);
     this.logger.info(
-      { stack: update.stack, programVersion },
-      'the newer program makes of the stack what it is already; nothing is updated',
+      { stack: update.stack, programVersion, ...(transform === undefined ? {} : { transform }) },
+      'the newer program or extension makes of the stack what it is already; nothing is updated',
     );
     return next;
   }

@@ -85,6 +85,8 @@ export interface StackSummary {
 export interface StackState extends StackSummary {
   /** StackUpdate.accepted of the last update that succeeded; absent where none said it. */
   accepted?: JsonObject;
+  /** Digest of the extension whose `transform` it was made with; absent = none, or not known. */
+  transform?: string;
   outputs: JsonObject;
   resources: StackResource[];
 }

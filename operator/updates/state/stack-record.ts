@@ -26,6 +26,8 @@ export interface StackRecord {
   /** Hash of inputs, program version and provider kind; empty when the cloud is known to differ. */
   inputsHash: string;
   programVersion: string;
+  /** Digest of the extension whose `transform` changed what the program makes; absent = none, or a version that did not say. */
+  transform?: string;
   outputs: JsonObject;
   /** null before the engine's first checkpoint. */
   checkpoint: Deployment | null;
@@ -34,7 +36,7 @@ export interface StackRecord {
 }
 
 /** What a listing tells of a stack without reading all of its state. */
-export type StackMetadata = Omit<StackRecord, 'inputs' | 'accepted' | 'outputs' | 'checkpoint'> & {
+export type StackMetadata = Omit<StackRecord, 'inputs' | 'accepted' | 'transform' | 'outputs' | 'checkpoint'> & {
   /** Cloud resources in the checkpoint. */
   resourceCount: number;
 };
@@ -74,4 +76,14 @@ export function heldBy(record: StackRecord, holder: string): StackRecord {
 /** The record as it is written next. @param now milliseconds since 1970 */
 export function stampedAt(record: StackRecord, now: number): StackRecord {
   return { ...record, revision: record.revision + 1, updatedAt: new Date(now).toISOString() };
+}
+
+/** The record of what an update has brought the cloud to. @param by what the update was made with */
+export function madeBy(
+  { transform: _, ...base }: StackRecord,
+  by: Pick<StackRecord, 'inputs' | 'inputsHash' | 'programVersion' | 'accepted' | 'transform'>,
+): StackRecord {
+  const { inputs, inputsHash, programVersion, accepted, transform } = by;
+  const more = { ...(accepted === undefined ? {} : { accepted }), ...(transform === undefined ? {} : { transform }) };
+  return { ...base, inputs, inputsHash, programVersion, ...more };
 }

@@ -87,6 +87,22 @@ test('unchanged, it runs nothing, not even after a restart', async () => {
   expect((await cluster.operatorCalls()).writes).toBe(0);
 });
 
+test('another text that makes the same updates nothing; one that changes an argument is rolled out as an upgrade', async () => {
+  const hashes = async (): Promise<unknown[]> =>
+    (await scene.list<StoredStack>(CLOUD_STACKS)).map(({ status }) => status?.inputsHash).sort();
+  const attempts = async (): Promise<unknown> =>
+    (await scene.list<StoredStack>(CLOUD_STACKS)).map(({ metadata, status }) => [metadata.name, status?.attempts]);
+  const [before, olds, text] = [await attempts(), await hashes(), readFileSync(join(folder, 'index.ts'), 'utf8')];
+  await use(() => writeFileSync(join(folder, 'index.ts'), `${text}\n// Nothing else.\n`));
+  await scene.until('both stacks to be known as the other text’s', async () => (await hashes()).every((hash) => !olds.includes(hash)));
+  await scene.ready('web');
+  expect(await attempts()).toEqual(before);
+
+  await use(() => writeFileSync(join(folder, 'index.ts'), text.replaceAll('30_000', '20_000')));
+  await scene.until('the other drain time', async () => (await drains('web'))[0] === 20_000);
+  await scene.until('its record', async () => (await scene.stackOf('web')).status?.lastAttempt?.startsWith('Update (upgrade) Succeeded'));
+});
+
 const BROKEN_EXTRA = `
 interface Outputs { loadBalancers: { name: string }[] }
 function zoneOf(name: string): string {

@@ -53,6 +53,24 @@ test('the digest decides whether anything runs', async () => {
   expect(inCloud('digest')).toMatchObject({ size: 1 });
 });
 
+test('another extension that makes the same is written down, and no engine runs', async () => {
+  const accepted = { uid: { listeners: 1 } };
+  const engines = (): number => harness.events.filter(({ event }) => event.type === 'started').length;
+  const first = harness.write('export function transform({ args }) { args.size = 5; }');
+  await harness.transformed('same', first, inputs, { accepted });
+  const second = harness.write('// Another way to say it.\nexport function transform({ args }) { args.size = 2 + 3; }');
+  const [calls, before] = [harness.cloud.calls.length, engines()];
+  expect(await harness.transformed('same', second, inputs, { accepted })).toMatchObject({ result: 'Unchanged', cloudCalls: 0 });
+  expect(await harness.engine.state('same')).toMatchObject({ transform: second.digest, open: false });
+  expect(await harness.run('same', { things: [{ name: 'web', size: 5 }] }, { accepted })).toMatchObject({ result: 'Unchanged' });
+  expect((await harness.engine.state('same'))?.transform).toBeUndefined();
+  expect([harness.cloud.calls.length, engines()]).toEqual([calls, before]);
+
+  const third = harness.write('export function transform({ args }) { args.size = 6; }');
+  expect(await harness.transformed('same', third, inputs, { accepted })).toMatchObject({ result: 'Updated' });
+  expect(inCloud('same')).toMatchObject({ size: 6 });
+});
+
 test('without an extension the hash is what it was before there were extensions', async () => {
   const { inputsHash } = await harness.run('golden', inputs);
   expect(inputsHash).toBe(hashJson({ inputs, programVersion: '1', providerKind: 'fake' }));

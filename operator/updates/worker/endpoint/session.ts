@@ -2,11 +2,13 @@ import { type Clock, sleep } from '../../../base/clock';
 import { OperatorError, toOperatorError } from '../../../base/errors';
 import type { JsonObject } from '../../../base/json';
 import { type Deployment, isEmpty, isSameCheckpoint, outputsOf, toServed, toStored } from '../../checkpoint';
-import { heldBy, newRecord, stampedAt, type StackRecord } from '../../state/stack-record';
+import { heldBy, madeBy, newRecord, stampedAt, type StackRecord } from '../../state/stack-record';
 import type { StackWriter, StoredStack } from '../../state/state-store';
 import { Journal } from './journal';
 import type { JournalEntry } from './journal-entry';
 import { expectedResources } from '../../stack-size';
+import type { ExtensionUse } from '../../update';
+import { transformOf } from '../../update-hash';
 import { retryOfWrite } from './hold';
 
 /** What one update stores. */
@@ -21,6 +23,7 @@ export interface SessionRequest {
   /** StackUpdate.accepted, stored with the inputs. */
   accepted?: JsonObject;
   inputsHash: string;
+  extension?: ExtensionUse;
   holder: string;
   /** Stacks with more resources than this are stored by the engine's journal. */
   journalAbove: number;
@@ -106,11 +109,13 @@ export class UpdateSession {
    */
   async complete(succeeded: boolean): Promise<void> {
     if (!succeeded || this.#dryRun) return;
-    const { inputs, accepted, inputsHash, programVersion } = this.request;
+    const { inputs, extension } = this.request;
     if (inputs === undefined) return this.#remove();
     const base = this.#base();
     const outputs = outputsOf(base.checkpoint);
-    const done = { ...base, inputs, inputsHash, programVersion, outputs, open: false, ...(accepted === undefined ? {} : { accepted }) };
+    const transform = transformOf(extension);
+    const by = { ...this.request, inputs, ...(transform === undefined ? {} : { transform }) };
+    const done = { ...madeBy(base, by), outputs, open: false };
     if (this.current !== undefined && isSettled(this.current.record, done)) return;
     await this.#save(done);
   }

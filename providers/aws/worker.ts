@@ -10,7 +10,7 @@ import { ownTypes, resourceTypes } from './resources';
 import { loadBalancersOf } from './served';
 
 /** Of the official package whose types are served; the state names it for every resource. */
-const AWS_VERSION = '7.48.0';
+export const AWS_VERSION = '7.48.0';
 const OWN_VERSION = '1.0.0';
 
 /** The provider of AWS, the workers' half. */

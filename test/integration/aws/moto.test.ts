@@ -12,6 +12,7 @@ import { workerModule } from '../../../providers/aws/worker';
 import type { LoadBalancerInput, TargetGroup } from '../../../providers/provider';
 import type { UpdateContext } from '../../../providers/worker-module';
 import { describeWithMoto, startMoto, type Moto } from '../../harness/moto';
+import { officialResource } from '../../harness/official-types';
 import { ProgramRunner } from '../../harness/program-runner';
 import { MotoAccount, REGION } from './moto-account';
 
@@ -115,10 +116,14 @@ describeWithMoto('AWS, against a simulated API', () => {
   }
 
   describe('load balancers', () => {
-    test('a create needs no call beside the creates', async () => {
+    test('a create needs no call beside the creates, and gives official properties alone', async () => {
       const { runner: run } = await standing();
       expect([...new Set(calls)]).toEqual(['create']);
-      expect(calls).toHaveLength(run.checkpoint().filter(({ type }) => type.startsWith('aws:')).length);
+      const made = run.checkpoint().filter(({ type }) => type.startsWith('aws:'));
+      expect(calls).toHaveLength(made.length);
+      for (const { type, outputs } of made) {
+        expect(Object.keys(outputs).filter((name) => !officialResource(type).outputs.includes(name))).toEqual([]);
+      }
     });
 
     test('every setting that is served goes in, comes back and can be changed in place', async () => {

@@ -25,6 +25,10 @@ export const localProviderSettings = withRules(
         .object({ name: objectName, key: z.string().min(1).max(253).default('token') })
         .optional()
         .meta({ description: 'Secret in the operator’s own namespace that holds the API token.' }),
+      engine: z.enum(['Node', 'Passthrough']).optional().meta({
+        description:
+          'Engine of load balancers for Services whose annotations name none: CloudLoadBalancer.spec.local.engine. Absent = Node. A change replaces them.',
+      }),
     })
     .meta({ description: 'The local cloud.' }),
   [

@@ -16,8 +16,8 @@ const CHECK_LIMITS = { qps: 20, burst: 5 };
 
 /** One identity, and its rows of the table. */
 export interface IdentityRights {
-  /** The ServiceAccount; absent = the operator's own identity. */
-  account?: string;
+  /** Whose they are, in words; absent = the operator's own identity. */
+  holder?: string;
   api: KubeClient;
   permissions: readonly Permission[];
 }
@@ -106,7 +106,7 @@ export class Bootstrap {
   }
 }
 
-async function missingOf({ account, api, permissions }: IdentityRights): Promise<string[]> {
+async function missingOf({ holder, api, permissions }: IdentityRights): Promise<string[]> {
   const missing = await missingRules(api, permissions);
-  return account === undefined ? missing : missing.map((rule) => `${rule} for the ServiceAccount ${account}`);
+  return holder === undefined ? missing : missing.map((rule) => `${rule} for ${holder}`);
 }

@@ -47,6 +47,8 @@ export interface LeaderParts {
   updates: Updates;
   clusterID: Pick<ClusterID, 'known'>;
   identity: string;
+  /** What the servers' own clients need to be allowed. */
+  servingRights: readonly IdentityRights[];
   metrics: Metrics;
   health: HealthChecks;
   logger: Logger;
@@ -173,17 +175,22 @@ export class Leader {
   }
 
   private rights(): IdentityRights[] {
-    const { options, leadership } = this.parts;
+    const { options, leadership, servingRights } = this.parts;
     const { accounts } = this;
     const { api } = leadership;
     const table = permissionsOf(options);
-    if (accounts === undefined) return [{ api, permissions: table }];
+    if (accounts === undefined) return [{ api, permissions: table }, ...servingRights];
     const loops = LOOP_ACCOUNTS.map((account) => ({ account, permissions: permissionsOfAccount(table, account) }));
     return [
       { api, permissions: permissionsOfAccount(table, undefined) },
       ...loops
         .filter(({ permissions }) => permissions.length > 0)
-        .map(({ account, permissions }) => ({ account: `${ACCOUNT_NAMESPACE}/${account}`, api: accounts.as(account, api), permissions })),
+        .map(({ account, permissions }) => ({
+          holder: `the ServiceAccount ${ACCOUNT_NAMESPACE}/${account}`,
+          api: accounts.as(account, api),
+          permissions,
+        })),
+      ...servingRights,
     ];
   }
 

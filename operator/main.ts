@@ -59,7 +59,7 @@ export async function runOperator(options: OperatorOptions, signal: AbortSignal)
   const servers = new Servers(options, { health, metrics, logger, clouds, clusterID, providers: stores.providers.store });
   const lead = (leading: AbortSignal): Promise<void> => {
     updates.warm();
-    const made = { stores, registry, updates, metrics, health };
+    const made = { stores, registry, updates, metrics, health, servingRights: servers.rights() };
     return new Leader({ ...made, options, kubeConfig, leadership, clusterID, identity, logger }).run(leading);
   };
   const end = new AbortController();

@@ -6,7 +6,7 @@ export { ACCOUNT_NAMESPACE, LOOP_ACCOUNTS };
 /** One thing that one part of the operator does at the API server. */
 export interface Permission {
   /** The part that does it. */
-  part: Loop | 'cloud' | 'updates' | 'leader election' | 'events' | 'service accounts';
+  part: Loop | 'cloud' | 'updates' | 'leader election' | 'events' | 'service accounts' | 'serving';
   /** `caches`: the loop needs it, but the caches that all parts share do it. */
   by?: 'caches';
   why: string;
@@ -62,6 +62,28 @@ export interface PermissionPlaces {
 export function permissions(settings: PermissionPlaces): Permission[] {
   const accounts = settings.serviceAccountCredentials === true ? accountPermissions() : [];
   return [...loopPermissions(), ...cloudPermissions(settings), ...statePermissions(settings), ...commonPermissions(settings), ...accounts];
+}
+
+/** What the HTTPS server asks the API server about a request's sender. The cluster's own roles have it (contract 7.8), so that no role of ours does. */
+export function authenticationPermissions({ looksUpCAs }: { looksUpCAs: boolean }): Permission[] {
+  const lookUp: Permission = {
+    part: 'serving',
+    why: 'whose certificates count (Role extension-apiserver-authentication-reader)',
+    group: '',
+    resources: ['configmaps'],
+    verbs: ['get'],
+    names: ['extension-apiserver-authentication'],
+    namespace: 'kube-system',
+  };
+  const why = 'whose a token is (ClusterRole system:auth-delegator)';
+  const tokens: Permission = { part: 'serving', why, group: 'authentication.k8s.io', resources: ['tokenreviews'], verbs: ['create'] };
+  return looksUpCAs ? [lookUp, tokens] : [tokens];
+}
+
+/** What it asks about what a sender may do. */
+export function authorizationPermissions(): Permission[] {
+  const why = 'what somebody may do (ClusterRole system:auth-delegator)';
+  return [{ part: 'serving', why, group: 'authorization.k8s.io', resources: ['subjectaccessreviews'], verbs: ['create'] }];
 }
 
 /** The controller that a row is for; undefined = the operator as a whole. */

@@ -1,8 +1,11 @@
 import { systemClock } from './base/clock';
 import { toOperatorError } from './base/errors';
+import type { IdentityRights } from './bootstrap';
 import { KubeClient } from './kube/client';
 import { loadKubeConfig } from './kube/kube-config';
 import type { OperatorOptions } from './options';
+import { authenticationPermissions, authorizationPermissions } from './permissions';
+import { looksUpCAs } from './server/client-cas';
 import type { HealthChecks } from './server/health';
 import { OperatorServer } from './server/http-server';
 import { SecureServing } from './server/secure-serving';
@@ -15,7 +18,7 @@ export interface ServedParts extends WebhooksParts {
 /** The webhooks, and the servers for health, metrics and configuration: HTTPS for the cluster, plain HTTP for this machine. */
 export class Servers {
   private readonly open: OperatorServer[] = [];
-  private readonly clients: KubeClient[] = [];
+  private readonly delegates: IdentityRights[] = [];
   private readonly webhooks: Webhooks;
 
   constructor(
@@ -38,9 +41,14 @@ export class Servers {
     if (port !== undefined) await this.listen({ bindAddress: '127.0.0.1', port }, 'serving health and metrics');
   }
 
+  /** What the HTTPS server's clients need to be allowed; known once it has been started. */
+  rights(): readonly IdentityRights[] {
+    return this.delegates;
+  }
+
   async stop(): Promise<void> {
     await Promise.all([this.webhooks.stop(), ...this.open.map((server) => server.stop())]);
-    await Promise.all(this.clients.map((client) => client.close()));
+    await Promise.all(this.delegates.map(({ api }) => api.close()));
   }
 
   private async listen(
@@ -56,19 +64,27 @@ export class Servers {
   private secureServing(serving: NonNullable<OperatorOptions['serving']>): SecureServing {
     const { authentication, authorization } = serving;
     const clients = {
-      authentication: this.delegate('authentication', authentication.kubeconfig),
-      authorization: this.delegate('authorization', authorization.kubeconfig),
+      authentication: this.delegate(
+        'authentication',
+        authentication.kubeconfig,
+        authenticationPermissions({ looksUpCAs: looksUpCAs(authentication) }),
+      ),
+      authorization: this.delegate('authorization', authorization.kubeconfig, authorizationPermissions()),
     };
     return new SecureServing({ serving, clients, clock: systemClock, logger: this.parts.logger });
   }
 
   /** A kubeconfig of its own, else the Pod's ServiceAccount, else nobody is asked (contract 7.3). */
-  private delegate(what: 'authentication' | 'authorization', kubeconfig: string | undefined): KubeClient | undefined {
+  private delegate(
+    what: 'authentication' | 'authorization',
+    kubeconfig: string | undefined,
+    permissions: IdentityRights['permissions'],
+  ): KubeClient | undefined {
     const { logger } = this.parts;
     try {
       const config = loadKubeConfig(kubeconfig === undefined ? { inCluster: true } : { kubeconfig });
       const client = new KubeClient(config, { ...this.options.kubeApi, userAgent: `cloud-operator/${this.options.version}`, logger });
-      this.clients.push(client);
+      this.delegates.push({ api: client, permissions, ...(kubeconfig === undefined ? {} : { holder: `--${what}-kubeconfig` }) });
       return client;
     } catch (thrown) {
       if (kubeconfig !== undefined) throw thrown;

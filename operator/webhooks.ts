@@ -76,13 +76,15 @@ export class Webhooks {
   }
 }
 
-/** What names something that isn't there is refused, as upstream's plugin did; what can't be found out now fails the call. */
+const REFUSED = ['NotFound', 'Invalid'];
+
+/** What names something that isn't there, or can't be read, is refused, as upstream's plugin did; what can't be found out now fails the call. */
 async function answer(review: () => Promise<object[]>): Promise<AdmissionAnswer> {
   try {
     return { allowed: true, patch: await review() };
   } catch (thrown) {
     const error = toOperatorError(thrown);
-    if (error.code !== 'NotFound') throw error;
+    if (!REFUSED.includes(error.code)) throw error;
     return { allowed: false, status: { code: 403, message: error.message } };
   }
 }

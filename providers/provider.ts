@@ -19,8 +19,9 @@ export interface ProviderModule {
    * Compiles annotations of a Service into the typed block of CloudLoadBalancer.spec. Pure.
    * Annotations without the cloud's prefix are ignored; an unknown one with it is a Warning.
    * @param service what else of the Service decides how they read; absent = a Service of no class, whose ports are not known
+   * @param settings of the CloudProvider that takes the Service: what its annotations leave open; absent = nothing is set
    */
-  compile(annotations: Record<string, string>, service?: ServiceFacts): Compiled;
+  compile(annotations: Record<string, string>, service?: ServiceFacts, settings?: CloudProviderSpec): Compiled;
   /** Opens a connection. Makes no cloud call; throws OperatorError Invalid on settings that can't work. */
   connect(settings: CloudProviderSpec, context: ConnectContext): Promise<Cloud>;
 }

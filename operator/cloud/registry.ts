@@ -168,7 +168,7 @@ export class CloudRegistry {
   compile(provider: string, annotations: Record<string, string>, service: ServiceFacts): Compiled {
     const entry = this.clouds.get(provider);
     if (entry === undefined) throw new OperatorError('NotFound', `there is no CloudProvider "${provider}"; known are ${this.names()}`);
-    return { blockName: entry.kind, ...entry.module.compile(annotations, service) };
+    return { blockName: entry.kind, ...entry.module.compile(annotations, service, entry.spec) };
   }
 
   supports(provider: string, capability: 'loadBalancers' | 'routes' | 'instances'): boolean {

@@ -30,7 +30,7 @@ export async function readClientTrust(options: AuthenticationOptions, api: KubeA
     proxyCA: requestHeader.caFile === undefined ? '' : readBundle(requestHeader.caFile, 'unable to load requestheader CA'),
     requestHeader,
   };
-  if (api === undefined || options.skipLookup || (own.clientCA !== '' && own.proxyCA !== '')) return own;
+  if (api === undefined || !looksUpCAs(options)) return own;
   const found = await lookUp(api, options.tolerateLookupFailure);
   return {
     ...(own.proxyCA === '' && found['requestheader-client-ca-file'] !== undefined
@@ -38,6 +38,11 @@ export async function readClientTrust(options: AuthenticationOptions, api: KubeA
       : { proxyCA: own.proxyCA, requestHeader }),
     clientCA: own.clientCA === '' ? (found['client-ca-file'] ?? '') : own.clientCA,
   };
+}
+
+/** Whether anything is left open that the ConfigMap may say. */
+export function looksUpCAs({ skipLookup, clientCAFile, requestHeader }: AuthenticationOptions): boolean {
+  return !skipLookup && (clientCAFile === undefined || requestHeader.caFile === undefined);
 }
 
 type Data = Record<string, string | undefined>;

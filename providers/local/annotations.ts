@@ -1,8 +1,8 @@
-import type { LocalLoadBalancer } from '../../crds';
+import type { CloudProviderSpec, LocalLoadBalancer } from '../../crds';
 import { parseDuration } from '../../operator/base/duration';
 import { toOperatorError } from '../../operator/base/errors';
 import type { JsonObject } from '../../operator/base/json';
-import type { Compiled, Problem } from '../provider';
+import type { Compiled, Problem, ServiceFacts } from '../provider';
 
 /** What stands before the name of every annotation of this cloud. */
 export const ANNOTATION_PREFIX = 'local.cloud-operator.dev/';
@@ -72,10 +72,17 @@ export function defaultOf(field: keyof LocalLoadBalancer): number {
   return Number(ANNOTATIONS.find((annotation) => annotation.field === field)?.default);
 }
 
-/** Compiles a Service's annotations into `CloudLoadBalancer.spec.local`. Pure; never throws. */
-export function compile(annotations: Record<string, string>): Compiled {
+/**
+ * Compiles a Service's annotations into `CloudLoadBalancer.spec.local`; what they leave open is as the CloudProvider's settings say. Pure; never throws.
+ */
+export function compile(
+  annotations: Record<string, string>,
+  _service?: ServiceFacts,
+  settings?: Pick<CloudProviderSpec, 'local'>,
+): Compiled {
   const ours = Object.entries(annotations).filter(([key]) => key.startsWith(ANNOTATION_PREFIX));
-  const block: JsonObject = {};
+  const { engine } = settings?.local ?? {};
+  const block: JsonObject = engine === undefined ? {} : { engine };
   const problems: Problem[] = [];
   for (const [key, value] of ours.sort(([a], [b]) => (a < b ? -1 : 1))) {
     const annotation = ANNOTATIONS.find(({ name }) => key === ANNOTATION_PREFIX + name);

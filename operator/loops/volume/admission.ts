@@ -1,4 +1,4 @@
-import { labelVolume, trustedPlace, type NewVolume, type PatchOperation, type VolumePlace } from './labels';
+import { placeLabels, labelVolume, trustedLabels, type NewVolume, type PatchOperation, type VolumePlace } from './labels';
 
 /** Asks the clouds where a volume lies; undefined = none of them has it. */
 export type FindVolume = (spec: NewVolume['spec']) => Promise<VolumePlace | undefined>;
@@ -16,12 +16,13 @@ export class VolumeAdmission {
 
   /**
    * @returns the changes; none for everything that is no new volume, or lies in no cloud of ours
-   * @throws OperatorError when a cloud can't say it: whether the volume is then made without labels is the webhook configuration's choice
+   * @throws OperatorError Invalid for a zone label that can't be read; another when a cloud can't say it: whether the volume is then made without
+   *   labels is the webhook configuration's choice
    */
   async review({ operation, resource, object }: VolumeRequest): Promise<PatchOperation[]> {
     if (operation !== 'CREATE' || resource.group !== '' || resource.resource !== 'persistentvolumes') return [];
     const volume = object as NewVolume;
-    const place = trustedPlace(volume) ?? (await this.find(volume.spec));
-    return place === undefined ? [] : labelVolume(volume, place);
+    const labels = trustedLabels(volume) ?? placeLabels(await this.find(volume.spec));
+    return labels === undefined ? [] : labelVolume(volume, labels);
   }
 }

@@ -1,3 +1,4 @@
+import { OperatorError } from '../../base/errors';
 import type { KubeMeta } from '../../kube/object';
 
 /** A PersistentVolume as a request to create it holds it: what the API server fills in later may be absent. */
@@ -34,37 +35,60 @@ export interface PatchOperation {
   value: unknown;
 }
 
+/** Labels of zone and region, by their keys. */
+export type PlaceLabels = Readonly<Record<string, string>>;
+
 const ZONE = 'topology.kubernetes.io/zone';
 const REGION = 'topology.kubernetes.io/region';
+const BETA_ZONE = 'failure-domain.beta.kubernetes.io/zone';
+const BETA_REGION = 'failure-domain.beta.kubernetes.io/region';
 const PROVISIONED_BY = 'pv.kubernetes.io/provisioned-by';
 /** Upstream's, between the zones of one label. */
 const BETWEEN_ZONES = '__';
 
 /**
- * The place that a volume's own labels say: those of a volume that a provisioner made are right, a person's may not be (upstream's admission
- * plugin PersistentVolumeLabel).
+ * The labels that a volume has itself, where they can be believed: those of a volume that a provisioner made are right, a person's may not be. The
+ * deprecated ones count where the others are not both there (upstream's admission plugin PersistentVolumeLabel).
  */
-export function trustedPlace({ metadata: { labels = {}, annotations = {} } }: NewVolume): VolumePlace | undefined {
-  const { [ZONE]: zone, [REGION]: region } = labels;
-  if (annotations[PROVISIONED_BY] === undefined || zone === undefined || region === undefined) return undefined;
-  return { zones: zone.split(BETWEEN_ZONES), region };
+export function trustedLabels({ metadata: { labels = {}, annotations = {} } }: NewVolume): PlaceLabels | undefined {
+  if (annotations[PROVISIONED_BY] === undefined) return undefined;
+  const pairs: [string, string][] = [
+    [ZONE, REGION],
+    [BETA_ZONE, BETA_REGION],
+  ];
+  for (const [zoneKey, regionKey] of pairs) {
+    const { [zoneKey]: zone, [regionKey]: region } = labels;
+    if (zone !== undefined && region !== undefined) return { [zoneKey]: zone, [regionKey]: region };
+  }
+  return undefined;
+}
+
+/** The labels for what a cloud says. */
+export function placeLabels(place: VolumePlace | undefined): PlaceLabels | undefined {
+  return place === undefined ? undefined : { [ZONE]: [...new Set(place.zones)].sort().join(BETWEEN_ZONES), [REGION]: place.region };
 }
 
 /**
- * What a new volume lacks: labels of its zone and region, which replace others, and a node affinity that keeps its Pods there. An affinity that
- * says anything about these labels stays as it is. Nothing where all is there.
+ * What a new volume lacks: the labels, which replace others, and a node affinity by the same keys that keeps its Pods there. An affinity that says
+ * anything about these keys stays as it is. Nothing where all is there.
+ * @throws OperatorError Invalid for a label that names no zone
  */
-export function labelVolume(volume: NewVolume, { zones, region }: VolumePlace): PatchOperation[] {
-  const sorted = [...new Set(zones)].sort();
-  const labels = { [ZONE]: sorted.join(BETWEEN_ZONES), [REGION]: region };
-  const needed: Requirement[] = [
-    { key: ZONE, operator: 'In', values: sorted },
-    { key: REGION, operator: 'In', values: [region] },
-  ];
+export function labelVolume(volume: NewVolume, labels: PlaceLabels): PatchOperation[] {
+  const needed = Object.entries(labels).map(([key, value]): Requirement => ({
+    key,
+    operator: 'In',
+    values: key === ZONE || key === BETA_ZONE ? zonesOf(value) : [value],
+  }));
   return [...labelPatch(volume, labels), ...affinityPatch(volume, needed)];
 }
 
-function labelPatch({ metadata }: NewVolume, wanted: Record<string, string>): PatchOperation[] {
+function zonesOf(label: string): string[] {
+  const zones = label.split(BETWEEN_ZONES).map((zone) => zone.trim());
+  if (!zones.includes('')) return [...new Set(zones)].sort();
+  throw new OperatorError('Invalid', `failed to convert label string for Zone: ${label} to a Set`);
+}
+
+function labelPatch({ metadata }: NewVolume, wanted: PlaceLabels): PatchOperation[] {
   const isThere = Object.entries(wanted).every(([key, value]) => metadata.labels?.[key] === value);
   return isThere ? [] : [{ op: 'add', path: '/metadata/labels', value: { ...metadata.labels, ...wanted } }];
 }

@@ -1,29 +1,56 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { CLOUD_ROUTES } from '../../../crds';
 import { OPERATOR_IDENTITY, OPERATOR_NAMESPACE } from '../../../dev/cluster/operator';
 import type { LoopAccount } from '../../../operator/flags/controllers';
+import type { Lease } from '../../../operator/kube/lease';
+import { LEASES } from '../../../operator/kube/object';
 import { LOOP_ACCOUNTS, permissions, permissionsOfAccount } from '../../../operator/permissions';
 import { manifests } from '../../../synth/manifests';
 import { settingsOf } from '../../../synth/options';
 import { OPERATOR_CLUSTER_START_MS, OperatorCluster, type AuditEvent } from '../../harness/operator-cluster';
 import { isSettled, Scene, serviceOf, type StoredRoute } from './scene';
 
+/** Somebody else holds this Lease at first, which the migrated loops need too. */
+const MIGRATION = { namespace: 'kube-system', name: 'moving' };
+const MIGRATED: LoopAccount = 'service-controller';
+const CONFIGURATION = `
+kind: LeaderMigrationConfiguration
+apiVersion: controllermanager.config.k8s.io/v1
+leaderName: ${MIGRATION.name}
+resourceLock: leases
+controllerLeaders: [{name: service-lb-controller, component: '*'}]
+`;
 const FLAGS = ['--use-service-account-credentials', '--allocate-node-cidrs', '--cluster-cidr=10.244.0.0/16', '--node-cidr-mask-size=24'];
 const RBAC = ['ClusterRole', 'ClusterRoleBinding', 'Role', 'RoleBinding'];
 
+const directory = mkdtempSync(join(tmpdir(), 'cloud-operator-accounts-'));
+const migrationFile = join(directory, 'migration.yaml');
 let cluster: OperatorCluster;
 let scene: Scene;
 
 beforeAll(async () => {
   cluster = await OperatorCluster.start({ started: false, audit: true, provider: { routePeriod: '1s' } });
+  writeFileSync(migrationFile, CONFIGURATION);
+  const held = { holderIdentity: 'another', leaseDurationSeconds: 3600, renewTime: `${new Date().toISOString().slice(0, -1)}000Z` };
+  await cluster.kube.create<Lease>(LEASES, MIGRATION.namespace, { metadata: { name: MIGRATION.name }, spec: held });
   const health = { host: '127.0.0.1', port: 10258 };
   const controllerManager = { workload: 'DaemonSet', flags: FLAGS, health, serviceAccountCredentials: true } as const;
-  const roles = manifests({ namespace: OPERATOR_NAMESPACE, controllerManager }).filter(({ object }) => RBAC.includes(object.kind));
+  const leaderElection = { namespace: 'kube-system', name: 'cloud-controller-manager', migration: MIGRATION.name };
+  const roles = manifests({ namespace: OPERATOR_NAMESPACE, leaderElection, controllerManager }).filter(({ object }) =>
+    RBAC.includes(object.kind),
+  );
   await cluster.kubectl(['apply', '--server-side', '--force-conflicts', '-f', '-'], roles.map(({ yaml }) => yaml).join('---\n'));
-  await cluster.startOperator([...FLAGS, '--node-monitor-period=300ms', '--node-deletion-grace=1s']);
+  const election = ['--leader-elect=true', '--enable-leader-migration', `--leader-migration-config=${migrationFile}`];
+  await cluster.startOperator([...FLAGS, ...election, '--node-monitor-period=300ms', '--node-deletion-grace=1s']);
   scene = new Scene(cluster);
 }, OPERATOR_CLUSTER_START_MS);
 
-afterAll(() => cluster?.stop());
+afterAll(async () => {
+  await cluster?.stop();
+  rmSync(directory, { recursive: true, force: true });
+});
 
 /** Rights that this run needs only now and then: for an Event that is repeated, after a conflict, when something failed or went meanwhile. */
 const SELDOM = ['/events create', '/events patch', '/nodes get', '/services get'];
@@ -58,7 +85,15 @@ function allowedTo(account: LoopAccount | undefined): string[] {
   return [...new Set(rights)].filter(asked).sort();
 }
 
-test('all loops do their work as ServiceAccounts of their own, which are made', async () => {
+/** Requests that change something, of the loops that wait for the second Lease. */
+function migratedWrites(): AuditEvent[] {
+  return requestsOf(MIGRATED).filter(
+    ({ verb, objectRef }) => !['get', 'list', 'watch'].includes(verb) && objectRef?.resource !== 'selfsubjectaccessreviews',
+  );
+}
+
+test('all loops do their work as ServiceAccounts of their own, which are made; those of a leader migration once they have the second Lease', async () => {
+  await cluster.apply(serviceOf('web'));
   for (const name of ['n1', 'n2', 'n3']) await scene.addNode(name);
   for (const name of ['n1', 'n2', 'n3']) await scene.initialized(name);
   await scene.until('the routes of all Nodes', async () => {
@@ -70,7 +105,9 @@ test('all loops do their work as ServiceAccounts of their own, which are made', 
     );
     return routes.every((route) => route !== undefined && isSettled(route));
   });
-  await cluster.apply(serviceOf('web'));
+  // The others have long begun.
+  expect(migratedWrites()).toEqual([]);
+  await cluster.kube.patch(LEASES, `${MIGRATION.namespace}/${MIGRATION.name}`, 'merge', { spec: { holderIdentity: '' } });
   await scene.ready('web');
   await scene.published('web');
   await scene.deleteServices('web');

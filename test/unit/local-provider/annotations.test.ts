@@ -22,6 +22,17 @@ describe('annotations of the local cloud', () => {
     expect(localLoadBalancer.parse(block)).toEqual(block);
   });
 
+  it.each<[string, string | undefined, 'Node' | 'Passthrough' | undefined, object]>([
+    ['neither', undefined, undefined, {}],
+    ['the CloudProvider alone', undefined, 'Passthrough', { engine: 'Passthrough' }],
+    ['the annotation alone', 'Passthrough', undefined, { engine: 'Passthrough' }],
+    ['both: the annotation counts', 'Node', 'Passthrough', { engine: 'Node' }],
+  ])('the engine is named by %s', (_by, annotation, engine, block) => {
+    const settings = { local: { endpoint: 'http://127.0.0.1:1', ...(engine === undefined ? {} : { engine }) } };
+    const annotations: Record<string, string> = annotation === undefined ? {} : { [key('engine')]: annotation };
+    expect(compile(annotations, undefined, settings)).toEqual({ block, problems: [] });
+  });
+
   it.each([
     ['v1', 'V1'],
     ['V2', 'V2'],

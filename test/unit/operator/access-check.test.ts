@@ -1,6 +1,6 @@
 import { missingRules, permissionsOf } from '../../../operator/access-check';
 import type { OperatorOptions } from '../../../operator/options';
-import type { Permission } from '../../../operator/permissions';
+import { authenticationPermissions, authorizationPermissions, type Permission } from '../../../operator/permissions';
 import { waitingProblem } from '../../../operator/loops/service/waiting';
 
 const row: Permission = { part: 'cloud', why: 'a test', group: 'g', resources: ['a', 'a/status'], verbs: ['get', 'patch'] };
@@ -42,6 +42,18 @@ test('nothing is missing', async () => {
       [row],
     ),
   ).toEqual([]);
+});
+
+test('the rights of the HTTPS server are asked about as others are', async () => {
+  const nothing = server(() => false);
+  expect(await missingRules(nothing, [...authenticationPermissions({ looksUpCAs: true }), ...authorizationPermissions()])).toEqual([
+    'configmaps "extension-apiserver-authentication" in kube-system (get)',
+    'subjectaccessreviews.authorization.k8s.io (create)',
+    'tokenreviews.authentication.k8s.io (create)',
+  ]);
+  expect(await missingRules(nothing, authenticationPermissions({ looksUpCAs: false }))).toEqual([
+    'tokenreviews.authentication.k8s.io (create)',
+  ]);
 });
 
 test('the second lease of a leader migration is asked about too', () => {

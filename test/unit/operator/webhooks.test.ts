@@ -55,9 +55,9 @@ async function start(
   await webhooks.start(stopped.signal);
 }
 
-function review(): Promise<[number, { allowed?: boolean; status?: unknown; patch?: string }]> {
+function review(metadata: object = { name: 'data' }): Promise<[number, { allowed?: boolean; status?: unknown; patch?: string }]> {
   const resource = { group: '', version: 'v1', resource: 'persistentvolumes' };
-  const object = { metadata: { name: 'data' }, spec: {} };
+  const object = { metadata, spec: {} };
   const body = { apiVersion: 'admission.k8s.io/v1', kind: 'AdmissionReview', request: { uid: '1', operation: 'CREATE', resource, object } };
   return new Promise((resolve, reject) => {
     const options = { host: '127.0.0.1', port, path: '/persistent-volume-label', method: 'POST', agent: false, rejectUnauthorized: false };
@@ -95,6 +95,14 @@ test('what the cloud should have and hasn’t is refused; a cloud that can’t b
   await stop();
   await start(() => Promise.reject(new OperatorError('Transient', 'the cloud is away')), { inCluster: [] });
   expect((await review())[0]).toBe(500);
+});
+
+test('a zone label of a provisioner that names no zone is refused', async () => {
+  await start(() => Promise.resolve(PLACE), { inCluster: [] });
+  const labels = { 'topology.kubernetes.io/zone': 'a__', 'topology.kubernetes.io/region': 'r' };
+  const [status, answer] = await review({ name: 'data', labels, annotations: { 'pv.kubernetes.io/provisioned-by': 'x' } });
+  const message = 'failed to convert label string for Zone: a__ to a Set';
+  expect([status, answer]).toEqual([200, { uid: '1', allowed: false, status: { code: 403, message } }]);
 });
 
 test('without the gate nothing is served, and the log says so', async () => {

@@ -1,4 +1,4 @@
-import { labelVolume, trustedPlace, type NewVolume } from '../../../../operator/loops/volume/labels';
+import { labelVolume, placeLabels, trustedLabels, type NewVolume } from '../../../../operator/loops/volume/labels';
 import { VolumeAdmission } from '../../../../operator/loops/volume/admission';
 
 const ZONE = 'topology.kubernetes.io/zone';
@@ -46,11 +46,11 @@ test.each<[string, NewVolume, unknown[]]>([
   ],
   ['all is there', volume([{ matchExpressions: [IN_ZONE, IN_REGION] }], LABELS), []],
 ])('%s', (_what, given, expected) => {
-  expect(labelVolume(given, PLACE)).toEqual(expected);
+  expect(labelVolume(given, LABELS)).toEqual(expected);
 });
 
 test('a volume in several zones has them all in one label, and may be used in each', () => {
-  expect(labelVolume(volume(), { zones: ['zone-b', 'zone-a', 'zone-b'], region: 'local' })).toEqual([
+  expect(labelVolume(volume(), placeLabels({ zones: ['zone-b', 'zone-a', 'zone-b'], region: 'local' }) ?? {})).toEqual([
     labelsOf({ [ZONE]: 'zone-a__zone-b', [REGION]: 'local' }),
     affinityOf({ matchExpressions: [{ ...IN_ZONE, values: ['zone-a', 'zone-b'] }, IN_REGION] }),
   ]);
@@ -58,9 +58,44 @@ test('a volume in several zones has them all in one label, and may be used in ea
 
 test('labels are believed only of a volume that a provisioner made', () => {
   const made = { 'pv.kubernetes.io/provisioned-by': 'disk.csi.example.com' };
-  expect(trustedPlace(volume(undefined, { [ZONE]: 'a__b', [REGION]: 'r' }, made))).toEqual({ zones: ['a', 'b'], region: 'r' });
-  expect(trustedPlace(volume(undefined, { [ZONE]: 'a' }, made))).toBeUndefined();
-  expect(trustedPlace(volume(undefined, { [ZONE]: 'a', [REGION]: 'r' }))).toBeUndefined();
+  expect(trustedLabels(volume(undefined, { [ZONE]: 'b__a', [REGION]: 'r', app: 'web' }, made))).toEqual({ [ZONE]: 'b__a', [REGION]: 'r' });
+  expect(trustedLabels(volume(undefined, { [ZONE]: 'a' }, made))).toBeUndefined();
+  expect(trustedLabels(volume(undefined, { [ZONE]: 'a', [REGION]: 'r' }))).toBeUndefined();
+});
+
+describe('as upstream’s admission plugin PersistentVolumeLabel', () => {
+  const made = { 'pv.kubernetes.io/provisioned-by': 'kubernetes.io/aws-ebs' };
+  const BETA_ZONE = 'failure-domain.beta.kubernetes.io/zone';
+  const BETA_REGION = 'failure-domain.beta.kubernetes.io/region';
+  const BETA = { [BETA_ZONE]: 'a', [BETA_REGION]: 'r' };
+
+  test('the deprecated labels are believed where the others are not both there, and the affinity is by the same keys', () => {
+    expect(trustedLabels(volume(undefined, BETA, made))).toEqual(BETA);
+    expect(trustedLabels(volume(undefined, { ...BETA, [ZONE]: 'z' }, made))).toEqual(BETA);
+    expect(trustedLabels(volume(undefined, { ...BETA, [ZONE]: 'z', [REGION]: 'q' }, made))).toEqual({ [ZONE]: 'z', [REGION]: 'q' });
+    const byBeta = [
+      { key: BETA_ZONE, operator: 'In', values: ['a'] },
+      { key: BETA_REGION, operator: 'In', values: ['r'] },
+    ];
+    expect(labelVolume(volume(undefined, BETA, made), BETA)).toEqual([affinityOf({ matchExpressions: byBeta })]);
+  });
+
+  test('a believed label stays as it is written; its zones are read one by one', () => {
+    const labels = { [ZONE]: 'b __a', [REGION]: 'r' };
+    expect(labelVolume(volume(undefined, labels, made), labels)).toEqual([
+      affinityOf({
+        matchExpressions: [
+          { ...IN_ZONE, values: ['a', 'b'] },
+          { ...IN_REGION, values: ['r'] },
+        ],
+      }),
+    ]);
+  });
+
+  test.each(['', '__', 'a__', '__a', 'a__ __b'])('a zone label "%s" names no zone, and is refused', (zone) => {
+    const labels = { [ZONE]: zone, [REGION]: 'r' };
+    expect(() => labelVolume(volume(undefined, labels, made), labels)).toThrow(`failed to convert label string for Zone: ${zone} to a Set`);
+  });
 });
 
 describe('VolumeAdmission', () => {

@@ -101,14 +101,9 @@ class ScaleBench {
     const begun = async (): Promise<boolean> => {
       const { calls } = await this.cluster.operatorCalls();
       const lists = calls.filter(({ verb, collection }) => verb === 'list' && collection === 'addresses');
-      return lists.reduce((sum, call) => sum + call.count, 0) >= count * this.pages;
+      return lists.reduce((sum, call) => sum + call.count, 0) >= count;
     };
     await waitFor(begun, { what: `drift pass ${count}`, timeoutMs: 10 * MINUTES, pollMs: 20 });
-  }
-
-  /** Lists have 500 resources on a page. */
-  private get pages(): number {
-    return Math.ceil(COUNT / 500);
   }
 
   private async nodeChange(how: string, targets: number, change: () => Promise<unknown>): Promise<void> {

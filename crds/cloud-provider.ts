@@ -110,6 +110,10 @@ const fields = z.object({
     .default('5m')
     .meta({ description: 'How long the old one stays after a replacement, for clients that still have its address.' }),
   routePeriod: period.default('10s').meta({ description: 'How often the route table is listed.' }),
+  sweepInterval: duration.default('1h').meta({
+    description:
+      'How often the whole account is searched for what bears this cluster’s mark and belongs to nothing; jittered. 0s = only when asked.',
+  }),
   freeze: z.boolean().default(false).meta({ description: 'No cloud writes at all; drift is still reported.' }),
   limits: limits.optional(),
   policy: policy.optional(),
@@ -132,12 +136,25 @@ export const cloudProviderSpec = withRules(fields.meta({ description: 'How the c
 export type CloudProviderSpec = z.infer<typeof cloudProviderSpec>;
 export type CloudProviderSpecInput = z.input<typeof cloudProviderSpec>;
 
+export const sweep = z
+  .object({
+    at: z.string().max(64).meta({ format: 'date-time' }),
+    handled: z.string().max(253).optional().meta({ description: 'The annotation cloud-operator.dev/sweep that this answers.' }),
+    leftovers: z
+      .int()
+      .min(0)
+      .meta({ description: 'Stacks in the cloud that nothing accounts for; each is a CloudStack with the reason Leftover.' }),
+  })
+  .meta({ description: 'The last search for leftovers.' });
+export type Sweep = z.infer<typeof sweep>;
+
 export const cloudProviderStatus = z.object({
   ...statusBase,
   kind: z.string().max(63).optional().meta({ description: 'The provider in charge, for example local.' }),
   clusterID: z.string().max(64).optional().meta({ description: 'The cluster id that cloud resources are tagged with.' }),
   nodes: z.int().min(0).optional().meta({ description: 'How many Nodes belong to this cloud.' }),
   loadBalancers: z.int().min(0).optional().meta({ description: 'How many CloudLoadBalancers it carries.' }),
+  sweep: sweep.optional(),
 });
 export type CloudProviderStatus = z.infer<typeof cloudProviderStatus>;
 export type CloudProvider = CloudObject<CloudProviderSpec, CloudProviderStatus>;

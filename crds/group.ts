@@ -16,6 +16,8 @@ export const ANNOTATIONS = {
   reconcile: `${GROUP}/reconcile`,
   /** On a CloudStack: UIDs of members that vanished without a deletion, to be taken out of the cloud; or the stack's incarnation for all of it. */
   release: `${GROUP}/release`,
+  /** On a CloudProvider: any token; a new one asks for a sweep now and is echoed in `status.sweep.handled`. */
+  sweep: `${GROUP}/sweep`,
   /** Hash of the plan that a person approves, on the object whose change waits. */
   approve: `${GROUP}/approve`,
 } as const;

@@ -125,6 +125,7 @@ export class Leader {
       workers: Math.max(32, options.workers * 4),
       retryBudget: options.retryBudget,
       makeQueue: (name, backOff, delayOf) => this.queue(name, backOff, delayOf),
+      onSwept: (provider, leftovers) => metrics.swept(provider, leftovers),
       onDrift: (provider, kind, policy) => metrics.drifted(provider, kind, policy),
       onHostsSynced: (tookMs, failed) => metrics.controllers.hostsSynced(tookMs, failed),
       onNodeSync: (tookMs) => metrics.controllers.nodesSynced(tookMs),

@@ -8,12 +8,13 @@ import { controllerManager } from './controller-manager';
 import { dev } from './dev';
 import { run } from './run';
 import { state } from './state';
+import { sweep } from './sweep';
 import { tools } from './tools';
 import { programVersion } from './version';
 
 /** Every subcommand, under the heading that `--help` shows it with. Its file imports what is heavy only inside its action. */
 const SUBCOMMANDS: Record<string, Subcommand[]> = {
-  'In a cluster:': [run, controllerManager, manifests, state],
+  'In a cluster:': [run, controllerManager, manifests, state, sweep],
   'On this machine:': [demo, dev, localCloud, tools],
 };
 

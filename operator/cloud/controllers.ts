@@ -12,7 +12,8 @@ import type { ExtensionModule } from '../updates/extension-module';
 import type { StackUpdate, Updates } from '../updates/update';
 import { WARNING, type Warning } from './conditions';
 import { CredentialWatch } from './credential-watch';
-import { DriftLoop, intervalOf, type DriftSubject } from './drift-loop';
+import { DriftLoop } from './drift-loop';
+import { driftSubject } from './drift-subject';
 import { ExtendedUpdates } from './extended-updates';
 import { ExtraStacks } from './extra-stacks';
 import { HostEvents } from './host-events';
@@ -27,11 +28,15 @@ import { ProviderReconciler, type ProviderUse, type StoredProvider } from './pro
 import type { CloudRegistry } from './registry';
 import { overlapWarnings } from './route-overlaps';
 import { RouteStacks, type StoredRoute } from './route-stacks';
+import { isLeftover } from './leftovers';
+import { LeftoverRecords } from './leftover-records';
+import { intervalOf } from './provider-timer';
 import { StackController } from './stack-controller';
 import { StackIndex } from './stack-index';
 import type { Member, StackKind } from './stack-kind';
 import { StackReconciler } from './stack-reconciler';
-import { StackRecord, stackSpec, type StoredStack } from './stack-record';
+import { StackRecord, type StoredStack } from './stack-record';
+import { Sweep } from './sweep';
 import { VouchedLoadBalancers, Vouchers } from './vouchers';
 import { retryAfterFailure, type RetryBudget, type RetryPlan } from './retry-delay';
 import { StackRetries } from './stack-retries';
@@ -81,6 +86,8 @@ export interface CloudControllersOptions {
   onNodeSync: (tookMs: number) => void;
   /** Told how each update ended: `Updated`, `Destroyed`, or the code of the OperatorError. */
   onUpdate: (provider: string, result: string, tookMs: number) => void;
+  /** Told how many stacks a search of a provider's account has found that nothing accounts for. */
+  onSwept: (provider: string, leftovers: number) => void;
   /** Told of each stack that was found changed in the cloud. */
   onDrift: (provider: string, kind: StoredStack['spec']['kind'], policy: 'Heal' | 'Report') => void;
   clock: Clock;
@@ -101,6 +108,7 @@ export class CloudControllers {
   private readonly extras: ExtraStacks;
   private readonly providerQueue: KeyedQueue;
   private readonly mirror: InstanceMirror;
+  private readonly sweep: Sweep;
   private markConnected: () => void = () => undefined;
   /** Resolves once every CloudProvider that is there has been tried: until then, a provider that isn't known may still come. */
   readonly connected = new Promise<void>((resolve) => (this.markConnected = resolve));
@@ -115,6 +123,7 @@ export class CloudControllers {
       ...{ api: options.api, nodes: stores.nodes, store: stores.instances, directory: options.directory, clock },
       ...{ queue: this.queue('cloudinstances'), maxAgeMs: MIRROR_MAX_AGE_MS },
     });
+    this.sweep = this.makeSweep();
     this.providers = this.providerController();
     const vouchers = new Vouchers();
     this.vouchedLoadBalancers = new VouchedLoadBalancers(stores.loadBalancers, vouchers);
@@ -150,7 +159,7 @@ export class CloudControllers {
     await Promise.all([this.providers.start(), this.loadBalancers.start(), this.routes.start()]);
     this.sweepRecords();
     const drift = [this.loadBalancerDrift(), this.routeDrift()].map((loop) => loop.run(signal));
-    const others = [this.mirror.run(signal), this.extras.run(signal), this.watchCredentials(signal)];
+    const others = [this.mirror.run(signal), this.extras.run(signal), this.sweep.run(signal), this.watchCredentials(signal)];
     await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
     stopFollowing();
     const controllers = [this.providers, this.loadBalancers, this.routes];
@@ -202,6 +211,8 @@ export class CloudControllers {
       if (current === undefined) [this.loadBalancers, this.routes].forEach((controller) => controller.refresh(key));
       else if (releaseOf(current) !== releaseOf(previous)) this.controllerOf(current.spec.kind).look(key);
     });
+    this.options.stores.providers.list().forEach((provider) => this.askForSweep(provider));
+    const unsubscribeSweeps = this.options.stores.providers.onChange(({ current }) => this.askForSweep(current));
     const unsubscribe = this.options.stores.nodes.onChange((change) => {
       const { key, previous, current } = change;
       if (previous?.spec.providerID !== current?.spec.providerID || previous?.metadata.uid !== current?.metadata.uid)
@@ -215,8 +226,15 @@ export class CloudControllers {
       unsubscribeUsers.forEach((stop) => stop());
       unsubscribeRecords();
       unsubscribeProviders();
+      unsubscribeSweeps();
       targets.stop();
     };
+  }
+
+  private askForSweep(provider: StoredProvider | undefined): void {
+    const token = provider?.metadata.annotations?.[ANNOTATIONS.sweep];
+    if (provider !== undefined && token !== undefined && token !== provider.status?.sweep?.handled)
+      this.sweep.ask(provider.metadata.name, token);
   }
 
   /** Where a CloudRoute's spec does not name the instance, the Node does. */
@@ -229,6 +247,22 @@ export class CloudControllers {
     return kind === 'Routes' ? this.routes : this.loadBalancers;
   }
 
+  private makeSweep(): Sweep {
+    const { api, stores, clock, onSwept } = this.options;
+    return new Sweep({
+      ...this.options,
+      records: new LeftoverRecords({ api, store: stores.stacks, clock }),
+      stacks: () => {
+        const recorded = stores.stacks.list().filter((record) => !isLeftover(record));
+        return [...recorded.map(({ metadata }) => metadata.name), ...this.loadBalancers.stacks(), ...this.routes.stacks()];
+      },
+      swept: (provider, leftovers) => {
+        onSwept(provider, leftovers.length);
+        this.providerQueue.add(provider);
+      },
+    });
+  }
+
   private sweepRecords(): void {
     const records = this.options.stores.stacks.list();
     const named = (kind: string): string[] => records.filter(({ spec }) => spec.kind === kind).map(({ metadata }) => metadata.name);
@@ -239,7 +273,7 @@ export class CloudControllers {
   private loadBalancerDrift(): DriftLoop {
     const { registry } = this.options;
     return new DriftLoop(this.options, {
-      ...this.driftSubject(this.loadBalancers, 'LoadBalancer'),
+      ...driftSubject(this.loadBalancers, 'LoadBalancer', { ...this.options, record: this.record }),
       intervalMs: (provider) => intervalOf(registry, provider, 'driftInterval'),
       alsoCheck: async (provider) => {
         if (await this.members.drifted(provider)) void this.loadBalancers.requeue(provider);
@@ -250,31 +284,9 @@ export class CloudControllers {
   private routeDrift(): DriftLoop {
     const { registry } = this.options;
     return new DriftLoop(this.options, {
-      ...this.driftSubject(this.routes, 'Routes'),
+      ...driftSubject(this.routes, 'Routes', { ...this.options, record: this.record }),
       intervalMs: (provider) => intervalOf(registry, provider, 'routePeriod'),
     });
-  }
-
-  private driftSubject<O extends Member>(
-    controller: StackController<O>,
-    kind: 'LoadBalancer' | 'Routes',
-  ): Pick<DriftSubject, 'stacks' | 'isHeld' | 'found' | 'reported'> {
-    return {
-      stacks: (provider) => controller.stacksOf(provider),
-      isHeld: (stack) => controller.isHeld(stack),
-      found: (stack, provider, drift) => {
-        this.options.logger.info({ stack, drift }, 'the cloud was changed behind our back; healing');
-        this.options.onDrift(provider, kind, 'Heal');
-        this.record.drifted(stack, stackSpec(provider, kind), drift);
-        controller.heal(stack, drift);
-      },
-      reported: (stack, provider, drift) => {
-        if (!this.record.reported(stack, stackSpec(provider, kind), drift)) return;
-        this.options.onDrift(provider, kind, 'Report');
-        this.options.logger.info({ stack, drift }, 'the cloud differs from what is wanted; it is left as it is');
-        controller.refresh(stack);
-      },
-    };
   }
 
   /** Whether a cloud can be used is said by its CloudProvider and by every object that it carries. */
@@ -305,6 +317,7 @@ export class CloudControllers {
       ...{ store: stores.providers, registry, writer, clusterID, use, health, logger },
       hasAnswered: (provider) => directory.hasAnswered(provider),
       ask: (provider) => directory.ask(provider),
+      sweep: (provider) => this.sweep.result(provider),
     });
     return new ProviderController(this.controllerOptions(CLOUD_PROVIDERS, stores.providers, this.providerQueue), reconciler);
   }

@@ -1,4 +1,4 @@
-import type { CloudProviderSpec, CloudProviderStatus } from '../../crds';
+import type { CloudProviderSpec, CloudProviderStatus, Sweep } from '../../crds';
 import { type OperatorError, toOperatorError } from '../base/errors';
 import type { Logger } from '../base/log';
 import type { Store } from '../kube/api';
@@ -31,6 +31,8 @@ export interface ProviderReconcilerOptions {
   hasAnswered(provider: string): boolean;
   /** Makes a read of the cloud, and has the provider reconciled again with how it went. */
   ask(provider: string): void;
+  /** What the last sweep of this process has found. */
+  sweep(provider: string): Sweep | undefined;
   logger: Logger;
 }
 
@@ -75,6 +77,7 @@ export class ProviderReconciler {
       clusterID: this.options.clusterID,
       nodes: use.nodes,
       loadBalancers: use.loadBalancers,
+      sweep: this.options.sweep(name) ?? object.status?.sweep,
     };
     await this.options.writer.writeStatus(object, fields, verdict);
     if (problem !== undefined) throw problem;

@@ -47,6 +47,11 @@ export class StackController<O extends Member> extends KindController<O> {
     super(own);
   }
 
+  /** Stacks that have members, or something of those that are moving to another stack. */
+  stacks(): string[] {
+    return this.own.index.stacks();
+  }
+
   /** Stacks of a provider that have members, or something of those that are moving to another stack. */
   stacksOf(provider: string): string[] {
     const { index, store, providerOf } = this.own;

@@ -29,6 +29,7 @@ export class StackFactsOf<O extends Member> {
     const { origins, elsewhere, departing } = whereabouts;
     const accepted = state?.accepted as unknown as AcceptedInputs | undefined;
     const released = record.released(stack);
+    const leftover = record.leftover(stack);
     return {
       members: members.map((object) =>
         this.memberFacts(stack, object, cloud, { accepted: accepted?.[object.metadata.uid], origin: origins.get(object.metadata.uid) }),
@@ -38,7 +39,8 @@ export class StackFactsOf<O extends Member> {
       elsewhere,
       departing,
       released: (uid) => released.has(uid),
-      abandoned: whereabouts.abandoned || (state !== undefined && released.has(state.incarnation)),
+      leftover: leftover !== undefined,
+      abandoned: whereabouts.abandoned || leftover === 'Released' || (state !== undefined && released.has(state.incarnation)),
       lever: leverOf(wide),
       claims: (input) => kind.claims(input),
       conflict: kind.conflict,

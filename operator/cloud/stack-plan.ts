@@ -40,6 +40,8 @@ export interface StackFacts<O> {
   members: MemberFacts<O>[];
   /** There is state for the stack. */
   known: boolean;
+  /** A sweep has found it in the cloud, and nothing accounts for it. */
+  leftover: boolean;
   /** Kept with the state; undefined where the state does not say (it is new, lost, or of an older version). */
   accepted: AcceptedInputs | undefined;
   /** Of these UIDs there are objects, but no members: they are in no stack at the moment, or another one is about to take them over. */
@@ -107,7 +109,7 @@ export function planStack<O>(facts: StackFacts<O>): StackPlan<O> {
   const absent = withoutMember(facts);
   const { missing, elsewhere, departing } = absent;
   const asked = members.length + elsewhere.length + (missing.length > 0 ? departing.length : 0) > 0;
-  if (!facts.known && !asked) return { kind: 'Forget' };
+  if (!facts.known && !asked && !facts.leftover) return { kind: 'Forget' };
   if (lever !== undefined) return hold(members, (member) => stalledBy(member) ?? heldBy(lever, member, facts.accepted));
   if (!asked) return planEmpty(facts, missing);
   if (members.length > 0 && members.every(standsStill)) return hold(members, (member) => ownObstacle(member, facts.accepted) ?? STACK_HELD);

@@ -18,6 +18,7 @@ import { exponentialDelay } from '../kube/back-off';
 import type { StateHold } from '../updates/held-writes';
 import type { ChangeCounts, UpdateResult } from '../updates/update';
 import { conditionsOf, DRIFTED, verdictOfError, verdictOfHold, type Verdict } from './conditions';
+import { isLeftover } from './leftovers';
 import { keyOfInput, type MemberInput } from './member-input';
 import type { Stored } from './stored';
 
@@ -129,6 +130,13 @@ export class StackRecord {
     return new Set(text.split(/[\s,]+/).filter((token) => token !== ''));
   }
 
+  /** What a sweep has found, and whether a person has released it; undefined = something accounts for the stack. */
+  leftover(stack: string): 'Kept' | 'Released' | undefined {
+    const record = this.options.store.get(stack);
+    if (record === undefined || !isLeftover(record)) return undefined;
+    return this.released(stack).has(record.status?.incarnation ?? '') ? 'Released' : 'Kept';
+  }
+
   /** These members vanished without a deletion; said in the next status that is written, and at once where nothing else is to be said. */
   missing(stack: string, members: readonly MemberInput[]): void {
     const message = members.length === 0 ? undefined : missingText(stack, members);
@@ -143,7 +151,7 @@ export class StackRecord {
   abandoned(stack: string, missing: readonly MemberInput[]): void {
     const record = this.options.store.get(stack);
     const { members = [], conditions = [], incarnation = '' } = this.status(stack);
-    if (record === undefined || conditions.some(({ reason }) => reason === MEMBER_MISSING)) return;
+    if (record === undefined || isLeftover(record) || conditions.some(({ reason }) => reason === MEMBER_MISSING)) return;
     const who = members.join(', ') || 'its member';
     const release = missing.length > 0 ? missing.map(({ uid }) => uid).join(',') : incarnation;
     const message = `${who} is gone without having been deleted from the cloud, so what the stack has there is kept; ${releaseText(stack, release)}`;
@@ -354,6 +362,7 @@ function missingText(stack: string, members: readonly MemberInput[]): string {
   return `${who} is gone without having been deleted from the cloud; what it has there goes on as it was. ${releaseText(stack, uids)}`;
 }
 
-function releaseText(stack: string, token: string): string {
+/** How a person has what a CloudStack stands for deleted from the cloud. Pure. */
+export function releaseText(stack: string, token: string): string {
   return `If nobody needs it: kubectl annotate cloudstack ${stack} --overwrite ${ANNOTATIONS.release}=${token}`;
 }

@@ -32,6 +32,7 @@ export class Metrics {
   private readonly calls: Counter<'provider' | 'verb' | 'code'>;
   private readonly updates: Histogram<'provider' | 'result'>;
   private readonly drift: Counter<'provider' | 'kind' | 'policy'>;
+  private readonly leftovers: Gauge<'provider'>;
 
   constructor(clock: Clock = systemClock) {
     const registers = [this.registry];
@@ -65,6 +66,12 @@ export class Metrics {
       name: 'cloud_operator_drift_total',
       help: 'Times that a stack in the cloud was found to differ from what is wanted',
       labelNames: ['provider', 'kind', 'policy'],
+      registers,
+    });
+    this.leftovers = new Gauge({
+      name: 'cloud_operator_leftover_stacks',
+      help: 'Stacks in the cloud that bear the mark of this cluster and that nothing accounts for, by the last sweep',
+      labelNames: ['provider'],
       registers,
     });
   }
@@ -115,5 +122,10 @@ export class Metrics {
   /** @param policy `Heal` = it is healed, `Report` = it is only said */
   drifted(provider: string, kind: string, policy: 'Heal' | 'Report'): void {
     this.drift.inc({ provider, kind, policy });
+  }
+
+  /** @param leftovers stacks that the last sweep has found */
+  swept(provider: string, leftovers: number): void {
+    this.leftovers.set({ provider }, leftovers);
   }
 }

@@ -1,3 +1,7 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { CLOUD_STACKS } from '../../../crds';
+import { compiled } from '../../../operator/entry';
 import type { DriftRequest, LoadBalancer } from '../../../providers/local/api';
 import { OPERATOR_CLUSTER_START_MS, OperatorCluster } from '../../harness/operator-cluster';
 import { Scene, serviceOf, type StoredStack } from './scene';
@@ -125,6 +129,31 @@ test('a change is healed once, not again and again', async () => {
     expect.objectContaining({ verb: 'update', collection: 'loadbalancers', count: 1 }),
   ]);
   expect(before).toBeGreaterThan(0);
+});
+
+/** What `cloud-operator sweep` prints. */
+async function sweep(...args: string[]): Promise<string> {
+  const all = [compiled('operator/cli/main'), 'sweep', '--kubeconfig', cluster.kubeconfigPath, ...args];
+  return (await promisify(execFile)(process.execPath, all)).stdout;
+}
+
+test('what nobody accounts for is shown, and deleted when a person says so', async () => {
+  expect(await sweep()).toMatch(/^Nothing is left over/);
+  const [pool] = await cluster.resources.list('pools', { stack: (await scene.stackOf('web')).metadata.name });
+  const stack = 'lb-ghost-0123456789';
+  const lost = { name: 'ghost', protocol: 'TCP', tags: { ...pool?.tags, stack, resource: 'ghost' } };
+  const { id } = await cluster.resources.create('pools', lost, 'ghost', {});
+  expect(await sweep()).toMatch(new RegExp(`^${stack} +local +local:index:TargetPool +ghost +${id}$`, 'm'));
+  const record = await cluster.kube.get<StoredStack>(CLOUD_STACKS, stack);
+  expect(record?.status?.conditions?.map(({ type, reason }) => `${type} ${reason}`)).toEqual(['Ready Leftover', 'Stalled Leftover']);
+  expect(await metric('cloud_operator_leftover_stacks', { provider: 'local' })).toBe(1);
+  await expect(sweep('--delete', 'lb-other')).rejects.toMatchObject({
+    stderr: expect.stringContaining('not among what was found: lb-other'),
+  });
+  const before = await cluster.resources.list('pools');
+  expect(await sweep('--delete', stack)).toContain(`deleted: ${stack}`);
+  expect((await cluster.resources.list('pools')).map((one) => one.id)).toEqual(before.map((one) => one.id).filter((one) => one !== id));
+  expect(await sweep()).toMatch(/^Nothing is left over/);
 });
 
 /** Sum of a metric's series whose labels match; NaN = there is none. */

@@ -35,6 +35,7 @@ function providerWith(list: () => Promise<Instance[]>, status?: StoredProvider['
     health: (provider) => directory.problem(provider),
     hasAnswered: (provider) => directory.hasAnswered(provider),
     ask: (provider) => directory.ask(provider),
+    sweep: () => undefined,
     logger: silentLogger,
   });
   return { reconciler, written, told };

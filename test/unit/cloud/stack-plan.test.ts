@@ -31,6 +31,7 @@ const acceptedInputs = (...inputs: Input[]) => Object.fromEntries(inputs.map((in
 const facts = (members: MemberFacts<string>[], extra: Partial<StackFacts<string>> = {}): StackFacts<string> => ({
   members,
   known: true,
+  leftover: false,
   accepted: undefined,
   elsewhere: new Set(),
   departing: new Set(),
@@ -63,6 +64,11 @@ function waiting(plan: StackPlan<string>): Record<string, string> {
 describe('a stack that nobody asks for', () => {
   test('nothing wanted, nothing known → Forget', () => {
     expect(planStack(facts([], { known: false }))).toEqual({ kind: 'Forget' });
+  });
+  test('found by a sweep → Keep, until a person has released it', () => {
+    expect(planStack(facts([], { known: false, leftover: true }))).toEqual({ kind: 'Keep', missing: [] });
+    expect(planStack(facts([], { known: false, leftover: true, abandoned: true }))).toEqual({ kind: 'Destroy', leaving: [] });
+    expect(planStack(facts([], { known: false, leftover: true, abandoned: true, lever: FROZEN }))).toEqual({ kind: 'Hold', verdicts: [] });
   });
   test('state without members → Keep: what nobody deleted is not destroyed', () => {
     expect(planStack(facts([]))).toEqual({ kind: 'Keep', missing: [] });

@@ -398,7 +398,7 @@ export class StackReconciler<O extends Member> {
 
   private async destroy(stack: string, { leaving }: { leaving: O[] }, cloud: ConnectedCloud): Promise<void> {
     const made = leaving.filter((object) => object.metadata.finalizers?.includes(CLEANUP_FINALIZER));
-    const known = (await this.options.updates.state(stack)) !== undefined;
+    const known = this.options.record.leftover(stack) !== undefined || (await this.options.updates.state(stack)) !== undefined;
     const all = { members: made.map(({ metadata }) => keyOf(metadata)), objects: made, force: true };
     if (made.length > 0 || known) await this.runs.run(stack, all, cloud);
     for (const object of made) await this.letGo(object);

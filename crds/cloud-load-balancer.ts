@@ -181,6 +181,11 @@ export const cloudLoadBalancerStatus = z.object({
   address: z.string().max(253).optional().meta({ description: 'The first point of entry, for kubectl get.' }),
   ports: z.string().max(1024).optional().meta({ description: 'The listeners in one line, for kubectl get: 80/TCP,443/TCP.' }),
   ingress: z.array(ingress).max(32).optional().meta({ description: 'The points of entry, as they are published in the Service’s status.' }),
+  targetGroups: z
+    .string()
+    .max(64)
+    .optional()
+    .meta({ description: 'Digest of its target groups while all Nodes are registered in them; absent = that is not so, or not kept.' }),
 });
 export type CloudLoadBalancerStatus = z.infer<typeof cloudLoadBalancerStatus>;
 export type CloudLoadBalancer = CloudObject<CloudLoadBalancerSpec, CloudLoadBalancerStatus>;

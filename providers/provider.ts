@@ -13,6 +13,8 @@ export interface ProviderModule {
   readonly kind: string;
   /** What stands before `://` in the Nodes' spec.providerID. */
   readonly providerIDScheme: string;
+  /** Takes other forms of providerID for its own as well, such as that of old kubelets. Pure. */
+  knowsProviderID?(providerID: string): boolean;
   /** Raised only when the program gives other resources for the same inputs. */
   readonly programVersion: string;
   /**
@@ -153,7 +155,12 @@ export interface TargetGroup {
   port: number;
   /** The stack that made it. What bears the mark of another stack or cluster is not written to (OperatorError Conflict). */
   stack?: string;
+  /** Only Nodes with all these labels are its targets; absent = all. */
+  nodeLabels?: NodeLabels;
 }
+
+/** Labels of Nodes, by key. */
+export type NodeLabels = Readonly<Record<string, string>>;
 
 /** One Node as a member. */
 export interface Target {
@@ -172,8 +179,13 @@ export interface Members {
   sync(group: TargetGroup, targets: Target[], signalValid: () => boolean): Promise<number>;
   /** Hash of what `sync` would register: equal hashes need no call. Pure. */
   hash(group: TargetGroup, targets: Target[]): string;
-  /** What is registered now, in one bulk read: group id → hash as above. */
+  /** What is registered now, in the fewest reads: group id → hash as above. */
   observe(): Promise<Map<string, string>>;
+  /**
+   * Takes it as known, without a call, that exactly `targets` are registered in the group, by an earlier process. A provider has it where
+   * `observe` takes a call for each group: a restart then goes by what was recorded, and `observe` is left to the drift interval.
+   */
+  assume?(group: TargetGroup, targets: Target[]): void;
   /** Targets that `sync` leaves out, and why (a providerID of another cloud, or none). Pure. */
   skipped?(targets: Target[]): Problem[];
 }
@@ -200,6 +212,15 @@ export interface Instance {
 export interface Instances {
   /** Every machine that could be a Node of this cluster, in bulk reads. An incomplete answer is an error, never a short list. */
   list(): Promise<Instance[]>;
+  /**
+   * What of a Node's providerID tells its machine from others; undefined = this cloud can't say of it that it is gone, and its Node is left
+   * alone. Absent = the whole text. Pure.
+   */
+  identify?(providerID: string): string | undefined;
+  /**
+   * Those of the named machines that exist, in bulk reads: asked for Nodes whose machine `list` doesn't give. Absent = `list` gives all.
+   */
+  named?(providerIDs: readonly string[]): Promise<Instance[]>;
 }
 
 /** Of a cloud that knows in which zones its disks are. */

@@ -24,6 +24,7 @@ import { MemberKeeper } from './member-keeper';
 import { ObjectWriter } from './object-writer';
 import { ApprovalGuard } from './plan/approval-guard';
 import { ProviderController } from './provider-controller';
+import { RegisteredTargets } from './registered-targets';
 import { ProviderReconciler, type ProviderUse, type StoredProvider } from './provider-reconciler';
 import type { CloudRegistry } from './registry';
 import { overlapWarnings } from './route-overlaps';
@@ -117,7 +118,8 @@ export class CloudControllers {
     const { stores, registry, logger, isValid, clusterID, clock } = options;
     this.record = new StackRecord({ api: options.api, store: stores.stacks, holder: options.identity, clock, logger });
     this.rollout = new UpgradeRollout(clock, options.random);
-    this.members = new MemberKeeper({ nodes: stores.nodes, registry, isValid, logger });
+    const remembered = new RegisteredTargets({ ...stores, api: options.api, clusterID, isValid, logger });
+    this.members = new MemberKeeper({ nodes: stores.nodes, registry, isValid, remembered, logger });
     this.providerQueue = this.options.makeQueue('cloudproviders', CONNECT_RETRY);
     this.mirror = new InstanceMirror({
       ...{ api: options.api, nodes: stores.nodes, store: stores.instances, directory: options.directory, clock },

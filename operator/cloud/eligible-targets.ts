@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { Target } from '../../providers/provider';
+import type { NodeLabels, Target } from '../../providers/provider';
+import { canonicalJson } from '../base/json';
 import type { Store, StoreChange } from '../kube/api';
 import { eligibleForLoadBalancers, excludedFromLoadBalancers } from '../kube/node';
 import type { Node } from '../kube/object';
@@ -8,6 +9,8 @@ import type { CloudRegistry } from './registry';
 
 interface TargetSets {
   byProvider: Map<string, Target[]>;
+  /** Those with certain labels, by provider and labels. */
+  selected: Map<string, Target[]>;
   /** Eligible Nodes of which it is not known yet whose they are. */
   undecided: string[];
 }
@@ -15,6 +18,9 @@ interface TargetSets {
 /** The Nodes that may take traffic, by the provider that has them; worked out once for each change of the Nodes, not for each target group. */
 export class EligibleTargets {
   private sets: TargetSets | undefined;
+  /** The labels that targets were asked for by, as canonical JSON: a change of theirs counts. */
+  private readonly selections = new Set<string>();
+  private readonly labelKeys = new Set<string>();
 
   constructor(
     private readonly nodes: Store<Node>,
@@ -31,9 +37,28 @@ export class EligibleTargets {
     registry.owners.onChange(outdated);
   }
 
-  /** Eligible Nodes of a provider, in the order of their names: only Nodes of the load balancer's own provider are ever targets. */
-  of(provider: string): Target[] {
-    return this.current().byProvider.get(provider) ?? [];
+  /**
+   * Eligible Nodes of a provider, in the order of their names: only Nodes of the load balancer's own provider are ever targets.
+   * @param labels only those that have all of them
+   */
+  of(provider: string, labels: NodeLabels = {}): Target[] {
+    const sets = this.current();
+    const all = sets.byProvider.get(provider) ?? [];
+    const wanted = Object.entries(labels);
+    if (wanted.length === 0) return all;
+    const selection = canonicalJson(labels);
+    this.selections.add(selection);
+    wanted.forEach(([key]) => this.labelKeys.add(key));
+    const key = `${provider} ${selection}`;
+    const selected = sets.selected.get(key) ?? all.filter(({ nodeName }) => this.hasLabels(nodeName, wanted));
+    sets.selected.set(key, selected);
+    return selected;
+  }
+
+  /** All sets of a provider's targets that were asked for, in a fixed order. */
+  setsOf(provider: string): Target[][] {
+    const selections = [...this.selections].sort().map((labels) => JSON.parse(labels) as NodeLabels);
+    return [this.of(provider), ...selections.map((labels) => this.of(provider, labels))];
   }
 
   /** Names of eligible Nodes of which it is not known yet whose they are. */
@@ -44,6 +69,7 @@ export class EligibleTargets {
   /** A change of a Node after which the sets may be others. @param promptRemoval as of `mayChangeTargets` */
   mayBeChangedBy({ previous, current }: StoreChange<Node>, promptRemoval: boolean): boolean {
     if (previous === undefined || current === undefined || mayChangeTargets(previous, current, promptRemoval)) return true;
+    if ([...this.labelKeys].some((key) => previous.metadata.labels?.[key] !== current.metadata.labels?.[key])) return true;
     return !isDeepStrictEqual(this.ownership(previous), this.ownership(current));
   }
 
@@ -53,7 +79,7 @@ export class EligibleTargets {
   }
 
   private workOut(): TargetSets {
-    const sets: TargetSets = { byProvider: new Map(), undecided: [] };
+    const sets: TargetSets = { byProvider: new Map(), selected: new Map(), undecided: [] };
     const eligible = this.nodes.list().filter(eligibleForLoadBalancers);
     for (const node of eligible.sort((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1))) {
       const ownership = this.ownership(node);
@@ -65,6 +91,11 @@ export class EligibleTargets {
       }
     }
     return sets;
+  }
+
+  private hasLabels(nodeName: string, wanted: [string, string][]): boolean {
+    const labels = this.nodes.get(nodeName)?.metadata.labels ?? {};
+    return wanted.every(([key, value]) => labels[key] === value);
   }
 
   private ownership({ metadata, spec: { providerID = '' } }: Node): Ownership {

@@ -20,10 +20,15 @@ interface Metadata {
 
 /** A failed listing answers for everybody who asks within this time, so that a failing cloud is not asked once for each Node. */
 const FAILURE_SHARED_MS = 1000;
+/** A machine that the bulk listing does not give is asked for by name with every listing, until nobody has asked for it for so long. */
+const NAMED_FOR_MS = 900_000;
 
 interface Listing {
   takenAt: number;
-  byProviderID: Map<string, Instance>;
+  /** By what tells a machine from others. */
+  byIdentity: Map<string, Instance>;
+  /** Machines that were asked for by name besides: who is not among the others is gone. */
+  named: ReadonlySet<string>;
   /** Without those that are terminated: their names are free. */
   byName: Map<string, Instance>;
 }
@@ -35,6 +40,8 @@ interface Listing {
 export class InstanceDirectory {
   private readonly listings = new Map<string, Listing>();
   private readonly running = new Map<string, Promise<Listing>>();
+  /** By provider and identity: machines that are asked for by name. */
+  private readonly names = new Map<string, Map<string, { providerID: string; askedAt: number }>>();
   private readonly problems = new Map<string, { problem: OperatorError; at: number }>();
   /** By provider: the connection that gave the newest good listing. */
   private readonly answered = new Map<string, Cloud>();
@@ -69,16 +76,46 @@ export class InstanceDirectory {
       return this.askEverybody(node, maxAgeMs);
     if (ownership === 'Nobody')
       return { state: 'Unclaimed', message: `no CloudProvider knows providerID "${node.providerID}" of Node ${node.name}` };
-    const instance = find(await this.listing(ownership.owner, maxAgeMs), node);
-    return describe(ownership.owner, instance);
+    const { owner } = ownership;
+    const isNobodys = node.providerID !== undefined && node.providerID !== '' && this.identify(owner, node.providerID) === undefined;
+    if (isNobodys) return { state: 'Unclaimed', message: `CloudProvider "${owner}" can't say anything of providerID "${node.providerID}"` };
+    return describe(owner, await this.machineOf(owner, node, maxAgeMs));
+  }
+
+  private async machineOf(provider: string, { name, providerID = '' }: NodeIdentity, maxAgeMs: number): Promise<Instance | undefined> {
+    const listing = await this.listing(provider, maxAgeMs);
+    if (providerID === '') return listing.byName.get(name);
+    const identity = this.identify(provider, providerID);
+    if (identity === undefined) return undefined;
+    const found = listing.byIdentity.get(identity);
+    if (!this.mustName(provider, identity, found)) return found;
+    const names = this.names.get(provider) ?? new Map<string, { providerID: string; askedAt: number }>();
+    this.names.set(provider, names.set(identity, { providerID, askedAt: this.clock.monotonic() }));
+    return found ?? (await this.listingNaming(provider, identity, listing)).byIdentity.get(identity);
+  }
+
+  /** The machine is not in the bulk listing, or was not some time ago. */
+  private mustName(provider: string, identity: string, found: Instance | undefined): boolean {
+    if (this.registry.get(provider)?.cloud?.instances?.named === undefined) return false;
+    return found === undefined || this.names.get(provider)?.has(identity) === true;
+  }
+
+  /** @param listing the newest, in which the machine isn't */
+  private async listingNaming(provider: string, identity: string, listing: Listing): Promise<Listing> {
+    let newest = listing;
+    while (!newest.named.has(identity)) newest = await this.listing(provider, -1);
+    return newest;
+  }
+
+  private identify(provider: string, providerID: string): string | undefined {
+    const instances = this.registry.get(provider)?.cloud?.instances;
+    return instances?.identify === undefined ? providerID : instances.identify(providerID);
   }
 
   /** One that can't be reached holds up nobody whom another one has. */
   private async askEverybody(node: NodeIdentity, maxAgeMs: number): Promise<Lookup> {
     const able = this.ownersOfForm(node);
-    const answers = await Promise.allSettled(
-      able.map(async (name) => ({ name, instance: find(await this.listing(name, maxAgeMs), node) })),
-    );
+    const answers = await Promise.allSettled(able.map(async (name) => ({ name, instance: await this.machineOf(name, node, maxAgeMs) })));
     const claiming = answers.flatMap((answer) =>
       answer.status === 'fulfilled' && answer.value.instance !== undefined ? [answer.value] : [],
     );
@@ -121,10 +158,17 @@ export class InstanceDirectory {
 
   private async take(provider: string): Promise<Listing> {
     const { cloud } = this.registry.connected(provider);
-    if (cloud.instances === undefined) throw new OperatorError('Invalid', `CloudProvider "${provider}" does not support instances`);
+    const { instances } = cloud;
+    if (instances === undefined) throw new OperatorError('Invalid', `CloudProvider "${provider}" does not support instances`);
     const takenAt = this.clock.monotonic();
+    const names = this.namesAt(provider, takenAt);
     try {
-      const listing = { takenAt, ...indexed(await cloud.instances.list()) };
+      const identify = (providerID: string): string | undefined => this.identify(provider, providerID);
+      const listed = indexed(await instances.list(), identify);
+      const missing = [...names].filter(([identity]) => !listed.byIdentity.has(identity)).map(([, { providerID }]) => providerID);
+      const more = missing.length === 0 ? [] : ((await instances.named?.(missing)) ?? []);
+      indexed(more, identify).byIdentity.forEach((instance, identity) => listed.byIdentity.set(identity, instance));
+      const listing = { takenAt, named: new Set(names.keys()), ...listed };
       this.listings.set(provider, listing);
       const first = this.answered.get(provider) !== cloud;
       this.answered.set(provider, cloud);
@@ -137,6 +181,13 @@ export class InstanceDirectory {
     }
   }
 
+  /** Without those for which nobody has asked for long. */
+  private namesAt(provider: string, now: number): Map<string, { providerID: string }> {
+    const names = this.names.get(provider) ?? new Map<string, { providerID: string; askedAt: number }>();
+    for (const [identity, { askedAt }] of names) if (now - askedAt > NAMED_FOR_MS) names.delete(identity);
+    return new Map(names);
+  }
+
   private judge(provider: string, problem: OperatorError | undefined, first = false): void {
     const before = this.problems.get(provider)?.problem;
     if (problem === undefined) this.problems.delete(provider);
@@ -146,19 +197,19 @@ export class InstanceDirectory {
 }
 
 /** Thousands of Nodes ask one listing. Of several with one key, the first counts. */
-function indexed(instances: readonly Instance[]): Pick<Listing, 'byProviderID' | 'byName'> {
-  const byProviderID = new Map<string, Instance>();
+function indexed(
+  instances: readonly Instance[],
+  identify: (providerID: string) => string | undefined,
+): Pick<Listing, 'byIdentity' | 'byName'> {
+  const byIdentity = new Map<string, Instance>();
   const byName = new Map<string, Instance>();
   for (const instance of instances) {
-    if (!byProviderID.has(instance.providerID)) byProviderID.set(instance.providerID, instance);
+    const identity = identify(instance.providerID) ?? instance.providerID;
+    if (!byIdentity.has(identity)) byIdentity.set(identity, instance);
     if (instance.state === 'Terminated') continue;
     for (const name of instance.names) if (!byName.has(name)) byName.set(name, instance);
   }
-  return { byProviderID, byName };
-}
-
-function find({ byProviderID, byName }: Listing, { name, providerID = '' }: NodeIdentity): Instance | undefined {
-  return providerID === '' ? byName.get(name) : byProviderID.get(providerID);
+  return { byIdentity, byName };
 }
 
 function describe(provider: string, instance: Instance | undefined): Lookup {

@@ -115,10 +115,10 @@ export class LoadBalancerStacks implements StackKind<StoredLoadBalancer, LoadBal
     input: LoadBalancerInput,
   ): Promise<{ fields: StatusFields; verdict: Verdict }> {
     const { stack, cloud, result } = settlement;
-    const ingress = await this.register(settlement, input, object);
+    const { ingress, groups } = await this.register(settlement, input, object);
     this.vouchers.vouch(object.metadata, ingress);
     const address = addressOf(ingress);
-    const targets = this.members.targets(cloud.name).length;
+    const targets = Math.max(0, ...groups.map(({ nodeLabels }) => this.members.targets(cloud.name, nodeLabels).length));
     const fields: StatusFields = {
       ...this.identity(object),
       stack,
@@ -126,6 +126,7 @@ export class LoadBalancerStacks implements StackKind<StoredLoadBalancer, LoadBal
       address,
       ports: input.spec.listeners.map(({ port, protocol }) => `${port}/${protocol}`).join(','),
       ingress,
+      targetGroups: settlement.targets ? this.members.claimOf(cloud.name, groups) : undefined,
     };
     const where = `serving at ${address ?? 'no address'}`;
     if (targets > 0) return { fields, verdict: { state: 'Ready', message: where } };
@@ -137,12 +138,12 @@ export class LoadBalancerStacks implements StackKind<StoredLoadBalancer, LoadBal
     await this.register({ ...settlement, targets: true }, input);
   }
 
-  /** Brings the targets of one member's groups up to date. @returns its points of entry */
+  /** Brings the targets of one member's groups up to date. @returns these and its points of entry */
   private async register(
     { stack, cloud, result, targets }: MemberSettlement,
     input: LoadBalancerInput,
     object?: StoredLoadBalancer,
-  ): Promise<Ingress[]> {
+  ): Promise<{ ingress: Ingress[]; groups: TargetGroup[] }> {
     const found = capability(cloud).results(result.outputs, input.uid);
     if (found === undefined) {
       throw new OperatorError('Unknown', `the stack's outputs say nothing of ${keyOfInput(input)}`, {
@@ -151,11 +152,12 @@ export class LoadBalancerStacks implements StackKind<StoredLoadBalancer, LoadBal
     }
     const groups = found.targetGroups.map((group) => ({ ...group, stack }));
     if (targets) await this.sync(cloud.name, groups, object);
-    return found.ingress;
+    return { ingress: found.ingress, groups };
   }
 
   private async sync(provider: string, groups: TargetGroup[], object: StoredLoadBalancer | undefined): Promise<void> {
-    const sync = (): Promise<number> => this.members.sync(provider, groups);
+    const trusted = object !== undefined && this.trusted(object) !== undefined ? object : undefined;
+    const sync = (): Promise<number> => this.members.sync(provider, groups, trusted);
     await (object === undefined ? sync() : this.hosts.tell(object, this.members.targets(provider), sync));
   }
 

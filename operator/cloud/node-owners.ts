@@ -67,7 +67,7 @@ export class NodeOwners {
 
 /** The cloud makes providerIDs of this form. Pure. */
 export function knowsForm({ module }: Pick<RegisteredCloud, 'module'>, providerID: string): boolean {
-  return providerID.startsWith(`${module.providerIDScheme}://`);
+  return providerID.startsWith(`${module.providerIDScheme}://`) || module.knowsProviderID?.(providerID) === true;
 }
 
 /** By providerID, else by selector. Where several clouds have the same form of providerID, their selectors decide. Pure. */

@@ -79,7 +79,7 @@ export class ProviderReconciler {
       loadBalancers: use.loadBalancers,
       sweep: this.options.sweep(name) ?? object.status?.sweep,
     };
-    await this.options.writer.writeStatus(object, fields, verdict);
+    await this.options.writer.writeStatus(withoutTargets(object), fields, verdict);
     if (problem !== undefined) throw problem;
   }
 
@@ -97,6 +97,14 @@ export class ProviderReconciler {
       return toOperatorError(thrown);
     }
   }
+}
+
+/** What is remembered of the targets is no part of what is written here (RegisteredTargets), and stays when it is. */
+function withoutTargets(object: StoredProvider): StoredProvider {
+  if (object.status === undefined) return object;
+  const status = { ...object.status };
+  delete status.registeredTargets;
+  return { ...object, status };
 }
 
 function saysReady({ metadata, status }: StoredProvider): boolean {

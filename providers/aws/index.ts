@@ -9,13 +9,14 @@ import { discover } from './discover';
 import { AwsInstances } from './instances';
 import { AwsLoadBalancers } from './load-balancers';
 import { AwsMembers } from './members';
-import { PROVIDER_ID_SCHEME } from './provider-id';
+import { isBareInstanceID, PROVIDER_ID_SCHEME } from './provider-id';
 import { release } from './release';
 
 /** The provider of AWS, the operator's half. */
 export const awsProvider: ProviderModule = {
   kind: 'aws',
   providerIDScheme: PROVIDER_ID_SCHEME,
+  knowsProviderID: isBareInstanceID,
   programVersion: '1',
   compile,
   connect,
@@ -48,7 +49,7 @@ async function connect(spec: CloudProviderSpec, context: ConnectContext): Promis
 
 /** @throws OperatorError Invalid where nothing says which instances are the cluster's */
 function instanceScope(aws: AWSProviderSettings): Omit<ConstructorParameters<typeof AwsInstances>[1], 'region'> {
-  const { clusterName, legacyClusterTag, vpcID, nodeIPFamilies } = aws;
+  const { clusterName, legacyClusterTag, vpcID, nodeIPFamilies, topologyInstanceTypes } = aws;
   if (clusterName === undefined && vpcID === undefined) {
     const remedy = 'Set spec.aws.clusterName, or spec.aws.vpcID.';
     throw new OperatorError('Invalid', `nothing says which instances are the cluster's. ${remedy}`, {
@@ -61,5 +62,16 @@ function instanceScope(aws: AWSProviderSettings): Omit<ConstructorParameters<typ
     nodeIPFamilies,
     ...(clusterName !== undefined && { clusterName }),
     ...(vpcID !== undefined && { vpcID }),
+    ...(topologyInstanceTypes !== undefined && { topologyInstanceTypes: assertPattern(topologyInstanceTypes) }),
   };
+}
+
+function assertPattern(pattern: string): string {
+  try {
+    new RegExp(pattern);
+    return pattern;
+  } catch (cause) {
+    const field = 'spec.aws.topologyInstanceTypes';
+    throw new OperatorError('Invalid', `${field}: "${pattern}" is no regular expression: ${(cause as Error).message}`, { field, cause });
+  }
 }

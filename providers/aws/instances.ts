@@ -2,10 +2,13 @@ import type { Filter, Instance as Ec2Instance, InstanceNetworkInterface } from '
 import type { Instance, Instances, NodeAddress } from '../provider';
 import { chunks } from './client/chunks';
 import type { Ec2 } from './client/ec2';
+import { describeFargate } from './fargate';
+import { fargateAddressOf, instanceIDOf, machineOf } from './provider-id';
+import { NetworkTopology } from './topology';
 
 /** The most values of one filter. */
 const FILTER_VALUES = 200;
-const ZONE_ID_LABEL = 'topology.k8s.aws/zone-id';
+export const ZONE_ID_LABEL = 'topology.k8s.aws/zone-id';
 
 export type IpFamily = 'IPv4' | 'IPv6';
 
@@ -19,20 +22,38 @@ export interface InstanceScope {
   vpcID?: string;
   /** Families of addresses, in the order in which they are written. */
   nodeIPFamilies: readonly IpFamily[];
+  /** A regular expression of the instance types whose network topology is asked for; absent = upstream's. */
+  topologyInstanceTypes?: string;
 }
 
-/** Instances of EC2 that could be Nodes of one cluster: those tagged for it, else those of its VPC. */
+/**
+ * Instances of EC2 that could be Nodes of one cluster: those tagged for it, else those of its VPC. A Node whose machine is another one, for example
+ * an instance without the tag or one of Fargate, names it.
+ */
 export class AwsInstances implements Instances {
   /** Zone ids by zone name, which never change: asked for where an instance does not say its own. */
   private zoneIDs: Promise<Map<string, string>> | undefined;
+  private readonly topology: NetworkTopology;
 
   constructor(
     private readonly ec2: Ec2,
     private readonly scope: InstanceScope,
-  ) {}
+  ) {
+    this.topology = new NetworkTopology(ec2, scope.topologyInstanceTypes);
+  }
 
   async list(): Promise<Instance[]> {
     return this.describeAll(await this.ec2.instances(filtersOf(this.scope)));
+  }
+
+  identify(providerID: string): string | undefined {
+    return machineOf(providerID, this.scope.region);
+  }
+
+  async named(providerIDs: readonly string[]): Promise<Instance[]> {
+    const ids = providerIDs.map(instanceIDOf).filter((id) => id !== undefined);
+    const fargate = providerIDs.filter((providerID) => fargateAddressOf(providerID) !== undefined);
+    return (await Promise.all([this.byIDs(ids), this.ofFargate(fargate)])).flat();
   }
 
   /** Those of the given ids that there are. They are asked for by a filter, which passes over an id that is gone; naming it would fail the call. */
@@ -44,10 +65,27 @@ export class AwsInstances implements Instances {
     return this.describeAll(found);
   }
 
+  /** A Fargate Node is there as long as its network interface is. */
+  private async ofFargate(providerIDs: readonly string[]): Promise<Instance[]> {
+    const found: Instance[] = [];
+    const { vpcID } = this.scope;
+    for (const batch of chunks(providerIDs, FILTER_VALUES)) {
+      const addresses = batch.map((providerID) => fargateAddressOf(providerID) ?? '');
+      const interfaces = await this.ec2.networkInterfaces([
+        { Name: 'private-ip-address', Values: [...new Set(addresses)] },
+        ...(vpcID === undefined ? [] : [{ Name: 'vpc-id', Values: [vpcID] }]),
+      ]);
+      const zoneIDs = interfaces.length === 0 ? new Map<string, string>() : await this.zones();
+      found.push(...describeFargate(batch, interfaces, { ...this.scope, zoneIDs }));
+    }
+    return found;
+  }
+
   private async describeAll(found: Ec2Instance[]): Promise<Instance[]> {
     const asks = found.some(({ Placement }) => Placement?.AvailabilityZone !== undefined && Placement.AvailabilityZoneId === undefined);
     const zoneIDs = asks ? await this.zones() : new Map<string, string>();
-    return found.map((instance) => describe(instance, this.scope, zoneIDs));
+    const topology = await this.topology.labelsOf(found);
+    return found.map((instance) => describe(instance, this.scope, { zoneIDs, topology }));
   }
 
   private zones(): Promise<Map<string, string>> {
@@ -75,14 +113,19 @@ function stateOf(name: string | undefined): Instance['state'] {
   return name === 'stopped' ? 'Stopped' : 'Running';
 }
 
-/**
- * An instance as the loops see it. Pure.
- * @param zoneIDs by zone name, where the instance does not say its own
- */
-export function describe(instance: Ec2Instance, scope: InstanceScope, zoneIDs: ReadonlyMap<string, string> = new Map()): Instance {
+/** What is known of instances beside what they say themselves. */
+export interface InstanceFacts {
+  /** By zone name, where an instance does not say its own. */
+  zoneIDs?: ReadonlyMap<string, string>;
+  /** Labels of the network topology, by instance id. */
+  topology?: ReadonlyMap<string, Record<string, string>>;
+}
+
+/** An instance as the loops see it. Pure. */
+export function describe(instance: Ec2Instance, scope: InstanceScope, facts: InstanceFacts = {}): Instance {
   const { InstanceId: id = '', InstanceType: type = '', PrivateDnsName = '', Placement = {} } = instance;
   const zone = Placement.AvailabilityZone ?? '';
-  const zoneID = Placement.AvailabilityZoneId ?? zoneIDs.get(zone);
+  const labels = labelsOf(instance, facts);
   return {
     id,
     providerID: `aws:///${zone}/${id}`,
@@ -92,8 +135,13 @@ export function describe(instance: Ec2Instance, scope: InstanceScope, zoneIDs: R
     zone,
     region: scope.region,
     addresses: addressesOf(instance, scope.nodeIPFamilies),
-    ...(zoneID !== undefined && zoneID !== '' && { additionalLabels: { [ZONE_ID_LABEL]: zoneID } }),
+    ...(Object.keys(labels).length > 0 && { additionalLabels: labels }),
   };
+}
+
+function labelsOf({ InstanceId: id = '', Placement }: Ec2Instance, { zoneIDs, topology }: InstanceFacts): Record<string, string> {
+  const zoneID = Placement?.AvailabilityZoneId ?? zoneIDs?.get(Placement?.AvailabilityZone ?? '') ?? '';
+  return { ...(zoneID !== '' && { [ZONE_ID_LABEL]: zoneID }), ...topology?.get(id) };
 }
 
 /**

@@ -3,7 +3,7 @@ import type { AWSLoadBalancer, CloudLoadBalancerSpec } from '../../crds';
 import type { OperatorError } from '../../operator/base/errors';
 import { canonicalJson, type JsonObject } from '../../operator/base/json';
 import { generationsOf, type Generation } from '../generations';
-import type { LoadBalancerInput, LoadBalancerResult, LoadBalancers, Replacement } from '../provider';
+import type { LoadBalancerInput, LoadBalancerResult, LoadBalancers, NodeLabels, Replacement } from '../provider';
 import { portsOf, renderListener, type RenderedListener } from './listeners';
 import { cloudName, withGeneration } from './names';
 import type { LoadBalancerInputs } from './resources/load-balancer';
@@ -27,6 +27,8 @@ export interface RenderedLoadBalancer {
   /** On everything; the program adds the resource's own name. */
   tags: Record<string, string>;
   vpcID: string;
+  /** Of the Nodes that may be targets; absent = of all. */
+  nodeLabels?: NodeLabels;
   /** An earlier generation, kept for clients that still have its address. */
   retiring?: true;
 }
@@ -36,10 +38,12 @@ export interface RenderedStack {
   networkLoadBalancers: RenderedLoadBalancer[];
 }
 
+const targetGroup = z.object({ id: z.string().min(1), port: z.number().int(), nodeLabels: z.record(z.string(), z.string()).optional() });
+
 /** What the program publishes for one CloudLoadBalancer. */
 const publishedLoadBalancer = z.object({
   hostname: z.string().min(1),
-  targetGroups: z.array(z.object({ id: z.string().min(1), port: z.number().int() })),
+  targetGroups: z.array(targetGroup),
 });
 export type PublishedLoadBalancer = z.infer<typeof publishedLoadBalancer>;
 
@@ -125,6 +129,7 @@ function renderOne(stack: string, { input, retiring }: Generation, scope: LoadBa
     listeners: ports.map((port) => renderListener(name, port, input, scope)).sort((a, b) => (a.name < b.name ? -1 : 1)),
     tags: tagsOf(stack, input, scope),
     vpcID: scope.vpcID ?? '',
+    ...(spec.aws?.targetNodeLabels !== undefined && { nodeLabels: spec.aws.targetNodeLabels }),
     ...(retiring && { retiring }),
   };
 }
@@ -203,5 +208,6 @@ function tagsOf(stack: string, input: LoadBalancerInput, scope: LoadBalancerScop
 function results(outputs: JsonObject, uid: string): LoadBalancerResult | undefined {
   const { data } = publishedLoadBalancer.safeParse(outputs[uid]);
   if (data === undefined) return undefined;
-  return { ingress: [{ hostname: data.hostname }], targetGroups: data.targetGroups };
+  const targetGroups = data.targetGroups.map(({ nodeLabels, ...group }) => ({ ...group, ...(nodeLabels !== undefined && { nodeLabels }) }));
+  return { ingress: [{ hostname: data.hostname }], targetGroups };
 }

@@ -38,6 +38,8 @@ export class AwsMembers implements Members {
   private readonly sets = new Map<string, InstanceSet>();
   /** Tags by ARN: whose a group is was decided when it was made. */
   private readonly tags = new Map<string, Tags>();
+  /** Groups that an earlier process of this cluster wrote to, after it had looked at whose they are. */
+  private readonly assumed = new Set<string>();
   /** By list of targets, which is never changed. */
   private readonly instances = new WeakMap<readonly Target[], InstanceSet>();
 
@@ -50,7 +52,7 @@ export class AwsMembers implements Members {
   async sync(group: TargetGroup, targets: Target[], signalValid: () => boolean): Promise<number> {
     const wanted = this.instancesOf(targets);
     const hash = digestOfPort(wanted, group.port);
-    await this.assertOurs(group);
+    if (!this.assumed.has(group.id)) await this.assertOurs(group);
     const known = this.known.get(group.id);
     const stale = known === undefined || known.hash === hash || known.port !== group.port;
     const current = stale ? await this.look(group) : known;
@@ -78,7 +80,7 @@ export class AwsMembers implements Members {
     const groups = (await this.elb.targetGroups()).map(({ TargetGroupArn: id = '', Port: port = 0 }) => ({ id, port }));
     const tags = await this.elb.tags(groups.map(({ id }) => id));
     const ours = groups.filter(({ id }) => this.isOurs(tags.get(id) ?? {}));
-    for (const facts of [this.known, this.sets, this.tags]) facts.clear();
+    for (const facts of [this.known, this.sets, this.tags, this.assumed]) facts.clear();
     for (const { id } of ours) this.tags.set(id, tags.get(id) ?? {});
     const observed = new Map<string, string>();
     for (const batch of chunks(ours, LOOKS_AT_ONCE)) {
@@ -90,6 +92,12 @@ export class AwsMembers implements Members {
       );
     }
     return observed;
+  }
+
+  assume({ id, port }: TargetGroup, targets: Target[]): void {
+    const set = this.instancesOf(targets);
+    this.assumed.add(id);
+    this.remember(id, { port, set, strays: [], hash: digestOfPort(set, port) });
   }
 
   skipped(targets: Target[]): Problem[] {
@@ -164,6 +172,7 @@ export class AwsMembers implements Members {
   /** @throws OperatorError NotFound when the group is gone */
   private async look({ id, port }: Pick<TargetGroup, 'id' | 'port'>): Promise<KnownGroup> {
     this.known.delete(id);
+    this.assumed.delete(id);
     const all = await this.registered(id);
     const found = instanceSet(all.filter((member) => member.port === port).map(({ instanceID }) => instanceID));
     const set = this.sets.get(found.hash) ?? found;

@@ -5,6 +5,7 @@ import { TargetGroup } from '@pulumi/aws/lb/targetGroup';
 import { SecurityGroupIngressRule } from '@pulumi/aws/vpc/securityGroupIngressRule';
 import * as pulumi from '@pulumi/pulumi';
 import type { JsonObject } from '../../operator/base/json';
+import type { NodeLabels } from '../provider';
 import { MEMBERS_READY } from '../resource-provider/members-ready';
 import type { RenderedListener } from './listeners';
 import type { PublishedLoadBalancer, RenderedLoadBalancer, RenderedStack } from './load-balancers';
@@ -17,7 +18,7 @@ import { TAG } from './tags';
 class MembersReady extends pulumi.CustomResource {
   declare readonly group: pulumi.Output<string>;
 
-  constructor(name: string, args: { group: pulumi.Input<string>; port: number }) {
+  constructor(name: string, args: { group: pulumi.Input<string>; port: number; nodeLabels?: NodeLabels }) {
     super(`${OWN_PACKAGE}${MEMBERS_READY}`, name, args);
   }
 }
@@ -33,6 +34,7 @@ interface Published {
 interface PublishedGroup {
   id: pulumi.Output<string>;
   port: number;
+  nodeLabels?: NodeLabels;
 }
 
 /** Tags of the resource with that name in the program. */
@@ -65,7 +67,9 @@ function declare({ uid, name, settings, listeners, tags, vpcID, ...input }: Rend
     ...(groups.length > 0 && { securityGroups: groups }),
     tags: tagsOf(name),
   });
-  const targetGroups = listeners.map((listener) => declareListener(listener, loadBalancer.arn, tagsOf));
+  const targetGroups = listeners.map((listener) =>
+    declareListener(listener, { loadBalancerArn: loadBalancer.arn, nodeLabels: input.nodeLabels }, tagsOf),
+  );
   return { uid, retiring: input.retiring === true, hostname: loadBalancer.dnsName, targetGroups };
 }
 
@@ -82,17 +86,17 @@ function declareSecurityGroup(
 /** A target group has its members before traffic comes to it, also where it takes another one's place: behind a barrier. */
 function declareListener(
   { name, settings, targetGroup }: RenderedListener,
-  loadBalancerArn: pulumi.Output<string>,
+  { loadBalancerArn, nodeLabels }: { loadBalancerArn: pulumi.Output<string>; nodeLabels: NodeLabels | undefined },
   tagsOf: TagsOf,
 ): PublishedGroup {
-  const { port } = targetGroup.settings;
+  const members = { port: targetGroup.settings.port, ...(nodeLabels !== undefined && { nodeLabels }) };
   const { arn } = new TargetGroup(targetGroup.name, { ...targetGroup.settings, tags: tagsOf(targetGroup.name) });
-  const { group } = new MembersReady(targetGroup.name, { group: arn, port });
+  const { group } = new MembersReady(targetGroup.name, { group: arn, ...members });
   new Listener(name, {
     ...settings,
     loadBalancerArn,
     defaultActions: [{ type: 'forward', targetGroupArn: group }],
     tags: tagsOf(name),
   });
-  return { id: arn, port };
+  return { id: arn, ...members };
 }

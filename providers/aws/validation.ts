@@ -8,7 +8,7 @@ const MAX_LISTENERS = 50;
 /** Lists that have one entry for each subnet. */
 const PER_SUBNET = ['eipAllocationIDs', 'privateIPv4Addresses', 'ipv6Addresses'] as const;
 /** Fields that the kind has and this provider does not act on. */
-const WITHOUT_EFFECT = ['ipv6SourceNAT', 'zonalShift', 'secondaryIPsPerSubnet', 'minimumCapacityUnits', 'targetNodeLabels'] as const;
+const WITHOUT_EFFECT = ['ipv6SourceNAT', 'zonalShift', 'secondaryIPsPerSubnet', 'minimumCapacityUnits'] as const;
 const WITHOUT_EFFECT_ON_GROUPS = [
   'unhealthyConnectionTermination',
   'unhealthyDrainingIntervalSeconds',

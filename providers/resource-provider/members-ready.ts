@@ -1,5 +1,6 @@
 import { OperatorError } from '../../operator/base/errors';
 import type { JsonObject } from '../../operator/base/json';
+import type { NodeLabels } from '../provider';
 import type { UpdateContext } from '../worker-module';
 import type { ResourceType } from './resource-provider';
 
@@ -14,6 +15,8 @@ export interface MembersReadyInputs {
   group: string;
   /** The port of its members. */
   port: number;
+  /** Of the Nodes that may be members; absent = of all. */
+  nodeLabels?: NodeLabels;
 }
 
 /**
@@ -24,13 +27,18 @@ export interface MembersReadyInputs {
  */
 export function membersReady(packageName: string, update: UpdateContext, deadlineMs = DEADLINE_MS): ResourceType {
   const synced = async (inputs: JsonObject, urn: string, signal: AbortSignal): Promise<void> => {
-    const { group, port } = inputs as unknown as MembersReadyInputs;
+    const { group, port, nodeLabels } = inputs as unknown as MembersReadyInputs;
     if (update.syncTargets === undefined) {
       throw new OperatorError('Unknown', `nobody registers the members of ${group}: the update came without a members path`, {
         resource: urn,
       });
     }
-    await within(update.syncTargets({ id: group, port }), { group, urn, signal, deadlineMs });
+    await within(update.syncTargets({ id: group, port, ...(nodeLabels !== undefined && { nodeLabels }) }), {
+      group,
+      urn,
+      signal,
+      deadlineMs,
+    });
   };
   return {
     token: `${packageName}${MEMBERS_READY}`,

@@ -9,7 +9,7 @@ const PAGE_SIZE = 1000;
 /** Which side of a security group a rule is on. */
 export type Direction = 'Ingress' | 'Egress';
 
-/** The part of the EC2 API that is used here: instances, security groups, subnets. Every method throws as AwsService. */
+/** The part of the EC2 API that is used here: instances, routes, security groups, subnets. Every method throws as AwsService. */
 export class Ec2 {
   private readonly service: AwsService<Sdk, sdkTypes.EC2Client>;
 
@@ -39,6 +39,36 @@ export class Ec2 {
           client.send(prepare(new sdk.DescribeInstancesCommand({ Filters: filters, MaxResults: PAGE_SIZE, NextToken: token })), signal),
       });
       return { items: Reservations?.flatMap(({ Instances = [] }) => Instances), next: NextToken };
+    });
+  }
+
+  networkInterfaces(filters: sdkTypes.Filter[], options: CallOptions = {}): Promise<sdkTypes.NetworkInterface[]> {
+    return this.service.pages(async (token) => {
+      const { NetworkInterfaces, NextToken } = await this.service.call({
+        ...options,
+        verb: 'list',
+        operation: 'DescribeNetworkInterfaces',
+        send: (sdk, client, prepare, signal) =>
+          client.send(
+            prepare(new sdk.DescribeNetworkInterfacesCommand({ Filters: filters, MaxResults: PAGE_SIZE, NextToken: token })),
+            signal,
+          ),
+      });
+      return { items: NetworkInterfaces, next: NextToken };
+    });
+  }
+
+  /** Of those of the given instances for which AWS has it. */
+  instanceTopology(ids: string[], options: CallOptions = {}): Promise<sdkTypes.InstanceTopology[]> {
+    return this.service.pages(async (token) => {
+      const { Instances, NextToken } = await this.service.call({
+        ...options,
+        verb: 'list',
+        operation: 'DescribeInstanceTopology',
+        send: (sdk, client, prepare, signal) =>
+          client.send(prepare(new sdk.DescribeInstanceTopologyCommand({ InstanceIds: ids, NextToken: token })), signal),
+      });
+      return { items: Instances, next: NextToken };
     });
   }
 

@@ -1,8 +1,12 @@
 import {
+  AttachNetworkInterfaceCommand,
   EC2Client,
+  CreateNetworkInterfaceCommand,
   CreateSubnetCommand,
   CreateTagsCommand,
   CreateVpcCommand,
+  DescribeNetworkInterfacesCommand,
+  DetachNetworkInterfaceCommand,
   DescribeSecurityGroupsCommand,
   RunInstancesCommand,
   TerminateInstancesCommand,
@@ -115,6 +119,21 @@ export class MotoAccount {
 
   async terminate(target: Target): Promise<void> {
     await this.ec2.send(new TerminateInstancesCommand({ InstanceIds: [target.providerID.split('/').at(-1) ?? ''] }));
+  }
+
+  /** Another network interface of an instance. @returns its id */
+  async attachInterface(instanceID: string, address: string): Promise<string> {
+    const input = { SubnetId: this.subnetIDs[0], PrivateIpAddress: address };
+    const { NetworkInterface } = await this.ec2.send(new CreateNetworkInterfaceCommand(input));
+    const { NetworkInterfaceId: interfaceID = '' } = NetworkInterface ?? {};
+    await this.ec2.send(new AttachNetworkInterfaceCommand({ NetworkInterfaceId: interfaceID, InstanceId: instanceID, DeviceIndex: 1 }));
+    return interfaceID;
+  }
+
+  async detachInterface(interfaceID: string): Promise<void> {
+    const { NetworkInterfaces = [] } = await this.ec2.send(new DescribeNetworkInterfacesCommand({ NetworkInterfaceIds: [interfaceID] }));
+    const AttachmentId = NetworkInterfaces[0]?.Attachment?.AttachmentId;
+    await this.ec2.send(new DetachNetworkInterfaceCommand({ AttachmentId }));
   }
 
   async tag(id: string, key: string, value: string): Promise<void> {

@@ -1,6 +1,10 @@
 import type { Instance } from '@aws-sdk/client-ec2';
 import { addressesOf, describe as describeInstance, filtersOf, type InstanceScope } from '../../../providers/aws/instances';
-import { instanceIDOf, isFargate } from '../../../providers/aws/provider-id';
+import { describeFargate } from '../../../providers/aws/fargate';
+import { fargateAddressOf, instanceIDOf, isBareInstanceID, isFargate, machineOf } from '../../../providers/aws/provider-id';
+import { labelsOf } from '../../../providers/aws/topology';
+
+const FARGATE = 'aws:///eu-central-1a/0a1b2c3d/fargate-ip-10-0-1-10.eu-central-1.compute.internal';
 
 const SCOPE: InstanceScope = { region: 'eu-central-1', nodeIPFamilies: ['IPv4'] };
 
@@ -61,7 +65,7 @@ describe('instances of EC2', () => {
   });
 
   test('what a Node needs is there', () => {
-    expect(describeInstance(INSTANCE, SCOPE, new Map([['eu-central-1b', 'euc1-az3']]))).toMatchObject({
+    expect(describeInstance(INSTANCE, SCOPE, { zoneIDs: new Map([['eu-central-1b', 'euc1-az3']]) })).toMatchObject({
       id: 'i-0a1b2c3d4e5f60718',
       providerID: 'aws:///eu-central-1b/i-0a1b2c3d4e5f60718',
       names: ['ip-10-0-1-10.eu-central-1.compute.internal', 'i-0a1b2c3d4e5f60718'],
@@ -107,13 +111,79 @@ describe('providerIDs of AWS', () => {
     ['aws://i-0a1b2c3d', undefined],
     ['aws:///a/b/i-0a1b2c3d', undefined],
     ['aws:///eu-central-1a/mi-0a1b2c3d', undefined],
-    ['aws:///eu-central-1a/0a1b2c3d/fargate-ip-10-0-1-10.eu-central-1.compute.internal', undefined],
+    [FARGATE, undefined],
   ])('%s', (providerID, id) => {
     expect(instanceIDOf(providerID)).toBe(id);
   });
 
   test('a Fargate Node is told apart', () => {
-    expect(isFargate('aws:///eu-central-1a/0a1b2c3d/fargate-ip-10-0-1-10.eu-central-1.compute.internal')).toBe(true);
+    expect(isFargate(FARGATE)).toBe(true);
     expect(isFargate('aws:///eu-central-1a/i-0a1b2c3d')).toBe(false);
   });
+
+  test.each([
+    [FARGATE, '10.0.1.10'],
+    ['aws:///eu-central-1a/0a1b2c3d/fargate-10.0.1.10', '10.0.1.10'],
+    ['aws:///eu-central-1a/0a1b2c3d/fargate-ip-10-0-1.eu-central-1.compute.internal', undefined],
+    ['aws:///eu-central-1a/i-0a1b2c3d', undefined],
+  ])('the address of %s is %s', (providerID, address) => {
+    expect(fargateAddressOf(providerID)).toBe(address);
+  });
+
+  test.each([
+    ['aws:///eu-central-1a/i-0a1b2c3d', 'i-0a1b2c3d'],
+    ['aws:////i-0a1b2c3d', 'i-0a1b2c3d'],
+    ['i-0a1b2c3d', 'i-0a1b2c3d'],
+    ['aws:///eu-central-1-ham-1a/i-0a1b2c3d', 'i-0a1b2c3d'],
+    [FARGATE, '10.0.1.10'],
+    ['aws:///eu-west-1a/i-0a1b2c3d', undefined],
+    ['aws:///eu-central-1a/somebody', undefined],
+    ['aws:///eu-central-1a/0a1b2c3d/fargate-x', undefined],
+  ])('of %s, eu-central-1 knows the machine %s', (providerID, machine) => {
+    expect(machineOf(providerID, 'eu-central-1')).toBe(machine);
+  });
+
+  test('a bare id is one of AWS, and nothing else is', () => {
+    expect(['i-0a1b2c3d', 'aws:////i-0a1b2c3d', 'node-1', ''].map(isBareInstanceID)).toEqual([true, false, false, false]);
+  });
+});
+
+describe('Fargate Nodes', () => {
+  const INTERFACE = {
+    NetworkInterfaceId: 'eni-1',
+    AvailabilityZone: 'eu-central-1a',
+    Attachment: { Status: 'attached' as const },
+    PrivateIpAddress: '10.0.1.10',
+    PrivateDnsName: 'ip-10-0-1-10.eu-central-1.compute.internal',
+    Ipv6Addresses: [{ Ipv6Address: '2001:db8::10' }],
+  };
+  const scope = { region: 'eu-central-1', zoneIDs: new Map([['eu-central-1a', 'euc1-az2']]) };
+  const DNS = { type: 'InternalDNS', address: INTERFACE.PrivateDnsName };
+
+  test('they are what their network interface is; without one they are gone', () => {
+    const gone = FARGATE.replace('10-0-1-10', '10-0-1-11');
+    const leaving = { ...INTERFACE, Attachment: { Status: 'detaching' as const } };
+    expect(describeFargate([FARGATE], [leaving], { ...scope, nodeIPFamilies: ['IPv4'] })).toEqual([]);
+    expect(describeFargate([FARGATE, gone], [INTERFACE], { ...scope, nodeIPFamilies: ['IPv4'] })).toEqual([
+      {
+        ...{ id: 'eni-1', providerID: FARGATE, names: [], state: 'Running', type: '', zone: 'eu-central-1a', region: 'eu-central-1' },
+        addresses: [{ type: 'InternalIP', address: '10.0.1.10' }, DNS],
+        additionalLabels: { 'topology.k8s.aws/zone-id': 'euc1-az2' },
+      },
+    ]);
+  });
+
+  test('families come in the configured order', () => {
+    const [both] = describeFargate([FARGATE], [INTERFACE], { ...scope, nodeIPFamilies: ['IPv6', 'IPv4'] });
+    const internal = (address: string) => ({ type: 'InternalIP', address });
+    expect(both?.addresses).toEqual([internal('2001:db8::10'), DNS, internal('10.0.1.10'), DNS]);
+  });
+});
+
+test('each layer of the network is a label', () => {
+  expect(labelsOf({ NetworkNodes: ['nn-1', 'nn-2'] })).toEqual({
+    'topology.k8s.aws/network-node-layer-1': 'nn-1',
+    'topology.k8s.aws/network-node-layer-2': 'nn-2',
+  });
+  expect(labelsOf(undefined)).toEqual({});
 });

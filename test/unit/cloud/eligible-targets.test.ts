@@ -43,3 +43,21 @@ test('another cloud of the same kind: undecided until the clouds were asked', as
   registry.owners.found({ name: 'a', providerID: 'fake://a', labels: {} }, 'one');
   expect([namesOf('one'), targets.undecided]).toEqual([['a'], []]);
 });
+
+test('by labels: only those that have all of them, and a change of such a label counts', () => {
+  const labelled = (name: string, labels: Record<string, string>): Node => named(name, { metadata: { name, uid: name, labels } });
+  nodes.replace([labelled('a', { pool: 'edge', arch: 'arm' }), labelled('b', { pool: 'edge' }), labelled('c', { arch: 'arm' })]);
+  const select = (labels: Record<string, string>): string[] => targets.of('one', labels).map(({ nodeName }) => nodeName);
+  const change = (label: Record<string, string>): boolean =>
+    targets.mayBeChangedBy({ key: 'c', previous: labelled('c', { arch: 'arm' }), current: labelled('c', { arch: 'arm', ...label }) }, true);
+  expect(change({ pool: 'edge' })).toBe(false);
+  expect([select({ pool: 'edge' }), select({ pool: 'edge', arch: 'arm' }), select({ pool: 'core' })]).toEqual([['a', 'b'], ['a'], []]);
+  expect([change({ pool: 'edge' }), change({ team: 'shop' })]).toEqual([true, false]);
+  nodes.replace([
+    labelled('a', {}),
+    labelled('b', {}),
+    named('c', { metadata: { name: 'c', uid: 'c', resourceVersion: '2', labels: { pool: 'edge' } } }),
+  ]);
+  expect(select({ pool: 'edge' })).toEqual(['a', 'b', 'c']);
+  expect(targets.setsOf('one').map((set) => set.length)).toEqual([3, 1, 0, 3]);
+});

@@ -6,6 +6,8 @@ import { StackIndex } from '../../../operator/cloud/stack-index';
 import { cloudProviderSpec, type CloudProviderSpec } from '../../../crds';
 import type { Cloud, Instance, ProviderModule } from '../../../providers/provider';
 import { systemClock } from '../../../operator/base/clock';
+import { FakeClock } from '../kube/fake-clock';
+import { fakeRegistry } from './fake-registry';
 
 const spec = (extra: Partial<CloudProviderSpec> = {}): CloudProviderSpec =>
   cloudProviderSpec.parse({ local: { endpoint: 'http://127.0.0.1:1' }, ...extra });
@@ -188,6 +190,71 @@ describe('InstanceDirectory', () => {
     expect((await directory.lookup({ name: 'n1', labels: {} }, 0)).state).toBe('Ambiguous');
     expect((await directory.lookup({ name: 'n2', labels: {} }, 0)).state).toBe('Unclaimed');
     expect((await directory.lookup({ name: 'n1', providerID: 'aws:///z/i-1', labels: {} }, 0)).state).toBe('Unclaimed');
+  });
+});
+
+describe('InstanceDirectory of a cloud whose listing does not give every machine', () => {
+  const identify = (providerID: string): string | undefined => /i-\d+$/.exec(providerID)?.[0];
+  let listed: Instance[];
+  let others: Instance[];
+  let calls: string[];
+  let clock: FakeClock;
+  let directory: InstanceDirectory;
+
+  beforeEach(async () => {
+    [listed, others, calls, clock] = [[], [], [], new FakeClock()];
+    const registry = fakeRegistry({
+      instances: {
+        identify,
+        list: () => (calls.push('list'), Promise.resolve(listed)),
+        named: (providerIDs) => {
+          calls.push(`named ${providerIDs.join(' ')}`);
+          return Promise.resolve(others.filter(({ providerID }) => providerIDs.some((named) => identify(named) === identify(providerID))));
+        },
+      },
+    });
+    await registry.set('a', cloudProviderSpec.parse({ custom: { kind: 'fake' } }));
+    directory = new InstanceDirectory(registry, clock);
+  });
+
+  const look = (providerID: string, maxAgeMs = 60_000) => directory.lookup({ name: 'n', providerID, labels: {} }, maxAgeMs);
+  const machine = (providerID: string): Instance => instance('n1', { providerID });
+
+  test('every form of a providerID finds its machine, in one listing', async () => {
+    listed = [machine('fake:///zone/i-1')];
+    for (const form of ['fake:///zone/i-1', 'fake:////i-1', 'fake://i-1']) expect((await look(form)).state).toBe('Found');
+    expect(calls).toEqual(['list']);
+  });
+
+  test('a machine that the listing does not give is asked for by name before it counts as gone, and from then on with every listing', async () => {
+    others = [machine('fake:///zone/i-2')];
+    expect((await look('fake:///zone/i-2')).state).toBe('Found');
+    expect(calls).toEqual(['list', 'list', 'named fake:///zone/i-2']);
+    expect((await look('fake:///zone/i-2')).state).toBe('Found');
+    await clock.advance(100_000);
+    expect((await look('fake:///zone/i-2')).state).toBe('Found');
+    expect(calls.slice(3)).toEqual(['list', 'named fake:///zone/i-2']);
+    others = [];
+    await clock.advance(100_000);
+    expect((await look('fake:///zone/i-2')).state).toBe('Missing');
+    await clock.advance(1_000_000);
+    expect((await look('fake:///zone/i-1')).state).toBe('Missing');
+    expect(calls.at(-1)).toBe('named fake:///zone/i-1');
+  });
+
+  test('machines that are asked for at the same time share the calls', async () => {
+    others = [machine('fake:///zone/i-2'), machine('fake:///zone/i-3')];
+    const found = await Promise.all(['i-2', 'i-3', 'i-4'].map((id) => look(`fake:///zone/${id}`)));
+    expect(found.map(({ state }) => state)).toEqual(['Found', 'Found', 'Missing']);
+    expect(calls.slice(3)).toEqual(['list', 'named fake:///zone/i-2 fake:///zone/i-3 fake:///zone/i-4']);
+  });
+
+  test('of what the cloud can’t know nobody says that it is gone', async () => {
+    expect(await look('fake:///elsewhere')).toMatchObject({
+      state: 'Unclaimed',
+      message: expect.stringContaining('fake:///elsewhere') as string,
+    });
+    expect(calls).toEqual([]);
   });
 });
 

@@ -1,0 +1,180 @@
+import { CloudLoadBalancerKind, cloudLoadBalancerSpec, cloudProviderSpec } from '../../../crds';
+import { silentLogger } from '../../../operator/base/log';
+import { OperatorError } from '../../../operator/base/errors';
+import type { StoredLoadBalancer } from '../../../operator/cloud/load-balancer-stacks';
+import { MemberKeeper } from '../../../operator/cloud/member-keeper';
+import type { StoredProvider } from '../../../operator/cloud/provider-reconciler';
+import { RegisteredTargets } from '../../../operator/cloud/registered-targets';
+import type { KubeApi } from '../../../operator/kube/api';
+import type { Node } from '../../../operator/kube/object';
+import { MemoryStore } from '../../../operator/kube/store';
+import type { Target, TargetGroup } from '../../../providers/provider';
+import { node } from '../loops/objects';
+import { fakeRegistry } from './fake-registry';
+
+const SPEC = cloudProviderSpec.parse({ custom: { kind: 'fake' } });
+const GROUPS: TargetGroup[] = ['web', 'mail'].map((id, index) => ({ id, port: 30_000 + index }));
+let versions = 0;
+const names = (targets: Target[]): string => targets.map(({ nodeName }) => nodeName).join(' ');
+
+function named(name: string): Node {
+  return node({ metadata: { name, uid: name, resourceVersion: `${++versions}` }, spec: { providerID: `fake://${name}` } });
+}
+
+/** A cluster with one CloudProvider and a load balancer for each of GROUPS; everything in Kubernetes and in the cloud outlives a restart. */
+class World {
+  /** What is registered in the cloud, by group. */
+  readonly cloud = new Map<string, string>();
+  /** Writes to the cloud and to Kubernetes, in order. */
+  readonly log: string[] = [];
+  readonly nodes = new MemoryStore<Node>({}, silentLogger);
+  refuse = false;
+  private readonly providers = new MemoryStore<StoredProvider>({}, silentLogger);
+  private readonly loads = new MemoryStore<StoredLoadBalancer>({}, silentLogger);
+  private keeper!: MemberKeeper;
+
+  async start(nodeNames: string[]): Promise<void> {
+    this.nodes.replace(nodeNames.map(named));
+    const { apiVersion, kind } = { apiVersion: 'cloud-operator.dev/v1alpha1', kind: 'CloudProvider' };
+    this.providers.replace([{ apiVersion, kind, metadata: { name: 'one', uid: 'p', resourceVersion: '1' }, spec: SPEC } as StoredProvider]);
+    const spec = cloudLoadBalancerSpec.parse({ provider: 'one', listeners: [{ name: 'a', port: 80 }], custom: { kind: 'fake' } });
+    const load = ({ id }: TargetGroup) => ({
+      apiVersion,
+      kind: CloudLoadBalancerKind.kind,
+      metadata: { name: id, uid: id, namespace: 'd', resourceVersion: '1' },
+      spec,
+    });
+    this.loads.replace(GROUPS.map((group) => load(group) as unknown as StoredLoadBalancer));
+    await this.restart();
+  }
+
+  async restart(): Promise<void> {
+    const registry = fakeRegistry({
+      members: {
+        sync: ({ id }, targets) => {
+          this.log.push(`${id}: ${names(targets)}`);
+          this.cloud.set(id, names(targets));
+          return Promise.resolve(1);
+        },
+        hash: (_group, targets) => names(targets),
+        observe: () => Promise.resolve(new Map(this.cloud)),
+        assume: ({ id }, targets) => void this.log.push(`${id} is assumed: ${names(targets)}`),
+      },
+    });
+    await registry.set('one', SPEC);
+    const remembered = new RegisteredTargets({
+      ...{ api: this.api(), providers: this.providers, loadBalancers: this.loads, clusterID: 'c' },
+      ...{ isValid: () => true, logger: silentLogger },
+    });
+    this.keeper = new MemberKeeper({ nodes: this.nodes, registry, isValid: () => true, remembered, logger: silentLogger });
+    this.log.length = 0;
+  }
+
+  /** A pass over these load balancers, as LoadBalancerStacks makes it: targets, then status. @returns what was written meanwhile */
+  async pass(...ids: string[]): Promise<string[]> {
+    this.log.length = 0;
+    for (const group of GROUPS.filter(({ id }) => ids.length === 0 || ids.includes(id))) {
+      const load = this.load(group.id);
+      await this.keeper.sync('one', [group], load);
+      this.claim(group.id, this.keeper.claimOf('one', [group]));
+    }
+    await new Promise(setImmediate); // the record follows by itself
+    return this.log;
+  }
+
+  claim(id: string, targetGroups: string | undefined): void {
+    const { status = {}, metadata, ...load } = this.load(id);
+    this.loads.set({
+      ...load,
+      metadata: { ...metadata, resourceVersion: `${++versions}` },
+      status: { ...status, targetGroups },
+    });
+  }
+
+  load(id: string): StoredLoadBalancer {
+    return this.loads.get(`d/${id}`)!;
+  }
+
+  get record(): string | undefined {
+    return this.providers.get('one')?.status?.registeredTargets;
+  }
+
+  drifted(): Promise<boolean> {
+    return this.keeper.drifted('one');
+  }
+
+  private api(): Pick<KubeApi, 'get' | 'patch'> {
+    const patch = (_resource: unknown, _key: unknown, _type: unknown, body: object): Promise<never> => {
+      if (this.refuse) return Promise.reject(new OperatorError('Transient', 'no API server'));
+      const { status } = body as { status: { registeredTargets: string | null } };
+      this.log.push(status.registeredTargets === null ? 'forgotten' : 'remembered');
+      const provider = this.providers.get('one')!;
+      const metadata = { ...provider.metadata, resourceVersion: `${++versions}` };
+      this.providers.set({ ...provider, metadata, status: { registeredTargets: status.registeredTargets ?? undefined } });
+      return Promise.resolve({} as never);
+    };
+    return { get: () => Promise.resolve(this.providers.get('one') as never), patch };
+  }
+}
+
+let world: World;
+
+beforeEach(async () => {
+  world = new World();
+  await world.start(['a', 'b']);
+});
+
+test('a restart with the same Nodes makes no call; afterwards a change is written from what was taken as known', async () => {
+  expect(await world.pass()).toEqual(['web: a b', 'remembered', 'mail: a b']);
+  await world.restart();
+  expect(await world.pass()).toEqual(['web is assumed: a b', 'mail is assumed: a b']);
+  expect(await world.pass()).toEqual([]);
+  world.nodes.set(named('c'));
+  expect(await world.pass()).toEqual(['forgotten', 'web: a b c', 'mail: a b c', 'remembered']);
+  expect(await world.drifted()).toBe(false);
+});
+
+test('what was remembered is forgotten before the first write of other targets, and remembered when the last load balancer has them', async () => {
+  await world.pass();
+  world.nodes.set(named('c'));
+  expect(await world.pass('web')).toEqual(['forgotten', 'web: a b c']);
+  await world.restart();
+  world.nodes.delete('c');
+  // One group has another set than the other, and nothing says which.
+  expect(await world.pass()).toEqual(['web: a b', 'mail: a b', 'remembered']);
+});
+
+test('while it can’t be forgotten, nothing is written', async () => {
+  await world.pass();
+  world.nodes.set(named('c'));
+  world.refuse = true;
+  await expect(world.pass()).rejects.toMatchObject({ code: 'Transient' });
+  expect(world.cloud.get('web')).toBe('a b');
+  world.refuse = false;
+  expect(await world.pass()).toEqual(['forgotten', 'web: a b c', 'mail: a b c', 'remembered']);
+});
+
+test('a load balancer that does not say so of these very groups is looked at, and so are all under other Nodes', async () => {
+  await world.pass();
+  await world.restart();
+  world.claim('web', undefined);
+  expect(await world.pass()).toEqual(['web: a b', 'mail is assumed: a b']);
+  await world.restart();
+  world.claim('web', world.load('mail').status?.targetGroups);
+  expect(await world.pass()).toEqual(['web: a b', 'mail is assumed: a b']);
+  world.nodes.set(named('c'));
+  await world.restart();
+  expect((await world.pass()).filter((entry) => entry.includes('assumed'))).toEqual([]);
+});
+
+test('what is forged, the drift pass finds out', async () => {
+  await world.pass();
+  const { record } = world;
+  world.cloud.set('web', 'a');
+  await world.restart();
+  expect(world.record).toBe(record);
+  expect(await world.pass()).toEqual(['web is assumed: a b', 'mail is assumed: a b']);
+  expect(await world.drifted()).toBe(true);
+  expect(await world.pass()).toEqual(['web: a b']);
+  expect(await world.drifted()).toBe(false);
+});

@@ -6,9 +6,10 @@ import { CrdsChart } from './charts/crds';
 import { NamespaceChart } from './charts/namespace';
 import { OperatorChart } from './charts/operator';
 import { RbacChart } from './charts/rbac';
+import { WebhooksChart } from './charts/webhooks';
 import { settingsOf, type ManifestOptions } from './options';
 
-export type { ControllerManager, DropIn, Extension, FlagProvider, LeaseName, ManifestOptions } from './options';
+export type { ControllerManager, DropIn, Extension, FlagProvider, LeaseName, ManifestOptions, Webhooks } from './options';
 
 /** A Kubernetes object as it is applied. */
 export interface ManifestObject {
@@ -41,6 +42,7 @@ export function manifests(options: ManifestOptions = {}): ManifestFile[] {
     new NamespaceChart(app, settings),
     new RbacChart(app, settings),
     new ApprovalChart(app),
+    ...(settings.webhooks === undefined ? [] : [new WebhooksChart(app, settings, settings.webhooks)]),
     ...(settings.dropIn === undefined ? [new OperatorChart(app, settings)] : []),
   ];
   return checked([...crds, ...charts.flatMap(objectsOf).map((object) => toFile('operator', object))]);

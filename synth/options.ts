@@ -20,6 +20,8 @@ export interface ManifestOptions {
   stateNamespace?: string;
   /** What protects the data keys of the state. Default: the Secret that they are in. */
   secretsProvider?: string;
+  /** Admission webhooks that the operator hosts; absent = none. */
+  webhooks?: Webhooks;
   /** Only the CRDs. Default false. */
   crdsOnly?: boolean;
 }
@@ -63,7 +65,19 @@ export interface DropIn {
   serviceAccountCredentials: boolean;
 }
 
-type Absent = 'provider' | 'extension' | 'secretsProvider' | 'controllerManager' | 'dropIn';
+/** As `--webhooks` of the operator has them. */
+export type WebhookName = 'persistent-volume-label';
+
+/** Webhooks, and by what the API server believes the certificate of their Secret. */
+export interface Webhooks {
+  names: WebhookName[];
+  /** PEM of the CA that signed what somebody puts into the Secret, or cert-manager makes and injects both. */
+  trust: { caBundle: string } | 'cert-manager';
+  /** On which the operator serves them. */
+  port: number;
+}
+
+type Absent = 'webhooks' | 'provider' | 'extension' | 'secretsProvider' | 'controllerManager' | 'dropIn';
 export type Settings = Required<Omit<ManifestOptions, Absent>> & Pick<ManifestOptions, Absent>;
 
 /** Name of the operator's Deployment, ServiceAccount and roles. */

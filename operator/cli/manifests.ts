@@ -7,8 +7,9 @@ import { importsOwnFiles } from '../updates/extension-module';
 import { knownSecretsProvider } from '../updates/state/secrets-provider/registry';
 import type { Subcommand } from './command';
 import { controllerManagerOf, dropInOf } from './manifests-controller-manager';
+import { webhooksOf, type WebhookFlags } from './manifests-webhooks';
 
-interface Flags {
+interface Flags extends WebhookFlags {
   out?: string;
   namespace?: string;
   stateNamespace?: string;
@@ -35,7 +36,7 @@ const NO_IMAGE =
 /** What is said by a manifest that is not ours, or has no place without Pods. */
 const NOT_OF_A_DROP_IN = [
   ...['namespace', 'stateNamespace', 'secretsProvider', 'image', 'replicas', 'provider', 'cloudConfig'],
-  ...['extension', 'extensionInImage', 'controllerManager', 'crdsOnly'],
+  ...['extension', 'extensionInImage', 'controllerManager', 'webhooks', 'crdsOnly'],
 ];
 
 /** `cloud-operator manifests`: writes what has to be applied to a cluster to run the operator there. */
@@ -72,6 +73,11 @@ export const manifests: Subcommand = (program: Command): void => {
         '--service-account <namespace/name>',
         'only what your own manifest of a cloud-controller-manager lacks, when its image is ours: CRDs and the rights of its ServiceAccount; its flags after --',
       ).conflicts(NOT_OF_A_DROP_IN),
+    )
+    .option('--webhooks <names>', 'admission webhooks to serve, as --webhooks of the operator says; needs one of the two that follow')
+    .option('--webhook-ca-bundle <file>', 'PEM of the CA of their certificate, which you put into the Secret cloud-operator-webhooks')
+    .addOption(
+      new Option('--cert-manager', 'let cert-manager make their certificate, and say whom to believe').conflicts('webhookCaBundle'),
     )
     .option('--crds-only', 'only the CRDs')
     .argument('[flags...]', 'of controller-manager, as your manifest of a cloud-controller-manager has them')
@@ -110,6 +116,7 @@ export function optionsOf(flags: Flags, controllerManagerFlags: readonly string[
     ...(flags.extension === undefined ? {} : { extension: extensionOf(flags.extension) }),
     ...(flags.extensionInImage === undefined ? {} : { extension: { module: flags.extensionInImage } }),
     ...pasted(flags, controllerManagerFlags),
+    ...webhooksOf(flags, controllerManagerFlags),
     crdsOnly: flags.crdsOnly === true,
   };
 }

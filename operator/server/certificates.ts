@@ -23,6 +23,7 @@ export interface CertificateFiles {
 
 /** The certificates of one server, from files that may change. */
 export class Certificates {
+  private made: KeyPair | undefined;
   private own: KeyPair;
   private named: Named[];
 
@@ -69,11 +70,16 @@ export class Certificates {
   private read(): KeyPair {
     const { certificate, directory } = this.files.tls;
     if (certificate !== undefined) return readPair(certificate);
-    const made = (): KeyPair => selfSigned(ownNames(this.files.bindAddress), Date.now());
-    if (directory === undefined) return made();
+    if (directory === undefined) return this.selfMade();
     const [certFile, keyFile] = ['crt', 'key'].map((kind) => join(directory, `${this.files.pairName}.${kind}`)) as [string, string];
-    if (!existsSync(certFile) || !existsSync(keyFile)) writePair(directory, { certFile, keyFile }, made());
-    return readPair({ certFile, keyFile });
+    if (existsSync(certFile) && existsSync(keyFile)) return readPair({ certFile, keyFile });
+    return writePair(directory, { certFile, keyFile }, this.selfMade());
+  }
+
+  /** The same one as long as it is needed: a new one would be a change. */
+  private selfMade(): KeyPair {
+    this.made ??= selfSigned(ownNames(this.files.bindAddress), Date.now());
+    return this.made;
   }
 
   private readNamed(): Named[] {
@@ -111,12 +117,15 @@ function readText(file: string): string {
   }
 }
 
-function writePair(directory: string, { certFile, keyFile }: { certFile: string; keyFile: string }, { cert, key }: KeyPair): void {
+/** Somebody else fills a folder that is read-only, such as a mounted Secret that may come later: until then the pair is kept in memory. */
+function writePair(directory: string, { certFile, keyFile }: { certFile: string; keyFile: string }, pair: KeyPair): KeyPair {
   try {
     mkdirSync(directory, { recursive: true, mode: 0o755 });
-    writeFileSync(keyFile, key, { mode: 0o600 });
-    writeFileSync(certFile, cert, { mode: 0o644 });
+    writeFileSync(keyFile, pair.key, { mode: 0o600 });
+    writeFileSync(certFile, pair.cert, { mode: 0o644 });
+    return pair;
   } catch (cause) {
+    if ((cause as NodeJS.ErrnoException).code === 'EROFS') return pair;
     throw new OperatorError('Invalid', `--cert-dir ${directory}: the server's certificate can't be written: ${(cause as Error).message}`, {
       cause,
     });

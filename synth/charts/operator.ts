@@ -5,6 +5,7 @@ import { NODE_FLAGS } from '../../operator/base/node-flags';
 import { controllerManagerPod, migrationConfigMap } from '../controller-manager';
 import { extensionConfigMap, extensionPod } from '../extension';
 import { labels, OPERATOR_NAME, type Settings } from '../options';
+import { webhooksPod } from '../webhooks';
 
 const HEALTH_PORT = 10258;
 const UID = 65532;
@@ -131,31 +132,36 @@ function probe(path: string, { controllerManager }: Settings): k8s.Probe {
   return { httpGet: { host, path, port: k8s.IntOrString.fromNumber(port), scheme }, timeoutSeconds: 5 };
 }
 
-function volumes({ provider, extension, controllerManager }: Settings): k8s.Volume[] {
+function volumes({ provider, extension, controllerManager, webhooks }: Settings): k8s.Volume[] {
   return [
     { name: 'tmp', emptyDir: {} },
     ...(provider === undefined ? [] : [{ name: 'config', configMap: { name: CONFIG_MAP } }]),
     ...(extension === undefined ? [] : extensionPod(extension).volumes),
     ...(controllerManager === undefined ? [] : controllerManagerPod(controllerManager).volumes),
+    ...(webhooks === undefined ? [] : webhooksPod(webhooks).volumes),
   ];
 }
 
-function volumeMounts({ provider, extension, controllerManager }: Settings): k8s.VolumeMount[] {
+function volumeMounts({ provider, extension, controllerManager, webhooks }: Settings): k8s.VolumeMount[] {
   return [
     { name: 'tmp', mountPath: SCRATCH },
     ...(provider === undefined ? [] : [{ name: 'config', mountPath: CONFIG_FOLDER, readOnly: true }]),
     ...(extension === undefined ? [] : extensionPod(extension).mounts),
     ...(controllerManager === undefined ? [] : controllerManagerPod(controllerManager).mounts),
+    ...(webhooks === undefined ? [] : webhooksPod(webhooks).mounts),
   ];
 }
 
 function args(settings: Settings): string[] {
-  const { namespace, stateNamespace, secretsProvider, leaderElection, provider, extension, controllerManager } = settings;
+  const { namespace, stateNamespace, secretsProvider, leaderElection, provider, extension, controllerManager, webhooks } = settings;
   const protector = secretsProvider === undefined ? [] : [`--secrets-provider=${secretsProvider}`];
   const state = ['--state-store=cluster', `--state-namespace=${stateNamespace}`, ...protector];
   const lease = [`--leader-elect-resource-namespace=${leaderElection.namespace}`, `--leader-elect-resource-name=${leaderElection.name}`];
   const cloud = provider === undefined ? [] : [`--cloud-provider=${provider.kind}`, `--cloud-config=${CONFIG_FOLDER}/${CONFIG_FILE}`];
-  const extended = extension === undefined ? [] : extensionPod(extension).args;
+  const extended = [
+    ...(extension === undefined ? [] : extensionPod(extension).args),
+    ...(webhooks === undefined ? [] : webhooksPod(webhooks).args),
+  ];
   if (controllerManager !== undefined) {
     // Upstream wants the flag: "external" leaves the clouds to CloudProvider objects.
     const clouds = provider === undefined ? ['--cloud-provider=external'] : cloud;

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { compiled, PROJECT_ROOT } from '../../../operator/entry';
 import { parse } from 'yaml';
 import { oneManifest, outputFiles } from '../../../synth/output';
+import { CertificateAuthority } from '../../harness/certificate-authority';
 
 let folder: string;
 
@@ -84,7 +85,34 @@ describe('cloud-operator manifests', () => {
     expect(readFileSync(join(folder, 'dist/install.yaml'), 'utf8')).not.toMatch(/^kind: (Deployment|DaemonSet|ServiceAccount)$/m);
   });
 
+  it('sets up webhooks, on the port that the flags of the operator say', () => {
+    writeFileSync(join(folder, 'ca.pem'), new CertificateAuthority('ours').cert);
+    const args = [
+      '--webhooks',
+      '*',
+      '--webhook-ca-bundle',
+      'ca.pem',
+      '--controller-manager',
+      'DaemonSet',
+      '--',
+      '--webhook-secure-port=10443',
+    ];
+    expect(command('--out', 'dist', '--image', 'example:1', ...args)).toMatchObject({ status: 0, stderr: '' });
+    const written = (path: string): unknown => parse(readFileSync(join(folder, 'dist/operator', path), 'utf8'));
+    expect(written('cloud-operator-system/core.service.cloud-operator-webhooks.yaml')).toMatchObject({
+      spec: { ports: [{ port: 443, targetPort: 10443 }] },
+    });
+    expect(written('cluster/admissionregistration.k8s.io.mutatingwebhookconfiguration.cloud-operator.yaml')).toMatchObject({
+      webhooks: [{ clientConfig: { caBundle: readFileSync(join(folder, 'ca.pem')).toString('base64') } }],
+    });
+  });
+
   it.each([
+    [['--webhooks', '*'], '--webhooks needs --webhook-ca-bundle or --cert-manager: the API server believes no other certificate'],
+    [['--webhooks', 'x', '--cert-manager'], '--webhooks: "x" is not in the list of known webhooks; there are persistent-volume-label'],
+    [['--webhooks', '-persistent-volume-label', '--cert-manager'], '--webhooks -persistent-volume-label selects none of'],
+    [['--webhooks', '*', '--webhook-ca-bundle', 'several.ts'], '--webhook-ca-bundle several.ts is no certificate in PEM'],
+    [['--cert-manager'], '--cert-manager is for --webhooks: say which ones'],
     [['--service-account', 'x'], '--service-account "x" is no <namespace>/<name>, such as kube-system/cloud-controller-manager'],
     [
       ['--service-account', 'a/b', '--image', 'x'],

@@ -2,6 +2,7 @@ import { manifests, type ManifestFile, type ManifestObject } from '../../../synt
 import { settingsOf } from '../../../synth/options';
 import { permissions } from '../../../operator/permissions';
 import { CLUSTER_START_MS, startTestCluster, type TestCluster } from '../../harness/cluster';
+import { CertificateAuthority } from '../../harness/certificate-authority';
 import { waitFor } from '../../harness/wait-for';
 import { pathOf, RawApi } from './raw-api';
 
@@ -70,6 +71,25 @@ describe('the manifests on a real API server', () => {
       documents.join('---\n'),
     );
     expect(output.trim().split('\n')).toHaveLength(documents.length);
+  });
+});
+
+describe('webhooks on a real API server', () => {
+  it('are taken as they are written, a second time without a change', async () => {
+    const webhooks = {
+      names: ['persistent-volume-label' as const],
+      trust: { caBundle: new CertificateAuthority('ours').cert },
+      port: 10260,
+    };
+    const documents = manifests({ webhooks }).filter(
+      ({ object }) => object.metadata.labels?.['app.kubernetes.io/component'] === 'webhooks',
+    );
+    expect(documents.map(({ object }) => object.kind)).toEqual(['Service', 'MutatingWebhookConfiguration']);
+    const input = documents.map(({ yaml }) => yaml).join('---\n');
+    const applied = (): Promise<string> => cluster.kubectl(['apply', '--server-side', '--validate=strict', '-o', 'yaml', '-f', '-'], input);
+    expect(await applied()).toBe(await applied());
+    for (const { object } of documents) expect((await api.get(pathOf(object))).body).toMatchObject(object);
+    await cluster.kubectl(['delete', '-f', '-'], input);
   });
 });
 

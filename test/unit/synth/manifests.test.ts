@@ -14,6 +14,7 @@ import {
   type ManifestFile,
   type ManifestObject,
   type ManifestOptions,
+  type Webhooks,
 } from '../../../synth/manifests';
 import { oneManifest, outputFiles } from '../../../synth/output';
 import { settingsOf } from '../../../synth/options';
@@ -236,6 +237,45 @@ describe('manifests', () => {
     it('make no Namespace that is there already: to prune it would be the end of it', () => {
       const made = manifests({ dropIn, namespace: 'kube-system', stateNamespace: 'kube-system' });
       expect(made.filter(({ object }) => object.kind === 'Namespace')).toEqual([]);
+    });
+  });
+
+  describe('with webhooks', () => {
+    const ofWebhooks = (trust: Webhooks['trust'], port = 10260) => {
+      const files = manifests({ namespace: 'cloud', webhooks: { names: ['persistent-volume-label'], trust, port } });
+      const own = files.filter(({ object }) => object.metadata.labels?.['app.kubernetes.io/component'] === 'webhooks');
+      const { spec } = files.at(-1)!.object as unknown as { spec: DeploymentSpec };
+      return { yaml: own.map(({ yaml }) => `---\n${yaml}`).join(''), pod: spec.template.spec };
+    };
+
+    it('by somebody’s own CA are those that were reviewed', () => {
+      expectGolden('manifests/webhooks.yaml.txt', ofWebhooks({ caBundle: 'PEM of a CA\n' }).yaml);
+    });
+
+    it('by cert-manager are those that were reviewed', () => {
+      expectGolden('manifests/webhooks-cert-manager.yaml.txt', ofWebhooks('cert-manager', 10443).yaml);
+    });
+
+    it('have the operator serve them, and start without their certificate too: cert-manager may need it first', () => {
+      const { pod } = ofWebhooks('cert-manager');
+      const flags = ['--feature-gates=CloudControllerManagerWebhook=true', '--webhooks=persistent-volume-label'];
+      expect(pod.containers[0]?.args).toEqual(expect.arrayContaining([...flags, '--webhook-cert-dir=/etc/cloud-operator-webhooks']));
+      expect(pod.volumes).toContainEqual({
+        name: 'webhooks',
+        secret: {
+          secretName: 'cloud-operator-webhooks',
+          optional: true,
+          items: [
+            { key: 'tls.crt', path: 'cloud-controller-manager-webhook.crt' },
+            { key: 'tls.key', path: 'cloud-controller-manager-webhook.key' },
+          ],
+        },
+      });
+      expect(pod.containers[0]?.volumeMounts).toContainEqual({
+        name: 'webhooks',
+        mountPath: '/etc/cloud-operator-webhooks',
+        readOnly: true,
+      });
     });
   });
 

@@ -1,5 +1,5 @@
 import { Registry } from 'prom-client';
-import { OperatorError } from '../../../../operator/base/errors';
+import { OperatorError, type ErrorCode } from '../../../../operator/base/errors';
 import { silentLogger } from '../../../../operator/base/log';
 import type { Node } from '../../../../operator/kube/object';
 import { KeyedQueue } from '../../../../operator/kube/queue';
@@ -83,5 +83,28 @@ test('a CloudRoute that can’t be written: the Event of upstream, with the time
     const page = await counted.metrics();
     expect(page).toContain('route_controller_route_sync_total{outcome="changed",trigger="node_change"} 1\n');
     expect(page).not.toContain('route_controller_route_sync_total{outcome="error",trigger="node_change"} 0\n');
+  });
+});
+
+test.each<[string, ErrorCode]>([
+  ['401 or 403', 'Credentials'],
+  ['409', 'Conflict'],
+  ['410', 'NotFound'],
+  ['429', 'Throttled'],
+  ['500, or nothing', 'Transient'],
+])('an API server that answers %s for an hour: asked seldom, told why, and done once it takes the write', async (_what, code) => {
+  await run(async ({ api, nodes, clock }) => {
+    api.failures.set(APPLY, new OperatorError(code, 'refused'));
+    nodes.set(routed('192.0.2.12'));
+    const applies = (): number => api.log.filter((entry) => entry === APPLY).length;
+    await clock.advance(3_600_000);
+    expect(applies()).toBeGreaterThan(10);
+    expect(applies()).toBeLessThanOrEqual(40);
+    expect(api.events).toHaveLength(1);
+    expect(api.events[0]).toMatch(/^Warning FailedToCreateRoute: .*refused$/);
+    const before = applies();
+    api.failures.clear();
+    await clock.advance(1_000_000);
+    expect(applies()).toBe(before + 1);
   });
 });

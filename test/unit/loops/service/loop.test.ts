@@ -1,4 +1,4 @@
-import { OperatorError } from '../../../../operator/base/errors';
+import { OperatorError, type ErrorCode } from '../../../../operator/base/errors';
 import { silentLogger } from '../../../../operator/base/log';
 import type { Node, Service } from '../../../../operator/kube/object';
 import { KeyedQueue } from '../../../../operator/kube/queue';
@@ -187,6 +187,32 @@ describe('the queue (contract 2.1, 2.2, 2.4)', () => {
       expect([applies(), queue.failuresOf(KEY)]).toEqual([1, 0]);
       await clock.advance(1);
       expect([applies(), queue.failuresOf(KEY)]).toEqual([2, 0]);
+    });
+  });
+
+  test.each<[string, ErrorCode]>([
+    ['401 or 403', 'Credentials'],
+    ['409', 'Conflict'],
+    ['410', 'NotFound'],
+    ['429', 'Throttled'],
+    ['500, or nothing', 'Transient'],
+  ])('an API server that answers %s for an hour: asked seldom, told why, and done once it takes the write', async (_what, code) => {
+    const APPLY = `apply cloudloadbalancers/${KEY}`;
+    set(HELD, undefined);
+    api.failures.set(APPLY, new OperatorError(code, 'refused'));
+    const applies = (): number => api.log.filter((entry) => entry === APPLY).length;
+    await running(async () => {
+      await clock.advance(3_600_000);
+      expect(applies()).toBeGreaterThan(10);
+      expect(applies()).toBeLessThanOrEqual(20);
+      expect(api.events.filter((event) => event.includes('refused'))).toEqual([
+        'Warning SyncLoadBalancerFailed: Error syncing load balancer: failed to ensure load balancer: refused',
+      ]);
+      const before = applies();
+      api.failures.clear();
+      await clock.advance(300_000);
+      expect(applies()).toBeGreaterThan(before);
+      expect(queue.failuresOf(KEY)).toBe(0);
     });
   });
 

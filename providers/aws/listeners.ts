@@ -38,13 +38,16 @@ export function portsOf({ listeners, aws }: CloudLoadBalancerSpec): Port[] {
   });
 }
 
-/** Listeners and target groups are named after protocol and port, not after the Service port's name: renaming that moves nothing. Pure. */
+/**
+ * Listeners are named after their port alone, since a load balancer has one for each: another protocol is a change in place. Target groups are
+ * named after protocol and port. Neither is named after the Service port's name: renaming that moves nothing. Pure.
+ */
 export function renderListener(base: string, port: Port, input: LoadBalancerInput, scope: LoadBalancerScope): RenderedListener {
   const { aws = { type: 'Network' } } = input.spec;
   const protocol = speaksTLS(port, aws) ? 'TLS' : port.protocol;
   const idle = aws.listeners?.find((of) => of.port === port.port)?.tcpIdleTimeoutSeconds ?? DEFAULT_IDLE_TIMEOUT;
   return {
-    name: `${base}-${port.protocol.toLowerCase()}-${port.port}`,
+    name: `${base}-${port.port}`,
     settings: {
       port: port.port,
       protocol,
@@ -77,7 +80,8 @@ function tlsOf({ tls }: AWSLoadBalancer): Pick<ListenerInputs, 'certificateArn' 
 function renderTargetGroup(base: string, port: Port, input: LoadBalancerInput, scope: LoadBalancerScope): RenderedTargetGroup {
   const { spec, uid, generation = 0 } = input;
   const { aws } = spec;
-  const protocol = port.protocol === 'TCP' && aws?.backendProtocol === 'SSL' ? 'TLS' : port.protocol;
+  // AWS lets a listener of TLS alone forward to a target group of TLS.
+  const protocol = aws?.backendProtocol === 'SSL' && speaksTLS(port, aws) ? 'TLS' : port.protocol;
   const place = { port: port.nodePort ?? 0, protocol, targetType: 'instance', ipAddressType: 'ipv4', vpcId: scope.vpcID ?? '' } as const;
   const healthCheck = renderHealthCheck(spec, scope);
   const name = hashedName(input, [scope.clusterID, uid, generation, port.port, place, healthCheck.protocol]);

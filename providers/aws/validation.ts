@@ -25,6 +25,7 @@ export function validateLoadBalancer(spec: CloudLoadBalancerSpec, scope: LoadBal
     ...validateSubnets(spec, scope),
     ...validateGroups(spec.aws),
     ...validateSourceRanges(spec),
+    ...validateBackend(spec.aws),
     ...validateUnserved(spec),
   ];
 }
@@ -113,6 +114,13 @@ function validateUnserved({ placement, aws }: CloudLoadBalancerSpec): Problem[] 
     problems.push(error('spec.placement', placement.name, message));
   }
   return [...problems, ...validateWithoutEffect(aws)];
+}
+
+/** What a listener has decrypted can be encrypted anew; what passes through encrypted stays so. */
+function validateBackend(aws: AWSLoadBalancer | undefined): Problem[] {
+  if (aws?.backendProtocol !== 'SSL' || aws.tls !== undefined) return [];
+  const message = 'has no effect: without a certificate the load balancer passes on what comes. Name one in spec.aws.tls, or remove it.';
+  return [warning('spec.aws.backendProtocol', 'SSL', message)];
 }
 
 function validateWithoutEffect(aws: AWSLoadBalancer | undefined): Problem[] {

@@ -52,6 +52,7 @@ export const loadBalancer: ResourceDescription<LoadBalancerInputs, LoadBalancer>
   schema,
 
   async create(inputs, { elb, options }) {
+    const sentAt = elb.retryPolicy.clock.now();
     const made = await elb.createLoadBalancer(
       {
         Name: inputs.name,
@@ -70,8 +71,7 @@ export const loadBalancer: ResourceDescription<LoadBalancerInputs, LoadBalancer>
       options,
     );
     const id = made.LoadBalancerArn ?? '';
-    // The same name and settings again give what is there, whoever made it; a new one is never ready at once.
-    if (made.State?.Code !== 'provisioning') return { id, observed: observed(made), existed: true };
+    if (!isNew(made, sentAt)) return { id, observed: observed(made), existed: true };
     const changes = attributeChanges({ ...defaultsOf(ATTRIBUTES), [LOGS.enabled]: 'false' }, allAttributes(inputs));
     if (changes.length > 0) await elb.modifyLoadBalancerAttributes({ LoadBalancerArn: id, Attributes: changes }, options);
     // What the groups' rules hold for is set with the groups, after they are there.
@@ -105,6 +105,17 @@ export const loadBalancer: ResourceDescription<LoadBalancerInputs, LoadBalancer>
 
   remove: (id, { elb, options }) => elb.deleteLoadBalancer({ LoadBalancerArn: id }, options),
 };
+
+/** How far the clocks of AWS and of this host may be apart, in milliseconds; where they are farther, a create costs some reads more. */
+const CLOCK_SKEW_MS = 2_000;
+
+/**
+ * The same name and settings again give what is there, whoever made it. A new one is never ready at once, and was not there before it was asked for.
+ * @param sentAt when the create went out, milliseconds since 1970
+ */
+function isNew({ State, CreatedTime }: LoadBalancer, sentAt: number): boolean {
+  return State?.Code === 'provisioning' && (CreatedTime?.getTime() ?? sentAt) >= sentAt - CLOCK_SKEW_MS;
+}
 
 async function only(found: LoadBalancer[], api: Api): Promise<Listed<LoadBalancer> | undefined> {
   const [first] = await withTags(found.slice(0, 1), ({ LoadBalancerArn }) => LoadBalancerArn, api);

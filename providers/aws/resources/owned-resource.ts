@@ -20,6 +20,8 @@ const EXISTS = new Set([
   'InvalidGroup.Duplicate',
   'InvalidPermission.Duplicate',
 ]);
+/** What a create is answered that names a group which not all of AWS has heard of yet. */
+const UNKNOWN_YET = new Set(['InvalidGroup.NotFound', 'InvalidSecurityGroup']);
 const IN_USE = new Set(['ResourceInUse', 'DependencyViolation']);
 
 /**
@@ -52,7 +54,7 @@ export class OwnedResource<Inputs extends CommonInputs, Raw> implements Resource
   async create(inputs: JsonObject, context: ResourceContext): Promise<{ id: string; outputs: JsonObject }> {
     const wanted = this.parse(inputs);
     const attempt = (): Promise<Adopted> => this.createOrAdopt(wanted, context);
-    const { id, observed } = await retry(this.clients.elb.retryPolicy, attempt, (error) => error instanceof NotFoundYet, context.signal);
+    const { id, observed } = await retry(this.clients.elb.retryPolicy, attempt, isNotThereYet, context.signal);
     return { id, outputs: outputsOf(wanted, observed) };
   }
 
@@ -178,6 +180,11 @@ class NotFoundYet extends OperatorError {
   constructor(message: string, cause?: OperatorError) {
     super('Transient', message, { ...(cause !== undefined && { cause }) });
   }
+}
+
+/** A group that was made a moment ago is as unknown as one that never was; so that is tried again too, within the budget of a call. */
+function isNotThereYet(error: OperatorError): boolean {
+  return error instanceof NotFoundYet || (error instanceof AwsError && UNKNOWN_YET.has(error.awsCode));
 }
 
 function alreadyExists(error: OperatorError): boolean {

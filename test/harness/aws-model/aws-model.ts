@@ -6,12 +6,17 @@ import { parseCall, refusal, type CallVerb, type ModelAnswer, type ModelCall } f
 import type { MotoState, Rule } from './rule';
 import { alwaysRules } from './rules';
 
+/** A call that came in, and the status of its answer once there is one. */
+export interface RecordedCall extends Pick<ModelCall, 'service' | 'action' | 'verb'> {
+  status?: number;
+}
+
 /**
  * Stands in front of moto and keeps those of AWS's rules that moto does not; counts calls, loses answers, refuses lists. What it knows of AWS is
  * the right column of the table in which moto and AWS differ.
  */
 export class AwsModel extends LoopbackServer {
-  readonly calls: Pick<ModelCall, 'service' | 'action' | 'verb'>[] = [];
+  readonly calls: RecordedCall[] = [];
   /** Answers of which kind get lost, and how many more. */
   lost: { verb: CallVerb; times: number } | undefined;
   failsLists = false;
@@ -37,8 +42,10 @@ export class AwsModel extends LoopbackServer {
   protected async serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const call = parseCall((await bodyOf(request)).toString());
     const { service, action, verb } = call;
-    this.calls.push({ service, action, verb });
+    const record: RecordedCall = { service, action, verb };
+    this.calls.push(record);
     const { status, body } = await this.answer(call, request).catch((thrown: unknown) => refusal('InternalError', String(thrown), 500));
+    record.status = status;
     if (this.lost?.verb === verb && this.lost.times-- > 0) return void response.destroy();
     response.writeHead(status, { 'content-type': 'text/xml' });
     response.end(body);

@@ -136,6 +136,15 @@ export class MotoAccount {
     await this.ec2.send(new DetachNetworkInterfaceCommand({ AttachmentId }));
   }
 
+  /** @returns the ARN of a server certificate of that name */
+  async uploadCertificate(name: string): Promise<string> {
+    const query = { Action: 'UploadServerCertificate', Version: '2010-05-08', ServerCertificateName: name };
+    const body = new URLSearchParams({ ...query, CertificateBody: 'certificate', PrivateKey: 'key' });
+    const authorization = 'AWS4-HMAC-SHA256 Credential=test/20260101/us-east-1/iam/aws4_request, SignedHeaders=host, Signature=0';
+    const answer = await (await fetch(this.url, { method: 'POST', headers: { authorization }, body })).text();
+    return /<Arn>([^<]+)</.exec(answer)?.[1] ?? '';
+  }
+
   async tag(id: string, key: string, value: string): Promise<void> {
     await this.ec2.send(new CreateTagsCommand({ Resources: [id], Tags: [{ Key: key, Value: value }] }));
   }

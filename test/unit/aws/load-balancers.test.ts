@@ -82,7 +82,7 @@ describe('load balancers of AWS, rendered', () => {
       nameOf({ listeners: [{ ...HTTP, nodePort: 30_081 }] }),
       nameOf({ listeners: [{ ...HTTP, protocol: 'UDP' }] }),
       nameOf({ aws: { healthCheck: { protocol: 'HTTP' } } }),
-      nameOf({ aws: { backendProtocol: 'SSL' } }),
+      nameOf({ aws: { backendProtocol: 'SSL', tls: { certificateARNs: [CERTIFICATE] } } }),
     ];
     expect(new Set([name, ...others]).size).toBe(5);
     expect(nameOf({ listeners: [{ ...HTTP, name: 'web' }] })).toBe(name);
@@ -255,7 +255,7 @@ describe('load balancers of AWS', () => {
         new OperatorError('Invalid', 'no', { resource: `urn:pulumi:s::p::aws:lb/listener:Listener::${name}` }),
         inputs,
       );
-    expect(failed(`${cloudName(inputs[0]!.ownerUID)}-tcp-80`)).toEqual([inputs[0]!.uid]);
+    expect(failed(`${cloudName(inputs[0]!.ownerUID)}-80`)).toEqual([inputs[0]!.uid]);
     expect(failed(cloudName(inputs[1]!.ownerUID, 1))).toEqual([inputs[1]!.uid]);
     expect(failed('shared')).toEqual([]);
     expect(loadBalancers.attribute(new OperatorError('Invalid', 'no'), inputs)).toEqual([]);
@@ -309,6 +309,7 @@ describe('load balancers of AWS', () => {
     ],
     ['Classic', { aws: { type: 'Classic' } }, SCOPE, ['spec.aws.type']],
     ['a placement', { placement: { name: 'shared' } }, SCOPE, ['spec.placement']],
+    ['TLS to Nodes alone', { aws: { backendProtocol: 'SSL' } }, SCOPE, ['spec.aws.backendProtocol']],
     [
       'what has no effect',
       { aws: { zonalShift: true, targetGroup: { dnsFailover: { count: 1 } } } },

@@ -43,6 +43,9 @@ export function duplicateLoadBalancerName(): Rule {
   };
 }
 
+/** What AWS has where nothing is said; moto then says nothing either. */
+const PUBLIC = 'internet-facing';
+
 function sameSettings(
   call: ModelCall,
   { Type, Scheme, AvailabilityZones = [], SecurityGroups = [], IpAddressType }: LoadBalancer,
@@ -51,7 +54,7 @@ function sameSettings(
   const subnets = [...fieldsOf(call, 'SubnetMappings', 'SubnetId'), ...listOf(call, 'Subnets')];
   return (
     Type === (parameters.get('Type') ?? 'application') &&
-    Scheme === (parameters.get('Scheme') ?? 'internet-facing') &&
+    (Scheme ?? PUBLIC) === (parameters.get('Scheme') ?? PUBLIC) &&
     IpAddressType === (parameters.get('IpAddressType') ?? 'ipv4') &&
     sameSet(
       AvailabilityZones.map(({ SubnetId = '' }) => SubnetId),

@@ -1,0 +1,326 @@
+import { EC2 } from '@aws-sdk/client-ec2';
+import { ElasticLoadBalancingV2, type CreateLoadBalancerCommandInput } from '@aws-sdk/client-elastic-load-balancing-v2';
+import { cloudLoadBalancerSpec, type CloudLoadBalancerSpecInput } from '../../../crds';
+import { systemClock, type Clock } from '../../../operator/base/clock';
+import { Ec2 } from '../../../providers/aws/client/ec2';
+import { ElbV2 } from '../../../providers/aws/client/elbv2';
+import { discover } from '../../../providers/aws/discover';
+import { AwsInstances } from '../../../providers/aws/instances';
+import { AwsLoadBalancers } from '../../../providers/aws/load-balancers';
+import { AwsMembers } from '../../../providers/aws/members';
+import { OWN_PACKAGE } from '../../../providers/aws/own-package';
+import { ownTypes, resourceTypes } from '../../../providers/aws/resources';
+import { AWS_VERSION, workerModule } from '../../../providers/aws/worker';
+import type { LoadBalancerInput } from '../../../providers/provider';
+import type { UpdateContext } from '../../../providers/worker-module';
+import { AwsModel } from '../../harness/aws-model/aws-model';
+import type { Rule } from '../../harness/aws-model/rule';
+import { alwaysRules } from '../../harness/aws-model/rules';
+import { laggingReads, unknownAtFirst } from '../../harness/aws-model/rules/lag';
+import { provisioning } from '../../harness/aws-model/rules/provisioning';
+import { groupInUse } from '../../harness/aws-model/rules/security-groups';
+import { throttling } from '../../harness/aws-model/rules/throttling';
+import { describeWithMoto, startMoto, type Moto } from '../../harness/moto';
+import { ProgramRunner } from '../../harness/program-runner';
+import { MotoAccount, REGION } from './moto-account';
+
+const CLUSTER = '0a1b2c3d-1111-4222-8333-444455556666';
+const ALWAYS = (): boolean => true;
+
+/** Each rule of the model: what AWS says by it, and that the provider comes out right. */
+describeWithMoto('A model of AWS in front of moto', () => {
+  let moto: Moto;
+  let account: MotoAccount;
+  let loadBalancers: AwsLoadBalancers;
+  let serial = 0;
+  const scenes: Scene[] = [];
+
+  beforeAll(async () => {
+    moto = await startMoto();
+    account = new MotoAccount(moto.url);
+    await account.prepare();
+    const { vpcID, subnetIDs } = account;
+    const names = { clusterID: CLUSTER, clusterName: 'prod', legacyClusterTag: false };
+    loadBalancers = new AwsLoadBalancers({ ...names, vpcID, subnetIDs, nodeRules: 'Shared' });
+  }, 120_000);
+  afterEach(() => Promise.all(scenes.splice(0).map((scene) => scene.end())));
+  afterAll(async () => {
+    account.close();
+    await moto.stop();
+  });
+
+  async function sceneOf(rules: readonly Rule[] = alwaysRules(), clock: Clock = systemClock): Promise<Scene> {
+    const model = new AwsModel(moto.url, REGION, rules);
+    await model.start();
+    const scene = new Scene(model, clock);
+    scenes.push(scene);
+    return scene;
+  }
+
+  function input(spec: Partial<CloudLoadBalancerSpecInput> = {}): LoadBalancerInput {
+    const number = String(++serial).padStart(8, '0');
+    return {
+      uid: `${number}-0000-4000-8000-333333333333`,
+      ownerUID: `${number}-0000-4000-8000-444444444444`,
+      namespace: 'shop',
+      name: `web-${serial}`,
+      spec: cloudLoadBalancerSpec.parse({ provider: 'aws', listeners: [HTTP], aws: {}, ...spec }),
+    };
+  }
+
+  /** A load balancer that the provider makes in a scene, and its group of targets. */
+  async function standing(scene: Scene, of = input()): Promise<{ of: LoadBalancerInput; run: ProgramRunner; groups: string[] }> {
+    const run = scene.runner(`model-${serial}`);
+    const outputs = await run.up(loadBalancers.render(`model-${serial}`, [of]));
+    return { of, run, groups: (loadBalancers.results(outputs, of.uid)?.targetGroups ?? []).map(({ id }) => id) };
+  }
+
+  const plain = (name: string): CreateLoadBalancerCommandInput => ({ Name: name, Type: 'network', Subnets: account.subnetIDs.slice(0, 1) });
+
+  test('names: 33 characters are refused by AWS, and by the provider before a call', async () => {
+    const scene = await sceneOf();
+    await expectCode('ValidationError', scene.elb.createLoadBalancer(plain('a'.repeat(33))));
+    const group = { Name: 'no_underscores', Protocol: 'TCP' as const, Port: 80, VpcId: account.vpcID };
+    await expectCode('ValidationError', scene.elb.createTargetGroup(group));
+    const { run } = await standing(scene);
+    for (const { type: token, name, inputs } of run.checkpoint().filter(({ type }) => /LoadBalancer|TargetGroup/.test(type))) {
+      const { type } = run.resource(token, name);
+      expect(type.check?.({ ...inputs, name: 'a'.repeat(33) })).toMatchObject([{ property: 'name' }]);
+    }
+  });
+
+  test('one name, one load balancer: the same settings give the one that is there, others are refused', async () => {
+    const scene = await sceneOf();
+    const first = await scene.elb.createLoadBalancer(plain('twice'));
+    const again = await scene.elb.createLoadBalancer(plain('twice'));
+    expect(again.LoadBalancers?.map(({ LoadBalancerArn }) => LoadBalancerArn)).toEqual([first.LoadBalancers?.[0]?.LoadBalancerArn]);
+    await expectCode('DuplicateLoadBalancerName', scene.elb.createLoadBalancer({ ...plain('twice'), Scheme: 'internal' }));
+  });
+
+  test('an NLB is provisioning for minutes: nothing waits for it, and one that was there before the create is not taken for a new one', async () => {
+    let now = 0;
+    const clock: Clock = { ...systemClock, monotonic: () => now };
+    const rules = [...alwaysRules(), provisioning({ clock, provisioningMs: 120_000 })];
+    const scene = await sceneOf(rules);
+    const { of, run } = await standing(scene);
+    const balancer = run.checkpoint().find(({ type }) => type.endsWith('LoadBalancer'))!;
+    const state = async (): Promise<string | undefined> => {
+      const { LoadBalancers } = await scene.elb.describeLoadBalancers({ LoadBalancerArns: [balancer.id] });
+      return LoadBalancers?.[0]?.State?.Code;
+    };
+    expect(await state()).toBe('provisioning');
+    // its worker died; a minute later another one wants other attributes, and its create gives the one that is still provisioning
+    const later = await sceneOf(rules, { ...systemClock, now: () => systemClock.now() + 60_000 });
+    const spec = cloudLoadBalancerSpec.parse({ ...of.spec, aws: { crossZone: true } });
+    const second = later.runner(`model-${serial}`);
+    await second.up(loadBalancers.render(`model-${serial}`, [of]));
+    await second.up(loadBalancers.render(`model-${serial}`, [{ ...of, spec }]));
+    second.restore([]);
+    await second.up(loadBalancers.render(`model-${serial}`, [of]));
+    expect(second.checkpoint().find(({ type }) => type.endsWith('LoadBalancer'))?.id).toBe(balancer.id);
+    const { Attributes = [] } = await scene.elb.describeLoadBalancerAttributes({ LoadBalancerArn: balancer.id });
+    expect(Attributes.find(({ Key }) => Key === 'load_balancing.cross_zone.enabled')?.Value).toBe('false');
+    now = 120_000;
+    expect(await state()).toBe('active');
+  });
+
+  test('one listener for each port: another protocol is a change in place', async () => {
+    const scene = await sceneOf();
+    // moto changes a listener to TCP, and to nothing else of a Network Load Balancer's
+    const { of, run, groups } = await standing(scene, input({ listeners: [{ ...HTTP, protocol: 'UDP' }] }));
+    const [balancer, listener] = ['LoadBalancer', 'Listener'].map((end) => run.checkpoint().find(({ type }) => type.endsWith(end))!);
+    const DefaultActions = [{ Type: 'forward' as const, TargetGroupArn: groups[0] }];
+    const second = scene.elb.createListener({ LoadBalancerArn: balancer!.id, Port: 80, Protocol: 'TCP', DefaultActions });
+    await expectCode('DuplicateListener', second);
+    const spec = cloudLoadBalancerSpec.parse({ ...of.spec, listeners: [HTTP] });
+    await run.up(loadBalancers.render(`model-${serial}`, [{ ...of, spec }]));
+    const { Listeners } = await scene.elb.describeListeners({ LoadBalancerArn: balancer!.id });
+    expect(Listeners).toMatchObject([{ ListenerArn: listener!.id, Port: 80, Protocol: 'TCP' }]);
+  });
+
+  test('a listener forwards to target groups of fitting protocols alone: those that the provider makes fit', async () => {
+    const scene = await sceneOf();
+    const listeners: CloudLoadBalancerSpecInput['listeners'] = [
+      { name: 'tls', port: 443, nodePort: 30_443 },
+      { name: 'dns', protocol: 'UDP', port: 53, nodePort: 30_053 },
+      { name: 'dns-tcp', protocol: 'TCP', port: 53, nodePort: 30_053 },
+      { name: 'log', protocol: 'UDP', port: 514, nodePort: 30_514 },
+      HTTP,
+    ];
+    const tls = { certificateARNs: [await account.uploadCertificate('web')], ports: ['tls'] };
+    for (const backendProtocol of ['TCP', 'SSL'] as const) {
+      const { run, groups } = await standing(scene, input({ listeners, aws: { tls, tcpUDPListeners: true, backendProtocol } }));
+      const LoadBalancerArn = run.checkpoint().find(({ type }) => type.endsWith('LoadBalancer'))!.id;
+      const { Listeners = [] } = await scene.elb.describeListeners({ LoadBalancerArn });
+      const made = Listeners.map(({ Port, Protocol }) => `${Port} ${Protocol}`).sort();
+      expect(made).toEqual(['443 TLS', '514 UDP', '53 TCP_UDP', '80 TCP']);
+      const { TargetGroups = [] } = await scene.elb.describeTargetGroups({ TargetGroupArns: groups });
+      const udp = TargetGroups.find(({ Protocol }) => Protocol === 'UDP')?.TargetGroupArn;
+      const DefaultActions = [{ Type: 'forward' as const, TargetGroupArn: udp }];
+      await expectCode('IncompatibleProtocols', scene.elb.createListener({ LoadBalancerArn, Port: 81, Protocol: 'TCP', DefaultActions }));
+    }
+  });
+
+  test('a security group in use is not deleted: the order is right, AWS is given the time to let go, and what lasts is told with its remedy', async () => {
+    const always = alwaysRules();
+    const scene = await sceneOf([groupInUse({ clock: systemClock, lingerMs: 700 }), ...always]);
+    const { run } = await standing(scene);
+    const group = run.checkpoint().find(({ type }) => type.endsWith(':SecurityGroup'))!;
+    await expectCode('DependencyViolation', scene.ec2.deleteSecurityGroup({ GroupId: group.id }));
+    const { type, context } = run.resource(group.type, group.name);
+    await expect(type.delete(group.id, context)).rejects.toMatchObject({ code: 'Conflict', retryAfterMs: 15_000, remedy: /some minutes/ });
+    await run.destroy();
+    expect((await scene.ec2.describeSecurityGroups({ Filters: [{ Name: 'group-id', Values: [group.id] }] })).SecurityGroups).toEqual([]);
+    expect(scene.model.calls.filter(({ action }) => action === 'DeleteSecurityGroup').length).toBeGreaterThan(2);
+  });
+
+  test('only running instances become targets: one that is gone keeps no other out', async () => {
+    const scene = await sceneOf();
+    const { groups } = await standing(scene);
+    const TargetGroupArn = groups[0]!;
+    const unknown = { TargetGroupArn, Targets: [{ Id: 'i-0123456789abcdef0', Port: 30_080 }] };
+    await expectCode('InvalidTarget', scene.elb.registerTargets(unknown));
+    const [living, gone] = await account.makeInstances(2, 'prod');
+    await account.terminate(gone!);
+    const group = { id: TargetGroupArn, port: 30_080 };
+    expect(await scene.members().sync(group, [living!, gone!], ALWAYS)).toBe(1);
+    expect((await scene.members().observe()).get(TargetGroupArn)).toBe(scene.members().hash(group, [living!]));
+  });
+
+  test('what is not registered is deregistered already, also where somebody was faster', async () => {
+    const scene = await sceneOf();
+    const { groups } = await standing(scene);
+    const TargetGroupArn = groups[0]!;
+    const Targets = [{ Id: 'i-0123456789abcdef0', Port: 30_080 }];
+    await scene.elb.deregisterTargets({ TargetGroupArn, Targets });
+    const machines = await account.makeInstances(3, 'prod');
+    const [group, keeper] = [{ id: TargetGroupArn, port: 30_080 }, scene.members()];
+    await keeper.sync(group, machines, ALWAYS);
+    await scene.elb.deregisterTargets({ TargetGroupArn, Targets: [{ Id: machines[0]!.providerID.split('/').at(-1), Port: 30_080 }] });
+    expect(await keeper.sync(group, machines.slice(2), ALWAYS)).toBe(1);
+    expect((await scene.members().observe()).get(TargetGroupArn)).toBe(keeper.hash(group, machines.slice(2)));
+  });
+
+  test('routes: one for each destination, and one whose instance is gone is a blackhole', async () => {
+    const scene = await sceneOf();
+    const { RouteTable } = await scene.ec2.createRouteTable({ VpcId: account.vpcID });
+    const RouteTableId = RouteTable?.RouteTableId ?? '';
+    const machines = await account.makeInstances(2, 'prod');
+    const [one, two] = machines.map(({ providerID }) => providerID.split('/').at(-1));
+    const DestinationCidrBlock = '10.244.1.0/24';
+    await scene.ec2.createRoute({ RouteTableId, DestinationCidrBlock, InstanceId: one });
+    await scene.ec2.createRoute({ RouteTableId, DestinationCidrBlock: '10.244.2.0/24', InstanceId: two });
+    await expectCode('RouteAlreadyExists', scene.ec2.createRoute({ RouteTableId, DestinationCidrBlock, InstanceId: two }));
+    await account.terminate(machines[0]!);
+    const { RouteTables } = await scene.ec2.describeRouteTables({ RouteTableIds: [RouteTableId] });
+    const states = (RouteTables?.[0]?.Routes ?? []).map((route) => [route.DestinationCidrBlock, route.State]);
+    expect(Object.fromEntries(states)).toMatchObject({ [DestinationCidrBlock]: 'blackhole', '10.244.2.0/24': 'active' });
+  });
+
+  test('throttling: the bucket refuses in each service’s words, and a load balancer comes whole through it', async () => {
+    let now = 0;
+    const bucket = { clock: { ...systemClock, monotonic: () => now }, burst: 1, perSecond: 1 };
+    const narrow = await sceneOf([throttling(bucket), ...alwaysRules()]);
+    await narrow.elb.describeLoadBalancers({});
+    await expectCode('Throttling', narrow.elb.describeLoadBalancers({}));
+    await expectCode('RequestLimitExceeded', narrow.ec2.describeSecurityGroups({}));
+    now = 1000;
+    await narrow.elb.describeLoadBalancers({});
+
+    const scene = await sceneOf([throttling({ clock: systemClock, burst: 2, perSecond: 10 }), ...alwaysRules()]);
+    const { run } = await standing(scene);
+    expect(scene.model.calls.filter(({ status = 0 }) => status >= 400)).not.toEqual([]);
+    expect(await foundBy(scene)).toEqual(inCloud(run));
+  });
+
+  test('reads that are behind, and what is not known at once: nothing is made twice, nothing is lost', async () => {
+    const scene = await sceneOf([laggingReads(2), unknownAtFirst(2), ...alwaysRules()]);
+    const { GroupId = '' } = await scene.ec2.createSecurityGroup({ GroupName: 'lag', Description: 'lag', VpcId: account.vpcID });
+    const rule = { IpProtocol: 'tcp', FromPort: 80, ToPort: 80, IpRanges: [{ CidrIp: '192.0.2.0/24' }] };
+    const authorize = (): Promise<unknown> => scene.ec2.authorizeSecurityGroupIngress({ GroupId, IpPermissions: [rule] });
+    await expectCode('InvalidGroup.NotFound', authorize());
+    await expectCode('InvalidGroup.NotFound', authorize());
+    await authorize();
+
+    const { of, run } = await standing(scene);
+    const made = inCloud(run);
+    // right after, discovery sees a part of it; what it misses is made again by the program, and must be found
+    const seen = await foundBy(scene);
+    expect(seen.length).toBeLessThan(made.length);
+    run.restore(run.checkpoint().filter(({ id }) => seen.includes(id)));
+    await run.up(loadBalancers.render(`model-${serial}`, [of]));
+    expect(inCloud(run)).toEqual(made);
+    const sure = await sceneOf();
+    expect(await foundBy(sure)).toEqual(made);
+  });
+
+  /** Ids of what discovery finds of the last stack. */
+  async function foundBy(scene: Scene): Promise<string[]> {
+    const found = await discover({ ec2: scene.clients.ec2, elb: scene.clients.elb, options: {} }, CLUSTER, [`model-${serial}`]);
+    return (found.get(`model-${serial}`) ?? []).map(({ id }) => id).sort();
+  }
+});
+
+const HTTP = { name: 'http', protocol: 'TCP' as const, port: 80, nodePort: 30_080 };
+
+/** Our own clients give up early, so that what lasts fails soon. */
+const BUDGET_MS = 3_000;
+
+/** A model with the clients of the provider, and with AWS's own, in front of the one moto. */
+class Scene {
+  readonly ec2: EC2;
+  readonly elb: ElasticLoadBalancingV2;
+  readonly clients: { ec2: Ec2; elb: ElbV2 };
+
+  /** @param model that serves */
+  constructor(
+    readonly model: AwsModel,
+    clock: Clock,
+  ) {
+    const { url } = model;
+    const credentials = { accessKeyId: 'test', secretAccessKey: 'test' };
+    const config = { region: REGION, endpoint: url, credentials, maxAttempts: 1 };
+    [this.ec2, this.elb] = [new EC2(config), new ElasticLoadBalancingV2(config)];
+    const settings = { region: REGION, endpoints: { EC2: url, ElasticLoadBalancingV2: url }, credentials };
+    const options = { settings, clock, budgetMs: BUDGET_MS };
+    this.clients = { ec2: new Ec2(options), elb: new ElbV2(options) };
+  }
+
+  runner(stack: string): ProgramRunner {
+    const context: UpdateContext = {
+      stack,
+      clusterID: CLUSTER,
+      assertValid: () => undefined,
+      countCall: () => undefined,
+      syncTargets: () => Promise.resolve(),
+    };
+    const aws = { package: 'aws', version: AWS_VERSION, types: resourceTypes(this.clients, context) };
+    return new ProgramRunner(workerModule, [aws, { package: OWN_PACKAGE, version: '1.0.0', types: ownTypes(context) }], stack);
+  }
+
+  members(): AwsMembers {
+    const instances = new AwsInstances(this.clients.ec2, { region: REGION, clusterName: 'prod', nodeIPFamilies: ['IPv4'] });
+    return new AwsMembers(this.clients.elb, instances, CLUSTER);
+  }
+
+  async end(): Promise<void> {
+    for (const client of [this.ec2, this.elb]) client.destroy();
+    for (const client of Object.values(this.clients)) client.close();
+    await this.model.stop();
+  }
+}
+
+/** Ids of what a runner made in AWS. */
+function inCloud(run: ProgramRunner): string[] {
+  const made = run.checkpoint().filter(({ type }) => type.startsWith('aws:'));
+  return made.map(({ id }) => id).sort();
+}
+
+/** SDKs call many exceptions otherwise than the APIs do. */
+async function expectCode(code: string, failing: Promise<unknown>): Promise<void> {
+  const thrown: unknown = await failing.then(
+    () => undefined,
+    (error: unknown) => error,
+  );
+  expect((thrown as { name?: string } | undefined)?.name?.replace(/Exception$/, '')).toBe(code);
+}

@@ -23,6 +23,8 @@ interface Read {
   ipAddressType?: string;
   ipv6SourceNAT?: { enabled?: boolean; prefixes?: string[] };
   accessLogs?: { enabled?: boolean; bucket?: string };
+  classic?: { connectionDraining?: boolean; connectionDrainingTimeoutSeconds?: number };
+  backendProtocol?: string;
   tls?: { certificateARNs?: string[]; ports?: string[] };
   targetGroup?: { preserveClientIP?: boolean };
   healthCheck?: { protocol?: string; timeoutSeconds?: number; intervalSeconds?: number; path?: string; successCodes?: string };
@@ -35,10 +37,23 @@ interface Read {
  * taken out of its block, which the kind's schema then accepts.
  */
 export function contradictionsOf(reading: Reading): void {
-  for (const check of [schemes, addresses, counts, sourceNAT, accessLogs, tls, clientIP, healthCheck, securityGroups, listeners]) {
-    check(reading, reading.block);
-  }
+  for (const check of CHECKS) check(reading, reading.block);
 }
+
+const CHECKS = [
+  schemes,
+  addresses,
+  counts,
+  sourceNAT,
+  accessLogs,
+  draining,
+  tls,
+  backend,
+  clientIP,
+  healthCheck,
+  securityGroups,
+  listeners,
+] as const;
 
 /** Says that an annotation can't be followed. */
 function refuse({ given, problems }: Reading, name: string, message: string): void {
@@ -107,6 +122,22 @@ function sourceNAT(reading: Reading, block: Read): void {
   }
 }
 
+/** As upstream has it, the time alone turns nothing on. */
+function draining(reading: Reading, block: Read): void {
+  const { classic } = block;
+  if (classic?.connectionDrainingTimeoutSeconds === undefined || classic.connectionDraining === true) return;
+  const message = 'without effect while nothing is drained. Set the annotation connection-draining-enabled to true, or remove it.';
+  warn(reading, 'connection-draining-timeout', message);
+}
+
+/** Who names a protocol of encryption believes that there is some. */
+function backend(reading: Reading, block: Read): void {
+  const { backendProtocol, tls: certificates } = block;
+  if ((backendProtocol !== 'SSL' && backendProtocol !== 'HTTPS') || certificates !== undefined || reading.given.has('ssl-cert')) return;
+  const message = 'without a certificate nothing is encrypted here. Name one by the annotation ssl-cert, or remove it.';
+  warn(reading, 'backend-protocol', message);
+}
+
 /** While logging is off, upstream leaves the bucket alone. */
 function accessLogs(reading: Reading, block: Read): void {
   const logs = block.accessLogs;
@@ -131,13 +162,24 @@ function tls(reading: Reading, block: Read): void {
     return;
   }
   if (given.ports?.includes('*') === true) delete given.ports;
+  certificatePorts(reading);
   if (given.ports !== undefined) tlsPorts(reading, given.ports);
+}
+
+/** A certificate that no port can use encrypts nothing. */
+function certificatePorts(reading: Reading): void {
+  const { ports } = reading.service;
+  if (ports.length === 0 || ports.some(({ protocol = 'TCP' }) => protocol === 'TCP')) return;
+  const message = 'TLS is for TCP, and the Service has no port of TCP. Remove it, or give the Service one.';
+  refuse(reading, 'ssl-cert', message);
 }
 
 /** Upstream passes over names that no port has: then the traffic that was to be encrypted is not. */
 function tlsPorts(reading: Reading, wanted: string[]): void {
   const { ports } = reading.service;
   if (ports.length === 0) return;
+  const udp = ports.find(({ name, port, protocol }) => protocol === 'UDP' && wanted.some((text) => text === name || text === String(port)));
+  if (udp !== undefined) refuse(reading, 'ssl-ports', `port ${udp.port} is UDP, and TLS is for TCP. Name ports of TCP.`);
   const has = (text: string): boolean => ports.some(({ name, port }) => name === text || String(port) === text);
   const missing = wanted.filter((text) => !has(text));
   if (missing.length === 0) return;

@@ -11,8 +11,9 @@ const KIND: Annotation[] = [
     field: 'type',
     default: 'Classic; Network where spec.loadBalancerClass is set',
     mutable: false,
-    expects: 'nlb, or nothing for a Classic load balancer; external and nlb-ip leave the Service to the AWS Load Balancer Controller',
-    parse: read.word({ nlb: 'Network' }),
+    expects:
+      'nlb, or classic or nothing for a Classic load balancer; external and nlb-ip leave the Service to the AWS Load Balancer Controller',
+    parse: read.word({ nlb: 'Network', classic: 'Classic' }),
   },
   {
     name: 'nlb-target-type',

@@ -15,7 +15,7 @@ const LEFT_TO_OTHERS = ['external', 'nlb-ip'];
 
 /**
  * Compiles a Service's annotations into `CloudLoadBalancer.spec.aws`. Pure; never throws.
- * Classic or Network is chosen as upstream does; a Service with a class gets a Network load balancer.
+ * Classic or Network is chosen as upstream does; a Service with a class gets a Network load balancer where it does not ask for a Classic one.
  */
 export function compile(annotations: Record<string, string>, service: ServiceFacts = { ports: [] }): Compiled {
   const given = ownOf(annotations);
@@ -39,7 +39,7 @@ function begin(given: Reading['given'], service: ServiceFacts): Reading {
   const type = given.get('type')?.text;
   // The class has decided already; external is what the AWS Load Balancer Controller's Services say.
   if (loadBalancerClass !== undefined && type === 'external') given.delete('type');
-  const network = loadBalancerClass !== undefined || type === 'nlb';
+  const network = type === 'nlb' || (loadBalancerClass !== undefined && type !== 'classic');
   const reading: Reading = { given, block: { type: network ? 'Network' : 'Classic' }, network, service, problems: [] };
   return loadBalancerClass === LOAD_BALANCER_CONTROLLER_CLASS ? { ...reading, scheme: 'Internal' } : reading;
 }

@@ -127,9 +127,9 @@ const ROWS: Row[] = [
   },
   {
     name: 'connection-draining-timeout',
-    beside: classic,
+    beside: { 'connection-draining-enabled': 'true' },
     good: '20',
-    block: { ...CLASSIC, classic: { connectionDrainingTimeoutSeconds: 20 } },
+    block: { ...CLASSIC, classic: { connectionDraining: true, connectionDrainingTimeoutSeconds: 20 } },
     bad: '20s',
   },
   {
@@ -337,6 +337,11 @@ describe('the kind of load balancer', () => {
     expect(compile({})).toEqual({ block: CLASSIC, problems: [] });
   });
 
+  it('is Classic where that is asked for, also for a class of ours', () => {
+    expect(compiled({ type: 'classic' })).toEqual({ block: CLASSIC, problems: [] });
+    expect(compiled({ type: 'classic' }, ofClass('cloud-operator.dev/aws'))).toEqual({ block: CLASSIC, problems: [] });
+  });
+
   it('is Network for a class of ours', () => {
     expect(compiled({}, ofClass('cloud-operator.dev/aws'))).toEqual({ block: NETWORK, problems: [] });
   });
@@ -431,6 +436,37 @@ describe('annotations that contradict each other', () => {
       given: { ...nlb, 'ssl-cert': certificate, 'ssl-ports': 'https,8443' },
       field: 'ssl-ports',
       message: 'the Service has no port 8443; its ports are http (80), https (443)',
+    },
+    {
+      title: 'a certificate without a port of TCP',
+      given: { ...nlb, 'ssl-cert': certificate },
+      ports: [{ port: 53, protocol: 'UDP' }],
+      field: 'ssl-cert',
+      message: 'no port of TCP',
+    },
+    {
+      title: 'TLS on a port of UDP',
+      given: { ...nlb, 'ssl-cert': certificate, 'ssl-ports': '53' },
+      ports: [
+        { port: 53, protocol: 'UDP' },
+        { port: 443, protocol: 'TCP' },
+      ],
+      field: 'ssl-ports',
+      message: 'port 53 is UDP',
+    },
+    ...['ssl', 'https'].map((text) => ({
+      title: `backend-protocol ${text} without a certificate`,
+      given: { 'backend-protocol': text },
+      field: 'backend-protocol',
+      message: 'Name one by the annotation ssl-cert',
+      warning: true as const,
+    })),
+    {
+      title: 'a time of draining without draining',
+      given: { 'connection-draining-timeout': '20' },
+      field: 'connection-draining-timeout',
+      message: 'connection-draining-enabled',
+      warning: true,
     },
     ...['ssl-ports', 'ssl-negotiation-policy', 'alpn-policy'].map((name) => ({
       title: `${name} without a certificate`,

@@ -12,10 +12,23 @@ export interface WorkerModule {
   /** True where the package has an official plugin: stacks of extensions use that one, and ours is not attached to them. */
   readonly hasOfficialPlugin?: boolean;
   /**
+   * How an official plugin reaches the account of these settings (Cloud.workerSettings()): environment variables of the plugins that an extension's
+   * own stack uses. Credentials go this way alone, so that they are in no input and not in the state. Absent = plugins get none. Pure.
+   */
+  pluginVariables?(settings: JsonObject): PluginVariable[];
+  /**
    * UIDs of the load balancers that a resource of the program serves, for extensions; empty or absent = all of the stack. Pure.
    * @param inputs what the program runs on
    */
   loadBalancersOf?(resource: { type: string; name: string; args: Record<string, unknown> }, inputs: JsonObject): string[];
+}
+
+/** An environment variable of official plugins. */
+export interface PluginVariable {
+  name: string;
+  value: string;
+  /** Its value is taken out of messages. */
+  secret?: true;
 }
 
 /** What the resource providers of one update get from the operator. */

@@ -180,7 +180,9 @@ export class ExtraStacks {
    * No `discover` goes with it: the provider knows nothing of what official plugins made, and what it doesn't know would be taken for gone.
    */
   private updateOf(base: StackUpdate, inputs: JsonObject | undefined, extension: NonNullable<StackUpdate['extension']>): StackUpdate {
-    const { project, providerName, providerKind, clusterID, settings } = base;
+    const { project, providerName, providerKind, clusterID } = base;
+    // Those of today: the load balancers' stack may have settled long ago.
+    const settings = this.options.registry.get(providerName)?.cloud?.workerSettings() ?? base.settings;
     const common = { project, providerName, providerKind, clusterID, settings, deadlineMs: DEADLINE_MS };
     const asked = inputs === undefined ? {} : { accepted: inputs };
     return { ...common, ...asked, stack: `${base.stack}${SUFFIX}`, programVersion: versionOf(extension), inputs, extension };

@@ -28,6 +28,9 @@ const PHRASES: readonly [RegExp, ErrorCode][] = [
   [/timeout|timed out|connection (refused|reset)|unavailable|temporar|\b50[0234]\b|EOF/i, 'Transient'],
 ];
 
+/** Somebody else's plugin is not there, or only in another version; what the engine says to do about it is for people at a terminal. */
+const MISSING_PLUGIN = /no resource plugin '(pulumi-resource-[^']+)' found in the workspace(?: at version [\w.+-]+)? or on your \$PATH/;
+
 /** Turns everything known about a failed update into the one error that the operator acts on. Pure. */
 export function classifyFailure(evidence: FailureEvidence): OperatorError {
   const { stack, refusal, canceled, program, resources, exit } = evidence;
@@ -45,6 +48,8 @@ export function classifyFailure(evidence: FailureEvidence): OperatorError {
   if (gravest !== undefined) return resourceError(stack, gravest, resources.length - 1);
   // A program whose engine was killed fails as well, at its next call.
   if (exit?.signal) return endedEarly(stack, `signal ${exit.signal}`);
+  const missing = missingPlugin(evidence);
+  if (missing !== undefined) return missing;
   if (program !== undefined)
     return new OperatorError(program.code, `stack ${stack}: ${program.message}`, {
       ...detailOf(program),
@@ -86,6 +91,16 @@ function fromWords({ stack, diagnostics, exit }: FailureEvidence): OperatorError
     return new OperatorError(codeOfWords(words), `stack ${stack}: ${words}`, told.urn === undefined ? {} : { resource: told.urn });
   }
   return endedEarly(stack, `exit code ${exit?.code ?? 'unknown'}`);
+}
+
+/** The program is told as well, and may be the only one. */
+function missingPlugin({ stack, program, diagnostics, exit }: FailureEvidence): OperatorError | undefined {
+  const texts = [...diagnostics.map(({ message }) => message), program?.message ?? '', exit?.stderr ?? ''];
+  const [words, plugin] = texts.map((text) => MISSING_PLUGIN.exec(text)).find((found) => found !== null) ?? [];
+  if (words === undefined) return undefined;
+  return new OperatorError('Invalid', `stack ${stack}: ${words}`, {
+    remedy: `put ${plugin} into /usr/local/bin of the operator's image (docs/extend.md)`,
+  });
 }
 
 function endedEarly(stack: string, how: string): OperatorError {

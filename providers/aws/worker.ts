@@ -5,6 +5,7 @@ import { Ec2 } from './client/ec2';
 import { ElbV2 } from './client/elbv2';
 import { parseAwsSettings } from './client/settings';
 import { OWN_PACKAGE } from './own-package';
+import { pluginVariables } from './plugin-variables';
 import { program } from './program';
 import { ownTypes, resourceTypes } from './resources';
 import { loadBalancersOf } from './served';
@@ -14,7 +15,7 @@ export const AWS_VERSION = '7.48.0';
 const OWN_VERSION = '1.0.0';
 
 /** The provider of AWS, the workers' half. */
-export const workerModule: WorkerModule = { program, resourceProviders, loadBalancersOf, hasOfficialPlugin: true };
+export const workerModule: WorkerModule = { program, resourceProviders, loadBalancersOf, hasOfficialPlugin: true, pluginVariables };
 
 /** Clients for each update, with the credentials of that update. */
 function resourceProviders(settings: JsonObject, context: UpdateContext): ResourceProvider[] {

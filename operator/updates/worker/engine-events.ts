@@ -10,6 +10,8 @@ export class EngineEvents {
   constructor(
     private readonly id: string,
     private readonly emit: (event: WorkerEvent) => void,
+    /** Takes out of a message what nobody may read. */
+    private readonly redact: (text: string) => string,
   ) {}
 
   take(event: EngineEvent): void {
@@ -34,7 +36,7 @@ export class EngineEvents {
     const severity = event.severity === 'error' || event.severity === 'warning' ? event.severity : 'info';
     // Debug lines of the SDK come by the dozen; they help nobody here.
     if (severity === 'info' && (event.severity as string) !== 'info') return;
-    const message = event.message.replace(/<\{%[^%]*%\}>/g, '').trim();
+    const message = this.redact(event.message.replace(/<\{%[^%]*%\}>/g, '').trim());
     const urn = event.urn === undefined || event.urn === '' ? {} : { urn: event.urn };
     if (severity === 'error') this.errors.push({ message, ...urn });
     this.emit({ type: 'diagnostic', id: this.id, severity, message, ...urn });

@@ -9,7 +9,7 @@ export interface WorkerFolders {
   temporary: string;
 }
 
-/** The engine's whole environment. No credentials: those are with the resource providers, in the worker. */
+/** The engine's environment. No credentials: those are with the resource providers, in the worker; an extension's own stack adds some (PluginAccess). */
 export function engineEnvironment(endpoint: StateEndpoint, folders: WorkerFolders, attachments: string[]): Record<string, string> {
   return {
     PATH: '/usr/local/bin:/usr/bin:/bin',

@@ -21,6 +21,7 @@ import { engineEnvironment, type WorkerFolders } from './environment';
 import { PreviewSteps } from './preview-steps';
 import { WatchedProgram } from './program';
 import { extendedModule } from './extension/extended-module';
+import { PluginAccess } from './plugin-access';
 import { EngineCommand, type EngineExit } from './pulumi-command';
 import { RemoteGate } from './remote-gate';
 import { rendersSame } from './rendering';
@@ -55,6 +56,7 @@ export class UpdateRun {
   readonly #members: ChannelMembers;
   readonly #startedAt = performance.now();
   readonly #timings: Timings = { preparedMs: 0, programMs: 0, engineMs: 0, totalMs: 0 };
+  #plugins = new PluginAccess([]);
   #canceled: string | undefined;
   #program: WatchedProgram | undefined;
   #session: UpdateSession | undefined;
@@ -65,7 +67,7 @@ export class UpdateRun {
     private readonly request: UpdateRequest,
     private readonly context: RunContext,
   ) {
-    this.#events = new EngineEvents(request.id, context.emit);
+    this.#events = new EngineEvents(request.id, context.emit, (text) => this.#plugins.redact(text));
     this.#store = new ChannelStore(request.id, context.emit);
     this.#members = new ChannelMembers(request.id, context.emit);
     this.calls = new RemoteGate(request.id, context.emit);
@@ -104,6 +106,8 @@ export class UpdateRun {
       const module = extendedModule(loadWorkerModule(providerKind, modulePath), extension, inputs === undefined);
       this.#program = new WatchedProgram(module, inputs, () => this.#mark('programMs'));
       this.#openSession();
+      // Only an extension's own stack uses plugins of others: those of the provider have nothing to say to them.
+      if (extension?.role === 'extra') this.#plugins = new PluginAccess(module.pluginVariables?.(this.request.settings) ?? []);
       const providers = module.resourceProviders(this.request.settings, {
         stack: this.request.stack,
         clusterID: this.request.clusterID,
@@ -191,14 +195,17 @@ export class UpdateRun {
     const { endpoint, folders, engine } = this.context;
     const command = new EngineCommand({
       ...engine,
-      environment: engineEnvironment(
-        endpoint,
-        folders,
-        servers.map((server) => server.attachment),
-      ),
+      environment: {
+        ...this.#plugins.environment,
+        ...engineEnvironment(
+          endpoint,
+          folders,
+          servers.map((server) => server.attachment),
+        ),
+      },
       onStart: (pid) => this.#started(pid),
       onExit: (exit) => {
-        this.#exit = exit;
+        this.#exit = { ...exit, stderr: this.#plugins.redact(exit.stderr) };
         this.#mark('engineMs');
       },
     });

@@ -1,4 +1,5 @@
 import { cloudLoadBalancerSpec } from '../../../crds/cloud-load-balancer';
+import type { JsonObject } from '../../../operator/base/json';
 import { silentLogger } from '../../../operator/base/log';
 import { ExtraStacks, type SettledStack } from '../../../operator/cloud/extra-stacks';
 import type { StoredLoadBalancer } from '../../../operator/cloud/load-balancer-stacks';
@@ -40,12 +41,15 @@ class World {
   /** What the engine was asked for, by the digest of the extension; `-` = the end of the stack. */
   readonly ran: string[] = [];
   waits: number[] = [];
+  /** What each update got to reach the cloud with. */
+  readonly reached: unknown[] = [];
+  settings: JsonObject = {};
   object: Partial<StoredLoadBalancer['metadata']> = {};
   managementPolicy: 'Default' | 'Observe' = 'Default';
   private work: (stack: string) => Promise<void> = () => Promise.resolve();
 
   async operator(module: ExtensionModule | undefined): Promise<ExtraStacks> {
-    const registry = fakeRegistry();
+    const registry = fakeRegistry({ workerSettings: () => this.settings });
     await registry.set('p', { local: { endpoint: 'http://127.0.0.1:1' } } as never);
     const store = { get: () => ({ metadata: { ...meta, ...this.object }, spec: { ...spec, managementPolicy: this.managementPolicy } }) };
     const queue = {
@@ -75,6 +79,7 @@ class World {
   states = (): Promise<StackState[]> => Promise.resolve([...this.stored.values()]);
   state = (stack: string): Promise<StackState | undefined> => Promise.resolve(this.stored.get(stack));
   run = (update: StackUpdate): Promise<object> => {
+    this.reached.push(update.settings);
     this.ran.push(update.inputs === undefined ? '-' : (update.extension?.module?.digest ?? ''));
     if (update.inputs === undefined) this.stored.delete(update.stack);
     else this.stored.set(update.stack, { ...update, inputsHash: updateHash(update), open: false } as unknown as StackState);
@@ -119,4 +124,13 @@ test.each<[string, () => void, () => void]>([
   release();
   await world.pass(extras);
   expect(world.ran).toEqual(['old']);
+});
+
+test('plugins get the credentials of today, not those of when the load balancers’ stack settled', async () => {
+  world.settings = { credentials: 'of the first day' };
+  const extras = await world.operator(OLD);
+  await world.pass(extras);
+  world.settings = { credentials: 'of the second day' };
+  await world.pass(extras, settledStack({ changed: true }));
+  expect(world.reached).toEqual([{ credentials: 'of the first day' }, { credentials: 'of the second day' }]);
 });

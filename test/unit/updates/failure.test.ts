@@ -51,6 +51,32 @@ describe('classifyFailure', () => {
     expect(classify({ program, exit: { code: 255, signal: null, stderr: '' } })).toMatchObject({ code: 'Invalid' });
   });
 
+  test.each<[string, Partial<FailureEvidence>]>([
+    [
+      'the engine',
+      {
+        diagnostics: [
+          { message: "no resource plugin 'pulumi-resource-x' found in the workspace at version v7.48.0 or on your $PATH, install it" },
+        ],
+      },
+    ],
+    [
+      'the program',
+      {
+        program: new OperatorError(
+          'Invalid',
+          "failed: no resource plugin 'pulumi-resource-x' found in the workspace at version v7.48.0 or on your $PATH",
+        ),
+      },
+    ],
+  ])('a plugin that is not there, or not in that version, as %s says it: with what an operator can do', (_who, evidence) => {
+    expect(classify(evidence)).toMatchObject({
+      code: 'Invalid',
+      message: "stack s: no resource plugin 'pulumi-resource-x' found in the workspace at version v7.48.0 or on your $PATH",
+      remedy: "put pulumi-resource-x into /usr/local/bin of the operator's image (docs/extend.md)",
+    });
+  });
+
   test('nothing said: how the process ended', () => {
     expect(classify({ exit: { code: null, signal: 'SIGKILL', stderr: '' } }).message).toMatch(/ended with signal SIGKILL/);
     expect(classify({ exit: { code: 255, signal: null, stderr: '\n' } }).message).toMatch(/ended with exit code 255/);

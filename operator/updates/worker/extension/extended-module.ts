@@ -30,6 +30,7 @@ export function extendedModule(module: WorkerModule, use: ExtensionUse | undefin
   return {
     program: destroys || use.module === undefined ? () => Promise.resolve({}) : extraProgram(use.module),
     resourceProviders: (settings, context) => (module.hasOfficialPlugin === true ? [] : module.resourceProviders(settings, context)),
+    pluginVariables: (settings) => module.pluginVariables?.(settings) ?? [],
   };
 }
 

@@ -19,3 +19,10 @@ export function generationsOf(inputs: readonly LoadBalancerInput[]): Generation[
 export function marksOf({ input, retiring }: Generation): { afterMembers?: true; retiring?: true } {
   return { ...((input.generation ?? 0) > 0 && { afterMembers: true }), ...(retiring && { retiring: true }) };
 }
+
+/** Which generation of `base` a resource's name in the program belongs to; undefined where it is another load balancer's. Pure. */
+export function generationOfName(name: string, base: (generation: number) => string): number | undefined {
+  const generation = Number(/-g([0-9]+)(?:-|$)/.exec(name)?.[1] ?? 0);
+  const own = base(generation);
+  return name === own || name.startsWith(`${own}-`) ? generation : undefined;
+}

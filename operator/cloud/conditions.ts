@@ -1,12 +1,15 @@
 import type { Condition } from '../../crds';
 import { messageWithRemedy, type ErrorCode, type OperatorError } from '../base/errors';
 import { toSecond, withNextTry } from '../base/next-try';
+import type { KubeMeta } from '../kube/object';
 import type { StateHold } from '../updates/held-writes';
 
 /** What is to be said of an object; becomes conditions that follow kstatus. */
 export type Verdict = {
   /** In words: the cloud was changed by somebody else, and is left as it is. */
   drifted?: string;
+  /** What a person should know of beside it. */
+  warnings?: readonly Warning[];
 } &
   /** Everything is as the spec asks. */
   (
@@ -28,6 +31,9 @@ export const DRIFTED = 'Drifted';
 /** Condition type for what was ignored in a spec. */
 export const WARNING = 'Warning';
 
+/** Condition type: the state of the object's stack can't be read, and nothing else is wrong. */
+export const STATE_UNAVAILABLE = 'StateUnavailable';
+
 /** Something that a person should know of, whatever the verdict is: a condition of its own that is only there while it holds. */
 export interface Warning {
   type: string;
@@ -41,12 +47,7 @@ export interface Warning {
  * @param previous the conditions in the object's status now
  * @param now RFC 3339 time
  */
-export function conditionsOf(
-  verdict: Verdict & { warnings?: readonly Warning[] },
-  generation: number,
-  previous: readonly Condition[],
-  now: string,
-): Condition[] {
+export function conditionsOf(verdict: Verdict, generation: number, previous: readonly Condition[], now: string): Condition[] {
   const make = (type: string, status: 'True' | 'False', reason: string, message: string): Condition => {
     const before = previous.find((condition) => condition.type === type);
     const lastTransitionTime = before?.status === status ? before.lastTransitionTime : now;
@@ -90,6 +91,29 @@ export function verdictOfError(error: OperatorError, serving: boolean, retry?: {
   const reason = reasonOfError(error);
   if (error.terminal) return { state: 'Stalled', reason, message };
   return { state: 'Reconciling', reason, message };
+}
+
+/**
+ * The verdict on an object that was found as its spec asks, while its stack's state can't be read: it stays what it was, and that is told beside it.
+ * Undefined where it was not, or waits for something: only the state knows what is to be done. Pure.
+ */
+export function verdictWithoutState(
+  { metadata, status }: { metadata: KubeMeta; status?: { observedGeneration?: number | undefined; conditions?: Condition[] | undefined } },
+  error: OperatorError,
+): Verdict | undefined {
+  const conditions = status?.conditions ?? [];
+  const find = (type: string): Condition | undefined =>
+    conditions.find((condition) => condition.type === type && condition.status === 'True');
+  const ready = find('Ready');
+  const judged = status?.observedGeneration === metadata.generation && metadata.deletionTimestamp === undefined;
+  if (ready === undefined || !judged || find('Reconciling') !== undefined || find('Stalled') !== undefined) return undefined;
+  const message = `${sentence(messageWithRemedy(error))} What is there goes on as it is; changes wait until the state can be read.`;
+  const drifted = find(DRIFTED)?.message;
+  return {
+    ...{ state: 'Ready', reason: ready.reason, message: ready.message },
+    ...(drifted === undefined ? {} : { drifted }),
+    warnings: [{ type: STATE_UNAVAILABLE, reason: reasonOfError(error), message }],
+  };
 }
 
 /** The verdict on an update that waits for the state store. Pure. */

@@ -1,7 +1,9 @@
 import type { Drift } from '../../crds';
 import type { DiscoveredResource } from '../../providers/provider';
+import { toOperatorError } from '../base/errors';
 import type { Updates } from '../updates/update';
 import { ProviderTimer, type ProviderTimerOptions } from './provider-timer';
+import { isOfTheStore } from './state-reads';
 
 /** Stacks of one kind, as the drift loop sees them. */
 export interface DriftSubject {
@@ -55,7 +57,7 @@ export class DriftLoop {
       const found = await cloud.discover(stacks);
       for (const stack of stacks) {
         if (!this.options.isValid()) return;
-        await this.compare(stack, provider, found.get(stack) ?? []);
+        await this.compare(stack, provider, found.get(stack) ?? []).catch((thrown: unknown) => this.skip(stack, thrown));
       }
     }
     await this.subject.alsoCheck?.(provider);
@@ -68,5 +70,12 @@ export class DriftLoop {
     const drift = await (heals ? this.options.updates.adoptFindings(stack, found) : this.options.updates.compare(stack, found));
     if (heals && drift.length > 0) this.subject.found(stack, provider, drift);
     else this.subject.reported(stack, provider, drift);
+  }
+
+  /** A stack whose state can't be read is in nobody's way. @throws OperatorError where no other could be read either */
+  private skip(stack: string, thrown: unknown): void {
+    const error = toOperatorError(thrown);
+    if (isOfTheStore(error)) throw error;
+    this.options.logger.warn({ stack, code: error.code, error: error.message }, 'the stack could not be compared with the cloud');
   }
 }

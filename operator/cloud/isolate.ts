@@ -1,4 +1,5 @@
 import { toOperatorError, type ErrorCode, type OperatorError } from '../base/errors';
+import { isOfTheStore } from './state-reads';
 
 export interface Trial<C, R> {
   /** Candidates that are not in the cloud yet: each may be at fault when an update fails. */
@@ -19,8 +20,6 @@ export interface TrialResult<C, R> {
 
 /** Failures that a candidate can be the cause of; the others (cloud away, throttled, credentials, stopped) are nobody's. */
 const BLAMABLE: readonly ErrorCode[] = ['Invalid', 'Taken', 'Conflict', 'Quota', 'Unknown'];
-/** Reasons of the state's store and of its keys, whatever the class. */
-const OF_THE_STORE: readonly string[] = ['StateStoreUnavailable', 'StateKeyUnavailable'];
 
 /**
  * Brings a stack to as many of its candidates as the cloud takes: the failing ones are named by the provider, or found by bisection, and left out
@@ -53,7 +52,7 @@ export async function isolate<C, R>(trial: Trial<C, R>): Promise<TrialResult<C, 
 function blamable<C, R>(thrown: unknown, group: readonly C[], { suspects, restorable }: Trial<C, R>): OperatorError {
   const error = toOperatorError(thrown);
   const alone = suspects.length === 1 && !restorable;
-  const blames = BLAMABLE.includes(error.code) && !OF_THE_STORE.includes(error.reason ?? '') && !isRace(error);
+  const blames = BLAMABLE.includes(error.code) && !isOfTheStore(error) && !isRace(error);
   if (group.length === 0 || alone || !blames) throw error;
   return error;
 }

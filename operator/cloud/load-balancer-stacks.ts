@@ -7,7 +7,15 @@ import {
   type CloudStackSpec,
   type Ingress,
 } from '../../crds';
-import type { JsonObject, LoadBalancerInput, LoadBalancers, Problem, Replacement, TargetGroup } from '../../providers/provider';
+import type {
+  JsonObject,
+  LoadBalancerInput,
+  LoadBalancerResult,
+  LoadBalancers,
+  Problem,
+  Replacement,
+  TargetGroup,
+} from '../../providers/provider';
 import { OperatorError } from '../base/errors';
 import { keyOf } from '../kube/object';
 import { WARNING, type Verdict, type Warning } from './conditions';
@@ -155,6 +163,22 @@ export class LoadBalancerStacks implements StackKind<StoredLoadBalancer, LoadBal
     return { ingress: found.ingress, groups };
   }
 
+  /** Only groups that bear this stack's mark in the cloud are written to, wherever their ids came from (Members.sync). */
+  async follow(object: StoredLoadBalancer, known: Knowledge): Promise<void> {
+    const { stack = '', cloud } = known;
+    const result = this.resultOf(object, known);
+    if (cloud === undefined || result === undefined) return;
+    this.vouchers.vouch(object.metadata, result.ingress);
+    const groups = result.targetGroups.map((group) => ({ ...group, stack }));
+    await this.sync(cloud.name, groups, object);
+  }
+
+  private resultOf(object: StoredLoadBalancer, { cloud, state, found }: Knowledge): LoadBalancerResult | undefined {
+    const loadBalancers = cloud?.cloud.loadBalancers;
+    if (state === undefined && found !== undefined) return loadBalancers?.recognize?.(found, inputOf(object));
+    return loadBalancers?.results(state?.outputs ?? {}, object.metadata.uid);
+  }
+
   private async sync(provider: string, groups: TargetGroup[], object: StoredLoadBalancer | undefined): Promise<void> {
     const trusted = object !== undefined && this.trusted(object) !== undefined ? object : undefined;
     const sync = (): Promise<number> => this.members.sync(provider, groups, trusted);
@@ -162,28 +186,22 @@ export class LoadBalancerStacks implements StackKind<StoredLoadBalancer, LoadBal
   }
 
   keptFields(object: StoredLoadBalancer, known: Knowledge): StatusFields {
-    const status = this.trusted(object) ?? {};
+    const { clusterID, objectUID, stack, incarnation, address, ports } = this.trusted(object) ?? {};
     const ingress = this.published(object, known);
-    if (known.state === undefined || ingress === undefined) {
-      const { clusterID, objectUID, stack, incarnation, address, ports } = status;
-      return { clusterID, objectUID, stack, incarnation, address, ports, ingress };
-    }
-    const { incarnation } = known.state;
-    return { ...this.identity(object), stack: known.stack, incarnation, address: addressOf(ingress), ports: status.ports, ingress };
+    if (ingress === undefined) return { clusterID, objectUID, stack, incarnation, address, ports, ingress };
+    const life = known.state === undefined ? { stack, incarnation } : { stack: known.stack, incarnation: known.state.incarnation };
+    return { ...this.identity(object), ...life, address: addressOf(ingress), ports, ingress };
   }
 
   serving(object: StoredLoadBalancer, known: Knowledge): boolean {
     return (this.published(object, known) ?? []).length > 0;
   }
 
-  /** The points of entry by the stack's state; only while there is no connection to the cloud, which alone can read that, by the status. */
-  private published(object: StoredLoadBalancer, { cloud, state }: Knowledge): Ingress[] | undefined {
-    const loadBalancers = cloud?.cloud.loadBalancers;
-    const ingress =
-      loadBalancers === undefined
-        ? this.trusted(object)?.ingress
-        : loadBalancers.results(state?.outputs ?? {}, object.metadata.uid)?.ingress;
-    if (loadBalancers !== undefined) this.vouchers.vouch(object.metadata, ingress);
+  /** The points of entry by the stack's state, else by what the cloud has; only while there is no connection to the cloud, which alone can read that, by the status. */
+  private published(object: StoredLoadBalancer, known: Knowledge): Ingress[] | undefined {
+    if (known.cloud?.cloud.loadBalancers === undefined) return this.trusted(object)?.ingress;
+    const ingress = this.resultOf(object, known)?.ingress;
+    this.vouchers.vouch(object.metadata, ingress);
     return ingress;
   }
 

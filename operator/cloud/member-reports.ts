@@ -6,7 +6,7 @@ import { withoutNextTry } from '../base/next-try';
 import type { EventRecorder } from '../kube/api';
 import { keyOf, type KubeObject } from '../kube/object';
 import type { StateHold } from '../updates/held-writes';
-import { verdictOfError, verdictOfHold, type Verdict } from './conditions';
+import { verdictOfError, verdictOfHold, verdictWithoutState, type Verdict } from './conditions';
 import type { ObjectWriter } from './object-writer';
 import type { PlannedRetry } from './stack-retries';
 import type { Knowledge, Member, StackKind, StatusFields } from './stack-kind';
@@ -15,6 +15,8 @@ import type { Knowledge, Member, StackKind, StatusFields } from './stack-kind';
 export interface Failure {
   error: OperatorError;
   retry: PlannedRetry;
+  /** Nothing is known to be wrong with what stands: the state could not be read or stored. */
+  standing?: boolean;
 }
 
 export interface MemberReportsOptions<O extends Member> {
@@ -124,14 +126,19 @@ export class MemberReports<O extends Member> {
   }
 
   /** Their stack could not be brought to what they ask for. */
-  async fail(stack: string, objects: readonly O[], { error, retry }: Failure): Promise<void> {
+  async fail(stack: string, objects: readonly O[], { error, retry, standing = false }: Failure): Promise<void> {
     for (const object of objects) {
+      const fields = { ...this.kept(stack, object), stack };
+      const stands = standing && this.serving(stack, object) ? verdictWithoutState(object, error) : undefined;
+      if (stands !== undefined) {
+        await this.write(object, fields, stands).catch((thrown: unknown) => this.complain(object, thrown));
+        continue;
+      }
       this.failing.get(stack)?.add(versionOf(object));
       const serving = this.serving(stack, object) && object.metadata.deletionTimestamp === undefined;
       const verdict = verdictOfError(error, serving, retry);
       // The time of the next try would make each Event another one.
       this.options.events.event(object, 'Warning', 'UpdateFailed', verdictOfError(error, serving).message);
-      const fields = { ...this.kept(stack, object), stack };
       this.written.add(object.metadata.uid);
       await this.write(object, fields, verdict).catch((thrown: unknown) => this.complain(object, thrown));
     }

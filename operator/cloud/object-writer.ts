@@ -50,7 +50,7 @@ export class ObjectWriter {
   async writeStatus(object: WithStatus, fields: Record<string, unknown>, verdict: Verdict, always = false): Promise<boolean> {
     const generation = object.metadata.generation ?? 0;
     const previous = object.status?.conditions ?? [];
-    const told = { ...verdict, warnings: this.warningsOf(object) };
+    const told = { ...verdict, warnings: [...(verdict.warnings ?? []), ...this.warningsOf(object)] };
     const conditions = conditionsOf(told, generation, previous, new Date(this.now()).toISOString());
     const status = withoutUndefined({ ...fields, observedGeneration: generation, conditions });
     if (!always && isDeepStrictEqual(status, object.status)) return false;

@@ -43,6 +43,9 @@ export class StackController<O extends Member> extends KindController<O> {
   /** Stacks that a worker has, and whether a status in them was written meanwhile. */
   private readonly busy = new Map<string, boolean>();
 
+  /** Stacks to whose Nodes only the targets are to follow: for everything else they wait. */
+  private readonly following = new Set<string>();
+
   constructor(private readonly own: StackControllerOptions<O>) {
     super(own);
   }
@@ -60,12 +63,15 @@ export class StackController<O extends Member> extends KindController<O> {
   }
 
   /**
-   * Looks at every stack of a provider again: its Nodes have changed. That is no reason to try what waits for a person.
+   * Looks at every stack of a provider again: its Nodes have changed. That is no reason to try what waits for a person, but its targets follow.
    * @returns once each has had a pass, whether or not that failed; never, when the operator ends before
    */
   async requeue(provider: string): Promise<void> {
     const waits = (stack: string): boolean => (this.own.retries.of(stack)?.delayMs ?? 0) >= SLOW_MS;
-    const stacks = this.stacksOf(provider).filter((stack) => !waits(stack));
+    const stacks = this.stacksOf(provider);
+    stacks.filter(waits).forEach((stack) => this.following.add(stack));
+    const { follower } = this.own.reconciler;
+    stacks.filter((stack) => follower.isHeldUp(stack)).forEach((stack) => void follower.follow(stack));
     const passes = stacks.map(
       (stack) => new Promise<void>((resolve) => this.waiting.set(stack, [...(this.waiting.get(stack) ?? []), resolve])),
     );
@@ -151,13 +157,21 @@ export class StackController<O extends Member> extends KindController<O> {
     this.busy.set(stack, false);
     const told = this.waiting.get(stack) ?? [];
     this.waiting.delete(stack);
+    const waitMs = this.following.delete(stack) ? this.own.retries.waitOf(stack) : 0;
     try {
-      await this.own.reconciler.reconcile(stack);
+      if (waitMs > 0) await this.follow(stack, waitMs);
+      else await this.own.reconciler.reconcile(stack);
       if (this.busy.get(stack) === true) this.own.stacks.add(stack);
     } finally {
       this.busy.delete(stack);
       told.forEach((tell) => tell());
     }
+  }
+
+  /** What the stack waits with is tried when that was planned. */
+  private async follow(stack: string, waitMs: number): Promise<void> {
+    await this.own.reconciler.follower.follow(stack);
+    this.own.stacks.addAfter(stack, waitMs);
   }
 
   /** True when something of the object has changed that only people and the loops write. */

@@ -1,3 +1,6 @@
+import type { Store } from '../kube/api';
+import type { KubeObject } from '../kube/object';
+
 /**
  * Which objects a stack carries. An object has one stack that its spec asks for; after a change of provider or placement, the stacks that had it
  * before are remembered too, until they have given it up (design: until the switch the object belongs to both stacks).
@@ -86,4 +89,12 @@ function remove(sets: Map<string, Set<string>>, name: string, key: string): void
   const keys = sets.get(name);
   keys?.delete(key);
   if (keys?.size === 0) sets.delete(name);
+}
+
+/** The objects that ask for a stack, as far as they are there. */
+export function membersOf<O extends KubeObject>(index: StackIndex, store: Pick<Store<O>, 'get'>, stack: string): O[] {
+  return index
+    .keys(stack)
+    .map((key) => store.get(key))
+    .filter((object) => object !== undefined);
 }

@@ -1,5 +1,5 @@
 import type { CloudStackSpec, Condition, DeletionPolicy, ManagementPolicy } from '../../crds';
-import type { JsonObject, Problem, Replacement, TargetGroup } from '../../providers/provider';
+import type { DiscoveredResource, JsonObject, Problem, Replacement, TargetGroup } from '../../providers/provider';
 import type { OperatorError } from '../base/errors';
 import type { KubeObject } from '../kube/object';
 import type { StackState, UpdateResult } from '../updates/update';
@@ -40,7 +40,7 @@ export interface Holdings {
   sizeOf: (stack: string) => number;
 }
 
-/** What differs between stacks of load balancers and stacks of routes. All but `settle`, `keep` and `syncTargets` is pure. */
+/** What differs between stacks of load balancers and stacks of routes. All but `settle`, `keep`, `follow` and `syncTargets` is pure. */
 export interface StackKind<O extends Member, I extends MemberInput = MemberInput> {
   readonly kind: CloudStackSpec['kind'];
   /** Name of the members' CustomResourceDefinition. */
@@ -73,6 +73,8 @@ export interface StackKind<O extends Member, I extends MemberInput = MemberInput
   settle(settlement: MemberSettlement, object: O, input: I): Promise<{ fields: StatusFields; verdict: Verdict }>;
   /** What is left to do for a member that has no object. */
   keep(settlement: Settlement, input: I): Promise<void>;
+  /** Brings the targets of an object whose stack is left alone to the Nodes, by what is known; absent = it has none. */
+  follow?(object: O, known: Knowledge): Promise<void>;
   /** The part of the object's status that stays true while work goes on or fails. */
   keptFields(object: O, known: Knowledge): StatusFields;
   /** Its earlier version works in the cloud. */
@@ -94,4 +96,6 @@ export interface Knowledge {
   cloud?: ConnectedCloud | undefined;
   /** Absent while the stack was never updated. */
   state?: Pick<StackState, 'outputs' | 'incarnation'> | undefined;
+  /** What the cloud has of the stack by our tags, where its state can't be read. */
+  found?: readonly DiscoveredResource[];
 }

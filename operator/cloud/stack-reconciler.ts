@@ -5,10 +5,10 @@ import { OperatorError, toOperatorError } from '../base/errors';
 import type { Logger } from '../base/log';
 import type { EventRecorder, Store } from '../kube/api';
 import { keyOf } from '../kube/object';
-import { foreignState } from '../updates/ownership';
 import { resultOf, type StackState, type StackUpdate, type UpdateResult, type Updates } from '../updates/update';
 import type { Verdict } from './conditions';
 import { CandidateHolds, versionOf } from './candidate-holds';
+import { CloudFindings } from './cloud-findings';
 import { FoundDrift } from './found-drift';
 import { isolate, type TrialResult } from './isolate';
 import { leverOn, type Lever, type WideLevers } from './levers';
@@ -16,7 +16,7 @@ import { keyOfInput, type MemberInput } from './member-input';
 import { MemberReports, type Failure } from './member-reports';
 import type { ObjectWriter } from './object-writer';
 import type { CloudRegistry, ConnectedCloud } from './registry';
-import type { StackIndex } from './stack-index';
+import { membersOf, type StackIndex } from './stack-index';
 import type { Member, Settlement, StackKind, StatusFields } from './stack-kind';
 import { anyIsLeaving, inputOfPart, inputsOf, mayExist, suspectsOf, type UpdatePlan } from './stack-parts';
 import { StackFactsOf, type Known } from './stack-facts';
@@ -29,6 +29,8 @@ import { StackApprovals } from './plan/stack-approvals';
 import type { RetryPlan } from './retry-delay';
 import type { StackRetries } from './stack-retries';
 import { differences, type StackRecord } from './stack-record';
+import { isOfTheStore, StateReads } from './state-reads';
+import { TargetFollower } from './target-follower';
 import type { UpgradeRollout } from './upgrade-rollout';
 
 export interface StackReconcilerOptions<O extends Member> {
@@ -74,16 +76,25 @@ export class StackReconciler<O extends Member> {
   private readonly runs: StackRuns<O>;
   private readonly moves: StackMoves<O>;
   private readonly facts: StackFactsOf<O>;
+  private readonly reads: StateReads;
+  private readonly findings: CloudFindings;
+  /** Keeps the targets of stacks on which nothing else can be done now. */
+  readonly follower: TargetFollower<O>;
   /** Failures that concern some of a stack's members only. */
   private readonly concerned = new WeakMap<OperatorError, O[]>();
+  /** Failures of what comes after an update, such as to bring targets to the Nodes. */
+  private readonly unsettled = new WeakSet<OperatorError>();
 
   constructor(private readonly options: StackReconcilerOptions<O>) {
     this.drift = new FoundDrift(options.kind);
     this.reports = new MemberReports(options);
     this.holds = new CandidateHolds(options.clock, options.retryPlan);
     this.approvals = new StackApprovals(options);
-    this.runs = new StackRuns(options, this.reports);
-    this.moves = new StackMoves(options);
+    this.reads = new StateReads({ ...options, onBack: (stacks) => stacks.forEach((stack) => options.again(stack, 0)) });
+    this.findings = new CloudFindings(options.clock);
+    this.follower = new TargetFollower({ ...options, reads: this.reads, findings: this.findings });
+    this.runs = new StackRuns({ ...options, onHeld: (stack, held) => this.follower.holdUp(stack, held) }, this.reports);
+    this.moves = new StackMoves({ ...options, updates: this.reads });
     this.facts = new StackFactsOf(options, this.reports, this.holds);
   }
 
@@ -106,36 +117,48 @@ export class StackReconciler<O extends Member> {
 
   /** One pass. @throws OperatorError: the queue tries again later */
   async reconcile(stack: string): Promise<void> {
-    const members = this.members(stack);
+    const members = membersOf(this.options.index, this.options.store, stack);
     const provider = members[0]?.spec.provider ?? this.options.record.providerOf(stack);
     try {
-      const cloud = this.cloudOf(provider, members.length > 0);
-      const state = await this.ownState(stack);
-      this.reports.know(stack, { stack, cloud, state });
-      const whereabouts = await this.moves.gather(stack, members, state);
-      whereabouts.origins.forEach(({ knowledge }, uid) => this.reports.knowOrigin(stack, uid, knowledge));
-      const wide = await this.wideLevers(members, cloud, whereabouts);
-      await this.act(stack, planStack(this.facts.of(stack, members, { cloud, state }, { ...whereabouts, wide })), { cloud, state });
+      await this.pass(stack, members, this.cloudOf(provider, members.length > 0));
       this.reports.passed(stack);
       this.options.retries.forget(stack);
     } catch (thrown) {
       const error = toOperatorError(thrown);
       this.reports.failed(stack);
-      if (error.code === 'NotFound' && error.resource !== undefined && provider !== undefined) await this.rediscover(stack, provider);
-      const retry = this.options.retries.failed(stack, error, anyIsLeaving(members));
-      if (error.code !== 'Conflict' || error.resource !== undefined) await this.reportFailure(stack, members, { error, retry });
+      if (error.code === 'NotFound' && error.resource !== undefined && provider !== undefined) {
+        await this.rediscover(stack, provider).catch((failed: unknown) =>
+          this.options.logger.warn({ stack, error: toOperatorError(failed).message }, 'what is gone from the cloud could not be found out'),
+        );
+      }
+      const failure = {
+        error,
+        retry: this.options.retries.failed(stack, error, anyIsLeaving(members)),
+        standing: this.stands(stack, error),
+      };
+      if (error.code !== 'Conflict' || error.resource !== undefined) await this.reportFailure(stack, members, failure);
+      if (error.code !== 'Canceled' && !this.unsettled.has(error)) await this.follower.follow(stack);
       throw error;
     } finally {
       this.reports.forget(stack);
     }
   }
 
-  /** @throws OperatorError when it is another cluster's, such as of a restored backup: not even targets follow what that says */
-  private async ownState(stack: string): Promise<StackState | undefined> {
-    const { updates, clusterID } = this.options;
-    const state = await updates.state(stack);
-    if (state !== undefined && state.clusterID !== clusterID) throw foreignState(stack, state.clusterID, clusterID);
-    return state;
+  private async pass(stack: string, members: O[], cloud: ConnectedCloud | undefined): Promise<void> {
+    const found = this.findings.known(stack);
+    if (found !== undefined) this.reports.know(stack, { stack, cloud, found });
+    const state = await this.reads.state(stack);
+    this.findings.forget(stack);
+    this.reports.know(stack, { stack, cloud, state });
+    const whereabouts = await this.moves.gather(stack, members, state);
+    whereabouts.origins.forEach(({ knowledge }, uid) => this.reports.knowOrigin(stack, uid, knowledge));
+    const wide = await this.wideLevers(members, cloud, whereabouts);
+    await this.act(stack, planStack(this.facts.of(stack, members, { cloud, state }, { ...whereabouts, wide })), { cloud, state });
+  }
+
+  /** The failure says nothing against what there is. */
+  private stands(stack: string, error: OperatorError): boolean {
+    return (this.reads.isUnread(error) || isOfTheStore(error)) && !this.drift.has(stack);
   }
 
   /** @throws OperatorError that says why the cloud of a stack with members can't be used: no connection, or refused credentials */
@@ -292,7 +315,11 @@ export class StackReconciler<O extends Member> {
     // Without its candidate, an update is not what was approved, but the way back.
     const asApproved = approved === undefined || chosen.length < suspectsOf(plan).length ? {} : { approved };
     const how = { ...asApproved, force: healing, healing, upgrading, mayExist: mayExist(plan) };
-    return this.runs.run(stack, { ...this.runs.of(stack, inputs, cloud), objects, ...how }, cloud);
+    return this.runs.run(stack, { ...this.runs.of(stack, inputs, cloud), objects, ...how }, cloud).catch((thrown: unknown) => {
+      const error = toOperatorError(thrown);
+      if (isOfTheStore(error)) this.concerned.set(error, [...objects, ...plan.leaving]);
+      throw error;
+    });
   }
 
   /** After the update: targets, statuses, and what waits now. @throws OperatorError the first failure; the others' statuses are right by then */
@@ -315,6 +342,7 @@ export class StackReconciler<O extends Member> {
     this.retireLater(plan, settlement);
     const [first] = failures;
     if (first === undefined) return;
+    this.unsettled.add(first.error);
     this.concerned.set(
       first.error,
       failures.map(({ object }) => object),
@@ -406,26 +434,20 @@ export class StackReconciler<O extends Member> {
     await this.ended(stack);
   }
 
-  private async reportFailure(stack: string, members: O[], { error, retry }: Failure): Promise<void> {
+  private async reportFailure(stack: string, members: O[], failure: Failure): Promise<void> {
+    const { error, retry } = failure;
     this.options.logger.warn({ stack, code: error.code, error: error.message, resource: error.resource }, 'stack not reconciled');
     const provider = members[0]?.spec.provider;
     if (provider === undefined) return;
     // Stopped by ourselves, at the end of the process or of the lease: whoever goes on says how it went.
-    if (error.code !== 'Canceled') await this.reports.fail(stack, this.concerned.get(error) ?? members, { error, retry });
+    if (error.code !== 'Canceled') await this.reports.fail(stack, this.concerned.get(error) ?? members, failure);
     const names = [...members.map((object) => keyOf(object.metadata)), ...this.options.index.formersIn(stack)].sort();
     if (this.options.registry.get(provider)?.cloud !== undefined) {
-      this.options.record.failed(stack, this.runs.specOf(provider), names, error);
+      this.options.record.failed(stack, this.runs.specOf(provider), names, error, retry);
     }
   }
 
   private hasFailed({ object, candidate }: Part<O>): boolean {
     return candidate !== undefined && this.holds.hasFailed(object.metadata.uid, versionOf(candidate, object));
-  }
-
-  private members(stack: string): O[] {
-    return this.options.index
-      .keys(stack)
-      .map((key) => this.options.store.get(key))
-      .filter((object) => object !== undefined);
   }
 }

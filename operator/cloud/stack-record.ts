@@ -20,6 +20,7 @@ import type { ChangeCounts, UpdateResult } from '../updates/update';
 import { conditionsOf, DRIFTED, verdictOfError, verdictOfHold, type Verdict } from './conditions';
 import { isLeftover } from './leftovers';
 import { keyOfInput, type MemberInput } from './member-input';
+import type { PlannedRetry } from './stack-retries';
 import type { Stored } from './stored';
 
 /** The Pulumi project of all our stacks. */
@@ -159,13 +160,14 @@ export class StackRecord {
     this.write(stack, record.spec, {}, { state: 'Stalled', reason: MEMBER_MISSING, message });
   }
 
-  failed(stack: string, spec: CloudStackSpec, members: string[], error: OperatorError): void {
+  /** @param retry when the stack is tried next, where that is known by now */
+  failed(stack: string, spec: CloudStackSpec, members: string[], ...[error, retry]: [OperatorError, PlannedRetry?]): void {
     const attempts = this.closeAttempt(stack, {
       result: error.code === 'Canceled' ? 'Canceled' : 'Failed',
       code: error.code,
       message: error.message.slice(0, 1024),
     });
-    this.write(stack, spec, { members, attempts }, verdictOfError(error, false));
+    this.write(stack, spec, { members, attempts }, verdictOfError(error, false, retry));
   }
 
   /**

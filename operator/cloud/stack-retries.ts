@@ -16,6 +16,8 @@ interface Streak {
   failures: number;
   since: number;
   retry: PlannedRetry;
+  /** On the monotonic clock, in milliseconds. */
+  due: number;
 }
 
 /** Failures in a row by stack or candidate, and when each is tried again: the one place that queues and conditions agree on. */
@@ -41,13 +43,18 @@ export class StackRetries {
     const planned = { ...asPlanned, delayMs: Math.min(asPlanned.delayMs, limitMs) };
     const nextTryAt = error instanceof CredentialsRefused ? error.nextTryAt : this.clock.now() + planned.delayMs;
     const retry = { ...planned, nextTryAt };
-    this.streaks.set(key, { failures, since, retry });
+    this.streaks.set(key, { failures, since, retry, due: now + retry.delayMs });
     return retry;
   }
 
   /** A try was good, or what is tried is another thing: what failed before doesn't count any more. */
   forget(key: string): void {
     this.streaks.delete(key);
+  }
+
+  /** Milliseconds until what failed is to be tried again; 0 = it may be now. */
+  waitOf(key: string): number {
+    return Math.max(0, (this.streaks.get(key)?.due ?? 0) - this.clock.monotonic());
   }
 
   /** What the last failure led to; undefined where there was none. */

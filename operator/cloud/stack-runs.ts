@@ -43,7 +43,10 @@ export interface Ran {
 export type StackRunsOptions<O extends Member> = Pick<
   StackReconcilerOptions<O>,
   'kind' | 'registry' | 'updates' | 'extend' | 'record' | 'events' | 'clusterID' | 'isValid' | 'onUpdate' | 'clock' | 'logger'
->;
+> & {
+  /** A run waits for the state store, or no longer does. */
+  onHeld: (stack: string, held: boolean) => void;
+};
 
 /** Asks the engine for one update after another, and tells how each went. */
 export class StackRuns<O extends Member> {
@@ -115,6 +118,7 @@ export class StackRuns<O extends Member> {
           hold === undefined ? 'state stored again' : 'state can not be stored',
         );
         this.options.record.held(stack, spec, hold);
+        this.options.onHeld(stack, hold !== undefined);
         announcing = announcing?.then(() => (hold === undefined ? announce() : this.reports.held(stack, objects, hold)));
       },
     };
@@ -132,6 +136,8 @@ export class StackRuns<O extends Member> {
       this.options.onUpdate(cloud.name, error.code, this.options.clock.monotonic() - startedAt);
       if (announcing !== undefined) this.options.record.failed(stack, spec, members, error);
       throw error;
+    } finally {
+      this.options.onHeld(stack, false);
     }
   }
 

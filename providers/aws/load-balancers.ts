@@ -6,6 +6,7 @@ import { generationsOf, type Generation } from '../generations';
 import type { LoadBalancerInput, LoadBalancerResult, LoadBalancers, NodeLabels, Replacement } from '../provider';
 import { portsOf, renderListener, type RenderedListener } from './listeners';
 import { cloudName, withGeneration } from './names';
+import { recognize } from './recognize';
 import type { LoadBalancerInputs } from './resources/load-balancer';
 import { groupModeOf, type LoadBalancerScope } from './scope';
 import { renderSecurityGroup, type RenderedSecurityGroup } from './security-groups';
@@ -90,6 +91,8 @@ export class AwsLoadBalancers implements LoadBalancers {
   }
 
   results = results;
+
+  recognize = recognize;
 }
 
 /** What is fixed when a load balancer is made, and how people know it. */

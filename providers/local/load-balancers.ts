@@ -5,6 +5,7 @@ import type { LoadBalancerInput, LoadBalancerResult, LoadBalancers, Replacement 
 import { renderAddresses, type RenderedAddress } from './addresses';
 import { generationsOf, marksOf, type Generation } from '../generations';
 import { cloudName, engineOf, modeOf, renderListener, renderSourceRanges, type RenderedListener } from './listeners';
+import { recognize } from './recognize';
 import { membersAtFault, renderShared, type RenderedSharedLoadBalancer } from './shared-load-balancers';
 import { validateLoadBalancer } from './validation';
 
@@ -89,6 +90,8 @@ export class LocalLoadBalancers implements LoadBalancers {
   }
 
   results = results;
+
+  recognize = recognize;
 }
 
 function renderOne({ input, retiring }: Generation): RenderedLoadBalancer {

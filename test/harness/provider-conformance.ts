@@ -2,7 +2,15 @@ import * as fc from 'fast-check';
 import type { CloudLoadBalancerSpec, CloudProviderSpec, CloudRouteSpec } from '../../crds';
 import { OperatorError } from '../../operator/base/errors';
 import { canonicalJson, type JsonObject } from '../../operator/base/json';
-import type { Cloud, DiscoveredResource, LoadBalancerInput, ProviderModule, RouteInput, Target } from '../../providers/provider';
+import type {
+  Cloud,
+  DiscoveredResource,
+  LoadBalancerInput,
+  LoadBalancerResult,
+  ProviderModule,
+  RouteInput,
+  Target,
+} from '../../providers/provider';
 import { MEMBERS_READY } from '../../providers/resource-provider/members-ready';
 import type { UpdateContext, WorkerModule } from '../../providers/worker-module';
 import { ProgramRunner, type RunnerResource } from './program-runner';
@@ -425,6 +433,17 @@ function describeResources(suite: Suite): void {
 }
 
 function describeDiscovery(suite: Suite): void {
+  test('P-35: what discover found tells as much as the outputs', async () => {
+    const loadBalancers = suite.cloud.loadBalancers!;
+    if (loadBalancers.recognize === undefined) return; // a provider may not be able to tell
+    const { input, stack, outputs } = await suite.standing(2);
+    const inOrder = (result: LoadBalancerResult | undefined): LoadBalancerResult | undefined =>
+      result && { ...result, targetGroups: result.targetGroups.toSorted((a, b) => a.port - b.port) };
+    const told = inOrder(loadBalancers.recognize(await suite.discovered(stack), input));
+    expect(told).toEqual(inOrder(loadBalancers.results(outputs, input.uid)));
+    expect(loadBalancers.recognize(await suite.discovered(stack), suite.input())).toBeUndefined();
+  });
+
   test('P-19: discover finds exactly what the program set', async () => {
     const { stack, runner } = await suite.standing(3);
     expectSame(await suite.discovered(stack), runner.checkpoint());

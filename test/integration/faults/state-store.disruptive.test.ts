@@ -38,6 +38,25 @@ const isCreate = ({ side, method, path }: Exchange): boolean => side === 'cloud'
 
 type Named = KubeObject & { status?: { conditions?: Condition[] } };
 
+/** No answer until whoever asked has given up. */
+const stopped = new Promise<Action>(() => undefined);
+
+async function conditionsOf(name: string): Promise<Condition[]> {
+  return (await system.kube.get<Named>(CLOUD_LOAD_BALANCERS, `default/${name}`))?.status?.conditions ?? [];
+}
+
+/** Waits until every pool has so many targets. */
+async function targetsAre(count: number): Promise<void> {
+  await waitFor(
+    async () => {
+      const pools = await system.resources.list('pools');
+      if (pools.length > 0 && pools.every(({ targets }) => targets.length === count)) return true;
+      throw new Error(pools.map(({ tags, targets }) => `${tags.owner}: ${targets.length}`).join(', '));
+    },
+    { what: `${count} targets in each pool`, timeoutMs: 45_000 },
+  );
+}
+
 /** Waits until Ready of an object is as said; what its conditions say is shown where that does not come. */
 async function readyOf(resource: ResourcePath, key: string, is: (ready: Condition) => boolean, what: string): Promise<Condition> {
   return waitFor(
@@ -66,6 +85,8 @@ function refused(code: number, reason: string, message: string): Action {
   const body = JSON.stringify({ apiVersion: 'v1', kind: 'Status', status: 'Failure', code, reason, message });
   return { status: code, headers: { 'content-type': 'application/json' }, body };
 }
+
+const isStateRead = ({ side, method, path }: Exchange): boolean => side === 'api' && method === 'GET' && path.includes('/secrets/stack-');
 
 /** Writes of state of the stack that carries one load balancer. */
 const isStateOf = (name: string, exchange: Exchange): boolean =>
@@ -113,13 +134,49 @@ test('a state store that answers 500 for long is told within seconds, what serve
 
   await make({ kind: 'createService', name: 'beside', service: { type: 'LoadBalancer', ports: [80], sourceRanges: [] } });
   await readyOf(CLOUD_LOAD_BALANCERS, 'default/beside', ({ reason }) => reason === 'Ready', 'another load balancer to be made meanwhile');
+  await make({ kind: 'addNode', name: 'node-2' });
+  await targetsAre(2);
+  await readyOf(CLOUD_LOAD_BALANCERS, 'default/web', isUnavailable, 'the one with the change still to wait for the store');
 
   answer = refused(401, 'Unauthorized', 'Unauthorized');
   const refusal = ({ status, message }: Condition): boolean => status === 'False' && message.includes('check the token');
   await readyOf(CLOUD_LOAD_BALANCERS, 'default/web', refusal, 'the refusal to end the update, and to be told');
+  await make({ kind: 'removeNode', name: 'node-2' });
+  await targetsAre(1);
   answer = 'pass';
   await allAsWanted();
 });
+
+test.each<[string, () => Action | Promise<Action>]>([
+  ['answers 500 to reads', () => refused(500, 'InternalError', 'etcdserver: request timed out')],
+  ['does not answer reads', () => stopped],
+])(
+  'a state store that %s: who waits is told, what is unchanged stays Ready, targets follow the Nodes, and it recovers by itself',
+  async (what, answer) => {
+    operator.tap = (exchange, moment) => (moment === 'request' && isStateRead(exchange) ? answer() : 'pass');
+    await make({ kind: 'changeRanges', name: 'web', sourceRanges: [`10.9.${what.length}.0/24`] });
+    const waits = ({ status, reason }: Condition): boolean => status === 'False' && reason === 'StateStoreUnavailable';
+    const { message } = await readyOf(CLOUD_LOAD_BALANCERS, 'default/web', waits, 'the one with a change to say why it waits');
+    expect(message).toMatch(
+      /state store \(the Secrets in namespace cloud-operator-system\): GET .*keeps serving\. Next try at [0-9T:-]+Z\.$/,
+    );
+
+    await make({ kind: 'addNode', name: 'node-2' });
+    await targetsAre(2);
+    const beside = await conditionsOf('beside');
+    expect(beside.map(({ type, status, reason }) => [type, status, reason])).toEqual([
+      ['Ready', 'True', 'Ready'],
+      ['StateUnavailable', 'True', 'StateStoreUnavailable'],
+    ]);
+    await operator.kill();
+    await make({ kind: 'removeNode', name: 'node-2' });
+    await operator.start();
+    await targetsAre(1);
+    expect((await conditionsOf('beside'))[0]).toMatchObject({ type: 'Ready', status: 'True', reason: 'Ready' });
+    operator.tap = () => 'pass';
+    await allAsWanted();
+  },
+);
 
 test('a state store that does not answer is told too', async () => {
   let letGo: () => void = () => undefined;
@@ -137,23 +194,37 @@ test('a state store that does not answer is told too', async () => {
   await allAsWanted();
 });
 
-test('state in a folder that becomes read-only: one condition says so, what serves goes on, and it recovers by itself', async () => {
+test('state in a folder that becomes read-only, or whose disk is full: one condition says so, what serves goes on, and it recovers by itself', async () => {
   const disk = SmallDisk.mount(join(system.paths.root, 'state'), 8);
   if (!disk.canFill) return; // only root can mount
   await operator.kill();
   operator = await system.addOperator('folder', ['--state-store=directory', `--state-directory=${disk.path}`]);
   await operator.start();
   try {
-    await make({ kind: 'createService', name: 'kept', service: { type: 'LoadBalancer', ports: [80], sourceRanges: [] } });
-    await readyOf(CLOUD_LOAD_BALANCERS, 'default/kept', ({ reason }) => reason === 'Ready', 'it to be made');
+    for (const name of ['kept', 'also']) {
+      await make({ kind: 'createService', name, service: { type: 'LoadBalancer', ports: [80], sourceRanges: [] } });
+      await readyOf(CLOUD_LOAD_BALANCERS, `default/${name}`, ({ reason }) => reason === 'Ready', 'it to be made');
+    }
     disk.setReadOnly(true);
     await make({ kind: 'changeRanges', name: 'kept', sourceRanges: ['10.9.0.0/16'] });
     const told = ({ reason }: Condition): boolean => reason === 'StateStoreUnavailable';
     const { message } = await readyOf(CLOUD_LOAD_BALANCERS, 'default/kept', told, 'it to say that the folder is read-only');
     expect(message).toContain(`state store (the folder ${disk.path}):`);
     expect(message).toMatch(/read-only.*EROFS.*name a path on a file system that can be written to.*keeps serving\. Next try at/);
+    await make({ kind: 'addNode', name: 'node-2' });
+    await targetsAre(2);
     disk.setReadOnly(false);
     await readyOf(CLOUD_LOAD_BALANCERS, 'default/kept', ({ reason }) => reason === 'Ready', 'it to be changed');
+
+    disk.fill();
+    await make({ kind: 'changeRanges', name: 'kept', sourceRanges: ['10.10.0.0/16'] });
+    const full = await readyOf(CLOUD_LOAD_BALANCERS, 'default/kept', told, 'it to say that the disk is full');
+    expect(full.message).toMatch(/ENOSPC.*free some space.*keeps serving/);
+    await make({ kind: 'removeNode', name: 'node-2' });
+    await targetsAre(1);
+    expect((await conditionsOf('also'))[0]).toMatchObject({ type: 'Ready', status: 'True', reason: 'Ready' });
+    disk.clear();
+    await readyOf(CLOUD_LOAD_BALANCERS, 'default/kept', ({ reason }) => reason === 'Ready', 'it to be changed once there is room');
   } finally {
     disk.unmount();
   }

@@ -241,6 +241,14 @@ export class Scene {
     return pool.targets.map(({ instanceID }) => instanceID).sort();
   }
 
+  /** The same by the pool's owner, also on a load balancer that several share. */
+  async targetsOf(name: string, listener: string): Promise<string[]> {
+    const port = ((await this.loadBalancer(name))?.spec.listeners ?? []).find((one) => one.name === listener)?.port;
+    const pools = await this.cluster.resources.list('pools');
+    const pool = pools.find(({ name: pooled, tags }) => tags.owner === `default/${name}` && pooled.endsWith(`-${port}`));
+    return (pool?.targets ?? []).map(({ instanceID }) => instanceID).sort();
+  }
+
   /** Exactly one of each is there for the named Services, each with one target; then all is deleted, and nothing is left. */
   async expectOneOfEach(...names: string[]): Promise<void> {
     for (const name of names) {

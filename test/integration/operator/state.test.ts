@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { CLOUD_LOAD_BALANCERS } from '../../../crds';
-import { SECRETS } from '../../../operator/kube/object';
+import { NODES, SECRETS } from '../../../operator/kube/object';
+import { kstatusOf } from '../../harness/kstatus';
 import type { OperatorCluster } from '../../harness/operator-cluster';
 import { SecretStateStore } from '../../../operator/updates/state/secret-state-store';
 import { encodeSecret, type Secret } from '../../../operator/updates/state/state-secret';
@@ -43,6 +44,13 @@ async function rewriteState(name: string, change: (record: StackRecord) => Stack
   const stored = await store.read((await scene.stackOf(name)).metadata.name);
   if (stored === undefined) throw new Error(`${name} has no state`);
   await store.write({ ...change(stored.record), revision: stored.record.revision + 1 }, stored.version);
+}
+
+/** The machine goes, and its Node with it. */
+async function removeNode(name: string): Promise<void> {
+  const machine = (await cluster.resources.list('instances')).find((instance) => instance.name === name);
+  await cluster.cloud.drift({ kind: 'delete', collection: 'instances', id: machine?.id ?? '' });
+  await cluster.kube.remove(NODES, name);
 }
 
 async function storedVersion(name: string): Promise<string | undefined> {
@@ -91,7 +99,7 @@ test('damaged state: one clear condition, nothing is touched, and the remedy hel
   const version = (await cluster.kube.get(SECRETS, secret))?.metadata.resourceVersion;
   await cluster.cloud.resetCalls();
   await askFor('damaged');
-  const { message } = await scene.condition('damaged', 'Stalled', 'StateDamaged');
+  const { message } = await scene.condition('damaged', 'StateUnavailable', 'StateDamaged');
   expect(message).toMatch(/^State Secret|^state Secret/);
   expect(message).toContain('restore it from a backup, or delete it to have the stack rebuilt');
   expect([await writes(), (await cluster.kube.get(SECRETS, secret))?.metadata.resourceVersion]).toEqual([0, version]);
@@ -177,6 +185,108 @@ describe('state that can not be used', () => {
     await askFor('spoilt');
     await scene.until('the change to be made', async () => (await scene.inCloud('spoilt')).sourceRanges.includes(range));
     await scene.ready('spoilt');
+  });
+});
+
+describe('state that can not be read, of load balancers that are unchanged', () => {
+  const shared = { annotations: { 'cloud-operator.dev/placement': 'edge' } };
+  /** One by itself, and two that share one load balancer, each with its listener. */
+  const listeners = { alone: 'http', one: 'http', two: 'https' };
+  const names = Object.keys(listeners);
+  /** The Secrets as they were. */
+  const good = new Map<string, Secret>();
+  let addresses: string[];
+
+  function targetsAre(count: number): Promise<boolean> {
+    return scene.until(
+      `${count} targets of each`,
+      async () => {
+        const found = await Promise.all(Object.entries(listeners).map(([name, listener]) => scene.targetsOf(name, listener)));
+        if (found.every((targets) => targets.length === count)) return true;
+        throw new Error(JSON.stringify(found));
+      },
+      50_000,
+    );
+  }
+
+  async function areStillReady(): Promise<void> {
+    for (const name of names) {
+      const { message } = await scene.condition(name, 'StateUnavailable', 'WrongKey');
+      expect(message).toMatch(
+        /encrypted with key [0-9a-f]{8}, which this state store does not have.*restore the data key.*goes on as it is/,
+      );
+      const found = await scene.ready(name);
+      expect(found.status?.conditions?.map(({ type, reason }) => [type, reason])).toEqual([
+        ['Ready', 'Ready'],
+        ['StateUnavailable', 'WrongKey'],
+      ]);
+      expect(kstatusOf(found)).toBe('Current');
+    }
+    expect(await Promise.all(names.map(async (name) => addressOf(await scene.service(name))))).toEqual(addresses);
+  }
+
+  beforeAll(async () => {
+    await cluster.apply(
+      serviceOf('alone'),
+      serviceOf('one', shared),
+      serviceOf('two', { ...shared, ports: [{ name: 'https', port: 443 }] }),
+    );
+    for (const name of names) await scene.ready(name, { timeoutMs: 50_000 });
+    addresses = await Promise.all(names.map((name) => scene.published(name)));
+    await scene.settled();
+    for (const name of ['alone', 'one']) {
+      const secret = await secretOf(name);
+      const stored = await stateStore().read((await scene.stackOf(name)).metadata.name);
+      const found = await cluster.kube.get<Secret>(SECRETS, secret);
+      if (stored === undefined || found === undefined) throw new Error(`${name} has no state`);
+      good.set(secret, found);
+      const { metadata, data } = await encodeSecret(stored.record, newKeyring());
+      await cluster.kube.patch(SECRETS, secret, 'merge', { metadata, data });
+    }
+  }, 90_000);
+
+  test('they stay Ready, and their targets follow the Nodes', async () => {
+    await askFor('alone');
+    await askFor('one');
+    await areStillReady();
+    await scene.addNode('joins');
+    await targetsAre(2);
+  });
+
+  test('also after a restart, and whatever a status says: the cloud’s tags say what is whose', async () => {
+    await cluster.stopOperator();
+    await removeNode('joins');
+    const forged = { status: { address: '203.0.113.6', ingress: [{ ip: '203.0.113.6', ipMode: 'VIP' }] } };
+    await cluster.kube.patch(CLOUD_LOAD_BALANCERS, 'default/two', 'merge', forged, { subresource: 'status' });
+    await cluster.startOperator();
+    await targetsAre(1);
+    await areStillReady();
+    await askFor('two');
+    await scene.until('the status to be put right', async () => (await scene.loadBalancer('two'))?.status?.address === addresses[2]);
+  });
+
+  test('a change waits, and says until when; a neighbour is not blamed, and targets go on following', async () => {
+    await cluster.apply(serviceOf('one', { ...shared, spec: { loadBalancerSourceRanges: ['10.7.0.0/16'] } }));
+    const nextTry = / Next try at [0-9T:-]+Z\.$/;
+    expect((await scene.condition('one', 'Stalled', 'WrongKey')).message).toMatch(nextTry);
+    expect((await scene.loadBalancer('two'))?.status?.conditions?.[0]).toMatchObject({ type: 'Ready', status: 'True' });
+    const [ready] = (await scene.stackOf('one')).status?.conditions ?? [];
+    expect(ready).toMatchObject({ type: 'Ready', status: 'False', reason: 'WrongKey', message: expect.stringMatching(nextTry) as string });
+    await scene.addNode('joins-later');
+    await targetsAre(2);
+  });
+
+  test('the key is back: the change is made, and no word of it is left', async () => {
+    for (const [secret, { metadata, data }] of good) {
+      await cluster.kube.patch(SECRETS, secret, 'merge', { metadata: { annotations: metadata.annotations }, data });
+    }
+    for (const name of names) await askFor(name);
+    await scene.until('no word of it any more', async () => {
+      const all = await Promise.all(names.map((name) => scene.ready(name)));
+      return all.every(({ status }) => status?.conditions?.length === 1);
+    });
+    await removeNode('joins-later');
+    await targetsAre(1);
   });
 });
 

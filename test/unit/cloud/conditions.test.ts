@@ -1,4 +1,4 @@
-import { conditionsOf, verdictOfError, type Verdict } from '../../../operator/cloud/conditions';
+import { conditionsOf, verdictOfError, verdictWithoutState, type Verdict } from '../../../operator/cloud/conditions';
 import { OperatorError } from '../../../operator/base/errors';
 import { kstatusOf } from '../../harness/kstatus';
 
@@ -86,3 +86,38 @@ describe('verdictOfError', () => {
     expect(verdictOfError(error, true, { nextTryAt, exhausted: true })).toMatchObject({ state: 'Stalled', reason: 'RetriesExhausted' });
   });
 });
+
+describe('while the state can not be read', () => {
+  const lost = new OperatorError('Invalid', 'the data key is gone', { reason: 'WrongKey', remedy: 'restore it' });
+  const statusOf = (verdict: Verdict, observedGeneration = 2) => ({ observedGeneration, conditions: conditionsOf(verdict, 2, [], T0) });
+  const serving: Verdict = { state: 'Ready', message: 'serving at 10.0.0.1', reason: 'NoTargets', drifted: '1 difference' };
+
+  test('what was as its spec asks stays so, and the state is told beside it, again and again in the same words', () => {
+    const before = statusOf(serving);
+    const verdict = verdictWithoutState({ metadata: meta({}), status: before }, lost);
+    const now = conditionsOf(verdict ?? serving, 2, before.conditions, T1);
+    expect(now.slice(0, 2)).toEqual(before.conditions);
+    expect(now[2]).toMatchObject({
+      ...{ type: 'StateUnavailable', status: 'True', reason: 'WrongKey' },
+      message: 'the data key is gone; restore it. What is there goes on as it is; changes wait until the state can be read.',
+    });
+    const status = { observedGeneration: 2, conditions: now };
+    expect(kstatusOf({ metadata: { generation: 2 }, status })).toBe('Current');
+    expect(verdictWithoutState({ metadata: meta({}), status }, lost)).toEqual(verdict);
+  });
+
+  test.each<[string, Parameters<typeof verdictWithoutState>[0]]>([
+    ['a changed one', { metadata: meta({ generation: 3 }), status: statusOf(serving) }],
+    ['one that goes', { metadata: meta({ deletionTimestamp: T0 }), status: statusOf(serving) }],
+    ['one that was never looked at', { metadata: meta({}) }],
+    ['one that waits', { metadata: meta({}), status: statusOf({ state: 'Reconciling', reason: 'Updating', message: 'm', serving: true }) }],
+    [
+      'one that needs a person',
+      { metadata: meta({}), status: statusOf({ state: 'Stalled', reason: 'Invalid', message: 'm', serving: true }) },
+    ],
+  ])('%s waits', (_what, object) => expect(verdictWithoutState(object, lost)).toBeUndefined());
+});
+
+function meta(more: object): { name: string; uid: string; creationTimestamp: string; resourceVersion: string; generation: number } {
+  return { name: 'web', uid: 'u', creationTimestamp: T0, resourceVersion: '1', generation: 2, ...more };
+}

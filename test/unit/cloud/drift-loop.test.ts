@@ -1,3 +1,4 @@
+import { OperatorError } from '../../../operator/base/errors';
 import { silentLogger } from '../../../operator/base/log';
 import { DriftLoop } from '../../../operator/cloud/drift-loop';
 import type { CloudRegistry } from '../../../operator/cloud/registry';
@@ -49,4 +50,46 @@ test('a shorter driftInterval counts at once, however long the one before was', 
   stop.abort();
   await ended;
   expect([listeners.size, clock.pending()]).toEqual([0, []]);
+});
+
+describe('a stack whose state can not be read', () => {
+  /** Compares the stacks a, b and c, of which `b` fails. */
+  async function pass(failure: OperatorError): Promise<{ compared: string[]; checked: number }> {
+    const seen = { compared: [] as string[], checked: 0 };
+    const entry = { name: 'home', spec: { driftPolicy: 'Heal', freeze: false }, cloud: { discover: () => Promise.resolve(new Map()) } };
+    const updates = {
+      adoptFindings: (stack: string) => {
+        seen.compared.push(stack);
+        return stack === 'b' ? Promise.reject(failure) : Promise.resolve([]);
+      },
+    };
+    const loop = new DriftLoop(
+      {
+        ...{ registry: { connected: () => entry } as unknown as CloudRegistry, updates: updates as unknown as Updates },
+        ...{ clock: new FakeClock(), random: () => 0.5, isValid: () => true, logger: silentLogger },
+      },
+      {
+        ...{
+          intervalMs: () => HOUR,
+          stacks: () => ['a', 'b', 'c'],
+          isHeld: () => false,
+          found: () => undefined,
+          reported: () => undefined,
+        },
+        alsoCheck: () => Promise.resolve(void seen.checked++),
+      },
+    );
+    await loop.pass('home').catch((thrown: unknown) => expect(thrown).toBe(failure));
+    return seen;
+  }
+
+  test('keeps neither the others nor the members from being compared', async () => {
+    const damaged = new OperatorError('Invalid', 'nonsense', { reason: 'StateDamaged' });
+    expect(await pass(damaged)).toEqual({ compared: ['a', 'b', 'c'], checked: 1 });
+  });
+
+  test('as none can, because of the store, ends the pass', async () => {
+    const away = new OperatorError('Transient', '500', { reason: 'StateStoreUnavailable' });
+    expect(await pass(away)).toEqual({ compared: ['a', 'b'], checked: 0 });
+  });
 });

@@ -3,6 +3,7 @@ import { missingRules } from './access-check';
 import { sleep, type Clock } from './base/clock';
 import { toOperatorError } from './base/errors';
 import type { Logger } from './base/log';
+import { CRDInstaller } from './crd-installer';
 import type { KubeClient } from './kube/client';
 import { tellWaiting, waitingProblem } from './loops/service/waiting';
 import type { Permission } from './permissions';
@@ -29,6 +30,8 @@ export interface BootstrapOptions {
   servicesApi: KubeClient;
   /** What each identity of the operator needs to be allowed. */
   rights: readonly IdentityRights[];
+  /** Whether the leader brings the CRDs. */
+  installCRDs: boolean;
   /** The CloudProvider from the flags. */
   defaultProvider?: { name: string; spec: CloudProviderSpec };
   /** Resolves once everything works that waits for our kinds. */
@@ -39,7 +42,10 @@ export interface BootstrapOptions {
   logger: Logger;
 }
 
-/** What a new leader does beside its work: names rights that it lacks, tells Services why nothing happens yet, applies the CloudProvider of the flags. */
+/**
+ * What a new leader does beside its work: brings the CRDs, names rights that it lacks, tells Services why nothing happens yet, applies the CloudProvider
+ * of the flags.
+ */
 export class Bootstrap {
   private missing: readonly string[] = [];
 
@@ -47,8 +53,13 @@ export class Bootstrap {
 
   /** Until all is said and done, or the signal is aborted. */
   async run(signal: AbortSignal): Promise<void> {
-    const works = [this.applyDefaultProvider(signal), this.checkRights(signal), this.tellServices(signal)];
+    const works = [this.installCRDs(signal), this.applyDefaultProvider(signal), this.checkRights(signal), this.tellServices(signal)];
     await Promise.all(works.map((work) => work.catch((thrown: unknown) => this.unlessAborted(thrown, signal))));
+  }
+
+  private async installCRDs(signal: AbortSignal): Promise<void> {
+    const { installCRDs, api, stores, clock, logger } = this.options;
+    if (installCRDs) await new CRDInstaller({ api, onInstalled: () => stores.retryNow(), clock, logger }).run(signal);
   }
 
   /** Where the cluster has none of that name, once it has the kind. */

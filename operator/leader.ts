@@ -166,6 +166,7 @@ export class Leader {
         servicesApi: this.asLoop('service-lb-controller', leadership.api),
         stores,
         rights: this.rights(),
+        installCRDs: options.installCRDs,
         clock: systemClock,
         logger,
       },

@@ -30,6 +30,8 @@ export interface OperatorOptions {
   defaultProvider?: { name: string; spec: CloudProviderSpec; warnings?: string[] };
   /** The extension in code, which only workers run. */
   extension?: ExtensionModule;
+  /** The leader brings the CRDs of this release where they are absent or older. */
+  installCRDs: boolean;
   clusterCIDRs: string[];
   /** Which pod CIDRs Nodes get; absent = none, somebody else gives them. */
   nodeCidrs?: NodeCidrSettings;

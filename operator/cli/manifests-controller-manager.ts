@@ -20,6 +20,7 @@ const SAID_BY: Record<string, string | undefined> = {
   'cloud-provider': '--provider',
   extension: '--extension',
   help: undefined,
+  'install-crds': undefined,
   kubeconfig: undefined,
   context: undefined,
   'leader-migration-config': '--leader-migration-config',

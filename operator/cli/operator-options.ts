@@ -49,6 +49,7 @@ export function optionsOf(values: FlagValues, { pulumi, provider }: Surroundings
     secretsProvider: knownSecretsProvider(values['secrets-provider']),
     pulumi,
     kubeApi: { qps: values['kube-api-qps'], burst: values['kube-api-burst'] },
+    installCRDs: values['install-crds'],
     clusterCIDRs: listOf(values['cluster-cidr']),
     ...controllersOf(values),
     workers: values.workers,

@@ -155,7 +155,8 @@ function volumeMounts({ provider, extension, controllerManager, webhooks }: Sett
 function args(settings: Settings): string[] {
   const { namespace, stateNamespace, secretsProvider, leaderElection, provider, extension, controllerManager, webhooks } = settings;
   const protector = secretsProvider === undefined ? [] : [`--secrets-provider=${secretsProvider}`];
-  const state = ['--state-store=cluster', `--state-namespace=${stateNamespace}`, ...protector];
+  // They are applied by whoever applies these.
+  const state = ['--install-crds=false', '--state-store=cluster', `--state-namespace=${stateNamespace}`, ...protector];
   const lease = [`--leader-elect-resource-namespace=${leaderElection.namespace}`, `--leader-elect-resource-name=${leaderElection.name}`];
   const cloud = provider === undefined ? [] : [`--cloud-provider=${provider.kind}`, `--cloud-config=${CONFIG_FOLDER}/${CONFIG_FILE}`];
   const extended = [

@@ -9,6 +9,11 @@ export const CLOUD_OPERATOR = {
   context: flag(STRING, '', 'Context of the kubeconfig'),
   debug: flag(BOOLEAN, false, 'Show a stack trace when something fails (also: DEBUG=1)'),
   extension: flag(ONCE, '', 'Path or package of a module that changes or adds cloud resources (docs/extend.md)'),
+  'install-crds': flag(
+    BOOLEAN,
+    true,
+    'As the leader, bring our CRDs into the cluster where they are absent, or older and with our annotation; false = others do',
+  ),
   'log-level': flag(oneOf(LOG_LEVELS), '', 'How much is logged: trace, debug, info, warn or error; goes before --v'),
   namespace: flag(STRING, 'cloud-operator-system', 'The operator’s own namespace: the Secrets that it may read'),
   'node-deletion-grace': flag(DURATION, 15_000, 'How long the cloud must say “does not exist” before a Node is deleted'),

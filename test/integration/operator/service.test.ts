@@ -1,4 +1,4 @@
-import { CLOUD_STACKS } from '../../../crds';
+import { CLOUD_PROVIDERS, CLOUD_STACKS } from '../../../crds';
 import { SERVICES } from '../../../operator/kube/object';
 import { kstatusOf } from '../../harness/kstatus';
 import type { OperatorCluster } from '../../harness/operator-cluster';
@@ -160,3 +160,18 @@ function row(output: string): Record<string, string> {
     columns.map(({ name, at, to }, index) => [name, line.slice(at, index === columns.length - 1 ? undefined : to).trim()]),
   );
 }
+
+test('a CloudProvider may say the engine of Services that name none; what a Service says goes before it', async () => {
+  const say = (engine: string | null): Promise<unknown> =>
+    cluster.kube.patch(CLOUD_PROVIDERS, 'local', 'merge', { spec: { local: { engine } } });
+  await say('Passthrough');
+  await cluster.apply(serviceOf('by-cloud'), serviceOf('by-itself', { annotations: { 'local.cloud-operator.dev/engine': 'Node' } }));
+  for (const [name, engine] of [
+    ['by-cloud', 'Passthrough'],
+    ['by-itself', 'Node'],
+  ] as const) {
+    await scene.until(`the engine of ${name}`, async () => (await scene.loadBalancer(name))?.spec.local?.engine === engine);
+  }
+  await scene.deleteServices('by-cloud', 'by-itself');
+  await say(null);
+});

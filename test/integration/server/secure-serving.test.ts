@@ -5,6 +5,8 @@ import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { connect } from 'node:tls';
+import { GROUP, KINDS } from '../../../crds';
+import { toCRD, type CustomResourceDefinition } from '../../../crds/crd';
 import { systemClock } from '../../../operator/base/clock';
 import { silentLogger } from '../../../operator/base/log';
 import { KubeClient } from '../../../operator/kube/client';
@@ -193,7 +195,6 @@ describe('cloud-controller-manager', () => {
     directory = mkdtempSync(join(tmpdir(), 'cloud-operator-ccm-'));
     writeFileSync(join(directory, 'local.yaml'), 'local: {endpoint: "http://127.0.0.1:1"}');
     ccmPort = await freePort();
-    await cluster.kubectl(['apply', '--server-side', '-f', join(PROJECT_ROOT, 'crds', 'generated')]);
     args = [
       ...[
         '--cloud-provider=local',
@@ -222,6 +223,18 @@ describe('cloud-controller-manager', () => {
       stdio: ['ignore', 'ignore', 'pipe'],
     });
   }
+
+  test('brings the CRDs, as the leader of a cluster that has none', async () => {
+    const established = ['wait', '--for=condition=established', 'crd', ...KINDS.map(({ plural }) => `${plural}.${GROUP}`), '--timeout=60s'];
+    await waitFor(() => cluster.kubectl(['get', 'crd', `${KINDS.at(-1)?.plural}.${GROUP}`]).catch(() => undefined), {
+      timeoutMs: 60_000,
+      what: 'the CRDs',
+    });
+    await cluster.kubectl(established);
+    const stored = JSON.parse(await cluster.kubectl(['get', 'crds', '-o', 'json'])) as { items: CustomResourceDefinition[] };
+    for (const kind of KINDS) expect(stored.items.find(({ spec }) => spec.names.kind === kind.kind)).toMatchObject(toCRD(kind));
+    await cluster.kubectl(['wait', '--for=create', 'cloudprovider/local', '--timeout=60s']);
+  });
 
   test('shows its configuration, and its lease is upstream’s', async () => {
     const { status, body } = await get('/configz', { authorization: `Bearer ${cluster.token}` }, { port: ccmPort });

@@ -137,9 +137,9 @@ const fields = z.object({
 
 export const cloudLoadBalancerSpec = withRules(fields.meta({ description: 'What is wanted.' }), [
   {
-    cel: '[has(self.aws), has(self.local), has(self.custom)].filter(x, x).size() == 1',
-    holds: (spec) => [spec.aws, spec.local, spec.custom].filter((block) => block !== undefined).length === 1,
-    message: 'exactly one of aws, local, custom must be set',
+    cel: '[has(self.aws), has(self.local), has(self.custom)].filter(x, x).size() <= 1',
+    holds: (spec) => [spec.aws, spec.local, spec.custom].filter((block) => block !== undefined).length <= 1,
+    message: 'only one of aws, local, custom can be set',
   },
   {
     cel: 'self.listeners.all(a, self.listeners.exists_one(b, a.port == b.port && a.protocol == b.protocol))',

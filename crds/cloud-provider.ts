@@ -155,13 +155,9 @@ export const cloudProviderStatus = z.object({
   nodes: z.int().min(0).optional().meta({ description: 'How many Nodes belong to this cloud.' }),
   loadBalancers: z.int().min(0).optional().meta({ description: 'How many CloudLoadBalancers it carries.' }),
   sweep: sweep.optional(),
-  registeredTargets: z
-    .string()
-    .max(64)
-    .optional()
-    .meta({
-      description: 'Digest of the Nodes that all its target groups have; absent = they are being changed, or the cloud is asked instead.',
-    }),
+  registeredTargets: z.string().max(64).optional().meta({
+    description: 'Digest of the Nodes that all its target groups have; absent = they are being changed, or the cloud is asked instead.',
+  }),
 });
 export type CloudProviderStatus = z.infer<typeof cloudProviderStatus>;
 export type CloudProvider = CloudObject<CloudProviderSpec, CloudProviderStatus>;

@@ -56,6 +56,11 @@ export class Load {
     this.workers = Array.from({ length: concurrency }, () => this.work());
   }
 
+  /** Sent so far. */
+  get requests(): number {
+    return this.result.requests;
+  }
+
   async stop(): Promise<LoadResult> {
     this.running = false;
     await Promise.all(this.workers);

@@ -314,7 +314,7 @@ export class CloudControllers {
       stacks: stores.stacks.list().filter(({ spec }) => spec.provider === provider).length,
     });
     const health = (provider: string): ReturnType<InstanceDirectory['problem']> =>
-      registry.accounts.refusal(provider) ?? directory.problem(provider);
+      registry.accounts.refusal(provider) ?? directory.problem(provider) ?? registry.accounts.outage(provider);
     const reconciler = new ProviderReconciler({
       ...{ store: stores.providers, registry, writer, clusterID, use, health, logger },
       hasAnswered: (provider) => directory.hasAnswered(provider),

@@ -57,11 +57,8 @@ export class LoadBalancerStacks implements StackKind<StoredLoadBalancer, LoadBal
 
   problems(object: StoredLoadBalancer, cloud: ConnectedCloud): Problem[] {
     const policy = policyProblems(cloud.spec.policy, { namespace: object.metadata.namespace ?? '', spec: object.spec });
-    if (object.spec[cloud.kind as 'local'] === undefined) {
-      const message = `spec.${cloud.kind} is missing: CloudProvider ${cloud.name} is a ${cloud.kind} cloud`;
-      return [...policy, { severity: 'Error', field: `spec.${cloud.kind}`, value: '', message }];
-    }
-    return [...policy, ...capability(cloud).validate(object.spec)];
+    const foreign = foreignBlock(object.spec, cloud);
+    return foreign === undefined ? [...policy, ...capability(cloud).validate(object.spec)] : [...policy, foreign];
   }
 
   /** What provider and policy don't refuse, but the author should know. */
@@ -245,4 +242,13 @@ function moveOf({ namespace, spec: before }: LoadBalancerInput, { spec: after }:
 
 function addressOf([first]: Ingress[]): string | undefined {
   return first?.hostname ?? first?.ip;
+}
+
+/** Settings for another kind of cloud; without a block, the load balancer is as the cloud's defaults are. */
+function foreignBlock(spec: CloudLoadBalancerSpec, { name, kind, spec: { custom } }: ConnectedCloud): Problem | undefined {
+  const own = custom === undefined ? kind : 'custom';
+  const block = (['aws', 'local', 'custom'] as const).find((each) => each !== own && spec[each] !== undefined);
+  if (block === undefined) return undefined;
+  const message = `spec.${block} is for another cloud: CloudProvider ${name} is a ${kind} cloud. Remove it; settings for this one go into spec.${own}`;
+  return { severity: 'Error', field: `spec.${block}`, value: '', message };
 }

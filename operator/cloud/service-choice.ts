@@ -37,16 +37,26 @@ export function rivalriesOf(candidates: readonly Candidate[], name: string): str
 function byClass(candidates: readonly Candidate[], loadBalancerClass: string): ServiceChoice {
   const claiming = candidates.filter((candidate) => classesOf(candidate).includes(loadBalancerClass));
   const [first, second] = claiming;
-  if (first === undefined) return { kind: 'Foreign' };
+  if (first === undefined)
+    return loadBalancerClass.startsWith(`${GROUP}/`) ? unclaimed(candidates, loadBalancerClass) : { kind: 'Foreign' };
   if (second === undefined) return { kind: 'Chosen', provider: first.name };
   const message = `more than one CloudProvider claims the class "${loadBalancerClass}" (${namesOf(claiming)}); take it out of spec.loadBalancerClasses of all but one`;
   return { kind: 'Unavailable', reason: 'ClassClaimedTwice', message };
+}
+
+/** A class of our own group is nobody else's. */
+function unclaimed(candidates: readonly Candidate[], loadBalancerClass: string): ServiceChoice {
+  const known = candidates.flatMap(classesOf).sort().join(', ') || 'none';
+  const message = `no CloudProvider claims the class "${loadBalancerClass}"; claimed are ${known}. The class of a Service can't be changed: make it anew, or claim the class in spec.loadBalancerClasses`;
+  return { kind: 'Unavailable', reason: 'ClassNotClaimed', message };
 }
 
 function byDefault(candidates: readonly Candidate[]): ServiceChoice {
   const defaults = candidates.filter(({ spec }) => spec.default);
   const [first, second] = defaults;
   if (first !== undefined && second === undefined) return { kind: 'Chosen', provider: first.name };
+  if (candidates.length === 0)
+    return { kind: 'Unavailable', reason: 'NoDefaultProvider', message: 'there is no CloudProvider; create one' };
   const message =
     first === undefined
       ? `no CloudProvider has spec.default: true; set it on one of ${namesOf(candidates)}, or name one with the annotation ${ANNOTATIONS.provider}`

@@ -57,7 +57,8 @@ export function compile(service: Service, provider: string, block: CompiledBlock
     trafficPolicy: service.spec.externalTrafficPolicy ?? 'Cluster',
     ...affinityFields(service),
     ...block.core,
-    [block.blockName]: block.block,
+    // An empty block applied over one that had fields is `null` to the API server (kubernetes-sigs/structured-merge-diff#305), which refuses it.
+    ...(Object.keys(block.block).length === 0 ? {} : { [block.blockName]: block.block }),
   };
   const refusals = refusalsOf(service, spec);
   return refusals.length > 0 ? { problems: refusals, warnings } : { spec, problems, warnings };

@@ -7,7 +7,7 @@ import { type Action, type Evaluation, EVENTS, type Memory } from './actions';
 import type { Claim } from './claim';
 import { bodyOf, type CloudLoadBalancerBody, isOwnedBy, isUpToDate } from './cloud-load-balancer';
 import { wantedIngress } from './ingress';
-import { addFinalizerPatch, conditionOf, releasePatch, statusPatch, type WantedStatus } from './patches';
+import { addFinalizerPatch, conditionOf, releasePatch, SERVICE_WARNING_CONDITION, statusPatch, type WantedStatus } from './patches';
 import type { Problem } from './problem';
 import { isDeleting, isLoadBalancer } from './rules';
 
@@ -97,11 +97,12 @@ function ensure(gathered: Gathered, owned: StoredCloudLoadBalancer | undefined, 
   const patch = addFinalizerPatch(service);
   const addFinalizer: Action[] = patch === undefined ? [] : [{ kind: 'AddFinalizer', patch }];
   const warning = warningOf([...claim.warnings, ...warningsOf(owned)]);
+  const told = warningEvents(service, warning);
   if (owned !== undefined && isUpToDate(owned, body, service.metadata.uid)) {
     const settled = observe(gathered, owned, warning);
-    return { ...settled, actions: [...addFinalizer, ...settled.actions] };
+    return { ...settled, actions: [...addFinalizer, ...told, ...settled.actions] };
   }
-  return apply(gathered, owned, { body, addFinalizer, warning });
+  return apply(gathered, owned, { body, addFinalizer: [...addFinalizer, ...told], warning });
 }
 
 function apply(
@@ -188,6 +189,12 @@ function warningOf(warnings: Problem[]): WantedStatus {
   if (first === undefined) return { warning: null };
   const message = warnings.map(({ message: text }) => text).join('; ');
   return { warning: { status: 'True', reason: first.reason, message } };
+}
+
+/** `kubectl describe service` shows Events, but no conditions: what the condition says for the first time is also told so. */
+function warningEvents(service: Service, { warning }: WantedStatus): Action[] {
+  if (warning === undefined || warning === null || conditionOf(service, SERVICE_WARNING_CONDITION)?.message === warning.message) return [];
+  return [{ kind: 'Event', type: 'Warning', reason: warning.reason, message: warning.message }];
 }
 
 function without<Key extends keyof Memory>(memory: Memory, ...keys: Key[]): Memory {

@@ -18,9 +18,13 @@ export class CredentialsRefused extends OperatorError {
   }
 }
 
+/** An outage begins when this many calls one after another got no answer, over at least this time. */
+const OUTAGE_CALLS = 3;
+const OUTAGE_MS = 5_000;
+
 /** Told of what happens to an account. */
 export interface AccountListener {
-  /** Its credentials were refused, or accepted again. */
+  /** Its credentials were refused, or accepted again; its cloud no longer answers, or does again. */
   changed(): void;
   /** A call ended. */
   called(verb: string, outcome: CallOutcome): void;
@@ -30,6 +34,9 @@ export interface AccountListener {
 export class Account implements CallGate {
   readonly limiter: CallLimiter;
   private readonly breaker: CredentialBreaker;
+  /** Calls without an answer since the last one that had one; `since` is monotonic. */
+  private unanswered = { calls: 0, since: 0 };
+  private away = false;
 
   constructor(
     /** Of the CloudProvider. */
@@ -55,6 +62,13 @@ export class Account implements CallGate {
   get refusal(): CredentialsRefused | undefined {
     const { refusal } = this.breaker;
     return refusal === undefined ? undefined : this.errorOf(refusal);
+  }
+
+  /** Its cloud has not answered for a while, whatever was asked; undefined while it does. */
+  get outage(): OperatorError | undefined {
+    if (!this.away) return undefined;
+    const remedy = 'Check that the cloud can be reached from the operator.';
+    return new OperatorError('Transient', `the cloud has not answered the last ${this.unanswered.calls} calls`, { remedy });
   }
 
   /** Other credentials, or another spec: they are tried at once. */
@@ -86,7 +100,18 @@ export class Account implements CallGate {
       this.told.called(verb, outcome);
       if (outcome.kind === 'Throttled') this.limiter.throttled(outcome.retryAfterMs);
       this.breaker.settled(pass, outcome);
+      this.answered(outcome.kind !== 'Unanswered');
     };
+  }
+
+  private answered(answered: boolean): void {
+    const now = this.clock.monotonic();
+    const { calls, since } = this.unanswered;
+    this.unanswered = answered ? { calls: 0, since: 0 } : { calls: calls + 1, since: calls === 0 ? now : since };
+    const away = this.unanswered.calls >= OUTAGE_CALLS && now - this.unanswered.since >= OUTAGE_MS;
+    if (away === this.away) return;
+    this.away = away;
+    this.told.changed();
   }
 
   private errorOf({ message, nextProbeAt, nextProbeTime }: Refusal): CredentialsRefused {

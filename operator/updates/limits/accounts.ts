@@ -1,5 +1,6 @@
 import type { CallOutcome } from '../../../providers/call-gate';
 import type { Clock } from '../../base/clock';
+import type { OperatorError } from '../../base/errors';
 import { Account, type CredentialsRefused } from './account';
 import { type AccountLimits, DEFAULT_LIMITS } from './account-limits';
 
@@ -31,6 +32,11 @@ export class Accounts {
     return this.accounts.get(provider)?.refusal;
   }
 
+  /** That the cloud of a CloudProvider no longer answers; undefined while it does. */
+  outage(provider: string): OperatorError | undefined {
+    return this.accounts.get(provider)?.outage;
+  }
+
   /** The CloudProvider's spec is new: its limits hold from now on, and its credentials are tried again. */
   configure(provider: string, limits: Partial<AccountLimits> = {}): void {
     const account = this.of(provider);
@@ -43,7 +49,7 @@ export class Accounts {
     this.accounts.delete(provider);
   }
 
-  /** Called when an account's credentials were refused, were accepted again, or are tried next at another time. */
+  /** Called when an account's credentials were refused, were accepted again, or are tried next at another time; and when its cloud no longer answers, or does again. */
   onChange(listener: (provider: string) => void): () => void {
     this.listeners.add(listener);
     return () => this.listeners.delete(listener);

@@ -110,7 +110,6 @@ describe('the service loop against a real API server', () => {
     expect(made?.spec).toMatchObject({
       provider: 'cloud-a',
       listeners: [{ name: 'web', port: 80, nodePort: service.spec.ports?.[0]?.nodePort }],
-      local: {},
     });
     await loops.expectSaid(metadata.uid, ['EnsuringLoadBalancer', 'UnAvailableLoadBalancer', 'EnsuredLoadBalancer']);
     const written = await waitFor(
@@ -195,7 +194,7 @@ describe('the service loop against a real API server', () => {
     );
     expect(failed.condition.message).toMatch(message);
     expect(failed.service?.status?.loadBalancer).toEqual(before.status?.loadBalancer);
-    expect((await readCloud(name))?.spec.local).toEqual({});
+    expect((await readCloud(name))?.spec.local).toBeUndefined();
     const said = await waitFor(() => loops.saidOf(metadata.uid).find((text) => text.startsWith('SyncLoadBalancerFailed')), {
       timeoutMs: 5_000,
       what: 'the event',
@@ -205,6 +204,22 @@ describe('the service loop against a real API server', () => {
     await served(name);
     const failures = loops.saidOf(metadata.uid).filter((text) => text.startsWith('SyncLoadBalancerFailed'));
     expect(failures).toHaveLength(1);
+  });
+
+  test("the last of its cloud's annotations is taken away, and what comes after is carried out", async () => {
+    await create('annotated');
+    const annotate = (value: string | null): Promise<unknown> =>
+      loops.client.patch(SERVICES, 'demo/annotated', 'merge', { metadata: { annotations: { 'fake.example/drain-seconds': value } } });
+    await annotate('7');
+    await waitFor(async () => (await readCloud('annotated'))?.spec.local?.drainSeconds === 7, { timeoutMs: 10_000, what: 'the setting' });
+    await annotate(null);
+    await waitFor(async () => (await readCloud('annotated'))?.spec.local === undefined, { timeoutMs: 10_000, what: 'no setting' });
+    await loops.client.patch(SERVICES, 'demo/annotated', 'merge', { spec: { ports: [{ name: 'web', port: 81 }] } });
+    await waitFor(async () => (await readCloud('annotated'))?.spec.listeners[0]?.port === 81, {
+      timeoutMs: 10_000,
+      what: 'the other port',
+    });
+    await served('annotated');
   });
 
   test('a failure in the cloud is told, and the address stays', async () => {

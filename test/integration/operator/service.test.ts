@@ -43,7 +43,7 @@ test('a Service gets a load balancer, an address and a condition, and loses ever
   expect(loadBalancer.metadata.ownerReferences).toEqual([
     { apiVersion: 'v1', kind: 'Service', name: 'web', uid: service?.metadata.uid, controller: true, blockOwnerDeletion: true },
   ]);
-  expect(loadBalancer.spec).toMatchObject({ provider: 'local', trafficPolicy: 'Cluster', local: {} });
+  expect(loadBalancer.spec).toMatchObject({ provider: 'local', trafficPolicy: 'Cluster' });
   expect(loadBalancer.spec.listeners.map(({ name, protocol, port }) => `${name} ${protocol} ${port}`).sort()).toEqual([
     'dns UDP 53',
     'http TCP 80',

@@ -94,6 +94,10 @@ describe('CloudRegistry', () => {
     expect(registry.forService({ loadBalancerClass: 'example.com/b', annotations: {} })).toEqual({ kind: 'Chosen', provider: 'b' });
     expect(registry.forService({ loadBalancerClass: 'cloud-operator.dev/a', annotations: {} })).toEqual({ kind: 'Chosen', provider: 'a' });
     expect(registry.forService({ loadBalancerClass: 'example.com/other', annotations: {} })).toEqual({ kind: 'Foreign' });
+    expect(registry.forService({ loadBalancerClass: 'cloud-operator.dev/aa', annotations: {} })).toMatchObject({
+      reason: 'ClassNotClaimed',
+      message: expect.stringContaining('claimed are cloud-operator.dev/a, example.com/b') as string,
+    });
     expect(registry.forService({ annotations: { 'cloud-operator.dev/provider': 'b' } })).toEqual({ kind: 'Chosen', provider: 'b' });
     expect(registry.forService({ annotations: { 'cloud-operator.dev/provider': 'no' } })).toMatchObject({ reason: 'ProviderNotFound' });
   });

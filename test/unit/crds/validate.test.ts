@@ -1,4 +1,8 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parse } from 'yaml';
 import { CloudLoadBalancerKind, CloudRouteKind, validateSpec } from '../../../crds';
+import { PROJECT_ROOT } from '../../../operator/entry';
 import { BAD, FULL, SMALLEST, SMALLEST_OF_CLOUDS } from './spec-cases';
 
 describe('validateSpec', () => {
@@ -17,6 +21,11 @@ describe('validateSpec', () => {
 
   test.each(FULL)('accepts a full $kind.kind as it is', ({ kind, spec }) => {
     expect(validateSpec(kind, spec)).toEqual({ ok: true, value: spec });
+  });
+
+  it('accepts the example of a load balancer without a Service', () => {
+    const { kind, spec } = parse(readFileSync(join(PROJECT_ROOT, 'examples/load-balancer.yaml'), 'utf8')) as { kind: string; spec: object };
+    expect([kind, validateSpec(CloudLoadBalancerKind, spec)]).toMatchObject(['CloudLoadBalancer', { ok: true, value: spec }]);
   });
 
   it('fills in the defaults and drops what it does not know', () => {

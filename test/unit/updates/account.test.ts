@@ -24,6 +24,26 @@ async function call(account: Account, outcome: Parameters<Awaited<ReturnType<Acc
   );
 }
 
+test('a cloud that answers nothing for a while is away, until it answers anything', async () => {
+  const { clock, accounts, account, changes } = setUp();
+  for (const seconds of [0, 2, 2]) {
+    await clock.advance(seconds * 1000);
+    await call(account, { kind: 'Unanswered' });
+  }
+  expect([accounts.outage('a'), changes]).toEqual([undefined, []]);
+  await clock.advance(1_000);
+  await call(account, { kind: 'Unanswered' });
+  expect(accounts.outage('a')).toMatchObject({ code: 'Transient', message: 'the cloud has not answered the last 4 calls' });
+  await call(account, { kind: 'Throttled' });
+  expect([accounts.outage('a'), changes]).toEqual([undefined, ['a', 'a']]);
+});
+
+test('calls that failed all at once are no outage', async () => {
+  const { accounts, account } = setUp();
+  for (let count = 0; count < 10; count++) await call(account, { kind: 'Unanswered' });
+  expect(accounts.outage('a')).toBeUndefined();
+});
+
 describe('refused credentials', () => {
   test('one probe per growing interval, 30 s to 5 min, until one succeeds', async () => {
     const { clock, account } = setUp();

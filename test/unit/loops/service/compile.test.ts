@@ -31,6 +31,10 @@ describe('compile', () => {
     expect(cloudLoadBalancerSpec.safeParse(spec).success).toBe(true);
   });
 
+  test('settings that are not there leave the block out', () => {
+    expect(compile(service({}), 'cloud-a', { ...BLOCK, block: {} }).spec).not.toHaveProperty('local');
+  });
+
   test('everything that a Service can say', () => {
     const spec = specOf({
       metadata: { annotations: { 'cloud-operator.dev/placement': 'shared/edge' }, labels: { 'app.kubernetes.io/instance': 'argo' } },

@@ -344,11 +344,11 @@ describe('bad input', () => {
     ]);
   });
 
-  test('an unknown annotation is a warning condition, and the rest is done', () => {
+  test('an unknown annotation is a warning condition and an Event, and the rest is done', () => {
     const claim = claimFor(HELD, [{ reason: 'UnknownAnnotation', message: 'annotation local.dev/x: "1": is not known' }]);
     const { actions } = run({ service: HELD, claim });
-    expect(kinds(actions)).toEqual(['EnsuringLoadBalancer', 'PatchStatus', 'Apply']);
-    expect(actions[1]).toMatchObject({
+    expect(kinds(actions)).toEqual(['EnsuringLoadBalancer', 'UnknownAnnotation', 'PatchStatus', 'Apply']);
+    expect(actions[2]).toMatchObject({
       patch: { status: { conditions: [{ type: 'cloud-operator.dev/Warning', reason: 'UnknownAnnotation' }] } },
     });
   });

@@ -95,6 +95,9 @@ const fields = z.object({
     max: 32,
     description: 'The route tables that get routes to Nodes; absent = the one tagged for the cluster.',
   }).optional(),
+  routesPerTable: z.int().min(1).max(1000).default(50).meta({
+    description: 'How many IPv4 and how many IPv6 routes a table may have: the account’s quota. More are refused before AWS is asked.',
+  }),
   nodeIPFamilies: setOf(ipFamily, {
     min: 1,
     max: 2,

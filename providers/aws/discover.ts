@@ -2,6 +2,8 @@ import type { OperatorError } from '../../operator/base/errors';
 import type { DiscoveredResource } from '../provider';
 import { retry } from '../retry';
 import { chunks } from './client/chunks';
+import { discoverRoutes } from './discover-routes';
+import type { RouteScope } from './routes';
 import { outputsOf } from './resources/owned-resource';
 import type { Api, CommonInputs, Listed, ResourceDescription } from './resources/description';
 import { withTags } from './resources/elb-tags';
@@ -22,18 +24,20 @@ interface Found {
 
 /**
  * Everything that carries this cluster's tag, by stack. Load balancers, target groups, security groups and rules come from bulk listings;
- * AWS has none for listeners and for attributes, so those take one call for each of the load balancers and target groups that are asked for.
+ * routes are told by the marks of the instances that they lead to. AWS has none for listeners and for attributes, so those take one call for each of the load balancers and target groups that are asked for.
  * @param stacks only these; absent = all
  */
-export function discover(api: Api, clusterID: string, stacks?: string[]): Promise<Map<string, DiscoveredResource[]>> {
+export function discover(api: Api, scope: RouteScope, stacks?: string[]): Promise<Map<string, DiscoveredResource[]>> {
   const isGone = ({ code }: OperatorError): boolean => code === 'NotFound';
-  return retry(api.elb.retryPolicy, () => look(api, clusterID, stacks), isGone, api.options.signal);
+  return retry(api.elb.retryPolicy, () => look(api, scope, stacks), isGone, api.options.signal);
 }
 
 /** @throws OperatorError NotFound when something goes between the listing and a closer look at it */
-async function look(api: Api, clusterID: string, stacks: string[] | undefined): Promise<Map<string, DiscoveredResource[]>> {
+async function look(api: Api, scope: RouteScope, stacks: string[] | undefined): Promise<Map<string, DiscoveredResource[]>> {
+  const { clusterID } = scope;
   const wanted = (tags: Tags): boolean => isWanted(tags, clusterID, stacks);
-  const found = (await Promise.all([fromElb(api, wanted), fromEc2(api, clusterID, wanted)])).flat();
+  const routes = discoverRoutes(api, scope, ({ stack }) => stacks?.includes(stack) ?? true);
+  const found = (await Promise.all([fromElb(api, wanted), fromEc2(api, clusterID, wanted), routes])).flat();
   const byStack = new Map<string, DiscoveredResource[]>();
   for (const { stack, resource } of found) byStack.set(stack, [...(byStack.get(stack) ?? []), resource]);
   return byStack;

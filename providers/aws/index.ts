@@ -11,6 +11,7 @@ import { AwsLoadBalancers } from './load-balancers';
 import { AwsMembers } from './members';
 import { isBareInstanceID, PROVIDER_ID_SCHEME } from './provider-id';
 import { release } from './release';
+import { AwsRoutes } from './routes';
 
 /** The provider of AWS, the operator's half. */
 export const awsProvider: ProviderModule = {
@@ -32,12 +33,14 @@ async function connect(spec: CloudProviderSpec, context: ConnectContext): Promis
   const [ec2, elb] = [new Ec2(account.clientOptions()), new ElbV2(account.clientOptions())];
   const clients = [ec2, elb];
   const instances = new AwsInstances(ec2, { ...instanceScope(aws), region: account.region });
+  const scope = { ...aws, clusterID };
   return {
-    loadBalancers: new AwsLoadBalancers({ ...aws, clusterID }),
+    loadBalancers: new AwsLoadBalancers(scope),
     members: new AwsMembers(elb, instances, clusterID),
     instances,
-    discover: (stacks) => discover({ ec2, elb, options: {} }, clusterID, stacks),
-    release: (stack, isValid) => release({ ec2, elb }, { clusterID, stack }, isValid),
+    routes: new AwsRoutes(scope),
+    discover: (stacks) => discover({ ec2, elb, options: {} }, scope, stacks),
+    release: (stack, isValid) => release({ ec2, elb }, { scope, stack }, isValid),
     workerSettings: () => account.workerSettings(),
     renewCredentials: async () => {
       await account.renew();

@@ -1,3 +1,4 @@
+import { Route } from '@pulumi/aws/ec2/route';
 import { SecurityGroup } from '@pulumi/aws/ec2/securityGroup';
 import { Listener } from '@pulumi/aws/lb/listener';
 import { LoadBalancer } from '@pulumi/aws/lb/loadBalancer';
@@ -10,7 +11,9 @@ import { MEMBERS_READY } from '../resource-provider/members-ready';
 import type { RenderedListener } from './listeners';
 import type { PublishedLoadBalancer, RenderedLoadBalancer, RenderedStack } from './load-balancers';
 import { OWN_PACKAGE } from './own-package';
+import { NEXT_HOP, type NextHopInputs } from './resources/next-hop';
 import { ALL_EGRESS } from './resources/security-group';
+import type { RenderedRoute } from './routes';
 import type { RenderedSecurityGroup } from './security-groups';
 import { TAG } from './tags';
 
@@ -20,6 +23,16 @@ class MembersReady extends pulumi.CustomResource {
 
   constructor(name: string, args: { group: pulumi.Input<string>; port: number; nodeLabels?: NodeLabels }) {
     super(`${OWN_PACKAGE}${MEMBERS_READY}`, name, args);
+  }
+}
+
+/** An instance made ready to be what a route leads to. */
+class NextHop extends pulumi.CustomResource {
+  declare readonly networkInterfaceId: pulumi.Output<string>;
+  declare readonly routeTableId: pulumi.Output<string>;
+
+  constructor(name: string, args: NextHopInputs) {
+    super(NEXT_HOP, name, { ...args, networkInterfaceId: undefined, routeTableId: undefined });
   }
 }
 
@@ -41,11 +54,12 @@ interface PublishedGroup {
 type TagsOf = (resource: string) => Record<string, string>;
 
 /**
- * The program of every stack of load balancers: `inputs` are what `LoadBalancers.render` gave.
+ * The program of every stack: `inputs` are what `LoadBalancers.render` or `Routes.render` gave.
  * @returns the stack's outputs: a PublishedLoadBalancer for each UID
  */
 export function program(inputs: JsonObject): Promise<Record<string, pulumi.Output<PublishedLoadBalancer>>> {
-  const { networkLoadBalancers = [] } = inputs as unknown as Partial<RenderedStack>;
+  const { networkLoadBalancers = [], routes = [] } = inputs as unknown as Partial<RenderedStack> & { routes?: RenderedRoute[] };
+  routes.forEach(declareRoute);
   const published = networkLoadBalancers.map(declare);
   const uids = [...new Set(published.map(({ uid }) => uid))];
   return Promise.resolve(Object.fromEntries(uids.map((uid) => [uid, outputsOf(published.filter((one) => one.uid === uid))])));
@@ -71,6 +85,13 @@ function declare({ uid, name, settings, listeners, tags, vpcID, ...input }: Rend
     declareListener(listener, { loadBalancerArn: loadBalancer.arn, nodeLabels: input.nodeLabels }, tagsOf),
   );
   return { uid, retiring: input.retiring === true, hostname: loadBalancer.dnsName, targetGroups };
+}
+
+function declareRoute({ uid: _unused, name, ...args }: RenderedRoute): void {
+  const { networkInterfaceId, routeTableId } = new NextHop(name, { ...args, sourceDestCheck: false });
+  const { destination } = args;
+  const block = destination.includes(':') ? { destinationIpv6CidrBlock: destination } : { destinationCidrBlock: destination };
+  new Route(name, { routeTableId, networkInterfaceId, ...block });
 }
 
 function declareSecurityGroup(

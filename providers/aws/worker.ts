@@ -7,7 +7,7 @@ import { parseAwsSettings } from './client/settings';
 import { OWN_PACKAGE } from './own-package';
 import { pluginVariables } from './plugin-variables';
 import { program } from './program';
-import { ownTypes, resourceTypes } from './resources';
+import { resourceTypes } from './resources';
 import { loadBalancersOf } from './served';
 
 /** Of the official package whose types are served; the state names it for every resource. */
@@ -25,8 +25,9 @@ function resourceProviders(settings: JsonObject, context: UpdateContext): Resour
     ...(context.calls !== undefined && { calls: context.calls }),
   };
   const clients = { ec2: new Ec2(options), elb: new ElbV2(options) };
+  const { official, own } = resourceTypes(clients, context);
   return [
-    { package: 'aws', version: AWS_VERSION, types: resourceTypes(clients, context) },
-    { package: OWN_PACKAGE, version: OWN_VERSION, types: ownTypes(context) },
+    { package: 'aws', version: AWS_VERSION, types: official },
+    { package: OWN_PACKAGE, version: OWN_VERSION, types: own },
   ];
 }

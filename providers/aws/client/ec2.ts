@@ -5,6 +5,7 @@ type Sdk = typeof sdkTypes;
 
 /** The most that one page gives. */
 const PAGE_SIZE = 1000;
+const TABLES_PAGE_SIZE = 100;
 
 /** Which side of a security group a rule is on. */
 export type Direction = 'Ingress' | 'Egress';
@@ -55,6 +56,60 @@ export class Ec2 {
           ),
       });
       return { items: NetworkInterfaces, next: NextToken };
+    });
+  }
+
+  /** Lets an interface pass what is not addressed to itself, or not. */
+  async setSourceDestCheck(networkInterfaceID: string, check: boolean, options: CallOptions): Promise<void> {
+    const input = { NetworkInterfaceId: networkInterfaceID, SourceDestCheck: { Value: check } };
+    await this.service.call({
+      ...options,
+      verb: 'update',
+      operation: 'ModifyNetworkInterfaceAttribute',
+      send: (sdk, client, prepare, signal) => client.send(prepare(new sdk.ModifyNetworkInterfaceAttributeCommand(input)), signal),
+    });
+  }
+
+  routeTables(filters: sdkTypes.Filter[], options: CallOptions = {}): Promise<sdkTypes.RouteTable[]> {
+    return this.service.pages(async (token) => {
+      const { RouteTables, NextToken } = await this.service.call({
+        ...options,
+        verb: 'list',
+        operation: 'DescribeRouteTables',
+        send: (sdk, client, prepare, signal) =>
+          client.send(
+            prepare(new sdk.DescribeRouteTablesCommand({ Filters: filters, MaxResults: TABLES_PAGE_SIZE, NextToken: token })),
+            signal,
+          ),
+      });
+      return { items: RouteTables, next: NextToken };
+    });
+  }
+
+  async createRoute(input: sdkTypes.CreateRouteCommandInput, options: CallOptions): Promise<void> {
+    await this.service.call({
+      ...options,
+      verb: 'create',
+      operation: 'CreateRoute',
+      send: (sdk, client, prepare, signal) => client.send(prepare(new sdk.CreateRouteCommand(input)), signal),
+    });
+  }
+
+  async replaceRoute(input: sdkTypes.ReplaceRouteCommandInput, options: CallOptions): Promise<void> {
+    await this.service.call({
+      ...options,
+      verb: 'update',
+      operation: 'ReplaceRoute',
+      send: (sdk, client, prepare, signal) => client.send(prepare(new sdk.ReplaceRouteCommand(input)), signal),
+    });
+  }
+
+  async deleteRoute(input: sdkTypes.DeleteRouteCommandInput, options: CallOptions): Promise<void> {
+    await this.service.call({
+      ...options,
+      verb: 'delete',
+      operation: 'DeleteRoute',
+      send: (sdk, client, prepare, signal) => client.send(prepare(new sdk.DeleteRouteCommand(input)), signal),
     });
   }
 

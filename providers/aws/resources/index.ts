@@ -1,3 +1,4 @@
+import type { ZodType } from 'zod';
 import { membersReady } from '../../resource-provider/members-ready';
 import type { ResourceType } from '../../resource-provider/resource-provider';
 import type { UpdateContext } from '../../worker-module';
@@ -7,7 +8,10 @@ import { OWN_PACKAGE } from '../own-package';
 import type { ResourceDescription } from './description';
 import { listener } from './listener';
 import { loadBalancer } from './load-balancer';
+import { NextHop } from './next-hop';
 import { OwnedResource } from './owned-resource';
+import { RouteTables } from '../route-tables';
+import { route, RouteResource } from './route';
 import { securityGroup } from './security-group';
 import { securityGroupRule } from './security-group-rule';
 import { targetGroup } from './target-group';
@@ -16,28 +20,27 @@ const ingressRule = securityGroupRule('Ingress');
 const egressRule = securityGroupRule('Egress');
 
 /** What is served of the package `aws`: official tokens and property names. */
-export const DESCRIPTIONS: readonly Pick<ResourceDescription, 'token' | 'replaceOn' | 'schema'>[] = [
+export const DESCRIPTIONS: readonly (Pick<ResourceDescription, 'token' | 'replaceOn'> & { schema: ZodType })[] = [
   loadBalancer,
   targetGroup,
   listener,
   securityGroup,
   ingressRule,
   egressRule,
+  route,
 ];
 
-/** The types of the package `aws` that our own provider serves. */
-export function resourceTypes(clients: { ec2: Ec2; elb: ElbV2 }, update: UpdateContext): ResourceType[] {
-  return [
+/** The types of the package `aws` that our own provider serves, and types of our own. */
+export function resourceTypes(clients: { ec2: Ec2; elb: ElbV2 }, update: UpdateContext): { official: ResourceType[]; own: ResourceType[] } {
+  const tables = new RouteTables(clients.ec2);
+  const official = [
     new OwnedResource(loadBalancer, clients, update),
     new OwnedResource(targetGroup, clients, update),
     new OwnedResource(listener, clients, update),
     new OwnedResource(securityGroup, clients, update),
     new OwnedResource(ingressRule, clients, update),
     new OwnedResource(egressRule, clients, update),
+    new RouteResource(clients.ec2, tables, update),
   ];
-}
-
-/** Types of our own. */
-export function ownTypes(update: UpdateContext): ResourceType[] {
-  return [membersReady(OWN_PACKAGE, update)];
+  return { official, own: [membersReady(OWN_PACKAGE, update), new NextHop(clients.ec2, tables, update)] };
 }

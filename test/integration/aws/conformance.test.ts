@@ -1,5 +1,5 @@
 import * as fc from 'fast-check';
-import { awsLoadBalancer, cloudLoadBalancerSpec, cloudProviderSpec, type CloudLoadBalancerSpec } from '../../../crds';
+import { awsLoadBalancer, cloudLoadBalancerSpec, cloudProviderSpec, cloudRouteSpec, type CloudLoadBalancerSpec } from '../../../crds';
 import { awsProvider } from '../../../providers/aws';
 import { Ec2 } from '../../../providers/aws/client/ec2';
 import { ElbV2 } from '../../../providers/aws/client/elbv2';
@@ -22,6 +22,7 @@ async function start(): Promise<ProviderUnderTest> {
   await model.start();
   const account = new MotoAccount(moto.url);
   await account.prepare();
+  await account.makeRouteTable('prod');
   const [ec2, elb] = [new Ec2(account.clientOptions()), new ElbV2(account.clientOptions())];
   const setTag = (resource: DiscoveredResource, Key: string, Value: string): Promise<void> =>
     resource.type.startsWith('aws:lb/')
@@ -61,6 +62,7 @@ async function start(): Promise<ProviderUnderTest> {
       replacing: (spec) => ({ ...spec, scheme: 'Internal' }),
     },
     anyLoadBalancer: anyLoadBalancer(),
+    route: (destinationCIDR, { nodeName, providerID }) => cloudRouteSpec.parse({ provider: 'aws', destinationCIDR, nodeName, providerID }),
     // its listeners, and the attributes of load balancer, target group and listener
     discoveryCallsEach: 4,
     makeInstances: (count, clusterID) => account.makeInstances(count, clusterID === undefined ? 'prod' : 'other'),

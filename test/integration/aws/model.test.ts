@@ -9,7 +9,7 @@ import { AwsInstances } from '../../../providers/aws/instances';
 import { AwsLoadBalancers } from '../../../providers/aws/load-balancers';
 import { AwsMembers } from '../../../providers/aws/members';
 import { OWN_PACKAGE } from '../../../providers/aws/own-package';
-import { ownTypes, resourceTypes } from '../../../providers/aws/resources';
+import { resourceTypes } from '../../../providers/aws/resources';
 import { AWS_VERSION, workerModule } from '../../../providers/aws/worker';
 import type { LoadBalancerInput } from '../../../providers/provider';
 import type { UpdateContext } from '../../../providers/worker-module';
@@ -256,7 +256,8 @@ describeWithMoto('A model of AWS in front of moto', () => {
 
   /** Ids of what discovery finds of the last stack. */
   async function foundBy(scene: Scene): Promise<string[]> {
-    const found = await discover({ ec2: scene.clients.ec2, elb: scene.clients.elb, options: {} }, CLUSTER, [`model-${serial}`]);
+    const scope = { clusterID: CLUSTER, legacyClusterTag: false, routesPerTable: 50 };
+    const found = await discover({ ec2: scene.clients.ec2, elb: scene.clients.elb, options: {} }, scope, [`model-${serial}`]);
     return (found.get(`model-${serial}`) ?? []).map(({ id }) => id).sort();
   }
 });
@@ -294,8 +295,9 @@ class Scene {
       countCall: () => undefined,
       syncTargets: () => Promise.resolve(),
     };
-    const aws = { package: 'aws', version: AWS_VERSION, types: resourceTypes(this.clients, context) };
-    return new ProgramRunner(workerModule, [aws, { package: OWN_PACKAGE, version: '1.0.0', types: ownTypes(context) }], stack);
+    const { official, own } = resourceTypes(this.clients, context);
+    const aws = { package: 'aws', version: AWS_VERSION, types: official };
+    return new ProgramRunner(workerModule, [aws, { package: OWN_PACKAGE, version: '1.0.0', types: own }], stack);
   }
 
   members(): AwsMembers {

@@ -1,5 +1,6 @@
 import {
   AttachNetworkInterfaceCommand,
+  CreateRouteTableCommand,
   EC2Client,
   CreateNetworkInterfaceCommand,
   CreateSubnetCommand,
@@ -119,6 +120,14 @@ export class MotoAccount {
 
   async terminate(target: Target): Promise<void> {
     await this.ec2.send(new TerminateInstancesCommand({ InstanceIds: [target.providerID.split('/').at(-1) ?? ''] }));
+  }
+
+  /** A route table of the VPC. @param clusterName it is tagged for that cluster */
+  async makeRouteTable(clusterName?: string): Promise<string> {
+    const { RouteTable } = await this.ec2.send(new CreateRouteTableCommand({ VpcId: this.vpcID }));
+    const id = RouteTable?.RouteTableId ?? '';
+    if (clusterName !== undefined) await this.tag(id, `kubernetes.io/cluster/${clusterName}`, 'shared');
+    return id;
   }
 
   /** Another network interface of an instance. @returns its id */

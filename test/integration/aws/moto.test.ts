@@ -17,6 +17,7 @@ import { ProgramRunner } from '../../harness/program-runner';
 import { MotoAccount, REGION } from './moto-account';
 
 const CLUSTER = '0a1b2c3d-1111-4222-8333-444455556666';
+const ROUTES = { clusterID: CLUSTER, legacyClusterTag: false, routesPerTable: 50 };
 const ALWAYS = (): boolean => true;
 
 describeWithMoto('AWS, against a simulated API', () => {
@@ -98,7 +99,7 @@ describeWithMoto('AWS, against a simulated API', () => {
 
   /** What AWS has for a stack without what stands in the state alone. */
   async function expectAsInState(stack: string, run: ProgramRunner): Promise<void> {
-    const found = (await discover({ ec2, elb, options: {} }, CLUSTER, [stack])).get(stack) ?? [];
+    const found = (await discover({ ec2, elb, options: {} }, ROUTES, [stack])).get(stack) ?? [];
     const inState = run.checkpoint().filter(({ type }) => type.startsWith('aws:'));
     const sorted = (resources: { type: string; name: string; id: string; inputs: JsonObject; outputs: JsonObject }[]) =>
       resources.map(({ type, name, id, inputs, outputs }) => ({ type, name, id, inputs, outputs })).sort((a, b) => (a.id < b.id ? -1 : 1));
@@ -184,7 +185,7 @@ describeWithMoto('AWS, against a simulated API', () => {
         if (races++ === 0) for (const { id } of listeners) await elb.deleteListener({ ListenerArn: id }, {});
         return found;
       };
-      const found = (await discover({ ec2, elb: racing, options: {} }, CLUSTER, [stack])).get(stack) ?? [];
+      const found = (await discover({ ec2, elb: racing, options: {} }, ROUTES, [stack])).get(stack) ?? [];
       expect(found.filter(({ type }) => type.endsWith('Listener'))).toEqual([]);
       expect(found.some(({ type }) => type.endsWith('LoadBalancer'))).toBe(true);
       expect(races).toBe(2);

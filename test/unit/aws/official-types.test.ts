@@ -26,6 +26,7 @@ const REPLACED: Readonly<Record<string, readonly string[]>> = {
   'aws:ec2/securityGroup:SecurityGroup': ['name', 'description', 'vpcId'],
   'aws:vpc/securityGroupIngressRule:SecurityGroupIngressRule': ['securityGroupId'],
   'aws:vpc/securityGroupEgressRule:SecurityGroupEgressRule': ['securityGroupId'],
+  'aws:ec2/route:Route': ['routeTableId', 'destinationCidrBlock', 'destinationIpv6CidrBlock'],
 };
 
 const served = DESCRIPTIONS.map(({ token, replaceOn, schema }) => ({

@@ -83,6 +83,7 @@ export const FULL: { kind: KindDefinition; spec: Record<string, unknown> }[] = [
       sweepInterval: '0s',
       driftPolicy: 'Report',
       retireAfter: '8759h60m',
+      sweepInterval: '1h',
       routePeriod: '1m30s',
       freeze: true,
       policy: { namespaces: ['demo'], schemes: ['Public'], sharing: 'Namespaces', sharingNamespaces: ['edge'] },
@@ -180,6 +181,7 @@ export const FULL: { kind: KindDefinition; spec: Record<string, unknown> }[] = [
       sweepInterval: '1h',
       driftPolicy: 'Heal',
       retireAfter: '5m',
+      sweepInterval: '30m',
       routePeriod: '10s',
       freeze: false,
       aws: {
@@ -189,6 +191,7 @@ export const FULL: { kind: KindDefinition; spec: Record<string, unknown> }[] = [
         subnetIDs: ['subnet-0a'],
         fallbackSubnetID: 'subnet-0b',
         routeTableIDs: ['rtb-0a'],
+        routesPerTable: 100,
         nodeIPFamilies: ['IPv6', 'IPv4'],
         nodeRules: 'PerService',
         networkSecurityGroups: 'None',

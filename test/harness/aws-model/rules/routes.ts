@@ -16,7 +16,7 @@ export function routeAlreadyExists(): Rule {
   };
 }
 
-/** A route whose instance is gone leads nowhere. moto calls it active. */
+/** A route whose instance or network interface is gone leads nowhere. moto calls it active. */
 export function blackholeRoutes(): Rule {
   return {
     async after({ service, action }, answer, { ec2 }) {
@@ -24,13 +24,18 @@ export function blackholeRoutes(): Rule {
       const { Reservations = [] } = await ec2.describeInstances({
         Filters: [{ Name: 'instance-state-name', Values: ['pending', 'running', 'stopping', 'stopped'] }],
       });
-      const living = new Set(Reservations.flatMap(({ Instances = [] }) => Instances.map(({ InstanceId }) => InstanceId)));
+      const living = Reservations.flatMap(({ Instances = [] }) => Instances);
+      const interfaces = living.flatMap(({ NetworkInterfaces = [] }) => NetworkInterfaces);
+      const targets = new Set([
+        ...living.map(({ InstanceId }) => InstanceId),
+        ...interfaces.map(({ NetworkInterfaceId }) => NetworkInterfaceId),
+      ]);
       const dead = (block: string): boolean => {
-        const id = /<instanceId>(i-[0-9a-f]+)<\/instanceId>/.exec(block)?.[1];
-        return id !== undefined && !living.has(id);
+        const id = /<(?:instanceId|networkInterfaceId)>((?:i|eni)-[0-9a-f]+)</.exec(block)?.[1];
+        return id !== undefined && !targets.has(id);
       };
       const routes = blocksOf(answer.body, 'item').filter(
-        (block) => block.includes('<destinationCidrBlock>') && !block.includes('<routeSet>'),
+        (block) => /<destination(?:Ipv6)?CidrBlock>/.test(block) && !block.includes('<routeSet>'),
       );
       const body = routes
         .filter(dead)

@@ -11,7 +11,7 @@ import { defineExtension, type PublishedLoadBalancer } from 'cloud-operator/exte
 const ZONE = { id: 'Z0123456789EXAMPLE', name: 'apps.example.com' };
 const REGION = 'eu-central-1';
 const KEEP_LOGS_DAYS = 30;
-/** The operator's workers hand their credentials to nobody: this role, which their ServiceAccount may take, is for these resources alone. */
+/** In place of the CloudProvider's own credentials, which resources without a provider get: this role, which the operator's ServiceAccount may take, is for these resources alone. */
 const ROLE = {
   roleArn: 'arn:aws:iam::123456789012:role/cloud-operator-extension',
   webIdentityTokenFile: '/var/run/secrets/eks.amazonaws.com/serviceaccount/token',

@@ -433,7 +433,7 @@ function describeResources(suite: Suite): void {
 }
 
 function describeDiscovery(suite: Suite): void {
-  test('P-35: what discover found tells as much as the outputs', async () => {
+  test('P-38: what discover found tells as much as the outputs', async () => {
     const loadBalancers = suite.cloud.loadBalancers!;
     if (loadBalancers.recognize === undefined) return; // a provider may not be able to tell
     const { input, stack, outputs } = await suite.standing(2);

@@ -128,13 +128,11 @@ test('a resource without a provider of its own is made with the credentials of t
   const given = { region: 'eu-central-1', id: ACCOUNT.accessKeyId, secret: hashOf(ACCOUNT.secretAccessKey) };
   expect(await extra('default-extra', module, publishedAt('one.example'))).toMatchObject({ changes: { create: 1 } });
   expect((await extra('default-extra', module, publishedAt('two.example'))).changes.update).toBe(1);
+  expect(filesWith(filesBelow(harness.directory), 'default-extra').length).toBeGreaterThan(0); // a search that finds what is there
+  expect(placesOf(ACCOUNT.secretAccessKey)).toEqual([]);
   expect((await extra('default-extra', module, undefined)).result).toBe('Destroyed');
   const made = noted().filter(({ what }) => what !== 'configured');
   expect(made).toEqual(['created', 'updated', 'deleted'].map((what) => ({ what, name: 'web-of-web', ...given })));
-
-  await extra('kept-extra', module, publishedAt('one.example'));
-  const stored = filesBelow(harness.directory);
-  expect(filesWith(stored, 'kept-extra').length).toBeGreaterThan(0); // a search that finds what is there
   expect(placesOf(ACCOUNT.secretAccessKey)).toEqual([]);
 });
 
@@ -160,7 +158,7 @@ test('an explicit provider has what the extension gives it, encrypted in the sta
   expect(placesOf(OTHER_SECRET)).toEqual([]);
 });
 
-test('a plugin of another version, which does not know a resource, is one clear failure; nothing is made, and the next update works', async () => {
+test('a plugin of another version, which does not know a resource, is one clear failure, and nothing is made', async () => {
   const zone = harness.write(`
     import { Zone } from '${modules}/@pulumi/aws/route53/zone.js';
     export function extra() { new Zone('zone', { name: 'apps.example.com' }); }`);
@@ -169,5 +167,4 @@ test('a plugin of another version, which does not know a resource, is one clear 
     resource: expect.stringMatching(/aws:route53\/zone:Zone::zone$/) as string,
   });
   expect(noted().filter(({ what }) => what === 'created')).toEqual([]);
-  expect((await extra('version-extra', recordsNamed('after-'), publishedAt('one.example'))).changes.create).toBe(1);
 });

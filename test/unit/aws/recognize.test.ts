@@ -1,0 +1,42 @@
+import { cloudLoadBalancerSpec, type CloudLoadBalancerSpecInput } from '../../../crds';
+import { recognize } from '../../../providers/aws/recognize';
+import type { DiscoveredResource, LoadBalancerInput } from '../../../providers/provider';
+
+function input(owner: string, aws: CloudLoadBalancerSpecInput['aws'] = {}): LoadBalancerInput {
+  const listeners = [{ name: 'http', port: 80, nodePort: 30080 }];
+  const spec = cloudLoadBalancerSpec.parse({ provider: 'aws', aws, listeners });
+  return { uid: `${owner}-uid`, ownerUID: owner, namespace: 'demo', name: owner, spec };
+}
+
+const balancer = (name: string, dnsName: string): DiscoveredResource => ({
+  ...{ type: 'aws:lb/loadBalancer:LoadBalancer', name, id: `arn:lb/${name}`, inputs: {}, outputs: { dnsName } },
+});
+const group = (name: string, port: number): DiscoveredResource => ({
+  ...{ type: 'aws:lb/targetGroup:TargetGroup', name, id: `arn:tg/${name}`, inputs: { port }, outputs: {} },
+});
+
+const WEB = [balancer('aweb', 'web.elb.example'), group('aweb-tcp-80-0123456789', 30080), group('aweb-tcp-81-0123456789', 30081)];
+
+test('host name, target groups and their ports, also of a port that the spec has no more', () => {
+  expect(recognize(WEB, input('web'))).toEqual({
+    ingress: [{ hostname: 'web.elb.example' }],
+    targetGroups: [
+      { id: 'arn:tg/aweb-tcp-80-0123456789', port: 30080 },
+      { id: 'arn:tg/aweb-tcp-81-0123456789', port: 30081 },
+    ],
+  });
+});
+
+test('where only some Nodes are to be targets, that holds too', () => {
+  const nodeLabels = { pool: 'edge' };
+  const groups = recognize(WEB, input('web', { targetNodeLabels: nodeLabels }))?.targetGroups;
+  expect(groups?.map((found) => found.nodeLabels)).toEqual([nodeLabels, nodeLabels]);
+});
+
+test('after a replacement the newest generation says where it answers', () => {
+  const found = [...WEB, balancer('aweb-g1', 'next.elb.example'), group('aweb-g1-tcp-80-abcdefabcd', 30080)];
+  expect(recognize(found, input('web'))?.ingress).toEqual([{ hostname: 'next.elb.example' }]);
+  expect(recognize(found, input('web'))?.targetGroups).toHaveLength(3);
+});
+
+test('nothing of its own', () => expect(recognize(WEB, input('other'))).toBeUndefined());

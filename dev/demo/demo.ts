@@ -148,7 +148,7 @@ function conclude(report: Report, { keep, write }: DemoOptions, finished: boolea
   if (report.failed > 0) write(`${report.failed} did not hold.`);
   else write(`All of it held, in ${report.elapsed.toFixed(1)} s${keep ? ' (without the time that you took), and it ended cleanly' : ''}.`);
   if (!keep) {
-    write('Run it with --keep and try:');
+    write('Run it with --keep, which says how to reach the cluster, and try:');
     COMMANDS.forEach((command) => write(`   ${command}`));
   }
   return report.failed === 0;

@@ -346,7 +346,7 @@ function listed(drift: readonly Drift[]): Drift[] | undefined {
 }
 
 function inTheCloud(resources: number): string {
-  return `${resources} resources in the cloud`;
+  return `${resources} resource${resources === 1 ? '' : 's'} in the cloud`;
 }
 
 function attemptText(attempt: Attempt | undefined): string | undefined {

@@ -1,5 +1,5 @@
 import { CLOUD_LOAD_BALANCERS, CLOUD_PROVIDERS, CLOUD_STACKS } from '../../../crds';
-import type { Service } from '../../../operator/kube/object';
+import { SERVICES, type Service } from '../../../operator/kube/object';
 import { kstatusOf } from '../../harness/kstatus';
 import type { LoadBalancer } from '../../../providers/local/api';
 import type { OperatorCluster } from '../../harness/operator-cluster';
@@ -242,6 +242,23 @@ describe('told on the Service, while the last good load balancer keeps serving',
     );
     await scene.expectOneOfEach('warned');
   });
+});
+
+test('R-10 a Service that is restored from another cluster gets an address of its own, and the other’s is not touched', async () => {
+  const tags = { clusterID: 'c1', stack: 'lb-default-restored', resource: 'address', owner: 'default/restored' };
+  const theirs = await cluster.resources.create('addresses', { name: 'c1-restored', family: 'IPv4', tags }, 'c1-restored', {});
+  const finalizer = 'service.kubernetes.io/load-balancer-cleanup';
+  await cluster.apply({ ...serviceOf('restored'), metadata: { name: 'restored', namespace: 'default', finalizers: [finalizer] } });
+  const status = { loadBalancer: { ingress: [{ ip: theirs.ip }] } };
+  await cluster.kube.patch(SERVICES, 'default/restored', 'merge', { status }, { subresource: 'status' });
+  await scene.until('an address of its own', async () => {
+    const [own] = (await scene.service('restored'))?.status?.loadBalancer?.ingress ?? [];
+    return own?.ip !== undefined && own.ip !== theirs.ip;
+  });
+  await scene.ready('restored');
+  expect((await scene.service('restored'))?.metadata.finalizers).toEqual([finalizer]);
+  await scene.deleteServices('restored');
+  expect(await cluster.resources.get('addresses', theirs.id)).toEqual(theirs);
 });
 
 test('R-50 what another cluster has in the same account is refused by its holder’s name, and is not touched', async () => {

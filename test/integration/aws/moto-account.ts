@@ -7,6 +7,7 @@ import {
   CreateTagsCommand,
   CreateVpcCommand,
   DescribeNetworkInterfacesCommand,
+  DescribeRouteTablesCommand,
   DetachNetworkInterfaceCommand,
   DescribeSecurityGroupsCommand,
   RunInstancesCommand,
@@ -128,6 +129,12 @@ export class MotoAccount {
     const id = RouteTable?.RouteTableId ?? '';
     if (clusterName !== undefined) await this.tag(id, `kubernetes.io/cluster/${clusterName}`, 'shared');
     return id;
+  }
+
+  /** The network interface that the route to a destination leads to. */
+  async nextHop(routeTableID: string, destination: string): Promise<string | undefined> {
+    const { RouteTables } = await this.ec2.send(new DescribeRouteTablesCommand({ RouteTableIds: [routeTableID] }));
+    return RouteTables?.[0]?.Routes?.find(({ DestinationCidrBlock }) => DestinationCidrBlock === destination)?.NetworkInterfaceId;
   }
 
   /** Another network interface of an instance. @returns its id */

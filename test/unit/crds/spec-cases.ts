@@ -83,7 +83,6 @@ export const FULL: { kind: KindDefinition; spec: Record<string, unknown> }[] = [
       sweepInterval: '0s',
       driftPolicy: 'Report',
       retireAfter: '8759h60m',
-      sweepInterval: '1h',
       routePeriod: '1m30s',
       freeze: true,
       policy: { namespaces: ['demo'], schemes: ['Public'], sharing: 'Namespaces', sharingNamespaces: ['edge'] },
@@ -181,7 +180,6 @@ export const FULL: { kind: KindDefinition; spec: Record<string, unknown> }[] = [
       sweepInterval: '1h',
       driftPolicy: 'Heal',
       retireAfter: '5m',
-      sweepInterval: '30m',
       routePeriod: '10s',
       freeze: false,
       aws: {

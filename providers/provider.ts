@@ -130,6 +130,11 @@ export interface LoadBalancers {
    * Without a gap, `render` gets an input with a higher generation and the old one as `retiring`: both are to be made, under names of their own.
    */
   replacement?(accepted: LoadBalancerInput, wanted: LoadBalancerInput): Replacement | undefined;
+  /**
+   * What of a load balancer only one can have at a time, in words, such as addresses that were asked for: a move to another stack then deletes the old
+   * one first. Absent = spec.addresses. Pure.
+   */
+  exclusive?(spec: CloudLoadBalancerSpec): string[];
   /** Reads one load balancer's results from the stack's outputs; undefined when they are not there. Pure. */
   results(outputs: JsonObject, uid: string): LoadBalancerResult | undefined;
   /**

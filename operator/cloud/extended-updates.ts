@@ -3,6 +3,7 @@ import type { LoadBalancerInput } from '../../providers/provider';
 import type { ExtensionModule } from '../updates/extension-module';
 import type { StackUpdate, UpdateHooks, UpdateResult, Updates } from '../updates/update';
 import type { ExtraStacks } from './extra-stacks';
+import { isPromised } from './plan/promise';
 
 /**
  * Updates of load balancers' stacks where there is an extension: its transform goes with every update, its extra stack follows a success and
@@ -49,7 +50,7 @@ export class ExtendedUpdates implements Updates {
 
 /** Those whose inputs the update is rendered from. */
 function loadBalancersOf({ accepted = {} }: StackUpdate): LoadBalancer[] {
-  const inputs = Object.values(accepted) as unknown as LoadBalancerInput[];
+  const inputs = (Object.values(accepted) as unknown as LoadBalancerInput[]).filter((input) => !isPromised(input));
   const sorted = [...inputs].sort((a, b) => (a.uid < b.uid ? -1 : 1));
   return sorted.map(({ uid, namespace, name, spec }) => ({ uid, namespace, name, spec }));
 }

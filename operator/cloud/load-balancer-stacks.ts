@@ -26,7 +26,7 @@ import type { UpdatePolicy } from './plan/approval';
 import { policyProblems } from './policy';
 import { isConnected, type ConnectedCloud, type RegisteredCloud } from './registry';
 import type { Stored } from './stored';
-import type { Knowledge, MemberSettlement, Move, Settlement, StackKind, StatusFields } from './stack-kind';
+import type { Knowledge, MemberSettlement, Move, MovedFrom, Settlement, StackKind, StatusFields } from './stack-kind';
 import { stackName } from './stack-name';
 import type { Vouchers } from './vouchers';
 
@@ -78,18 +78,26 @@ export class LoadBalancerStacks implements StackKind<StoredLoadBalancer, LoadBal
     return capability(cloud).replacement?.(accepted, wanted);
   }
 
-  /** Both load balancers are there for a while: an address can't be on two, and one without targets must not take over from one that has some. */
-  move(from: { input: LoadBalancerInput; cloud?: ConnectedCloud | undefined }, wanted: LoadBalancerInput, cloud: ConnectedCloud): Move {
-    const why = `${moveOf(from.input, wanted)} moves it to another load balancer`;
-    const twice = (wanted.spec.addresses ?? []).find((address) => from.input.spec.addresses?.includes(address));
-    if (twice !== undefined) {
-      const message = `${why}, and ${twice} can't be on both; ask for another address, or make the object anew`;
-      return { why, obstacle: { state: 'Stalled', reason: 'Invalid', message } };
+  /**
+   * Both load balancers are there for a while, and one without targets must not take over from one that has some. What can't be on both, such as an
+   * address, goes first, unless others there need it as well.
+   */
+  move(from: MovedFrom<LoadBalancerInput>, wanted: LoadBalancerInput, cloud: ConnectedCloud): Move {
+    const once = onceOf(wanted, cloud).filter((one) => onceOf(from.input, from.cloud ?? cloud).includes(one));
+    const moves = `${moveOf(from.input, wanted)} moves it to another load balancer`;
+    const holder = (from.others as readonly LoadBalancerInput[]).find((other) =>
+      onceOf(other, from.cloud ?? cloud).some((one) => once.includes(one)),
+    );
+    if (holder !== undefined) {
+      const message = `${moves}, and ${once.join(', ')} stays with ${keyOfInput(holder)}, which has it too; ask for another address`;
+      return { why: moves, obstacle: { state: 'Stalled', reason: 'Invalid', message } };
     }
+    const gap = once.length > 0;
+    const why = gap ? `${moves}, delete first, with a gap in traffic, because ${once.join(', ')} can't be on both` : moves;
     const targets = (of: ConnectedCloud): number => this.members.targets(of.name).length;
-    if (from.cloud === undefined || targets(cloud) > 0 || targets(from.cloud) === 0) return { why };
+    if (from.cloud === undefined || targets(cloud) > 0 || targets(from.cloud) === 0) return { why, gap };
     const message = `${why}; that begins when CloudProvider ${cloud.name} has an eligible Node`;
-    return { why, obstacle: { state: 'Reconciling', reason: 'AwaitingNodes', message } };
+    return { why, gap, obstacle: { state: 'Reconciling', reason: 'AwaitingNodes', message } };
   }
 
   async syncTargets(stack: string, group: TargetGroup, cloud: ConnectedCloud): Promise<void> {
@@ -219,6 +227,11 @@ function capability(cloud: ConnectedCloud): LoadBalancers {
     throw new OperatorError('Invalid', `the cloud provider does not support external load balancers`, { field: 'spec.provider' });
   }
   return loadBalancers;
+}
+
+/** What of it only one load balancer can have. */
+function onceOf({ spec }: LoadBalancerInput, cloud: ConnectedCloud): string[] {
+  return cloud.cloud.loadBalancers?.exclusive?.(spec) ?? spec.addresses ?? [];
 }
 
 /** The Service's UID is the base of cloud names, also after `kubectl delete service --cascade=orphan` has taken the owner reference away. */

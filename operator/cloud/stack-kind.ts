@@ -58,7 +58,7 @@ export interface StackKind<O extends Member, I extends MemberInput = MemberInput
   /** What a change replaces that can't be changed in place; absent = never anything. */
   replacement?(accepted: I, wanted: I, cloud: ConnectedCloud): Replacement | undefined;
   /** What is said of a member that another stack has and that asks for this one; absent = it can't move. */
-  move?(from: { input: I; cloud?: ConnectedCloud | undefined }, wanted: I, cloud: ConnectedCloud): Move;
+  move?(from: MovedFrom<I>, wanted: I, cloud: ConnectedCloud): Move;
   /** Brings the targets of one group up to date while an update that needs them runs. */
   syncTargets?(stack: string, group: TargetGroup, cloud: ConnectedCloud): Promise<void>;
   /** What only one member of a stack can have, in words. */
@@ -81,10 +81,21 @@ export interface StackKind<O extends Member, I extends MemberInput = MemberInput
   serving(object: O, known: Knowledge): boolean;
 }
 
+/** What the stack has that a member moves away from. */
+export interface MovedFrom<I extends MemberInput> {
+  /** Of the member. */
+  input: I;
+  /** Of the others there. */
+  others: readonly MemberInput[];
+  cloud?: ConnectedCloud | undefined;
+}
+
 /** A member that goes from one stack to another. */
 export interface Move {
   /** The change that moves it: the beginning of a sentence. */
   why: string;
+  /** It needs what the old stack has and what exists only once: that one deletes first. */
+  gap?: boolean;
   /** Why it must stay where it is for now. */
   obstacle?: Verdict | undefined;
 }

@@ -3,6 +3,7 @@ import type { Store } from '../kube/api';
 import { keyOf } from '../kube/object';
 import type { StackState, Updates } from '../updates/update';
 import { generationOf, isOver, type GenerationalInput, type Holding } from './plan/generation';
+import { isPromised } from './plan/promise';
 import { isConnected, type CloudRegistry, type ConnectedCloud } from './registry';
 import type { StackIndex } from './stack-index';
 import { keepsCloud } from './levers';
@@ -10,7 +11,11 @@ import type { Knowledge, Member } from './stack-kind';
 import type { StackRecord } from './stack-record';
 
 /** Where a member's traffic is, while its own stack has not taken it over. */
-export type Origin = Holding & { knowledge: Knowledge };
+export type Origin = Holding & {
+  knowledge: Knowledge;
+  /** What the stack has of others. */
+  others: readonly GenerationalInput[];
+};
 
 /** What other stacks have of a stack's members, and what the stack has of other stacks' members. */
 export interface Whereabouts {
@@ -57,7 +62,7 @@ export class StackMoves<O extends Member> {
     return { origins, ...(await this.others(stack, members, accepted ?? {})), abandoned: await this.isAbandoned(stack, state) };
   }
 
-  /** What stands in the index is what may be; the state knows. An object that waited for this with its deletion goes on. */
+  /** What stands in the index is what may be; the state knows. An object that waited for this with its deletion, or to be made anew, goes on. */
   private releaseFormers(stack: string, state: StackState | undefined): void {
     const { index, store, again } = this.options;
     for (const key of index.formersIn(stack)) {
@@ -66,20 +71,30 @@ export class StackMoves<O extends Member> {
       if (object !== undefined && (unknown || acceptedOf(state)?.[object.metadata.uid] !== undefined)) continue;
       index.release(key, stack);
       const home = index.stackOf(key);
-      if (home !== undefined && object?.metadata.deletionTimestamp !== undefined) again(home, 0);
+      if (home !== undefined && object !== undefined) again(home, 0);
     }
   }
 
   private async originOf(stack: string, key: string, uid: string, own: GenerationalInput | undefined): Promise<Origin | undefined> {
     let newest: Origin | undefined;
+    const made = isPromised(own) ? undefined : own;
+    // A destroy of the old stack that was interrupted has no members in its record any more.
+    if (made !== own) this.options.index.remember(key, own?.movedFrom?.stack ?? stack);
     for (const former of this.options.index.formersOf(key)) {
-      const state = await this.options.updates.state(former);
-      const input = acceptedOf(state)?.[uid];
-      if (input === undefined || generationOf(input) <= generationOf(newest?.input ?? own)) continue;
-      newest = { stack: former, input, knowledge: { stack: former, cloud: this.cloudOf(former), state } };
+      const found = await this.heldBy(former, uid);
+      if (generationOf(found?.input) > generationOf(newest?.input ?? made)) newest = found;
     }
     this.waitFor(stack, newest?.input);
+    if (newest !== undefined && made !== own) this.options.again(newest.stack, 0);
     return newest;
+  }
+
+  /** What a stack has made of a member. */
+  private async heldBy(stack: string, uid: string): Promise<Origin | undefined> {
+    const state = await this.options.updates.state(stack);
+    const { [uid]: input, ...others } = acceptedOf(state) ?? {};
+    if (input === undefined || isPromised(input)) return undefined;
+    return { stack, input, others: Object.values(others), knowledge: { stack, cloud: this.cloudOf(stack), state } };
   }
 
   private async others(
@@ -101,12 +116,26 @@ export class StackMoves<O extends Member> {
 
   private async mayGo(stack: string, object: O, input: GenerationalInput): Promise<boolean> {
     const { metadata } = object;
+    if (isPromised(input)) return this.isTakenBack(stack, object);
     if (keepsCloud(object)) return false;
     if (metadata.deletionTimestamp !== undefined) return true;
     const taken = await this.takenOver(keyOf(metadata), input);
     if (taken === undefined) return false;
+    if (isPromised(taken) && !this.canMake(object)) return false;
     this.waitFor(stack, taken);
     return isOver(taken.movedFrom?.until, this.options.clock.now());
+  }
+
+  /** Nothing was made of it here, and it asks for another stack by now, or is being deleted. */
+  private isTakenBack(stack: string, { metadata }: O): boolean {
+    const home = this.options.index.stackOf(keyOf(metadata));
+    return metadata.deletionTimestamp !== undefined || (home !== undefined && home !== stack);
+  }
+
+  /** No gap is begun whose end can be foreseen not to come. */
+  private canMake({ spec }: O): boolean {
+    const cloud = this.options.registry.get(spec.provider);
+    return isConnected(cloud) && cloud.spec.freeze !== true;
   }
 
   /** What the object's own stack has of it, where that is a newer generation. */

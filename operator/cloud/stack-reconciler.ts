@@ -21,7 +21,8 @@ import type { Member, Settlement, StackKind, StatusFields } from './stack-kind';
 import { anyIsLeaving, inputOfPart, inputsOf, mayExist, suspectsOf, type UpdatePlan } from './stack-parts';
 import { StackFactsOf, type Known } from './stack-facts';
 import { planStack, type Part, type StackPlan } from './stack-plan';
-import { retirementIn, type GenerationalInput } from './plan/generation';
+import { leftBehind, retirementIn } from './plan/generation';
+import { isPromised } from './plan/promise';
 import { StackMoves, type Whereabouts } from './stack-moves';
 import { StackRuns, type Ran } from './stack-runs';
 import type { ApprovalGuard } from './plan/approval-guard';
@@ -334,7 +335,7 @@ export class StackReconciler<O extends Member> {
       const failure = failed.find(({ candidate }) => candidate === part)?.error;
       await attempted(part.object, this.settleOne(part, failure, settlement));
     }
-    for (const input of [...plan.missing, ...plan.elsewhere.filter((one) => this.keepsTargets(one))]) {
+    for (const input of [...plan.missing, ...plan.elsewhere.filter((one) => this.keepsTargets(one))].filter((one) => !isPromised(one))) {
       await this.options.kind.keep(settlement, input).catch((thrown: unknown) => {
         this.options.logger.warn({ stack, member: keyOfInput(input), error: toOperatorError(thrown).message }, 'targets not kept');
       });
@@ -377,8 +378,7 @@ export class StackReconciler<O extends Member> {
 
   /** Has the stack looked at again when the old generation of a replacement may go, and those that had its members before at once. */
   private retireLater(plan: UpdatePlan<O>, { stack, cloud }: Settlement): void {
-    const moved = plan.parts.flatMap(({ candidate }) => (candidate as GenerationalInput | undefined)?.movedFrom ?? []);
-    moved.filter(({ until }) => until === undefined).forEach((from) => this.options.again(from.stack, 0));
+    plan.parts.flatMap(({ candidate }) => leftBehind(candidate) ?? []).forEach((left) => this.options.again(left, 0));
     const delays = inputsOf(plan, plan.parts).flatMap(
       (input) => retirementIn(input, this.options.clock.now(), parseDuration(cloud.spec.retireAfter)) ?? [],
     );
@@ -389,17 +389,24 @@ export class StackReconciler<O extends Member> {
     const { object, candidate } = part;
     const { stack } = settlement;
     const input = inputOfPart(part, failure === undefined);
-    if (candidate !== undefined && failure === undefined) this.reports.arrived(stack, object.metadata.uid);
+    if (candidate !== undefined && failure === undefined) this.reached(stack, part);
     const settled = input === undefined ? undefined : await this.settleInput(settlement, part, input);
     if (failure !== undefined) return this.hold(stack, part, failure);
-    if (candidate !== undefined) this.holds.clear(object.metadata.uid);
     const verdict = this.withDrift(stack, part.verdict ?? settled?.verdict);
     if (verdict !== undefined)
       await this.reports.report(object, settled?.fields ?? { ...this.reports.kept(stack, object), stack }, verdict);
   }
 
+  /** The candidate is what the stack has now, or, of a move that deletes first, what it has promised to make. */
+  private reached(stack: string, { object, candidate, verdict }: Part<O>): void {
+    this.holds.clear(object.metadata.uid);
+    if (isPromised(candidate)) this.options.events.event(object, 'Normal', 'Replacing', verdict?.message ?? '');
+    else this.reports.arrived(stack, object.metadata.uid);
+  }
+
   /** What the stack has of a member that another one has a newer generation of is kept, but not what the status speaks of. */
   private async settleInput(settlement: Settlement, { object, targets }: Part<O>, input: MemberInput): Promise<Settled> {
+    if (isPromised(input)) return undefined;
     if (!this.reports.isElsewhere(settlement.stack, object.metadata.uid)) {
       return this.options.kind.settle({ ...settlement, targets: targets !== 'Kept' }, object, input);
     }

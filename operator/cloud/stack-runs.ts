@@ -7,6 +7,7 @@ import { isUpgrade } from '../updates/upgrade';
 import { keyOfInput, type MemberInput } from './member-input';
 import type { MemberReports } from './member-reports';
 import { stamped } from './plan/generation';
+import { isPromised } from './plan/promise';
 import type { ConnectedCloud } from './registry';
 import type { Member } from './stack-kind';
 import { acceptedOf, inputsOf, suspectsOf, type UpdatePlan } from './stack-parts';
@@ -59,7 +60,11 @@ export class StackRuns<O extends Member> {
   of(stack: string, inputs: MemberInput[], cloud: ConnectedCloud): Pick<Run<O>, 'inputs' | 'accepted' | 'members'> {
     const until = new Date(this.options.clock.now() + parseDuration(cloud.spec.retireAfter)).toISOString();
     return {
-      inputs: this.options.kind.render(stack, inputs, cloud),
+      inputs: this.options.kind.render(
+        stack,
+        inputs.filter((input) => !isPromised(input)),
+        cloud,
+      ),
       accepted: acceptedOf(inputs.map((input) => stamped(input, until))),
       members: inputs.map(keyOfInput).sort(),
     };

@@ -320,6 +320,7 @@ export class UpdateEngine implements Updates {
       ...(modulePath === undefined ? {} : { modulePath }),
       ...(update.inputs === undefined ? {} : { inputs: update.inputs }),
       ...(update.accepted === undefined ? {} : { accepted: update.accepted }),
+      ...(update.approved === undefined ? {} : { approved: true }),
       ...(update.extension === undefined ? {} : { extension: update.extension }),
       ...(stored === undefined ? {} : { stored }),
       ...more,
@@ -354,9 +355,9 @@ function isUnchanged(update: StackUpdate, record: StackRecord, hash: string): bo
 }
 
 function stateOf(record: StackRecord): StackState {
-  const { accepted, transform, outputs, checkpoint } = record;
+  const { accepted, transform, underway, outputs, checkpoint } = record;
   const more = { ...(accepted === undefined ? {} : { accepted }), ...(transform === undefined ? {} : { transform }) };
-  return { ...metadataOf(record), ...more, outputs, resources: resourcesOf(checkpoint) };
+  return { ...metadataOf(record), ...more, ...(underway === undefined ? {} : { underway }), outputs, resources: resourcesOf(checkpoint) };
 }
 
 function resultOf(record: StackRecord, result: UpdateResult['result']): UpdateResult {

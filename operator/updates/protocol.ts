@@ -24,6 +24,8 @@ export interface UpdateRequest {
   /** StackUpdate.accepted. */
   accepted?: JsonObject;
   inputsHash: string;
+  /** A person has approved it. */
+  approved?: boolean;
   extension?: ExtensionUse;
   /** Only look what would be done: nothing is written, neither to the cloud nor to the state. */
   preview?: boolean;

@@ -87,6 +87,8 @@ export interface StackState extends StackSummary {
   accepted?: JsonObject;
   /** Digest of the extension whose `transform` it was made with; absent = none, or not known. */
   transform?: string;
+  /** updateHash of the update that was approved, began and did not end. */
+  underway?: string;
   outputs: JsonObject;
   resources: StackResource[];
 }

@@ -109,7 +109,7 @@ export class ApprovalGate<O extends Member> {
     const member = keyOf(object.metadata);
     const message = approvalMessage({ stack, object, hash, summary, why, given: approvalOf(object) });
     if (this.told.get(object.metadata.uid) !== hash) {
-      this.events.event(object, 'Normal', 'AwaitingApproval', `Plan ${hash} waits for approval: ${summary}`);
+      this.events.event(object, 'Normal', 'AwaitingApproval', `Plan ${hash} waits for approval, since ${why}: ${summary}`);
       this.told.set(object.metadata.uid, hash);
     }
     const verdict: Verdict = { state: 'Reconciling', reason: 'AwaitingApproval', message, serving: serving(object) };

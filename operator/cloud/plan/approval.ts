@@ -2,6 +2,8 @@ import type { CloudLoadBalancerSpec } from '../../../crds';
 import type { Replacement } from '../../../providers/provider';
 import { canonicalJson } from '../../base/json';
 import { onlyRetires } from './generation';
+import { keepsPromise } from './promise';
+import type { MemberInput } from '../member-input';
 import type { Part } from '../stack-plan';
 
 export type UpdatePolicy = NonNullable<CloudLoadBalancerSpec['updatePolicy']>;
@@ -13,15 +15,24 @@ export interface ApprovalFacts<O> {
   replacement: Replacement | undefined;
   /** An update would change something even though no input has changed: drift, an interrupted update, a new program. */
   pending: boolean;
+  /** The update was approved, began, and did not end: it goes on. */
+  underway?: boolean;
 }
 
 /** Why a member's change must be approved by a person first; undefined = it need not. Deletions and the end of a replacement go on. Pure. */
-export function whyApproval<O>({ part: { candidate, accepted }, policy, replacement, pending }: ApprovalFacts<O>): string | undefined {
-  if (candidate === undefined) return undefined;
+export function whyApproval<O>(facts: ApprovalFacts<O>): string | undefined {
+  const { candidate, accepted } = facts.part;
+  if (candidate === undefined || facts.underway === true || isSecondHalf(accepted, candidate)) return undefined;
   const changed = canonicalJson(candidate) !== canonicalJson(accepted);
-  if (!changed && !pending) return undefined;
-  if (accepted !== undefined && onlyRetires(accepted, candidate, (a, b) => canonicalJson(a) === canonicalJson(b))) return undefined;
-  if (policy?.approval === 'Manual') return 'spec.updatePolicy.approval is Manual';
+  if (!changed && !facts.pending) return undefined;
+  const { policy, replacement } = facts;
+  if (policy?.approval === 'Manual')
+    return `${replacement === undefined ? '' : `${replacement.why}, and `}spec.updatePolicy.approval is Manual`;
   if (replacement === undefined || policy?.replace === 'Allow') return undefined;
   return `${replacement.why}, and spec.updatePolicy.replace is Never`;
+}
+
+function isSecondHalf(accepted: MemberInput | undefined, candidate: MemberInput): boolean {
+  const equal = (a: unknown, b: unknown): boolean => canonicalJson(a) === canonicalJson(b);
+  return accepted !== undefined && (onlyRetires(accepted, candidate, equal) || keepsPromise(accepted, candidate, equal));
 }

@@ -10,6 +10,8 @@ export interface GenerationalInput extends MemberInput {
   retiring?: { input: GenerationalInput; until?: string };
   /** The stack that has the generation before, until then (absent = the move has not succeeded yet); kept as a mark when that is over. */
   movedFrom?: { stack: string; until?: string };
+  /** Nothing of it is made before the stack that it comes from has given it up (plan/promise.ts). */
+  promised?: true;
 }
 
 /** What a stack has of a member. */
@@ -56,13 +58,19 @@ export function nextInput(accepted: GenerationalInput | undefined, wanted: Gener
 
 /**
  * The same for a member that another stack has: the new generation is made here, the old one stays there. Pure.
- * @param why the change moves it
+ * @param move why the change moves it, and whether it needs what the old one has
  */
-export function movedInput(origin: Holding, wanted: GenerationalInput, { why, now }: { why: string; now: number }): NextInput {
+export function movedInput(origin: Holding, wanted: GenerationalInput, { why, gap, now }: Replacement & { now: number }): NextInput {
   const input = { ...wanted, generation: generationOf(origin.input) + 1, movedFrom: { stack: origin.stack } };
   const until = origin.input.movedFrom?.until;
   if (until !== undefined && !isOver(until, now)) return { input, waitsUntil: until };
-  return { input, replacement: { why, gap: false } };
+  return { input, replacement: { why, gap } };
+}
+
+/** The stack that is to be looked at as soon as the input was accepted: it keeps the old generation for a while, or gives it up at once. Pure. */
+export function leftBehind(input: MemberInput | undefined): string | undefined {
+  const { movedFrom, promised } = (input ?? {}) as Partial<GenerationalInput>;
+  return movedFrom?.until === undefined || promised === true ? movedFrom?.stack : undefined;
 }
 
 /** The number of a generation: the first is 0, none at all −1. Pure. */

@@ -1,3 +1,4 @@
+import type { Clock } from '../../base/clock';
 import type { EventRecorder } from '../../kube/api';
 import { updateHash } from '../../updates/update-hash';
 import type { StackState, StackUpdate, UpdateHooks, Updates } from '../../updates/update';
@@ -6,9 +7,11 @@ import type { ConnectedCloud } from '../registry';
 import type { Member, StackKind } from '../stack-kind';
 import { inputsOf, type UpdatePlan } from '../stack-parts';
 import type { ApprovalGuard } from './approval-guard';
+import type { Part } from '../stack-plan';
 import { whyApproval } from './approval';
 import { ApprovalGate, type Gated } from './approval-gate';
 import { PlanCache } from './plan-cache';
+import { promising } from './promise';
 
 export interface StackApprovalsOptions<O extends Member> {
   kind: StackKind<O>;
@@ -17,6 +20,7 @@ export interface StackApprovalsOptions<O extends Member> {
   guard: Pick<ApprovalGuard, 'problem'>;
   /** Asks for another pass over a stack after so many milliseconds. */
   again: (stack: string, afterMs: number) => void;
+  clock: Pick<Clock, 'now'>;
 }
 
 /** Nobody tells us when the guard is installed. */
@@ -45,7 +49,16 @@ export class StackApprovals<O extends Member> {
   }
 
   /** @throws OperatorError when a plan can't be made */
-  open(pass: ApprovalPass<O>): Promise<Gated<O>> {
+  async open(pass: ApprovalPass<O>): Promise<Gated<O>> {
+    const gated = await this.gated(pass);
+    const plan = promising(gated.plan, this.options.clock.now());
+    if (plan === gated.plan) return gated;
+    // What was approved is made once the old stack has given up what exists only once.
+    const { run, waiting } = gated;
+    return { plan, run, waiting };
+  }
+
+  private gated(pass: ApprovalPass<O>): Promise<Gated<O>> {
     const { stack, plan, state, hooks } = pass;
     const { kind, updates } = this.options;
     const manual = plan.parts.some(({ object }) => kind.updatePolicy?.(object)?.approval === 'Manual');
@@ -62,7 +75,10 @@ export class StackApprovals<O extends Member> {
         if (problem !== undefined) this.options.again(stack, GUARD_POLL_MS);
         return problem;
       },
-      why: (part) => whyApproval({ part, pending, policy: kind.updatePolicy?.(part.object), replacement: part.replacement }),
+      why: (part) => {
+        const policy = kind.updatePolicy?.(part.object);
+        return whyApproval({ part, pending, policy, replacement: part.replacement, underway: isUnderway(pass, part) });
+      },
       preview: (inputs) => {
         const update = pass.updateOf(inputs);
         return this.cache.plan(stack, state, updateHash(update), () => updates.preview(update, hooks));
@@ -74,6 +90,12 @@ export class StackApprovals<O extends Member> {
   forget(stack: string): void {
     this.cache.forget(stack);
   }
+}
+
+/** True when the update that would make the part's candidate was approved, and stopped halfway with the operator. */
+function isUnderway<O>({ plan, state, updateOf }: ApprovalPass<O>, part: Part<O>): boolean {
+  if (state?.open !== true || state.underway === undefined) return false;
+  return updateHash(updateOf(inputsOf(plan, [part]))) === state.underway;
 }
 
 /** True when an update would run with what was accepted already. */

@@ -19,6 +19,8 @@ export interface StackRecord {
   holder: string;
   /** An update began to write to the cloud and did not end well: the cloud must be discovered first. */
   open: boolean;
+  /** Hash of what was approved, while an update that a person has approved is open: whoever goes on needs no other approval. */
+  underway?: string;
   /** Inputs that the cloud was last brought to; null before the first success. Stored encrypted. */
   inputs: JsonObject | null;
   /** StackUpdate.accepted that went with these inputs. Stored encrypted. */
@@ -36,7 +38,7 @@ export interface StackRecord {
 }
 
 /** What a listing tells of a stack without reading all of its state. */
-export type StackMetadata = Omit<StackRecord, 'inputs' | 'accepted' | 'transform' | 'outputs' | 'checkpoint'> & {
+export type StackMetadata = Omit<StackRecord, 'underway' | 'inputs' | 'accepted' | 'transform' | 'outputs' | 'checkpoint'> & {
   /** Cloud resources in the checkpoint. */
   resourceCount: number;
 };
@@ -80,7 +82,7 @@ export function stampedAt(record: StackRecord, now: number): StackRecord {
 
 /** The record of what an update has brought the cloud to. @param by what the update was made with */
 export function madeBy(
-  { transform: _, ...base }: StackRecord,
+  { transform: _transform, underway: _underway, ...base }: StackRecord,
   by: Pick<StackRecord, 'inputs' | 'inputsHash' | 'programVersion' | 'accepted' | 'transform'>,
 ): StackRecord {
   const { inputs, inputsHash, programVersion, accepted, transform } = by;

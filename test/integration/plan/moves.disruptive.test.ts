@@ -148,4 +148,60 @@ describe(`under load, tier ${tier}`, () => {
     expect(addresses.find(({ id }) => own[0]?.addressIDs.includes(id))?.ip).toBe(addressOf(await scene.service('web')));
     expect((await scene.stackOf('web')).status?.members).toEqual(['default/web']);
   });
+
+  describe('with an address that exists only once', () => {
+    let fixed: string;
+    const edge = (): Promise<LoadBalancer> => scene.inCloud('edge');
+
+    beforeAll(async () => {
+      fixed = (await scene.content()).addresses[0]?.ip.replace(/\.\d+$/, '.77') ?? '';
+      await cluster.apply(serviceOf('edge', { spec: { loadBalancerIP: fixed } }));
+      expect(await scene.published('edge')).toBe(fixed);
+    });
+
+    /** The operator is killed while the cloud is at this call, and another one goes on. */
+    async function killedAt(
+      match: { verb: 'create' | 'delete'; collection: 'loadbalancers' },
+      change: () => Promise<unknown>,
+    ): Promise<void> {
+      await scene.faults({ match, times: 1, act: { latencyMs: { min: 2_000, max: 2_000 } } });
+      await change();
+      await scene.acted(0);
+      await cluster.killOperator();
+      await scene.faults();
+      await cluster.startOperator();
+    }
+
+    const patchEdge = (spec: object): Promise<string> =>
+      cluster.kubectl(['patch', 'clb', 'edge', '--type', 'merge', '-p', JSON.stringify({ spec })]);
+
+    const placed = (placement: string): Promise<string> =>
+      cluster.kubectl(['annotate', 'service', 'edge', '--overwrite', `cloud-operator.dev/placement${placement}`]);
+
+    test('R-46 killed between its deletion and its creation, a replacement that was approved goes on without another approval', async () => {
+      const before = await edge();
+      await patchEdge({ scheme: 'Internal' });
+      const { hash } = await scene.planOf('edge');
+      await killedAt({ verb: 'create', collection: 'loadbalancers' }, () =>
+        cluster.kubectl(['annotate', 'clb', 'edge', '--overwrite', `cloud-operator.dev/approve=${hash}`]),
+      );
+      await scene.until('the new one', async () => (await edge()).scheme === 'Internal');
+      await scene.ready('edge');
+      expect(await edge()).toMatchObject({ name: before.name, addressIDs: before.addressIDs });
+    });
+
+    test('killed while the old one is being deleted, a move ends at the new one with that address', async () => {
+      await patchEdge({ updatePolicy: { replace: 'Allow' } });
+      await scene.ready('edge');
+      for (const placement of ['=corner', '-']) {
+        const home = await scene.stackOf('edge');
+        await killedAt({ verb: 'delete', collection: 'loadbalancers' }, () => placed(placement));
+        await scene.gone('the old stack', () => scene.stack(home.metadata.name));
+        await scene.ready('edge');
+        expect(addressOf(await scene.service('edge'))).toBe(fixed);
+      }
+      expect(await scene.counts('edge')).toEqual({ addresses: 1, pools: 1, loadbalancers: 1 });
+      expect((await scene.events('CloudLoadBalancer', 'edge')).map(({ reason }) => reason)).toContain('Replacing');
+    });
+  });
 });

@@ -113,11 +113,40 @@ test('R-46 an address that was asked for can’t be on two: its replacement is p
     ({ verb, collection }) => collection === 'loadbalancers' && verb !== 'get' && verb !== 'list',
   );
   expect(writes.map(({ verb, count }) => `${verb} ${count}`).sort()).toEqual(['create 1', 'delete 1']);
-  await scene.deleteServices('edge');
 });
 
 const place = (name: string, placement: string): Promise<string> =>
   cluster.kubectl(['annotate', 'service', name, '--overwrite', `cloud-operator.dev/placement${placement}`]);
+
+const approve = (name: string, hash: string): Promise<string> =>
+  cluster.kubectl(['annotate', 'clb', name, '--overwrite', `cloud-operator.dev/approve=${hash}`]);
+
+test('a move that keeps a fixed address is planned as delete first; killed between its halves, it ends at the new load balancer with that address', async () => {
+  const [before, home, fixed] = [await scene.inCloud('edge'), await scene.stackOf('edge'), addressOf(await scene.service('edge')) ?? ''];
+  await place('edge', '=corner');
+  const why = `moves it to another load balancer, delete first, with a gap in traffic, because ${fixed} can't be on both`;
+  expect((await scene.condition('edge', 'Reconciling', 'AwaitingApproval')).message).toContain(why);
+  const { hash, reason } = await scene.planOf('edge');
+  expect(reason).toContain(why);
+  const told = (await scene.events('CloudLoadBalancer', 'edge')).filter((event) => event.reason === 'AwaitingApproval');
+  expect(told.some(({ message }) => message?.includes(why))).toBe(true);
+  await scene.settled();
+  expect(await scene.inCloud('edge')).toEqual(before);
+
+  await scene.faults({ match: { verb: 'create', collection: 'pools' }, times: 1, act: { latencyMs: { min: 3_000, max: 3_000 } } });
+  await approve('edge', hash);
+  await scene.acted(0);
+  await scene.gone('the old stack', () => scene.stack(home.metadata.name));
+  await cluster.killOperator();
+  await scene.faults();
+  await cluster.startOperator();
+  await scene.ready('edge');
+  expect(addressOf(await scene.service('edge'))).toBe(fixed);
+  const corner = (await scene.content()).loadbalancers.find(({ tags }) => tags.owner === 'placement default/corner');
+  expect(corner?.listeners.map(({ owner, port }) => `${owner} ${port}`)).toEqual(['default/edge 80']);
+  expect(await scene.counts('edge')).toMatchObject({ pools: 1, loadbalancers: 0 });
+  await scene.deleteServices('edge');
+});
 
 test('a changed placement waits for approval; taken back, nothing is left of it', async () => {
   await cluster.apply(serviceOf('mover'));

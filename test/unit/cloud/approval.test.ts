@@ -19,6 +19,12 @@ describe('a person is asked', () => {
     ['for a replacement', { replacement }, 'the scheme changes, and spec.updatePolicy.replace is Never'],
     ['not for a replacement that is allowed', { replacement, policy: ALLOW }, undefined],
     ['for every change with Manual', { policy: MANUAL }, 'spec.updatePolicy.approval is Manual'],
+    [
+      'for a replacement with Manual, and told of that',
+      { replacement, policy: MANUAL },
+      'the scheme changes, and spec.updatePolicy.approval is Manual',
+    ],
+    ['not for what was approved and stopped halfway', { replacement, underway: true }, undefined],
     ['for a creation with Manual', { policy: MANUAL, part: { object: 'o', candidate } }, 'spec.updatePolicy.approval is Manual'],
     ['not where nothing changes', { policy: MANUAL, part: { object: 'o', candidate, accepted: candidate } }, undefined],
     [
@@ -30,6 +36,14 @@ describe('a person is asked', () => {
     ['not where the change waits for something else', { policy: MANUAL, part: { object: 'o', accepted } }, undefined],
   ])('%s', (_, facts, expected) => {
     expect(why(facts)).toBe(expected);
+  });
+
+  test('not for what was promised, but for anything else in its place', () => {
+    const made = { ...candidate, generation: 1 };
+    const promised = { ...made, promised: true };
+    expect(why({ policy: MANUAL, part: { object: 'o', candidate: made, accepted: promised } })).toBeUndefined();
+    const other = { ...made, port: 82 };
+    expect(why({ policy: MANUAL, part: { object: 'o', candidate: other, accepted: promised } })).toBeDefined();
   });
 
   test('not for the end of a replacement', () => {

@@ -59,7 +59,7 @@ test('a member that another stack has is made anew here, and keeps the mark of i
     input: candidate,
     replacement,
     waitsUntil,
-  } = movedInput({ stack: 'old', input: input('A') }, input('B'), { why: 'it moves', now: NOW });
+  } = movedInput({ stack: 'old', input: input('A') }, input('B'), { why: 'it moves', gap: false, now: NOW });
   expect(candidate).toEqual({ ...input('B'), generation: 1, movedFrom: { stack: 'old' } });
   expect([replacement, waitsUntil]).toEqual([{ why: 'it moves', gap: false }, undefined]);
   const accepted = stamped(candidate, LATER);
@@ -76,7 +76,7 @@ test('a member that another stack has is made anew here, and keeps the mark of i
 
 test('the next move waits until the stack before has given it up', () => {
   const origin = { stack: 'b', input: { ...input('A'), generation: 1, movedFrom: { stack: 'a', until: LATER } } };
-  const move = { why: 'it moves', now: NOW };
+  const move = { why: 'it moves', gap: false, now: NOW };
   expect(movedInput(origin, input('A'), move)).toMatchObject({ waitsUntil: LATER });
   const then = movedInput(origin, input('A'), { ...move, now: Date.parse(LATER) });
   expect(then).toEqual({

@@ -1,6 +1,7 @@
 import { StackIndex } from '../../../operator/cloud/stack-index';
 import type { Member } from '../../../operator/cloud/stack-kind';
 import { StackMoves } from '../../../operator/cloud/stack-moves';
+import type { RegisteredCloud } from '../../../operator/cloud/registry';
 import type { GenerationalInput } from '../../../operator/cloud/plan/generation';
 import type { Store } from '../../../operator/kube/api';
 import type { StackState } from '../../../operator/updates/update';
@@ -11,13 +12,15 @@ const LATER = '2026-01-01T00:05:00Z';
 
 type Accepted = Omit<GenerationalInput, 'uid' | 'name'>;
 interface Scene {
+  /** The CloudProvider that the object asks for. */
+  frozen?: boolean;
   /** What each stack has of the member; null = state that does not say. */
   states: Record<string, Accepted | 'nothing' | 'unknown'>;
   metadata?: { deletionTimestamp?: string; annotations?: Record<string, string> };
 }
 
 /** One object that has gone from `old` to `new`, seen from either. */
-async function seenFrom(stack: 'old' | 'new', { states, metadata = {} }: Scene) {
+async function seenFrom(stack: 'old' | 'new', { states, metadata = {}, frozen = false }: Scene) {
   const object = { metadata: { uid: 'u', name: 'web', ...metadata }, spec: { provider: 'p' } } as unknown as Member;
   const index = new StackIndex();
   index.assign('web', 'old');
@@ -34,7 +37,7 @@ async function seenFrom(stack: 'old' | 'new', { states, metadata = {} }: Scene) 
     index,
     store: { get: () => object, list: () => [object] } as unknown as Store<Member>,
     updates: { state: (name) => Promise.resolve(state(name)) },
-    registry: { get: () => undefined },
+    registry: { get: () => ({ cloud: {}, spec: { freeze: frozen } }) as unknown as RegisteredCloud },
     record: { providerOf: () => 'p' },
     again: (name, afterMs) => again.push(`${name} ${afterMs}`),
     clock: { now: () => NOW },
@@ -52,6 +55,7 @@ async function seenFrom(stack: 'old' | 'new', { states, metadata = {} }: Scene) 
 
 const nothing = { origin: undefined, elsewhere: [], departing: [], abandoned: false, again: [], formers: ['old'] };
 const moved = (until: string): Accepted => ({ generation: 1, movedFrom: { stack: 'old', until } });
+const promised: Accepted = { ...moved(PAST), promised: true };
 
 describe('the stack that it asks for', () => {
   test.each<[string, Scene, Partial<typeof nothing> | object]>([
@@ -63,6 +67,9 @@ describe('the stack that it asks for', () => {
       { states: { old: moved(LATER), new: {} } },
       { origin: 'old', again: ['new 300000'] },
     ],
+    ['has promised to make it, and has the other give it up', { states: { old: {}, new: promised } }, { origin: 'old', again: ['old 0'] }],
+    ['has promised to make it, and the other has given it up', { states: { old: 'nothing', new: promised } }, {}],
+    ['has it, where the other one’s promise was taken back', { states: { old: promised, new: {} } }, {}],
     ['is the only one that ever had it', { states: { old: 'nothing' } }, {}],
     ['can’t know what an older state has', { states: { old: 'unknown' } }, {}],
   ])('%s', async (_, scene, expected) => {
@@ -77,6 +84,14 @@ describe('the stack that it was in', () => {
     ['keeps it while the other fails', { states: { old: {}, new: 'nothing' } }, kept],
     ['keeps it for a while after that', { states: { old: {}, new: moved(LATER) } }, { ...kept, again: ['old 300000'] }],
     ['then lets it go', { states: { old: {}, new: moved(PAST) } }, { departing: ['u'] }],
+    ['gives it up at once for a promise', { states: { old: {}, new: promised } }, { departing: ['u'] }],
+    ['keeps it while what was promised could not be made', { states: { old: {}, new: promised }, frozen: true }, kept],
+    ['drops a promise that was taken back', { states: { old: promised, new: {} } }, { departing: ['u'] }],
+    [
+      'drops it also while the object is paused: nothing was made',
+      { states: { old: promised }, metadata: { annotations: { 'cloud-operator.dev/pause': '' } } },
+      { departing: ['u'] },
+    ],
     ['keeps it where it is the newer one', { states: { old: moved(PAST), new: {} } }, kept],
     ['lets it go with its deletion', { states: { old: {} }, metadata: { deletionTimestamp: PAST } }, { departing: ['u'] }],
     [
@@ -84,7 +99,7 @@ describe('the stack that it was in', () => {
       { states: { old: {}, new: moved(PAST) }, metadata: { annotations: { 'cloud-operator.dev/pause': '' } } },
       kept,
     ],
-    ['has nothing of it any more', { states: { old: 'nothing', new: moved(PAST) } }, { formers: [] }],
+    ['has nothing of it any more', { states: { old: 'nothing', new: moved(PAST) } }, { formers: [], again: ['new 0'] }],
     [
       'is gone, and the deletion goes on',
       { states: { new: {} }, metadata: { deletionTimestamp: PAST } },

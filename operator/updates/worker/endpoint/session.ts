@@ -23,6 +23,7 @@ export interface SessionRequest {
   /** StackUpdate.accepted, stored with the inputs. */
   accepted?: JsonObject;
   inputsHash: string;
+  approved?: boolean;
   extension?: ExtensionUse;
   holder: string;
   /** Stacks with more resources than this are stored by the engine's journal. */
@@ -100,7 +101,8 @@ export class UpdateSession {
   async checkpoint(deployment: Deployment): Promise<void> {
     const checkpoint = toStored(deployment);
     if (this.#dryRun || isSameCheckpoint(checkpoint, this.current?.record.checkpoint ?? null)) return;
-    await this.#save({ ...this.#base(), checkpoint, open: true });
+    const { approved, inputsHash } = this.request;
+    await this.#save({ ...this.#base(), checkpoint, open: true, ...(approved === true ? { underway: inputsHash } : {}) });
   }
 
   /**

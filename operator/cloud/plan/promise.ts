@@ -1,0 +1,54 @@
+import type { Verdict } from '../conditions';
+import { keyOfInput, type MemberInput } from '../member-input';
+import type { Part } from '../stack-plan';
+import type { UpdatePlan } from '../stack-parts';
+import type { GenerationalInput } from './generation';
+
+/**
+ * A move of what exists only once, such as an address, deletes first. It has three steps, each of which begins with what the stacks' state says, so that
+ * whoever goes on after a crash takes the next one: the new stack accepts the member as promised, and makes nothing of it; the old one gives it up;
+ * the new one makes it. Consent is asked for the first step alone (docs/decisions/0015-moves-that-delete-first.md).
+ */
+export function isPromised(input: MemberInput | undefined): boolean {
+  return (input as GenerationalInput | undefined)?.promised === true;
+}
+
+/** The plan with each move that deletes first at its first step. Pure. @param now milliseconds since 1970 */
+export function promising<O>(plan: UpdatePlan<O>, now: number): UpdatePlan<O> {
+  if (!plan.parts.some(beginsMove)) return plan;
+  return { ...plan, parts: plan.parts.map((part) => (beginsMove(part) ? promised(part, now) : part)) };
+}
+
+/** The input as it was promised. Pure. */
+export function kept({ promised: _, ...input }: GenerationalInput): GenerationalInput {
+  return input;
+}
+
+/** True when the candidate is what was promised: the end of a move that was begun with consent. Pure. */
+export function keepsPromise(accepted: MemberInput, candidate: MemberInput, equal: (a: unknown, b: unknown) => boolean): boolean {
+  return isPromised(accepted) && equal(kept(accepted as GenerationalInput), candidate);
+}
+
+/** What is said while the old stack gives it up. Pure. */
+export function givingUp(input: GenerationalInput): Verdict {
+  const { stack = 'it was in' } = input.movedFrom ?? {};
+  const message = `${keyOfInput(input)} moves, and what it has exists only once: stack ${stack} deletes it first, then it is made here; traffic has a gap until then`;
+  return { state: 'Reconciling', reason: 'Replacing', message };
+}
+
+function beginsMove<O>({ candidate, replacement }: Part<O>): boolean {
+  const { movedFrom, promised: already } = (candidate ?? {}) as Partial<GenerationalInput>;
+  return replacement?.gap === true && movedFrom !== undefined && movedFrom.until === undefined && already !== true;
+}
+
+/** The old stack may go at once. */
+function promised<O>(part: Part<O>, now: number): Part<O> {
+  const { movedFrom, ...input } = part.candidate as GenerationalInput;
+  const until = new Date(now).toISOString();
+  const candidate: GenerationalInput = {
+    ...input,
+    promised: true,
+    ...(movedFrom === undefined ? {} : { movedFrom: { ...movedFrom, until } }),
+  };
+  return { ...part, candidate, verdict: givingUp(candidate) };
+}

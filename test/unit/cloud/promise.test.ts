@@ -1,0 +1,122 @@
+import { cloudLoadBalancerSpec } from '../../../crds/cloud-load-balancer';
+import { LoadBalancerStacks } from '../../../operator/cloud/load-balancer-stacks';
+import { nextOf } from '../../../operator/cloud/next-input';
+import { leftBehind, type GenerationalInput } from '../../../operator/cloud/plan/generation';
+import { isPromised, keepsPromise, kept, promising } from '../../../operator/cloud/plan/promise';
+import type { ConnectedCloud } from '../../../operator/cloud/registry';
+import type { Member, StackKind } from '../../../operator/cloud/stack-kind';
+import type { UpdatePlan } from '../../../operator/cloud/stack-parts';
+import type { Origin } from '../../../operator/cloud/stack-moves';
+import type { LoadBalancerInput } from '../../../providers/provider';
+
+const NOW = Date.parse('2026-01-01T00:00:00Z');
+const AT = '2026-01-01T00:00:00.000Z';
+const moving: GenerationalInput = { uid: 'u', name: 'web', namespace: 'shop', generation: 1, movedFrom: { stack: 'old' } };
+const promised: GenerationalInput = { ...moving, movedFrom: { stack: 'old', until: AT }, promised: true };
+
+function planOf(candidate: GenerationalInput, gap: boolean): UpdatePlan<string> {
+  const none = { leaving: [], released: [], missing: [], elsewhere: [], departing: [] };
+  return {
+    kind: 'Update',
+    engine: true,
+    conflicts: false,
+    ...none,
+    parts: [{ object: 'o', candidate, replacement: { why: 'it moves', gap } }],
+  };
+}
+
+describe('the first step of a move that deletes first', () => {
+  test('accepts it as promised, has the old stack give it up at once, and says so', () => {
+    const [part] = promising(planOf(moving, true), NOW).parts;
+    expect(part?.candidate).toEqual(promised);
+    expect(part?.verdict).toMatchObject({ state: 'Reconciling', reason: 'Replacing' });
+    expect(part?.verdict?.message).toContain('stack old deletes it first, then it is made here; traffic has a gap until then');
+    expect(leftBehind(part?.candidate)).toBe('old');
+  });
+
+  test.each<[string, UpdatePlan<string>]>([
+    ['a move without a gap', planOf(moving, false)],
+    ['a replacement within the stack', planOf({ uid: 'u', name: 'web' }, true)],
+    ['a replacement within the stack, of what has moved before', planOf({ ...moving, movedFrom: { stack: 'old', until: AT } }, true)],
+    ['a move that was promised already', planOf(promised, true)],
+  ])('is not for %s', (_what, plan) => {
+    expect(promising(plan, NOW)).toBe(plan);
+  });
+});
+
+test('what was promised is kept: that, and nothing else', () => {
+  const equal = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b);
+  expect([isPromised(promised), isPromised(kept(promised)), isPromised(undefined)]).toEqual([true, false, false]);
+  expect(keepsPromise(promised, kept(promised), equal)).toBe(true);
+  expect(keepsPromise(promised, { ...kept(promised), name: 'other' }, equal)).toBe(false);
+  expect(keepsPromise(kept(promised), kept(promised), equal)).toBe(false);
+  expect(leftBehind(kept(promised))).toBeUndefined();
+});
+
+describe('what is rendered next of a promise', () => {
+  const cloud = {} as ConnectedCloud;
+  const origin: Origin = { stack: 'old', input: { uid: 'u', name: 'web' }, others: [], knowledge: {} };
+  const next = (has: Origin | undefined, approval: 'Auto' | 'Manual', port: number) => {
+    const kind = {
+      inputOf: () => ({ uid: 'u', name: 'web', namespace: 'shop', port }),
+      updatePolicy: () => ({ approval, replace: 'Never' }),
+    };
+    return nextOf(kind as unknown as StackKind<Member>, {} as Member, cloud, {
+      accepted: { ...promised, port: 80 } as never,
+      origin: has,
+      now: NOW,
+    });
+  };
+  const marks = { generation: 1, movedFrom: { stack: 'old', until: AT } };
+  const made = (port: number): object => ({ uid: 'u', name: 'web', namespace: 'shop', port, ...marks });
+
+  test('nothing, while the old stack has it', () => {
+    expect(next(origin, 'Auto', 81)).toMatchObject({ input: promised, obstacle: { reason: 'Replacing' } });
+  });
+  test('then what the spec says by now', () => {
+    expect(next(undefined, 'Auto', 81)).toEqual({ input: made(81) });
+  });
+  test('or, where a person has to approve, what was approved', () => {
+    expect(next(undefined, 'Manual', 81)).toEqual({ input: made(80) });
+  });
+});
+
+describe('a move of a load balancer', () => {
+  const spec = (addresses: string[], placement?: string): LoadBalancerInput['spec'] =>
+    cloudLoadBalancerSpec.parse({
+      ...{ provider: 'p', listeners: [{ name: 'a', port: 80, nodePort: 30080 }], addresses, local: {} },
+      ...(placement === undefined ? {} : { placement: { name: placement } }),
+    });
+  const input = (name: string, of: LoadBalancerInput['spec']): LoadBalancerInput => ({
+    uid: name,
+    name,
+    namespace: 'default',
+    ownerUID: name,
+    spec: of,
+  });
+  const cloud = { name: 'p', cloud: { loadBalancers: {} } } as unknown as ConnectedCloud;
+  const stacks = new LoadBalancerStacks({ targets: () => [] } as never, {} as never, {} as never, 'c');
+  const move = (had: string[], asked: string[], others: LoadBalancerInput[] = []) =>
+    stacks.move({ input: input('web', spec(had)), others, cloud }, input('web', spec(asked, 'front')), cloud);
+
+  test.each<[string, string[], string[], boolean]>([
+    ['without addresses', [], [], false],
+    ['with another address', ['10.0.0.7'], ['10.0.0.8'], false],
+    ['with the same address', ['10.0.0.7'], ['10.0.0.7'], true],
+  ])('%s: gap %s', (_what, had, asked, gap) => {
+    expect(move(had, asked)).toMatchObject({ gap });
+    expect(move(had, asked).obstacle).toBeUndefined();
+  });
+
+  test('says why there is a gap', () => {
+    expect(move(['10.0.0.7'], ['10.0.0.7']).why).toBe(
+      "the change of spec.placement from none to default/front moves it to another load balancer, delete first, with a gap in traffic, because 10.0.0.7 can't be on both",
+    );
+  });
+
+  test('is refused where another one keeps the address', () => {
+    const { obstacle } = move(['10.0.0.7'], ['10.0.0.7'], [input('api', spec(['10.0.0.7']))]);
+    expect(obstacle).toMatchObject({ state: 'Stalled', reason: 'Invalid' });
+    expect(obstacle?.message).toContain('10.0.0.7 stays with default/api, which has it too; ask for another address');
+  });
+});

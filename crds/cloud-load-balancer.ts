@@ -4,7 +4,7 @@ import { awsLoadBalancer } from './aws-load-balancer';
 import { customBlock } from './cloud-provider';
 import { type CloudObject, defineKind, statusBase } from './kind';
 import { mapOf, setOf } from './list';
-import { deletionPolicy, managementPolicy } from './policies';
+import { approval, deletionPolicy, managementPolicy } from './policies';
 import { withRules } from './rule';
 
 export const MAX_LISTENERS = 100;
@@ -119,9 +119,7 @@ const fields = z.object({
   sessionAffinity: sessionAffinity.optional(),
   updatePolicy: z
     .object({
-      approval: z.enum(['Auto', 'Manual']).default('Auto').meta({
-        description: 'Manual: creation and every change wait until a person has approved the plan; deletion and members go on.',
-      }),
+      approval,
       replace: z.enum(['Never', 'Allow']).default('Never').meta({
         description: 'Whether a change may replace what carries traffic without approval. Never: its plan waits.',
       }),

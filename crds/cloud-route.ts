@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { cidr, hasNoHostBits, ip, objectName } from './address';
 import { type CloudObject, defineKind, statusBase } from './kind';
-import { deletionPolicy, managementPolicy } from './policies';
+import { approval, deletionPolicy, managementPolicy } from './policies';
 import { immutable, withRules } from './rule';
 
 const destination = immutable(
@@ -33,6 +33,7 @@ export const cloudRouteSpec = z.object({
     .optional()
     .meta({ description: 'The next hop’s instance; absent = it is looked up by the Node’s name.' }),
   nodeAddresses: z.array(ip).max(16).optional().meta({ description: 'The next hop’s addresses, for clouds that route to addresses.' }),
+  updatePolicy: z.object({ approval }).optional().meta({ description: 'How changes reach the cloud.' }),
   managementPolicy: managementPolicy.optional(),
   deletionPolicy: deletionPolicy.optional(),
 });

@@ -12,3 +12,8 @@ export const deletionPolicy = z.enum(['Delete', 'Orphan']).meta({
   description: 'Orphan: when the object is deleted, what it has in the cloud stays there, marked as released. Absent = Delete.',
 });
 export type DeletionPolicy = z.infer<typeof deletionPolicy>;
+
+/** Whether a person must approve changes; absent = Auto. */
+export const approval = z.enum(['Auto', 'Manual']).default('Auto').meta({
+  description: 'Manual: creation and every change wait until a person has approved the plan; deletion and members go on.',
+});

@@ -337,6 +337,7 @@ export class CloudControllers {
         store: stores.loadBalancers,
         record: this.record,
         rollout: this.rollout,
+        guard: new ApprovalGuard(this.options.api, CLOUD_LOAD_BALANCERS),
       },
       queue: this.queue('extra-stacks'),
       changed: (stack) => this.loadBalancers.refresh(stack),
@@ -359,7 +360,7 @@ export class CloudControllers {
     const stacks = this.options.makeQueue(`${resource.plural}-stacks`, RETRY, (stack) => retries.of(stack)?.delayMs);
     const reconciler = new StackReconciler<O>({
       ...{ kind, store, index, registry, updates, extend, writer, events, retries, clusterID, isValid, onUpdate, clock },
-      guard: new ApprovalGuard(this.options.api),
+      guard: new ApprovalGuard(this.options.api, resource),
       isKindDeleted: async () => {
         const crd = await this.options.api.get(CRDS, kind.crd);
         return crd === undefined || crd.metadata.deletionTimestamp !== undefined;

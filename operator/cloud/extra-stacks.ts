@@ -10,6 +10,8 @@ import type { StackUpdate, UpdateHooks, Updates } from '../updates/update';
 import { isUpgrade } from '../updates/upgrade';
 import { reasonOf, sentence, type Warning } from './conditions';
 import { leverOn } from './levers';
+import type { ApprovalGuard } from './plan/approval-guard';
+import { ExtraApprovals } from './plan/extra-approvals';
 import type { StoredLoadBalancer } from './load-balancer-stacks';
 import type { CloudRegistry } from './registry';
 import type { StackRecord } from './stack-record';
@@ -30,6 +32,8 @@ export interface ExtraStacksOptions {
   queue: WorkQueue;
   /** When it is a stack's turn to be brought to another extension. */
   rollout: UpgradeRollout;
+  /** Who keeps approvals to those who may give them. */
+  guard: Pick<ApprovalGuard, 'problem'>;
   isValid: () => boolean;
   /** A warning of the stack's load balancers has come or gone. */
   changed: (stack: string) => void;
@@ -45,6 +49,8 @@ export interface SettledStack {
 
 const SUFFIX = '-extra';
 const DEADLINE_MS = 300_000;
+/** Nobody tells us when the guard is installed. */
+const GUARD_POLL_MS = 10_000;
 
 /**
  * The second stacks of load balancers, made by an extension's `extra` (design section 5). They have a queue of their own: whatever becomes of
@@ -60,7 +66,11 @@ export class ExtraStacks {
   private hasExtra: Promise<boolean> | undefined;
   private existing: Promise<Set<string>> | undefined;
 
-  constructor(private readonly options: ExtraStacksOptions) {}
+  private readonly approvals: ExtraApprovals;
+
+  constructor(private readonly options: ExtraStacksOptions) {
+    this.approvals = new ExtraApprovals(options);
+  }
 
   /** Works until the signal is aborted; one stack at a time, so that slow plugins leave workers to the load balancers. */
   run(signal: AbortSignal): Promise<void> {
@@ -123,10 +133,10 @@ export class ExtraStacks {
     this.tried.set(stack, this.hashOf(settled));
     try {
       await this.bring(settled, wanted, upgrading ? 'Upgrade' : 'Change');
-      this.warn(stack, undefined);
     } catch (thrown) {
       const error = toOperatorError(thrown);
       // Stopped by ourselves: whoever goes on says how it went.
+      this.approvals.forget(`${stack}${SUFFIX}`);
       if (error.code === 'Canceled') this.tried.delete(stack);
       else this.fail(settled, error);
       throw error;
@@ -149,19 +159,43 @@ export class ExtraStacks {
   private async bring(settled: SettledStack, wanted: StackUpdate | undefined, cause: Attempt['cause']): Promise<void> {
     const { isValid, registry } = this.options;
     const hooks: UpdateHooks = { isValid, isFrozen: () => registry.isFrozen(settled.update.providerName) };
-    if (wanted === undefined) return this.remove(settled.update, hooks);
+    if (wanted === undefined) {
+      await this.remove(settled.update, hooks);
+      return this.warn(settled.update.stack, undefined);
+    }
+    const gate = await this.gate(settled, wanted, hooks);
+    if (gate === undefined) return;
     const [name, spec, members] = [wanted.stack, specOf(wanted), settled.loadBalancers.map(keyOf)];
     (await this.existingStacks()).add(name);
     const started = (): void => this.options.record.started(name, spec, members, { kind: 'Update', cause });
-    const result = await this.options.updates.run(wanted, { ...hooks, onStart: started });
+    const result = await this.options.updates.run({ ...wanted, ...gate }, { ...hooks, onStart: started });
     if (result.result === 'Unchanged') this.options.record.unchanged(name, spec, members, result);
     else this.options.record.succeeded(name, spec, members, result);
+    this.warn(settled.update.stack, undefined);
+  }
+
+  /** What goes with the update, where it may run. It is looked at again when a load balancer is: an approval is an annotation. */
+  private async gate(
+    { update: { stack }, loadBalancers }: SettledStack,
+    wanted: StackUpdate,
+    hooks: UpdateHooks,
+  ): Promise<Pick<StackUpdate, 'approved'> | undefined> {
+    const stored = (await this.existingStacks()).has(wanted.stack) ? await this.options.updates.state(wanted.stack) : undefined;
+    const gate = await this.approvals.open(wanted, this.objectsOf(loadBalancers), { stored, hooks });
+    await this.options.record.waiting(wanted.stack, specOf(wanted), gate.run ? [] : gate.waiting);
+    if (gate.run) return gate.approved === undefined ? {} : { approved: gate.approved };
+    this.tried.delete(stack);
+    this.warn(stack, gate.warning);
+    if (gate.waiting.length === 0) this.options.queue.addAfter(stack, GUARD_POLL_MS);
+    return undefined;
   }
 
   private async remove(update: StackUpdate, hooks: UpdateHooks): Promise<void> {
     const name = `${update.stack}${SUFFIX}`;
     const existing = await this.existingStacks();
-    if (!existing.has(name)) return;
+    this.approvals.forget(name);
+    // One that only waited for approval has a record, and nothing else.
+    if (!existing.has(name)) return this.options.record.removed(name);
     const onStart = (): void => this.options.record.started(name, specOf(update), [], { kind: 'Destroy', cause: 'Change' });
     try {
       const { isValid, isFrozen } = hooks;

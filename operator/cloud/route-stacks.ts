@@ -4,6 +4,7 @@ import { OperatorError } from '../base/errors';
 import type { Store } from '../kube/api';
 import type { Node } from '../kube/object';
 import type { Verdict } from './conditions';
+import type { UpdatePolicy } from './plan/approval';
 import type { ConnectedCloud, RegisteredCloud } from './registry';
 import type { Stored } from './stored';
 import type { Holdings, Settlement, StackKind, StatusFields } from './stack-kind';
@@ -49,9 +50,14 @@ export class RouteStacks implements StackKind<StoredRoute, RouteInput> {
     return waiting('NodeNotFound', `there is no Node ${spec.nodeName}${which}: correct spec.nodeName, wait until it joins, ${remedy}`);
   }
 
+  updatePolicy({ spec }: StoredRoute): UpdatePolicy | undefined {
+    return spec.updatePolicy;
+  }
+
   /** The next hop is the Node's instance, where the spec doesn't say which. */
   inputOf({ metadata, spec: whole }: StoredRoute): RouteInput {
     const spec = { ...whole };
+    delete spec.updatePolicy;
     delete spec.managementPolicy;
     delete spec.deletionPolicy;
     const { providerID } = hasProviderID(spec) ? spec : (this.nodeOf(spec)?.spec ?? {});

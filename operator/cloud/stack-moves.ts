@@ -3,7 +3,7 @@ import type { Store } from '../kube/api';
 import { keyOf } from '../kube/object';
 import type { StackState, Updates } from '../updates/update';
 import { generationOf, isOver, type GenerationalInput, type Holding } from './plan/generation';
-import { isPromised } from './plan/promise';
+import { givenUpBy, isPromised } from './plan/promise';
 import { isConnected, type CloudRegistry, type ConnectedCloud } from './registry';
 import type { StackIndex } from './stack-index';
 import { keepsCloud } from './levers';
@@ -77,15 +77,16 @@ export class StackMoves<O extends Member> {
 
   private async originOf(stack: string, key: string, uid: string, own: GenerationalInput | undefined): Promise<Origin | undefined> {
     let newest: Origin | undefined;
-    const made = isPromised(own) ? undefined : own;
+    const giving = givenUpBy(own);
+    const made = giving === undefined ? own : undefined;
     // A destroy of the old stack that was interrupted has no members in its record any more.
-    if (made !== own) this.options.index.remember(key, own?.movedFrom?.stack ?? stack);
+    if (giving !== undefined) this.options.index.remember(key, giving);
     for (const former of this.options.index.formersOf(key)) {
       const found = await this.heldBy(former, uid);
       if (generationOf(found?.input) > generationOf(newest?.input ?? made)) newest = found;
     }
     this.waitFor(stack, newest?.input);
-    if (newest !== undefined && made !== own) this.options.again(newest.stack, 0);
+    if (newest !== undefined && giving !== undefined) this.options.again(newest.stack, 0);
     return newest;
   }
 

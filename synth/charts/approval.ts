@@ -6,9 +6,9 @@ import { labels } from '../options';
 const API = 'admissionregistration.k8s.io/v1';
 const RESOURCES = [CLOUD_LOAD_BALANCERS.plural, CLOUD_ROUTES.plural];
 
-/** CEL: may whoever sends the request approve plans of this object? */
+/** CEL: may whoever sends the request approve plans of this object? One that is in no namespace has no such key. */
 const MAY_APPROVE =
-  `authorizer.group('${GROUP}').resource(request.resource.resource).namespace(request.namespace)` +
+  `authorizer.group('${GROUP}').resource(request.resource.resource).namespace(request.?namespace.orValue(''))` +
   ".name(request.name).check('approve').allowed()";
 
 /**

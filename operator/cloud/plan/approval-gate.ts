@@ -52,6 +52,7 @@ export class ApprovalGate<O extends Member> {
     });
     plan.parts.filter((part) => !gated.some((one) => one.part === part)).forEach(({ object }) => this.told.delete(object.metadata.uid));
     if (gated.length === 0) return { plan, run: true, waiting: [] };
+    let nothing = false;
     const waiting: { part: Part<O>; verdict: Verdict; plan?: WaitingPlan }[] = [];
     for (const { part, why } of gated) {
       const open = await facts.unprotected(part);
@@ -61,6 +62,7 @@ export class ApprovalGate<O extends Member> {
       }
       const found = await this.plan(facts, part);
       if (found instanceof OperatorError) waiting.push({ part, verdict: verdictOfError(found, facts.serving(part.object)) });
+      else if (isNothing(found, part)) nothing = true;
       else if (approvalOf(part.object) === found.hash) return this.approved(plan, part, found.hash);
       else waiting.push(this.wait(facts, { part, why, plan: found }));
     }
@@ -71,7 +73,7 @@ export class ApprovalGate<O extends Member> {
     const left = { ...plan, parts };
     return {
       plan: left,
-      run: suspectsOf(left).length + plan.leaving.length + plan.departing.length > 0,
+      run: nothing || suspectsOf(left).length + plan.leaving.length + plan.departing.length > 0,
       waiting: waiting.flatMap((one) => one.plan ?? []),
     };
   }
@@ -119,6 +121,11 @@ export class ApprovalGate<O extends Member> {
 
 function approvalOf(object: Member): string | undefined {
   return object.metadata.annotations?.[ANNOTATIONS.approve]?.trim();
+}
+
+/** Another program or extension that makes the same: nobody is asked, and nothing is done. */
+function isNothing<O>({ operations }: Plan, part: Part<O>): boolean {
+  return operations.length === 0 && isAccepted(part);
 }
 
 function without<O>({ object, accepted: before }: Part<O>, verdict: Verdict): Part<O> {

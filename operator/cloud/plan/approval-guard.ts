@@ -1,4 +1,4 @@
-import { ANNOTATIONS, APPROVAL_POLICY, CLOUD_LOAD_BALANCERS, GROUP, VERSION } from '../../../crds';
+import { ANNOTATIONS, APPROVAL_POLICY, GROUP, VERSION } from '../../../crds';
 import type { KubeApi } from '../../kube/api';
 import type { KubeObject, ResourcePath } from '../../kube/object';
 import type { Verdict } from '../conditions';
@@ -45,7 +45,11 @@ export type GuardBinding = KubeObject & {
 
 /** Whether the API server asks for the verb `approve` before it takes an approval. Where it doesn't, an approval says nothing. */
 export class ApprovalGuard {
-  constructor(private readonly api: Pick<KubeApi, 'get'>) {}
+  /** @param resource of the objects whose changes wait */
+  constructor(
+    private readonly api: Pick<KubeApi, 'get'>,
+    private readonly resource: ResourcePath,
+  ) {}
 
   /** Why anybody could approve; undefined = only who may. */
   async problem(): Promise<string | undefined> {
@@ -53,30 +57,34 @@ export class ApprovalGuard {
       this.api.get<GuardPolicy>(POLICIES, APPROVAL_POLICY),
       this.api.get<GuardBinding>(BINDINGS, APPROVAL_POLICY),
     ]);
-    return guardProblem(policy, binding);
+    return guardProblem(policy, binding, this.resource);
   }
 }
 
 /** What is wrong with the policy or its binding: whatever lets an approval through without the question, also only some. Pure. */
-export function guardProblem(policy: GuardPolicy | undefined, binding: GuardBinding | undefined): string | undefined {
+export function guardProblem(
+  policy: GuardPolicy | undefined,
+  binding: GuardBinding | undefined,
+  resource: ResourcePath,
+): string | undefined {
   const named = `ValidatingAdmissionPolicy ${APPROVAL_POLICY}`;
   if (policy === undefined || !denies(binding)) return `the cluster has no ${named} with a binding that denies`;
-  const wrong = policyProblem(policy);
+  const wrong = policyProblem(policy, resource);
   if (wrong !== undefined) return `${named} ${wrong}`;
-  if (coversAll(binding?.spec?.matchResources, true)) return undefined;
-  return `the binding of ${named} does not cover all ${CLOUD_LOAD_BALANCERS.plural} (matchResources)`;
+  if (coversAll(binding?.spec?.matchResources, { preset: true, resource })) return undefined;
+  return `the binding of ${named} does not cover all ${resource.plural} (matchResources)`;
 }
 
 function denies(binding: GuardBinding | undefined): boolean {
   return binding?.spec?.policyName === APPROVAL_POLICY && binding.spec.validationActions?.includes('Deny') === true;
 }
 
-function policyProblem(policy: GuardPolicy): string | undefined {
+function policyProblem(policy: GuardPolicy, resource: ResourcePath): string | undefined {
   const { failurePolicy = 'Fail', matchConstraints, matchConditions = [], paramKind } = policy.spec ?? {};
   if (failurePolicy !== 'Fail') return "lets through what it can't decide (failurePolicy)";
   if (!asks(policy)) return 'does not ask for the verb approve';
   if (matchConditions.length > 0 || paramKind !== undefined) return 'asks under conditions of its own (matchConditions, paramKind)';
-  return coversAll(matchConstraints, false) ? undefined : `does not cover all ${CLOUD_LOAD_BALANCERS.plural} (matchConstraints)`;
+  return coversAll(matchConstraints, { preset: false, resource }) ? undefined : `does not cover all ${resource.plural} (matchConstraints)`;
 }
 
 function asks({ spec }: GuardPolicy): boolean {
@@ -85,20 +93,25 @@ function asks({ spec }: GuardPolicy): boolean {
 }
 
 /** @param preset what no rules at all mean: nothing in a policy, everything in a binding */
-function coversAll({ resourceRules, excludeResourceRules = [], namespaceSelector, objectSelector }: Match = {}, preset: boolean): boolean {
-  if (isNarrowing(namespaceSelector) || isNarrowing(objectSelector) || excludeResourceRules.some(touches)) return false;
+function coversAll(
+  { resourceRules, excludeResourceRules = [], namespaceSelector, objectSelector }: Match = {},
+  { preset, resource }: { preset: boolean; resource: ResourcePath },
+): boolean {
+  const leavesOut = excludeResourceRules.some((rule) => touches(rule, resource));
+  if (isNarrowing(namespaceSelector) || isNarrowing(objectSelector) || leavesOut) return false;
   if (resourceRules === undefined) return preset;
-  return ['CREATE', 'UPDATE'].every((operation) => resourceRules.some((rule) => covers(rule, operation)));
+  return ['CREATE', 'UPDATE'].every((operation) => resourceRules.some((rule) => covers(rule, operation, resource)));
 }
 
-function covers(rule: Rule, operation: string): boolean {
+function covers(rule: Rule, operation: string, resource: ResourcePath): boolean {
   const { operations, resourceNames = [], scope = '*' } = rule;
-  return touches(rule) && has(operations, operation) && resourceNames.length === 0 && (scope === '*' || scope === 'Namespaced');
+  const scopes = ['*', resource.namespaced ? 'Namespaced' : 'Cluster'];
+  return touches(rule, resource) && has(operations, operation) && resourceNames.length === 0 && scopes.includes(scope);
 }
 
-/** It is about our kind, at least in part. */
-function touches({ apiGroups, apiVersions, resources }: Rule): boolean {
-  return has(apiGroups, GROUP) && has(apiVersions, VERSION) && (has(resources, CLOUD_LOAD_BALANCERS.plural) || has(resources, '*/*'));
+/** It is about the kind, at least in part. */
+function touches({ apiGroups, apiVersions, resources }: Rule, { plural }: ResourcePath): boolean {
+  return has(apiGroups, GROUP) && has(apiVersions, VERSION) && (has(resources, plural) || has(resources, '*/*'));
 }
 
 function has(list: string[] = [], item: string): boolean {

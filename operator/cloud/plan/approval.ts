@@ -1,4 +1,4 @@
-import type { CloudLoadBalancerSpec } from '../../../crds';
+import type { CloudLoadBalancerSpec, CloudRouteSpec } from '../../../crds';
 import type { Replacement } from '../../../providers/provider';
 import { canonicalJson } from '../../base/json';
 import { onlyRetires } from './generation';
@@ -6,7 +6,8 @@ import { keepsPromise } from './promise';
 import type { MemberInput } from '../member-input';
 import type { Part } from '../stack-plan';
 
-export type UpdatePolicy = NonNullable<CloudLoadBalancerSpec['updatePolicy']>;
+/** Of either kind: a route is never replaced. */
+export type UpdatePolicy = NonNullable<CloudRouteSpec['updatePolicy'] & Partial<CloudLoadBalancerSpec['updatePolicy']>>;
 
 export interface ApprovalFacts<O> {
   part: Part<O>;

@@ -13,6 +13,11 @@ export function isPromised(input: MemberInput | undefined): boolean {
   return (input as GenerationalInput | undefined)?.promised === true;
 }
 
+/** The stack that must give up first what was promised; undefined = nothing was promised. Pure. */
+export function givenUpBy(input: GenerationalInput | undefined): string | undefined {
+  return isPromised(input) ? input?.movedFrom?.stack : undefined;
+}
+
 /** The plan with each move that deletes first at its first step. Pure. @param now milliseconds since 1970 */
 export function promising<O>(plan: UpdatePlan<O>, now: number): UpdatePlan<O> {
   if (!plan.parts.some(beginsMove)) return plan;
@@ -26,7 +31,7 @@ export function kept({ promised: _, ...input }: GenerationalInput): Generational
 
 /** True when the candidate is what was promised: the end of a move that was begun with consent. Pure. */
 export function keepsPromise(accepted: MemberInput, candidate: MemberInput, equal: (a: unknown, b: unknown) => boolean): boolean {
-  return isPromised(accepted) && equal(kept(accepted as GenerationalInput), candidate);
+  return isPromised(accepted) && equal(kept(accepted), candidate);
 }
 
 /** What is said while the old stack gives it up. Pure. */

@@ -151,6 +151,52 @@ describe('with approval: Manual', () => {
     await remove('held', 'free');
   });
 
+  test('CloudRoutes wait too, each by itself, and their deletion doesn’t', async () => {
+    const route = (name: string, at: number, { nodeName = 'n1', approval = 'Manual' } = {}): object => ({
+      ...{ apiVersion: 'cloud-operator.dev/v1alpha1', kind: 'CloudRoute', metadata: { name } },
+      spec: { provider: 'local', destinationCIDR: `10.250.${at}.0/24`, nodeName, updatePolicy: { approval } },
+    });
+    const instances = new Map((await cluster.resources.list('instances')).map(({ id, name }) => [id, name]));
+    const inCloud = async (): Promise<string[]> => {
+      const routes = (await scene.content()).routes.filter(({ destinationCIDR }) => destinationCIDR.startsWith('10.250.'));
+      return routes.map(({ destinationCIDR, instanceID }) => `${destinationCIDR} ${instances.get(instanceID)}`).sort();
+    };
+    const become = (...expected: string[]): Promise<boolean> =>
+      scene.until(`routes ${expected.join(', ')}`, async () => {
+        const now = await inCloud();
+        if (now.join() === expected.join()) return true;
+        throw new Error(now.join());
+      });
+    const planned = (name: string, than = ''): Promise<WaitingPlan> =>
+      scene.until(`a plan of route ${name}`, async () => {
+        const { status } = (await scene.route(name)) ?? {};
+        const plans = (await scene.stack(status?.stack ?? ''))?.status?.plans ?? [];
+        const said = JSON.stringify(status ?? {});
+        return plans.find(({ member, hash }) => member === name && hash !== than && said.includes(hash));
+      });
+    const approved = (name: string, { hash }: WaitingPlan): Promise<string> =>
+      cluster.kubectl(['annotate', 'cloudroute', name, '--overwrite', `cloud-operator.dev/approve=${hash}`]);
+
+    await cluster.apply(route('held', 1), route('free', 2, { approval: 'Auto' }));
+    await become('10.250.2.0/24 n1');
+    // What the other has made is in the plan by then.
+    await scene.settled();
+    const first = await planned('held');
+    expect(first.operations).toEqual([expect.objectContaining({ op: 'create', type: 'local:index:Route' })]);
+    expect(await inCloud()).toEqual(['10.250.2.0/24 n1']);
+    await approved('held', first);
+    await become('10.250.1.0/24 n1', '10.250.2.0/24 n1');
+
+    await cluster.apply(route('held', 1, { nodeName: 'n2' }));
+    const second = await planned('held', first.hash);
+    await scene.settled();
+    expect(await inCloud()).toEqual(['10.250.1.0/24 n1', '10.250.2.0/24 n1']);
+    await approved('held', second);
+    await become('10.250.1.0/24 n2', '10.250.2.0/24 n1');
+    await cluster.kubectl(['delete', 'cloudroutes', '--timeout=20s', 'held', 'free']);
+    await become();
+  });
+
   test('the load balancer of a Service keeps what a person has set on it', async () => {
     await cluster.apply(serviceOf('shop'));
     await scene.published('shop');

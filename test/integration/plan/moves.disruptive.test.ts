@@ -197,8 +197,7 @@ describe(`under load, tier ${tier}`, () => {
         const home = await scene.stackOf('edge');
         await killedAt({ verb: 'delete', collection: 'loadbalancers' }, () => placed(placement));
         await scene.gone('the old stack', () => scene.stack(home.metadata.name));
-        await scene.ready('edge');
-        expect(addressOf(await scene.service('edge'))).toBe(fixed);
+        expect(await scene.published('edge')).toBe(fixed);
       }
       expect(await scene.counts('edge')).toEqual({ addresses: 1, pools: 1, loadbalancers: 1 });
       expect((await scene.events('CloudLoadBalancer', 'edge')).map(({ reason }) => reason)).toContain('Replacing');

@@ -140,8 +140,7 @@ test('a move that keeps a fixed address is planned as delete first; killed betwe
   await cluster.killOperator();
   await scene.faults();
   await cluster.startOperator();
-  await scene.ready('edge');
-  expect(addressOf(await scene.service('edge'))).toBe(fixed);
+  expect(await scene.published('edge')).toBe(fixed);
   const corner = (await scene.content()).loadbalancers.find(({ tags }) => tags.owner === 'placement default/corner');
   expect(corner?.listeners.map(({ owner, port }) => `${owner} ${port}`)).toEqual(['default/edge 80']);
   expect(await scene.counts('edge')).toMatchObject({ pools: 1, loadbalancers: 0 });

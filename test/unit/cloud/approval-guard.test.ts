@@ -1,4 +1,5 @@
 import { parseAllDocuments } from 'yaml';
+import { CLOUD_LOAD_BALANCERS, CLOUD_ROUTES } from '../../../crds';
 import { guardProblem, type GuardBinding, type GuardPolicy } from '../../../operator/cloud/plan/approval-guard';
 import { outputFiles } from '../../../synth/output';
 
@@ -32,7 +33,7 @@ test.each<[string, GuardPolicy, GuardBinding]>([
     withPolicy({ matchConstraints: { resourceRules: [rule], excludeResourceRules: [{ ...rule, apiGroups: ['apps'] }] } }),
     binding,
   ],
-])('protected: %s', (_what, one, other) => expect(guardProblem(one, other)).toBeUndefined());
+])('protected: %s', (_what, one, other) => expect(guardProblem(one, other, CLOUD_LOAD_BALANCERS)).toBeUndefined());
 
 const DOES_NOT_COVER = /^ValidatingAdmissionPolicy .* does not cover all cloudloadbalancers \(matchConstraints\)$/;
 
@@ -54,7 +55,7 @@ test.each<[string, GuardPolicy | undefined, RegExp]>([
   ['fails open', withPolicy({ failurePolicy: 'Ignore' }), /failurePolicy/],
   ['asks nothing', withPolicy({ validations: [{ expression: 'true' }], variables: [] }), /does not ask/],
   ['no question left', withPolicy({ validations: [] }), /does not ask/],
-])('unprotected: the policy, %s', (_what, one, says) => expect(guardProblem(one, binding)).toMatch(says));
+])('unprotected: the policy, %s', (_what, one, says) => expect(guardProblem(one, binding, CLOUD_LOAD_BALANCERS)).toMatch(says));
 
 const NO_BINDING = /^the cluster has no ValidatingAdmissionPolicy .* with a binding that denies$/;
 
@@ -64,4 +65,14 @@ test.each<[string, GuardBinding | undefined, RegExp]>([
   ['of another policy', withBinding({ policyName: 'another' }), NO_BINDING],
   ['some namespaces only', withBinding({ matchResources: { namespaceSelector: LABELLED } }), /binding .* \(matchResources\)$/],
   ['of another kind', withBinding({ matchResources: { resourceRules: [{ ...rule, resources: ['cloudroutes'] }] } }), /\(matchResources\)$/],
-])('unprotected: the binding, %s', (_what, other, says) => expect(guardProblem(policy, other)).toMatch(says));
+])('unprotected: the binding, %s', (_what, other, says) => expect(guardProblem(policy, other, CLOUD_LOAD_BALANCERS)).toMatch(says));
+
+test.each<[string, GuardPolicy, string | undefined]>([
+  ['as the manifests have it', policy, undefined],
+  ['cluster-scoped ones', withRules({ ...rule, scope: 'Cluster' }), undefined],
+  ['namespaced ones only', withRules({ ...rule, scope: 'Namespaced' }), 'does not cover all cloudroutes (matchConstraints)'],
+  ['load balancers only', withRules({ ...rule, resources: ['cloudloadbalancers'] }), 'does not cover all cloudroutes (matchConstraints)'],
+])('of routes: %s', (_what, one, says) => {
+  const problem = guardProblem(one, binding, CLOUD_ROUTES);
+  expect(problem).toEqual(says === undefined ? undefined : expect.stringContaining(says));
+});

@@ -7,6 +7,7 @@ import type { StackRecord } from '../../../operator/cloud/stack-record';
 import { UpgradeRollout } from '../../../operator/cloud/upgrade-rollout';
 import type { Store, WorkQueue } from '../../../operator/kube/api';
 import type { ExtensionModule } from '../../../operator/updates/extension-module';
+import type { Plan } from '../../../operator/updates/plan';
 import type { StackState, StackUpdate, Updates } from '../../../operator/updates/update';
 import { updateHash } from '../../../operator/updates/update-hash';
 import { FakeClock } from '../kube/fake-clock';
@@ -46,20 +47,43 @@ class World {
   settings: JsonObject = {};
   object: Partial<StoredLoadBalancer['metadata']> = {};
   managementPolicy: 'Default' | 'Observe' = 'Default';
+  approval: 'Auto' | 'Manual' = 'Auto';
+  /** What a preview finds, and whether approvals are guarded. */
+  operations: { op: string }[] = [{ op: 'create' }];
+  unguarded: string | undefined;
+  /** What waits, by stack, and what load balancers are told. */
+  readonly waiting = new Map<string, unknown[]>();
+  readonly events: string[] = [];
+  readonly removed: string[] = [];
   private work: (stack: string) => Promise<void> = () => Promise.resolve();
 
   async operator(module: ExtensionModule | undefined): Promise<ExtraStacks> {
     const registry = fakeRegistry({ workerSettings: () => this.settings });
     await registry.set('p', { local: { endpoint: 'http://127.0.0.1:1' } } as never);
-    const store = { get: () => ({ metadata: { ...meta, ...this.object }, spec: { ...spec, managementPolicy: this.managementPolicy } }) };
+    const updatePolicy = (): object => ({ approval: this.approval, replace: 'Never' });
+    const get = (): object => ({
+      metadata: { ...meta, ...this.object },
+      spec: { ...spec, managementPolicy: this.managementPolicy, updatePolicy: updatePolicy() },
+    });
+    const store = { get };
     const queue = {
       add: () => undefined,
       addAfter: (_key: string, ms: number) => void this.waits.push(ms),
       run: (_workers: number, work: (key: string) => Promise<void>) => Promise.resolve(void (this.work = work)),
     };
-    const record = { started: () => undefined, succeeded: () => undefined, unchanged: () => undefined, removed: () => Promise.resolve() };
+    const record = {
+      ...{
+        started: () => undefined,
+        succeeded: () => undefined,
+        unchanged: () => undefined,
+        removed: (stack: string) => Promise.resolve(void this.removed.push(stack)),
+      },
+      waiting: (stack: string, _spec: object, plans: unknown[]) => Promise.resolve(void this.waiting.set(stack, plans)),
+    };
     const extras = new ExtraStacks({
-      ...{ module, registry, events: { event: () => undefined }, isValid: () => true, changed: () => undefined, logger: silentLogger },
+      ...{ module, registry, isValid: () => true, changed: () => undefined, logger: silentLogger },
+      events: { event: (_object, _type, reason) => void this.events.push(reason) },
+      guard: { problem: () => Promise.resolve(this.unguarded) },
       exportsOf: () => Promise.resolve(['extra']),
       rollout: new UpgradeRollout(this.clock, () => 0.5),
       updates: this as unknown as Updates,
@@ -78,6 +102,10 @@ class World {
 
   states = (): Promise<StackState[]> => Promise.resolve([...this.stored.values()]);
   state = (stack: string): Promise<StackState | undefined> => Promise.resolve(this.stored.get(stack));
+  preview = (update: StackUpdate): Promise<Plan> => {
+    const [, digest = ''] = update.programVersion.split(' ');
+    return Promise.resolve({ hash: `plan-${digest}`, counts: {}, operations: this.operations } as unknown as Plan);
+  };
   run = (update: StackUpdate): Promise<object> => {
     this.reached.push(update.settings);
     this.ran.push(update.inputs === undefined ? '-' : (update.extension?.module?.digest ?? ''));
@@ -133,4 +161,49 @@ test('plugins get the credentials of today, not those of when the load balancers
   world.settings = { credentials: 'of the second day' };
   await world.pass(extras, settledStack({ changed: true }));
   expect(world.reached).toEqual([{ credentials: 'of the first day' }, { credentials: 'of the second day' }]);
+});
+
+describe('with approval: Manual of a member', () => {
+  const WAITS = 'ExtraAwaitingApproval';
+  const approve = (hash: string): void => void (world.object = { annotations: { 'cloud-operator.dev/approve': hash } });
+
+  test('it waits with its plan, which the load balancer tells once, until that is approved', async () => {
+    world.approval = 'Manual';
+    const extras = await world.operator(OLD);
+    await world.pass(extras);
+    await world.pass(extras);
+    expect([world.ran, world.events]).toEqual([[], ['AwaitingApproval']]);
+    expect(world.waiting.get('lb-web-extra')).toEqual([expect.objectContaining({ member: 'default/web', hash: 'plan-old' })]);
+    expect(extras.warningOf('lb-web')).toMatchObject({ type: WAITS, reason: 'AwaitingApproval' });
+    expect(extras.warningOf('lb-web')?.message).toContain('web --overwrite cloud-operator.dev/approve=plan-old');
+    await extras.destroy(settledStack().update, { isValid: () => true });
+    expect(world.removed).toEqual(['lb-web-extra']);
+    approve('plan-other');
+    await world.pass(extras);
+    expect(world.ran).toEqual([]);
+    approve('plan-old');
+    await world.pass(extras);
+    expect([world.ran, world.waiting.get('lb-web-extra'), extras.warningOf('lb-web')]).toEqual([['old'], [], undefined]);
+  });
+
+  test('nobody is asked for what changes nothing, or is there', async () => {
+    world.approval = 'Manual';
+    world.operations = [];
+    const extras = await world.operator(OLD);
+    await world.pass(extras);
+    world.operations = [{ op: 'delete' }];
+    await world.pass(extras);
+    // The second is for the engine, which finds it unchanged.
+    expect([world.ran, world.events]).toEqual([['old', 'old'], []]);
+  });
+
+  test('an approval that anybody could give is none', async () => {
+    world.approval = 'Manual';
+    world.unguarded = 'there is no policy';
+    approve('plan-old');
+    const extras = await world.operator(OLD);
+    await world.pass(extras);
+    expect([world.ran, world.waits]).toEqual([[], [10_000]]);
+    expect(extras.warningOf('lb-web')).toMatchObject({ type: WAITS, reason: 'ApprovalUnprotected' });
+  });
 });

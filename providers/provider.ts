@@ -24,7 +24,7 @@ export interface ProviderModule {
    * @param settings of the CloudProvider that takes the Service: what its annotations leave open; absent = nothing is set
    */
   compile(annotations: Record<string, string>, service?: ServiceFacts, settings?: CloudProviderSpec): Compiled;
-  /** Opens a connection. Makes no cloud call; throws OperatorError Invalid on settings that can't work. */
+  /** Opens a connection. Makes no cloud call but to find out what the settings leave open; throws OperatorError Invalid on settings that can't work. */
   connect(settings: CloudProviderSpec, context: ConnectContext): Promise<Cloud>;
 }
 
@@ -87,6 +87,11 @@ export interface Cloud {
   release?(stack: string, isValid: () => boolean): Promise<void>;
   /** What the worker needs to reach this cloud, credentials included; never stored, never logged. */
   workerSettings(): JsonObject;
+  /**
+   * Brings `workerSettings` up to date, with credentials that hold for an update: awaited before each one. Absent = they always are.
+   * @throws OperatorError what the update then fails with, such as Credentials when there are none
+   */
+  prepareUpdate?(): Promise<void>;
   /**
    * Reads the credentials anew from where the settings say (a file, a Secret); `workerSettings()` then has today's. Asked every second while the
    * cloud refuses them, so that repaired ones are used at once. Makes no cloud call.

@@ -74,6 +74,10 @@ export class StackRuns<O extends Member> {
     return {
       isValid: this.options.isValid,
       isFrozen: () => this.options.registry.isFrozen(cloud.name),
+      settings: async () => {
+        await cloud.cloud.prepareUpdate?.();
+        return cloud.cloud.workerSettings();
+      },
       discover: async () => (await cloud.cloud.discover?.([stack]))?.get(stack) ?? [],
       syncTargets: async (group) => this.options.kind.syncTargets?.(stack, group, cloud),
     };

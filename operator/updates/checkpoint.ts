@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { MEMBERS_READY } from '../../providers/resource-provider/members-ready';
+import { isStateOnly } from '../../providers/resource-provider/own-package';
 import type { StackResource } from '../../crds';
 import type { Json, JsonObject } from '../base/json';
 
@@ -65,9 +65,9 @@ export function isProvider({ type }: CheckpointResource): boolean {
   return type.startsWith(PROVIDER_PREFIX);
 }
 
-/** True for what stands for something in a cloud: custom, neither a provider nor a barrier of ours. */
+/** True for what stands for something in a cloud: custom, neither a provider nor a type of ours that is a state alone. */
 export function isCloudResource(resource: CheckpointResource): boolean {
-  return resource.custom && !isProvider(resource) && !resource.type.endsWith(MEMBERS_READY);
+  return resource.custom && !isProvider(resource) && !isStateOnly(resource.type);
 }
 
 /** The living cloud resources, as CloudStack shows them. */

@@ -255,25 +255,30 @@ export class UpdateEngine implements Updates {
     let cloudCalls = 0;
     try {
       hooks.onStart?.();
-      const { changes, preview, same } = await worker.run(request, {
-        deadlineMs: update.deadlineMs ?? account.limits.updateDeadlineMs ?? this.options.deadlineMs ?? 600_000,
-        isValid: hooks.isValid,
-        refusal: () => (hooks.isFrozen?.() === true ? frozen(update.stack) : undefined),
-        store: (write) => {
-          const writing = held.watch(() => this.#write(request, write));
-          writes.push(writing);
-          return writing;
+      // What is only rendered asks no cloud.
+      const settings = request.render === true ? request.settings : ((await hooks.settings?.()) ?? request.settings);
+      const { changes, preview, same } = await worker.run(
+        { ...request, settings },
+        {
+          deadlineMs: update.deadlineMs ?? account.limits.updateDeadlineMs ?? this.options.deadlineMs ?? 600_000,
+          isValid: hooks.isValid,
+          refusal: () => (hooks.isFrozen?.() === true ? frozen(update.stack) : undefined),
+          store: (write) => {
+            const writing = held.watch(() => this.#write(request, write));
+            writes.push(writing);
+            return writing;
+          },
+          syncTargets: async (group) => hooks.syncTargets?.(group),
+          account,
+          priority: priorityOf(update, hooks),
+          onEvent: (event) => {
+            if (event.type === 'calls') cloudCalls = event.total;
+            if (event.type === 'done')
+              this.options.logger.debug({ stack: update.stack, ...event.timings }, 'where the time of the update went');
+            this.options.onEvent?.(update.stack, event);
+          },
         },
-        syncTargets: async (group) => hooks.syncTargets?.(group),
-        account,
-        priority: priorityOf(update, hooks),
-        onEvent: (event) => {
-          if (event.type === 'calls') cloudCalls = event.total;
-          if (event.type === 'done')
-            this.options.logger.debug({ stack: update.stack, ...event.timings }, 'where the time of the update went');
-          this.options.onEvent?.(update.stack, event);
-        },
-      });
+      );
       return { changes, cloudCalls, ...(preview === undefined ? {} : { preview }), ...(same === undefined ? {} : { same }) };
     } finally {
       held.end();

@@ -129,6 +129,8 @@ export interface UpdateHooks {
   isValid: () => boolean;
   /** True = no update may begin, and one that runs ends after the steps in flight. */
   isFrozen?: () => boolean;
+  /** `StackUpdate.settings` of the moment: asked when a worker is there, for all but what is only rendered; absent = those hold. @throws OperatorError what the update then fails with */
+  settings?: () => Promise<JsonObject>;
   onStart?: () => void;
   /** The update waits for some seconds because its state can't be stored; undefined = it goes on. */
   onHeld?: (hold: StateHold | undefined) => void;

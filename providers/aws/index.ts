@@ -9,9 +9,14 @@ import { discover } from './discover';
 import { AwsInstances } from './instances';
 import { AwsLoadBalancers } from './load-balancers';
 import { AwsMembers } from './members';
+import { InstanceMetadata } from './metadata';
+import { NodeGroups } from './node-groups';
+import { OpenedMembers } from './opened-members';
+import { clusterTagOf, placeOf } from './place';
 import { isBareInstanceID, PROVIDER_ID_SCHEME } from './provider-id';
 import { release } from './release';
 import { AwsRoutes } from './routes';
+import { fromAwsTags, type Tags } from './tags';
 
 /** The provider of AWS, the operator's half. */
 export const awsProvider: ProviderModule = {
@@ -24,30 +29,52 @@ export const awsProvider: ProviderModule = {
 };
 
 async function connect(spec: CloudProviderSpec, context: ConnectContext): Promise<Cloud> {
-  const { aws } = spec;
-  if (aws === undefined) throw new OperatorError('Invalid', 'the CloudProvider has no block spec.aws', { field: 'spec.aws' });
+  const { aws: given } = spec;
+  if (given === undefined) throw new OperatorError('Invalid', 'the CloudProvider has no block spec.aws', { field: 'spec.aws' });
   const { clusterID } = context;
-  const account = new AwsAccount(spec, aws, context);
-  // Workers get what is known. The SDK's chain may call AWS, so that one is asked with the first call.
-  if (aws.credentialsSecretRef !== undefined) await account.renew();
+  const metadata = new InstanceMetadata(process.env);
+  const { region, vpcID } = await placeOf(spec, process.env, metadata);
+  const account = new AwsAccount(given, { ...context, region });
+  // A Secret is read at once, so that a mistake is told; what may call AWS comes with the first call or update.
+  if (given.credentialsSecretRef !== undefined && given.assumeRole === undefined) await account.renew();
   const [ec2, elb] = [new Ec2(account.clientOptions()), new ElbV2(account.clientOptions())];
   const clients = [ec2, elb];
-  const instances = new AwsInstances(ec2, { ...instanceScope(aws), region: account.region });
-  const scope = { ...aws, clusterID };
+  const cluster = await clusterTagOf(given, metadata, (id) => tagsOf(ec2, id));
+  const aws = { ...given, ...cluster, ...(vpcID !== undefined && { vpcID }) };
+  const [scope, machines] = [
+    { ...aws, clusterID },
+    { ...instanceScope(aws), region },
+  ];
+  const instances = new AwsInstances(ec2, machines);
+  const members = new AwsMembers(elb, instances, clusterID);
+  const groups = aws.nodeRules === 'Shared' ? new NodeGroups(ec2, machines) : undefined;
   return {
     loadBalancers: new AwsLoadBalancers(scope),
-    members: new AwsMembers(elb, instances, clusterID),
+    members: groups === undefined ? members : new OpenedMembers(members, { ec2, groups, clusterID }),
     instances,
     routes: new AwsRoutes(scope),
     discover: (stacks) => discover({ ec2, elb, options: {} }, scope, stacks),
     release: (stack, isValid) => release({ ec2, elb }, { scope, stack }, isValid),
-    workerSettings: () => account.workerSettings(),
+    workerSettings: () => ({ ...account.workerSettings(), ...(groups !== undefined && { nodeGroups: groups.all }) }),
+    prepareUpdate: async () => {
+      await account.ensure();
+      await groups?.list();
+    },
     renewCredentials: async () => {
       await account.renew();
       clients.forEach((client) => client.forgetCredentials());
     },
     close: () => Promise.resolve(clients.forEach((client) => client.close())),
   };
+}
+
+async function tagsOf(ec2: Ec2, instanceID: string): Promise<Tags> {
+  try {
+    return fromAwsTags((await ec2.instances([{ Name: 'instance-id', Values: [instanceID] }]))[0]?.Tags);
+  } catch (thrown) {
+    ec2.close();
+    throw thrown;
+  }
 }
 
 /** @throws OperatorError Invalid where nothing says which instances are the cluster's */

@@ -9,7 +9,8 @@ import { cloudName, withGeneration } from './names';
 import { recognize } from './recognize';
 import type { LoadBalancerInputs } from './resources/load-balancer';
 import { groupModeOf, type LoadBalancerScope } from './scope';
-import { renderSecurityGroup, type RenderedSecurityGroup } from './security-groups';
+import { renderBackend, renderSecurityGroup, type RenderedBackend, type RenderedSecurityGroup } from './security-groups';
+import { addressesOf, isDualStack, renderSubnets, subnetIDsOf, subnetMappingsOf, type RenderedSubnets } from './subnet-mappings';
 import { TAG } from './tags';
 import { validateLoadBalancer } from './validation';
 
@@ -21,7 +22,11 @@ export interface RenderedLoadBalancer {
   /** Name in the program; the others' names begin with it. */
   name: string;
   settings: Omit<LoadBalancerInputs, 'securityGroups' | 'tags'>;
+  /** Absent = they are in the settings, by id. */
+  subnets?: RenderedSubnets;
   securityGroup?: RenderedSecurityGroup;
+  /** Its part in the group that lets it in to the Nodes. */
+  backend?: RenderedBackend;
   /** Ids of groups that are not made here. */
   securityGroupIDs: string[];
   listeners: RenderedListener[];
@@ -84,7 +89,7 @@ export class AwsLoadBalancers implements LoadBalancers {
     const field = Object.keys(FIXED).find((key) => canonicalJson(before?.[key]) !== canonicalJson(after?.[key]));
     if (field === undefined) return undefined;
     const why = `the change of ${FIXED[field]} replaces the load balancer`;
-    const [had, asked] = [accepted.spec, wanted.spec].map(addressesOf);
+    const [had, asked] = [accepted.spec, wanted.spec].map(onceOf);
     const once = (asked ?? []).filter((address) => had?.includes(address));
     if (once.length === 0) return { why, gap: false };
     return { why: `${why}, delete first, with a gap in traffic, because ${once.join(', ')} can't be used twice`, gap: true };
@@ -107,7 +112,10 @@ const FIXED: Readonly<Record<string, string>> = {
 
 function fixedOf(spec: CloudLoadBalancerSpec, scope: LoadBalancerScope): Record<string, unknown> {
   const { scheme, aws } = spec;
-  return { scheme, name: aws?.name ?? null, subnets: subnetMappingsOf(spec, scope), grouped: isGrouped(spec, scope) };
+  const ids = subnetIDsOf(spec, scope);
+  // Those that are looked for are chosen once: only another wish is a change.
+  const subnets = ids === undefined ? [aws?.subnets ?? null, addressesOf(aws)] : subnetMappingsOf(ids, addressesOf(aws));
+  return { scheme, name: aws?.name ?? null, subnets, grouped: isGrouped(spec, scope) };
 }
 
 function isGrouped({ aws }: CloudLoadBalancerSpec, scope: LoadBalancerScope): boolean {
@@ -115,7 +123,7 @@ function isGrouped({ aws }: CloudLoadBalancerSpec, scope: LoadBalancerScope): bo
 }
 
 /** Addresses that exist only once. */
-function addressesOf({ aws }: CloudLoadBalancerSpec): string[] {
+function onceOf({ aws }: CloudLoadBalancerSpec): string[] {
   return [...(aws?.eipAllocationIDs ?? []), ...(aws?.privateIPv4Addresses ?? []), ...(aws?.ipv6Addresses ?? [])];
 }
 
@@ -123,15 +131,20 @@ function renderOne(stack: string, { input, retiring }: Generation, scope: LoadBa
   const { uid, ownerUID, spec, generation } = input;
   const name = cloudName(ownerUID, generation);
   const ports = portsOf(spec);
+  const subnets = renderSubnets(name, input, scope);
   const securityGroup = renderSecurityGroup(name, ports, input, scope);
+  const listeners = ports.map((port) => renderListener(name, port, input, scope)).sort((a, b) => (a.name < b.name ? -1 : 1));
+  const backend = securityGroup === undefined ? undefined : renderBackend(name, listeners, spec, scope);
   return {
     uid,
     ownerUID,
     name,
     settings: renderSettings(name, input, scope),
+    ...(subnets !== undefined && { subnets }),
     ...(securityGroup !== undefined && { securityGroup }),
+    ...(backend !== undefined && { backend }),
     securityGroupIDs: [...(spec.aws?.securityGroups?.groups ?? [])].sort(),
-    listeners: ports.map((port) => renderListener(name, port, input, scope)).sort((a, b) => (a.name < b.name ? -1 : 1)),
+    listeners,
     tags: tagsOf(stack, input, scope),
     vpcID: scope.vpcID ?? '',
     ...(spec.aws?.targetNodeLabels !== undefined && { nodeLabels: spec.aws.targetNodeLabels }),
@@ -153,7 +166,7 @@ function renderSettings(name: string, { spec, generation }: LoadBalancerInput, s
     loadBalancerType: 'network',
     internal: scheme === 'Internal',
     ipAddressType: isDualStack(spec) ? 'dualstack' : 'ipv4',
-    subnetMappings: subnetMappingsOf(spec, scope),
+    subnetMappings: subnetMappingsOf(subnetIDsOf(spec, scope) ?? [], addressesOf(aws)),
     enableCrossZoneLoadBalancing: crossZone,
     enableDeletionProtection: deletionProtection,
     dnsRecordClientRoutingPolicy: DNS_POLICIES[dnsClientRoutingPolicy],
@@ -169,24 +182,6 @@ function enforcementOf({ securityGroups }: AWSLoadBalancer): 'on' | 'off' {
 function renderAccessLogs({ accessLogs: logs }: AWSLoadBalancer): Pick<LoadBalancerInputs, 'accessLogs'> {
   if (logs?.enabled !== true) return {};
   return { accessLogs: { bucket: logs.bucket ?? '', enabled: true, ...(logs.prefix !== undefined && { prefix: logs.prefix }) } };
-}
-
-function isDualStack({ aws, ipFamilies }: CloudLoadBalancerSpec): boolean {
-  return aws?.ipAddressType === undefined ? ipFamilies.includes('IPv6') : aws.ipAddressType === 'DualStack';
-}
-
-/** The lists of addresses have one entry for each subnet, in the subnets' order. */
-function subnetMappingsOf({ aws }: CloudLoadBalancerSpec, { subnetIDs = [] }: LoadBalancerScope): LoadBalancerInputs['subnetMappings'] {
-  const mappings = (aws?.subnets ?? subnetIDs).map((subnetId, index) => {
-    const [eip, ipv4, ipv6] = [aws?.eipAllocationIDs?.[index], aws?.privateIPv4Addresses?.[index], aws?.ipv6Addresses?.[index]];
-    return {
-      subnetId,
-      ...(eip !== undefined && { allocationId: eip }),
-      ...(ipv4 !== undefined && { privateIpv4Address: ipv4 }),
-      ...(ipv6 !== undefined && { ipv6Address: ipv6 }),
-    };
-  });
-  return mappings.sort((a, b) => (a.subnetId < b.subnetId ? -1 : 1));
 }
 
 /** Ours last: no one else may say whose it is. */

@@ -10,19 +10,44 @@ import type { NodeLabels } from '../provider';
 import { MEMBERS_READY } from '../resource-provider/members-ready';
 import type { RenderedListener } from './listeners';
 import type { PublishedLoadBalancer, RenderedLoadBalancer, RenderedStack } from './load-balancers';
-import { OWN_PACKAGE } from './own-package';
+import { OWN_PACKAGE } from '../resource-provider/own-package';
+import { BACKEND } from './resources/backend-group';
 import { NEXT_HOP, type NextHopInputs } from './resources/next-hop';
 import { ALL_EGRESS } from './resources/security-group';
+import { SUBNETS, type SubnetsInputs } from './resources/subnets';
 import type { RenderedRoute } from './routes';
-import type { RenderedSecurityGroup } from './security-groups';
+import type { RenderedBackend, RenderedSecurityGroup } from './security-groups';
+import { subnetMappingsOf, type RenderedSubnets } from './subnet-mappings';
 import { TAG } from './tags';
 
 /** The members of a target group are registered once this is made. */
 class MembersReady extends pulumi.CustomResource {
   declare readonly group: pulumi.Output<string>;
 
-  constructor(name: string, args: { group: pulumi.Input<string>; port: number; nodeLabels?: NodeLabels }) {
-    super(`${OWN_PACKAGE}${MEMBERS_READY}`, name, args);
+  constructor(
+    name: string,
+    args: { group: pulumi.Input<string>; port: number; nodeLabels?: NodeLabels },
+    options: pulumi.CustomResourceOptions,
+  ) {
+    super(`${OWN_PACKAGE}${MEMBERS_READY}`, name, args, options);
+  }
+}
+
+/** Where a load balancer is, chosen when it is made. */
+class Subnets extends pulumi.CustomResource {
+  declare readonly subnetIds: pulumi.Output<string[]>;
+
+  constructor(name: string, settings: SubnetsInputs) {
+    super(SUBNETS, name, { ...settings, subnetIds: undefined });
+  }
+}
+
+/** The load balancer's part in the group that lets it in to the Nodes. Its own group is its claim on that, so it is there before, and goes after. */
+class BackendGroup extends pulumi.CustomResource {
+  declare readonly groupId: pulumi.Output<string>;
+
+  constructor({ name, settings }: RenderedBackend, frontend: pulumi.Resource) {
+    super(BACKEND, name, { ...settings, groupId: undefined }, { dependsOn: [frontend] });
   }
 }
 
@@ -72,18 +97,21 @@ function outputsOf(generations: Published[]): pulumi.Output<PublishedLoadBalance
 }
 
 /** Groups and target groups side by side; listeners wait for the load balancer and for the members of their target groups. */
-function declare({ uid, name, settings, listeners, tags, vpcID, ...input }: RenderedLoadBalancer): Published {
+function declare({ uid, name, settings, subnets, listeners, tags, vpcID, ...input }: RenderedLoadBalancer): Published {
   const tagsOf: TagsOf = (resource) => ({ ...tags, [TAG.resource]: resource });
-  const made = input.securityGroup === undefined ? [] : [declareSecurityGroup(input.securityGroup, vpcID, tagsOf)];
+  const frontend = input.securityGroup === undefined ? undefined : declareSecurityGroup(input.securityGroup, vpcID, tagsOf);
+  const backend = input.backend === undefined || frontend === undefined ? undefined : new BackendGroup(input.backend, frontend);
+  const made = [frontend?.id, backend?.groupId].filter((id) => id !== undefined);
   const groups = [...made, ...input.securityGroupIDs];
   const loadBalancer = new LoadBalancer(name, {
     ...settings,
-    ...(groups.length > 0 && { securityGroups: groups }),
+    ...(subnets !== undefined && { subnetMappings: declareSubnets(subnets) }),
+    // As AWS gives them back.
+    ...(groups.length > 0 && { securityGroups: pulumi.all(groups).apply((ids) => [...ids].sort()) }),
     tags: tagsOf(name),
   });
-  const targetGroups = listeners.map((listener) =>
-    declareListener(listener, { loadBalancerArn: loadBalancer.arn, nodeLabels: input.nodeLabels }, tagsOf),
-  );
+  const { nodeLabels } = input;
+  const targetGroups = listeners.map((listener) => declareListener(listener, { loadBalancer, backend, nodeLabels }, tagsOf));
   return { uid, retiring: input.retiring === true, hostname: loadBalancer.dnsName, targetGroups };
 }
 
@@ -94,28 +122,37 @@ function declareRoute({ uid: _unused, name, ...args }: RenderedRoute): void {
   new Route(name, { routeTableId, networkInterfaceId, ...block });
 }
 
+function declareSubnets({ name, settings, addresses }: RenderedSubnets): pulumi.Output<ReturnType<typeof subnetMappingsOf>> {
+  return new Subnets(name, settings).subnetIds.apply((ids) => subnetMappingsOf(ids, addresses));
+}
+
 function declareSecurityGroup(
   { name, groupName, description, rules }: RenderedSecurityGroup,
   vpcId: string,
   tagsOf: TagsOf,
-): pulumi.Output<string> {
-  const { id } = new SecurityGroup(name, { name: groupName, description, vpcId, egress: [ALL_EGRESS], tags: tagsOf(name) });
-  for (const rule of rules) new SecurityGroupIngressRule(rule.name, { ...rule.settings, securityGroupId: id, tags: tagsOf(rule.name) });
-  return id;
+): SecurityGroup {
+  const group = new SecurityGroup(name, { name: groupName, description, vpcId, egress: [ALL_EGRESS], tags: tagsOf(name) });
+  for (const rule of rules)
+    new SecurityGroupIngressRule(rule.name, { ...rule.settings, securityGroupId: group.id, tags: tagsOf(rule.name) });
+  return group;
 }
 
 /** A target group has its members before traffic comes to it, also where it takes another one's place: behind a barrier. */
 function declareListener(
   { name, settings, targetGroup }: RenderedListener,
-  { loadBalancerArn, nodeLabels }: { loadBalancerArn: pulumi.Output<string>; nodeLabels: NodeLabels | undefined },
+  {
+    loadBalancer,
+    backend,
+    nodeLabels,
+  }: { loadBalancer: LoadBalancer; backend: BackendGroup | undefined; nodeLabels: NodeLabels | undefined },
   tagsOf: TagsOf,
 ): PublishedGroup {
   const members = { port: targetGroup.settings.port, ...(nodeLabels !== undefined && { nodeLabels }) };
   const { arn } = new TargetGroup(targetGroup.name, { ...targetGroup.settings, tags: tagsOf(targetGroup.name) });
-  const { group } = new MembersReady(targetGroup.name, { group: arn, ...members });
+  const { group } = new MembersReady(targetGroup.name, { group: arn, ...members }, backend === undefined ? {} : { dependsOn: [backend] });
   new Listener(name, {
     ...settings,
-    loadBalancerArn,
+    loadBalancerArn: loadBalancer.arn,
     defaultActions: [{ type: 'forward', targetGroupArn: group }],
     tags: tagsOf(name),
   });

@@ -1,7 +1,9 @@
 import type { CloudLoadBalancerSpec } from '../../crds';
 import type { LoadBalancerInput } from '../provider';
-import type { Port } from './listeners';
+import type { Port, RenderedListener } from './listeners';
 import { hashedName } from './names';
+import { isShared } from './node-rules';
+import type { BackendGroupInputs } from './resources/backend-group';
 import type { SecurityGroupRuleInputs } from './resources/security-group-rule';
 import { groupModeOf, type LoadBalancerScope } from './scope';
 
@@ -18,6 +20,13 @@ export interface RenderedSecurityGroup {
   rules: RenderedRule[];
 }
 
+/** A load balancer's part in the cluster's backend group. */
+export interface RenderedBackend {
+  /** Name in the program. */
+  name: string;
+  settings: BackendGroupInputs;
+}
+
 export interface RenderedRule {
   /** Name in the program. */
   name: string;
@@ -26,7 +35,6 @@ export interface RenderedRule {
 
 /**
  * The group that is made for a load balancer; undefined = none, because it names its own or has none. Pure.
- * The cluster's backend group, which lets the load balancer in to the Nodes, is another stack's.
  */
 export function renderSecurityGroup(
   base: string,
@@ -44,6 +52,33 @@ export function renderSecurityGroup(
     description: `Clients of the load balancer of ${namespace}/${name}`.slice(0, 255),
     rules: sourcesOf(spec).flatMap((source) => rulesFor(group, source, ports, spec)),
   };
+}
+
+/** How many rules the group that is made for a load balancer has. Pure. */
+export function ruleCount(spec: CloudLoadBalancerSpec, ports: readonly Port[]): number {
+  return sourcesOf(spec).flatMap((source) => rulesFor('', source, ports, spec)).length;
+}
+
+/**
+ * The part in the backend group of a load balancer with a group of its own; undefined = it is not let in to the Nodes by us. Pure.
+ * @param base name of the load balancer in the program
+ */
+export function renderBackend(
+  base: string,
+  listeners: readonly RenderedListener[],
+  { aws }: CloudLoadBalancerSpec,
+  { nodeRules, vpcID = '' }: LoadBalancerScope,
+): RenderedBackend | undefined {
+  if (nodeRules !== 'Shared' || aws?.securityGroups?.backendRules === 'None') return undefined;
+  const ports = listeners.flatMap(({ targetGroup: { settings } }) => portsOfNodes(settings)).filter(({ port }) => !isShared(port));
+  const texts = ports.map(({ protocol, port }) => `${protocol}/${port}`);
+  return { name: `${base}-backend`, settings: { vpcId: vpcID, frontend: `${base}-frontend`, ports: [...new Set(texts)].sort() } };
+}
+
+function portsOfNodes({ port, protocol, healthCheck }: RenderedListener['targetGroup']['settings']): { protocol: string; port: number }[] {
+  const transports = protocol === 'TCP_UDP' ? ['tcp', 'udp'] : [protocol === 'UDP' ? 'udp' : 'tcp'];
+  const checked = healthCheck.port === 'traffic-port' ? port : Number(healthCheck.port);
+  return [...transports.map((transport) => ({ protocol: transport, port })), { protocol: 'tcp', port: checked }];
 }
 
 type Source = Pick<SecurityGroupRuleInputs, 'cidrIpv4' | 'cidrIpv6' | 'prefixListId'>;

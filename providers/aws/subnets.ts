@@ -1,12 +1,14 @@
 import type { Problem } from '../provider';
 
+export type ZoneType = 'availability-zone' | 'local-zone' | 'wavelength-zone' | 'outpost';
+
 /** A subnet as DescribeSubnets has it. */
 export interface Subnet {
   id: string;
   vpcID: string;
   zone: string;
-  /** `availability-zone`, `local-zone` or `wavelength-zone`, as DescribeAvailabilityZones says of its zone. */
-  zoneType: string;
+  /** Only `availability-zone` is one that load balancers are made in unasked. */
+  zoneType: ZoneType;
   tags: Readonly<Record<string, string>>;
   availableAddresses: number;
   /** Whether it has an IPv6 range. */
@@ -34,6 +36,8 @@ export interface SubnetWish {
   /** Where nothing is named or tagged. */
   fallbackID?: string;
   dualStack?: boolean;
+  /** How many addresses were asked for, where some were. */
+  addresses?: number;
 }
 
 /** Subnets in the order of their zones (of the names, where they are named), or why there are none. */
@@ -106,16 +110,26 @@ function onePerZone(subnets: readonly Subnet[], { clusterName, scheme }: SubnetW
   return zones.flatMap((wanted) => best.filter(({ zone }) => zone === wanted).slice(0, 1));
 }
 
-function withoutFaults(subnets: Subnet[], { dualStack = false }: SubnetWish): SubnetChoice {
+function withoutFaults(subnets: Subnet[], wish: SubnetWish): SubnetChoice {
   const full = subnets.filter(({ availableAddresses }) => availableAddresses < LEAST_ADDRESSES);
   if (full.length > 0) {
     const message = `${listOf(full)} has fewer than ${LEAST_ADDRESSES} free addresses, which AWS asks for. Free some, or name other subnets.`;
     return refusal(full.map(({ id }) => id).join(', '), message);
   }
+  const problem = misfitOf(subnets, wish);
+  return problem === undefined ? { subnets } : { problem };
+}
+
+/** Why a load balancer can't be in these subnets as it is wished for, whether it is there by now or not. Pure. */
+export function misfitOf(subnets: readonly Subnet[], { dualStack = false, addresses }: SubnetWish): Problem | undefined {
   const withoutIPv6 = dualStack ? subnets.filter(({ hasIPv6 }) => !hasIPv6) : [];
-  if (withoutIPv6.length === 0) return { subnets };
-  const message = `${listOf(withoutIPv6)} has no IPv6 range, which a dual-stack load balancer needs. Give it one, name other subnets, or ask for IPv4 only.`;
-  return refusal(withoutIPv6.map(({ id }) => id).join(', '), message);
+  if (withoutIPv6.length > 0) {
+    const message = `${listOf(withoutIPv6)} has no IPv6 range, which a dual-stack load balancer needs. Give it one, name other subnets, or ask for IPv4 only.`;
+    return refusal(withoutIPv6.map(({ id }) => id).join(', '), message).problem;
+  }
+  if (addresses === undefined || addresses === subnets.length) return undefined;
+  const message = `there must be one address for each subnet: these are ${addresses} for ${subnets.length} subnets (${listOf(subnets)}). Name as many subnets as addresses.`;
+  return refusal(subnets.map(({ id }) => id).join(', '), message).problem;
 }
 
 /** Says what was looked for and what stood in the way, the last step first. */

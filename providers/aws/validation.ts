@@ -1,10 +1,13 @@
 import type { AWSLoadBalancer, CloudLoadBalancerSpec } from '../../crds';
 import type { Problem } from '../provider';
 import { portsOf, type Port } from './listeners';
-import type { LoadBalancerScope } from './scope';
+import { groupModeOf, type LoadBalancerScope } from './scope';
+import { ruleCount } from './security-groups';
 
 /** AWS's limit for a Network Load Balancer. */
 const MAX_LISTENERS = 50;
+/** AWS's usual quota of rules that let in to one security group. */
+const MAX_RULES = 60;
 /** Lists that have one entry for each subnet. */
 const PER_SUBNET = ['eipAllocationIDs', 'privateIPv4Addresses', 'ipv6Addresses'] as const;
 /** Fields that the kind has and this provider does not act on. */
@@ -24,8 +27,10 @@ export function validateLoadBalancer(spec: CloudLoadBalancerSpec, scope: LoadBal
     ...validatePorts(ports, spec),
     ...validateSubnets(spec, scope),
     ...validateGroups(spec.aws),
+    ...validateNodeRules(spec.aws, scope),
     ...validateSourceRanges(spec),
     ...validateBackend(spec.aws),
+    ...validateRuleCount(spec, ports, scope),
     ...validateUnserved(spec),
   ];
 }
@@ -68,18 +73,13 @@ function validatePorts(ports: readonly Port[], { listeners, aws }: CloudLoadBala
 
 function validateSubnets({ aws }: CloudLoadBalancerSpec, { subnetIDs, vpcID }: LoadBalancerScope): Problem[] {
   const problems: Problem[] = [];
-  const subnets = aws?.subnets ?? subnetIDs ?? [];
+  const subnets = aws?.subnets ?? subnetIDs;
   if (vpcID === undefined) {
-    problems.push(error('spec.aws', '', 'the VPC of the cluster is not known. Set spec.aws.vpcID of the CloudProvider.'));
+    const message = 'the VPC of the cluster is not known: the operator runs on no instance of it. Set spec.aws.vpcID of the CloudProvider.';
+    problems.push(error('spec.aws', '', message));
   }
-  if (subnets.length === 0) {
-    const message =
-      'no subnets are named. List them in spec.aws.subnets, or for all load balancers in spec.aws.subnetIDs of the CloudProvider.';
-    problems.push(error('spec.aws.subnets', '', message));
-  }
-  for (const name of subnets.filter((subnet) => !/^subnet-[0-9a-f]+$/.test(subnet))) {
-    problems.push(error('spec.aws.subnets', name, `"${name}" is no id of a subnet. Write ids, such as subnet-0a1b2c3d.`));
-  }
+  // How many there are is not known before they are looked for.
+  if (subnets === undefined) return problems;
   for (const list of PER_SUBNET) {
     const addresses = aws?.[list];
     if (addresses === undefined || addresses.length === subnets.length) continue;
@@ -96,12 +96,36 @@ function validateGroups(aws: AWSLoadBalancer | undefined): Problem[] {
   );
 }
 
+/** What nobody opens the Nodes' group for. */
+function validateNodeRules(aws: AWSLoadBalancer | undefined, { nodeRules }: LoadBalancerScope): Problem[] {
+  const groups = aws?.securityGroups;
+  if (groups?.backendRules === 'None' || nodeRules === 'None') return [];
+  if (nodeRules === 'PerService') {
+    const message =
+      'nodeRules: PerService of the CloudProvider is not served. Let the load balancer in to the Nodes by hand, or write nodeRules: Shared.';
+    return [warning('spec.provider', '', message)];
+  }
+  if (groups?.groups === undefined) return [];
+  const message =
+    'the Nodes are not opened for groups that are named here. Let these groups in to the Nodes by hand, and write backendRules: None.';
+  return [warning('spec.aws.securityGroups.backendRules', '', message)];
+}
+
 /** AWS lets clients in by security groups alone. */
 function validateSourceRanges({ sourceRanges = [], aws }: CloudLoadBalancerSpec): Problem[] {
   const groups = aws?.securityGroups;
   if (sourceRanges.length === 0 || groups?.groups === undefined) return [];
   const message = 'has no effect beside spec.aws.securityGroups.groups, whose rules say who may connect. Remove one of the two.';
   return [warning('spec.sourceRanges', sourceRanges.join(', '), message)];
+}
+
+/** AWS's quota is one that people can have raised, so it is no error to want more. */
+function validateRuleCount(spec: CloudLoadBalancerSpec, ports: readonly Port[], scope: LoadBalancerScope): Problem[] {
+  const groups = spec.aws?.securityGroups;
+  const count = ruleCount(spec, ports);
+  if (count <= MAX_RULES || groups?.groups !== undefined || (groups?.mode ?? groupModeOf(scope)) === 'None') return [];
+  const message = `these ports and ranges need ${count} rules in one security group, and AWS's usual quota is ${MAX_RULES}. Put the ranges into a prefix list (securityGroups.prefixListIDs), use wider ranges, or have the quota raised.`;
+  return [warning('spec.sourceRanges', String(spec.sourceRanges?.length ?? 0), message)];
 }
 
 function validateUnserved({ placement, aws }: CloudLoadBalancerSpec): Problem[] {

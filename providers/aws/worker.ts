@@ -4,7 +4,7 @@ import type { UpdateContext, WorkerModule } from '../worker-module';
 import { Ec2 } from './client/ec2';
 import { ElbV2 } from './client/elbv2';
 import { parseAwsSettings } from './client/settings';
-import { OWN_PACKAGE } from './own-package';
+import { OWN_PACKAGE } from '../resource-provider/own-package';
 import { pluginVariables } from './plugin-variables';
 import { program } from './program';
 import { resourceTypes } from './resources';
@@ -19,13 +19,14 @@ export const workerModule: WorkerModule = { program, resourceProviders, loadBala
 
 /** Clients for each update, with the credentials of that update. */
 function resourceProviders(settings: JsonObject, context: UpdateContext): ResourceProvider[] {
+  const parsed = parseAwsSettings(settings);
   const options = {
-    settings: parseAwsSettings(settings),
+    settings: parsed,
     onCall: (verb: string) => context.countCall(verb),
     ...(context.calls !== undefined && { calls: context.calls }),
   };
   const clients = { ec2: new Ec2(options), elb: new ElbV2(options) };
-  const { official, own } = resourceTypes(clients, context);
+  const { official, own } = resourceTypes(clients, parsed, context);
   return [
     { package: 'aws', version: AWS_VERSION, types: official },
     { package: OWN_PACKAGE, version: OWN_VERSION, types: own },

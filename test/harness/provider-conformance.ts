@@ -11,7 +11,7 @@ import type {
   RouteInput,
   Target,
 } from '../../providers/provider';
-import { MEMBERS_READY } from '../../providers/resource-provider/members-ready';
+import { isStateOnly } from '../../providers/resource-provider/own-package';
 import type { UpdateContext, WorkerModule } from '../../providers/worker-module';
 import { ProgramRunner, type RunnerResource } from './program-runner';
 
@@ -627,7 +627,7 @@ function ids(resources: { id: string }[]): string[] {
 
 /** Barriers stand for nothing in the cloud. */
 function inCloud(resources: RunnerResource[]): RunnerResource[] {
-  return resources.filter(({ type }) => !type.endsWith(MEMBERS_READY));
+  return resources.filter(({ type }) => !isStateOnly(type));
 }
 
 /** Same resources with the same inputs and outputs, in any order. */

@@ -138,6 +138,19 @@ export class Ec2 {
     return AvailabilityZones;
   }
 
+  subnets(filters: sdkTypes.Filter[], options: CallOptions = {}): Promise<sdkTypes.Subnet[]> {
+    return this.service.pages(async (token) => {
+      const { Subnets, NextToken } = await this.service.call({
+        ...options,
+        verb: 'list',
+        operation: 'DescribeSubnets',
+        send: (sdk, client, prepare, signal) =>
+          client.send(prepare(new sdk.DescribeSubnetsCommand({ Filters: filters, MaxResults: PAGE_SIZE, NextToken: token })), signal),
+      });
+      return { items: Subnets, next: NextToken };
+    });
+  }
+
   securityGroups(filters: sdkTypes.Filter[], options: CallOptions = {}): Promise<sdkTypes.SecurityGroup[]> {
     return this.service.pages(async (token) => {
       const { SecurityGroups, NextToken } = await this.service.call({

@@ -8,6 +8,8 @@ export const awsSettings = z.object({
   endpoints: z.object({ EC2: z.string().optional(), ElasticLoadBalancingV2: z.string().optional() }).optional(),
   useFIPSEndpoints: z.boolean().optional(),
   useDualStackEndpoints: z.boolean().optional(),
+  /** Security groups of the Nodes that are known by now; absent = load balancers are not let in to Nodes. */
+  nodeGroups: z.array(z.string()).optional(),
   /** Absent = what the SDK's default chain finds. */
   credentials: z
     .object({ accessKeyId: z.string().min(1), secretAccessKey: z.string().min(1), sessionToken: z.string().optional() })

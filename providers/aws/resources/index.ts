@@ -1,10 +1,12 @@
 import type { ZodType } from 'zod';
 import { membersReady } from '../../resource-provider/members-ready';
+import { OWN_PACKAGE } from '../../resource-provider/own-package';
 import type { ResourceType } from '../../resource-provider/resource-provider';
 import type { UpdateContext } from '../../worker-module';
 import type { Ec2 } from '../client/ec2';
 import type { ElbV2 } from '../client/elbv2';
-import { OWN_PACKAGE } from '../own-package';
+import type { AwsSettings } from '../client/settings';
+import { backendGroup } from './backend-group';
 import type { ResourceDescription } from './description';
 import { listener } from './listener';
 import { loadBalancer } from './load-balancer';
@@ -14,6 +16,7 @@ import { RouteTables } from '../route-tables';
 import { route, RouteResource } from './route';
 import { securityGroup } from './security-group';
 import { securityGroupRule } from './security-group-rule';
+import { subnets } from './subnets';
 import { targetGroup } from './target-group';
 
 const ingressRule = securityGroupRule('Ingress');
@@ -31,7 +34,11 @@ export const DESCRIPTIONS: readonly (Pick<ResourceDescription, 'token' | 'replac
 ];
 
 /** The types of the package `aws` that our own provider serves, and types of our own. */
-export function resourceTypes(clients: { ec2: Ec2; elb: ElbV2 }, update: UpdateContext): { official: ResourceType[]; own: ResourceType[] } {
+export function resourceTypes(
+  clients: { ec2: Ec2; elb: ElbV2 },
+  { region, nodeGroups = [] }: Pick<AwsSettings, 'region' | 'nodeGroups'>,
+  update: UpdateContext,
+): { official: ResourceType[]; own: ResourceType[] } {
   const tables = new RouteTables(clients.ec2);
   const official = [
     new OwnedResource(loadBalancer, clients, update),
@@ -42,5 +49,11 @@ export function resourceTypes(clients: { ec2: Ec2; elb: ElbV2 }, update: UpdateC
     new OwnedResource(egressRule, clients, update),
     new RouteResource(clients.ec2, tables, update),
   ];
-  return { official, own: [membersReady(OWN_PACKAGE, update), new NextHop(clients.ec2, tables, update)] };
+  const own = [
+    membersReady(OWN_PACKAGE, update),
+    new NextHop(clients.ec2, tables, update),
+    subnets(clients.ec2, region),
+    backendGroup(clients.ec2, nodeGroups, update),
+  ];
+  return { official, own };
 }

@@ -2,11 +2,11 @@ import type { Instance } from '@aws-sdk/client-ec2';
 import { z } from 'zod';
 import { OperatorError, type ErrorCode } from '../../../operator/base/errors';
 import type { JsonObject } from '../../../operator/base/json';
+import { OWN_PACKAGE } from '../../resource-provider/own-package';
 import type { ResourceContext, ResourceType } from '../../resource-provider/resource-provider';
 import type { UpdateContext } from '../../worker-module';
 import type { CallOptions } from '../client/aws-client';
 import type { Ec2 } from '../client/ec2';
-import { OWN_PACKAGE } from '../own-package';
 import { tagOfMark, type RouteMark, type RoutePlace } from '../route-marks';
 import { nextHopOf, routeTo, type RouteTables, type RouteTableSelector } from '../route-tables';
 

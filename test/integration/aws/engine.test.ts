@@ -111,6 +111,49 @@ describeWithMoto('AWS under the real engine', () => {
     await run(stack, undefined);
   });
 
+  test('subnets are found by tags and route tables when the load balancer is made, and stay', async () => {
+    const stack = 'lb-subnets';
+    const { aws, ...spec } = account.providerSpec();
+    const searching = await awsProvider.connect(
+      cloudProviderSpec.parse({ ...spec, aws: { ...aws, subnetIDs: undefined } }),
+      account.connectContext(CLUSTER),
+    );
+    const rendered = (input: LoadBalancerInput): JsonObject => searching.loadBalancers!.render(stack, [input]);
+    const subnetsOf = async (): Promise<unknown> =>
+      (await account.loadBalancers())[0]?.AvailabilityZones?.map(({ SubnetId }) => SubnetId).sort();
+    const input = inputOf();
+    await expect(run(stack, rendered(input))).rejects.toMatchObject({
+      code: 'Invalid',
+      message: expect.stringContaining('route to an internet gateway') as string,
+      resource: expect.stringContaining(':state:Subnets') as string,
+    });
+    await account.openToInternet();
+    await run(stack, rendered(input));
+    expect(await subnetsOf()).toEqual(account.subnetIDs);
+    expect(await engine.compare(stack, await discover(stack))).toEqual([]);
+
+    await account.addSubnet('c');
+    const again = await run(stack, rendered(change(input, { aws: { crossZone: true } })));
+    expect(again).toMatchObject({ changes: { update: 1, replace: 0, create: 0 } });
+    expect(await subnetsOf()).not.toContain(account.subnetIDs.at(-1));
+    await run(stack, undefined);
+    expect(await discover(stack)).toEqual([]);
+    await searching.close();
+  });
+
+  test('a role is assumed for the operator and its workers', async () => {
+    const spec = account.providerSpec({ assumeRole: { roleARN: 'arn:aws:iam::123456789012:role/operator', externalID: 'ours' } });
+    const assuming = await awsProvider.connect(cloudProviderSpec.parse(spec), account.connectContext(CLUSTER));
+    expect(assuming.workerSettings()).not.toHaveProperty('credentials');
+    await assuming.prepareUpdate!();
+    const settings = assuming.workerSettings();
+    expect(settings).toHaveProperty('credentials.sessionToken');
+    const stack = 'lb-role';
+    await run(stack, assuming.loadBalancers!.render(stack, [inputOf()]), { settings });
+    await run(stack, undefined, { settings });
+    await assuming.close();
+  });
+
   test('a failure names its class and its resource', async () => {
     const stack = 'lb-fails';
     const failing = run(stack, render(stack, inputOf({ aws: { subnets: ['subnet-0badbadbadbadbad0'] } })));

@@ -8,7 +8,7 @@ import { discover } from '../../../providers/aws/discover';
 import { AwsInstances } from '../../../providers/aws/instances';
 import { AwsLoadBalancers } from '../../../providers/aws/load-balancers';
 import { AwsMembers } from '../../../providers/aws/members';
-import { OWN_PACKAGE } from '../../../providers/aws/own-package';
+import { OWN_PACKAGE } from '../../../providers/resource-provider/own-package';
 import { resourceTypes } from '../../../providers/aws/resources';
 import { AWS_VERSION, workerModule } from '../../../providers/aws/worker';
 import type { LoadBalancerInput } from '../../../providers/provider';
@@ -295,7 +295,7 @@ class Scene {
       countCall: () => undefined,
       syncTargets: () => Promise.resolve(),
     };
-    const { official, own } = resourceTypes(this.clients, context);
+    const { official, own } = resourceTypes(this.clients, { region: REGION }, context);
     const aws = { package: 'aws', version: AWS_VERSION, types: official };
     return new ProgramRunner(workerModule, [aws, { package: OWN_PACKAGE, version: '1.0.0', types: own }], stack);
   }

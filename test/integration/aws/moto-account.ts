@@ -1,15 +1,21 @@
 import {
+  AttachInternetGatewayCommand,
   AttachNetworkInterfaceCommand,
-  CreateRouteTableCommand,
-  EC2Client,
+  AuthorizeSecurityGroupIngressCommand,
+  CreateInternetGatewayCommand,
   CreateNetworkInterfaceCommand,
+  CreateRouteCommand,
+  CreateRouteTableCommand,
+  CreateSecurityGroupCommand,
   CreateSubnetCommand,
   CreateTagsCommand,
   CreateVpcCommand,
   DescribeNetworkInterfacesCommand,
   DescribeRouteTablesCommand,
   DetachNetworkInterfaceCommand,
+  DescribeSecurityGroupRulesCommand,
   DescribeSecurityGroupsCommand,
+  EC2Client,
   RunInstancesCommand,
   TerminateInstancesCommand,
 } from '@aws-sdk/client-ec2';
@@ -28,6 +34,8 @@ import type { AwsSettings } from '../../../providers/aws/client/settings';
 import type { ConnectContext, Target } from '../../../providers/provider';
 
 export const REGION = 'eu-central-1';
+/** What names of security groups of Nodes begin with. */
+const NODES = 'nodes-';
 
 /** An account of moto's with a VPC and subnets in two zones; what a cluster's installer would have made. */
 export class MotoAccount {
@@ -36,6 +44,7 @@ export class MotoAccount {
   readonly settings: AwsSettings;
   private readonly ec2: EC2Client;
   private readonly elb: ElasticLoadBalancingV2Client;
+  private groups = 0;
 
   constructor(private readonly url: string) {
     const credentials = { accessKeyId: 'test', secretAccessKey: 'test' };
@@ -47,12 +56,26 @@ export class MotoAccount {
   async prepare(): Promise<void> {
     const { Vpc } = await this.ec2.send(new CreateVpcCommand({ CidrBlock: '10.0.0.0/16' }));
     this.vpcID = Vpc?.VpcId ?? '';
-    for (const [index, zone] of ['a', 'b'].entries()) {
-      const input = { VpcId: this.vpcID, CidrBlock: `10.0.${index}.0/24`, AvailabilityZone: `${REGION}${zone}` };
-      const { Subnet } = await this.ec2.send(new CreateSubnetCommand(input));
-      this.subnetIDs.push(Subnet?.SubnetId ?? '');
-    }
+    for (const zone of ['a', 'b']) await this.addSubnet(zone);
     this.subnetIDs.sort();
+  }
+
+  /** The newest is the last of `subnetIDs`. */
+  async addSubnet(zone: string): Promise<void> {
+    const input = { VpcId: this.vpcID, CidrBlock: `10.0.${this.subnetIDs.length}.0/24`, AvailabilityZone: `${REGION}${zone}` };
+    const { Subnet } = await this.ec2.send(new CreateSubnetCommand(input));
+    this.subnetIDs.push(Subnet?.SubnetId ?? '');
+  }
+
+  /** Every subnet of the VPC gets a way to the internet. */
+  async openToInternet(): Promise<void> {
+    const { InternetGateway } = await this.ec2.send(new CreateInternetGatewayCommand({}));
+    const GatewayId = InternetGateway?.InternetGatewayId ?? '';
+    await this.ec2.send(new AttachInternetGatewayCommand({ InternetGatewayId: GatewayId, VpcId: this.vpcID }));
+    const Filters = [{ Name: 'vpc-id', Values: [this.vpcID] }];
+    const { RouteTables = [] } = await this.ec2.send(new DescribeRouteTablesCommand({ Filters }));
+    const route = { RouteTableId: RouteTables[0]?.RouteTableId, DestinationCidrBlock: '0.0.0.0/0', GatewayId };
+    await this.ec2.send(new CreateRouteCommand(route));
   }
 
   clientOptions(): AwsClientOptions {
@@ -62,9 +85,17 @@ export class MotoAccount {
   /** A CloudProvider of this account, whose credentials are in the Secret `aws`. */
   providerSpec(aws: CloudProviderSpecInput['aws'] = {}): CloudProviderSpecInput {
     const { vpcID, subnetIDs, url } = this;
-    const endpoints = (['EC2', 'ElasticLoadBalancingV2'] as const).map((service) => ({ service, url }));
+    const endpoints = (['EC2', 'ElasticLoadBalancingV2', 'STS'] as const).map((service) => ({ service, url }));
     const credentialsSecretRef = { name: 'aws' };
     return { region: REGION, aws: { vpcID, subnetIDs, clusterName: 'prod', endpoints, credentialsSecretRef, ...aws } };
+  }
+
+  /** The file of cloud-provider-aws for this account. */
+  upstreamConfig(url = this.url): string {
+    const overrides = ['ec2', 'elasticloadbalancing'].map((service, index) =>
+      [`[ServiceOverride "${index}"]`, `Service=${service}`, `Region=${REGION}`, `URL=${url}`, `SigningRegion=${REGION}`].join('\n'),
+    );
+    return [`[Global]\nZone=${REGION}a\nVPC=${this.vpcID}\nKubernetesClusterID=prod`, ...overrides].join('\n');
   }
 
   connectContext(clusterID: string): ConnectContext {
@@ -91,16 +122,43 @@ export class MotoAccount {
     return found;
   }
 
-  /** How much of what load balancers are made of there is; the groups that AWS makes by itself don't count. */
+  /** How much of what load balancers are made of there is; groups of Nodes, and those that AWS makes by itself, don't count. */
   async content(): Promise<{ loadBalancers: number; targetGroups: number; securityGroups: number }> {
     const { TargetGroups = [] } = await this.elb.send(new DescribeTargetGroupsCommand({}));
     const { SecurityGroups = [] } = await this.ec2.send(new DescribeSecurityGroupsCommand({}));
-    const made = SecurityGroups.filter(({ GroupName }) => GroupName !== 'default');
+    const made = SecurityGroups.filter(({ GroupName = '' }) => GroupName !== 'default' && !GroupName.startsWith(NODES));
     return { loadBalancers: (await this.loadBalancers()).length, targetGroups: TargetGroups.length, securityGroups: made.length };
   }
 
+  /** A security group for Nodes of the cluster `prod`. */
+  async nodeGroup(): Promise<string> {
+    const Tags = [{ Key: 'kubernetes.io/cluster/prod', Value: 'owned' }];
+    const input = { GroupName: `${NODES}${++this.groups}`, Description: 'Nodes', VpcId: this.vpcID };
+    const TagSpecifications = [{ ResourceType: 'security-group' as const, Tags }];
+    return (await this.ec2.send(new CreateSecurityGroupCommand({ ...input, TagSpecifications }))).GroupId ?? '';
+  }
+
+  /** As many rules of somebody else's. */
+  async fill(group: string, count: number): Promise<void> {
+    const IpPermissions = Array.from({ length: count }, (_, port) => ({
+      IpProtocol: 'tcp',
+      FromPort: port + 1,
+      ToPort: port + 1,
+      IpRanges: [{ CidrIp: '192.0.2.0/24' }],
+    }));
+    await this.ec2.send(new AuthorizeSecurityGroupIngressCommand({ GroupId: group, IpPermissions }));
+  }
+
+  /** What one security group lets in from another, such as `tcp 80-80`. */
+  async rulesFrom(source: string, group: string): Promise<string[]> {
+    const Filters = [{ Name: 'group-id', Values: [group] }];
+    const { SecurityGroupRules = [] } = await this.ec2.send(new DescribeSecurityGroupRulesCommand({ Filters }));
+    const found = SecurityGroupRules.filter(({ ReferencedGroupInfo }) => ReferencedGroupInfo?.GroupId === source);
+    return found.map(({ IpProtocol, FromPort, ToPort }) => `${IpProtocol} ${FromPort}-${ToPort}`).sort();
+  }
+
   /** Machines of one cluster, as Nodes. */
-  async makeInstances(count: number, clusterName: string): Promise<Target[]> {
+  async makeInstances(count: number, clusterName: string, group?: string): Promise<Target[]> {
     const tags = [{ Key: `kubernetes.io/cluster/${clusterName}`, Value: 'owned' }];
     const { Instances = [] } = await this.ec2.send(
       new RunInstancesCommand({
@@ -109,6 +167,7 @@ export class MotoAccount {
         MinCount: count,
         MaxCount: count,
         SubnetId: this.subnetIDs[0],
+        ...(group !== undefined && { SecurityGroupIds: [group] }),
         TagSpecifications: [{ ResourceType: 'instance', Tags: tags }],
       }),
     );

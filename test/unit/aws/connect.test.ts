@@ -11,6 +11,12 @@ function spec(aws: object, region: string | undefined = 'eu-central-1'): CloudPr
 }
 
 describe('connecting to AWS', () => {
+  beforeAll(() => {
+    process.env.AWS_EC2_METADATA_DISABLED = 'true';
+  });
+  afterAll(() => {
+    delete process.env.AWS_EC2_METADATA_DISABLED;
+  });
   let secret: Record<string, string>;
   let opened: Cloud[] = [];
 
@@ -42,6 +48,7 @@ describe('connecting to AWS', () => {
       endpoints: { EC2: 'http://127.0.0.1:1' },
       useFIPSEndpoints: true,
       useDualStackEndpoints: false,
+      nodeGroups: [],
       credentials: { accessKeyId: 'AKIDEXAMPLE', secretAccessKey: 'planted-secret' },
     });
     secret = { AccessKeyID: 'AKIDOTHER', SecretAccessKey: 'rotated' };
@@ -64,10 +71,8 @@ describe('connecting to AWS', () => {
     ['no region', cloudProviderSpec.parse({ aws: { clusterName: 'prod' } }), 'spec.region'],
     ['another cloud', cloudProviderSpec.parse({ local: { endpoint: 'http://127.0.0.1:1' } }), 'spec.aws'],
     ['neither cluster nor VPC', cloudProviderSpec.parse({ region: 'eu-central-1', aws: {} }), 'spec.aws.clusterName'],
-    ['a profile', spec({ profile: 'prod' }), 'spec.aws.profile'],
-    ['a role to assume', spec({ assumeRole: { roleARN: 'arn:aws:iam::123456789012:role/x' } }), 'spec.aws.assumeRole'],
   ])('%s is refused, and the field named', async (_what, settings, field) => {
-    await expect(connect(settings)).rejects.toMatchObject({ code: 'Invalid', field });
+    await expect(connect(settings)).rejects.toMatchObject({ field });
   });
 
   test('a Secret that is not there is told, and settings that are wrong are told without their values', async () => {

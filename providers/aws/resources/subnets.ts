@@ -1,0 +1,111 @@
+import type { RouteTable as Ec2RouteTable, Subnet as Ec2Subnet } from '@aws-sdk/client-ec2';
+import { z } from 'zod';
+import { OperatorError } from '../../../operator/base/errors';
+import { STATE_PACKAGE } from '../../resource-provider/own-package';
+import type { ResourceContext, ResourceType } from '../../resource-provider/resource-provider';
+import type { Problem } from '../../provider';
+import type { Ec2 } from '../client/ec2';
+import { chooseSubnets, misfitOf, type RouteTable, type Subnet, type SubnetWish, type ZoneType } from '../subnets';
+import { fromAwsTags } from '../tags';
+
+/** Type token of a choice of subnets. */
+export const SUBNETS = `${STATE_PACKAGE}Subnets`;
+
+const schema = z.strictObject({
+  vpcId: z.string().min(1),
+  internal: z.boolean(),
+  /** Ids, or values of the tag Name; absent = found by tags and route tables. */
+  named: z.array(z.string()).min(1).optional(),
+  clusterName: z.string().optional(),
+  fallbackSubnetId: z.string().optional(),
+  dualStack: z.boolean(),
+  /** How many addresses were asked for. */
+  addresses: z.number().int().optional(),
+});
+export type SubnetsInputs = z.infer<typeof schema>;
+
+/**
+ * The choice of a load balancer's subnets. It is made once and stands in the state from then on, because a Network Load Balancer keeps its subnets:
+ * tags and route tables that change later move nothing. It stands for nothing in the cloud.
+ */
+export function subnets(ec2: Ec2, region: string): ResourceType {
+  const choose = async (inputs: SubnetsInputs, { urn, signal }: ResourceContext): Promise<string[]> => {
+    const inVpc = [{ Name: 'vpc-id', Values: [inputs.vpcId] }];
+    const bySubnets = inputs.named === undefined && !inputs.internal;
+    const [all, tables] = await Promise.all([
+      ec2.subnets(inVpc, { signal }),
+      bySubnets ? ec2.routeTables(inVpc, { signal }) : Promise.resolve([]),
+    ]);
+    const choice = chooseSubnets(
+      all.map((subnet) => describeSubnet(subnet, region)),
+      tables.map(describeTable),
+      wishOf(inputs),
+    );
+    if ('problem' in choice) throw failure(choice.problem, urn);
+    return choice.subnets.map(({ id }) => id);
+  };
+  return {
+    token: SUBNETS,
+    replaceOn: ['vpcId', 'internal', 'named'],
+    create: async (inputs, context) => {
+      const subnetIds = await choose(schema.parse(inputs), context);
+      return { id: subnetIds.join(','), outputs: { ...inputs, subnetIds } };
+    },
+    read: (id) => Promise.resolve({ inputs: {}, outputs: { subnetIds: id.split(',') } }),
+    update: async (id, _olds, news, { urn, signal }) => {
+      const subnetIds = id.split(',');
+      const found = await ec2.subnets([{ Name: 'subnet-id', Values: subnetIds }], { signal });
+      const problem = misfitOf(
+        found.map((subnet) => describeSubnet(subnet, region)),
+        wishOf(schema.parse(news)),
+      );
+      if (problem !== undefined) throw failure(problem, urn);
+      return { outputs: { ...news, subnetIds } };
+    },
+    delete: () => Promise.resolve(),
+  };
+}
+
+function wishOf({ internal, named, clusterName, fallbackSubnetId, dualStack, addresses }: SubnetsInputs): SubnetWish {
+  return {
+    scheme: internal ? 'Internal' : 'Public',
+    dualStack,
+    ...(named !== undefined && { named }),
+    ...(clusterName !== undefined && { clusterName }),
+    ...(fallbackSubnetId !== undefined && { fallbackID: fallbackSubnetId }),
+    ...(addresses !== undefined && { addresses }),
+  };
+}
+
+function failure({ message, field }: Problem, resource: string): OperatorError {
+  return new OperatorError('Invalid', message, { field, resource });
+}
+
+/** Pure. */
+export function describeSubnet(subnet: Ec2Subnet, region: string): Subnet {
+  const { SubnetId: id = '', VpcId: vpcID = '', AvailabilityZone: zone = '', AvailableIpAddressCount = 0 } = subnet;
+  return {
+    id,
+    vpcID,
+    zone,
+    zoneType: subnet.OutpostArn === undefined ? zoneTypeOf(zone, region) : 'outpost',
+    tags: fromAwsTags(subnet.Tags),
+    availableAddresses: AvailableIpAddressCount,
+    hasIPv6: (subnet.Ipv6CidrBlockAssociationSet ?? []).some(({ Ipv6CidrBlockState }) => Ipv6CidrBlockState?.State === 'associated'),
+  };
+}
+
+/** AWS calls the zones of a region after it and a letter; those of cities and carriers have more in their names. */
+function zoneTypeOf(zone: string, region: string): ZoneType {
+  if (zone.startsWith(region) && /^[a-z]$/.test(zone.slice(region.length))) return 'availability-zone';
+  return zone.includes('-wl') ? 'wavelength-zone' : 'local-zone';
+}
+
+function describeTable({ RouteTableId: id = '', Associations = [], Routes = [] }: Ec2RouteTable): RouteTable {
+  return {
+    id,
+    subnetIDs: Associations.flatMap(({ SubnetId }) => SubnetId ?? []),
+    isMain: Associations.some(({ Main }) => Main === true),
+    gatewayIDs: Routes.flatMap(({ GatewayId }) => GatewayId ?? []),
+  };
+}

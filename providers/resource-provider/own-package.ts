@@ -1,0 +1,12 @@
+import { MEMBERS_READY } from './members-ready';
+
+/** Pulumi package of the types that a cloud's official plugin doesn't have: it is ours with either plugin. */
+export const OWN_PACKAGE = 'cloudoperator';
+
+/** What types of ours that stand in a state alone begin with: discovery finds nothing of them. */
+export const STATE_PACKAGE = `${OWN_PACKAGE}:state:`;
+
+/** True for what stands in a state but is nothing that discovery would find: barriers, choices, our part of what is not ours alone. Pure. */
+export function isStateOnly(type: string): boolean {
+  return type.endsWith(MEMBERS_READY) || type.startsWith(STATE_PACKAGE);
+}

@@ -1,0 +1,163 @@
+import { systemClock, type Clock } from '../../../operator/base/clock';
+import { OperatorError } from '../../../operator/base/errors';
+import { BackendGroup, backendGroupName, type BackendUser } from '../../../providers/aws/backend-group';
+import { Ec2 } from '../../../providers/aws/client/ec2';
+import { NodeGroups } from '../../../providers/aws/node-groups';
+import { openNodes, rulesForPorts, SHARED_RULES } from '../../../providers/aws/node-rules';
+import { OpenedMembers } from '../../../providers/aws/opened-members';
+import { TAG, toAwsTags } from '../../../providers/aws/tags';
+import { retry } from '../../../providers/retry';
+import { describeWithMoto, startMoto, type Moto } from '../../harness/moto';
+import { MotoAccount, REGION } from './moto-account';
+
+const CLUSTER = '0a1b2c3d-1111-4222-8333-444455556666';
+const SHARED = ['icmp 3-4', 'tcp 30000-32767', 'udp 30000-32767'];
+
+describeWithMoto('the group that lets load balancers in to Nodes, against a simulated API', () => {
+  let moto: Moto;
+  let account: MotoAccount;
+  let ec2: Ec2;
+  let verbs: string[] = [];
+
+  beforeAll(async () => {
+    moto = await startMoto();
+    account = new MotoAccount(moto.url);
+    await account.prepare();
+    ec2 = new Ec2({ ...account.clientOptions(), onCall: (verb) => verbs.push(verb) });
+  }, 120_000);
+  beforeEach(() => {
+    verbs = [];
+  });
+  afterAll(async () => {
+    [ec2, account].forEach((client) => client.close());
+    await moto.stop();
+  });
+
+  const backendOf = (clock: Clock = systemClock): BackendGroup => new BackendGroup(ec2, CLUSTER, clock);
+  const backends = async (): Promise<string[]> =>
+    (await ec2.securityGroups([{ Name: 'group-name', Values: [backendGroupName(CLUSTER)] }])).map(({ GroupId = '' }) => GroupId);
+
+  /** A load balancer's own group, as its stack makes it before it asks for the backend group. */
+  async function user(stack: string): Promise<BackendUser & { gone: () => Promise<void> }> {
+    const frontend = `${stack}-frontend`;
+    const Tags = toAwsTags({ [TAG.clusterID]: CLUSTER, [TAG.stack]: stack, [TAG.resource]: frontend });
+    const { GroupId = '' } = await ec2.createSecurityGroup(
+      { GroupName: frontend, Description: 'x', VpcId: account.vpcID, TagSpecifications: [{ ResourceType: 'security-group', Tags }] },
+      {},
+    );
+    return { stack, frontend, gone: () => ec2.deleteSecurityGroup(GroupId, {}) };
+  }
+
+  /** As the resource does it: what is just being removed is waited for. */
+  const ensure = (of: BackendUser): Promise<string> =>
+    retry(
+      ec2.retryPolicy,
+      () => backendOf().ensure(of, account.vpcID, {}),
+      (error) => error.code === 'Transient',
+    );
+
+  test('one group and one set of rules serve all; the last user removes them', async () => {
+    const nodes = await account.nodeGroup();
+    const [a, b] = [await user('a'), await user('b')];
+    const backend = await ensure(a);
+    expect(await ensure(b)).toBe(backend);
+    const target = { backend, groups: [nodes], clusterID: CLUSTER };
+    await Promise.all([1, 2, 3].map(() => openNodes(ec2, target, SHARED_RULES, {})));
+    expect(await account.rulesFrom(backend, nodes)).toEqual(SHARED);
+    verbs = [];
+    await openNodes(ec2, target, SHARED_RULES, {});
+    expect(verbs).toEqual(['list']);
+    await openNodes(ec2, target, rulesForPorts(['tcp/10256']), {});
+    expect(await account.rulesFrom(backend, nodes)).toEqual([...SHARED, 'tcp 10256-10256'].sort());
+
+    await backendOf().release(a, {});
+    await a.gone();
+    expect(await backends()).toEqual([backend]);
+    expect(await account.rulesFrom(backend, nodes)).toContain(SHARED[0]);
+    await backendOf().release(b, {});
+    await b.gone();
+    expect(await backends()).toEqual([]);
+    expect(await account.rulesFrom(backend, nodes)).toEqual([]);
+  });
+
+  test('users that come and go at once never leave one without the group, and none leaves it behind', async () => {
+    for (let round = 0; round < 5; round++) {
+      const leaving = [await user(`old-${round}-1`), await user(`old-${round}-2`)];
+      for (const one of leaving) await ensure(one);
+      const coming = await user(`new-${round}`);
+      const [id] = await Promise.all([ensure(coming), ...leaving.map((one) => backendOf().release(one, {}))]);
+      expect(await backends()).toEqual([id]);
+      const last = await user(`last-${round}`);
+      expect(await ensure(last)).toBe(id);
+      await Promise.all([coming, last].map((one) => backendOf().release(one, {})));
+      expect(await backends()).toEqual([]);
+      await Promise.all([...leaving, coming, last].map(({ gone }) => gone()));
+    }
+  });
+
+  test('a removal that was cut off is ended by the next user', async () => {
+    const first = await user('cut-1');
+    const old = await ensure(first);
+    await ec2.createTags([old], [{ Key: 'cloud-operator.dev/removing', Value: new Date(systemClock.now() - 30_000).toISOString() }], {});
+    const next = await user('cut-2');
+    await expect(backendOf().ensure(next, account.vpcID, {})).rejects.toMatchObject({ code: 'Transient' });
+    const later = { ...systemClock, now: () => systemClock.now() + 60_000 };
+    const id = await backendOf(later).ensure(next, account.vpcID, {});
+    expect(id).not.toBe(old);
+    expect(await backends()).toEqual([id]);
+    for (const one of [first, next]) {
+      await backendOf().release(one, {});
+      await one.gone();
+    }
+  });
+
+  test('a Node with a group that no Node had before is let in before it becomes a target', async () => {
+    const one = await user('nodes');
+    const backend = await ensure(one);
+    const groups = new NodeGroups(ec2, { region: REGION, clusterName: 'prod', nodeIPFamilies: ['IPv4'] });
+    const order: string[] = [];
+    let mayWrite = true;
+    const members = {
+      sync: () => Promise.resolve(order.push('sync')),
+      hash: () => '',
+      assume: () => undefined,
+      skipped: () => [],
+      observe: () => Promise.resolve(new Map<string, string>()),
+    };
+    const opened = new OpenedMembers(members, { ec2, groups, clusterID: CLUSTER });
+    const group = { id: 'tg', port: 30_080 };
+    const [first, second] = [await account.nodeGroup(), await account.nodeGroup()];
+    const targets = await account.makeInstances(1, 'prod', first);
+    await opened.sync(group, targets, () => mayWrite);
+    expect(await account.rulesFrom(backend, first)).toEqual(SHARED);
+    verbs = [];
+    await Promise.all([1, 2, 3].map(() => opened.sync(group, targets, () => mayWrite)));
+    expect(verbs).toEqual([]);
+
+    targets.push(...(await account.makeInstances(1, 'prod', second)));
+    mayWrite = false;
+    await expect(opened.sync(group, targets, () => mayWrite)).rejects.toBeInstanceOf(OperatorError);
+    expect(await account.rulesFrom(backend, second)).toEqual([]);
+    mayWrite = true;
+    await opened.sync(group, targets, () => mayWrite);
+    expect(await account.rulesFrom(backend, second)).toEqual(SHARED);
+    expect(order).toHaveLength(5);
+    await backendOf().release(one, {});
+    await one.gone();
+    expect([...(await account.rulesFrom(backend, first)), ...(await account.rulesFrom(backend, second))]).toEqual([]);
+  });
+
+  test('a group of Nodes that takes no more rules is told with its figures', async () => {
+    const one = await user('full');
+    const backend = await ensure(one);
+    const nodes = await account.nodeGroup();
+    await account.fill(nodes, 59);
+    const opening = openNodes(ec2, { backend, groups: [nodes], clusterID: CLUSTER }, SHARED_RULES, {});
+    await expect(opening).rejects.toMatchObject({
+      code: 'Quota',
+      message: expect.stringMatching(new RegExp(`${nodes} has 59 rules, and 3 more don't fit.*higher quota`)) as string,
+    });
+    await backendOf().release(one, {});
+    await one.gone();
+  });
+});

@@ -185,8 +185,7 @@ export class LoadBalancerStacks implements StackKind<StoredLoadBalancer, LoadBal
   }
 
   private async sync(provider: string, groups: TargetGroup[], object: StoredLoadBalancer | undefined): Promise<void> {
-    const trusted = object !== undefined && this.trusted(object) !== undefined ? object : undefined;
-    const sync = (): Promise<number> => this.members.sync(provider, groups, trusted);
+    const sync = (): Promise<number> => this.members.sync(provider, groups, object);
     await (object === undefined ? sync() : this.hosts.tell(object, this.members.targets(provider), sync));
   }
 

@@ -56,7 +56,7 @@ export class MemberKeeper {
 
   /**
    * Brings the given groups to the provider's targets.
-   * @param load the load balancer whose groups they all are, as it is in Kubernetes; absent = what it says is not believed
+   * @param load the load balancer whose groups they all are, as it is in Kubernetes; absent = there is none
    * @returns how many cloud writes that took
    */
   async sync(provider: string, groups: TargetGroup[], load?: StoredLoadBalancer): Promise<number> {

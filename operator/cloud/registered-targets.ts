@@ -41,8 +41,9 @@ export class RegisteredTargets {
   constructor(private readonly options: RegisteredTargetsOptions) {}
 
   /** The groups of the load balancer have exactly these targets by what was recorded. @param targets their hash */
-  vouches(provider: string, load: LoadBalancer, groups: readonly TargetGroup[], targets: string): boolean {
-    return load.status?.targetGroups === digestOf(groups) && this.recorded(provider) === this.stamped(provider, targets);
+  vouches(provider: string, { metadata, status }: LoadBalancer, groups: readonly TargetGroup[], targets: string): boolean {
+    const isItsOwn = status?.objectUID === metadata.uid && status.clusterID === this.options.clusterID;
+    return isItsOwn && status.targetGroups === digestOf(groups) && this.recorded(provider) === this.stamped(provider, targets);
   }
 
   /** Called before a group gets these targets. @throws OperatorError when the record of others can't be taken away: then nothing may be written */

@@ -17,6 +17,8 @@ const GROUPS: TargetGroup[] = ['web', 'mail'].map((id, index) => ({ id, port: 30
 let versions = 0;
 const names = (targets: Target[]): string => targets.map(({ nodeName }) => nodeName).join(' ');
 
+const version = (name: string) => ({ name, uid: name, namespace: 'd', resourceVersion: `${++versions}` });
+
 function named(name: string): Node {
   return node({ metadata: { name, uid: name, resourceVersion: `${++versions}` }, spec: { providerID: `fake://${name}` } });
 }
@@ -30,7 +32,7 @@ class World {
   readonly nodes = new MemoryStore<Node>({}, silentLogger);
   refuse = false;
   private readonly providers = new MemoryStore<StoredProvider>({}, silentLogger);
-  private readonly loads = new MemoryStore<StoredLoadBalancer>({}, silentLogger);
+  readonly loads = new MemoryStore<StoredLoadBalancer>({}, silentLogger);
   private keeper!: MemberKeeper;
 
   async start(nodeNames: string[]): Promise<void> {
@@ -87,7 +89,7 @@ class World {
     this.loads.set({
       ...load,
       metadata: { ...metadata, resourceVersion: `${++versions}` },
-      status: { ...status, targetGroups },
+      status: { objectUID: id, clusterID: 'c', ...status, targetGroups },
     });
   }
 
@@ -162,6 +164,13 @@ test('a load balancer that does not say so of these very groups is looked at, an
   await world.restart();
   world.claim('web', world.load('mail').status?.targetGroups);
   expect(await world.pass()).toEqual(['web: a b', 'mail is assumed: a b']);
+  await world.restart();
+  world.loads.set({
+    ...world.load('mail'),
+    metadata: version('mail'),
+    status: { ...world.load('mail').status, clusterID: 'other' },
+  } as never);
+  expect(await world.pass()).toEqual(['web is assumed: a b', 'mail: a b']);
   world.nodes.set(named('c'));
   await world.restart();
   expect((await world.pass()).filter((entry) => entry.includes('assumed'))).toEqual([]);

@@ -95,7 +95,7 @@ export class AwsLoadBalancers implements LoadBalancers {
     return { why: `${why}, delete first, with a gap in traffic, because ${once.join(', ')} can't be used twice`, gap: true };
   }
 
-  exclusive = addressesOf;
+  exclusive = onceOf;
 
   results = results;
 

@@ -102,18 +102,20 @@ project.testTask.env('NODE_OPTIONS', '--experimental-vm-modules --no-warnings');
 project.testTask.spawn(project.compileTask);
 project.testTask.exec('node bin/cloud-operator.js tools');
 project.testTask.exec('jest --ci', { receiveArgs: true });
-project.addTask('test:disruptive', {
-  description: 'The tests that kill, freeze and cut off what runs, again and again',
-  env: { NODE_OPTIONS: '--experimental-vm-modules --no-warnings' },
-  steps: [
-    { spawn: 'compile' },
-    { exec: 'node bin/cloud-operator.js tools' },
-    {
-      exec: "jest --ci --testPathIgnorePatterns=/node_modules/ --testPathPatterns='\\.disruptive\\.test\\.ts$'",
-      receiveArgs: true,
-    },
-  ],
-});
+for (const [suite, description, files] of [
+  ['disruptive', 'The tests that kill, freeze and cut off what runs, again and again', '\\.disruptive\\.test\\.ts$'],
+  ['aws', 'The AWS provider against a simulated API (moto, which needs Python 3)', 'test/integration/aws/'],
+]) {
+  project.addTask(`test:${suite}`, {
+    description: description ?? '',
+    env: { NODE_OPTIONS: '--experimental-vm-modules --no-warnings' },
+    steps: [
+      { spawn: 'compile' },
+      { exec: 'node bin/cloud-operator.js tools' },
+      { exec: `jest --ci --testPathIgnorePatterns=/node_modules/ --testPathPatterns='${files}'`, receiveArgs: true },
+    ],
+  });
+}
 project.compileTask.reset('tsc --build');
 project.addTask('lint', {
   description: 'Type-checked lint and format check',
@@ -134,7 +136,7 @@ project.addTask('bench', {
   steps: [{ spawn: 'compile' }, { exec: 'tsx test/bench/main.ts', receiveArgs: true }],
 });
 // On a fresh clone these install what they need first.
-for (const task of ['test', 'test:disruptive', 'bench', 'synth', 'lint', 'typecheck', 'generate', 'compile']) {
+for (const task of ['test', 'test:disruptive', 'test:aws', 'bench', 'synth', 'lint', 'typecheck', 'generate', 'compile']) {
   project.package.setScript(task, `node bin/project.js ${task}`);
 }
 // Without the task runner in between, Ctrl-C is answered by the program itself, and the prompt comes back when all is cleaned up.
@@ -145,7 +147,8 @@ new JsonFile(project, 'jest.config.json', {
   obj: {
     roots: ['<rootDir>/test'],
     testMatch: ['**/*.test.ts'],
-    testPathIgnorePatterns: ['\\.disruptive\\.test\\.ts$'], // minutes of kills: `npm run test:disruptive`, and .ci/run
+    // Suites of their own: `npm run test:disruptive`, minutes of kills, and `npm run test:aws`.
+    testPathIgnorePatterns: ['\\.disruptive\\.test\\.ts$', 'test/integration/aws/'],
     testTimeout: 60000,
     moduleNameMapper: {
       '^(\\.{1,2}/.*)\\.js$': '$1', // lazy imports name the compiled file

@@ -69,6 +69,7 @@ const project = new typescript.TypeScriptAppProject({
     'google-protobuf@^3.21.4', // property values on that wire (the copy that Pulumi uses)
     '@aws-sdk/client-kms@3.1164.0', // AWS KMS keeps the data key of the state; loaded only with --secrets-provider
     '@aws-sdk/client-ec2@3.1164.0', // AWS: instances, security groups, subnets, routes; loaded only for a CloudProvider of AWS
+    '@aws-sdk/client-elastic-load-balancing@3.1075.0', // AWS: Classic load balancers and their instances
     '@aws-sdk/client-elastic-load-balancing-v2@3.1142.0', // AWS: Network Load Balancers and their members
     '@pulumi/aws@7.48.0', // typed classes of the AWS programs
   ],

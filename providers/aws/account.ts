@@ -129,6 +129,6 @@ async function defaultChain({ region, profile }: { region: string; profile?: str
 
 function endpointsOf({ endpoints = [] }: AWSProviderSettings): NonNullable<AwsSettings['endpoints']> {
   const urlOf = (name: string): string | undefined => endpoints.find(({ service }) => service === name)?.url;
-  const [ec2, elb] = [urlOf('EC2'), urlOf('ElasticLoadBalancingV2')];
-  return { ...(ec2 !== undefined && { EC2: ec2 }), ...(elb !== undefined && { ElasticLoadBalancingV2: elb }) };
+  const urls = (['EC2', 'ElasticLoadBalancing', 'ElasticLoadBalancingV2'] as const).map((name) => [name, urlOf(name)] as const);
+  return Object.fromEntries(urls.filter(([, url]) => url !== undefined));
 }

@@ -12,7 +12,9 @@ import { loadBalancer } from './resources/load-balancer';
 import { listed as listedGroup, securityGroup } from './resources/security-group';
 import { isOf, listedRule, securityGroupRule } from './resources/security-group-rule';
 import { targetGroup } from './resources/target-group';
-import { TAG, type Tags } from './tags';
+import { fromAwsTags, TAG, type Tags } from './tags';
+import { partsOf } from './classic-discover';
+import { classicLoadBalancer } from './resources/classic-load-balancer';
 
 /** Resources whose attributes are read side by side; the account's limits hold besides. */
 const READS_AT_ONCE = 8;
@@ -37,7 +39,7 @@ async function look(api: Api, scope: RouteScope, stacks: string[] | undefined): 
   const { clusterID } = scope;
   const wanted = (tags: Tags): boolean => isWanted(tags, clusterID, stacks);
   const routes = discoverRoutes(api, scope, ({ stack }) => stacks?.includes(stack) ?? true);
-  const found = (await Promise.all([fromElb(api, wanted), fromEc2(api, clusterID, wanted), routes])).flat();
+  const found = (await Promise.all([fromElb(api, wanted), fromClassic(api, wanted), fromEc2(api, clusterID, wanted), routes])).flat();
   const byStack = new Map<string, DiscoveredResource[]>();
   for (const { stack, resource } of found) byStack.set(stack, [...(byStack.get(stack) ?? []), resource]);
   return byStack;
@@ -66,6 +68,23 @@ async function fromElb(api: Api, wanted: (tags: Tags) => boolean): Promise<Found
       api,
     )),
   ];
+}
+
+/** Parts of a load balancer have no tags, so their names in the program are made of its own. */
+async function fromClassic(api: Api, wanted: (tags: Tags) => boolean): Promise<Found[]> {
+  const { classic, options } = api;
+  const all = await classic.loadBalancers(undefined, options);
+  const tags = await classic.tags(
+    all.map(({ LoadBalancerName = '' }) => LoadBalancerName),
+    options,
+  );
+  const listed = all.map((raw) => ({ id: raw.LoadBalancerName ?? '', raw, tags: fromAwsTags(tags.get(raw.LoadBalancerName ?? '')) }));
+  const kept = listed.filter((one) => wanted(one.tags));
+  const parts = await side(kept, async (one) => {
+    const stack = one.tags[TAG.stack] ?? '';
+    return (await partsOf(one, api)).map((resource) => ({ stack, resource }));
+  });
+  return [...(await describeAll(classicLoadBalancer, kept, api)), ...parts.flat()];
 }
 
 async function fromEc2(api: Api, clusterID: string, wanted: (tags: Tags) => boolean): Promise<Found[]> {

@@ -1,28 +1,12 @@
 import type { EC2 } from '@aws-sdk/client-ec2';
+import type { ElasticLoadBalancing } from '@aws-sdk/client-elastic-load-balancing';
 import type { ElasticLoadBalancingV2 } from '@aws-sdk/client-elastic-load-balancing-v2';
 import { TAG } from './tags';
 
 type ClientWords = 'config' | 'send' | 'destroy' | 'middlewareStack';
 /** The calls of an API, as the SDK has them: a misspelled one does not compile. */
 type ActionsOf<Client> = Capitalize<Exclude<keyof Client & string, ClientWords>>;
-/** Those of Classic load balancers, whose client is not loaded; IAM knows them under the same prefix as the others. */
-type ClassicAction =
-  | 'CreateLoadBalancerListeners'
-  | 'DeleteLoadBalancerListeners'
-  | 'ConfigureHealthCheck'
-  | 'ApplySecurityGroupsToLoadBalancer'
-  | 'AttachLoadBalancerToSubnets'
-  | 'DetachLoadBalancerFromSubnets'
-  | 'RegisterInstancesWithLoadBalancer'
-  | 'DeregisterInstancesFromLoadBalancer'
-  | 'DescribeLoadBalancerPolicies'
-  | 'CreateLoadBalancerPolicy'
-  | 'DeleteLoadBalancerPolicy'
-  | 'SetLoadBalancerPoliciesForBackendServer'
-  | 'SetLoadBalancerPoliciesOfListener'
-  | 'SetLoadBalancerListenerSSLCertificate';
-
-type Action = `ec2:${ActionsOf<EC2>}` | `elasticloadbalancing:${ActionsOf<ElasticLoadBalancingV2> | ClassicAction}`;
+type Action = `ec2:${ActionsOf<EC2>}` | `elasticloadbalancing:${ActionsOf<ElasticLoadBalancingV2> | ActionsOf<ElasticLoadBalancing>}`;
 
 /**
  * What an action is allowed on. `Any`: AWS has no narrower one for it, or the thing is not made by us. `Ours`: what bears our tag.

@@ -2,7 +2,10 @@ import type { AWSProviderSettings, CloudProviderSpec } from '../../crds';
 import { OperatorError } from '../../operator/base/errors';
 import type { Cloud, ConnectContext, ProviderModule } from '../provider';
 import { AwsAccount } from './account';
+import { AllMembers } from './all-members';
 import { compile } from './annotations';
+import { ClassicMembers } from './classic-members';
+import { ClassicElb } from './client/classic-elb';
 import { Ec2 } from './client/ec2';
 import { ElbV2 } from './client/elbv2';
 import { discover } from './discover';
@@ -38,7 +41,8 @@ async function connect(spec: CloudProviderSpec, context: ConnectContext): Promis
   // A Secret is read at once, so that a mistake is told; what may call AWS comes with the first call or update.
   if (given.credentialsSecretRef !== undefined && given.assumeRole === undefined) await account.renew();
   const [ec2, elb] = [new Ec2(account.clientOptions()), new ElbV2(account.clientOptions())];
-  const clients = [ec2, elb];
+  const classic = new ClassicElb(account.clientOptions());
+  const clients = [ec2, elb, classic];
   const cluster = await clusterTagOf(given, metadata, (id) => tagsOf(ec2, id));
   const aws = { ...given, ...cluster, ...(vpcID !== undefined && { vpcID }) };
   const [scope, machines] = [
@@ -46,15 +50,16 @@ async function connect(spec: CloudProviderSpec, context: ConnectContext): Promis
     { ...instanceScope(aws), region },
   ];
   const instances = new AwsInstances(ec2, machines);
-  const members = new AwsMembers(elb, instances, clusterID);
+  const network = new AwsMembers(elb, instances, clusterID);
+  const members = new AllMembers(network, new ClassicMembers(classic, instances, clusterID));
   const groups = aws.nodeRules === 'Shared' ? new NodeGroups(ec2, machines) : undefined;
   return {
     loadBalancers: new AwsLoadBalancers(scope),
     members: groups === undefined ? members : new OpenedMembers(members, { ec2, groups, clusterID }),
     instances,
     routes: new AwsRoutes(scope),
-    discover: (stacks) => discover({ ec2, elb, options: {} }, scope, stacks),
-    release: (stack, isValid) => release({ ec2, elb }, { scope, stack }, isValid),
+    discover: (stacks) => discover({ ec2, elb, classic, options: {} }, scope, stacks),
+    release: (stack, isValid) => release({ ec2, elb, classic }, { scope, stack }, isValid),
     workerSettings: () => ({ ...account.workerSettings(), ...(groups !== undefined && { nodeGroups: groups.all }) }),
     prepareUpdate: async () => {
       await account.ensure();

@@ -140,8 +140,8 @@ function renderHealthCheck(spec: CloudLoadBalancerSpec, scope: LoadBalancerScope
   };
 }
 
-/** The CloudProvider's one check for all Services; with policy Local each has its own. */
-function probeOf(isLocal: boolean, { healthProbe }: LoadBalancerScope): Partial<HealthCheck> {
+/** The CloudProvider's one check for all Services; with policy Local each has its own. Pure. */
+export function probeOf(isLocal: boolean, { healthProbe }: LoadBalancerScope): Partial<HealthCheck> {
   if (isLocal || healthProbe?.mode !== 'Shared') return {};
   return { protocol: 'HTTP', port: healthProbe.port, path: healthProbe.path };
 }

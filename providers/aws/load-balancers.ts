@@ -4,6 +4,7 @@ import type { OperatorError } from '../../operator/base/errors';
 import { canonicalJson, type JsonObject } from '../../operator/base/json';
 import { generationsOf, type Generation } from '../generations';
 import type { LoadBalancerInput, LoadBalancerResult, LoadBalancers, NodeLabels, Replacement } from '../provider';
+import { isClassic, renderClassic, type RenderedClassic } from './classic';
 import { portsOf, renderListener, type RenderedListener } from './listeners';
 import { cloudName, withGeneration } from './names';
 import { recognize } from './recognize';
@@ -42,6 +43,8 @@ export interface RenderedLoadBalancer {
 /** What the program of a stack of load balancers gets. */
 export interface RenderedStack {
   networkLoadBalancers: RenderedLoadBalancer[];
+  /** Absent = none. */
+  classicLoadBalancers?: RenderedClassic[];
 }
 
 const targetGroup = z.object({ id: z.string().min(1), port: z.number().int(), nodeLabels: z.record(z.string(), z.string()).optional() });
@@ -53,7 +56,7 @@ const publishedLoadBalancer = z.object({
 });
 export type PublishedLoadBalancer = z.infer<typeof publishedLoadBalancer>;
 
-/** Network Load Balancers, one for each CloudLoadBalancer. */
+/** Network and Classic load balancers, one for each CloudLoadBalancer. */
 export class AwsLoadBalancers implements LoadBalancers {
   constructor(private readonly scope: LoadBalancerScope) {}
 
@@ -67,8 +70,15 @@ export class AwsLoadBalancers implements LoadBalancers {
   }
 
   render(stack: string, inputs: LoadBalancerInput[]): JsonObject {
-    const all = generationsOf(inputs).map((generation) => renderOne(stack, generation, this.scope));
-    const rendered: RenderedStack = { networkLoadBalancers: all.sort((a, b) => (`${a.uid} ${a.name}` < `${b.uid} ${b.name}` ? -1 : 1)) };
+    const all = generationsOf(inputs);
+    const network = all.filter(({ input }) => !isClassic(input.spec)).map((generation) => renderOne(stack, generation, this.scope));
+    const classic = all
+      .filter(({ input }) => isClassic(input.spec))
+      .map((generation) => renderClassic(generation, tagsOf(stack, generation.input, this.scope), this.scope));
+    const rendered: RenderedStack = {
+      networkLoadBalancers: network.sort(byOwner),
+      ...(classic.length > 0 && { classicLoadBalancers: classic.sort(byOwner) }),
+    };
     return rendered as unknown as JsonObject;
   }
 
@@ -102,8 +112,13 @@ export class AwsLoadBalancers implements LoadBalancers {
   recognize = recognize;
 }
 
+function byOwner(a: { uid: string; name: string }, b: { uid: string; name: string }): number {
+  return `${a.uid} ${a.name}` < `${b.uid} ${b.name}` ? -1 : 1;
+}
+
 /** What is fixed when a load balancer is made, and how people know it. */
 const FIXED: Readonly<Record<string, string>> = {
+  type: 'spec.aws.type',
   scheme: 'spec.scheme',
   name: 'spec.aws.name',
   subnets: 'the subnets or their addresses',
@@ -112,10 +127,11 @@ const FIXED: Readonly<Record<string, string>> = {
 
 function fixedOf(spec: CloudLoadBalancerSpec, scope: LoadBalancerScope): Record<string, unknown> {
   const { scheme, aws } = spec;
+  if (isClassic(spec)) return { type: 'Classic', scheme };
   const ids = subnetIDsOf(spec, scope);
   // Those that are looked for are chosen once: only another wish is a change.
   const subnets = ids === undefined ? [aws?.subnets ?? null, addressesOf(aws)] : subnetMappingsOf(ids, addressesOf(aws));
-  return { scheme, name: aws?.name ?? null, subnets, grouped: isGrouped(spec, scope) };
+  return { type: 'Network', scheme, name: aws?.name ?? null, subnets, grouped: isGrouped(spec, scope) };
 }
 
 function isGrouped({ aws }: CloudLoadBalancerSpec, scope: LoadBalancerScope): boolean {

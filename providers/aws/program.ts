@@ -1,46 +1,20 @@
 import { Route } from '@pulumi/aws/ec2/route';
-import { SecurityGroup } from '@pulumi/aws/ec2/securityGroup';
 import { Listener } from '@pulumi/aws/lb/listener';
 import { LoadBalancer } from '@pulumi/aws/lb/loadBalancer';
 import { TargetGroup } from '@pulumi/aws/lb/targetGroup';
-import { SecurityGroupIngressRule } from '@pulumi/aws/vpc/securityGroupIngressRule';
 import * as pulumi from '@pulumi/pulumi';
 import type { JsonObject } from '../../operator/base/json';
 import type { NodeLabels } from '../provider';
-import { MEMBERS_READY } from '../resource-provider/members-ready';
+import { declareClassic } from './classic-program';
 import type { RenderedListener } from './listeners';
 import type { PublishedLoadBalancer, RenderedLoadBalancer, RenderedStack } from './load-balancers';
-import { OWN_PACKAGE } from '../resource-provider/own-package';
+import { declareSecurityGroup, MembersReady, Subnets, type Published, type PublishedGroup, type TagsOf } from './program-parts';
 import { BACKEND } from './resources/backend-group';
 import { NEXT_HOP, type NextHopInputs } from './resources/next-hop';
-import { ALL_EGRESS } from './resources/security-group';
-import { SUBNETS, type SubnetsInputs } from './resources/subnets';
 import type { RenderedRoute } from './routes';
-import type { RenderedBackend, RenderedSecurityGroup } from './security-groups';
+import type { RenderedBackend } from './security-groups';
 import { subnetMappingsOf, type RenderedSubnets } from './subnet-mappings';
 import { TAG } from './tags';
-
-/** The members of a target group are registered once this is made. */
-class MembersReady extends pulumi.CustomResource {
-  declare readonly group: pulumi.Output<string>;
-
-  constructor(
-    name: string,
-    args: { group: pulumi.Input<string>; port: number; nodeLabels?: NodeLabels },
-    options: pulumi.CustomResourceOptions,
-  ) {
-    super(`${OWN_PACKAGE}${MEMBERS_READY}`, name, args, options);
-  }
-}
-
-/** Where a load balancer is, chosen when it is made. */
-class Subnets extends pulumi.CustomResource {
-  declare readonly subnetIds: pulumi.Output<string[]>;
-
-  constructor(name: string, settings: SubnetsInputs) {
-    super(SUBNETS, name, { ...settings, subnetIds: undefined });
-  }
-}
 
 /** The load balancer's part in the group that lets it in to the Nodes. Its own group is its claim on that, so it is there before, and goes after. */
 class BackendGroup extends pulumi.CustomResource {
@@ -61,31 +35,20 @@ class NextHop extends pulumi.CustomResource {
   }
 }
 
-/** What one generation of a load balancer publishes. */
-interface Published {
-  uid: string;
-  retiring: boolean;
-  hostname: pulumi.Output<string>;
-  targetGroups: PublishedGroup[];
-}
-
-interface PublishedGroup {
-  id: pulumi.Output<string>;
-  port: number;
-  nodeLabels?: NodeLabels;
-}
-
-/** Tags of the resource with that name in the program. */
-type TagsOf = (resource: string) => Record<string, string>;
-
 /**
  * The program of every stack: `inputs` are what `LoadBalancers.render` or `Routes.render` gave.
  * @returns the stack's outputs: a PublishedLoadBalancer for each UID
  */
 export function program(inputs: JsonObject): Promise<Record<string, pulumi.Output<PublishedLoadBalancer>>> {
-  const { networkLoadBalancers = [], routes = [] } = inputs as unknown as Partial<RenderedStack> & { routes?: RenderedRoute[] };
+  const {
+    networkLoadBalancers = [],
+    classicLoadBalancers = [],
+    routes = [],
+  } = inputs as unknown as Partial<RenderedStack> & {
+    routes?: RenderedRoute[];
+  };
   routes.forEach(declareRoute);
-  const published = networkLoadBalancers.map(declare);
+  const published = [...networkLoadBalancers.map(declare), ...classicLoadBalancers.map(declareClassic)];
   const uids = [...new Set(published.map(({ uid }) => uid))];
   return Promise.resolve(Object.fromEntries(uids.map((uid) => [uid, outputsOf(published.filter((one) => one.uid === uid))])));
 }
@@ -124,17 +87,6 @@ function declareRoute({ uid: _unused, name, ...args }: RenderedRoute): void {
 
 function declareSubnets({ name, settings, addresses }: RenderedSubnets): pulumi.Output<ReturnType<typeof subnetMappingsOf>> {
   return new Subnets(name, settings).subnetIds.apply((ids) => subnetMappingsOf(ids, addresses));
-}
-
-function declareSecurityGroup(
-  { name, groupName, description, rules }: RenderedSecurityGroup,
-  vpcId: string,
-  tagsOf: TagsOf,
-): SecurityGroup {
-  const group = new SecurityGroup(name, { name: groupName, description, vpcId, egress: [ALL_EGRESS], tags: tagsOf(name) });
-  for (const rule of rules)
-    new SecurityGroupIngressRule(rule.name, { ...rule.settings, securityGroupId: group.id, tags: tagsOf(rule.name) });
-  return group;
 }
 
 /** A target group has its members before traffic comes to it, also where it takes another one's place: behind a barrier. */

@@ -2,6 +2,7 @@ import { OperatorError } from '../../operator/base/errors';
 import type { DiscoveredResource } from '../provider';
 import { chunks } from './client/chunks';
 import { discover } from './discover';
+import { classicLoadBalancer } from './resources/classic-load-balancer';
 import type { Api } from './resources/description';
 import { NEXT_HOP } from './resources/next-hop';
 import { route } from './resources/route';
@@ -18,7 +19,7 @@ const BATCH = 20;
  * @throws OperatorError Canceled when we may not write any more; what is marked by then stays marked
  */
 export async function release(
-  clients: Pick<Api, 'ec2' | 'elb'>,
+  clients: Omit<Api, 'options'>,
   { scope, stack }: { scope: RouteScope; stack: string },
   isValid: () => boolean,
 ): Promise<void> {
@@ -27,13 +28,17 @@ export async function release(
   };
   const found = (await discover({ ...clients, options: {} }, scope, [stack])).get(stack) ?? [];
   const tag = { Key: TAG.released, Value: 'true' };
-  const [hops, ofElb] = [found.filter(({ type }) => type === NEXT_HOP), found.filter(isElb)];
-  const ofEc2 = found.filter((resource) => !isElb(resource) && resource.type !== NEXT_HOP && resource.type !== route.token);
-  for (const { id, inputs } of hops) {
+  const ofKind = (prefix: string): DiscoveredResource[] => found.filter(({ type }) => type.startsWith(prefix) && type !== route.token);
+  const [ofElb, ofClassic] = [ofKind('aws:lb/'), ofKind(classicLoadBalancer.token)];
+  const ofEc2 = [...ofKind('aws:ec2/'), ...ofKind('aws:vpc/')];
+  for (const { id, inputs } of ofKind(NEXT_HOP)) {
     await clients.ec2.deleteTags([inputs.instanceId as string], [`${ROUTE_MARK_PREFIX}${id.replace(' ', '/')}`], { assertValid });
   }
   for (const batch of chunks(ofElb, BATCH)) {
     await clients.elb.addTags({ ResourceArns: batch.map(({ id }) => id), Tags: [tag] }, { assertValid });
+  }
+  for (const batch of chunks(ofClassic, BATCH)) {
+    await clients.classic.addTags({ LoadBalancerNames: batch.map(({ id }) => id), Tags: [tag] }, { assertValid });
   }
   for (const batch of chunks(ofEc2, BATCH)) {
     await clients.ec2.createTags(
@@ -42,8 +47,4 @@ export async function release(
       { assertValid },
     );
   }
-}
-
-function isElb({ type }: DiscoveredResource): boolean {
-  return type.startsWith('aws:lb/');
 }

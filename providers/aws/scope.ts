@@ -3,7 +3,7 @@ import type { AWSProviderSettings } from '../../crds';
 /** What decides the resources of a load balancer beside its own spec: the cluster, and the CloudProvider's settings. */
 export interface LoadBalancerScope extends Pick<
   AWSProviderSettings,
-  'vpcID' | 'clusterName' | 'subnetIDs' | 'fallbackSubnetID' | 'healthProbe' | 'networkSecurityGroups'
+  'vpcID' | 'clusterName' | 'subnetIDs' | 'fallbackSubnetID' | 'healthProbe' | 'networkSecurityGroups' | 'classicSecurityGroupID'
 > {
   clusterID: string;
   legacyClusterTag: boolean;

@@ -4,7 +4,8 @@ import { TAG } from './tags';
 
 /** WorkerModule.loadBalancersOf: by the owner that a resource's tags name. Pure. */
 export function loadBalancersOf({ args }: { args: Record<string, unknown> }, inputs: JsonObject): string[] {
-  const { networkLoadBalancers = [] } = inputs as unknown as Partial<RenderedStack>;
+  const { networkLoadBalancers = [], classicLoadBalancers = [] } = inputs as unknown as Partial<RenderedStack>;
   const owner = (args.tags as Record<string, unknown> | undefined)?.[TAG.ownerUID];
-  return [...new Set(networkLoadBalancers.filter(({ ownerUID }) => ownerUID === owner).map(({ uid }) => uid))];
+  const all = [...networkLoadBalancers, ...classicLoadBalancers];
+  return [...new Set(all.filter(({ ownerUID }) => ownerUID === owner).map(({ uid }) => uid))];
 }

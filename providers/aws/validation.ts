@@ -1,5 +1,6 @@
 import type { AWSLoadBalancer, CloudLoadBalancerSpec } from '../../crds';
 import type { Problem } from '../provider';
+import { isClassic } from './classic';
 import { portsOf, type Port } from './listeners';
 import { groupModeOf, type LoadBalancerScope } from './scope';
 import { ruleCount } from './security-groups';
@@ -22,6 +23,8 @@ const WITHOUT_EFFECT_ON_GROUPS = [
 /** What a Network Load Balancer can't do, in words for its author; what the kind's schema refuses never comes here. Pure; never throws. */
 export function validateLoadBalancer(spec: CloudLoadBalancerSpec, scope: LoadBalancerScope): Problem[] {
   const ports = portsOf(spec);
+  if (isClassic(spec))
+    return [...validateClassic(spec), ...validateSubnets(spec, scope), ...validateGroups(spec.aws), ...validateUnserved(spec)];
   return [
     ...spec.listeners.flatMap(({ name, protocol, nodePort }, index) => validateListener({ name, protocol, nodePort }, index)),
     ...validatePorts(ports, spec),
@@ -33,6 +36,21 @@ export function validateLoadBalancer(spec: CloudLoadBalancerSpec, scope: LoadBal
     ...validateRuleCount(spec, ports, scope),
     ...validateUnserved(spec),
   ];
+}
+
+/** A Classic load balancer has TCP alone. */
+function validateClassic({ listeners, sessionAffinity }: CloudLoadBalancerSpec): Problem[] {
+  const problems = listeners.flatMap(({ name, protocol, nodePort }, index) => {
+    const of = validateListener({ name, protocol, nodePort }, index);
+    if (protocol !== 'UDP') return of;
+    const message = `listener "${name}": a Classic load balancer has no UDP. Write spec.aws.type: Network (annotation type: nlb), or use TCP.`;
+    return [...of, error(`spec.listeners[${index}].protocol`, protocol, message)];
+  });
+  if (sessionAffinity?.type === 'ClientIP') {
+    const message = 'a Classic load balancer keeps no client with one Node. Write None, or spec.aws.type: Network.';
+    problems.push(error('spec.sessionAffinity.type', 'ClientIP', message));
+  }
+  return problems;
 }
 
 function validateListener(at: { name: string; protocol: string; nodePort: number | undefined }, index: number): Problem[] {
@@ -130,9 +148,6 @@ function validateRuleCount(spec: CloudLoadBalancerSpec, ports: readonly Port[], 
 
 function validateUnserved({ placement, aws }: CloudLoadBalancerSpec): Problem[] {
   const problems: Problem[] = [];
-  if (aws?.type === 'Classic') {
-    problems.push(error('spec.aws.type', 'Classic', 'Classic load balancers are not made by this provider. Write Network.'));
-  }
   if (placement !== undefined) {
     const message = 'this provider gives every Service a load balancer of its own. Remove spec.placement.';
     problems.push(error('spec.placement', placement.name, message));

@@ -1,6 +1,7 @@
 import type { JsonObject } from '../../operator/base/json';
 import type { ResourceProvider } from '../resource-provider/resource-provider';
 import type { UpdateContext, WorkerModule } from '../worker-module';
+import { ClassicElb } from './client/classic-elb';
 import { Ec2 } from './client/ec2';
 import { ElbV2 } from './client/elbv2';
 import { parseAwsSettings } from './client/settings';
@@ -25,7 +26,7 @@ function resourceProviders(settings: JsonObject, context: UpdateContext): Resour
     onCall: (verb: string) => context.countCall(verb),
     ...(context.calls !== undefined && { calls: context.calls }),
   };
-  const clients = { ec2: new Ec2(options), elb: new ElbV2(options) };
+  const clients = { ec2: new Ec2(options), elb: new ElbV2(options), classic: new ClassicElb(options) };
   const { official, own } = resourceTypes(clients, parsed, context);
   return [
     { package: 'aws', version: AWS_VERSION, types: official },

@@ -30,6 +30,7 @@ const THROTTLED = new Set([
   'EC2Throttled',
   'PriorRequestNotComplete',
   'BandwidthLimitExceeded',
+  'DependencyThrottle',
   'SlowDown',
 ]);
 
@@ -55,6 +56,8 @@ const DENIED = new Set(['AccessDenied', 'UnauthorizedOperation', 'UnauthorizedAc
 
 const CONFLICT = new Set([
   'DuplicateLoadBalancerName',
+  'DuplicateAccessPointName',
+  'DuplicatePolicyName',
   'DuplicateTargetGroupName',
   'DuplicateListener',
   'DuplicateTagKeys',

@@ -5,7 +5,9 @@ import { OperatorError } from '../../../operator/base/errors';
 export const awsSettings = z.object({
   region: z.string().min(1),
   /** Where the APIs are, if not where AWS has them. */
-  endpoints: z.object({ EC2: z.string().optional(), ElasticLoadBalancingV2: z.string().optional() }).optional(),
+  endpoints: z
+    .object({ EC2: z.string().optional(), ElasticLoadBalancing: z.string().optional(), ElasticLoadBalancingV2: z.string().optional() })
+    .optional(),
   useFIPSEndpoints: z.boolean().optional(),
   useDualStackEndpoints: z.boolean().optional(),
   /** Security groups of the Nodes that are known by now; absent = load balancers are not let in to Nodes. */

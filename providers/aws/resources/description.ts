@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import type { JsonObject } from '../../../operator/base/json';
 import type { CallOptions } from '../client/aws-client';
+import type { ClassicElb } from '../client/classic-elb';
 import type { Ec2 } from '../client/ec2';
 import type { ElbV2 } from '../client/elbv2';
 import type { Tags } from '../tags';
@@ -9,6 +10,8 @@ import type { Tags } from '../tags';
 export interface Api {
   ec2: Ec2;
   elb: ElbV2;
+  /** Classic load balancers. */
+  classic: ClassicElb;
   options: CallOptions;
 }
 

@@ -3,11 +3,11 @@ import { membersReady } from '../../resource-provider/members-ready';
 import { OWN_PACKAGE } from '../../resource-provider/own-package';
 import type { ResourceType } from '../../resource-provider/resource-provider';
 import type { UpdateContext } from '../../worker-module';
-import type { Ec2 } from '../client/ec2';
-import type { ElbV2 } from '../client/elbv2';
 import type { AwsSettings } from '../client/settings';
 import { backendGroup } from './backend-group';
-import type { ResourceDescription } from './description';
+import { classicLoadBalancer } from './classic-load-balancer';
+import { ClassicPartResource, classicBackendPolicy, classicListenerPolicy, classicPolicy } from './classic-policy';
+import type { Api } from './description';
 import { listener } from './listener';
 import { loadBalancer } from './load-balancer';
 import { NextHop } from './next-hop';
@@ -23,7 +23,7 @@ const ingressRule = securityGroupRule('Ingress');
 const egressRule = securityGroupRule('Egress');
 
 /** What is served of the package `aws`: official tokens and property names. */
-export const DESCRIPTIONS: readonly (Pick<ResourceDescription, 'token' | 'replaceOn'> & { schema: ZodType })[] = [
+export const DESCRIPTIONS: readonly { token: string; replaceOn: readonly string[]; schema: ZodType }[] = [
   loadBalancer,
   targetGroup,
   listener,
@@ -31,11 +31,15 @@ export const DESCRIPTIONS: readonly (Pick<ResourceDescription, 'token' | 'replac
   ingressRule,
   egressRule,
   route,
+  classicLoadBalancer,
+  classicPolicy,
+  classicBackendPolicy,
+  classicListenerPolicy,
 ];
 
 /** The types of the package `aws` that our own provider serves, and types of our own. */
 export function resourceTypes(
-  clients: { ec2: Ec2; elb: ElbV2 },
+  clients: Omit<Api, 'options'>,
   { region, nodeGroups = [] }: Pick<AwsSettings, 'region' | 'nodeGroups'>,
   update: UpdateContext,
 ): { official: ResourceType[]; own: ResourceType[] } {
@@ -48,6 +52,10 @@ export function resourceTypes(
     new OwnedResource(ingressRule, clients, update),
     new OwnedResource(egressRule, clients, update),
     new RouteResource(clients.ec2, tables, update),
+    new OwnedResource(classicLoadBalancer, clients, update),
+    new ClassicPartResource(classicPolicy, clients, update),
+    new ClassicPartResource(classicBackendPolicy, clients, update),
+    new ClassicPartResource(classicListenerPolicy, clients, update),
   ];
   const own = [
     membersReady(OWN_PACKAGE, update),

@@ -4,8 +4,6 @@ import type { ResourceContext, ResourceType } from '../../resource-provider/reso
 import { retry } from '../../retry';
 import type { UpdateContext } from '../../worker-module';
 import { AwsError } from '../client/aws-error';
-import type { Ec2 } from '../client/ec2';
-import type { ElbV2 } from '../client/elbv2';
 import { holderOf, madeBy, TAG, type Maker } from '../tags';
 import type { Api, CommonInputs, Described, Listed, Made, ResourceDescription } from './description';
 
@@ -15,6 +13,7 @@ const IN_USE_RETRY_MS = 15_000;
 /** What a create is answered where its name or place is taken. */
 const EXISTS = new Set([
   'DuplicateLoadBalancerName',
+  'DuplicateAccessPointName',
   'DuplicateTargetGroupName',
   'DuplicateListener',
   'InvalidGroup.Duplicate',
@@ -35,7 +34,7 @@ export class OwnedResource<Inputs extends CommonInputs, Raw> implements Resource
 
   constructor(
     private readonly description: ResourceDescription<Inputs, Raw>,
-    private readonly clients: { ec2: Ec2; elb: ElbV2 },
+    private readonly clients: Omit<Api, 'options'>,
     private readonly updateContext: UpdateContext,
   ) {
     this.token = description.token;

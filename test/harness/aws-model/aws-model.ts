@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { EC2 } from '@aws-sdk/client-ec2';
+import { ElasticLoadBalancing } from '@aws-sdk/client-elastic-load-balancing';
 import { ElasticLoadBalancingV2 } from '@aws-sdk/client-elastic-load-balancing-v2';
 import { bodyOf, LoopbackServer } from '../loopback-server';
 import { parseCall, refusal, type CallVerb, type ModelAnswer, type ModelCall } from './call';
@@ -30,13 +31,14 @@ export class AwsModel extends LoopbackServer {
   ) {
     super();
     const config = { region, endpoint: motoURL, credentials: { accessKeyId: 'test', secretAccessKey: 'test' } };
-    this.moto = { ec2: new EC2(config), elb: new ElasticLoadBalancingV2(config) };
+    this.moto = { ec2: new EC2(config), elb: new ElasticLoadBalancingV2(config), classic: new ElasticLoadBalancing(config) };
   }
 
   override async stop(): Promise<void> {
     await super.stop();
     this.moto.ec2.destroy();
     this.moto.elb.destroy();
+    this.moto.classic.destroy();
   }
 
   protected async serve(request: IncomingMessage, response: ServerResponse): Promise<void> {

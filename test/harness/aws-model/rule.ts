@@ -1,4 +1,5 @@
 import type { EC2 } from '@aws-sdk/client-ec2';
+import type { ElasticLoadBalancing } from '@aws-sdk/client-elastic-load-balancing';
 import type { ElasticLoadBalancingV2 } from '@aws-sdk/client-elastic-load-balancing-v2';
 import type { ModelAnswer, ModelCall } from './call';
 
@@ -6,6 +7,7 @@ import type { ModelAnswer, ModelCall } from './call';
 export interface MotoState {
   ec2: EC2;
   elb: ElasticLoadBalancingV2;
+  classic: ElasticLoadBalancing;
 }
 
 /** One rule of AWS's that moto does not keep. */

@@ -1,18 +1,8 @@
-import { EC2 } from '@aws-sdk/client-ec2';
-import { ElasticLoadBalancingV2, type CreateLoadBalancerCommandInput } from '@aws-sdk/client-elastic-load-balancing-v2';
+import type { CreateLoadBalancerCommandInput } from '@aws-sdk/client-elastic-load-balancing-v2';
 import { cloudLoadBalancerSpec, type CloudLoadBalancerSpecInput } from '../../../crds';
 import { systemClock, type Clock } from '../../../operator/base/clock';
-import { Ec2 } from '../../../providers/aws/client/ec2';
-import { ElbV2 } from '../../../providers/aws/client/elbv2';
-import { discover } from '../../../providers/aws/discover';
-import { AwsInstances } from '../../../providers/aws/instances';
 import { AwsLoadBalancers } from '../../../providers/aws/load-balancers';
-import { AwsMembers } from '../../../providers/aws/members';
-import { OWN_PACKAGE } from '../../../providers/resource-provider/own-package';
-import { resourceTypes } from '../../../providers/aws/resources';
-import { AWS_VERSION, workerModule } from '../../../providers/aws/worker';
 import type { LoadBalancerInput } from '../../../providers/provider';
-import type { UpdateContext } from '../../../providers/worker-module';
 import { AwsModel } from '../../harness/aws-model/aws-model';
 import type { Rule } from '../../harness/aws-model/rule';
 import { alwaysRules } from '../../harness/aws-model/rules';
@@ -21,10 +11,10 @@ import { provisioning } from '../../harness/aws-model/rules/provisioning';
 import { groupInUse } from '../../harness/aws-model/rules/security-groups';
 import { throttling } from '../../harness/aws-model/rules/throttling';
 import { describeWithMoto, startMoto, type Moto } from '../../harness/moto';
-import { ProgramRunner } from '../../harness/program-runner';
+import type { ProgramRunner } from '../../harness/program-runner';
+import { CLUSTER, Scene } from './model-scene';
 import { MotoAccount, REGION } from './moto-account';
 
-const CLUSTER = '0a1b2c3d-1111-4222-8333-444455556666';
 const ALWAYS = (): boolean => true;
 
 /** Each rule of the model: what AWS says by it, and that the provider comes out right. */
@@ -256,61 +246,11 @@ describeWithMoto('A model of AWS in front of moto', () => {
 
   /** Ids of what discovery finds of the last stack. */
   async function foundBy(scene: Scene): Promise<string[]> {
-    const scope = { clusterID: CLUSTER, legacyClusterTag: false, routesPerTable: 50 };
-    const found = await discover({ ec2: scene.clients.ec2, elb: scene.clients.elb, options: {} }, scope, [`model-${serial}`]);
-    return (found.get(`model-${serial}`) ?? []).map(({ id }) => id).sort();
+    return (await scene.found(`model-${serial}`)).map(({ id }) => id).sort();
   }
 });
 
 const HTTP = { name: 'http', protocol: 'TCP' as const, port: 80, nodePort: 30_080 };
-
-/** Our own clients give up early, so that what lasts fails soon. */
-const BUDGET_MS = 3_000;
-
-/** A model with the clients of the provider, and with AWS's own, in front of the one moto. */
-class Scene {
-  readonly ec2: EC2;
-  readonly elb: ElasticLoadBalancingV2;
-  readonly clients: { ec2: Ec2; elb: ElbV2 };
-
-  /** @param model that serves */
-  constructor(
-    readonly model: AwsModel,
-    clock: Clock,
-  ) {
-    const { url } = model;
-    const credentials = { accessKeyId: 'test', secretAccessKey: 'test' };
-    const config = { region: REGION, endpoint: url, credentials, maxAttempts: 1 };
-    [this.ec2, this.elb] = [new EC2(config), new ElasticLoadBalancingV2(config)];
-    const settings = { region: REGION, endpoints: { EC2: url, ElasticLoadBalancingV2: url }, credentials };
-    const options = { settings, clock, budgetMs: BUDGET_MS };
-    this.clients = { ec2: new Ec2(options), elb: new ElbV2(options) };
-  }
-
-  runner(stack: string): ProgramRunner {
-    const context: UpdateContext = {
-      stack,
-      clusterID: CLUSTER,
-      assertValid: () => undefined,
-      countCall: () => undefined,
-      syncTargets: () => Promise.resolve(),
-    };
-    const { official, own } = resourceTypes(this.clients, { region: REGION }, context);
-    const aws = { package: 'aws', version: AWS_VERSION, types: official };
-    return new ProgramRunner(workerModule, [aws, { package: OWN_PACKAGE, version: '1.0.0', types: own }], stack);
-  }
-
-  members(): AwsMembers {
-    const instances = new AwsInstances(this.clients.ec2, { region: REGION, clusterName: 'prod', nodeIPFamilies: ['IPv4'] });
-    return new AwsMembers(this.clients.elb, instances, CLUSTER);
-  }
-
-  async end(): Promise<void> {
-    for (const client of [this.ec2, this.elb]) client.destroy();
-    for (const client of Object.values(this.clients)) client.close();
-    await this.model.stop();
-  }
-}
 
 /** Ids of what a runner made in AWS. */
 function inCloud(run: ProgramRunner): string[] {

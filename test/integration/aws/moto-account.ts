@@ -1,3 +1,4 @@
+import { ElasticLoadBalancing, type LoadBalancerDescription } from '@aws-sdk/client-elastic-load-balancing';
 import {
   AttachInternetGatewayCommand,
   AttachNetworkInterfaceCommand,
@@ -209,6 +210,17 @@ export class MotoAccount {
     const { NetworkInterfaces = [] } = await this.ec2.send(new DescribeNetworkInterfacesCommand({ NetworkInterfaceIds: [interfaceID] }));
     const AttachmentId = NetworkInterfaces[0]?.Attachment?.AttachmentId;
     await this.ec2.send(new DetachNetworkInterfaceCommand({ AttachmentId }));
+  }
+
+  async classicLoadBalancers(): Promise<LoadBalancerDescription[]> {
+    const client = new ElasticLoadBalancing({
+      region: REGION,
+      endpoint: this.url,
+      credentials: { accessKeyId: 'test', secretAccessKey: 'test' },
+    });
+    const { LoadBalancerDescriptions = [] } = await client.describeLoadBalancers({});
+    client.destroy();
+    return LoadBalancerDescriptions;
   }
 
   /** @returns the ARN of a server certificate of that name */

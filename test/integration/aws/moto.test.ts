@@ -1,6 +1,7 @@
 import { cloudLoadBalancerSpec, type CloudLoadBalancerSpecInput } from '../../../crds';
 import type { OperatorError } from '../../../operator/base/errors';
 import type { JsonObject } from '../../../operator/base/json';
+import { ClassicElb } from '../../../providers/aws/client/classic-elb';
 import { Ec2 } from '../../../providers/aws/client/ec2';
 import { ElbV2 } from '../../../providers/aws/client/elbv2';
 import { discover } from '../../../providers/aws/discover';
@@ -25,6 +26,7 @@ describeWithMoto('AWS, against a simulated API', () => {
   let account: MotoAccount;
   let ec2: Ec2;
   let elb: ElbV2;
+  let classic: ClassicElb;
   let instances: AwsInstances;
   let loadBalancers: AwsLoadBalancers;
   let calls: string[] = [];
@@ -36,6 +38,7 @@ describeWithMoto('AWS, against a simulated API', () => {
     await account.prepare();
     ec2 = new Ec2(account.clientOptions());
     elb = new ElbV2({ ...account.clientOptions(), onCall: (verb) => calls.push(verb) });
+    classic = new ClassicElb(account.clientOptions());
     instances = new AwsInstances(ec2, { region: REGION, clusterName: 'prod', nodeIPFamilies: ['IPv4'] });
     loadBalancers = new AwsLoadBalancers({
       clusterID: CLUSTER,
@@ -52,7 +55,7 @@ describeWithMoto('AWS, against a simulated API', () => {
   });
 
   afterAll(async () => {
-    [ec2, elb, account].forEach((client) => client.close());
+    [ec2, elb, classic, account].forEach((client) => client.close());
     await moto.stop();
   });
 
@@ -99,7 +102,7 @@ describeWithMoto('AWS, against a simulated API', () => {
 
   /** What AWS has for a stack without what stands in the state alone. */
   async function expectAsInState(stack: string, run: ProgramRunner): Promise<void> {
-    const found = (await discover({ ec2, elb, options: {} }, ROUTES, [stack])).get(stack) ?? [];
+    const found = (await discover({ ec2, elb, classic, options: {} }, ROUTES, [stack])).get(stack) ?? [];
     const inState = run.checkpoint().filter(({ type }) => type.startsWith('aws:'));
     const sorted = (resources: { type: string; name: string; id: string; inputs: JsonObject; outputs: JsonObject }[]) =>
       resources.map(({ type, name, id, inputs, outputs }) => ({ type, name, id, inputs, outputs })).sort((a, b) => (a.id < b.id ? -1 : 1));
@@ -187,7 +190,7 @@ describeWithMoto('AWS, against a simulated API', () => {
         if (races++ === 0) for (const { id } of listeners) await elb.deleteListener({ ListenerArn: id }, {});
         return found;
       };
-      const found = (await discover({ ec2, elb: racing, options: {} }, ROUTES, [stack])).get(stack) ?? [];
+      const found = (await discover({ ec2, elb: racing, classic, options: {} }, ROUTES, [stack])).get(stack) ?? [];
       expect(found.filter(({ type }) => type.endsWith('Listener'))).toEqual([]);
       expect(found.some(({ type }) => type.endsWith('LoadBalancer'))).toBe(true);
       expect(races).toBe(2);

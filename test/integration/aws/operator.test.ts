@@ -95,6 +95,24 @@ describeWithMoto('An operator with an account of AWS', () => {
     expect(await account.content()).toEqual({ loadBalancers: 0, targetGroups: 0, securityGroups: 0 });
   }, 120_000);
 
+  test('a Service that asks for a Classic load balancer gets one, with its policies and the Nodes behind it', async () => {
+    const node = await addNode();
+    await scene.initialized(node.name);
+    const prefix = 'service.beta.kubernetes.io/aws-load-balancer-';
+    const annotations = { [`${prefix}type`]: 'classic', [`${prefix}proxy-protocol`]: '*', [`${prefix}connection-idle-timeout`]: '90' };
+    await cluster!.apply(serviceOf('old', { annotations, spec: { loadBalancerClass: 'cloud-operator.dev/aws' } }));
+    await scene.ready('old', { timeoutMs: 60_000 });
+    const name = await hostname('old');
+    const [balancer, ...others] = await account.classicLoadBalancers();
+    expect(others).toEqual([]);
+    expect(balancer).toMatchObject({ DNSName: name, Policies: { OtherPolicies: ['k8s-proxyprotocol-enabled'] } });
+    expect(balancer?.Instances?.map(({ InstanceId }) => InstanceId)).toContain(node.id);
+
+    await scene.deleteServices('old');
+    expect(await account.classicLoadBalancers()).toEqual([]);
+    expect(await account.content()).toEqual({ loadBalancers: 0, targetGroups: 0, securityGroups: 0 });
+  }, 120_000);
+
   test('a route to a Node is in the table while its CloudRoute is there', async () => {
     const table = await account.makeRouteTable('prod');
     const { name: nodeName } = await addNode();

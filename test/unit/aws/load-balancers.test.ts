@@ -318,7 +318,6 @@ describe('load balancers of AWS', () => {
       ['spec.sourceRanges'],
     ],
     ['rules for each Service', {}, { ...SCOPE, nodeRules: 'PerService' }, ['spec.provider']],
-    ['Classic', { aws: { type: 'Classic' } }, SCOPE, ['spec.aws.type']],
     ['a placement', { placement: { name: 'shared' } }, SCOPE, ['spec.placement']],
     ['TLS to Nodes alone', { aws: { backendProtocol: 'SSL' } }, SCOPE, ['spec.aws.backendProtocol']],
     [

@@ -27,6 +27,10 @@ const REPLACED: Readonly<Record<string, readonly string[]>> = {
   'aws:vpc/securityGroupIngressRule:SecurityGroupIngressRule': ['securityGroupId'],
   'aws:vpc/securityGroupEgressRule:SecurityGroupEgressRule': ['securityGroupId'],
   'aws:ec2/route:Route': ['routeTableId', 'destinationCidrBlock', 'destinationIpv6CidrBlock'],
+  'aws:elb/loadBalancer:LoadBalancer': ['name', 'internal'],
+  'aws:elb/loadBalancerPolicy:LoadBalancerPolicy': ['loadBalancerName', 'policyName', 'policyTypeName', 'policyAttributes'],
+  'aws:elb/loadBalancerBackendServerPolicy:LoadBalancerBackendServerPolicy': ['loadBalancerName', 'instancePort'],
+  'aws:elb/listenerPolicy:ListenerPolicy': ['loadBalancerName', 'loadBalancerPort'],
 };
 
 const served = DESCRIPTIONS.map(({ token, replaceOn, schema }) => ({

@@ -36,9 +36,11 @@ async function groupsOf(elb: ElasticLoadBalancingV2, arn: string): Promise<strin
   return LoadBalancers[0]?.SecurityGroups ?? [];
 }
 
-async function isUsed(id: string, { ec2, elb }: MotoState): Promise<boolean> {
+async function isUsed(id: string, { ec2, elb, classic }: MotoState): Promise<boolean> {
   const { LoadBalancers = [] } = await elb.describeLoadBalancers({});
   if (LoadBalancers.some(({ SecurityGroups = [] }) => SecurityGroups.includes(id))) return true;
+  const { LoadBalancerDescriptions = [] } = await classic.describeLoadBalancers({});
+  if (LoadBalancerDescriptions.some(({ SecurityGroups = [] }) => SecurityGroups.includes(id))) return true;
   const { SecurityGroups = [] } = await ec2.describeSecurityGroups({});
   return SecurityGroups.some(
     ({ GroupId, IpPermissions = [] }) =>

@@ -1,24 +1,27 @@
 import type { EC2 } from '@aws-sdk/client-ec2';
-import { fieldsOf, refusal } from '../call';
+import { fieldsOf, refusal, type ModelCall } from '../call';
 import type { Rule } from '../rule';
 
 /** Only running instances become targets, and one that can't refuses the whole call. moto takes what it never heard of. */
 export function registerUnknownInstance(): Rule {
   return {
     async before(call, { ec2 }) {
-      if (call.service !== 'elbv2' || call.action !== 'RegisterTargets') return undefined;
-      const ids = [...new Set(fieldsOf(call, 'Targets', 'Id'))];
+      const ids = registeredBy(call);
+      if (ids.length === 0) return undefined;
+      const code = call.service === 'elb' ? 'InvalidInstance' : 'InvalidTarget';
       const states = await statesOf(ec2, ids);
       const unknown = ids.filter((id) => !states.has(id) || states.get(id) === 'terminated');
-      if (unknown.length > 0) return refusal('InvalidTarget', `The following targets are not valid instances: '${unknown.join("', '")}'`);
+      if (unknown.length > 0) return refusal(code, `The following targets are not valid instances: '${unknown.join("', '")}'`);
       const stopped = ids.filter((id) => states.get(id) !== 'running');
       if (stopped.length === 0) return undefined;
-      return refusal(
-        'InvalidTarget',
-        `The following targets are not in a running state and cannot be registered: '${stopped.join("', '")}'`,
-      );
+      return refusal(code, `The following targets are not in a running state and cannot be registered: '${stopped.join("', '")}'`);
     },
   };
+}
+
+function registeredBy(call: ModelCall): string[] {
+  if (call.action === 'RegisterTargets') return [...new Set(fieldsOf(call, 'Targets', 'Id'))];
+  return call.action === 'RegisterInstancesWithLoadBalancer' ? fieldsOf(call, 'Instances', 'InstanceId') : [];
 }
 
 /** A target that isn't there is deregistered already. moto refuses the call, for ever. */

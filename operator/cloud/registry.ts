@@ -1,4 +1,4 @@
-import type { CloudProviderSpec } from '../../crds';
+import { cloudProviderSpec, type CloudProviderSpec } from '../../crds';
 import type { Cloud, ProviderModule, ServiceFacts } from '../../providers/provider';
 import { systemClock } from '../base/clock';
 import { parseDuration } from '../base/duration';
@@ -68,7 +68,8 @@ export class CloudRegistry {
    * @returns the entry, with `problem` set when it could not be connected
    * @throws OperatorError Invalid when no such kind of cloud exists
    */
-  async set(name: string, spec: CloudProviderSpec): Promise<RegisteredCloud> {
+  async set(name: string, stored: CloudProviderSpec): Promise<RegisteredCloud> {
+    const spec = withDefaults(stored);
     const hash = hashJson(spec);
     const known = this.clouds.get(name);
     if (known?.cloud !== undefined && this.hashes.get(name) === hash) return known;
@@ -186,6 +187,12 @@ export class CloudRegistry {
   private names(): string {
     return [...this.clouds.keys()].sort().join(', ') || 'none';
   }
+}
+
+/** The CRDs in the cluster may be older than this program, and know nothing of its newest fields. */
+function withDefaults(spec: CloudProviderSpec): CloudProviderSpec {
+  const { success, data } = cloudProviderSpec.safeParse(spec);
+  return success ? data : spec;
 }
 
 /** The kind of cloud that a CloudProvider's typed block says. */

@@ -53,6 +53,13 @@ const instance = (name: string, extra: Partial<Instance> = {}): Instance => ({
 });
 
 describe('CloudRegistry', () => {
+  test('fields that the CRDs of the cluster do not know yet have their defaults', async () => {
+    const { sweepInterval, ...older } = spec();
+    const { registry } = registryWith();
+    await registry.set('a', older as CloudProviderSpec);
+    expect(registry.get('a')?.spec.sweepInterval).toBe(sweepInterval);
+  });
+
   test('listeners are told of a failure once, and of what changes it: they try again what they hear of', async () => {
     let working = false;
     const { cloud, module } = await connectedParts();

@@ -4,6 +4,7 @@ import type { OperatorError } from '../base/errors';
 import { messageWithRemedy, toOperatorError } from '../base/errors';
 import { hashJson, type JsonObject } from '../base/json';
 import type { Logger } from '../base/log';
+import { Turns } from '../base/turns';
 import type { EventRecorder, Store, WorkQueue } from '../kube/api';
 import type { ExtensionModule } from '../updates/extension-module';
 import type { StackUpdate, UpdateHooks, Updates } from '../updates/update';
@@ -62,7 +63,7 @@ export class ExtraStacks {
   private readonly tried = new Map<string, string>();
   private readonly warnings = new Map<string, Warning>();
   /** What runs for a stack; the next one waits for it. */
-  private readonly turns = new Map<string, Promise<void>>();
+  private readonly turns = new Turns();
   private hasExtra: Promise<boolean> | undefined;
   private existing: Promise<Set<string>> | undefined;
 
@@ -74,7 +75,7 @@ export class ExtraStacks {
 
   /** Works until the signal is aborted; one stack at a time, so that slow plugins leave workers to the load balancers. */
   run(signal: AbortSignal): Promise<void> {
-    return this.options.queue.run(1, (stack) => this.inTurn(stack, () => this.reconcile(stack)), signal);
+    return this.options.queue.run(1, (stack) => this.turns.run(stack, () => this.reconcile(stack)), signal);
   }
 
   /** A load balancers' stack was brought up to date, or found so. */
@@ -89,7 +90,7 @@ export class ExtraStacks {
     this.options.rollout.forget(`${update.stack}${SUFFIX}`);
     this.settledStacks.delete(update.stack);
     this.tried.delete(update.stack);
-    await this.inTurn(update.stack, async () => {
+    await this.turns.run(update.stack, async () => {
       await this.remove(update, hooks);
       this.warnings.delete(update.stack);
     });
@@ -101,7 +102,7 @@ export class ExtraStacks {
     this.tried.delete(stack);
     const name = `${stack}${SUFFIX}`;
     this.options.rollout.forget(name);
-    await this.inTurn(stack, async () => {
+    await this.turns.run(stack, async () => {
       const existing = await this.existingStacks();
       if (!existing.has(name)) return;
       await this.options.updates.forget(name);
@@ -280,17 +281,6 @@ export class ExtraStacks {
       .then((states) => new Set(states.map(({ stack }) => stack).filter((name) => name.endsWith(SUFFIX))));
     this.existing.catch(() => (this.existing = undefined));
     return this.existing;
-  }
-
-  /** One thing at a time for each stack, in the order asked for. */
-  private inTurn(stack: string, work: () => Promise<void>): Promise<void> {
-    const turn = (this.turns.get(stack) ?? Promise.resolve()).catch(() => undefined).then(work);
-    this.turns.set(stack, turn);
-    const forget = (): void => {
-      if (this.turns.get(stack) === turn) this.turns.delete(stack);
-    };
-    turn.then(forget, forget);
-    return turn;
   }
 }
 

@@ -2,6 +2,7 @@ import type { Members, NodeLabels, Target, TargetGroup } from '../../providers/p
 import { hashJson } from '../base/json';
 import type { Logger } from '../base/log';
 import { OperatorError } from '../base/errors';
+import { Turns } from '../base/turns';
 import type { Store, StoreChange } from '../kube/api';
 import { atPriority } from '../updates/limits/call-priority';
 import type { Node } from '../kube/object';
@@ -29,7 +30,7 @@ export class MemberKeeper {
   /** provider → group id → hash of what is registered. */
   private readonly registered = new Map<string, Promise<Map<string, string>>>();
   /** One write at a time per group. */
-  private readonly writing = new Map<string, Promise<void>>();
+  private readonly writing = new Turns();
 
   private readonly eligible: EligibleTargets;
   /** Hashes of sets of targets, which are never changed. */
@@ -65,7 +66,7 @@ export class MemberKeeper {
     const hash = this.hashOf(this.targets(provider));
     const isVouched = (): boolean => load !== undefined && this.isRemembered(provider, load, groups);
     const sync = (group: TargetGroup): Promise<number> =>
-      this.serialised(group.id, () => atPriority('First', () => this.syncGroup(provider, members, group, isVouched)));
+      this.writing.run(group.id, () => atPriority('First', () => this.syncGroup(provider, members, group, isVouched)));
     const writes = await Promise.all(groups.map(sync));
     const stayed = hash === this.hashOf(this.targets(provider));
     if (members.assume !== undefined && load !== undefined && stayed) this.options.remembered?.converged(provider, load.metadata.uid, hash);
@@ -144,17 +145,5 @@ export class MemberKeeper {
     if (undecided === undefined) return;
     const message = `which CloudProvider has Node ${undecided} is not known yet; the targets stay as they are until then`;
     throw new OperatorError('Transient', message, { reason: 'NodeUndecided' });
-  }
-
-  private async serialised<T>(key: string, run: () => Promise<T>): Promise<T> {
-    const before = this.writing.get(key) ?? Promise.resolve();
-    const result = before.then(run, run);
-    const settled = result.then(
-      () => undefined,
-      () => undefined,
-    );
-    this.writing.set(key, settled);
-    void settled.then(() => this.writing.get(key) === settled && this.writing.delete(key));
-    return result;
   }
 }

@@ -3,6 +3,7 @@ import type { TargetGroup } from '../../providers/provider';
 import { OperatorError, toOperatorError } from '../base/errors';
 import { hashJson } from '../base/json';
 import type { Logger } from '../base/log';
+import { Turns } from '../base/turns';
 import type { KubeApi, Store } from '../kube/api';
 import type { StoredProvider } from './provider-reconciler';
 import type { Stored } from './stored';
@@ -36,7 +37,7 @@ export class RegisteredTargets {
   /** UIDs of load balancers that converged once since the start: their statuses say so, or will, though the store may not show it yet. */
   private readonly seen = new Set<string>();
   /** One write at a time for each CloudProvider. */
-  private readonly turns = new Map<string, Promise<void>>();
+  private readonly turns = new Turns();
 
   constructor(private readonly options: RegisteredTargetsOptions) {}
 
@@ -50,7 +51,7 @@ export class RegisteredTargets {
   async begin(provider: string, targets: string): Promise<void> {
     const hash = this.stamped(provider, targets);
     if (this.converging.get(provider)?.hash !== hash) this.converging.set(provider, { hash, uids: new Set() });
-    await this.inTurn(provider, async () => {
+    await this.turns.run(provider, async () => {
       if (![undefined, hash].includes(this.recorded(provider))) await this.write(provider, undefined);
     });
   }
@@ -65,7 +66,7 @@ export class RegisteredTargets {
     this.seen.add(uid);
     if (this.recorded(provider) === hash || !this.claimants(provider).every((claimant) => now.uids.has(claimant))) return;
     const record = (): Promise<void> => (this.converging.get(provider) === now ? this.write(provider, hash) : Promise.resolve());
-    void this.inTurn(provider, record).catch((thrown: unknown) => {
+    void this.turns.run(provider, record).catch((thrown: unknown) => {
       const error = toOperatorError(thrown).message;
       this.options.logger.info({ provider, error }, 'registered targets are not remembered; a restart now reads them one by one');
     });
@@ -99,16 +100,6 @@ export class RegisteredTargets {
       await this.options.api.patch(CLOUD_PROVIDERS, provider, 'merge', body, { subresource: 'status', fieldManager: FIELD_MANAGERS.cloud });
     }
     this.written.set(provider, hash);
-  }
-
-  private async inTurn(provider: string, run: () => Promise<void>): Promise<void> {
-    const before = this.turns.get(provider) ?? Promise.resolve();
-    const turn = before.then(run);
-    this.turns.set(
-      provider,
-      turn.catch(() => undefined),
-    );
-    await turn;
   }
 }
 

@@ -2,6 +2,7 @@ import type { LoadBalancerDescription, PolicyDescription } from '@aws-sdk/client
 import { z } from 'zod';
 import { OperatorError } from '../../../operator/base/errors';
 import { canonicalJson, type JsonObject } from '../../../operator/base/json';
+import { problemsIn } from '../../resource-provider/check';
 import type { ResourceContext, ResourceType } from '../../resource-provider/resource-provider';
 import type { UpdateContext } from '../../worker-module';
 import { holderOf, TAG } from '../tags';
@@ -141,8 +142,7 @@ export class ClassicPartResource<Inputs extends { loadBalancerName: string }> im
   }
 
   check(inputs: JsonObject): { property: string; reason: string }[] {
-    const { error } = this.part.schema.safeParse(inputs);
-    return (error?.issues ?? []).map((issue) => ({ property: issue.path.join('.'), reason: issue.message }));
+    return problemsIn(this.part.schema, inputs);
   }
 
   /** What is there already as it is wanted, by an earlier try, is left. */

@@ -2,6 +2,7 @@ import type { Instance } from '@aws-sdk/client-ec2';
 import { z } from 'zod';
 import { OperatorError, type ErrorCode } from '../../../operator/base/errors';
 import type { JsonObject } from '../../../operator/base/json';
+import { problemsIn } from '../../resource-provider/check';
 import { OWN_PACKAGE } from '../../resource-provider/own-package';
 import type { ResourceContext, ResourceType } from '../../resource-provider/resource-provider';
 import type { UpdateContext } from '../../worker-module';
@@ -45,8 +46,7 @@ export class NextHop implements ResourceType {
   ) {}
 
   check(inputs: JsonObject): { property: string; reason: string }[] {
-    const { error } = schema.safeParse(inputs);
-    return (error?.issues ?? []).map((issue) => ({ property: issue.path.join('.'), reason: issue.message }));
+    return problemsIn(schema, inputs);
   }
 
   async create(inputs: JsonObject, context: ResourceContext): Promise<{ id: string; outputs: JsonObject }> {

@@ -1,5 +1,6 @@
 import { OperatorError, toOperatorError, type ErrorCode, type ErrorDetail } from '../../../operator/base/errors';
 import { canonicalJson, type JsonObject } from '../../../operator/base/json';
+import { problemsIn } from '../../resource-provider/check';
 import type { ResourceContext, ResourceType } from '../../resource-provider/resource-provider';
 import { retry } from '../../retry';
 import type { UpdateContext } from '../../worker-module';
@@ -42,8 +43,7 @@ export class OwnedResource<Inputs extends CommonInputs, Raw> implements Resource
   }
 
   check(inputs: JsonObject): { property: string; reason: string }[] {
-    const { error } = this.description.schema.safeParse(inputs);
-    return (error?.issues ?? []).map((issue) => ({ property: issue.path.join('.'), reason: issue.message }));
+    return problemsIn(this.description.schema, inputs);
   }
 
   /**

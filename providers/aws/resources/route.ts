@@ -2,6 +2,7 @@ import type { Route as AwsRoute, RouteTable } from '@aws-sdk/client-ec2';
 import { z } from 'zod';
 import { OperatorError, toOperatorError, type ErrorCode } from '../../../operator/base/errors';
 import type { JsonObject } from '../../../operator/base/json';
+import { problemsIn } from '../../resource-provider/check';
 import type { ResourceContext, ResourceType } from '../../resource-provider/resource-provider';
 import { retry } from '../../retry';
 import type { UpdateContext } from '../../worker-module';
@@ -46,8 +47,7 @@ export class RouteResource implements ResourceType {
   ) {}
 
   check(inputs: JsonObject): { property: string; reason: string }[] {
-    const { error } = schema.safeParse(inputs);
-    return (error?.issues ?? []).map((issue) => ({ property: issue.path.join('.'), reason: issue.message }));
+    return problemsIn(schema, inputs);
   }
 
   /** Creates, or takes the entry that is there where that is ours, leads to the same instance, or leads nowhere. */

@@ -1,5 +1,6 @@
 import { OperatorError, type ErrorCode } from '../../../operator/base/errors';
 import { canonicalJson, hashJson, type JsonObject } from '../../../operator/base/json';
+import { problemsIn } from '../../resource-provider/check';
 import type { ResourceContext, ResourceType } from '../../resource-provider/resource-provider';
 import type { UpdateContext } from '../../worker-module';
 import { LocalCloudError } from '../api-error';
@@ -27,8 +28,7 @@ export class OwnedResource<C extends ResourceCollection, Inputs extends CommonIn
   }
 
   check(inputs: JsonObject): { property: string; reason: string }[] {
-    const { error } = this.description.schema.safeParse(inputs);
-    return (error?.issues ?? []).map((issue) => ({ property: issue.path.join('.'), reason: issue.message }));
+    return problemsIn(this.description.schema, inputs);
   }
 
   /**

@@ -2,7 +2,7 @@ import { parse } from 'yaml';
 import { CloudProviderKind, validateSpec, type CloudProviderSpec } from '../../crds';
 import { OperatorError, toOperatorError } from '../base/errors';
 import { readSmallFile } from '../base/small-file';
-import { isCloudConfig, parseCloudConfig } from '../../providers/aws/cloud-config';
+import { isCloudConfig, parseCloudConfig } from '../../providers/aws/config/cloud-config';
 import { kindOf } from '../cloud/registry';
 
 /** The CloudProvider from the command line. */

@@ -2,8 +2,8 @@ import type { OperatorError } from '../../operator/base/errors';
 import type { DiscoveredResource } from '../provider';
 import { retry } from '../retry';
 import { chunks } from './client/chunks';
-import { discoverRoutes } from './discover-routes';
-import type { RouteScope } from './routes';
+import { discoverRoutes } from './routes/discover-routes';
+import type { RouteScope } from './routes/routes';
 import { outputsOf } from './resources/owned-resource';
 import type { Api, CommonInputs, Listed, ResourceDescription } from './resources/description';
 import { withTags } from './resources/elb-tags';
@@ -13,7 +13,7 @@ import { listed as listedGroup, securityGroup } from './resources/security-group
 import { isOf, listedRule, securityGroupRule } from './resources/security-group-rule';
 import { targetGroup } from './resources/target-group';
 import { fromAwsTags, TAG, type Tags } from './tags';
-import { partsOf } from './classic-discover';
+import { partsOf } from './load-balancers/classic-discover';
 import { classicLoadBalancer } from './resources/classic-load-balancer';
 
 /** Resources whose attributes are read side by side; the account's limits hold besides. */

@@ -1,24 +1,24 @@
 import type { AWSProviderSettings, CloudProviderSpec } from '../../crds';
 import { OperatorError } from '../../operator/base/errors';
 import type { Cloud, ConnectContext, ProviderModule } from '../provider';
-import { AwsAccount } from './account';
-import { AllMembers } from './all-members';
-import { compile } from './annotations';
-import { ClassicMembers } from './classic-members';
+import { AwsAccount } from './config/account';
+import { AllMembers } from './members/all-members';
+import { compile } from './annotations/annotations';
+import { ClassicMembers } from './members/classic-members';
 import { ClassicElb } from './client/classic-elb';
 import { Ec2 } from './client/ec2';
 import { ElbV2 } from './client/elbv2';
 import { discover } from './discover';
-import { AwsInstances } from './instances';
-import { AwsLoadBalancers } from './load-balancers';
-import { AwsMembers } from './members';
-import { InstanceMetadata } from './metadata';
-import { NodeGroups } from './node-groups';
-import { OpenedMembers } from './opened-members';
-import { clusterTagOf, placeOf } from './place';
-import { isBareInstanceID, PROVIDER_ID_SCHEME } from './provider-id';
+import { AwsInstances } from './nodes/instances';
+import { AwsLoadBalancers } from './load-balancers/load-balancers';
+import { AwsMembers } from './members/members';
+import { InstanceMetadata } from './nodes/metadata';
+import { NodeGroups } from './nodes/node-groups';
+import { OpenedMembers } from './members/opened-members';
+import { clusterTagOf, placeOf } from './config/place';
+import { isBareInstanceID, PROVIDER_ID_SCHEME } from './nodes/provider-id';
 import { release } from './release';
-import { AwsRoutes } from './routes';
+import { AwsRoutes } from './routes/routes';
 import { fromAwsTags, type Tags } from './tags';
 
 /** The provider of AWS, the operator's half. */

@@ -1,6 +1,6 @@
 import { generationOfName } from '../generations';
 import type { DiscoveredResource, LoadBalancerInput, LoadBalancerResult } from '../provider';
-import { cloudName } from './names';
+import { cloudName } from './load-balancers/names';
 import { loadBalancer } from './resources/load-balancer';
 import { targetGroup } from './resources/target-group';
 

@@ -6,8 +6,8 @@ import { classicLoadBalancer } from './resources/classic-load-balancer';
 import type { Api } from './resources/description';
 import { NEXT_HOP } from './resources/next-hop';
 import { route } from './resources/route';
-import { ROUTE_MARK_PREFIX } from './route-marks';
-import type { RouteScope } from './routes';
+import { ROUTE_MARK_PREFIX } from './routes/route-marks';
+import type { RouteScope } from './routes/routes';
 import { TAG } from './tags';
 
 /** The most resources of one tagging call. */

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../operator/base/json';
-import type { RenderedStack } from './load-balancers';
+import type { RenderedStack } from './load-balancers/load-balancers';
 import { TAG } from './tags';
 
 /** WorkerModule.loadBalancersOf: by the owner that a resource's tags name. Pure. */

@@ -1,9 +1,9 @@
 import type { AWSLoadBalancer, CloudLoadBalancerSpec } from '../../crds';
 import type { Problem } from '../provider';
-import { isClassic } from './classic';
-import { portsOf, type Port } from './listeners';
+import { isClassic } from './load-balancers/classic';
+import { portsOf, type Port } from './load-balancers/listeners';
 import { groupModeOf, type LoadBalancerScope } from './scope';
-import { ruleCount } from './security-groups';
+import { ruleCount } from './load-balancers/security-groups';
 
 /** AWS's limit for a Network Load Balancer. */
 const MAX_LISTENERS = 50;

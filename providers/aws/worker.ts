@@ -6,8 +6,8 @@ import { Ec2 } from './client/ec2';
 import { ElbV2 } from './client/elbv2';
 import { parseAwsSettings } from './client/settings';
 import { OWN_PACKAGE } from '../resource-provider/own-package';
-import { pluginVariables } from './plugin-variables';
-import { program } from './program';
+import { pluginVariables } from './config/plugin-variables';
+import { program } from './load-balancers/program';
 import { resourceTypes } from './resources';
 import { loadBalancersOf } from './served';
 

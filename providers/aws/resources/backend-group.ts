@@ -6,10 +6,10 @@ import { STATE_PACKAGE } from '../../resource-provider/own-package';
 import type { ResourceContext, ResourceType } from '../../resource-provider/resource-provider';
 import { retry } from '../../retry';
 import type { UpdateContext } from '../../worker-module';
-import { BackendGroup } from '../backend-group';
+import { BackendGroup } from '../nodes/backend-group';
 import type { CallOptions } from '../client/aws-client';
 import type { Ec2 } from '../client/ec2';
-import { openNodes, rulesForPorts, SHARED_RULES } from '../node-rules';
+import { openNodes, rulesForPorts, SHARED_RULES } from '../nodes/node-rules';
 
 /** Type token of a load balancer's part in the backend group. */
 export const BACKEND = `${STATE_PACKAGE}BackendGroup`;

@@ -12,7 +12,7 @@ import { listener } from './listener';
 import { loadBalancer } from './load-balancer';
 import { NextHop } from './next-hop';
 import { OwnedResource } from './owned-resource';
-import { RouteTables } from '../route-tables';
+import { RouteTables } from '../routes/route-tables';
 import { route, RouteResource } from './route';
 import { securityGroup } from './security-group';
 import { securityGroupRule } from './security-group-rule';

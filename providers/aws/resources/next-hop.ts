@@ -8,8 +8,8 @@ import type { ResourceContext, ResourceType } from '../../resource-provider/reso
 import type { UpdateContext } from '../../worker-module';
 import type { CallOptions } from '../client/aws-client';
 import type { Ec2 } from '../client/ec2';
-import { tagOfMark, type RouteMark, type RoutePlace } from '../route-marks';
-import { nextHopOf, routeTo, type RouteTables, type RouteTableSelector } from '../route-tables';
+import { tagOfMark, type RouteMark, type RoutePlace } from '../routes/route-marks';
+import { nextHopOf, routeTo, type RouteTables, type RouteTableSelector } from '../routes/route-tables';
 
 export const NEXT_HOP = `${OWN_PACKAGE}:index:NextHop`;
 

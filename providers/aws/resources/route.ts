@@ -9,8 +9,8 @@ import type { UpdateContext } from '../../worker-module';
 import type { CallOptions } from '../client/aws-client';
 import { AwsError } from '../client/aws-error';
 import type { Ec2 } from '../client/ec2';
-import { tagOfMark, type RoutePlace } from '../route-marks';
-import { destinationOf, nextHopOf, routeID, routeTo, tablesOf, type RouteTables } from '../route-tables';
+import { tagOfMark, type RoutePlace } from '../routes/route-marks';
+import { destinationOf, nextHopOf, routeID, routeTo, tablesOf, type RouteTables } from '../routes/route-tables';
 
 const schema = z
   .strictObject({

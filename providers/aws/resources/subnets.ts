@@ -5,7 +5,7 @@ import { STATE_PACKAGE } from '../../resource-provider/own-package';
 import type { ResourceContext, ResourceType } from '../../resource-provider/resource-provider';
 import type { Problem } from '../../provider';
 import type { Ec2 } from '../client/ec2';
-import { chooseSubnets, misfitOf, type RouteTable, type Subnet, type SubnetWish, type ZoneType } from '../subnets';
+import { chooseSubnets, misfitOf, type RouteTable, type Subnet, type SubnetWish, type ZoneType } from '../load-balancers/subnets';
 import { fromAwsTags } from '../tags';
 
 /** Type token of a choice of subnets. */

@@ -1,9 +1,9 @@
 import { cloudLoadBalancerSpec, type CloudLoadBalancerSpecInput } from '../../../crds';
 import type { JsonObject } from '../../../operator/base/json';
-import { AllMembers } from '../../../providers/aws/all-members';
-import { ClassicMembers } from '../../../providers/aws/classic-members';
-import { AwsInstances } from '../../../providers/aws/instances';
-import { AwsLoadBalancers } from '../../../providers/aws/load-balancers';
+import { AllMembers } from '../../../providers/aws/members/all-members';
+import { ClassicMembers } from '../../../providers/aws/members/classic-members';
+import { AwsInstances } from '../../../providers/aws/nodes/instances';
+import { AwsLoadBalancers } from '../../../providers/aws/load-balancers/load-balancers';
 import { release } from '../../../providers/aws/release';
 import { TAG } from '../../../providers/aws/tags';
 import type { LoadBalancerInput, TargetGroup } from '../../../providers/provider';

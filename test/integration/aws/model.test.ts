@@ -1,7 +1,7 @@
 import type { CreateLoadBalancerCommandInput } from '@aws-sdk/client-elastic-load-balancing-v2';
 import { cloudLoadBalancerSpec, type CloudLoadBalancerSpecInput } from '../../../crds';
 import { systemClock, type Clock } from '../../../operator/base/clock';
-import { AwsLoadBalancers } from '../../../providers/aws/load-balancers';
+import { AwsLoadBalancers } from '../../../providers/aws/load-balancers/load-balancers';
 import type { LoadBalancerInput } from '../../../providers/provider';
 import { AwsModel } from '../../harness/aws-model/aws-model';
 import type { Rule } from '../../harness/aws-model/rule';

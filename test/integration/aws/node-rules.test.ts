@@ -1,10 +1,10 @@
 import { systemClock, type Clock } from '../../../operator/base/clock';
 import { OperatorError } from '../../../operator/base/errors';
-import { BackendGroup, backendGroupName, type BackendUser } from '../../../providers/aws/backend-group';
+import { BackendGroup, backendGroupName, type BackendUser } from '../../../providers/aws/nodes/backend-group';
 import { Ec2 } from '../../../providers/aws/client/ec2';
-import { NodeGroups } from '../../../providers/aws/node-groups';
-import { openNodes, rulesForPorts, SHARED_RULES } from '../../../providers/aws/node-rules';
-import { OpenedMembers } from '../../../providers/aws/opened-members';
+import { NodeGroups } from '../../../providers/aws/nodes/node-groups';
+import { openNodes, rulesForPorts, SHARED_RULES } from '../../../providers/aws/nodes/node-rules';
+import { OpenedMembers } from '../../../providers/aws/members/opened-members';
 import { TAG, toAwsTags } from '../../../providers/aws/tags';
 import { retry } from '../../../providers/retry';
 import { describeWithMoto, startMoto, type Moto } from '../../harness/moto';

@@ -1,7 +1,7 @@
 import { Ec2 } from '../../../providers/aws/client/ec2';
 import { ElbV2 } from '../../../providers/aws/client/elbv2';
-import { AwsMembers } from '../../../providers/aws/members';
-import { AwsInstances } from '../../../providers/aws/instances';
+import { AwsMembers } from '../../../providers/aws/members/members';
+import { AwsInstances } from '../../../providers/aws/nodes/instances';
 import { TAG } from '../../../providers/aws/tags';
 import { describeWithMoto, startMoto, type Moto } from '../../harness/moto';
 import { MotoAccount, REGION } from './moto-account';

@@ -1,10 +1,10 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { cloudProviderSpec } from '../../../crds';
-import { AwsAccount, type CredentialChain, type FoundCredentials } from '../../../providers/aws/account';
+import { AwsAccount, type CredentialChain, type FoundCredentials } from '../../../providers/aws/config/account';
 import { parseAwsSettings } from '../../../providers/aws/client/settings';
-import { InstanceMetadata } from '../../../providers/aws/metadata';
-import { clusterTagOf, placeOf } from '../../../providers/aws/place';
+import { InstanceMetadata } from '../../../providers/aws/nodes/metadata';
+import { clusterTagOf, placeOf } from '../../../providers/aws/config/place';
 
 const NOW = Date.UTC(2026, 0, 1);
 const MINUTE = 60_000;

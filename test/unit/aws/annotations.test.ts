@@ -1,7 +1,7 @@
 import { CloudLoadBalancerKind, validateSpec } from '../../../crds';
-import { ANNOTATION_PREFIX } from '../../../providers/aws/annotation';
-import { ANNOTATIONS, UNSUPPORTED } from '../../../providers/aws/annotation-table';
-import { compile } from '../../../providers/aws/annotations';
+import { ANNOTATION_PREFIX } from '../../../providers/aws/annotations/annotation';
+import { ANNOTATIONS, UNSUPPORTED } from '../../../providers/aws/annotations/annotation-table';
+import { compile } from '../../../providers/aws/annotations/annotations';
 import type { Compiled, ServiceFacts } from '../../../providers/provider';
 
 const certificate = 'arn:aws:acm:eu-west-1:111122223333:certificate/0a1b';

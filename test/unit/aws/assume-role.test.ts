@@ -1,6 +1,6 @@
 import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { assumeRole } from '../../../providers/aws/assume-role';
+import { assumeRole } from '../../../providers/aws/config/assume-role';
 
 const ROLE = 'arn:aws:iam::123456789012:role/operator';
 const BASE = { accessKeyId: 'AKIDBASE', secretAccessKey: 'planted-base-secret' };

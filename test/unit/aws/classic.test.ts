@@ -1,6 +1,6 @@
 import { cloudLoadBalancerSpec, type CloudLoadBalancerSpecInput } from '../../../crds';
-import type { RenderedClassic } from '../../../providers/aws/classic';
-import { AwsLoadBalancers, type RenderedStack } from '../../../providers/aws/load-balancers';
+import type { RenderedClassic } from '../../../providers/aws/load-balancers/classic';
+import { AwsLoadBalancers, type RenderedStack } from '../../../providers/aws/load-balancers/load-balancers';
 import type { LoadBalancerScope } from '../../../providers/aws/scope';
 import { loadBalancersOf } from '../../../providers/aws/served';
 import type { LoadBalancerInput } from '../../../providers/provider';

@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { CloudProviderKind, validateSpec } from '../../../crds';
 import { defaultProviderOf } from '../../../operator/cli/default-provider';
-import { type CloudConfig, isCloudConfig, parseCloudConfig } from '../../../providers/aws/cloud-config';
-import { parseIni } from '../../../providers/aws/ini';
+import { type CloudConfig, isCloudConfig, parseCloudConfig } from '../../../providers/aws/config/cloud-config';
+import { parseIni } from '../../../providers/aws/config/ini';
 
 const EC2 = '[ServiceOverride "1"]\nService = EC2\nRegion = r\nURL = https://ec2.example\nSigningRegion = s\nSigningMethod = v4\n';
 

@@ -1,8 +1,8 @@
 import type { Instance } from '@aws-sdk/client-ec2';
-import { addressesOf, describe as describeInstance, filtersOf, type InstanceScope } from '../../../providers/aws/instances';
-import { describeFargate } from '../../../providers/aws/fargate';
-import { fargateAddressOf, instanceIDOf, isBareInstanceID, isFargate, machineOf } from '../../../providers/aws/provider-id';
-import { labelsOf } from '../../../providers/aws/topology';
+import { addressesOf, describe as describeInstance, filtersOf, type InstanceScope } from '../../../providers/aws/nodes/instances';
+import { describeFargate } from '../../../providers/aws/nodes/fargate';
+import { fargateAddressOf, instanceIDOf, isBareInstanceID, isFargate, machineOf } from '../../../providers/aws/nodes/provider-id';
+import { labelsOf } from '../../../providers/aws/nodes/topology';
 
 const FARGATE = 'aws:///eu-central-1a/0a1b2c3d/fargate-ip-10-0-1-10.eu-central-1.compute.internal';
 

@@ -1,9 +1,9 @@
 import type { RouteTable } from '@aws-sdk/client-ec2';
 import { cloudRouteSpec } from '../../../crds';
 import { OperatorError } from '../../../operator/base/errors';
-import { marksOf, tagOfMark } from '../../../providers/aws/route-marks';
-import { nextHopOf, routeID, RouteTables, selectorsOf, tablesOf } from '../../../providers/aws/route-tables';
-import { AwsRoutes, type RenderedRoute, type RouteScope } from '../../../providers/aws/routes';
+import { marksOf, tagOfMark } from '../../../providers/aws/routes/route-marks';
+import { nextHopOf, routeID, RouteTables, selectorsOf, tablesOf } from '../../../providers/aws/routes/route-tables';
+import { AwsRoutes, type RenderedRoute, type RouteScope } from '../../../providers/aws/routes/routes';
 import type { Ec2 } from '../../../providers/aws/client/ec2';
 import type { RouteInput } from '../../../providers/provider';
 

@@ -1,4 +1,4 @@
-import { chooseSubnets, isPublic, type RouteTable, type Subnet, type SubnetWish } from '../../../providers/aws/subnets';
+import { chooseSubnets, isPublic, type RouteTable, type Subnet, type SubnetWish } from '../../../providers/aws/load-balancers/subnets';
 
 const CLUSTER = 'kubernetes.io/cluster/demo';
 const OTHER = 'kubernetes.io/cluster/other';

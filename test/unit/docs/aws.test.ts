@@ -1,4 +1,4 @@
-import { ANNOTATIONS, UNSUPPORTED, UNSUPPORTED_PREFIXES } from '../../../providers/aws/annotation-table';
+import { ANNOTATIONS, UNSUPPORTED, UNSUPPORTED_PREFIXES } from '../../../providers/aws/annotations/annotation-table';
 import { CALLS, type Capability, iamPolicy } from '../../../providers/aws/iam-policy';
 import { expectGenerated } from '../../golden/golden';
 

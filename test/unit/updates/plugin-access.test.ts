@@ -1,5 +1,5 @@
 import { PluginAccess } from '../../../operator/updates/worker/plugin-access';
-import { pluginVariables } from '../../../providers/aws/plugin-variables';
+import { pluginVariables } from '../../../providers/aws/config/plugin-variables';
 
 const credentials = { accessKeyId: 'AKIAEXAMPLE', secretAccessKey: 'a-secret-of-many-letters', sessionToken: 'a-token-of-many-letters' };
 

@@ -1,0 +1,134 @@
+import type { AWSProviderSettings } from '../../../crds';
+import { systemClock, type Clock } from '../../../operator/base/clock';
+import type { JsonObject } from '../../../operator/base/json';
+import type { ConnectContext } from '../../provider';
+import { assumeRole } from './assume-role';
+import type { AwsClientOptions } from '../client/aws-client';
+import { awsFailure } from '../client/aws-error';
+import type { AwsCredentials, AwsSettings } from '../client/settings';
+
+/** What is left of their time for an update to begin with them: more than an update may take. */
+const ENOUGH_MS = 15 * 60_000;
+
+/** Credentials as the SDK's providers give them. */
+export interface FoundCredentials extends AwsCredentials {
+  expiration?: Date;
+}
+
+/** The SDK's own search: it keeps what it finds, and looks again shortly before that ends, or at once. */
+export type CredentialChain = (options?: { forceRefresh?: boolean }) => Promise<FoundCredentials>;
+
+export interface AccountContext extends ConnectContext {
+  region: string;
+  clock?: Clock;
+  /** Opens the search; absent = the SDK's default chain: environment, files, web identity (IRSA), containers (Pod Identity), the instance's role. */
+  openChain?: (of: { region: string; profile?: string }) => Promise<CredentialChain>;
+}
+
+/** One account and region, with the credentials of today. */
+export class AwsAccount {
+  private readonly settings: AwsSettings;
+  private readonly clock: Clock;
+  /** What was found last; workers get it. */
+  private known: FoundCredentials | undefined;
+  private chain: Promise<CredentialChain> | undefined;
+  private assuming: Promise<FoundCredentials> | undefined;
+
+  constructor(
+    private readonly aws: AWSProviderSettings,
+    private readonly context: AccountContext,
+  ) {
+    this.clock = context.clock ?? systemClock;
+    this.settings = {
+      region: context.region,
+      endpoints: endpointsOf(aws),
+      useFIPSEndpoints: aws.useFIPSEndpoints,
+      useDualStackEndpoints: aws.useDualStackEndpoints,
+    };
+  }
+
+  get region(): string {
+    return this.settings.region;
+  }
+
+  clientOptions(): AwsClientOptions {
+    const { calls } = this.context;
+    return { settings: this.settings, credentials: () => this.find(), ...(calls !== undefined && { calls }) };
+  }
+
+  /** Holds secrets: never stored, never logged. */
+  workerSettings(): JsonObject {
+    const { accessKeyId, secretAccessKey, sessionToken } = this.known ?? {};
+    const credentials = accessKeyId === undefined ? undefined : { accessKeyId, secretAccessKey, sessionToken };
+    return JSON.parse(JSON.stringify({ ...this.settings, credentials })) as JsonObject;
+  }
+
+  /** Looks for the credentials anew. */
+  async renew(): Promise<void> {
+    this.chain = undefined;
+    await this.find({ forceRefresh: true });
+  }
+
+  /** Workers have no environment of their own to look in, so what they get must last as long as they work. */
+  async ensure(): Promise<void> {
+    if (!this.lasts(await this.find())) await this.find({ forceRefresh: true });
+  }
+
+  /** @throws OperatorError Credentials when there are none; NotFound where a Secret is named that isn't there */
+  private async find(options: { forceRefresh?: boolean } = {}): Promise<FoundCredentials> {
+    const { assumeRole: role } = this.aws;
+    // The SDK's own search keeps what it finds, and so must we.
+    if (role !== undefined && this.known !== undefined && options.forceRefresh !== true && this.lasts(this.known)) return this.known;
+    this.known = role === undefined ? await this.own(options) : await this.assumed(role);
+    return this.known;
+  }
+
+  /** True while they are enough for an update to begin with. */
+  private lasts({ expiration }: FoundCredentials): boolean {
+    return (expiration?.getTime() ?? Infinity) - this.clock.now() >= ENOUGH_MS;
+  }
+
+  /** One request, however many clients ask. */
+  private assumed(role: NonNullable<AWSProviderSettings['assumeRole']>): Promise<FoundCredentials> {
+    const endpoint = this.aws.endpoints?.find(({ service }) => service === 'STS')?.url;
+    const of = { role, region: this.settings.region, ...(endpoint !== undefined && { endpoint }) };
+    this.assuming ??= assumeRole(of, (options) => this.own(options ?? {})).finally(() => (this.assuming = undefined));
+    return this.assuming;
+  }
+
+  /** Without the role. */
+  private own(options: { forceRefresh?: boolean }): Promise<FoundCredentials> {
+    return this.aws.credentialsSecretRef === undefined ? this.fromChain(options) : this.fromSecret(this.aws.credentialsSecretRef);
+  }
+
+  private async fromChain(options: { forceRefresh?: boolean }): Promise<FoundCredentials> {
+    const { openChain = defaultChain } = this.context;
+    const { profile } = this.aws;
+    this.chain ??= openChain({ region: this.settings.region, ...(profile !== undefined && { profile }) });
+    try {
+      return await (
+        await this.chain
+      )(options);
+    } catch (thrown) {
+      throw awsFailure(thrown, { action: 'the search for credentials' });
+    }
+  }
+
+  private async fromSecret(ref: NonNullable<AWSProviderSettings['credentialsSecretRef']>): Promise<AwsCredentials> {
+    const read = async (key: string): Promise<string> => (await this.context.readSecret(ref.name, key)).trim();
+    const sessionToken = ref.sessionTokenKey === undefined ? {} : { sessionToken: await read(ref.sessionTokenKey) };
+    return { accessKeyId: await read(ref.accessKeyIDKey), secretAccessKey: await read(ref.secretAccessKeyKey), ...sessionToken };
+  }
+}
+
+async function defaultChain({ region, profile }: { region: string; profile?: string }): Promise<CredentialChain> {
+  const { EC2Client } = await import('@aws-sdk/client-ec2');
+  const { config } = new EC2Client({ region, ...(profile !== undefined && { profile }) });
+  return config.credentials as CredentialChain;
+}
+
+function endpointsOf({ endpoints = [] }: AWSProviderSettings): NonNullable<AwsSettings['endpoints']> {
+  const urlOf = (name: string): string | undefined => endpoints.find(({ service }) => service === name)?.url;
+  const urls = (['EC2', 'ElasticLoadBalancing', 'ElasticLoadBalancingV2'] as const).map((name) => [name, urlOf(name)] as const);
+  return Object.fromEntries(urls.filter(([, url]) => url !== undefined));
+}

@@ -1,0 +1,67 @@
+import { ListenerPolicy } from '@pulumi/aws/elb/listenerPolicy';
+import { LoadBalancer } from '@pulumi/aws/elb/loadBalancer';
+import { LoadBalancerBackendServerPolicy } from '@pulumi/aws/elb/loadBalancerBackendServerPolicy';
+import { LoadBalancerPolicy } from '@pulumi/aws/elb/loadBalancerPolicy';
+import * as pulumi from '@pulumi/pulumi';
+import type { RenderedClassic } from './classic';
+import { backendName, listenerName, policyName, PROXY_POLICY, tlsPolicyName } from './classic-names';
+import { declareSecurityGroup, MembersReady, Subnets, type Published, type TagsOf } from './program-parts';
+import { REFERENCE, triggersOf } from '../resources/classic-policy';
+import { TAG } from '../tags';
+
+/** A load balancer with its policies; all of its listeners share one set of instances, which goes by the load balancer's name. */
+export function declareClassic({ uid, name, settings, subnets, tags, vpcID, nodeLabels, ...input }: RenderedClassic): Published {
+  const tagsOf: TagsOf = (resource) => ({ ...tags, [TAG.resource]: resource });
+  const made = input.securityGroup === undefined ? [] : [declareSecurityGroup(input.securityGroup, vpcID, tagsOf).id];
+  // in the order in which AWS gives them
+  const securityGroups = pulumi.all([...made, ...input.securityGroupIDs]).apply((ids) => [...ids].sort());
+  const chosen = Array.isArray(subnets) ? subnets : new Subnets(subnets.name, subnets.settings).subnetIds.apply((ids) => [...ids].sort());
+  const loadBalancer = new LoadBalancer(name, { ...settings, name, subnets: chosen, securityGroups, tags: tagsOf(name) });
+  if (input.proxyProtocol === true) declareProxyProtocol(name, settings, loadBalancer.id);
+  if (input.tlsPolicy !== undefined) declareTLSPolicy(name, input.tlsPolicy, settings, loadBalancer.id);
+  const port = Math.min(...settings.listeners.map(({ instancePort }) => instancePort));
+  const members = { port, ...(nodeLabels !== undefined && { nodeLabels }) };
+  const { group } = new MembersReady(name, { group: loadBalancer.id, ...members }, {});
+  // who sends traffic to the name finds Nodes behind it
+  const hostname = pulumi.all([loadBalancer.dnsName, group]).apply(([dnsName]) => dnsName);
+  return { uid, retiring: input.retiring === true, hostname, targetGroups: [{ id: loadBalancer.id, ...members }] };
+}
+
+function declareProxyProtocol(name: string, { listeners }: RenderedClassic['settings'], loadBalancerName: pulumi.Output<string>): void {
+  const policy = new LoadBalancerPolicy(policyName(name, PROXY_POLICY), {
+    loadBalancerName,
+    policyName: PROXY_POLICY,
+    policyTypeName: 'ProxyProtocolPolicyType',
+    policyAttributes: [{ name: 'ProxyProtocol', value: 'true' }],
+  });
+  for (const instancePort of new Set(listeners.map((listener) => listener.instancePort))) {
+    new LoadBalancerBackendServerPolicy(backendName(name, instancePort), {
+      loadBalancerName,
+      instancePort,
+      policyNames: [policy.policyName],
+    });
+  }
+}
+
+function declareTLSPolicy(
+  name: string,
+  reference: string,
+  { listeners }: RenderedClassic['settings'],
+  loadBalancerName: pulumi.Output<string>,
+): void {
+  const policy = new LoadBalancerPolicy(policyName(name, tlsPolicyName(reference)), {
+    loadBalancerName,
+    policyName: tlsPolicyName(reference),
+    policyTypeName: 'SSLNegotiationPolicyType',
+    policyAttributes: [{ name: REFERENCE, value: reference }],
+  });
+  for (const { lbPort, lbProtocol, instancePort } of listeners.filter(({ sslCertificateId }) => sslCertificateId !== undefined)) {
+    const triggers = triggersOf(instancePort, lbProtocol);
+    new ListenerPolicy(listenerName(name, lbPort), {
+      loadBalancerName,
+      loadBalancerPort: lbPort,
+      policyNames: [policy.policyName],
+      triggers,
+    });
+  }
+}

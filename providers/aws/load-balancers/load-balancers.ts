@@ -1,0 +1,229 @@
+import { z } from 'zod';
+import type { AWSLoadBalancer, CloudLoadBalancerSpec } from '../../../crds';
+import type { OperatorError } from '../../../operator/base/errors';
+import { canonicalJson, type JsonObject } from '../../../operator/base/json';
+import { generationsOf, type Generation } from '../../generations';
+import type { LoadBalancerInput, LoadBalancerResult, LoadBalancers, NodeLabels, Replacement } from '../../provider';
+import { isClassic, renderClassic, type RenderedClassic } from './classic';
+import { portsOf, renderListener, type RenderedListener } from './listeners';
+import { cloudName, withGeneration } from './names';
+import { recognize } from '../recognize';
+import type { LoadBalancerInputs } from '../resources/load-balancer';
+import { groupModeOf, type LoadBalancerScope } from '../scope';
+import { renderBackend, renderSecurityGroup, type RenderedBackend, type RenderedSecurityGroup } from './security-groups';
+import { addressesOf, isDualStack, renderSubnets, subnetIDsOf, subnetMappingsOf, type RenderedSubnets } from './subnet-mappings';
+import { TAG } from '../tags';
+import { validateLoadBalancer } from '../validation';
+
+/** One Network Load Balancer, as `render` gives it to the program. */
+export interface RenderedLoadBalancer {
+  /** UID of the CloudLoadBalancer: key of its results in the stack's outputs. */
+  uid: string;
+  ownerUID: string;
+  /** Name in the program; the others' names begin with it. */
+  name: string;
+  settings: Omit<LoadBalancerInputs, 'securityGroups' | 'tags'>;
+  /** Absent = they are in the settings, by id. */
+  subnets?: RenderedSubnets;
+  securityGroup?: RenderedSecurityGroup;
+  /** Its part in the group that lets it in to the Nodes. */
+  backend?: RenderedBackend;
+  /** Ids of groups that are not made here. */
+  securityGroupIDs: string[];
+  listeners: RenderedListener[];
+  /** On everything; the program adds the resource's own name. */
+  tags: Record<string, string>;
+  vpcID: string;
+  /** Of the Nodes that may be targets; absent = of all. */
+  nodeLabels?: NodeLabels;
+  /** An earlier generation, kept for clients that still have its address. */
+  retiring?: true;
+}
+
+/** What the program of a stack of load balancers gets. */
+export interface RenderedStack {
+  networkLoadBalancers: RenderedLoadBalancer[];
+  /** Absent = none. */
+  classicLoadBalancers?: RenderedClassic[];
+}
+
+const targetGroup = z.object({ id: z.string().min(1), port: z.number().int(), nodeLabels: z.record(z.string(), z.string()).optional() });
+
+/** What the program publishes for one CloudLoadBalancer. */
+const publishedLoadBalancer = z.object({
+  hostname: z.string().min(1),
+  targetGroups: z.array(targetGroup),
+});
+export type PublishedLoadBalancer = z.infer<typeof publishedLoadBalancer>;
+
+/** Network and Classic load balancers, one for each CloudLoadBalancer. */
+export class AwsLoadBalancers implements LoadBalancers {
+  constructor(private readonly scope: LoadBalancerScope) {}
+
+  /** Its own; by UID, so that a load balancer made again under the same name never meets its predecessor's state. */
+  defaultPlacement({ uid }: LoadBalancerInput): string {
+    return uid;
+  }
+
+  validate(spec: CloudLoadBalancerSpec): ReturnType<LoadBalancers['validate']> {
+    return validateLoadBalancer(spec, this.scope);
+  }
+
+  render(stack: string, inputs: LoadBalancerInput[]): JsonObject {
+    const all = generationsOf(inputs);
+    const network = all.filter(({ input }) => !isClassic(input.spec)).map((generation) => renderOne(stack, generation, this.scope));
+    const classic = all
+      .filter(({ input }) => isClassic(input.spec))
+      .map((generation) => renderClassic(generation, tagsOf(stack, generation.input, this.scope), this.scope));
+    const rendered: RenderedStack = {
+      networkLoadBalancers: network.sort(byOwner),
+      ...(classic.length > 0 && { classicLoadBalancers: classic.sort(byOwner) }),
+    };
+    return rendered as unknown as JsonObject;
+  }
+
+  /** Every name in the program begins with that of its load balancer. */
+  attribute(error: OperatorError, inputs: LoadBalancerInput[]): string[] {
+    const failed = error.resource?.split('::').at(-1);
+    if (failed === undefined) return [];
+    const owners = generationsOf(inputs).filter(({ input }) => {
+      const name = cloudName(input.ownerUID, input.generation);
+      return failed === name || failed.startsWith(`${name}-`);
+    });
+    return [...new Set(owners.map(({ input }) => input.uid))];
+  }
+
+  /** What AWS fixes when it makes a Network Load Balancer. An address that was asked for can't be on two at once. */
+  replacement(accepted: LoadBalancerInput, wanted: LoadBalancerInput): Replacement | undefined {
+    const [before, after] = [accepted.spec, wanted.spec].map((spec) => fixedOf(spec, this.scope));
+    const field = Object.keys(FIXED).find((key) => canonicalJson(before?.[key]) !== canonicalJson(after?.[key]));
+    if (field === undefined) return undefined;
+    const why = `the change of ${FIXED[field]} replaces the load balancer`;
+    const [had, asked] = [accepted.spec, wanted.spec].map(onceOf);
+    const once = (asked ?? []).filter((address) => had?.includes(address));
+    if (once.length === 0) return { why, gap: false };
+    return { why: `${why}, delete first, with a gap in traffic, because ${once.join(', ')} can't be used twice`, gap: true };
+  }
+
+  exclusive = onceOf;
+
+  results = results;
+
+  recognize = recognize;
+}
+
+function byOwner(a: { uid: string; name: string }, b: { uid: string; name: string }): number {
+  return `${a.uid} ${a.name}` < `${b.uid} ${b.name}` ? -1 : 1;
+}
+
+/** What is fixed when a load balancer is made, and how people know it. */
+const FIXED: Readonly<Record<string, string>> = {
+  type: 'spec.aws.type',
+  scheme: 'spec.scheme',
+  name: 'spec.aws.name',
+  subnets: 'the subnets or their addresses',
+  grouped: 'spec.aws.securityGroups (none or some)',
+};
+
+function fixedOf(spec: CloudLoadBalancerSpec, scope: LoadBalancerScope): Record<string, unknown> {
+  const { scheme, aws } = spec;
+  if (isClassic(spec)) return { type: 'Classic', scheme };
+  const ids = subnetIDsOf(spec, scope);
+  // Those that are looked for are chosen once: only another wish is a change.
+  const subnets = ids === undefined ? [aws?.subnets ?? null, addressesOf(aws)] : subnetMappingsOf(ids, addressesOf(aws));
+  return { type: 'Network', scheme, name: aws?.name ?? null, subnets, grouped: isGrouped(spec, scope) };
+}
+
+function isGrouped({ aws }: CloudLoadBalancerSpec, scope: LoadBalancerScope): boolean {
+  return aws?.securityGroups?.groups !== undefined || (aws?.securityGroups?.mode ?? groupModeOf(scope)) === 'Managed';
+}
+
+/** Addresses that exist only once. */
+function onceOf({ aws }: CloudLoadBalancerSpec): string[] {
+  return [...(aws?.eipAllocationIDs ?? []), ...(aws?.privateIPv4Addresses ?? []), ...(aws?.ipv6Addresses ?? [])];
+}
+
+function renderOne(stack: string, { input, retiring }: Generation, scope: LoadBalancerScope): RenderedLoadBalancer {
+  const { uid, ownerUID, spec, generation } = input;
+  const name = cloudName(ownerUID, generation);
+  const ports = portsOf(spec);
+  const subnets = renderSubnets(name, input, scope);
+  const securityGroup = renderSecurityGroup(name, ports, input, scope);
+  const listeners = ports.map((port) => renderListener(name, port, input, scope)).sort((a, b) => (a.name < b.name ? -1 : 1));
+  const backend = securityGroup === undefined ? undefined : renderBackend(name, listeners, spec, scope);
+  return {
+    uid,
+    ownerUID,
+    name,
+    settings: renderSettings(name, input, scope),
+    ...(subnets !== undefined && { subnets }),
+    ...(securityGroup !== undefined && { securityGroup }),
+    ...(backend !== undefined && { backend }),
+    securityGroupIDs: [...(spec.aws?.securityGroups?.groups ?? [])].sort(),
+    listeners,
+    tags: tagsOf(stack, input, scope),
+    vpcID: scope.vpcID ?? '',
+    ...(spec.aws?.targetNodeLabels !== undefined && { nodeLabels: spec.aws.targetNodeLabels }),
+    ...(retiring && { retiring }),
+  };
+}
+
+const DNS_POLICIES = {
+  AnyAvailabilityZone: 'any_availability_zone',
+  AvailabilityZoneAffinity: 'availability_zone_affinity',
+  PartialAvailabilityZoneAffinity: 'partial_availability_zone_affinity',
+} as const;
+
+function renderSettings(name: string, { spec, generation }: LoadBalancerInput, scope: LoadBalancerScope): RenderedLoadBalancer['settings'] {
+  const { aws = { type: 'Network' }, scheme } = spec;
+  const { crossZone = false, deletionProtection = false, dnsClientRoutingPolicy = 'AnyAvailabilityZone' } = aws;
+  return {
+    name: aws.name === undefined ? name : withGeneration(aws.name, generation),
+    loadBalancerType: 'network',
+    internal: scheme === 'Internal',
+    ipAddressType: isDualStack(spec) ? 'dualstack' : 'ipv4',
+    subnetMappings: subnetMappingsOf(subnetIDsOf(spec, scope) ?? [], addressesOf(aws)),
+    enableCrossZoneLoadBalancing: crossZone,
+    enableDeletionProtection: deletionProtection,
+    dnsRecordClientRoutingPolicy: DNS_POLICIES[dnsClientRoutingPolicy],
+    ...(isGrouped(spec, scope) && { enforceSecurityGroupInboundRulesOnPrivateLinkTraffic: enforcementOf(aws) }),
+    ...renderAccessLogs(aws),
+  };
+}
+
+function enforcementOf({ securityGroups }: AWSLoadBalancer): 'on' | 'off' {
+  return securityGroups?.privateLinkRules === 'Ignored' ? 'off' : 'on';
+}
+
+function renderAccessLogs({ accessLogs: logs }: AWSLoadBalancer): Pick<LoadBalancerInputs, 'accessLogs'> {
+  if (logs?.enabled !== true) return {};
+  return { accessLogs: { bucket: logs.bucket ?? '', enabled: true, ...(logs.prefix !== undefined && { prefix: logs.prefix }) } };
+}
+
+/** Ours last: no one else may say whose it is. */
+function tagsOf(stack: string, input: LoadBalancerInput, scope: LoadBalancerScope): Record<string, string> {
+  const { namespace, name, ownerUID, spec } = input;
+  const { clusterID, clusterName, legacyClusterTag } = scope;
+  const cluster: Record<string, string> =
+    clusterName === undefined
+      ? {}
+      : legacyClusterTag
+        ? { KubernetesCluster: clusterName }
+        : { [`kubernetes.io/cluster/${clusterName}`]: 'owned' };
+  return {
+    ...spec.aws?.tags,
+    ...cluster,
+    'kubernetes.io/service-name': `${namespace}/${name}`,
+    [TAG.clusterID]: clusterID,
+    [TAG.stack]: stack,
+    [TAG.ownerUID]: ownerUID,
+    [TAG.owner]: `${namespace}/${name}`,
+  };
+}
+
+function results(outputs: JsonObject, uid: string): LoadBalancerResult | undefined {
+  const { data } = publishedLoadBalancer.safeParse(outputs[uid]);
+  if (data === undefined) return undefined;
+  const targetGroups = data.targetGroups.map(({ nodeLabels, ...group }) => ({ ...group, ...(nodeLabels !== undefined && { nodeLabels }) }));
+  return { ingress: [{ hostname: data.hostname }], targetGroups };
+}

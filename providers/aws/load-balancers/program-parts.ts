@@ -1,0 +1,60 @@
+import { SecurityGroup } from '@pulumi/aws/ec2/securityGroup';
+import { SecurityGroupIngressRule } from '@pulumi/aws/vpc/securityGroupIngressRule';
+import * as pulumi from '@pulumi/pulumi';
+import type { NodeLabels } from '../../provider';
+import { MEMBERS_READY } from '../../resource-provider/members-ready';
+import { OWN_PACKAGE } from '../../resource-provider/own-package';
+import { ALL_EGRESS } from '../resources/security-group';
+import { SUBNETS, type SubnetsInputs } from '../resources/subnets';
+import type { RenderedSecurityGroup } from './security-groups';
+
+/** The members of a target group are registered once this is made. */
+export class MembersReady extends pulumi.CustomResource {
+  declare readonly group: pulumi.Output<string>;
+
+  constructor(
+    name: string,
+    args: { group: pulumi.Input<string>; port: number; nodeLabels?: NodeLabels },
+    options: pulumi.CustomResourceOptions,
+  ) {
+    super(`${OWN_PACKAGE}${MEMBERS_READY}`, name, args, options);
+  }
+}
+
+/** Where a load balancer is, chosen when it is made. */
+export class Subnets extends pulumi.CustomResource {
+  declare readonly subnetIds: pulumi.Output<string[]>;
+
+  constructor(name: string, settings: SubnetsInputs) {
+    super(SUBNETS, name, { ...settings, subnetIds: undefined });
+  }
+}
+
+/** What one generation of a load balancer publishes. */
+export interface Published {
+  uid: string;
+  retiring: boolean;
+  hostname: pulumi.Output<string>;
+  targetGroups: PublishedGroup[];
+}
+
+export interface PublishedGroup {
+  id: pulumi.Output<string>;
+  port: number;
+  nodeLabels?: NodeLabels;
+}
+
+/** Tags of the resource with that name in the program. */
+export type TagsOf = (resource: string) => Record<string, string>;
+
+/** The group that is made for a load balancer, with its rules. */
+export function declareSecurityGroup(
+  { name, groupName, description, rules }: RenderedSecurityGroup,
+  vpcId: string,
+  tagsOf: TagsOf,
+): SecurityGroup {
+  const group = new SecurityGroup(name, { name: groupName, description, vpcId, egress: [ALL_EGRESS], tags: tagsOf(name) });
+  for (const rule of rules)
+    new SecurityGroupIngressRule(rule.name, { ...rule.settings, securityGroupId: group.id, tags: tagsOf(rule.name) });
+  return group;
+}

@@ -1,0 +1,114 @@
+import type { CloudLoadBalancerSpec } from '../../../crds';
+import type { LoadBalancerInput } from '../../provider';
+import type { Port, RenderedListener } from './listeners';
+import { hashedName } from './names';
+import { isShared } from '../nodes/node-rules';
+import type { BackendGroupInputs } from '../resources/backend-group';
+import type { SecurityGroupRuleInputs } from '../resources/security-group-rule';
+import { groupModeOf, type LoadBalancerScope } from '../scope';
+
+const EVERYBODY = { IPv4: '0.0.0.0/0', IPv6: '::/0' } as const;
+/** Destination unreachable, fragmentation needed: type 3, code 4. */
+const PATH_MTU = { ipProtocol: 'icmp', fromPort: 3, toPort: 4 };
+
+/** The frontend group of one load balancer: who may come in. */
+export interface RenderedSecurityGroup {
+  /** Name in the program. */
+  name: string;
+  groupName: string;
+  description: string;
+  rules: RenderedRule[];
+}
+
+/** A load balancer's part in the cluster's backend group. */
+export interface RenderedBackend {
+  /** Name in the program. */
+  name: string;
+  settings: BackendGroupInputs;
+}
+
+export interface RenderedRule {
+  /** Name in the program. */
+  name: string;
+  settings: Omit<SecurityGroupRuleInputs, 'securityGroupId' | 'tags'>;
+}
+
+/**
+ * The group that is made for a load balancer; undefined = none, because it names its own or has none. Pure.
+ */
+export function renderSecurityGroup(
+  base: string,
+  ports: readonly Port[],
+  input: LoadBalancerInput,
+  scope: LoadBalancerScope,
+): RenderedSecurityGroup | undefined {
+  const { namespace, name, uid, spec, generation = 0 } = input;
+  const own = spec.aws?.securityGroups;
+  if ((own?.mode ?? groupModeOf(scope)) === 'None' || own?.groups !== undefined) return undefined;
+  const group = `${base}-frontend`;
+  return {
+    name: group,
+    groupName: hashedName(input, [scope.clusterID, uid, generation, scope.vpcID]),
+    description: `Clients of the load balancer of ${namespace}/${name}`.slice(0, 255),
+    rules: sourcesOf(spec).flatMap((source) => rulesFor(group, source, ports, spec)),
+  };
+}
+
+/** How many rules the group that is made for a load balancer has. Pure. */
+export function ruleCount(spec: CloudLoadBalancerSpec, ports: readonly Port[]): number {
+  return sourcesOf(spec).flatMap((source) => rulesFor('', source, ports, spec)).length;
+}
+
+/**
+ * The part in the backend group of a load balancer with a group of its own; undefined = it is not let in to the Nodes by us. Pure.
+ * @param base name of the load balancer in the program
+ */
+export function renderBackend(
+  base: string,
+  listeners: readonly RenderedListener[],
+  { aws }: CloudLoadBalancerSpec,
+  { nodeRules, vpcID = '' }: LoadBalancerScope,
+): RenderedBackend | undefined {
+  if (nodeRules !== 'Shared' || aws?.securityGroups?.backendRules === 'None') return undefined;
+  const ports = listeners.flatMap(({ targetGroup: { settings } }) => portsOfNodes(settings)).filter(({ port }) => !isShared(port));
+  const texts = ports.map(({ protocol, port }) => `${protocol}/${port}`);
+  return { name: `${base}-backend`, settings: { vpcId: vpcID, frontend: `${base}-frontend`, ports: [...new Set(texts)].sort() } };
+}
+
+function portsOfNodes({ port, protocol, healthCheck }: RenderedListener['targetGroup']['settings']): { protocol: string; port: number }[] {
+  const transports = protocol === 'TCP_UDP' ? ['tcp', 'udp'] : [protocol === 'UDP' ? 'udp' : 'tcp'];
+  const checked = healthCheck.port === 'traffic-port' ? port : Number(healthCheck.port);
+  return [...transports.map((transport) => ({ protocol: transport, port })), { protocol: 'tcp', port: checked }];
+}
+
+type Source = Pick<SecurityGroupRuleInputs, 'cidrIpv4' | 'cidrIpv6' | 'prefixListId'>;
+
+/** Nothing said = everybody, by each family that the load balancer has an address of. */
+function sourcesOf(spec: CloudLoadBalancerSpec): Source[] {
+  const lists = (spec.aws?.securityGroups?.prefixListIDs ?? []).map((prefixListId) => ({ prefixListId }));
+  const ranges = [...new Set(spec.sourceRanges ?? [])].sort();
+  if (ranges.length === 0 && lists.length === 0) return spec.ipFamilies.map((family) => rangeOf(EVERYBODY[family]));
+  return [...ranges.map(rangeOf), ...lists];
+}
+
+function rangeOf(range: string): Source {
+  return range.includes(':') ? { cidrIpv6: range } : { cidrIpv4: range };
+}
+
+function rulesFor(group: string, source: Source, ports: readonly Port[], { aws }: CloudLoadBalancerSpec): RenderedRule[] {
+  const from = source.cidrIpv4 ?? source.cidrIpv6 ?? source.prefixListId ?? '';
+  // A URN is taken apart at its double colons.
+  const label = from.replaceAll(':', '_');
+  const transports = ports.flatMap(({ port, protocol }) =>
+    protocol
+      .toLowerCase()
+      .split('_')
+      .map((ipProtocol) => ({ port, ipProtocol })),
+  );
+  const rules = transports.map(({ port, ipProtocol }) => ({
+    name: `${group}-${ipProtocol}-${port}-${label}`,
+    settings: { ipProtocol, fromPort: port, toPort: port, ...source },
+  }));
+  if (aws?.securityGroups?.pathMTUDiscovery === false || source.cidrIpv6 !== undefined) return rules;
+  return [...rules, { name: `${group}-icmp-${label}`, settings: { ...PATH_MTU, ...source } }];
+}

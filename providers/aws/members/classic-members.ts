@@ -1,0 +1,108 @@
+import type { LoadBalancerDescription } from '@aws-sdk/client-elastic-load-balancing';
+import { OperatorError, toOperatorError } from '../../../operator/base/errors';
+import type { Members, Target, TargetGroup } from '../../provider';
+import { digestOfPort, instanceSet } from '../../target-digest';
+import { AwsError } from '../client/aws-error';
+import { chunks } from '../client/chunks';
+import type { ClassicElb } from '../client/classic-elb';
+import type { AwsInstances } from '../nodes/instances';
+import { instanceIDOf } from '../nodes/provider-id';
+import { fromAwsTags, holderOf, TAG, type Tags } from '../tags';
+
+/** The most instances of one call; upstream's figure for targets. */
+const BATCH = 100;
+/** What a registration is answered that names an instance which is not there. */
+const INVALID_INSTANCE = new Set(['InvalidInstance', 'InvalidEndPoint', 'InvalidInstanceID.NotFound']);
+
+/**
+ * The instances of Classic load balancers: one set for all ports of one. `TargetGroup.id` is the load balancer's name, and the port is the lowest of
+ * the Nodes' ports, which tells the set's hash. All of them are read in one bulk call.
+ */
+export class ClassicMembers implements Members {
+  constructor(
+    private readonly classic: ClassicElb,
+    private readonly instances: Pick<AwsInstances, 'byIDs'>,
+    private readonly clusterID: string,
+  ) {}
+
+  async sync(group: TargetGroup, targets: Target[], signalValid: () => boolean): Promise<number> {
+    const assertValid = (): void => {
+      if (!signalValid())
+        throw new OperatorError('Canceled', `members of ${group.id} are not written: this operator may not write any more`);
+    };
+    const [raw] = await this.classic.loadBalancers([group.id]).catch((error: unknown) => Promise.reject(goneOr(error, group.id)));
+    await this.assertOurs(group);
+    const [has, wants] = [registeredOf(raw), idsOf(targets)];
+    const missing = wants.filter((id) => !has.includes(id));
+    const extra = has.filter((id) => !wants.includes(id));
+    let writes = 0;
+    for (const batch of chunks(missing, BATCH)) writes += await this.register(group.id, batch, assertValid);
+    for (const batch of chunks(extra, BATCH)) {
+      await this.classic.deregister(group.id, batch, { assertValid });
+      writes++;
+    }
+    return writes;
+  }
+
+  hash({ port }: TargetGroup, targets: Target[]): string {
+    return digestOfPort(instanceSet(idsOf(targets)), port);
+  }
+
+  async observe(): Promise<Map<string, string>> {
+    const all = await this.classic.loadBalancers();
+    const tags = await this.classic.tags(all.map(({ LoadBalancerName = '' }) => LoadBalancerName));
+    const ours = all.filter(({ LoadBalancerName = '' }) => this.isOurs(fromAwsTags(tags.get(LoadBalancerName))));
+    return new Map(ours.map((raw) => [raw.LoadBalancerName ?? '', digestOfPort(instanceSet(registeredOf(raw)), portOf(raw))]));
+  }
+
+  /** AWS refuses a whole batch for one instance that is gone; the others must not wait for that. */
+  private async register(name: string, batch: readonly string[], assertValid: () => void): Promise<number> {
+    try {
+      await this.classic.register(name, batch, { assertValid });
+      return 1;
+    } catch (refusal) {
+      if (!(refusal instanceof AwsError && INVALID_INSTANCE.has(refusal.awsCode))) throw refusal;
+      const running = (await this.instances.byIDs(batch)).filter(({ state }) => state === 'Running').map(({ id }) => id);
+      if (running.length === batch.length) throw refusal;
+      if (running.length === 0) return 0;
+      await this.classic.register(name, running, { assertValid });
+      return 1;
+    }
+  }
+
+  /** @throws OperatorError Conflict naming the holder */
+  private async assertOurs({ id, stack }: TargetGroup): Promise<void> {
+    const tags = fromAwsTags((await this.classic.tags([id])).get(id));
+    if (this.isOurs(tags) && (stack === undefined || tags[TAG.stack] === stack)) return;
+    throw new OperatorError('Conflict', `load balancer ${id} is not written to: by its tags it belongs to ${holderOf(tags)}`, {
+      resource: id,
+      remedy: `Restore its tags ${TAG.clusterID} and ${TAG.stack} if it is ours.`,
+    });
+  }
+
+  private isOurs(tags: Tags): boolean {
+    return tags[TAG.clusterID] === this.clusterID && tags[TAG.released] === undefined;
+  }
+}
+
+function idsOf(targets: readonly Target[]): string[] {
+  return [...new Set(targets.map(({ providerID }) => instanceIDOf(providerID)).filter((id) => id !== undefined))];
+}
+
+function registeredOf(raw: LoadBalancerDescription | undefined): string[] {
+  return (raw?.Instances ?? []).map(({ InstanceId = '' }) => InstanceId);
+}
+
+function portOf({ ListenerDescriptions = [] }: LoadBalancerDescription): number {
+  return Math.min(...ListenerDescriptions.map(({ Listener }) => Listener?.InstancePort ?? Number.MAX_SAFE_INTEGER));
+}
+
+/** A load balancer that is gone, in words; anything else as it is. */
+function goneOr(thrown: unknown, id: string): OperatorError {
+  const error = toOperatorError(thrown);
+  if (error.code !== 'NotFound') return error;
+  return new OperatorError('NotFound', `load balancer ${id} is not in AWS any more; the drift pass makes it again`, {
+    resource: id,
+    cause: error,
+  });
+}

@@ -1,0 +1,258 @@
+import type { TargetHealthDescription } from '@aws-sdk/client-elastic-load-balancing-v2';
+import { OperatorError, toOperatorError } from '../../../operator/base/errors';
+import type { Members, Problem, Target, TargetGroup } from '../../provider';
+import { digestOfPort, instanceSet, targetsDigest, type InstanceSet, type SetMember } from '../../target-digest';
+import { AwsError } from '../client/aws-error';
+import { chunks } from '../client/chunks';
+import type { ElbV2 } from '../client/elbv2';
+import type { AwsInstances } from '../nodes/instances';
+import { instanceIDOf, isFargate } from '../nodes/provider-id';
+import { holderOf, TAG, type Tags } from '../tags';
+
+/** The most targets of one call; upstream's figure. */
+const BATCH = 100;
+/** Target groups that are looked at side by side; the account's limits hold besides. */
+const LOOKS_AT_ONCE = 8;
+
+/** What is known of a target group from the last look at it. */
+interface KnownGroup {
+  port: number;
+  /** Registered with that port; equal sets are one object, since a thousand groups may have the same thousands of Nodes. */
+  set: InstanceSet;
+  /** Registered with another port, by somebody else. */
+  strays: readonly SetMember[];
+  /** Of all of them; a hint that saves reads, never a reason to leave a write out. */
+  hash: string;
+}
+
+/** Asked as the last statement before each write. */
+type AssertValid = () => void;
+
+/**
+ * Target sets of the target groups of one cluster: the whole set in, RegisterTargets and DeregisterTargets of the difference out. What is
+ * draining counts as gone. A group that bears the mark of another cluster or stack is not written to, wherever its ARN came from.
+ */
+export class AwsMembers implements Members {
+  private readonly known = new Map<string, KnownGroup>();
+  /** Sets of `known` by their hash. */
+  private readonly sets = new Map<string, InstanceSet>();
+  /** Tags by ARN: whose a group is was decided when it was made. */
+  private readonly tags = new Map<string, Tags>();
+  /** Groups that an earlier process of this cluster wrote to, after it had looked at whose they are. */
+  private readonly assumed = new Set<string>();
+  /** By list of targets, which is never changed. */
+  private readonly instances = new WeakMap<readonly Target[], InstanceSet>();
+
+  constructor(
+    private readonly elb: ElbV2,
+    private readonly ec2: AwsInstances,
+    private readonly clusterID: string,
+  ) {}
+
+  async sync(group: TargetGroup, targets: Target[], signalValid: () => boolean): Promise<number> {
+    const wanted = this.instancesOf(targets);
+    const hash = digestOfPort(wanted, group.port);
+    if (!this.assumed.has(group.id)) await this.assertOurs(group);
+    const known = this.known.get(group.id);
+    const stale = known === undefined || known.hash === hash || known.port !== group.port;
+    const current = stale ? await this.look(group) : known;
+    if (current.hash === hash) return 0;
+    // Until all is written, nothing is known.
+    this.known.delete(group.id);
+    const assertValid = (): void => assertMayWrite(signalValid, group);
+    const [has, wants] = [new Set(current.set.ids), new Set(wanted.ids)];
+    const missing = wanted.ids.filter((id) => !has.has(id));
+    const left = current.set.ids.filter((id) => !wants.has(id)).map((instanceID) => ({ instanceID, port: group.port }));
+    const registered = await this.register(group, missing, assertValid);
+    const writes = registered.writes + (await this.deregister(group, [...left, ...current.strays], assertValid));
+    const dead = new Set(registered.dead);
+    const set = dead.size === 0 ? wanted : instanceSet(wanted.ids.filter((id) => !dead.has(id)));
+    this.remember(group.id, { port: group.port, set, strays: [], hash: digestOfPort(set, group.port) });
+    return writes;
+  }
+
+  hash({ port }: TargetGroup, targets: Target[]): string {
+    return digestOfPort(this.instancesOf(targets), port);
+  }
+
+  /** There is no bulk call for registered targets: it takes one call for each target group of the cluster. */
+  async observe(): Promise<Map<string, string>> {
+    const groups = (await this.elb.targetGroups()).map(({ TargetGroupArn: id = '', Port: port = 0 }) => ({ id, port }));
+    const tags = await this.elb.tags(groups.map(({ id }) => id));
+    const ours = groups.filter(({ id }) => this.isOurs(tags.get(id) ?? {}));
+    for (const facts of [this.known, this.sets, this.tags, this.assumed]) facts.clear();
+    for (const { id } of ours) this.tags.set(id, tags.get(id) ?? {});
+    const observed = new Map<string, string>();
+    for (const batch of chunks(ours, LOOKS_AT_ONCE)) {
+      await Promise.all(
+        batch.map(async (group) => {
+          const look = await this.look(group).catch(undefinedWhenGone);
+          if (look !== undefined) observed.set(group.id, look.hash);
+        }),
+      );
+    }
+    return observed;
+  }
+
+  assume({ id, port }: TargetGroup, targets: Target[]): void {
+    const set = this.instancesOf(targets);
+    this.assumed.add(id);
+    this.remember(id, { port, set, strays: [], hash: digestOfPort(set, port) });
+  }
+
+  skipped(targets: Target[]): Problem[] {
+    return targets
+      .filter(({ providerID }) => instanceIDOf(providerID) === undefined)
+      .map(({ nodeName, providerID }) => ({
+        severity: 'Warning',
+        field: 'spec.providerID',
+        value: providerID,
+        message: whyNot(nodeName, providerID),
+      }));
+  }
+
+  /** One write for each batch. AWS refuses a whole batch for one instance that is gone or does not run; the others must not wait for that. */
+  private async register(
+    { id, port }: TargetGroup,
+    missing: readonly string[],
+    assertValid: AssertValid,
+  ): Promise<{ writes: number; dead: string[] }> {
+    const send = (ids: readonly string[]): Promise<void> =>
+      this.elb.registerTargets({ TargetGroupArn: id, Targets: ids.map((Id) => ({ Id, Port: port })) }, { assertValid });
+    let writes = 0;
+    const dead: string[] = [];
+    for (const batch of chunks(missing, BATCH)) {
+      try {
+        await send(batch);
+        writes++;
+      } catch (refusal) {
+        const living = await this.living(id, batch, refusal);
+        dead.push(...batch.filter((instanceID) => !living.includes(instanceID)));
+        if (living.length === 0) continue;
+        await send(living);
+        writes++;
+      }
+    }
+    return { writes, dead };
+  }
+
+  private async deregister(group: TargetGroup, extra: readonly SetMember[], assertValid: AssertValid): Promise<number> {
+    const send = (targets: readonly SetMember[]): Promise<void> => {
+      const Targets = targets.map(({ instanceID, port }) => ({ Id: instanceID, Port: port }));
+      return this.elb.deregisterTargets({ TargetGroupArn: group.id, Targets }, { assertValid });
+    };
+    let writes = 0;
+    for (const batch of chunks(extra, BATCH)) {
+      try {
+        await send(batch);
+        writes++;
+      } catch (refusal) {
+        if (!isInvalidTarget(refusal)) throw goneOr(refusal, group.id);
+        const there = new Set((await this.registered(group.id)).map(keyOf));
+        const left = batch.filter((member) => there.has(keyOf(member)));
+        if (left.length === batch.length) throw refusal;
+        if (left.length === 0) continue;
+        await send(left);
+        writes++;
+      }
+    }
+    return writes;
+  }
+
+  /** @throws `refusal` when it has another cause than instances that can't be targets */
+  private async living(groupID: string, batch: readonly string[], refusal: unknown): Promise<string[]> {
+    if (!isInvalidTarget(refusal)) throw goneOr(refusal, groupID);
+    const found = await this.ec2.byIDs(batch);
+    const running = new Set(found.filter(({ state }) => state === 'Running').map(({ id }) => id));
+    const living = batch.filter((id) => running.has(id));
+    if (living.length === batch.length) throw refusal;
+    return living;
+  }
+
+  /** @throws OperatorError NotFound when the group is gone */
+  private async look({ id, port }: Pick<TargetGroup, 'id' | 'port'>): Promise<KnownGroup> {
+    this.known.delete(id);
+    this.assumed.delete(id);
+    const all = await this.registered(id);
+    const found = instanceSet(all.filter((member) => member.port === port).map(({ instanceID }) => instanceID));
+    const set = this.sets.get(found.hash) ?? found;
+    this.sets.set(found.hash, set);
+    return this.remember(id, { port, set, strays: all.filter((member) => member.port !== port), hash: targetsDigest(all) });
+  }
+
+  private async registered(id: string): Promise<SetMember[]> {
+    return registeredOf(await this.elb.targetHealth(id).catch((error: unknown) => Promise.reject(goneOr(error, id))));
+  }
+
+  private remember(id: string, known: KnownGroup): KnownGroup {
+    this.known.set(id, known);
+    return known;
+  }
+
+  /** @throws OperatorError Conflict naming the holder, NotFound when the group is gone */
+  private async assertOurs({ id, stack }: TargetGroup): Promise<void> {
+    const tags =
+      this.tags.get(id) ?? (await this.elb.tags([id]).catch((error: unknown) => Promise.reject(goneOr(error, id)))).get(id) ?? {};
+    if (!this.isOurs(tags) || (stack !== undefined && tags[TAG.stack] !== stack)) throw foreign(id, holderOf(tags));
+    this.tags.set(id, tags);
+  }
+
+  private isOurs(tags: Tags): boolean {
+    return tags[TAG.clusterID] === this.clusterID && tags[TAG.released] === undefined;
+  }
+
+  /** One for each instance; Nodes without one are left out (`skipped` tells which). The same list is not looked through twice. */
+  private instancesOf(targets: Target[]): InstanceSet {
+    const known =
+      this.instances.get(targets) ??
+      instanceSet(targets.map(({ providerID }) => instanceIDOf(providerID)).filter((id) => id !== undefined));
+    this.instances.set(targets, known);
+    return known;
+  }
+}
+
+/** What is registered, by what AWS says of its health: a draining target is on its way out. Pure. */
+export function registeredOf(health: readonly TargetHealthDescription[]): SetMember[] {
+  return health
+    .filter(({ TargetHealth }) => TargetHealth?.State !== 'draining')
+    .map(({ Target: { Id = '', Port = 0 } = { Id: '' } }) => ({ instanceID: Id, port: Port }));
+}
+
+function keyOf({ instanceID, port }: SetMember): string {
+  return `${instanceID} ${port}`;
+}
+
+function whyNot(nodeName: string, providerID: string): string {
+  const why = isFargate(providerID)
+    ? 'it is a Fargate Node, which has no instance'
+    : `its providerID "${providerID}" names no instance of EC2. It must be aws:///<zone>/<instance id>`;
+  return `Node ${nodeName} gets no traffic: ${why}.`;
+}
+
+function isInvalidTarget(error: unknown): boolean {
+  return error instanceof AwsError && error.awsCode === 'InvalidTarget';
+}
+
+function undefinedWhenGone(error: unknown): undefined {
+  if (error instanceof OperatorError && error.code === 'NotFound') return undefined;
+  throw error;
+}
+
+/** A group that is gone, in words; anything else as it is. */
+function goneOr(thrown: unknown, id: string): OperatorError {
+  const error = toOperatorError(thrown);
+  if (error.code !== 'NotFound') return error;
+  const message = `target group ${id} is not in AWS any more; the drift pass makes it again`;
+  return new OperatorError('NotFound', message, { resource: id, cause: error });
+}
+
+function foreign(id: string, holder: string): OperatorError {
+  return new OperatorError('Conflict', `target group ${id} is not written to: by its tags it belongs to ${holder}`, {
+    resource: id,
+    remedy: `Restore its tags ${TAG.clusterID} and ${TAG.stack} if it is ours.`,
+  });
+}
+
+function assertMayWrite(signalValid: () => boolean, group: TargetGroup): void {
+  if (!signalValid()) throw new OperatorError('Canceled', `members of ${group.id} are not written: this operator may not write any more`);
+}

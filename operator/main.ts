@@ -4,7 +4,7 @@ import { loadProvider } from '../providers/registry';
 import { systemClock } from './base/clock';
 import { OperatorError } from './base/errors';
 import { createLogger, type Logger } from './base/log';
-import { CloudRegistry } from './cloud/registry';
+import { CloudRegistry } from './cloud/providers/registry';
 import { ClusterID } from './cluster-id';
 import { KubeClient } from './kube/client';
 import { loadKubeConfig, type KubeConfig } from './kube/kube-config';

@@ -1,10 +1,10 @@
 import { CLOUD_INSTANCES, CLOUD_LOAD_BALANCERS, CLOUD_PROVIDERS, CLOUD_ROUTES, CLOUD_STACKS } from '../crds';
 import type { Logger } from './base/log';
-import type { StoredInstance } from './cloud/instance-mirror';
-import type { StoredLoadBalancer } from './cloud/load-balancer-stacks';
-import type { StoredProvider } from './cloud/provider-reconciler';
-import type { StoredRoute } from './cloud/route-stacks';
-import type { StoredStack } from './cloud/stack-record';
+import type { StoredInstance } from './cloud/instances/instance-mirror';
+import type { StoredLoadBalancer } from './cloud/stack/load-balancer-stacks';
+import type { StoredProvider } from './cloud/providers/provider-reconciler';
+import type { StoredRoute } from './cloud/stack/route-stacks';
+import type { StoredStack } from './cloud/stack/stack-record';
 import { ROUTE_INDEXES } from './loops/route/loop';
 import type { ListWatchApi } from './kube/client';
 import { NODES, SERVICES, type KubeObject, type Node, type ResourcePath, type Service } from './kube/object';

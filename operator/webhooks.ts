@@ -1,8 +1,8 @@
 import { systemClock } from './base/clock';
 import { toOperatorError } from './base/errors';
 import type { Logger } from './base/log';
-import { CloudRegistry, type CloudRegistryOptions } from './cloud/registry';
-import { VolumeClouds } from './cloud/volume-clouds';
+import { CloudRegistry, type CloudRegistryOptions } from './cloud/providers/registry';
+import { VolumeClouds } from './cloud/providers/volume-clouds';
 import type { ClusterID } from './cluster-id';
 import type { WebhookName } from './flags/webhooks';
 import type { KubeObject } from './kube/object';

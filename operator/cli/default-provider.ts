@@ -3,7 +3,7 @@ import { CloudProviderKind, validateSpec, type CloudProviderSpec } from '../../c
 import { OperatorError, toOperatorError } from '../base/errors';
 import { readSmallFile } from '../base/small-file';
 import { isCloudConfig, parseCloudConfig } from '../../providers/aws/config/cloud-config';
-import { kindOf } from '../cloud/registry';
+import { kindOf } from '../cloud/providers/registry';
 
 /** The CloudProvider from the command line. */
 export interface DefaultProvider {

@@ -8,9 +8,9 @@ import {
 } from '../../crds';
 import { sleep, systemClock } from '../base/clock';
 import { OperatorError } from '../base/errors';
-import { isLeftover } from '../cloud/leftovers';
+import { isLeftover } from '../cloud/drift/leftovers';
 import type { Stored } from '../cloud/stored';
-import type { StoredStack } from '../cloud/stack-record';
+import type { StoredStack } from '../cloud/stack/stack-record';
 import { KubeClient } from '../kube/client';
 import { loadKubeConfig } from '../kube/kube-config';
 import type { ResourcePath } from '../kube/object';

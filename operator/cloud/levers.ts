@@ -1,5 +1,5 @@
 import { ANNOTATIONS } from '../../crds';
-import type { Member } from './stack-kind';
+import type { Member } from './stack/stack-kind';
 
 /** What holds whole stacks. */
 export interface WideLevers {

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Ingress } from '../../crds';
 import type { Store, StoreChange } from '../kube/api';
 import { keyOf, type KubeMeta, type ObjectKey } from '../kube/object';
-import type { StoredLoadBalancer } from './load-balancer-stacks';
+import type { StoredLoadBalancer } from './stack/load-balancer-stacks';
 
 /** What the operator itself knows of each load balancer's points of entry, from the state of its stack. */
 export class Vouchers {

@@ -43,7 +43,7 @@ test('imports go down the list of docs/architecture.md, never up', () => {
     ['providers/local/x.ts', `await import('../../operator/updates/update.js');`, true],
     ['extensions/x.ts', from('../crds'), false],
     ['extensions/x.ts', from('../operator/base/json'), false],
-    ['extensions/x.ts', from('../operator/cloud/registry'), true],
+    ['extensions/x.ts', from('../operator/cloud/providers/registry'), true],
     ['extensions/x.ts', from('../providers/provider'), true],
     ['crds/x.ts', from('../extensions'), true],
     ['synth/charts/x.ts', from('../../tools/ensure'), true],

@@ -5,10 +5,10 @@ import type { EventRecorder } from '../../kube/api';
 import { keyOf } from '../../kube/object';
 import { capped, summaryOf, type Plan } from '../../updates/plan';
 import { verdictOfError, type Verdict } from '../conditions';
-import type { MemberInput } from '../member-input';
-import type { Member } from '../stack-kind';
-import { inputsOf, suspectsOf, type UpdatePlan } from '../stack-parts';
-import type { Part } from '../stack-plan';
+import type { MemberInput } from '../stack/member-input';
+import type { Member } from '../stack/stack-kind';
+import { inputsOf, suspectsOf, type UpdatePlan } from '../stack/stack-parts';
+import type { Part } from '../stack/stack-plan';
 import { unprotected } from './approval-guard';
 import { approvalMessage } from './approval-message';
 

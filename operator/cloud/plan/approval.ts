@@ -3,8 +3,8 @@ import type { Replacement } from '../../../providers/provider';
 import { canonicalJson } from '../../base/json';
 import { onlyRetires } from './generation';
 import { keepsPromise } from './promise';
-import type { MemberInput } from '../member-input';
-import type { Part } from '../stack-plan';
+import type { MemberInput } from '../stack/member-input';
+import type { Part } from '../stack/stack-plan';
 
 /** Of either kind: a route is never replaced. */
 export type UpdatePolicy = NonNullable<CloudRouteSpec['updatePolicy'] & Partial<CloudLoadBalancerSpec['updatePolicy']>>;

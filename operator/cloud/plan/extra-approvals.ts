@@ -5,7 +5,7 @@ import { capped, summaryOf, type Plan } from '../../updates/plan';
 import type { StackState, StackUpdate, UpdateHooks, Updates } from '../../updates/update';
 import { updateHash } from '../../updates/update-hash';
 import type { Warning } from '../conditions';
-import type { StoredLoadBalancer } from '../load-balancer-stacks';
+import type { StoredLoadBalancer } from '../stack/load-balancer-stacks';
 import { unprotected, type ApprovalGuard } from './approval-guard';
 import { approvalMessage } from './approval-message';
 import { PlanCache } from './plan-cache';

@@ -1,6 +1,6 @@
 import type { Replacement } from '../../../providers/provider';
 import type { Verdict } from '../conditions';
-import type { MemberInput } from '../member-input';
+import type { MemberInput } from '../stack/member-input';
 
 /** A member's input that may be in the cloud twice while it is replaced. */
 export interface GenerationalInput extends MemberInput {

@@ -1,7 +1,7 @@
 import type { Verdict } from '../conditions';
-import { keyOfInput, type MemberInput } from '../member-input';
-import type { Part } from '../stack-plan';
-import type { UpdatePlan } from '../stack-parts';
+import { keyOfInput, type MemberInput } from '../stack/member-input';
+import type { Part } from '../stack/stack-plan';
+import type { UpdatePlan } from '../stack/stack-parts';
 import type { GenerationalInput } from './generation';
 
 /**

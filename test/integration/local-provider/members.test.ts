@@ -1,8 +1,8 @@
 import * as fc from 'fast-check';
 import { cloudProviderSpec } from '../../../crds';
 import { silentLogger } from '../../../operator/base/log';
-import { MemberKeeper } from '../../../operator/cloud/member-keeper';
-import { CloudRegistry } from '../../../operator/cloud/registry';
+import { MemberKeeper } from '../../../operator/cloud/targets/member-keeper';
+import { CloudRegistry } from '../../../operator/cloud/providers/registry';
 import type { Node } from '../../../operator/kube/object';
 import { MemoryStore } from '../../../operator/kube/store';
 import { localProvider } from '../../../providers/local';

@@ -1,6 +1,6 @@
 import { ApprovalGate } from '../../../operator/cloud/plan/approval-gate';
-import type { Member } from '../../../operator/cloud/stack-kind';
-import type { UpdatePlan } from '../../../operator/cloud/stack-parts';
+import type { Member } from '../../../operator/cloud/stack/stack-kind';
+import type { UpdatePlan } from '../../../operator/cloud/stack/stack-parts';
 import type { Plan } from '../../../operator/updates/plan';
 
 const object = { kind: 'CloudLoadBalancer', metadata: { uid: 'u', name: 'web', namespace: 'shop' }, spec: { provider: 'p' } } as Member;

@@ -1,6 +1,6 @@
 import { OperatorError } from '../../../operator/base/errors';
-import { CandidateHolds } from '../../../operator/cloud/candidate-holds';
-import type { RetryPlan } from '../../../operator/cloud/retry-delay';
+import { CandidateHolds } from '../../../operator/cloud/stack/candidate-holds';
+import type { RetryPlan } from '../../../operator/cloud/stack/retry-delay';
 import { FakeClock } from '../kube/fake-clock';
 
 const failure = new OperatorError('Invalid', 'no');

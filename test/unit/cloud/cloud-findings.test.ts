@@ -1,5 +1,5 @@
-import { CloudFindings } from '../../../operator/cloud/cloud-findings';
-import type { ConnectedCloud } from '../../../operator/cloud/registry';
+import { CloudFindings } from '../../../operator/cloud/drift/cloud-findings';
+import type { ConnectedCloud } from '../../../operator/cloud/providers/registry';
 import type { DiscoveredResource } from '../../../providers/provider';
 import { FakeClock } from '../kube/fake-clock';
 

@@ -1,7 +1,7 @@
 import { OperatorError } from '../../../operator/base/errors';
 import { silentLogger } from '../../../operator/base/log';
-import { DriftLoop } from '../../../operator/cloud/drift-loop';
-import type { CloudRegistry } from '../../../operator/cloud/registry';
+import { DriftLoop } from '../../../operator/cloud/drift/drift-loop';
+import type { CloudRegistry } from '../../../operator/cloud/providers/registry';
 import type { Updates } from '../../../operator/updates/update';
 import { FakeClock } from '../kube/fake-clock';
 

@@ -1,6 +1,6 @@
 import { cloudProviderSpec } from '../../../crds';
-import { EligibleTargets } from '../../../operator/cloud/eligible-targets';
-import type { CloudRegistry } from '../../../operator/cloud/registry';
+import { EligibleTargets } from '../../../operator/cloud/targets/eligible-targets';
+import type { CloudRegistry } from '../../../operator/cloud/providers/registry';
 import { silentLogger } from '../../../operator/base/log';
 import type { Node } from '../../../operator/kube/object';
 import { MemoryStore } from '../../../operator/kube/store';

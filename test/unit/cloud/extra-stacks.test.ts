@@ -1,10 +1,10 @@
 import { cloudLoadBalancerSpec } from '../../../crds/cloud-load-balancer';
 import type { JsonObject } from '../../../operator/base/json';
 import { silentLogger } from '../../../operator/base/log';
-import { ExtraStacks, type SettledStack } from '../../../operator/cloud/extra-stacks';
-import type { StoredLoadBalancer } from '../../../operator/cloud/load-balancer-stacks';
-import type { StackRecord } from '../../../operator/cloud/stack-record';
-import { UpgradeRollout } from '../../../operator/cloud/upgrade-rollout';
+import { ExtraStacks, type SettledStack } from '../../../operator/cloud/stack/extra-stacks';
+import type { StoredLoadBalancer } from '../../../operator/cloud/stack/load-balancer-stacks';
+import type { StackRecord } from '../../../operator/cloud/stack/stack-record';
+import { UpgradeRollout } from '../../../operator/cloud/stack/upgrade-rollout';
 import type { Store, WorkQueue } from '../../../operator/kube/api';
 import type { ExtensionModule } from '../../../operator/updates/extension-module';
 import type { Plan } from '../../../operator/updates/plan';

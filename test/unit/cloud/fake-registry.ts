@@ -1,4 +1,4 @@
-import { CloudRegistry } from '../../../operator/cloud/registry';
+import { CloudRegistry } from '../../../operator/cloud/providers/registry';
 import type { Cloud } from '../../../providers/provider';
 
 /** A registry whose CloudProviders, of whatever kind, are all connected to a cloud that can do only what is given. */

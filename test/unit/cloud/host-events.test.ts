@@ -1,6 +1,6 @@
 import { OperatorError, type ErrorCode } from '../../../operator/base/errors';
-import { HostEvents } from '../../../operator/cloud/host-events';
-import type { StoredLoadBalancer } from '../../../operator/cloud/load-balancer-stacks';
+import { HostEvents } from '../../../operator/cloud/targets/host-events';
+import type { StoredLoadBalancer } from '../../../operator/cloud/stack/load-balancer-stacks';
 import { FakeClock } from '../kube/fake-clock';
 import { cloudLoadBalancer, condition } from '../loops/objects';
 import { RecordingApi } from '../loops/recording-api';

@@ -1,5 +1,5 @@
 import { silentLogger } from '../../../operator/base/log';
-import { InstanceMirror, type StoredInstance } from '../../../operator/cloud/instance-mirror';
+import { InstanceMirror, type StoredInstance } from '../../../operator/cloud/instances/instance-mirror';
 import type { Node } from '../../../operator/kube/object';
 import { KeyedQueue } from '../../../operator/kube/queue';
 import { MemoryStore } from '../../../operator/kube/store';

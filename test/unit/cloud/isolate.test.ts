@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { OperatorError, type ErrorCode } from '../../../operator/base/errors';
-import { isolate, type Trial } from '../../../operator/cloud/isolate';
+import { isolate, type Trial } from '../../../operator/cloud/stack/isolate';
 
 interface World {
   bad: readonly string[];

@@ -1,4 +1,4 @@
-import { isLeftover, leftoversOf } from '../../../operator/cloud/leftovers';
+import { isLeftover, leftoversOf } from '../../../operator/cloud/drift/leftovers';
 import type { DiscoveredResource } from '../../../providers/provider';
 
 const resource = (id: string): DiscoveredResource => ({

@@ -1,5 +1,5 @@
 import { cloudProviderSpec } from '../../../crds';
-import { CloudRegistry } from '../../../operator/cloud/registry';
+import { CloudRegistry } from '../../../operator/cloud/providers/registry';
 import type { Cloud, ProviderModule } from '../../../providers/provider';
 
 /** A registry with clouds of the given kinds: name → kind and selector. */

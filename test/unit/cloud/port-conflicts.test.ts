@@ -1,4 +1,4 @@
-import { conflictsOf, type Claimant } from '../../../operator/cloud/port-conflicts';
+import { conflictsOf, type Claimant } from '../../../operator/cloud/stack/port-conflicts';
 
 const member = (key: string, fields: Partial<Claimant> = {}): Claimant => ({
   uid: `uid-${key}`,

@@ -1,12 +1,12 @@
 import { cloudLoadBalancerSpec } from '../../../crds/cloud-load-balancer';
-import { LoadBalancerStacks } from '../../../operator/cloud/load-balancer-stacks';
-import { nextOf } from '../../../operator/cloud/next-input';
+import { LoadBalancerStacks } from '../../../operator/cloud/stack/load-balancer-stacks';
+import { nextOf } from '../../../operator/cloud/stack/next-input';
 import { leftBehind, type GenerationalInput } from '../../../operator/cloud/plan/generation';
 import { isPromised, keepsPromise, kept, promising } from '../../../operator/cloud/plan/promise';
-import type { ConnectedCloud } from '../../../operator/cloud/registry';
-import type { Member, StackKind } from '../../../operator/cloud/stack-kind';
-import type { UpdatePlan } from '../../../operator/cloud/stack-parts';
-import type { Origin } from '../../../operator/cloud/stack-moves';
+import type { ConnectedCloud } from '../../../operator/cloud/providers/registry';
+import type { Member, StackKind } from '../../../operator/cloud/stack/stack-kind';
+import type { UpdatePlan } from '../../../operator/cloud/stack/stack-parts';
+import type { Origin } from '../../../operator/cloud/stack/stack-moves';
 import type { LoadBalancerInput } from '../../../providers/provider';
 
 const NOW = Date.parse('2026-01-01T00:00:00Z');

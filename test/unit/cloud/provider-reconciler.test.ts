@@ -3,10 +3,10 @@ import { systemClock } from '../../../operator/base/clock';
 import { OperatorError } from '../../../operator/base/errors';
 import { silentLogger } from '../../../operator/base/log';
 import type { Verdict } from '../../../operator/cloud/conditions';
-import { InstanceDirectory } from '../../../operator/cloud/instance-directory';
+import { InstanceDirectory } from '../../../operator/cloud/instances/instance-directory';
 import type { ObjectWriter } from '../../../operator/cloud/object-writer';
-import { ProviderReconciler, type StoredProvider } from '../../../operator/cloud/provider-reconciler';
-import { CloudRegistry } from '../../../operator/cloud/registry';
+import { ProviderReconciler, type StoredProvider } from '../../../operator/cloud/providers/provider-reconciler';
+import { CloudRegistry } from '../../../operator/cloud/providers/registry';
 import type { Store } from '../../../operator/kube/api';
 import type { Cloud, Instance, ProviderModule } from '../../../providers/provider';
 

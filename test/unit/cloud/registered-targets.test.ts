@@ -1,10 +1,10 @@
 import { CloudLoadBalancerKind, cloudLoadBalancerSpec, cloudProviderSpec } from '../../../crds';
 import { silentLogger } from '../../../operator/base/log';
 import { OperatorError } from '../../../operator/base/errors';
-import type { StoredLoadBalancer } from '../../../operator/cloud/load-balancer-stacks';
-import { MemberKeeper } from '../../../operator/cloud/member-keeper';
-import type { StoredProvider } from '../../../operator/cloud/provider-reconciler';
-import { RegisteredTargets } from '../../../operator/cloud/registered-targets';
+import type { StoredLoadBalancer } from '../../../operator/cloud/stack/load-balancer-stacks';
+import { MemberKeeper } from '../../../operator/cloud/targets/member-keeper';
+import type { StoredProvider } from '../../../operator/cloud/providers/provider-reconciler';
+import { RegisteredTargets } from '../../../operator/cloud/targets/registered-targets';
 import type { KubeApi } from '../../../operator/kube/api';
 import type { Node } from '../../../operator/kube/object';
 import { MemoryStore } from '../../../operator/kube/store';

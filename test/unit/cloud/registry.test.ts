@@ -1,8 +1,8 @@
-import { CloudRegistry } from '../../../operator/cloud/registry';
-import { InstanceDirectory } from '../../../operator/cloud/instance-directory';
-import { policyProblems } from '../../../operator/cloud/policy';
-import { stackName } from '../../../operator/cloud/stack-name';
-import { StackIndex } from '../../../operator/cloud/stack-index';
+import { CloudRegistry } from '../../../operator/cloud/providers/registry';
+import { InstanceDirectory } from '../../../operator/cloud/instances/instance-directory';
+import { policyProblems } from '../../../operator/cloud/providers/policy';
+import { stackName } from '../../../operator/cloud/stack/stack-name';
+import { StackIndex } from '../../../operator/cloud/stack/stack-index';
 import { cloudProviderSpec, type CloudProviderSpec } from '../../../crds';
 import type { Cloud, Instance, ProviderModule } from '../../../providers/provider';
 import { systemClock } from '../../../operator/base/clock';

@@ -1,6 +1,6 @@
 import { OperatorError, type ErrorCode } from '../../../operator/base/errors';
-import { retryAfterFailure, type RetryPlan } from '../../../operator/cloud/retry-delay';
-import { StackRetries } from '../../../operator/cloud/stack-retries';
+import { retryAfterFailure, type RetryPlan } from '../../../operator/cloud/stack/retry-delay';
+import { StackRetries } from '../../../operator/cloud/stack/stack-retries';
 import { Accounts } from '../../../operator/updates/limits/accounts';
 import { FakeClock } from '../kube/fake-clock';
 

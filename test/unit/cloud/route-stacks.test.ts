@@ -1,8 +1,8 @@
 import type { CloudRouteSpec } from '../../../crds';
-import { overlapWarnings } from '../../../operator/cloud/route-overlaps';
-import type { RegisteredCloud } from '../../../operator/cloud/registry';
-import { RouteStacks, type StoredRoute } from '../../../operator/cloud/route-stacks';
-import { StackIndex } from '../../../operator/cloud/stack-index';
+import { overlapWarnings } from '../../../operator/cloud/stack/route-overlaps';
+import type { RegisteredCloud } from '../../../operator/cloud/providers/registry';
+import { RouteStacks, type StoredRoute } from '../../../operator/cloud/stack/route-stacks';
+import { StackIndex } from '../../../operator/cloud/stack/stack-index';
 import type { Node } from '../../../operator/kube/object';
 import { LocalRoutes } from '../../../providers/local/routes';
 

@@ -1,7 +1,7 @@
-import { StackIndex } from '../../../operator/cloud/stack-index';
-import type { Member } from '../../../operator/cloud/stack-kind';
-import { StackMoves } from '../../../operator/cloud/stack-moves';
-import type { RegisteredCloud } from '../../../operator/cloud/registry';
+import { StackIndex } from '../../../operator/cloud/stack/stack-index';
+import type { Member } from '../../../operator/cloud/stack/stack-kind';
+import { StackMoves } from '../../../operator/cloud/stack/stack-moves';
+import type { RegisteredCloud } from '../../../operator/cloud/providers/registry';
 import type { GenerationalInput } from '../../../operator/cloud/plan/generation';
 import type { Store } from '../../../operator/kube/api';
 import type { StackState } from '../../../operator/updates/update';

@@ -1,8 +1,8 @@
 import { OperatorError } from '../../../operator/base/errors';
-import type { MemberInput } from '../../../operator/cloud/member-input';
+import type { MemberInput } from '../../../operator/cloud/stack/member-input';
 import { leverOf, leverOn } from '../../../operator/cloud/levers';
-import { acceptedOf, inputsOf, suspectsOf, type UpdatePlan } from '../../../operator/cloud/stack-parts';
-import { planStack, type MemberFacts, type StackFacts, type StackPlan } from '../../../operator/cloud/stack-plan';
+import { acceptedOf, inputsOf, suspectsOf, type UpdatePlan } from '../../../operator/cloud/stack/stack-parts';
+import { planStack, type MemberFacts, type StackFacts, type StackPlan } from '../../../operator/cloud/stack/stack-plan';
 
 /** An input with a port, which it claims, and anything else that tells two versions apart. */
 type Input = MemberInput & { port?: number; version?: number };

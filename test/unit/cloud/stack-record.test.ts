@@ -1,7 +1,7 @@
 import type { CloudStackStatus } from '../../../crds';
 import { OperatorError } from '../../../operator/base/errors';
 import { silentLogger } from '../../../operator/base/log';
-import { StackRecord, stackSpec, type StoredStack } from '../../../operator/cloud/stack-record';
+import { StackRecord, stackSpec, type StoredStack } from '../../../operator/cloud/stack/stack-record';
 import type { KubeApi } from '../../../operator/kube/api';
 import { MemoryStore } from '../../../operator/kube/store';
 import type { UpdateResult } from '../../../operator/updates/update';

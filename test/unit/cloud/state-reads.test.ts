@@ -1,5 +1,5 @@
 import { OperatorError } from '../../../operator/base/errors';
-import { StateReads } from '../../../operator/cloud/state-reads';
+import { StateReads } from '../../../operator/cloud/stack/state-reads';
 import type { StackState } from '../../../operator/updates/update';
 import { FakeClock } from '../kube/fake-clock';
 

@@ -1,9 +1,9 @@
 import { cloudProviderSpec } from '../../../crds';
 import { silentLogger } from '../../../operator/base/log';
-import { mayChangeTargets } from '../../../operator/cloud/eligible-targets';
-import { MemberKeeper } from '../../../operator/cloud/member-keeper';
-import type { CloudRegistry } from '../../../operator/cloud/registry';
-import { TargetWatch } from '../../../operator/cloud/target-watch';
+import { mayChangeTargets } from '../../../operator/cloud/targets/eligible-targets';
+import { MemberKeeper } from '../../../operator/cloud/targets/member-keeper';
+import type { CloudRegistry } from '../../../operator/cloud/providers/registry';
+import { TargetWatch } from '../../../operator/cloud/targets/target-watch';
 import type { Node, Taint } from '../../../operator/kube/object';
 import { MemoryStore } from '../../../operator/kube/store';
 import type { TargetGroup } from '../../../providers/provider';

@@ -1,4 +1,4 @@
-import { UpgradeRollout } from '../../../operator/cloud/upgrade-rollout';
+import { UpgradeRollout } from '../../../operator/cloud/stack/upgrade-rollout';
 import { FakeClock } from '../kube/fake-clock';
 
 test('stacks get their turns at an even pace, each at a random moment within its own', async () => {

@@ -1,7 +1,7 @@
 import { cloudProviderSpec, type CloudProviderSpec } from '../../../crds';
 import { OperatorError } from '../../../operator/base/errors';
-import { CloudRegistry } from '../../../operator/cloud/registry';
-import { VolumeClouds } from '../../../operator/cloud/volume-clouds';
+import { CloudRegistry } from '../../../operator/cloud/providers/registry';
+import { VolumeClouds } from '../../../operator/cloud/providers/volume-clouds';
 import type { VolumePlace } from '../../../providers/provider';
 
 type Answer = VolumePlace | OperatorError | 'none of ours' | 'knows no zones';

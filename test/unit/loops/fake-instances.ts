@@ -1,6 +1,6 @@
 import { cloudProviderSpec } from '../../../crds';
 import type { Clock } from '../../../operator/base/clock';
-import { InstanceDirectory } from '../../../operator/cloud/instance-directory';
+import { InstanceDirectory } from '../../../operator/cloud/instances/instance-directory';
 import type { Instance } from '../../../providers/provider';
 import { fakeRegistry } from '../cloud/fake-registry';
 

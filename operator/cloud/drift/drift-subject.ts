@@ -1,0 +1,36 @@
+import type { Logger } from '../../base/log';
+import type { DriftSubject } from './drift-loop';
+import type { StackController } from '../stack/stack-controller';
+import type { Member } from '../stack/stack-kind';
+import { stackSpec, type StackRecord } from '../stack/stack-record';
+
+export interface DriftSubjectOptions {
+  record: StackRecord;
+  /** Told of each stack that was found changed in the cloud. */
+  onDrift: (provider: string, kind: 'LoadBalancer' | 'Routes', policy: 'Heal' | 'Report') => void;
+  logger: Logger;
+}
+
+/** What is done about the drift of a controller's stacks: it is recorded, counted, and healed or shown. */
+export function driftSubject<O extends Member>(
+  controller: StackController<O>,
+  kind: 'LoadBalancer' | 'Routes',
+  { record, onDrift, logger }: DriftSubjectOptions,
+): Pick<DriftSubject, 'stacks' | 'isHeld' | 'found' | 'reported'> {
+  return {
+    stacks: (provider) => controller.stacksOf(provider),
+    isHeld: (stack) => controller.isHeld(stack),
+    found: (stack, provider, drift) => {
+      logger.info({ stack, drift }, 'the cloud was changed behind our back; healing');
+      onDrift(provider, kind, 'Heal');
+      record.drifted(stack, stackSpec(provider, kind), drift);
+      controller.heal(stack, drift);
+    },
+    reported: (stack, provider, drift) => {
+      if (!record.reported(stack, stackSpec(provider, kind), drift)) return;
+      onDrift(provider, kind, 'Report');
+      logger.info({ stack, drift }, 'the cloud differs from what is wanted; it is left as it is');
+      controller.refresh(stack);
+    },
+  };
+}

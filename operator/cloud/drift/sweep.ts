@@ -1,0 +1,88 @@
+import type { Sweep as SweepStatus } from '../../../crds';
+import type { Clock } from '../../base/clock';
+import type { Logger } from '../../base/log';
+import type { Updates } from '../../updates/update';
+import type { LeftoverRecords } from './leftover-records';
+import { leftoversOf, type Leftover } from './leftovers';
+import { intervalOf, ProviderTimer, type ProviderTimerOptions } from '../providers/provider-timer';
+import type { CloudRegistry } from '../providers/registry';
+
+export interface SweepOptions extends ProviderTimerOptions {
+  registry: CloudRegistry;
+  updates: Pick<Updates, 'states'>;
+  records: Pick<LeftoverRecords, 'write'>;
+  /** Stacks with members or a record, but for those of leftovers. */
+  stacks: () => Iterable<string>;
+  clock: Clock;
+  isValid: () => boolean;
+  /** A provider was swept: its status is to be written. */
+  swept: (provider: string, leftovers: Leftover[]) => void;
+  logger: Logger;
+}
+
+/**
+ * Searches each provider's account on a slow timer, and when asked, for what bears this cluster's mark and belongs to nothing any more. It only
+ * says what it finds: each leftover stack gets a CloudStack, which a person may release.
+ */
+export class Sweep {
+  private readonly timer: ProviderTimer;
+  private readonly results = new Map<string, SweepStatus>();
+  /** By provider: the token of the newest request. */
+  private readonly requests = new Map<string, string>();
+
+  constructor(private readonly options: SweepOptions) {
+    this.timer = new ProviderTimer(options, {
+      intervalMs: (provider) => intervalOf(options.registry, provider, 'sweepInterval'),
+      pass: (provider) => this.pass(provider),
+      failure: 'the cloud could not be searched for leftovers',
+    });
+  }
+
+  /** Runs until the signal is aborted. */
+  run(signal: AbortSignal): Promise<void> {
+    return this.timer.run(signal);
+  }
+
+  /** A person has asked for a sweep by an annotation. */
+  ask(provider: string, token: string): void {
+    if (this.requests.get(provider) === token) return;
+    this.requests.set(provider, token);
+    this.timer.ask(provider);
+  }
+
+  /** What the last sweep of this process has found; undefined before the first one. */
+  result(provider: string): SweepStatus | undefined {
+    return this.results.get(provider);
+  }
+
+  private async pass(provider: string): Promise<void> {
+    const { registry, records, clock, isValid } = this.options;
+    const handled = this.requests.get(provider);
+    const { cloud } = registry.connected(provider);
+    if (cloud.discover === undefined) return;
+    // Known before or after the search is known: a stack may come or go meanwhile.
+    const before = await this.known();
+    const found = await cloud.discover();
+    const leftovers = leftoversOf(found, new Set([...before, ...(await this.known())]));
+    if (!isValid()) return;
+    await records.write(provider, leftovers);
+    this.results.set(provider, {
+      at: new Date(clock.now()).toISOString(),
+      ...(handled === undefined ? {} : { handled }),
+      leftovers: leftovers.length,
+    });
+    if (leftovers.length > 0) {
+      const stacks = leftovers.map(({ stack }) => stack);
+      this.options.logger.warn(
+        { provider, stacks },
+        'the cloud has resources of this cluster that nothing accounts for; see their CloudStacks',
+      );
+    }
+    this.options.swept(provider, leftovers);
+  }
+
+  private async known(): Promise<string[]> {
+    const states = await this.options.updates.states();
+    return [...this.options.stacks(), ...states.map(({ stack }) => stack)];
+  }
+}

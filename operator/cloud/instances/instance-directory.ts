@@ -1,0 +1,226 @@
+import type { Cloud, Instance } from '../../../providers/provider';
+import { OperatorError, toOperatorError } from '../../base/errors';
+import type { Clock } from '../../base/clock';
+import { knowsForm, type NodeIdentity } from './node-owners';
+import type { CloudRegistry } from '../providers/registry';
+
+export type Lookup =
+  | { state: 'Found'; provider: string; instance: Instance; shutdown: boolean; metadata: Metadata }
+  | { state: 'Missing'; provider: string }
+  | { state: 'Unclaimed' | 'Ambiguous'; message: string };
+
+interface Metadata {
+  providerID: string;
+  instanceType: string;
+  zone: string;
+  region: string;
+  addresses: { type: string; address: string }[];
+  additionalLabels: Record<string, string>;
+}
+
+/** A failed listing answers for everybody who asks within this time, so that a failing cloud is not asked once for each Node. */
+const FAILURE_SHARED_MS = 1000;
+/** A machine that the bulk listing does not give is asked for by name with every listing, until nobody has asked for it for so long. */
+const NAMED_FOR_MS = 900_000;
+
+interface Listing {
+  takenAt: number;
+  /** By what tells a machine from others. */
+  byIdentity: Map<string, Instance>;
+  /** Machines that were asked for by name besides: who is not among the others is gone. */
+  named: ReadonlySet<string>;
+  /** Without those that are terminated: their names are free. */
+  byName: Map<string, Instance>;
+}
+
+/**
+ * Finds the machines behind Nodes in the providers' bulk listings, shared by all loops: one cloud call serves every Node
+ * that asks within `maxAgeMs`. Only the owning provider may say that a machine does not exist (design: Whose Node).
+ */
+export class InstanceDirectory {
+  private readonly listings = new Map<string, Listing>();
+  private readonly running = new Map<string, Promise<Listing>>();
+  /** By provider and identity: machines that are asked for by name. */
+  private readonly names = new Map<string, Map<string, { providerID: string; askedAt: number }>>();
+  private readonly problems = new Map<string, { problem: OperatorError; at: number }>();
+  /** By provider: the connection that gave the newest good listing. */
+  private readonly answered = new Map<string, Cloud>();
+
+  constructor(
+    private readonly registry: CloudRegistry,
+    private readonly clock: Clock,
+    /** Told when a connection has given its first listing, when listings begin to fail, and when they work again. */
+    private readonly onHealth: (provider: string) => void = () => undefined,
+  ) {}
+
+  /** Why the newest listing of a provider failed; undefined when it did not. */
+  problem(provider: string): OperatorError | undefined {
+    return this.problems.get(provider)?.problem;
+  }
+
+  /** The connection of today has given a listing; also true where there is none to ask for. */
+  hasAnswered(provider: string): boolean {
+    const cloud = this.registry.get(provider)?.cloud;
+    return cloud !== undefined && (cloud.instances === undefined || this.answered.get(provider) === cloud);
+  }
+
+  /** Has the provider answer where nobody else asks; how that ends is told to `onHealth`. */
+  ask(provider: string): void {
+    this.listing(provider, 0).catch(() => undefined); // judged
+  }
+
+  /** @throws OperatorError when a cloud that must be asked can't be */
+  async lookup(node: NodeIdentity, maxAgeMs: number): Promise<Lookup> {
+    const ownership = this.registry.owners.of(node);
+    if (ownership === 'Undecided' || (ownership === 'Nobody' && this.ownersOfForm(node).length > 0))
+      return this.askEverybody(node, maxAgeMs);
+    if (ownership === 'Nobody')
+      return { state: 'Unclaimed', message: `no CloudProvider knows providerID "${node.providerID}" of Node ${node.name}` };
+    const { owner } = ownership;
+    const isNobodys = node.providerID !== undefined && node.providerID !== '' && this.identify(owner, node.providerID) === undefined;
+    if (isNobodys) return { state: 'Unclaimed', message: `CloudProvider "${owner}" can't say anything of providerID "${node.providerID}"` };
+    return describe(owner, await this.machineOf(owner, node, maxAgeMs));
+  }
+
+  private async machineOf(provider: string, { name, providerID = '' }: NodeIdentity, maxAgeMs: number): Promise<Instance | undefined> {
+    const listing = await this.listing(provider, maxAgeMs);
+    if (providerID === '') return listing.byName.get(name);
+    const identity = this.identify(provider, providerID);
+    if (identity === undefined) return undefined;
+    const found = listing.byIdentity.get(identity);
+    if (!this.mustName(provider, identity, found)) return found;
+    const names = this.names.get(provider) ?? new Map<string, { providerID: string; askedAt: number }>();
+    this.names.set(provider, names.set(identity, { providerID, askedAt: this.clock.monotonic() }));
+    return found ?? (await this.listingNaming(provider, identity, listing)).byIdentity.get(identity);
+  }
+
+  /** The machine is not in the bulk listing, or was not some time ago. */
+  private mustName(provider: string, identity: string, found: Instance | undefined): boolean {
+    if (this.registry.get(provider)?.cloud?.instances?.named === undefined) return false;
+    return found === undefined || this.names.get(provider)?.has(identity) === true;
+  }
+
+  /** @param listing the newest, in which the machine isn't */
+  private async listingNaming(provider: string, identity: string, listing: Listing): Promise<Listing> {
+    let newest = listing;
+    while (!newest.named.has(identity)) newest = await this.listing(provider, -1);
+    return newest;
+  }
+
+  private identify(provider: string, providerID: string): string | undefined {
+    const instances = this.registry.get(provider)?.cloud?.instances;
+    return instances?.identify === undefined ? providerID : instances.identify(providerID);
+  }
+
+  /** One that can't be reached holds up nobody whom another one has. */
+  private async askEverybody(node: NodeIdentity, maxAgeMs: number): Promise<Lookup> {
+    const able = this.ownersOfForm(node);
+    const answers = await Promise.allSettled(able.map(async (name) => ({ name, instance: await this.machineOf(name, node, maxAgeMs) })));
+    const claiming = answers.flatMap((answer) =>
+      answer.status === 'fulfilled' && answer.value.instance !== undefined ? [answer.value] : [],
+    );
+    const failure = answers.find((answer) => answer.status === 'rejected');
+    if (claiming.length === 0 && failure !== undefined) throw failure.reason;
+    const [only, another] = claiming;
+    this.registry.owners.found(node, another === undefined ? only?.name : undefined);
+    if (only !== undefined && another === undefined) return describe(only.name, only.instance);
+    if (only === undefined) {
+      const asked = able.join(', ') || 'none is connected';
+      return { state: 'Unclaimed', message: `no CloudProvider has an instance named ${node.name} (asked: ${asked})` };
+    }
+    const names = claiming.map(({ name }) => name).join(', ');
+    const message = `CloudProviders ${names} all have an instance for Node ${node.name}; set spec.nodeSelector on them`;
+    return { state: 'Ambiguous', message };
+  }
+
+  /** Connected CloudProviders that may have the Node, by its providerID. */
+  private ownersOfForm({ providerID = '' }: NodeIdentity): string[] {
+    const may = this.registry
+      .list()
+      .filter((known) => known.cloud?.instances !== undefined && (providerID === '' || knowsForm(known, providerID)));
+    return may.map(({ name }) => name);
+  }
+
+  /** One listing at a time per provider; callers that come meanwhile share it. */
+  private async listing(provider: string, maxAgeMs: number): Promise<Listing> {
+    const failed = this.problems.get(provider);
+    if (failed !== undefined && this.clock.monotonic() - failed.at < FAILURE_SHARED_MS) throw failed.problem;
+    const cached = this.listings.get(provider);
+    if (cached !== undefined && this.clock.monotonic() - cached.takenAt <= maxAgeMs) return cached;
+    const running = this.running.get(provider) ?? this.take(provider);
+    this.running.set(provider, running);
+    try {
+      return await running;
+    } finally {
+      this.running.delete(provider);
+    }
+  }
+
+  private async take(provider: string): Promise<Listing> {
+    const { cloud } = this.registry.connected(provider);
+    const { instances } = cloud;
+    if (instances === undefined) throw new OperatorError('Invalid', `CloudProvider "${provider}" does not support instances`);
+    const takenAt = this.clock.monotonic();
+    const names = this.namesAt(provider, takenAt);
+    try {
+      const identify = (providerID: string): string | undefined => this.identify(provider, providerID);
+      const listed = indexed(await instances.list(), identify);
+      const missing = [...names].filter(([identity]) => !listed.byIdentity.has(identity)).map(([, { providerID }]) => providerID);
+      const more = missing.length === 0 ? [] : ((await instances.named?.(missing)) ?? []);
+      indexed(more, identify).byIdentity.forEach((instance, identity) => listed.byIdentity.set(identity, instance));
+      const listing = { takenAt, named: new Set(names.keys()), ...listed };
+      this.listings.set(provider, listing);
+      const first = this.answered.get(provider) !== cloud;
+      this.answered.set(provider, cloud);
+      this.judge(provider, undefined, first);
+      return listing;
+    } catch (thrown) {
+      const problem = toOperatorError(thrown);
+      this.judge(provider, problem);
+      throw problem;
+    }
+  }
+
+  /** Without those for which nobody has asked for long. */
+  private namesAt(provider: string, now: number): Map<string, { providerID: string }> {
+    const names = this.names.get(provider) ?? new Map<string, { providerID: string; askedAt: number }>();
+    for (const [identity, { askedAt }] of names) if (now - askedAt > NAMED_FOR_MS) names.delete(identity);
+    return new Map(names);
+  }
+
+  private judge(provider: string, problem: OperatorError | undefined, first = false): void {
+    const before = this.problems.get(provider)?.problem;
+    if (problem === undefined) this.problems.delete(provider);
+    else this.problems.set(provider, { problem, at: this.clock.monotonic() });
+    if (first || before?.message !== problem?.message) this.onHealth(provider);
+  }
+}
+
+/** Thousands of Nodes ask one listing. Of several with one key, the first counts. */
+function indexed(
+  instances: readonly Instance[],
+  identify: (providerID: string) => string | undefined,
+): Pick<Listing, 'byIdentity' | 'byName'> {
+  const byIdentity = new Map<string, Instance>();
+  const byName = new Map<string, Instance>();
+  for (const instance of instances) {
+    const identity = identify(instance.providerID) ?? instance.providerID;
+    if (!byIdentity.has(identity)) byIdentity.set(identity, instance);
+    if (instance.state === 'Terminated') continue;
+    for (const name of instance.names) if (!byName.has(name)) byName.set(name, instance);
+  }
+  return { byIdentity, byName };
+}
+
+function describe(provider: string, instance: Instance | undefined): Lookup {
+  if (instance === undefined || instance.state === 'Terminated') return { state: 'Missing', provider };
+  const metadata = {
+    providerID: instance.providerID,
+    instanceType: instance.type,
+    zone: instance.zone,
+    region: instance.region,
+    addresses: instance.addresses,
+    additionalLabels: instance.additionalLabels ?? {},
+  };
+  return { state: 'Found', provider, instance, shutdown: instance.state === 'Stopped', metadata };
+}

@@ -1,0 +1,110 @@
+import { isDeepStrictEqual } from 'node:util';
+import { API_VERSION, FIELD_MANAGERS, type CloudInstanceSpec, type CloudInstanceStatus, CLOUD_INSTANCES } from '../../../crds';
+import { sleep, type Clock } from '../../base/clock';
+import type { KubeApi, Store, StoreChange } from '../../kube/api';
+import { isReady } from '../../kube/node';
+import type { Node } from '../../kube/object';
+import type { KeyedQueue } from '../../kube/queue';
+import type { InstanceDirectory, Lookup } from './instance-directory';
+import type { Stored } from '../stored';
+
+export type StoredInstance = Stored<CloudInstanceSpec, CloudInstanceStatus>;
+
+export interface InstanceMirrorOptions {
+  api: KubeApi;
+  nodes: Store<Node>;
+  store: Store<StoredInstance>;
+  directory: InstanceDirectory;
+  /** How old the listing that serves the mirror may be, in milliseconds. */
+  maxAgeMs: number;
+  queue: KeyedQueue;
+  clock: Clock;
+}
+
+/** Every machine is looked at so often: of what only the cloud knows, no change of a Node tells. */
+const LOOK_AT_ALL_MS = 300_000;
+
+/** Mirrors what the cloud says about each Node's machine as a CloudInstance of the same name; written only when something changed. */
+export class InstanceMirror {
+  constructor(private readonly options: InstanceMirrorOptions) {}
+
+  /** Runs until the signal is aborted. */
+  async run(signal: AbortSignal): Promise<void> {
+    const { queue } = this.options;
+    this.lookAtAll();
+    await Promise.all([queue.run(1, (node) => this.reconcile(node), signal), this.lookForEver(signal)]);
+  }
+
+  /** Heartbeats of thousands of Nodes are no reason to list the cloud's machines. */
+  onNode({ key, previous, current }: StoreChange<Node>): void {
+    if (current === undefined) return;
+    if (previous === undefined || !isDeepStrictEqual(relevant(previous), relevant(current))) this.options.queue.add(key);
+  }
+
+  private lookAtAll(): void {
+    this.options.nodes.list().forEach(({ metadata }) => this.options.queue.add(metadata.name, 'Low'));
+  }
+
+  private async lookForEver(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      await sleep(this.options.clock, LOOK_AT_ALL_MS, signal).catch(() => undefined); // the end
+      if (!signal.aborted) this.lookAtAll();
+    }
+  }
+
+  /** One pass over one Node; the CloudInstance of a Node that is gone is left to its ownerReference. */
+  async reconcile(nodeName: string): Promise<void> {
+    const node = this.options.nodes.get(nodeName);
+    if (node === undefined) return;
+    const { providerID } = node.spec;
+    const identity = { name: nodeName, labels: node.metadata.labels ?? {}, ...(providerID === undefined ? {} : { providerID }) };
+    const lookup = await this.options.directory.lookup(identity, this.options.maxAgeMs);
+    const mirrored = mirrorOf(node, lookup);
+    const before = this.options.store.get(nodeName);
+    if (mirrored === undefined) return;
+    const head = { apiVersion: API_VERSION, kind: 'CloudInstance' };
+    const options = { fieldManager: FIELD_MANAGERS.cloud, force: true };
+    if (
+      before === undefined ||
+      !isDeepStrictEqual(before.spec, mirrored.spec) ||
+      before.metadata.ownerReferences?.[0]?.uid !== node.metadata.uid
+    ) {
+      await this.options.api.apply(CLOUD_INSTANCES, nodeName, { ...head, metadata: mirrored.metadata, spec: mirrored.spec }, options);
+    }
+    if (!isDeepStrictEqual(before?.status, mirrored.status)) {
+      const body = { ...head, metadata: { name: nodeName }, status: mirrored.status };
+      await this.options.api.apply(CLOUD_INSTANCES, nodeName, body, { ...options, subresource: 'status' });
+    }
+  }
+}
+
+/** A machine that stops or goes makes its Node not Ready, and the lifecycle loop, whose listing is newer than that, gives it a taint or takes it off. */
+function relevant(node: Node): object {
+  const { uid, labels } = node.metadata;
+  const { providerID, taints } = node.spec;
+  return { uid, labels, providerID, taints, ready: isReady(node), addresses: node.status?.addresses };
+}
+
+/** The CloudInstance for a Node; undefined while no provider claims it. Pure. */
+export function mirrorOf(
+  node: Node,
+  lookup: Lookup,
+): { metadata: object; spec: CloudInstanceSpec; status: CloudInstanceStatus } | undefined {
+  if (lookup.state !== 'Found' && lookup.state !== 'Missing') return undefined;
+  const { name, uid } = node.metadata;
+  const providerID = lookup.state === 'Found' ? lookup.metadata.providerID : node.spec.providerID;
+  const spec: CloudInstanceSpec = { provider: lookup.provider, nodeName: name, ...(providerID === undefined ? {} : { providerID }) };
+  const metadata = { name, ownerReferences: [{ apiVersion: 'v1', kind: 'Node', name, uid }] };
+  if (lookup.state === 'Missing') return { metadata, spec, status: { observedGeneration: 1, state: 'Missing' } };
+  const { instance } = lookup;
+  const status: CloudInstanceStatus = {
+    observedGeneration: 1,
+    id: instance.id,
+    state: lookup.shutdown ? 'Stopped' : 'Running',
+    type: instance.type,
+    zone: instance.zone,
+    region: instance.region,
+    addresses: instance.addresses.map(({ type, address }) => ({ type, address })),
+  };
+  return { metadata, spec, status };
+}

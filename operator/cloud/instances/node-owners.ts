@@ -1,0 +1,94 @@
+import type { RegisteredCloud } from '../providers/registry';
+
+/** A Node as far as it matters for finding its machine. */
+export interface NodeIdentity {
+  name: string;
+  providerID?: string;
+  labels: Record<string, string>;
+}
+
+type Owning = Pick<RegisteredCloud, 'name' | 'spec' | 'module'>;
+
+/** `Undecided`: only the clouds' listings can tell, and they were not asked yet. `Nobody`: they were, or no cloud knows this form of providerID. */
+export type Ownership = { owner: string } | 'Undecided' | 'Nobody';
+
+interface Finding {
+  providerID: string;
+  /** Absent = none or several of them had it. */
+  provider?: string;
+}
+
+/**
+ * Whose each Node is (design: Whose Node). Where selectors leave it open, what the listings once said stays true: another CloudProvider of the same kind
+ * that comes later, or can't be reached, takes no Node away from the one that has it.
+ */
+export class NodeOwners {
+  private readonly findings = new Map<string, Finding>();
+  private readonly listeners = new Set<() => void>();
+
+  /** @param recorded what was found before a restart, by the Node's name */
+  constructor(
+    private readonly clouds: () => Owning[],
+    private readonly recorded: (nodeName: string) => Finding | undefined,
+  ) {}
+
+  of(node: NodeIdentity): Ownership {
+    const { providerID = '' } = node;
+    const clouds = this.clouds();
+    const decided = bySelector(clouds, node);
+    if (decided !== undefined) return { owner: decided };
+    if (providerID === '') return 'Undecided';
+    const knowing = knowers(clouds, providerID);
+    if (knowing.length === 0) return 'Nobody';
+    const found = [this.findings.get(node.name), this.recorded(node.name)].find((one) => one?.providerID === providerID);
+    if (found === undefined) return 'Undecided';
+    return knowing.some(({ name }) => name === found.provider) && found.provider !== undefined ? { owner: found.provider } : 'Nobody';
+  }
+
+  /** All clouds that may have the Node were asked. @param provider the only one that has it */
+  found(node: NodeIdentity, provider: string | undefined): void {
+    const { name, providerID = '' } = node;
+    const before = this.findings.get(name);
+    if (providerID === '' || (before?.providerID === providerID && before.provider === provider)) return;
+    this.findings.set(name, { providerID, ...(provider === undefined ? {} : { provider }) });
+    this.listeners.forEach((listener) => listener());
+  }
+
+  /** Called when something else was found of a Node. */
+  onChange(listener: () => void): void {
+    this.listeners.add(listener);
+  }
+
+  /** The Node is gone. */
+  forget(name: string): void {
+    this.findings.delete(name);
+  }
+}
+
+/** The cloud makes providerIDs of this form. Pure. */
+export function knowsForm({ module }: Pick<RegisteredCloud, 'module'>, providerID: string): boolean {
+  return providerID.startsWith(`${module.providerIDScheme}://`) || module.knowsProviderID?.(providerID) === true;
+}
+
+/** By providerID, else by selector. Where several clouds have the same form of providerID, their selectors decide. Pure. */
+function bySelector(clouds: Owning[], { providerID = '', labels }: NodeIdentity): string | undefined {
+  const selecting = (some: Owning[]): Owning[] => some.filter(({ spec }) => selects(spec.nodeSelector, labels));
+  if (providerID === '') return onlyOne(selecting(clouds));
+  const knowing = knowers(clouds, providerID);
+  if (knowing.length <= 1) return onlyOne(knowing);
+  const selected = selecting(knowing);
+  return onlyOne(selected.length > 0 ? selected : knowing.filter(({ spec }) => spec.nodeSelector === undefined));
+}
+
+function knowers(clouds: Owning[], providerID: string): Owning[] {
+  return clouds.filter((cloud) => knowsForm(cloud, providerID));
+}
+
+function onlyOne(clouds: Owning[]): string | undefined {
+  return clouds.length === 1 ? clouds[0]?.name : undefined;
+}
+
+function selects(selector: Record<string, string> | undefined, labels: Record<string, string>): boolean {
+  const wanted = Object.entries(selector ?? {});
+  return wanted.length > 0 && wanted.every(([key, value]) => labels[key] === value);
+}

@@ -1,0 +1,79 @@
+import type { Clock } from '../../base/clock';
+import { sleep } from '../../base/clock';
+import { toOperatorError } from '../../base/errors';
+import { hashJson } from '../../base/json';
+import type { Logger } from '../../base/log';
+import type { Cloud } from '../../../providers/provider';
+import type { CloudRegistry } from './registry';
+
+const LOOK_MS = 1_000;
+
+export interface CredentialWatchOptions {
+  registry: CloudRegistry;
+  /** Told when a provider's credentials were refused, work again, or are tried next at another time. */
+  onChange: (provider: string) => void;
+  clock: Clock;
+  logger: Logger;
+}
+
+/**
+ * Looks after refused credentials: reads them anew every second, and has them used at once when they are others; where they stay the same, makes
+ * the one probe per interval that the circuit breaker allows. Idle while all clouds accept theirs.
+ */
+export class CredentialWatch {
+  private readonly watched = new Map<string, Promise<void>>();
+
+  constructor(private readonly options: CredentialWatchOptions) {}
+
+  /** Runs until the signal is aborted. */
+  async run(signal: AbortSignal): Promise<void> {
+    const { accounts } = this.options.registry;
+    const stop = accounts.onChange((provider) => {
+      this.options.onChange(provider);
+      if (accounts.refusal(provider) !== undefined) this.watch(provider, signal);
+    });
+    await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
+    stop();
+    await Promise.all(this.watched.values());
+  }
+
+  private watch(provider: string, signal: AbortSignal): void {
+    if (this.watched.has(provider) || signal.aborted) return;
+    const message = this.options.registry.accounts.refusal(provider)?.message;
+    this.options.logger.warn(
+      { provider, error: message },
+      'credentials refused; the cloud is left alone until they are repaired or the next try',
+    );
+    this.watched.set(
+      provider,
+      this.follow(provider, signal).finally(() => this.watched.delete(provider)),
+    );
+  }
+
+  private async follow(provider: string, signal: AbortSignal): Promise<void> {
+    const { registry, clock, logger } = this.options;
+    while (!signal.aborted && registry.accounts.refusal(provider) !== undefined) {
+      await this.look(provider).catch((thrown: unknown) => {
+        logger.debug({ provider, error: toOperatorError(thrown).message }, 'the credentials are not repaired yet');
+      });
+      await sleep(clock, LOOK_MS, signal).catch(() => undefined);
+    }
+    if (!signal.aborted) logger.info({ provider }, 'credentials accepted');
+  }
+
+  private async look(provider: string): Promise<void> {
+    const { accounts } = this.options.registry;
+    const { cloud } = this.options.registry.connected(provider);
+    const before = hashJson(cloud.workerSettings());
+    await cloud.renewCredentials?.();
+    if (hashJson(cloud.workerSettings()) !== before) accounts.of(provider).repaired();
+    else if ((accounts.refusal(provider)?.retryAfterMs ?? 1) <= 0) await probe(cloud);
+  }
+}
+
+/** One cheap read: the account's gate makes it the probe. */
+async function probe(cloud: Cloud): Promise<void> {
+  if (cloud.instances !== undefined) await cloud.instances.list();
+  else if (cloud.members !== undefined) await cloud.members.observe();
+  else await cloud.discover?.([]);
+}

@@ -1,0 +1,126 @@
+import type { CloudProviderSpec, CloudProviderStatus, Sweep } from '../../../crds';
+import { type OperatorError, toOperatorError } from '../../base/errors';
+import type { Logger } from '../../base/log';
+import type { Store } from '../../kube/api';
+import { verdictOfError, type Verdict } from '../conditions';
+import type { ObjectWriter } from '../object-writer';
+import { CredentialsRefused } from '../../updates/limits/account';
+import type { CloudRegistry } from './registry';
+import type { Stored } from '../stored';
+
+export type StoredProvider = Stored<CloudProviderSpec, CloudProviderStatus>;
+
+/** What uses a CloudProvider now. */
+export interface ProviderUse {
+  nodes: number;
+  loadBalancers: number;
+  routes: number;
+  /** Also those that only have what has moved to another provider, or vanished. */
+  stacks: number;
+}
+
+export interface ProviderReconcilerOptions {
+  store: Store<StoredProvider>;
+  registry: CloudRegistry;
+  writer: ObjectWriter;
+  clusterID: string;
+  use(provider: string): ProviderUse;
+  /** The newest failure to read from the cloud; undefined while it answers. */
+  health(provider: string): OperatorError | undefined;
+  /** Its cloud has answered the connection of today. */
+  hasAnswered(provider: string): boolean;
+  /** Makes a read of the cloud, and has the provider reconciled again with how it went. */
+  ask(provider: string): void;
+  /** What the last sweep of this process has found. */
+  sweep(provider: string): Sweep | undefined;
+  logger: Logger;
+}
+
+interface Findings {
+  use: ProviderUse;
+  problem: OperatorError | undefined;
+  answered: boolean;
+}
+
+/** Connects CloudProviders, says how they are, and lets none go while something still uses it. */
+export class ProviderReconciler {
+  /** CloudProviders that were objects: one from the flags is in use before it is one. */
+  private readonly seen = new Set<string>();
+
+  constructor(private readonly options: ProviderReconcilerOptions) {}
+
+  /** @throws OperatorError when the connection failed and is to be tried again */
+  async reconcile(name: string): Promise<void> {
+    const object = this.options.store.get(name);
+    if (object === undefined) return this.seen.delete(name) ? this.options.registry.remove(name) : undefined;
+    this.seen.add(name);
+    const use = this.options.use(name);
+    if (object.metadata.deletionTimestamp !== undefined) this.options.registry.retire(name);
+    if (object.metadata.deletionTimestamp !== undefined && use.loadBalancers + use.routes + use.stacks === 0) {
+      await this.options.writer.removeFinalizer(object);
+      return;
+    }
+    if (object.metadata.deletionTimestamp === undefined) await this.options.writer.addFinalizer(object);
+    await this.report(name, object, use);
+  }
+
+  /** @throws OperatorError when the connection failed */
+  private async report(name: string, object: StoredProvider, use: ProviderUse): Promise<void> {
+    const problem = await this.connect(name, object.spec);
+    const answered = this.options.hasAnswered(name);
+    if (this.mustAsk(name, problem, answered)) this.options.ask(name);
+    // After a restart, what it says holds until the cloud says otherwise.
+    if (problem === undefined && !answered && saysReady(object)) return;
+    const verdict = verdictOn(object, { use, problem, answered });
+    const fields = {
+      kind: this.options.registry.get(name)?.kind,
+      clusterID: this.options.clusterID,
+      nodes: use.nodes,
+      loadBalancers: use.loadBalancers,
+      sweep: this.options.sweep(name) ?? object.status?.sweep,
+    };
+    await this.options.writer.writeStatus(withoutTargets(object), fields, verdict);
+    if (problem !== undefined) throw problem;
+  }
+
+  /** Where there are no Nodes, nobody else would find out. Refused credentials have a watch of their own. */
+  private mustAsk(name: string, problem: OperatorError | undefined, answered: boolean): boolean {
+    if (this.options.registry.get(name)?.cloud === undefined || problem instanceof CredentialsRefused) return false;
+    return problem !== undefined || !answered;
+  }
+
+  private async connect(name: string, spec: CloudProviderSpec): Promise<OperatorError | undefined> {
+    try {
+      const entry = await this.options.registry.set(name, spec);
+      return entry.problem ?? this.options.health(name);
+    } catch (thrown) {
+      return toOperatorError(thrown);
+    }
+  }
+}
+
+/** What is remembered of the targets is no part of what is written here (RegisteredTargets), and stays when it is. */
+function withoutTargets(object: StoredProvider): StoredProvider {
+  if (object.status === undefined) return object;
+  const status = { ...object.status };
+  delete status.registeredTargets;
+  return { ...object, status };
+}
+
+function saysReady({ metadata, status }: StoredProvider): boolean {
+  const ready = status?.conditions?.some(({ type, status: is }) => type === 'Ready' && is === 'True') ?? false;
+  return ready && metadata.deletionTimestamp === undefined && status?.observedGeneration === metadata.generation;
+}
+
+function verdictOn(object: StoredProvider, { use, problem, answered }: Findings): Verdict {
+  if (object.metadata.deletionTimestamp !== undefined) {
+    const message = `${use.loadBalancers} load balancers, ${use.routes} routes and ${use.stacks} stacks still use it; it goes when they are gone`;
+    return { state: 'Reconciling', reason: 'InUse', message };
+  }
+  if (problem instanceof CredentialsRefused) return verdictOfError(problem, false, { nextTryAt: problem.nextTryAt, exhausted: false });
+  if (problem !== undefined) return verdictOfError(problem, false);
+  if (!answered) return { state: 'Reconciling', reason: 'Connecting', message: 'its cloud has not answered yet' };
+  if (object.spec.freeze)
+    return { state: 'Ready', reason: 'Frozen', message: 'connected, and frozen (spec.freeze): nothing is written to its cloud' };
+  return { state: 'Ready', message: 'connected' };
+}

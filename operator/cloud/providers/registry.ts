@@ -1,0 +1,213 @@
+import { cloudProviderSpec, type CloudProviderSpec } from '../../../crds';
+import type { Cloud, ProviderModule, ServiceFacts } from '../../../providers/provider';
+import { systemClock } from '../../base/clock';
+import { parseDuration } from '../../base/duration';
+import { OperatorError, toOperatorError } from '../../base/errors';
+import { hashJson } from '../../base/json';
+import type { AccountLimits } from '../../updates/limits/account-limits';
+import { Accounts } from '../../updates/limits/accounts';
+import { NodeOwners, type NodeIdentity } from '../instances/node-owners';
+import { chooseProvider, rivalriesOf, type Candidate, type ServiceChoice } from './service-choice';
+
+/** A CloudProvider as far as it could be brought up. */
+export interface RegisteredCloud {
+  name: string;
+  kind: string;
+  spec: CloudProviderSpec;
+  module: ProviderModule;
+  /** Absent while `problem` says why there is no connection. */
+  cloud?: Cloud;
+  problem?: OperatorError;
+}
+
+/** A RegisteredCloud that is connected. */
+export type ConnectedCloud = RegisteredCloud & { cloud: Cloud };
+
+export function isConnected(cloud: RegisteredCloud | undefined): cloud is ConnectedCloud {
+  return cloud?.cloud !== undefined;
+}
+
+export interface CloudRegistryOptions {
+  loadModule(kind: string): Promise<ProviderModule>;
+  /** Absent while it can't be read; see `know`. */
+  clusterID?: string | undefined;
+  readSecret(name: string, key: string): Promise<string>;
+  /** Whose a Node was found to be before a restart. */
+  recordedOwner?: (nodeName: string) => { provider: string; providerID: string } | undefined;
+  /** Limits of the clouds' accounts, shared with the updates; absent = the registry's own. */
+  accounts?: Accounts;
+}
+
+type Compiled = { blockName: string } & ReturnType<ProviderModule['compile']>;
+
+/** Every CloudProvider that is known, with its connection. Answers the loops' questions from memory. */
+export class CloudRegistry {
+  private readonly clouds = new Map<string, RegisteredCloud>();
+  private readonly hashes = new Map<string, string>();
+  private readonly listeners = new Set<(name: string) => void>();
+
+  private readonly retiring = new Set<string>();
+  private clusterID: string | undefined;
+
+  /** Limits and credentials of each cloud's account. */
+  readonly accounts: Accounts;
+  /** Whose each Node is. */
+  readonly owners: NodeOwners;
+
+  constructor(private readonly options: CloudRegistryOptions) {
+    this.accounts = options.accounts ?? new Accounts(systemClock);
+    this.clusterID = options.clusterID;
+    this.owners = new NodeOwners(
+      () => this.list(),
+      (name) => options.recordedOwner?.(name),
+    );
+  }
+
+  /**
+   * Brings a CloudProvider's connection up to its spec; equal specs keep the connection.
+   * @returns the entry, with `problem` set when it could not be connected
+   * @throws OperatorError Invalid when no such kind of cloud exists
+   */
+  async set(name: string, stored: CloudProviderSpec): Promise<RegisteredCloud> {
+    const spec = withDefaults(stored);
+    const hash = hashJson(spec);
+    const known = this.clouds.get(name);
+    if (known?.cloud !== undefined && this.hashes.get(name) === hash) return known;
+    const kind = kindOf(spec);
+    const module = await this.options.loadModule(kind);
+    const entry: RegisteredCloud = { name, kind, spec, module };
+    this.accounts.configure(name, limitsOf(spec));
+    try {
+      entry.cloud = await module.connect(spec, {
+        clusterID: this.clusterID ?? '',
+        providerName: name,
+        readSecret: (secret, key) => this.options.readSecret(secret, key),
+        calls: this.accounts.of(name),
+      });
+    } catch (thrown) {
+      entry.problem = toOperatorError(thrown);
+    }
+    // Listeners try again what they look after, this too: told of each failed try, they would try without end.
+    const failedAgain = known !== undefined && known.cloud === undefined && entry.cloud === undefined && this.hashes.get(name) === hash;
+    this.clouds.set(name, entry);
+    this.hashes.set(name, hash);
+    await known?.cloud?.close();
+    if (!failedAgain) this.listeners.forEach((listener) => listener(name));
+    return entry;
+  }
+
+  /** The cluster's id can be read now: every cloud is connected anew, under it. */
+  async know(clusterID: string): Promise<void> {
+    if (clusterID === this.clusterID) return;
+    this.clusterID = clusterID;
+    this.hashes.clear();
+    for (const { name, spec } of this.list()) await this.set(name, spec);
+  }
+
+  async remove(name: string): Promise<void> {
+    const known = this.clouds.get(name);
+    this.clouds.delete(name);
+    this.hashes.delete(name);
+    this.retiring.delete(name);
+    this.accounts.remove(name);
+    await known?.cloud?.close();
+    if (known !== undefined) this.listeners.forEach((listener) => listener(name));
+  }
+
+  get(name: string): RegisteredCloud | undefined {
+    return this.clouds.get(name);
+  }
+
+  /** @throws OperatorError that says why the cloud can't be used now */
+  connected(name: string): ConnectedCloud {
+    const entry = this.clouds.get(name);
+    if (entry === undefined) {
+      throw new OperatorError('Invalid', `there is no CloudProvider "${name}"`, {
+        reason: 'ProviderNotFound',
+        field: 'spec.provider',
+        remedy: `Create it, or name another one; known are ${this.names()}.`,
+      });
+    }
+    if (isConnected(entry)) return entry;
+    throw entry.problem ?? new OperatorError('Transient', `CloudProvider "${name}" is not connected yet`);
+  }
+
+  /** `CloudProvider.spec.freeze`: no cloud writes at all. */
+  isFrozen(name: string): boolean {
+    return this.clouds.get(name)?.spec.freeze === true;
+  }
+
+  list(): RegisteredCloud[] {
+    return [...this.clouds.values()];
+  }
+
+  /** Called with a provider's name after it was connected, changed or removed. */
+  onChange(listener: (name: string) => void): () => void {
+    this.listeners.add(listener);
+    return () => this.listeners.delete(listener);
+  }
+
+  forService(service: { loadBalancerClass?: string; annotations: Record<string, string> }): ServiceChoice {
+    return chooseProvider(this.candidates(), service);
+  }
+
+  /** The CloudProvider is being deleted: it goes on with what it has, and takes nothing new. */
+  retire(name: string): void {
+    this.retiring.add(name);
+  }
+
+  /** What this CloudProvider and another one both say they are, in words. */
+  rivalriesOf(name: string): string[] {
+    return rivalriesOf(this.candidates(), name);
+  }
+
+  forNode(node: NodeIdentity): string | undefined {
+    const ownership = this.owners.of(node);
+    return typeof ownership === 'string' ? undefined : ownership.owner;
+  }
+
+  compile(provider: string, annotations: Record<string, string>, service: ServiceFacts): Compiled {
+    const entry = this.clouds.get(provider);
+    if (entry === undefined) throw new OperatorError('NotFound', `there is no CloudProvider "${provider}"; known are ${this.names()}`);
+    return { blockName: entry.kind, ...entry.module.compile(annotations, service, entry.spec) };
+  }
+
+  supports(provider: string, capability: 'loadBalancers' | 'routes' | 'instances'): boolean {
+    return this.clouds.get(provider)?.cloud?.[capability] !== undefined;
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.list().map((cloud) => this.remove(cloud.name)));
+  }
+
+  private candidates(): Candidate[] {
+    return this.list().filter(({ name }) => !this.retiring.has(name));
+  }
+
+  private names(): string {
+    return [...this.clouds.keys()].sort().join(', ') || 'none';
+  }
+}
+
+/** The CRDs in the cluster may be older than this program, and know nothing of its newest fields. */
+function withDefaults(spec: CloudProviderSpec): CloudProviderSpec {
+  const { success, data } = cloudProviderSpec.safeParse(spec);
+  return success ? data : spec;
+}
+
+/** The kind of cloud that a CloudProvider's typed block says. */
+export function kindOf(spec: CloudProviderSpec): string {
+  if (spec.aws !== undefined) return 'aws';
+  if (spec.local !== undefined) return 'local';
+  if (spec.custom !== undefined) return spec.custom.kind;
+  throw new OperatorError('Invalid', 'CloudProvider has no block that says which cloud it is', {
+    field: 'spec',
+    remedy: 'Set spec.aws or spec.local.',
+  });
+}
+
+function limitsOf({ limits }: CloudProviderSpec): Partial<AccountLimits> {
+  if (limits === undefined) return {};
+  const { updateDeadline, ...rest } = limits;
+  return { ...rest, ...(updateDeadline === undefined ? {} : { updateDeadlineMs: parseDuration(updateDeadline) }) };
+}

@@ -1,0 +1,266 @@
+import {
+  CLOUD_LOAD_BALANCERS,
+  GROUP,
+  SERVICE_UID_ANNOTATION,
+  type CloudLoadBalancerSpec,
+  type CloudLoadBalancerStatus,
+  type CloudStackSpec,
+  type Ingress,
+} from '../../../crds';
+import type {
+  JsonObject,
+  LoadBalancerInput,
+  LoadBalancerResult,
+  LoadBalancers,
+  Problem,
+  Replacement,
+  TargetGroup,
+} from '../../../providers/provider';
+import { OperatorError } from '../../base/errors';
+import { keyOf } from '../../kube/object';
+import { WARNING, type Verdict, type Warning } from '../conditions';
+import type { HostEvents } from '../targets/host-events';
+import { keyOfInput } from './member-input';
+import type { MemberKeeper } from '../targets/member-keeper';
+import type { UpdatePolicy } from '../plan/approval';
+import { policyProblems } from '../providers/policy';
+import { isConnected, type ConnectedCloud, type RegisteredCloud } from '../providers/registry';
+import type { Stored } from '../stored';
+import type { Knowledge, MemberSettlement, Move, MovedFrom, Settlement, StackKind, StatusFields } from './stack-kind';
+import { stackName } from './stack-name';
+import type { Vouchers } from '../vouchers';
+
+export type StoredLoadBalancer = Stored<CloudLoadBalancerSpec, CloudLoadBalancerStatus>;
+
+/** Stacks that carry load balancers: grouped by placement, their targets kept by the members path. */
+export class LoadBalancerStacks implements StackKind<StoredLoadBalancer, LoadBalancerInput> {
+  readonly kind: CloudStackSpec['kind'] = 'LoadBalancer';
+  readonly crd = `${CLOUD_LOAD_BALANCERS.plural}.${GROUP}`;
+
+  constructor(
+    private readonly members: MemberKeeper,
+    private readonly vouchers: Vouchers,
+    private readonly hosts: HostEvents,
+    private readonly clusterID: string,
+  ) {}
+
+  stackOf(object: StoredLoadBalancer, cloud: RegisteredCloud | undefined): string | undefined {
+    const loadBalancers = cloud?.cloud?.loadBalancers;
+    if (cloud === undefined || loadBalancers === undefined) return undefined;
+    const { placement } = object.spec;
+    if (placement === undefined) {
+      return stackName('lb', keyOf(object.metadata), [cloud.name, loadBalancers.defaultPlacement(inputOf(object))]);
+    }
+    const key = `${placement.namespace ?? object.metadata.namespace ?? ''}/${placement.name}`;
+    return stackName('lb', key, [cloud.name, 'placement', key]);
+  }
+
+  problems(object: StoredLoadBalancer, cloud: ConnectedCloud): Problem[] {
+    const policy = policyProblems(cloud.spec.policy, { namespace: object.metadata.namespace ?? '', spec: object.spec });
+    const foreign = foreignBlock(object.spec, cloud);
+    return foreign === undefined ? [...policy, ...capability(cloud).validate(object.spec)] : [...policy, foreign];
+  }
+
+  /** What provider and policy don't refuse, but the author should know. */
+  warningsOf(object: StoredLoadBalancer, cloud: RegisteredCloud | undefined): Warning[] {
+    if (!isConnected(cloud)) return [];
+    const texts = this.problems(object, cloud).flatMap(({ severity, message }) => (severity === 'Warning' ? [message] : []));
+    return texts.length === 0 ? [] : [{ type: WARNING, reason: 'NotSupported', message: texts.join(' ') }];
+  }
+
+  readonly inputOf = inputOf;
+
+  updatePolicy({ spec }: StoredLoadBalancer): UpdatePolicy | undefined {
+    return spec.updatePolicy;
+  }
+
+  replacement(accepted: LoadBalancerInput, wanted: LoadBalancerInput, cloud: ConnectedCloud): Replacement | undefined {
+    return capability(cloud).replacement?.(accepted, wanted);
+  }
+
+  /**
+   * Both load balancers are there for a while, and one without targets must not take over from one that has some. What can't be on both, such as an
+   * address, goes first, unless others there need it as well.
+   */
+  move(from: MovedFrom<LoadBalancerInput>, wanted: LoadBalancerInput, cloud: ConnectedCloud): Move {
+    const once = onceOf(wanted, cloud).filter((one) => onceOf(from.input, from.cloud ?? cloud).includes(one));
+    const moves = `${moveOf(from.input, wanted)} moves it to another load balancer`;
+    const holder = (from.others as readonly LoadBalancerInput[]).find((other) =>
+      onceOf(other, from.cloud ?? cloud).some((one) => once.includes(one)),
+    );
+    if (holder !== undefined) {
+      const message = `${moves}, and ${once.join(', ')} stays with ${keyOfInput(holder)}, which has it too; ask for another address`;
+      return { why: moves, obstacle: { state: 'Stalled', reason: 'Invalid', message } };
+    }
+    const gap = once.length > 0;
+    const why = gap ? `${moves}, delete first, with a gap in traffic, because ${once.join(', ')} can't be on both` : moves;
+    const targets = (of: ConnectedCloud): number => this.members.targets(of.name).length;
+    if (from.cloud === undefined || targets(cloud) > 0 || targets(from.cloud) === 0) return { why, gap };
+    const message = `${why}; that begins when CloudProvider ${cloud.name} has an eligible Node`;
+    return { why, gap, obstacle: { state: 'Reconciling', reason: 'AwaitingNodes', message } };
+  }
+
+  async syncTargets(stack: string, group: TargetGroup, cloud: ConnectedCloud): Promise<void> {
+    await this.members.sync(cloud.name, [{ ...group, stack }]);
+  }
+
+  /** Its ports at its addresses; who asks for no address gets the one that all of the placement and scheme share. */
+  claims({ spec, retiring }: LoadBalancerInput): string[] {
+    const { addresses = [], scheme, listeners } = spec;
+    const places = addresses.length > 0 ? addresses : [`the shared ${scheme.toLowerCase()} address`];
+    const own = places.flatMap((place) => listeners.map(({ port, protocol }) => `port ${port}/${protocol} of ${place}`));
+    return retiring === undefined ? own : [...new Set([...own, ...this.claims(retiring.input)])];
+  }
+
+  readonly conflict = { reason: 'PortConflict', remedy: 'take another port' };
+
+  render(stack: string, inputs: LoadBalancerInput[], cloud: ConnectedCloud): JsonObject {
+    return capability(cloud).render(stack, inputs);
+  }
+
+  attribute(error: OperatorError, inputs: LoadBalancerInput[], cloud: ConnectedCloud): string[] {
+    return capability(cloud).attribute?.(error, inputs) ?? [];
+  }
+
+  async settle(
+    settlement: MemberSettlement,
+    object: StoredLoadBalancer,
+    input: LoadBalancerInput,
+  ): Promise<{ fields: StatusFields; verdict: Verdict }> {
+    const { stack, cloud, result } = settlement;
+    const { ingress, groups } = await this.register(settlement, input, object);
+    this.vouchers.vouch(object.metadata, ingress);
+    const address = addressOf(ingress);
+    const targets = Math.max(0, ...groups.map(({ nodeLabels }) => this.members.targets(cloud.name, nodeLabels).length));
+    const fields: StatusFields = {
+      ...this.identity(object),
+      stack,
+      incarnation: result.incarnation,
+      address,
+      ports: input.spec.listeners.map(({ port, protocol }) => `${port}/${protocol}`).join(','),
+      ingress,
+      targetGroups: settlement.targets ? this.members.claimOf(cloud.name, groups) : undefined,
+    };
+    const where = `serving at ${address ?? 'no address'}`;
+    if (targets > 0) return { fields, verdict: { state: 'Ready', message: where } };
+    const why = `no Node of CloudProvider ${cloud.name} can take traffic (docs/troubleshoot.md)`;
+    return { fields, verdict: { state: 'Ready', reason: 'NoTargets', message: `${where}, but ${why}` } };
+  }
+
+  async keep(settlement: Settlement, input: LoadBalancerInput): Promise<void> {
+    await this.register({ ...settlement, targets: true }, input);
+  }
+
+  /** Brings the targets of one member's groups up to date. @returns these and its points of entry */
+  private async register(
+    { stack, cloud, result, targets }: MemberSettlement,
+    input: LoadBalancerInput,
+    object?: StoredLoadBalancer,
+  ): Promise<{ ingress: Ingress[]; groups: TargetGroup[] }> {
+    const found = capability(cloud).results(result.outputs, input.uid);
+    if (found === undefined) {
+      throw new OperatorError('Unknown', `the stack's outputs say nothing of ${keyOfInput(input)}`, {
+        remedy: 'Delete the CloudLoadBalancer to make it anew.',
+      });
+    }
+    const groups = found.targetGroups.map((group) => ({ ...group, stack }));
+    if (targets) await this.sync(cloud.name, groups, object);
+    return { ingress: found.ingress, groups };
+  }
+
+  /** Only groups that bear this stack's mark in the cloud are written to, wherever their ids came from (Members.sync). */
+  async follow(object: StoredLoadBalancer, known: Knowledge): Promise<void> {
+    const { stack = '', cloud } = known;
+    const result = this.resultOf(object, known);
+    if (cloud === undefined || result === undefined) return;
+    this.vouchers.vouch(object.metadata, result.ingress);
+    const groups = result.targetGroups.map((group) => ({ ...group, stack }));
+    await this.sync(cloud.name, groups, object);
+  }
+
+  private resultOf(object: StoredLoadBalancer, { cloud, state, found }: Knowledge): LoadBalancerResult | undefined {
+    const loadBalancers = cloud?.cloud.loadBalancers;
+    if (state === undefined && found !== undefined) return loadBalancers?.recognize?.(found, inputOf(object));
+    return loadBalancers?.results(state?.outputs ?? {}, object.metadata.uid);
+  }
+
+  private async sync(provider: string, groups: TargetGroup[], object: StoredLoadBalancer | undefined): Promise<void> {
+    const sync = (): Promise<number> => this.members.sync(provider, groups, object);
+    await (object === undefined ? sync() : this.hosts.tell(object, this.members.targets(provider), sync));
+  }
+
+  keptFields(object: StoredLoadBalancer, known: Knowledge): StatusFields {
+    const { clusterID, objectUID, stack, incarnation, address, ports } = this.trusted(object) ?? {};
+    const ingress = this.published(object, known);
+    if (ingress === undefined) return { clusterID, objectUID, stack, incarnation, address, ports, ingress };
+    const life = known.state === undefined ? { stack, incarnation } : { stack: known.stack, incarnation: known.state.incarnation };
+    return { ...this.identity(object), ...life, address: addressOf(ingress), ports, ingress };
+  }
+
+  serving(object: StoredLoadBalancer, known: Knowledge): boolean {
+    return (this.published(object, known) ?? []).length > 0;
+  }
+
+  /** The points of entry by the stack's state, else by what the cloud has; only while there is no connection to the cloud, which alone can read that, by the status. */
+  private published(object: StoredLoadBalancer, known: Knowledge): Ingress[] | undefined {
+    if (known.cloud?.cloud.loadBalancers === undefined) return this.trusted(object)?.ingress;
+    const ingress = this.resultOf(object, known)?.ingress;
+    this.vouchers.vouch(object.metadata, ingress);
+    return ingress;
+  }
+
+  private identity(object: StoredLoadBalancer): StatusFields {
+    return { clusterID: this.clusterID, objectUID: object.metadata.uid };
+  }
+
+  /** A status written for another object or cluster says nothing about this one (design: Status used as input is not trusted). */
+  private trusted(object: StoredLoadBalancer): CloudLoadBalancerStatus | undefined {
+    const { status } = object;
+    return status?.objectUID === object.metadata.uid && status.clusterID === this.clusterID ? status : undefined;
+  }
+}
+
+function capability(cloud: ConnectedCloud): LoadBalancers {
+  const { loadBalancers } = cloud.cloud;
+  if (loadBalancers === undefined) {
+    throw new OperatorError('Invalid', `the cloud provider does not support external load balancers`, { field: 'spec.provider' });
+  }
+  return loadBalancers;
+}
+
+/** What of it only one load balancer can have. */
+function onceOf({ spec }: LoadBalancerInput, cloud: ConnectedCloud): string[] {
+  return cloud.cloud.loadBalancers?.exclusive?.(spec) ?? spec.addresses ?? [];
+}
+
+/** The Service's UID is the base of cloud names, also after `kubectl delete service --cascade=orphan` has taken the owner reference away. */
+function inputOf(object: StoredLoadBalancer): LoadBalancerInput {
+  const { uid, name, namespace, annotations } = object.metadata;
+  // How changes reach the cloud is no part of what is in it.
+  const spec = { ...object.spec };
+  delete spec.updatePolicy;
+  delete spec.managementPolicy;
+  delete spec.deletionPolicy;
+  return { uid, name, namespace: namespace ?? '', ownerUID: annotations?.[SERVICE_UID_ANNOTATION] ?? uid, spec };
+}
+
+/** The change that asks for another stack. */
+function moveOf({ namespace, spec: before }: LoadBalancerInput, { spec: after }: LoadBalancerInput): string {
+  if (before.provider !== after.provider) return `the change of spec.provider from ${before.provider} to ${after.provider}`;
+  const named = ({ placement }: CloudLoadBalancerSpec): string =>
+    placement === undefined ? 'none' : `${placement.namespace ?? namespace}/${placement.name}`;
+  return `the change of spec.placement from ${named(before)} to ${named(after)}`;
+}
+
+function addressOf([first]: Ingress[]): string | undefined {
+  return first?.hostname ?? first?.ip;
+}
+
+/** Settings for another kind of cloud; without a block, the load balancer is as the cloud's defaults are. */
+function foreignBlock(spec: CloudLoadBalancerSpec, { name, kind, spec: { custom } }: ConnectedCloud): Problem | undefined {
+  const own = custom === undefined ? kind : 'custom';
+  const block = (['aws', 'local', 'custom'] as const).find((each) => each !== own && spec[each] !== undefined);
+  if (block === undefined) return undefined;
+  const message = `spec.${block} is for another cloud: CloudProvider ${name} is a ${kind} cloud. Remove it; settings for this one go into spec.${own}`;
+  return { severity: 'Error', field: `spec.${block}`, value: '', message };
+}

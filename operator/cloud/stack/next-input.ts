@@ -1,0 +1,51 @@
+import type { Verdict } from '../conditions';
+import type { MemberInput } from './member-input';
+import { movedInput, nextInput, type GenerationalInput, type NextInput } from '../plan/generation';
+import { givingUp, isPromised, kept } from '../plan/promise';
+import type { ConnectedCloud } from '../providers/registry';
+import type { Member, StackKind } from './stack-kind';
+import type { Origin } from './stack-moves';
+
+/** What there is of a member. */
+export interface Before {
+  /** In its own stack. */
+  accepted: MemberInput | undefined;
+  /** In another one, where that has a newer generation of it. */
+  origin: Origin | undefined;
+}
+
+/**
+ * What a member's update is to render next, and why it must wait with that. Pure.
+ * @param now milliseconds since 1970
+ */
+export function nextOf<O extends Member>(
+  kind: StackKind<O>,
+  object: O,
+  cloud: ConnectedCloud | undefined,
+  { accepted, origin, now }: Before & { now: number },
+): NextInput & { obstacle?: Verdict | undefined } {
+  const wanted = kind.inputOf(object);
+  if (accepted !== undefined && isPromised(accepted))
+    return ofPromise(accepted, origin, { wanted, approval: kind.updatePolicy?.(object)?.approval });
+  if (origin !== undefined && cloud !== undefined && kind.move !== undefined) {
+    const { input, others, knowledge } = origin;
+    const { why, gap = false, obstacle } = kind.move({ input, others, cloud: knowledge.cloud }, wanted, cloud);
+    return { ...movedInput(origin, wanted, { why, gap, now }), obstacle };
+  }
+  const replacement: Parameters<typeof nextInput>[2]['replacement'] = (before, after) =>
+    cloud === undefined ? undefined : kind.replacement?.(before, after, cloud);
+  return nextInput(accepted, wanted, { now, replacement });
+}
+
+/** What was approved is what is made, also where the spec has changed since: that is another plan. */
+function ofPromise(
+  accepted: GenerationalInput,
+  origin: Origin | undefined,
+  { wanted, approval }: { wanted: GenerationalInput; approval: string | undefined },
+): NextInput & { obstacle?: Verdict } {
+  if (origin !== undefined) return { input: accepted, obstacle: givingUp(accepted) };
+  const promised = kept(accepted);
+  if (approval === 'Manual') return { input: promised };
+  const { generation, movedFrom } = promised;
+  return { input: { ...wanted, ...(generation === undefined ? {} : { generation }), ...(movedFrom === undefined ? {} : { movedFrom }) } };
+}

@@ -1,0 +1,232 @@
+import type { Drift } from '../../../crds';
+import { toOperatorError } from '../../base/errors';
+import { hashJson } from '../../base/json';
+import type { EventRecorder, WorkQueue } from '../../kube/api';
+import { KindController, type KindControllerOptions } from '../../kube/controller';
+import { keyOf, type ObjectKey } from '../../kube/object';
+import { reasonOfError, verdictOfError } from '../conditions';
+import type { ObjectWriter } from '../object-writer';
+import type { CloudRegistry } from '../providers/registry';
+import type { StackIndex } from './stack-index';
+import type { Holdings, Member, StackKind } from './stack-kind';
+import type { StackReconciler } from './stack-reconciler';
+import type { StoredStack } from './stack-record';
+import type { StackRetries } from './stack-retries';
+
+export interface StackControllerOptions<O extends Member> extends KindControllerOptions<O> {
+  kind: StackKind<O>;
+  index: StackIndex;
+  registry: CloudRegistry;
+  reconciler: StackReconciler<O>;
+  retries: StackRetries;
+  writer: ObjectWriter;
+  events: EventRecorder;
+  /** The stacks' records: what each carried when it was last written. */
+  records: () => readonly StoredStack[];
+  providerOf: (stack: string) => string | undefined;
+  /** Keyed by stack: one pass over a stack at a time. */
+  stacks: WorkQueue;
+}
+
+/** A failure that is tried again so late waits for a person. */
+const SLOW_MS = 60_000;
+
+/** Controller of CloudLoadBalancers or CloudRoutes: finds each object's stack, and has the stacks reconciled. */
+export class StackController<O extends Member> extends KindController<O> {
+  private readonly closing = new AbortController();
+  private work: Promise<void> = Promise.resolve();
+  private forgetProviders: () => void = () => undefined;
+  /** By object: what of it asks for a pass at once. */
+  private readonly asked = new Map<ObjectKey, string>();
+  /** By stack: who wants to know that a pass which has not begun yet has ended. */
+  private readonly waiting = new Map<string, (() => void)[]>();
+  /** Stacks that a worker has, and whether a status in them was written meanwhile. */
+  private readonly busy = new Map<string, boolean>();
+
+  /** Stacks to whose Nodes only the targets are to follow: for everything else they wait. */
+  private readonly following = new Set<string>();
+
+  constructor(private readonly own: StackControllerOptions<O>) {
+    super(own);
+  }
+
+  /** Stacks that have members, or something of those that are moving to another stack. */
+  stacks(): string[] {
+    return this.own.index.stacks();
+  }
+
+  /** Stacks of a provider that have members, or something of those that are moving to another stack. */
+  stacksOf(provider: string): string[] {
+    const { index, store, providerOf } = this.own;
+    const own = (stack: string): string | undefined => store.get(index.keys(stack)[0] ?? '')?.spec.provider;
+    return index.stacks().filter((stack) => (own(stack) ?? providerOf(stack)) === provider);
+  }
+
+  /**
+   * Looks at every stack of a provider again: its Nodes have changed. That is no reason to try what waits for a person, but its targets follow.
+   * @returns once each has had a pass, whether or not that failed; never, when the operator ends before
+   */
+  async requeue(provider: string): Promise<void> {
+    const waits = (stack: string): boolean => (this.own.retries.of(stack)?.delayMs ?? 0) >= SLOW_MS;
+    const stacks = this.stacksOf(provider);
+    stacks.filter(waits).forEach((stack) => this.following.add(stack));
+    const { follower } = this.own.reconciler;
+    stacks.filter((stack) => follower.isHeldUp(stack)).forEach((stack) => void follower.follow(stack));
+    const passes = stacks.map(
+      (stack) => new Promise<void>((resolve) => this.waiting.set(stack, [...(this.waiting.get(stack) ?? []), resolve])),
+    );
+    stacks.forEach((stack) => this.own.stacks.add(stack));
+    await Promise.all(passes);
+  }
+
+  /** Looks at every stack of a provider at once: whether its cloud can be used has changed. */
+  retry(provider: string): void {
+    for (const stack of this.stacksOf(provider)) this.tryAnew(stack);
+  }
+
+  /** Looks at one stack again, where it is one of ours with members. */
+  refresh(stack: string): void {
+    if (this.own.index.has(stack)) this.own.stacks.add(stack);
+  }
+
+  /** Looks at one object's stack again: something that the object refers to has changed. */
+  recheck(key: ObjectKey): void {
+    const stack = this.own.index.stackOf(key);
+    if (stack !== undefined) this.own.stacks.add(stack);
+  }
+
+  /** Looks at one stack again, also where it has no members any more. */
+  look(stack: string): void {
+    this.own.stacks.add(stack);
+  }
+
+  /** A lever keeps something of the stack as it is. */
+  isHeld(stack: string): boolean {
+    return this.own.reconciler.isHeld(stack);
+  }
+
+  /** Has a stack healed whose cloud was found changed. */
+  heal(stack: string, drift: Drift[]): void {
+    this.own.reconciler.heal(stack, drift);
+    this.own.stacks.add(stack);
+  }
+
+  /** Looks at the stacks that have a record but no members, such as one whose last member went while the operator was down. */
+  sweep(stacks: string[]): void {
+    stacks.filter((stack) => this.own.index.keys(stack).length === 0).forEach((stack) => this.own.stacks.add(stack));
+  }
+
+  protected override async init(): Promise<void> {
+    await super.init();
+    this.own
+      .records()
+      .filter(({ spec }) => spec.kind === this.own.kind.kind)
+      .forEach(({ metadata, status }) => status?.members?.forEach((key) => this.own.index.remember(key, metadata.name)));
+    this.own.store.list().forEach((object) => this.assign(keyOf(object.metadata)));
+    this.forgetProviders = this.own.registry.onChange((provider) => this.onProvider(provider));
+    this.work = this.own.stacks.run(this.own.workers, (stack) => this.pass(stack), this.closing.signal);
+  }
+
+  override stop(): void {
+    this.forgetProviders();
+    this.closing.abort();
+    super.stop();
+  }
+
+  override async ended(): Promise<void> {
+    await super.ended();
+    await this.work;
+  }
+
+  /** One object has changed: its stack, or the one that it left, is to be looked at. */
+  protected override async reconcile(key: ObjectKey): Promise<void> {
+    const object = this.own.store.get(key);
+    const asks = this.asksForMore(key, object);
+    this.assign(key).forEach((stack) => (asks ? this.tryAnew(stack) : this.noticeStatus(stack)));
+    if (object === undefined || this.own.index.stackOf(key) !== undefined) return;
+    await this.reportUnassigned(object);
+  }
+
+  /** What failed before doesn't count any more. */
+  private tryAnew(stack: string): void {
+    this.own.retries.forget(stack);
+    this.own.stacks.add(stack);
+  }
+
+  private async pass(stack: string): Promise<void> {
+    this.busy.set(stack, false);
+    const told = this.waiting.get(stack) ?? [];
+    this.waiting.delete(stack);
+    const waitMs = this.following.delete(stack) ? this.own.retries.waitOf(stack) : 0;
+    try {
+      if (waitMs > 0) await this.follow(stack, waitMs);
+      else await this.own.reconciler.reconcile(stack);
+      if (this.busy.get(stack) === true) this.own.stacks.add(stack);
+    } finally {
+      this.busy.delete(stack);
+      told.forEach((tell) => tell());
+    }
+  }
+
+  /** What the stack waits with is tried when that was planned. */
+  private async follow(stack: string, waitMs: number): Promise<void> {
+    await this.own.reconciler.follower.follow(stack);
+    this.own.stacks.addAfter(stack, waitMs);
+  }
+
+  /** True when something of the object has changed that only people and the loops write. */
+  private asksForMore(key: ObjectKey, object: O | undefined): boolean {
+    const before = this.asked.get(key);
+    if (object === undefined) return this.asked.delete(key);
+    const { uid, generation, deletionTimestamp, annotations, ownerReferences } = object.metadata;
+    const now = hashJson({ uid, generation, deletionTimestamp, annotations, ownerReferences });
+    this.asked.set(key, now);
+    return before !== now;
+  }
+
+  /**
+   * A status or finalizer has changed. That was mostly ourselves; a hand edit is put right by the next pass. A stack that
+   * fails keeps its back-off: its own report of the failure must not be what tries again.
+   */
+  private noticeStatus(stack: string): void {
+    if (this.busy.has(stack)) this.busy.set(stack, true);
+    else if (!this.own.reconciler.isFailing(stack)) this.own.stacks.add(stack);
+  }
+
+  /** While its provider is not connected, an object stays in the stack where it was. */
+  private assign(key: ObjectKey): string[] {
+    const object = this.own.store.get(key);
+    if (object === undefined) return this.own.index.forget(key);
+    const { index, kind, registry } = this.own;
+    const stack = kind.stackOf(object, registry.get(object.spec.provider), this.holdings(key));
+    return index.assign(key, stack ?? index.stackOf(key));
+  }
+
+  private holdings(key: ObjectKey): Holdings {
+    const { index, providerOf } = this.own;
+    const held = [index.stackOf(key), ...index.formersOf(key)].filter((stack) => stack !== undefined);
+    return { held, providerOf, sizeOf: (stack) => index.sizeOf(stack) };
+  }
+
+  private onProvider(provider: string): void {
+    for (const { metadata, spec } of this.own.store.list()) {
+      if (spec.provider !== provider) continue;
+      this.asked.delete(keyOf(metadata));
+      this.own.queue.add(keyOf(metadata));
+    }
+  }
+
+  /** The object's cloud is missing, not connected, or can't do this. @throws OperatorError to be tried again */
+  private async reportUnassigned(object: O): Promise<void> {
+    try {
+      const cloud = this.own.registry.connected(object.spec.provider);
+      this.own.kind.problems(object, cloud);
+    } catch (thrown) {
+      const error = toOperatorError(thrown);
+      const verdict = verdictOfError(error, this.own.kind.serving(object, {}));
+      const news = await this.own.writer.writeStatus(object, this.own.kind.keptFields(object, {}), verdict);
+      if (news) this.own.events.event(object, 'Warning', reasonOfError(error), verdict.message);
+      throw error;
+    }
+  }
+}

@@ -1,0 +1,69 @@
+import type { StackState } from '../../updates/update';
+import { versionOf, type CandidateHolds } from './candidate-holds';
+import { leverOf, leverOn, type WideLevers } from '../levers';
+import type { MemberReports } from './member-reports';
+import { nextOf, type Before } from './next-input';
+import { replacing } from '../plan/generation';
+import type { ConnectedCloud } from '../providers/registry';
+import type { Member } from './stack-kind';
+import type { Whereabouts } from './stack-moves';
+import type { AcceptedInputs, MemberFacts, StackFacts } from './stack-plan';
+import type { StackReconcilerOptions } from './stack-reconciler';
+
+/** What a pass knows of its stack. */
+export interface Known {
+  cloud: ConnectedCloud | undefined;
+  state: StackState | undefined;
+}
+
+/** Puts together what the plan of a stack is made from. */
+export class StackFactsOf<O extends Member> {
+  constructor(
+    private readonly options: Pick<StackReconcilerOptions<O>, 'kind' | 'record' | 'clock'>,
+    private readonly reports: Pick<MemberReports<O>, 'serving'>,
+    private readonly holds: Pick<CandidateHolds, 'of'>,
+  ) {}
+
+  of(stack: string, members: O[], { cloud, state }: Known, { wide, ...whereabouts }: Whereabouts & { wide: WideLevers }): StackFacts<O> {
+    const { kind, record } = this.options;
+    const { origins, elsewhere, departing } = whereabouts;
+    const accepted = state?.accepted as unknown as AcceptedInputs | undefined;
+    const released = record.released(stack);
+    const leftover = record.leftover(stack);
+    return {
+      members: members.map((object) =>
+        this.memberFacts(stack, object, cloud, { accepted: accepted?.[object.metadata.uid], origin: origins.get(object.metadata.uid) }),
+      ),
+      known: state !== undefined,
+      accepted,
+      elsewhere,
+      departing,
+      released: (uid) => released.has(uid),
+      leftover: leftover !== undefined,
+      abandoned: whereabouts.abandoned || leftover === 'Released' || (state !== undefined && released.has(state.incarnation)),
+      lever: leverOf(wide),
+      claims: (input) => kind.claims(input),
+      conflict: kind.conflict,
+    };
+  }
+
+  private memberFacts(stack: string, object: O, cloud: ConnectedCloud | undefined, before: Before): MemberFacts<O> {
+    const { uid, creationTimestamp, deletionTimestamp } = object.metadata;
+    const { kind, clock } = this.options;
+    const { input, waitsUntil, replacement, obstacle } = nextOf(kind, object, cloud, { ...before, now: clock.now() });
+    return {
+      object,
+      input,
+      createdAt: creationTimestamp,
+      deleting: deletionTimestamp !== undefined,
+      lever: leverOn(object),
+      orphan: object.spec.deletionPolicy === 'Orphan',
+      problems: cloud === undefined ? [] : kind.problems(object, cloud),
+      serving: this.reports.serving(stack, object),
+      held: this.holds.of(uid, versionOf(input, object)),
+      waiting: kind.waiting?.(object) ?? (waitsUntil === undefined ? obstacle : replacing(waitsUntil)),
+      replacement,
+      moving: before.origin !== undefined,
+    };
+  }
+}

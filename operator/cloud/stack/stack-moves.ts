@@ -1,0 +1,176 @@
+import type { Clock } from '../../base/clock';
+import type { Store } from '../../kube/api';
+import { keyOf } from '../../kube/object';
+import type { StackState, Updates } from '../../updates/update';
+import { generationOf, isOver, type GenerationalInput, type Holding } from '../plan/generation';
+import { givenUpBy, isPromised } from '../plan/promise';
+import { isConnected, type CloudRegistry, type ConnectedCloud } from '../providers/registry';
+import type { StackIndex } from './stack-index';
+import { keepsCloud } from '../levers';
+import type { Knowledge, Member } from './stack-kind';
+import type { StackRecord } from './stack-record';
+
+/** Where a member's traffic is, while its own stack has not taken it over. */
+export type Origin = Holding & {
+  knowledge: Knowledge;
+  /** What the stack has of others. */
+  others: readonly GenerationalInput[];
+};
+
+/** What other stacks have of a stack's members, and what the stack has of other stacks' members. */
+export interface Whereabouts {
+  /** By UID of a member: another stack has the newest generation of it. */
+  origins: Map<string, Origin>;
+  /** UIDs of accepted inputs that stay although their object is no member: it is in no stack now, or its own has not taken over, or not long ago. */
+  elsewhere: ReadonlySet<string>;
+  /** UIDs of accepted inputs that may go: their own stack has them long enough, or they are being deleted. */
+  departing: ReadonlySet<string>;
+  /** Nobody was ever accepted here, and all who were tried here are served by stacks of their own. */
+  abandoned: boolean;
+}
+
+export interface StackMovesOptions<O extends Member> {
+  index: StackIndex;
+  store: Store<O>;
+  updates: Pick<Updates, 'state'>;
+  registry: Pick<CloudRegistry, 'get'>;
+  record: Pick<StackRecord, 'providerOf'>;
+  /** Asks for another pass over a stack after so many milliseconds. */
+  again: (stack: string, afterMs: number) => void;
+  clock: Pick<Clock, 'now'>;
+}
+
+type Inputs = Readonly<Record<string, GenerationalInput>> | undefined;
+
+/**
+ * Members that go from one stack to another, after a change of provider or placement. Both stacks serve: the new one takes over with its first
+ * successful update, the old one gives up what it has some time later (design: Replacing what carries traffic). What is decided rests on
+ * the stacks' stored state alone.
+ */
+export class StackMoves<O extends Member> {
+  constructor(private readonly options: StackMovesOptions<O>) {}
+
+  /** Asks for another pass when there will be something to do. */
+  async gather(stack: string, members: readonly O[], state: StackState | undefined): Promise<Whereabouts> {
+    this.releaseFormers(stack, state);
+    const accepted = acceptedOf(state);
+    const origins = new Map<string, Origin>();
+    for (const { metadata } of members) {
+      const origin = await this.originOf(stack, keyOf(metadata), metadata.uid, accepted?.[metadata.uid]);
+      if (origin !== undefined) origins.set(metadata.uid, origin);
+    }
+    return { origins, ...(await this.others(stack, members, accepted ?? {})), abandoned: await this.isAbandoned(stack, state) };
+  }
+
+  /** What stands in the index is what may be; the state knows. An object that waited for this with its deletion, or to be made anew, goes on. */
+  private releaseFormers(stack: string, state: StackState | undefined): void {
+    const { index, store, again } = this.options;
+    for (const key of index.formersIn(stack)) {
+      const object = store.get(key);
+      const unknown = state !== undefined && state.accepted === undefined;
+      if (object !== undefined && (unknown || acceptedOf(state)?.[object.metadata.uid] !== undefined)) continue;
+      index.release(key, stack);
+      const home = index.stackOf(key);
+      if (home !== undefined && object !== undefined) again(home, 0);
+    }
+  }
+
+  private async originOf(stack: string, key: string, uid: string, own: GenerationalInput | undefined): Promise<Origin | undefined> {
+    let newest: Origin | undefined;
+    const giving = givenUpBy(own);
+    const made = giving === undefined ? own : undefined;
+    // A destroy of the old stack that was interrupted has no members in its record any more.
+    if (giving !== undefined) this.options.index.remember(key, giving);
+    for (const former of this.options.index.formersOf(key)) {
+      const found = await this.heldBy(former, uid);
+      if (generationOf(found?.input) > generationOf(newest?.input ?? made)) newest = found;
+    }
+    this.waitFor(stack, newest?.input);
+    if (newest !== undefined && giving !== undefined) this.options.again(newest.stack, 0);
+    return newest;
+  }
+
+  /** What a stack has made of a member. */
+  private async heldBy(stack: string, uid: string): Promise<Origin | undefined> {
+    const state = await this.options.updates.state(stack);
+    const { [uid]: input, ...others } = acceptedOf(state) ?? {};
+    if (input === undefined || isPromised(input)) return undefined;
+    return { stack, input, others: Object.values(others), knowledge: { stack, cloud: this.cloudOf(stack), state } };
+  }
+
+  private async others(
+    stack: string,
+    members: readonly O[],
+    accepted: NonNullable<Inputs>,
+  ): Promise<Pick<Whereabouts, 'elsewhere' | 'departing'>> {
+    const present = new Set(members.map(({ metadata }) => metadata.uid));
+    const absent = Object.values(accepted).filter(({ uid }) => !present.has(uid));
+    const [elsewhere, departing] = [new Set<string>(), new Set<string>()];
+    if (absent.length === 0) return { elsewhere, departing };
+    const objects = new Map(this.options.store.list().map((object) => [object.metadata.uid, object]));
+    for (const input of absent) {
+      const object = objects.get(input.uid);
+      if (object !== undefined) ((await this.mayGo(stack, object, input)) ? departing : elsewhere).add(input.uid);
+    }
+    return { elsewhere, departing };
+  }
+
+  private async mayGo(stack: string, object: O, input: GenerationalInput): Promise<boolean> {
+    const { metadata } = object;
+    if (isPromised(input)) return this.isTakenBack(stack, object);
+    if (keepsCloud(object)) return false;
+    if (metadata.deletionTimestamp !== undefined) return true;
+    const taken = await this.takenOver(keyOf(metadata), input);
+    if (taken === undefined) return false;
+    if (isPromised(taken) && !this.canMake(object)) return false;
+    this.waitFor(stack, taken);
+    return isOver(taken.movedFrom?.until, this.options.clock.now());
+  }
+
+  /** Nothing was made of it here, and it asks for another stack by now, or is being deleted. */
+  private isTakenBack(stack: string, { metadata }: O): boolean {
+    const home = this.options.index.stackOf(keyOf(metadata));
+    return metadata.deletionTimestamp !== undefined || (home !== undefined && home !== stack);
+  }
+
+  /** No gap is begun whose end can be foreseen not to come. */
+  private canMake({ spec }: O): boolean {
+    const cloud = this.options.registry.get(spec.provider);
+    return isConnected(cloud) && cloud.spec.freeze !== true;
+  }
+
+  /** What the object's own stack has of it, where that is a newer generation. */
+  private async takenOver(key: string, input: GenerationalInput): Promise<GenerationalInput | undefined> {
+    const home = this.options.index.stackOf(key);
+    const taken = home === undefined ? undefined : acceptedOf(await this.options.updates.state(home))?.[input.uid];
+    return generationOf(taken) > generationOf(input) ? taken : undefined;
+  }
+
+  /** Its first update never succeeded, and its members went back. */
+  private async isAbandoned(stack: string, state: StackState | undefined): Promise<boolean> {
+    const { index, store, updates } = this.options;
+    const formers = index.formersIn(stack);
+    if (state === undefined || state.accepted !== undefined || formers.length === 0) return false;
+    for (const key of formers) {
+      const home = index.stackOf(key);
+      const uid = store.get(key)?.metadata.uid ?? '';
+      if (home === undefined || acceptedOf(await updates.state(home))?.[uid] === undefined) return false;
+    }
+    return true;
+  }
+
+  private waitFor(stack: string, moved: GenerationalInput | undefined): void {
+    const until = moved?.movedFrom?.until;
+    const now = this.options.clock.now();
+    if (until !== undefined && !isOver(until, now)) this.options.again(stack, Date.parse(until) - now);
+  }
+
+  private cloudOf(stack: string): ConnectedCloud | undefined {
+    const found = this.options.registry.get(this.options.record.providerOf(stack) ?? '');
+    return isConnected(found) ? found : undefined;
+  }
+}
+
+function acceptedOf(state: StackState | undefined): Inputs {
+  return state?.accepted as unknown as Inputs;
+}

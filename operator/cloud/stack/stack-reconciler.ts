@@ -1,0 +1,460 @@
+import { CLEANUP_FINALIZER, type Drift } from '../../../crds';
+import type { Clock } from '../../base/clock';
+import { parseDuration } from '../../base/duration';
+import { OperatorError, toOperatorError } from '../../base/errors';
+import type { Logger } from '../../base/log';
+import type { EventRecorder, Store } from '../../kube/api';
+import { keyOf } from '../../kube/object';
+import { resultOf, type StackState, type StackUpdate, type UpdateResult, type Updates } from '../../updates/update';
+import type { Verdict } from '../conditions';
+import { CandidateHolds, versionOf } from './candidate-holds';
+import { CloudFindings } from '../drift/cloud-findings';
+import { FoundDrift } from '../drift/found-drift';
+import { isolate, type TrialResult } from './isolate';
+import { leverOn, type Lever, type WideLevers } from '../levers';
+import { keyOfInput, type MemberInput } from './member-input';
+import { MemberReports, type Failure } from './member-reports';
+import type { ObjectWriter } from '../object-writer';
+import type { CloudRegistry, ConnectedCloud } from '../providers/registry';
+import { membersOf, type StackIndex } from './stack-index';
+import type { Member, Settlement, StackKind, StatusFields } from './stack-kind';
+import { anyIsLeaving, inputOfPart, inputsOf, mayExist, suspectsOf, type UpdatePlan } from './stack-parts';
+import { StackFactsOf, type Known } from './stack-facts';
+import { planStack, type Part, type StackPlan } from './stack-plan';
+import { leftBehind, retirementIn } from '../plan/generation';
+import { isPromised } from '../plan/promise';
+import { StackMoves, type Whereabouts } from './stack-moves';
+import { StackRuns, type Ran } from './stack-runs';
+import type { ApprovalGuard } from '../plan/approval-guard';
+import { StackApprovals } from '../plan/stack-approvals';
+import type { RetryPlan } from './retry-delay';
+import type { StackRetries } from './stack-retries';
+import { differences, type StackRecord } from './stack-record';
+import { isOfTheStore, StateReads } from './state-reads';
+import { TargetFollower } from '../targets/target-follower';
+import type { UpgradeRollout } from './upgrade-rollout';
+
+export interface StackReconcilerOptions<O extends Member> {
+  kind: StackKind<O>;
+  store: Store<O>;
+  index: StackIndex;
+  registry: CloudRegistry;
+  updates: Updates;
+  /** Puts an extension's part into an update, before anything is decided about it. Pure. */
+  extend: (update: StackUpdate) => StackUpdate;
+  writer: ObjectWriter;
+  record: StackRecord;
+  events: EventRecorder;
+  retries: StackRetries;
+  clusterID: string;
+  isValid: () => boolean;
+  /** The CRD of the kind is being deleted, or gone: asked before anything is deleted in the cloud. */
+  isKindDeleted: () => Promise<boolean>;
+  /** Told how each update ended: `Updated`, `Destroyed`, or the code of the OperatorError. */
+  onUpdate: (provider: string, result: string, tookMs: number) => void;
+  /** Who keeps approvals to those who may give them. */
+  guard: Pick<ApprovalGuard, 'problem'>;
+  /** Asks for another pass over a stack after so many milliseconds. */
+  again: (stack: string, afterMs: number) => void;
+  /** When what failed is tried again. */
+  retryPlan: RetryPlan;
+  /** When it is a stack's turn to be brought to a newer program. */
+  rollout: UpgradeRollout;
+  clock: Clock;
+  logger: Logger;
+}
+
+type Settled = { fields: StatusFields; verdict: Verdict } | undefined;
+
+type Connected = Known & { cloud: ConnectedCloud; upgrading: boolean };
+
+/** Brings one stack after another to what its members ask for: gather → plan → act. The caller's queue sees to one pass per stack at a time. */
+export class StackReconciler<O extends Member> {
+  private readonly drift: FoundDrift<O>;
+  private readonly reports: MemberReports<O>;
+  private readonly holds: CandidateHolds;
+  private readonly approvals: StackApprovals<O>;
+  private readonly runs: StackRuns<O>;
+  private readonly moves: StackMoves<O>;
+  private readonly facts: StackFactsOf<O>;
+  private readonly reads: StateReads;
+  private readonly findings: CloudFindings;
+  /** Keeps the targets of stacks on which nothing else can be done now. */
+  readonly follower: TargetFollower<O>;
+  /** Failures that concern some of a stack's members only. */
+  private readonly concerned = new WeakMap<OperatorError, O[]>();
+  /** Failures of what comes after an update, such as to bring targets to the Nodes. */
+  private readonly unsettled = new WeakSet<OperatorError>();
+
+  constructor(private readonly options: StackReconcilerOptions<O>) {
+    this.drift = new FoundDrift(options.kind);
+    this.reports = new MemberReports(options);
+    this.holds = new CandidateHolds(options.clock, options.retryPlan);
+    this.approvals = new StackApprovals(options);
+    this.reads = new StateReads({ ...options, onBack: (stacks) => stacks.forEach((stack) => options.again(stack, 0)) });
+    this.findings = new CloudFindings(options.clock);
+    this.follower = new TargetFollower({ ...options, reads: this.reads, findings: this.findings });
+    this.runs = new StackRuns({ ...options, onHeld: (stack, held) => this.follower.holdUp(stack, held) }, this.reports);
+    this.moves = new StackMoves({ ...options, updates: this.reads });
+    this.facts = new StackFactsOf(options, this.reports, this.holds);
+  }
+
+  /** The next pass over the stack heals what was found. */
+  heal(stack: string, drift: Drift[]): void {
+    this.drift.add(stack, drift);
+  }
+
+  /** A lever keeps some of what the stack has as it is: what somebody else changes is shown and left. */
+  isHeld(stack: string): boolean {
+    const { index, store } = this.options;
+    const keys = [...index.keys(stack), ...index.formersIn(stack)];
+    return keys.some((key) => this.leverAt(store.get(key)) !== undefined);
+  }
+
+  /** Its newest pass failed: it is tried again after its back-off. */
+  isFailing(stack: string): boolean {
+    return this.reports.isFailing(stack);
+  }
+
+  /** One pass. @throws OperatorError: the queue tries again later */
+  async reconcile(stack: string): Promise<void> {
+    const members = membersOf(this.options.index, this.options.store, stack);
+    const provider = members[0]?.spec.provider ?? this.options.record.providerOf(stack);
+    try {
+      await this.pass(stack, members, this.cloudOf(provider, members.length > 0));
+      this.reports.passed(stack);
+      this.options.retries.forget(stack);
+    } catch (thrown) {
+      const error = toOperatorError(thrown);
+      this.reports.failed(stack);
+      if (error.code === 'NotFound' && error.resource !== undefined && provider !== undefined) {
+        await this.rediscover(stack, provider).catch((failed: unknown) =>
+          this.options.logger.warn({ stack, error: toOperatorError(failed).message }, 'what is gone from the cloud could not be found out'),
+        );
+      }
+      const failure = {
+        error,
+        retry: this.options.retries.failed(stack, error, anyIsLeaving(members)),
+        standing: this.stands(stack, error),
+      };
+      if (error.code !== 'Conflict' || error.resource !== undefined) await this.reportFailure(stack, members, failure);
+      if (error.code !== 'Canceled' && !this.unsettled.has(error)) await this.follower.follow(stack);
+      throw error;
+    } finally {
+      this.reports.forget(stack);
+    }
+  }
+
+  private async pass(stack: string, members: O[], cloud: ConnectedCloud | undefined): Promise<void> {
+    const found = this.findings.known(stack);
+    if (found !== undefined) this.reports.know(stack, { stack, cloud, found });
+    const state = await this.reads.state(stack);
+    this.findings.forget(stack);
+    this.reports.know(stack, { stack, cloud, state });
+    const whereabouts = await this.moves.gather(stack, members, state);
+    whereabouts.origins.forEach(({ knowledge }, uid) => this.reports.knowOrigin(stack, uid, knowledge));
+    const wide = await this.wideLevers(members, cloud, whereabouts);
+    await this.act(stack, planStack(this.facts.of(stack, members, { cloud, state }, { ...whereabouts, wide })), { cloud, state });
+  }
+
+  /** The failure says nothing against what there is. */
+  private stands(stack: string, error: OperatorError): boolean {
+    return (this.reads.isUnread(error) || isOfTheStore(error)) && !this.drift.has(stack);
+  }
+
+  /** @throws OperatorError that says why the cloud of a stack with members can't be used: no connection, or refused credentials */
+  private cloudOf(provider: string | undefined, hasMembers: boolean): ConnectedCloud | undefined {
+    if (provider === undefined) return undefined;
+    const refusal = this.options.registry.accounts.refusal(provider);
+    if (refusal !== undefined) throw refusal;
+    const connected = this.options.registry.get(provider)?.cloud !== undefined;
+    return hasMembers || connected ? this.options.registry.connected(provider) : undefined;
+  }
+
+  /** Something that the state speaks of is gone from the cloud: the next pass makes it again. */
+  private async rediscover(stack: string, provider: string): Promise<void> {
+    const { cloud } = this.options.registry.connected(provider);
+    if (cloud.discover === undefined || this.isHeld(stack)) return;
+    const found = (await cloud.discover([stack])).get(stack) ?? [];
+    const drift = await this.options.updates.adoptFindings(stack, found);
+    if (drift.length > 0) this.heal(stack, drift);
+  }
+
+  /** Deletes may come from the deletion of the whole kind, which nobody means for the cloud. */
+  private async wideLevers(
+    members: readonly O[],
+    cloud: ConnectedCloud | undefined,
+    { departing }: Pick<Whereabouts, 'departing'>,
+  ): Promise<WideLevers> {
+    const { isValid, isKindDeleted, kind } = this.options;
+    const deletes = departing.size > 0 || anyIsLeaving(members);
+    return {
+      leading: isValid(),
+      kindDeleted: deletes && (await isKindDeleted()) ? kind.crd : undefined,
+      frozen: cloud?.spec.freeze === true ? cloud.name : undefined,
+    };
+  }
+
+  private leverAt(object: O | undefined): Lever | undefined {
+    return object === undefined ? undefined : leverOn(object);
+  }
+
+  private async act(stack: string, plan: StackPlan<O>, { cloud, state }: Known): Promise<void> {
+    if (plan.kind === 'Forget') return this.options.record.removed(stack);
+    if (plan.kind === 'Keep') {
+      this.options.record.abandoned(stack, plan.missing);
+      this.options.logger.warn({ stack }, 'the stack has resources in the cloud but no object asks for them; they are kept until released');
+      return;
+    }
+    if (plan.kind === 'Hold') {
+      for (const { object, verdict } of plan.verdicts) {
+        await this.reports.report(object, { ...this.reports.kept(stack, object), stack }, this.withDrift(stack, verdict));
+      }
+      return;
+    }
+    if (cloud === undefined) throw new OperatorError('Transient', `the cloud of stack ${stack} is not connected`);
+    if (plan.kind === 'Destroy') return this.destroy(stack, plan, cloud);
+    if (plan.kind === 'Release') return this.forget(stack, plan.released, cloud);
+    const upgrading = !this.drift.has(stack) && this.runs.isUpgrade(stack, plan, cloud, state);
+    const waitMs = upgrading ? this.options.rollout.waitOf(stack) : 0;
+    if (waitMs === 0) return this.update(stack, plan, { cloud, state, upgrading });
+    this.options.again(stack, waitMs);
+    this.options.record.missing(stack, plan.missing);
+    return this.rest(stack, plan, cloud, state);
+  }
+
+  private async update(stack: string, wanted: UpdatePlan<O>, { cloud, state, upgrading }: Connected): Promise<void> {
+    const { plan, approved, run, waiting } = await this.approvals.open({
+      ...{ stack, plan: wanted, cloud, state, drifted: this.drift.has(stack), hooks: this.runs.hooks(stack, cloud) },
+      serving: (object) => this.reports.serving(stack, object),
+      updateOf: (inputs) =>
+        this.runs.update(stack, { ...this.runs.of(stack, inputs, cloud), force: true, mayExist: mayExist(wanted) }, cloud),
+    });
+    await this.options.record.waiting(stack, this.runs.specOf(cloud.name), waiting);
+    this.options.record.missing(stack, plan.missing);
+    if (!run || !plan.engine) return this.rest(stack, plan, cloud, state);
+    for (const { object, candidate, accepted } of plan.parts) {
+      if ((candidate ?? accepted) !== undefined) await this.options.writer.addFinalizer(object);
+    }
+    let engine = false;
+    const trial = await isolate<Part<O>, UpdateResult>({
+      suspects: suspectsOf(plan),
+      restorable: inputsOf(plan, []).length + plan.leaving.length + plan.departing.length > 0 || this.takesOver(stack, plan),
+      attempt: async (chosen) => {
+        const ran = await this.attempt(stack, plan, chosen, { cloud, approved, upgrading });
+        engine ||= ran.engine;
+        return ran.result;
+      },
+      attribute: (error, chosen) => {
+        const uids = this.options.kind.attribute(error, inputsOf(plan, chosen), cloud);
+        return chosen.filter(({ object }) => uids.includes(object.metadata.uid));
+      },
+    });
+    this.drift.healed(stack);
+    const left = await this.letGoOf(plan);
+    await this.release(stack, plan);
+    await this.settle(plan, trial, { stack, cloud, result: trial.result });
+    // What was given up now may be what others wait for, and the plans of those that wait for approval are of before.
+    if (((plan.conflicts || waiting.length > 0) && engine) || left || approved !== undefined) this.options.again(stack, 0);
+  }
+
+  /** Nothing is to be done but to keep what is there. */
+  private async rest(stack: string, plan: UpdatePlan<O>, cloud: ConnectedCloud, state: StackState | undefined): Promise<void> {
+    if (state !== undefined) await this.settle(plan, { failed: [], result: resultOf(state) }, { stack, cloud, result: resultOf(state) });
+    else await this.reportParts(stack, plan);
+    await this.release(stack, plan);
+  }
+
+  private async reportParts(stack: string, { parts }: UpdatePlan<O>): Promise<void> {
+    for (const { object, verdict } of parts) {
+      if (verdict !== undefined) await this.reports.report(object, { ...this.reports.kept(stack, object), stack }, verdict);
+    }
+  }
+
+  /** These objects go; what the stack has of them stays in it, as of members that vanished (docs/operate/levers.md). */
+  private release(stack: string, { released }: UpdatePlan<O>): Promise<void> {
+    return this.releaseObjects(released, `It is let go of, and what it has in the cloud stays as it is: see CloudStack ${stack}`);
+  }
+
+  private async releaseObjects(objects: readonly O[], message: string): Promise<void> {
+    for (const object of objects) {
+      this.options.events.event(object, 'Normal', 'Released', message);
+      await this.options.writer.removeFinalizer(object);
+    }
+  }
+
+  /** What the stack has is marked as nobody's before its state is dropped: from then on nothing of it would be known to be ours. */
+  private async forget(stack: string, released: O[], { name, cloud }: ConnectedCloud): Promise<void> {
+    const isValid = (): boolean => this.options.isValid() && !this.options.registry.isFrozen(name);
+    await cloud.release?.(stack, isValid);
+    await this.options.updates.forget(stack);
+    const message =
+      'What it had in the cloud stays there, marked as released (spec.deletionPolicy: Orphan); nobody looks after it any more';
+    await this.releaseObjects(released, message);
+    this.options.logger.info({ stack }, 'stack released: its resources stay in the cloud');
+    await this.ended(stack);
+  }
+
+  /** The stack is no more: nothing is remembered of it. */
+  private async ended(stack: string): Promise<void> {
+    this.approvals.forget(stack);
+    this.options.rollout.forget(stack);
+    await this.options.record.removed(stack);
+  }
+
+  private attempt(
+    stack: string,
+    plan: UpdatePlan<O>,
+    chosen: readonly Part<O>[],
+    { cloud, approved, upgrading }: { cloud: ConnectedCloud; approved: string | undefined; upgrading: boolean },
+  ): Promise<Ran> {
+    const inputs = inputsOf(plan, chosen);
+    const healing = this.drift.has(stack);
+    const damaged = this.drift.concerned(stack, inputs, cloud);
+    const parts = plan.parts.filter((part) => chosen.includes(part) || damaged.includes(part.object.metadata.uid));
+    const objects = parts.filter((part) => !this.hasFailed(part)).map(({ object }) => object);
+    // Without its candidate, an update is not what was approved, but the way back.
+    const asApproved = approved === undefined || chosen.length < suspectsOf(plan).length ? {} : { approved };
+    const how = { ...asApproved, force: healing, healing, upgrading, mayExist: mayExist(plan) };
+    return this.runs.run(stack, { ...this.runs.of(stack, inputs, cloud), objects, ...how }, cloud).catch((thrown: unknown) => {
+      const error = toOperatorError(thrown);
+      if (isOfTheStore(error)) this.concerned.set(error, [...objects, ...plan.leaving]);
+      throw error;
+    });
+  }
+
+  /** After the update: targets, statuses, and what waits now. @throws OperatorError the first failure; the others' statuses are right by then */
+  private async settle(plan: UpdatePlan<O>, { failed }: TrialResult<Part<O>, unknown>, settlement: Settlement): Promise<void> {
+    const { stack, cloud, result } = settlement;
+    this.reports.know(stack, { stack, cloud, state: result });
+    const failures: { object: O; error: OperatorError }[] = [];
+    const attempted = async (object: O, work: Promise<void>): Promise<void> => {
+      await work.catch((thrown: unknown) => failures.push({ object, error: toOperatorError(thrown) }));
+    };
+    for (const part of plan.parts) {
+      const failure = failed.find(({ candidate }) => candidate === part)?.error;
+      await attempted(part.object, this.settleOne(part, failure, settlement));
+    }
+    for (const input of [...plan.missing, ...plan.elsewhere.filter((one) => this.keepsTargets(one))].filter((one) => !isPromised(one))) {
+      await this.options.kind.keep(settlement, input).catch((thrown: unknown) => {
+        this.options.logger.warn({ stack, member: keyOfInput(input), error: toOperatorError(thrown).message }, 'targets not kept');
+      });
+    }
+    this.retireLater(plan, settlement);
+    const [first] = failures;
+    if (first === undefined) return;
+    this.unsettled.add(first.error);
+    this.concerned.set(
+      first.error,
+      failures.map(({ object }) => object),
+    );
+    throw first.error;
+  }
+
+  private keepsTargets(input: MemberInput): boolean {
+    const object = this.options.store.get(keyOfInput(input));
+    return object?.metadata.uid !== input.uid || this.leverAt(object)?.members !== false;
+  }
+
+  /** True when nothing is lost by going back to what the stack had before its candidates: another one still has them. */
+  private takesOver(stack: string, plan: UpdatePlan<O>): boolean {
+    return plan.parts.every(({ object }) => this.reports.isElsewhere(stack, object.metadata.uid));
+  }
+
+  /** Ends what the update has taken out of the stack: what they had may be what those wait for that are held. @returns true when that was something */
+  private async letGoOf({ parts, leaving, departing }: UpdatePlan<O>): Promise<boolean> {
+    for (const object of leaving) await this.letGo(object);
+    const left = leaving.length + departing.length > 0;
+    if (left) parts.forEach(({ object }) => this.holds.release(object.metadata.uid));
+    return left;
+  }
+
+  /** An object that other stacks may still have keeps its finalizer until they don't. */
+  private async letGo(object: O): Promise<void> {
+    const formers = this.options.index.formersOf(keyOf(object.metadata));
+    if (formers.length === 0) await this.options.writer.removeFinalizer(object);
+    else formers.forEach((stack) => this.options.again(stack, 0));
+  }
+
+  /** Has the stack looked at again when the old generation of a replacement may go, and those that had its members before at once. */
+  private retireLater(plan: UpdatePlan<O>, { stack, cloud }: Settlement): void {
+    plan.parts.flatMap(({ candidate }) => leftBehind(candidate) ?? []).forEach((left) => this.options.again(left, 0));
+    const delays = inputsOf(plan, plan.parts).flatMap(
+      (input) => retirementIn(input, this.options.clock.now(), parseDuration(cloud.spec.retireAfter)) ?? [],
+    );
+    if (delays.length > 0) this.options.again(stack, Math.min(...delays));
+  }
+
+  private async settleOne(part: Part<O>, failure: OperatorError | undefined, settlement: Settlement): Promise<void> {
+    const { object, candidate } = part;
+    const { stack } = settlement;
+    const input = inputOfPart(part, failure === undefined);
+    if (candidate !== undefined && failure === undefined) this.reached(stack, part);
+    const settled = input === undefined ? undefined : await this.settleInput(settlement, part, input);
+    if (failure !== undefined) return this.hold(stack, part, failure);
+    const verdict = this.withDrift(stack, part.verdict ?? settled?.verdict);
+    if (verdict !== undefined)
+      await this.reports.report(object, settled?.fields ?? { ...this.reports.kept(stack, object), stack }, verdict);
+  }
+
+  /** The candidate is what the stack has now, or, of a move that deletes first, what it has promised to make. */
+  private reached(stack: string, { object, candidate, verdict }: Part<O>): void {
+    this.holds.clear(object.metadata.uid);
+    if (isPromised(candidate)) this.options.events.event(object, 'Normal', 'Replacing', verdict?.message ?? '');
+    else this.reports.arrived(stack, object.metadata.uid);
+  }
+
+  /** What the stack has of a member that another one has a newer generation of is kept, but not what the status speaks of. */
+  private async settleInput(settlement: Settlement, { object, targets }: Part<O>, input: MemberInput): Promise<Settled> {
+    if (isPromised(input)) return undefined;
+    if (!this.reports.isElsewhere(settlement.stack, object.metadata.uid)) {
+      return this.options.kind.settle({ ...settlement, targets: targets !== 'Kept' }, object, input);
+    }
+    await this.options.kind.keep(settlement, input);
+    return undefined;
+  }
+
+  private withDrift<V extends Verdict | undefined>(stack: string, verdict: V): V {
+    const drift = this.options.record.drift(stack);
+    if (verdict === undefined || drift.length === 0) return verdict;
+    return { ...verdict, drifted: `${differences(drift)}: kubectl get cloudstack ${stack} -o yaml` };
+  }
+
+  /** The object's spec failed, and waits for its turn; it goes on with its accepted input. */
+  private async hold(stack: string, { object, candidate }: Part<O>, failure: OperatorError): Promise<void> {
+    const retry = this.holds.fail(object.metadata.uid, versionOf(candidate ?? this.options.kind.inputOf(object), object), failure);
+    this.options.logger.warn(
+      { stack, member: keyOf(object.metadata), code: failure.code, error: failure.message, delay: retry.delayMs },
+      'candidate held',
+    );
+    this.options.again(stack, retry.delayMs);
+    await this.reports.fail(stack, [object], { error: failure, retry });
+  }
+
+  private async destroy(stack: string, { leaving }: { leaving: O[] }, cloud: ConnectedCloud): Promise<void> {
+    const made = leaving.filter((object) => object.metadata.finalizers?.includes(CLEANUP_FINALIZER));
+    const known = this.options.record.leftover(stack) !== undefined || (await this.options.updates.state(stack)) !== undefined;
+    const all = { members: made.map(({ metadata }) => keyOf(metadata)), objects: made, force: true };
+    if (made.length > 0 || known) await this.runs.run(stack, all, cloud);
+    for (const object of made) await this.letGo(object);
+    if (this.options.index.formersIn(stack).length > 0) this.options.again(stack, 0);
+    await this.ended(stack);
+  }
+
+  private async reportFailure(stack: string, members: O[], failure: Failure): Promise<void> {
+    const { error, retry } = failure;
+    this.options.logger.warn({ stack, code: error.code, error: error.message, resource: error.resource }, 'stack not reconciled');
+    const provider = members[0]?.spec.provider;
+    if (provider === undefined) return;
+    // Stopped by ourselves, at the end of the process or of the lease: whoever goes on says how it went.
+    if (error.code !== 'Canceled') await this.reports.fail(stack, this.concerned.get(error) ?? members, failure);
+    const names = [...members.map((object) => keyOf(object.metadata)), ...this.options.index.formersIn(stack)].sort();
+    if (this.options.registry.get(provider)?.cloud !== undefined) {
+      this.options.record.failed(stack, this.runs.specOf(provider), names, error, retry);
+    }
+  }
+
+  private hasFailed({ object, candidate }: Part<O>): boolean {
+    return candidate !== undefined && this.holds.hasFailed(object.metadata.uid, versionOf(candidate, object));
+  }
+}

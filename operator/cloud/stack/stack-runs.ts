@@ -1,0 +1,175 @@
+import type { Attempt, CloudStackSpec } from '../../../crds';
+import { parseDuration } from '../../base/duration';
+import { toOperatorError } from '../../base/errors';
+import type { JsonObject } from '../../base/json';
+import type { StackState, StackUpdate, UpdateHooks, UpdateResult } from '../../updates/update';
+import { isUpgrade } from '../../updates/upgrade';
+import { keyOfInput, type MemberInput } from './member-input';
+import type { MemberReports } from './member-reports';
+import { stamped } from '../plan/generation';
+import { isPromised } from '../plan/promise';
+import type { ConnectedCloud } from '../providers/registry';
+import type { Member } from './stack-kind';
+import { acceptedOf, inputsOf, suspectsOf, type UpdatePlan } from './stack-parts';
+import type { StackReconcilerOptions } from './stack-reconciler';
+import { changesText, stackSpec } from './stack-record';
+
+/** What one run of the engine is asked for. */
+export interface Run<O> {
+  /** Absent = everything is deleted. */
+  inputs?: JsonObject;
+  accepted?: JsonObject;
+  /** Hash of the plan that it must be. */
+  approved?: string;
+  /** Run although nothing that was asked for has changed. */
+  force: boolean;
+  /** It brings back what somebody else changed in the cloud. */
+  healing?: boolean;
+  /** Only this operator's newer program asks for it. */
+  upgrading?: boolean;
+  /** It was made before (StackUpdate.mayExist). */
+  mayExist?: boolean;
+  /** Names of those that the stack carries. */
+  members: string[];
+  /** Those for whom the run is made. */
+  objects: O[];
+}
+
+export interface Ran {
+  result: UpdateResult;
+  /** False when there was nothing to do. */
+  engine: boolean;
+}
+
+export type StackRunsOptions<O extends Member> = Pick<
+  StackReconcilerOptions<O>,
+  'kind' | 'registry' | 'updates' | 'extend' | 'record' | 'events' | 'clusterID' | 'isValid' | 'onUpdate' | 'clock' | 'logger'
+> & {
+  /** A run waits for the state store, or no longer does. */
+  onHeld: (stack: string, held: boolean) => void;
+};
+
+/** Asks the engine for one update after another, and tells how each went. */
+export class StackRuns<O extends Member> {
+  constructor(
+    private readonly options: StackRunsOptions<O>,
+    private readonly reports: MemberReports<O>,
+  ) {}
+
+  /** The run that brings a stack to these inputs. */
+  of(stack: string, inputs: MemberInput[], cloud: ConnectedCloud): Pick<Run<O>, 'inputs' | 'accepted' | 'members'> {
+    const until = new Date(this.options.clock.now() + parseDuration(cloud.spec.retireAfter)).toISOString();
+    return {
+      inputs: this.options.kind.render(
+        stack,
+        inputs.filter((input) => !isPromised(input)),
+        cloud,
+      ),
+      accepted: acceptedOf(inputs.map((input) => stamped(input, until))),
+      members: inputs.map(keyOfInput).sort(),
+    };
+  }
+
+  hooks(stack: string, cloud: ConnectedCloud): UpdateHooks {
+    return {
+      isValid: this.options.isValid,
+      isFrozen: () => this.options.registry.isFrozen(cloud.name),
+      settings: async () => {
+        await cloud.cloud.prepareUpdate?.();
+        return cloud.cloud.workerSettings();
+      },
+      discover: async () => (await cloud.cloud.discover?.([stack]))?.get(stack) ?? [],
+      syncTargets: async (group) => this.options.kind.syncTargets?.(stack, group, cloud),
+    };
+  }
+
+  update(stack: string, run: Pick<Run<O>, 'inputs' | 'accepted' | 'approved' | 'force' | 'mayExist'>, cloud: ConnectedCloud): StackUpdate {
+    const { inputs, accepted, approved, force, mayExist = false } = run;
+    return this.options.extend({
+      stack,
+      project: this.specOf(cloud.name).project,
+      providerName: cloud.name,
+      providerKind: cloud.kind,
+      programVersion: cloud.module.programVersion,
+      clusterID: this.options.clusterID,
+      inputs,
+      ...(accepted === undefined ? {} : { accepted }),
+      ...(approved === undefined ? {} : { approved }),
+      settings: cloud.cloud.workerSettings(),
+      force,
+      mayExist,
+    });
+  }
+
+  /** True when nobody asks for anything: an update would only bring the stack to this operator's newer program. */
+  isUpgrade(stack: string, plan: UpdatePlan<O>, cloud: ConnectedCloud, state: StackState | undefined): boolean {
+    if (state === undefined || !plan.engine || plan.leaving.length + plan.departing.length > 0) return false;
+    const inputs = inputsOf(plan, suspectsOf(plan));
+    return isUpgrade(this.update(stack, { ...this.of(stack, inputs, cloud), force: false }, cloud), state);
+  }
+
+  /** @throws OperatorError with the failure's class */
+  async run(stack: string, run: Run<O>, cloud: ConnectedCloud): Promise<Ran> {
+    const { members, objects } = run;
+    const spec = this.specOf(cloud.name);
+    const verb = run.inputs === undefined ? 'Destroy' : 'Update';
+    let announcing: Promise<void> | undefined;
+    const announce = (): Promise<void> => this.reports.announce(stack, objects, verb === 'Destroy' ? 'Deleting' : 'Updating');
+    const hooks: UpdateHooks = {
+      ...this.hooks(stack, cloud),
+      onStart: () => {
+        this.options.record.started(stack, spec, members, { kind: verb, cause: causeOf(run) });
+        announcing = announce();
+      },
+      onHeld: (hold) => {
+        this.options.logger.warn(
+          { stack, error: hold?.error.message },
+          hold === undefined ? 'state stored again' : 'state can not be stored',
+        );
+        this.options.record.held(stack, spec, hold);
+        this.options.onHeld(stack, hold !== undefined);
+        announcing = announcing?.then(() => (hold === undefined ? announce() : this.reports.held(stack, objects, hold)));
+      },
+    };
+    const startedAt = this.options.clock.monotonic();
+    try {
+      const result = await this.options.updates.run(this.update(stack, run, cloud), hooks);
+      await announcing;
+      if (announcing !== undefined) this.options.onUpdate(cloud.name, result.result, result.durationMs);
+      if (announcing !== undefined) this.celebrate(stack, spec, run, result);
+      else if (result.result === 'Unchanged') this.options.record.unchanged(stack, spec, members, result);
+      return { result, engine: announcing !== undefined };
+    } catch (thrown) {
+      await announcing;
+      const error = toOperatorError(thrown);
+      this.options.onUpdate(cloud.name, error.code, this.options.clock.monotonic() - startedAt);
+      if (announcing !== undefined) this.options.record.failed(stack, spec, members, error);
+      throw error;
+    } finally {
+      this.options.onHeld(stack, false);
+    }
+  }
+
+  /** Spec of the CloudStack of a provider. */
+  specOf(provider: string): CloudStackSpec {
+    return stackSpec(provider, this.options.kind.kind);
+  }
+
+  private celebrate(stack: string, spec: CloudStackSpec, { members, objects, healing }: Run<O>, result: UpdateResult): void {
+    const changes = changesText(result.changes);
+    this.options.logger.info({ stack, changes, ms: Math.round(result.durationMs), cloudCalls: result.cloudCalls }, 'stack updated');
+    if (result.result === 'Destroyed') return;
+    this.options.record.succeeded(stack, spec, members, result);
+    const seconds = (result.durationMs / 1000).toFixed(1);
+    const what = `in ${seconds} s (${changes})`;
+    for (const object of objects) {
+      if (healing !== true) this.options.events.event(object, 'Normal', 'Updated', `Stack ${stack} updated ${what}`);
+      else this.options.events.event(object, 'Normal', 'DriftRepaired', `The cloud was changed by somebody else; brought back ${what}`);
+    }
+  }
+}
+
+function causeOf({ healing, upgrading }: Pick<Run<unknown>, 'healing' | 'upgrading'>): Attempt['cause'] {
+  if (healing === true) return 'Drift';
+  return upgrading === true ? 'Upgrade' : 'Change';
+}

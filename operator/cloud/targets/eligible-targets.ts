@@ -1,0 +1,125 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { NodeLabels, Target } from '../../../providers/provider';
+import { canonicalJson } from '../../base/json';
+import type { Store, StoreChange } from '../../kube/api';
+import { eligibleForLoadBalancers, excludedFromLoadBalancers } from '../../kube/node';
+import type { Node } from '../../kube/object';
+import type { Ownership } from '../instances/node-owners';
+import type { CloudRegistry } from '../providers/registry';
+
+interface TargetSets {
+  byProvider: Map<string, Target[]>;
+  /** Those with certain labels, by provider and labels. */
+  selected: Map<string, Target[]>;
+  /** Eligible Nodes of which it is not known yet whose they are. */
+  undecided: string[];
+}
+
+/** The Nodes that may take traffic, by the provider that has them; worked out once for each change of the Nodes, not for each target group. */
+export class EligibleTargets {
+  private sets: TargetSets | undefined;
+  /** The labels that targets were asked for by, as canonical JSON: a change of theirs counts. */
+  private readonly selections = new Set<string>();
+  private readonly labelKeys = new Set<string>();
+
+  constructor(
+    private readonly nodes: Store<Node>,
+    private readonly registry: CloudRegistry,
+  ) {
+    const outdated = (): void => {
+      this.sets = undefined;
+    };
+    // Heartbeats change nothing here, and thousands of Nodes have many.
+    nodes.onChange((change) => {
+      if (this.mayBeChangedBy(change, true)) outdated();
+    });
+    registry.onChange(outdated);
+    registry.owners.onChange(outdated);
+  }
+
+  /**
+   * Eligible Nodes of a provider, in the order of their names: only Nodes of the load balancer's own provider are ever targets.
+   * @param labels only those that have all of them
+   */
+  of(provider: string, labels: NodeLabels = {}): Target[] {
+    const sets = this.current();
+    const all = sets.byProvider.get(provider) ?? [];
+    const wanted = Object.entries(labels);
+    if (wanted.length === 0) return all;
+    const selection = canonicalJson(labels);
+    this.selections.add(selection);
+    wanted.forEach(([key]) => this.labelKeys.add(key));
+    const key = `${provider} ${selection}`;
+    const selected = sets.selected.get(key) ?? all.filter(({ nodeName }) => this.hasLabels(nodeName, wanted));
+    sets.selected.set(key, selected);
+    return selected;
+  }
+
+  /** All sets of a provider's targets that were asked for, in a fixed order. */
+  setsOf(provider: string): Target[][] {
+    const selections = [...this.selections].sort().map((labels) => JSON.parse(labels) as NodeLabels);
+    return [this.of(provider), ...selections.map((labels) => this.of(provider, labels))];
+  }
+
+  /** Names of eligible Nodes of which it is not known yet whose they are. */
+  get undecided(): readonly string[] {
+    return this.current().undecided;
+  }
+
+  /** A change of a Node after which the sets may be others. @param promptRemoval as of `mayChangeTargets` */
+  mayBeChangedBy({ previous, current }: StoreChange<Node>, promptRemoval: boolean): boolean {
+    if (previous === undefined || current === undefined || mayChangeTargets(previous, current, promptRemoval)) return true;
+    if ([...this.labelKeys].some((key) => previous.metadata.labels?.[key] !== current.metadata.labels?.[key])) return true;
+    return !isDeepStrictEqual(this.ownership(previous), this.ownership(current));
+  }
+
+  private current(): TargetSets {
+    this.sets ??= this.workOut();
+    return this.sets;
+  }
+
+  private workOut(): TargetSets {
+    const sets: TargetSets = { byProvider: new Map(), selected: new Map(), undecided: [] };
+    const eligible = this.nodes.list().filter(eligibleForLoadBalancers);
+    for (const node of eligible.sort((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1))) {
+      const ownership = this.ownership(node);
+      if (ownership === 'Undecided') sets.undecided.push(node.metadata.name);
+      else if (ownership !== 'Nobody') {
+        const targets = sets.byProvider.get(ownership.owner) ?? [];
+        targets.push(targetOf(node));
+        sets.byProvider.set(ownership.owner, targets);
+      }
+    }
+    return sets;
+  }
+
+  private hasLabels(nodeName: string, wanted: [string, string][]): boolean {
+    const labels = this.nodes.get(nodeName)?.metadata.labels ?? {};
+    return wanted.every(([key, value]) => labels[key] === value);
+  }
+
+  private ownership({ metadata, spec: { providerID = '' } }: Node): Ownership {
+    return providerID === '' ? 'Nobody' : this.registry.owners.of({ name: metadata.name, labels: metadata.labels ?? {}, providerID });
+  }
+}
+
+/**
+ * An update of a Node for which the targets are to be looked at (contract 2.9): the exclude label's answer, the providerID and, other than
+ * upstream, the addresses that are targets. Pure.
+ * @param promptRemoval the autoscaler's taint and a deletion timestamp count too
+ */
+export function mayChangeTargets(before: Node, after: Node, promptRemoval: boolean): boolean {
+  return (
+    excludedFromLoadBalancers(before) !== excludedFromLoadBalancers(after) ||
+    !isDeepStrictEqual(targetOf(before), targetOf(after)) ||
+    (promptRemoval && eligibleForLoadBalancers(before) !== eligibleForLoadBalancers(after))
+  );
+}
+
+function targetOf(node: Node): Target {
+  return {
+    nodeName: node.metadata.name,
+    providerID: node.spec.providerID ?? '',
+    addresses: (node.status?.addresses ?? []).filter(({ type }) => type === 'InternalIP').map(({ address }) => address),
+  };
+}

@@ -1,0 +1,149 @@
+import type { Members, NodeLabels, Target, TargetGroup } from '../../../providers/provider';
+import { hashJson } from '../../base/json';
+import type { Logger } from '../../base/log';
+import { OperatorError } from '../../base/errors';
+import { Turns } from '../../base/turns';
+import type { Store, StoreChange } from '../../kube/api';
+import { atPriority } from '../../updates/limits/call-priority';
+import type { Node } from '../../kube/object';
+import { EligibleTargets } from './eligible-targets';
+import type { StoredLoadBalancer } from '../stack/load-balancer-stacks';
+import { digestOf, type RegisteredTargets } from './registered-targets';
+import type { CloudRegistry } from '../providers/registry';
+
+export interface MemberKeeperOptions {
+  nodes: Store<Node>;
+  registry: CloudRegistry;
+  /** False once the lease is lost: asked before every cloud write. */
+  isValid: () => boolean;
+  /** What a restart goes by where reading it from the cloud takes a call for each group; absent = nothing. */
+  remembered?: RegisteredTargets;
+  logger: Logger;
+}
+
+/**
+ * Keeps the targets of every target group equal to the eligible Nodes of its provider, by the providers' batch calls and without an engine run
+ * (design: Members). What is registered is known from one bulk read per provider, or where there is none, from what was remembered; so a restart
+ * costs no writes.
+ */
+export class MemberKeeper {
+  /** provider → group id → hash of what is registered. */
+  private readonly registered = new Map<string, Promise<Map<string, string>>>();
+  /** One write at a time per group. */
+  private readonly writing = new Turns();
+
+  private readonly eligible: EligibleTargets;
+  /** Hashes of sets of targets, which are never changed. */
+  private readonly hashes = new WeakMap<readonly Target[], string>();
+
+  constructor(private readonly options: MemberKeeperOptions) {
+    this.eligible = new EligibleTargets(options.nodes, options.registry);
+  }
+
+  /** Eligible Nodes of a provider, in the order of their names. @param labels only those that have all of them */
+  targets(provider: string, labels?: NodeLabels): Target[] {
+    return this.eligible.of(provider, labels);
+  }
+
+  /** A change of a Node after which targets may be others. */
+  mayBeChangedBy(change: StoreChange<Node>, promptRemoval: boolean): boolean {
+    return this.eligible.mayBeChangedBy(change, promptRemoval);
+  }
+
+  /** Hash of a provider's target sets: while it stays, no group needs a look. */
+  targetsHash(provider: string): string {
+    return hashJson(this.eligible.setsOf(provider).map((targets) => this.hashOf(targets)));
+  }
+
+  /**
+   * Brings the given groups to the provider's targets.
+   * @param load the load balancer whose groups they all are, as it is in Kubernetes; absent = there is none
+   * @returns how many cloud writes that took
+   */
+  async sync(provider: string, groups: TargetGroup[], load?: StoredLoadBalancer): Promise<number> {
+    const { members } = this.options.registry.connected(provider).cloud;
+    if (members === undefined || groups.length === 0) return 0;
+    const hash = this.hashOf(this.targets(provider));
+    const isVouched = (): boolean => load !== undefined && this.isRemembered(provider, load, groups);
+    const sync = (group: TargetGroup): Promise<number> =>
+      this.writing.run(group.id, () => atPriority('First', () => this.syncGroup(provider, members, group, isVouched)));
+    const writes = await Promise.all(groups.map(sync));
+    const stayed = hash === this.hashOf(this.targets(provider));
+    if (members.assume !== undefined && load !== undefined && stayed) this.options.remembered?.converged(provider, load.metadata.uid, hash);
+    return writes.reduce((sum, count) => sum + count, 0);
+  }
+
+  /** What the status of a load balancer says while its groups have their members; undefined where nobody would read it. */
+  claimOf(provider: string, groups: readonly TargetGroup[]): string | undefined {
+    const assumes = this.options.registry.get(provider)?.cloud?.members?.assume !== undefined;
+    return assumes && this.options.remembered !== undefined ? digestOf(groups) : undefined;
+  }
+
+  /**
+   * Reads anew what is registered, and compares it with what was before.
+   * @returns true when somebody else has changed it: the provider's groups need a look
+   */
+  async drifted(provider: string): Promise<boolean> {
+    const { members } = this.options.registry.connected(provider).cloud;
+    const before = await this.registered.get(provider);
+    if (members === undefined || before === undefined) return false;
+    const known = new Map(before);
+    const now = await this.observe(provider, members);
+    return [...known].some(([group, hash]) => now.has(group) && now.get(group) !== hash);
+  }
+
+  private async syncGroup(provider: string, members: Members, group: TargetGroup, isVouched: () => boolean): Promise<number> {
+    const registered = await this.registeredOf(provider, members);
+    this.assertDecided();
+    const targets = this.targets(provider, group.nodeLabels);
+    const wanted = members.hash(group, targets);
+    if (registered.get(group.id) === wanted) return 0;
+    if (!registered.has(group.id) && group.nodeLabels === undefined && isVouched()) {
+      members.assume?.(group, targets);
+      registered.set(group.id, wanted);
+      return 0;
+    }
+    const isValid = (): boolean => this.options.isValid() && !this.options.registry.isFrozen(provider);
+    if (!isValid()) throw new OperatorError('Canceled', 'no targets are written: the lease was lost, or the CloudProvider is frozen');
+    if (members.assume !== undefined) await this.options.remembered?.begin(provider, this.hashOf(this.targets(provider)));
+    const writes = await members.sync(group, targets, isValid);
+    registered.set(group.id, wanted);
+    this.options.logger.info({ provider, group: group.id, targets: targets.length, writes }, 'members registered');
+    return writes;
+  }
+
+  private isRemembered(provider: string, load: StoredLoadBalancer, groups: readonly TargetGroup[]): boolean {
+    return this.options.remembered?.vouches(provider, load, groups, this.hashOf(this.targets(provider))) === true;
+  }
+
+  /** Where reading takes a call for each group, a restart goes without: what isn't remembered is read when it is written. */
+  private registeredOf(provider: string, members: Members): Promise<Map<string, string>> {
+    const known = this.registered.get(provider);
+    if (known !== undefined) return known;
+    if (members.assume === undefined) return this.observe(provider, members);
+    const nothing = Promise.resolve(new Map<string, string>());
+    this.registered.set(provider, nothing);
+    return nothing;
+  }
+
+  private hashOf(targets: readonly Target[]): string {
+    const hash = this.hashes.get(targets) ?? hashJson(targets);
+    this.hashes.set(targets, hash);
+    return hash;
+  }
+
+  private observe(provider: string, members: Members): Promise<Map<string, string>> {
+    const reading = members.observe();
+    this.registered.set(provider, reading);
+    reading.catch(() => this.registered.delete(provider));
+    return reading;
+  }
+
+  /** @throws OperatorError Transient while a Node may be the provider's or not: what is registered stays until that is known */
+  private assertDecided(): void {
+    const [undecided] = this.eligible.undecided;
+    if (undecided === undefined) return;
+    const message = `which CloudProvider has Node ${undecided} is not known yet; the targets stay as they are until then`;
+    throw new OperatorError('Transient', message, { reason: 'NodeUndecided' });
+  }
+}

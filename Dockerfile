@@ -36,6 +36,7 @@ COPY --from=build /src/bin bin
 COPY --from=build /src/lib lib
 # What manifests of a cloud-controller-manager call. Those that give flags only are the entry point's.
 RUN ln -s /app/bin/cloud-operator.js /usr/local/bin/cloud-operator \
+  && ln -s /app/bin/log-runner.js /go-runner \
   && for name in cloud aws-cloud azure-cloud gcp-cloud vsphere-cloud; do \
     for folder in "" /bin /usr/local/bin; do \
       ln -s /app/bin/cloud-controller-manager.js "$folder/$name-controller-manager"; \

@@ -50,7 +50,8 @@ export function apiServerArguments({ port, credentials, controllerManager, audit
     `--cert-dir=${credentials.certificateDirectory}`,
     `--token-auth-file=${credentials.tokenFile}`,
     '--authorization-mode=RBAC',
-    '--service-cluster-ip-range=10.96.0.0/16',
+    // Both families, so that a Service may ask for both; one that doesn't ask gets the first.
+    '--service-cluster-ip-range=10.96.0.0/16,fd00:10:96::/112',
     '--service-account-issuer=https://kubernetes.default.svc',
     `--service-account-key-file=${credentials.serviceAccountPublicKey}`,
     `--service-account-signing-key-file=${credentials.serviceAccountKey}`,

@@ -6,7 +6,7 @@ import { validateFlags } from '../flags/validate';
 import { loadProvider } from '../../providers/registry';
 import { CONTROLLER_FAILED } from '../managed-controllers';
 import { defaultProviderOf, type DefaultProvider } from './default-provider';
-import { migrationOf, nodeCidrsOf } from './operator-options';
+import { clusterCidrsOf, migrationOf, nodeCidrsOf } from './operator-options';
 import { runFromFlags } from './operator-process';
 import { routePeriodOf } from './run-command';
 import { programVersion } from './version';
@@ -49,6 +49,7 @@ async function runWith(values: FlagValues, given: ReadonlySet<string>): Promise<
   let provider: DefaultProvider | undefined;
   try {
     nodeCidrsOf(values);
+    clusterCidrsOf(values);
     refuseEndpointsLock(values);
     provider = await cloudOf(values, given);
   } catch (thrown) {

@@ -5,6 +5,7 @@ import { DEFAULT_MIGRATION, leaderMigrationOf } from '../flags/leader-migration'
 import { parseFlags } from '../flags/parse';
 import { FLAGS, type FlagValues } from '../flags/table';
 import { validateFlags } from '../flags/validate';
+import { readClusterCidrs } from './operator-options';
 
 export interface ControllerManagerFlags {
   workload: ControllerManager['workload'];
@@ -101,6 +102,7 @@ function valuesOf(flags: readonly string[]): { values: FlagValues; given: Readon
     const { values, given, positional } = parseFlags(FLAGS, flags);
     if (positional.length > 0) throw invalid(`${JSON.stringify(positional[0])} is no flag`);
     validateFlags(values as FlagValues);
+    if ((values as FlagValues)['configure-cloud-routes']) readClusterCidrs((values as FlagValues)['cluster-cidr']);
     return { values: values as FlagValues, given };
   } catch (thrown) {
     throw ofFlags(toOperatorError(thrown).message, thrown);

@@ -9,8 +9,9 @@ import { FeatureGates } from '../flags/feature-gates';
 import type { FlagValues } from '../flags/table';
 import { parseTlsOptions } from '../flags/tls';
 import { selectedWebhooks } from '../flags/webhooks';
-import { OperatorError } from '../base/errors';
+import { OperatorError, toOperatorError } from '../base/errors';
 import { type NodeCidrSettings, parseNodeCidrs, splitServiceRanges } from '../loops/ipam/settings';
+import { parseClusterCidrs } from '../loops/route/responsibility';
 import type { LeaderElection, OperatorOptions } from '../options';
 import type { ServingOptions } from '../server/options';
 import { knownSecretsProvider } from '../updates/state/secrets-provider/registry';
@@ -26,7 +27,7 @@ export interface Surroundings {
 
 /**
  * Flags that were validated → options.
- * @throws OperatorError Invalid when the extension can't be found, for an unknown secrets provider, or as nodeCidrsOf does
+ * @throws OperatorError Invalid when the extension can't be found, for an unknown secrets provider, or as nodeCidrsOf and clusterCidrsOf do
  */
 export function optionsOf(values: FlagValues, { pulumi, provider }: Surroundings): OperatorOptions {
   return {
@@ -50,7 +51,7 @@ export function optionsOf(values: FlagValues, { pulumi, provider }: Surroundings
     pulumi,
     kubeApi: { qps: values['kube-api-qps'], burst: values['kube-api-burst'] },
     installCRDs: values['install-crds'],
-    clusterCIDRs: listOf(values['cluster-cidr']),
+    clusterCIDRs: clusterCidrsOf(values),
     ...controllersOf(values),
     workers: values.workers,
     updateDeadlineMs: values['update-deadline'],
@@ -76,6 +77,25 @@ export function nodeCidrsOf(values: FlagValues): NodeCidrSettings | undefined {
     maskIPv6: values['node-cidr-mask-size-ipv6'],
     allocatorType: values['cidr-allocator-type'],
   });
+}
+
+/**
+ * The CIDRs that routes are kept for; without the route controller nobody reads them.
+ * @throws OperatorError Invalid as readClusterCidrs does
+ */
+export function clusterCidrsOf(values: FlagValues): string[] {
+  return selectedOf(values).has('node-route-controller') ? readClusterCidrs(values['cluster-cidr']) : [];
+}
+
+/** @throws OperatorError Invalid when `--cluster-cidr` can't be used for routes; upstream ends with 255 then (contract 5.1) */
+export function readClusterCidrs(text: string): string[] {
+  const texts = listOf(text);
+  try {
+    parseClusterCidrs(texts);
+    return texts;
+  } catch (cause) {
+    throw new OperatorError('Invalid', `--cluster-cidr: ${toOperatorError(cause).message}`, { cause });
+  }
 }
 
 /**

@@ -9,7 +9,10 @@ interface Gate {
 const ALPHA: Gate = { stage: 'Alpha', default: false };
 const BETA: Gate = { stage: 'Beta', default: true };
 
-/** Gates that change something here. */
+/**
+ * Gates of upstream's controller manager itself. Only the first one changes something here: routes follow a watch, and the Lease is given back, whatever
+ * the others say.
+ */
 const OWN = {
   CloudControllerManagerWebhook: ALPHA,
   CloudControllerManagerWatchBasedRoutesReconciliation: ALPHA,

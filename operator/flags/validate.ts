@@ -1,4 +1,3 @@
-import ipaddr from 'ipaddr.js';
 import { OperatorError, toOperatorError } from '../base/errors';
 import { CONTROLLER_NAMES, unknownNames, withoutAliases } from './controllers';
 import { FeatureGates } from './feature-gates';
@@ -25,7 +24,6 @@ export function validateFlags(values: FlagValues, command: { cloudProviderRequir
     ...clientProblems(values),
     ...rangeProblems(values),
     ...namespaceProblems(values),
-    ...networkProblems(values),
     ...servingProblems(values),
     ...unknownNames(values.webhooks, WEBHOOK_NAMES, 'webhooks').map(({ message }) => message),
   ]);
@@ -106,13 +104,6 @@ function namespaceProblems(values: FlagValues): string[] {
 }
 
 type NumberFlag = { [N in keyof FlagValues]: FlagValues[N] extends number ? N : never }[keyof FlagValues];
-
-function networkProblems(values: FlagValues): string[] {
-  const cidrs = values['cluster-cidr'].split(',').filter((cidr) => cidr !== '');
-  return cidrs
-    .filter((cidr) => !ipaddr.isValidCIDR(cidr.trim()))
-    .map((cidr) => `--cluster-cidr: ${JSON.stringify(cidr)} is not a CIDR such as 10.244.0.0/16`);
-}
 
 function servingProblems(values: FlagValues): string[] {
   const securePort = values['secure-port'];

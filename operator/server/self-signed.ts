@@ -14,7 +14,8 @@ const DAY = 86_400_000;
 const VALID_DAYS = 365;
 const KEY_USAGE = '2.5.29.15';
 const ALTERNATIVE_NAMES = '2.5.29.17';
-const SERVER_AUTH = '1.3.6.1.5.5.7.3.1';
+/** Purpose of a certificate: a TLS server. */
+export const SERVER_AUTH = '1.3.6.1.5.5.7.3.1';
 /** Bits 0 and 5: digitalSignature, keyCertSign. */
 const SIGNS = Buffer.from([0x84]);
 
@@ -38,10 +39,15 @@ export function selfSigned(names: readonly string[], now: number): KeyPair {
       extension(KEY_USAGE, true, der.bits(SIGNS, 2)),
       extendedKeyUsage(SERVER_AUTH),
       basicConstraints(true),
-      extension(ALTERNATIVE_NAMES, false, der.sequence(...names.map(alternativeName))),
+      alternativeNames(names),
     ],
   });
   return { cert, key: privateKey.export({ type: 'pkcs8', format: 'pem' }).toString() };
+}
+
+/** @param names DNS names and addresses of the server */
+export function alternativeNames(names: readonly string[]): Buffer {
+  return extension(ALTERNATIVE_NAMES, false, der.sequence(...names.map(alternativeName)));
 }
 
 function alternativeName(name: string): Buffer {

@@ -23,6 +23,8 @@ const UNLIMITED = ['--kube-api-qps=0', '--kube-api-burst=0', '--concurrent-node-
 /** Idle is to use less than this share of a core for so long, with nothing waiting. */
 const IDLE_SHARE = 0.05;
 const IDLE_SECONDS = 3;
+/** After this long it will not be idle any more. */
+const IDLE_TIMEOUT_MS = 30 * MINUTES;
 /** How often a kubelet writes its Node's status though nothing has changed. */
 const HEARTBEAT_SECONDS = 300;
 
@@ -207,7 +209,10 @@ class ClusterBench {
 
   /** Waits until the operator does nothing any more. @returns since when, as performance.now() gives it */
   private async idle(): Promise<number> {
-    for (let since = performance.now(); ;) {
+    const startedAt = performance.now();
+    for (let since = startedAt; ;) {
+      if (performance.now() - startedAt > IDLE_TIMEOUT_MS)
+        throw new Error(`the operator is not idle after ${IDLE_TIMEOUT_MS / MINUTES} minutes`);
       const cpu = this.cpuCounter();
       const lookedAt = performance.now();
       await pause(500);

@@ -1,11 +1,11 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { basicConstraints, certificatePem, distinguishedName, extendedKeyUsage } from '../../operator/server/certificate';
-import type { KeyPair } from '../../operator/server/self-signed';
+import { alternativeNames, SERVER_AUTH, type KeyPair } from '../../operator/server/self-signed';
 
 const HOUR = 3_600_000;
 const CLIENT_AUTH = '1.3.6.1.5.5.7.3.2';
 
-/** A CA of a test, which signs certificates of clients. */
+/** A CA of a test, which signs certificates of clients and servers. */
 export class CertificateAuthority {
   readonly cert: string;
   private readonly keys = generateKeyPairSync('ec', { namedCurve: 'P-256' });
@@ -18,8 +18,17 @@ export class CertificateAuthority {
 
   /** A client's certificate: the common name is the user, the organizations are the groups. */
   client(user: string, groups: readonly string[] = []): KeyPair {
+    return this.pair(distinguishedName(user, groups), [extendedKeyUsage(CLIENT_AUTH)]);
+  }
+
+  /** A server's certificate, for these names. */
+  server(...names: [string, ...string[]]): KeyPair {
+    return this.pair(distinguishedName(names[0]), [extendedKeyUsage(SERVER_AUTH), alternativeNames(names)]);
+  }
+
+  private pair(subject: Buffer, extensions: Buffer[]): KeyPair {
     const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
-    const cert = this.sign(distinguishedName(user, groups), publicKey, [basicConstraints(false), extendedKeyUsage(CLIENT_AUTH)]);
+    const cert = this.sign(subject, publicKey, [basicConstraints(false), ...extensions]);
     return { cert, key: privateKey.export({ type: 'pkcs8', format: 'pem' }).toString() };
   }
 

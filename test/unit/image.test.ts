@@ -23,6 +23,7 @@ describe('Dockerfile', () => {
     const [, names = ''] = /^ {2}&& for name in (.*); do \\$/m.exec(read('Dockerfile')) ?? [];
     const [, folders = ''] = /^ {4}for folder in (.*); do \\$/m.exec(read('Dockerfile')) ?? [];
     expect(read('Dockerfile')).toContain('ln -s /app/bin/cloud-controller-manager.js "$folder/$name-controller-manager"');
+    expect(read('Dockerfile')).toContain('ln -s /app/bin/log-runner.js /go-runner');
     const paths = names
       .split(' ')
       .flatMap((name) => folders.split(' ').map((folder) => `${folder.replace('""', '')}/${name}-controller-manager`));

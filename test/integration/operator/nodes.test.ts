@@ -1,8 +1,11 @@
-import { readFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { freePort } from '../../../dev/cluster/free-port';
+import { OPERATOR_NAMESPACE } from '../../../dev/cluster/operator';
 import { NODES, type KubeObject, type ResourcePath } from '../../../operator/kube/object';
 import type { FaultRule } from '../../../providers/local/api';
+import { manifests, type ManifestObject } from '../../../synth/manifests';
+import { CertificateAuthority } from '../../harness/certificate-authority';
 import { OPERATOR_CLUSTER_START_MS, OperatorCluster } from '../../harness/operator-cluster';
 import { isTainted, Scene } from './scene';
 
@@ -18,6 +21,7 @@ let scene: Scene;
 beforeAll(async () => {
   cluster = await OperatorCluster.start({ started: false });
   webhookPort = await freePort();
+  writeWebhookCertificate();
   await cluster.startOperator([...['--node-monitor-period=300ms', '--node-deletion-grace=1s'], ...webhookFlags()]);
   scene = new Scene(cluster);
   // Not more than half of all Nodes are deleted within five minutes.
@@ -72,25 +76,52 @@ const webhookFlags = (): string[] => [
   ...['--webhook-bind-address=127.0.0.1', `--webhook-secure-port=${webhookPort}`],
 ];
 
-async function registerWebhook(): Promise<void> {
-  const certificate = readFileSync(join(cluster.directory, 'webhook', 'cloud-controller-manager-webhook.crt'));
-  await cluster.apply({
-    ...{ apiVersion: 'admissionregistration.k8s.io/v1', kind: 'MutatingWebhookConfiguration', metadata: { name: 'volumes' } },
-    webhooks: [
-      {
-        ...{
-          name: 'persistent-volume-label.cloud-operator.dev',
-          admissionReviewVersions: ['v1'],
-          sideEffects: 'None',
-          failurePolicy: 'Fail',
-        },
-        rules: [{ apiGroups: [''], apiVersions: ['v1'], operations: ['CREATE'], resources: ['persistentvolumes'] }],
-        clientConfig: {
-          url: `https://127.0.0.1:${webhookPort}/persistent-volume-label`,
-          caBundle: certificate.toString('base64'),
-        },
-      },
-    ],
+const webhooksCA = new CertificateAuthority('webhooks');
+const WEBHOOKS = { namespace: OPERATOR_NAMESPACE, name: 'cloud-operator-webhooks' };
+
+/** What the Pods have from the Secret. */
+function writeWebhookCertificate(): void {
+  const folder = join(cluster.directory, 'webhook');
+  const { cert, key } = webhooksCA.server(`${WEBHOOKS.name}.${WEBHOOKS.namespace}.svc`);
+  mkdirSync(folder);
+  writeFileSync(join(folder, 'cloud-controller-manager-webhook.crt'), cert);
+  writeFileSync(join(folder, 'cloud-controller-manager-webhook.key'), key, { mode: 0o600 });
+}
+
+interface WebhookConfiguration {
+  metadata: { annotations?: Record<string, string> };
+  webhooks: { clientConfig: { service: { port: number }; caBundle?: string }; failurePolicy: string }[];
+}
+
+/** What an installation applies. */
+function webhookObjects(trust: { caBundle: string } | 'cert-manager'): ManifestObject[] {
+  const webhooks = { names: ['persistent-volume-label' as const], trust, port: webhookPort };
+  const all = manifests({ namespace: WEBHOOKS.namespace, webhooks }).map(({ object }) => object);
+  return all.filter(({ metadata }) => metadata.labels?.['app.kubernetes.io/component'] === 'webhooks');
+}
+
+/**
+ * Applies the objects of an installation. There are no Pods here, so the Service is another name for this machine; the API server still asks for
+ * the Service's own name, and believes only the CA of the configuration.
+ */
+async function registerWebhook(trust: Parameters<typeof webhookObjects>[0], change: (made: WebhookConfiguration) => void): Promise<void> {
+  const local = { apiVersion: 'v1', kind: 'Service', metadata: WEBHOOKS, spec: { type: 'ExternalName', externalName: 'localhost' } };
+  const objects = webhookObjects(trust).map((object) => {
+    if (object.kind !== 'MutatingWebhookConfiguration') return object.kind === 'Service' ? local : object;
+    const made = structuredClone(object) as unknown as WebhookConfiguration;
+    for (const { clientConfig } of made.webhooks) clientConfig.service.port = webhookPort;
+    change(made);
+    return made;
+  });
+  await cluster.apply(...objects);
+}
+
+/** A volume that the webhook has seen. A configuration takes effect within a second or two. */
+async function labelledVolume(): Promise<KubeObject & { spec: { nodeAffinity: unknown } }> {
+  return scene.until('labels on a new volume', async () => {
+    const name = `data-${Math.round(performance.now())}`;
+    const made = await cluster.kube.create<KubeObject & { spec: { nodeAffinity: unknown } }>(VOLUMES, undefined, volume(name, 'disk-1'));
+    return made.metadata.labels === undefined ? undefined : made;
   });
 }
 
@@ -107,13 +138,8 @@ function volume(name: string, host: string): object {
 
 test('the API server asks the webhook about new volumes, which get the zone of their machine; it is Fail-closed while the cloud is away', async () => {
   await cluster.resources.create('instances', { name: 'disk-1', zone: 'zone-b' }, 'test-disk-1', {});
-  await registerWebhook();
-  // A configuration takes effect within a second or two.
-  const labelled = await scene.until('labels on a new volume', async () => {
-    const name = `data-${Math.round(performance.now())}`;
-    const made = await cluster.kube.create<KubeObject & { spec: { nodeAffinity: unknown } }>(VOLUMES, undefined, volume(name, 'disk-1'));
-    return made.metadata.labels === undefined ? undefined : made;
-  });
+  await registerWebhook({ caBundle: webhooksCA.cert }, ({ webhooks }) => webhooks.forEach((webhook) => (webhook.failurePolicy = 'Fail')));
+  const labelled = await labelledVolume();
   expect(labelled.metadata.labels).toEqual({ 'topology.kubernetes.io/zone': 'zone-b', 'topology.kubernetes.io/region': 'local' });
   expect(labelled.spec.nodeAffinity).toEqual({
     required: {
@@ -135,8 +161,41 @@ test('the API server asks the webhook about new volumes, which get the zone of t
   const metrics = await (await fetch(`${cluster.operatorURL}/metrics`)).text();
   expect(metrics).toMatch(/^cloud_provider_webhook_request_total\{code="200",webhook="persistent-volume-label"\} [1-9]/m);
   expect(metrics).toMatch(/^cloud_provider_webhook_request_total\{code="500",webhook="persistent-volume-label"\} [1-9]/m);
-  await cluster.kubectl(['delete', 'mutatingwebhookconfiguration', 'volumes']);
+  await cluster.kubectl(['delete', 'mutatingwebhookconfiguration', 'cloud-operator']);
 });
+
+test('with cert-manager: its objects are taken as they are written, and the webhook is asked once the CA has been brought', async () => {
+  for (const [kind, plural] of [
+    ['Issuer', 'issuers'],
+    ['Certificate', 'certificates'],
+  ] as const)
+    await cluster.apply(certManagerCRD(kind, plural));
+  await cluster.kubectl(['wait', '--for=condition=established', 'crd/issuers.cert-manager.io', 'crd/certificates.cert-manager.io']);
+  // As cert-manager's own injector does it, by the annotation.
+  await registerWebhook('cert-manager', ({ metadata, webhooks }) => {
+    expect(metadata.annotations?.['cert-manager.io/inject-ca-from']).toBe(`${WEBHOOKS.namespace}/${WEBHOOKS.name}`);
+    for (const { clientConfig } of webhooks) clientConfig.caBundle = Buffer.from(webhooksCA.cert).toString('base64');
+  });
+  const { spec } = JSON.parse(await cluster.kubectl(['-n', WEBHOOKS.namespace, 'get', 'certificate', WEBHOOKS.name, '-o', 'json'])) as {
+    spec: object;
+  };
+  const dnsNames = ['svc', 'svc.cluster.local'].map((domain) => `${WEBHOOKS.name}.${WEBHOOKS.namespace}.${domain}`);
+  expect(spec).toEqual({ secretName: WEBHOOKS.name, dnsNames, issuerRef: { kind: 'Issuer', name: WEBHOOKS.name } });
+  expect((await labelledVolume()).metadata.labels).toMatchObject({ 'topology.kubernetes.io/zone': 'zone-b' });
+  await cluster.kubectl(['delete', 'mutatingwebhookconfiguration', 'cloud-operator']);
+});
+
+/** A stand-in: a kind of cert-manager's that takes anything. */
+function certManagerCRD(kind: string, plural: string): object {
+  const schema = { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } };
+  return {
+    ...{ apiVersion: 'apiextensions.k8s.io/v1', kind: 'CustomResourceDefinition', metadata: { name: `${plural}.cert-manager.io` } },
+    spec: {
+      ...{ group: 'cert-manager.io', scope: 'Namespaced', names: { kind, plural, singular: kind.toLowerCase(), listKind: `${kind}List` } },
+      versions: [{ name: 'v1', served: true, storage: true, schema }],
+    },
+  };
+}
 
 test('a stopped machine taints its Node, which stays; when it runs again the taint goes', async () => {
   const { id } = await scene.addNode('stopping');

@@ -1,9 +1,9 @@
-import { spawn, spawnSync } from 'node:child_process';
-import { chmodSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { spawn } from 'node:child_process';
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { minimalEnvironment } from '../../../dev/cluster/process-guard';
-import { compiled, PROJECT_ROOT } from '../../../operator/entry';
+import { compiled } from '../../../operator/entry';
 import { ensureTools } from '../../../tools/ensure';
 
 const directory = mkdtempSync(join(tmpdir(), 'cloud-operator-process-'));
@@ -156,44 +156,5 @@ describe('a tool that can’t be used', () => {
     const path = file('old-pulumi', '#!/bin/sh\necho "v2.0.0"\n');
     chmodSync(path, 0o755);
     expectOneLine(await run([], { CLOUD_OPERATOR_PULUMI: path }), /CLOUD_OPERATOR_PULUMI=.*2\.0\.0/, 2);
-  });
-});
-
-describe('the image', () => {
-  const bin = join(directory, 'bin');
-  const launcher = (name: string): string => join(PROJECT_ROOT, 'bin', name);
-  const call = (command: string, args: string[]): { status: number | null; stdout: string; stderr: string } => {
-    const env = { ...minimalEnvironment(), HOME: directory, PATH: `${bin}:${dirname(process.execPath)}:/usr/bin:/bin` };
-    return spawnSync(command, args, { encoding: 'utf8', env, cwd: directory });
-  };
-  const OF_A_CCM = /^Error: "cloud-controller-manager" does not take any arguments, got \["x"\]\n$/;
-
-  beforeAll(() => {
-    mkdirSync(bin);
-    for (const name of ['cloud', 'aws-cloud'])
-      symlinkSync(launcher('cloud-controller-manager.js'), join(bin, `${name}-controller-manager`));
-  });
-
-  test.each([
-    ['a path', (): string => join(bin, 'aws-cloud-controller-manager')],
-    ['a name in the PATH', (): string => 'cloud-controller-manager'],
-  ])('runs controller-manager where a manifest calls it by %s', (_how, command) => {
-    expect(call(command(), ['--v=2', 'x'])).toMatchObject({ status: 1, stderr: expect.stringMatching(OF_A_CCM) as string });
-  });
-
-  test.each([
-    ['flags alone', ['--cloud-provider=aws', 'x']],
-    ['a path first', ['/bin/vsphere-cloud-controller-manager', '--v=2', 'x']],
-    ['its own command', ['controller-manager', '--v=2', 'x']],
-  ])('runs controller-manager where a manifest gives it %s', (_how, args) => {
-    expect(call(process.execPath, [launcher('entrypoint.js'), ...args])).toMatchObject({
-      status: 1,
-      stderr: expect.stringMatching(OF_A_CCM) as string,
-    });
-  });
-
-  test('runs every other command as cloud-operator does', () => {
-    const { stdout } = call(process.execPath, [launcher('entrypoint.js'), 'manifests', '--crds-only']);
-    expect(stdout).toContain('kind: CustomResourceDefinition');
   });
 });

@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { Fleet } from '../../../dev/nodes/fleet';
 import { silentLogger } from '../../../operator/base/log';
-import { NODES, type Service } from '../../../operator/kube/object';
+import { NODES, SERVICES, type Service, type ServiceIngress } from '../../../operator/kube/object';
+import type { LoadBalancer } from '../../../providers/local/api';
 import { OPERATOR_CLUSTER_START_MS, OperatorCluster } from '../../harness/operator-cluster';
 import { tierWorks } from '../data-plane/cloud-process';
 import { Load, request, until, type Endpoint } from '../data-plane/client';
@@ -53,6 +54,8 @@ async function nodesBehind(to: Endpoint): Promise<string[]> {
   const answers = await Promise.all(Array.from({ length: 16 }, () => request(to).catch(() => undefined)));
   return [...new Set(answers.map((answer) => answer?.node ?? 'nobody'))].sort();
 }
+
+const policy = (name: string, spec: object) => cluster.kube.patch(SERVICES, `default/${name}`, 'merge', { spec });
 
 const label = (name: string, value: string | null) =>
   cluster.kube.patch(NODES, name, 'merge', { metadata: { labels: { [EXCLUDE]: value } } });
@@ -133,4 +136,106 @@ describe(`traffic, tier ${tier}`, () => {
     expect(endpoints).toHaveLength(2);
     for (const endpoint of endpoints) await expectExactly(endpoint, fleet.names);
   });
+
+  test('comes in on both addresses of a dual-stack Service; the first one serves on while the second comes and goes', async () => {
+    await cluster.apply(serviceOf('stacked'));
+    const [first] = await ingressOf('stacked', ['IPv4']);
+    const [v4] = await endpointsOf('stacked');
+    await expectExactly(v4!, fleet.names);
+    const load = new Load(v4!, 2);
+    await load.more(20);
+
+    await policy('stacked', { ipFamilyPolicy: 'RequireDualStack' });
+    const both = await ingressOf('stacked', ['IPv4', 'IPv6']);
+    expect(both[0]).toEqual(first);
+    const endpoints = await endpointsOf('stacked');
+    expect(endpoints).toHaveLength(2);
+    for (const endpoint of endpoints) await expectExactly(endpoint, fleet.names);
+
+    await policy('stacked', { ipFamilyPolicy: 'SingleStack' });
+    expect(await ingressOf('stacked', ['IPv4'])).toEqual([first]);
+    await scene.until('one address in the cloud', async () => (await addressesOf('stacked')).length === 1);
+    await expect(request(endpoints.find(({ ip }) => ip !== v4!.ip)!)).rejects.toThrow();
+    await load.more(20);
+    await load.stop();
+    expect(load.failures).toEqual([]);
+  });
+
+  test('of a Service that prefers both families, IPv6 first, has the addresses in that order', async () => {
+    await cluster.apply(serviceOf('preferring', { spec: { ipFamilyPolicy: 'PreferDualStack', ipFamilies: ['IPv6', 'IPv4'] } }));
+    await ingressOf('preferring', ['IPv6', 'IPv4']);
+    for (const endpoint of await endpointsOf('preferring')) await expectExactly(endpoint, fleet.names);
+  });
+
+  test.each(['Node', 'Passthrough'])(
+    'R-08 engine %s: a port that stays never misses a connection while others come and go',
+    async (engine) => {
+      const { noPassthrough } = await cluster.cloud.topology();
+      if (engine === 'Passthrough' && noPassthrough !== undefined) return;
+      const name = `ports-${engine.toLowerCase()}`;
+      const ranges = ['10.0.0.0/8', '127.0.0.0/8'];
+      const [https, metrics] = [
+        { name: 'https', port: 443 },
+        { name: 'metrics', port: 9090 },
+      ];
+      const withPorts = (...ports: { name: string; port: number }[]) =>
+        serviceOf(name, {
+          ...{ ports, annotations: { 'local.cloud-operator.dev/engine': engine } },
+          spec: { loadBalancerSourceRanges: ranges },
+        });
+      await cluster.apply(withPorts(https));
+      const address = await ingressOf(name, ['IPv4']);
+      const at = { https: await endpointOf(name, 'https'), metrics: undefined as Endpoint | undefined };
+      await expectExactly(at.https, fleet.names);
+
+      const staying = new Load(at.https, 4);
+      await staying.more(20);
+      await cluster.apply(withPorts(https, metrics));
+      at.metrics = await endpointOf(name, 'metrics');
+      await expectExactly(at.metrics, fleet.names);
+      expect((await balancerOf(name)).sourceRanges).toEqual(ranges);
+      await staying.more(20);
+      await staying.stop();
+      expect(staying.failures).toEqual([]);
+
+      const other = new Load(at.metrics, 4);
+      await other.more(20);
+      await cluster.apply(withPorts(metrics));
+      await scene.until('no port 443', async () => (await balancerOf(name)).listeners.every(({ port }) => port !== 443));
+      await scene.until('no pool of port 443', async () => {
+        const pools = (await cluster.resources.list('pools')).filter(({ tags }) => tags.owner === `default/${name}`);
+        return pools.length === 1 && pools[0]!.name.endsWith('-9090');
+      });
+      await expect(request(at.https)).rejects.toThrow();
+      expect((await balancerOf(name)).sourceRanges).toEqual(ranges);
+      expect(await ingressOf(name, ['IPv4'])).toEqual(address);
+      await other.more(20);
+      await other.stop();
+      expect(other.failures).toEqual([]);
+    },
+  );
 });
+
+/** What the Service says once it has addresses of just these families. */
+async function ingressOf(name: string, families: ('IPv4' | 'IPv6')[]): Promise<ServiceIngress[]> {
+  return scene.until(`addresses of ${families.join(' and ')} of ${name}`, async () => {
+    const ingress = (await scene.service(name))?.status?.loadBalancer?.ingress ?? [];
+    return ingress.map(({ ip }) => (ip?.includes(':') === true ? 'IPv6' : 'IPv4')).join() === families.join() && ingress;
+  });
+}
+
+async function balancerOf(name: string): Promise<LoadBalancer> {
+  const found = (await cluster.resources.list('loadbalancers')).find(({ tags }) => tags.owner === `default/${name}`);
+  if (found === undefined) throw new Error(`there is no load balancer of ${name}`);
+  return found;
+}
+
+async function endpointOf(name: string, listener: string): Promise<Endpoint> {
+  return scene.until(`port ${listener} of ${name}`, async () =>
+    (await balancerOf(name)).hostPorts.find((one) => one.listener === listener),
+  );
+}
+
+async function addressesOf(name: string): Promise<unknown[]> {
+  return (await cluster.resources.list('addresses')).filter(({ tags }) => tags.owner === `default/${name}`);
+}

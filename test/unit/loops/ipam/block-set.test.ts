@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { BlockSet, type BlockSetMetrics } from '../../../../operator/loops/ipam/block-set';
 import { formatCidr, parseCidr, type Cidr } from '../../../../operator/loops/cidr';
 
@@ -108,6 +109,54 @@ test('large ranges: 2^24 blocks in 2 MB, and the last free one is found at once'
   expect(nextOf(set)).toBe('10.255.255.255/32');
   expect(nextOf(set)).toBeUndefined();
   expect(setOf('2001:db8::/48', 64).size).toBe(65_536);
+});
+
+/** A range of either family, its node mask, and the number of one of its blocks. */
+const placed = fc
+  .constantFrom({ family: 'IPv4' as const, bits: 32 }, { family: 'IPv6' as const, bits: 128 })
+  .chain(({ family, bits }) =>
+    fc
+      .tuple(fc.bigInt({ min: 0n, max: 2n ** BigInt(bits) - 1n }), fc.integer({ min: 1, max: bits }), fc.integer({ min: 0, max: 16 }))
+      .map(([address, prefix, more]) => {
+        const host = 2n ** BigInt(bits - prefix) - 1n;
+        const range: Cidr = { family, first: address & ~host, last: address | host, prefix };
+        return { range, nodeMask: Math.min(bits, prefix + more) };
+      }),
+  )
+  .chain(({ range, nodeMask }) =>
+    fc.record({ range: fc.constant(range), nodeMask: fc.constant(nodeMask), index: fc.nat({ max: 2 ** (nodeMask - range.prefix) - 1 }) }),
+  );
+
+test('property: a block’s number gives the block, the block gives its number, and blocks side by side fill the range without a gap', () => {
+  fc.assert(
+    fc.property(placed, ({ range, nodeMask, index }) => {
+      const set = new BlockSet(range, nodeMask);
+      const block = set.block(index);
+      expect(set.indexes(block)).toEqual({ first: index, last: index });
+      expect(parseCidr(formatCidr(block))).toEqual(block);
+      expect(block.first >= range.first && block.last <= range.last).toBe(true);
+      expect(block.first).toBe(index === 0 ? range.first : set.block(index - 1).last + 1n);
+      if (index === set.size - 1) expect(block.last).toBe(range.last);
+    }),
+  );
+});
+
+test('property: of any two blocks that are handed out, none is given twice before it was given back', () => {
+  fc.assert(
+    fc.property(fc.array(fc.option(fc.nat({ max: 40 }), { nil: undefined }), { maxLength: 80 }), (steps) => {
+      const set = setOf('10.0.0.0/24', 29);
+      const out: string[] = [];
+      for (const step of steps) {
+        const given = step === undefined || step >= out.length ? nextOf(set) : undefined;
+        if (given !== undefined) {
+          expect(out).not.toContain(given);
+          out.push(given);
+        } else if (step !== undefined && step < out.length) set.release(cidr(out.splice(step, 1)[0]!));
+        else expect(out).toHaveLength(32);
+        expect(set.taken).toBe(out.length);
+      }
+    }),
+  );
 });
 
 /** Random takes and gives, compared with a plain set of numbers. */

@@ -1,126 +1,9 @@
-import { OperatorError, type ErrorCode } from '../../../../operator/base/errors';
-import { silentLogger } from '../../../../operator/base/log';
-import type { KubeObject, Node, ResourcePath } from '../../../../operator/kube/object';
-import { KeyedQueue } from '../../../../operator/kube/queue';
-import { MemoryStore } from '../../../../operator/kube/store';
-import { IpamLoop } from '../../../../operator/loops/ipam/loop';
-import { type NodeCidrFlags, parseNodeCidrs } from '../../../../operator/loops/ipam/settings';
-import { NODE_RETRY } from '../../../../operator/loops/node/loop';
-import { FakeClock } from '../../kube/fake-clock';
-import { node } from '../objects';
+import type { ErrorCode } from '../../../../operator/base/errors';
+import type { Node } from '../../../../operator/kube/object';
+import type { NodeCidrFlags } from '../../../../operator/loops/ipam/settings';
+import { nodeOf, World } from './world';
 
 const DUAL = { clusterCidr: '10.10.0.0/23,2001:db8::/63' };
-
-/** A Node of this name, made anew with another UID where that is said. */
-function nodeOf(name: string, podCIDRs: string[] = [], metadata: object = {}): Node {
-  const spec = podCIDRs.length === 0 ? {} : { podCIDR: podCIDRs[0]!, podCIDRs };
-  return node({ metadata: { name, uid: name, ...metadata }, spec });
-}
-
-/** An API server with Nodes: takes podCIDRs once, as the real one does, and tells the store only when asked to. */
-class NodesApi {
-  readonly live = new Map<string, Node>();
-  readonly patches: [string, unknown][] = [];
-  readonly events: string[] = [];
-  /** One for each patch from now on: thrown in place of the answer, after the write where that is said. */
-  readonly failures: { code: ErrorCode; written?: boolean }[] = [];
-  lists = 0;
-  listFailures = 0;
-
-  event(_target: object, type: string, reason: string, message: string): void {
-    this.events.push(`${type} ${reason}: ${message}`);
-  }
-
-  list<T extends KubeObject>(): Promise<T[]> {
-    this.lists++;
-    if (this.lists <= this.listFailures) return Promise.reject(new OperatorError('Transient', '503'));
-    return Promise.resolve([...this.live.values()] as unknown as T[]);
-  }
-
-  get<T extends KubeObject>(_resource: ResourcePath, key: string): Promise<T | undefined> {
-    return Promise.resolve(this.live.get(key) as T | undefined);
-  }
-
-  patch<T extends KubeObject>(_resource: ResourcePath, key: string, _type: string, body: object): Promise<T> {
-    const { metadata, spec } = body as Pick<Node, 'metadata' | 'spec'>;
-    this.patches.push([key, spec.podCIDRs]);
-    const failure = this.failures.shift();
-    const refusal = failure?.written === true || failure === undefined ? this.write(key, metadata.uid, spec) : undefined;
-    const error = failure === undefined ? refusal : new OperatorError(failure.code, `no answer (${failure.code})`);
-    return error === undefined ? Promise.resolve(this.live.get(key) as unknown as T) : Promise.reject(error);
-  }
-
-  private write(key: string, uid: string, spec: Node['spec']): OperatorError | undefined {
-    const before = this.live.get(key);
-    if (before === undefined) return new OperatorError('NotFound', '404');
-    if (before.metadata.uid !== uid) return new OperatorError('Conflict', '409');
-    if (before.spec.podCIDRs !== undefined) return new OperatorError('Invalid', '422');
-    this.live.set(key, { ...before, spec: { ...before.spec, ...spec } });
-    return undefined;
-  }
-}
-
-class World {
-  readonly api = new NodesApi();
-  readonly clock = new FakeClock();
-  readonly store = new MemoryStore<Node>({}, silentLogger);
-  readonly queue = new KeyedQueue({ name: 'cidrallocator_node', logger: silentLogger, clock: this.clock, backOff: NODE_RETRY });
-  readonly loop: IpamLoop;
-  readonly stop = new AbortController();
-  running: Promise<void> = Promise.resolve();
-  /** Share of the blocks that is taken, by cluster CIDR. */
-  readonly usage = new Map<string, number>();
-
-  constructor(flags: Partial<NodeCidrFlags> = {}) {
-    const defaults = { clusterCidr: '10.10.0.0/16', serviceRanges: '', mask: 0, maskIPv4: 0, maskIPv6: 0, allocatorType: 'RangeAllocator' };
-    this.loop = new IpamLoop({
-      ...{ api: this.api as never, nodes: this.store, events: this.api, queue: this.queue, clock: this.clock, logger: silentLogger },
-      metrics: (cidr) => ({
-        ...{ allocated: () => undefined, released: () => undefined, tries: () => undefined },
-        usage: (share) => this.usage.set(cidr, share),
-      }),
-      settings: parseNodeCidrs({ ...defaults, ...flags }),
-    });
-  }
-
-  /** Starts with these Nodes, and lets everything that is due happen. */
-  async start(...nodes: Node[]): Promise<this> {
-    for (const one of nodes) this.api.live.set(one.metadata.name, one);
-    this.store.replace(nodes);
-    this.running = this.loop.run(this.stop.signal);
-    this.running.catch(() => undefined);
-    await this.settle();
-    return this;
-  }
-
-  async settle(ms = 0): Promise<void> {
-    for (let round = 0; round < 20; round++) await this.clock.advance(round === 0 ? ms : 0);
-  }
-
-  async add(...nodes: Node[]): Promise<void> {
-    for (const one of nodes) {
-      this.api.live.set(one.metadata.name, one);
-      this.store.set(one);
-    }
-    await this.settle();
-  }
-
-  async remove(name: string): Promise<void> {
-    this.api.live.delete(name);
-    this.store.delete(name);
-    await this.settle();
-  }
-
-  podCIDRs(name: string): string[] | undefined {
-    return this.api.live.get(name)?.spec.podCIDRs;
-  }
-
-  async end(): Promise<void> {
-    this.stop.abort();
-    await this.running;
-    this.queue.close();
-  }
-}
 
 const worlds: World[] = [];
 
@@ -310,6 +193,30 @@ describe('writes that go wrong', () => {
     await made.settle(600_000);
     expect([made.api.patches.length, ['a', 'b'].map((name) => made.podCIDRs(name))]).toEqual([patched, blocks]);
   });
+
+  test.each<[string, ErrorCode]>([
+    ['401 or 403', 'Credentials'],
+    ['409', 'Conflict'],
+    ['410', 'NotFound'],
+    ['429', 'Throttled'],
+    ['500, or nothing', 'Transient'],
+  ])(
+    'an API server that answers %s to every write for an hour: asked ever more seldom, and done once it takes them',
+    async (_what, code) => {
+      const made = new World();
+      made.api.failures.push(...Array.from({ length: 10_000 }, () => ({ code })));
+      worlds.push(await made.start(nodeOf('n1')));
+      await made.settle(3_600_000);
+      // Its back-off grows from 5 ms to 1000 s, and each try is three patches (contract 6.2).
+      expect(made.api.patches.length).toBeGreaterThan(3 * 15);
+      expect(made.api.patches.length).toBeLessThanOrEqual(3 * 25);
+      expect(new Set(made.api.events)).toEqual(new Set(['Normal CIDRAssignmentFailed: Node n1 status is now: CIDRAssignmentFailed']));
+      made.api.failures.length = 0;
+      await made.settle(1_000_000);
+      expect(made.podCIDRs('n1')).toHaveLength(1);
+      expect(made.usage.get('10.10.0.0/16')).toBe(1 / 256);
+    },
+  );
 
   test('refused three times: the block is free again', async () => {
     const made = new World({ clusterCidr: '10.10.0.0/24' });

@@ -1,6 +1,6 @@
 import { Registry } from 'prom-client';
 import { silentLogger } from '../../../../operator/base/log';
-import { OperatorError } from '../../../../operator/base/errors';
+import { OperatorError, type ErrorCode } from '../../../../operator/base/errors';
 import type { Node } from '../../../../operator/kube/object';
 import { MemoryStore } from '../../../../operator/kube/store';
 import { confirmationRule } from '../../../../operator/loops/lifecycle/confirmations';
@@ -28,6 +28,8 @@ interface World {
   nodes: MemoryStore<Node>;
   loop: LifecycleLoop;
   counted: Registry;
+  /** How often a write was tried that failed. */
+  counts: number;
 }
 
 async function world(of: Node, graceMs: number, nodeSelector?: Record<string, string>): Promise<World> {
@@ -41,7 +43,7 @@ async function world(of: Node, graceMs: number, nodeSelector?: Record<string, st
   const metrics = new ControllerMetrics([counted]);
   const settings = { ...LIFECYCLE_LOOP_DEFAULTS, workers: 5, confirmation: confirmationRule(graceMs) };
   const loop = new LifecycleLoop({ api, nodes, instances: directory, events: api, metrics, clock, logger: silentLogger, settings });
-  return { api, instances, clock, nodes, loop, counted };
+  return { api, instances, clock, nodes, loop, counted, counts: 0 };
 }
 
 const tainted = { body: { spec: { taints: [SHUTDOWN] } } };
@@ -96,6 +98,30 @@ describe.each<[string, number]>([
       await clock.advance(5_000);
     }
     expect(api.log).toEqual([]);
+  });
+
+  test.each<[string, ErrorCode]>([
+    ['(a) 401', 'Credentials'],
+    ['(b) 403', 'Credentials'],
+    ['(c) nothing in time', 'Transient'],
+    ['(d) 500', 'Transient'],
+    ['(e) the page of a login', 'Unknown'],
+  ])('R-12 %s for two minutes, then the truth: no write until then, one question a period, and the taint', async (_what, code) => {
+    const { api, instances, loop, clock } = await world(unready('Unknown', 'fake://n1'), graceMs, OURS);
+    instances.failure = new OperatorError(code, 'no answer that says anything');
+    const stop = new AbortController();
+    const running = loop.run(stop.signal);
+    await clock.advance(120_000);
+    expect(api.log).toEqual([]);
+    expect(instances.listings).toBeLessThanOrEqual(120_000 / LIFECYCLE_LOOP_DEFAULTS.periodMs + 1);
+    instances.failure = undefined;
+    instances.add('n1', { state: 'Stopped' });
+    await clock.advance(15_000);
+    expect(api.log[0]).toBe('patch nodes/n1');
+    expect(api.writes[0]).toMatchObject(tainted);
+    expect(new Set(api.log)).toEqual(new Set(['patch nodes/n1']));
+    stop.abort(new Error('the test is over'));
+    await running;
   });
 
   test('a Node of which nobody can say whose it is is never deleted (difference from upstream)', async () => {
@@ -184,5 +210,45 @@ describe('deleting', () => {
       new LifecycleLoop({ settings: { ...LIFECYCLE_LOOP_DEFAULTS, workers } } as ConstructorParameters<typeof LifecycleLoop>[0]);
     expect(() => settings(5)).not.toThrow();
     expect(() => settings(0)).toThrow('concurrent-node-lifecycle-syncs must be at least 1, but got 0');
+  });
+});
+
+describe('an API server that refuses every write for an hour', () => {
+  const PASSES = 3_600_000 / LIFECYCLE_LOOP_DEFAULTS.periodMs;
+
+  async function hour(of: Node, machine: Partial<Instance> | undefined, write: string, code: ErrorCode): Promise<World> {
+    const at = await world(of, 15_000, OURS);
+    if (machine !== undefined) at.instances.add('n1', machine);
+    at.api.stored.set('nodes/n1', of);
+    at.api.failures.set(write, new OperatorError(code, 'refused'));
+    const stop = new AbortController();
+    const running = at.loop.run(stop.signal);
+    await at.clock.advance(3_600_000);
+    expect(at.instances.listings).toBeLessThanOrEqual(PASSES + 1);
+    at.counts = at.api.log.filter((entry) => entry === write).length;
+    at.api.failures.clear();
+    at.api.log.length = 0;
+    await at.clock.advance(LIFECYCLE_LOOP_DEFAULTS.periodMs);
+    stop.abort(new Error('the test is over'));
+    await running;
+    return at;
+  }
+
+  // Contract 4: a Node that changed meanwhile is read and patched anew five times within a pass.
+  test.each<[string, ErrorCode, perPass: number]>([
+    ['401 or 403', 'Credentials', 1],
+    ['409', 'Conflict', 6],
+    ['410', 'NotFound', 1],
+    ['429', 'Throttled', 1],
+    ['500, or nothing', 'Transient', 1],
+  ])('with %s: one try in each pass, and done once it takes them', async (_what, code, perPass) => {
+    const deleting = await hour(unready('False', 'fake://n1'), undefined, 'remove nodes/n1', code);
+    expect(deleting.counts).toBeGreaterThan(PASSES / 2);
+    expect(deleting.counts).toBeLessThanOrEqual(PASSES);
+    expect(deleting.api.log).toEqual(DELETED);
+    const tainting = await hour(unready('False', 'fake://n1'), { state: 'Stopped' }, 'patch nodes/n1', code);
+    expect(tainting.counts).toBeGreaterThan(PASSES / 2);
+    expect(tainting.counts).toBeLessThanOrEqual(perPass * PASSES + 1);
+    expect(tainting.api.log).toEqual(['patch nodes/n1']);
   });
 });

@@ -82,6 +82,23 @@ test('C-SVC-22 a status patch that meets a Conflict: upstream’s words in the e
   ]);
 });
 
+/** What a step that fails is called (contract 2.5), and what there is before it. */
+const LEAVING = service({ metadata: { finalizers: [FINALIZER], deletionTimestamp: NOW } });
+const STEPS: [step: string, of: Service, cloud: StoredCloudLoadBalancer | undefined, fails: { write: string; words: string }][] = [
+  ['adding the finalizer', service(), undefined, { write: STATUS_PATCH, words: 'failed to add load balancer cleanup finalizer' }],
+  ['making it', HELD, undefined, { write: `apply cloudloadbalancers/${KEY}`, words: 'failed to ensure load balancer' }],
+  ['telling the address', HELD, made(HELD), { write: STATUS_PATCH, words: 'failed to update load balancer status' }],
+  ['deleting it', LEAVING, made(LEAVING), { write: REMOVE, words: 'failed to delete load balancer' }],
+  ['removing the finalizer', LEAVING, undefined, { write: STATUS_PATCH, words: 'failed to remove load balancer cleanup finalizer' }],
+];
+
+test.each(STEPS)('%s fails: upstream’s words in the error and in the Event', async (_step, of, cloud, { write, words }) => {
+  set(of, cloud);
+  api.failures.set(write, new OperatorError('Transient', '503 no leader'));
+  await expect(loop.sync(KEY)).rejects.toThrow(`${words}: 503 no leader`);
+  expect(api.events.at(-1)).toBe(`Warning SyncLoadBalancerFailed: Error syncing load balancer: ${words}: 503 no leader`);
+});
+
 test('C-SVC-29 only Services of type LoadBalancer get a load balancer', async () => {
   const types = { node: 'NodePort', one: 'LoadBalancer', two: 'LoadBalancer', inside: 'ClusterIP' };
   services.replace(Object.entries(types).map(([name, type]) => service({ metadata: { name, uid: name }, spec: { type } })));

@@ -4,7 +4,7 @@ import { awsLoadBalancer } from './aws-load-balancer';
 import { customBlock } from './cloud-provider';
 import { type CloudObject, defineKind, statusBase } from './kind';
 import { mapOf, setOf } from './list';
-import { approval, deletionPolicy, managementPolicy } from './policies';
+import { approval, deletionPolicy, formerOwner, releasablePolicy } from './policies';
 import { withRules } from './rule';
 
 export const MAX_LISTENERS = 100;
@@ -73,6 +73,14 @@ export const localLoadBalancer = z
         'Whether TCP connections to Nodes begin with a PROXY protocol header, which tells the client’s address; what listens there must expect it.',
     }),
     idleTimeoutSeconds: z.int().min(1).max(4000).optional().meta({ description: 'How long a silent connection is kept.' }),
+    name: z
+      .string()
+      .max(63)
+      .regex(/^[a-z0-9]([a-z0-9-]*[a-z0-9])?$/)
+      .optional()
+      .meta({
+        description: 'Its name in the cloud, which only one can have; absent = made of the Service’s UID. Another one replaces it.',
+      }),
   })
   .meta({ description: 'Settings of the local cloud.' });
 export type LocalLoadBalancer = z.infer<typeof localLoadBalancer>;
@@ -126,8 +134,12 @@ const fields = z.object({
     })
     .optional()
     .meta({ description: 'How changes reach the cloud.' }),
-  managementPolicy: managementPolicy.optional(),
+  managementPolicy: releasablePolicy.optional(),
   deletionPolicy: deletionPolicy.optional(),
+  adopt: formerOwner.optional().meta({
+    description:
+      'Takes over, in place of making one, the load balancer that has its name or addresses. Released: what another object or cluster has given up. Upstream: what another controller has made for this Service. CloudProvider.spec.policy.adoption must allow it.',
+  }),
   aws: awsLoadBalancer.optional(),
   local: localLoadBalancer.optional(),
   custom: customBlock.optional(),
@@ -144,6 +156,18 @@ export const cloudLoadBalancerSpec = withRules(fields.meta({ description: 'What 
     holds: (spec) => new Set(spec.listeners.map((at) => `${at.protocol}/${at.port}`)).size === spec.listeners.length,
     message: 'two listeners have the same protocol and port; remove one or change its port',
     field: 'listeners',
+  },
+  {
+    cel: '!has(self.adopt) || !has(self.placement)',
+    holds: ({ adopt, placement }) => adopt === undefined || placement === undefined,
+    message: 'adopt is for load balancers of their own; remove placement',
+    field: 'adopt',
+  },
+  {
+    cel: '!has(self.local) || !has(self.local.name) || !has(self.placement)',
+    holds: ({ local, placement }) => local?.name === undefined || placement === undefined,
+    message: 'local.name is for load balancers of their own; a shared one is named by its placement',
+    field: 'local.name',
   },
   {
     cel: "!has(self.aws) || !has(self.aws.eipAllocationIDs) || self.scheme == 'Public'",

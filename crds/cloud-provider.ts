@@ -4,6 +4,7 @@ import { awsProviderSettings } from './aws-provider';
 import { duration, period } from './duration';
 import { type CloudObject, defineKind, statusBase } from './kind';
 import { setOf } from './list';
+import { formerOwner } from './policies';
 import { withRules } from './rule';
 
 /** Settings of the local cloud, the one that runs on the machine itself. */
@@ -59,6 +60,10 @@ const policy = withRules(
         .default('SameNamespace')
         .meta({ description: 'Who may name the placement or address of somebody else.' }),
       sharingNamespaces: setOf(namespaceName, { max: 1000, description: 'The namespaces of sharing: Namespaces.' }).optional(),
+      adoption: setOf(formerOwner, {
+        max: 2,
+        description: 'Whose load balancers may be taken over (CloudLoadBalancer.spec.adopt); absent = nobody’s.',
+      }).optional(),
     })
     .meta({ description: 'What objects of this cloud may ask for.' }),
   [

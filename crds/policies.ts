@@ -5,7 +5,13 @@ export const managementPolicy = z.enum(['Default', 'Observe']).meta({
   description:
     'Observe: nothing of it is written to the cloud, differences are shown, and its deletion only lets the object go. Absent = Default.',
 });
-export type ManagementPolicy = z.infer<typeof managementPolicy>;
+
+/** The same for what can be given up to others. */
+export const releasablePolicy = z.enum(['Default', 'Observe', 'Released']).meta({
+  description:
+    'Observe: nothing of it is written to the cloud, differences are shown, and its deletion only lets the object go. Released: the same, after what it has in the cloud was marked as given up, so that another object or cluster may take it over. Absent = Default.',
+});
+export type ManagementPolicy = z.infer<typeof releasablePolicy>;
 
 /** What becomes of the cloud when an object is deleted; absent = Delete. */
 export const deletionPolicy = z.enum(['Delete', 'Orphan']).meta({
@@ -17,3 +23,7 @@ export type DeletionPolicy = z.infer<typeof deletionPolicy>;
 export const approval = z.enum(['Auto', 'Manual']).default('Auto').meta({
   description: 'Manual: creation and every change wait until a person has approved the plan; deletion and members go on.',
 });
+
+/** Whose load balancers may be taken over. */
+export const formerOwner = z.enum(['Released', 'Upstream']);
+export type FormerOwner = z.infer<typeof formerOwner>;

@@ -1,7 +1,7 @@
 import type { OperatorError } from '../operator/base/errors';
 import type { Json, JsonObject } from '../operator/base/json';
 import type { CallGate } from './call-gate';
-import type { CloudLoadBalancerSpec, CloudLoadBalancerSpecInput, CloudProviderSpec, CloudRouteSpec, Ingress } from '../crds';
+import type { CloudLoadBalancerSpec, CloudLoadBalancerSpecInput, CloudProviderSpec, CloudRouteSpec, FormerOwner, Ingress } from '../crds';
 
 /**
  * The cloud provider interface. A provider has two halves in two processes:
@@ -80,6 +80,13 @@ export interface Cloud {
    */
   discover?(stacks?: string[]): Promise<Map<string, DiscoveredResource[]>>;
   /**
+   * What stands where a load balancer is to be made, and may be taken over for it; undefined = nothing does. Reads only, and nothing where neither
+   * `from` nor the spec's names or addresses ask for it. What is of this stack already is told with no resources.
+   * @param from whose it may be; absent = nobody's
+   * @throws OperatorError Taken naming the holder, when it is somebody else's
+   */
+  adoptable?(stack: string, input: LoadBalancerInput, from?: FormerOwner): Promise<Adoption | undefined>;
+  /**
    * Marks everything of a stack as released: `discover` doesn't give it any more, and no update adopts or deletes it. A provider with `discover`
    * has it, or what was released is taken for a leftover one day.
    * @param isValid asked as the last statement before each write (OperatorError Canceled)
@@ -113,6 +120,21 @@ export interface LoadBalancerInput {
   generation?: number;
   /** The generation before, which stays in the cloud beside this one for now. */
   retiring?: { input: LoadBalancerInput; until?: string };
+  /** This generation was taken over from another owner: what the program must know of it (Adoption.kept). Absent = it was made for this input. */
+  adopted?: JsonObject;
+}
+
+/** What a load balancer takes over that somebody else has made or had (CloudLoadBalancer.spec.adopt). */
+export interface Adoption {
+  /** Who had it, in words. */
+  from: string;
+  /**
+   * What does not bear this stack's marks yet, as `discover` would give it: by its name in this stack's program, and marked as adopted, so that its
+   * properties which can't be changed in place stay as they are.
+   */
+  resources: DiscoveredResource[];
+  /** What of it decides what the program makes, and stays as it is; absent = it is of this stack already, and was made for it. */
+  kept?: JsonObject;
 }
 
 /** A change that the cloud can't make in place to what carries traffic. */

@@ -20,7 +20,7 @@ export interface MemberLevers {
 
 /** What keeps a member's changes, and the healing of what somebody else has changed, out of the cloud. */
 export interface Lever {
-  kind: 'NoLease' | 'KindDeleted' | 'Frozen' | 'Observe' | 'PauseAll' | 'PauseUpdates';
+  kind: 'NoLease' | 'KindDeleted' | 'Frozen' | 'Observe' | 'Released' | 'PauseAll' | 'PauseUpdates';
   /** Of its condition. */
   reason: string;
   why: string;
@@ -42,6 +42,10 @@ export function leverOf({ leading, kindDeleted, frozen, managementPolicy, pause 
   if (managementPolicy === 'Observe') {
     const why = 'only observed (spec.managementPolicy): nothing of it is written to the cloud';
     return { ...waits('Observe', 'Observed', why), deletion: 'Releases' };
+  }
+  if (managementPolicy === 'Released') {
+    const why = 'given up (spec.managementPolicy): nobody looks after it here, and another object or cluster may take it over';
+    return { ...waits('Released', 'Released', why), deletion: 'Releases' };
   }
   return pause === undefined ? undefined : paused(pause);
 }

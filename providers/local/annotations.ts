@@ -50,6 +50,14 @@ export const ANNOTATIONS: readonly Annotation[] = [
     parse: wholeNumber(0, 3600),
   },
   {
+    name: 'name',
+    field: 'name',
+    default: 'made of the UID',
+    mutable: false,
+    expects: 'lower-case letters, digits and "-" between them, at most 63',
+    parse: cloudObjectName,
+  },
+  {
     name: 'idle-timeout',
     field: 'idleTimeoutSeconds',
     default: 350,
@@ -129,6 +137,11 @@ function proxyProtocol(text: string): string {
   const version = versions[text.toLowerCase()];
   if (version === undefined) throw new Error(`"${text}" is not known`);
   return version;
+}
+
+function cloudObjectName(text: string): string {
+  if (!/^[a-z0-9]([a-z0-9-]*[a-z0-9])?$/.test(text) || text.length > 63) throw new Error(`"${text}" can't be a name`);
+  return text;
 }
 
 function oneOf(values: readonly string[]): (text: string) => string {

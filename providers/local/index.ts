@@ -1,6 +1,7 @@
 import type { CloudProviderSpec } from '../../crds';
 import { OperatorError } from '../../operator/base/errors';
 import type { Cloud, ConnectContext, ProviderModule } from '../provider';
+import { adoptable } from './adopt';
 import { compile } from './annotations';
 import { LocalCloudClient } from './client';
 import { discover } from './discover';
@@ -44,6 +45,7 @@ async function connect(spec: CloudProviderSpec, context: ConnectContext): Promis
     routes: new LocalRoutes(context.clusterID),
     volumes: new LocalVolumes(client, context.clusterID),
     discover: (stacks) => discover(client, context.clusterID, stacks),
+    adoptable: (stack, input, from) => adoptable(client, { clusterID: context.clusterID, stack, input, from }),
     release: (stack, isValid) => release(client, { clusterID: context.clusterID, stack }, isValid),
     workerSettings: () => ({ endpoint: settings.endpoint, token }),
     renewCredentials: async () => {

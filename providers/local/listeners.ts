@@ -34,7 +34,11 @@ export interface RenderedPool {
 
 /** Upstream's name for a load balancer (contract 1.3, DefaultLoadBalancerName); later generations bear their number. */
 export function cloudName(ownerUID: string, generation = 0): string {
-  const name = `a${ownerUID.replaceAll('-', '')}`.slice(0, NAME_LENGTH);
+  return withGeneration(`a${ownerUID.replaceAll('-', '')}`.slice(0, NAME_LENGTH), generation);
+}
+
+/** A name as a generation bears it. */
+export function withGeneration(name: string, generation = 0): string {
   return generation === 0 ? name : `${name}-g${generation}`;
 }
 

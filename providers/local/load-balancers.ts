@@ -4,7 +4,7 @@ import type { JsonObject } from '../../operator/base/json';
 import type { LoadBalancerInput, LoadBalancerResult, LoadBalancers, Replacement } from '../provider';
 import { renderAddresses, type RenderedAddress } from './addresses';
 import { generationsOf, marksOf, type Generation } from '../generations';
-import { cloudName, engineOf, modeOf, renderListener, renderSourceRanges, type RenderedListener } from './listeners';
+import { cloudName, engineOf, modeOf, withGeneration, renderListener, renderSourceRanges, type RenderedListener } from './listeners';
 import { recognize } from './recognize';
 import { membersAtFault, renderShared, type RenderedSharedLoadBalancer } from './shared-load-balancers';
 import { validateLoadBalancer } from './validation';
@@ -15,8 +15,9 @@ export interface RenderedLoadBalancer {
   uid: string;
   ownerUID: string;
   owner: string;
-  /** Name of the load balancer in the cloud and in the program; the others' names begin with it. */
+  /** Name of the load balancer in the program, and in the cloud where it has no other there; the others' names begin with it. */
   name: string;
+  cloudName?: string;
   scheme: 'Public' | 'Internal';
   /** Left out where connections end at the load balancer. */
   mode?: 'passthrough';
@@ -27,6 +28,8 @@ export interface RenderedLoadBalancer {
   afterMembers?: true;
   /** An earlier generation, kept for clients that still have its address. */
   retiring?: true;
+  /** It was taken over from another owner. */
+  adopted?: true;
 }
 
 /** What the program of a stack of load balancers gets. */
@@ -75,14 +78,15 @@ export class LocalLoadBalancers implements LoadBalancers {
     return membersAtFault(error, inputs, this.scope);
   }
 
-  /** Scheme and engine are fixed when a load balancer is made. An address that was asked for can't be on two at once. */
+  /** Scheme, engine and name are fixed when a load balancer is made. An address that was asked for can't be on two at once. */
   replacement(accepted: LoadBalancerInput, wanted: LoadBalancerInput): Replacement | undefined {
     const [before, after] = [accepted.spec, wanted.spec];
-    const what =
-      before.scheme === after.scheme
-        ? { field: 'spec.local.engine', from: engineOf(before), to: engineOf(after) }
-        : { field: 'spec.scheme', from: before.scheme, to: after.scheme };
-    if (what.from === what.to) return undefined;
+    const what = [
+      { field: 'spec.scheme', from: before.scheme, to: after.scheme },
+      { field: 'spec.local.engine', from: engineOf(before), to: engineOf(after) },
+      { field: 'spec.local.name', from: before.local?.name ?? 'none', to: after.local?.name ?? 'none' },
+    ].find(({ from, to }) => from !== to);
+    if (what === undefined) return undefined;
     const why = `the change of ${what.field} from ${what.from} to ${what.to} replaces the load balancer`;
     const once = (after.addresses ?? []).filter((address) => before.addresses?.includes(address));
     if (once.length === 0) return { why, gap: false };
@@ -102,12 +106,14 @@ function renderOne({ input, retiring }: Generation): RenderedLoadBalancer {
     ownerUID,
     owner: `${namespace}/${objectName}`,
     name,
+    ...(spec.local?.name !== undefined && { cloudName: withGeneration(spec.local.name, generation) }),
     scheme: spec.scheme,
     ...modeOf(spec),
     addresses: renderAddresses(name, spec),
     listeners: spec.listeners.map((listener) => renderListener(name, listener, spec)).sort((a, b) => (a.name < b.name ? -1 : 1)),
     sourceRanges: renderSourceRanges(spec),
     ...marksOf({ input, retiring }),
+    ...(input.adopted !== undefined && { adopted: true }),
   };
 }
 

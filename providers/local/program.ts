@@ -89,11 +89,11 @@ function outputsOf(generations: Published[]): pulumi.Output<PublishedLoadBalance
 
 /** Addresses and pools first, side by side; the load balancer waits for their ids, and is deleted before them. */
 function declare({ uid, ownerUID, owner, name, ...input }: RenderedLoadBalancer): Published {
-  const common = { ownerUID, owner };
+  const common = { ownerUID, owner, ...(input.adopted === true && { adopted: true as const }) };
   const addresses = input.addresses.map((args) => new Address(args.name, { ...args, ...common }));
   const listeners = input.listeners.map((listener) => declareListener(listener, common, input.afterMembers));
   new LoadBalancer(name, {
-    name,
+    name: input.cloudName ?? name,
     ...common,
     scheme: input.scheme,
     ...(input.mode !== undefined && { mode: input.mode }),
@@ -132,7 +132,7 @@ function declareShared(shared: RenderedSharedLoadBalancer): Published[] {
 /** A listener with its pool; after a replacement it waits until the pool has its members. */
 function declareListener(
   { pool, nodePort, ...listener }: RenderedListener,
-  common: { ownerUID: string; owner: string },
+  common: { ownerUID: string; owner: string; adopted?: true },
   afterMembers: true | undefined,
 ): { args: Args<LoadBalancerInputs['listeners'][number]>; pool: PublishedPool } {
   const { id } = new TargetPool(pool.name, { ...pool, protocol: listener.protocol, ...common });

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../operator/base/json';
+import type { Json, JsonObject } from '../../operator/base/json';
 
 /** One type of resource, served to the Pulumi engine by our own gRPC provider. All methods may throw OperatorError. */
 export interface ResourceType {
@@ -8,6 +8,11 @@ export interface ResourceType {
   readonly replaceOn: readonly string[];
   /** True: the old one must go before the new one can be made (an address, a route's destination). */
   readonly deleteBeforeReplace?: boolean;
+  /**
+   * What stays as it is of something that was taken over: the properties of `olds` that stand before those of `news`, undefined = it is left out. Pure.
+   * Absent = nothing.
+   */
+  keep?(olds: JsonObject, news: JsonObject): Record<string, Json | undefined>;
   /** Problems with the inputs, by property. Pure. */
   check?(inputs: JsonObject): { property: string; reason: string }[];
   /** Creates, or adopts what a lost answer left: idempotent by deterministic name or client token. */

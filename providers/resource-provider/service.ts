@@ -18,7 +18,7 @@ import {
   UpdateResponse,
 } from '@pulumi/pulumi/proto/provider_pb';
 import { OperatorError } from '../../operator/base/errors';
-import type { JsonObject } from '../../operator/base/json';
+import type { Json, JsonObject } from '../../operator/base/json';
 import { propertyChanges, type PropertyChange } from './diff';
 import { conceal, fromStruct, hasUnknown, reveal, toStruct } from './properties';
 import type { ResourceContext, ResourceProvider, ResourceType } from './resource-provider';
@@ -97,7 +97,8 @@ function canceled(context: OperationContext): Empty {
 }
 
 function check(request: CheckRequest, type: ResourceType): CheckResponse {
-  const inputs = reveal(fromStruct(request.getNews()));
+  const raw = withKept(fromStruct(request.getOlds()), fromStruct(request.getNews()), type);
+  const inputs = reveal(raw);
   const problems = (type.check?.(inputs) ?? []).filter((problem) => !hasUnknown(inputs[problem.property.split(/[.[]/)[0] ?? '']));
   const first = problems[0];
   if (first !== undefined) {
@@ -107,7 +108,14 @@ function check(request: CheckRequest, type: ResourceType): CheckResponse {
       resource: request.getUrn(),
     });
   }
-  return new CheckResponse().setInputs(request.getNews());
+  return new CheckResponse().setInputs(toStruct(raw));
+}
+
+/** The new inputs with what stays as it is in place of what was asked for. */
+function withKept(olds: JsonObject, news: JsonObject, type: ResourceType): JsonObject {
+  const kept = type.keep?.(olds, news) ?? {};
+  const entries = Object.entries({ ...news, ...kept }).filter((entry): entry is [string, Json] => entry[1] !== undefined);
+  return Object.fromEntries(entries);
 }
 
 function diff(request: DiffRequest, type: ResourceType): DiffResponse {

@@ -177,7 +177,8 @@ export class OperatorCluster {
   async kubectl(args: string[], input = ''): Promise<string> {
     const all = ['--kubeconfig', this.kubeconfigPath, ...args];
     const running = promisify(execFile)(this.tools.kubectl ?? '', all, { maxBuffer: 64 * 1024 * 1024 });
-    running.child.stdin?.end(input);
+    // A kubectl that reads nothing may have ended by now; its exit code says how.
+    running.child.stdin?.on('error', () => undefined).end(input);
     try {
       return (await running).stdout;
     } catch (thrown) {

@@ -1,4 +1,5 @@
 import type { Replacement } from '../../../providers/provider';
+import type { JsonObject } from '../../base/json';
 import type { Verdict } from '../conditions';
 import type { MemberInput } from '../stack/member-input';
 
@@ -10,6 +11,8 @@ export interface GenerationalInput extends MemberInput {
   retiring?: { input: GenerationalInput; until?: string };
   /** The stack that has the generation before, until then (absent = the move has not succeeded yet); kept as a mark when that is over. */
   movedFrom?: { stack: string; until?: string };
+  /** This generation was taken over: what the program must know of it. */
+  adopted?: JsonObject;
   /** Nothing of it is made before the stack that it comes from has given it up (plan/promise.ts). */
   promised?: true;
 }
@@ -43,16 +46,19 @@ export interface NextInput {
  */
 export function nextInput(accepted: GenerationalInput | undefined, wanted: GenerationalInput, generations: Generations): NextInput {
   if (accepted === undefined) return { input: wanted };
-  const { generation, retiring, movedFrom, ...bare } = accepted;
+  const { generation, retiring, movedFrom, adopted, ...bare } = accepted;
   const moved = movedFrom === undefined ? {} : { movedFrom };
   const numbered = generation === undefined ? {} : { generation };
   const kept = retiring !== undefined && !isOver(retiring.until, generations.now) ? retiring : undefined;
-  const same = { ...wanted, ...numbered, ...moved, ...(kept === undefined ? {} : { retiring: kept }) };
+  const taken = adopted === undefined ? {} : { adopted };
+  const made = { ...wanted, ...numbered, ...moved, ...(kept === undefined ? {} : { retiring: kept }) };
+  const same = { ...made, ...taken };
   const replacement = generations.replacement(accepted, same);
   if (replacement === undefined) return { input: same };
   if (kept !== undefined) return { input: same, waitsUntil: kept.until ?? '' };
-  if (replacement.gap) return { input: same, replacement };
-  const retired = { retiring: { input: { ...bare, ...numbered } } };
+  // What takes its place was not taken over.
+  if (replacement.gap) return { input: made, replacement };
+  const retired = { retiring: { input: { ...bare, ...numbered, ...taken } } };
   return { input: { ...wanted, ...moved, generation: generationOf(accepted) + 1, ...retired }, replacement };
 }
 

@@ -8,6 +8,7 @@ import {
   type Ingress,
 } from '../../../crds';
 import type {
+  Adoption,
   JsonObject,
   LoadBalancerInput,
   LoadBalancerResult,
@@ -20,6 +21,7 @@ import { OperatorError } from '../../base/errors';
 import { keyOf } from '../../kube/object';
 import { WARNING, type Verdict, type Warning } from '../conditions';
 import type { HostEvents } from '../targets/host-events';
+import { adoptionOf } from './adoption';
 import { keyOfInput } from './member-input';
 import type { MemberKeeper } from '../targets/member-keeper';
 import type { UpdatePolicy } from '../plan/approval';
@@ -69,6 +71,10 @@ export class LoadBalancerStacks implements StackKind<StoredLoadBalancer, LoadBal
   }
 
   readonly inputOf = inputOf;
+
+  adoption(stack: string, object: StoredLoadBalancer, cloud: ConnectedCloud): Promise<Adoption | undefined> {
+    return adoptionOf(stack, object, inputOf(object), cloud);
+  }
 
   updatePolicy({ spec }: StoredLoadBalancer): UpdatePolicy | undefined {
     return spec.updatePolicy;
@@ -201,10 +207,10 @@ export class LoadBalancerStacks implements StackKind<StoredLoadBalancer, LoadBal
     return (this.published(object, known) ?? []).length > 0;
   }
 
-  /** The points of entry by the stack's state, else by what the cloud has; only while there is no connection to the cloud, which alone can read that, by the status. */
+  /** The points of entry by the stack's state, else by what the cloud has; of what was given up, those it had; only while there is no connection to the cloud, which alone can read that, by the status. */
   private published(object: StoredLoadBalancer, known: Knowledge): Ingress[] | undefined {
     if (known.cloud?.cloud.loadBalancers === undefined) return this.trusted(object)?.ingress;
-    const ingress = this.resultOf(object, known)?.ingress;
+    const ingress = isGivenUp(object, known) ? this.trusted(object)?.ingress : this.resultOf(object, known)?.ingress;
     this.vouchers.vouch(object.metadata, ingress);
     return ingress;
   }
@@ -218,6 +224,11 @@ export class LoadBalancerStacks implements StackKind<StoredLoadBalancer, LoadBal
     const { status } = object;
     return status?.objectUID === object.metadata.uid && status.clusterID === this.clusterID ? status : undefined;
   }
+}
+
+/** Others look after it, or nobody; whoever uses it finds it where it was. */
+function isGivenUp({ spec }: StoredLoadBalancer, { state }: Knowledge): boolean {
+  return spec.managementPolicy === 'Released' && state === undefined;
 }
 
 function capability(cloud: ConnectedCloud): LoadBalancers {
@@ -241,6 +252,7 @@ function inputOf(object: StoredLoadBalancer): LoadBalancerInput {
   delete spec.updatePolicy;
   delete spec.managementPolicy;
   delete spec.deletionPolicy;
+  delete spec.adopt;
   return { uid, name, namespace: namespace ?? '', ownerUID: annotations?.[SERVICE_UID_ANNOTATION] ?? uid, spec };
 }
 

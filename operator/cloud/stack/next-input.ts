@@ -1,3 +1,4 @@
+import type { JsonObject } from '../../base/json';
 import type { Verdict } from '../conditions';
 import type { MemberInput } from './member-input';
 import { movedInput, nextInput, type GenerationalInput, type NextInput } from '../plan/generation';
@@ -12,6 +13,8 @@ export interface Before {
   accepted: MemberInput | undefined;
   /** In another one, where that has a newer generation of it. */
   origin: Origin | undefined;
+  /** Of others, which it takes over (Adoption.kept). */
+  adopted?: JsonObject | undefined;
 }
 
 /**
@@ -22,7 +25,7 @@ export function nextOf<O extends Member>(
   kind: StackKind<O>,
   object: O,
   cloud: ConnectedCloud | undefined,
-  { accepted, origin, now }: Before & { now: number },
+  { accepted, origin, adopted, now }: Before & { now: number },
 ): NextInput & { obstacle?: Verdict | undefined } {
   const wanted = kind.inputOf(object);
   if (accepted !== undefined && isPromised(accepted))
@@ -34,7 +37,7 @@ export function nextOf<O extends Member>(
   }
   const replacement: Parameters<typeof nextInput>[2]['replacement'] = (before, after) =>
     cloud === undefined ? undefined : kind.replacement?.(before, after, cloud);
-  return nextInput(accepted, wanted, { now, replacement });
+  return nextInput(accepted, adopted === undefined ? wanted : { ...wanted, adopted }, { now, replacement });
 }
 
 /** What was approved is what is made, also where the spec has changed since: that is another plan. */

@@ -1,3 +1,4 @@
+import type { Adoption } from '../../../providers/provider';
 import type { StackState } from '../../updates/update';
 import { versionOf, type CandidateHolds } from './candidate-holds';
 import { leverOf, leverOn, type WideLevers } from '../levers';
@@ -14,6 +15,8 @@ import type { StackReconcilerOptions } from './stack-reconciler';
 export interface Known {
   cloud: ConnectedCloud | undefined;
   state: StackState | undefined;
+  /** What its only member takes over. */
+  adoption?: Adoption | undefined;
 }
 
 /** Puts together what the plan of a stack is made from. */
@@ -24,7 +27,12 @@ export class StackFactsOf<O extends Member> {
     private readonly holds: Pick<CandidateHolds, 'of'>,
   ) {}
 
-  of(stack: string, members: O[], { cloud, state }: Known, { wide, ...whereabouts }: Whereabouts & { wide: WideLevers }): StackFacts<O> {
+  of(
+    stack: string,
+    members: O[],
+    { cloud, state, adoption }: Known,
+    { wide, ...whereabouts }: Whereabouts & { wide: WideLevers },
+  ): StackFacts<O> {
     const { kind, record } = this.options;
     const { origins, elsewhere, departing } = whereabouts;
     const accepted = state?.accepted as unknown as AcceptedInputs | undefined;
@@ -32,7 +40,11 @@ export class StackFactsOf<O extends Member> {
     const leftover = record.leftover(stack);
     return {
       members: members.map((object) =>
-        this.memberFacts(stack, object, cloud, { accepted: accepted?.[object.metadata.uid], origin: origins.get(object.metadata.uid) }),
+        this.memberFacts(stack, object, cloud, {
+          accepted: accepted?.[object.metadata.uid],
+          origin: origins.get(object.metadata.uid),
+          adopted: adoption?.kept,
+        }),
       ),
       known: state !== undefined,
       accepted,

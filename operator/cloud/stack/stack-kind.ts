@@ -1,5 +1,5 @@
 import type { CloudStackSpec, Condition, DeletionPolicy, ManagementPolicy } from '../../../crds';
-import type { DiscoveredResource, JsonObject, Problem, Replacement, TargetGroup } from '../../../providers/provider';
+import type { Adoption, DiscoveredResource, JsonObject, Problem, Replacement, TargetGroup } from '../../../providers/provider';
 import type { OperatorError } from '../../base/errors';
 import type { KubeObject } from '../../kube/object';
 import type { StackState, UpdateResult } from '../../updates/update';
@@ -40,7 +40,7 @@ export interface Holdings {
   sizeOf: (stack: string) => number;
 }
 
-/** What differs between stacks of load balancers and stacks of routes. All but `settle`, `keep`, `follow` and `syncTargets` is pure. */
+/** What differs between stacks of load balancers and stacks of routes. All but `adoption`, `settle`, `keep`, `follow` and `syncTargets` is pure. */
 export interface StackKind<O extends Member, I extends MemberInput = MemberInput> {
   readonly kind: CloudStackSpec['kind'];
   /** Name of the members' CustomResourceDefinition. */
@@ -51,6 +51,8 @@ export interface StackKind<O extends Member, I extends MemberInput = MemberInput
   problems(object: O, cloud: ConnectedCloud): Problem[];
   /** Why its spec must wait for something that comes by itself; absent = for nothing. */
   waiting?(object: O): Verdict | undefined;
+  /** What the object takes over from others, asked before anything is made of it; absent = never anything. @throws OperatorError why it can't */
+  adoption?(stack: string, object: O, cloud: ConnectedCloud): Promise<Adoption | undefined>;
   /** What the program gets of the object. */
   inputOf(object: O): I;
   /** How the object's changes reach the cloud; absent = at once. */

@@ -112,6 +112,13 @@ export function planStack<O>(facts: StackFacts<O>): StackPlan<O> {
   if (!facts.known && !asked && !facts.leftover) return { kind: 'Forget' };
   if (lever !== undefined) return hold(members, (member) => stalledBy(member) ?? heldBy(lever, member, facts.accepted));
   if (!asked) return planEmpty(facts, missing);
+  return planAsked(facts, absent);
+}
+
+function planAsked<O>(facts: StackFacts<O>, absent: Absent): StackPlan<O> {
+  const { members } = facts;
+  const alone = absent.missing.length + absent.elsewhere.length + absent.departing.length === 0;
+  if (facts.known && alone && members.every(isGivenUp)) return { kind: 'Release', released: members.map(({ object }) => object) };
   if (members.length > 0 && members.every(standsStill)) return hold(members, (member) => ownObstacle(member, facts.accepted) ?? STACK_HELD);
   return planUpdate(facts, absent);
 }
@@ -216,6 +223,10 @@ function isReleased<O>({ deleting, lever, orphan }: MemberFacts<O>): boolean {
   return deleting && (lever === undefined ? orphan === true : lever.deletion === 'Releases');
 }
 
+function isGivenUp<O>({ lever }: MemberFacts<O>): boolean {
+  return lever?.kind === 'Released';
+}
+
 /** Nothing at all is done about it. */
 function standsStill<O>(member: MemberFacts<O>): boolean {
   return member.lever?.members === false && !isReleased(member);
@@ -241,10 +252,17 @@ const STACK_HELD: Verdict = waiting(
 
 /** To be observed is no state that something comes after: what is there is as good as ready. */
 function heldBy<O>(lever: Lever, member: MemberFacts<O>, accepted: AcceptedInputs | undefined): Verdict {
+  if (lever.kind === 'Released') return givenUp(lever, member, accepted);
   const message = `${lever.why}${whatWaits(member, accepted)}`;
   if (lever.kind !== 'Observe') return waiting(lever.reason, message);
   if (member.serving) return { state: 'Ready', reason: lever.reason, message };
   return waiting(lever.reason, `${message}; there is nothing of it yet`);
+}
+
+/** Of a stack that others share, nothing can be given up alone. */
+function givenUp<O>({ reason, why }: Lever, { input }: MemberFacts<O>, accepted: AcceptedInputs | undefined): Verdict {
+  if (accepted?.[input.uid] === undefined) return { state: 'Ready', reason, message: why };
+  return waiting(reason, 'it shares its load balancer with others: that is given up when spec.managementPolicy of all of them is Released');
 }
 
 function whatWaits<O>({ deleting, input }: MemberFacts<O>, accepted: AcceptedInputs | undefined): string {

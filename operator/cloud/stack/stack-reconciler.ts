@@ -7,6 +7,7 @@ import type { EventRecorder, Store } from '../../kube/api';
 import { keyOf } from '../../kube/object';
 import { resultOf, type StackState, type StackUpdate, type UpdateResult, type Updates } from '../../updates/update';
 import type { Verdict } from '../conditions';
+import { Adoptions } from './adoptions';
 import { CandidateHolds, versionOf } from './candidate-holds';
 import { CloudFindings } from '../drift/cloud-findings';
 import { FoundDrift } from '../drift/found-drift';
@@ -68,6 +69,8 @@ type Settled = { fields: StatusFields; verdict: Verdict } | undefined;
 
 type Connected = Known & { cloud: ConnectedCloud; upgrading: boolean };
 
+type Trial = Pick<Connected, 'cloud' | 'upgrading' | 'adoption'> & { approved: string | undefined };
+
 /** Brings one stack after another to what its members ask for: gather → plan → act. The caller's queue sees to one pass per stack at a time. */
 export class StackReconciler<O extends Member> {
   private readonly drift: FoundDrift<O>;
@@ -77,6 +80,7 @@ export class StackReconciler<O extends Member> {
   private readonly runs: StackRuns<O>;
   private readonly moves: StackMoves<O>;
   private readonly facts: StackFactsOf<O>;
+  private readonly adoptions: Adoptions<O>;
   private readonly reads: StateReads;
   private readonly findings: CloudFindings;
   /** Keeps the targets of stacks on which nothing else can be done now. */
@@ -97,6 +101,7 @@ export class StackReconciler<O extends Member> {
     this.runs = new StackRuns({ ...options, onHeld: (stack, held) => this.follower.holdUp(stack, held) }, this.reports);
     this.moves = new StackMoves({ ...options, updates: this.reads });
     this.facts = new StackFactsOf(options, this.reports, this.holds);
+    this.adoptions = new Adoptions(options, this.runs);
   }
 
   /** The next pass over the stack heals what was found. */
@@ -154,7 +159,9 @@ export class StackReconciler<O extends Member> {
     const whereabouts = await this.moves.gather(stack, members, state);
     whereabouts.origins.forEach(({ knowledge }, uid) => this.reports.knowOrigin(stack, uid, knowledge));
     const wide = await this.wideLevers(members, cloud, whereabouts);
-    await this.act(stack, planStack(this.facts.of(stack, members, { cloud, state }, { ...whereabouts, wide })), { cloud, state });
+    const adoption = wide.leading ? await this.adoptions.gather(stack, members, { cloud, state }, whereabouts) : undefined;
+    const known = { cloud, state, adoption };
+    await this.act(stack, planStack(this.facts.of(stack, members, known, { ...whereabouts, wide })), known);
   }
 
   /** The failure says nothing against what there is. */
@@ -199,36 +206,40 @@ export class StackReconciler<O extends Member> {
     return object === undefined ? undefined : leverOn(object);
   }
 
-  private async act(stack: string, plan: StackPlan<O>, { cloud, state }: Known): Promise<void> {
+  private async act(stack: string, plan: StackPlan<O>, { cloud, state, adoption }: Known): Promise<void> {
     if (plan.kind === 'Forget') return this.options.record.removed(stack);
     if (plan.kind === 'Keep') {
       this.options.record.abandoned(stack, plan.missing);
       this.options.logger.warn({ stack }, 'the stack has resources in the cloud but no object asks for them; they are kept until released');
       return;
     }
-    if (plan.kind === 'Hold') {
-      for (const { object, verdict } of plan.verdicts) {
-        await this.reports.report(object, { ...this.reports.kept(stack, object), stack }, this.withDrift(stack, verdict));
-      }
-      return;
-    }
+    if (plan.kind === 'Hold') return this.wait(stack, plan.verdicts, { cloud, state, adoption });
     if (cloud === undefined) throw new OperatorError('Transient', `the cloud of stack ${stack} is not connected`);
     if (plan.kind === 'Destroy') return this.destroy(stack, plan, cloud);
     if (plan.kind === 'Release') return this.forget(stack, plan.released, cloud);
     const upgrading = !this.drift.has(stack) && this.runs.isUpgrade(stack, plan, cloud, state);
     const waitMs = upgrading ? this.options.rollout.waitOf(stack) : 0;
-    if (waitMs === 0) return this.update(stack, plan, { cloud, state, upgrading });
+    if (waitMs === 0) return this.update(stack, plan, { cloud, state, adoption, upgrading });
     this.options.again(stack, waitMs);
     this.options.record.missing(stack, plan.missing);
     return this.rest(stack, plan, cloud, state);
   }
 
-  private async update(stack: string, wanted: UpdatePlan<O>, { cloud, state, upgrading }: Connected): Promise<void> {
+  /** Nothing is written; what taking over would do is shown of what is only observed. */
+  private async wait(stack: string, verdicts: { object: O; verdict: Verdict }[], { cloud, adoption }: Known): Promise<void> {
+    for (const { object, verdict } of verdicts) {
+      const shown = adoption !== undefined && cloud !== undefined && verdict.reason === 'Observed';
+      const said = shown ? await this.adoptions.foresee(stack, object, adoption, cloud) : verdict;
+      await this.reports.report(object, { ...this.reports.kept(stack, object), stack }, this.withDrift(stack, said));
+    }
+  }
+
+  private async update(stack: string, wanted: UpdatePlan<O>, { cloud, state, adoption, upgrading }: Connected): Promise<void> {
     const { plan, approved, run, waiting } = await this.approvals.open({
-      ...{ stack, plan: wanted, cloud, state, drifted: this.drift.has(stack), hooks: this.runs.hooks(stack, cloud) },
+      ...{ stack, plan: wanted, cloud, state, drifted: this.drift.has(stack), hooks: this.runs.hooks(stack, cloud, adoption) },
       serving: (object) => this.reports.serving(stack, object),
       updateOf: (inputs) =>
-        this.runs.update(stack, { ...this.runs.of(stack, inputs, cloud), force: true, mayExist: mayExist(wanted) }, cloud),
+        this.runs.update(stack, { ...this.runs.of(stack, inputs, cloud), force: true, mayExist: mayExist(wanted), adoption }, cloud),
     });
     await this.options.record.waiting(stack, this.runs.specOf(cloud.name), waiting);
     this.options.record.missing(stack, plan.missing);
@@ -241,7 +252,7 @@ export class StackReconciler<O extends Member> {
       suspects: suspectsOf(plan),
       restorable: inputsOf(plan, []).length + plan.leaving.length + plan.departing.length > 0 || this.takesOver(stack, plan),
       attempt: async (chosen) => {
-        const ran = await this.attempt(stack, plan, chosen, { cloud, approved, upgrading });
+        const ran = await this.attempt(stack, plan, chosen, { cloud, approved, upgrading, adoption });
         engine ||= ran.engine;
         return ran.result;
       },
@@ -251,6 +262,7 @@ export class StackReconciler<O extends Member> {
       },
     });
     this.drift.healed(stack);
+    this.adoptions.ended(plan, adoption, trial.failed.length);
     const left = await this.letGoOf(plan);
     await this.release(stack, plan);
     await this.settle(plan, trial, { stack, cloud, result: trial.result });
@@ -288,16 +300,17 @@ export class StackReconciler<O extends Member> {
     const isValid = (): boolean => this.options.isValid() && !this.options.registry.isFrozen(name);
     await cloud.release?.(stack, isValid);
     await this.options.updates.forget(stack);
-    const message =
-      'What it had in the cloud stays there, marked as released (spec.deletionPolicy: Orphan); nobody looks after it any more';
+    const message = 'What it had in the cloud stays there, marked as released; nobody looks after it any more (docs/operate/adopt.md)';
     await this.releaseObjects(released, message);
     this.options.logger.info({ stack }, 'stack released: its resources stay in the cloud');
     await this.ended(stack);
+    if (!released.every(({ metadata }) => metadata.deletionTimestamp !== undefined)) this.options.again(stack, 0);
   }
 
   /** The stack is no more: nothing is remembered of it. */
   private async ended(stack: string): Promise<void> {
     this.approvals.forget(stack);
+    this.adoptions.forget(stack);
     this.options.rollout.forget(stack);
     await this.options.record.removed(stack);
   }
@@ -306,7 +319,7 @@ export class StackReconciler<O extends Member> {
     stack: string,
     plan: UpdatePlan<O>,
     chosen: readonly Part<O>[],
-    { cloud, approved, upgrading }: { cloud: ConnectedCloud; approved: string | undefined; upgrading: boolean },
+    { cloud, approved, upgrading, adoption }: Trial,
   ): Promise<Ran> {
     const inputs = inputsOf(plan, chosen);
     const healing = this.drift.has(stack);
@@ -315,7 +328,7 @@ export class StackReconciler<O extends Member> {
     const objects = parts.filter((part) => !this.hasFailed(part)).map(({ object }) => object);
     // Without its candidate, an update is not what was approved, but the way back.
     const asApproved = approved === undefined || chosen.length < suspectsOf(plan).length ? {} : { approved };
-    const how = { ...asApproved, force: healing, healing, upgrading, mayExist: mayExist(plan) };
+    const how = { ...asApproved, force: healing, healing, upgrading, adoption, mayExist: mayExist(plan) };
     return this.runs.run(stack, { ...this.runs.of(stack, inputs, cloud), objects, ...how }, cloud).catch((thrown: unknown) => {
       const error = toOperatorError(thrown);
       if (isOfTheStore(error)) this.concerned.set(error, [...objects, ...plan.leaving]);

@@ -2,6 +2,7 @@ import type { Attempt, CloudStackSpec } from '../../../crds';
 import { parseDuration } from '../../base/duration';
 import { toOperatorError } from '../../base/errors';
 import type { JsonObject } from '../../base/json';
+import type { Adoption } from '../../../providers/provider';
 import type { StackState, StackUpdate, UpdateHooks, UpdateResult } from '../../updates/update';
 import { isUpgrade } from '../../updates/upgrade';
 import { keyOfInput, type MemberInput } from './member-input';
@@ -29,6 +30,8 @@ export interface Run<O> {
   upgrading?: boolean;
   /** It was made before (StackUpdate.mayExist). */
   mayExist?: boolean;
+  /** What is taken over from others. */
+  adoption?: Adoption | undefined;
   /** Names of those that the stack carries. */
   members: string[];
   /** Those for whom the run is made. */
@@ -70,7 +73,7 @@ export class StackRuns<O extends Member> {
     };
   }
 
-  hooks(stack: string, cloud: ConnectedCloud): UpdateHooks {
+  hooks(stack: string, cloud: ConnectedCloud, adoption?: Adoption): UpdateHooks {
     return {
       isValid: this.options.isValid,
       isFrozen: () => this.options.registry.isFrozen(cloud.name),
@@ -78,13 +81,17 @@ export class StackRuns<O extends Member> {
         await cloud.cloud.prepareUpdate?.();
         return cloud.cloud.workerSettings();
       },
-      discover: async () => (await cloud.cloud.discover?.([stack]))?.get(stack) ?? [],
+      discover: async () => [...((await cloud.cloud.discover?.([stack]))?.get(stack) ?? []), ...(adoption?.resources ?? [])],
       syncTargets: async (group) => this.options.kind.syncTargets?.(stack, group, cloud),
     };
   }
 
-  update(stack: string, run: Pick<Run<O>, 'inputs' | 'accepted' | 'approved' | 'force' | 'mayExist'>, cloud: ConnectedCloud): StackUpdate {
-    const { inputs, accepted, approved, force, mayExist = false } = run;
+  update(
+    stack: string,
+    run: Pick<Run<O>, 'inputs' | 'accepted' | 'approved' | 'force' | 'mayExist' | 'adoption'>,
+    cloud: ConnectedCloud,
+  ): StackUpdate {
+    const { inputs, accepted, approved, force, adoption, mayExist = false } = run;
     return this.options.extend({
       stack,
       project: this.specOf(cloud.name).project,
@@ -97,7 +104,7 @@ export class StackRuns<O extends Member> {
       ...(approved === undefined ? {} : { approved }),
       settings: cloud.cloud.workerSettings(),
       force,
-      mayExist,
+      mayExist: mayExist || adoption !== undefined,
     });
   }
 
@@ -116,7 +123,7 @@ export class StackRuns<O extends Member> {
     let announcing: Promise<void> | undefined;
     const announce = (): Promise<void> => this.reports.announce(stack, objects, verb === 'Destroy' ? 'Deleting' : 'Updating');
     const hooks: UpdateHooks = {
-      ...this.hooks(stack, cloud),
+      ...this.hooks(stack, cloud, run.adoption),
       onStart: () => {
         this.options.record.started(stack, spec, members, { kind: verb, cause: causeOf(run) });
         announcing = announce();

@@ -2,6 +2,7 @@ import type { CloudLoadBalancerSpecInput } from '../../../crds';
 import type { Service, ServicePort } from '../../kube/object';
 import { parseAddress } from '../cidr';
 import type { CompiledBlock } from '../clouds';
+import { adoptOf } from './adopt';
 import type { Problem } from './problem';
 import { annotationWarnings } from './own-annotations';
 import { placementOf } from './placement';
@@ -28,6 +29,7 @@ export function compile(service: Service, provider: string, block: CompiledBlock
   const { ranges, problems: rangeProblems } = sourceRangesOf(service);
   const placement = placementOf(service);
   const address = addressOf(service);
+  const adoption = adoptOf(service);
   const blockProblems = block.problems.map(({ severity, field, value, message }) => ({
     severity,
     problem: {
@@ -39,6 +41,7 @@ export function compile(service: Service, provider: string, block: CompiledBlock
     ...rangeProblems,
     ...placement.problems,
     ...address.problems,
+    ...adoption.problems,
     ...blockProblems.filter(({ severity }) => severity === 'Error').map(({ problem }) => problem),
   ];
   const warnings = [
@@ -56,6 +59,7 @@ export function compile(service: Service, provider: string, block: CompiledBlock
     ...((service.spec.ipFamilies ?? []).length === 0 ? {} : { ipFamilies: service.spec.ipFamilies }),
     trafficPolicy: service.spec.externalTrafficPolicy ?? 'Cluster',
     ...affinityFields(service),
+    ...(adoption.adopt === undefined ? {} : { adopt: adoption.adopt }),
     ...block.core,
     // An empty block applied over one that had fields is `null` to the API server (kubernetes-sigs/structured-merge-diff#305), which refuses it.
     ...(Object.keys(block.block).length === 0 ? {} : { [block.blockName]: block.block }),

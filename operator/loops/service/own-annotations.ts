@@ -2,7 +2,7 @@ import { ANNOTATIONS, GROUP } from '../../../crds';
 import type { Service } from '../../kube/object';
 import type { Problem } from './problem';
 
-const ON_SERVICES: readonly string[] = [ANNOTATIONS.provider, ANNOTATIONS.placement];
+const ON_SERVICES: readonly string[] = [ANNOTATIONS.provider, ANNOTATIONS.placement, ANNOTATIONS.adopt];
 const ELSEWHERE: readonly string[] = [ANNOTATIONS.pause, ANNOTATIONS.reconcile, ANNOTATIONS.approve];
 
 /** Annotations of our own prefix that have no effect on a Service, such as a misspelt one. Pure. */

@@ -5,6 +5,7 @@ const schema = z.object({
   name: z.string().min(1),
   ownerUID: z.string().min(1),
   owner: z.string(),
+  adopted: z.literal(true).optional(),
   family: z.enum(['IPv4', 'IPv6']),
   requestedIP: z.string().optional(),
 });

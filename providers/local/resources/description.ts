@@ -11,6 +11,8 @@ export interface CommonInputs {
   ownerUID: string;
   /** namespace/name of the owner, for people who look at the cloud. */
   owner: string;
+  /** It was taken over from another owner: what can't be changed in place stays as it is. */
+  adopted?: true | undefined;
 }
 
 /** One type of resource: how its program inputs and the cloud's fields map onto each other. All functions are pure. */
@@ -55,8 +57,13 @@ export interface Maker {
 }
 
 export function tagsOf(maker: Maker, inputs: CommonInputs): Tags {
-  return { clusterID: maker.clusterID, stack: maker.stack, resource: maker.resource, ownerUID: inputs.ownerUID, owner: inputs.owner };
+  const { clusterID, stack, resource } = maker;
+  const { ownerUID, owner, adopted } = inputs;
+  return { clusterID, stack, resource, ownerUID, owner, ...(adopted === true && { [ADOPTED]: 'true' }) };
 }
+
+/** Tag of what was taken over from another owner. */
+export const ADOPTED = 'adopted';
 
 /** Tag of what the operator has given up. */
 export const RELEASED = 'released';
@@ -77,5 +84,10 @@ export function holderOf(resource: Resource): string {
 }
 
 function commonInputs({ name, tags }: Resource): JsonObject {
-  return { name, ...(tags.ownerUID !== undefined && { ownerUID: tags.ownerUID }), ...(tags.owner !== undefined && { owner: tags.owner }) };
+  return {
+    name,
+    ...(tags.ownerUID !== undefined && { ownerUID: tags.ownerUID }),
+    ...(tags.owner !== undefined && { owner: tags.owner }),
+    ...(tags[ADOPTED] !== undefined && { adopted: true }),
+  };
 }

@@ -1,5 +1,5 @@
 import { OperatorError, type ErrorCode } from '../../../operator/base/errors';
-import { canonicalJson, hashJson, type JsonObject } from '../../../operator/base/json';
+import { canonicalJson, hashJson, type Json, type JsonObject } from '../../../operator/base/json';
 import { problemsIn } from '../../resource-provider/check';
 import type { ResourceContext, ResourceType } from '../../resource-provider/resource-provider';
 import type { UpdateContext } from '../../worker-module';
@@ -25,6 +25,11 @@ export class OwnedResource<C extends ResourceCollection, Inputs extends CommonIn
   ) {
     this.token = description.token;
     this.replaceOn = description.replaceOn;
+  }
+
+  keep(olds: JsonObject, news: JsonObject): Record<string, Json | undefined> {
+    if (olds.adopted !== true || news.adopted !== true) return {};
+    return Object.fromEntries(this.replaceOn.map((property) => [property, olds[property]]));
   }
 
   check(inputs: JsonObject): { property: string; reason: string }[] {
@@ -103,7 +108,7 @@ export class OwnedResource<C extends ResourceCollection, Inputs extends CommonIn
   private ours(found: Resources[C], context: ResourceContext): Resources[C] {
     if (madeBy(this.maker(context), found)) return found;
     throw this.fail('Conflict', context, `the name ${found.name} belongs to ${holderOf(found)}`, {
-      remedy: `Delete ${found.id} in the cloud if nobody needs it.`,
+      remedy: `Take it over (docs/operate/adopt.md), or delete ${found.id} in the cloud if nobody needs it.`,
     });
   }
 

@@ -17,6 +17,7 @@ const schema = z.object({
   name: z.string().min(1),
   ownerUID: z.string().min(1),
   owner: z.string(),
+  adopted: z.literal(true).optional(),
   protocol: z.enum(['TCP', 'UDP']),
   healthCheck: healthCheckSchema,
   drainMs: z.number().int(),

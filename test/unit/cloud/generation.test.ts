@@ -84,3 +84,12 @@ test('the next move waits until the stack before has given it up', () => {
     replacement: { why: 'it moves', gap: false },
   });
 });
+
+test('what was taken over stays so until another one takes its place', () => {
+  const adopted = { groups: 'None' };
+  const accepted: GenerationalInput = { ...input('A'), adopted };
+  expect(next(accepted, input('A', 81)).input).toEqual({ ...input('A', 81), adopted });
+  const { input: replacing } = next(accepted, input('B'));
+  expect(replacing).toEqual({ ...input('B'), generation: 1, retiring: { input: accepted } });
+  expect(next(accepted, input('B'), { gap: true }).input).toEqual(input('B'));
+});

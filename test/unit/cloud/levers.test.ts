@@ -5,6 +5,7 @@ type Facts = Partial<WideLevers & MemberLevers>;
 const of = (facts: Facts) => leverOf({ leading: true, ...facts });
 const CRD = 'cloudloadbalancers.cloud-operator.dev';
 const OBSERVE = { managementPolicy: 'Observe' };
+const RELEASED = { managementPolicy: 'Released' };
 
 /** The design's order, the first match first, with what is left to the member. */
 const ORDER: [string, Facts, ReturnType<typeof of>][] = [
@@ -12,6 +13,7 @@ const ORDER: [string, Facts, ReturnType<typeof of>][] = [
   ['KindDeleted', { kindDeleted: CRD }, expected('KindDeleted', false, 'Waits')],
   ['Frozen', { frozen: 'aws' }, expected('Frozen', false, 'Waits')],
   ['Observe', OBSERVE, expected('Observe', false, 'Releases')],
+  ['Released', RELEASED, expected('Released', false, 'Releases')],
   ['PauseAll', { pause: 'All' }, expected('PauseAll', false, 'Waits')],
   ['PauseUpdates', { pause: 'Updates' }, expected('PauseUpdates', true, 'Waits')],
 ];
@@ -26,7 +28,7 @@ describe('levers', () => {
   // Two values of one annotation can't meet.
   const pairs = ORDER.flatMap(([first, facts, lever], index) =>
     ORDER.slice(index + 1)
-      .filter(([second]) => !(first === 'PauseAll' && second === 'PauseUpdates'))
+      .filter(([second]) => !((first === 'PauseAll' && second === 'PauseUpdates') || (first === 'Observe' && second === 'Released')))
       .map(([second, less]) => [first, second, { ...less, ...facts }, lever] as const),
   );
   test.each(pairs)('%s comes before %s', (_first, _second, facts, lever) => expect(of(facts)).toEqual(lever));

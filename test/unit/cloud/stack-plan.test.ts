@@ -18,13 +18,14 @@ const live = (name: string, extra: Partial<MemberFacts<string>> = {}): MemberFac
   ...extra,
 });
 const FROZEN = leverOf({ leading: true, frozen: 'p' });
-const member = (spec: { managementPolicy?: 'Observe' }, pause?: string) => ({
+const member = (spec: { managementPolicy?: 'Observe' | 'Released' }, pause?: string) => ({
   spec: { provider: 'p', ...spec },
   metadata: { ...meta, annotations: pause === undefined ? {} : { 'cloud-operator.dev/pause': pause } },
 });
 const meta = { name: 'a', uid: 'u', resourceVersion: '1', creationTimestamp: '' };
 const PAUSED = leverOn(member({}, 'All'));
 const TARGETS_ONLY = leverOn(member({}, 'Updates'));
+const GIVEN_UP = leverOn(member({ managementPolicy: 'Released' }));
 const OBSERVED = leverOn(member({ managementPolicy: 'Observe' }));
 const invalid = { severity: 'Error' as const, field: 'spec.x', value: '1', message: 'spec.x is wrong' };
 const acceptedInputs = (...inputs: Input[]) => Object.fromEntries(inputs.map((input) => [input.uid, input]));
@@ -328,5 +329,30 @@ describe('ports that two members want', () => {
     const held = { error: new OperatorError('Invalid', 'no') };
     expect(waiting(planStack(facts([wants('a', 80, { held }), wants('b', 80)])))).toEqual({ a: 'Invalid' });
     expect(waiting(planStack(facts([wants('a', 80, { problems: [invalid] }), wants('b', 80)])))).toEqual({ a: 'Invalid' });
+  });
+});
+
+describe('a load balancer that is given up', () => {
+  const accepted = acceptedInputs(inputOf('a'));
+  const given = live('a', { lever: GIVEN_UP });
+
+  test('its stack is released while the object lives, and then nothing is done any more', () => {
+    expect(planStack(facts([given], { accepted }))).toEqual({ kind: 'Release', released: ['a'] });
+    const after = planStack(facts([given], { known: false }));
+    expect(after).toEqual({
+      kind: 'Hold',
+      verdicts: [{ object: 'a', verdict: expect.objectContaining({ state: 'Ready', reason: 'Released' }) as unknown }],
+    });
+  });
+  test('not while nothing may be written, nor alone in a stack that others share', () => {
+    expect(planStack(facts([given], { accepted, lever: FROZEN })).kind).toBe('Hold');
+    const shared = planStack(facts([given, live('b')], { accepted: acceptedInputs(inputOf('a'), inputOf('b')) }));
+    expect(waiting(shared)).toEqual({ a: 'Released' });
+    const missing = facts([given], { accepted: acceptedInputs(inputOf('a'), inputOf('gone')) });
+    expect(planStack(missing).kind).not.toBe('Release');
+  });
+  test('deleted afterwards, the object goes, and no engine runs', () => {
+    const gone = planStack(facts([{ ...given, deleting: true }], { known: false }));
+    expect(gone).toMatchObject({ kind: 'Update', engine: false, released: ['a'], leaving: [] });
   });
 });

@@ -103,6 +103,6 @@ describe('the CRDs', () => {
   });
 
   it('carry the revision that protects them from an older operator', () => {
-    expect(crds.map(({ metadata }) => metadata.annotations['cloud-operator.dev/version'])).toEqual(KINDS.map(() => '1'));
+    expect(crds.map(({ metadata }) => metadata.annotations['cloud-operator.dev/version'])).toEqual(KINDS.map(() => '2'));
   });
 });

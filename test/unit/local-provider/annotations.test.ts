@@ -15,10 +15,18 @@ describe('annotations of the local cloud', () => {
       [key('drain-seconds')]: ' 7 ',
       [key('idle-timeout')]: '1m30s',
       [key('proxy-protocol')]: 'true',
+      [key('name')]: 'edge-lb',
       'service.beta.kubernetes.io/aws-load-balancer-type': 'nlb',
     });
     expect(problems).toEqual([]);
-    expect(block).toEqual({ engine: 'Node', healthCheckIntervalMs: 250, drainSeconds: 7, idleTimeoutSeconds: 90, proxyProtocol: 'V2' });
+    expect(block).toEqual({
+      engine: 'Node',
+      healthCheckIntervalMs: 250,
+      drainSeconds: 7,
+      idleTimeoutSeconds: 90,
+      proxyProtocol: 'V2',
+      name: 'edge-lb',
+    });
     expect(localLoadBalancer.parse(block)).toEqual(block);
   });
 
@@ -54,6 +62,8 @@ describe('annotations of the local cloud', () => {
   });
 
   it.each([
+    ['name', 'Edge_1'],
+    ['name', 'x'.repeat(64)],
     ['health-check-interval', 'soon'],
     ['health-check-interval', '49ms'],
     ['health-check-interval', '11m'],

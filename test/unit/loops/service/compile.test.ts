@@ -31,6 +31,11 @@ describe('compile', () => {
     expect(cloudLoadBalancerSpec.safeParse(spec).success).toBe(true);
   });
 
+  test('whose load balancer it takes over', () => {
+    const spec = specOf({ metadata: { annotations: { 'cloud-operator.dev/adopt': ' Upstream ' } } });
+    expect(spec).toMatchObject({ adopt: 'Upstream' });
+  });
+
   test('settings that are not there leave the block out', () => {
     expect(compile(service({}), 'cloud-a', { ...BLOCK, block: {} }).spec).not.toHaveProperty('local');
   });
@@ -100,6 +105,7 @@ describe('compile', () => {
       placed(`${'n'.repeat(64)}/b`),
       `"${'n'.repeat(64)}" can't be a Namespace's (letters, digits and "-" between them, at most 63)`,
     ],
+    ['adopt', { metadata: { annotations: { 'cloud-operator.dev/adopt': 'yes' } } }, '"yes" is not known; write Released or Upstream'],
     ['placement without a name', placed('a/'), '"a/" is not a name: "" can\'t be an object\'s'],
     ['placement, too long,', placed('p'.repeat(300)), `${PLACEMENT}: "${'p'.repeat(64)}…" (300 characters) is not a name: `],
     [
@@ -126,7 +132,7 @@ describe('compile', () => {
     ['cloud-operator.dev/pause', 'has no effect on a Service: set it on CloudLoadBalancer demo/web'],
     [
       'cloud-operator.dev/providr',
-      'has no effect on a Service: remove it, or use one of cloud-operator.dev/provider, cloud-operator.dev/placement',
+      'has no effect on a Service: remove it, or use one of cloud-operator.dev/provider, cloud-operator.dev/placement, cloud-operator.dev/adopt',
     ],
   ])('our own annotation %s is a warning', (key, message) => {
     const { warnings } = compile(service({ metadata: { annotations: { [key]: 'x' } } }), 'cloud-a', BLOCK);

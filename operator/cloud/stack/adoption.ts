@@ -1,0 +1,42 @@
+import { ANNOTATIONS, CLEANUP_FINALIZER, type FormerOwner } from '../../../crds';
+import type { Adoption, LoadBalancerInput } from '../../../providers/provider';
+import { OperatorError } from '../../base/errors';
+import { keyOf } from '../../kube/object';
+import type { ConnectedCloud } from '../providers/registry';
+import type { StoredLoadBalancer } from './load-balancer-stacks';
+
+/**
+ * What a load balancer takes over that its stack is about to make, as its spec and the CloudProvider's policy say; undefined = nothing is in its way.
+ * @throws OperatorError that says who has it, who must allow it, or that there is nothing
+ */
+export async function adoptionOf(
+  stack: string,
+  { metadata, spec }: StoredLoadBalancer,
+  input: LoadBalancerInput,
+  cloud: ConnectedCloud,
+): Promise<Adoption | undefined> {
+  if (spec.placement !== undefined) return undefined;
+  const allowed = allowedOf(spec, cloud);
+  // What was here before needs no permission again.
+  const asked = metadata.finalizers?.includes(CLEANUP_FINALIZER) === true ? undefined : spec.adopt;
+  if (asked !== undefined && allowed === undefined) throw denied(asked, cloud.name);
+  const found = await cloud.cloud.adoptable?.(stack, input, allowed);
+  if (asked !== undefined && found === undefined) throw nothing(keyOf(metadata));
+  return found;
+}
+
+function allowedOf({ adopt }: StoredLoadBalancer['spec'], { spec: { policy } }: ConnectedCloud): FormerOwner | undefined {
+  return policy?.adoption?.find((owner) => owner === adopt);
+}
+
+function denied(adopt: FormerOwner, provider: string): OperatorError {
+  const remedy = `Who may change CloudProvider ${provider} adds ${adopt} to its spec.policy.adoption`;
+  const message = `spec.adopt: the policy of CloudProvider ${provider} does not allow to take over what is ${adopt}`;
+  return new OperatorError('Invalid', message, { reason: 'AdoptionDenied', remedy });
+}
+
+function nothing(object: string): OperatorError {
+  const remedy = `Correct the name or the addresses, or remove the annotation ${ANNOTATIONS.adopt} to have a new one made`;
+  const message = `spec.adopt: the cloud has nothing that could be taken over for ${object}`;
+  return new OperatorError('Invalid', message, { reason: 'NothingToAdopt', remedy, field: 'spec.adopt' });
+}

@@ -194,6 +194,8 @@ export interface TargetGroup {
   stack?: string;
   /** Only Nodes with all these labels are its targets; absent = all. */
   nodeLabels?: NodeLabels;
+  /** Its update has made it a moment ago: nothing is registered, and there is no doubt whose it is. */
+  fresh?: true;
 }
 
 /** Labels of Nodes, by key. */
@@ -309,6 +311,8 @@ export interface DiscoveredResource {
   outputs: JsonObject;
   /** The cloud says that it is recorded but does not work, and why. It is drift, and the next update calls the resource's `update`. */
   failure?: string;
+  /** It bears no mark: only where a state has it, by type and id, it is what that says, and is not gone. Elsewhere it is nothing of ours. */
+  unmarked?: true;
 }
 
 export type { Json, JsonObject };

@@ -21,7 +21,7 @@ const FAILURE = '$failure';
 
 /**
  * Pairs the state's resources with what was found: by type and id. A found one with a known type and name but another id is unknown
- * (a twin, or made anew by somebody). Pure.
+ * (a twin, or made anew by somebody); one without a mark is nothing at all then, and in a pair it is as the state has it. Pure.
  */
 export function match(resources: CheckpointResource[], found: DiscoveredResource[], stack: { project: string; name: string }): Matches {
   const rest = new Map(found.map((resource) => [`${resource.type} ${resource.id}`, resource]));
@@ -31,15 +31,20 @@ export function match(resources: CheckpointResource[], found: DiscoveredResource
     const key = `${stored.type} ${stored.id ?? ''}`;
     const twin = rest.get(key);
     if (twin === undefined) gone.push(stored);
-    else pairs.push({ stored, found: twin });
+    else pairs.push({ stored, found: twin.unmarked === true ? asStored(twin, stored) : twin });
     rest.delete(key);
   }
   const urnByName = new Map(resources.map((resource) => [`${resource.type} ${nameOfUrn(resource.urn)}`, resource.urn]));
-  const unknown = [...rest.values()].map((resource) => ({
+  const marked = [...rest.values()].filter(({ unmarked }) => unmarked !== true);
+  const unknown = marked.map((resource) => ({
     urn: urnByName.get(`${resource.type} ${resource.name}`) ?? urnOf(stack.project, stack.name, resource.type, resource.name),
     found: resource,
   }));
   return { pairs, gone, unknown };
+}
+
+function asStored(found: DiscoveredResource, { inputs = {}, outputs = {} }: CheckpointResource): DiscoveredResource {
+  return { ...found, inputs, outputs };
 }
 
 /** Differences between state and cloud, one per property that the program sets; an empty list = in step. Pure. */

@@ -96,13 +96,13 @@ export class StackStates {
   ): Promise<StoredStack | undefined> {
     if (stored === undefined ? update.mayExist !== true : !stored.record.open) return stored;
     const found = await discover?.();
-    if (stored === undefined && (found ?? []).length === 0) return undefined;
+    if (stored === undefined && (found ?? []).every(({ unmarked }) => unmarked)) return undefined;
     const { record, version } = stored ?? { record: newRecord({ ...update, holder: this.holder }), version: '' };
     return { record: adopting(record, found), version, bytes: 0 };
   }
 
   #reconstruct(update: StackUpdate, found: DiscoveredResource[] = []): Promise<StoredStack> | undefined {
-    if (found.length === 0) return undefined;
+    if (found.every(({ unmarked }) => unmarked)) return undefined;
     this.logger.warn(
       { stack: update.stack, found: found.length },
       'the stack has no state, but is in the cloud; its state is made anew from that',

@@ -2,7 +2,7 @@ import type { OperatorError } from '../../operator/base/errors';
 import type { DiscoveredResource } from '../provider';
 import { retry } from '../retry';
 import { chunks } from './client/chunks';
-import { discoverRoutes } from './routes/discover-routes';
+import { deadRoutes, discoverRoutes } from './routes/discover-routes';
 import type { RouteScope } from './routes/routes';
 import { outputsOf } from './resources/owned-resource';
 import type { Api, CommonInputs, Listed, ResourceDescription } from './resources/description';
@@ -39,7 +39,8 @@ async function look(api: Api, scope: RouteScope, stacks: string[] | undefined): 
   const { clusterID } = scope;
   const wanted = (tags: Tags): boolean => isWanted(tags, clusterID, stacks);
   const routes = discoverRoutes(api, scope, ({ stack }) => stacks?.includes(stack) ?? true);
-  const found = (await Promise.all([fromElb(api, wanted), fromClassic(api, wanted), fromEc2(api, clusterID, wanted), routes])).flat();
+  const dead = stacks === undefined ? Promise.resolve([]) : deadRoutes(api, scope, stacks);
+  const found = (await Promise.all([fromElb(api, wanted), fromClassic(api, wanted), fromEc2(api, clusterID, wanted), routes, dead])).flat();
   const byStack = new Map<string, DiscoveredResource[]>();
   for (const { stack, resource } of found) byStack.set(stack, [...(byStack.get(stack) ?? []), resource]);
   return byStack;

@@ -1,6 +1,7 @@
 import { generationOfName } from '../generations';
 import type { DiscoveredResource, LoadBalancerInput, LoadBalancerResult } from '../provider';
 import { cloudName } from './load-balancers/names';
+import { listener } from './resources/listener';
 import { loadBalancer } from './resources/load-balancer';
 import { targetGroup } from './resources/target-group';
 
@@ -13,7 +14,10 @@ export function recognize(found: readonly DiscoveredResource[], { ownerUID, spec
   if (groups.length === 0) return undefined;
   const nodeLabels = spec.aws?.targetNodeLabels;
   const newest = Math.max(...groups.map((group) => generationOf(group) ?? 0));
-  const current = own.filter((resource) => resource.type === loadBalancer.token && generationOf(resource) === newest);
+  // A load balancer that others share has another name; its listeners lead to it.
+  const ofNewest = own.filter((resource) => generationOf(resource) === newest);
+  const ids = ofNewest.map(({ type, id, inputs }) => (type === listener.token ? inputs.loadBalancerArn : id));
+  const current = found.filter(({ type, id }) => type === loadBalancer.token && ids.includes(id));
   return {
     ingress: current.map(({ outputs }) => ({ hostname: outputs.dnsName as string })),
     targetGroups: groups.map(({ id, inputs }) => ({ id, port: Number(inputs.port), ...(nodeLabels !== undefined && { nodeLabels }) })),

@@ -146,13 +146,11 @@ function validateRuleCount(spec: CloudLoadBalancerSpec, ports: readonly Port[], 
   return [warning('spec.sourceRanges', String(spec.sourceRanges?.length ?? 0), message)];
 }
 
-function validateUnserved({ placement, aws }: CloudLoadBalancerSpec): Problem[] {
-  const problems: Problem[] = [];
-  if (placement !== undefined) {
-    const message = 'this provider gives every Service a load balancer of its own. Remove spec.placement.';
-    problems.push(error('spec.placement', placement.name, message));
-  }
-  return [...problems, ...validateWithoutEffect(aws)];
+function validateUnserved(spec: CloudLoadBalancerSpec): Problem[] {
+  const { placement, aws } = spec;
+  if (placement === undefined || !isClassic(spec)) return validateWithoutEffect(aws);
+  const message = 'a Classic load balancer is not shared. Write spec.aws.type: Network (annotation type: nlb), or remove spec.placement.';
+  return [error('spec.placement', placement.name, message), ...validateWithoutEffect(aws)];
 }
 
 /** What a listener has decrypted can be encrypted anew; what passes through encrypted stays so. */

@@ -9,6 +9,14 @@ export const MEMBERS_READY = ':index:MembersReady';
 
 const DEADLINE_MS = 30_000;
 
+/** What a barrier goes by. */
+export interface BarrierOptions {
+  /** After which its create fails, and what depends on it isn't made. */
+  deadlineMs?: number;
+  /** Whether this update has made the target group; absent = that is not known. */
+  isFresh?: (group: string) => boolean;
+}
+
 /** Inputs of a barrier. */
 export interface MembersReadyInputs {
   /** The cloud's id of a target group. */
@@ -23,9 +31,9 @@ export interface MembersReadyInputs {
  * A barrier between a new target group and what sends traffic to it: it is there once the members path has registered the group's members
  * (design: Replacing what carries traffic). It stands for nothing in the cloud; what needs the members takes its output `group`.
  * @param packageName of the Pulumi package that serves it
- * @param deadlineMs after which its create fails, and what depends on it isn't made
  */
-export function membersReady(packageName: string, update: UpdateContext, deadlineMs = DEADLINE_MS): ResourceType {
+export function membersReady(packageName: string, update: UpdateContext, options: BarrierOptions = {}): ResourceType {
+  const { deadlineMs = DEADLINE_MS, isFresh = () => false } = options;
   const synced = async (inputs: JsonObject, urn: string, signal: AbortSignal): Promise<void> => {
     const { group, port, nodeLabels } = inputs as unknown as MembersReadyInputs;
     if (update.syncTargets === undefined) {
@@ -33,12 +41,9 @@ export function membersReady(packageName: string, update: UpdateContext, deadlin
         resource: urn,
       });
     }
-    await within(update.syncTargets({ id: group, port, ...(nodeLabels !== undefined && { nodeLabels }) }), {
-      group,
-      urn,
-      signal,
-      deadlineMs,
-    });
+    const labels = nodeLabels === undefined ? {} : { nodeLabels };
+    const work = update.syncTargets({ id: group, port, ...labels, ...(isFresh(group) && { fresh: true }) });
+    await within(work, { group, urn, signal, deadlineMs });
   };
   return {
     token: `${packageName}${MEMBERS_READY}`,

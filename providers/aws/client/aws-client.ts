@@ -3,7 +3,7 @@ import type { OperatorError } from '../../../operator/base/errors';
 import { openGate, type CallGate, type CallOutcome } from '../../call-gate';
 import { retry, type RetryPolicy } from '../../retry';
 import { AwsError, awsFailure, refusesCredentials, type AwsCall } from './aws-error';
-import type { AwsCredentials, AwsSettings } from './settings';
+import type { AwsCredentials, AwsSettings, AwsSigning } from './settings';
 
 const DEFAULT_BUDGET_MS = 20_000;
 const TIMEOUTS = { connectionTimeout: 5_000, requestTimeout: 20_000 };
@@ -50,6 +50,7 @@ export interface AwsServiceDescription<Sdk, Client extends SdkClient> {
   load(): Promise<Sdk>;
   connect(sdk: Sdk, config: ClientConfig): Client;
   readonly endpoint: (settings: AwsSettings) => string | undefined;
+  readonly signing: (settings: AwsSettings) => AwsSigning | undefined;
 }
 
 /** One request, as the thin clients describe it. */
@@ -165,7 +166,16 @@ export class AwsService<Sdk, Client extends SdkClient> {
 
   private async open(): Promise<{ sdk: Sdk; client: Client }> {
     const sdk = await this.description.load();
-    return { sdk, client: this.description.connect(sdk, clientConfig(this.options, this.description.endpoint(this.options.settings))) };
+    return { sdk, client: this.description.connect(sdk, this.config()) };
+  }
+
+  private config(): ClientConfig {
+    const { settings } = this.options;
+    const { endpoint, signing, iamPrefix } = this.description;
+    const { region = settings.region, name = iamPrefix } = signing(settings) ?? {};
+    const config = clientConfig(this.options, endpoint(settings));
+    if (region === settings.region && name === iamPrefix) return config;
+    return { ...config, httpAuthSchemeProvider: () => [signedFor({ region, name })] };
   }
 
   private named({ operation }: { operation: string }): AwsCall {
@@ -196,6 +206,22 @@ export interface ClientConfig {
   useDualstackEndpoint?: boolean;
   endpoint?: string;
   credentials?: AwsIdentity;
+  httpAuthSchemeProvider?: () => SigningOption[];
+}
+
+interface SigningOption {
+  schemeId: string;
+  signingProperties: { signingRegion: string; signingName: string };
+  propertiesExtractor: (config: object, context: object) => { signingProperties: { config: object; context: object } };
+}
+
+/** How the SDK is told to sign, in place of its own reading of service and region. */
+function signedFor({ region: signingRegion, name: signingName }: { region: string; name: string }): SigningOption {
+  return {
+    schemeId: 'aws.auth#sigv4',
+    signingProperties: { signingRegion, signingName },
+    propertiesExtractor: (config, context) => ({ signingProperties: { config, context } }),
+  };
 }
 
 /** Credentials in the SDK's terms, or who knows them. */

@@ -25,6 +25,8 @@ export class ClassicElb {
         connect: (sdk, config) => new sdk.ElasticLoadBalancingClient(config),
         // both APIs are served by one host
         endpoint: ({ endpoints }) => endpoints?.ElasticLoadBalancing ?? endpoints?.ElasticLoadBalancingV2,
+        signing: ({ endpoints, signing }) =>
+          endpoints?.ElasticLoadBalancing === undefined ? signing?.ElasticLoadBalancingV2 : signing?.ElasticLoadBalancing,
       },
       options,
     );

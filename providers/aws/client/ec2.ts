@@ -21,6 +21,7 @@ export class Ec2 {
         load: () => import('@aws-sdk/client-ec2'),
         connect: (sdk, config) => new sdk.EC2Client(config),
         endpoint: ({ endpoints }) => endpoints?.EC2,
+        signing: ({ signing }) => signing?.EC2,
       },
       options,
     );

@@ -21,6 +21,7 @@ export class ElbV2 {
         load: () => import('@aws-sdk/client-elastic-load-balancing-v2'),
         connect: (sdk, config) => new sdk.ElasticLoadBalancingV2Client(config),
         endpoint: ({ endpoints }) => endpoints?.ElasticLoadBalancingV2,
+        signing: ({ signing }) => signing?.ElasticLoadBalancingV2,
       },
       options,
     );

@@ -1,12 +1,19 @@
 import { z } from 'zod';
 import { OperatorError } from '../../../operator/base/errors';
 
+/** For what region and service requests are signed, if not for those that they go to. */
+const signing = z.object({ region: z.string().min(1).optional(), name: z.string().min(1).optional() });
+export type AwsSigning = z.infer<typeof signing>;
+
 /** How an account is reached. It is what a worker gets, so it holds credentials: never stored, never logged. */
 export const awsSettings = z.object({
   region: z.string().min(1),
   /** Where the APIs are, if not where AWS has them. */
   endpoints: z
     .object({ EC2: z.string().optional(), ElasticLoadBalancing: z.string().optional(), ElasticLoadBalancingV2: z.string().optional() })
+    .optional(),
+  signing: z
+    .object({ EC2: signing.optional(), ElasticLoadBalancing: signing.optional(), ElasticLoadBalancingV2: signing.optional() })
     .optional(),
   useFIPSEndpoints: z.boolean().optional(),
   useDualStackEndpoints: z.boolean().optional(),

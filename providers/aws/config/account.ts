@@ -41,7 +41,7 @@ export class AwsAccount {
     this.clock = context.clock ?? systemClock;
     this.settings = {
       region: context.region,
-      endpoints: endpointsOf(aws),
+      ...endpointsOf(aws),
       useFIPSEndpoints: aws.useFIPSEndpoints,
       useDualStackEndpoints: aws.useDualStackEndpoints,
     };
@@ -90,8 +90,9 @@ export class AwsAccount {
 
   /** One request, however many clients ask. */
   private assumed(role: NonNullable<AWSProviderSettings['assumeRole']>): Promise<FoundCredentials> {
-    const endpoint = this.aws.endpoints?.find(({ service }) => service === 'STS')?.url;
-    const of = { role, region: this.settings.region, ...(endpoint !== undefined && { endpoint }) };
+    const { url: endpoint, signingRegion, signingName } = this.aws.endpoints?.find(({ service }) => service === 'STS') ?? {};
+    const signing = { region: signingRegion ?? this.settings.region, name: signingName ?? 'sts' };
+    const of = { role, region: this.settings.region, signing, ...(endpoint !== undefined && { endpoint }) };
     this.assuming ??= assumeRole(of, (options) => this.own(options ?? {})).finally(() => (this.assuming = undefined));
     return this.assuming;
   }
@@ -127,8 +128,12 @@ async function defaultChain({ region, profile }: { region: string; profile?: str
   return config.credentials as CredentialChain;
 }
 
-function endpointsOf({ endpoints = [] }: AWSProviderSettings): NonNullable<AwsSettings['endpoints']> {
-  const urlOf = (name: string): string | undefined => endpoints.find(({ service }) => service === name)?.url;
-  const urls = (['EC2', 'ElasticLoadBalancing', 'ElasticLoadBalancingV2'] as const).map((name) => [name, urlOf(name)] as const);
-  return Object.fromEntries(urls.filter(([, url]) => url !== undefined));
+/** Where each API is, and what requests to it are signed for. */
+function endpointsOf({ endpoints = [] }: AWSProviderSettings): Pick<AwsSettings, 'endpoints' | 'signing'> {
+  const ours = endpoints.filter(({ service }) => service !== 'STS');
+  const signed = ours.filter(({ signingRegion, signingName }) => signingRegion !== undefined || signingName !== undefined);
+  return {
+    endpoints: Object.fromEntries(ours.map(({ service, url }) => [service, url])),
+    signing: Object.fromEntries(signed.map(({ service, signingRegion: region, signingName: name }) => [service, { region, name }])),
+  };
 }

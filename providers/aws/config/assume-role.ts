@@ -10,6 +10,8 @@ const ACTION = 'sts:AssumeRole';
 export interface RoleToAssume {
   role: NonNullable<AWSProviderSettings['assumeRole']>;
   region: string;
+  /** What the request is signed for. */
+  signing: { region: string; name: string };
   /** Of STS, if not that of the region. */
   endpoint?: string;
 }
@@ -48,10 +50,10 @@ export async function assumeRole(of: RoleToAssume, base: CredentialChain): Promi
 }
 
 /** @throws what the request failed with, or an error that bears AWS's code as its name */
-async function post({ role, region, endpoint }: RoleToAssume, config: Signing): Promise<string> {
+async function post({ role, region, signing, endpoint }: RoleToAssume, config: Signing): Promise<string> {
   const url = new URL(endpoint ?? `https://sts.${region}.${region.startsWith('cn-') ? 'amazonaws.com.cn' : 'amazonaws.com'}`);
   const body = new URLSearchParams(parametersOf(role)).toString();
-  const signer = await config.signer({ name: 'sigv4', signingName: 'sts', signingRegion: region, properties: {} });
+  const signer = await config.signer({ name: 'sigv4', signingName: signing.name, signingRegion: signing.region, properties: {} });
   const { headers } = await signer.sign({
     method: 'POST',
     protocol: url.protocol,

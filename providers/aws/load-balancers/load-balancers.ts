@@ -1,28 +1,25 @@
 import { z } from 'zod';
-import type { AWSLoadBalancer, CloudLoadBalancerSpec } from '../../../crds';
+import type { CloudLoadBalancerSpec } from '../../../crds';
 import type { OperatorError } from '../../../operator/base/errors';
 import { canonicalJson, type JsonObject } from '../../../operator/base/json';
 import { generationsOf, type Generation } from '../../generations';
 import type { LoadBalancerInput, LoadBalancerResult, LoadBalancers, NodeLabels, Replacement } from '../../provider';
 import { isClassic, renderClassic, type RenderedClassic } from './classic';
 import { portsOf, renderListener, type RenderedListener } from './listeners';
-import { cloudName, withGeneration } from './names';
+import { cloudName } from './names';
+import { FIXED, fixedOf, renderSettings, tagsOf, type NetworkSettings } from './network-settings';
 import { recognize } from '../recognize';
-import type { LoadBalancerInputs } from '../resources/load-balancer';
-import { groupModeOf, type LoadBalancerScope } from '../scope';
+import type { LoadBalancerScope } from '../scope';
 import { renderBackend, renderSecurityGroup, type RenderedBackend, type RenderedSecurityGroup } from './security-groups';
-import { addressesOf, isDualStack, renderSubnets, subnetIDsOf, subnetMappingsOf, type RenderedSubnets } from './subnet-mappings';
-import { TAG } from '../tags';
+import { isShared, renderShared, type RenderedSharedLoadBalancer } from './shared';
+import { renderSubnets, type RenderedSubnets } from './subnet-mappings';
 import { validateLoadBalancer } from '../validation';
 
-/** One Network Load Balancer, as `render` gives it to the program. */
-export interface RenderedLoadBalancer {
-  /** UID of the CloudLoadBalancer: key of its results in the stack's outputs. */
-  uid: string;
-  ownerUID: string;
+/** One Network Load Balancer by itself, as `render` gives it to the program. */
+export interface RenderedNetwork {
   /** Name in the program; the others' names begin with it. */
   name: string;
-  settings: Omit<LoadBalancerInputs, 'securityGroups' | 'tags'>;
+  settings: NetworkSettings;
   /** Absent = they are in the settings, by id. */
   subnets?: RenderedSubnets;
   securityGroup?: RenderedSecurityGroup;
@@ -30,10 +27,17 @@ export interface RenderedLoadBalancer {
   backend?: RenderedBackend;
   /** Ids of groups that are not made here. */
   securityGroupIDs: string[];
-  listeners: RenderedListener[];
   /** On everything; the program adds the resource's own name. */
   tags: Record<string, string>;
   vpcID: string;
+}
+
+/** One for one CloudLoadBalancer. */
+export interface RenderedLoadBalancer extends RenderedNetwork {
+  /** UID of the CloudLoadBalancer: key of its results in the stack's outputs. */
+  uid: string;
+  ownerUID: string;
+  listeners: RenderedListener[];
   /** Of the Nodes that may be targets; absent = of all. */
   nodeLabels?: NodeLabels;
   /** An earlier generation, kept for clients that still have its address. */
@@ -43,6 +47,8 @@ export interface RenderedLoadBalancer {
 /** What the program of a stack of load balancers gets. */
 export interface RenderedStack {
   networkLoadBalancers: RenderedLoadBalancer[];
+  /** Those of placements; absent = none. */
+  sharedLoadBalancers?: RenderedSharedLoadBalancer[];
   /** Absent = none. */
   classicLoadBalancers?: RenderedClassic[];
 }
@@ -56,7 +62,7 @@ const publishedLoadBalancer = z.object({
 });
 export type PublishedLoadBalancer = z.infer<typeof publishedLoadBalancer>;
 
-/** Network and Classic load balancers, one for each CloudLoadBalancer. */
+/** Network and Classic load balancers: one for each CloudLoadBalancer, or one Network Load Balancer for those of a placement. */
 export class AwsLoadBalancers implements LoadBalancers {
   constructor(private readonly scope: LoadBalancerScope) {}
 
@@ -71,18 +77,22 @@ export class AwsLoadBalancers implements LoadBalancers {
 
   render(stack: string, inputs: LoadBalancerInput[]): JsonObject {
     const all = generationsOf(inputs);
-    const network = all.filter(({ input }) => !isClassic(input.spec)).map((generation) => renderOne(stack, generation, this.scope));
+    const network = all
+      .filter(({ input }) => !isClassic(input.spec) && !isShared(input.spec))
+      .map((generation) => renderOne(stack, generation, this.scope));
     const classic = all
       .filter(({ input }) => isClassic(input.spec))
       .map((generation) => renderClassic(generation, tagsOf(stack, generation.input, this.scope), this.scope));
+    const shared = renderShared(stack, inputs, this.scope);
     const rendered: RenderedStack = {
       networkLoadBalancers: network.sort(byOwner),
+      ...(shared.length > 0 && { sharedLoadBalancers: shared }),
       ...(classic.length > 0 && { classicLoadBalancers: classic.sort(byOwner) }),
     };
     return rendered as unknown as JsonObject;
   }
 
-  /** Every name in the program begins with that of its load balancer. */
+  /** Every name in the program begins with that of its load balancer; what a placement shares is nobody's fault. */
   attribute(error: OperatorError, inputs: LoadBalancerInput[]): string[] {
     const failed = error.resource?.split('::').at(-1);
     if (failed === undefined) return [];
@@ -116,28 +126,6 @@ function byOwner(a: { uid: string; name: string }, b: { uid: string; name: strin
   return `${a.uid} ${a.name}` < `${b.uid} ${b.name}` ? -1 : 1;
 }
 
-/** What is fixed when a load balancer is made, and how people know it. */
-const FIXED: Readonly<Record<string, string>> = {
-  type: 'spec.aws.type',
-  scheme: 'spec.scheme',
-  name: 'spec.aws.name',
-  subnets: 'the subnets or their addresses',
-  grouped: 'spec.aws.securityGroups (none or some)',
-};
-
-function fixedOf(spec: CloudLoadBalancerSpec, scope: LoadBalancerScope): Record<string, unknown> {
-  const { scheme, aws } = spec;
-  if (isClassic(spec)) return { type: 'Classic', scheme };
-  const ids = subnetIDsOf(spec, scope);
-  // Those that are looked for are chosen once: only another wish is a change.
-  const subnets = ids === undefined ? [aws?.subnets ?? null, addressesOf(aws)] : subnetMappingsOf(ids, addressesOf(aws));
-  return { type: 'Network', scheme, name: aws?.name ?? null, subnets, grouped: isGrouped(spec, scope) };
-}
-
-function isGrouped({ aws }: CloudLoadBalancerSpec, scope: LoadBalancerScope): boolean {
-  return aws?.securityGroups?.groups !== undefined || (aws?.securityGroups?.mode ?? groupModeOf(scope)) === 'Managed';
-}
-
 /** Addresses that exist only once. */
 function onceOf({ aws }: CloudLoadBalancerSpec): string[] {
   return [...(aws?.eipAllocationIDs ?? []), ...(aws?.privateIPv4Addresses ?? []), ...(aws?.ipv6Addresses ?? [])];
@@ -165,59 +153,6 @@ function renderOne(stack: string, { input, retiring }: Generation, scope: LoadBa
     vpcID: scope.vpcID ?? '',
     ...(spec.aws?.targetNodeLabels !== undefined && { nodeLabels: spec.aws.targetNodeLabels }),
     ...(retiring && { retiring }),
-  };
-}
-
-const DNS_POLICIES = {
-  AnyAvailabilityZone: 'any_availability_zone',
-  AvailabilityZoneAffinity: 'availability_zone_affinity',
-  PartialAvailabilityZoneAffinity: 'partial_availability_zone_affinity',
-} as const;
-
-function renderSettings(name: string, { spec, generation }: LoadBalancerInput, scope: LoadBalancerScope): RenderedLoadBalancer['settings'] {
-  const { aws = { type: 'Network' }, scheme } = spec;
-  const { crossZone = false, deletionProtection = false, dnsClientRoutingPolicy = 'AnyAvailabilityZone' } = aws;
-  return {
-    name: aws.name === undefined ? name : withGeneration(aws.name, generation),
-    loadBalancerType: 'network',
-    internal: scheme === 'Internal',
-    ipAddressType: isDualStack(spec) ? 'dualstack' : 'ipv4',
-    subnetMappings: subnetMappingsOf(subnetIDsOf(spec, scope) ?? [], addressesOf(aws)),
-    enableCrossZoneLoadBalancing: crossZone,
-    enableDeletionProtection: deletionProtection,
-    dnsRecordClientRoutingPolicy: DNS_POLICIES[dnsClientRoutingPolicy],
-    ...(isGrouped(spec, scope) && { enforceSecurityGroupInboundRulesOnPrivateLinkTraffic: enforcementOf(aws) }),
-    ...renderAccessLogs(aws),
-  };
-}
-
-function enforcementOf({ securityGroups }: AWSLoadBalancer): 'on' | 'off' {
-  return securityGroups?.privateLinkRules === 'Ignored' ? 'off' : 'on';
-}
-
-function renderAccessLogs({ accessLogs: logs }: AWSLoadBalancer): Pick<LoadBalancerInputs, 'accessLogs'> {
-  if (logs?.enabled !== true) return {};
-  return { accessLogs: { bucket: logs.bucket ?? '', enabled: true, ...(logs.prefix !== undefined && { prefix: logs.prefix }) } };
-}
-
-/** Ours last: no one else may say whose it is. */
-function tagsOf(stack: string, input: LoadBalancerInput, scope: LoadBalancerScope): Record<string, string> {
-  const { namespace, name, ownerUID, spec } = input;
-  const { clusterID, clusterName, legacyClusterTag } = scope;
-  const cluster: Record<string, string> =
-    clusterName === undefined
-      ? {}
-      : legacyClusterTag
-        ? { KubernetesCluster: clusterName }
-        : { [`kubernetes.io/cluster/${clusterName}`]: 'owned' };
-  return {
-    ...spec.aws?.tags,
-    ...cluster,
-    'kubernetes.io/service-name': `${namespace}/${name}`,
-    [TAG.clusterID]: clusterID,
-    [TAG.stack]: stack,
-    [TAG.ownerUID]: ownerUID,
-    [TAG.owner]: `${namespace}/${name}`,
   };
 }
 

@@ -6,7 +6,7 @@ import { MEMBERS_READY } from '../../resource-provider/members-ready';
 import { OWN_PACKAGE } from '../../resource-provider/own-package';
 import { ALL_EGRESS } from '../resources/security-group';
 import { SUBNETS, type SubnetsInputs } from '../resources/subnets';
-import type { RenderedSecurityGroup } from './security-groups';
+import type { RenderedRule, RenderedSecurityGroup } from './security-groups';
 
 /** The members of a target group are registered once this is made. */
 export class MembersReady extends pulumi.CustomResource {
@@ -54,7 +54,11 @@ export function declareSecurityGroup(
   tagsOf: TagsOf,
 ): SecurityGroup {
   const group = new SecurityGroup(name, { name: groupName, description, vpcId, egress: [ALL_EGRESS], tags: tagsOf(name) });
-  for (const rule of rules)
-    new SecurityGroupIngressRule(rule.name, { ...rule.settings, securityGroupId: group.id, tags: tagsOf(rule.name) });
+  declareRules(rules, group, tagsOf);
   return group;
+}
+
+/** Rules of a group that let in. */
+export function declareRules(rules: readonly RenderedRule[], { id }: SecurityGroup, tagsOf: TagsOf): void {
+  for (const { name, settings } of rules) new SecurityGroupIngressRule(name, { ...settings, securityGroupId: id, tags: tagsOf(name) });
 }

@@ -1,4 +1,5 @@
 import { Route } from '@pulumi/aws/ec2/route';
+import type { SecurityGroup } from '@pulumi/aws/ec2/securityGroup';
 import { Listener } from '@pulumi/aws/lb/listener';
 import { LoadBalancer } from '@pulumi/aws/lb/loadBalancer';
 import { TargetGroup } from '@pulumi/aws/lb/targetGroup';
@@ -7,8 +8,17 @@ import type { JsonObject } from '../../../operator/base/json';
 import type { NodeLabels } from '../../provider';
 import { declareClassic } from './classic-program';
 import type { RenderedListener } from './listeners';
-import type { PublishedLoadBalancer, RenderedLoadBalancer, RenderedStack } from './load-balancers';
-import { declareSecurityGroup, MembersReady, Subnets, type Published, type PublishedGroup, type TagsOf } from './program-parts';
+import type { PublishedLoadBalancer, RenderedLoadBalancer, RenderedNetwork, RenderedStack } from './load-balancers';
+import type { RenderedSharedLoadBalancer } from './shared';
+import {
+  declareRules,
+  declareSecurityGroup,
+  MembersReady,
+  Subnets,
+  type Published,
+  type PublishedGroup,
+  type TagsOf,
+} from './program-parts';
 import { BACKEND } from '../resources/backend-group';
 import { NEXT_HOP, type NextHopInputs } from '../resources/next-hop';
 import type { RenderedRoute } from '../routes/routes';
@@ -42,13 +52,18 @@ class NextHop extends pulumi.CustomResource {
 export function program(inputs: JsonObject): Promise<Record<string, pulumi.Output<PublishedLoadBalancer>>> {
   const {
     networkLoadBalancers = [],
+    sharedLoadBalancers = [],
     classicLoadBalancers = [],
     routes = [],
   } = inputs as unknown as Partial<RenderedStack> & {
     routes?: RenderedRoute[];
   };
   routes.forEach(declareRoute);
-  const published = [...networkLoadBalancers.map(declare), ...classicLoadBalancers.map(declareClassic)];
+  const published = [
+    ...networkLoadBalancers.map(declare),
+    ...sharedLoadBalancers.flatMap(declareShared),
+    ...classicLoadBalancers.map(declareClassic),
+  ];
   const uids = [...new Set(published.map(({ uid }) => uid))];
   return Promise.resolve(Object.fromEntries(uids.map((uid) => [uid, outputsOf(published.filter((one) => one.uid === uid))])));
 }
@@ -60,10 +75,32 @@ function outputsOf(generations: Published[]): pulumi.Output<PublishedLoadBalance
 }
 
 /** Groups and target groups side by side; listeners wait for the load balancer and for the members of their target groups. */
-function declare({ uid, name, settings, subnets, listeners, tags, vpcID, ...input }: RenderedLoadBalancer): Published {
-  const tagsOf: TagsOf = (resource) => ({ ...tags, [TAG.resource]: resource });
-  const frontend = input.securityGroup === undefined ? undefined : declareSecurityGroup(input.securityGroup, vpcID, tagsOf);
-  const backend = input.backend === undefined || frontend === undefined ? undefined : new BackendGroup(input.backend, frontend);
+function declare({ uid, listeners, nodeLabels, ...input }: RenderedLoadBalancer): Published {
+  const parts = declareNetwork(input);
+  const targetGroups = listeners.map((listener) => declareListener(listener, { ...parts, nodeLabels }, tagsOf(input.tags)));
+  return { uid, retiring: input.retiring === true, hostname: parts.loadBalancer.dnsName, targetGroups };
+}
+
+/** One load balancer with the listeners, target groups and rules of each member. */
+function declareShared({ members, ...input }: RenderedSharedLoadBalancer): Published[] {
+  const parts = declareNetwork(input);
+  return members.map(({ uid, listeners, rules, tags, nodeLabels, retiring }) => {
+    if (parts.frontend !== undefined) declareRules(rules, parts.frontend, tagsOf(tags));
+    const targetGroups = listeners.map((listener) => declareListener(listener, { ...parts, nodeLabels }, tagsOf(tags)));
+    return { uid, retiring: retiring === true, hostname: parts.loadBalancer.dnsName, targetGroups };
+  });
+}
+
+interface NetworkParts {
+  loadBalancer: LoadBalancer;
+  frontend: SecurityGroup | undefined;
+  backend: BackendGroup | undefined;
+}
+
+function declareNetwork({ name, settings, subnets, securityGroup, backend: part, ...input }: RenderedNetwork): NetworkParts {
+  const tags = tagsOf(input.tags);
+  const frontend = securityGroup === undefined ? undefined : declareSecurityGroup(securityGroup, input.vpcID, tags);
+  const backend = part === undefined || frontend === undefined ? undefined : new BackendGroup(part, frontend);
   const made = [frontend?.id, backend?.groupId].filter((id) => id !== undefined);
   const groups = [...made, ...input.securityGroupIDs];
   const loadBalancer = new LoadBalancer(name, {
@@ -71,11 +108,13 @@ function declare({ uid, name, settings, subnets, listeners, tags, vpcID, ...inpu
     ...(subnets !== undefined && { subnetMappings: declareSubnets(subnets) }),
     // As AWS gives them back.
     ...(groups.length > 0 && { securityGroups: pulumi.all(groups).apply((ids) => [...ids].sort()) }),
-    tags: tagsOf(name),
+    tags: tags(name),
   });
-  const { nodeLabels } = input;
-  const targetGroups = listeners.map((listener) => declareListener(listener, { loadBalancer, backend, nodeLabels }, tagsOf));
-  return { uid, retiring: input.retiring === true, hostname: loadBalancer.dnsName, targetGroups };
+  return { loadBalancer, frontend, backend };
+}
+
+function tagsOf(tags: Record<string, string>): TagsOf {
+  return (resource) => ({ ...tags, [TAG.resource]: resource });
 }
 
 function declareRoute({ uid: _unused, name, ...args }: RenderedRoute): void {
@@ -92,21 +131,17 @@ function declareSubnets({ name, settings, addresses }: RenderedSubnets): pulumi.
 /** A target group has its members before traffic comes to it, also where it takes another one's place: behind a barrier. */
 function declareListener(
   { name, settings, targetGroup }: RenderedListener,
-  {
-    loadBalancer,
-    backend,
-    nodeLabels,
-  }: { loadBalancer: LoadBalancer; backend: BackendGroup | undefined; nodeLabels: NodeLabels | undefined },
-  tagsOf: TagsOf,
+  { loadBalancer, backend, nodeLabels }: NetworkParts & { nodeLabels: NodeLabels | undefined },
+  tags: TagsOf,
 ): PublishedGroup {
   const members = { port: targetGroup.settings.port, ...(nodeLabels !== undefined && { nodeLabels }) };
-  const { arn } = new TargetGroup(targetGroup.name, { ...targetGroup.settings, tags: tagsOf(targetGroup.name) });
+  const { arn } = new TargetGroup(targetGroup.name, { ...targetGroup.settings, tags: tags(targetGroup.name) });
   const { group } = new MembersReady(targetGroup.name, { group: arn, ...members }, backend === undefined ? {} : { dependsOn: [backend] });
   new Listener(name, {
     ...settings,
     loadBalancerArn: loadBalancer.arn,
     defaultActions: [{ type: 'forward', targetGroupArn: group }],
-    tags: tagsOf(name),
+    tags: tags(name),
   });
   return { id: arn, ...members };
 }

@@ -50,13 +50,18 @@ export function renderSecurityGroup(
     name: group,
     groupName: hashedName(input, [scope.clusterID, uid, generation, scope.vpcID]),
     description: `Clients of the load balancer of ${namespace}/${name}`.slice(0, 255),
-    rules: sourcesOf(spec).flatMap((source) => rulesFor(group, source, ports, spec)),
+    rules: renderRules(group, ports, spec),
   };
+}
+
+/** Who may come in to the ports of one load balancer. @param group what the rules' names in the program begin with. Pure. */
+export function renderRules(group: string, ports: readonly Port[], spec: CloudLoadBalancerSpec): RenderedRule[] {
+  return sourcesOf(spec).flatMap((source) => rulesFor(group, source, ports, spec));
 }
 
 /** How many rules the group that is made for a load balancer has. Pure. */
 export function ruleCount(spec: CloudLoadBalancerSpec, ports: readonly Port[]): number {
-  return sourcesOf(spec).flatMap((source) => rulesFor('', source, ports, spec)).length;
+  return renderRules('', ports, spec).length;
 }
 
 /**

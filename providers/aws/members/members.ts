@@ -38,7 +38,7 @@ export class AwsMembers implements Members {
   private readonly sets = new Map<string, InstanceSet>();
   /** Tags by ARN: whose a group is was decided when it was made. */
   private readonly tags = new Map<string, Tags>();
-  /** Groups that an earlier process of this cluster wrote to, after it had looked at whose they are. */
+  /** Groups whose owner needs no look: an earlier process of this cluster wrote to them after such a look, or an update has just made them. */
   private readonly assumed = new Set<string>();
   /** By list of targets, which is never changed. */
   private readonly instances = new WeakMap<readonly Target[], InstanceSet>();
@@ -52,9 +52,11 @@ export class AwsMembers implements Members {
   async sync(group: TargetGroup, targets: Target[], signalValid: () => boolean): Promise<number> {
     const wanted = this.instancesOf(targets);
     const hash = digestOfPort(wanted, group.port);
+    if (group.fresh === true) this.begin(group);
     if (!this.assumed.has(group.id)) await this.assertOurs(group);
     const known = this.known.get(group.id);
-    const stale = known === undefined || known.hash === hash || known.port !== group.port;
+    // With the wanted hash there is no reason to write, so somebody else must have: but for a group that is empty because it is new.
+    const stale = known === undefined || (known.hash === hash && group.fresh !== true) || known.port !== group.port;
     const current = stale ? await this.look(group) : known;
     if (current.hash === hash) return 0;
     // Until all is written, nothing is known.
@@ -69,6 +71,13 @@ export class AwsMembers implements Members {
     const set = dead.size === 0 ? wanted : instanceSet(wanted.ids.filter((id) => !dead.has(id)));
     this.remember(group.id, { port: group.port, set, strays: [], hash: digestOfPort(set, group.port) });
     return writes;
+  }
+
+  /** A group that was just made is empty; what an interrupted update left in one of that name, the drift pass takes out. */
+  private begin({ id, port }: TargetGroup): void {
+    const set = instanceSet([]);
+    this.assumed.add(id);
+    this.remember(id, { port, set, strays: [], hash: digestOfPort(set, port) });
   }
 
   hash({ port }: TargetGroup, targets: Target[]): string {

@@ -7,7 +7,7 @@ import type { AwsSettings } from '../client/settings';
 import { backendGroup } from './backend-group';
 import { classicLoadBalancer } from './classic-load-balancer';
 import { ClassicPartResource, classicBackendPolicy, classicListenerPolicy, classicPolicy } from './classic-policy';
-import type { Api } from './description';
+import type { Api, CommonInputs, Made, ResourceDescription } from './description';
 import { listener } from './listener';
 import { loadBalancer } from './load-balancer';
 import { NextHop } from './next-hop';
@@ -44,9 +44,10 @@ export function resourceTypes(
   update: UpdateContext,
 ): { official: ResourceType[]; own: ResourceType[] } {
   const tables = new RouteTables(clients.ec2);
+  const made = new Set<string>();
   const official = [
     new OwnedResource(loadBalancer, clients, update),
-    new OwnedResource(targetGroup, clients, update),
+    new OwnedResource(noting(targetGroup, made), clients, update),
     new OwnedResource(listener, clients, update),
     new OwnedResource(securityGroup, clients, update),
     new OwnedResource(ingressRule, clients, update),
@@ -58,10 +59,23 @@ export function resourceTypes(
     new ClassicPartResource(classicListenerPolicy, clients, update),
   ];
   const own = [
-    membersReady(OWN_PACKAGE, update),
+    membersReady(OWN_PACKAGE, update, { isFresh: (group) => made.has(group) }),
     new NextHop(clients.ec2, tables, update),
     subnets(clients.ec2, region),
     backendGroup(clients.ec2, nodeGroups, update),
   ];
   return { official, own };
+}
+
+/** What `description` makes anew is noted by its id. */
+function noting<Inputs extends CommonInputs, Raw>(
+  description: ResourceDescription<Inputs, Raw>,
+  ids: Set<string>,
+): ResourceDescription<Inputs, Raw> {
+  const create = async (inputs: Inputs, api: Api): Promise<Made> => {
+    const made = await description.create(inputs, api);
+    if (made.existed !== true) ids.add(made.id);
+    return made;
+  };
+  return { ...description, create };
 }

@@ -82,7 +82,8 @@ export class NextHop implements ResourceType {
     const [instance] = await this.ec2.instances([{ Name: 'instance-id', Values: [instanceId] }], options);
     const networkInterface = primaryInterfaceOf(instance);
     if (instance === undefined || networkInterface?.NetworkInterfaceId === undefined) {
-      throw this.fail('NotFound', context, `instance ${instanceId} is not in AWS, or has no network interface: no route can lead to it`);
+      // The other routes of the stack go on: only an input can be at fault for what is Invalid.
+      throw this.fail('Invalid', context, `instance ${instanceId} is not in AWS, or has no network interface: no route can lead to it`);
     }
     this.tables.reserve(table, destination, routesPerTable);
     const { NetworkInterfaceId: networkInterfaceId, SourceDestCheck } = networkInterface;

@@ -65,12 +65,19 @@ export class RouteResource implements ResourceType {
     return { inputs, outputs: { ...inputs } };
   }
 
-  /** Leads it to where it should, whoever has changed it: the state says that it is ours. */
+  /**
+   * Leads it to where it should, whoever has changed it: the state says that it is ours.
+   * @throws OperatorError NotFound when nothing is there any more, Conflict when it leads nowhere, and no update of it alone can help
+   */
   async update(id: string, _olds: JsonObject, news: JsonObject, context: ResourceContext): Promise<{ outputs: JsonObject }> {
     const wanted = schema.parse(news);
     const found = await this.byID(id, context);
     if (found === undefined) throw this.fail('NotFound', context, `${id} is not in AWS any more; the drift pass makes it again`);
-    if (found.route.NetworkInterfaceId !== wanted.networkInterfaceId) await this.ec2.replaceRoute(requestOf(wanted), this.options(context));
+    const leadsThere = found.route.NetworkInterfaceId === wanted.networkInterfaceId;
+    if (leadsThere && found.route.State === 'blackhole') {
+      throw this.fail('Conflict', context, `the route leads to ${nextHopOf(found.route)}, which is gone; it goes with its Node`);
+    }
+    if (!leadsThere) await this.ec2.replaceRoute(requestOf(wanted), this.options(context));
     this.tables.forget();
     return { outputs: news };
   }

@@ -3,7 +3,7 @@ import type { Api } from '../resources/description';
 import { NEXT_HOP, nextHopID, outputsOf, primaryInterfaceOf } from '../resources/next-hop';
 import { inputsOf, route } from '../resources/route';
 import { marksOf, ROUTE_MARK_PREFIX, type RouteMark } from './route-marks';
-import { routeID, routeTo, selectorsOf } from './route-tables';
+import { destinationOf, filtersOf, nextHopOf, routeID, routeTo, selectorsOf } from './route-tables';
 import type { RouteScope } from './routes';
 
 /** The most values of one filter. */
@@ -54,6 +54,26 @@ export async function discoverRoutes({ ec2, options }: Api, scope: RouteScope, w
     byPlace.set(place, found);
   }
   return [...byPlace.values()].flat();
+}
+
+/**
+ * Routes that lead nowhere: their instance is gone, and its mark with it. Whose they are only a stack's state can tell, so each is given to all
+ * stacks, unmarked, with its next hop: a stack that has it goes on having it, until it is deleted or leads to another instance.
+ */
+export async function deadRoutes({ ec2, options }: Api, scope: RouteScope, stacks: readonly string[]): Promise<Found[]> {
+  const tables = await Promise.all(selectorsOf(scope).map((selector) => ec2.routeTables(filtersOf(selector), options)));
+  const dead = tables.flat().flatMap(({ RouteTableId = '', Routes = [] }) =>
+    Routes.filter(({ State }) => State === 'blackhole').flatMap((entry): DiscoveredResource[] => {
+      const destination = destinationOf(entry);
+      const failure = `the route to ${destination} leads to ${nextHopOf(entry)}, which is gone`;
+      const none = { name: '', inputs: {}, outputs: {}, unmarked: true } as const;
+      return [
+        { ...none, type: NEXT_HOP, id: nextHopID({ routeTableID: RouteTableId, destination }) },
+        { ...none, type: route.token, id: routeID(RouteTableId, destination), failure },
+      ];
+    }),
+  );
+  return stacks.flatMap((stack) => dead.map((resource) => ({ stack, resource })));
 }
 
 /** As the program would say it today. */

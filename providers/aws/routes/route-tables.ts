@@ -116,7 +116,8 @@ export function tablesOf(id: string): string[] {
   return [8, 17].flatMap((length) => new RegExp(`^r-(rtb-[0-9a-f]{${length}})[0-9]+$`).exec(id)?.[1] ?? []);
 }
 
-function filtersOf(selector: RouteTableSelector): Filter[] {
+/** The filters that find a table. Pure. */
+export function filtersOf(selector: RouteTableSelector): Filter[] {
   if ('id' in selector) return [{ Name: 'route-table-id', Values: [selector.id] }];
   const { tagKey, tagValue, vpcID } = selector;
   const tag = tagValue === undefined ? { Name: 'tag-key', Values: [tagKey] } : { Name: `tag:${tagKey}`, Values: [tagValue] };

@@ -162,4 +162,17 @@ describe('calls to AWS', () => {
     expect(error).toMatchObject({ code: 'Quota', awsCode: 'TooManyLoadBalancers' });
     expect(error.message).toContain('elasticloadbalancing:CreateLoadBalancer');
   });
+
+  test('requests are signed for the region and service that the endpoint asks for, else for their own', async () => {
+    aws.answer = () => instancesPage([]);
+    const { settings } = options();
+    const signedBy = async (signing: AwsClientOptions['settings']['signing']): Promise<string | undefined> => {
+      await ec2({ settings: { ...settings, ...(signing !== undefined && { signing }) } }).instances([]);
+      return aws.calls.at(-1)?.scope;
+    };
+    expect(await signedBy(undefined)).toBe('eu-central-1/ec2');
+    expect(await signedBy({ EC2: { region: 'eu-west-1' } })).toBe('eu-west-1/ec2');
+    expect(await signedBy({ EC2: { region: 'x-1', name: 'compute' } })).toBe('x-1/compute');
+    expect(await signedBy({ ElasticLoadBalancingV2: { region: 'x-1' } })).toBe('eu-central-1/ec2');
+  });
 });

@@ -12,6 +12,7 @@ import { TAG } from '../../../providers/aws/tags';
 import { workerModule } from '../../../providers/aws/worker';
 import type { LoadBalancerInput, TargetGroup } from '../../../providers/provider';
 import type { UpdateContext } from '../../../providers/worker-module';
+import { AwsModel } from '../../harness/aws-model/aws-model';
 import { describeWithMoto, startMoto, type Moto } from '../../harness/moto';
 import { officialResource } from '../../harness/official-types';
 import { ProgramRunner } from '../../harness/program-runner';
@@ -74,7 +75,10 @@ describeWithMoto('AWS, against a simulated API', () => {
     };
   }
 
-  function runner(stack: string): ProgramRunner {
+  /** @param url of what stands in front of moto; absent = nothing */
+  function runner(stack: string, url?: string): ProgramRunner {
+    const endpoints = url === undefined ? {} : { endpoints: { EC2: url, ElasticLoadBalancingV2: url } };
+    const settings = { ...account.settings, ...endpoints } as unknown as JsonObject;
     const context: UpdateContext = {
       stack,
       clusterID: CLUSTER,
@@ -82,7 +86,7 @@ describeWithMoto('AWS, against a simulated API', () => {
       countCall: (verb) => void calls.push(verb),
       syncTargets: () => Promise.resolve(),
     };
-    return new ProgramRunner(workerModule, workerModule.resourceProviders(account.settings as unknown as JsonObject, context), stack);
+    return new ProgramRunner(workerModule, workerModule.resourceProviders(settings, context), stack);
   }
 
   async function standing(spec: Partial<CloudLoadBalancerSpecInput> = {}): Promise<Standing> {
@@ -195,6 +199,52 @@ describeWithMoto('AWS, against a simulated API', () => {
       expect(found.some(({ type }) => type.endsWith('LoadBalancer'))).toBe(true);
       expect(races).toBe(2);
       racing.close();
+    });
+  });
+
+  describe('a placement', () => {
+    const member = (port: number, more: Partial<CloudLoadBalancerSpecInput> = {}): LoadBalancerInput =>
+      input({ placement: { name: 'edge' }, listeners: [{ name: 'http', port, nodePort: 30_000 + port }], ...more });
+
+    test('is one load balancer with a group; who leaves takes its own along, and nothing of the others', async () => {
+      const [stack, one, two] = ['placement-0', member(80), member(81, { sourceRanges: ['10.0.0.0/8'] })];
+      const run = runner(stack);
+      const outputs = await run.up(loadBalancers.render(stack, [one, two]));
+      await expectAsInState(stack, run);
+      const results = [one, two].map(({ uid }) => loadBalancers.results(outputs, uid));
+      expect(results[0]?.ingress).toEqual(results[1]?.ingress);
+      expect(results.map((result) => result?.targetGroups.map(({ port }) => port))).toEqual([[30_080], [30_081]]);
+      const idsOf = (type: string): string[] =>
+        run
+          .checkpoint()
+          .filter((made) => made.type.endsWith(type))
+          .map(({ id }) => id);
+      const kept = [idsOf(':LoadBalancer'), idsOf(':SecurityGroup')].flat();
+      expect(kept).toHaveLength(2);
+      const found = (await discover({ ec2, elb, classic, options: {} }, ROUTES, [stack])).get(stack) ?? [];
+      expect(loadBalancers.recognize(found, two)?.ingress).toEqual(results[1]?.ingress);
+
+      await run.up(loadBalancers.render(stack, [two]));
+      await expectAsInState(stack, run);
+      expect([idsOf(':LoadBalancer'), idsOf(':SecurityGroup')].flat()).toEqual(kept);
+      expect(idsOf(':Listener')).toHaveLength(1);
+      await run.destroy();
+    });
+
+    test('a port that another has over another protocol is refused, and the failure is the later one’s', async () => {
+      const [stack, first] = ['placement-1', member(53)];
+      const second = member(53, { listeners: [{ name: 'dns', protocol: 'UDP', port: 53, nodePort: 30_054 }] });
+      const model = new AwsModel(moto.url, REGION);
+      await model.start();
+      const run = runner(stack, model.url);
+      await run.up(loadBalancers.render(stack, [first]));
+      const error = await expectError('Conflict', run.up(loadBalancers.render(stack, [first, second])));
+      expect(error.message).toContain(first.name);
+      expect(loadBalancers.attribute(error, [first, second])).toEqual([second.uid]);
+      await run.up(loadBalancers.render(stack, [first]));
+      await expectAsInState(stack, run);
+      await run.destroy();
+      await model.stop();
     });
   });
 

@@ -188,6 +188,7 @@ describeWithMoto('routes of AWS, against a simulated API behind a model of AWS',
     const error = await failed(up([...three, input('2001:db8:1::/64', nodes[1]!)], small));
     expect(error).toMatchObject({ code: 'Quota', message: expect.stringContaining(`${tableID} has 2 of 2 IPv4 routes`) as string });
     expect(Object.keys(await entries()).filter((one) => !one.includes(':')).length).toBeLessThanOrEqual(2);
+    run = continued(run, undefined, small);
     await up([...three.slice(0, 2), input('2001:db8:1::/64', nodes[1]!)], small);
     expect(Object.keys(await entries())).toHaveLength(3);
     await small.close();
@@ -217,7 +218,7 @@ describeWithMoto('routes of AWS, against a simulated API behind a model of AWS',
     mayWrite = true;
     run = continued(run);
     const nobody = { ...nodes[0]!, providerID: `aws:///${REGION}a/i-0123456789abcdef0` };
-    expect(await failed(up([input('10.244.1.0/24', nobody)]))).toMatchObject({ code: 'NotFound' });
+    expect(await failed(up([input('10.244.1.0/24', nobody)]))).toMatchObject({ code: 'Invalid' });
     await up([input('10.244.1.0/24', nodes[0]!)]);
     await cloud.release!(STACK, () => true);
     expect(await discovered()).toEqual([]);
@@ -226,9 +227,42 @@ describeWithMoto('routes of AWS, against a simulated API behind a model of AWS',
     await ec2.deleteRoute({ RouteTableId: tableID, DestinationCidrBlock: '10.244.1.0/24' }, {});
   });
 
+  test('a route whose instance is gone with its mark is still known by the state, and goes with its CloudRoute, or leads to another instance', async () => {
+    const [first, second] = await account.makeInstances(2, 'prod');
+    const inputs = [input('10.244.8.0/24', first!), input('10.244.9.0/24', second!)];
+    await up(inputs);
+    for (const node of [first!, second!]) {
+      const marks = (await ec2.instances([{ Name: 'instance-id', Values: [idOf(node)] }]))[0]?.Tags ?? [];
+      await account.terminate(node);
+      // as AWS does an hour later
+      await ec2.deleteTags(
+        [idOf(node)],
+        marks.map(({ Key = '' }) => Key),
+        {},
+      );
+    }
+    const state = run.checkpoint();
+    const found = await discovered();
+    expect(
+      found
+        .filter(({ unmarked }) => unmarked)
+        .map(({ type, id }) => `${type} ${id}`)
+        .sort(),
+    ).toEqual(state.map(({ type, id }) => `${type} ${id}`).sort());
+    expect(found.filter(({ failure }) => failure?.includes('which is gone'))).toHaveLength(2);
+    expect((await cloud.discover!()).get(STACK)).toBeUndefined();
+    const known = state.find(({ type, name }) => type.endsWith(':Route') && name.includes('10.244.8'))!;
+    const { type, context } = run.resource(known.type, known.name);
+    expect(await failed(type.update(known.id, known.outputs, known.inputs, context))).toMatchObject({ code: 'Conflict' });
+
+    run = continued(run);
+    await up([input('10.244.9.0/24', nodes[0]!)]);
+    expect(await entries()).toEqual({ '10.244.9.0/24': (await interfaceOf(nodes[0]!)).id });
+  });
+
   /** The next update, in a worker of its own: with what the last one stored, or what was found since. */
-  function continued(before: ProgramRunner, found?: DiscoveredResource[]): ProgramRunner {
-    const next = runner();
+  function continued(before: ProgramRunner, found?: DiscoveredResource[], of: Cloud = cloud): ProgramRunner {
+    const next = runner(of);
     next.restore(found === undefined ? [...before.checkpoint()] : found.toSorted((a) => (a.type.endsWith(':Route') ? 1 : -1)));
     return next;
   }

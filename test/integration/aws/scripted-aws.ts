@@ -5,6 +5,8 @@ import { bodyOf, LoopbackServer } from '../../harness/loopback-server';
 export interface ReceivedCall {
   action: string;
   parameters: URLSearchParams;
+  /** What it is signed for, such as `eu-central-1/ec2`. */
+  scope: string;
 }
 
 /** What a call is answered: a status with a body, or `cut` for a connection that ends without an answer. */
@@ -17,7 +19,8 @@ export class ScriptedAws extends LoopbackServer {
 
   protected async serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const parameters = new URLSearchParams((await bodyOf(request)).toString());
-    const call = { action: parameters.get('Action') ?? '', parameters };
+    const [, scope = ''] = /Credential=[^/]+\/\d{8}\/([^/]+\/[^/]+)\//.exec(request.headers.authorization ?? '') ?? [];
+    const call = { action: parameters.get('Action') ?? '', parameters, scope };
     this.calls.push(call);
     const answer = this.answer(call, this.calls.length);
     if (answer === 'cut') return void response.destroy();

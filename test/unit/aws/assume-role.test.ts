@@ -29,7 +29,9 @@ describe('assuming a role', () => {
   afterAll(() => server.close());
 
   const assume = (role: object = {}): ReturnType<typeof assumeRole> =>
-    assumeRole({ role: { roleARN: ROLE, ...role }, region: 'eu-central-1', endpoint }, () => Promise.resolve(BASE));
+    assumeRole({ role: { roleARN: ROLE, ...role }, region: 'eu-central-1', signing: { region: 'eu-west-1', name: 'sts' }, endpoint }, () =>
+      Promise.resolve(BASE),
+    );
 
   test('asks STS with the base credentials, and gives what it answers', async () => {
     answer = { status: 200, text: GIVEN };
@@ -46,7 +48,7 @@ describe('assuming a role', () => {
       ExternalId: 'ours&theirs',
     });
     expect(asked?.headers).toMatchObject({
-      authorization: expect.stringMatching(/^AWS4-HMAC-SHA256 Credential=AKIDBASE\/\d{8}\/eu-central-1\/sts\/aws4_request/) as string,
+      authorization: expect.stringMatching(/^AWS4-HMAC-SHA256 Credential=AKIDBASE\/\d{8}\/eu-west-1\/sts\/aws4_request/) as string,
       'x-amz-source-arn': 'arn:aws:eks:eu-central-1:210987654321:cluster/prod',
       'x-amz-source-account': '210987654321',
     });

@@ -318,7 +318,7 @@ describe('load balancers of AWS', () => {
       ['spec.sourceRanges'],
     ],
     ['rules for each Service', {}, { ...SCOPE, nodeRules: 'PerService' }, ['spec.provider']],
-    ['a placement', { placement: { name: 'shared' } }, SCOPE, ['spec.placement']],
+    ['a placement of a Classic one', { placement: { name: 'shared' }, aws: { type: 'Classic' } }, SCOPE, ['spec.placement']],
     ['TLS to Nodes alone', { aws: { backendProtocol: 'SSL' } }, SCOPE, ['spec.aws.backendProtocol']],
     [
       'what has no effect',

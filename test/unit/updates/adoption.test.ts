@@ -95,6 +95,16 @@ describe('driftOf', () => {
     expect(drift(adopted, [found('a', { size: 1 })])).toEqual([]);
   });
 
+  test('what bears no mark counts for what the state has, as that has it, and is no find otherwise', () => {
+    const unmarked = (name: string): DiscoveredResource => ({ ...found(name, {}), unmarked: true });
+    expect(drift([stored('a', { size: 1 })], [unmarked('a'), unmarked('b')])).toEqual([]);
+    const adopted = adoptFindings(deployment([stored('a', { size: 1 })]), [unmarked('a'), unmarked('b')], stack);
+    expect(resources(adopted).map(({ urn: at, inputs }) => [at, inputs])).toContainEqual([urn('a'), { size: 1 }]);
+    expect(resources(adopted).map(({ urn: at }) => at)).not.toContain(urn('b'));
+    const broken = { ...unmarked('a'), failure: 'no way' };
+    expect(drift([stored('a', { size: 1 })], [broken])).toEqual([{ urn: urn('a'), kind: 'Changed', detail: 'it does not work: no way' }]);
+  });
+
   test('missing and unknown ones', () => {
     expect(drift([stored('a', {})], [found('b', {})]).map(({ kind, urn: at }) => [kind, at])).toEqual([
       ['Missing', urn('a')],

@@ -1,0 +1,96 @@
+import type { AWSLoadBalancer, CloudLoadBalancerSpec } from '../../../crds';
+import type { LoadBalancerInput } from '../../provider';
+import type { LoadBalancerInputs } from '../resources/load-balancer';
+import { groupModeOf, type LoadBalancerScope } from '../scope';
+import { TAG } from '../tags';
+import { isClassic } from './classic';
+import { withGeneration } from './names';
+import { addressesOf, isDualStack, subnetIDsOf, subnetMappingsOf } from './subnet-mappings';
+
+/** What is fixed when a load balancer is made, and how people know it. */
+export const FIXED: Readonly<Record<string, string>> = {
+  type: 'spec.aws.type',
+  scheme: 'spec.scheme',
+  name: 'spec.aws.name',
+  subnets: 'the subnets or their addresses',
+  grouped: 'spec.aws.securityGroups (none or some)',
+  groups: 'spec.aws.securityGroups.groups of a shared load balancer',
+};
+
+/** What AWS fixes of one, by the keys of FIXED. Pure. */
+export function fixedOf(spec: CloudLoadBalancerSpec, scope: LoadBalancerScope): Record<string, unknown> {
+  const { scheme, aws } = spec;
+  if (isClassic(spec)) return { type: 'Classic', scheme };
+  const ids = subnetIDsOf(spec, scope);
+  // Those that are looked for are chosen once: only another wish is a change.
+  const subnets = ids === undefined ? [aws?.subnets ?? null, addressesOf(aws)] : subnetMappingsOf(ids, addressesOf(aws));
+  // Groups can be changed in place, but not for those of one placement that ask for others.
+  const groups = spec.placement === undefined ? [] : [...(aws?.securityGroups?.groups ?? [])].sort();
+  return { type: 'Network', scheme, name: aws?.name ?? null, subnets, grouped: isGrouped(spec, scope), groups };
+}
+
+/** Whether it has security groups at all. Pure. */
+export function isGrouped({ aws }: CloudLoadBalancerSpec, scope: LoadBalancerScope): boolean {
+  return aws?.securityGroups?.groups !== undefined || (aws?.securityGroups?.mode ?? groupModeOf(scope)) === 'Managed';
+}
+
+const DNS_POLICIES = {
+  AnyAvailabilityZone: 'any_availability_zone',
+  AvailabilityZoneAffinity: 'availability_zone_affinity',
+  PartialAvailabilityZoneAffinity: 'partial_availability_zone_affinity',
+} as const;
+
+/** What a Network Load Balancer's resource says beside its groups and tags. */
+export type NetworkSettings = Omit<LoadBalancerInputs, 'securityGroups' | 'tags'>;
+
+/** Pure. */
+export function renderSettings(
+  name: string,
+  { spec, generation }: Pick<LoadBalancerInput, 'spec' | 'generation'>,
+  scope: LoadBalancerScope,
+): NetworkSettings {
+  const { aws = { type: 'Network' }, scheme } = spec;
+  const { crossZone = false, deletionProtection = false, dnsClientRoutingPolicy = 'AnyAvailabilityZone' } = aws;
+  return {
+    name: aws.name === undefined ? name : withGeneration(aws.name, generation),
+    loadBalancerType: 'network',
+    internal: scheme === 'Internal',
+    ipAddressType: isDualStack(spec) ? 'dualstack' : 'ipv4',
+    subnetMappings: subnetMappingsOf(subnetIDsOf(spec, scope) ?? [], addressesOf(aws)),
+    enableCrossZoneLoadBalancing: crossZone,
+    enableDeletionProtection: deletionProtection,
+    dnsRecordClientRoutingPolicy: DNS_POLICIES[dnsClientRoutingPolicy],
+    ...(isGrouped(spec, scope) && { enforceSecurityGroupInboundRulesOnPrivateLinkTraffic: enforcementOf(aws) }),
+    ...renderAccessLogs(aws),
+  };
+}
+
+function enforcementOf({ securityGroups }: AWSLoadBalancer): 'on' | 'off' {
+  return securityGroups?.privateLinkRules === 'Ignored' ? 'off' : 'on';
+}
+
+function renderAccessLogs({ accessLogs: logs }: AWSLoadBalancer): Pick<LoadBalancerInputs, 'accessLogs'> {
+  if (logs?.enabled !== true) return {};
+  return { accessLogs: { bucket: logs.bucket ?? '', enabled: true, ...(logs.prefix !== undefined && { prefix: logs.prefix }) } };
+}
+
+/** Ours last: no one else may say whose it is. Pure. */
+export function tagsOf(
+  stack: string,
+  { namespace, name, ownerUID, spec }: LoadBalancerInput,
+  scope: LoadBalancerScope,
+): Record<string, string> {
+  return {
+    ...spec.aws?.tags,
+    'kubernetes.io/service-name': `${namespace}/${name}`,
+    ...stackTagsOf(stack, scope),
+    [TAG.ownerUID]: ownerUID,
+    [TAG.owner]: `${namespace}/${name}`,
+  };
+}
+
+/** Whose cluster's and which stack's it is. Pure. */
+export function stackTagsOf(stack: string, { clusterID, clusterName, legacyClusterTag }: LoadBalancerScope): Record<string, string> {
+  const cluster = legacyClusterTag ? { KubernetesCluster: clusterName ?? '' } : { [`kubernetes.io/cluster/${clusterName}`]: 'owned' };
+  return { ...(clusterName !== undefined && cluster), [TAG.clusterID]: clusterID, [TAG.stack]: stack };
+}

@@ -1,0 +1,160 @@
+import type { CloudLoadBalancerSpec } from '../../../crds';
+import { generationsOf, type Generation } from '../../generations';
+import type { LoadBalancerInput, NodeLabels } from '../../provider';
+import type { LoadBalancerScope } from '../scope';
+import { TAG } from '../tags';
+import { isClassic } from './classic';
+import { portsOf, renderListener, type RenderedListener } from './listeners';
+import type { RenderedNetwork } from './load-balancers';
+import { cloudName, hashedName } from './names';
+import { fixedOf, isGrouped, renderSettings, stackTagsOf, tagsOf } from './network-settings';
+import { renderBackend, renderRules, type RenderedRule, type RenderedSecurityGroup } from './security-groups';
+import { addressesOf, isDualStack, renderSubnets } from './subnet-mappings';
+
+/**
+ * A Network Load Balancer that all CloudLoadBalancers of one placement share which agree on what AWS fixes when it is made. Nothing else of a member is
+ * in its name or in what replaces it, so no change of one member cuts the others.
+ */
+export interface RenderedSharedLoadBalancer extends RenderedNetwork {
+  members: RenderedMember[];
+}
+
+/** The part of one CloudLoadBalancer. */
+export interface RenderedMember {
+  uid: string;
+  ownerUID: string;
+  listeners: RenderedListener[];
+  /** Of the group that all share: who may come in to its ports. */
+  rules: RenderedRule[];
+  /** On its listeners, target groups and rules. */
+  tags: Record<string, string>;
+  nodeLabels?: NodeLabels;
+  retiring?: true;
+}
+
+/** Everything that names a placement, rendered. Pure. */
+export function renderShared(stack: string, inputs: readonly LoadBalancerInput[], scope: LoadBalancerScope): RenderedSharedLoadBalancer[] {
+  const groups = new Map<string, Generation[]>();
+  for (const generation of generationsOf([...inputs].sort((a, b) => (a.uid < b.uid ? -1 : 1)))) {
+    if (!isShared(generation.input.spec)) continue;
+    const name = sharedName(generation.input, scope);
+    groups.set(name, [...(groups.get(name) ?? []), generation]);
+  }
+  return [...groups].sort(([a], [b]) => (a < b ? -1 : 1)).flatMap(([name, members]) => renderGroup(stack, { name, members }, scope));
+}
+
+/** Pure. */
+export function isShared(spec: CloudLoadBalancerSpec): boolean {
+  return spec.placement !== undefined && !isClassic(spec);
+}
+
+function renderGroup(
+  stack: string,
+  { name, members }: { name: string; members: Generation[] },
+  scope: LoadBalancerScope,
+): RenderedSharedLoadBalancer[] {
+  const [first] = members;
+  if (first === undefined) return [];
+  const rendered = members.map((member) => renderMember(stack, member, scope));
+  const listeners = rendered.flatMap((member) => member.listeners);
+  const specs = members.map(({ input }) => input.spec);
+  const asOne = { ...first.input, spec: combined(specs, first.input.spec) };
+  const subnets = renderSubnets(name, asOne, scope);
+  const securityGroup = renderSharedGroup(name, members, scope);
+  const lets = specs.find(({ aws }) => aws?.securityGroups?.backendRules !== 'None');
+  const backend = securityGroup === undefined || lets === undefined ? undefined : renderBackend(name, listeners, lets, scope);
+  const settings = renderSettings(name, { spec: asOne.spec }, scope);
+  return [
+    {
+      name,
+      settings,
+      ...(subnets !== undefined && { subnets }),
+      ...(securityGroup !== undefined && { securityGroup }),
+      ...(backend !== undefined && { backend }),
+      securityGroupIDs: [...(first.input.spec.aws?.securityGroups?.groups ?? [])].sort(),
+      // No owner in Kubernetes: it is everybody's.
+      tags: { ...stackTagsOf(stack, scope), [TAG.owner]: `placement ${placementText(first.input)}` },
+      vpcID: scope.vpcID ?? '',
+      members: rendered,
+    },
+  ];
+}
+
+function renderMember(stack: string, { input, retiring }: Generation, scope: LoadBalancerScope): RenderedMember {
+  const { uid, ownerUID, spec, generation } = input;
+  const name = cloudName(ownerUID, generation);
+  const ports = portsOf(spec);
+  const listeners = ports.map((port) => renderListener(name, port, input, scope)).sort((a, b) => (a.name < b.name ? -1 : 1));
+  return {
+    uid,
+    ownerUID,
+    listeners,
+    rules: ownsGroup(spec, scope) ? renderRules(`${name}-frontend`, ports, spec).filter((rule) => !isForAll(rule)) : [],
+    tags: tagsOf(stack, input, scope),
+    ...(spec.aws?.targetNodeLabels !== undefined && { nodeLabels: spec.aws.targetNodeLabels }),
+    ...(retiring && { retiring }),
+  };
+}
+
+/** The group of all; of its rules those that name no port, which more than one member may ask for. */
+function renderSharedGroup(name: string, members: readonly Generation[], scope: LoadBalancerScope): RenderedSecurityGroup | undefined {
+  const [first] = members;
+  if (first === undefined || !ownsGroup(first.input.spec, scope)) return undefined;
+  const group = `${name}-frontend`;
+  const rules = members.flatMap(({ input: { spec } }) => renderRules(group, portsOf(spec), spec)).filter(isForAll);
+  const unique = [...new Map(rules.map((rule) => [rule.name, rule])).values()];
+  return {
+    name: group,
+    groupName: hashedName(placementOf(first.input), [scope.clusterID, name, scope.vpcID]),
+    description: `Clients of the load balancer of placement ${placementText(first.input)}`.slice(0, 255),
+    rules: unique.sort((a, b) => (a.name < b.name ? -1 : 1)),
+  };
+}
+
+function ownsGroup(spec: CloudLoadBalancerSpec, scope: LoadBalancerScope): boolean {
+  return isGrouped(spec, scope) && spec.aws?.securityGroups?.groups === undefined;
+}
+
+function isForAll({ settings }: RenderedRule): boolean {
+  return settings.ipProtocol === 'icmp';
+}
+
+/** Of the fixed fields all say the same. The others are on as soon as one asks for it; what is no yes or no is as the first says it that says it. */
+function combined(specs: readonly CloudLoadBalancerSpec[], first: CloudLoadBalancerSpec): CloudLoadBalancerSpec {
+  const blocks = specs.map(({ aws }) => aws ?? { type: 'Network' as const });
+  const logs = blocks.find(({ accessLogs }) => accessLogs !== undefined)?.accessLogs;
+  const policy = blocks.find(({ dnsClientRoutingPolicy }) => dnsClientRoutingPolicy !== undefined)?.dnsClientRoutingPolicy;
+  const { name, subnets, securityGroups } = first.aws ?? {};
+  return {
+    ...first,
+    aws: {
+      type: 'Network',
+      ...(name !== undefined && { name }),
+      ...(subnets !== undefined && { subnets }),
+      ...(securityGroups !== undefined && { securityGroups }),
+      ...addressesOf(first.aws),
+      ipAddressType: specs.some(isDualStack) ? 'DualStack' : 'IPv4',
+      crossZone: blocks.some(({ crossZone }) => crossZone === true),
+      deletionProtection: blocks.some(({ deletionProtection }) => deletionProtection === true),
+      ...(logs !== undefined && { accessLogs: logs }),
+      ...(policy !== undefined && { dnsClientRoutingPolicy: policy }),
+    },
+  };
+}
+
+/** Apart from those of every other cluster and placement, and of members that ask for something else that is fixed. */
+function sharedName(input: LoadBalancerInput, scope: LoadBalancerScope): string {
+  const { aws } = input.spec;
+  // Of the subnets only what the member says: what the CloudProvider says holds for all.
+  const fixed = { ...fixedOf(input.spec, scope), subnets: [aws?.subnets ?? null, addressesOf(aws)] };
+  return hashedName(placementOf(input), [scope.clusterID, placementText(input), fixed]);
+}
+
+function placementOf({ namespace, spec: { placement } }: LoadBalancerInput): { namespace: string; name: string } {
+  return { namespace: placement?.namespace ?? namespace, name: placement?.name ?? '' };
+}
+
+function placementText(input: LoadBalancerInput): string {
+  const { namespace, name } = placementOf(input);
+  return `${namespace}/${name}`;
+}

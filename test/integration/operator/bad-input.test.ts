@@ -267,10 +267,10 @@ test('R-50 what another cluster has in the same account is refused by its holder
   const theirs = await cluster.resources.create('addresses', spec, 'c1-edge', {});
   await cluster.apply(serviceOf('edge', { spec: { loadBalancerIP: '10.201.0.99' } }));
   const { message } = await scene.condition('edge', 'Stalled', 'Taken');
-  expect(message).toMatch(/10\.201\.0\.99.*c1-edge/);
+  expect(message).toMatch(/10\.201\.0\.99 belongs to demo\/edge \(stack lb-demo-edge, cluster c1\)/);
   await scene.until('the Event on the Service', async () =>
     (await scene.events('Service', 'edge')).some(
-      ({ reason, message: text }) => reason === 'SyncLoadBalancerFailed' && text.includes('c1-edge'),
+      ({ reason, message: text }) => reason === 'SyncLoadBalancerFailed' && text.includes('demo/edge (stack lb-demo-edge, cluster c1)'),
     ),
   );
   await scene.deleteServices('edge');
@@ -297,11 +297,21 @@ test.each<[string, object, RegExp]>([
   await cluster.kubectl(['delete', 'clb', 'ruled-too', '--timeout=20s']);
 });
 
-test('a Service without node ports is told that the cloud needs them', async () => {
+test('R-38 a Service without node ports makes nothing and is told which field to set; with them it is served', async () => {
+  await scene.settled();
+  await cluster.cloud.resetCalls();
   await cluster.apply(serviceOf('portless', { spec: { allocateLoadBalancerNodePorts: false } }));
-  const { message } = await scene.condition('portless', 'Stalled', 'Invalid');
-  expect(message).toMatch(/"http" has no node port.*allocateLoadBalancerNodePorts: true/);
-  expect(await scene.counts('portless')).toMatchObject({ loadbalancers: 0 });
+  const message = /"http" has no node port.*allocateLoadBalancerNodePorts: true/;
+  expect((await scene.condition('portless', 'Stalled', 'Invalid')).message).toMatch(message);
+  const shown = await scene.loadBalancer('portless');
+  expect(shown && kstatusOf(shown)).toBe('Failed');
+  await scene.until('the Event on the Service', async () =>
+    (await scene.events('Service', 'portless')).some((event) => event.reason === 'SyncLoadBalancerFailed' && message.test(event.message)),
+  );
+  expect(await scene.counts('portless')).toEqual(NONE);
+  expect((await cluster.operatorCalls()).writes).toBe(0);
+  await cluster.apply(serviceOf('portless', { spec: { allocateLoadBalancerNodePorts: true } }));
+  await scene.published('portless');
   await scene.deleteServices('portless');
 });
 

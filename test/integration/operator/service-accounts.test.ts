@@ -52,8 +52,11 @@ afterAll(async () => {
   rmSync(directory, { recursive: true, force: true });
 });
 
-/** Rights that this run needs only now and then: for an Event that is repeated, after a conflict, when something failed or went meanwhile. */
-const SELDOM = ['/events create', '/events patch', '/nodes get', '/services get'];
+/**
+ * Rights that this run needs only now and then: for an Event that is repeated, after a conflict, when something failed or went meanwhile. A CloudRoute
+ * of a Node that is gone is deleted by the loop or by the garbage collector, whoever comes first.
+ */
+const SELDOM = ['/events create', '/events patch', '/nodes get', '/services get', 'cloud-operator.dev/cloudroutes delete'];
 
 const userOf = (account: LoopAccount | undefined): string =>
   account === undefined ? OPERATOR_IDENTITY.user : `system:serviceaccount:kube-system:${account}`;
@@ -135,4 +138,14 @@ test.each(IDENTITIES)('%s has asked for nothing that the table does not let it d
 test.each(LOOP_ACCOUNTS)('%s needs all that the table lets it do', (account) => {
   const used = usedBy(account);
   expect(allowedTo(account).filter((right) => !used.includes(right) && !SELDOM.includes(right))).toEqual([]);
+});
+
+// Contract 7.8: a user agent for each client, which shows in the API server's audit log.
+test.each<[LoopAccount, string[]]>([
+  ['node-controller', ['cloud-node-controller', 'cloud-node-lifecycle-controller', 'cidrAllocator']],
+  ['service-controller', ['service-controller']],
+  ['route-controller', ['route_controller']],
+])('%s says which of its loops is asking', (account, components) => {
+  const agents = new Set(requestsOf(account).map(({ userAgent = '' }) => userAgent.replace(/^cloud-operator\/[^/]+\/?/, '')));
+  expect([...agents]).toEqual(expect.arrayContaining(components));
 });

@@ -1,6 +1,7 @@
 import type { AWSProviderSettings, CloudProviderSpec } from '../../crds';
 import { OperatorError } from '../../operator/base/errors';
 import type { Cloud, ConnectContext, ProviderModule } from '../provider';
+import { adoptable } from './adopt';
 import { AwsAccount } from './config/account';
 import { AllMembers } from './members/all-members';
 import { compile } from './annotations/annotations';
@@ -59,6 +60,7 @@ async function connect(spec: CloudProviderSpec, context: ConnectContext): Promis
     instances,
     routes: new AwsRoutes(scope),
     discover: (stacks) => discover({ ec2, elb, classic, options: {} }, scope, stacks),
+    adoptable: (stack, input, from) => adoptable({ ec2, elb, classic, options: {} }, scope, { stack, input, from }),
     release: (stack, isValid) => release({ ec2, elb, classic }, { scope, stack }, isValid),
     workerSettings: () => ({ ...account.workerSettings(), ...(groups !== undefined && { nodeGroups: groups.all }) }),
     prepareUpdate: async () => {

@@ -10,6 +10,8 @@ export const TAG = {
   owner: 'cloud-operator.dev/owner',
   /** What the operator has given up. */
   released: 'cloud-operator.dev/released',
+  /** What was taken over from another owner: what can't be changed in place stays as it is. */
+  adopted: 'cloud-operator.dev/adopted',
 } as const;
 
 /** Tags by key. */
@@ -48,6 +50,30 @@ export function madeBy({ clusterID, stack, resource }: Maker, tags: Tags): boole
   return tags[TAG.clusterID] === clusterID && tags[TAG.stack] === stack && tags[TAG.resource] === resource;
 }
 
+/** Tags of cloud-provider-aws. */
+const SERVICE_NAME = 'kubernetes.io/service-name';
+const CLUSTER_PREFIX = 'kubernetes.io/cluster/';
+/** Tags of the AWS Load Balancer Controller. */
+const CONTROLLER = { cluster: 'elbv2.k8s.aws/cluster', service: 'service.k8s.aws/stack' } as const;
+
+/**
+ * True when another controller has made the resource for this Service of this cluster, and we have not: cloud-provider-aws, or the AWS Load Balancer
+ * Controller (contract 11, providers 2.1). Pure.
+ * @param service namespace/name
+ */
+export function isOfUpstream(tags: Tags, service: string, clusterName: string | undefined): boolean {
+  if (clusterName === undefined || tags[TAG.clusterID] !== undefined) return false;
+  const ofCluster = tags[CLUSTER_PREFIX + clusterName] !== undefined || tags.KubernetesCluster === clusterName;
+  return (
+    (ofCluster && tags[SERVICE_NAME] === service) || (tags[CONTROLLER.cluster] === clusterName && tags[CONTROLLER.service] === service)
+  );
+}
+
+/** The tags of something that is taken over: those of others stay, and what says that it was given up goes. Pure. */
+export function tagsKept(has: Tags, wanted: Tags): Record<string, string> {
+  return Object.fromEntries(Object.entries({ ...has, ...wanted }).filter(([key]) => key !== TAG.released));
+}
+
 /** The holder of a resource, in words: by our tags, else by upstream's. Pure. */
 export function holderOf(tags: Tags): string {
   const clusterID = tags[TAG.clusterID];
@@ -57,10 +83,10 @@ export function holderOf(tags: Tags): string {
 }
 
 function upstreamHolderOf(tags: Tags): string {
-  const service = tags['kubernetes.io/service-name'];
-  const cluster = Object.keys(tags).find((key) => key.startsWith('kubernetes.io/cluster/'));
+  const service = tags[SERVICE_NAME] ?? tags[CONTROLLER.service];
+  const cluster = Object.keys(tags).find((key) => key.startsWith(CLUSTER_PREFIX));
   if (service === undefined && cluster === undefined) return 'somebody who left no tags of ours';
-  const name = cluster?.slice('kubernetes.io/cluster/'.length) ?? 'unknown';
+  const name = cluster?.slice(CLUSTER_PREFIX.length) ?? tags[CONTROLLER.cluster] ?? 'unknown';
   return `another controller: Service ${service ?? 'unknown'}, cluster ${name}`;
 }
 

@@ -1,6 +1,7 @@
 import type { AWSHealthCheck, AWSLoadBalancer, CloudLoadBalancerSpec, HealthCheck } from '../../../crds';
 import type { Generation } from '../../generations';
 import type { LoadBalancerInput, NodeLabels } from '../../provider';
+import { keepClassic, keptOf } from './adopted';
 import { portsOf, probeOf } from './listeners';
 import { cloudName } from './names';
 import {
@@ -46,7 +47,13 @@ export function isClassic({ aws }: CloudLoadBalancerSpec): boolean {
 }
 
 /** Pure. */
-export function renderClassic({ input, retiring }: Generation, tags: Record<string, string>, scope: LoadBalancerScope): RenderedClassic {
+export function renderClassic(generation: Generation, tags: Record<string, string>, scope: LoadBalancerScope): RenderedClassic {
+  const kept = keptOf(generation.input);
+  const rendered = renderOne(generation, tags, scope);
+  return kept === undefined ? rendered : keepClassic(rendered, kept, generation.input.spec);
+}
+
+function renderOne({ input, retiring }: Generation, tags: Record<string, string>, scope: LoadBalancerScope): RenderedClassic {
   const { uid, ownerUID, spec, generation } = input;
   const { aws } = spec;
   const name = cloudName(ownerUID, generation);

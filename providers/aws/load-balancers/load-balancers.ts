@@ -4,6 +4,7 @@ import type { OperatorError } from '../../../operator/base/errors';
 import { canonicalJson, type JsonObject } from '../../../operator/base/json';
 import { generationsOf, type Generation } from '../../generations';
 import type { LoadBalancerInput, LoadBalancerResult, LoadBalancers, NodeLabels, Replacement } from '../../provider';
+import { keepNetwork, keptOf } from './adopted';
 import { isClassic, renderClassic, type RenderedClassic } from './classic';
 import { portsOf, renderListener, type RenderedListener } from './listeners';
 import { cloudName } from './names';
@@ -42,6 +43,8 @@ export interface RenderedLoadBalancer extends RenderedNetwork {
   nodeLabels?: NodeLabels;
   /** An earlier generation, kept for clients that still have its address. */
   retiring?: true;
+  /** It was taken over from another owner. */
+  adopted?: true;
 }
 
 /** What the program of a stack of load balancers gets. */
@@ -79,7 +82,7 @@ export class AwsLoadBalancers implements LoadBalancers {
     const all = generationsOf(inputs);
     const network = all
       .filter(({ input }) => !isClassic(input.spec) && !isShared(input.spec))
-      .map((generation) => renderOne(stack, generation, this.scope));
+      .map((generation) => renderNetwork(stack, generation, this.scope));
     const classic = all
       .filter(({ input }) => isClassic(input.spec))
       .map((generation) => renderClassic(generation, tagsOf(stack, generation.input, this.scope), this.scope));
@@ -129,6 +132,13 @@ function byOwner(a: { uid: string; name: string }, b: { uid: string; name: strin
 /** Addresses that exist only once. */
 function onceOf({ aws }: CloudLoadBalancerSpec): string[] {
   return [...(aws?.eipAllocationIDs ?? []), ...(aws?.privateIPv4Addresses ?? []), ...(aws?.ipv6Addresses ?? [])];
+}
+
+/** Pure. */
+export function renderNetwork(stack: string, generation: Generation, scope: LoadBalancerScope): RenderedLoadBalancer {
+  const kept = keptOf(generation.input);
+  const rendered = renderOne(stack, generation, scope);
+  return kept === undefined ? rendered : keepNetwork(rendered, kept, generation.input.spec);
 }
 
 function renderOne(stack: string, { input, retiring }: Generation, scope: LoadBalancerScope): RenderedLoadBalancer {

@@ -77,7 +77,7 @@ function renderAccessLogs({ accessLogs: logs }: AWSLoadBalancer): Pick<LoadBalan
 /** Ours last: no one else may say whose it is. Pure. */
 export function tagsOf(
   stack: string,
-  { namespace, name, ownerUID, spec }: LoadBalancerInput,
+  { namespace, name, ownerUID, spec, adopted }: LoadBalancerInput,
   scope: LoadBalancerScope,
 ): Record<string, string> {
   return {
@@ -86,6 +86,7 @@ export function tagsOf(
     ...stackTagsOf(stack, scope),
     [TAG.ownerUID]: ownerUID,
     [TAG.owner]: `${namespace}/${name}`,
+    ...(adopted !== undefined && { [TAG.adopted]: 'true' }),
   };
 }
 

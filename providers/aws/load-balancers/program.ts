@@ -75,9 +75,9 @@ function outputsOf(generations: Published[]): pulumi.Output<PublishedLoadBalance
 }
 
 /** Groups and target groups side by side; listeners wait for the load balancer and for the members of their target groups. */
-function declare({ uid, listeners, nodeLabels, ...input }: RenderedLoadBalancer): Published {
+function declare({ uid, listeners, nodeLabels, adopted, ...input }: RenderedLoadBalancer): Published {
   const parts = declareNetwork(input);
-  const targetGroups = listeners.map((listener) => declareListener(listener, { ...parts, nodeLabels }, tagsOf(input.tags)));
+  const targetGroups = listeners.map((listener) => declareListener(listener, { ...parts, nodeLabels, adopted }, tagsOf(input.tags)));
   return { uid, retiring: input.retiring === true, hostname: parts.loadBalancer.dnsName, targetGroups };
 }
 
@@ -128,20 +128,17 @@ function declareSubnets({ name, settings, addresses }: RenderedSubnets): pulumi.
   return new Subnets(name, settings).subnetIds.apply((ids) => subnetMappingsOf(ids, addresses));
 }
 
+type Around = NetworkParts & { nodeLabels: NodeLabels | undefined; adopted?: true | undefined };
+
 /** A target group has its members before traffic comes to it, also where it takes another one's place: behind a barrier. */
-function declareListener(
-  { name, settings, targetGroup }: RenderedListener,
-  { loadBalancer, backend, nodeLabels }: NetworkParts & { nodeLabels: NodeLabels | undefined },
-  tags: TagsOf,
-): PublishedGroup {
+function declareListener({ name, settings, targetGroup }: RenderedListener, around: Around, tags: TagsOf): PublishedGroup {
+  const { loadBalancer, backend, nodeLabels, adopted } = around;
   const members = { port: targetGroup.settings.port, ...(nodeLabels !== undefined && { nodeLabels }) };
   const { arn } = new TargetGroup(targetGroup.name, { ...targetGroup.settings, tags: tags(targetGroup.name) });
-  const { group } = new MembersReady(targetGroup.name, { group: arn, ...members }, backend === undefined ? {} : { dependsOn: [backend] });
-  new Listener(name, {
-    ...settings,
-    loadBalancerArn: loadBalancer.arn,
-    defaultActions: [{ type: 'forward', targetGroupArn: group }],
-    tags: tags(name),
-  });
+  const ready = new MembersReady(targetGroup.name, { group: arn, ...members }, backend === undefined ? {} : { dependsOn: [backend] });
+  // What was taken over has traffic already; by its own id a plan shows that it stays.
+  const [targetGroupArn, options] = adopted === true ? [arn, { dependsOn: [ready] }] : [ready.group, {}];
+  const defaultActions = [{ type: 'forward', targetGroupArn }];
+  new Listener(name, { ...settings, loadBalancerArn: loadBalancer.arn, defaultActions, tags: tags(name) }, options);
   return { id: arn, ...members };
 }

@@ -1,11 +1,11 @@
 import { OperatorError, toOperatorError, type ErrorCode, type ErrorDetail } from '../../../operator/base/errors';
-import { canonicalJson, type JsonObject } from '../../../operator/base/json';
+import { canonicalJson, type Json, type JsonObject } from '../../../operator/base/json';
 import { problemsIn } from '../../resource-provider/check';
 import type { ResourceContext, ResourceType } from '../../resource-provider/resource-provider';
 import { retry } from '../../retry';
 import type { UpdateContext } from '../../worker-module';
 import { AwsError } from '../client/aws-error';
-import { holderOf, madeBy, TAG, type Maker } from '../tags';
+import { holderOf, madeBy, TAG, tagsKept, type Maker, type Tags } from '../tags';
 import type { Api, CommonInputs, Described, Listed, Made, ResourceDescription } from './description';
 
 /** AWS takes minutes to let go of what was used by something that is deleted; the next try of the update goes on from here. */
@@ -42,6 +42,13 @@ export class OwnedResource<Inputs extends CommonInputs, Raw> implements Resource
     this.replaceOn = description.replaceOn;
   }
 
+  /** What was taken over keeps what can't be changed in place, and the tags of others. */
+  keep(olds: JsonObject, news: JsonObject): Record<string, Json | undefined> {
+    const [has, wanted] = [olds.tags, news.tags].map((tags) => (tags ?? {}) as Tags);
+    if (has?.[TAG.adopted] === undefined || wanted?.[TAG.adopted] === undefined) return {};
+    return { ...Object.fromEntries(this.replaceOn.map((property) => [property, olds[property]])), tags: tagsKept(has, wanted) };
+  }
+
   check(inputs: JsonObject): { property: string; reason: string }[] {
     return problemsIn(this.description.schema, inputs);
   }
@@ -72,7 +79,8 @@ export class OwnedResource<Inputs extends CommonInputs, Raw> implements Resource
     if (listed === undefined) {
       throw this.fail('NotFound', context, `${id} is not in AWS any more; the drift pass makes it again`);
     }
-    const { inputs: has, observed } = await this.described(this.ours(listed, context, 'changed'), context);
+    const owned = mayTakeOver(listed.tags, wanted.tags) ? listed : this.ours(listed, context, 'changed');
+    const { inputs: has, observed } = await this.described(owned, context);
     await this.description.change(id, has as unknown as Inputs, wanted, this.api(context));
     return { outputs: outputsOf(wanted, observed) };
   }
@@ -165,6 +173,11 @@ export class OwnedResource<Inputs extends CommonInputs, Raw> implements Resource
     const remedy = detail.remedy === undefined ? '' : `. ${detail.remedy}`;
     return new OperatorError(code, `${this.token} ${context.name}: ${what}${remedy}`, { resource: context.urn, ...detail });
   }
+}
+
+/** True for what a stack takes over: whether it may was found out before it came into its state (Cloud.adoptable). */
+function mayTakeOver(has: Tags, wanted: Tags): boolean {
+  return wanted[TAG.adopted] !== undefined && (has[TAG.released] !== undefined || has[TAG.clusterID] === undefined);
 }
 
 type Adopted = Pick<Made, 'id' | 'observed'>;

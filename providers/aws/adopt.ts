@@ -1,0 +1,215 @@
+import type { LoadBalancer } from '@aws-sdk/client-elastic-load-balancing-v2';
+import type { LoadBalancerDescription } from '@aws-sdk/client-elastic-load-balancing';
+import type { SecurityGroup } from '@aws-sdk/client-ec2';
+import type { FormerOwner } from '../../crds';
+import { OperatorError } from '../../operator/base/errors';
+import { canonicalJson, type JsonObject } from '../../operator/base/json';
+import type { Adoption, DiscoveredResource, LoadBalancerInput } from '../provider';
+import type { Kept } from './load-balancers/adopted';
+import { isClassic, renderClassic, type RenderedClassic } from './load-balancers/classic';
+import { partsOf } from './load-balancers/classic-discover';
+import { renderNetwork, type RenderedLoadBalancer } from './load-balancers/load-balancers';
+import { cloudName } from './load-balancers/names';
+import { tagsOf } from './load-balancers/network-settings';
+import type { RenderedSecurityGroup } from './load-balancers/security-groups';
+import { classicByName, classicLoadBalancer } from './resources/classic-load-balancer';
+import type { Api, CommonInputs, Listed, ResourceDescription } from './resources/description';
+import { emptyWhenGone, withTags } from './resources/elb-tags';
+import { listener } from './resources/listener';
+import { loadBalancer } from './resources/load-balancer';
+import { outputsOf } from './resources/owned-resource';
+import { listed as listedGroup, securityGroup } from './resources/security-group';
+import { isOf, listedRule, securityGroupRule } from './resources/security-group-rule';
+import { targetGroup } from './resources/target-group';
+import type { LoadBalancerScope } from './scope';
+import { holderOf, isOfUpstream, TAG, type Tags } from './tags';
+
+/** Whose stack asks, for what, and what it may have. */
+export interface AdoptionRequest {
+  stack: string;
+  input: LoadBalancerInput;
+  from?: FormerOwner | undefined;
+}
+
+/** What is found of a load balancer, with what it is in the program. */
+interface Standing {
+  tags: Tags;
+  /** Those that the program has a place for. */
+  parts: { tags: Tags; resource: DiscoveredResource }[];
+  kept: Kept;
+}
+
+/**
+ * Cloud.adoptable. A load balancer is found by its name, else, of another controller's, by the tags that say for which Service it was made. What it has
+ * beyond what the spec asks for stays as it is, and is not looked after.
+ */
+export async function adoptable(api: Api, scope: LoadBalancerScope, request: AdoptionRequest): Promise<Adoption | undefined> {
+  const { input, from } = request;
+  if (from === undefined && input.spec.aws?.name === undefined) return undefined;
+  const look = new Look(api, scope, request);
+  const standing = isClassic(input.spec) ? await look.classic() : await look.network();
+  if (standing === undefined) return undefined;
+  const foreign = standing.parts.filter(({ tags }) => !look.isOwn(tags));
+  const isAdopted = foreign.length > 0 || standing.tags[TAG.adopted] !== undefined;
+  return {
+    from: foreign[0] === undefined ? 'this stack' : holderOf(foreign[0].tags),
+    resources: foreign.map(({ resource }) => resource),
+    ...(isAdopted && { kept: standing.kept as unknown as JsonObject }),
+  };
+}
+
+/** One look at what stands where a load balancer is to be made. */
+class Look {
+  private readonly base: string;
+  private readonly service: string;
+
+  constructor(
+    private readonly api: Api,
+    private readonly scope: LoadBalancerScope,
+    private readonly request: AdoptionRequest,
+  ) {
+    const { ownerUID, namespace, name } = request.input;
+    this.base = cloudName(ownerUID);
+    this.service = `${namespace}/${name}`;
+  }
+
+  isOwn(tags: Tags): boolean {
+    return tags[TAG.clusterID] === this.scope.clusterID && tags[TAG.stack] === this.request.stack && tags[TAG.released] === undefined;
+  }
+
+  async network(): Promise<Standing | undefined> {
+    const found = await this.findNetwork();
+    if (found === undefined) return undefined;
+    this.assertMine(found.raw.LoadBalancerName ?? '', found.tags);
+    const { raw } = found;
+    if (raw.Type !== 'network') throw this.taken(raw.LoadBalancerName ?? '', `a load balancer of type ${raw.Type ?? 'unknown'}`);
+    const { stack, input } = this.request;
+    const rendered = renderNetwork(stack, { input, retiring: false }, this.scope);
+    const { inputs } = await loadBalancer.describe(found, this.api);
+    const groupIDs = raw.SecurityGroups ?? [];
+    const own = await this.part(loadBalancer, this.base, found);
+    const groups = await this.groups(groupIDs, rendered.securityGroup);
+    const parts = [own, ...(await this.listeners(found.id, rendered)), ...groups.parts];
+    const subnetMappings = inputs.subnetMappings as unknown as Kept['subnetMappings'];
+    return { tags: found.tags, parts, kept: { subnetMappings, grouped: groupIDs.length > 0, groupIDs: groups.others } };
+  }
+
+  async classic(): Promise<Standing | undefined> {
+    const found = await classicByName(this.base, this.api);
+    if (found === undefined) return undefined;
+    this.assertMine(found.id, found.tags);
+    const { stack, input } = this.request;
+    const rendered = renderClassic({ input, retiring: false }, tagsOf(stack, input, this.scope), this.scope);
+    const groups = await this.groups(found.raw.SecurityGroups ?? [], rendered.securityGroup);
+    const parts = [await this.part(classicLoadBalancer, this.base, found), ...(await this.policies(found, rendered)), ...groups.parts];
+    const subnetMappings = (found.raw.Subnets ?? []).map((subnetId) => ({ subnetId }));
+    return { tags: found.tags, parts, kept: { subnetMappings, grouped: true, groupIDs: groups.others } };
+  }
+
+  private async findNetwork(): Promise<Listed<LoadBalancer> | undefined> {
+    const { elb, options } = this.api;
+    const name = this.request.input.spec.aws?.name ?? this.base;
+    const named = await withTags(await emptyWhenGone(elb.loadBalancers({ Names: [name] }, options)), arnOf, this.api);
+    if (named.length > 0 || this.request.from !== 'Upstream') return named[0];
+    // The AWS Load Balancer Controller names them after Namespace and Service.
+    const all = await withTags(await elb.loadBalancers({}, options), arnOf, this.api);
+    return all.find(({ tags }) => isOfUpstream(tags, this.service, this.scope.clusterName));
+  }
+
+  /** Listeners of the ports asked for, with their target groups where these are as they would be made. */
+  private async listeners(arn: string, { listeners: wanted }: RenderedLoadBalancer): Promise<Standing['parts']> {
+    const { elb, options } = this.api;
+    const there = await withTags(await elb.listeners({ LoadBalancerArn: arn }, options), ({ ListenerArn }) => ListenerArn, this.api);
+    const groups = await withTags(
+      await elb.targetGroups({ LoadBalancerArn: arn }, options),
+      ({ TargetGroupArn }) => TargetGroupArn,
+      this.api,
+    );
+    const parts: Standing['parts'] = [];
+    for (const { name, settings, targetGroup: group } of wanted) {
+      const match = there.find(({ raw }) => raw.Port === settings.port);
+      if (match === undefined) continue;
+      parts.push(await this.part(listener, name, match));
+      const { port, protocol, targetType } = group.settings;
+      const behind = groups.find(({ id }) => id === match.raw.DefaultActions?.[0]?.TargetGroupArn);
+      if (behind?.raw.Port !== port || behind.raw.Protocol !== protocol || behind.raw.TargetType !== targetType) continue;
+      parts.push(await this.part(targetGroup, group.name, behind));
+    }
+    return parts;
+  }
+
+  /** The group that was made for the load balancer, with the rules that are wanted; the others by id. */
+  private async groups(
+    ids: readonly string[],
+    wanted: RenderedSecurityGroup | undefined,
+  ): Promise<{ parts: Standing['parts']; others: string[] }> {
+    if (ids.length === 0 || wanted === undefined) return { parts: [], others: [...ids] };
+    const { ec2, options } = this.api;
+    const found = (await ec2.securityGroups([{ Name: 'group-id', Values: [...ids] }], options)).map(listedGroup);
+    const own = found.find((group) => this.isMadeFor(group));
+    if (own === undefined) return { parts: [], others: ids.filter((id) => !found.some((group) => group.id === id && this.isOurs(group))) };
+    const rules = (await ec2.securityGroupRules([{ Name: 'group-id', Values: [own.id] }], options)).map(listedRule);
+    const parts = [await this.part(securityGroup, wanted.name, own)];
+    for (const { name, settings } of wanted.rules) {
+      for (const rule of rules.filter(({ raw }) => isOf('Ingress', raw))) {
+        const part = await this.part(securityGroupRule('Ingress'), name, rule);
+        if (placeOf(part.resource.inputs) === placeOf(settings)) parts.push(part);
+      }
+    }
+    return { parts, others: ids.filter((id) => id !== own.id && !found.some((group) => group.id === id && this.isOurs(group))) };
+  }
+
+  /** By the tags of whoever made the load balancer, or of this stack by now. */
+  private isMadeFor({ tags, raw }: Listed<SecurityGroup>): boolean {
+    if (this.isOwn(tags) || (this.request.from === 'Released' && tags[TAG.released] !== undefined)) return true;
+    const { clusterName = '' } = this.scope;
+    const owned = tags[`kubernetes.io/cluster/${clusterName}`] === 'owned' && (raw.GroupName ?? '').startsWith('k8s-');
+    return tags[TAG.clusterID] === undefined && (isOfUpstream(tags, this.service, clusterName) || owned);
+  }
+
+  /** A group of this operator's that comes with the program, such as the backend group. */
+  private isOurs({ tags }: Listed<SecurityGroup>): boolean {
+    return tags[TAG.clusterID] === this.scope.clusterID && tags[TAG.released] === undefined;
+  }
+
+  /** Policies have no tags: they are whose load balancer it is. */
+  private async policies(found: Listed<LoadBalancerDescription>, { name }: RenderedClassic): Promise<Standing['parts']> {
+    const resources = await partsOf({ ...found, id: name }, this.api);
+    return resources.map((resource) => ({ tags: found.tags, resource }));
+  }
+
+  private async part<Inputs extends CommonInputs, Raw>(
+    description: ResourceDescription<Inputs, Raw>,
+    name: string,
+    found: Listed<Raw>,
+  ): Promise<Standing['parts'][number]> {
+    const { clusterID, released } = { clusterID: found.tags[TAG.clusterID], released: found.tags[TAG.released] };
+    if (clusterID !== undefined && released === undefined && !this.isOwn(found.tags)) throw this.taken(found.id, holderOf(found.tags));
+    const { inputs: has, observed } = await description.describe(found, this.api);
+    const inputs = { ...has, tags: { ...found.tags, [TAG.adopted]: 'true' } };
+    return { tags: found.tags, resource: { type: description.token, name, id: found.id, inputs, outputs: outputsOf(inputs, observed) } };
+  }
+
+  /** @throws OperatorError Taken naming the holder */
+  private assertMine(name: string, tags: Tags): void {
+    const { from } = this.request;
+    const released = from === 'Released' && tags[TAG.released] !== undefined;
+    const upstream = from === 'Upstream' && isOfUpstream(tags, this.service, this.scope.clusterName);
+    if (!this.isOwn(tags) && !released && !upstream) throw this.taken(name, holderOf(tags));
+  }
+
+  private taken(name: string, holder: string): OperatorError {
+    const remedy = 'Ask for another name, or have it given up there and taken over here (docs/operate/adopt.md)';
+    return new OperatorError('Taken', `the name ${name} belongs to ${holder}`, { remedy, field: 'spec.aws.name' });
+  }
+}
+
+function arnOf({ LoadBalancerArn }: LoadBalancer): string | undefined {
+  return LoadBalancerArn;
+}
+
+/** What two rules of a group can't have both. */
+function placeOf(rule: object): string {
+  const outside = ['description', 'tags', 'securityGroupId'];
+  return canonicalJson(Object.fromEntries(Object.entries(rule).filter(([key]) => !outside.includes(key))));
+}

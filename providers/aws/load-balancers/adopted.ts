@@ -1,0 +1,56 @@
+import { z } from 'zod';
+import type { CloudLoadBalancerSpec } from '../../../crds';
+import type { LoadBalancerInput } from '../../provider';
+import type { RenderedClassic } from './classic';
+import type { RenderedLoadBalancer } from './load-balancers';
+
+const mapping = z.object({
+  subnetId: z.string(),
+  allocationId: z.string().optional(),
+  privateIpv4Address: z.string().optional(),
+  ipv6Address: z.string().optional(),
+});
+
+/** What stays as it is of a load balancer that was taken over, and what the program makes goes by (Adoption.kept). */
+export const kept = z.object({
+  /** Where it is. */
+  subnetMappings: z.array(mapping),
+  /** Whether it has security groups: one without can never get any, and is let in to the Nodes by rules of its own. */
+  grouped: z.boolean(),
+  /** Ids of its groups beside the one that is taken over with it. */
+  groupIDs: z.array(z.string()),
+});
+export type Kept = z.infer<typeof kept>;
+
+/** Pure; undefined = the load balancer was made here. */
+export function keptOf({ adopted }: LoadBalancerInput): Kept | undefined {
+  return adopted === undefined ? undefined : kept.parse(adopted);
+}
+
+/** A Network load balancer stays in its subnets, and with groups or without. Pure. */
+export function keepNetwork(rendered: RenderedLoadBalancer, as: Kept, spec: CloudLoadBalancerSpec): RenderedLoadBalancer {
+  const { securityGroup, backend, settings, ...rest } = rendered;
+  delete rest.subnets;
+  const { enforceSecurityGroupInboundRulesOnPrivateLinkTraffic: enforce = 'on', ...ungrouped } = settings;
+  const base = { ...rest, adopted: true as const };
+  const inPlace = { ...ungrouped, subnetMappings: as.subnetMappings };
+  if (!as.grouped) return { ...base, settings: inPlace, securityGroupIDs: [] };
+  return {
+    ...base,
+    settings: { ...inPlace, enforceSecurityGroupInboundRulesOnPrivateLinkTraffic: enforce },
+    ...(securityGroup !== undefined && { securityGroup }),
+    ...(backend !== undefined && { backend }),
+    securityGroupIDs: groupsOf(rest.securityGroupIDs, as, spec),
+  };
+}
+
+/** A Classic one can be moved to other subnets; it is where the spec names some. Pure. */
+export function keepClassic(rendered: RenderedClassic, as: Kept, spec: CloudLoadBalancerSpec): RenderedClassic {
+  const subnets = spec.aws?.subnets === undefined ? as.subnetMappings.map(({ subnetId }) => subnetId).sort() : rendered.subnets;
+  return { ...rendered, subnets, securityGroupIDs: groupsOf(rendered.securityGroupIDs, as, spec) };
+}
+
+/** Groups that somebody else has put on it stay, but where the spec names all of them. */
+function groupsOf(rendered: readonly string[], { groupIDs }: Kept, { aws }: CloudLoadBalancerSpec): string[] {
+  return aws?.securityGroups?.groups === undefined ? [...new Set([...rendered, ...groupIDs])].sort() : [...rendered];
+}

@@ -1,0 +1,261 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { cloudLoadBalancerSpec, cloudProviderSpec, type AWSLoadBalancer, type FormerOwner } from '../../../crds';
+import { systemClock } from '../../../operator/base/clock';
+import { silentLogger } from '../../../operator/base/log';
+import { UpdateEngine } from '../../../operator/updates/engine';
+import { DirectoryStateStore } from '../../../operator/updates/state/directory-state-store';
+import type { Plan } from '../../../operator/updates/plan';
+import type { StackUpdate, UpdateHooks, UpdateResult } from '../../../operator/updates/update';
+import { awsProvider } from '../../../providers/aws';
+import type { Adoption, Cloud, LoadBalancerInput } from '../../../providers/provider';
+import { ensureTools } from '../../../tools/ensure';
+import { AwsModel } from '../../harness/aws-model/aws-model';
+import { describeWithMoto, startMoto, type Moto } from '../../harness/moto';
+import { MotoAccount, REGION } from './moto-account';
+import { Upstream, type UpstreamService } from './upstream';
+
+const CLUSTER = '0a1b2c3d-1111-4222-8333-444455556666';
+const OTHER = 'ffffffff-1111-4222-8333-444455556666';
+
+describeWithMoto('AWS: load balancers of others are taken over as they are', () => {
+  const directory = mkdtempSync(join(tmpdir(), 'aws-adoption-'));
+  let moto: Moto;
+  let model: AwsModel;
+  let account: MotoAccount;
+  let upstream: Upstream;
+  let engine: UpdateEngine;
+  const clouds: Cloud[] = [];
+  let instances: string[];
+  let serial = 0;
+
+  beforeAll(async () => {
+    const { pulumi } = await ensureTools(['pulumi']);
+    moto = await startMoto();
+    model = new AwsModel(moto.url, REGION);
+    await model.start();
+    account = new MotoAccount(model.url);
+    await account.prepare();
+    upstream = new Upstream(model.url, account);
+    instances = (await account.makeInstances(2, 'prod')).map(({ providerID }) => providerID.split('/').at(-1) ?? '').sort();
+    engine = new UpdateEngine({ store: new DirectoryStateStore(directory), tools: { pulumi }, logger: silentLogger, clock: systemClock });
+  }, 120_000);
+  afterAll(async () => {
+    await engine.close();
+    await Promise.all(clouds.map((cloud) => cloud.close()));
+    upstream.close();
+    account.close();
+    await model.stop();
+    await moto.stop();
+    rmSync(directory, { recursive: true, force: true });
+  });
+
+  const connect = async (clusterID = CLUSTER): Promise<Cloud> => {
+    const cloud = await awsProvider.connect(cloudProviderSpec.parse(account.providerSpec()), account.connectContext(clusterID));
+    clouds.push(cloud);
+    return cloud;
+  };
+
+  /** A Service of two ports, as upstream and as we see it. */
+  function service(aws: Partial<AWSLoadBalancer> = {}): { seen: UpstreamService; input: LoadBalancerInput; stack: string } {
+    const uid = `${String(++serial).padStart(8, '0')}-aaaa-4000-8000-000000000000`;
+    const ports = [
+      { name: 'http', port: 80, nodePort: 30_080 },
+      { name: 'https', port: 443, nodePort: 30_443 },
+    ];
+    const spec = cloudLoadBalancerSpec.parse({ provider: 'aws', aws, listeners: ports });
+    const name = `web-${serial}`;
+    const input = { uid: `clb-${uid}`, ownerUID: uid, namespace: 'demo', name, spec };
+    return { seen: { uid, namespace: 'demo', name, ports }, input, stack: `lb-adopt-${serial}` };
+  }
+
+  /** As operator/cloud/ asks for it. */
+  class TakeOver {
+    constructor(
+      readonly cloud: Cloud,
+      private readonly stack: string,
+      readonly input: LoadBalancerInput,
+      private readonly adoption: Adoption,
+    ) {}
+
+    get adopted(): LoadBalancerInput {
+      const { kept } = this.adoption;
+      return { ...this.input, ...(kept !== undefined && { adopted: kept }) };
+    }
+
+    plan(): Promise<Plan> {
+      return engine.preview(this.update(this.adopted), this.hooks());
+    }
+
+    run(input = this.adopted, more: Partial<StackUpdate> = {}): Promise<UpdateResult> {
+      return engine.run({ ...this.update(input), ...more }, this.hooks());
+    }
+
+    destroy(): Promise<UpdateResult> {
+      return engine.run({ ...this.update(this.adopted), inputs: undefined }, this.hooks());
+    }
+
+    async drift(): Promise<unknown[]> {
+      return engine.compare(this.stack, (await this.cloud.discover!([this.stack])).get(this.stack) ?? []);
+    }
+
+    private update(input: LoadBalancerInput): StackUpdate {
+      const { stack, cloud } = this;
+      return {
+        ...{ stack, project: 'aws', providerName: 'aws', providerKind: 'aws', programVersion: awsProvider.programVersion },
+        ...{ clusterID: CLUSTER, inputs: cloud.loadBalancers!.render(stack, [input]), settings: cloud.workerSettings(), mayExist: true },
+      };
+    }
+
+    private hooks(): UpdateHooks {
+      return {
+        isValid: () => true,
+        discover: async () => [...((await this.cloud.discover!([this.stack])).get(this.stack) ?? []), ...this.adoption.resources],
+        syncTargets: () => Promise.resolve(),
+      };
+    }
+  }
+
+  async function takeOver(of: ReturnType<typeof service>, from: FormerOwner = 'Upstream'): Promise<TakeOver> {
+    const cloud = await connect();
+    const adoption = await cloud.adoptable!(of.stack, of.input, from);
+    if (adoption === undefined) throw new Error('there is nothing to be taken over');
+    return new TakeOver(cloud, of.stack, of.input, adoption);
+  }
+
+  const writesOf = (): string[] => model.calls.map(({ action }) => action).filter((action) => !action.startsWith('Describe'));
+
+  /** What the plan does to the cloud: barriers stand for nothing there. */
+  const inCloud = ({ operations }: Plan): Plan['operations'] => operations.filter(({ type }) => !type.startsWith('cloudoperator:'));
+
+  test('of cloud-provider-aws, without a group: the plan is our marks alone, and so is what is written; the old names and tags stay', async () => {
+    const of = service();
+    const arn = await upstream.network(of.seen, instances);
+    const before = await upstream.standing(arn);
+    const taken = await takeOver(of);
+    model.calls.length = 0;
+    const plan = await taken.plan();
+    expect(writesOf()).toEqual([]);
+    const planned = inCloud(plan);
+    expect(planned.map(({ op, type }) => `${op} ${type.split(':').at(-1) ?? ''}`).sort()).toEqual([
+      ...['update Listener', 'update Listener', 'update LoadBalancer', 'update TargetGroup', 'update TargetGroup'],
+    ]);
+    const paths = planned.flatMap(({ properties = [] }) => properties.map(({ path }) => path));
+    expect(new Set(paths.map((path) => path.slice(0, 'tags["cloud-operator.dev/'.length)))).toEqual(new Set(['tags["cloud-operator.dev/']));
+
+    expect(await taken.run()).toMatchObject({ result: 'Updated', changes: { replace: 0, delete: 0, update: 5 } });
+    expect(new Set(writesOf())).toEqual(new Set(['AddTags']));
+    const after = await upstream.standing(arn);
+    expect({ ...after, tags: undefined }).toEqual({ ...before, tags: undefined });
+    for (const [id, tags] of Object.entries(before.tags)) {
+      expect(after.tags[id]).toEqual(expect.objectContaining(tags));
+      expect(after.tags[id]).toMatchObject({ 'cloud-operator.dev/cluster-id': CLUSTER, 'cloud-operator.dev/stack': of.stack });
+    }
+    expect(await taken.drift()).toEqual([]);
+    model.calls.length = 0;
+    expect((await taken.run()).result).toBe('Unchanged');
+    expect(await taken.run(taken.adopted, { force: true })).toMatchObject({ changes: { create: 0, update: 0, replace: 0, delete: 0 } });
+    expect(writesOf()).toEqual([]);
+
+    const spec = cloudLoadBalancerSpec.parse({ ...of.input.spec, aws: { crossZone: true }, scheme: 'Internal' });
+    const changed = await taken.run({ ...taken.adopted, spec });
+    expect(changed).toMatchObject({ changes: { create: 0, update: 1, replace: 0, delete: 0 } });
+    expect(writesOf()).toEqual(['ModifyLoadBalancerAttributes']);
+    expect((await upstream.standing(arn)).balancer).toEqual(before.balancer);
+    expect((await taken.destroy()).result).toBe('Destroyed');
+    expect(await account.content()).toEqual({ loadBalancers: 0, targetGroups: 0, securityGroups: 0 });
+  }, 120_000);
+
+  test('of the AWS Load Balancer Controller: found by its tags, with its group; the group in front of the Nodes stays on it', async () => {
+    const of = service();
+    const { arn, frontend, backend } = await upstream.controllerNetwork(of.seen, instances);
+    const before = await upstream.standing(arn);
+    const taken = await takeOver(of);
+    const planned = inCloud(await taken.plan());
+    expect(new Set(planned.map(({ op }) => op))).toEqual(new Set(['update']));
+    expect(planned.filter(({ type }) => type.includes('ecurityGroupIngressRule'))).toHaveLength(3);
+    model.calls.length = 0;
+    expect(await taken.run()).toMatchObject({ changes: { replace: 0, delete: 0 } });
+    expect(writesOf().filter((action) => /^(Delete|Revoke)/.test(action))).toEqual([]);
+    const after = await upstream.standing(arn);
+    expect(after.balancer.SecurityGroups).toEqual(expect.arrayContaining([frontend, backend]));
+    expect(after.balancer.SecurityGroups).toHaveLength(3);
+    expect({ ...after.balancer, SecurityGroups: [] }).toEqual({ ...before.balancer, SecurityGroups: [] });
+    expect(after.groups).toEqual(before.groups);
+    expect(after.tags[arn]).toEqual(expect.objectContaining(before.tags[arn]));
+    expect(await upstream.rules(frontend)).toHaveLength(3);
+    expect(await taken.drift()).toEqual([]);
+    await taken.destroy();
+    await upstream.ec2.deleteSecurityGroup({ GroupId: backend });
+    expect(await account.content()).toEqual({ loadBalancers: 0, targetGroups: 0, securityGroups: 0 });
+  }, 120_000);
+
+  test('a Classic one of cloud-provider-aws, with its group', async () => {
+    const of = service({ type: 'Classic' });
+    const group = await upstream.classicLoadBalancer(of.seen, instances);
+    const [before] = await account.classicLoadBalancers();
+    const taken = await takeOver(of);
+    const planned = inCloud(await taken.plan());
+    expect(new Set(planned.map(({ op }) => op))).toEqual(new Set(['update']));
+    model.calls.length = 0;
+    expect(await taken.run()).toMatchObject({ changes: { replace: 0, delete: 0 } });
+    expect(new Set(writesOf())).toEqual(new Set(['AddTags', 'CreateTags']));
+    expect(await account.classicLoadBalancers()).toEqual([before]);
+    expect(await upstream.rules(group)).toHaveLength(3);
+    expect(await taken.drift()).toEqual([]);
+    await taken.destroy();
+    expect(await account.classicLoadBalancers()).toEqual([]);
+  }, 120_000);
+
+  test('what is of another cluster, of another Service, or not given up is Taken, with its holder', async () => {
+    const of = service();
+    const foreign = new Upstream(model.url, account, 'other');
+    const arn = await foreign.network(of.seen, []);
+    const cloud = await connect();
+    await expect(cloud.adoptable!(of.stack, of.input, 'Upstream')).rejects.toMatchObject({
+      code: 'Taken',
+      message: expect.stringContaining(`Service demo/${of.seen.name}, cluster other`) as string,
+    });
+    await expect(cloud.adoptable!(of.stack, of.input, 'Released')).rejects.toMatchObject({ code: 'Taken' });
+    model.calls.length = 0;
+    expect(await cloud.adoptable!(of.stack, of.input)).toBeUndefined();
+    expect(model.calls).toEqual([]);
+    await account.deleteLoadBalancer(arn);
+    foreign.close();
+  }, 60_000);
+
+  test('what another cluster of ours has released is taken over by its name, and what was done halfway is gone on with', async () => {
+    const of = service({ name: 'edge-lb' });
+    const old = new TakeOver(await connect(), of.stack, of.input, { from: '', resources: [] });
+    await old.run();
+    const [{ LoadBalancerArn: arn = '', DNSName } = {}] = await account.loadBalancers();
+    const cloud = await connect(OTHER);
+    const wanted = { ...of.input, ownerUID: `9${of.input.ownerUID.slice(1)}`, uid: 'another' };
+    await expect(cloud.adoptable!('lb-new', wanted, 'Released')).rejects.toMatchObject({ code: 'Taken' });
+    await old.cloud.release!(of.stack, () => true);
+    await engine.forget(of.stack);
+    const { resources, from } = (await cloud.adoptable!('lb-new', wanted, 'Released'))!;
+    expect(from).toContain(CLUSTER);
+    expect(resources.map(({ type }) => type.split(':').at(-1)).sort()).toEqual([
+      ...['Listener', 'Listener', 'LoadBalancer', 'SecurityGroup'],
+      ...Array.from({ length: 3 }, () => 'SecurityGroupIngressRule'),
+      ...['TargetGroup', 'TargetGroup'],
+    ]);
+    const back = await cloud.adoptable!(of.stack, of.input, 'Released');
+    expect(back?.resources).toHaveLength(resources.length);
+    // One of them bears the marks of the new stack by now, and nobody's release.
+    const Tags = [
+      { Key: 'cloud-operator.dev/cluster-id', Value: OTHER },
+      { Key: 'cloud-operator.dev/stack', Value: 'lb-new' },
+      { Key: 'cloud-operator.dev/adopted', Value: 'true' },
+    ];
+    await upstream.elb.addTags({ ResourceArns: [arn], Tags });
+    await upstream.elb.removeTags({ ResourceArns: [arn], TagKeys: ['cloud-operator.dev/released'] });
+    const rest = (await cloud.adoptable!('lb-new', wanted, 'Released'))!;
+    expect(rest.resources.map(({ type }) => type)).not.toContain('aws:lb/loadBalancer:LoadBalancer');
+    expect(rest.resources).toHaveLength(resources.length - 1);
+    expect(rest.kept).toMatchObject({ grouped: true });
+    expect((await account.loadBalancers()).map((one) => one.DNSName)).toEqual([DNSName]);
+  }, 120_000);
+});

@@ -25,7 +25,12 @@ const project = new typescript.TypeScriptAppProject({
   package: false,
   entrypoint: 'lib/operator/main.js',
   autoDetectBin: false,
-  bin: { 'cloud-operator': 'bin/cloud-operator.js', 'cloud-controller-manager': 'bin/cloud-controller-manager.js' },
+  bin: {
+    'cloud-operator': 'bin/cloud-operator.js',
+    'cloud-controller-manager': 'bin/cloud-controller-manager.js',
+    'kubectl-cloud': 'bin/kubectl-cloud.js', // kubectl cloud …
+    'kubectl_complete-cloud': 'bin/kubectl_complete-cloud.js', // its completion
+  },
   typescriptVersion: '5.9.3',
   tsconfig: {
     include: ['crds/**/*.ts', 'operator/**/*.ts', 'providers/**/*.ts', 'synth/**/*.ts', 'tools/**/*.ts', 'dev/**/*.ts', 'examples/**/*.ts'],

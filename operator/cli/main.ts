@@ -1,31 +1,46 @@
 import { Command, CommanderError } from 'commander';
+import { approve } from './approve';
 import type { Subcommand } from './command';
+import { completion } from './completion';
+import { controllerManager } from './controller-manager';
+import { demo } from './demo';
+import { dev } from './dev';
+import { explain } from './explain';
 import { describeFailure } from './failure';
+import { history } from './history';
 import { localCloud } from './local-cloud';
 import { manifests } from './manifests';
-import { demo } from './demo';
-import { controllerManager } from './controller-manager';
-import { dev } from './dev';
+import { pause, resume } from './pause';
+import { plan } from './plan';
+import { reconcile } from './reconcile';
+import { release } from './release';
 import { run } from './run';
 import { state } from './state';
+import { supportBundle } from './support-bundle';
 import { sweep } from './sweep';
 import { tools } from './tools';
+import { tree } from './tree';
 import { programVersion } from './version';
 
 /** Every subcommand, under the heading that `--help` shows it with. Its file imports what is heavy only inside its action. */
 const SUBCOMMANDS: Record<string, Subcommand[]> = {
-  'In a cluster:': [run, controllerManager, manifests, state, sweep],
-  'On this machine:': [demo, dev, localCloud, tools],
+  'Look into a cluster:': [tree, explain, plan, history, supportBundle],
+  'Act in a cluster:': [approve, pause, resume, reconcile, sweep, release, state],
+  'Run in a cluster:': [run, controllerManager, manifests],
+  'On this machine:': [demo, dev, localCloud, tools, completion],
 };
+
+/** As people call it: kubectl's plugin says so (bin/kubectl-cloud.js). */
+const PROGRAM = process.env['CLOUD_OPERATOR_CALLED'] ?? 'cloud-operator';
 
 const AFTER_HELP = `
 Exit codes: 0 all went well, 1 it failed, 2 the command line, a file or a tool that was named can't be used.
 
-Try it: cloud-operator dev up
+Try it: ${PROGRAM} dev up
 `;
 
 function makeProgram(): Command {
-  const program = new Command('cloud-operator')
+  const program = new Command(PROGRAM)
     .description(
       'A declarative cloud-controller-manager: Services, Nodes and routes become Cloud* objects, and Pulumi makes the cloud match.',
     )
@@ -45,7 +60,7 @@ function makeProgram(): Command {
 
 /** What commander says of a command line that can't be used; where it has no guess of its own, with where to look. */
 function usageError(text: string): string {
-  const told = text.replace(/^error: /, 'cloud-operator: ');
+  const told = text.replace(/^error: /, `${PROGRAM}: `);
   return /^[^\n]*(unknown option|missing required argument|too many arguments)[^\n]*\n$/.test(told)
     ? `${told.trimEnd()}; see --help\n`
     : told;
@@ -71,7 +86,7 @@ async function main(): Promise<void> {
     }
     const debug = process.argv.includes('--debug') || (process.env['DEBUG'] ?? '') !== '';
     const { text, exitCode } = describeFailure(thrown, debug);
-    process.stderr.write(`cloud-operator: ${text}\n`);
+    process.stderr.write(`${PROGRAM}: ${text}\n`);
     process.exitCode = exitCode;
   }
 }

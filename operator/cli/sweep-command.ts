@@ -6,7 +6,6 @@ import {
   type CloudProviderStatus,
   type StackResource,
 } from '../../crds';
-import { sleep, systemClock } from '../base/clock';
 import { OperatorError } from '../base/errors';
 import { isLeftover } from '../cloud/drift/leftovers';
 import type { Stored } from '../cloud/stored';
@@ -14,6 +13,7 @@ import type { StoredStack } from '../cloud/stack/stack-record';
 import { KubeClient } from '../kube/client';
 import { loadKubeConfig } from '../kube/kube-config';
 import type { ResourcePath } from '../kube/object';
+import { until } from './cluster/wait';
 import { formatTable } from './table';
 import { programVersion } from './version';
 
@@ -29,8 +29,6 @@ export interface SweepFlags {
 }
 
 type StoredProvider = Stored<CloudProviderSpec, CloudProviderStatus>;
-
-const POLL_MS = 250;
 
 /**
  * `sweep`: asks the running operator for a search, and prints what it found.
@@ -94,14 +92,6 @@ async function remove(api: KubeClient, leftovers: readonly StoredStack[], timeou
 
 async function annotate(api: KubeClient, resource: ResourcePath, name: string, annotations: Record<string, string>): Promise<void> {
   await api.patch(resource, name, 'merge', { metadata: { annotations } });
-}
-
-async function until(holds: () => Promise<boolean>, timeoutMs: number, failure: () => OperatorError): Promise<void> {
-  const deadline = systemClock.monotonic() + timeoutMs;
-  while (!(await holds())) {
-    if (systemClock.monotonic() > deadline) throw failure();
-    await sleep(systemClock, POLL_MS);
-  }
 }
 
 function shown({ metadata, spec, status }: StoredStack): { stack: string; provider: string; resources: Omit<StackResource, 'urn'>[] } {

@@ -1,11 +1,11 @@
-import { type Command, InvalidArgumentError, Option } from 'commander';
-import { parseDuration } from '../base/duration';
+import { type Command, Option } from 'commander';
+import { timeoutOption, withConnectionFlags } from './cluster-flags';
 import type { Subcommand } from './command';
 import type { SweepFlags } from './sweep-command';
 
 /** `cloud-operator sweep`: what the cloud has and nothing accounts for. */
 export const sweep: Subcommand = (program: Command): void => {
-  program
+  const command = program
     .command('sweep')
     .argument('[stacks...]', 'with --delete: which of those that were found')
     .summary('find what the cloud has and nothing accounts for')
@@ -17,20 +17,9 @@ export const sweep: Subcommand = (program: Command): void => {
     .option('--delete', 'have the operator delete the named stacks from the cloud, or with --all every one that was found')
     .option('--all', 'with --delete: all of them')
     .addOption(new Option('-o, --output <format>', 'how it is printed').choices(['table', 'json']).default('table'))
-    .option('--timeout <duration>', 'how long the operator may take', parseTimeout, 120_000)
-    .option('--kubeconfig <file>', 'kubeconfig of the cluster (default: $KUBECONFIG, ~/.kube/config)')
-    .option('--context <name>', 'context of the kubeconfig')
-    .action(async (stacks: string[], flags: SweepFlags) => {
-      const { sweepClouds } = await import('./sweep-command.js');
-      await sweepClouds(stacks, flags);
-    });
+    .addOption(timeoutOption(120_000));
+  withConnectionFlags(command).action(async (stacks: string[], flags: SweepFlags) => {
+    const { sweepClouds } = await import('./sweep-command.js');
+    await sweepClouds(stacks, flags);
+  });
 };
-
-/** In milliseconds. */
-function parseTimeout(text: string): number {
-  try {
-    return parseDuration(text);
-  } catch {
-    throw new InvalidArgumentError('It must be a duration such as 2m.');
-  }
-}

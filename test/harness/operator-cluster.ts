@@ -173,10 +173,10 @@ export class OperatorCluster {
     this.operator = undefined;
   }
 
-  /** Runs kubectl as the admin and gives its standard output; throws with its standard error. `input` goes to its standard input. */
-  async kubectl(args: string[], input = ''): Promise<string> {
+  /** Runs kubectl as the admin and gives its standard output; throws with its standard error. `input` goes to its standard input, `env` beside its environment. */
+  async kubectl(args: string[], input = '', env: Record<string, string> = {}): Promise<string> {
     const all = ['--kubeconfig', this.kubeconfigPath, ...args];
-    const running = promisify(execFile)(this.tools.kubectl ?? '', all, { maxBuffer: 64 * 1024 * 1024 });
+    const running = promisify(execFile)(this.tools.kubectl ?? '', all, { maxBuffer: 64 * 1024 * 1024, env: { ...process.env, ...env } });
     // A kubectl that reads nothing may have ended by now; its exit code says how.
     running.child.stdin?.on('error', () => undefined).end(input);
     try {

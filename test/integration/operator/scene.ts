@@ -14,7 +14,7 @@ import {
 } from '../../../crds';
 import { EVENTS, keyOf, NODES, SERVICES, type KubeObject, type Node, type ResourcePath, type Service } from '../../../operator/kube/object';
 import type { Address, FaultRule, Instance, LoadBalancer, Resource, Route, TargetPool } from '../../../providers/local/api';
-import { OPERATOR_CLUSTER_START_MS, OperatorCluster } from '../../harness/operator-cluster';
+import { OPERATOR_CLUSTER_START_MS, OperatorCluster, type OperatorClusterOptions } from '../../harness/operator-cluster';
 import { waitFor } from '../../harness/wait-for';
 
 export type StoredLoadBalancer = CloudLoadBalancer & KubeObject;
@@ -45,11 +45,11 @@ const FOLLOWED = [SERVICES, CLOUD_LOAD_BALANCERS, CLOUD_STACKS];
 const UNINITIALIZED = 'node.cloudprovider.kubernetes.io/uninitialized';
 
 /** A cluster with an operator and one initialized Node, n1, for the tests of a file; fault rules last for one test. */
-export function withScene(receive: (scene: Scene) => void): void {
+export function withScene(receive: (scene: Scene) => void, options: OperatorClusterOptions = {}): void {
   let cluster: OperatorCluster | undefined;
   let scene: Scene;
   beforeAll(async () => {
-    cluster = await OperatorCluster.start();
+    cluster = await OperatorCluster.start(options);
     scene = new Scene(cluster);
     receive(scene);
     await scene.addNode('n1');

@@ -1,0 +1,67 @@
+import { OperatorError } from '../../base/errors';
+import type { ListOptions } from '../../kube/api';
+import { KubeClient } from '../../kube/client';
+import { loadKubeConfig } from '../../kube/kube-config';
+import type { KubeObject, ResourcePath } from '../../kube/object';
+import { isResourceMissing } from '../../kube/status';
+import type { NamespaceFlags } from '../cluster-flags';
+import { programVersion } from '../version';
+
+/** A cluster as the user of the kubeconfig sees it. */
+export interface Cluster {
+  api: KubeClient;
+  /** Of the flag, else of the context, else `default`. */
+  namespace: string;
+}
+
+/** @throws OperatorError when there is no kubeconfig that can be used; what `act` throws */
+export async function withCluster(flags: NamespaceFlags, act: (cluster: Cluster) => Promise<void>): Promise<void> {
+  const config = loadKubeConfig(flags);
+  const inContext = config.getContextObject(config.currentContext)?.namespace;
+  const namespace = flags.namespace ?? (inContext === undefined || inContext === '' ? 'default' : inContext);
+  const api = new KubeClient(config, { userAgent: `cloud-operator/${programVersion()}`, qps: 0 });
+  try {
+    await act({ api, namespace });
+  } finally {
+    await api.close();
+  }
+}
+
+/**
+ * A list of one of our kinds.
+ * @throws OperatorError NotFound with what to do where the CRDs are not there
+ */
+export async function listOurs<T extends KubeObject>({ api }: Cluster, resource: ResourcePath, options: ListOptions = {}): Promise<T[]> {
+  try {
+    return await api.list<T>(resource, options);
+  } catch (thrown) {
+    throw isResourceMissing(thrown) ? kindsMissing(resource, thrown) : thrown;
+  }
+}
+
+function kindsMissing({ kind, group }: ResourcePath, cause: unknown): OperatorError {
+  const remedy = 'kubectl apply --server-side -f dist/crds.yaml (docs/install.md), or start the operator, which brings them';
+  return new OperatorError('NotFound', `this cluster does not know the kind ${kind} of ${group}`, { remedy, cause });
+}
+
+/** An object that must be there. @throws OperatorError NotFound */
+export async function getOne<T extends KubeObject>({ api }: Cluster, resource: ResourcePath, key: string): Promise<T> {
+  const found = await getOurs<T>({ api }, resource, key);
+  if (found !== undefined) return found;
+  throw new OperatorError('NotFound', `there is no ${resource.kind} ${key}`, {
+    remedy: `kubectl get ${resource.plural}${resource.namespaced ? ' -A' : ''} lists them`,
+  });
+}
+
+/** undefined = it is not there. @throws OperatorError NotFound where its kind is not known at all */
+export async function getOurs<T extends KubeObject>(
+  { api }: Pick<Cluster, 'api'>,
+  resource: ResourcePath,
+  key: string,
+): Promise<T | undefined> {
+  try {
+    return await api.get<T>(resource, key);
+  } catch (thrown) {
+    throw isResourceMissing(thrown) ? kindsMissing(resource, thrown) : thrown;
+  }
+}

@@ -1,0 +1,112 @@
+import { SERVICE_READY_CONDITION } from '../../../../crds';
+import { chooseProvider } from '../../../cloud/providers/service-choice';
+import type { KubeCondition, Service } from '../../../kube/object';
+import { FINALIZER_LOAD_BALANCER_CLEANUP } from '../../../kube/node';
+import type { EndpointSlice, StoredLoadBalancer, StoredProvider } from '../kinds';
+import { finding, remedyOf, type Finding } from './finding';
+import { nodesWithEndpoints } from './targets';
+
+export interface ServiceFacts {
+  service: Service & { spec: { selector?: Record<string, string> | null } };
+  /** Of the same name; absent = none. */
+  loadBalancer: StoredLoadBalancer | undefined;
+  providers: StoredProvider[];
+  slices: EndpointSlice[];
+}
+
+/** Why a Service has no address, as far as its CloudLoadBalancer does not say it. Pure. */
+export function explainService(facts: ServiceFacts): Finding[] {
+  const { service } = facts;
+  const name = `${service.metadata.namespace}/${service.metadata.name}`;
+  if (service.spec.type !== 'LoadBalancer') return [...otherType(name, service), ...deletion(service)];
+  const chosen = choiceFinding(facts);
+  if (chosen.foreign) return [chosen.finding];
+  return [chosen.finding, ...deletion(service), ...own(name, facts), ...ownership(facts), ...endpoints(facts), publication(service)];
+}
+
+function otherType(name: string, { spec, metadata }: Service): Finding[] {
+  const says = `Service ${name} is of type ${spec.type ?? 'ClusterIP'}: it asks for no load balancer`;
+  if (metadata.finalizers?.includes(FINALIZER_LOAD_BALANCER_CLEANUP) !== true)
+    return [finding('note', says, 'kubectl patch service with spec.type LoadBalancer, if it should have one')];
+  return [finding('waiting', `${says}; the one that it had is being deleted`, 'wait; kubectl cloud tree shows what is left')];
+}
+
+function deletion({ metadata }: Service): Finding[] {
+  if (metadata.deletionTimestamp === undefined) return [];
+  const held = (metadata.finalizers ?? []).join(', ');
+  return [
+    finding(
+      'waiting',
+      `it is being deleted since ${metadata.deletionTimestamp}; it waits for ${held === '' ? 'nothing' : held}`,
+      'the finalizer goes once the cloud has nothing of it any more',
+    ),
+  ];
+}
+
+/** Who takes it, by the rule that the operator goes by. */
+function choiceFinding({ service, loadBalancer, providers }: ServiceFacts): { finding: Finding; foreign: boolean } {
+  const candidates = providers
+    .filter(({ metadata }) => metadata.deletionTimestamp === undefined)
+    .map(({ metadata, spec }) => ({ name: metadata.name, spec }));
+  const { loadBalancerClass } = service.spec;
+  const choice = chooseProvider(candidates, {
+    annotations: service.metadata.annotations ?? {},
+    ...(loadBalancerClass === undefined ? {} : { loadBalancerClass }),
+  });
+  if (choice.kind === 'Foreign') {
+    const says = `its loadBalancerClass ${loadBalancerClass} is another controller's: no CloudProvider claims it, and cloud-operator leaves it alone`;
+    return { finding: finding('note', says, 'spec.loadBalancerClasses of a CloudProvider claims a class'), foreign: true };
+  }
+  const recorded = loadBalancer?.spec.provider;
+  if (recorded !== undefined) return { finding: finding('good', `CloudProvider ${recorded} carries it`), foreign: false };
+  if (choice.kind === 'Chosen') return { finding: finding('good', `CloudProvider ${choice.provider} takes it`), foreign: false };
+  return { finding: finding('bad', choice.message, remedyOf(choice.reason, 'service')), foreign: false };
+}
+
+/** What the service loop itself says. */
+function own(name: string, { service, loadBalancer }: ServiceFacts): Finding[] {
+  const condition = service.status?.conditions?.find(({ type }) => type === SERVICE_READY_CONDITION);
+  if (condition === undefined) {
+    const next = 'see whether the operator runs, and whether --controllers switches service-lb-controller off';
+    return [finding('waiting', `the operator has not said anything of Service ${name} yet`, next)];
+  }
+  if (loadBalancer !== undefined || condition.status === 'True') return [];
+  return [
+    finding(waits(condition) ? 'waiting' : 'bad', `${condition.reason}: ${condition.message}`, remedyOf(condition.reason ?? '', 'service')),
+  ];
+}
+
+function waits({ reason }: KubeCondition): boolean {
+  return reason === 'Updating' || reason === 'Ready';
+}
+
+function ownership({ service, loadBalancer }: ServiceFacts): Finding[] {
+  if (loadBalancer === undefined) return [finding('waiting', 'it has no CloudLoadBalancer')];
+  if (loadBalancer.metadata.ownerReferences?.some(({ uid }) => uid === service.metadata.uid) === true) return [];
+  return [finding('bad', 'the CloudLoadBalancer of its name was not made for it', remedyOf('NameTaken', 'service'))];
+}
+
+/** Whether anything stands behind it. A Service without a selector gets its endpoints from whoever likes, or none. */
+function endpoints({ service, slices }: ServiceFacts): Finding[] {
+  const ready = slices.flatMap(({ endpoints: all }) => all ?? []).filter(({ conditions }) => conditions?.ready !== false).length;
+  const local = service.spec.externalTrafficPolicy === 'Local';
+  if (ready > 0) {
+    const nodes = nodesWithEndpoints(slices).size;
+    return [
+      finding(
+        'good',
+        `${ready} endpoints are ready${local ? `, on ${nodes} Nodes: only these get traffic (externalTrafficPolicy Local)` : ''}`,
+      ),
+    ];
+  }
+  if (Object.keys(service.spec.selector ?? {}).length === 0 && slices.length === 0) return [];
+  const next = `kubectl get pods -n ${service.metadata.namespace} with the Service's selector: is one of them Ready?`;
+  return [finding('bad', 'no Pod behind it is ready: whoever connects gets no answer', next)];
+}
+
+function publication({ status }: Service): Finding {
+  const [first] = status?.loadBalancer?.ingress ?? [];
+  return first === undefined
+    ? finding('waiting', 'status.loadBalancer.ingress is empty: nobody is told of an address yet')
+    : finding('good', `status.loadBalancer.ingress has ${first.hostname ?? first.ip}`);
+}

@@ -1,0 +1,60 @@
+import { ANNOTATIONS, CLOUD_LOAD_BALANCERS, CLOUD_PROVIDERS, CLOUD_ROUTES } from '../../../crds';
+import { SERVICES, type ResourcePath } from '../../kube/object';
+import type { NamespaceFlags } from '../cluster-flags';
+import { getOne, withCluster, type Cluster } from './connect';
+import { subjectOf, type Subject } from './subject';
+
+export interface PauseFlags extends NamespaceFlags {
+  updates?: boolean;
+}
+
+const KINDS = [CLOUD_LOAD_BALANCERS, SERVICES, CLOUD_ROUTES, CLOUD_PROVIDERS];
+
+/** `pause`: nothing of these objects is written to the cloud; with `--updates` only their targets are. A CloudProvider is frozen. */
+export async function pause(names: readonly string[], flags: PauseFlags): Promise<void> {
+  const value = flags.updates === true ? 'Updates' : 'All';
+  await each(names, flags, async (cluster, subject) => {
+    if (subject.resource.kind === CLOUD_PROVIDERS.kind) return freeze(cluster, subject, true);
+    await annotate(cluster, subject, value);
+    return value === 'All' ? 'is paused: nothing of it is written to the cloud' : 'is paused: only its targets follow the Nodes';
+  });
+}
+
+/** `resume`: they go on. */
+export async function resume(names: readonly string[], flags: NamespaceFlags): Promise<void> {
+  await each(names, flags, async (cluster, subject) => {
+    if (subject.resource.kind === CLOUD_PROVIDERS.kind) return freeze(cluster, subject, false);
+    await annotate(cluster, subject, null); // null takes it away
+    return 'goes on';
+  });
+}
+
+/** All names are read before anything is written. */
+async function each(
+  names: readonly string[],
+  flags: NamespaceFlags,
+  act: (cluster: Cluster, subject: Subject) => Promise<string>,
+): Promise<void> {
+  await withCluster(flags, async (cluster) => {
+    const subjects = names.map((name) => made(subjectOf(name, KINDS, cluster.namespace)));
+    for (const { resource, key } of subjects) await getOne(cluster, resource, key);
+    for (const subject of subjects) {
+      const done = await act(cluster, subject);
+      process.stdout.write(`${subject.resource.kind} ${subject.key} ${done}\n`);
+    }
+  });
+}
+
+/** A Service stands for the CloudLoadBalancer of its name. */
+function made({ resource, key }: Subject): Subject {
+  return { resource: resource.kind === SERVICES.kind ? CLOUD_LOAD_BALANCERS : resource, key };
+}
+
+async function freeze({ api }: Cluster, { resource, key }: Subject, frozen: boolean): Promise<string> {
+  await api.patch(resource, key, 'merge', { spec: { freeze: frozen } });
+  return frozen ? 'is frozen: nothing is written to its cloud' : 'is no longer frozen';
+}
+
+async function annotate({ api }: Cluster, { resource, key }: { resource: ResourcePath; key: string }, value: string | null): Promise<void> {
+  await api.patch(resource, key, 'merge', { metadata: { annotations: { [ANNOTATIONS.pause]: value } } });
+}

@@ -1,0 +1,13 @@
+import { sleep, systemClock } from '../../base/clock';
+import type { OperatorError } from '../../base/errors';
+
+const POLL_MS = 250;
+
+/** Looks again and again until it holds. @throws what `failure` makes once the time is over */
+export async function until(holds: () => Promise<boolean>, timeoutMs: number, failure: () => OperatorError): Promise<void> {
+  const deadline = systemClock.monotonic() + timeoutMs;
+  while (!(await holds())) {
+    if (systemClock.monotonic() > deadline) throw failure();
+    await sleep(systemClock, POLL_MS);
+  }
+}

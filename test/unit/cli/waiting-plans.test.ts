@@ -1,0 +1,69 @@
+import type { WaitingPlan } from '../../../crds';
+import { chosenPlans } from '../../../operator/cli/cluster/approve';
+import type { StoredStack } from '../../../operator/cli/cluster/kinds';
+import { inNamespace, plansOf, planText } from '../../../operator/cli/cluster/waiting-plans';
+
+const plan = (member: string, hash: string, part: Partial<WaitingPlan> = {}): WaitingPlan => ({
+  ...{ member, hash, reason: 'spec.updatePolicy.approval is Manual', summary: '1 to update', operations: [] },
+  ...part,
+});
+const stack = (name: string, kind: string, ...plans: WaitingPlan[]): StoredStack =>
+  ({ metadata: { name }, spec: { kind }, status: { plans } }) as unknown as StoredStack;
+
+const plans = plansOf([
+  stack('routes', 'Routes', plan('n1', 'c')),
+  stack('lb', 'LoadBalancer', plan('shop/web', 'a'), plan('shop/api', 'b')),
+  stack('lb-extra', 'Extra', plan('shop/web', 'e'), plan('shop/api', 'e')),
+]);
+
+test('plans are found by their hash, whoever has to approve them', () => {
+  const found = (hash: string): string[] => chosenPlans(plans, hash).map(({ kind, member }) => `${kind} ${member}`);
+  expect(found('a')).toEqual(['CloudLoadBalancer shop/web']);
+  expect(found('c')).toEqual(['CloudRoute n1']);
+  expect(found('e')).toEqual(['CloudLoadBalancer shop/api', 'CloudLoadBalancer shop/web']);
+});
+
+test('a hash that no plan has is refused with those that wait', () => {
+  const refusal = (of: typeof plans): unknown =>
+    expect.objectContaining({
+      code: 'NotFound',
+      remedy: expect.stringContaining(of.length > 0 ? 'a (shop/web)' : 'no change waits') as string,
+    });
+  expect(() => chosenPlans(plans, 'old')).toThrow(refusal(plans) as Error);
+  expect(() => chosenPlans([], 'old')).toThrow(refusal([]) as Error);
+});
+
+test('routes are shown in every namespace', () => {
+  expect(plans.filter((one) => inNamespace(one, 'other')).map(({ member }) => member)).toEqual(['n1']);
+});
+
+test('a plan shows every property with its old and new value', () => {
+  const operations: WaitingPlan['operations'] = [
+    {
+      op: 'update',
+      type: 't',
+      name: 'a',
+      urn: 'u',
+      properties: [
+        { path: 'listeners[0].port', old: '80', new: '443' },
+        { path: 'x', new: '1' },
+      ],
+    },
+    { op: 'replace', type: 't', name: 'b', urn: 'v', deleteFirst: true },
+  ];
+  const [found] = plansOf([stack('lb', 'LoadBalancer', plan('shop/web', 'a', { operations, omitted: 3 }))]);
+  expect(planText(found!, (text) => text)).toBe(
+    [
+      'CloudLoadBalancer shop/web (stack lb)',
+      '  waits since spec.updatePolicy.approval is Manual',
+      '  1 to update',
+      '  ~ update t a',
+      '      listeners[0].port: 80 -> 443',
+      '      x: (absent) -> 1',
+      '  ± replace t b, the old one first: a gap in traffic',
+      '  … and 3 operations and properties that are not shown; the hash is of them too',
+      '  kubectl cloud approve a',
+      '',
+    ].join('\n'),
+  );
+});

@@ -63,6 +63,9 @@ export const plannedOperation = z.object({
   type: z.string().max(253),
   name: z.string().max(253),
   urn: z.string().max(1024),
+  stack: objectName
+    .optional()
+    .meta({ description: 'The stack that it is in, where that is another one: what that gives up before this one makes it anew.' }),
   deleteFirst: z
     .boolean()
     .optional()

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { KindDefinition } from './kind';
+import type { Condition, KindDefinition } from './kind';
 import type { CelRule } from './rule';
 
 /** A structural schema of apiextensions.k8s.io/v1, as far as we use it. */
@@ -26,8 +26,21 @@ export interface OpenAPISchema {
   'x-kubernetes-validations'?: CelRule[];
 }
 
-/** The schema of whole objects of a kind. Status has a default, so that an object nobody has looked at counts as in progress (kstatus). */
+/**
+ * What an object says that nobody has looked at. `Reconciling` would not do: the API server counts a default as nobody's, so that no later status without it
+ * would take it away; `Ready` is in all of them.
+ */
+const QUEUED: Condition = {
+  type: 'Ready',
+  status: 'Unknown',
+  reason: 'Queued',
+  message: 'The operator has not looked at it yet',
+  lastTransitionTime: '1970-01-01T00:00:00Z',
+};
+
+/** The schema of whole objects of a kind. Status has a default, so that an object nobody has looked at counts as in progress (kstatus), and says so. */
 export function objectSchema(kind: KindDefinition): OpenAPISchema {
+  const isJudged = kind.columns.some(({ name }) => name === QUEUED.type);
   return {
     description: kind.description,
     type: 'object',
@@ -40,7 +53,7 @@ export function objectSchema(kind: KindDefinition): OpenAPISchema {
       status: {
         description: 'What was observed; written by the operator.',
         ...toOpenAPI(kind.status),
-        default: { observedGeneration: -1 },
+        default: { observedGeneration: -1, ...(isJudged && { conditions: [QUEUED] }) },
       },
     },
   };

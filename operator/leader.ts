@@ -1,7 +1,7 @@
 import { systemClock } from './base/clock';
 import { permissionsOf } from './access-check';
 import { Bootstrap, type IdentityRights } from './bootstrap';
-import type { Logger } from './base/log';
+import { failureFields, type Logger } from './base/log';
 import { CloudControllers } from './cloud/controllers';
 import { InstanceDirectory } from './cloud/instances/instance-directory';
 import type { CloudRegistry } from './cloud/providers/registry';
@@ -10,7 +10,7 @@ import type { KubeClient } from './kube/client';
 import type { Leadership } from './leadership';
 import { KubeEventRecorder } from './kube/events';
 import type { KubeConfig } from './kube/kube-config';
-import { KeyedQueue } from './kube/queue';
+import { KeyedQueue, type KeyedQueueOptions } from './kube/queue';
 import type { BackOffLimits } from './kube/back-off';
 import { confirmationRule } from './loops/lifecycle/confirmations';
 import { IpamLoop } from './loops/ipam/loop';
@@ -154,7 +154,7 @@ export class Leader {
     for (const warning of warnings) logger.warn({ provider: name }, `--cloud-config: ${warning}`);
     const entry = await registry.set(name, spec);
     if (entry.problem !== undefined)
-      logger.warn({ provider: name, err: entry.problem }, 'the CloudProvider from the flags is not connected yet');
+      logger.warn({ provider: name, ...failureFields(entry.problem) }, 'the CloudProvider from the flags is not connected yet');
   }
 
   private bootstrap(): Bootstrap {
@@ -313,7 +313,7 @@ export class Leader {
     };
   }
 
-  private queue(name: string, backOff: BackOffLimits, delayOf?: (key: string) => number | undefined): KeyedQueue {
+  private queue(name: string, backOff: BackOffLimits, delayOf?: KeyedQueueOptions['delayOf']): KeyedQueue {
     const { metrics, logger } = this.parts;
     const queue = new KeyedQueue({ name, logger, backOff, metrics: metrics.forQueue(name), ...(delayOf === undefined ? {} : { delayOf }) });
     metrics.watchQueue(queue);

@@ -2,13 +2,13 @@ import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { loadProvider } from '../providers/registry';
 import { systemClock } from './base/clock';
-import { OperatorError } from './base/errors';
+import { OperatorError, toOperatorError } from './base/errors';
 import { createLogger, type Logger } from './base/log';
+import { ProviderSecrets } from './cloud/providers/provider-secrets';
 import { CloudRegistry } from './cloud/providers/registry';
 import { ClusterID } from './cluster-id';
 import { KubeClient } from './kube/client';
 import { loadKubeConfig, type KubeConfig } from './kube/kube-config';
-import { SECRETS, type KubeObject } from './kube/object';
 import { Leader } from './leader';
 import { Leadership } from './leadership';
 import type { OperatorOptions } from './options';
@@ -16,7 +16,9 @@ import { HealthChecks } from './server/health';
 import { Metrics } from './server/metrics';
 import { Servers } from './servers';
 import { Stores } from './stores';
+import type { ExtensionModule } from './updates/extension-module';
 import { UpdateEngine } from './updates/engine';
+import { exportsOf } from './updates/extension-exports';
 import { openStateStore } from './updates/state/open';
 import { Accounts } from './updates/limits/accounts';
 
@@ -31,13 +33,13 @@ export async function runOperator(options: OperatorOptions, signal: AbortSignal)
   const identity = `${hostname()}_${randomUUID()}`;
   const leadership = new Leadership({ api, election: options.leaderElection, identity, metrics, logger });
   const clusterID = new ClusterID({ api, clock: systemClock, logger }, signal);
-  logger.info({ clusterID: await clusterID.first(), identity, extension: options.extension }, 'connected to the API server');
+  announce({ clusterID: await clusterID.first(), identity, extension: options.extension }, logger);
   const stores = new Stores(api, logger);
   const accounts = new Accounts(systemClock, (provider, verb, { kind }) => metrics.cloudCalled(provider, verb, kind));
   const clouds = {
     loadModule: loadProvider,
     clusterID: await clusterID.first(),
-    readSecret: (name: string, key: string) => readSecret(api, options.namespace, name, key),
+    readSecret: (name: string, keys: readonly string[]) => new ProviderSecrets(api, options.namespace).read(name, keys),
   };
   const registry = new CloudRegistry({ ...clouds, accounts, recordedOwner: (name) => recordOf(stores, name) });
   const updates = new UpdateEngine({
@@ -75,6 +77,28 @@ export async function runOperator(options: OperatorOptions, signal: AbortSignal)
   }
 }
 
+function announce(
+  about: { clusterID: string | undefined; identity: string; extension: ExtensionModule | undefined },
+  logger: Logger,
+): void {
+  logger.info(about, 'connected to the API server');
+  void tellIfBroken(about.extension, logger);
+}
+
+/** It goes on all the same: Nodes need no extension, and what needs it is told by its own condition. */
+async function tellIfBroken(module: ExtensionModule | undefined, logger: Logger): Promise<void> {
+  if (module === undefined) return;
+  try {
+    await exportsOf(module);
+  } catch (thrown) {
+    const { message, remedy } = toOperatorError(thrown);
+    logger.warn(
+      { extension: module.path, error: message, remedy },
+      "the extension can't be loaded: load balancers that are new or change wait, Stalled, until the operator is started with one that can",
+    );
+  }
+}
+
 function recordOf(stores: Stores, nodeName: string): { provider: string; providerID: string } | undefined {
   const { provider, providerID } = stores.instances.store.get(nodeName)?.spec ?? {};
   return provider === undefined || providerID === undefined ? undefined : { provider, providerID };
@@ -101,14 +125,4 @@ function healthOf(stores: Stores, leadership: Leadership, logger: Logger): Healt
   health.add('caches', caches, ['readyz']);
   leadership.addTo(health);
   return health;
-}
-
-async function readSecret(api: KubeClient, namespace: string, name: string, key: string): Promise<string> {
-  const secret = await api.get<KubeObject & { data?: Record<string, string> }>(SECRETS, `${namespace}/${name}`);
-  const value = secret?.data?.[key];
-  if (value !== undefined) return Buffer.from(value, 'base64').toString('utf8');
-  const what = secret === undefined ? `Secret ${namespace}/${name} does not exist` : `Secret ${namespace}/${name} has no key "${key}"`;
-  throw new OperatorError('Credentials', what, {
-    remedy: `Create it: kubectl -n ${namespace} create secret generic ${name} --from-literal=${key}=…`,
-  });
 }

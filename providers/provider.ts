@@ -61,8 +61,12 @@ export interface ConnectContext {
   clusterID: string;
   /** Name of the CloudProvider object. */
   providerName: string;
-  /** Reads a key of a Secret in the operator's own namespace. */
-  readSecret(name: string, key: string): Promise<string>;
+  /**
+   * Reads keys of a Secret in the operator's own namespace.
+   * @returns their values, in the order of the keys
+   * @throws OperatorError with reason SecretMissing when it is not there or lacks one; throw it on
+   */
+  readSecret(name: string, keys: readonly string[]): Promise<string[]>;
   /** The account's limits: passed before each cloud call. Absent where no operator is at the other end. */
   calls?: CallGate;
 }

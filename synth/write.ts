@@ -1,6 +1,7 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { OperatorError } from '../operator/base/errors';
+import { makeFolder } from '../operator/base/folder';
 import { MARKER, outputFiles } from './output';
 import type { ManifestOptions } from './manifests';
 
@@ -14,7 +15,7 @@ export function writeManifests(folder: string, options: ManifestOptions): string
   for (const path of files.keys()) refuseForeign(path);
   for (const path of generatedIn(folder)) if (!files.has(path)) rmSync(path);
   for (const [path, text] of files) {
-    mkdirSync(dirname(path), { recursive: true });
+    makeFolder(dirname(path));
     writeFileSync(path, text);
   }
   return [...files.keys()];

@@ -1,7 +1,8 @@
 import { spawn, type ChildProcess } from 'node:child_process';
-import { closeSync, mkdirSync, openSync } from 'node:fs';
+import { closeSync, openSync } from 'node:fs';
 import { join } from 'node:path';
 import { OperatorError, type ErrorCode } from '../../operator/base/errors';
+import { makeFolder } from '../../operator/base/folder';
 import { compiled } from '../../operator/entry';
 import type { DevClusterOptions } from './dev-cluster';
 import { devPathsIn } from './paths';
@@ -17,8 +18,8 @@ const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
  */
 export async function launch({ report, ...options }: DevClusterOptions): Promise<DevState> {
   const { root, logs } = devPathsIn(options.directory);
-  mkdirSync(root, { recursive: true, mode: 0o700 });
-  mkdirSync(logs, { recursive: true, mode: 0o700 });
+  makeFolder(root, 0o700);
+  makeFolder(logs, 0o700);
   const log = openSync(join(logs, 'supervisor.log'), 'a', 0o600);
   const child = spawn(process.execPath, [compiled('dev/cluster/supervisor-main'), JSON.stringify(options)], {
     cwd: root,

@@ -1,5 +1,6 @@
-import { mkdirSync, rmSync } from 'node:fs';
+import { rmSync } from 'node:fs';
 import { OperatorError, toOperatorError } from '../../operator/base/errors';
+import { makeFolder } from '../../operator/base/folder';
 import { identifyProcess } from '../../tools/live-process';
 import { tryLock } from '../../tools/lock';
 import { DevCluster, type DevClusterOptions } from './dev-cluster';
@@ -27,7 +28,7 @@ export class Supervisor {
    * @throws OperatorError Conflict when the cluster is up already; Canceled when it was ended before it was ready; another when a part can't be started or the control plane ended by itself
    */
   async run(signal: AbortSignal, onReady: (state: DevState) => void): Promise<void> {
-    mkdirSync(this.paths.root, { recursive: true, mode: 0o700 });
+    makeFolder(this.paths.root, 0o700);
     const lock = tryLock(this.paths.lock);
     if ('owner' in lock) throw new OperatorError('Conflict', `the development cluster is up already: process ${lock.owner.pid} keeps it`);
     try {

@@ -1,5 +1,6 @@
 import { isatty } from 'node:tty';
 import { pino, type DestinationStream, type Logger } from 'pino';
+import type { OperatorError } from './errors';
 import { readableLine } from './readable-log';
 
 export type { Logger };
@@ -23,6 +24,11 @@ function streamTo(destination: number | string): DestinationStream {
   const stream = pino.destination({ dest: destination, sync: true });
   if (typeof destination !== 'number' || !isatty(destination)) return stream;
   return { write: (text) => void stream.write(`${readableLine(text.trimEnd())}\n`) };
+}
+
+/** What a log line says of a failure. Where a person has to mend something, the way through the program says nothing to them. */
+export function failureFields(failure: OperatorError): { err: OperatorError } | { code: string; error: string } {
+  return failure.terminal ? { code: failure.code, error: failure.message } : { err: failure };
 }
 
 /** Writes nothing; for tests. */

@@ -27,19 +27,50 @@ export function defaultProviderOf(kind: string, file: string, routePeriod: strin
     throw invalid(
       `--cloud-provider=${kind} needs --cloud-config: a file with the spec of a CloudProvider, such as "${kind}: {endpoint: …}"`,
     );
-  const { settings, warnings } = file === '' ? { settings: { [kind]: {} }, warnings: [] } : readConfig(file, format);
+  return file === ''
+    ? checked(kind, '', { settings: { [kind]: {} }, warnings: [] }, routePeriod)
+    : providerInFile(kind, textOf(file), routePeriod);
+}
+
+/** A configuration file that was read. */
+export interface ConfigFile {
+  path: string;
+  text: string;
+}
+
+/** @throws OperatorError Invalid when it can't be read */
+export function textOf(path: string): ConfigFile {
+  try {
+    return { path, text: readSmallFile(path) };
+  } catch (cause) {
+    throw new OperatorError('Invalid', `--cloud-config ${toOperatorError(cause).message}`, { cause });
+  }
+}
+
+/**
+ * The same from a file that was read already.
+ * @throws OperatorError Invalid when it is no CloudProvider.spec of that kind
+ */
+export function providerInFile(kind: string, file: ConfigFile, routePeriod?: string): DefaultProvider {
+  const format = Object.hasOwn(FORMATS, kind) ? FORMATS[kind] : undefined;
+  return checked(kind, file.path, readConfig(file, format), routePeriod);
+}
+
+function checked(kind: string, file: string, { settings, warnings }: Config, routePeriod: string | undefined): DefaultProvider {
   const period = routePeriod === undefined ? {} : { routePeriod };
-  const checked = validateSpec(CloudProviderKind, { default: true, ...period, ...settings });
-  if (!checked.ok) {
-    const problems = checked.problems.map(({ field, message }) => `${field}: ${message}`).join('; ');
+  const validated = validateSpec(CloudProviderKind, { default: true, ...period, ...settings });
+  if (!validated.ok) {
+    const problems = validated.problems.map(({ field, message }) => `${field}: ${message}`).join('; ');
     throw invalid(`--cloud-config ${file}: ${problems}`);
   }
-  const unknown = unknownFields(settings, checked.value, 'spec');
+  const unknown = unknownFields(settings, validated.value, 'spec');
   if (unknown.length > 0) throw invalid(`--cloud-config ${file}: there is no field ${unknown.join(', ')}; remove it, or correct its name`);
-  const configured = kindOf(checked.value);
+  const configured = kindOf(validated.value);
   if (configured !== kind)
-    throw invalid(`--cloud-provider=${kind}: the configuration is one of a ${configured} cloud; write --cloud-provider=${configured}`);
-  return { name: kind, spec: checked.value, warnings };
+    throw invalid(
+      `--cloud-config ${file}: is the configuration of a cloud of kind ${configured}, but the provider is to be ${kind}; name that one`,
+    );
+  return { name: kind, spec: validated.value, warnings };
 }
 
 /** Paths of what was given and is not in the checked value: the schema drops what it does not know. */
@@ -72,13 +103,7 @@ function readAws(text: string): Config {
   return { settings: spec, warnings };
 }
 
-function readConfig(file: string, format: ConfigFormat | undefined): Config {
-  let text: string;
-  try {
-    text = readSmallFile(file);
-  } catch (cause) {
-    throw new OperatorError('Invalid', `--cloud-config ${toOperatorError(cause).message}`, { cause });
-  }
+function readConfig({ path: file, text }: ConfigFile, format: ConfigFormat | undefined): Config {
   if (format?.isOf(text) === true) return readFormat(file, text, format);
   try {
     const content: unknown = parse(text);

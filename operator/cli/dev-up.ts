@@ -11,6 +11,7 @@ import { ensureTools } from '../../tools/ensure';
 import { isRunning } from '../../tools/live-process';
 import { OperatorError } from '../base/errors';
 import { PROJECT_ROOT } from '../entry';
+import { exportsOf } from '../updates/extension-exports';
 import { findExtension } from '../updates/extension-module';
 import { nameOption } from './dev-name';
 import { invocation } from './invocation';
@@ -29,7 +30,7 @@ export interface UpFlags {
 /** `dev up`. @throws OperatorError why it isn't up */
 export async function devUp(flags: UpFlags): Promise<void> {
   const paths = devPaths(flags.name);
-  const extension = extensionOf(flags);
+  const extension = await extensionOf(flags);
   const state = readState(paths.state);
   if (state?.phase === 'Ready' && isRunning(state.supervisor)) {
     process.stdout.write(
@@ -57,11 +58,13 @@ export async function devUp(flags: UpFlags): Promise<void> {
   await stayUp(options, announce);
 }
 
-/** @returns the absolute path of the module @throws OperatorError Invalid when there is none, or no operator that would use it */
-function extensionOf({ extension, operator }: UpFlags): string | undefined {
+/** @returns the absolute path of the module @throws OperatorError Invalid when there is none, it can't be loaded, or no operator would use it */
+async function extensionOf({ extension, operator }: UpFlags): Promise<string | undefined> {
   if (extension === undefined) return undefined;
   if (!operator) throw new OperatorError('Invalid', '--extension is for the operator: leave out --no-operator, or give it to `run`');
-  return findExtension(extension, process.cwd()).path;
+  const module = findExtension(extension, process.cwd());
+  await exportsOf(module);
+  return module.path;
 }
 
 /** What it is told now and was not told when it was started. */

@@ -7,6 +7,7 @@ import type { LocalCloudAdmin } from '../../providers/local/cloud/admin-client';
 import { OperatorError } from '../base/errors';
 import { cloudPlace, SERVE_DIRECTORY, SERVE_PORT, type CloudPlace, type PlaceFlags } from './cloud-place';
 import type { Subcommand } from './command';
+import { driftText, type DriftAnswer } from './drift-text';
 
 const COLLECTIONS: readonly ResourceCollection[] = ['instances', 'addresses', 'loadbalancers', 'pools', 'routetables', 'routes'];
 
@@ -165,10 +166,15 @@ function addDrift(group: Command): void {
   reaching(group, 'drift')
     .description('change something behind the operator’s back')
     .argument('<request>', 'JSON, see below')
+    .option('--json', 'print what it was made to, as JSON')
     .addHelpText('after', DRIFT_REQUESTS)
-    .action(async (request: string, flags: PlaceFlags) => {
+    .action(async (request: string, flags: PlaceFlags & { json?: boolean }) => {
       const parsed = parseJson(request, 'the request') as DriftRequest;
-      await withAdmin(flags, async (admin) => printJson(await admin.drift(parsed)));
+      await withAdmin(flags, async (admin) => {
+        const answer = await admin.drift(parsed);
+        if (flags.json === true) printJson(answer);
+        else process.stdout.write(`${driftText(parsed, answer as DriftAnswer)}\n`);
+      });
     });
 }
 

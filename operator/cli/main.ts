@@ -8,6 +8,7 @@ import { dev } from './dev';
 import { explain } from './explain';
 import { describeFailure } from './failure';
 import { history } from './history';
+import { invocation } from './invocation';
 import { localCloud } from './local-cloud';
 import { manifests } from './manifests';
 import { pause, resume } from './pause';
@@ -36,7 +37,7 @@ const PROGRAM = process.env['CLOUD_OPERATOR_CALLED'] ?? 'cloud-operator';
 const AFTER_HELP = `
 Exit codes: 0 all went well, 1 it failed, 2 the command line, a file or a tool that was named can't be used.
 
-Try it: ${PROGRAM} dev up
+Try it: ${invocation()} dev up
 `;
 
 function makeProgram(): Command {

@@ -3,7 +3,7 @@ import { Option, type Command } from 'commander';
 import type { ControllerManager, Extension, ManifestOptions } from '../../synth/manifests';
 import { OperatorError, toOperatorError } from '../base/errors';
 import { readSmallFile } from '../base/small-file';
-import { importsOwnFiles } from '../updates/extension-module';
+import { findExtension, importsOwnFiles } from '../updates/extension-module';
 import { knownSecretsProvider } from '../updates/state/secrets-provider/registry';
 import type { Subcommand } from './command';
 import { controllerManagerOf, dropInOf } from './manifests-controller-manager';
@@ -82,11 +82,25 @@ export const manifests: Subcommand = (program: Command): void => {
     .option('--crds-only', 'only the CRDs')
     .argument('[flags...]', 'of controller-manager, as your manifest of a cloud-controller-manager has them')
     .action(async (controllerManagerFlags: string[], flags: Flags) => {
-      const options = optionsOf(flags, controllerManagerFlags);
+      const options = { ...optionsOf(flags, controllerManagerFlags), ...(await checkedParts(flags)) };
       await write(flags.out, options);
       if (flags.image === undefined && options.crdsOnly !== true && options.dropIn === undefined) process.stderr.write(NO_IMAGE);
     });
 };
+
+/** What is tried out before it goes into the manifests: here a person sees what is wrong with it. */
+async function checkedParts({ provider, cloudConfig, extension }: Flags): Promise<Pick<ManifestOptions, 'provider'>> {
+  if ((provider === undefined) !== (cloudConfig === undefined)) {
+    throw new OperatorError('Invalid', '--provider and --cloud-config need each other; without both, write CloudProvider objects');
+  }
+  if (extension !== undefined) {
+    const { exportsOf } = await import('../updates/extension-exports.js');
+    await exportsOf(findExtension(extension, process.cwd()));
+  }
+  if (provider === undefined || cloudConfig === undefined) return {};
+  const { flagProviderOf } = await import('./manifests-provider.js');
+  return { provider: await flagProviderOf(provider, cloudConfig) };
+}
 
 async function write(folder: string | undefined, options: ManifestOptions): Promise<void> {
   if (folder === undefined) {
@@ -101,18 +115,12 @@ async function write(folder: string | undefined, options: ManifestOptions): Prom
 
 /** Flags as text → options. @throws OperatorError Invalid on a flag that can't be used */
 export function optionsOf(flags: Flags, controllerManagerFlags: readonly string[] = []): ManifestOptions {
-  if ((flags.provider === undefined) !== (flags.cloudConfig === undefined)) {
-    throw new OperatorError('Invalid', '--provider and --cloud-config need each other; without both, write CloudProvider objects');
-  }
   return {
     ...(flags.namespace === undefined ? {} : { namespace: namespaceOf('--namespace', flags.namespace) }),
     ...(flags.stateNamespace === undefined ? {} : { stateNamespace: namespaceOf('--state-namespace', flags.stateNamespace) }),
     ...(flags.secretsProvider === undefined ? {} : { secretsProvider: knownSecretsProvider(flags.secretsProvider) }),
     ...(flags.image === undefined ? {} : { image: imageOf(flags.image) }),
     ...(flags.replicas === undefined ? {} : { replicas: replicasOf(flags.replicas) }),
-    ...(flags.provider === undefined || flags.cloudConfig === undefined
-      ? {}
-      : { provider: { kind: flags.provider, config: configOf(flags.cloudConfig) } }),
     ...(flags.extension === undefined ? {} : { extension: extensionOf(flags.extension) }),
     ...(flags.extensionInImage === undefined ? {} : { extension: { module: flags.extensionInImage } }),
     ...pasted(flags, controllerManagerFlags),
@@ -160,14 +168,6 @@ function replicasOf(text: string): number {
   const replicas = Number(text);
   if (Number.isInteger(replicas) && replicas >= 0 && replicas <= MAX_REPLICAS) return replicas;
   throw new OperatorError('Invalid', `--replicas must be a whole number from 0 to ${MAX_REPLICAS}, not "${text}"`);
-}
-
-function configOf(file: string): string {
-  try {
-    return readSmallFile(file);
-  } catch (cause) {
-    throw new OperatorError('Invalid', `--cloud-config ${toOperatorError(cause).message}`, { cause });
-  }
 }
 
 function extensionOf(file: string): Extension {

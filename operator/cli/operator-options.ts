@@ -1,4 +1,3 @@
-import { mkdirSync } from 'node:fs';
 import type { DefaultProvider } from './default-provider';
 import { STATE_DIRECTORY } from './state-directory';
 import { programVersion } from './version';
@@ -10,6 +9,7 @@ import type { FlagValues } from '../flags/table';
 import { parseTlsOptions } from '../flags/tls';
 import { selectedWebhooks } from '../flags/webhooks';
 import { OperatorError, toOperatorError } from '../base/errors';
+import { makeFolder } from '../base/folder';
 import { type NodeCidrSettings, parseNodeCidrs, splitServiceRanges } from '../loops/ipam/settings';
 import { parseClusterCidrs } from '../loops/route/responsibility';
 import type { LeaderElection, OperatorOptions } from '../options';
@@ -166,7 +166,7 @@ function stateStoreOf(values: FlagValues): OperatorOptions['stateStore'] {
 /** Makes it where there is none. @throws OperatorError Invalid when something else is in its place, or it can't be made */
 function folder(flag: string, path: string): string {
   try {
-    mkdirSync(path, { recursive: true, mode: 0o700 });
+    makeFolder(path, 0o700);
     return path;
   } catch (cause) {
     const code = (cause as NodeJS.ErrnoException).code ?? 'error';

@@ -1,12 +1,13 @@
 import { ANNOTATIONS, FIELD_MANAGERS, CLOUD_LOAD_BALANCERS, CLOUD_PROVIDERS, CLOUD_ROUTES } from '../../crds';
 import type { Clock } from '../base/clock';
-import type { Logger } from '../base/log';
+import { toOperatorError } from '../base/errors';
+import { failureFields, type Logger } from '../base/log';
 import type { EventRecorder, KubeApi, Store } from '../kube/api';
 import type { KubeConfig } from '../kube/kube-config';
 import type { KindControllerOptions } from '../kube/controller';
-import { CRDS, type KubeObject, type Node, type ResourcePath } from '../kube/object';
+import { CRDS, keyOf, type KubeObject, type Node, type ResourcePath } from '../kube/object';
 import type { BackOffLimits } from '../kube/back-off';
-import type { KeyedQueue } from '../kube/queue';
+import type { KeyedQueue, KeyedQueueOptions } from '../kube/queue';
 import { exportsOf } from '../updates/extension-exports';
 import type { ExtensionModule } from '../updates/extension-module';
 import type { StackUpdate, Updates } from '../updates/update';
@@ -32,6 +33,7 @@ import { RouteStacks, type StoredRoute } from './stack/route-stacks';
 import { isLeftover } from './drift/leftovers';
 import { LeftoverRecords } from './drift/leftover-records';
 import { intervalOf } from './providers/provider-timer';
+import { retryOfMissing, SecretWatch } from './providers/secret-watch';
 import { StackController } from './stack/stack-controller';
 import { StackIndex } from './stack/stack-index';
 import type { Member, StackKind } from './stack/stack-kind';
@@ -78,7 +80,7 @@ export interface CloudControllersOptions {
   /** After how many failures, or how long, a stack that fails is Stalled. */
   retryBudget: RetryBudget;
   /** Makes a work queue whose failed keys wait within the limits, or as `delayOf` says (milliseconds). */
-  makeQueue: (name: string, backOff: BackOffLimits, delayOf?: (key: string) => number | undefined) => KeyedQueue;
+  makeQueue: (name: string, backOff: BackOffLimits, delayOf?: KeyedQueueOptions['delayOf']) => KeyedQueue;
   /** A Node that gained the autoscaler's taint or a deletion timestamp leaves the load balancers at once. */
   promptNodeRemoval: boolean;
   /** Told how long it took to bring the targets of a load balancer in use to other Nodes, in milliseconds. */
@@ -108,6 +110,7 @@ export class CloudControllers {
   private readonly routes: StackController<StoredRoute>;
   private readonly extras: ExtraStacks;
   private readonly providerQueue: KeyedQueue;
+  private readonly secrets: SecretWatch;
   private readonly mirror: InstanceMirror;
   private readonly sweep: Sweep;
   private markConnected: () => void = () => undefined;
@@ -120,7 +123,10 @@ export class CloudControllers {
     this.rollout = new UpgradeRollout(clock, options.random);
     const remembered = new RegisteredTargets({ ...stores, api: options.api, clusterID, isValid, logger });
     this.members = new MemberKeeper({ nodes: stores.nodes, registry, isValid, remembered, logger });
-    this.providerQueue = this.options.makeQueue('cloudproviders', CONNECT_RETRY);
+    this.providerQueue = this.options.makeQueue('cloudproviders', CONNECT_RETRY, (provider, failure) =>
+      retryOfMissing(failure, this.providerQueue.failuresOf(provider)),
+    );
+    this.secrets = new SecretWatch({ registry, found: (provider) => this.providerQueue.add(provider), clock, logger });
     this.mirror = new InstanceMirror({
       ...{ api: options.api, nodes: stores.nodes, store: stores.instances, directory: options.directory, clock },
       ...{ queue: this.queue('cloudinstances'), maxAgeMs: MIRROR_MAX_AGE_MS },
@@ -164,6 +170,7 @@ export class CloudControllers {
     const others = [this.mirror.run(signal), this.extras.run(signal), this.sweep.run(signal), this.watchCredentials(signal)];
     await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
     stopFollowing();
+    this.secrets.stop();
     const controllers = [this.providers, this.loadBalancers, this.routes];
     controllers.forEach((controller) => controller.stop());
     await Promise.all([...controllers.map((controller) => controller.ended()), ...others, ...drift]);
@@ -178,8 +185,9 @@ export class CloudControllers {
   /** Before the first pass over stacks every known CloudProvider has been tried once, so that objects find their stacks. */
   private async connectAll(): Promise<void> {
     for (const { metadata, spec } of this.options.stores.providers.list()) {
+      if (metadata.deletionTimestamp !== undefined) this.options.registry.retire(metadata.name);
       await this.options.registry.set(metadata.name, spec).catch((thrown: unknown) => {
-        this.options.logger.warn({ provider: metadata.name, err: thrown }, 'CloudProvider not connected yet');
+        this.options.logger.warn({ provider: metadata.name, ...failureFields(toOperatorError(thrown)) }, 'CloudProvider not connected yet');
       });
     }
   }
@@ -309,9 +317,9 @@ export class CloudControllers {
     });
     const use = (provider: string): ProviderUse => ({
       nodes: this.members.targets(provider).length,
-      loadBalancers: stores.loadBalancers.list().filter(({ spec }) => spec.provider === provider).length,
-      routes: stores.routes.list().filter(({ spec }) => spec.provider === provider).length,
-      stacks: stores.stacks.list().filter(({ spec }) => spec.provider === provider).length,
+      loadBalancers: usersOf(stores.loadBalancers, provider),
+      routes: usersOf(stores.routes, provider),
+      stacks: usersOf(stores.stacks, provider),
     });
     const health = (provider: string): ReturnType<InstanceDirectory['problem']> =>
       registry.accounts.refusal(provider) ?? directory.problem(provider) ?? registry.accounts.outage(provider);
@@ -319,6 +327,7 @@ export class CloudControllers {
       ...{ store: stores.providers, registry, writer, clusterID, use, health, logger },
       hasAnswered: (provider) => directory.hasAnswered(provider),
       ask: (provider) => directory.ask(provider),
+      awaitSecret: (provider) => this.secrets.await(provider),
       sweep: (provider) => this.sweep.result(provider),
     });
     return new ProviderController(this.controllerOptions(CLOUD_PROVIDERS, stores.providers, this.providerQueue), reconciler);
@@ -399,6 +408,11 @@ export class CloudControllers {
   private queue(name: string): KeyedQueue {
     return this.options.makeQueue(name, RETRY);
   }
+}
+
+/** Keys of the objects of a provider. */
+function usersOf<O extends KubeObject & { spec: { provider: string } }>(store: Pick<Store<O>, 'list'>, provider: string): string[] {
+  return store.list().flatMap(({ metadata, spec }) => (spec.provider === provider ? keyOf(metadata) : []));
 }
 
 function releaseOf(stack: StoredStack | undefined): string | undefined {

@@ -1,6 +1,6 @@
 import { systemClock, type Clock } from '../base/clock';
 import { toldDelayMs, toOperatorError, type OperatorError } from '../base/errors';
-import type { Logger } from '../base/log';
+import { failureFields, type Logger } from '../base/log';
 import type { WorkQueue } from './api';
 import { exponentialDelay, type BackOffLimits } from './back-off';
 
@@ -166,7 +166,8 @@ export class KeyedQueue implements WorkQueue {
     const toldMs = plannedMs === undefined ? toldDelayMs(failure) : undefined;
     if (toldMs === undefined) this.retryAfter(key, failure.retryAfterMs ?? 0, plannedMs);
     else this.retryWhenTold(key, toldMs);
-    this.options.logger[level]({ queue: this.name, key, failures: this.failuresOf(key), err: failure }, `${key}: ${failure.message}`);
+    const about = { queue: this.name, key, failures: this.failuresOf(key), ...failureFields(failure) };
+    this.options.logger[level](about, `${key}: ${failure.message}`);
   }
 
   /** Somebody else knows when: the key's failures are neither raised nor forgotten. */

@@ -31,7 +31,10 @@ export interface NodeClaim {
 
 /** `Foreign`: some other controller's class, leave it alone. `Unavailable`: ours, but it can't be served now; say why on the Service. */
 export type ServiceChoice =
-  { kind: 'Chosen'; provider: string } | { kind: 'Foreign' } | { kind: 'Unavailable'; reason: string; message: string };
+  | { kind: 'Chosen'; provider: string }
+  | { kind: 'Foreign' }
+  /** `several`: more than one say that they are the one. */
+  | { kind: 'Unavailable'; reason: string; message: string; several?: true };
 
 export interface CompiledBlock {
   blockName: string;

@@ -1,10 +1,11 @@
 import { X509Certificate } from 'node:crypto';
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { join } from 'node:path';
 import { createSecureContext, type SecureContext } from 'node:tls';
 import type { ServerOptions } from 'node:https';
 import { OperatorError } from '../base/errors';
+import { makeFolder } from '../base/folder';
 import type { NamedCertificate, TlsOptions } from './options';
 import { selfSigned, type KeyPair } from './self-signed';
 
@@ -120,7 +121,7 @@ function readText(file: string): string {
 /** Somebody else fills a folder that is read-only, such as a mounted Secret that may come later: until then the pair is kept in memory. */
 function writePair(directory: string, { certFile, keyFile }: { certFile: string; keyFile: string }, pair: KeyPair): KeyPair {
   try {
-    mkdirSync(directory, { recursive: true, mode: 0o755 });
+    makeFolder(directory, 0o755);
     writeFileSync(keyFile, pair.key, { mode: 0o600 });
     writeFileSync(certFile, pair.cert, { mode: 0o644 });
     return pair;

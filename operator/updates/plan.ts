@@ -94,9 +94,12 @@ export function summaryOf({ counts, operations }: Plan): string {
       const how = deleteFirst === true ? ' (delete first, with a gap in traffic)' : '';
       return `replaces ${type.split(':').at(-1) ?? type} ${name}${how}`;
     });
+  const elsewhere = operations.filter(({ stack }) => stack !== undefined);
+  const lost = elsewhere.filter(({ op }) => op === 'delete').map(({ type, name }) => `${type.split(':').at(-1) ?? type} ${name}`);
   const text = [
     `${create} to create, ${update} to update, ${replace} to replace, ${remove} to delete, ${same} unchanged`,
     ...replaced,
+    ...(elsewhere.length === 0 ? [] : [`stack ${elsewhere[0]?.stack} gives up first: ${lost.join(', ')}`]),
   ].join('; ');
   return text.length <= 1024 ? text : `${text.slice(0, 1023)}…`;
 }

@@ -2,6 +2,7 @@ import type { CloudProviderSpec, LocalLoadBalancer } from '../../crds';
 import { parseDuration } from '../../operator/base/duration';
 import { toOperatorError } from '../../operator/base/errors';
 import type { JsonObject } from '../../operator/base/json';
+import { similarTo } from '../../operator/base/similar';
 import type { Compiled, Problem, ServiceFacts } from '../provider';
 
 /** What stands before the name of every annotation of this cloud. */
@@ -108,12 +109,13 @@ export function compile(
 }
 
 function unknown(key: string, value: string): Problem {
-  const known = ANNOTATIONS.map(({ name }) => ANNOTATION_PREFIX + name).join(', ');
+  const known = ANNOTATIONS.map(({ name }) => ANNOTATION_PREFIX + name);
+  const meant = similarTo(key, known);
   return {
     severity: 'Warning',
     field: key,
     value,
-    message: `not known, and without effect. Remove it, or use one of ${known}.`,
+    message: `not known, and without effect. ${meant === undefined ? '' : `Did you mean ${meant}? `}Remove it, or use one of ${known.join(', ')}.`,
   };
 }
 

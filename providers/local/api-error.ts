@@ -56,7 +56,7 @@ export function errorOfAnswer(call: string, status: number, body: unknown, retry
     return new LocalCloudError(codeOfHttpStatus(status), `local cloud, ${call}: HTTP ${status}`, undefined, detail);
   }
   const remedy = REMEDIES[body.code];
-  const message = `local cloud, ${call}: ${body.code}: ${body.message}${remedy === undefined ? '' : `. ${remedy}`}`;
+  const message = `${body.message} (local cloud, ${call}: ${body.code})${remedy === undefined ? '' : `. ${remedy}`}`;
   const wait = body.retryAfterMs ?? retryAfterMs;
   return new LocalCloudError(CLASSES[body.code] ?? codeOfHttpStatus(status), message, body.code, {
     ...(body.field !== undefined && { field: body.field }),

@@ -37,7 +37,7 @@ function readTokenFile(path: string): string {
 }
 
 async function readTokenSecret(ref: LocalProviderSettings['tokenSecretRef'], context: ConnectContext): Promise<string> {
-  if (ref !== undefined) return context.readSecret(ref.name, ref.key);
+  if (ref !== undefined) return (await context.readSecret(ref.name, [ref.key]))[0] ?? '';
   const field = 'spec.local';
   throw new OperatorError('Invalid', `CloudProvider ${context.providerName} says nowhere where the API token is`, {
     field,

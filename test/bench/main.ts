@@ -8,7 +8,7 @@ import { soak } from './soak';
 import { state } from './state';
 import { update } from './update';
 
-/** The figures in the README. A cloud that answers at once, and no other load on the machine, please. */
+/** The figures of docs/figures.md. A cloud that answers at once, and no other load on the machine, please. */
 const BENCHMARKS: Record<string, () => Promise<void>> = {
   service,
   cluster,

@@ -10,7 +10,7 @@ import { ensureTools } from '../../tools/ensure';
 import { SERVICES, type KubeObject, type Service } from '../../operator/kube/object';
 import { say } from './report';
 
-/** The figures in the README: `npm run bench`. A cloud that answers at once, and no other load on the machine, please. */
+/** The figures of docs/figures.md: `npm run bench`. A cloud that answers at once, and no other load on the machine, please. */
 const COUNT = Number(process.env.BENCH_SERVICES ?? 50);
 const QUIET_MS = 3000;
 

@@ -21,8 +21,8 @@ export interface GateFacts<O> {
   serving: (object: O) => boolean;
   /** Its approvals may come from anybody. Asked only of parts that wait. */
   unprotected: (part: Part<O>) => Promise<string | undefined>;
-  /** What an update with these inputs would do. */
-  preview: (inputs: MemberInput[]) => Promise<Plan>;
+  /** What an update with these inputs, which are for the part, would do. */
+  preview: (inputs: MemberInput[], part: Part<O>) => Promise<Plan>;
 }
 
 /** What may be done now. */
@@ -93,7 +93,7 @@ export class ApprovalGate<O extends Member> {
   private async plan({ plan, preview }: GateFacts<O>, part: Part<O>): Promise<Plan | OperatorError> {
     const alone = plan.parts.map((other) => (other === part ? part : accepted(other)));
     try {
-      return await preview(inputsOf({ ...plan, parts: alone }, [part]));
+      return await preview(inputsOf({ ...plan, parts: alone }, [part]), part);
     } catch (thrown) {
       const error = toOperatorError(thrown);
       if (error.code === 'Invalid') return error;

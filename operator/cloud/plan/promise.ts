@@ -1,7 +1,9 @@
+import { hashJson } from '../../base/json';
 import type { Verdict } from '../conditions';
 import { keyOfInput, type MemberInput } from '../stack/member-input';
 import type { Part } from '../stack/stack-plan';
 import type { UpdatePlan } from '../stack/stack-parts';
+import type { Plan } from '../../updates/plan';
 import type { GenerationalInput } from './generation';
 
 /**
@@ -16,6 +18,16 @@ export function isPromised(input: MemberInput | undefined): boolean {
 /** The stack that must give up first what was promised; undefined = nothing was promised. Pure. */
 export function givenUpBy(input: GenerationalInput | undefined): string | undefined {
   return isPromised(input) ? input?.movedFrom?.stack : undefined;
+}
+
+/** What a move that deletes first does in both stacks, in its order: nobody approves the one half without the other. Pure. @param stack the one that gives it up */
+export function planOfMove(made: Plan, { stack, plan: lost }: { stack: string; plan: Plan }): Plan {
+  const sum = (of: keyof Plan['counts']): number => made.counts[of] + lost.counts[of];
+  return {
+    hash: hashJson({ made: made.hash, lost: lost.hash }),
+    counts: { create: sum('create'), update: sum('update'), replace: sum('replace'), delete: sum('delete'), same: sum('same') },
+    operations: [...lost.operations.map((operation) => ({ ...operation, stack })), ...made.operations],
+  };
 }
 
 /** The plan with each move that deletes first at its first step. Pure. @param now milliseconds since 1970 */
@@ -41,7 +53,8 @@ export function givingUp(input: GenerationalInput): Verdict {
   return { state: 'Reconciling', reason: 'Replacing', message };
 }
 
-function beginsMove<O>({ candidate, replacement }: Part<O>): boolean {
+/** True when the part is the first step of a move that deletes first. Pure. */
+export function beginsMove<O>({ candidate, replacement }: Part<O>): boolean {
   const { movedFrom, promised: already } = (candidate ?? {}) as Partial<GenerationalInput>;
   return replacement?.gap === true && movedFrom !== undefined && movedFrom.until === undefined && already !== true;
 }

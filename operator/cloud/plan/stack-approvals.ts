@@ -1,5 +1,6 @@
 import type { Clock } from '../../base/clock';
 import type { EventRecorder } from '../../kube/api';
+import type { Plan } from '../../updates/plan';
 import { updateHash } from '../../updates/update-hash';
 import type { StackState, StackUpdate, UpdateHooks, Updates } from '../../updates/update';
 import type { MemberInput } from '../stack/member-input';
@@ -11,7 +12,7 @@ import type { Part } from '../stack/stack-plan';
 import { whyApproval } from './approval';
 import { ApprovalGate, type Gated } from './approval-gate';
 import { PlanCache } from './plan-cache';
-import { promising } from './promise';
+import { beginsMove, planOfMove, promising } from './promise';
 
 export interface StackApprovalsOptions<O extends Member> {
   kind: StackKind<O>;
@@ -37,6 +38,15 @@ export interface ApprovalPass<O> {
   hooks: UpdateHooks;
   serving: (object: O) => boolean;
   updateOf: (inputs: MemberInput[]) => StackUpdate;
+  /** How the stack that an object moves away from gives it up. @throws OperatorError when that can't be said now */
+  givingUp: (object: O) => GivingUp | undefined;
+}
+
+/** The update of a stack that gives something up. */
+export interface GivingUp {
+  state: StackState | undefined;
+  update: StackUpdate;
+  hooks: UpdateHooks;
 }
 
 /** Finds out which changes of a stack wait for a person, and what they would do. */
@@ -60,7 +70,7 @@ export class StackApprovals<O extends Member> {
 
   private gated(pass: ApprovalPass<O>): Promise<Gated<O>> {
     const { stack, plan, state, hooks } = pass;
-    const { kind, updates } = this.options;
+    const { kind } = this.options;
     const manual = plan.parts.some(({ object }) => kind.updatePolicy?.(object)?.approval === 'Manual');
     const pending = manual && isPending(pass);
     let asked: Promise<string | undefined> | undefined;
@@ -79,11 +89,16 @@ export class StackApprovals<O extends Member> {
         const policy = kind.updatePolicy?.(part.object);
         return whyApproval({ part, pending, policy, replacement: part.replacement, underway: isUnderway(pass, part) });
       },
-      preview: (inputs) => {
-        const update = pass.updateOf(inputs);
-        return this.cache.plan(stack, state, updateHash(update), () => updates.preview(update, hooks));
+      preview: async (inputs, part) => {
+        const made = await this.preview({ state, hooks, update: pass.updateOf(inputs) });
+        const giving = beginsMove(part) ? pass.givingUp(part.object) : undefined;
+        return giving === undefined ? made : planOfMove(made, { stack: giving.update.stack, plan: await this.preview(giving) });
       },
     });
+  }
+
+  private preview({ state, update, hooks }: GivingUp): Promise<Plan> {
+    return this.cache.plan(update.stack, state, updateHash(update), () => this.options.updates.preview(update, hooks));
   }
 
   /** The stack is gone. */

@@ -5,18 +5,19 @@ import type { Store } from '../../kube/api';
 import { verdictOfError, type Verdict } from '../conditions';
 import type { ObjectWriter } from '../object-writer';
 import { CredentialsRefused } from '../../updates/limits/account';
+import { SecretMissing } from './provider-secrets';
 import type { CloudRegistry } from './registry';
 import type { Stored } from '../stored';
 
 export type StoredProvider = Stored<CloudProviderSpec, CloudProviderStatus>;
 
-/** What uses a CloudProvider now. */
+/** What uses a CloudProvider now: keys of the objects. */
 export interface ProviderUse {
   nodes: number;
-  loadBalancers: number;
-  routes: number;
+  loadBalancers: readonly string[];
+  routes: readonly string[];
   /** Also those that only have what has moved to another provider, or vanished. */
-  stacks: number;
+  stacks: readonly string[];
 }
 
 export interface ProviderReconcilerOptions {
@@ -31,6 +32,8 @@ export interface ProviderReconcilerOptions {
   hasAnswered(provider: string): boolean;
   /** Makes a read of the cloud, and has the provider reconciled again with how it went. */
   ask(provider: string): void;
+  /** Has the provider reconciled at once when the Secret comes that it lacks. */
+  awaitSecret(provider: string): void;
   /** What the last sweep of this process has found. */
   sweep(provider: string): Sweep | undefined;
   logger: Logger;
@@ -56,7 +59,7 @@ export class ProviderReconciler {
     this.seen.add(name);
     const use = this.options.use(name);
     if (object.metadata.deletionTimestamp !== undefined) this.options.registry.retire(name);
-    if (object.metadata.deletionTimestamp !== undefined && use.loadBalancers + use.routes + use.stacks === 0) {
+    if (object.metadata.deletionTimestamp !== undefined && use.loadBalancers.length + use.routes.length + use.stacks.length === 0) {
       await this.options.writer.removeFinalizer(object);
       return;
     }
@@ -68,6 +71,7 @@ export class ProviderReconciler {
   private async report(name: string, object: StoredProvider, use: ProviderUse): Promise<void> {
     const problem = await this.connect(name, object.spec);
     const answered = this.options.hasAnswered(name);
+    if (problem instanceof SecretMissing) this.options.awaitSecret(name);
     if (this.mustAsk(name, problem, answered)) this.options.ask(name);
     // After a restart, what it says holds until the cloud says otherwise.
     if (problem === undefined && !answered && saysReady(object)) return;
@@ -76,7 +80,7 @@ export class ProviderReconciler {
       kind: this.options.registry.get(name)?.kind,
       clusterID: this.options.clusterID,
       nodes: use.nodes,
-      loadBalancers: use.loadBalancers,
+      loadBalancers: use.loadBalancers.length,
       sweep: this.options.sweep(name) ?? object.status?.sweep,
     };
     await this.options.writer.writeStatus(withoutTargets(object), fields, verdict);
@@ -107,6 +111,18 @@ function withoutTargets(object: StoredProvider): StoredProvider {
   return { ...object, status };
 }
 
+const SHOWN = 3;
+
+/** How many, and who: the first few. Pure. */
+export function usersText({ loadBalancers, routes, stacks }: ProviderUse): string {
+  const of = (what: string, users: readonly string[]): string => {
+    const names = [...users].sort().slice(0, SHOWN);
+    const shown = names.length === 0 ? '' : ` (${names.join(', ')}${users.length > SHOWN ? ', …' : ''})`;
+    return `${users.length} ${what}${users.length === 1 ? '' : 's'}${shown}`;
+  };
+  return `${of('load balancer', loadBalancers)}, ${of('route', routes)}, ${of('stack', stacks)}`;
+}
+
 function saysReady({ metadata, status }: StoredProvider): boolean {
   const ready = status?.conditions?.some(({ type, status: is }) => type === 'Ready' && is === 'True') ?? false;
   return ready && metadata.deletionTimestamp === undefined && status?.observedGeneration === metadata.generation;
@@ -114,7 +130,7 @@ function saysReady({ metadata, status }: StoredProvider): boolean {
 
 function verdictOn(object: StoredProvider, { use, problem, answered }: Findings): Verdict {
   if (object.metadata.deletionTimestamp !== undefined) {
-    const message = `${use.loadBalancers} load balancers, ${use.routes} routes and ${use.stacks} stacks still use it; it goes when they are gone`;
+    const message = `it is being deleted, and waits for those that use it: ${usersText(use)}; it goes when they are gone, and takes nothing new`;
     return { state: 'Reconciling', reason: 'InUse', message };
   }
   if (problem instanceof CredentialsRefused) return verdictOfError(problem, false, { nextTryAt: problem.nextTryAt, exhausted: false });

@@ -31,7 +31,7 @@ export interface CloudRegistryOptions {
   loadModule(kind: string): Promise<ProviderModule>;
   /** Absent while it can't be read; see `know`. */
   clusterID?: string | undefined;
-  readSecret(name: string, key: string): Promise<string>;
+  readSecret(name: string, keys: readonly string[]): Promise<string[]>;
   /** Whose a Node was found to be before a restart. */
   recordedOwner?: (nodeName: string) => { provider: string; providerID: string } | undefined;
   /** Limits of the clouds' accounts, shared with the updates; absent = the registry's own. */
@@ -81,7 +81,7 @@ export class CloudRegistry {
       entry.cloud = await module.connect(spec, {
         clusterID: this.clusterID ?? '',
         providerName: name,
-        readSecret: (secret, key) => this.options.readSecret(secret, key),
+        readSecret: (secret, keys) => this.options.readSecret(secret, keys),
         calls: this.accounts.of(name),
       });
     } catch (thrown) {
@@ -118,6 +118,11 @@ export class CloudRegistry {
     return this.clouds.get(name);
   }
 
+  /** Keys of a Secret with credentials. @throws OperatorError when it lacks one, or can't be read */
+  readSecret(name: string, keys: readonly string[]): Promise<string[]> {
+    return this.options.readSecret(name, keys);
+  }
+
   /** @throws OperatorError that says why the cloud can't be used now */
   connected(name: string): ConnectedCloud {
     const entry = this.clouds.get(name);
@@ -148,7 +153,11 @@ export class CloudRegistry {
   }
 
   forService(service: { loadBalancerClass?: string; annotations: Record<string, string> }): ServiceChoice {
-    return chooseProvider(this.candidates(), service);
+    return chooseProvider(
+      this.candidates(),
+      service,
+      this.list().filter(({ name }) => this.retiring.has(name)),
+    );
   }
 
   /** The CloudProvider is being deleted: it goes on with what it has, and takes nothing new. */

@@ -7,21 +7,28 @@ export interface Candidate {
 }
 
 export type ServiceChoice =
-  { kind: 'Chosen'; provider: string } | { kind: 'Foreign' } | { kind: 'Unavailable'; reason: string; message: string };
+  | { kind: 'Chosen'; provider: string }
+  | { kind: 'Foreign' }
+  /** `several`: more than one say that they are the one. */
+  | { kind: 'Unavailable'; reason: string; message: string; several?: true };
 
 /**
  * The CloudProvider that takes a new Service: by its class, else by its annotation, else the default (design: The provider is chosen once). Pure.
  * @param candidates without those that are being deleted
+ * @param leaving those: they take nothing new
  */
 export function chooseProvider(
   candidates: readonly Candidate[],
   service: { loadBalancerClass?: string; annotations: Record<string, string> },
+  leaving: readonly Candidate[] = [],
 ): ServiceChoice {
   const { loadBalancerClass } = service;
-  if (loadBalancerClass !== undefined) return byClass(candidates, loadBalancerClass);
+  if (loadBalancerClass !== undefined) return byClass(candidates, loadBalancerClass, leaving);
   const named = service.annotations[ANNOTATIONS.provider];
-  if (named === undefined) return byDefault(candidates);
+  if (named === undefined) return byDefault(candidates, leaving);
   if (candidates.some(({ name }) => name === named)) return { kind: 'Chosen', provider: named };
+  if (leaving.some(({ name }) => name === named))
+    return deleting(named, `or name another one with the annotation ${ANNOTATIONS.provider}; known are ${namesOf(candidates)}`);
   const message = `annotation ${ANNOTATIONS.provider}: there is no CloudProvider "${named}"; known are ${namesOf(candidates)}`;
   return { kind: 'Unavailable', reason: 'ProviderNotFound', message };
 }
@@ -34,14 +41,19 @@ export function rivalriesOf(candidates: readonly Candidate[], name: string): str
   return choices.flatMap((choice) => (choice.kind === 'Unavailable' ? [choice.message] : []));
 }
 
-function byClass(candidates: readonly Candidate[], loadBalancerClass: string): ServiceChoice {
+function byClass(candidates: readonly Candidate[], loadBalancerClass: string, leaving: readonly Candidate[] = []): ServiceChoice {
   const claiming = candidates.filter((candidate) => classesOf(candidate).includes(loadBalancerClass));
   const [first, second] = claiming;
-  if (first === undefined)
-    return loadBalancerClass.startsWith(`${GROUP}/`) ? unclaimed(candidates, loadBalancerClass) : { kind: 'Foreign' };
+  if (first === undefined) {
+    if (!loadBalancerClass.startsWith(`${GROUP}/`)) return { kind: 'Foreign' };
+    const last = leaving.find((candidate) => classesOf(candidate).includes(loadBalancerClass));
+    return last === undefined
+      ? unclaimed(candidates, loadBalancerClass)
+      : deleting(last.name, `or have another one claim its class "${loadBalancerClass}"`);
+  }
   if (second === undefined) return { kind: 'Chosen', provider: first.name };
   const message = `more than one CloudProvider claims the class "${loadBalancerClass}" (${namesOf(claiming)}); take it out of spec.loadBalancerClasses of all but one`;
-  return { kind: 'Unavailable', reason: 'ClassClaimedTwice', message };
+  return { kind: 'Unavailable', reason: 'ClassClaimedTwice', message, several: true };
 }
 
 /** A class of our own group is nobody else's. */
@@ -51,17 +63,26 @@ function unclaimed(candidates: readonly Candidate[], loadBalancerClass: string):
   return { kind: 'Unavailable', reason: 'ClassNotClaimed', message };
 }
 
-function byDefault(candidates: readonly Candidate[]): ServiceChoice {
+/** @param otherwise what may be done beside waiting */
+function deleting(name: string, otherwise: string): ServiceChoice {
+  const message = `CloudProvider "${name}" is being deleted and takes no new Service (kubectl describe cloudprovider ${name} says who still uses it); this one waits until it is made anew: make it again when it has gone, ${otherwise}`;
+  return { kind: 'Unavailable', reason: 'ProviderDeleting', message };
+}
+
+function byDefault(candidates: readonly Candidate[], leaving: readonly Candidate[] = []): ServiceChoice {
   const defaults = candidates.filter(({ spec }) => spec.default);
   const [first, second] = defaults;
   if (first !== undefined && second === undefined) return { kind: 'Chosen', provider: first.name };
+  const last = first === undefined ? leaving.find(({ spec }) => spec.default) : undefined;
+  if (last !== undefined) return deleting(last.name, `or set spec.default: true on another one; there are ${namesOf(candidates)}`);
   if (candidates.length === 0)
     return { kind: 'Unavailable', reason: 'NoDefaultProvider', message: 'there is no CloudProvider; create one' };
-  const message =
-    first === undefined
-      ? `no CloudProvider has spec.default: true; set it on one of ${namesOf(candidates)}, or name one with the annotation ${ANNOTATIONS.provider}`
-      : `more than one CloudProvider has spec.default: true (${namesOf(defaults)}); keep it on one`;
-  return { kind: 'Unavailable', reason: 'NoDefaultProvider', message };
+  if (first === undefined) {
+    const message = `no CloudProvider has spec.default: true; set it on one of ${namesOf(candidates)}, or name one with the annotation ${ANNOTATIONS.provider}`;
+    return { kind: 'Unavailable', reason: 'NoDefaultProvider', message };
+  }
+  const message = `more than one CloudProvider has spec.default: true (${namesOf(defaults)}); keep it on one`;
+  return { kind: 'Unavailable', reason: 'NoDefaultProvider', message, several: true };
 }
 
 function classesOf({ name, spec }: Candidate): string[] {

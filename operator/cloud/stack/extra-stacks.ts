@@ -96,7 +96,7 @@ export class ExtraStacks {
     });
   }
 
-  /** The load balancers' stack is given up, and what there is beside it stays in the cloud too. */
+  /** The load balancers' stack is given up, and what there is beside it stays in the cloud too, marked as nobody's where our own provider has made it. */
   async forget(stack: string): Promise<void> {
     this.settledStacks.delete(stack);
     this.tried.delete(stack);
@@ -105,11 +105,19 @@ export class ExtraStacks {
     await this.turns.run(stack, async () => {
       const existing = await this.existingStacks();
       if (!existing.has(name)) return;
+      await this.markReleased(stack, name);
       await this.options.updates.forget(name);
       existing.delete(name);
       this.warnings.delete(stack);
       await this.options.record.removed(name);
     });
+  }
+
+  /** Once the state is dropped, nothing else would tell that it was left on purpose. */
+  private async markReleased(stack: string, name: string): Promise<void> {
+    const { record, registry, isValid } = this.options;
+    const provider = record.providerOf(stack) ?? '';
+    await registry.get(provider)?.cloud?.release?.(name, () => isValid() && !registry.isFrozen(provider));
   }
 
   /** What the load balancers of a stack are to say of their extra stack. */

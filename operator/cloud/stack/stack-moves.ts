@@ -15,6 +15,7 @@ export type Origin = Holding & {
   knowledge: Knowledge;
   /** What the stack has of others. */
   others: readonly GenerationalInput[];
+  state: StackState | undefined;
 };
 
 /** What other stacks have of a stack's members, and what the stack has of other stacks' members. */
@@ -95,7 +96,7 @@ export class StackMoves<O extends Member> {
     const state = await this.options.updates.state(stack);
     const { [uid]: input, ...others } = acceptedOf(state) ?? {};
     if (input === undefined || isPromised(input)) return undefined;
-    return { stack, input, others: Object.values(others), knowledge: { stack, cloud: this.cloudOf(stack), state } };
+    return { stack, input, others: Object.values(others), state, knowledge: { stack, cloud: this.cloudOf(stack), state } };
   }
 
   private async others(

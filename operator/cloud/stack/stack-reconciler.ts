@@ -67,7 +67,9 @@ export interface StackReconcilerOptions<O extends Member> {
 
 type Settled = { fields: StatusFields; verdict: Verdict } | undefined;
 
-type Connected = Known & { cloud: ConnectedCloud; upgrading: boolean };
+type Moving = Known & Pick<Whereabouts, 'origins'>;
+
+type Connected = Moving & { cloud: ConnectedCloud; upgrading: boolean };
 
 type Trial = Pick<Connected, 'cloud' | 'upgrading' | 'adoption'> & { approved: string | undefined };
 
@@ -160,7 +162,7 @@ export class StackReconciler<O extends Member> {
     whereabouts.origins.forEach(({ knowledge }, uid) => this.reports.knowOrigin(stack, uid, knowledge));
     const wide = await this.wideLevers(members, cloud, whereabouts);
     const adoption = wide.leading ? await this.adoptions.gather(stack, members, { cloud, state }, whereabouts) : undefined;
-    const known = { cloud, state, adoption };
+    const known = { cloud, state, adoption, origins: whereabouts.origins };
     await this.act(stack, planStack(this.facts.of(stack, members, known, { ...whereabouts, wide })), known);
   }
 
@@ -206,7 +208,7 @@ export class StackReconciler<O extends Member> {
     return object === undefined ? undefined : leverOn(object);
   }
 
-  private async act(stack: string, plan: StackPlan<O>, { cloud, state, adoption }: Known): Promise<void> {
+  private async act(stack: string, plan: StackPlan<O>, { cloud, state, adoption, origins }: Moving): Promise<void> {
     if (plan.kind === 'Forget') return this.options.record.removed(stack);
     if (plan.kind === 'Keep') {
       this.options.record.abandoned(stack, plan.missing);
@@ -219,7 +221,7 @@ export class StackReconciler<O extends Member> {
     if (plan.kind === 'Release') return this.forget(stack, plan.released, cloud);
     const upgrading = !this.drift.has(stack) && this.runs.isUpgrade(stack, plan, cloud, state);
     const waitMs = upgrading ? this.options.rollout.waitOf(stack) : 0;
-    if (waitMs === 0) return this.update(stack, plan, { cloud, state, adoption, upgrading });
+    if (waitMs === 0) return this.update(stack, plan, { cloud, state, adoption, upgrading, origins });
     this.options.again(stack, waitMs);
     this.options.record.missing(stack, plan.missing);
     return this.rest(stack, plan, cloud, state);
@@ -234,12 +236,13 @@ export class StackReconciler<O extends Member> {
     }
   }
 
-  private async update(stack: string, wanted: UpdatePlan<O>, { cloud, state, adoption, upgrading }: Connected): Promise<void> {
+  private async update(stack: string, wanted: UpdatePlan<O>, { cloud, state, adoption, upgrading, origins }: Connected): Promise<void> {
     const { plan, approved, run, waiting } = await this.approvals.open({
       ...{ stack, plan: wanted, cloud, state, drifted: this.drift.has(stack), hooks: this.runs.hooks(stack, cloud, adoption) },
       serving: (object) => this.reports.serving(stack, object),
       updateOf: (inputs) =>
         this.runs.update(stack, { ...this.runs.of(stack, inputs, cloud), force: true, mayExist: mayExist(wanted), adoption }, cloud),
+      givingUp: ({ metadata }) => this.runs.givingUp(origins.get(metadata.uid)),
     });
     await this.options.record.waiting(stack, this.runs.specOf(cloud.name), waiting);
     this.options.record.missing(stack, plan.missing);

@@ -1,6 +1,6 @@
 import type { Attempt, CloudStackSpec } from '../../../crds';
 import { parseDuration } from '../../base/duration';
-import { toOperatorError } from '../../base/errors';
+import { OperatorError, toOperatorError } from '../../base/errors';
 import type { JsonObject } from '../../base/json';
 import type { Adoption } from '../../../providers/provider';
 import type { StackState, StackUpdate, UpdateHooks, UpdateResult } from '../../updates/update';
@@ -9,9 +9,11 @@ import { keyOfInput, type MemberInput } from './member-input';
 import type { MemberReports } from './member-reports';
 import { stamped } from '../plan/generation';
 import { isPromised } from '../plan/promise';
+import type { GivingUp } from '../plan/stack-approvals';
 import type { ConnectedCloud } from '../providers/registry';
 import type { Member } from './stack-kind';
 import { acceptedOf, inputsOf, suspectsOf, type UpdatePlan } from './stack-parts';
+import type { Origin } from './stack-moves';
 import type { StackReconcilerOptions } from './stack-reconciler';
 import { changesText, stackSpec } from './stack-record';
 
@@ -106,6 +108,17 @@ export class StackRuns<O extends Member> {
       force,
       mayExist: mayExist || adoption !== undefined,
     });
+  }
+
+  /** How a stack gives up a member that moves away. @throws OperatorError Transient while its cloud is not connected */
+  givingUp(origin: Origin | undefined): GivingUp | undefined {
+    if (origin === undefined) return undefined;
+    const { stack, others, state } = origin;
+    const { cloud } = origin.knowledge;
+    if (cloud === undefined)
+      throw new OperatorError('Transient', `the cloud of stack ${stack} is not connected: what it is to give up can't be said yet`);
+    const left = others.length === 0 ? {} : this.of(stack, [...others], cloud);
+    return { state, update: this.update(stack, { ...left, force: true }, cloud), hooks: this.hooks(stack, cloud) };
   }
 
   /** True when nobody asks for anything: an update would only bring the stack to this operator's newer program. */

@@ -1,7 +1,7 @@
 import { ANNOTATIONS } from '../../../crds';
 import { messageWithRemedy, toOperatorError } from '../../base/errors';
 import type { Service } from '../../kube/object';
-import type { Clouds, ServiceFacts } from '../clouds';
+import type { Clouds, ServiceChoice, ServiceFacts } from '../clouds';
 import type { StoredCloudLoadBalancer } from '../kinds';
 import { isOwnedBy } from './cloud-load-balancer';
 import { compile, type WantedSpec } from './compile';
@@ -28,10 +28,17 @@ export function claimOf(service: Service, existing: StoredCloudLoadBalancer | un
   const named = annotations[ANNOTATIONS.provider];
   const explicit = loadBalancerClass !== undefined || named !== undefined;
   const stays = !explicit || (choice.kind === 'Unavailable' ? named === current : choice.provider === current);
-  if (current !== undefined && stays) return compileFor(service, current, clouds, existing);
+  if (current !== undefined && stays) return warnedOf(choice, current, compileFor(service, current, clouds, existing));
   if (choice.kind === 'Unavailable') return unavailable(choice);
   if (!clouds.supports(choice.provider, 'loadBalancers')) return { kind: 'Held', problem: unsupported(choice.provider), retry: true };
   return compileFor(service, choice.provider, clouds, existing);
+}
+
+/** Several CloudProviders say that a Service like this one is theirs: a new one would wait, and this one's owner should know before it is made anew. */
+function warnedOf(choice: ServiceChoice, current: string, claim: Claim): Claim {
+  if (choice.kind !== 'Unavailable' || choice.several !== true || claim.kind !== 'Wanted') return claim;
+  const message = `${choice.message}. This Service stays with CloudProvider "${current}", which has taken it; a new one would wait`;
+  return { ...claim, warnings: [...claim.warnings, { reason: 'SeveralProviders', message }] };
 }
 
 function compileFor(service: Service, provider: string, clouds: Clouds, existing?: StoredCloudLoadBalancer): Claim {

@@ -10,6 +10,7 @@ import { wantedIngress } from './ingress';
 import { addFinalizerPatch, conditionOf, releasePatch, SERVICE_WARNING_CONDITION, statusPatch, type WantedStatus } from './patches';
 import type { Problem } from './problem';
 import { isDeleting, isLoadBalancer } from './rules';
+import { inServiceWords, readinessInServiceWords } from './service-words';
 
 /** Reasons of a CloudLoadBalancer's Ready that are not mirrored: they pass by, and each would be a write of its own to the Service. */
 const IN_PROGRESS = new Set(['Updating', 'Deleting']);
@@ -68,7 +69,7 @@ function cleanUp(gathered: Gathered, owned: StoredCloudLoadBalancer | undefined)
 
 /** The CloudLoadBalancer is on its way out: nothing to do but to tell a failure. */
 function waitUntilGone(gathered: Gathered, owned: StoredCloudLoadBalancer): Evaluation {
-  const { failure, current } = readinessOf(owned);
+  const { failure, current } = readinessInServiceWords(gathered.service, readinessOf(owned));
   // What it said before its deletion is not about the deletion.
   if (failure === undefined || !current) return { actions: [], memory: gathered.memory };
   return reportFailure(gathered, owned, { ...failure, message: `failed to delete load balancer: ${failure.message}` });
@@ -96,7 +97,7 @@ function ensure(gathered: Gathered, owned: StoredCloudLoadBalancer | undefined, 
   const body = bodyOf(service, claim.spec, owned);
   const patch = addFinalizerPatch(service);
   const addFinalizer: Action[] = patch === undefined ? [] : [{ kind: 'AddFinalizer', patch }];
-  const warning = warningOf([...claim.warnings, ...warningsOf(owned)]);
+  const warning = warningOf([...claim.warnings, ...warningsOf(service, owned)]);
   const told = warningEvents(service, warning);
   if (owned !== undefined && isUpToDate(owned, body, service.metadata.uid)) {
     const settled = observe(gathered, owned, warning);
@@ -131,7 +132,7 @@ function apply(
 function observe(gathered: Gathered, owned: StoredCloudLoadBalancer, warning: WantedStatus): Evaluation {
   const { objectUID } = owned.status ?? {};
   const foreign = objectUID !== undefined && objectUID !== owned.metadata.uid;
-  const readiness: Readiness = foreign ? { current: false, settled: false } : readinessOf(owned);
+  const readiness: Readiness = foreign ? { current: false, settled: false } : readinessInServiceWords(gathered.service, readinessOf(owned));
   const spoken = speak(gathered, readiness);
   const ready = readiness.current && !IN_PROGRESS.has(readiness.ready?.reason ?? '') ? readiness.ready : undefined;
   const mirrored = ready === undefined ? {} : mirror(ready, readiness);
@@ -179,9 +180,11 @@ function status(gathered: Gathered, owned: StoredCloudLoadBalancer | undefined, 
 }
 
 /** What the CloudLoadBalancer warns of. */
-function warningsOf(owned: StoredCloudLoadBalancer | undefined): Problem[] {
+function warningsOf(service: Service, owned: StoredCloudLoadBalancer | undefined): Problem[] {
   const conditions = owned?.status?.conditions ?? [];
-  return conditions.filter(({ type }) => type === 'Warning').map(({ reason, message }) => ({ reason, message }));
+  return conditions
+    .filter(({ type }) => type === 'Warning')
+    .map(({ reason, message }) => ({ reason, message: inServiceWords(service, message) }));
 }
 
 function warningOf(warnings: Problem[]): WantedStatus {

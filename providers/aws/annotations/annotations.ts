@@ -1,5 +1,6 @@
 import type { JsonObject } from '../../../operator/base/json';
 import { toOperatorError } from '../../../operator/base/errors';
+import { similarTo } from '../../../operator/base/similar';
 import type { Compiled, Problem, ServiceFacts } from '../../provider';
 import { type Annotation, ANNOTATION_PREFIX } from './annotation';
 import { listenerAttributes, setAt } from './annotation-attributes';
@@ -140,6 +141,11 @@ function remedyOf(name: string): string | undefined {
 }
 
 function suggestion(name: string): string {
+  const meant = similarTo(
+    name,
+    ANNOTATIONS.map((annotation) => annotation.name),
+  );
+  if (meant !== undefined) return `Did you mean ${ANNOTATION_PREFIX}${meant}?`;
   const words = name.split('-');
   const like = ANNOTATIONS.map((annotation) => annotation.name).filter((known) => words.some((word) => known.split('-').includes(word)));
   const named = like.length === 0 ? 'one of docs/reference/annotations.md' : `one of ${like.join(', ')} (after ${ANNOTATION_PREFIX})`;

@@ -116,9 +116,11 @@ export class AwsAccount {
   }
 
   private async fromSecret(ref: NonNullable<AWSProviderSettings['credentialsSecretRef']>): Promise<AwsCredentials> {
-    const read = async (key: string): Promise<string> => (await this.context.readSecret(ref.name, key)).trim();
-    const sessionToken = ref.sessionTokenKey === undefined ? {} : { sessionToken: await read(ref.sessionTokenKey) };
-    return { accessKeyId: await read(ref.accessKeyIDKey), secretAccessKey: await read(ref.secretAccessKeyKey), ...sessionToken };
+    const { accessKeyIDKey, secretAccessKeyKey, sessionTokenKey } = ref;
+    const keys = [accessKeyIDKey, secretAccessKeyKey, ...(sessionTokenKey === undefined ? [] : [sessionTokenKey])];
+    const values = await this.context.readSecret(ref.name, keys);
+    const [accessKeyId = '', secretAccessKey = '', sessionToken] = values.map((value) => value.trim());
+    return { accessKeyId, secretAccessKey, ...(sessionToken === undefined ? {} : { sessionToken }) };
   }
 }
 

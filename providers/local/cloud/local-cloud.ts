@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { systemClock } from '../../../operator/base/clock';
+import { makeFolder } from '../../../operator/base/folder';
 import type { Logger } from '../../../operator/base/log';
 import type { Topology } from '../api';
 import { Admin } from './admin';
@@ -35,7 +35,7 @@ export interface LocalCloud {
  * @throws OperatorError when one of them can't be had; nothing is left running then
  */
 export async function startLocalCloud(config: LocalCloudConfig, logger: Logger): Promise<LocalCloud> {
-  await mkdir(config.directory, { recursive: true, mode: 0o700 });
+  makeFolder(config.directory, 0o700);
   const undo = new Cleanup();
   undo.add(await lockDirectory(config.directory));
   try {

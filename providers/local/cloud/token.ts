@@ -1,7 +1,8 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
-import { mkdir, open, readFile, stat } from 'node:fs/promises';
+import { open, readFile, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { OperatorError } from '../../../operator/base/errors';
+import { makeFolder } from '../../../operator/base/folder';
 
 const SHORTEST = 16;
 
@@ -10,7 +11,7 @@ const SHORTEST = 16;
  * @throws OperatorError Invalid when the file is empty, short, or readable for others
  */
 export async function readOrMakeToken(file: string): Promise<string> {
-  await mkdir(dirname(file), { recursive: true });
+  makeFolder(dirname(file));
   await make(file);
   const [text, { mode }] = await Promise.all([readFile(file, 'utf8'), stat(file)]);
   if ((mode & 0o077) !== 0) {

@@ -32,7 +32,7 @@ async function start(): Promise<ProviderUnderTest> {
     module: {
       ...awsProvider,
       connect: (settings, context) => {
-        const readSecret = (): Promise<string> => Promise.resolve('test');
+        const readSecret = (_name: string, keys: readonly string[]): Promise<string[]> => Promise.resolve(keys.map(() => 'test'));
         return awsProvider.connect(settings, { ...context, readSecret });
       },
     },

@@ -100,7 +100,7 @@ export class MotoAccount {
   }
 
   connectContext(clusterID: string): ConnectContext {
-    return { clusterID, providerName: 'aws', readSecret: () => Promise.resolve('test') };
+    return { clusterID, providerName: 'aws', readSecret: (_name, keys) => Promise.resolve(keys.map(() => 'test')) };
   }
 
   async deleteLoadBalancer(arn: string): Promise<void> {

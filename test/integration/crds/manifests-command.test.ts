@@ -21,7 +21,8 @@ function command(...args: string[]): { status: number | null; stdout: string; st
 
 describe('cloud-operator manifests', () => {
   it('writes an installation as the options say, the same every time', () => {
-    writeFileSync(join(folder, 'cloud.yaml'), 'local: {}\n');
+    const config = 'local:\n  endpoint: http://127.0.0.1:10260\n  tokenSecretRef: {name: local-cloud}\n';
+    writeFileSync(join(folder, 'cloud.yaml'), config);
     const args = [
       '--out',
       'dist',
@@ -37,7 +38,7 @@ describe('cloud-operator manifests', () => {
       'cloud.yaml',
     ];
     expect(command(...args)).toMatchObject({ status: 0, stdout: '24 files in dist\n', stderr: '' });
-    const options = { namespace: 'cloud', replicas: 3, image: 'example:1', provider: { kind: 'local', config: 'local: {}\n' } };
+    const options = { namespace: 'cloud', replicas: 3, image: 'example:1', provider: { kind: 'local', config } };
     const read = (): [string, string][] =>
       [...outputFiles(options).keys()].map((path) => [path, readFileSync(join(folder, 'dist', path), 'utf8')]);
     expect(read()).toEqual([...outputFiles(options)]);
@@ -128,6 +129,14 @@ describe('cloud-operator manifests', () => {
     [['--image', 'a b'], '--image "a b" is no image reference'],
     [['--provider', 'local'], '--provider and --cloud-config need each other'],
     [['--provider', 'local', '--cloud-config', 'absent.yaml'], '--cloud-config absent.yaml does not exist'],
+    [['--provider', 'azure', '--cloud-config', 'local.yaml'], '--provider: there is no provider of kind "azure"; known are aws, local'],
+    [
+      ['--provider', 'aws', '--cloud-config', 'local.yaml'],
+      '--cloud-config local.yaml: is the configuration of a cloud of kind local, but the provider is to be aws',
+    ],
+    [['--provider', 'local', '--cloud-config', 'wrong.yaml'], '--cloud-config wrong.yaml: there is no field spec.local.endpont'],
+    [['--provider', 'local', '--cloud-config', 'several.ts'], '--cloud-config several.ts: must be a map of CloudProvider.spec fields'],
+    [['--out', '/proc/x/y'], '/proc/x: no such file or directory (ENOENT, mkdir); name one that is there'],
     [['--extension', 'absent.ts'], '--extension absent.ts does not exist; or build it into the image'],
     [['--extension', '.'], '--extension . is no module by its name'],
     [['--extension', 'several.ts'], '--extension several.ts imports other files of its own'],
@@ -158,10 +167,19 @@ describe('cloud-operator manifests', () => {
     [['--colour'], "unknown option '--colour'; see --help"],
   ])('refuses %j in one line, with exit code 2', (args, message) => {
     writeFileSync(join(folder, 'several.ts'), "import { zone } from './zones.ts';\n");
+    writeFileSync(join(folder, 'local.yaml'), 'local: {endpoint: "http://127.0.0.1:1"}\n');
+    writeFileSync(join(folder, 'wrong.yaml'), 'local: {endpoint: "http://127.0.0.1:1", endpont: x}\n');
     const { status, stderr, stdout } = command('--out', 'dist', ...args);
     expect({ status, stdout }).toEqual({ status: 2, stdout: '' });
     expect(stderr).toContain(`cloud-operator: ${message}`);
     expect(stderr.trim().split('\n')).toHaveLength(1);
+  });
+
+  it('refuses an extension that can’t be loaded, and says where it fails', () => {
+    writeFileSync(join(folder, 'throws.ts'), 'export function extra() {}\nthrow new Error("not today");\n');
+    const { status, stderr, stdout } = command('--out', 'dist', '--extension', 'throws.ts');
+    expect({ status, stdout }).toEqual({ status: 2, stdout: '' });
+    expect(stderr).toMatch(/^cloud-operator: the extension [^ ]*\/throws\.ts can't be loaded: Error: not today\n {4}at throws\.ts:2:7\n$/);
   });
 
   it('overwrites nothing that it did not write', () => {

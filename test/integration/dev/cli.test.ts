@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PROJECT_ROOT } from '../../../operator/entry';
@@ -18,7 +18,7 @@ describe('cloud-operator', () => {
     const { code, stdout } = run(['--help']);
     expect(code).toBe(0);
     expect(stdout).toMatch(/\nIn a cluster:\n {2}run .*\nOn this machine:\n.*\n {2}dev .*\n {2}tools .*\n {2}help /s);
-    expect(stdout).toContain('Try it: cloud-operator dev up');
+    expect(stdout).toContain('Try it: npx cloud-operator dev up');
     expect(stdout).toContain('Exit codes:');
   });
 
@@ -59,6 +59,24 @@ describe('cloud-operator', () => {
     expect(stderr).toMatch(/^cloud-operator: [^\n]+\n$/);
     expect(stderr).toContain(message);
     expect(code).toBe(2);
+  });
+
+  it.each([
+    [['local-cloud', 'serve', '--directory', '/proc/x/y'], '/proc/x: no such file or directory (ENOENT, mkdir)'],
+    [['run', '--state-store=directory', '--state-directory=/proc/x/y'], "--state-directory /proc/x/y can't be used as a folder (ENOENT)"],
+  ])('%j ends with what is wrong with the folder, and does not hang', (args, message) => {
+    const { code, stderr } = run(args);
+    expect(stderr).toContain(message);
+    expect(code).toBe(2);
+  });
+
+  it('dev up refuses an extension that can’t be loaded, and says where it fails', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'cloud-operator-cli-'));
+    writeFileSync(join(folder, 'throws.ts'), 'export function extra() {}\nthrow new Error("not today");\n');
+    const { code, stdout, stderr } = run(['dev', 'up', '--name', 'never', '--extension', join(folder, 'throws.ts')]);
+    rmSync(folder, { recursive: true });
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+    expect(stderr).toMatch(/^cloud-operator: the extension \S+\/throws\.ts can't be loaded: Error: not today\n {4}at throws\.ts:2:7\n$/);
   });
 
   it.each([

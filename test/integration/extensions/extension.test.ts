@@ -1,6 +1,7 @@
 import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import { CLOUD_STACKS } from '../../../crds';
 import { PROJECT_ROOT } from '../../../operator/entry';
 import { kstatusOf } from '../../harness/kstatus';
@@ -36,10 +37,19 @@ async function use(write: () => void): Promise<void> {
   await cluster.startOperator();
 }
 
-/** Addresses in the cloud that are no load balancer's: names of their owners. */
-async function spares(): Promise<(string | undefined)[]> {
+/** Addresses in the cloud that are no load balancer's: how the extension has named the newest, by owner. */
+async function spareNames(): Promise<Record<string, string>> {
   const { addresses } = await scene.content();
-  return addresses.filter(({ name }) => name.startsWith('spare-')).map(({ tags }) => tags.owner);
+  const named = addresses.flatMap(({ name, tags }) => {
+    const kind = /^(spare|reserve)(?=-)/.exec(name)?.[0];
+    return kind === undefined ? [] : [[tags.owner?.replace('default/', '') ?? '', kind] as const];
+  });
+  return Object.fromEntries(named);
+}
+
+/** Names of their owners. */
+async function spares(): Promise<string[]> {
+  return Object.keys(await spareNames());
 }
 
 async function drains(name: string): Promise<number[]> {
@@ -59,7 +69,7 @@ test('the example changes an argument, adds a resource in a stack of its own, an
   await cluster.apply(serviceOf('web'), serviceOf('ssh', { ports: [{ name: 'ssh', port: 22 }] }));
   await scene.published('web');
   expect(await drains('web')).toEqual([30_000]);
-  await scene.until('the spare address', async () => (await spares()).includes('default/web'));
+  await scene.until('the spare address', async () => (await spares()).includes('web'));
   const extra = await extraStackOf('web');
   expect(extra).toMatchObject({
     spec: { kind: 'Extra', provider: 'local' },
@@ -107,8 +117,6 @@ test('with approval: Manual, what it adds waits for a person; another text that 
   const text = readFileSync(join(folder, 'index.ts'), 'utf8');
   const policy = (approval: string): Promise<string> =>
     cluster.kubectl(['patch', 'clb', 'web', '--type', 'merge', '-p', JSON.stringify({ spec: { updatePolicy: { approval } } })]);
-  const names = async (): Promise<string[]> =>
-    (await scene.content()).addresses.map(({ name }) => /^[a-z]+(?=-)/.exec(name)?.[0] ?? '').filter((name) => /spare|reserve/.test(name));
   await policy('Manual');
   await use(() => writeFileSync(join(folder, 'index.ts'), text.replace('`spare-${uid}`', '`reserve-${uid}`')));
   const { message } = await scene.condition('web', 'ExtraAwaitingApproval', 'AwaitingApproval');
@@ -119,13 +127,92 @@ test('with approval: Manual, what it adds waits for a person; another text that 
   expect(plan?.operations.map(({ op, type }) => `${op} ${type}`)).toEqual(['replace local:index:Address']);
   expect(message).toContain(`cloud-operator.dev/approve=${plan?.hash}`);
   await scene.ready('web');
-  expect(await names()).toEqual(['spare']);
+  expect(await spareNames()).toEqual({ web: 'spare' });
   await cluster.kubectl(['annotate', 'clb', 'web', '--overwrite', `cloud-operator.dev/approve=${plan?.hash}`]);
-  await scene.until('what was approved', async () => (await names()).join() === 'reserve');
+  await scene.until('what was approved', async () => (await spareNames()).web === 'reserve');
   await scene.until('nothing to wait any more', async () => (await scene.ready('web')).status?.conditions?.length === 1);
   await policy('Auto');
   await use(() => writeFileSync(join(folder, 'index.ts'), text));
-  await scene.until('it to be as before', async () => (await names()).join() === 'spare');
+  await scene.until('it to be as before', async () => (await spareNames()).web === 'spare');
+});
+
+describe('levers hold what it adds too', () => {
+  const ANNOTATION = 'cloud-operator.dev/pause';
+  const patch = (kind: string, name: string, spec: object): Promise<string> =>
+    cluster.kubectl(['patch', kind, name, '--type', 'merge', '-p', JSON.stringify({ spec })]);
+  const become = (expected: Record<string, string>): Promise<boolean> =>
+    scene.until(`spare addresses ${JSON.stringify(expected)}`, async () => {
+      const now = await spareNames();
+      if (isDeepStrictEqual(now, expected)) return true;
+      throw new Error(JSON.stringify(now));
+    });
+  const pause = (name: string, value: string): Promise<string> => cluster.kubectl(['annotate', 'clb', name, `${ANNOTATION}${value}`]);
+  const remove = (name: string): Promise<string> => cluster.kubectl(['delete', 'service', name, '--wait=false']);
+  const bothGone = async (stack: string): Promise<void> => {
+    for (const one of [stack, `${stack}-extra`]) await scene.gone(`CloudStack ${one}`, () => scene.stack(one));
+  };
+
+  beforeAll(async () => {
+    const names = ['all', 'updates', 'seen'];
+    await cluster.apply(...names.map((name) => serviceOf(name)));
+    for (const name of names) await scene.published(name);
+    await become({ web: 'spare', all: 'spare', updates: 'spare', seen: 'spare' });
+  });
+
+  test('pause, Observe and freeze: its change waits, and goes on when the lever goes', async () => {
+    await pause('all', '=All');
+    await pause('updates', '=Updates');
+    await patch('clb', 'seen', { managementPolicy: 'Observe' });
+    await use(() =>
+      writeFileSync(join(folder, 'index.ts'), readFileSync(join(folder, 'index.ts'), 'utf8').replace('`spare-${uid}`', '`reserve-${uid}`')),
+    );
+    await become({ web: 'reserve', all: 'spare', updates: 'spare', seen: 'spare' });
+    await scene.settled();
+    await patch('cloudprovider', 'local', { freeze: true });
+    await pause('all', '-');
+    await pause('updates', '-');
+    await patch('clb', 'seen', { managementPolicy: 'Default' });
+    for (const name of ['all', 'updates', 'seen']) await scene.condition(name, 'Ready', 'Frozen');
+    await scene.settled();
+    await become({ web: 'reserve', all: 'spare', updates: 'spare', seen: 'spare' });
+    await patch('cloudprovider', 'local', { freeze: false });
+    await become({ web: 'reserve', all: 'reserve', updates: 'reserve', seen: 'reserve' });
+  });
+
+  test('a deletion that waits keeps it; one that only lets the object go leaves it until it is released', async () => {
+    await pause('all', '=All');
+    await remove('all');
+    await scene.until('the deletion to wait', async () =>
+      (await scene.condition('all', 'Ready', 'Paused', { status: 'False' })).message.includes('its deletion waits'),
+    );
+    await patch('clb', 'seen', { managementPolicy: 'Observe' });
+    await scene.condition('seen', 'Ready', 'Observed');
+    const { metadata } = await scene.stackOf('seen');
+    const { uid } = (await scene.loadBalancer('seen'))?.metadata ?? {};
+    await remove('seen');
+    await scene.gone('CloudLoadBalancer seen', () => scene.loadBalancer('seen'));
+    await scene.settled();
+    await become({ web: 'reserve', all: 'reserve', updates: 'reserve', seen: 'reserve' });
+    await pause('all', '-');
+    await scene.gone('CloudLoadBalancer all', () => scene.loadBalancer('all'));
+    await cluster.kubectl(['annotate', 'cloudstack', metadata.name, `cloud-operator.dev/release=${uid}`]);
+    await bothGone(metadata.name);
+    await become({ web: 'reserve', updates: 'reserve' });
+    expect([await scene.counts('all'), await scene.counts('seen')]).toEqual([NONE, NONE]);
+  });
+
+  test('deletionPolicy: Orphan leaves it, marked like the rest', async () => {
+    await patch('clb', 'updates', { deletionPolicy: 'Orphan' });
+    await scene.ready('updates');
+    const { metadata } = await scene.stackOf('updates');
+    await remove('updates');
+    await bothGone(metadata.name);
+    const { addresses, pools, loadbalancers } = await scene.content();
+    const left = [...addresses, ...pools, ...loadbalancers].filter(({ tags }) => tags.owner === 'default/updates');
+    expect(left.map(({ tags }) => tags.released)).toEqual(['true', 'true', 'true', 'true']);
+    for (const [collection, resources] of Object.entries({ loadbalancers, pools, addresses }))
+      for (const { id, tags } of resources) if (tags.released === 'true') await cluster.resources.remove(collection as 'addresses', id, {});
+  });
 });
 
 const BROKEN_EXTRA = `
@@ -147,7 +234,7 @@ test('an extra stack that fails is a warning with the stack trace, and the load 
   expect(kstatusOf(web)).toBe('Current');
   // The transform is gone with the example, the spare address stays until its own program says otherwise.
   await scene.until('the drain time to be the default', async () => (await drains('web'))[0] === 5_000);
-  expect(await spares()).toEqual(['default/web']);
+  expect(await spares()).toEqual(['web']);
   const { attempts = [] } = (await extraStackOf('web')).status ?? {};
   expect(attempts.slice(0, 2)).toMatchObject([{ result: 'Failed', code: 'Invalid' }, { result: 'Succeeded' }]);
   const events = await scene.until('a Warning', async () =>
@@ -164,6 +251,7 @@ test('an extension that can’t be loaded stalls what would need it, serving goe
   await use(() => writeFileSync(join(folder, 'index.ts'), 'export function transform() {}\nthrow new Error("not today");'));
   const { message } = await scene.condition('web', 'Stalled', 'Invalid');
   expect(message).toMatch(/can't be loaded: Error: not today\n {4}at index\.ts:2:7/);
+  expect(cluster.operatorLog()).toMatch(/not today.*the extension can't be loaded: load balancers that are new or change wait/);
   expect(await scene.inCloud('web')).toBeDefined();
   expect((await scene.service('web'))?.status?.loadBalancer?.ingress).toHaveLength(1);
   await scene.addNode('n2');

@@ -76,7 +76,10 @@ describe('cloud-operator local-cloud', () => {
   test('drift changes the cloud without a call being counted', async () => {
     const { id } = (await cloud.create('instances', { name: 'node' })).body.resource;
     await run('calls', '--reset');
-    await run('drift', JSON.stringify({ kind: 'power', id, power: 'stopped' }));
+    expect(await run('drift', JSON.stringify({ kind: 'power', id, power: 'stopped' }))).toBe(`instances/${id} (node) is stopped.\n`);
+    expect(JSON.parse(await run('drift', '--json', JSON.stringify({ kind: 'power', id, power: 'stopped' })))).toMatchObject({
+      resource: { id },
+    });
     expect(JSON.parse(await run('calls', '--json'))).toMatchObject({ total: 0 });
     expect((await cloud.call('GET', `/v1/instances/${id}`)).body).toMatchObject({ power: 'stopped' });
   });
@@ -85,7 +88,11 @@ describe('cloud-operator local-cloud', () => {
     ['a request that is not JSON', ['drift', '{'], /the request is not JSON/],
     ['a file that is not there', ['faults', 'set', '/nonexistent'], /\/nonexistent can't be read/],
     ['a drift that there is not', ['drift', '{"kind":"earthquake"}'], /kind: must be one of deleteRoute, deleteKernelRoute, patch, /],
-    ['a request that the cloud refuses', ['drift', '{"kind":"delete","collection":"pools","id":"p"}'], /NotFound: pools\/p does not exist/],
+    [
+      'a request that the cloud refuses',
+      ['drift', '{"kind":"delete","collection":"pools","id":"p"}'],
+      /pools\/p does not exist \(.*: NotFound\)/,
+    ],
   ])('%s is told in one line', async (_title, args, message) => {
     const failure = await run(...args).then(
       () => 'it worked',

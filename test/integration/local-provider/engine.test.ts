@@ -29,7 +29,7 @@ describe('the local cloud under the real engine', () => {
     expect(existsSync(pulumi)).toBe(true);
     local = await LocalCloudProcess.start();
     const settings = cloudProviderSpec.parse({ local: { endpoint: local.endpoint, tokenFile: local.tokenFile } });
-    const readSecret = (): Promise<string> => Promise.reject(new Error('no secrets'));
+    const readSecret = (): Promise<string[]> => Promise.reject(new Error('no secrets'));
     cloud = await localProvider.connect(settings, { clusterID: CLUSTER, providerName: 'home', readSecret });
     engine = new UpdateEngine({ store: new DirectoryStateStore(directory), tools: { pulumi }, logger: silentLogger, clock: systemClock });
   }, 120_000);

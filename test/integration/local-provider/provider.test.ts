@@ -22,7 +22,7 @@ describe('the provider of the local cloud', () => {
   let serial = 0;
 
   const settings = (local: object) => cloudProviderSpec.parse({ local: { endpoint: cloud.endpoint, ...local } });
-  const noSecrets = (_name: string, _key: string): Promise<string> => Promise.reject(new Error('no secrets'));
+  const noSecrets = (_name: string, _keys: readonly string[]): Promise<string[]> => Promise.reject(new Error('no secrets'));
   const connect = (local: object, readSecret = noSecrets) =>
     localProvider.connect(settings(local), { clusterID: CLUSTER, providerName: 'home', readSecret });
 
@@ -206,9 +206,9 @@ describe('the provider of the local cloud', () => {
 
   test('takes the token from a Secret, and says where one is missing', async () => {
     const asked: string[] = [];
-    const fromSecret = await connect({ tokenSecretRef: { name: 'cloud', key: 'token' } }, (name, key) => {
-      asked.push(`${name}/${key}`);
-      return Promise.resolve('  secret-token \n');
+    const fromSecret = await connect({ tokenSecretRef: { name: 'cloud', key: 'token' } }, (name, keys) => {
+      asked.push(`${name}/${keys.join(',')}`);
+      return Promise.resolve(['  secret-token \n']);
     });
     expect(asked).toEqual(['cloud/token']);
     expect(fromSecret.workerSettings()).toEqual({ endpoint: cloud.endpoint, token: 'secret-token' });

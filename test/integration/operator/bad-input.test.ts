@@ -123,14 +123,14 @@ describe('told on the Service, while the last good load balancer keeps serving',
       what: 'an address outside of the pool',
       change: { spec: { loadBalancerIP: '203.0.113.9' } },
       reason: 'Invalid',
-      message: /203\.0\.113\.9 is outside the pool; choose one from/,
+      message: /spec\.loadBalancerIP "203\.0\.113\.9": .*203\.0\.113\.9 is outside the pool; choose one from/,
       loadBalancer: 'Failed',
     },
     {
       what: 'an address that somebody else has',
       change: { spec: { loadBalancerIP: '10.201.0.77' } },
       reason: 'Taken',
-      message: /10\.201\.0\.77.*(holder|Ask for another address)/,
+      message: /spec\.loadBalancerIP "10\.201\.0\.77": .*10\.201\.0\.77 is address .* of default\/holder .*Ask for another address/,
       loadBalancer: 'Failed',
     },
     {
@@ -338,6 +338,35 @@ test('a CloudProvider whose token file is not there is Stalled and names the fie
   );
   expect(stalled.message).toMatch(/spec\.local\.tokenFile.*\/does\/not\/exist/);
   await cluster.kubectl(['delete', 'cloudprovider', 'tokenless', '--timeout=20s']);
+});
+
+test('a CloudProvider whose Secret is not there says which, where and with what key; it is used at once when it comes', async () => {
+  const { spec } = (await scene.provider()) ?? {};
+  const local = { endpoint: spec?.local?.endpoint, tokenSecretRef: { name: 'late', key: 'api-token' } };
+  await cluster.apply({ apiVersion: API_VERSION, kind: 'CloudProvider', metadata: { name: 'secretless' }, spec: { local } });
+  await cluster.apply(loadBalancerWith({ provider: 'secretless' }, 'waiting'));
+  const { message } = await scene.condition('waiting', 'Stalled', 'SecretMissing');
+  expect(message).toMatch(/^there is no Secret "late" in namespace cloud-operator-system, which is to have the key "api-token"/i);
+  expect(message).toContain('kubectl -n cloud-operator-system create secret generic late --from-literal=api-token=…');
+  const lines = (): string[] =>
+    cluster
+      .operatorLog()
+      .split('\n')
+      .filter((line) => line.includes('\\"late\\"'));
+  await scene.until('three tries', () => Promise.resolve(lines().filter((line) => line.includes('"queue":"cloudproviders"')).length >= 3));
+  expect(lines().filter((line) => line.includes('\\n    at '))).toEqual([]);
+  await cluster.kubectl([
+    '-n',
+    'cloud-operator-system',
+    'create',
+    'secret',
+    'generic',
+    'late',
+    `--from-literal=api-token=${await cluster.tokenText()}`,
+  ]);
+  await scene.ready('waiting');
+  await cluster.kubectl(['delete', 'clb', 'waiting', '--timeout=20s']);
+  await cluster.kubectl(['delete', 'cloudprovider', 'secretless', '--timeout=20s']);
 });
 
 function fieldOf(object: StoredLoadBalancer | undefined, field: string): unknown {

@@ -177,7 +177,12 @@ test('a CloudProvider that is in use stays until nothing uses it', async () => {
   const inUse = await scene.until('InUse', async () =>
     (await scene.provider())?.status?.conditions?.find(({ reason }) => reason === 'InUse'),
   );
-  expect(inUse.message).toMatch(/1 load balancers?/);
+  expect(inUse.message).toMatch(/it is being deleted, and waits for those that use it: 1 load balancer \(default\/user\), /);
+  await cluster.apply(serviceOf('late'));
+  await scene.until('the Service to say that it is being deleted', async () =>
+    (await scene.service('late'))?.status?.conditions?.some(({ reason }) => reason === 'ProviderDeleting'),
+  );
+  await cluster.kubectl(['delete', 'service', 'late', '--timeout=20s']);
   expect(await scene.counts('user')).toEqual({ addresses: 1, pools: 1, loadbalancers: 1 });
 
   await scene.deleteServices('user');

@@ -18,12 +18,13 @@ interface Wanted {
   ports?: number[];
   approval?: 'Auto' | 'Manual';
   placement?: string;
+  addresses?: string[];
 }
 
 /** A CloudLoadBalancer as a person writes it. */
-function balancer(name: string, { ports = [80], approval = 'Manual', placement }: Wanted = {}): object {
+function balancer(name: string, { ports = [80], approval = 'Manual', placement, addresses }: Wanted = {}): object {
   const listeners = ports.map((port) => ({ name: `p${port}`, port, nodePort: 30_000 + port }));
-  const more = placement === undefined ? {} : { placement: { name: placement } };
+  const more = { ...(placement !== undefined && { placement: { name: placement } }), ...(addresses !== undefined && { addresses }) };
   const spec = { provider: 'local', listeners, updatePolicy: { approval }, local: {}, ...more };
   return { apiVersion: 'cloud-operator.dev/v1alpha1', kind: 'CloudLoadBalancer', metadata: { name, namespace: 'default' }, spec };
 }
@@ -195,6 +196,37 @@ describe('with approval: Manual', () => {
     await become('10.250.1.0/24 n2', '10.250.2.0/24 n1');
     await cluster.kubectl(['delete', 'cloudroutes', '--timeout=20s', 'held', 'free']);
     await become();
+  });
+
+  test('a move that deletes first shows what goes in the old stack too, and is approved with that', async () => {
+    const fixed = { addresses: ['10.201.0.88'] };
+    await cluster.apply(
+      balancer('fixed', { ...fixed, approval: 'Auto' }),
+      balancer('beside', { ports: [81], approval: 'Auto', placement: 'corner' }),
+    );
+    await scene.ready('beside');
+    await scene.ready('fixed');
+    const old = (await scene.stackOf('fixed')).metadata.name;
+    const corner = (await scene.stackOf('beside')).metadata.name;
+    await cluster.apply(balancer('fixed', { ...fixed, placement: 'corner' }));
+    const plan = await scene.until('the plan of the move', async () =>
+      (await scene.stack(corner))?.status?.plans?.find(({ member }) => member === 'default/fixed'),
+    );
+    const shown = plan.operations.map(({ op, type, stack }) => `${op} ${type.split(':').at(-1)} ${stack === undefined ? 'here' : stack}`);
+    expect(shown.filter((one) => one.endsWith(old)).sort()).toEqual(
+      ['Address', 'LoadBalancer', 'TargetPool'].map((type) => `delete ${type} ${old}`),
+    );
+    expect(shown.filter((one) => one.endsWith('here'))).toEqual(expect.arrayContaining(['create Address here', 'create TargetPool here']));
+    const { message } = await scene.condition('fixed', 'Reconciling', 'AwaitingApproval');
+    expect(message).toContain(`stack ${old} gives up first: `);
+    await scene.settled();
+    expect((await scene.inCloud('fixed')).listeners.map(({ port }) => port)).toEqual([80]);
+    await approve('fixed', plan.hash);
+    await scene.gone('the old stack', () => scene.stack(old));
+    await scene.ready('fixed');
+    expect((await scene.content()).addresses.filter(({ ip }) => ip === '10.201.0.88')).toHaveLength(1);
+    await remove('fixed', 'beside');
+    for (const name of ['fixed', 'beside']) expect(await scene.counts(name)).toEqual(NONE);
   });
 
   test('the load balancer of a Service keeps what a person has set on it', async () => {

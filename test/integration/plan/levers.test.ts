@@ -200,7 +200,7 @@ describe('levers', () => {
   });
 
   test('CloudRoutes: pause, Observe, Orphan and freeze, each route by itself', async () => {
-    const names = ['paused', 'observed', 'orphan', 'free'];
+    const names = ['paused', 'updates', 'observed', 'orphan', 'free'];
     const route = (name: string, nodeName: string): object => ({
       ...{ apiVersion: API_VERSION, kind: 'CloudRoute', metadata: { name } },
       spec: { provider: 'local', destinationCIDR: `10.250.${names.indexOf(name)}.0/24`, nodeName },
@@ -228,36 +228,48 @@ describe('levers', () => {
         throw new Error(JSON.stringify(ready));
       });
     await cluster.apply(...names.map((name) => route(name, 'n1')));
-    await become({ paused: 'n1', observed: 'n1', orphan: 'n1', free: 'n1' });
+    await become({ paused: 'n1', updates: 'n1', observed: 'n1', orphan: 'n1', free: 'n1' });
 
     await cluster.kubectl(['annotate', 'cloudroute', 'paused', `${PAUSE}=All`]);
+    await cluster.kubectl(['annotate', 'cloudroute', 'updates', `${PAUSE}=Updates`]);
     await patch('cloudroute', 'observed', { managementPolicy: 'Observe' });
     await patch('cloudroute', 'orphan', { deletionPolicy: 'Orphan' });
     await cluster.apply(...names.map((name) => route(name, 'n2')));
-    await says('paused', 'Paused', 'a change of its spec waits');
+    for (const name of ['paused', 'updates']) await says(name, 'Paused', 'a change of its spec waits');
     await says('observed', 'Observed', 'a change of its spec waits');
-    await become({ paused: 'n1', observed: 'n1', orphan: 'n2', free: 'n2' });
+    await become({ paused: 'n1', updates: 'n1', observed: 'n1', orphan: 'n2', free: 'n2' });
 
     await patch('cloudprovider', 'local', { freeze: true });
     await says('free', 'Frozen', 'CloudProvider local is frozen');
     await cluster.apply(route('free', 'n1'));
     await says('free', 'Frozen', 'a change of its spec waits');
-    await become({ paused: 'n1', observed: 'n1', orphan: 'n2', free: 'n2' });
+    await become({ paused: 'n1', updates: 'n1', observed: 'n1', orphan: 'n2', free: 'n2' });
     await patch('cloudprovider', 'local', { freeze: false });
-    await become({ paused: 'n1', observed: 'n1', orphan: 'n2', free: 'n1' });
+    await become({ paused: 'n1', updates: 'n1', observed: 'n1', orphan: 'n2', free: 'n1' });
 
     const { status } = (await scene.route('paused')) ?? {};
     const kept = await Promise.all(['observed', 'orphan'].map(async (name) => (await scene.route(name))?.metadata.uid));
     await cluster.kubectl(['delete', 'cloudroutes', '--wait=false', ...names]);
     for (const name of ['observed', 'orphan', 'free']) await scene.gone(`CloudRoute ${name}`, () => scene.route(name));
-    await says('paused', 'Paused', 'its deletion waits');
-    await become({ paused: 'n1', observed: 'n1', orphan: 'n2' });
-    await cluster.kubectl(['annotate', 'cloudroute', 'paused', `${PAUSE}-`]);
-    await scene.gone('CloudRoute paused', () => scene.route('paused'));
+    for (const name of ['paused', 'updates']) await says(name, 'Paused', 'its deletion waits');
+    await become({ paused: 'n1', updates: 'n1', observed: 'n1', orphan: 'n2' });
+    await cluster.kubectl(['annotate', 'cloudroute', 'paused', 'updates', `${PAUSE}-`]);
+    for (const name of ['paused', 'updates']) await scene.gone(`CloudRoute ${name}`, () => scene.route(name));
     await become({ observed: 'n1', orphan: 'n2' });
     await cluster.kubectl(['annotate', 'cloudstack', status?.stack ?? '', `cloud-operator.dev/release=${kept.join(',')}`]);
     await become({});
     await scene.gone('the CloudStack', () => scene.stack(status?.stack ?? ''));
+
+    // The last one of a stack takes the state along, and what stays is marked.
+    await cluster.apply(route('orphan', 'n1'));
+    await become({ orphan: 'n1' });
+    await patch('cloudroute', 'orphan', { deletionPolicy: 'Orphan' });
+    const last = await scene.until('its stack', async () => (await scene.route('orphan'))?.status?.stack);
+    await cluster.kubectl(['delete', 'cloudroute', 'orphan', '--timeout=20s']);
+    await scene.gone('the CloudStack', () => scene.stack(last));
+    const [left, ...others] = (await scene.content()).routes;
+    expect([left?.tags.released, others]).toEqual(['true', []]);
+    await cluster.resources.remove('routes', left?.id ?? '', {});
   });
 
   test('members of one load balancer, each under a lever of its own', async () => {

@@ -28,11 +28,11 @@ describe('connecting to AWS', () => {
   });
 
   async function connect(settings: CloudProviderSpec): Promise<Cloud> {
-    const readSecret = (name: string, key: string): Promise<string> => {
-      const value = name === 'aws' ? secret[key] : undefined;
-      return value === undefined
-        ? Promise.reject(new OperatorError('NotFound', `there is no key ${key} in Secret ${name}`))
-        : Promise.resolve(value);
+    const readSecret = (name: string, keys: readonly string[]): Promise<string[]> => {
+      const values = keys.flatMap((key) => (name === 'aws' ? (secret[key] ?? []) : []));
+      return values.length < keys.length
+        ? Promise.reject(new OperatorError('NotFound', `there is no key ${keys.join(' or ')} in Secret ${name}`))
+        : Promise.resolve(values);
     };
     const cloud = await awsProvider.connect(settings, { clusterID: 'c', providerName: 'aws', readSecret });
     opened = [...opened, cloud];

@@ -69,11 +69,15 @@ describe('addresses on this machine', () => {
 
 describe('invocation', () => {
   it.each([
-    ['/src/project', '/src/project', 'npx cloud-operator'],
-    ['/src/project/docs', '/src/project', 'npx cloud-operator'],
-    ['/tmp', '/src/project', 'node /src/project/bin/cloud-operator.js'],
-    ['/tmp', '/usr/lib/node_modules/cloud-operator', 'cloud-operator'],
-  ])('in %s, with the program in %s: %s', (cwd, root, expected) => {
-    expect(invocation(cwd, root)).toBe(expected);
+    ['/src/project', '/src/project', '/src/project/bin/cloud-operator.js', 'npx cloud-operator'],
+    ['/src/project/docs', '/src/project', '/src/project/node_modules/.bin/cloud-operator', 'npx cloud-operator'],
+    ['/tmp', '/src/project', '/src/project/bin/cloud-operator.js', 'node /src/project/bin/cloud-operator.js'],
+    ['/tmp', '/src/project', '/src/project/lib/operator/cli/main.js', 'node /src/project/bin/cloud-operator.js'],
+    ['/tmp', '/usr/lib/node_modules/cloud-operator', '/usr/bin/cloud-operator', 'cloud-operator'],
+    // A symbolic link to the checkout: on PATH, and elsewhere.
+    ['/src/project', '/src/project', '/usr/local/bin/cloud-operator', 'cloud-operator'],
+    ['/tmp', '/src/project', '/home/me/tools/cloud-operator', '/home/me/tools/cloud-operator'],
+  ])('in %s, with the program in %s, run as %s: %s', (cwd, root, script, expected) => {
+    expect(invocation({ cwd, root, script, path: '/src/project/node_modules/.bin:/usr/bin:/usr/local/bin' })).toBe(expected);
   });
 });

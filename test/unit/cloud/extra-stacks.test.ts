@@ -45,6 +45,8 @@ class World {
   /** What each update got to reach the cloud with. */
   readonly reached: unknown[] = [];
   settings: JsonObject = {};
+  /** Stacks whose resources were marked as nobody's. */
+  readonly released: string[] = [];
   object: Partial<StoredLoadBalancer['metadata']> = {};
   managementPolicy: 'Default' | 'Observe' = 'Default';
   approval: 'Auto' | 'Manual' = 'Auto';
@@ -58,7 +60,10 @@ class World {
   private work: (stack: string) => Promise<void> = () => Promise.resolve();
 
   async operator(module: ExtensionModule | undefined): Promise<ExtraStacks> {
-    const registry = fakeRegistry({ workerSettings: () => this.settings });
+    const registry = fakeRegistry({
+      workerSettings: () => this.settings,
+      release: (stack) => Promise.resolve(void this.released.push(stack)),
+    });
     await registry.set('p', { local: { endpoint: 'http://127.0.0.1:1' } } as never);
     const updatePolicy = (): object => ({ approval: this.approval, replace: 'Never' });
     const get = (): object => ({
@@ -78,6 +83,7 @@ class World {
         unchanged: () => undefined,
         removed: (stack: string) => Promise.resolve(void this.removed.push(stack)),
       },
+      providerOf: () => 'p',
       waiting: (stack: string, _spec: object, plans: unknown[]) => Promise.resolve(void this.waiting.set(stack, plans)),
     };
     const extras = new ExtraStacks({
@@ -106,6 +112,7 @@ class World {
     const [, digest = ''] = update.programVersion.split(' ');
     return Promise.resolve({ hash: `plan-${digest}`, counts: {}, operations: this.operations } as unknown as Plan);
   };
+  forget = (stack: string): Promise<void> => Promise.resolve(void this.stored.delete(stack));
   run = (update: StackUpdate): Promise<object> => {
     this.reached.push(update.settings);
     this.ran.push(update.inputs === undefined ? '-' : (update.extension?.module?.digest ?? ''));
@@ -152,6 +159,15 @@ test.each<[string, () => void, () => void]>([
   release();
   await world.pass(extras);
   expect(world.ran).toEqual(['old']);
+});
+
+test('with its load balancers’ stack it is given up: what it has is marked as nobody’s before its state goes', async () => {
+  const extras = await world.operator(OLD);
+  await extras.forget('lb-web');
+  expect(world.released).toEqual([]);
+  await world.pass(extras);
+  await extras.forget('lb-web');
+  expect([world.released, world.removed, world.stored.size]).toEqual([['lb-web-extra'], ['lb-web-extra'], 0]);
 });
 
 test('plugins get the credentials of today, not those of when the load balancers’ stack settled', async () => {

@@ -5,7 +5,7 @@ import type { Cloud } from '../../../providers/provider';
 export function fakeRegistry(abilities: Partial<Cloud> = {}): CloudRegistry {
   return new CloudRegistry({
     clusterID: 'c',
-    readSecret: () => Promise.resolve(''),
+    readSecret: () => Promise.resolve(['']),
     loadModule: (kind) =>
       Promise.resolve({
         ...{ kind, providerIDScheme: kind, programVersion: '1' },

@@ -7,7 +7,7 @@ async function registryOf(
   clouds: Record<string, { kind: string; nodeSelector?: Record<string, string> }>,
   recordedOwner: (name: string) => { provider: string; providerID: string } | undefined = () => undefined,
 ): Promise<CloudRegistry> {
-  const registry = new CloudRegistry({ loadModule: moduleOf, clusterID: 'c', readSecret: () => Promise.resolve(''), recordedOwner });
+  const registry = new CloudRegistry({ loadModule: moduleOf, clusterID: 'c', readSecret: () => Promise.resolve(['']), recordedOwner });
   for (const [name, { kind, nodeSelector }] of Object.entries(clouds)) {
     const selector = nodeSelector === undefined ? {} : { nodeSelector };
     await registry.set(name, cloudProviderSpec.parse({ custom: { kind }, ...selector }));

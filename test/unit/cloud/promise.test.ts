@@ -1,12 +1,14 @@
+import type { PlannedOperation } from '../../../crds';
 import { cloudLoadBalancerSpec } from '../../../crds/cloud-load-balancer';
 import { LoadBalancerStacks } from '../../../operator/cloud/stack/load-balancer-stacks';
 import { nextOf } from '../../../operator/cloud/stack/next-input';
 import { leftBehind, type GenerationalInput } from '../../../operator/cloud/plan/generation';
-import { isPromised, keepsPromise, kept, promising } from '../../../operator/cloud/plan/promise';
+import { isPromised, keepsPromise, kept, planOfMove, promising } from '../../../operator/cloud/plan/promise';
 import type { ConnectedCloud } from '../../../operator/cloud/providers/registry';
 import type { Member, StackKind } from '../../../operator/cloud/stack/stack-kind';
 import type { UpdatePlan } from '../../../operator/cloud/stack/stack-parts';
 import type { Origin } from '../../../operator/cloud/stack/stack-moves';
+import { summaryOf, type Plan } from '../../../operator/updates/plan';
 import type { LoadBalancerInput } from '../../../providers/provider';
 
 const NOW = Date.parse('2026-01-01T00:00:00Z');
@@ -44,6 +46,34 @@ describe('the first step of a move that deletes first', () => {
   });
 });
 
+describe('the plan of such a move', () => {
+  const counts = { create: 0, update: 0, replace: 0, delete: 0, same: 0 };
+  const operation = (op: 'create' | 'delete', name: string): PlannedOperation => ({
+    op,
+    type: 'local:index:Address',
+    name,
+    urn: `urn::${name}`,
+  });
+  const made: Plan = { hash: 'made', counts: { ...counts, create: 2, same: 1 }, operations: [operation('create', 'new')] };
+  const lost: Plan = { hash: 'lost', counts: { ...counts, delete: 1, same: 3 }, operations: [operation('delete', 'old')] };
+
+  test('shows what the old stack gives up, first, and then what the new one makes', () => {
+    const plan = planOfMove(made, { stack: 'lb-old', plan: lost });
+    expect(plan.operations).toEqual([{ ...operation('delete', 'old'), stack: 'lb-old' }, operation('create', 'new')]);
+    expect(plan.counts).toEqual({ create: 2, update: 0, replace: 0, delete: 1, same: 4 });
+    expect(summaryOf(plan)).toBe(
+      '2 to create, 0 to update, 0 to replace, 1 to delete, 4 unchanged; stack lb-old gives up first: Address old',
+    );
+  });
+
+  test('is another one when either half is', () => {
+    const hashOf = (one: Plan, other: Plan): string => planOfMove(one, { stack: 'lb-old', plan: other }).hash;
+    const hashes = [hashOf(made, lost), hashOf({ ...made, hash: 'x' }, lost), hashOf(made, { ...lost, hash: 'x' })];
+    expect(new Set(hashes).size).toBe(3);
+    expect(hashOf(made, lost)).toBe(hashes[0]);
+  });
+});
+
 test('what was promised is kept: that, and nothing else', () => {
   const equal = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b);
   expect([isPromised(promised), isPromised(kept(promised)), isPromised(undefined)]).toEqual([true, false, false]);
@@ -55,7 +85,7 @@ test('what was promised is kept: that, and nothing else', () => {
 
 describe('what is rendered next of a promise', () => {
   const cloud = {} as ConnectedCloud;
-  const origin: Origin = { stack: 'old', input: { uid: 'u', name: 'web' }, others: [], knowledge: {} };
+  const origin: Origin = { stack: 'old', input: { uid: 'u', name: 'web' }, others: [], state: undefined, knowledge: {} };
   const next = (has: Origin | undefined, approval: 'Auto' | 'Manual', port: number) => {
     const kind = {
       inputOf: () => ({ uid: 'u', name: 'web', namespace: 'shop', port }),

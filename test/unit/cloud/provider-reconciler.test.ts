@@ -5,7 +5,7 @@ import { silentLogger } from '../../../operator/base/log';
 import type { Verdict } from '../../../operator/cloud/conditions';
 import { InstanceDirectory } from '../../../operator/cloud/instances/instance-directory';
 import type { ObjectWriter } from '../../../operator/cloud/object-writer';
-import { ProviderReconciler, type StoredProvider } from '../../../operator/cloud/providers/provider-reconciler';
+import { ProviderReconciler, usersText, type StoredProvider } from '../../../operator/cloud/providers/provider-reconciler';
 import { CloudRegistry } from '../../../operator/cloud/providers/registry';
 import type { Store } from '../../../operator/kube/api';
 import type { Cloud, Instance, ProviderModule } from '../../../providers/provider';
@@ -14,7 +14,11 @@ import type { Cloud, Instance, ProviderModule } from '../../../providers/provide
 function providerWith(list: () => Promise<Instance[]>, status?: StoredProvider['status']) {
   const cloud = { instances: { list }, workerSettings: () => ({}), close: () => Promise.resolve() } as Cloud;
   const module = { kind: 'local', providerIDScheme: 'local', connect: () => Promise.resolve(cloud) } as unknown as ProviderModule;
-  const registry = new CloudRegistry({ loadModule: () => Promise.resolve(module), clusterID: 'c', readSecret: () => Promise.resolve('') });
+  const registry = new CloudRegistry({
+    loadModule: () => Promise.resolve(module),
+    clusterID: 'c',
+    readSecret: () => Promise.resolve(['']),
+  });
   const object = {
     metadata: { name: 'home', uid: 'u', generation: 1 },
     spec: cloudProviderSpec.parse({ local: { endpoint: 'http://127.0.0.1:1' } }),
@@ -31,10 +35,11 @@ function providerWith(list: () => Promise<Instance[]>, status?: StoredProvider['
       writeStatus: (_object: unknown, _fields: unknown, verdict: Verdict) => void written.push(`${verdict.state} ${verdict.reason ?? ''}`),
     } as unknown as ObjectWriter,
     clusterID: 'c',
-    use: () => ({ nodes: 0, loadBalancers: 0, routes: 0, stacks: 0 }),
+    use: () => ({ nodes: 0, loadBalancers: [], routes: [], stacks: [] }),
     health: (provider) => directory.problem(provider),
     hasAnswered: (provider) => directory.hasAnswered(provider),
     ask: (provider) => directory.ask(provider),
+    awaitSecret: () => undefined,
     sweep: () => undefined,
     logger: silentLogger,
   });
@@ -73,4 +78,11 @@ test('after a restart, what was Ready stays so until the cloud says otherwise', 
   await turn();
   await reconciler.reconcile('home');
   expect(written).toEqual(['Ready ']);
+});
+
+test('who still uses one that is being deleted is said by number, and the first by name', () => {
+  const loadBalancers = ['d', 'b', 'a', 'c'].map((name) => `default/${name}`);
+  expect(usersText({ nodes: 1, loadBalancers, routes: [], stacks: ['lb-a'] })).toBe(
+    '4 load balancers (default/a, default/b, default/c, …), 0 routes, 1 stack (lb-a)',
+  );
 });

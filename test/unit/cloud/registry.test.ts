@@ -29,7 +29,11 @@ function registryWith(instances: Record<string, () => Promise<Instance[]>> = {})
       });
     },
   };
-  const registry = new CloudRegistry({ loadModule: () => Promise.resolve(module), clusterID: 'c', readSecret: () => Promise.resolve('') });
+  const registry = new CloudRegistry({
+    loadModule: () => Promise.resolve(module),
+    clusterID: 'c',
+    readSecret: () => Promise.resolve(['']),
+  });
   return { registry, connected };
 }
 
@@ -70,7 +74,7 @@ describe('CloudRegistry', () => {
     const registry = new CloudRegistry({
       loadModule: () => Promise.resolve(failing),
       clusterID: 'c',
-      readSecret: () => Promise.resolve(''),
+      readSecret: () => Promise.resolve(['']),
     });
     const told: string[] = [];
     registry.onChange((name) => told.push(name));
@@ -117,6 +121,26 @@ describe('CloudRegistry', () => {
     expect(registry.forService({ annotations: {} })).toEqual({ kind: 'Chosen', provider: 'a' });
     expect(registry.forService({ loadBalancerClass: 'example.com/b', annotations: {} })).toEqual({ kind: 'Foreign' });
     expect(registry.rivalriesOf('a')).toEqual([]);
+  });
+
+  test('of one that is being deleted it is said that it is, and not that there is none', async () => {
+    const { registry } = registryWith();
+    await registry.set('a', spec({ default: true }));
+    await registry.set('b', spec());
+    registry.retire('a');
+    const asking: { loadBalancerClass?: string; annotations: Record<string, string> }[] = [
+      { annotations: {} },
+      { annotations: { 'cloud-operator.dev/provider': 'a' } },
+      { annotations: {}, loadBalancerClass: 'cloud-operator.dev/a' },
+    ];
+    for (const service of asking) {
+      expect(registry.forService(service)).toMatchObject({
+        reason: 'ProviderDeleting',
+        message: expect.stringMatching(/^CloudProvider "a" is being deleted and takes no new Service/) as string,
+      });
+    }
+    await registry.remove('a');
+    expect(registry.forService({ annotations: {} })).toMatchObject({ reason: 'NoDefaultProvider' });
   });
 
   test('a class that two claim is said on both, and nobody takes the Service', async () => {

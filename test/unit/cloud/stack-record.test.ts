@@ -55,6 +55,17 @@ test('what could not be written is written later, without another change', async
   expect(bench.clock.pending()).toEqual([]);
 });
 
+test('the last five attempts are kept, the newest first', async () => {
+  const bench = new Bench();
+  for (const durationMs of [1, 2, 3, 4, 5, 6, 7]) {
+    begin(bench);
+    const result = { durationMs, changes: { create: 0, update: 1, replace: 0, delete: 0, same: 0 }, cloudCalls: 1, resources: [] };
+    bench.record.succeeded(STACK, SPEC, ['default/web'], result as unknown as UpdateResult);
+    await bench.clock.advance(1_000);
+  }
+  expect(bench.sent.at(-1)?.attempts?.map(({ durationMs }) => durationMs)).toEqual([7, 6, 5, 4, 3]);
+});
+
 test('what an earlier leader writes late over ours is written again, and nothing else is', async () => {
   const bench = new Bench();
   const stored = (holder: string | undefined): StoredStack =>

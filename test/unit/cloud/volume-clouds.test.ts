@@ -13,7 +13,7 @@ let connections: string[];
 function cloudsOf(answers: Record<string, Answer>): { clouds: VolumeClouds; specs: Map<string, CloudProviderSpec> } {
   connections = [];
   const registry = new CloudRegistry({
-    ...{ clusterID: 'c', readSecret: () => Promise.resolve('') },
+    ...{ clusterID: 'c', readSecret: () => Promise.resolve(['']) },
     loadModule: (kind) =>
       Promise.resolve({
         ...{ kind, providerIDScheme: kind, programVersion: '1', compile: () => ({ block: {}, problems: [] }) },

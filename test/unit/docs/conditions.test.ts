@@ -12,7 +12,7 @@ const CODES = Object.keys({
 } satisfies Record<ErrorCode, number>) as ErrorCode[];
 
 /** Text of every source that says something of objects. */
-const sources = ['operator/cloud', 'operator/loops', 'operator/updates', 'providers']
+const sources = ['crds', 'operator/cloud', 'operator/loops', 'operator/updates', 'providers']
   .flatMap((folder) => readdirSync(join(PROJECT_ROOT, folder), { recursive: true }).map((file) => join(folder, String(file))))
   .filter((file) => file.endsWith('.ts') && !file.startsWith('providers/local/cloud/'))
   .map((file) => readFileSync(join(PROJECT_ROOT, file), 'utf8'));

@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import { PROJECT_ROOT } from '../../../operator/entry';
 
 const page = readFileSync(join(PROJECT_ROOT, 'docs', 'differences.md'), 'utf8');
-const [, , ...rows] = page
+const rows = page
   .split('\n')
-  .filter((line) => line.startsWith('|'))
+  .filter((line) => line.startsWith('|') && !/^\| (what|-+) +\|/.test(line))
   .map((line) =>
     line
       .slice(1, -1)

@@ -61,6 +61,10 @@ describe('annotations of the local cloud', () => {
     ANNOTATIONS.forEach(({ name }) => expect(problems[0]?.message).toContain(key(name)));
   });
 
+  it('says which one was probably meant', () => {
+    expect(compile({ [key('drian-second')]: '5' }).problems[0]?.message).toContain(`Did you mean ${key('drain-seconds')}?`);
+  });
+
   it.each([
     ['name', 'Edge_1'],
     ['name', 'x'.repeat(64)],

@@ -14,7 +14,7 @@ describe('the token of the local cloud', () => {
     localProvider.connect(cloudProviderSpec.parse({ local: { endpoint: 'unix:/nowhere', ...local } }), {
       clusterID: 'c',
       providerName: 'home',
-      readSecret: () => Promise.resolve(secret),
+      readSecret: () => Promise.resolve([secret]),
     });
   const file = (text: string): string => {
     const path = join(folder, 'token');

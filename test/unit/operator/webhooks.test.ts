@@ -40,7 +40,7 @@ async function start(
       defaultProvider: { name: 'flags', spec },
     },
     {
-      clouds: { loadModule, readSecret: () => Promise.resolve('') },
+      clouds: { loadModule, readSecret: () => Promise.resolve(['']) },
       clusterID: { known: Promise.resolve('the-cluster') } as unknown as ClusterID,
       providers: { list: () => inCluster.map((name) => ({ metadata: { name }, spec })) as ReturnType<WebhooksParts['providers']['list']> },
       metrics: new Metrics(),

@@ -32,6 +32,16 @@ describe('the provider is recorded', () => {
     expect(claimOf(service(), EXISTING, clouds(choice))).toMatchObject({ kind: 'Wanted', spec: { provider: 'cloud-a' } });
   });
 
+  test('but where several say that they are the default, the Service is told', () => {
+    const choice: ServiceChoice = { kind: 'Unavailable', reason: 'NoDefaultProvider', message: 'two defaults (a, b)', several: true };
+    expect(claimOf(service(), EXISTING, clouds(choice))).toMatchObject({
+      kind: 'Wanted',
+      warnings: [
+        { reason: 'SeveralProviders', message: expect.stringContaining('two defaults (a, b). This Service stays with') as string },
+      ],
+    });
+  });
+
   const NAMED = service({ metadata: { annotations: { 'cloud-operator.dev/provider': 'cloud-b' } } });
 
   test.each([

@@ -130,8 +130,12 @@ describe('compile', () => {
 
   test.each([
     ['cloud-operator.dev/pause', 'has no effect on a Service: set it on CloudLoadBalancer demo/web'],
+    ['cloud-operator.dev/placment', 'has no effect on a Service: did you mean cloud-operator.dev/placement?'],
+    ['cloud-operater.dev/placement', 'has no effect on a Service: did you mean cloud-operator.dev/placement?'],
+    ['cloud-operator.dev/puase', 'has no effect on a Service: did you mean cloud-operator.dev/pause, on CloudLoadBalancer demo/web?'],
+    ['cloud-operator.dev/providr', 'has no effect on a Service: did you mean cloud-operator.dev/provider?'],
     [
-      'cloud-operator.dev/providr',
+      'cloud-operator.dev/colour',
       'has no effect on a Service: remove it, or use one of cloud-operator.dev/provider, cloud-operator.dev/placement, cloud-operator.dev/adopt',
     ],
   ])('our own annotation %s is a warning', (key, message) => {

@@ -49,6 +49,7 @@ export class Leadership {
   addTo(health: HealthChecks): void {
     const { main, migration } = this;
     if (main === undefined) return;
+    health.withoutPing();
     health.add('leaderElection', () => {
       const problem = main.problem() ?? migration?.problem();
       if (problem !== undefined) throw new OperatorError('Transient', problem);

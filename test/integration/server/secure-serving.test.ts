@@ -255,6 +255,9 @@ describe('cloud-controller-manager', () => {
     await waitFor(async () => (await check('service-lb-controller')) === 200, { timeoutMs: 30_000, what: 'the service controller' });
     expect(await check('cloud-node-controller')).toBe(200);
     expect(await check('node-route-controller')).toBe(404);
+    const verbose = (await get('/healthz?verbose', {}, { port: ccmPort })).body.split('\n');
+    const controllers = ['cloud-node', 'cloud-node-lifecycle', 'node-ipam', 'service-lb'].map((name) => `[+]${name}-controller ok`);
+    expect(verbose.sort()).toEqual(['', ...controllers, '[+]leaderElection ok', 'healthz check passed'].sort());
     const { body } = await get('/metrics', admin, { port: ccmPort });
     expect(body.match(/^running_managed_controllers\{.*$/gm)?.sort()).toEqual(
       ['cloud-node', 'cloud-node-lifecycle', 'nodeipam', 'service'].map(

@@ -39,6 +39,19 @@ describe('OperatorServer', () => {
     expect((await get('/healthz/a/b'))[0]).toBe(404);
   });
 
+  it('has the election’s check in place of ping, as upstream, and counts only what /healthz asks', async () => {
+    health.add('leaderElection', () => undefined);
+    health.add('caches', () => undefined, ['readyz']);
+    health.withoutPing();
+    expect(await get('/healthz?verbose')).toEqual([200, '[+]leaderElection ok\nhealthz check passed\n']);
+    expect((await get('/healthz/ping'))[0]).toBe(404);
+    expect(await get('/livez?verbose')).toEqual([200, '[+]ping ok\nlivez check passed\n']);
+    const [, slis] = await get('/metrics/slis');
+    expect(slis.match(/^kubernetes_healthcheck\{.*type="healthz"\} 1$/gm)).toEqual([
+      'kubernetes_healthcheck{name="leaderElection",type="healthz"} 1',
+    ]);
+  });
+
   it('names the check that failed, and its reason only where that check is asked for', async () => {
     health.add('stores', () => Promise.reject(new Error('services have not been listed')), ['readyz']);
     expect(await get('/readyz')).toEqual([500, '[+]ping ok\n[-]stores failed: reason withheld\nreadyz check failed\n']);

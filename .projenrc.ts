@@ -141,8 +141,12 @@ project.addTask('bench', {
   description: 'The figures in the README',
   steps: [{ spawn: 'compile' }, { exec: 'tsx test/bench/main.ts', receiveArgs: true }],
 });
+project.addTask('bench:aws', {
+  description: "Side by side with cloud-provider-aws's cloud-controller-manager, against a simulated AWS API",
+  steps: [{ spawn: 'compile' }, { exec: 'tsx test/bench/aws/main.ts', receiveArgs: true }],
+});
 // On a fresh clone these install what they need first.
-for (const task of ['test', 'test:disruptive', 'test:aws', 'bench', 'synth', 'lint', 'typecheck', 'generate', 'compile']) {
+for (const task of ['test', 'test:disruptive', 'test:aws', 'bench', 'bench:aws', 'synth', 'lint', 'typecheck', 'generate', 'compile']) {
   project.package.setScript(task, `node bin/project.js ${task}`);
 }
 // Without the task runner in between, Ctrl-C is answered by the program itself, and the prompt comes back when all is cleaned up.

@@ -1,7 +1,8 @@
 import { OperatorError } from '../operator/base/errors';
 
 /** The programs that the project runs besides Node: which version is built or downloaded, which others are good enough, and where each comes from. */
-export type ToolName = 'etcd' | 'kube-apiserver' | 'kube-controller-manager' | 'kubectl' | 'pulumi' | 'moto';
+export type ToolName =
+  'etcd' | 'kube-apiserver' | 'kube-controller-manager' | 'kubectl' | 'pulumi' | 'moto' | 'aws-cloud-controller-manager';
 
 export interface Tool {
   name: ToolName;
@@ -60,6 +61,7 @@ export interface Release {
 const KUBERNETES_VERSION = 'v1.35.4';
 const ETCD_VERSION = 'v3.6.6';
 const PULUMI_VERSION = 'v3.274.1';
+const AWS_CCM_VERSION = 'v1.35.0';
 
 const KUBERNETES_LINKER_FLAGS = [
   '-s -w',
@@ -154,6 +156,25 @@ const MOTO: Tool = {
   release: () => undefined,
 };
 
+const AWS_CCM: Tool = {
+  name: 'aws-cloud-controller-manager',
+  version: AWS_CCM_VERSION,
+  variable: 'CLOUD_OPERATOR_AWS_CLOUD_CONTROLLER_MANAGER',
+  onRequest: true,
+  versionArguments: ['--version'],
+  minimum: AWS_CCM_VERSION,
+  purpose: 'what people run on AWS today, to measure against',
+  build: {
+    kind: 'Go',
+    module: 'cloud-provider-aws',
+    package: 'k8s.io/cloud-provider-aws/cmd/aws-cloud-controller-manager',
+    linkerFlags: `-s -w -X k8s.io/component-base/version.gitVersion=${AWS_CCM_VERSION}`,
+    minutes: 5,
+  },
+  // Images alone are released.
+  release: () => undefined,
+};
+
 /** In the order in which they are made. */
 export const TOOLS: readonly Tool[] = [
   ETCD,
@@ -180,6 +201,7 @@ export const TOOLS: readonly Tool[] = [
   }),
   PULUMI,
   MOTO,
+  AWS_CCM,
 ];
 
 /** Those that are made when none is named. */

@@ -10,10 +10,13 @@ export const tools: Subcommand = (program: Command): void => {
     .description(
       'Makes sure that the programs which the other commands start are there, and prints where they are. Each is taken from its environment variable ' +
         '(CLOUD_OPERATOR_ETCD, …), from PATH, from the cache, from the official download, or built from its pinned Go module. ' +
-        'The other commands do the same when they need one. moto, a simulated AWS API for tests, is a Python program: pip installs it into a ' +
-        'virtual environment in the cache, only when it is named.',
+        'The other commands do the same when they need one. Only when they are named: moto, a simulated AWS API for tests (a Python program, which pip ' +
+        'installs into a virtual environment in the cache), and aws-cloud-controller-manager, which `npm run bench:aws` measures against.',
     )
-    .argument('[names...]', 'etcd, kube-apiserver, kube-controller-manager, kubectl, pulumi, moto; none = all but moto')
+    .argument(
+      '[names...]',
+      'etcd, kube-apiserver, kube-controller-manager, kubectl, pulumi, moto, aws-cloud-controller-manager; none = all but the last two',
+    )
     .option('--json', 'print JSON')
     .action(async (names: string[], { json }: { json?: boolean }) => {
       const { locateTools } = await import('../../tools/ensure.js');

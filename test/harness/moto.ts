@@ -32,9 +32,12 @@ function findMoto(): { path: string } | undefined {
   return tool;
 }
 
-/** Starts one on a free port of 127.0.0.1, empty, in about one second of CPU. For `beforeAll` below `describeWithMoto`. */
-export async function startMoto(): Promise<Moto> {
-  if (found === undefined) throw new Error('use describeWithMoto around the tests that start moto');
+/**
+ * Starts one on a free port of 127.0.0.1, empty, in about one second of CPU.
+ * @param command its program; absent = what `describeWithMoto` around the tests has found
+ */
+export async function startMoto(command = found?.path): Promise<Moto> {
+  if (command === undefined) throw new Error('use describeWithMoto around the tests that start moto');
   const directory = mkdtempSync(join(tmpdir(), 'cloud-operator-moto-'));
   const log = join(directory, 'moto.log');
   const guard = ProcessGuard.open();
@@ -43,8 +46,8 @@ export async function startMoto(): Promise<Moto> {
     rmSync(directory, { recursive: true, force: true });
   };
   try {
-    const command = { name: 'moto', command: found.path, args: ['-H', '127.0.0.1', '-p', '0'], cwd: directory, log, graceMs: 2_000 };
-    const running = await guard.start(command);
+    const args = ['-H', '127.0.0.1', '-p', '0'];
+    const running = await guard.start({ name: 'moto', command, args, cwd: directory, log, graceMs: 2_000 });
     const url = await waitFor(
       () => {
         const text = readFileSync(log, 'utf8');

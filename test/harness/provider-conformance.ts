@@ -30,6 +30,8 @@ export interface ProviderUnderTest {
   loadBalancer(listeners: number): CloudLoadBalancerSpec;
   /** The same load balancer with changes that need no replacement, and with one that does. */
   changes: { inPlace(spec: CloudLoadBalancerSpec): CloudLoadBalancerSpec; replacing?(spec: CloudLoadBalancerSpec): CloudLoadBalancerSpec };
+  /** The same with what only one load balancer can have, and how `exclusive` names that; absent = the provider has no `exclusive`. */
+  exclusive?: { of(spec: CloudLoadBalancerSpec): CloudLoadBalancerSpec; names: string[] };
   /** Any value that the kind's schema lets through, however odd. */
   anyLoadBalancer: fc.Arbitrary<CloudLoadBalancerSpec>;
   route?(destinationCIDR: string, target: Target): CloudRouteSpec;
@@ -215,6 +217,21 @@ function describeAnnotations(suite: Suite): void {
 }
 
 function describeRendering(suite: Suite): void {
+  test('P-39: what only one load balancer can have is named by its spec alone, and keeps a change of it from standing beside itself', () => {
+    const loadBalancers = suite.cloud.loadBalancers!;
+    const { exclusive, changes } = suite.under;
+    expect(loadBalancers.exclusive === undefined).toBe(exclusive === undefined);
+    if (exclusive === undefined) return; // then it is spec.addresses
+    const input = suite.input();
+    const spec = exclusive.of(input.spec);
+    expect(loadBalancers.exclusive!(spec)).toEqual(exclusive.names);
+    expect(loadBalancers.exclusive!(copyOf(spec))).toEqual(exclusive.names);
+    expect(loadBalancers.exclusive!(input.spec)).toEqual([]);
+    if (changes.replacing === undefined) return;
+    const replaced = { ...input, spec: changes.replacing(spec) };
+    expect(loadBalancers.replacement?.({ ...input, spec }, replaced)).toMatchObject({ gap: true });
+  });
+
   test('P-6, P-7: validate and render take whatever the schema lets through; render is deterministic JSON', () => {
     const loadBalancers = suite.cloud.loadBalancers!;
     fc.assert(

@@ -8,6 +8,7 @@ import type { ResourceContext, ResourceType } from '../../resource-provider/reso
 import type { UpdateContext } from '../../worker-module';
 import type { CallOptions } from '../client/aws-client';
 import type { Ec2 } from '../client/ec2';
+import { InstanceReads } from '../routes/instance-reads';
 import { tagOfMark, type RouteMark, type RoutePlace } from '../routes/route-marks';
 import { nextHopOf, routeTo, type RouteTables, type RouteTableSelector } from '../routes/route-tables';
 
@@ -38,12 +39,15 @@ export class NextHop implements ResourceType {
   readonly token = NEXT_HOP;
   readonly replaceOn = ['destination', 'routeTable'];
   readonly deleteBeforeReplace = true;
+  private readonly instances: InstanceReads;
 
   constructor(
     private readonly ec2: Ec2,
     private readonly tables: RouteTables,
     private readonly updateContext: UpdateContext,
-  ) {}
+  ) {
+    this.instances = new InstanceReads(ec2);
+  }
 
   check(inputs: JsonObject): { property: string; reason: string }[] {
     return problemsIn(schema, inputs);
@@ -79,7 +83,7 @@ export class NextHop implements ResourceType {
     const options = this.options(context);
     const table = await this.tables.select(routeTable as RouteTableSelector, options);
     const place = { routeTableID: table.RouteTableId ?? '', destination };
-    const [instance] = await this.ec2.instances([{ Name: 'instance-id', Values: [instanceId] }], options);
+    const instance = await this.instances.one(instanceId, options);
     const networkInterface = primaryInterfaceOf(instance);
     if (instance === undefined || networkInterface?.NetworkInterfaceId === undefined) {
       // The other routes of the stack go on: only an input can be at fault for what is Invalid.

@@ -61,6 +61,10 @@ async function start(): Promise<ProviderUnderTest> {
       }),
       replacing: (spec) => ({ ...spec, scheme: 'Internal' }),
     },
+    exclusive: {
+      of: (spec) => ({ ...spec, aws: { type: 'Network', eipAllocationIDs: ['eipalloc-0a', 'eipalloc-0b'] } }),
+      names: ['eipalloc-0a', 'eipalloc-0b'],
+    },
     anyLoadBalancer: anyLoadBalancer(),
     route: (destinationCIDR, { nodeName, providerID }) => cloudRouteSpec.parse({ provider: 'aws', destinationCIDR, nodeName, providerID }),
     // its listeners, and the attributes of load balancer, target group and listener

@@ -120,10 +120,12 @@ describeWithMoto('routes of AWS, against a simulated API behind a model of AWS',
     await account.attachInterface(idOf(nodes[1]!), '10.0.201.10');
     const inputs = [input('10.244.1.0/24', nodes[0]!), input('2001:db8:1::/64', nodes[0]!), input('10.244.2.0/24', nodes[1]!)];
     await up(inputs);
+    const nextHopReads = actions().filter((action) => action === 'DescribeInstances').length;
     const [first, second] = [await interfaceOf(nodes[0]!), await interfaceOf(nodes[1]!)];
     expect(await entries()).toEqual({ '10.244.1.0/24': first.id, '2001:db8:1::/64': first.id, '10.244.2.0/24': second.id });
     expect([first.check, second.check]).toEqual([false, false]);
     expect(actions().filter((action) => action === 'DescribeRouteTables')).toHaveLength(2);
+    expect(nextHopReads).toBe(1);
     expect(sorted(await discovered())).toEqual(sorted(run.checkpoint()));
     model.calls.length = 0;
     await up(inputs);

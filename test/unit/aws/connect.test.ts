@@ -49,6 +49,7 @@ describe('connecting to AWS', () => {
       useFIPSEndpoints: true,
       useDualStackEndpoints: false,
       nodeGroups: [],
+      signing: {},
       credentials: { accessKeyId: 'AKIDEXAMPLE', secretAccessKey: 'planted-secret' },
     });
     secret = { AccessKeyID: 'AKIDOTHER', SecretAccessKey: 'rotated' };

@@ -130,12 +130,17 @@ project.addTask('lint', {
 project.addTask('format', { description: 'Format everything', exec: 'prettier --write .' });
 project.addTask('typecheck', { description: 'Type check sources and tests', exec: 'tsc --noEmit -p test/tsconfig.json' });
 project.addTask('generate', {
-  description: 'Write the generated files: crds/generated, docs/reference',
-  steps: [{ spawn: 'compile' }, { exec: 'node lib/crds/generate.js' }, { exec: 'node lib/operator/flags/generate.js' }],
+  description: 'Write the generated files: crds/generated, docs/reference, THIRD_PARTY.md',
+  steps: [
+    { spawn: 'compile' },
+    { exec: 'node lib/crds/generate.js' },
+    { exec: 'node lib/operator/flags/generate.js' },
+    { exec: 'node lib/tools/generate.js' },
+  ],
 });
 project.addTask('synth', {
   description: 'Write the manifests to dist/',
-  steps: [{ spawn: 'compile' }, { exec: 'node bin/cloud-operator.js manifests --out dist' }],
+  steps: [{ spawn: 'compile' }, { exec: 'node bin/cloud-operator.js manifests --out dist --helm --oci' }],
 });
 project.addTask('bench', {
   description: 'The figures in the README',
@@ -176,5 +181,5 @@ new JsonFile(project, 'jest.config.json', {
 new JsonFile(project, '.prettierrc.json', { obj: { singleQuote: true, printWidth: 140, trailingComma: 'all' }, marker: false });
 // Without the slash, a link to a shared folder is ignored as well.
 project.gitignore.exclude('dist/', '.cache/', 'node_modules');
-project.npmignore?.exclude('test/', 'docs/');
+project.npmignore?.exclude('test/', 'docs/', '*.tsbuildinfo');
 project.synth();

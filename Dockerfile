@@ -1,6 +1,9 @@
 # syntax=docker/dockerfile:1
 # The operator's image: docker buildx build --platform linux/amd64,linux/arm64 --tag … .
-# The versions are those of tools/catalogue.ts and .projenrc.ts; a unit test compares them.
+# The versions are those of tools/catalogue.ts and .projenrc.ts; a unit test compares them. Nothing is downloaded when it runs.
+#   --build-arg PROVIDERS="aws"               only these clouds (default: all)
+#   --build-arg PLUGINS="aws@7.48.0@SHA256"   official Pulumi plugins, for extensions that add resources by them (default: none); the
+#                                             SHA-256 is that of the archive for the platform that is built
 ARG NODE_IMAGE=node:24-bookworm-slim
 
 # JavaScript is the same on every platform: compiled once, on the builder's own.
@@ -9,10 +12,17 @@ WORKDIR /src
 COPY package.json package-lock.json ./
 RUN npm ci --no-audit --no-fund
 COPY . .
+ARG PROVIDERS="local aws"
+# Nobody compiles or debugs in it: types and source maps stay here, and so does the copy of Node for hosts that have an older one.
 RUN npx tsc --build \
   && npm prune --omit=dev --no-audit --no-fund \
-  # The copy of Node for hosts that have an older one.
-  && rm -rf node_modules/node-linux-*
+  && for kind in local aws; do case " $PROVIDERS " in *" $kind "*) ;; *) rm "lib/providers/$kind/index.js" ;; esac; done \
+  && case " $PROVIDERS " in *" aws "*) ;; *) \
+    npm uninstall --no-audit --no-fund @pulumi/aws @aws-sdk/client-ec2 \
+      @aws-sdk/client-elastic-load-balancing @aws-sdk/client-elastic-load-balancing-v2 ;; esac \
+  && node lib/tools/write-sbom.js > sbom.cdx.json \
+  && rm -rf node_modules/node-linux-* \
+  && find node_modules -type f \( -name '*.d.ts' -o -name '*.d.mts' -o -name '*.d.cts' -o -name '*.map' \) -delete
 
 FROM --platform=$BUILDPLATFORM ${NODE_IMAGE} AS pulumi
 ARG TARGETARCH
@@ -26,11 +36,24 @@ RUN set -eu; \
   curl -fsSLO "https://get.pulumi.com/releases/sdk/pulumi-${PULUMI_VERSION}-checksums.txt"; \
   grep " ${file}\$" "pulumi-${PULUMI_VERSION}-checksums.txt" | sha256sum --check --strict; \
   tar --extract --gzip --file "$file" --strip-components=1 pulumi/pulumi
+# The engine looks for them in the PATH, and is told to fetch none.
+ARG PLUGINS=""
+RUN set -eu; \
+  mkdir plugins; \
+  for plugin in $PLUGINS; do \
+    name="${plugin%%@*}" sum="${plugin##*@}"; \
+    version="${plugin#*@}" version="${version%@*}"; \
+    file="pulumi-resource-${name}-v${version}-linux-${TARGETARCH}.tar.gz"; \
+    curl -fsSLO "https://get.pulumi.com/releases/plugins/${file}"; \
+    echo "$sum  $file" | sha256sum --check --strict; \
+    tar --extract --gzip --file "$file" --directory plugins "pulumi-resource-${name}"; \
+    rm "$file"; \
+  done
 
 FROM ${NODE_IMAGE}
-COPY --from=pulumi /pulumi/pulumi /usr/local/bin/pulumi
+COPY --from=pulumi /pulumi/pulumi /pulumi/plugins/ /usr/local/bin/
 WORKDIR /app
-COPY --from=build /src/package.json ./
+COPY --from=build /src/package.json /src/sbom.cdx.json /src/LICENSE /src/THIRD_PARTY.md ./
 COPY --from=build /src/node_modules node_modules
 COPY --from=build /src/bin bin
 COPY --from=build /src/lib lib

@@ -6,6 +6,14 @@ export interface ManifestOptions {
   image?: string;
   /** Default 2: one leads, one stands by. */
   replicas?: number;
+  /** What runs the operator as `run`. Default `Deployment`. */
+  workload?: Workload;
+  /** Whose network the Pods use. Default `Host`: they run before there is any other. `Pod` is for a Deployment as `run`. */
+  network?: 'Host' | 'Pod';
+  /** Where the Pods reach the API server; absent = at the Service `kubernetes`, which needs what routes to Services. */
+  apiServer?: Endpoint;
+  /** Metrics over HTTPS for the cluster, and what Prometheus and Grafana need to use them. Default false. */
+  monitoring?: boolean;
   /** The default CloudProvider to make where there is none; absent = people write the CloudProvider objects. */
   provider?: FlagProvider;
   /** The extension in code; absent = none. */
@@ -44,13 +52,21 @@ export interface LeaseName {
   migration?: string;
 }
 
+/** A DaemonSet runs on the control-plane Nodes; a static Pod where somebody puts its file into a kubelet's folder. */
+export type Workload = 'Deployment' | 'DaemonSet' | 'StaticPod';
+
+export interface Endpoint {
+  host: string;
+  port: number;
+}
+
 /** How upstream's manifests run a cloud-controller-manager. */
 export interface ControllerManager {
-  workload: 'Deployment' | 'DaemonSet';
+  workload: Workload;
   /** Flags of upstream's, passed on as they are; those of the leases too. */
   flags: string[];
   /** Where these flags say that health is served, over HTTPS. */
-  health: { host: string; port: number };
+  health: Endpoint;
   /** Whether they say `--use-service-account-credentials`: each loop's rights are then those of its own ServiceAccount. */
   serviceAccountCredentials: boolean;
   /** Text of the file `--leader-migration-config`; absent = none is given. */
@@ -77,16 +93,22 @@ export interface Webhooks {
   port: number;
 }
 
-type Absent = 'webhooks' | 'provider' | 'extension' | 'secretsProvider' | 'controllerManager' | 'dropIn';
+type Absent = 'webhooks' | 'provider' | 'extension' | 'secretsProvider' | 'controllerManager' | 'dropIn' | 'apiServer';
 export type Settings = Required<Omit<ManifestOptions, Absent>> & Pick<ManifestOptions, Absent>;
 
 /** Name of the operator's Deployment, ServiceAccount and roles. */
 export const OPERATOR_NAME = 'cloud-operator';
 
+/** Of health and metrics; upstream's. */
+export const HEALTH_PORT = 10258;
+
 const DEFAULTS = {
   namespace: 'cloud-operator-system',
   image: 'cloud-operator:dev',
   replicas: 2,
+  workload: 'Deployment' as const,
+  network: 'Host' as const,
+  monitoring: false,
   leaderElection: { namespace: 'kube-system', name: 'cloud-controller-manager' },
   crdsOnly: false,
 };
@@ -97,6 +119,16 @@ export function settingsOf(options: ManifestOptions): Settings {
   const settings = { ...DEFAULTS, ...given };
   const { namespace } = settings;
   return { stateNamespace: namespace, ...settings };
+}
+
+/** What runs the operator. */
+export function workloadOf({ workload, controllerManager }: Settings): Workload {
+  return controllerManager?.workload ?? workload;
+}
+
+/** Whether health and metrics are served over HTTPS, on an address that others reach too. */
+export function servesHttps({ controllerManager, network, monitoring }: Settings): boolean {
+  return controllerManager !== undefined || monitoring || network === 'Pod';
 }
 
 /** Labels of an object of ours. None is a label that a GitOps tool tracks by. */

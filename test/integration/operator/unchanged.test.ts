@@ -1,6 +1,7 @@
 import { CLOUD_LOAD_BALANCERS, CLOUD_STACKS } from '../../../crds';
 import { setTimeout as after } from 'node:timers/promises';
 import { SERVICES, type Service } from '../../../operator/kube/object';
+import { documentedMetrics } from '../../../operator/server/reference';
 import { OPERATOR_CLUSTER_START_MS, OperatorCluster } from '../../harness/operator-cluster';
 import { addressOf, isSettled, Scene, serviceOf, type StoredStack } from './scene';
 
@@ -147,4 +148,28 @@ test('a status that was deleted is rebuilt from the stored state', async () => {
   });
   expect(writes).toBe(0);
   expect(addressOf(await scene.service('s4'))).toBe(address);
+});
+
+test.each([
+  ['/metrics', 'metrics'],
+  ['/metrics/slis', 'slis'],
+] as const)('%s shows what its page in the docs says, and nothing else', async (path, part) => {
+  const text = await (await fetch(`${cluster.operatorURL}${path}`)).text();
+  const shown = [...text.matchAll(/^# TYPE (\S+) (\S+)$/gm)].map(([, name = '', type = '']) => ({ name, type }));
+  // What differs between platforms is not on the page; node IPAM does not run here.
+  const isOnPage = ({ name }: { name: string }): boolean => !/^(nodejs|process|node_ipam)_/.test(name);
+  const documented = documentedMetrics()[part].map(({ name, type }) => ({ name, type }));
+  const sorted = (all: { name: string; type: string }[]): object[] => all.filter(isOnPage).sort((a, b) => (a.name < b.name ? -1 : 1));
+  expect(sorted(shown)).toEqual(sorted(documented));
+});
+
+test('every label that /metrics shows is on the page', async () => {
+  const text = await (await fetch(`${cluster.operatorURL}/metrics`)).text();
+  const known = new Map(documentedMetrics().metrics.map(({ name, labels }) => [name, labels]));
+  const labelled = [...text.matchAll(/^([a-z_]+)\{([^}]*)\}/gm)].flatMap(([, name = '', labels = '']) => {
+    const base = known.has(name) ? name : name.replace(/_(bucket|sum|count)$/, '');
+    return [...labels.matchAll(/(\w+)="/g)].map(([, label = '']) => ({ base, label }));
+  });
+  expect(labelled.length).toBeGreaterThan(50);
+  expect(labelled.filter(({ base, label }) => label !== 'le' && !known.get(base)?.includes(label))).toEqual([]);
 });

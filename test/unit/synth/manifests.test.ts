@@ -1,6 +1,3 @@
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync, existsSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { parse, parseAllDocuments } from 'yaml';
 import { KINDS } from '../../../crds';
 import { OperatorError } from '../../../operator/base/errors';
@@ -20,7 +17,6 @@ import { oneManifest, outputFiles } from '../../../synth/output';
 import { settingsOf } from '../../../synth/options';
 import { LOOP_ACCOUNTS, permissions, type Permission } from '../../../operator/permissions';
 import { rulesIn, type PolicyRule } from '../../../synth/rbac';
-import { writeManifests } from '../../../synth/write';
 import { expectGolden } from '../../golden/golden';
 
 const provider = { kind: 'local', config: 'local:\n  endpoint: http://127.0.0.1:8080\n' };
@@ -118,6 +114,7 @@ describe('manifests', () => {
         'DaemonSet cloud-operator',
       ]);
       expect(usual.filter((object) => !dropIn.some((other) => words(other) === words(object))).map(words)).toEqual([
+        'PodDisruptionBudget cloud-operator',
         'Deployment cloud-operator',
       ]);
     });
@@ -365,31 +362,5 @@ describe('the rules of a role', () => {
   it('hold no wildcard', () => {
     const words = permissions(settingsOf({})).flatMap(({ group, resources, verbs }) => [group, ...resources, ...verbs]);
     expect(words.filter((word) => word.includes('*'))).toEqual([]);
-  });
-});
-
-describe('writeManifests', () => {
-  let folder: string;
-
-  beforeEach(() => {
-    folder = mkdtempSync(join(tmpdir(), 'cloud-operator-manifests-'));
-  });
-
-  afterEach(() => rmSync(folder, { recursive: true, force: true }));
-
-  it('writes the files, and removes those that an earlier run left', () => {
-    writeManifests(folder, {});
-    writeFileSync(join(folder, 'operator', 'mine.yaml'), 'a: 1\n');
-    writeManifests(folder, { namespace: 'cloud' });
-    expect(readFileSync(join(folder, 'install.yaml'), 'utf8')).toBe(outputFiles({ namespace: 'cloud' }).get('install.yaml'));
-    expect(existsSync(join(folder, 'operator/cloud-operator-system/apps.deployment.cloud-operator.yaml'))).toBe(false);
-    expect(existsSync(join(folder, 'operator', 'mine.yaml'))).toBe(true);
-  });
-
-  it('writes nothing where a file of somebody else stands in the way', () => {
-    mkdirSync(join(folder, 'crds'));
-    writeFileSync(join(folder, 'crds', 'kustomization.yaml'), 'resources: []\n');
-    expect(() => writeManifests(folder, {})).toThrow(/kustomization.yaml was not written by this command/);
-    expect(existsSync(join(folder, 'install.yaml'))).toBe(false);
   });
 });

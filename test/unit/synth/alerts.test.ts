@@ -1,0 +1,262 @@
+import { documentedMetrics } from '../../../operator/server/reference';
+import { ALERTS } from '../../../synth/monitoring/alerts';
+import { PANELS } from '../../../synth/monitoring/dashboard';
+import { evaluate, namesIn, secondsOf, series, STEP, type Labels } from '../../harness/promql';
+
+/** Series as promtool writes them, with one sample a minute; what is firing after so many minutes. */
+interface Case {
+  of: string;
+  series: [selector: string, samples: string][];
+  firing: [minute: number, labels: Labels[]][];
+}
+
+const updates = (result: string, samples: string): [string, string] => [
+  `cloud_operator_update_duration_seconds_count{provider="aws",result="${result}"}`,
+  samples,
+];
+const calls = (code: string, samples: string, verb = 'list'): [string, string] => [
+  `cloud_operator_cloud_calls_total{provider="aws",verb="${verb}",code="${code}"}`,
+  samples,
+];
+
+const CASES: Record<string, Case[]> = {
+  CloudOperatorNoLeader: [
+    {
+      of: 'the leader ends, and another one leads a minute later',
+      series: [
+        ['leader_election_master_status{name="cloud-controller-manager",pod="a"}', '1x10 0x20'],
+        ['leader_election_master_status{name="cloud-controller-manager",pod="b"}', '0x11 1x20'],
+      ],
+      firing: [
+        [5, []],
+        [11, []],
+        [12, []],
+        [20, []],
+      ],
+    },
+    {
+      of: 'nobody takes over',
+      series: [
+        ['leader_election_master_status{name="cloud-controller-manager",pod="a"}', '1x10 0x20'],
+        ['leader_election_master_status{name="cloud-controller-manager",pod="b"}', '0x31'],
+      ],
+      firing: [
+        [10, []],
+        [12, []],
+        [13, [{}]],
+      ],
+    },
+    {
+      of: 'all processes have gone, and with them their series',
+      series: [['leader_election_master_status{name="cloud-controller-manager",pod="a"}', '1x10']],
+      firing: [
+        [14, []],
+        [17, [{}]],
+      ],
+    },
+  ],
+  CloudOperatorUpdatesFail: [
+    {
+      of: 'a quota is reached, and the same update fails each minute',
+      series: [updates('Quota', '0x5 1+1x30'), updates('Updated', '0+5x40')],
+      firing: [
+        [5, []],
+        [20, [{ provider: 'aws', result: 'Quota' }]],
+      ],
+    },
+    { of: 'what passes by itself', series: [updates('Transient', '0+3x40'), updates('Canceled', '0+3x40')], firing: [[30, []]] },
+    {
+      of: 'one failure now and then',
+      series: [updates('Conflict', '0x5 1x40')],
+      firing: [
+        [8, []],
+        [20, []],
+      ],
+    },
+  ],
+  CloudOperatorCloudUnanswered: [
+    {
+      of: 'the cloud is away for ten minutes',
+      series: [calls('Unanswered', '0x5 1+1x20 20x20'), calls('Answered', '0+1x5 5x20 6+1x20')],
+      firing: [
+        [8, []],
+        [17, [{ provider: 'aws' }]],
+        [35, []],
+      ],
+    },
+    { of: 'single calls are lost', series: [calls('Unanswered', '0+1x40'), calls('Answered', '0+20x40')], firing: [[20, []]] },
+  ],
+  CloudOperatorCloudThrottles: [
+    {
+      of: 'one call of five is refused for its rate',
+      series: [calls('Throttled', '0+2x60'), calls('Answered', '0+5x60'), calls('Answered', '0+3x60', 'create')],
+      firing: [
+        [10, []],
+        [30, [{ provider: 'aws' }]],
+      ],
+    },
+    { of: 'one of a hundred', series: [calls('Throttled', '0+1x60'), calls('Answered', '0+99x60')], firing: [[40, []]] },
+  ],
+  CloudOperatorDeletionHangs: [
+    {
+      of: 'an object that waits for a lever',
+      series: [
+        ['cloud_operator_deleting_oldest_seconds{kind="CloudLoadBalancer",pod="a"}', '0x2 60+60x40'],
+        ['cloud_operator_deleting_oldest_seconds{kind="CloudRoute",pod="a"}', '0x43'],
+      ],
+      firing: [
+        [16, []],
+        [18, []],
+        [25, [{ kind: 'CloudLoadBalancer' }]],
+      ],
+    },
+  ],
+  CloudOperatorKeysFail: [
+    {
+      of: 'every key fails',
+      series: [['cloud_operator_workqueue_failures_total{name="service"}', '0+2x60']],
+      firing: [
+        [20, []],
+        [40, [{ name: 'service' }]],
+      ],
+    },
+    { of: 'one a minute', series: [['cloud_operator_workqueue_failures_total{name="service"}', '0+1x60']], firing: [[50, []]] },
+  ],
+  CloudOperatorWorkHangs: [
+    {
+      of: 'a key that never comes back',
+      series: [['workqueue_longest_running_processor_seconds{name="stacks"}', '0+60x60']],
+      firing: [
+        [31, []],
+        [34, []],
+        [36, [{ name: 'stacks' }]],
+      ],
+    },
+    {
+      of: 'an update that takes its ten minutes, again and again',
+      series: [['workqueue_longest_running_processor_seconds{name="stacks"}', '0+60x10 0+60x10 0+60x10 0+60x10']],
+      firing: [[40, []]],
+    },
+  ],
+  CloudOperatorDriftIsLeft: [
+    {
+      of: 'drift under a freeze, and drift that is healed',
+      series: [
+        ['cloud_operator_drift_total{provider="aws",kind="LoadBalancer",policy="Report"}', '0x5 1x90'],
+        ['cloud_operator_drift_total{provider="aws",kind="TargetGroup",policy="Heal"}', '0x5 1x90'],
+      ],
+      firing: [
+        [5, []],
+        [7, [{ provider: 'aws', kind: 'LoadBalancer' }]],
+        [80, []],
+      ],
+    },
+  ],
+  CloudOperatorLeftovers: [
+    {
+      of: 'stacks that nobody knows',
+      series: [['cloud_operator_leftover_stacks{provider="aws"}', '0x9 2x90']],
+      firing: [
+        [15, []],
+        [60, []],
+        [75, [{ provider: 'aws' }]],
+      ],
+    },
+    { of: 'none', series: [['cloud_operator_leftover_stacks{provider="aws"}', '0x90']], firing: [[80, []]] },
+  ],
+};
+
+/** As Prometheus does each minute: an alert fires for what its expression has given without a gap for so long. */
+function firingAt(minute: number, { expr, for: held }: { expr: string; for: string }, all: Case['series']): Labels[] {
+  const since = new Map<string, number>();
+  for (let now = 0; now <= minute; now++) {
+    const found = evaluate(
+      expr,
+      all.map(([selector, samples]) => series(selector, samples)),
+      now * STEP,
+    );
+    const keys = found.map(({ labels: { __name__: _name, ...labels } }) => JSON.stringify(labels));
+    for (const key of since.keys()) if (!keys.includes(key)) since.delete(key);
+    for (const key of keys) if (!since.has(key)) since.set(key, now);
+  }
+  return [...since].filter(([, from]) => (minute - from) * STEP >= secondsOf(held)).map(([key]) => JSON.parse(key) as Labels);
+}
+
+describe.each(ALERTS.map((alert) => [alert.alert, alert] as const))('%s', (name, alert) => {
+  it.each((CASES[name] ?? []).map((one) => [one.of, one] as const))('%s', (_, { series: all, firing }) => {
+    expect(firing.map(([minute]) => [minute, firingAt(minute, alert, all)])).toEqual(firing);
+  });
+
+  it('fires in one case at least, and does not in another moment', () => {
+    const verdicts = (CASES[name] ?? []).flatMap(({ firing }) => firing.map(([, labels]) => labels.length > 0));
+    expect(new Set(verdicts)).toEqual(new Set([true, false]));
+  });
+
+  it('names the labels that its words use', () => {
+    const used = [...`${alert.summary} ${alert.description}`.matchAll(/\$labels\.(\w+)/g)].map(([, label]) => label);
+    expect(used.filter((label) => !namesIn(alert.expr).by.includes(label ?? ''))).toEqual([]);
+  });
+});
+
+describe('what alerts and the dashboard ask for', () => {
+  const known = new Map(documentedMetrics().metrics.map(({ name, labels }) => [name, labels]));
+  const histogram = (name: string): string => name.replace(/_(bucket|sum|count)$/, '');
+  const labelsOf = (name: string): string[] | undefined => known.get(name) ?? known.get(histogram(name));
+
+  it.each(ALERTS.map(({ alert, expr }) => [alert, expr]))('%s is there', (_, expr) => {
+    const { metrics, by } = namesIn(expr);
+    for (const { name, labels } of metrics) {
+      expect({ name, known: labelsOf(name) !== undefined }).toEqual({ name, known: true });
+      expect([...labels, ...by].filter((label) => !labelsOf(name)?.includes(label))).toEqual([]);
+    }
+  });
+
+  it('is there, for each panel', () => {
+    const asked = PANELS.flatMap(({ targets }) => targets.flatMap(({ expr }) => expr.match(/\b[a-z_]+_[a-z_]+(?=[[){]|$)/g) ?? []));
+    expect(asked.length).toBeGreaterThanOrEqual(PANELS.length);
+    expect(asked.filter((name) => labelsOf(name) === undefined && name !== 'histogram_quantile')).toEqual([]);
+  });
+});
+
+describe('the evaluator', () => {
+  it.each([
+    ['rate(a[5m])', [['a', '0+60x10']], 1],
+    ['increase(a[5m])', [['a', '0+60x10']], 300],
+    ['increase(a[5m])', [['a', '0 0 0 0 0 0 0 10 0 0 0']], 10],
+    [
+      'sum by (x) (a)',
+      [
+        ['a{y="1"}', '1x10'],
+        ['a{y="2"}', '2x10'],
+      ],
+      3,
+    ],
+    [
+      'max by (x) (a) > 1',
+      [
+        ['a{y="1"}', '1x10'],
+        ['a{y="2"}', '2x10'],
+      ],
+      2,
+    ],
+    [
+      'a{y=~"1|3"} / a{y!="2"}',
+      [
+        ['a{y="1"}', '4x10'],
+        ['a{y="2"}', '2x10'],
+      ],
+      1,
+    ],
+  ] as [string, [string, string][], number][])('%s', (expression, all, value) => {
+    const found = evaluate(
+      expression,
+      all.map(([selector, samples]) => series(selector, samples)),
+      10 * STEP,
+    );
+    expect(found.map((one) => one.value)).toEqual([value]);
+  });
+
+  it.each(['avg by (x) (a)', 'a offset 5m', 'a + 1', 'a and b', 'rate(a)', 'sum(a)', 'a[5m]'])('refuses %s', (expression) => {
+    expect(() => evaluate(expression, [series('a', '1x10')], 0)).toThrow();
+  });
+});

@@ -17,7 +17,7 @@ describe('cloud-operator', () => {
   it('--help lists every subcommand under a heading, and where to begin', () => {
     const { code, stdout } = run(['--help']);
     expect(code).toBe(0);
-    expect(stdout).toMatch(/\nIn a cluster:\n {2}run .*\nOn this machine:\n.*\n {2}dev .*\n {2}tools .*\n {2}help /s);
+    expect(stdout).toMatch(/\nRun in a cluster:\n {2}run .*\nOn this machine:\n.*\n {2}dev .*\n {2}tools .*\n {2}help /s);
     expect(stdout).toContain('Try it: npx cloud-operator dev up');
     expect(stdout).toContain('Exit codes:');
   });
@@ -45,7 +45,10 @@ describe('cloud-operator', () => {
       ['dev', 'up', '--extension', __filename, '--no-operator'],
       '--extension is for the operator: leave out --no-operator, or give it to `run`',
     ],
-    [['tools', 'kubelet'], 'there is no tool named "kubelet"; use etcd, kube-apiserver, kube-controller-manager, kubectl, pulumi, moto'],
+    [
+      ['tools', 'kubelet'],
+      'there is no tool named "kubelet"; use etcd, kube-apiserver, kube-controller-manager, kubectl, pulumi, moto, aws-cloud-controller-manager',
+    ],
   ])('refuses %j with exit code 2', (args, message) => {
     expect(run(args)).toEqual({ code: 2, stdout: '', stderr: `cloud-operator: ${message}\n` });
   });

@@ -4,7 +4,7 @@ import { awsProviderSettings } from './aws-provider';
 import { duration, period } from './duration';
 import { type CloudObject, defineKind, statusBase } from './kind';
 import { setOf } from './list';
-import { formerOwner } from './policies';
+import { formerOwner, providerPolicy } from './policies';
 import { withRules } from './rule';
 
 /** Settings of the local cloud, the one that runs on the machine itself. */
@@ -120,6 +120,7 @@ const fields = z.object({
       'How often the whole account is searched for what bears this cluster’s mark and belongs to nothing; jittered. 0s = only when asked.',
   }),
   freeze: z.boolean().default(false).meta({ description: 'No cloud writes at all; drift is still reported.' }),
+  managementPolicy: providerPolicy.optional(),
   limits: limits.optional(),
   policy: policy.optional(),
   aws: awsProviderSettings.optional(),

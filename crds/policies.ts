@@ -24,6 +24,12 @@ export const approval = z.enum(['Auto', 'Manual']).default('Auto').meta({
   description: 'Manual: creation and every change wait until a person has approved the plan; deletion and members go on.',
 });
 
+/** The same for all of a CloudProvider. */
+export const providerPolicy = z.enum(['Default', 'Observe']).meta({
+  description:
+    'Observe: nothing is written to the cloud, nor to the Services and Nodes that are its own; what would be done is shown. For a look beside another controller that runs. Absent = Default.',
+});
+
 /** Whose load balancers may be taken over. */
 export const formerOwner = z.enum(['Released', 'Upstream']);
 export type FormerOwner = z.infer<typeof formerOwner>;

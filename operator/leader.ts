@@ -3,6 +3,7 @@ import { permissionsOf } from './access-check';
 import { Bootstrap, type IdentityRights } from './bootstrap';
 import { failureFields, type Logger } from './base/log';
 import { CloudControllers } from './cloud/controllers';
+import { UnobservedNodes } from './cloud/instances/unobserved-nodes';
 import { InstanceDirectory } from './cloud/instances/instance-directory';
 import type { CloudRegistry } from './cloud/providers/registry';
 import type { ClusterID } from './cluster-id';
@@ -15,7 +16,7 @@ import type { BackOffLimits } from './kube/back-off';
 import { confirmationRule } from './loops/lifecycle/confirmations';
 import { IpamLoop } from './loops/ipam/loop';
 import { LIFECYCLE_LOOP_DEFAULTS, LifecycleLoop } from './loops/lifecycle/loop';
-import { NODE_LOOP_DEFAULTS, NODE_RETRY, NodeLoop } from './loops/node/loop';
+import { NODE_LOOP_DEFAULTS, NODE_RETRY, NodeLoop, type NodeLoopDependencies } from './loops/node/loop';
 import { RouteLoop } from './loops/route/loop';
 import { ServiceLoop } from './loops/service/loop';
 import { SERVICE_RETRY } from './loops/service/rules';
@@ -243,7 +244,7 @@ export class Leader {
   }
 
   private nodeLoop(): NodeLoop {
-    const { stores, options } = this.parts;
+    const { options } = this.parts;
     const { concurrency, nodeStatusUpdateMs: statusUpdateMs } = options;
     const common = this.common('cloud-node-controller', 'Nodes', NODE_RETRY);
     const settings = {
@@ -252,11 +253,11 @@ export class Leader {
       statusUpdateWorkers: concurrency.nodeStatusUpdates,
       statusUpdateMs,
     };
-    return new NodeLoop({ ...common, nodes: stores.nodes.store, instances: this.directory, settings });
+    return new NodeLoop({ ...common, ...this.unobserved(), settings });
   }
 
   private lifecycleLoop(): LifecycleLoop {
-    const { stores, options } = this.parts;
+    const { options } = this.parts;
     const settings = {
       ...LIFECYCLE_LOOP_DEFAULTS,
       periodMs: options.nodeMonitorPeriodMs,
@@ -264,7 +265,14 @@ export class Leader {
       confirmation: confirmationRule(options.nodeDeletionGraceMs),
     };
     const common = this.loopParts('cloud-node-lifecycle-controller');
-    return new LifecycleLoop({ ...common, nodes: stores.nodes.store, instances: this.directory, settings });
+    return new LifecycleLoop({ ...common, ...this.unobserved(), settings });
+  }
+
+  /** What the loops see that write to Nodes. */
+  private unobserved(): Pick<NodeLoopDependencies, 'nodes' | 'instances' | 'observes'> {
+    const { stores, registry } = this.parts;
+    const nodes = new UnobservedNodes(stores.nodes.store, registry);
+    return { nodes, instances: this.directory, observes: (provider) => registry.observes(provider) };
   }
 
   private routeLoop(): RouteLoop {

@@ -14,6 +14,8 @@ export interface WideLevers {
 /** What a person has set on a member. */
 export interface MemberLevers {
   managementPolicy?: string | undefined;
+  /** Name of its CloudProvider, where that is only observed. */
+  observed?: string | undefined;
   /** Value of the annotation `cloud-operator.dev/pause`. */
   pause?: string | undefined;
 }
@@ -31,7 +33,7 @@ export interface Lever {
 }
 
 /** The lever that is in force, in the design's order: the first match wins (section 4, Levers). Windows and approval come after these. Pure. */
-export function leverOf({ leading, kindDeleted, frozen, managementPolicy, pause }: WideLevers & MemberLevers): Lever | undefined {
+export function leverOf({ leading, kindDeleted, frozen, observed, managementPolicy, pause }: WideLevers & MemberLevers): Lever | undefined {
   if (!leading) return waits('NoLease', 'NoLease', 'this operator does not hold the lease');
   if (kindDeleted !== undefined) {
     const why = `CustomResourceDefinition ${kindDeleted} is being deleted, which deletes every object of the kind: nothing is done in the cloud`;
@@ -39,8 +41,9 @@ export function leverOf({ leading, kindDeleted, frozen, managementPolicy, pause 
   }
   if (frozen !== undefined)
     return waits('Frozen', 'Frozen', `CloudProvider ${frozen} is frozen (spec.freeze): nothing is written to the cloud`);
-  if (managementPolicy === 'Observe') {
-    const why = 'only observed (spec.managementPolicy): nothing of it is written to the cloud';
+  if (observed !== undefined || managementPolicy === 'Observe') {
+    const where = observed === undefined ? 'spec.managementPolicy' : `spec.managementPolicy of CloudProvider ${observed}`;
+    const why = `only observed (${where}): nothing of it is written to the cloud`;
     return { ...waits('Observe', 'Observed', why), deletion: 'Releases' };
   }
   if (managementPolicy === 'Released') {
@@ -50,14 +53,27 @@ export function leverOf({ leading, kindDeleted, frozen, managementPolicy, pause 
   return pause === undefined ? undefined : paused(pause);
 }
 
+/** Which CloudProviders are only observed. */
+export interface Observed {
+  observes(provider: string): boolean;
+}
+
 /** The lever on one object. Pure. */
-export function leverOn({ metadata, spec }: Pick<Member, 'metadata' | 'spec'>, wide: WideLevers = { leading: true }): Lever | undefined {
-  return leverOf({ ...wide, managementPolicy: spec.managementPolicy, pause: metadata.annotations?.[ANNOTATIONS.pause] });
+export function leverOn(
+  { metadata, spec }: Pick<Member, 'metadata' | 'spec'>,
+  registry: Observed,
+  wide: WideLevers = { leading: true },
+): Lever | undefined {
+  const { provider, managementPolicy } = spec;
+  const observed = registry.observes(provider) ? provider : undefined;
+  return leverOf({ ...wide, observed, managementPolicy, pause: metadata.annotations?.[ANNOTATIONS.pause] });
 }
 
 /** What it has in the cloud is kept, also by a stack that it has left. Pure. */
-export function keepsCloud(object: Pick<Member, 'metadata' | 'spec'>): boolean {
-  return leverOn(object) !== undefined || (object.metadata.deletionTimestamp !== undefined && object.spec.deletionPolicy === 'Orphan');
+export function keepsCloud(object: Pick<Member, 'metadata' | 'spec'>, registry: Observed): boolean {
+  return (
+    leverOn(object, registry) !== undefined || (object.metadata.deletionTimestamp !== undefined && object.spec.deletionPolicy === 'Orphan')
+  );
 }
 
 /** Whoever writes anything wants things to stand still. */

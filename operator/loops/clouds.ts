@@ -9,6 +9,8 @@ export interface Clouds {
   forNode(node: NodeClaim): string | undefined;
   /** Annotations → the typed block of CloudLoadBalancer.spec, with the name of the block. */
   compile(provider: string, annotations: Record<string, string>, service: ServiceFacts): CompiledBlock;
+  /** Nothing is written to the Services and Nodes of this CloudProvider, which is only observed. */
+  observes(provider: string): boolean;
   supports(provider: string, capability: 'loadBalancers' | 'routes' | 'instances'): boolean;
 }
 

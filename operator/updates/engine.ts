@@ -342,7 +342,10 @@ function priorityOf({ inputs }: StackUpdate, { background = false }: { backgroun
 type Measured = Pick<UpdateResult, 'changes' | 'cloudCalls'>;
 
 function frozen(stack: string): OperatorError {
-  return new OperatorError('Canceled', `stack ${stack}: its CloudProvider is frozen (spec.freeze)`);
+  return new OperatorError(
+    'Canceled',
+    `stack ${stack}: its CloudProvider is frozen (spec.freeze) or only observed (spec.managementPolicy)`,
+  );
 }
 
 /** What is to be done for two waiting updates of one stack: the newer one, by force if either was, telling both. */

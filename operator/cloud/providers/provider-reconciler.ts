@@ -138,5 +138,9 @@ function verdictOn(object: StoredProvider, { use, problem, answered }: Findings)
   if (!answered) return { state: 'Reconciling', reason: 'Connecting', message: 'its cloud has not answered yet' };
   if (object.spec.freeze)
     return { state: 'Ready', reason: 'Frozen', message: 'connected, and frozen (spec.freeze): nothing is written to its cloud' };
+  if (object.spec.managementPolicy === 'Observe') {
+    const message = 'connected, and only observed (spec.managementPolicy): nothing is written to its cloud, its Services and its Nodes';
+    return { state: 'Ready', reason: 'Observed', message };
+  }
   return { state: 'Ready', message: 'connected' };
 }

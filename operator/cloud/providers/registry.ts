@@ -137,9 +137,21 @@ export class CloudRegistry {
     throw entry.problem ?? new OperatorError('Transient', `CloudProvider "${name}" is not connected yet`);
   }
 
-  /** `CloudProvider.spec.freeze`: no cloud writes at all. */
+  /** No cloud writes at all: `CloudProvider.spec.freeze`, or it is only observed. */
   isFrozen(name: string): boolean {
-    return this.clouds.get(name)?.spec.freeze === true;
+    return this.clouds.get(name)?.spec.freeze === true || this.observes(name);
+  }
+
+  /** `CloudProvider.spec.managementPolicy: Observe`: nothing is written to its cloud, nor to the Services and Nodes that are its own. */
+  observes(name: string): boolean {
+    return this.clouds.get(name)?.spec.managementPolicy === 'Observe';
+  }
+
+  /** The Node's CloudProvider is only observed; where it is not known, all are. */
+  observesNode(node: NodeIdentity): boolean {
+    const owner = this.forNode(node);
+    const names = owner === undefined ? [...this.clouds.keys()] : [owner];
+    return names.length > 0 && names.every((name) => this.observes(name));
   }
 
   list(): RegisteredCloud[] {

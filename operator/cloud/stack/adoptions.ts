@@ -4,7 +4,7 @@ import { capped, summaryOf, type Plan } from '../../updates/plan';
 import type { StackState } from '../../updates/update';
 import { updateHash } from '../../updates/update-hash';
 import type { Verdict } from '../conditions';
-import { leverOn } from '../levers';
+import { leverOn, type Observed } from '../levers';
 import { PlanCache } from '../plan/plan-cache';
 import type { ConnectedCloud } from '../providers/registry';
 import type { Known } from './stack-facts';
@@ -19,7 +19,7 @@ export class Adoptions<O extends Member> {
   private readonly plans = new PlanCache();
 
   constructor(
-    private readonly options: Pick<StackReconcilerOptions<O>, 'kind' | 'updates' | 'events' | 'record'>,
+    private readonly options: Pick<StackReconcilerOptions<O>, 'kind' | 'registry' | 'updates' | 'events' | 'record'>,
     private readonly runs: Pick<StackRuns<O>, 'of' | 'update' | 'hooks' | 'specOf'>,
   ) {}
 
@@ -35,7 +35,7 @@ export class Adoptions<O extends Member> {
   ): Promise<Adoption | undefined> {
     const [member, ...others] = members;
     if (member === undefined || others.length > 0 || cloud === undefined || cloud.spec.freeze) return undefined;
-    if (!isYetToBeMade(member, state) || origins.has(member.metadata.uid)) return undefined;
+    if (!isYetToBeMade(member, state, this.options.registry) || origins.has(member.metadata.uid)) return undefined;
     return this.options.kind.adoption?.(stack, member, cloud);
   }
 
@@ -56,7 +56,9 @@ export class Adoptions<O extends Member> {
     const input = { ...kind.inputOf(member), ...(kept !== undefined && { adopted: kept }) };
     const update = this.runs.update(stack, { ...this.runs.of(stack, [input], cloud), force: true, adoption }, cloud);
     const key = `${updateHash(update)} ${resources.map(({ id }) => id).join()}`;
-    return this.plans.plan(stack, undefined, key, () => updates.preview(update, this.runs.hooks(stack, cloud, adoption)));
+    // A preview writes nothing, so that it may also run where nothing may be written.
+    const hooks = { ...this.runs.hooks(stack, cloud, adoption), isFrozen: () => false };
+    return this.plans.plan(stack, undefined, key, () => updates.preview(update, hooks));
   }
 
   /** The update that takes it over has ended; one that left the member out took nothing. */
@@ -72,8 +74,9 @@ export class Adoptions<O extends Member> {
 }
 
 /** Nothing was made of it here, or not to the end; and nothing keeps it from being looked at. */
-function isYetToBeMade({ metadata, spec }: Member, state: StackState | undefined): boolean {
+function isYetToBeMade(member: Member, state: StackState | undefined, registry: Observed): boolean {
+  const { metadata } = member;
   const isMade = state !== undefined && (!state.open || state.accepted?.[metadata.uid] !== undefined);
-  const lever = leverOn({ metadata, spec })?.kind;
+  const lever = leverOn(member, registry)?.kind;
   return !isMade && metadata.deletionTimestamp === undefined && (lever === undefined || lever === 'Observe');
 }

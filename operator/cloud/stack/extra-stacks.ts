@@ -261,7 +261,7 @@ export class ExtraStacks {
   /** The levers that stop the load balancers' own updates stop these too. */
   private isHeld({ update, loadBalancers }: SettledStack): boolean {
     if (this.options.registry.isFrozen(update.providerName)) return true;
-    return this.objectsOf(loadBalancers).some((object) => leverOn(object) !== undefined);
+    return this.objectsOf(loadBalancers).some((object) => leverOn(object, this.options.registry) !== undefined);
   }
 
   private objectsOf(loadBalancers: readonly LoadBalancer[]): StoredLoadBalancer[] {

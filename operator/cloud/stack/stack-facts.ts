@@ -22,7 +22,7 @@ export interface Known {
 /** Puts together what the plan of a stack is made from. */
 export class StackFactsOf<O extends Member> {
   constructor(
-    private readonly options: Pick<StackReconcilerOptions<O>, 'kind' | 'record' | 'clock'>,
+    private readonly options: Pick<StackReconcilerOptions<O>, 'kind' | 'registry' | 'record' | 'clock'>,
     private readonly reports: Pick<MemberReports<O>, 'serving'>,
     private readonly holds: Pick<CandidateHolds, 'of'>,
   ) {}
@@ -61,14 +61,14 @@ export class StackFactsOf<O extends Member> {
 
   private memberFacts(stack: string, object: O, cloud: ConnectedCloud | undefined, before: Before): MemberFacts<O> {
     const { uid, creationTimestamp, deletionTimestamp } = object.metadata;
-    const { kind, clock } = this.options;
+    const { kind, registry, clock } = this.options;
     const { input, waitsUntil, replacement, obstacle } = nextOf(kind, object, cloud, { ...before, now: clock.now() });
     return {
       object,
       input,
       createdAt: creationTimestamp,
       deleting: deletionTimestamp !== undefined,
-      lever: leverOn(object),
+      lever: leverOn(object, registry),
       orphan: object.spec.deletionPolicy === 'Orphan',
       problems: cloud === undefined ? [] : kind.problems(object, cloud),
       serving: this.reports.serving(stack, object),

@@ -34,7 +34,7 @@ export interface StackMovesOptions<O extends Member> {
   index: StackIndex;
   store: Store<O>;
   updates: Pick<Updates, 'state'>;
-  registry: Pick<CloudRegistry, 'get'>;
+  registry: Pick<CloudRegistry, 'get' | 'isFrozen' | 'observes'>;
   record: Pick<StackRecord, 'providerOf'>;
   /** Asks for another pass over a stack after so many milliseconds. */
   again: (stack: string, afterMs: number) => void;
@@ -119,7 +119,7 @@ export class StackMoves<O extends Member> {
   private async mayGo(stack: string, object: O, input: GenerationalInput): Promise<boolean> {
     const { metadata } = object;
     if (isPromised(input)) return this.isTakenBack(stack, object);
-    if (keepsCloud(object)) return false;
+    if (keepsCloud(object, this.options.registry)) return false;
     if (metadata.deletionTimestamp !== undefined) return true;
     const taken = await this.takenOver(keyOf(metadata), input);
     if (taken === undefined) return false;
@@ -137,7 +137,7 @@ export class StackMoves<O extends Member> {
   /** No gap is begun whose end can be foreseen not to come. */
   private canMake({ spec }: O): boolean {
     const cloud = this.options.registry.get(spec.provider);
-    return isConnected(cloud) && cloud.spec.freeze !== true;
+    return isConnected(cloud) && !this.options.registry.isFrozen(spec.provider);
   }
 
   /** What the object's own stack has of it, where that is a newer generation. */

@@ -205,7 +205,7 @@ export class StackReconciler<O extends Member> {
   }
 
   private leverAt(object: O | undefined): Lever | undefined {
-    return object === undefined ? undefined : leverOn(object);
+    return object === undefined ? undefined : leverOn(object, this.options.registry);
   }
 
   private async act(stack: string, plan: StackPlan<O>, { cloud, state, adoption, origins }: Moving): Promise<void> {

@@ -94,7 +94,7 @@ export class TargetFollower<O extends Member> {
     const found = await this.options.findings.of(stack, cloud, all);
     for (const object of members) {
       const { metadata } = object;
-      if (metadata.deletionTimestamp !== undefined || leverOn(object)?.members === false) continue;
+      if (metadata.deletionTimestamp !== undefined || leverOn(object, this.options.registry)?.members === false) continue;
       await this.followOne(object, { stack, cloud, found }).catch((thrown: unknown) => {
         // What was found may be gone by now.
         this.options.findings.forget(stack);
@@ -109,7 +109,7 @@ export class TargetFollower<O extends Member> {
 
   private keepsTargets(input: MemberInput): boolean {
     const object = this.options.store.get(keyOfInput(input));
-    return object?.metadata.uid !== input.uid || leverOn(object)?.members !== false;
+    return object?.metadata.uid !== input.uid || leverOn(object, this.options.registry)?.members !== false;
   }
 
   private complain(stack: string, member: string | undefined, thrown: unknown): void {

@@ -37,6 +37,8 @@ export interface LifecycleLoopDependencies {
   api: KubeApi;
   nodes: Store<Node>;
   instances: Instances;
+  /** Nothing is written to Nodes of this CloudProvider, which is only observed. */
+  observes: (provider: string) => boolean;
   /** With the source component `cloud-node-lifecycle-controller`. */
   events: EventRecorder;
   metrics: LifecycleLoopMetrics;
@@ -111,6 +113,7 @@ export class LifecycleLoop {
   private async judge(node: Node): Promise<Action> {
     const { clock, settings } = this.dependencies;
     const lookup = await this.ask(node);
+    if ('provider' in lookup && this.dependencies.observes(lookup.provider)) return { kind: 'None' };
     const before = this.misses.get(node.metadata.name);
     const { action, misses } = evaluateLookup(node, lookup, before, { rule: settings.confirmation, now: clock.monotonic() });
     if (misses === undefined) this.misses.delete(node.metadata.name);

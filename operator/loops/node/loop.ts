@@ -44,6 +44,8 @@ export interface NodeLoopDependencies {
   api: KubeApi;
   nodes: Store<Node>;
   instances: Instances;
+  /** Nothing is written to Nodes of this CloudProvider, which is only observed. */
+  observes: (provider: string) => boolean;
   /** With the source component `cloud-node-controller`. */
   events: EventRecorder;
   /** With the back-off of NODE_RETRY. */
@@ -121,6 +123,7 @@ export class NodeLoop {
       return;
     }
     const lookup = await this.lookup(node, this.listingMaxAgeMs(node));
+    if (lookup.state === 'Found' && this.dependencies.observes(lookup.provider)) return;
     await this.act(node, this.initialization(node, lookup));
   }
 

@@ -106,7 +106,7 @@ export class RouteLoop {
     return {
       node,
       routes: [...routes],
-      provider: provider !== undefined && clouds.supports(provider, 'routes') ? provider : undefined,
+      provider: provider !== undefined && clouds.supports(provider, 'routes') && !clouds.observes(provider) ? provider : undefined,
       clusterCidrs: this.clusterCidrs,
       now: new Date(clock.now()).toISOString().replace(/\.\d+Z$/, 'Z'),
     };

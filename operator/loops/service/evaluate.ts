@@ -21,6 +21,8 @@ export interface Gathered {
   /** Whatever has the Service's name, ours or not. */
   cloudLoadBalancer: StoredCloudLoadBalancer | undefined;
   claim: Claim;
+  /** Its CloudProvider is only observed: nothing is written to the Service. */
+  observed: boolean;
   /** Nodes that may take traffic (contract 2.9). */
   hasNodes: boolean;
   memory: Memory;
@@ -28,8 +30,17 @@ export interface Gathered {
   now: string;
 }
 
-/** Decides what a pass does for one Service. Pure. */
+/** Decides what a pass does for one Service; of one that is only observed, what is done to our own kind. Pure. */
 export function evaluate(gathered: Gathered): Evaluation {
+  const evaluation = decide(gathered);
+  return gathered.observed ? { actions: evaluation.actions.filter(isOfOurs), memory: gathered.memory } : evaluation;
+}
+
+function isOfOurs({ kind }: Action): boolean {
+  return kind === 'Apply' || kind === 'Delete' || kind === 'Retry';
+}
+
+function decide(gathered: Gathered): Evaluation {
   const { service, cloudLoadBalancer, claim } = gathered;
   const owned = cloudLoadBalancer !== undefined && isOwnedBy(cloudLoadBalancer, service.metadata.uid) ? cloudLoadBalancer : undefined;
   if (isDeleting(service) || !isLoadBalancer(service)) return cleanUp(gathered, owned);

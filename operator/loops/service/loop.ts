@@ -9,7 +9,7 @@ import type { StoredCloudLoadBalancer } from '../kinds';
 import { LatestWrites } from '../latest-writes';
 import { ServiceActor, type Written } from './act';
 import { type Action, EVENTS, type Memory } from './actions';
-import { claimOf } from './claim';
+import { type Claim, claimOf } from './claim';
 import { isOwnedBy } from './cloud-load-balancer';
 import { evaluateDeparted, type LastSeen } from './departed';
 import { evaluate, type Gathered, reportFailure } from './evaluate';
@@ -152,18 +152,31 @@ export class ServiceLoop {
     const memory = this.seen.get(key)?.memory ?? { serviceUID: service.metadata.uid };
     const cloudLoadBalancer = this.cloudLoadBalancerOf(key);
     const owned = cloudLoadBalancer !== undefined && isOwnedBy(cloudLoadBalancer, service.metadata.uid);
+    const claim: Claim = isLoadBalancer(service) ? claimOf(service, owned ? cloudLoadBalancer : undefined, clouds) : { kind: 'Foreign' };
     return {
       service,
       cloudLoadBalancer,
-      claim: isLoadBalancer(service) ? claimOf(service, owned ? cloudLoadBalancer : undefined, clouds) : { kind: 'Foreign' },
+      claim,
+      observed: this.isObserved(service, owned ? cloudLoadBalancer : undefined),
       hasNodes: nodes.list().some(eligibleForLoadBalancers),
       memory,
       now: new Date(clock.now()).toISOString().replace(/\.\d+Z$/, 'Z'),
     };
   }
 
+  /** By whoever has it, else by who would take it. */
+  private isObserved({ metadata, spec }: Service, owned: StoredCloudLoadBalancer | undefined): boolean {
+    const { clouds } = this.dependencies;
+    if (owned !== undefined) return clouds.observes(owned.spec.provider);
+    const { loadBalancerClass } = spec;
+    const wish = { annotations: metadata.annotations ?? {}, ...(loadBalancerClass === undefined ? {} : { loadBalancerClass }) };
+    const choice = clouds.forService(wish);
+    return choice.kind === 'Chosen' && clouds.observes(choice.provider);
+  }
+
   /** Tells the user; what the API server refuses (a CEL rule, a webhook) is the Service's own fault and becomes its condition too. */
   private async fail(gathered: Gathered, memory: Memory, thrown: unknown): Promise<void> {
+    if (gathered.observed) return;
     const error = toOperatorError(thrown);
     const { service, cloudLoadBalancer } = gathered;
     const owned = cloudLoadBalancer !== undefined && isOwnedBy(cloudLoadBalancer, service.metadata.uid) ? cloudLoadBalancer : undefined;

@@ -19,6 +19,7 @@ export const CLOUDS: Clouds = {
     return { blockName: 'local', block: { drainSeconds: Number(text) }, problems: /^[0-9]+$/.test(text) ? [] : [bad] };
   },
   supports: () => true,
+  observes: () => false,
 };
 
 /** Stands in for the controllers of CloudLoadBalancers: a finalizer at first sight, an address, and an end only when the cloud is done. */

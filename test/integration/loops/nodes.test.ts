@@ -37,7 +37,16 @@ describe('the node loops against a real API server', () => {
   beforeAll(async () => {
     loops = await LoopCluster.start();
     const metrics = new ControllerMetrics([new Registry()]);
-    const common = { api: loops.api, nodes: loops.nodes.store, instances: fleet, metrics, clock: systemClock, logger: silentLogger };
+    const observes = (): boolean => false;
+    const common = {
+      api: loops.api,
+      nodes: loops.nodes.store,
+      instances: fleet,
+      observes,
+      metrics,
+      clock: systemClock,
+      logger: silentLogger,
+    };
     nodeLoop = new NodeLoop({
       ...common,
       events: loops.recorder('cloud-node-controller'),

@@ -1,4 +1,4 @@
-import { leverOf, type MemberLevers, type WideLevers } from '../../../operator/cloud/levers';
+import { leverOf, leverOn, type MemberLevers, type WideLevers } from '../../../operator/cloud/levers';
 
 type Facts = Partial<WideLevers & MemberLevers>;
 
@@ -43,4 +43,13 @@ describe('levers', () => {
   });
 
   test('spaces around a value are nobody’s meaning', () => expect(of({ pause: ' Updates ' })).toMatchObject({ kind: 'PauseUpdates' }));
+});
+
+test('a CloudProvider that is only observed holds all of its objects, whatever they say', () => {
+  const object = { metadata: { name: 'a', uid: 'u', resourceVersion: '1', creationTimestamp: '' }, spec: { provider: 'aws' } };
+  const registry = { observes: (provider: string) => provider === 'aws' };
+  expect(leverOn(object, registry)).toMatchObject({ kind: 'Observe', deletion: 'Releases' });
+  expect(leverOn(object, registry)?.why).toContain('CloudProvider aws');
+  expect(leverOn({ ...object, spec: { provider: 'aws', managementPolicy: 'Released' } }, registry)).toMatchObject({ kind: 'Observe' });
+  expect(leverOn({ ...object, spec: { provider: 'local' } }, registry)).toBeUndefined();
 });

@@ -37,7 +37,11 @@ async function seenFrom(stack: 'old' | 'new', { states, metadata = {}, frozen = 
     index,
     store: { get: () => object, list: () => [object] } as unknown as Store<Member>,
     updates: { state: (name) => Promise.resolve(state(name)) },
-    registry: { get: () => ({ cloud: {}, spec: { freeze: frozen } }) as unknown as RegisteredCloud },
+    registry: {
+      get: () => ({ cloud: {}, spec: { freeze: frozen } }) as unknown as RegisteredCloud,
+      isFrozen: () => frozen,
+      observes: () => false,
+    },
     record: { providerOf: () => 'p' },
     again: (name, afterMs) => again.push(`${name} ${afterMs}`),
     clock: { now: () => NOW },

@@ -23,10 +23,11 @@ const member = (spec: { managementPolicy?: 'Observe' | 'Released' }, pause?: str
   metadata: { ...meta, annotations: pause === undefined ? {} : { 'cloud-operator.dev/pause': pause } },
 });
 const meta = { name: 'a', uid: 'u', resourceVersion: '1', creationTimestamp: '' };
-const PAUSED = leverOn(member({}, 'All'));
-const TARGETS_ONLY = leverOn(member({}, 'Updates'));
-const GIVEN_UP = leverOn(member({ managementPolicy: 'Released' }));
-const OBSERVED = leverOn(member({ managementPolicy: 'Observe' }));
+const NONE_OBSERVED = { observes: () => false };
+const PAUSED = leverOn(member({}, 'All'), NONE_OBSERVED);
+const TARGETS_ONLY = leverOn(member({}, 'Updates'), NONE_OBSERVED);
+const GIVEN_UP = leverOn(member({ managementPolicy: 'Released' }), NONE_OBSERVED);
+const OBSERVED = leverOn(member({ managementPolicy: 'Observe' }), NONE_OBSERVED);
 const invalid = { severity: 'Error' as const, field: 'spec.x', value: '1', message: 'spec.x is wrong' };
 const acceptedInputs = (...inputs: Input[]) => Object.fromEntries(inputs.map((input) => [input.uid, input]));
 const facts = (members: MemberFacts<string>[], extra: Partial<StackFacts<string>> = {}): StackFacts<string> => ({

@@ -41,7 +41,8 @@ export function providerFindings(name: string, provider: StoredProvider | undefi
 /** What a person has set that keeps changes out of the cloud. Pure. */
 export function leverFindings(object: StoredLoadBalancer | StoredRoute, provider: StoredProvider | undefined): Finding[] {
   const frozen = provider?.spec.freeze === true ? provider.metadata.name : undefined;
-  const lever = leverOn(object, { leading: true, frozen });
+  const observes = (): boolean => provider?.spec.managementPolicy === 'Observe';
+  const lever = leverOn(object, { observes }, { leading: true, frozen });
   return lever === undefined
     ? []
     : [finding('waiting', `Nothing changes: ${lever.why}`, 'docs/operate/levers.md; to go on: kubectl cloud resume')];

@@ -42,7 +42,17 @@ async function world(of: Node, graceMs: number, nodeSelector?: Record<string, st
   const counted = new Registry();
   const metrics = new ControllerMetrics([counted]);
   const settings = { ...LIFECYCLE_LOOP_DEFAULTS, workers: 5, confirmation: confirmationRule(graceMs) };
-  const loop = new LifecycleLoop({ api, nodes, instances: directory, events: api, metrics, clock, logger: silentLogger, settings });
+  const loop = new LifecycleLoop({
+    api,
+    nodes,
+    instances: directory,
+    observes: () => false,
+    events: api,
+    metrics,
+    clock,
+    logger: silentLogger,
+    settings,
+  });
   return { api, instances, clock, nodes, loop, counted, counts: 0 };
 }
 

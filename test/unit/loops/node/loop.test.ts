@@ -36,7 +36,8 @@ async function world(...of: Node[]): Promise<World> {
   const directory = await instances.directory(clock);
   const counted = new Registry();
   const metrics = new ControllerMetrics([counted]);
-  const dependencies = { api, nodes, instances: directory, events: api, metrics, queue, clock, logger: silentLogger };
+  const observes = (): boolean => false;
+  const dependencies = { api, nodes, instances: directory, observes, events: api, metrics, queue, clock, logger: silentLogger };
   return { api, instances, clock, nodes, queue, counted, loop: new NodeLoop({ ...dependencies, settings: NODE_LOOP_DEFAULTS }) };
 }
 

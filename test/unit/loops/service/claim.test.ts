@@ -10,6 +10,7 @@ function clouds(choice: ServiceChoice, changes: Partial<Clouds> = {}): Clouds {
     forNode: () => undefined,
     compile: () => ({ blockName: 'local', block: {}, problems: [] }),
     supports: () => true,
+    observes: () => false,
     ...changes,
   };
 }

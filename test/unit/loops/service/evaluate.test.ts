@@ -38,6 +38,7 @@ function run(changes: Partial<Gathered>): { actions: Action[]; memory: Memory; s
     service: of,
     cloudLoadBalancer: undefined,
     claim: claimFor(of),
+    observed: false,
     hasNodes: true,
     memory: { serviceUID: of.metadata.uid },
     now: NOW,
@@ -423,4 +424,15 @@ describe('delete (contract 2.7)', () => {
       'Delete',
     ]);
   });
+});
+
+test('of a Service whose CloudProvider is only observed, nothing is written to the Service itself: another controller looks after it', () => {
+  const first = run({ observed: true });
+  expect(kinds(first.actions)).toEqual(['Apply']);
+  expect(first.memory).toEqual({ serviceUID: 'service-1' });
+  const failing = statusOf([{ ...IS_READY, status: 'False', reason: 'Invalid', message: 'no' }]);
+  expect(run({ observed: true, service: HELD, cloudLoadBalancer: made(HELD, failing) }).actions).toEqual([]);
+  const deleting = service({ metadata: { finalizers: [FINALIZER], deletionTimestamp: NOW } });
+  expect(run({ observed: true, service: deleting }).actions).toEqual([]);
+  expect(kinds(run({ observed: true, service: deleting, cloudLoadBalancer: made(deleting) }).actions)).toEqual(['Delete']);
 });

@@ -90,6 +90,7 @@ const project = new typescript.TypeScriptAppProject({
     'typescript-eslint@8.74.0', // type-checked lint
     'prettier@3', // format
     'fast-check@4.11.0', // property tests
+    'fengari@0.1.5', // runs the health script of Argo CD, which is Lua
     '@types/node@24',
     '@types/google-protobuf@3',
   ],

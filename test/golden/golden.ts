@@ -14,6 +14,11 @@ export function expectGolden(name: string, text: string): void {
   expect(existsSync(path) ? readFileSync(path, 'utf8') : `no ${name}; run the test with UPDATE_GOLDEN=1`).toBe(text);
 }
 
+/** Compares a text with a file of the project that is made from the code. `UPDATE_GOLDEN=1` writes the file instead. @param path in the project */
+export function expectFile(path: string, text: string): void {
+  expectGolden(join('..', '..', path), text);
+}
+
 /**
  * Compares a part of a documentation page with what the code says: what stands between `<!-- generated: name -->` and `<!-- end: name -->`.
  * `UPDATE_GOLDEN=1` writes it instead.

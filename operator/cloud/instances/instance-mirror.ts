@@ -21,6 +21,9 @@ export interface InstanceMirrorOptions {
   clock: Clock;
 }
 
+const HEAD = { apiVersion: API_VERSION, kind: 'CloudInstance' };
+const AS_OURS = { fieldManager: FIELD_MANAGERS.cloud, force: true };
+
 /** Every machine is looked at so often: of what only the cloud knows, no change of a Node tells. */
 const LOOK_AT_ALL_MS = 300_000;
 
@@ -62,19 +65,20 @@ export class InstanceMirror {
     const mirrored = mirrorOf(node, lookup);
     const before = this.options.store.get(nodeName);
     if (mirrored === undefined) return;
-    const head = { apiVersion: API_VERSION, kind: 'CloudInstance' };
-    const options = { fieldManager: FIELD_MANAGERS.cloud, force: true };
-    if (
-      before === undefined ||
-      !isDeepStrictEqual(before.spec, mirrored.spec) ||
-      before.metadata.ownerReferences?.[0]?.uid !== node.metadata.uid
-    ) {
-      await this.options.api.apply(CLOUD_INSTANCES, nodeName, { ...head, metadata: mirrored.metadata, spec: mirrored.spec }, options);
-    }
-    if (!isDeepStrictEqual(before?.status, mirrored.status)) {
-      const body = { ...head, metadata: { name: nodeName }, status: mirrored.status };
-      await this.options.api.apply(CLOUD_INSTANCES, nodeName, body, { ...options, subresource: 'status' });
-    }
+    const current = await this.applied(node, mirrored, before);
+    // Of another machine it has another generation: kstatus takes an older one for work that goes on.
+    const status = { ...mirrored.status, observedGeneration: current?.metadata.generation ?? 1 };
+    if (isDeepStrictEqual(before?.status, status)) return;
+    const body = { ...HEAD, metadata: { name: nodeName }, status };
+    await this.options.api.apply(CLOUD_INSTANCES, nodeName, body, { ...AS_OURS, subresource: 'status' });
+  }
+
+  /** Its spec and owner, written where they differ. @returns the object as it is then */
+  private async applied(node: Node, mirrored: Mirrored, before: StoredInstance | undefined): Promise<StoredInstance | undefined> {
+    const isOwned = before?.metadata.ownerReferences?.[0]?.uid === node.metadata.uid;
+    if (isOwned && isDeepStrictEqual(before.spec, mirrored.spec)) return before;
+    const body = { ...HEAD, metadata: mirrored.metadata, spec: mirrored.spec };
+    return this.options.api.apply<StoredInstance>(CLOUD_INSTANCES, node.metadata.name, body, AS_OURS);
   }
 }
 
@@ -85,20 +89,22 @@ function relevant(node: Node): object {
   return { uid, labels, providerID, taints, ready: isReady(node), addresses: node.status?.addresses };
 }
 
+interface Mirrored {
+  metadata: object;
+  spec: CloudInstanceSpec;
+  status: CloudInstanceStatus;
+}
+
 /** The CloudInstance for a Node; undefined while no provider claims it. Pure. */
-export function mirrorOf(
-  node: Node,
-  lookup: Lookup,
-): { metadata: object; spec: CloudInstanceSpec; status: CloudInstanceStatus } | undefined {
+export function mirrorOf(node: Node, lookup: Lookup): Mirrored | undefined {
   if (lookup.state !== 'Found' && lookup.state !== 'Missing') return undefined;
   const { name, uid } = node.metadata;
   const providerID = lookup.state === 'Found' ? lookup.metadata.providerID : node.spec.providerID;
   const spec: CloudInstanceSpec = { provider: lookup.provider, nodeName: name, ...(providerID === undefined ? {} : { providerID }) };
   const metadata = { name, ownerReferences: [{ apiVersion: 'v1', kind: 'Node', name, uid }] };
-  if (lookup.state === 'Missing') return { metadata, spec, status: { observedGeneration: 1, state: 'Missing' } };
+  if (lookup.state === 'Missing') return { metadata, spec, status: { state: 'Missing' } };
   const { instance } = lookup;
   const status: CloudInstanceStatus = {
-    observedGeneration: 1,
     id: instance.id,
     state: lookup.shutdown ? 'Stopped' : 'Running',
     type: instance.type,

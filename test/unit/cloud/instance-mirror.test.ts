@@ -1,10 +1,11 @@
 import { silentLogger } from '../../../operator/base/log';
 import { InstanceMirror, type StoredInstance } from '../../../operator/cloud/instances/instance-mirror';
-import type { Node } from '../../../operator/kube/object';
+import type { KubeObject, Node } from '../../../operator/kube/object';
 import { KeyedQueue } from '../../../operator/kube/queue';
 import { MemoryStore } from '../../../operator/kube/store';
 import { FakeClock } from '../kube/fake-clock';
 import { FakeInstances } from '../loops/fake-instances';
+import { waitFor } from '../../harness/wait-for';
 import { node } from '../loops/objects';
 import { RecordingApi } from '../loops/recording-api';
 
@@ -65,5 +66,15 @@ test.each<[string, Parameters<typeof node>[0]]>([
   change(changes);
   await clock.advance(0);
   expect(instances.listings).toBe(2);
+  await end();
+});
+
+test('of another machine, the status speaks of the generation that the API server gave it', async () => {
+  const { api, instances, change, end } = await world();
+  instances.add('n2');
+  api.stored.set('cloudinstances/n1', { metadata: { name: 'n1', generation: 2 } } as KubeObject);
+  change({ spec: { providerID: 'fake://n2' } });
+  await waitFor(() => api.writes.length === 4, { what: 'the mirror of the other machine', timeoutMs: 5_000 });
+  expect(api.writes.at(-1)?.body).toMatchObject({ status: { observedGeneration: 2, state: expect.any(String) as string } });
   await end();
 });

@@ -6,6 +6,7 @@ import { AwsModel } from '../../harness/aws-model/aws-model';
 import type { Rule } from '../../harness/aws-model/rule';
 import { latency } from '../../harness/aws-model/rules/latency';
 import { throttling } from '../../harness/aws-model/rules/throttling';
+import { noTopology } from '../../harness/aws-model/rules/topology';
 import { awsEnvironment, startMoto, type Moto } from '../../harness/moto';
 import { OperatorCluster } from '../../harness/operator-cluster';
 import { MotoAccount, REGION } from '../../integration/aws/moto-account';
@@ -93,6 +94,7 @@ function rulesOf({ latencyMs, limit }: Variant): Rule[] {
   return [
     ...(limit === undefined ? [] : [throttling({ clock: systemClock, ...limit })]),
     ...(latencyMs === 0 ? [] : [latency(systemClock, latencyMs)]),
+    noTopology(),
   ];
 }
 

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { ipFamily, objectName, port } from './address';
 import { arn, awsID, tagValue } from './aws-ids';
+import { awsLimits } from './aws-limits';
 import { mapOf, setOf } from './list';
 import { type Rule, withRules } from './rule';
 
@@ -98,6 +99,7 @@ const fields = z.object({
   routesPerTable: z.int().min(1).max(1000).default(50).meta({
     description: 'How many IPv4 and how many IPv6 routes a table may have: the account’s quota. More are refused before AWS is asked.',
   }),
+  limits: awsLimits.optional(),
   nodeIPFamilies: setOf(ipFamily, {
     min: 1,
     max: 2,

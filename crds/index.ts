@@ -6,6 +6,7 @@ import { CloudStackKind } from './cloud-stack';
 import type { KindDefinition } from './kind';
 
 export * from './address';
+export * from './aws-limits';
 export * from './aws-load-balancer';
 export * from './aws-provider';
 export * from './aws-target-group';

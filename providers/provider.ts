@@ -200,6 +200,8 @@ export interface TargetGroup {
   nodeLabels?: NodeLabels;
   /** Its update has made it a moment ago: nothing is registered, and there is no doubt whose it is. */
   fresh?: true;
+  /** What else the provider's members path needs to know of it, in the provider's own terms. */
+  access?: JsonObject;
 }
 
 /** Labels of Nodes, by key. */

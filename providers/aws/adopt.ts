@@ -99,7 +99,7 @@ class Look {
     if (found === undefined) return undefined;
     this.assertMine(found.id, found.tags);
     const { stack, input } = this.request;
-    const rendered = renderClassic({ input, retiring: false }, tagsOf(stack, input, this.scope), this.scope);
+    const rendered = renderClassic({ input, retiring: false, waits: false }, tagsOf(stack, input, this.scope), this.scope);
     const groups = await this.groups(found.raw.SecurityGroups ?? [], rendered.securityGroup);
     const parts = [await this.part(classicLoadBalancer, this.base, found), ...(await this.policies(found, rendered)), ...groups.parts];
     const subnetMappings = (found.raw.Subnets ?? []).map((subnetId) => ({ subnetId }));

@@ -1,9 +1,13 @@
+import type { SecurityGroup } from '@aws-sdk/client-ec2';
+import { systemClock } from '../../operator/base/clock';
 import type { OperatorError } from '../../operator/base/errors';
 import type { DiscoveredResource } from '../provider';
 import { retry } from '../retry';
 import { chunks } from './client/chunks';
 import { deadRoutes, discoverRoutes } from './routes/discover-routes';
 import type { RouteScope } from './routes/routes';
+import { backendGroupName, leftBackendOf, leftBackendStack } from './nodes/backend-group';
+import { LEFT_BACKEND } from './resources/backend-group';
 import { outputsOf } from './resources/owned-resource';
 import type { Api, CommonInputs, Listed, ResourceDescription } from './resources/description';
 import { withTags } from './resources/elb-tags';
@@ -40,7 +44,8 @@ async function look(api: Api, scope: RouteScope, stacks: string[] | undefined): 
   const wanted = (tags: Tags): boolean => isWanted(tags, clusterID, stacks);
   const routes = discoverRoutes(api, scope, ({ stack }) => stacks?.includes(stack) ?? true);
   const dead = stacks === undefined ? Promise.resolve([]) : deadRoutes(api, scope, stacks);
-  const found = (await Promise.all([fromElb(api, wanted), fromClassic(api, wanted), fromEc2(api, clusterID, wanted), routes, dead])).flat();
+  const ofEc2 = fromEc2(api, { clusterID, stacks, wanted });
+  const found = (await Promise.all([fromElb(api, wanted), fromClassic(api, wanted), ofEc2, routes, dead])).flat();
   const byStack = new Map<string, DiscoveredResource[]>();
   for (const { stack, resource } of found) byStack.set(stack, [...(byStack.get(stack) ?? []), resource]);
   return byStack;
@@ -88,7 +93,13 @@ async function fromClassic(api: Api, wanted: (tags: Tags) => boolean): Promise<F
   return [...(await describeAll(classicLoadBalancer, kept, api)), ...parts.flat()];
 }
 
-async function fromEc2(api: Api, clusterID: string, wanted: (tags: Tags) => boolean): Promise<Found[]> {
+interface Asked {
+  clusterID: string;
+  stacks: string[] | undefined;
+  wanted: (tags: Tags) => boolean;
+}
+
+async function fromEc2(api: Api, { clusterID, stacks, wanted }: Asked): Promise<Found[]> {
   const { ec2, options } = api;
   const ours = [{ Name: `tag:${TAG.clusterID}`, Values: [clusterID] }];
   const [groups, rules] = await Promise.all([ec2.securityGroups(ours, options), ec2.securityGroupRules(ours, options)]);
@@ -100,7 +111,16 @@ async function fromEc2(api: Api, clusterID: string, wanted: (tags: Tags) => bool
       keptRules.filter(({ raw }) => isOf(direction, raw)),
       api,
     );
-  return [...(await describeAll(securityGroup, kept, api)), ...(await of('Ingress')), ...(await of('Egress'))];
+  const left = leftBackend(groups, clusterID).filter(({ stack }) => stacks?.includes(stack) ?? true);
+  return [...(await describeAll(securityGroup, kept, api)), ...(await of('Ingress')), ...(await of('Egress')), ...left];
+}
+
+/** The cluster's backend group belongs to no stack; without load balancers it is a leftover of its own. */
+function leftBackend(groups: readonly SecurityGroup[], clusterID: string): Found[] {
+  const id = leftBackendOf(groups, clusterID, systemClock.now());
+  if (id === undefined) return [];
+  const resource = { type: LEFT_BACKEND, name: backendGroupName(clusterID), id, inputs: {}, outputs: { groupId: id } };
+  return [{ stack: leftBackendStack(id), resource }];
 }
 
 function describeAll<Inputs extends CommonInputs, Raw>(

@@ -1,10 +1,11 @@
-import type { AWSProviderSettings, CloudProviderSpec } from '../../crds';
+import { AWS_LIMITS, type AWSProviderSettings, type CloudProviderSpec } from '../../crds';
 import { OperatorError } from '../../operator/base/errors';
 import type { Cloud, ConnectContext, ProviderModule } from '../provider';
 import { adoptable } from './adopt';
 import { AwsAccount } from './config/account';
 import { AllMembers } from './members/all-members';
 import { compile } from './annotations/annotations';
+import { LimitedMembers } from './members/member-limits';
 import { ClassicMembers } from './members/classic-members';
 import { ClassicElb } from './client/classic-elb';
 import { Ec2 } from './client/ec2';
@@ -52,17 +53,19 @@ async function connect(spec: CloudProviderSpec, context: ConnectContext): Promis
   ];
   const instances = new AwsInstances(ec2, machines);
   const network = new AwsMembers(elb, instances, clusterID);
-  const members = new AllMembers(network, new ClassicMembers(classic, instances, clusterID));
-  const groups = aws.nodeRules === 'Shared' ? new NodeGroups(ec2, machines) : undefined;
+  const members = new LimitedMembers(new AllMembers(network, new ClassicMembers(classic, instances, clusterID)), aws.limits);
+  const groups = aws.nodeRules === 'None' ? undefined : new NodeGroups(ec2, machines);
+  const maxRules = aws.limits?.rulesPerSecurityGroup ?? AWS_LIMITS.rulesPerSecurityGroup;
+  const shared = aws.nodeRules === 'Shared';
   return {
     loadBalancers: new AwsLoadBalancers(scope),
-    members: groups === undefined ? members : new OpenedMembers(members, { ec2, groups, clusterID }),
+    members: groups === undefined ? members : new OpenedMembers(members, { ec2, groups, clusterID, maxRules, shared }),
     instances,
     routes: new AwsRoutes(scope),
     discover: (stacks) => discover({ ec2, elb, classic, options: {} }, scope, stacks),
     adoptable: (stack, input, from) => adoptable({ ec2, elb, classic, options: {} }, scope, { stack, input, from }),
     release: (stack, isValid) => release({ ec2, elb, classic }, { scope, stack }, isValid),
-    workerSettings: () => ({ ...account.workerSettings(), ...(groups !== undefined && { nodeGroups: groups.all }) }),
+    workerSettings: () => ({ ...account.workerSettings(), ...(groups !== undefined && { nodeGroups: groups.all, maxRules }) }),
     prepareUpdate: async () => {
       await account.ensure();
       await groups?.list();

@@ -2,13 +2,9 @@ import type { AWSLoadBalancer, CloudLoadBalancerSpec } from '../../crds';
 import type { Problem } from '../provider';
 import { isClassic } from './load-balancers/classic';
 import { portsOf, type Port } from './load-balancers/listeners';
-import { groupModeOf, type LoadBalancerScope } from './scope';
-import { ruleCount } from './load-balancers/security-groups';
+import type { LoadBalancerScope } from './scope';
+import { validateGroupCount, validateListenerCount, validateRuleCount } from './validate-limits';
 
-/** AWS's limit for a Network Load Balancer. */
-const MAX_LISTENERS = 50;
-/** AWS's usual quota of rules that let in to one security group. */
-const MAX_RULES = 60;
 /** Lists that have one entry for each subnet. */
 const PER_SUBNET = ['eipAllocationIDs', 'privateIPv4Addresses', 'ipv6Addresses'] as const;
 /** Fields that the kind has and this provider does not act on. */
@@ -24,16 +20,14 @@ const WITHOUT_EFFECT_ON_GROUPS = [
 export function validateLoadBalancer(spec: CloudLoadBalancerSpec, scope: LoadBalancerScope): Problem[] {
   const ports = portsOf(spec);
   if (isClassic(spec))
-    return [...validateClassic(spec), ...validateSubnets(spec, scope), ...validateGroups(spec.aws), ...validateUnserved(spec)];
+    return [...validateClassic(spec), ...validateSubnets(spec, scope), ...validateLimits(spec, ports, scope), ...validateUnserved(spec)];
   return [
     ...spec.listeners.flatMap(({ name, protocol, nodePort }, index) => validateListener({ name, protocol, nodePort }, index)),
-    ...validatePorts(ports, spec),
+    ...validatePorts(spec),
     ...validateSubnets(spec, scope),
-    ...validateGroups(spec.aws),
-    ...validateNodeRules(spec.aws, scope),
     ...validateSourceRanges(spec),
     ...validateBackend(spec.aws),
-    ...validateRuleCount(spec, ports, scope),
+    ...validateLimits(spec, ports, scope),
     ...validateUnserved(spec),
   ];
 }
@@ -67,12 +61,8 @@ function validateListener(at: { name: string; protocol: string; nodePort: number
   return problems;
 }
 
-function validatePorts(ports: readonly Port[], { listeners, aws }: CloudLoadBalancerSpec): Problem[] {
+function validatePorts({ listeners, aws }: CloudLoadBalancerSpec): Problem[] {
   const problems: Problem[] = [];
-  if (ports.length > MAX_LISTENERS) {
-    const message = `a Network Load Balancer has at most ${MAX_LISTENERS} listeners, and these are ${ports.length}. Spread the ports over several Services.`;
-    problems.push(error('spec.listeners', String(ports.length), message));
-  }
   const pairs = listeners.filter(
     (at) => at.protocol === 'TCP' && listeners.some((other) => other.port === at.port && other.protocol === 'UDP'),
   );
@@ -107,43 +97,15 @@ function validateSubnets({ aws }: CloudLoadBalancerSpec, { subnetIDs, vpcID }: L
   return problems;
 }
 
-function validateGroups(aws: AWSLoadBalancer | undefined): Problem[] {
-  const names = (aws?.securityGroups?.groups ?? []).filter((group) => !/^sg-[0-9a-f]+$/.test(group));
-  return names.map((name) =>
-    error('spec.aws.securityGroups.groups', name, `"${name}" is no id of a security group. Write ids, such as sg-0a1b2c3d.`),
-  );
-}
-
-/** What nobody opens the Nodes' group for. */
-function validateNodeRules(aws: AWSLoadBalancer | undefined, { nodeRules }: LoadBalancerScope): Problem[] {
-  const groups = aws?.securityGroups;
-  if (groups?.backendRules === 'None' || nodeRules === 'None') return [];
-  if (nodeRules === 'PerService') {
-    const message =
-      'nodeRules: PerService of the CloudProvider is not served. Let the load balancer in to the Nodes by hand, or write nodeRules: Shared.';
-    return [warning('spec.provider', '', message)];
-  }
-  if (groups?.groups === undefined) return [];
-  const message =
-    'the Nodes are not opened for groups that are named here. Let these groups in to the Nodes by hand, and write backendRules: None.';
-  return [warning('spec.aws.securityGroups.backendRules', '', message)];
-}
-
 /** AWS lets clients in by security groups alone. */
 function validateSourceRanges({ sourceRanges = [], aws }: CloudLoadBalancerSpec): Problem[] {
-  const groups = aws?.securityGroups;
-  if (sourceRanges.length === 0 || groups?.groups === undefined) return [];
+  if (sourceRanges.length === 0 || aws?.securityGroups?.groups === undefined) return [];
   const message = 'has no effect beside spec.aws.securityGroups.groups, whose rules say who may connect. Remove one of the two.';
   return [warning('spec.sourceRanges', sourceRanges.join(', '), message)];
 }
 
-/** AWS's quota is one that people can have raised, so it is no error to want more. */
-function validateRuleCount(spec: CloudLoadBalancerSpec, ports: readonly Port[], scope: LoadBalancerScope): Problem[] {
-  const groups = spec.aws?.securityGroups;
-  const count = ruleCount(spec, ports);
-  if (count <= MAX_RULES || groups?.groups !== undefined || (groups?.mode ?? groupModeOf(scope)) === 'None') return [];
-  const message = `these ports and ranges need ${count} rules in one security group, and AWS's usual quota is ${MAX_RULES}. Put the ranges into a prefix list (securityGroups.prefixListIDs), use wider ranges, or have the quota raised.`;
-  return [warning('spec.sourceRanges', String(spec.sourceRanges?.length ?? 0), message)];
+function validateLimits(spec: CloudLoadBalancerSpec, ports: readonly Port[], scope: LoadBalancerScope): Problem[] {
+  return [...validateListenerCount(spec, ports, scope), ...validateGroupCount(spec, scope), ...validateRuleCount(spec, ports, scope)];
 }
 
 function validateUnserved(spec: CloudLoadBalancerSpec): Problem[] {

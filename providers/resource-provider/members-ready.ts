@@ -25,6 +25,8 @@ export interface MembersReadyInputs {
   port: number;
   /** Of the Nodes that may be members; absent = of all. */
   nodeLabels?: NodeLabels;
+  /** TargetGroup.access. */
+  access?: JsonObject;
 }
 
 /**
@@ -35,14 +37,14 @@ export interface MembersReadyInputs {
 export function membersReady(packageName: string, update: UpdateContext, options: BarrierOptions = {}): ResourceType {
   const { deadlineMs = DEADLINE_MS, isFresh = () => false } = options;
   const synced = async (inputs: JsonObject, urn: string, signal: AbortSignal): Promise<void> => {
-    const { group, port, nodeLabels } = inputs as unknown as MembersReadyInputs;
+    const { group, port, nodeLabels, access } = inputs as unknown as MembersReadyInputs;
     if (update.syncTargets === undefined) {
       throw new OperatorError('Unknown', `nobody registers the members of ${group}: the update came without a members path`, {
         resource: urn,
       });
     }
-    const labels = nodeLabels === undefined ? {} : { nodeLabels };
-    const work = update.syncTargets({ id: group, port, ...labels, ...(isFresh(group) && { fresh: true }) });
+    const more = { ...(nodeLabels !== undefined && { nodeLabels }), ...(access !== undefined && { access }) };
+    const work = update.syncTargets({ id: group, port, ...more, ...(isFresh(group) && { fresh: true }) });
     await within(work, { group, urn, signal, deadlineMs });
   };
   return {

@@ -1,7 +1,9 @@
+import type { CloudProviderSpec } from '../../../crds';
 import type { JsonObject } from '../../../operator/base/json';
 import { toOperatorError } from '../../../operator/base/errors';
 import { similarTo } from '../../../operator/base/similar';
 import type { Compiled, Problem, ServiceFacts } from '../../provider';
+import { groupModeOf } from '../scope';
 import { type Annotation, ANNOTATION_PREFIX } from './annotation';
 import { listenerAttributes, setAt } from './annotation-attributes';
 import { contradictionsOf, type Reading } from './annotation-contradictions';
@@ -18,7 +20,11 @@ const LEFT_TO_OTHERS = ['external', 'nlb-ip'];
  * Compiles a Service's annotations into `CloudLoadBalancer.spec.aws`. Pure; never throws.
  * Classic or Network is chosen as upstream does; a Service with a class gets a Network load balancer where it does not ask for a Classic one.
  */
-export function compile(annotations: Record<string, string>, service: ServiceFacts = { ports: [] }): Compiled {
+export function compile(
+  annotations: Record<string, string>,
+  service: ServiceFacts = { ports: [] },
+  settings?: CloudProviderSpec,
+): Compiled {
   const given = ownOf(annotations);
   const { loadBalancerClass } = service;
   const type = given.get('type')?.text ?? '';
@@ -31,8 +37,20 @@ export function compile(annotations: Record<string, string>, service: ServiceFac
   readListeners(reading);
   readUnknown(reading);
   contradictionsOf(reading);
+  rememberNoGroup(reading, settings);
   const { block, problems, scheme } = reading;
   return { block, problems, ...(scheme === undefined ? {} : { core: { scheme } }) };
+}
+
+/**
+ * An NLB that is made without a group can never get one. So that a CloudProvider which changes its mind later replaces it, in place of asking AWS
+ * for what can't be, the choice is part of the spec.
+ */
+function rememberNoGroup({ block, network }: Reading, settings: CloudProviderSpec | undefined): void {
+  const groups = block.securityGroups as JsonObject | undefined;
+  const isSaid = groups?.mode !== undefined || groups?.groups !== undefined || groups?.prefixListIDs !== undefined;
+  if (!network || isSaid || settings?.aws === undefined || groupModeOf(settings.aws) === 'Managed') return;
+  setAt(block, 'securityGroups.mode', 'None');
 }
 
 function begin(given: Reading['given'], service: ServiceFacts): Reading {

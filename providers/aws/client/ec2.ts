@@ -224,8 +224,8 @@ export class Ec2 {
     return SecurityGroupRules;
   }
 
-  async revoke(direction: Direction, groupID: string, ruleID: string, options: CallOptions): Promise<void> {
-    const input = { GroupId: groupID, SecurityGroupRuleIds: [ruleID] };
+  async revoke(direction: Direction, groupID: string, ruleIDs: readonly string[], options: CallOptions): Promise<void> {
+    const input = { GroupId: groupID, SecurityGroupRuleIds: [...ruleIDs] };
     await this.service.call<unknown>({
       ...options,
       verb: 'delete',

@@ -19,6 +19,8 @@ export const awsSettings = z.object({
   useDualStackEndpoints: z.boolean().optional(),
   /** Security groups of the Nodes that are known by now; absent = load balancers are not let in to Nodes. */
   nodeGroups: z.array(z.string()).optional(),
+  /** The account's quota of inbound rules of one security group. */
+  maxRules: z.number().int().optional(),
   /** Absent = what the SDK's default chain finds. */
   credentials: z
     .object({ accessKeyId: z.string().min(1), secretAccessKey: z.string().min(1), sessionToken: z.string().optional() })

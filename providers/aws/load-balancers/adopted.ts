@@ -34,7 +34,10 @@ export function keepNetwork(rendered: RenderedLoadBalancer, as: Kept, spec: Clou
   const { enforceSecurityGroupInboundRulesOnPrivateLinkTraffic: enforce = 'on', ...ungrouped } = settings;
   const base = { ...rest, adopted: true as const };
   const inPlace = { ...ungrouped, subnetMappings: as.subnetMappings };
-  if (!as.grouped) return { ...base, settings: inPlace, securityGroupIDs: [] };
+  if (!as.grouped) {
+    delete base.namedGroups;
+    return { ...base, settings: inPlace, securityGroupIDs: [] };
+  }
   return {
     ...base,
     settings: { ...inPlace, enforceSecurityGroupInboundRulesOnPrivateLinkTraffic: enforce },

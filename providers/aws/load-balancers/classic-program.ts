@@ -5,22 +5,25 @@ import { LoadBalancerPolicy } from '@pulumi/aws/elb/loadBalancerPolicy';
 import * as pulumi from '@pulumi/pulumi';
 import type { RenderedClassic } from './classic';
 import { backendName, listenerName, policyName, PROXY_POLICY, tlsPolicyName } from './classic-names';
-import { declareSecurityGroup, MembersReady, Subnets, type Published, type TagsOf } from './program-parts';
+import { declareAccess } from './access-program';
+import { MembersReady, Subnets, type Published, type TagsOf } from './program-parts';
 import { REFERENCE, triggersOf } from '../resources/classic-policy';
 import { TAG } from '../tags';
 
 /** A load balancer with its policies; all of its listeners share one set of instances, which goes by the load balancer's name. */
 export function declareClassic({ uid, name, settings, subnets, tags, vpcID, nodeLabels, ...input }: RenderedClassic): Published {
   const tagsOf: TagsOf = (resource) => ({ ...tags, [TAG.resource]: resource });
-  const made = input.securityGroup === undefined ? [] : [declareSecurityGroup(input.securityGroup, vpcID, tagsOf).id];
-  // in the order in which AWS gives them
-  const securityGroups = pulumi.all([...made, ...input.securityGroupIDs]).apply((ids) => [...ids].sort());
+  const access = declareAccess({ ...input, vpcID }, [], tagsOf, input.additionalGroupIDs);
+  const securityGroups = access.groups ?? [];
   const chosen = Array.isArray(subnets) ? subnets : new Subnets(subnets.name, subnets.settings).subnetIds.apply((ids) => [...ids].sort());
-  const loadBalancer = new LoadBalancer(name, { ...settings, name, subnets: chosen, securityGroups, tags: tagsOf(name) });
+  const args = { ...settings, name, subnets: chosen, securityGroups, tags: tagsOf(name) };
+  const loadBalancer = new LoadBalancer(name, args, access.rules === undefined ? {} : { dependsOn: [access.rules] });
   if (input.proxyProtocol === true) declareProxyProtocol(name, settings, loadBalancer.id);
   if (input.tlsPolicy !== undefined) declareTLSPolicy(name, input.tlsPolicy, settings, loadBalancer.id);
   const port = Math.min(...settings.listeners.map(({ instancePort }) => instancePort));
-  const members = { port, ...(nodeLabels !== undefined && { nodeLabels }) };
+  const opens = access.accessOf(settings.listeners.map(({ instancePort }) => instancePort));
+  const members = { port, ...(nodeLabels !== undefined && { nodeLabels }), ...(opens !== undefined && { access: opens }) };
+  access.close([loadBalancer]);
   const { group } = new MembersReady(name, { group: loadBalancer.id, ...members }, {});
   // who sends traffic to the name finds Nodes behind it
   const hostname = pulumi.all([loadBalancer.dnsName, group]).apply(([dnsName]) => dnsName);

@@ -1,5 +1,4 @@
 import type { AWSHealthCheck, AWSLoadBalancer, CloudLoadBalancerSpec, HealthCheck } from '../../../crds';
-import type { Generation } from '../../generations';
 import type { LoadBalancerInput, NodeLabels } from '../../provider';
 import { keepClassic, keptOf } from './adopted';
 import { portsOf, probeOf } from './listeners';
@@ -13,10 +12,18 @@ import {
 } from '../resources/classic-load-balancer';
 import type { LoadBalancerScope } from '../scope';
 import { renderSubnets, subnetIDsOf, type RenderedSubnets } from './subnet-mappings';
-import { renderSecurityGroup, type RenderedSecurityGroup } from './security-groups';
+import { nodeAccessOf, renderNodeRules, type BesideOthers, type NodeAccess, type RenderedNodeRules } from './node-access';
+import {
+  renderBackend,
+  renderGroups,
+  renderSecurityGroup,
+  type RenderedBackend,
+  type RenderedGroups,
+  type RenderedSecurityGroup,
+} from './security-groups';
 
 /** One Classic load balancer, as `render` gives it to the program. */
-export interface RenderedClassic {
+export interface RenderedClassic extends RenderedGroups {
   /** UID of the CloudLoadBalancer: key of its results in the stack's outputs. */
   uid: string;
   ownerUID: string;
@@ -26,8 +33,12 @@ export interface RenderedClassic {
   /** Ids, or the wish for those that are looked for when it is made. */
   subnets: string[] | RenderedSubnets;
   securityGroup?: RenderedSecurityGroup;
-  /** Ids of groups that are not made here. */
-  securityGroupIDs: string[];
+  /** Ids of groups beside these. */
+  additionalGroupIDs: string[];
+  /** Its part in the group that lets it in to the Nodes. */
+  backend?: RenderedBackend;
+  /** Its own rules in the groups of the Nodes, where it has none. */
+  nodeRules?: RenderedNodeRules;
   /** The TLS policy of AWS's that its encrypted ports follow. */
   tlsPolicy?: string;
   /** Whether connections to Nodes begin with a PROXY protocol header. */
@@ -47,25 +58,28 @@ export function isClassic({ aws }: CloudLoadBalancerSpec): boolean {
 }
 
 /** Pure. */
-export function renderClassic(generation: Generation, tags: Record<string, string>, scope: LoadBalancerScope): RenderedClassic {
+export function renderClassic(generation: BesideOthers, tags: Record<string, string>, scope: LoadBalancerScope): RenderedClassic {
   const kept = keptOf(generation.input);
   const rendered = renderOne(generation, tags, scope);
   return kept === undefined ? rendered : keepClassic(rendered, kept, generation.input.spec);
 }
 
-function renderOne({ input, retiring }: Generation, tags: Record<string, string>, scope: LoadBalancerScope): RenderedClassic {
+function renderOne({ input, retiring, waits }: BesideOthers, tags: Record<string, string>, scope: LoadBalancerScope): RenderedClassic {
   const { uid, ownerUID, spec, generation } = input;
   const { aws } = spec;
   const name = cloudName(ownerUID, generation);
   const securityGroup = renderGroup(name, input, scope);
+  const settings = renderSettings(spec, scope);
   return {
     uid,
     ownerUID,
     name,
-    settings: renderSettings(spec, scope),
+    settings,
     subnets: renderSubnets(name, input, scope) ?? (subnetIDsOf(spec, scope) ?? []).toSorted(),
     ...(securityGroup !== undefined && { securityGroup }),
-    securityGroupIDs: groupIDsOf(spec, scope),
+    ...renderGroups(name, namedOf(spec, scope), scope),
+    additionalGroupIDs: [...(aws?.securityGroups?.additionalGroupIDs ?? [])].sort(),
+    ...renderAccess(name, { input, waits, settings, made: securityGroup !== undefined }, scope),
     ...policiesOf(aws),
     tags,
     vpcID: scope.vpcID ?? '',
@@ -165,7 +179,39 @@ function renderGroup(name: string, input: LoadBalancerInput, scope: LoadBalancer
   return group === undefined ? undefined : { ...group, groupName: `k8s-elb-${name}` };
 }
 
-function groupIDsOf({ aws }: CloudLoadBalancerSpec, { classicSecurityGroupID: all }: LoadBalancerScope): string[] {
-  const { groups, additionalGroupIDs = [] } = aws?.securityGroups ?? {};
-  return [...new Set([...(groups ?? (all === undefined ? [] : [all])), ...additionalGroupIDs])].sort();
+/** Groups in place of the one that is made: those of the load balancer, or the one for all. */
+function namedOf({ aws }: CloudLoadBalancerSpec, { classicSecurityGroupID: all }: LoadBalancerScope): string[] {
+  return aws?.securityGroups?.groups ?? (all === undefined ? [] : [all]);
+}
+
+interface Way extends Pick<BesideOthers, 'input' | 'waits'> {
+  settings: RenderedClassic['settings'];
+  /** It has a group that is made for it. */
+  made: boolean;
+}
+
+/** How it is let in to the Nodes. */
+function renderAccess(
+  name: string,
+  { input, waits, settings, made }: Way,
+  scope: LoadBalancerScope,
+): Pick<RenderedClassic, 'backend' | 'nodeRules'> {
+  const usual = accessOf(input.spec, made, namedOf(input.spec, scope), scope);
+  // One that was taken over keeps its groups, and upstream's rule for them.
+  const access = usual === 'Backend' && keptOf(input) !== undefined ? 'Group' : usual;
+  if (access === 'Backend') return { backend: renderBackend(name, portsOfNodes(settings), scope) };
+  const nodeRules = renderNodeRules(name, { input, access, waits }, scope);
+  return nodeRules === undefined ? {} : { nodeRules };
+}
+
+/** Without any group of ours or the author's, it gets the VPC's own one, and nobody knows what that is let in to. */
+function accessOf(spec: CloudLoadBalancerSpec, made: boolean, named: readonly string[], scope: LoadBalancerScope): NodeAccess {
+  if (!made && named.length === 0) return 'None';
+  return nodeAccessOf(spec, made ? 'Made' : 'Named', scope);
+}
+
+/** The check's target ends in its port, and a path where it has one. */
+function portsOfNodes({ listeners, healthCheck: { target } }: RenderedClassic['settings']): string[] {
+  const checked = /^[A-Z]+:([0-9]+)/.exec(target)?.[1] ?? '';
+  return [...listeners.map(({ instancePort }) => `tcp/${instancePort}`), `tcp/${checked}`];
 }

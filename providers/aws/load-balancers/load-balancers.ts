@@ -7,17 +7,26 @@ import type { LoadBalancerInput, LoadBalancerResult, LoadBalancers, NodeLabels, 
 import { keepNetwork, keptOf } from './adopted';
 import { isClassic, renderClassic, type RenderedClassic } from './classic';
 import { portsOf, renderListener, type RenderedListener } from './listeners';
+import { memberAccess } from '../members/member-access';
 import { cloudName } from './names';
 import { FIXED, fixedOf, renderSettings, tagsOf, type NetworkSettings } from './network-settings';
+import { doubledOf, nodeAccessOf, portsOfNodes, renderNodeRules, type BesideOthers, type RenderedNodeRules } from './node-access';
 import { recognize } from '../recognize';
 import type { LoadBalancerScope } from '../scope';
-import { renderBackend, renderSecurityGroup, type RenderedBackend, type RenderedSecurityGroup } from './security-groups';
+import {
+  renderBackend,
+  renderGroups,
+  renderSecurityGroup,
+  type RenderedBackend,
+  type RenderedGroups,
+  type RenderedSecurityGroup,
+} from './security-groups';
 import { isShared, renderShared, type RenderedSharedLoadBalancer } from './shared';
 import { renderSubnets, type RenderedSubnets } from './subnet-mappings';
 import { validateLoadBalancer } from '../validation';
 
 /** One Network Load Balancer by itself, as `render` gives it to the program. */
-export interface RenderedNetwork {
+export interface RenderedNetwork extends RenderedGroups {
   /** Name in the program; the others' names begin with it. */
   name: string;
   settings: NetworkSettings;
@@ -26,8 +35,8 @@ export interface RenderedNetwork {
   securityGroup?: RenderedSecurityGroup;
   /** Its part in the group that lets it in to the Nodes. */
   backend?: RenderedBackend;
-  /** Ids of groups that are not made here. */
-  securityGroupIDs: string[];
+  /** Its own rules in the groups of the Nodes, where it has no part in the backend group. */
+  nodeRules?: RenderedNodeRules;
   /** On everything; the program adds the resource's own name. */
   tags: Record<string, string>;
   vpcID: string;
@@ -56,7 +65,12 @@ export interface RenderedStack {
   classicLoadBalancers?: RenderedClassic[];
 }
 
-const targetGroup = z.object({ id: z.string().min(1), port: z.number().int(), nodeLabels: z.record(z.string(), z.string()).optional() });
+const targetGroup = z.object({
+  id: z.string().min(1),
+  port: z.number().int(),
+  nodeLabels: z.record(z.string(), z.string()).optional(),
+  access: memberAccess.optional(),
+});
 
 /** What the program publishes for one CloudLoadBalancer. */
 const publishedLoadBalancer = z.object({
@@ -79,7 +93,8 @@ export class AwsLoadBalancers implements LoadBalancers {
   }
 
   render(stack: string, inputs: LoadBalancerInput[]): JsonObject {
-    const all = generationsOf(inputs);
+    const doubled = doubledOf(inputs);
+    const all = generationsOf(inputs).map((generation) => ({ ...generation, waits: doubled.has(generation.input.uid) }));
     const network = all
       .filter(({ input }) => !isClassic(input.spec) && !isShared(input.spec))
       .map((generation) => renderNetwork(stack, generation, this.scope));
@@ -137,18 +152,17 @@ function onceOf({ aws }: CloudLoadBalancerSpec): string[] {
 /** Pure. */
 export function renderNetwork(stack: string, generation: Generation, scope: LoadBalancerScope): RenderedLoadBalancer {
   const kept = keptOf(generation.input);
-  const rendered = renderOne(stack, generation, scope);
+  const rendered = renderOne(stack, { waits: false, ...generation }, scope);
   return kept === undefined ? rendered : keepNetwork(rendered, kept, generation.input.spec);
 }
 
-function renderOne(stack: string, { input, retiring }: Generation, scope: LoadBalancerScope): RenderedLoadBalancer {
+function renderOne(stack: string, { input, retiring, waits }: BesideOthers, scope: LoadBalancerScope): RenderedLoadBalancer {
   const { uid, ownerUID, spec, generation } = input;
   const name = cloudName(ownerUID, generation);
   const ports = portsOf(spec);
   const subnets = renderSubnets(name, input, scope);
   const securityGroup = renderSecurityGroup(name, ports, input, scope);
   const listeners = ports.map((port) => renderListener(name, port, input, scope)).sort((a, b) => (a.name < b.name ? -1 : 1));
-  const backend = securityGroup === undefined ? undefined : renderBackend(name, listeners, spec, scope);
   return {
     uid,
     ownerUID,
@@ -156,8 +170,8 @@ function renderOne(stack: string, { input, retiring }: Generation, scope: LoadBa
     settings: renderSettings(name, input, scope),
     ...(subnets !== undefined && { subnets }),
     ...(securityGroup !== undefined && { securityGroup }),
-    ...(backend !== undefined && { backend }),
-    securityGroupIDs: [...(spec.aws?.securityGroups?.groups ?? [])].sort(),
+    ...renderAccess(name, { input, waits, listeners, made: securityGroup !== undefined }, scope),
+    ...renderGroups(name, spec.aws?.securityGroups?.groups ?? [], scope),
     listeners,
     tags: tagsOf(stack, input, scope),
     vpcID: scope.vpcID ?? '',
@@ -166,9 +180,38 @@ function renderOne(stack: string, { input, retiring }: Generation, scope: LoadBa
   };
 }
 
+interface Way extends Pick<BesideOthers, 'input' | 'waits'> {
+  listeners: readonly RenderedListener[];
+  /** It has a group that is made for it. */
+  made: boolean;
+}
+
+/** Which groups it has. One that was taken over without any can never get one, whatever the spec says. */
+function groupsOf(input: LoadBalancerInput, made: boolean): 'Made' | 'Named' | 'None' {
+  if (keptOf(input)?.grouped === false) return 'None';
+  if (made) return 'Made';
+  return input.spec.aws?.securityGroups?.groups === undefined ? 'None' : 'Named';
+}
+
+/** How it is let in to the Nodes. */
+function renderAccess(
+  name: string,
+  { input, waits, listeners, made }: Way,
+  scope: LoadBalancerScope,
+): Pick<RenderedLoadBalancer, 'backend' | 'nodeRules'> {
+  const access = nodeAccessOf(input.spec, groupsOf(input, made), scope);
+  if (access === 'Backend') return { backend: renderBackend(name, listeners.flatMap(portsOfNodes), scope) };
+  const nodeRules = renderNodeRules(name, { input, access, waits, listeners }, scope);
+  return nodeRules === undefined ? {} : { nodeRules };
+}
+
 function results(outputs: JsonObject, uid: string): LoadBalancerResult | undefined {
   const { data } = publishedLoadBalancer.safeParse(outputs[uid]);
   if (data === undefined) return undefined;
-  const targetGroups = data.targetGroups.map(({ nodeLabels, ...group }) => ({ ...group, ...(nodeLabels !== undefined && { nodeLabels }) }));
+  const targetGroups = data.targetGroups.map(({ nodeLabels, access, ...group }) => ({
+    ...group,
+    ...(nodeLabels !== undefined && { nodeLabels }),
+    ...(access !== undefined && { access: access as JsonObject }),
+  }));
   return { ingress: [{ hostname: data.hostname }], targetGroups };
 }

@@ -2,6 +2,7 @@ import { SecurityGroup } from '@pulumi/aws/ec2/securityGroup';
 import { SecurityGroupIngressRule } from '@pulumi/aws/vpc/securityGroupIngressRule';
 import * as pulumi from '@pulumi/pulumi';
 import type { NodeLabels } from '../../provider';
+import type { MemberAccess } from '../members/member-access';
 import { MEMBERS_READY } from '../../resource-provider/members-ready';
 import { OWN_PACKAGE } from '../../resource-provider/own-package';
 import { ALL_EGRESS } from '../resources/security-group';
@@ -14,7 +15,7 @@ export class MembersReady extends pulumi.CustomResource {
 
   constructor(
     name: string,
-    args: { group: pulumi.Input<string>; port: number; nodeLabels?: NodeLabels },
+    args: { group: pulumi.Input<string>; port: number; nodeLabels?: NodeLabels; access?: pulumi.Output<MemberAccess> },
     options: pulumi.CustomResourceOptions,
   ) {
     super(`${OWN_PACKAGE}${MEMBERS_READY}`, name, args, options);
@@ -42,6 +43,7 @@ export interface PublishedGroup {
   id: pulumi.Output<string>;
   port: number;
   nodeLabels?: NodeLabels;
+  access?: pulumi.Output<MemberAccess>;
 }
 
 /** Tags of the resource with that name in the program. */

@@ -1,39 +1,20 @@
 import { Route } from '@pulumi/aws/ec2/route';
-import type { SecurityGroup } from '@pulumi/aws/ec2/securityGroup';
 import { Listener } from '@pulumi/aws/lb/listener';
 import { LoadBalancer } from '@pulumi/aws/lb/loadBalancer';
 import { TargetGroup } from '@pulumi/aws/lb/targetGroup';
 import * as pulumi from '@pulumi/pulumi';
 import type { JsonObject } from '../../../operator/base/json';
 import type { NodeLabels } from '../../provider';
+import { declareAccess, withOwnRules, type DeclaredAccess } from './access-program';
 import { declareClassic } from './classic-program';
 import type { RenderedListener } from './listeners';
 import type { PublishedLoadBalancer, RenderedLoadBalancer, RenderedNetwork, RenderedStack } from './load-balancers';
 import type { RenderedSharedLoadBalancer } from './shared';
-import {
-  declareRules,
-  declareSecurityGroup,
-  MembersReady,
-  Subnets,
-  type Published,
-  type PublishedGroup,
-  type TagsOf,
-} from './program-parts';
-import { BACKEND } from '../resources/backend-group';
+import { declareRules, MembersReady, Subnets, type Published, type PublishedGroup, type TagsOf } from './program-parts';
 import { NEXT_HOP, type NextHopInputs } from '../resources/next-hop';
 import type { RenderedRoute } from '../routes/routes';
-import type { RenderedBackend } from './security-groups';
 import { subnetMappingsOf, type RenderedSubnets } from './subnet-mappings';
 import { TAG } from '../tags';
-
-/** The load balancer's part in the group that lets it in to the Nodes. Its own group is its claim on that, so it is there before, and goes after. */
-class BackendGroup extends pulumi.CustomResource {
-  declare readonly groupId: pulumi.Output<string>;
-
-  constructor({ name, settings }: RenderedBackend, frontend: pulumi.Resource) {
-    super(BACKEND, name, { ...settings, groupId: undefined }, { dependsOn: [frontend] });
-  }
-}
 
 /** An instance made ready to be what a route leads to. */
 class NextHop extends pulumi.CustomResource {
@@ -77,40 +58,45 @@ function outputsOf(generations: Published[]): pulumi.Output<PublishedLoadBalance
 /** Groups and target groups side by side; listeners wait for the load balancer and for the members of their target groups. */
 function declare({ uid, listeners, nodeLabels, adopted, ...input }: RenderedLoadBalancer): Published {
   const parts = declareNetwork(input);
-  const targetGroups = listeners.map((listener) => declareListener(listener, { ...parts, nodeLabels, adopted }, tagsOf(input.tags)));
+  const declared = declareListeners(listeners, { ...parts, nodeLabels, adopted, count: listeners.length }, tagsOf(input.tags));
+  parts.access.close(declared.resources);
+  const { targetGroups } = declared;
   return { uid, retiring: input.retiring === true, hostname: parts.loadBalancer.dnsName, targetGroups };
 }
 
 /** One load balancer with the listeners, target groups and rules of each member. */
 function declareShared({ members, ...input }: RenderedSharedLoadBalancer): Published[] {
   const parts = declareNetwork(input);
-  return members.map(({ uid, listeners, rules, tags, nodeLabels, retiring }) => {
-    if (parts.frontend !== undefined) declareRules(rules, parts.frontend, tagsOf(tags));
-    const targetGroups = listeners.map((listener) => declareListener(listener, { ...parts, nodeLabels }, tagsOf(tags)));
-    return { uid, retiring: retiring === true, hostname: parts.loadBalancer.dnsName, targetGroups };
+  const count = members.flatMap(({ listeners }) => listeners).length;
+  const published = members.map(({ uid, listeners, rules, tags, nodeLabels, retiring, nodeRules }) => {
+    if (parts.access.frontend !== undefined) declareRules(rules, parts.access.frontend, tagsOf(tags));
+    const access = withOwnRules(parts.access, nodeRules, parts.subnetIds);
+    const { targetGroups, resources } = declareListeners(listeners, { ...parts, access, nodeLabels, count }, tagsOf(tags));
+    if (nodeRules !== undefined) access.close(resources);
+    return { resources, one: { uid, retiring: retiring === true, hostname: parts.loadBalancer.dnsName, targetGroups } };
   });
+  parts.access.close(published.flatMap(({ resources }) => resources));
+  return published.map(({ one }) => one);
 }
 
 interface NetworkParts {
   loadBalancer: LoadBalancer;
-  frontend: SecurityGroup | undefined;
-  backend: BackendGroup | undefined;
+  access: DeclaredAccess;
+  subnetIds: pulumi.Output<string[]>;
 }
 
-function declareNetwork({ name, settings, subnets, securityGroup, backend: part, ...input }: RenderedNetwork): NetworkParts {
+function declareNetwork({ name, settings, subnets, ...input }: RenderedNetwork): NetworkParts {
   const tags = tagsOf(input.tags);
-  const frontend = securityGroup === undefined ? undefined : declareSecurityGroup(securityGroup, input.vpcID, tags);
-  const backend = part === undefined || frontend === undefined ? undefined : new BackendGroup(part, frontend);
-  const made = [frontend?.id, backend?.groupId].filter((id) => id !== undefined);
-  const groups = [...made, ...input.securityGroupIDs];
+  const subnetMappings = subnets === undefined ? settings.subnetMappings : declareSubnets(subnets);
+  const subnetIds = pulumi.output(subnetMappings).apply((mappings) => mappings.map(({ subnetId }) => subnetId));
+  const access = declareAccess(input, subnetIds, tags);
   const loadBalancer = new LoadBalancer(name, {
     ...settings,
-    ...(subnets !== undefined && { subnetMappings: declareSubnets(subnets) }),
-    // As AWS gives them back.
-    ...(groups.length > 0 && { securityGroups: pulumi.all(groups).apply((ids) => [...ids].sort()) }),
+    subnetMappings,
+    ...(access.groups !== undefined && { securityGroups: access.groups }),
     tags: tags(name),
   });
-  return { loadBalancer, frontend, backend };
+  return { loadBalancer, access, subnetIds };
 }
 
 function tagsOf(tags: Record<string, string>): TagsOf {
@@ -128,17 +114,42 @@ function declareSubnets({ name, settings, addresses }: RenderedSubnets): pulumi.
   return new Subnets(name, settings).subnetIds.apply((ids) => subnetMappingsOf(ids, addresses));
 }
 
-type Around = NetworkParts & { nodeLabels: NodeLabels | undefined; adopted?: true | undefined };
+interface ListenerPlace extends Pick<NetworkParts, 'loadBalancer' | 'access'> {
+  nodeLabels: NodeLabels | undefined;
+  adopted?: true | undefined;
+  /** Of the load balancer, all members' together. */
+  count: number;
+}
+
+function declareListeners(
+  listeners: readonly RenderedListener[],
+  place: ListenerPlace,
+  tags: TagsOf,
+): { targetGroups: PublishedGroup[]; resources: pulumi.Resource[] } {
+  const declared = listeners.map((listener) => declareListener(listener, place, tags));
+  return { targetGroups: declared.map(({ group }) => group), resources: declared.map(({ resource }) => resource) };
+}
 
 /** A target group has its members before traffic comes to it, also where it takes another one's place: behind a barrier. */
-function declareListener({ name, settings, targetGroup }: RenderedListener, around: Around, tags: TagsOf): PublishedGroup {
-  const { loadBalancer, backend, nodeLabels, adopted } = around;
-  const members = { port: targetGroup.settings.port, ...(nodeLabels !== undefined && { nodeLabels }) };
-  const { arn } = new TargetGroup(targetGroup.name, { ...targetGroup.settings, tags: tags(targetGroup.name) });
-  const ready = new MembersReady(targetGroup.name, { group: arn, ...members }, backend === undefined ? {} : { dependsOn: [backend] });
+function declareListener(
+  { name, settings, targetGroup }: RenderedListener,
+  { loadBalancer, access: { backend, rules, accessOf }, nodeLabels, adopted, count }: ListenerPlace,
+  tags: TagsOf,
+): { resource: pulumi.Resource; group: PublishedGroup } {
+  const { port, healthCheck } = targetGroup.settings;
+  const access = accessOf([port, Number(healthCheck.port)], count);
+  const members = { port, ...(nodeLabels !== undefined && { nodeLabels }), ...(access !== undefined && { access }) };
+  // Who revokes rules looks whether a target group needs them, so those of this one go after it, and are there before.
+  const args = { ...targetGroup.settings, tags: tags(targetGroup.name) };
+  const { arn } = new TargetGroup(targetGroup.name, args, dependingOn(rules));
+  const ready = new MembersReady(targetGroup.name, { group: arn, ...members }, dependingOn(backend));
   // What was taken over has traffic already; by its own id a plan shows that it stays.
-  const [targetGroupArn, options] = adopted === true ? [arn, { dependsOn: [ready] }] : [ready.group, {}];
+  const [targetGroupArn, options] = adopted === true ? [arn, dependingOn(ready)] : [ready.group, {}];
   const defaultActions = [{ type: 'forward', targetGroupArn }];
-  new Listener(name, { ...settings, loadBalancerArn: loadBalancer.arn, defaultActions, tags: tags(name) }, options);
-  return { id: arn, ...members };
+  const resource = new Listener(name, { ...settings, loadBalancerArn: loadBalancer.arn, defaultActions, tags: tags(name) }, options);
+  return { resource, group: { id: arn, ...members } };
+}
+
+function dependingOn(resource: pulumi.Resource | undefined): pulumi.CustomResourceOptions {
+  return resource === undefined ? {} : { dependsOn: [resource] };
 }

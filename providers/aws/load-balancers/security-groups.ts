@@ -1,9 +1,10 @@
 import type { CloudLoadBalancerSpec } from '../../../crds';
 import type { LoadBalancerInput } from '../../provider';
-import type { Port, RenderedListener } from './listeners';
+import type { Port } from './listeners';
 import { hashedName } from './names';
-import { isShared } from '../nodes/node-rules';
+import { isBeyondShared } from './node-access';
 import type { BackendGroupInputs } from '../resources/backend-group';
+import { isGroupID, type NamedGroupsInputs } from '../resources/named-groups';
 import type { SecurityGroupRuleInputs } from '../resources/security-group-rule';
 import { groupModeOf, type LoadBalancerScope } from '../scope';
 
@@ -59,31 +60,35 @@ export function renderRules(group: string, ports: readonly Port[], spec: CloudLo
   return sourcesOf(spec).flatMap((source) => rulesFor(group, source, ports, spec));
 }
 
-/** How many rules the group that is made for a load balancer has. Pure. */
+/** How many rules of one family, the one with more, the group that is made for a load balancer has: prefix lists count for both. Pure. */
 export function ruleCount(spec: CloudLoadBalancerSpec, ports: readonly Port[]): number {
-  return renderRules('', ports, spec).length;
+  const rules = renderRules('', ports, spec);
+  const [onlyIPv6, onlyIPv4] = (['cidrIpv6', 'cidrIpv4'] as const).map((of) => rules.filter(({ settings }) => settings[of] !== undefined));
+  return rules.length - Math.min(onlyIPv6?.length ?? 0, onlyIPv4?.length ?? 0);
 }
 
 /**
- * The part in the backend group of a load balancer with a group of its own; undefined = it is not let in to the Nodes by us. Pure.
+ * The part in the backend group of a load balancer with a group of its own. Pure.
  * @param base name of the load balancer in the program
+ * @param ports of Nodes that it needs
  */
-export function renderBackend(
-  base: string,
-  listeners: readonly RenderedListener[],
-  { aws }: CloudLoadBalancerSpec,
-  { nodeRules, vpcID = '' }: LoadBalancerScope,
-): RenderedBackend | undefined {
-  if (nodeRules !== 'Shared' || aws?.securityGroups?.backendRules === 'None') return undefined;
-  const ports = listeners.flatMap(({ targetGroup: { settings } }) => portsOfNodes(settings)).filter(({ port }) => !isShared(port));
-  const texts = ports.map(({ protocol, port }) => `${protocol}/${port}`);
-  return { name: `${base}-backend`, settings: { vpcId: vpcID, frontend: `${base}-frontend`, ports: [...new Set(texts)].sort() } };
+export function renderBackend(base: string, ports: readonly string[], { vpcID = '' }: LoadBalancerScope): RenderedBackend {
+  const beyond = [...new Set(ports.filter(isBeyondShared))].sort();
+  return { name: `${base}-backend`, settings: { vpcId: vpcID, frontend: `${base}-frontend`, ports: beyond } };
 }
 
-function portsOfNodes({ port, protocol, healthCheck }: RenderedListener['targetGroup']['settings']): { protocol: string; port: number }[] {
-  const transports = protocol === 'TCP_UDP' ? ['tcp', 'udp'] : [protocol === 'UDP' ? 'udp' : 'tcp'];
-  const checked = healthCheck.port === 'traffic-port' ? port : Number(healthCheck.port);
-  return [...transports.map((transport) => ({ protocol: transport, port })), { protocol: 'tcp', port: checked }];
+/** Groups that a load balancer names in place of its own. */
+export interface RenderedGroups {
+  /** Ids of those, where all are ids. */
+  securityGroupIDs: string[];
+  /** Those that must be looked for by name: all of them, in the author's order. */
+  namedGroups?: { name: string; settings: NamedGroupsInputs };
+}
+
+/** Pure. */
+export function renderGroups(base: string, named: readonly string[], { vpcID = '' }: LoadBalancerScope): RenderedGroups {
+  if (named.every(isGroupID)) return { securityGroupIDs: [...named] };
+  return { securityGroupIDs: [], namedGroups: { name: `${base}-groups`, settings: { vpcId: vpcID, named: [...named] } } };
 }
 
 type Source = Pick<SecurityGroupRuleInputs, 'cidrIpv4' | 'cidrIpv6' | 'prefixListId'>;

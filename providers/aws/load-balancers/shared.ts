@@ -1,5 +1,5 @@
 import type { CloudLoadBalancerSpec } from '../../../crds';
-import { generationsOf, type Generation } from '../../generations';
+import { generationsOf } from '../../generations';
 import type { LoadBalancerInput, NodeLabels } from '../../provider';
 import type { LoadBalancerScope } from '../scope';
 import { TAG } from '../tags';
@@ -8,7 +8,8 @@ import { portsOf, renderListener, type RenderedListener } from './listeners';
 import type { RenderedNetwork } from './load-balancers';
 import { cloudName, hashedName } from './names';
 import { fixedOf, isGrouped, renderSettings, stackTagsOf, tagsOf } from './network-settings';
-import { renderBackend, renderRules, type RenderedRule, type RenderedSecurityGroup } from './security-groups';
+import { doubledOf, nodeAccessOf, portsOfNodes, renderNodeRules, type BesideOthers, type RenderedNodeRules } from './node-access';
+import { renderBackend, renderGroups, renderRules, type RenderedRule, type RenderedSecurityGroup } from './security-groups';
 import { addressesOf, isDualStack, renderSubnets } from './subnet-mappings';
 
 /**
@@ -26,6 +27,8 @@ export interface RenderedMember {
   listeners: RenderedListener[];
   /** Of the group that all share: who may come in to its ports. */
   rules: RenderedRule[];
+  /** Of the Nodes' groups, where the load balancer has none. */
+  nodeRules?: RenderedNodeRules;
   /** On its listeners, target groups and rules. */
   tags: Record<string, string>;
   nodeLabels?: NodeLabels;
@@ -34,11 +37,12 @@ export interface RenderedMember {
 
 /** Everything that names a placement, rendered. Pure. */
 export function renderShared(stack: string, inputs: readonly LoadBalancerInput[], scope: LoadBalancerScope): RenderedSharedLoadBalancer[] {
-  const groups = new Map<string, Generation[]>();
+  const doubled = doubledOf(inputs);
+  const groups = new Map<string, BesideOthers[]>();
   for (const generation of generationsOf([...inputs].sort((a, b) => (a.uid < b.uid ? -1 : 1)))) {
     if (!isShared(generation.input.spec)) continue;
     const name = sharedName(generation.input, scope);
-    groups.set(name, [...(groups.get(name) ?? []), generation]);
+    groups.set(name, [...(groups.get(name) ?? []), { ...generation, waits: doubled.has(generation.input.uid) }]);
   }
   return [...groups].sort(([a], [b]) => (a < b ? -1 : 1)).flatMap(([name, members]) => renderGroup(stack, { name, members }, scope));
 }
@@ -50,7 +54,7 @@ export function isShared(spec: CloudLoadBalancerSpec): boolean {
 
 function renderGroup(
   stack: string,
-  { name, members }: { name: string; members: Generation[] },
+  { name, members }: { name: string; members: BesideOthers[] },
   scope: LoadBalancerScope,
 ): RenderedSharedLoadBalancer[] {
   const [first] = members;
@@ -61,8 +65,6 @@ function renderGroup(
   const asOne = { ...first.input, spec: combined(specs, first.input.spec) };
   const subnets = renderSubnets(name, asOne, scope);
   const securityGroup = renderSharedGroup(name, members, scope);
-  const lets = specs.find(({ aws }) => aws?.securityGroups?.backendRules !== 'None');
-  const backend = securityGroup === undefined || lets === undefined ? undefined : renderBackend(name, listeners, lets, scope);
   const settings = renderSettings(name, { spec: asOne.spec }, scope);
   return [
     {
@@ -70,8 +72,8 @@ function renderGroup(
       settings,
       ...(subnets !== undefined && { subnets }),
       ...(securityGroup !== undefined && { securityGroup }),
-      ...(backend !== undefined && { backend }),
-      securityGroupIDs: [...(first.input.spec.aws?.securityGroups?.groups ?? [])].sort(),
+      ...renderAccess(name, { listeners, made: securityGroup !== undefined, inputs: members.map(({ input }) => input) }, scope),
+      ...renderGroups(name, first.input.spec.aws?.securityGroups?.groups ?? [], scope),
       // No owner in Kubernetes: it is everybody's.
       tags: { ...stackTagsOf(stack, scope), [TAG.owner]: `placement ${placementText(first.input)}` },
       vpcID: scope.vpcID ?? '',
@@ -80,15 +82,33 @@ function renderGroup(
   ];
 }
 
-function renderMember(stack: string, { input, retiring }: Generation, scope: LoadBalancerScope): RenderedMember {
+/** How all of them are let in to the Nodes: by one group. Who has none has rules for each member. */
+function renderAccess(
+  name: string,
+  { listeners, made, inputs }: { listeners: readonly RenderedListener[]; made: boolean; inputs: readonly LoadBalancerInput[] },
+  scope: LoadBalancerScope,
+): Pick<RenderedNetwork, 'backend' | 'nodeRules'> {
+  const lets = inputs.find(({ spec }) => spec.aws?.securityGroups?.backendRules !== 'None');
+  if (lets === undefined || (!made && lets.spec.aws?.securityGroups?.groups === undefined)) return {};
+  const access = nodeAccessOf(lets.spec, made ? 'Made' : 'Named', scope);
+  if (access === 'Backend') return { backend: renderBackend(name, listeners.flatMap(portsOfNodes), scope) };
+  const nodeRules = renderNodeRules(name, { input: { ...lets, ownerUID: '' }, access, waits: false, listeners }, scope);
+  return nodeRules === undefined ? {} : { nodeRules };
+}
+
+function renderMember(stack: string, { input, retiring, waits }: BesideOthers, scope: LoadBalancerScope): RenderedMember {
   const { uid, ownerUID, spec, generation } = input;
   const name = cloudName(ownerUID, generation);
   const ports = portsOf(spec);
   const listeners = ports.map((port) => renderListener(name, port, input, scope)).sort((a, b) => (a.name < b.name ? -1 : 1));
+  const nodeRules = isGrouped(spec, scope)
+    ? undefined
+    : renderNodeRules(name, { input, access: nodeAccessOf(spec, 'None', scope), waits, listeners }, scope);
   return {
     uid,
     ownerUID,
     listeners,
+    ...(nodeRules !== undefined && { nodeRules }),
     rules: ownsGroup(spec, scope) ? renderRules(`${name}-frontend`, ports, spec).filter((rule) => !isForAll(rule)) : [],
     tags: tagsOf(stack, input, scope),
     ...(spec.aws?.targetNodeLabels !== undefined && { nodeLabels: spec.aws.targetNodeLabels }),
@@ -97,7 +117,7 @@ function renderMember(stack: string, { input, retiring }: Generation, scope: Loa
 }
 
 /** The group of all; of its rules those that name no port, which more than one member may ask for. */
-function renderSharedGroup(name: string, members: readonly Generation[], scope: LoadBalancerScope): RenderedSecurityGroup | undefined {
+function renderSharedGroup(name: string, members: readonly BesideOthers[], scope: LoadBalancerScope): RenderedSecurityGroup | undefined {
   const [first] = members;
   if (first === undefined || !ownsGroup(first.input.spec, scope)) return undefined;
   const group = `${name}-frontend`;

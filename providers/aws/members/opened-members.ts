@@ -1,24 +1,44 @@
 import { OperatorError } from '../../../operator/base/errors';
+import { hashJson } from '../../../operator/base/json';
 import type { Members, Problem, Target, TargetGroup } from '../../provider';
-import { backendGroupName } from '../nodes/backend-group';
 import type { Ec2 } from '../client/ec2';
+import { backendGroupName } from '../nodes/backend-group';
 import type { NodeGroups } from '../nodes/node-groups';
-import { openNodes, SHARED_RULES } from '../nodes/node-rules';
+import { readRule } from '../nodes/node-rule';
+import { openNodes, rulesFrom, SHARED_RULES } from '../nodes/node-rules';
 import { instanceIDOf } from '../nodes/provider-id';
 import { TAG } from '../tags';
+import { memberAccess, type MemberAccess } from './member-access';
+
+export interface NodesToOpen {
+  ec2: Ec2;
+  groups: NodeGroups;
+  clusterID: string;
+  maxRules: number;
+  /** The cluster's backend group is let in to all. */
+  shared: boolean;
+}
+
+/** One target group whose Nodes are to be opened. */
+interface Opening {
+  targets: Target[];
+  access: MemberAccess | undefined;
+  assertValid: () => void;
+}
 
 /**
  * Members that load balancers are let in to: a security group of Nodes that was not seen open by this process is opened before its Node becomes a
  * target.
  */
 export class OpenedMembers implements Members {
+  /** Groups of Nodes, each with what it is open for. */
   private readonly opened = new Set<string>();
   /** One look at a time: many target groups get a new Node at once. */
   private turn: Promise<void> = Promise.resolve();
 
   constructor(
     private readonly members: Required<Members>,
-    private readonly nodes: { ec2: Ec2; groups: NodeGroups; clusterID: string },
+    private readonly nodes: NodesToOpen,
   ) {}
 
   async sync(group: TargetGroup, targets: Target[], signalValid: () => boolean): Promise<number> {
@@ -26,7 +46,8 @@ export class OpenedMembers implements Members {
       if (!signalValid())
         throw new OperatorError('Canceled', `members of ${group.id} are not written: this operator may not write any more`);
     };
-    const opening = this.turn.then(() => this.open(targets, assertValid));
+    const access = group.access === undefined ? undefined : memberAccess.parse(group.access);
+    const opening = this.turn.then(() => this.open({ targets, access, assertValid }));
     this.turn = opening.catch(() => undefined);
     await opening;
     return this.members.sync(group, targets, signalValid);
@@ -48,10 +69,15 @@ export class OpenedMembers implements Members {
     return this.members.skipped(targets);
   }
 
-  private async open(targets: Target[], assertValid: () => void): Promise<void> {
-    const { ec2, groups, clusterID } = this.nodes;
-    await groups.learn(targets.map(({ providerID }) => instanceIDOf(providerID)).filter((id) => id !== undefined));
-    const closed = groups.all.filter((group) => !this.opened.has(group));
+  private async open({ targets, access, assertValid }: Opening): Promise<void> {
+    await this.nodes.groups.learn(targets.map(({ providerID }) => instanceIDOf(providerID)).filter((id) => id !== undefined));
+    if (this.nodes.shared) await this.openShared(assertValid);
+    if (access !== undefined && access.rules.length > 0) await this.openFor(access, assertValid);
+  }
+
+  private async openShared(assertValid: () => void): Promise<void> {
+    const { ec2, clusterID, maxRules } = this.nodes;
+    const closed = this.closedTo('all');
     if (closed.length === 0) return;
     const [backend] = await ec2.securityGroups([
       { Name: 'group-name', Values: [backendGroupName(clusterID)] },
@@ -59,7 +85,26 @@ export class OpenedMembers implements Members {
     ]);
     // Without load balancers that have it there is none; the update that makes it opens what is known by then.
     if (backend?.GroupId === undefined) return;
-    await openNodes(ec2, { backend: backend.GroupId, groups: closed, clusterID }, SHARED_RULES, { assertValid });
-    for (const group of closed) this.opened.add(group);
+    await openNodes(ec2, { groups: closed, clusterID, maxRules }, rulesFrom(backend.GroupId, SHARED_RULES), { assertValid });
+    this.remember('all', closed);
+  }
+
+  /** Looked at when the target group is there, by which others know that the rules are needed (close-rules.ts). */
+  private async openFor({ loadBalancer, rules }: MemberAccess, assertValid: () => void): Promise<void> {
+    const { ec2, clusterID, maxRules } = this.nodes;
+    const what = hashJson([loadBalancer, rules]);
+    const closed = this.closedTo(what);
+    if (closed.length === 0) return;
+    const target = { groups: closed, clusterID, maxRules, ...(loadBalancer !== undefined && { loadBalancer }) };
+    await openNodes(ec2, target, rules.map(readRule), { assertValid });
+    this.remember(what, closed);
+  }
+
+  private closedTo(what: string): string[] {
+    return this.nodes.groups.all.filter((group) => !this.opened.has(`${group} ${what}`));
+  }
+
+  private remember(what: string, groups: readonly string[]): void {
+    for (const group of groups) this.opened.add(`${group} ${what}`);
   }
 }

@@ -20,11 +20,29 @@ export function backendGroupName(clusterID: string): string {
   return `cloud-operator-backend-${clusterID}`;
 }
 
+/** The stack that a backend group without load balancers is told as, since it is nobody's (docs/operate/sweep.md). Pure. */
+export function leftBackendStack(groupID: string): string {
+  return `aws-backend-${groupID}`;
+}
+
 /** Of whom the backend group is asked for, or given back. */
 export interface BackendUser {
   stack: string;
   /** Name in the program of the load balancer's own group. It is there before the backend group is asked for, and goes after it is given back. */
   frontend: string;
+}
+
+/**
+ * The backend group of a cluster, where no load balancer uses it and nobody is removing it. Pure.
+ * @param groups all security groups with the cluster's mark
+ * @param now milliseconds since 1970
+ */
+export function leftBackendOf(groups: readonly SecurityGroup[], clusterID: string, now: number): string | undefined {
+  const seen = groups.map(seenOf);
+  const backend = seen.find(({ name, tags }) => name === backendGroupName(clusterID) && tags[TAG.released] === undefined);
+  const removing = backend?.tags[REMOVING];
+  const isBeingRemoved = removing !== undefined && now - Date.parse(removing) < CUT_OFF_MS;
+  return isBeingRemoved || isUsed(seen) ? undefined : backend?.id;
 }
 
 interface Seen {
@@ -82,6 +100,26 @@ export class BackendGroup {
     if (busy) throw stillInUse(group.id);
   }
 
+  /**
+   * Removes it where no load balancer uses it.
+   * @throws OperatorError Conflict where one does, or AWS says that something still has it
+   */
+  async removeLeft(options: CallOptions): Promise<void> {
+    const before = await this.look(options);
+    const group = before.find(({ name }) => name === backendGroupName(this.clusterID));
+    if (group === undefined) return;
+    const mark = toAwsTags({ [REMOVING]: new Date(this.clock.now()).toISOString() });
+    if (!isUsed(before)) await this.ec2.createTags([group.id], mark, options);
+    const isNeeded = isUsed(before) || isUsed(await this.look(options));
+    const isBusy = !isNeeded && (await this.interfacesOf(group.id, options)).length > 0;
+    if (!isNeeded && !isBusy) return this.remove(group.id, options);
+    await this.ec2.deleteTags([group.id], [REMOVING], options);
+    if (isBusy) throw stillInUse(group.id);
+    throw new OperatorError('Conflict', `security group ${group.id} is used by load balancers again, and is not deleted`, {
+      resource: group.id,
+    });
+  }
+
   private async create(vpcID: string, options: CallOptions): Promise<string> {
     const name = backendGroupName(this.clusterID);
     const Tags = toAwsTags({ [TAG.clusterID]: this.clusterID, Name: name });
@@ -120,7 +158,7 @@ export class BackendGroup {
   }
 
   private async remove(id: string, options: CallOptions): Promise<void> {
-    await closeNodes(this.ec2, id, options);
+    await closeNodes(this.ec2, id, this.clusterID, options);
     try {
       await this.ec2.deleteSecurityGroup(id, options);
     } catch (thrown) {
@@ -149,8 +187,9 @@ function isOwn({ tags }: Seen, { stack, frontend }: BackendUser): boolean {
 }
 
 /** By others than `user`; what was released to nobody uses it still. */
-function isUsed(seen: readonly Seen[], user: BackendUser): boolean {
-  return seen.some((group) => group.tags[TAG.stack] !== undefined && group.tags[LEAVING] === undefined && !isOwn(group, user));
+function isUsed(seen: readonly Seen[], user?: BackendUser): boolean {
+  const isAnothers = (group: Seen): boolean => user === undefined || !isOwn(group, user);
+  return seen.some((group) => group.tags[TAG.stack] !== undefined && group.tags[LEAVING] === undefined && isAnothers(group));
 }
 
 function stillInUse(id: string, cause?: OperatorError): OperatorError {

@@ -1,18 +1,22 @@
 import { z } from 'zod';
 import { systemClock } from '../../../operator/base/clock';
-import type { OperatorError } from '../../../operator/base/errors';
+import { OperatorError } from '../../../operator/base/errors';
 import type { JsonObject } from '../../../operator/base/json';
-import { STATE_PACKAGE } from '../../resource-provider/own-package';
+import { OWN_PACKAGE, STATE_PACKAGE } from '../../resource-provider/own-package';
 import type { ResourceContext, ResourceType } from '../../resource-provider/resource-provider';
 import { retry } from '../../retry';
 import type { UpdateContext } from '../../worker-module';
 import { BackendGroup } from '../nodes/backend-group';
 import type { CallOptions } from '../client/aws-client';
 import type { Ec2 } from '../client/ec2';
-import { openNodes, rulesForPorts, SHARED_RULES } from '../nodes/node-rules';
+import { openNodes, rulesForPorts, rulesFrom, SHARED_RULES } from '../nodes/node-rules';
+import type { NodeRulesSettings } from './node-rules';
 
 /** Type token of a load balancer's part in the backend group. */
 export const BACKEND = `${STATE_PACKAGE}BackendGroup`;
+
+/** Type token of a backend group that no load balancer uses any more, as a sweep tells it. */
+export const LEFT_BACKEND = `${OWN_PACKAGE}:index:LeftBackendGroup`;
 
 const schema = z.strictObject({
   vpcId: z.string().min(1),
@@ -26,10 +30,10 @@ export type BackendGroupInputs = z.infer<typeof schema>;
 /**
  * A load balancer's part in the cluster's backend group: while it is there, the group is, and lets it in to the Nodes. What comes in that way does not
  * grow with Services. It is no resource of one stack's, so discovery does not find it.
- * @param nodeGroups security groups of the Nodes that are known by now; the members path lets it in to others
  */
-export function backendGroup(ec2: Ec2, nodeGroups: readonly string[], update: UpdateContext): ResourceType {
+export function backendGroup(ec2: Ec2, { nodeGroups: groups, maxRules }: NodeRulesSettings, update: UpdateContext): ResourceType {
   const { clusterID, stack } = update;
+  const target = { groups, clusterID, maxRules };
   const backend = new BackendGroup(ec2, clusterID, systemClock);
   const options = ({ signal }: ResourceContext): CallOptions => ({ signal, assertValid: () => update.assertValid() });
   const ensure = async (inputs: JsonObject, context: ResourceContext): Promise<{ id: string; outputs: JsonObject }> => {
@@ -41,12 +45,7 @@ export function backendGroup(ec2: Ec2, nodeGroups: readonly string[], update: Up
       isRace,
       context.signal,
     );
-    await openNodes(
-      ec2,
-      { backend: id, groups: nodeGroups, clusterID },
-      [...SHARED_RULES, ...rulesForPorts(wanted.ports)],
-      options(context),
-    );
+    await openNodes(ec2, target, rulesFrom(id, [...SHARED_RULES, ...rulesForPorts(wanted.ports)]), options(context));
     return { id, outputs: { ...inputs, groupId: id } };
   };
   return {
@@ -56,10 +55,24 @@ export function backendGroup(ec2: Ec2, nodeGroups: readonly string[], update: Up
     read: (id) => Promise.resolve({ inputs: {}, outputs: { groupId: id } }),
     update: async (id, _olds, news, context) => {
       const { ports } = schema.parse(news);
-      await openNodes(ec2, { backend: id, groups: nodeGroups, clusterID }, rulesForPorts(ports), options(context));
+      await openNodes(ec2, target, rulesFrom(id, rulesForPorts(ports)), options(context));
       return { outputs: { ...news, groupId: id } };
     },
     delete: (_id, context) => backend.release({ stack, frontend: frontendOf(context.name) }, options(context)),
+  };
+}
+
+/** A backend group that was left behind: no program has one, and all that can be done is to delete it. */
+export function leftBackendGroup(ec2: Ec2, update: UpdateContext): ResourceType {
+  const refuse = (): Promise<never> => Promise.reject(new OperatorError('Invalid', `${LEFT_BACKEND} is only ever deleted`));
+  const backend = new BackendGroup(ec2, update.clusterID, systemClock);
+  return {
+    token: LEFT_BACKEND,
+    replaceOn: [],
+    create: refuse,
+    read: (id) => Promise.resolve({ inputs: {}, outputs: { groupId: id } }),
+    update: refuse,
+    delete: (_id, { signal }) => backend.removeLeft({ signal, assertValid: () => update.assertValid() }),
   };
 }
 

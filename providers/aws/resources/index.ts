@@ -1,16 +1,19 @@
 import type { ZodType } from 'zod';
+import { AWS_LIMITS } from '../../../crds';
 import { membersReady } from '../../resource-provider/members-ready';
 import { OWN_PACKAGE } from '../../resource-provider/own-package';
 import type { ResourceType } from '../../resource-provider/resource-provider';
 import type { UpdateContext } from '../../worker-module';
 import type { AwsSettings } from '../client/settings';
-import { backendGroup } from './backend-group';
+import { backendGroup, leftBackendGroup } from './backend-group';
 import { classicLoadBalancer } from './classic-load-balancer';
 import { ClassicPartResource, classicBackendPolicy, classicListenerPolicy, classicPolicy } from './classic-policy';
 import type { Api, CommonInputs, Made, ResourceDescription } from './description';
 import { listener } from './listener';
 import { loadBalancer } from './load-balancer';
 import { NextHop } from './next-hop';
+import { nodeRules, nodeRulesKept } from './node-rules';
+import { namedGroups } from './named-groups';
 import { OwnedResource } from './owned-resource';
 import { RouteTables } from '../routes/route-tables';
 import { route, RouteResource } from './route';
@@ -40,11 +43,12 @@ export const DESCRIPTIONS: readonly { token: string; replaceOn: readonly string[
 /** The types of the package `aws` that our own provider serves, and types of our own. */
 export function resourceTypes(
   clients: Omit<Api, 'options'>,
-  { region, nodeGroups = [] }: Pick<AwsSettings, 'region' | 'nodeGroups'>,
+  { region, nodeGroups = [], maxRules = AWS_LIMITS.rulesPerSecurityGroup }: Pick<AwsSettings, 'region' | 'nodeGroups' | 'maxRules'>,
   update: UpdateContext,
 ): { official: ResourceType[]; own: ResourceType[] } {
   const tables = new RouteTables(clients.ec2);
   const made = new Set<string>();
+  const nodes = { nodeGroups, maxRules };
   const official = [
     new OwnedResource(loadBalancer, clients, update),
     new OwnedResource(noting(targetGroup, made), clients, update),
@@ -62,7 +66,11 @@ export function resourceTypes(
     membersReady(OWN_PACKAGE, update, { isFresh: (group) => made.has(group) }),
     new NextHop(clients.ec2, tables, update),
     subnets(clients.ec2, region),
-    backendGroup(clients.ec2, nodeGroups, update),
+    namedGroups(clients.ec2),
+    backendGroup(clients.ec2, nodes, update),
+    leftBackendGroup(clients.ec2, update),
+    nodeRules(clients, nodes, update),
+    nodeRulesKept(clients, nodes, update),
   ];
   return { official, own };
 }

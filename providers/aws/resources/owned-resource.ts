@@ -60,7 +60,8 @@ export class OwnedResource<Inputs extends CommonInputs, Raw> implements Resource
   async create(inputs: JsonObject, context: ResourceContext): Promise<{ id: string; outputs: JsonObject }> {
     const wanted = this.parse(inputs);
     const attempt = (): Promise<Adopted> => this.createOrAdopt(wanted, context);
-    const { id, observed } = await retry(this.clients.elb.retryPolicy, attempt, isNotThereYet, context.signal);
+    const made = retry(this.clients.elb.retryPolicy, attempt, isNotThereYet, context.signal);
+    const { id, observed } = await this.orMissingGroup(made, wanted, context);
     return { id, outputs: outputsOf(wanted, observed) };
   }
 
@@ -81,7 +82,7 @@ export class OwnedResource<Inputs extends CommonInputs, Raw> implements Resource
     }
     const owned = mayTakeOver(listed.tags, wanted.tags) ? listed : this.ours(listed, context, 'changed');
     const { inputs: has, observed } = await this.described(owned, context);
-    await this.description.change(id, has as unknown as Inputs, wanted, this.api(context));
+    await this.orMissingGroup(this.description.change(id, has as unknown as Inputs, wanted, this.api(context)), wanted, context);
     return { outputs: outputsOf(wanted, observed) };
   }
 
@@ -145,6 +146,28 @@ export class OwnedResource<Inputs extends CommonInputs, Raw> implements Resource
     });
   }
 
+  /**
+   * A call that names a security group which somebody has deleted says so in other words for each API, and some do not say which.
+   * @throws OperatorError NotFound naming it: the next pass looks for what else is gone
+   */
+  private async orMissingGroup<T>(work: Promise<T>, wanted: Inputs, context: ResourceContext): Promise<T> {
+    try {
+      return await work;
+    } catch (thrown) {
+      const cause = toOperatorError(thrown);
+      if (!(cause instanceof AwsError && UNKNOWN_YET.has(cause.awsCode))) throw cause;
+      const named = groupsIn(wanted);
+      const found = await this.clients.ec2.securityGroups([{ Name: 'group-id', Values: named }], { signal: context.signal });
+      const missing = named.filter((id) => !found.some(({ GroupId }) => GroupId === id));
+      if (missing.length === 0) throw cause;
+      const remedy = 'One of ours is made again by itself; in place of one that spec.aws.securityGroups names, name another.';
+      throw this.fail('NotFound', context, `security group ${missing.join(', ')} is not in AWS any more (${cause.message})`, {
+        cause,
+        remedy,
+      });
+    }
+  }
+
   private stillInUse(id: string, context: ResourceContext, error: OperatorError): OperatorError {
     return this.fail('Conflict', context, `${id} can't be deleted yet, because something still uses it (${error.message})`, {
       cause: error,
@@ -178,6 +201,20 @@ export class OwnedResource<Inputs extends CommonInputs, Raw> implements Resource
 /** True for what a stack takes over: whether it may was found out before it came into its state (Cloud.adoptable). */
 function mayTakeOver(has: Tags, wanted: Tags): boolean {
   return wanted[TAG.adopted] !== undefined && (has[TAG.released] !== undefined || has[TAG.clusterID] === undefined);
+}
+
+/** Security groups that the inputs of a load balancer or a rule name. */
+function groupsIn(inputs: object): string[] {
+  const {
+    securityGroups = [],
+    securityGroupId,
+    referencedSecurityGroupId,
+  } = inputs as {
+    securityGroups?: string[];
+    securityGroupId?: string;
+    referencedSecurityGroupId?: string;
+  };
+  return [...securityGroups, securityGroupId, referencedSecurityGroupId].filter((id) => id !== undefined);
 }
 
 type Adopted = Pick<Made, 'id' | 'observed'>;

@@ -74,7 +74,7 @@ export function securityGroupRule(direction: Direction): ResourceDescription<Sec
 
     async remove(id, api) {
       const [rule] = await api.ec2.securityGroupRules([{ Name: 'security-group-rule-id', Values: [id] }], api.options);
-      if (rule?.GroupId !== undefined) await api.ec2.revoke(direction, rule.GroupId, id, api.options);
+      if (rule?.GroupId !== undefined) await api.ec2.revoke(direction, rule.GroupId, [id], api.options);
     },
   };
 }

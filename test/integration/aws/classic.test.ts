@@ -2,6 +2,7 @@ import { cloudLoadBalancerSpec, type CloudLoadBalancerSpecInput } from '../../..
 import type { JsonObject } from '../../../operator/base/json';
 import { AllMembers } from '../../../providers/aws/members/all-members';
 import { ClassicMembers } from '../../../providers/aws/members/classic-members';
+import { backendGroupName } from '../../../providers/aws/nodes/backend-group';
 import { AwsInstances } from '../../../providers/aws/nodes/instances';
 import { AwsLoadBalancers } from '../../../providers/aws/load-balancers/load-balancers';
 import { release } from '../../../providers/aws/release';
@@ -104,7 +105,7 @@ describeWithMoto('Classic load balancers of AWS, against a simulated API', () =>
       ListenerDescriptions: [{ Listener: { LoadBalancerPort: 80, InstancePort: 30_080, Protocol: 'TCP', InstanceProtocol: 'TCP' } }],
     });
     const { SecurityGroups } = await scene.ec2.describeSecurityGroups({ GroupIds: found?.SecurityGroups });
-    expect(SecurityGroups).toMatchObject([{ GroupName: `k8s-elb-${name}` }]);
+    expect(SecurityGroups?.map(({ GroupName }) => GroupName).sort()).toEqual([backendGroupName(CLUSTER), `k8s-elb-${name}`]);
     await expectAsInState(made);
     scene.model.calls.length = 0;
     await run.up(loadBalancers.render(stack, [of]));

@@ -83,7 +83,7 @@ describeWithMoto('AWS under the real engine', () => {
     expect(created).toMatchObject({ result: 'Updated', changes: { update: 0, replace: 0, delete: 0, same: 0 } });
     const { ingress, targetGroups } = cloud.loadBalancers!.results(created.outputs, input.uid)!;
     expect(ingress).toEqual([{ hostname: expect.stringMatching(/\.elb\./) as string }]);
-    expect(synced.map(({ id, port }) => ({ id, port }))).toEqual(expect.arrayContaining(targetGroups));
+    expect(synced.map(({ id, port, access }) => ({ id, port, access }))).toEqual(expect.arrayContaining(targetGroups));
     expect(await engine.compare(stack, await discover(stack))).toEqual([]);
     expect((await run(stack, render(stack, input))).result).toBe('Unchanged');
     const forced = await run(stack, render(stack, input), { force: true });

@@ -45,7 +45,8 @@ export class Scene {
     this.clients = { ec2: new Ec2(options), elb: new ElbV2(options), classic: new ClassicElb(options) };
   }
 
-  runner(stack: string): ProgramRunner {
+  /** @param nodeGroups security groups of the Nodes, as far as they are known */
+  runner(stack: string, nodeGroups: string[] = [], maxRules?: number): ProgramRunner {
     const context: UpdateContext = {
       stack,
       clusterID: CLUSTER,
@@ -53,7 +54,11 @@ export class Scene {
       countCall: () => undefined,
       syncTargets: () => Promise.resolve(),
     };
-    const { official, own } = resourceTypes(this.clients, { region: REGION }, context);
+    const { official, own } = resourceTypes(
+      this.clients,
+      { region: REGION, nodeGroups, ...(maxRules !== undefined && { maxRules }) },
+      context,
+    );
     const aws = { package: 'aws', version: AWS_VERSION, types: official };
     return new ProgramRunner(workerModule, [aws, { package: OWN_PACKAGE, version: '1.0.0', types: own }], stack);
   }

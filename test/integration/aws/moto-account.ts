@@ -139,6 +139,14 @@ export class MotoAccount {
     return (await this.ec2.send(new CreateSecurityGroupCommand({ ...input, TagSpecifications }))).GroupId ?? '';
   }
 
+  /** @returns its id */
+  async makeGroup(name: string, tags: Record<string, string> = {}): Promise<string> {
+    const Tags = Object.entries(tags).map(([Key, Value]) => ({ Key, Value }));
+    const input = { GroupName: name, Description: name, VpcId: this.vpcID };
+    const TagSpecifications = Tags.length === 0 ? [] : [{ ResourceType: 'security-group' as const, Tags }];
+    return (await this.ec2.send(new CreateSecurityGroupCommand({ ...input, TagSpecifications }))).GroupId ?? '';
+  }
+
   /** As many rules of somebody else's. */
   async fill(group: string, count: number): Promise<void> {
     const IpPermissions = Array.from({ length: count }, (_, port) => ({

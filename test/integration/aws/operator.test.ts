@@ -3,10 +3,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { minimalEnvironment } from '../../../dev/cluster/process-guard';
 import { AwsModel } from '../../harness/aws-model/aws-model';
+import { refusal } from '../../harness/aws-model/call';
+import type { Rule } from '../../harness/aws-model/rule';
+import { alwaysRules } from '../../harness/aws-model/rules';
 import { describeWithMoto, startMoto, type Moto } from '../../harness/moto';
 import { OPERATOR_CLUSTER_START_MS, OperatorCluster } from '../../harness/operator-cluster';
 import { Scene, serviceOf } from '../operator/scene';
 import { secretsWith } from '../state/planted';
+import { backendGroupName } from '../../../providers/aws/nodes/backend-group';
 import { MotoAccount, REGION } from './moto-account';
 
 const NETWORK = { 'service.beta.kubernetes.io/aws-load-balancer-type': 'nlb' };
@@ -26,7 +30,7 @@ describeWithMoto('An operator with an account of AWS', () => {
     moto = await startMoto();
     account = new MotoAccount(moto.url);
     await account.prepare();
-    model = new AwsModel(moto.url, REGION);
+    model = new AwsModel(moto.url, REGION, [told, ...alwaysRules()]);
     await model.start();
     await account.openToInternet();
     nodes = await account.nodeGroup();
@@ -50,6 +54,22 @@ describeWithMoto('An operator with an account of AWS', () => {
     await moto.stop();
     rmSync(directory, { recursive: true, force: true });
   });
+
+  /** What tests have AWS do: refuse actions, and lose a security group just before an action. */
+  const denied = new Set<string>();
+  let deletesGroupBefore: string | undefined;
+  const told: Rule = {
+    async before({ service, action }, { ec2 }) {
+      if (denied.has(action))
+        return refusal(service === 'ec2' ? 'UnauthorizedOperation' : 'AccessDenied', `not authorized: ${action}`, 403);
+      if (action !== deletesGroupBefore) return undefined;
+      deletesGroupBefore = undefined;
+      const { SecurityGroups = [] } = await ec2.describeSecurityGroups({});
+      const ours = SecurityGroups.filter(({ GroupName = '' }) => GroupName.startsWith('k8s-'));
+      await Promise.all(ours.map(({ GroupId }) => ec2.deleteSecurityGroup({ GroupId })));
+      return undefined;
+    },
+  };
 
   /** A machine in the account, and the Node that its kubelet would register. */
   async function addNode(): Promise<{ name: string; id: string }> {
@@ -128,6 +148,66 @@ describeWithMoto('An operator with an account of AWS', () => {
     await cluster!.kubectl(['delete', 'cloudroute', 'pods']);
     expect(await hop()).toBeUndefined();
   }, 120_000);
+
+  test.each([
+    ['ec2', 'CreateSecurityGroup'],
+    ['elasticloadbalancing', 'CreateTargetGroup'],
+  ])(
+    'a permission that is missing (%s:%s) is told on the Service with the line to add, and the rest is done once it is there',
+    async (service, action) => {
+      denied.add(action);
+      const name = `denied-${action.toLowerCase()}`;
+      await cluster!.apply(serviceOf(name, { annotations: NETWORK }));
+      const message = await scene.until(
+        'the missing permission to be told',
+        async () => {
+          const conditions = (await scene.service(name))?.status?.conditions ?? [];
+          return conditions
+            .find(({ type, status }) => type === 'cloud-operator.dev/Ready' && status === 'False')
+            ?.message?.match(/.*IAM policy.*/)?.[0];
+        },
+        60_000,
+      );
+      expect(message).toContain(`${service}:${action}`);
+      expect(message).toContain(`{"Effect": "Allow", "Action": "${service}:${action}", "Resource": "*"}`);
+      denied.delete(action);
+      await cluster!.kubectl(['annotate', 'cloudloadbalancer', name, `cloud-operator.dev/reconcile=${action}`]);
+      await scene.ready(name, { timeoutMs: 90_000 });
+      await scene.deleteServices(name);
+      expect(await account.content()).toEqual({ loadBalancers: 0, targetGroups: 0, securityGroups: 0 });
+    },
+    240_000,
+  );
+
+  test.each(['AuthorizeSecurityGroupIngress', 'CreateLoadBalancer'])(
+    'a security group that somebody deletes just before %s is made again',
+    async (action) => {
+      deletesGroupBefore = action;
+      const name = `lost-${action.toLowerCase().slice(0, 12)}`;
+      await cluster!.apply(serviceOf(name, { annotations: NETWORK }));
+      await scene.ready(name, { timeoutMs: 180_000 });
+      expect(deletesGroupBefore).toBeUndefined();
+      const [balancer] = await account.loadBalancers();
+      expect(balancer?.SecurityGroups).toHaveLength(2);
+      await scene.deleteServices(name);
+      expect(await account.content()).toEqual({ loadBalancers: 0, targetGroups: 0, securityGroups: 0 });
+    },
+    300_000,
+  );
+
+  test('a backend group that no load balancer uses is told by a sweep, and deleted when that is asked for', async () => {
+    const clusterID = await cluster!.kubectl(['get', 'namespace', 'kube-system', '-o', 'jsonpath={.metadata.uid}']);
+    const left = await account.makeGroup(backendGroupName(clusterID), { 'cloud-operator.dev/cluster-id': clusterID });
+    const sweep = (token: string): Promise<string> =>
+      cluster!.kubectl(['annotate', 'cloudprovider', 'aws', '--overwrite', `cloud-operator.dev/sweep=${token}`]);
+    await sweep('first');
+    const stack = `aws-backend-${left}`;
+    const incarnation = await scene.until('the leftover', async () => (await scene.stack(stack))?.status?.incarnation, 60_000);
+    const release = `cloud-operator.dev/release=${incarnation}`;
+    await cluster!.kubectl(['annotate', 'cloudstack', stack, release]);
+    await scene.until('the stack to go', async () => (await scene.stack(stack)) === undefined, 60_000);
+    expect(await account.content()).toMatchObject({ securityGroups: 0 });
+  }, 180_000);
 
   test('a restart with unchanged Services asks for no target group, writes nothing, and knows what is registered when a Node comes', async () => {
     await scene.initialized((await addNode()).name);

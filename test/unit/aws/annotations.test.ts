@@ -1,4 +1,4 @@
-import { CloudLoadBalancerKind, validateSpec } from '../../../crds';
+import { CloudLoadBalancerKind, cloudProviderSpec, validateSpec, type CloudProviderSpec } from '../../../crds';
 import { ANNOTATION_PREFIX } from '../../../providers/aws/annotations/annotation';
 import { ANNOTATIONS, UNSUPPORTED } from '../../../providers/aws/annotations/annotation-table';
 import { compile } from '../../../providers/aws/annotations/annotations';
@@ -613,5 +613,25 @@ describe('annotations beside the table', () => {
   test.each(['__proto__', 'constructor', 'toString'])('called %s do no harm', (name) => {
     expect(compiled({ [name]: 'x', 'additional-resource-tags': `${name}=x` }).problems).toMatchObject([{ severity: 'Warning' }]);
     expect(compiled({ ...nlb, attributes: `${name}=x` }).problems).toMatchObject([{ severity: 'Error' }]);
+  });
+});
+
+describe('a Network load balancer whose CloudProvider gives it no group', () => {
+  const settings = (aws: object): CloudProviderSpec =>
+    cloudProviderSpec.parse({ region: 'eu-west-1', aws: { clusterName: 'prod', ...aws } });
+
+  test.each([
+    ['rules for each Service', { type: 'nlb' }, { nodeRules: 'PerService' }, { type: 'Network', securityGroups: { mode: 'None' } }],
+    ['groups all the same', { type: 'nlb' }, { nodeRules: 'PerService', networkSecurityGroups: 'Managed' }, { type: 'Network' }],
+    ['the shared rules', { type: 'nlb' }, {}, { type: 'Network' }],
+    ['a Classic one', {}, { nodeRules: 'PerService' }, { type: 'Classic' }],
+    [
+      'groups that it names',
+      { type: 'nlb', 'security-groups': 'sg-0a' },
+      { nodeRules: 'PerService' },
+      { type: 'Network', securityGroups: { groups: ['sg-0a'] } },
+    ],
+  ] as [string, Record<string, string>, object, object][])('keeps that in its spec: %s', (_what, annotations, aws, block) => {
+    expect(compile(withPrefix(annotations), { ports }, settings(aws)).block).toEqual(block);
   });
 });

@@ -87,15 +87,15 @@ describe('a Classic load balancer', () => {
   });
 
   test.each([
-    ['one of its own, whatever is said for Network ones', {}, SCOPE, [OWN, []]],
-    ['more beside it', { securityGroups: { additionalGroupIDs: ['sg-0b'] } }, SCOPE, [OWN, ['sg-0b']]],
-    ['others in its place', { securityGroups: { groups: ['sg-0b', 'sg-0a'] } }, SCOPE, [undefined, ['sg-0a', 'sg-0b']]],
-    ['one for all', {}, { ...SCOPE, classicSecurityGroupID: 'sg-0c' }, [undefined, ['sg-0c']]],
-  ] as [string, CloudLoadBalancerSpecInput['aws'], LoadBalancerScope, [string | undefined, string[]]][])(
+    ['one of its own, whatever is said for Network ones', {}, SCOPE, [OWN, [], []]],
+    ['more beside it', { securityGroups: { additionalGroupIDs: ['sg-0b'] } }, SCOPE, [OWN, [], ['sg-0b']]],
+    ['others in its place', { securityGroups: { groups: ['sg-0b', 'sg-0a'] } }, SCOPE, [undefined, ['sg-0b', 'sg-0a'], []]],
+    ['one for all', {}, { ...SCOPE, classicSecurityGroupID: 'sg-0c' }, [undefined, ['sg-0c'], []]],
+  ] as [string, CloudLoadBalancerSpecInput['aws'], LoadBalancerScope, [string | undefined, string[], string[]]][])(
     'security groups: %s',
     (_what, aws, scope, expected) => {
-      const { securityGroup, securityGroupIDs } = rendered({ aws }, scope);
-      expect([securityGroup?.groupName, securityGroupIDs]).toEqual(expected);
+      const { securityGroup, securityGroupIDs, additionalGroupIDs } = rendered({ aws }, scope);
+      expect([securityGroup?.groupName, securityGroupIDs, additionalGroupIDs]).toEqual(expected);
     },
   );
 

@@ -49,6 +49,7 @@ describe('connecting to AWS', () => {
       useFIPSEndpoints: true,
       useDualStackEndpoints: false,
       nodeGroups: [],
+      maxRules: 60,
       signing: {},
       credentials: { accessKeyId: 'AKIDEXAMPLE', secretAccessKey: 'planted-secret' },
     });

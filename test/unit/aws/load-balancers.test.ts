@@ -1,5 +1,5 @@
 import * as fc from 'fast-check';
-import { cloudLoadBalancerSpec, type CloudLoadBalancerSpec, type CloudLoadBalancerSpecInput } from '../../../crds';
+import { AWS_LIMITS, cloudLoadBalancerSpec, type CloudLoadBalancerSpec, type CloudLoadBalancerSpecInput } from '../../../crds';
 import { OperatorError } from '../../../operator/base/errors';
 import { canonicalJson } from '../../../operator/base/json';
 import { AwsLoadBalancers, type RenderedLoadBalancer, type RenderedStack } from '../../../providers/aws/load-balancers/load-balancers';
@@ -177,7 +177,7 @@ describe('load balancers of AWS, rendered', () => {
 
   test.each([
     ['a group of its own', {}, SCOPE, { made: true, ids: [] }],
-    ['named groups in its place', { securityGroups: { groups: ['sg-0b', 'sg-0a'] } }, SCOPE, { made: false, ids: ['sg-0a', 'sg-0b'] }],
+    ['named groups in its place', { securityGroups: { groups: ['sg-0b', 'sg-0a'] } }, SCOPE, { made: false, ids: ['sg-0b', 'sg-0a'] }],
     ['none', { securityGroups: { mode: 'None' } }, SCOPE, { made: false, ids: [] }],
     ['none by the CloudProvider', {}, { ...SCOPE, nodeRules: 'PerService' }, { made: false, ids: [] }],
     [
@@ -233,6 +233,7 @@ describe('load balancers of AWS', () => {
     ['subnets', {}, { aws: { subnets: ['subnet-0c'] } }, { gap: false }],
     ['no groups any more', {}, { aws: { securityGroups: { mode: 'None' } } }, { gap: false }],
     ['groups of its own', {}, { aws: { securityGroups: { groups: ['sg-0a'] } } }, undefined],
+    ['groups where there were none, as from PerService to Shared', { aws: { securityGroups: { mode: 'None' } } }, {}, { gap: false }],
     [
       'subnets that take an address along',
       { aws: { subnets: ['subnet-0a'], eipAllocationIDs: ['eipalloc-0a'] } },
@@ -298,7 +299,19 @@ describe('load balancers of AWS', () => {
     ],
     ['no VPC', {}, { ...SCOPE, vpcID: undefined }, ['spec.aws']],
     ['addresses for other subnets', { aws: { eipAllocationIDs: ['eipalloc-0a'] } }, SCOPE, ['spec.aws.eipAllocationIDs']],
-    ['groups by name', { aws: { securityGroups: { groups: ['web'], backendRules: 'None' } } }, SCOPE, ['spec.aws.securityGroups.groups']],
+    ['groups by name', { aws: { securityGroups: { groups: ['web'] } } }, SCOPE, []],
+    [
+      'more groups than an interface takes',
+      { aws: { type: 'Classic', securityGroups: { additionalGroupIDs: ['sg-0a', 'sg-0b', 'sg-0c', 'sg-0d'] } } },
+      SCOPE,
+      ['spec.aws.securityGroups'],
+    ],
+    [
+      'as many groups as a raised quota lets be',
+      { aws: { type: 'Classic', securityGroups: { additionalGroupIDs: ['sg-0a', 'sg-0b', 'sg-0c', 'sg-0d'] } } },
+      { ...SCOPE, limits: { ...AWS_LIMITS, securityGroupsPerInterface: 6 } },
+      [],
+    ],
     [
       'ranges beside groups',
       { sourceRanges: ['192.0.2.0/24'], aws: { securityGroups: { groups: ['sg-0a'], backendRules: 'None' } } },
@@ -306,18 +319,24 @@ describe('load balancers of AWS', () => {
       ['spec.sourceRanges'],
     ],
     [
-      'Nodes that nobody opens for groups',
-      { aws: { securityGroups: { groups: ['sg-0a'] } } },
-      SCOPE,
-      ['spec.aws.securityGroups.backendRules'],
-    ],
-    [
       'more rules than the usual quota',
       { sourceRanges: Array.from({ length: 31 }, (_, at) => `192.0.2.${at}/32`) },
       SCOPE,
       ['spec.sourceRanges'],
     ],
-    ['rules for each Service', {}, { ...SCOPE, nodeRules: 'PerService' }, ['spec.provider']],
+    [
+      'as many rules as a raised quota lets be',
+      { sourceRanges: Array.from({ length: 31 }, (_, at) => `192.0.2.${at}/32`) },
+      { ...SCOPE, limits: { ...AWS_LIMITS, rulesPerSecurityGroup: 62 } },
+      [],
+    ],
+    [
+      'rules of both families, which count each by itself',
+      { sourceRanges: Array.from({ length: 20 }, (_, at) => [`192.0.2.${at}/32`, `2001:db8::${at}/128`]).flat() },
+      SCOPE,
+      [],
+    ],
+    ['rules for each Service', {}, { ...SCOPE, nodeRules: 'PerService' }, []],
     ['a placement of a Classic one', { placement: { name: 'shared' }, aws: { type: 'Classic' } }, SCOPE, ['spec.placement']],
     ['TLS to Nodes alone', { aws: { backendProtocol: 'SSL' } }, SCOPE, ['spec.aws.backendProtocol']],
     [

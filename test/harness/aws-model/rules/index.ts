@@ -2,6 +2,7 @@ import type { Rule } from '../rule';
 import { duplicateListener, incompatibleProtocols } from './listeners';
 import { duplicateLoadBalancerName, nameLengths } from './names';
 import { blackholeRoutes, routeAlreadyExists } from './routes';
+import { groupOfAnotherVpc, rulesOfGroups } from './group-rules';
 import { groupInUse } from './security-groups';
 import { deregisterUnknownTarget, registerUnknownInstance } from './targets';
 
@@ -13,6 +14,8 @@ export function alwaysRules(): Rule[] {
     duplicateListener(),
     incompatibleProtocols(),
     groupInUse(),
+    rulesOfGroups(),
+    groupOfAnotherVpc(),
     registerUnknownInstance(),
     deregisterUnknownTarget(),
     routeAlreadyExists(),

@@ -10,7 +10,7 @@ export interface Lingering {
 }
 
 /**
- * A security group can't be deleted while a load balancer has it, or another group's rule names it; after a load balancer goes its network
+ * A security group can't be deleted while a load balancer or an instance has it, or another group's rule names it; after a load balancer goes its network
  * interfaces stay for a while, minutes in AWS. moto deletes it.
  */
 export function groupInUse(lingering?: Lingering): Rule {
@@ -41,6 +41,9 @@ async function isUsed(id: string, { ec2, elb, classic }: MotoState): Promise<boo
   if (LoadBalancers.some(({ SecurityGroups = [] }) => SecurityGroups.includes(id))) return true;
   const { LoadBalancerDescriptions = [] } = await classic.describeLoadBalancers({});
   if (LoadBalancerDescriptions.some(({ SecurityGroups = [] }) => SecurityGroups.includes(id))) return true;
+  const { Reservations = [] } = await ec2.describeInstances({ Filters: [{ Name: 'instance.group-id', Values: [id] }] });
+  const instances = Reservations.flatMap(({ Instances = [] }) => Instances).filter(({ State }) => State?.Name !== 'terminated');
+  if (instances.some(({ SecurityGroups: groups = [] }) => groups.some(({ GroupId }) => GroupId === id))) return true;
   const { SecurityGroups = [] } = await ec2.describeSecurityGroups({});
   return SecurityGroups.some(
     ({ GroupId, IpPermissions = [] }) =>

@@ -1,0 +1,110 @@
+import type { SecurityGroupRule } from '@aws-sdk/client-ec2';
+import type { Api } from '../resources/description';
+import { TAG } from '../tags';
+import { sourceOf, type NodeRule } from './node-rule';
+import { descriptionOf, openNodes, readDescription, revokeAll } from './node-rules';
+import { portsInUse } from './port-users';
+import { misdescribed, ofOtherChecks, unneeded, unneededMTU, type Keeper } from './stale-rules';
+
+export interface Closing extends Keeper {
+  /** Whose target groups are the load balancer's own; absent = it has none any more. */
+  ownerUID?: string;
+  maxRules: number;
+}
+
+/**
+ * Revokes what a load balancer does not need any more in the groups of Nodes, and nobody else does: ports are told by the target groups of the
+ * cluster, groups by the load balancers that have them. Who comes while something is revoked would miss it, so what several may need is looked
+ * at again afterwards, and given back.
+ */
+export async function closeRules(api: Api, closing: Closing): Promise<void> {
+  const { ec2, options } = api;
+  const rules = await rulesOf(api, closing);
+  const own = unneeded(rules, closing);
+  const common = closing.wanted.length > 0 || closing.group !== undefined ? [] : await orphanedChecks(api, closing, rules);
+  const kept = await keptOf(api, closing, [...own, ...common]);
+  const revoked = [...own, ...common].filter((rule) => !kept(rule));
+  await revokeAll(ec2, revoked, options);
+  for (const { rule, wanted } of misdescribed(rules, closing)) await describeAnew(api, rule, wanted, closing);
+  if (closing.group !== undefined) return;
+  const left = rules.filter((rule) => !revoked.includes(rule)).map((rule) => asDescribed(rule, rules, closing));
+  const mtu = unneededMTU(left);
+  await revokeAll(ec2, mtu, options);
+  await giveBack(api, closing, { checks: common.filter((rule) => revoked.includes(rule)), mtu });
+}
+
+/** Those that bear our mark, wherever they are, and those of the groups of Nodes that are known, where upstream's are. */
+async function rulesOf({ ec2, options }: Api, { clusterID, groups }: Closing): Promise<SecurityGroupRule[]> {
+  const ours = await ec2.securityGroupRules([{ Name: `tag:${TAG.clusterID}`, Values: [clusterID] }], options);
+  const ofNodes = groups.length === 0 ? [] : await ec2.securityGroupRules([{ Name: 'group-id', Values: [...groups] }], options);
+  return [...new Map([...ours, ...ofNodes].map((rule) => [rule.SecurityGroupRuleId, rule])).values()];
+}
+
+/** Checks of ports that many have in common are described by the first who came: when that one is gone, the last takes the rule along. */
+async function orphanedChecks({ elb, options }: Api, closing: Closing, rules: readonly SecurityGroupRule[]): Promise<SecurityGroupRule[]> {
+  const others = ofOtherChecks(rules, closing);
+  if (others.length === 0) return [];
+  const there = new Set((await elb.loadBalancers({}, options)).map(({ LoadBalancerName }) => LoadBalancerName));
+  return others.filter((rule) => !there.has(readDescription(rule)?.loadBalancer));
+}
+
+/** @returns whether somebody else needs a rule */
+async function keptOf(
+  api: Api,
+  { clusterID, ownerUID, group }: Closing,
+  candidates: readonly SecurityGroupRule[],
+): Promise<(rule: SecurityGroupRule) => boolean> {
+  if (candidates.length === 0) return () => false;
+  if (group !== undefined && !(await hasGroup(api, group))) return () => false;
+  const used = await portsInUse(api.elb, new Set(candidates.map(portOf)), { clusterID, except: ownerUID }, api.options);
+  const isSingle = ({ FromPort, ToPort, IpProtocol }: SecurityGroupRule): boolean =>
+    FromPort === ToPort && (IpProtocol === 'tcp' || IpProtocol === 'udp');
+  // What is for all ports of a group's load balancers stays while there are any.
+  return (rule) => (group !== undefined && !isSingle(rule)) || used.has(portOf(rule));
+}
+
+/** Whether a load balancer of either kind has the security group. */
+async function hasGroup({ elb, classic, options }: Api, group: string): Promise<boolean> {
+  const [network, others] = await Promise.all([elb.loadBalancers({}, options), classic.loadBalancers(undefined, options)]);
+  return [...network, ...others].some(({ SecurityGroups = [] }) => SecurityGroups.includes(group));
+}
+
+function portOf({ IpProtocol = '', FromPort = 0 }: SecurityGroupRule): string {
+  return `${IpProtocol}/${FromPort}`;
+}
+
+async function describeAnew({ ec2, options }: Api, rule: SecurityGroupRule, wanted: NodeRule, { loadBalancer }: Closing): Promise<void> {
+  const { GroupId = '', SecurityGroupRuleId = '', IpProtocol, FromPort, ToPort, CidrIpv4, CidrIpv6, PrefixListId } = rule;
+  const source = { ...(CidrIpv4 && { CidrIpv4 }), ...(CidrIpv6 && { CidrIpv6 }), ...(PrefixListId && { PrefixListId }) };
+  const Description = descriptionOf(wanted.kind, loadBalancer);
+  await ec2.modifySecurityGroupRule(GroupId, SecurityGroupRuleId, { IpProtocol, FromPort, ToPort, ...source, Description }, options);
+}
+
+function asDescribed(rule: SecurityGroupRule, rules: readonly SecurityGroupRule[], closing: Closing): SecurityGroupRule {
+  const found = misdescribed(rules, closing).find((one) => one.rule === rule);
+  return found === undefined ? rule : { ...rule, Description: descriptionOf(found.wanted.kind, closing.loadBalancer) };
+}
+
+/** Somebody may have come to need what was just revoked, and not have seen that it goes. */
+async function giveBack(
+  api: Api,
+  closing: Closing,
+  { checks, mtu }: { checks: readonly SecurityGroupRule[]; mtu: readonly SecurityGroupRule[] },
+): Promise<void> {
+  if (checks.length + mtu.length === 0) return;
+  const used = await portsInUse(api.elb, new Set(checks.map(portOf)), { clusterID: closing.clusterID }, api.options);
+  const rules = mtu.length === 0 ? [] : await rulesOf(api, closing);
+  const isClient = (gone: SecurityGroupRule): boolean =>
+    rules.some((rule) => rule.GroupId === gone.GroupId && sourceOf(rule) === sourceOf(gone) && readDescription(rule)?.kind === 'client');
+  for (const gone of [...checks.filter((rule) => used.has(portOf(rule))), ...mtu.filter(isClient)]) {
+    const { GroupId = '' } = gone;
+    const { kind = 'health', loadBalancer = closing.loadBalancer } = readDescription(gone) ?? {};
+    const target = { groups: [GroupId], clusterID: closing.clusterID, maxRules: closing.maxRules, loadBalancer };
+    await openNodes(api.ec2, target, [ruleOf(gone, kind)], api.options);
+  }
+}
+
+function ruleOf(rule: SecurityGroupRule, kind: NodeRule['kind']): NodeRule {
+  const { IpProtocol, FromPort: from = 0, ToPort: to = 0 } = rule;
+  return { protocol: IpProtocol as NodeRule['protocol'], from, to, source: sourceOf(rule) ?? '', kind };
+}

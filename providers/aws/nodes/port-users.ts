@@ -1,0 +1,57 @@
+import type { TargetGroup } from '@aws-sdk/client-elastic-load-balancing-v2';
+import { retry } from '../../retry';
+import type { CallOptions } from '../client/aws-client';
+import { chunks } from '../client/chunks';
+import type { ElbV2 } from '../client/elbv2';
+import { TAG } from '../tags';
+
+/** The most target groups of one call for tags. */
+const BATCH = 20;
+
+/** Ports of Nodes that a target group sends traffic and health checks to, such as tcp/30080. Pure. */
+export function portsOf({ Port, Protocol = 'TCP', HealthCheckPort = 'traffic-port' }: TargetGroup): string[] {
+  const transports = Protocol === 'TCP_UDP' ? ['tcp', 'udp'] : [Protocol === 'UDP' ? 'udp' : 'tcp'];
+  const checked = HealthCheckPort === 'traffic-port' ? Port : Number(HealthCheckPort);
+  return [...new Set([...transports.map((transport) => `${transport}/${Port}`), `tcp/${checked}`])];
+}
+
+/** Whose target groups count. */
+export interface Users {
+  clusterID: string;
+  /** But for those of this owner. */
+  except?: string | undefined;
+}
+
+/**
+ * Which of the ports a target group of the cluster needs, those that were released to nobody too. Two calls in most cases: the groups are asked for
+ * whose they are only until each port has a user.
+ */
+export async function portsInUse(elb: ElbV2, ports: ReadonlySet<string>, users: Users, options: CallOptions): Promise<Set<string>> {
+  if (ports.size === 0) return new Set();
+  // A target group that goes meanwhile fails the whole call for tags.
+  return retry(
+    elb.retryPolicy,
+    () => look(elb, ports, users, options),
+    ({ code }) => code === 'NotFound',
+    options.signal,
+  );
+}
+
+async function look(elb: ElbV2, ports: ReadonlySet<string>, { clusterID, except }: Users, options: CallOptions): Promise<Set<string>> {
+  const used = new Set<string>();
+  const all = (await elb.targetGroups({}, options)).map((group) => ({ id: group.TargetGroupArn ?? '', ports: portsOf(group) }));
+  const matching = all.filter((group) => group.ports.some((port) => ports.has(port)));
+  for (const batch of chunks(matching, BATCH)) {
+    if ([...ports].every((port) => used.has(port))) break;
+    const tags = await elb.tags(
+      batch.map(({ id }) => id),
+      options,
+    );
+    const others = batch.filter(({ id }) => {
+      const { [TAG.clusterID]: cluster, [TAG.ownerUID]: owner } = tags.get(id) ?? {};
+      return cluster === clusterID && (except === undefined || owner !== except);
+    });
+    others.flatMap((group) => group.ports.filter((port) => ports.has(port))).forEach((port) => used.add(port));
+  }
+  return used;
+}

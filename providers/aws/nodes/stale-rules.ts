@@ -1,0 +1,74 @@
+import type { SecurityGroupRule } from '@aws-sdk/client-ec2';
+import { fromAwsTags, TAG } from '../tags';
+import { hasPlace, sourceOf, type NodeRule } from './node-rule';
+import { readDescription } from './node-rules';
+
+/** Whose rules are looked through, and what is to be there of them. */
+export interface Keeper {
+  clusterID: string;
+  /** Name of the load balancer, of any generation. */
+  loadBalancer: string;
+  /** The security group that is let in; absent = clients are. */
+  group?: string | undefined;
+  /** Groups of Nodes that are known. */
+  groups: readonly string[];
+  /** What the load balancer needs; none = it goes. */
+  wanted: readonly NodeRule[];
+}
+
+/** Long enough to tell a Service by its UID; the end of a name is that of its generation. */
+const OWNER_LENGTH = 26;
+
+/** Two names are those of generations of one load balancer. Pure. */
+export function isSameOwner(one: string, other: string): boolean {
+  return one === other || (one.length >= OWNER_LENGTH && one.slice(0, OWNER_LENGTH) === other.slice(0, OWNER_LENGTH));
+}
+
+/**
+ * Rules of a load balancer that it does not need, itself: whether another one does is for the caller to find out. Its own are known by their
+ * descriptions, as upstream has it, so that those which upstream made go too; of a group's, those that we or upstream made. Pure.
+ */
+export function unneeded(rules: readonly SecurityGroupRule[], keeper: Keeper): SecurityGroupRule[] {
+  const inbound = rules.filter(({ IsEgress }) => IsEgress !== true);
+  return inbound.filter((rule) => isItsOwn(rule, keeper) && !keeper.wanted.some((wanted) => hasPlace(rule, wanted)));
+}
+
+function isItsOwn(rule: SecurityGroupRule, { clusterID, loadBalancer, group, groups }: Keeper): boolean {
+  if (group !== undefined) {
+    const isOfNodes = groups.includes(rule.GroupId ?? '') && rule.IpProtocol === '-1';
+    return rule.ReferencedGroupInfo?.GroupId === group && (isOurs(rule, clusterID) || isOfNodes);
+  }
+  const read = readDescription(rule);
+  return read !== undefined && read.kind !== 'mtu' && isSameOwner(read.loadBalancer, loadBalancer);
+}
+
+/** Rules for health checks on ports that many have in common, which bear the name of whoever came first. Pure. */
+export function ofOtherChecks(rules: readonly SecurityGroupRule[], { clusterID, loadBalancer }: Keeper): SecurityGroupRule[] {
+  return rules.filter((rule) => {
+    const read = readDescription(rule);
+    return read?.kind === 'health' && isOurs(rule, clusterID) && !isSameOwner(read.loadBalancer, loadBalancer);
+  });
+}
+
+/** ICMP rules for clients that no rule lets in any more, in the same group. Pure. */
+export function unneededMTU(rules: readonly SecurityGroupRule[]): SecurityGroupRule[] {
+  const place = (rule: SecurityGroupRule): string => `${rule.GroupId ?? ''} ${sourceOf(rule) ?? ''}`;
+  const clients = new Set(rules.filter((rule) => readDescription(rule)?.kind === 'client').map(place));
+  return rules.filter((rule) => readDescription(rule)?.kind === 'mtu' && !clients.has(place(rule)));
+}
+
+/** Rules of the load balancer that are needed for something else than their descriptions say, each with what it is for now. Pure. */
+export function misdescribed(rules: readonly SecurityGroupRule[], keeper: Keeper): { rule: SecurityGroupRule; wanted: NodeRule }[] {
+  if (keeper.group !== undefined) return [];
+  const own = rules.filter((rule) => rule.IsEgress !== true && isItsOwn(rule, keeper));
+  return own.flatMap((rule) => {
+    const wanted = keeper.wanted.find((one) => hasPlace(rule, one));
+    const read = readDescription(rule);
+    const isRight = wanted === undefined || (read?.kind === wanted.kind && read.loadBalancer === keeper.loadBalancer);
+    return isRight ? [] : [{ rule, wanted }];
+  });
+}
+
+function isOurs({ Tags }: SecurityGroupRule, clusterID: string): boolean {
+  return fromAwsTags(Tags)[TAG.clusterID] === clusterID;
+}

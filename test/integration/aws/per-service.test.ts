@@ -1,0 +1,254 @@
+import { cloudLoadBalancerSpec, type CloudLoadBalancerSpecInput } from '../../../crds';
+import type { JsonObject } from '../../../operator/base/json';
+import { NAMED_GROUPS } from '../../../providers/aws/resources/named-groups';
+import { NODE_RULES } from '../../../providers/aws/resources/node-rules';
+import { NodeGroups } from '../../../providers/aws/nodes/node-groups';
+import { OpenedMembers } from '../../../providers/aws/members/opened-members';
+import { AwsLoadBalancers } from '../../../providers/aws/load-balancers/load-balancers';
+import type { LoadBalancerScope } from '../../../providers/aws/scope';
+import type { LoadBalancerInput, TargetGroup } from '../../../providers/provider';
+import { AwsModel } from '../../harness/aws-model/aws-model';
+import { describeWithMoto, startMoto, type Moto } from '../../harness/moto';
+import type { ProgramRunner } from '../../harness/program-runner';
+import { CLUSTER, Scene } from './model-scene';
+import { MotoAccount, REGION } from './moto-account';
+
+const HTTP = { name: 'http', port: 80, nodePort: 31_080 };
+const ANYBODY = '0.0.0.0/0';
+/** The CIDRs of the account's subnets. */
+const [ONE, TWO] = ['10.0.0.0/24', '10.0.1.0/24'];
+
+describeWithMoto('rules for each Service in the Nodes’ security group, against a simulated API', () => {
+  let moto: Moto;
+  let account: MotoAccount;
+  let scene: Scene;
+  let nodes: string;
+  let serial = 0;
+
+  beforeAll(async () => {
+    moto = await startMoto();
+    account = new MotoAccount(moto.url);
+    await account.prepare();
+    const model = new AwsModel(moto.url, REGION);
+    await model.start();
+    scene = new Scene(model);
+  }, 120_000);
+  beforeEach(async () => {
+    nodes = await account.nodeGroup();
+  });
+  afterAll(async () => {
+    await scene.end();
+    account.close();
+    await moto.stop();
+  });
+
+  interface Standing {
+    of: LoadBalancerInput;
+    stack: string;
+    run: ProgramRunner;
+    groups: () => TargetGroup[];
+    /** Brings it to another spec, with what is there of another generation. */
+    change(more: Partial<CloudLoadBalancerSpecInput>, also?: Partial<LoadBalancerInput>): Promise<void>;
+  }
+
+  function scopeOf(nodeRules: LoadBalancerScope['nodeRules'], more: Partial<LoadBalancerScope> = {}): LoadBalancerScope {
+    const { vpcID, subnetIDs } = account;
+    return { clusterID: CLUSTER, clusterName: 'prod', legacyClusterTag: false, vpcID, subnetIDs, nodeRules, ...more };
+  }
+
+  async function standing(
+    more: Partial<CloudLoadBalancerSpecInput> = {},
+    scope = scopeOf('PerService'),
+    nodeGroups = [nodes],
+  ): Promise<Standing> {
+    const number = String(++serial).padStart(8, '0');
+    const loadBalancers = new AwsLoadBalancers(scope);
+    const specOf = (changed: Partial<CloudLoadBalancerSpecInput>) =>
+      cloudLoadBalancerSpec.parse({ provider: 'aws', listeners: [HTTP], aws: {}, ...changed });
+    const of: LoadBalancerInput = {
+      uid: `${number}-0000-4000-8000-555555555555`,
+      ownerUID: `${number}-0000-4000-8000-777777777777`,
+      namespace: 'shop',
+      name: `web-${serial}`,
+      spec: specOf(more),
+    };
+    const stack = `rules-${serial}`;
+    const run = scene.runner(stack, nodeGroups);
+    let outputs = await run.up(loadBalancers.render(stack, [of]));
+    const change: Standing['change'] = async (changed, also = {}) => {
+      outputs = await run.up(loadBalancers.render(stack, [{ ...of, spec: specOf(changed), ...also }]));
+    };
+    const groups = (): TargetGroup[] => loadBalancers.results(outputs, of.uid)?.targetGroups ?? [];
+    return { of, stack, run, groups, change };
+  }
+
+  /** What a group lets in, such as `tcp 80-80 10.0.0.0/24 client=a0`; descriptions of upstream's are shortened. */
+  async function rulesOf(group = nodes): Promise<string[]> {
+    const { SecurityGroupRules = [] } = await scene.ec2.describeSecurityGroupRules({ Filters: [{ Name: 'group-id', Values: [group] }] });
+    return SecurityGroupRules.filter(({ IsEgress }) => IsEgress !== true)
+      .map(({ IpProtocol, FromPort, ToPort, CidrIpv4, CidrIpv6, ReferencedGroupInfo, Description = '' }) => {
+        const source = CidrIpv4 ?? CidrIpv6 ?? ReferencedGroupInfo?.GroupId;
+        return `${IpProtocol} ${FromPort}-${ToPort} ${source} ${Description.replace('kubernetes.io/rule/nlb/', '')}`;
+      })
+      .sort();
+  }
+
+  const nameOf = ({ of }: Standing): string => `a${of.ownerUID.replaceAll('-', '')}`.slice(0, 32);
+
+  test('upstream’s rules: clients, their ICMP, and no checks where everybody may come; a second update makes no call; nothing is left', async () => {
+    const web = await standing();
+    expect(await rulesOf()).toEqual([`icmp 3-4 ${ANYBODY} mtu`, `tcp 31080-31080 ${ANYBODY} client=${nameOf(web)}`]);
+    const [balancer] = (await account.loadBalancers()).filter(({ LoadBalancerName }) => LoadBalancerName === nameOf(web));
+    expect(balancer?.SecurityGroups ?? []).toEqual([]);
+    scene.model.calls.length = 0;
+    await web.change({});
+    expect(scene.model.calls).toEqual([]);
+    const other = await standing({ listeners: [{ ...HTTP, nodePort: 31_081 }] });
+    await web.run.destroy();
+    expect(await rulesOf()).toEqual([`icmp 3-4 ${ANYBODY} mtu`, `tcp 31081-31081 ${ANYBODY} client=${nameOf(other)}`]);
+    await other.run.destroy();
+    expect(await rulesOf()).toEqual([]);
+  });
+
+  test('a source range that is a subnet’s is one rule, for clients and checks (R-26)', async () => {
+    const web = await standing({ sourceRanges: [ONE] });
+    const name = nameOf(web);
+    expect(await rulesOf()).toEqual([
+      `icmp 3-4 ${ONE} mtu`,
+      `tcp 31080-31080 ${ONE} client=${name}`,
+      `tcp 31080-31080 ${TWO} health=${name}`,
+    ]);
+    await web.change({ sourceRanges: ['198.51.100.0/24'] });
+    expect(await rulesOf()).toEqual([
+      'icmp 3-4 198.51.100.0/24 mtu',
+      `tcp 31080-31080 ${ONE} health=${name}`,
+      `tcp 31080-31080 ${TWO} health=${name}`,
+      `tcp 31080-31080 198.51.100.0/24 client=${name}`,
+    ]);
+    await web.run.destroy();
+    expect(await rulesOf()).toEqual([]);
+  });
+
+  test('rules that somebody else made stay, also one that stands in the place of ours; what upstream made for the load balancer goes', async () => {
+    const mine = { IpProtocol: 'tcp', FromPort: 31_080, ToPort: 31_080, IpRanges: [{ CidrIp: ANYBODY, Description: 'mine' }] };
+    const upstream = { ...mine, FromPort: 31_999, ToPort: 31_999 };
+    await scene.ec2.authorizeSecurityGroupIngress({ GroupId: nodes, IpPermissions: [mine] });
+    const web = await standing();
+    const Description = `kubernetes.io/rule/nlb/client=${nameOf(web)}`;
+    const IpPermissions = [{ ...upstream, IpRanges: [{ CidrIp: ANYBODY, Description }] }];
+    await scene.ec2.authorizeSecurityGroupIngress({ GroupId: nodes, IpPermissions });
+    await web.run.destroy();
+    expect(await rulesOf()).toEqual([`tcp 31080-31080 ${ANYBODY} mine`]);
+  });
+
+  test('checks of one port for all are one rule, which the last load balancer takes along', async () => {
+    const scope = scopeOf('PerService', { healthProbe: { mode: 'Shared', port: 10_256, path: '/healthz' } });
+    const [a, b] = [await standing({}, scope), await standing({ listeners: [{ ...HTTP, nodePort: 31_082 }] }, scope)];
+    const checks = [ONE, TWO].map((range) => `tcp 10256-10256 ${range} health=${nameOf(a)}`);
+    expect((await rulesOf()).filter((rule) => rule.startsWith('tcp 10256'))).toEqual(checks);
+    await a.run.destroy();
+    expect(await rulesOf()).toEqual([`icmp 3-4 ${ANYBODY} mtu`, ...checks, `tcp 31082-31082 ${ANYBODY} client=${nameOf(b)}`]);
+    await b.run.destroy();
+    expect(await rulesOf()).toEqual([]);
+  });
+
+  test('a replacement keeps the rules that both need, and drops the old one’s with it', async () => {
+    const web = await standing({ sourceRanges: ['192.0.2.0/24'] });
+    const next = { sourceRanges: ['198.51.100.0/24'], scheme: 'Internal' as const };
+    await web.change(next, { generation: 1, retiring: { input: web.of } });
+    const both = (await rulesOf()).filter((rule) => rule.startsWith('tcp')).map((rule) => rule.split(' ')[2]);
+    expect(both.sort()).toEqual([ONE, TWO, '192.0.2.0/24', '198.51.100.0/24'].sort());
+    await web.change(next, { generation: 1 });
+    const left = (await rulesOf()).map((rule) => rule.split(' ').slice(0, 3).join(' '));
+    expect(left).toEqual([
+      'icmp 3-4 198.51.100.0/24',
+      `tcp 31080-31080 ${ONE}`,
+      `tcp 31080-31080 ${TWO}`,
+      'tcp 31080-31080 198.51.100.0/24',
+    ]);
+    await web.run.destroy();
+    expect(await rulesOf()).toEqual([]);
+  });
+
+  test('a group of Nodes that is new gets the rules before its Node is a target, and the group’s limit is told before a call', async () => {
+    const web = await standing({ listeners: [HTTP, { name: 'dns', protocol: 'UDP', port: 53, nodePort: 31_053 }] }, undefined, []);
+    expect(await rulesOf()).toEqual([]);
+    const machines = { region: REGION, clusterName: 'prod', nodeIPFamilies: ['IPv4' as const] };
+    const groups = new NodeGroups(scene.clients.ec2, machines);
+    const open = { ec2: scene.clients.ec2, groups, clusterID: CLUSTER, maxRules: 60, shared: false };
+    const members = new OpenedMembers(scene.members(), open);
+    const targets = await account.makeInstances(1, 'prod', nodes);
+    const [http, dns] = web.groups().map((group) => ({ ...group, stack: web.stack }));
+    await members.sync(http!, targets, () => true);
+    const client = `client=${nameOf(web)}`;
+    const ofFirst = http!.port === 31_080 ? [`tcp 31080-31080 ${ANYBODY} ${client}`] : [`udp 31053-31053 ${ANYBODY} ${client}`];
+    expect(await rulesOf()).toEqual(expect.arrayContaining([...ofFirst, `icmp 3-4 ${ANYBODY} mtu`]));
+    await members.sync(dns!, targets, () => true);
+    expect(await rulesOf()).toEqual([
+      `icmp 3-4 ${ANYBODY} mtu`,
+      `tcp 31053-31053 ${ONE} health=${nameOf(web)}`,
+      `tcp 31053-31053 ${TWO} health=${nameOf(web)}`,
+      `tcp 31080-31080 ${ANYBODY} ${client}`,
+      `udp 31053-31053 ${ANYBODY} ${client}`,
+    ]);
+
+    await account.fill(nodes, 54);
+    scene.model.calls.length = 0;
+    const ports = ['tcp/31090', 'tcp/31091'];
+    const clients = { ranges: [ANYBODY], ports, checks: ports, subnetIds: account.subnetIDs, hidesClients: false, pathMtu: true };
+    const { type, context } = scene.runner('full', [nodes], 60).resource(NODE_RULES, 'full-nodes');
+    const full = type.create({ loadBalancer: 'full', clients }, context);
+    const figures = `${nodes} has 59 inbound rules, and 2 more don't fit: the limit is 60`;
+    await expect(full).rejects.toMatchObject({ code: 'Quota', message: expect.stringContaining(figures) as string });
+    expect(scene.model.calls.map(({ action }) => action)).not.toContain('AuthorizeSecurityGroupIngress');
+    await web.run.destroy();
+    expect((await rulesOf()).filter((rule) => !rule.includes('192.0.2.0/24'))).toEqual([]);
+  });
+
+  test('a load balancer without a group under nodeRules: Shared has rules of its own; named groups are let in, by id or by name', async () => {
+    const none = await standing({ aws: { securityGroups: { mode: 'None' } } }, scopeOf('Shared'));
+    expect(await rulesOf()).toContain(`tcp 31080-31080 ${ANYBODY} client=${nameOf(none)}`);
+    await none.run.destroy();
+    expect(await rulesOf()).toEqual([]);
+
+    const { GroupId = '' } = await scene.ec2.createSecurityGroup({ GroupName: 'web', Description: 'web', VpcId: account.vpcID });
+    const named = { aws: { securityGroups: { groups: ['web'] } } };
+    const lookUp = (): Promise<{ outputs: JsonObject }> => {
+      const { type, context } = scene.runner('named').resource(NAMED_GROUPS, 'named-groups');
+      return type.create({ vpcId: account.vpcID, named: ['web'] }, context);
+    };
+    await expect(lookUp()).rejects.toMatchObject({ code: 'Invalid', message: expect.stringContaining('tag Name "web"') as string });
+    await account.tag(GroupId, 'Name', 'web');
+    const [a, b] = [
+      await standing(named, scopeOf('Shared')),
+      await standing({ aws: { securityGroups: { groups: [GroupId] } } }, scopeOf('Shared')),
+    ];
+    const shared = ['icmp 3-4', 'tcp 30000-32767', 'udp 30000-32767'];
+    expect(await account.rulesFrom(GroupId, nodes)).toEqual(shared);
+    await a.run.destroy();
+    expect(await account.rulesFrom(GroupId, nodes)).toEqual(shared);
+    await b.run.destroy();
+    expect(await account.rulesFrom(GroupId, nodes)).toEqual([]);
+    await scene.ec2.deleteSecurityGroup({ GroupId });
+  });
+
+  test('a Classic load balancer’s group is let in by all ports, as upstream has it; with nodeRules: Shared it has the backend group', async () => {
+    const old = await standing({ aws: { type: 'Classic' } });
+    const { SecurityGroups = [] } = await scene.ec2.describeSecurityGroups({
+      Filters: [{ Name: 'group-name', Values: [`k8s-elb-${nameOf(old)}`] }],
+    });
+    const group = SecurityGroups[0]?.GroupId ?? '';
+    expect((await account.rulesFrom(group, nodes)).map((rule) => rule.split(' ')[0])).toEqual(['-1']);
+    await old.run.destroy();
+    expect(await rulesOf()).toEqual([]);
+
+    const shared = await standing({ aws: { type: 'Classic' } }, scopeOf('Shared'));
+    expect((await rulesOf()).map((rule) => rule.split(' ').slice(0, 2).join(' '))).toEqual([
+      'icmp 3-4',
+      'tcp 30000-32767',
+      'udp 30000-32767',
+    ]);
+    await shared.run.destroy();
+    expect(await rulesOf()).toEqual([]);
+  });
+});

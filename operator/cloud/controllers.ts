@@ -1,4 +1,4 @@
-import { ANNOTATIONS, FIELD_MANAGERS, CLOUD_LOAD_BALANCERS, CLOUD_PROVIDERS, CLOUD_ROUTES } from '../../crds';
+import { FIELD_MANAGERS, CLOUD_LOAD_BALANCERS, CLOUD_PROVIDERS, CLOUD_ROUTES } from '../../crds';
 import type { Clock } from '../base/clock';
 import { toOperatorError } from '../base/errors';
 import { failureFields, type Logger } from '../base/log';
@@ -16,7 +16,7 @@ import { CredentialWatch } from './providers/credential-watch';
 import { DriftLoop } from './drift/drift-loop';
 import { driftSubject } from './drift/drift-subject';
 import { ExtendedUpdates } from './stack/extended-updates';
-import { ExtraStacks } from './stack/extra-stacks';
+import { ExtraStacks, extraStackOf } from './stack/extra-stacks';
 import { HostEvents } from './targets/host-events';
 import type { InstanceDirectory } from './instances/instance-directory';
 import { InstanceMirror, type StoredInstance } from './instances/instance-mirror';
@@ -41,9 +41,9 @@ import { StackReconciler } from './stack/stack-reconciler';
 import { StackRecord, type StoredStack } from './stack/stack-record';
 import { Sweep } from './drift/sweep';
 import { VouchedLoadBalancers, Vouchers } from './vouchers';
+import { WhatFollows } from './what-follows';
 import { retryAfterFailure, type RetryBudget, type RetryPlan } from './stack/retry-delay';
 import { StackRetries } from './stack/stack-retries';
-import { TargetWatch } from './targets/target-watch';
 import { UpgradeRollout } from './stack/upgrade-rollout';
 
 const MIRROR_MAX_AGE_MS = 60_000;
@@ -161,7 +161,9 @@ export class CloudControllers {
   async run(signal: AbortSignal): Promise<void> {
     const { stores } = this.options;
     await Promise.all(Object.values(stores).map((store: { whenSynced(signal: AbortSignal): Promise<void> }) => store.whenSynced(signal)));
-    const stopFollowing = this.follow();
+    const { loadBalancers, routes, members, record, mirror, sweep, providerQueue } = this;
+    const following = new WhatFollows({ ...this.options, loadBalancers, routes, members, record, mirror, sweep, providerQueue });
+    following.start();
     await this.connectAll();
     this.markConnected();
     await Promise.all([this.providers.start(), this.loadBalancers.start(), this.routes.start()]);
@@ -169,7 +171,7 @@ export class CloudControllers {
     const drift = [this.loadBalancerDrift(), this.routeDrift()].map((loop) => loop.run(signal));
     const others = [this.mirror.run(signal), this.extras.run(signal), this.sweep.run(signal), this.watchCredentials(signal)];
     await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
-    stopFollowing();
+    following.stop();
     this.secrets.stop();
     const controllers = [this.providers, this.loadBalancers, this.routes];
     controllers.forEach((controller) => controller.stop());
@@ -192,71 +194,6 @@ export class CloudControllers {
     }
   }
 
-  /**
-   * A provider's set of eligible Nodes has changed: its load balancers are looked at, all at once a moment later. Its users are counted.
-   * A CloudStack that somebody deletes while its objects live is written anew.
-   */
-  private follow(): () => void {
-    const targets = new TargetWatch({
-      ...{ members: this.members, registry: this.options.registry, clock: this.options.clock },
-      promptRemoval: this.options.promptNodeRemoval,
-      changed: (provider) => {
-        const startedAt = this.options.clock.monotonic();
-        void this.loadBalancers.requeue(provider).then(() => this.options.onNodeSync(this.options.clock.monotonic() - startedAt));
-        this.providerQueue.add(provider);
-      },
-    });
-    const unsubscribeUsers = [this.options.stores.loadBalancers, this.options.stores.routes].map((store: Pick<Store<Member>, 'onChange'>) =>
-      store.onChange(({ previous, current }) => {
-        if (previous === undefined || current === undefined) this.providerQueue.add((current ?? previous)?.spec.provider ?? '');
-      }),
-    );
-    // Another one may claim the same as they do, or no longer.
-    const unsubscribeProviders = this.options.registry.onChange(() => {
-      for (const { name } of this.options.registry.list()) this.providerQueue.add(name);
-    });
-    const unsubscribeRecords = this.options.stores.stacks.onChange(({ key, previous, current }) => {
-      if (current === undefined) this.providerQueue.add(previous?.spec.provider ?? '');
-      else this.record.noticed(current);
-      if (current === undefined) [this.loadBalancers, this.routes].forEach((controller) => controller.refresh(key));
-      else if (releaseOf(current) !== releaseOf(previous)) this.controllerOf(current.spec.kind).look(key);
-    });
-    this.options.stores.providers.list().forEach((provider) => this.askForSweep(provider));
-    const unsubscribeSweeps = this.options.stores.providers.onChange(({ current }) => this.askForSweep(current));
-    const unsubscribe = this.options.stores.nodes.onChange((change) => {
-      const { key, previous, current } = change;
-      if (previous?.spec.providerID !== current?.spec.providerID || previous?.metadata.uid !== current?.metadata.uid)
-        this.lookAtRoutesTo(key);
-      if (current === undefined) this.options.registry.owners.forget(key);
-      this.mirror.onNode(change);
-      targets.onNode(change);
-    });
-    return () => {
-      unsubscribe();
-      unsubscribeUsers.forEach((stop) => stop());
-      unsubscribeRecords();
-      unsubscribeProviders();
-      unsubscribeSweeps();
-      targets.stop();
-    };
-  }
-
-  private askForSweep(provider: StoredProvider | undefined): void {
-    const token = provider?.metadata.annotations?.[ANNOTATIONS.sweep];
-    if (provider !== undefined && token !== undefined && token !== provider.status?.sweep?.handled)
-      this.sweep.ask(provider.metadata.name, token);
-  }
-
-  /** Where a CloudRoute's spec does not name the instance, the Node does. */
-  private lookAtRoutesTo(node: string): void {
-    for (const { metadata, spec } of this.options.stores.routes.list())
-      if (spec.nodeName === node && spec.providerID === undefined) this.routes.recheck(metadata.name);
-  }
-
-  private controllerOf(kind: StoredStack['spec']['kind']): Pick<StackController<StoredRoute>, 'look'> {
-    return kind === 'Routes' ? this.routes : this.loadBalancers;
-  }
-
   private makeSweep(): Sweep {
     const { api, stores, clock, onSwept } = this.options;
     return new Sweep({
@@ -264,7 +201,8 @@ export class CloudControllers {
       records: new LeftoverRecords({ api, store: stores.stacks, clock }),
       stacks: () => {
         const recorded = stores.stacks.list().filter((record) => !isLeftover(record));
-        return [...recorded.map(({ metadata }) => metadata.name), ...this.loadBalancers.stacks(), ...this.routes.stacks()];
+        const known = [...recorded.map(({ metadata }) => metadata.name), ...this.loadBalancers.stacks(), ...this.routes.stacks()];
+        return known.flatMap((stack) => [stack, extraStackOf(stack)]);
       },
       swept: (provider, leftovers) => {
         onSwept(provider, leftovers.length);
@@ -413,8 +351,4 @@ export class CloudControllers {
 /** Keys of the objects of a provider. */
 function usersOf<O extends KubeObject & { spec: { provider: string } }>(store: Pick<Store<O>, 'list'>, provider: string): string[] {
   return store.list().flatMap(({ metadata, spec }) => (spec.provider === provider ? keyOf(metadata) : []));
-}
-
-function releaseOf(stack: StoredStack | undefined): string | undefined {
-  return stack?.metadata.annotations?.[ANNOTATIONS.release];
 }

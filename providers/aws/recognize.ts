@@ -1,11 +1,14 @@
 import { generationOfName } from '../generations';
-import type { DiscoveredResource, LoadBalancerInput, LoadBalancerResult } from '../provider';
+import type { DiscoveredResource, LoadBalancerInput, LoadBalancerResult, TargetGroup } from '../provider';
 import { cloudName } from './load-balancers/names';
-import { listener } from './resources/listener';
+import { listener, type ListenerInputs } from './resources/listener';
 import { loadBalancer } from './resources/load-balancer';
 import { targetGroup } from './resources/target-group';
 
-/** LoadBalancers.recognize. AWS keeps the port with the target group; which Nodes it is for, only the spec says. Pure. */
+/**
+ * LoadBalancers.recognize. AWS keeps the port with the target group; which Nodes it is for, only the spec says. Pure.
+ * Rules of its own in the Nodes' groups are not told: a Node that comes meanwhile is let in by the next update.
+ */
 export function recognize(found: readonly DiscoveredResource[], { ownerUID, spec }: LoadBalancerInput): LoadBalancerResult | undefined {
   const generationOf = ({ name }: DiscoveredResource): number | undefined =>
     generationOfName(name, (generation) => cloudName(ownerUID, generation));
@@ -20,6 +23,18 @@ export function recognize(found: readonly DiscoveredResource[], { ownerUID, spec
   const current = found.filter(({ type, id }) => type === loadBalancer.token && ids.includes(id));
   return {
     ingress: current.map(({ outputs }) => ({ hostname: outputs.dnsName as string })),
-    targetGroups: groups.map(({ id, inputs }) => ({ id, port: Number(inputs.port), ...(nodeLabels !== undefined && { nodeLabels }) })),
+    targetGroups: groups.map(({ id, inputs }) => ({
+      ...{ id, port: Number(inputs.port) },
+      ...(nodeLabels !== undefined && { nodeLabels }),
+      ...accessOf(id, found),
+    })),
   };
+}
+
+/** How many target groups its load balancer has: as many as listeners. */
+function accessOf(targetGroup: string, found: readonly DiscoveredResource[]): Pick<TargetGroup, 'access'> {
+  const listeners = found.filter(({ type }) => type === listener.token).map(({ inputs }) => inputs as unknown as ListenerInputs);
+  const own = listeners.find(({ defaultActions }) => defaultActions.some(({ targetGroupArn }) => targetGroupArn === targetGroup));
+  const count = listeners.filter(({ loadBalancerArn }) => loadBalancerArn === own?.loadBalancerArn).length;
+  return count > 1 ? { access: { rules: [], targetGroups: count } } : {};
 }

@@ -18,7 +18,7 @@ export interface Leftover {
 /**
  * What is in the cloud for stacks that nobody knows. Pure.
  * @param found what bears this cluster's mark, by stack
- * @param known every stack with a record, state or members
+ * @param known every stack with a record or members, and what an extension may have made beside it
  */
 export function leftoversOf(found: ReadonlyMap<string, readonly DiscoveredResource[]>, known: ReadonlySet<string>): Leftover[] {
   return [...found]

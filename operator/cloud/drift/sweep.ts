@@ -1,7 +1,6 @@
 import type { Sweep as SweepStatus } from '../../../crds';
 import type { Clock } from '../../base/clock';
 import type { Logger } from '../../base/log';
-import type { Updates } from '../../updates/update';
 import type { LeftoverRecords } from './leftover-records';
 import { leftoversOf, type Leftover } from './leftovers';
 import { intervalOf, ProviderTimer, type ProviderTimerOptions } from '../providers/provider-timer';
@@ -9,9 +8,8 @@ import type { CloudRegistry } from '../providers/registry';
 
 export interface SweepOptions extends ProviderTimerOptions {
   registry: CloudRegistry;
-  updates: Pick<Updates, 'states'>;
   records: Pick<LeftoverRecords, 'write'>;
-  /** Stacks with members or a record, but for those of leftovers. */
+  /** Stacks with members or a record, but for those of leftovers. A state alone accounts for nothing: nobody would ever come back for it. */
   stacks: () => Iterable<string>;
   clock: Clock;
   isValid: () => boolean;
@@ -61,9 +59,9 @@ export class Sweep {
     const { cloud } = registry.connected(provider);
     if (cloud.discover === undefined) return;
     // Known before or after the search is known: a stack may come or go meanwhile.
-    const before = await this.known();
+    const before = [...this.options.stacks()];
     const found = await cloud.discover();
-    const leftovers = leftoversOf(found, new Set([...before, ...(await this.known())]));
+    const leftovers = leftoversOf(found, new Set([...before, ...this.options.stacks()]));
     if (!isValid()) return;
     await records.write(provider, leftovers);
     this.results.set(provider, {
@@ -79,10 +77,5 @@ export class Sweep {
       );
     }
     this.options.swept(provider, leftovers);
-  }
-
-  private async known(): Promise<string[]> {
-    const states = await this.options.updates.states();
-    return [...this.options.stacks(), ...states.map(({ stack }) => stack)];
   }
 }

@@ -87,7 +87,7 @@ export class ExtraStacks {
 
   /** Before the load balancers' stack is destroyed. @throws OperatorError: then that one must wait, or nobody would ever come back for this one */
   async destroy(update: StackUpdate, hooks: UpdateHooks): Promise<void> {
-    this.options.rollout.forget(`${update.stack}${SUFFIX}`);
+    this.options.rollout.forget(extraStackOf(update.stack));
     this.settledStacks.delete(update.stack);
     this.tried.delete(update.stack);
     await this.turns.run(update.stack, async () => {
@@ -100,7 +100,7 @@ export class ExtraStacks {
   async forget(stack: string): Promise<void> {
     this.settledStacks.delete(stack);
     this.tried.delete(stack);
-    const name = `${stack}${SUFFIX}`;
+    const name = extraStackOf(stack);
     this.options.rollout.forget(name);
     await this.turns.run(stack, async () => {
       const existing = await this.existingStacks();
@@ -133,8 +133,8 @@ export class ExtraStacks {
       return;
     }
     const wanted = await this.wanted(settled);
-    const upgrading = await this.isUpgrade(`${stack}${SUFFIX}`, wanted);
-    const waitMs = upgrading ? this.options.rollout.waitOf(`${stack}${SUFFIX}`) : 0;
+    const upgrading = await this.isUpgrade(extraStackOf(stack), wanted);
+    const waitMs = upgrading ? this.options.rollout.waitOf(extraStackOf(stack)) : 0;
     if (waitMs > 0) {
       this.tried.delete(stack);
       return this.options.queue.addAfter(stack, waitMs);
@@ -145,7 +145,7 @@ export class ExtraStacks {
     } catch (thrown) {
       const error = toOperatorError(thrown);
       // Stopped by ourselves: whoever goes on says how it went.
-      this.approvals.forget(`${stack}${SUFFIX}`);
+      this.approvals.forget(extraStackOf(stack));
       if (error.code === 'Canceled') this.tried.delete(stack);
       else this.fail(settled, error);
       throw error;
@@ -200,7 +200,7 @@ export class ExtraStacks {
   }
 
   private async remove(update: StackUpdate, hooks: UpdateHooks): Promise<void> {
-    const name = `${update.stack}${SUFFIX}`;
+    const name = extraStackOf(update.stack);
     const existing = await this.existingStacks();
     this.approvals.forget(name);
     // One that only waited for approval has a record, and nothing else.
@@ -228,7 +228,7 @@ export class ExtraStacks {
     const settings = this.options.registry.get(providerName)?.cloud?.workerSettings() ?? base.settings;
     const common = { project, providerName, providerKind, clusterID, settings, deadlineMs: DEADLINE_MS };
     const asked = inputs === undefined ? {} : { accepted: inputs };
-    return { ...common, ...asked, stack: `${base.stack}${SUFFIX}`, programVersion: versionOf(extension), inputs, extension };
+    return { ...common, ...asked, stack: extraStackOf(base.stack), programVersion: versionOf(extension), inputs, extension };
   }
 
   /** StackOutputs of extensions/index.ts. */
@@ -243,7 +243,7 @@ export class ExtraStacks {
 
   private fail(settled: SettledStack, error: OperatorError): void {
     const { update, loadBalancers } = settled;
-    const name = `${update.stack}${SUFFIX}`;
+    const name = extraStackOf(update.stack);
     const message = `${sentence(messageWithRemedy(error, '. '))} The load balancer itself is not affected.`;
     this.options.logger.warn({ stack: name, code: error.code, error: error.message }, 'extra stack not reconciled');
     this.options.record.failed(name, specOf(update), loadBalancers.map(keyOf), error);
@@ -293,6 +293,11 @@ export class ExtraStacks {
 }
 
 /** The extension's program has no version but what it is made of; none of them is newer than another. */
+/** Name of the stack that has what an extension makes beside a load balancers' stack. */
+export function extraStackOf(stack: string): string {
+  return `${stack}${SUFFIX}`;
+}
+
 function versionOf({ module }: NonNullable<StackUpdate['extension']>): string {
   return module === undefined ? 'extension' : `extension ${module.digest}`;
 }

@@ -1,6 +1,5 @@
 import { CLEANUP_FINALIZER, type Drift } from '../../../crds';
 import type { Clock } from '../../base/clock';
-import { parseDuration } from '../../base/duration';
 import { OperatorError, toOperatorError } from '../../base/errors';
 import type { Logger } from '../../base/log';
 import type { EventRecorder, Store } from '../../kube/api';
@@ -11,26 +10,24 @@ import { Adoptions } from './adoptions';
 import { CandidateHolds, versionOf } from './candidate-holds';
 import { CloudFindings } from '../drift/cloud-findings';
 import { FoundDrift } from '../drift/found-drift';
-import { isolate, type TrialResult } from './isolate';
+import { isolate } from './isolate';
 import { leverOn, type Lever, type WideLevers } from '../levers';
-import { keyOfInput, type MemberInput } from './member-input';
 import { MemberReports, type Failure } from './member-reports';
 import type { ObjectWriter } from '../object-writer';
 import type { CloudRegistry, ConnectedCloud } from '../providers/registry';
 import { membersOf, type StackIndex } from './stack-index';
-import type { Member, Settlement, StackKind, StatusFields } from './stack-kind';
-import { anyIsLeaving, inputOfPart, inputsOf, mayExist, suspectsOf, type UpdatePlan } from './stack-parts';
+import type { Member, StackKind } from './stack-kind';
+import { anyIsLeaving, inputsOf, mayExist, suspectsOf, type UpdatePlan } from './stack-parts';
 import { StackFactsOf, type Known } from './stack-facts';
 import { planStack, type Part, type StackPlan } from './stack-plan';
-import { leftBehind, retirementIn } from '../plan/generation';
-import { isPromised } from '../plan/promise';
 import { StackMoves, type Whereabouts } from './stack-moves';
 import { StackRuns, type Ran } from './stack-runs';
 import type { ApprovalGuard } from '../plan/approval-guard';
 import { StackApprovals } from '../plan/stack-approvals';
 import type { RetryPlan } from './retry-delay';
 import type { StackRetries } from './stack-retries';
-import { differences, type StackRecord } from './stack-record';
+import type { StackRecord } from './stack-record';
+import { StackSettling } from './stack-settling';
 import { isOfTheStore, StateReads } from './state-reads';
 import { TargetFollower } from '../targets/target-follower';
 import type { UpgradeRollout } from './upgrade-rollout';
@@ -65,8 +62,6 @@ export interface StackReconcilerOptions<O extends Member> {
   logger: Logger;
 }
 
-type Settled = { fields: StatusFields; verdict: Verdict } | undefined;
-
 type Moving = Known & Pick<Whereabouts, 'origins'>;
 
 type Connected = Moving & { cloud: ConnectedCloud; upgrading: boolean };
@@ -89,8 +84,8 @@ export class StackReconciler<O extends Member> {
   readonly follower: TargetFollower<O>;
   /** Failures that concern some of a stack's members only. */
   private readonly concerned = new WeakMap<OperatorError, O[]>();
-  /** Failures of what comes after an update, such as to bring targets to the Nodes. */
-  private readonly unsettled = new WeakSet<OperatorError>();
+  /** What comes after an update, such as to bring targets to the Nodes. */
+  private readonly settling: StackSettling<O>;
 
   constructor(private readonly options: StackReconcilerOptions<O>) {
     this.drift = new FoundDrift(options.kind);
@@ -103,6 +98,7 @@ export class StackReconciler<O extends Member> {
     this.runs = new StackRuns({ ...options, onHeld: (stack, held) => this.follower.holdUp(stack, held) }, this.reports);
     this.moves = new StackMoves({ ...options, updates: this.reads });
     this.facts = new StackFactsOf(options, this.reports, this.holds);
+    this.settling = new StackSettling({ ...options, reports: this.reports, holds: this.holds });
     this.adoptions = new Adoptions(options, this.runs);
   }
 
@@ -145,7 +141,7 @@ export class StackReconciler<O extends Member> {
         standing: this.stands(stack, error),
       };
       if (error.code !== 'Conflict' || error.resource !== undefined) await this.reportFailure(stack, members, failure);
-      if (error.code !== 'Canceled' && !this.unsettled.has(error)) await this.follower.follow(stack);
+      if (error.code !== 'Canceled' && this.settling.concernedBy(error) === undefined) await this.follower.follow(stack);
       throw error;
     } finally {
       this.reports.forget(stack);
@@ -232,7 +228,7 @@ export class StackReconciler<O extends Member> {
     for (const { object, verdict } of verdicts) {
       const shown = adoption !== undefined && cloud !== undefined && verdict.reason === 'Observed';
       const said = shown ? await this.adoptions.foresee(stack, object, adoption, cloud) : verdict;
-      await this.reports.report(object, { ...this.reports.kept(stack, object), stack }, this.withDrift(stack, said));
+      await this.reports.report(object, { ...this.reports.kept(stack, object), stack }, this.settling.withDrift(stack, said));
     }
   }
 
@@ -268,14 +264,15 @@ export class StackReconciler<O extends Member> {
     this.adoptions.ended(plan, adoption, trial.failed.length);
     const left = await this.letGoOf(plan);
     await this.release(stack, plan);
-    await this.settle(plan, trial, { stack, cloud, result: trial.result });
+    await this.settling.settle(plan, trial, { stack, cloud, result: trial.result });
     // What was given up now may be what others wait for, and the plans of those that wait for approval are of before.
     if (((plan.conflicts || waiting.length > 0) && engine) || left || approved !== undefined) this.options.again(stack, 0);
   }
 
   /** Nothing is to be done but to keep what is there. */
   private async rest(stack: string, plan: UpdatePlan<O>, cloud: ConnectedCloud, state: StackState | undefined): Promise<void> {
-    if (state !== undefined) await this.settle(plan, { failed: [], result: resultOf(state) }, { stack, cloud, result: resultOf(state) });
+    if (state !== undefined)
+      await this.settling.settle(plan, { failed: [], result: resultOf(state) }, { stack, cloud, result: resultOf(state) });
     else await this.reportParts(stack, plan);
     await this.release(stack, plan);
   }
@@ -339,39 +336,6 @@ export class StackReconciler<O extends Member> {
     });
   }
 
-  /** After the update: targets, statuses, and what waits now. @throws OperatorError the first failure; the others' statuses are right by then */
-  private async settle(plan: UpdatePlan<O>, { failed }: TrialResult<Part<O>, unknown>, settlement: Settlement): Promise<void> {
-    const { stack, cloud, result } = settlement;
-    this.reports.know(stack, { stack, cloud, state: result });
-    const failures: { object: O; error: OperatorError }[] = [];
-    const attempted = async (object: O, work: Promise<void>): Promise<void> => {
-      await work.catch((thrown: unknown) => failures.push({ object, error: toOperatorError(thrown) }));
-    };
-    for (const part of plan.parts) {
-      const failure = failed.find(({ candidate }) => candidate === part)?.error;
-      await attempted(part.object, this.settleOne(part, failure, settlement));
-    }
-    for (const input of [...plan.missing, ...plan.elsewhere.filter((one) => this.keepsTargets(one))].filter((one) => !isPromised(one))) {
-      await this.options.kind.keep(settlement, input).catch((thrown: unknown) => {
-        this.options.logger.warn({ stack, member: keyOfInput(input), error: toOperatorError(thrown).message }, 'targets not kept');
-      });
-    }
-    this.retireLater(plan, settlement);
-    const [first] = failures;
-    if (first === undefined) return;
-    this.unsettled.add(first.error);
-    this.concerned.set(
-      first.error,
-      failures.map(({ object }) => object),
-    );
-    throw first.error;
-  }
-
-  private keepsTargets(input: MemberInput): boolean {
-    const object = this.options.store.get(keyOfInput(input));
-    return object?.metadata.uid !== input.uid || this.leverAt(object)?.members !== false;
-  }
-
   /** True when nothing is lost by going back to what the stack had before its candidates: another one still has them. */
   private takesOver(stack: string, plan: UpdatePlan<O>): boolean {
     return plan.parts.every(({ object }) => this.reports.isElsewhere(stack, object.metadata.uid));
@@ -392,61 +356,6 @@ export class StackReconciler<O extends Member> {
     else formers.forEach((stack) => this.options.again(stack, 0));
   }
 
-  /** Has the stack looked at again when the old generation of a replacement may go, and those that had its members before at once. */
-  private retireLater(plan: UpdatePlan<O>, { stack, cloud }: Settlement): void {
-    plan.parts.flatMap(({ candidate }) => leftBehind(candidate) ?? []).forEach((left) => this.options.again(left, 0));
-    const delays = inputsOf(plan, plan.parts).flatMap(
-      (input) => retirementIn(input, this.options.clock.now(), parseDuration(cloud.spec.retireAfter)) ?? [],
-    );
-    if (delays.length > 0) this.options.again(stack, Math.min(...delays));
-  }
-
-  private async settleOne(part: Part<O>, failure: OperatorError | undefined, settlement: Settlement): Promise<void> {
-    const { object, candidate } = part;
-    const { stack } = settlement;
-    const input = inputOfPart(part, failure === undefined);
-    if (candidate !== undefined && failure === undefined) this.reached(stack, part);
-    const settled = input === undefined ? undefined : await this.settleInput(settlement, part, input);
-    if (failure !== undefined) return this.hold(stack, part, failure);
-    const verdict = this.withDrift(stack, part.verdict ?? settled?.verdict);
-    if (verdict !== undefined)
-      await this.reports.report(object, settled?.fields ?? { ...this.reports.kept(stack, object), stack }, verdict);
-  }
-
-  /** The candidate is what the stack has now, or, of a move that deletes first, what it has promised to make. */
-  private reached(stack: string, { object, candidate, verdict }: Part<O>): void {
-    this.holds.clear(object.metadata.uid);
-    if (isPromised(candidate)) this.options.events.event(object, 'Normal', 'Replacing', verdict?.message ?? '');
-    else this.reports.arrived(stack, object.metadata.uid);
-  }
-
-  /** What the stack has of a member that another one has a newer generation of is kept, but not what the status speaks of. */
-  private async settleInput(settlement: Settlement, { object, targets }: Part<O>, input: MemberInput): Promise<Settled> {
-    if (isPromised(input)) return undefined;
-    if (!this.reports.isElsewhere(settlement.stack, object.metadata.uid)) {
-      return this.options.kind.settle({ ...settlement, targets: targets !== 'Kept' }, object, input);
-    }
-    await this.options.kind.keep(settlement, input);
-    return undefined;
-  }
-
-  private withDrift<V extends Verdict | undefined>(stack: string, verdict: V): V {
-    const drift = this.options.record.drift(stack);
-    if (verdict === undefined || drift.length === 0) return verdict;
-    return { ...verdict, drifted: `${differences(drift)}: kubectl get cloudstack ${stack} -o yaml` };
-  }
-
-  /** The object's spec failed, and waits for its turn; it goes on with its accepted input. */
-  private async hold(stack: string, { object, candidate }: Part<O>, failure: OperatorError): Promise<void> {
-    const retry = this.holds.fail(object.metadata.uid, versionOf(candidate ?? this.options.kind.inputOf(object), object), failure);
-    this.options.logger.warn(
-      { stack, member: keyOf(object.metadata), code: failure.code, error: failure.message, delay: retry.delayMs },
-      'candidate held',
-    );
-    this.options.again(stack, retry.delayMs);
-    await this.reports.fail(stack, [object], { error: failure, retry });
-  }
-
   private async destroy(stack: string, { leaving }: { leaving: O[] }, cloud: ConnectedCloud): Promise<void> {
     const made = leaving.filter((object) => object.metadata.finalizers?.includes(CLEANUP_FINALIZER));
     const known = this.options.record.leftover(stack) !== undefined || (await this.options.updates.state(stack)) !== undefined;
@@ -463,7 +372,8 @@ export class StackReconciler<O extends Member> {
     const provider = members[0]?.spec.provider;
     if (provider === undefined) return;
     // Stopped by ourselves, at the end of the process or of the lease: whoever goes on says how it went.
-    if (error.code !== 'Canceled') await this.reports.fail(stack, this.concerned.get(error) ?? members, failure);
+    if (error.code !== 'Canceled')
+      await this.reports.fail(stack, this.concerned.get(error) ?? this.settling.concernedBy(error) ?? members, failure);
     const names = [...members.map((object) => keyOf(object.metadata)), ...this.options.index.formersIn(stack)].sort();
     if (this.options.registry.get(provider)?.cloud !== undefined) {
       this.options.record.failed(stack, this.runs.specOf(provider), names, error, retry);

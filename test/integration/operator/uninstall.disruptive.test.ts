@@ -6,7 +6,6 @@ import { ANNOTATIONS, CLOUD_PROVIDERS, GROUP, KINDS } from '../../../crds';
 import { OPERATOR_NAMESPACE } from '../../../dev/cluster/operator';
 import { PROJECT_ROOT } from '../../../operator/entry';
 import { SECRETS } from '../../../operator/kube/object';
-import { secretName } from '../../../operator/updates/state/state-secret';
 import { manifests } from '../../../synth/manifests';
 import { ensureTools } from '../../../tools/ensure';
 import type { OperatorCluster } from '../../harness/operator-cluster';
@@ -123,7 +122,9 @@ test('the Secret of a CloudProvider before its users: they wait and say so, and 
   await cluster.kubectl(['delete', 'service', 'kept', '--wait=false']);
   await cluster.kubectl(['delete', 'cloudprovider', 'spare', '--wait=false']);
   await scene.until('the CloudLoadBalancer to name the Secret', async () =>
-    (await scene.loadBalancer('kept'))?.status?.conditions?.find(({ message }) => message.includes(`Secret ${OPERATOR_NAMESPACE}/spare`)),
+    (await scene.loadBalancer('kept'))?.status?.conditions?.find(({ message }) =>
+      message.includes(`Secret "spare" in namespace ${OPERATOR_NAMESPACE}`),
+    ),
   );
   await expectWaiting('kept', id);
   expect(await scene.provider('spare')).toBeDefined();
@@ -179,8 +180,7 @@ test('the CRDs first: nothing goes in the cloud; after the documented way out th
   );
   expect(told.message).toContain('docs/operate/adopt.md');
   expect((await scene.inCloud('kindless')).id).toBe(id);
-  // Its state is all that is left of it: without that a sweep finds it in the cloud, and a person may have it deleted.
-  await cluster.kubectl(['-n', OPERATOR_NAMESPACE, 'delete', 'secret', secretName(metadata.name)]);
+  // Its state is all that is left of it in the cluster: a sweep finds it in the cloud, and a person may have it deleted.
   await cluster.kubectl(['annotate', 'cloudprovider', 'local', '--overwrite', `${ANNOTATIONS.sweep}=${Date.now()}`]);
   const former = await scene.until(
     'the former stack to be a leftover',

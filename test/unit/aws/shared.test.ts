@@ -5,7 +5,7 @@ import { AwsLoadBalancers, type RenderedStack } from '../../../providers/aws/loa
 import { recognize } from '../../../providers/aws/recognize';
 import type { LoadBalancerScope } from '../../../providers/aws/scope';
 import { loadBalancersOf } from '../../../providers/aws/served';
-import type { LoadBalancerInput } from '../../../providers/provider';
+import type { DiscoveredResource, LoadBalancerInput } from '../../../providers/provider';
 
 const SCOPE: LoadBalancerScope = {
   clusterID: '0a1b2c3d-1111-4222-8333-444455556666',
@@ -124,10 +124,14 @@ describe('a placement on AWS', () => {
     const [{ name, targetGroup }] = listeners as [(typeof listeners)[number]];
     const found = [
       { type: 'aws:lb/loadBalancer:LoadBalancer', name: shared.name, id: 'arn:lb', inputs: {}, outputs: { dnsName: 'edge.elb' } },
-      { type: 'aws:lb/listener:Listener', name, id: 'arn:listener', inputs: { loadBalancerArn: 'arn:lb' }, outputs: {} },
+      listenerTo('arn:group', name),
       { type: 'aws:lb/targetGroup:TargetGroup', name: targetGroup.name, id: 'arn:group', inputs: { port: 30_001 }, outputs: {} },
     ];
-    expect(recognize(found, member(1))).toEqual({ ingress: [{ hostname: 'edge.elb' }], targetGroups: [{ id: 'arn:group', port: 30_001 }] });
+    const group = { id: 'arn:group', port: 30_001 };
+    expect(recognize(found, member(1))).toEqual({ ingress: [{ hostname: 'edge.elb' }], targetGroups: [group] });
+    // The other member's counts for the limit of targets of the load balancer that they share.
+    const both = [{ ...group, access: { rules: [], targetGroups: 2 } }];
+    expect(recognize([...found, listenerTo('arn:other', 'other')], member(1))?.targetGroups).toEqual(both);
     expect(recognize(found, member(2))).toBeUndefined();
   });
 
@@ -137,3 +141,8 @@ describe('a placement on AWS', () => {
     expect(provider.validate(member(1).spec)).toEqual([]);
   });
 });
+
+function listenerTo(targetGroupArn: string, name: string): DiscoveredResource {
+  const inputs = { loadBalancerArn: 'arn:lb', defaultActions: [{ type: 'forward', targetGroupArn }] };
+  return { type: 'aws:lb/listener:Listener', name, id: `arn:listener/${name}`, inputs, outputs: {} };
+}

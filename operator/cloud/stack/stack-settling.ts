@@ -1,0 +1,140 @@
+import type { Clock } from '../../base/clock';
+import { parseDuration } from '../../base/duration';
+import { type OperatorError, toOperatorError } from '../../base/errors';
+import type { Logger } from '../../base/log';
+import type { EventRecorder, Store } from '../../kube/api';
+import { keyOf } from '../../kube/object';
+import type { Verdict } from '../conditions';
+import { leverOn } from '../levers';
+import { leftBehind, retirementIn } from '../plan/generation';
+import { isPromised } from '../plan/promise';
+import type { CloudRegistry } from '../providers/registry';
+import { type CandidateHolds, versionOf } from './candidate-holds';
+import type { TrialResult } from './isolate';
+import { keyOfInput, type MemberInput } from './member-input';
+import type { MemberReports } from './member-reports';
+import type { Member, Settlement, StackKind, StatusFields } from './stack-kind';
+import { inputOfPart, inputsOf, type UpdatePlan } from './stack-parts';
+import type { Part } from './stack-plan';
+import { differences, type StackRecord } from './stack-record';
+
+export interface StackSettlingOptions<O extends Member> {
+  kind: StackKind<O>;
+  store: Store<O>;
+  registry: CloudRegistry;
+  record: Pick<StackRecord, 'drift'>;
+  events: EventRecorder;
+  reports: MemberReports<O>;
+  holds: CandidateHolds;
+  /** Asks for another pass over a stack after so many milliseconds. */
+  again: (stack: string, afterMs: number) => void;
+  clock: Clock;
+  logger: Logger;
+}
+
+type Settled = { fields: StatusFields; verdict: Verdict } | undefined;
+
+/** What comes after an update, or after it was found that none is needed: targets, statuses, and what waits. */
+export class StackSettling<O extends Member> {
+  private readonly unsettled = new WeakMap<OperatorError, O[]>();
+  private readonly reports: MemberReports<O>;
+  private readonly holds: CandidateHolds;
+
+  constructor(private readonly options: StackSettlingOptions<O>) {
+    this.reports = options.reports;
+    this.holds = options.holds;
+  }
+
+  /** Whom a failure concerns that `settle` has thrown; undefined = it is not from there. */
+  concernedBy(error: OperatorError): O[] | undefined {
+    return this.unsettled.get(error);
+  }
+
+  /** After the update: targets, statuses, and what waits now. @throws OperatorError the first failure; the others' statuses are right by then */
+  async settle(plan: UpdatePlan<O>, { failed }: TrialResult<Part<O>, unknown>, settlement: Settlement): Promise<void> {
+    const { stack, cloud, result } = settlement;
+    this.reports.know(stack, { stack, cloud, state: result });
+    const failures: { object: O; error: OperatorError }[] = [];
+    const attempted = async (object: O, work: Promise<void>): Promise<void> => {
+      await work.catch((thrown: unknown) => failures.push({ object, error: toOperatorError(thrown) }));
+    };
+    for (const part of plan.parts) {
+      const failure = failed.find(({ candidate }) => candidate === part)?.error;
+      await attempted(part.object, this.settleOne(part, failure, settlement));
+    }
+    for (const input of [...plan.missing, ...plan.elsewhere.filter((one) => this.keepsTargets(one))].filter((one) => !isPromised(one))) {
+      await this.options.kind.keep(settlement, input).catch((thrown: unknown) => {
+        this.options.logger.warn({ stack, member: keyOfInput(input), error: toOperatorError(thrown).message }, 'targets not kept');
+      });
+    }
+    this.retireLater(plan, settlement);
+    const [first] = failures;
+    if (first === undefined) return;
+    this.unsettled.set(
+      first.error,
+      failures.map(({ object }) => object),
+    );
+    throw first.error;
+  }
+
+  private keepsTargets(input: MemberInput): boolean {
+    const object = this.options.store.get(keyOfInput(input));
+    return object?.metadata.uid !== input.uid || leverOn(object, this.options.registry)?.members !== false;
+  }
+
+  /** Has the stack looked at again when the old generation of a replacement may go, and those that had its members before at once. */
+  private retireLater(plan: UpdatePlan<O>, { stack, cloud }: Settlement): void {
+    plan.parts.flatMap(({ candidate }) => leftBehind(candidate) ?? []).forEach((left) => this.options.again(left, 0));
+    const delays = inputsOf(plan, plan.parts).flatMap(
+      (input) => retirementIn(input, this.options.clock.now(), parseDuration(cloud.spec.retireAfter)) ?? [],
+    );
+    if (delays.length > 0) this.options.again(stack, Math.min(...delays));
+  }
+
+  private async settleOne(part: Part<O>, failure: OperatorError | undefined, settlement: Settlement): Promise<void> {
+    const { object, candidate } = part;
+    const { stack } = settlement;
+    const input = inputOfPart(part, failure === undefined);
+    if (candidate !== undefined && failure === undefined) this.reached(stack, part);
+    const settled = input === undefined ? undefined : await this.settleInput(settlement, part, input);
+    if (failure !== undefined) return this.hold(stack, part, failure);
+    const verdict = this.withDrift(stack, part.verdict ?? settled?.verdict);
+    if (verdict !== undefined)
+      await this.reports.report(object, settled?.fields ?? { ...this.reports.kept(stack, object), stack }, verdict);
+  }
+
+  /** The candidate is what the stack has now, or, of a move that deletes first, what it has promised to make. */
+  private reached(stack: string, { object, candidate, verdict }: Part<O>): void {
+    this.holds.clear(object.metadata.uid);
+    if (isPromised(candidate)) this.options.events.event(object, 'Normal', 'Replacing', verdict?.message ?? '');
+    else this.reports.arrived(stack, object.metadata.uid);
+  }
+
+  /** What the stack has of a member that another one has a newer generation of is kept, but not what the status speaks of. */
+  private async settleInput(settlement: Settlement, { object, targets }: Part<O>, input: MemberInput): Promise<Settled> {
+    if (isPromised(input)) return undefined;
+    if (!this.reports.isElsewhere(settlement.stack, object.metadata.uid)) {
+      return this.options.kind.settle({ ...settlement, targets: targets !== 'Kept' }, object, input);
+    }
+    await this.options.kind.keep(settlement, input);
+    return undefined;
+  }
+
+  /** What is said, with what the cloud was found to have besides. */
+  withDrift<V extends Verdict | undefined>(stack: string, verdict: V): V {
+    const drift = this.options.record.drift(stack);
+    if (verdict === undefined || drift.length === 0) return verdict;
+    return { ...verdict, drifted: `${differences(drift)}: kubectl get cloudstack ${stack} -o yaml` };
+  }
+
+  /** The object's spec failed, and waits for its turn; it goes on with its accepted input. */
+  private async hold(stack: string, { object, candidate }: Part<O>, failure: OperatorError): Promise<void> {
+    const retry = this.holds.fail(object.metadata.uid, versionOf(candidate ?? this.options.kind.inputOf(object), object), failure);
+    this.options.logger.warn(
+      { stack, member: keyOf(object.metadata), code: failure.code, error: failure.message, delay: retry.delayMs },
+      'candidate held',
+    );
+    this.options.again(stack, retry.delayMs);
+    await this.reports.fail(stack, [object], { error: failure, retry });
+  }
+}

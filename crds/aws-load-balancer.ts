@@ -43,7 +43,7 @@ const tls = z
     certificateARNs: setOf(arn('acm|iam'), {
       min: 1,
       max: 25,
-      description: 'Certificates of ACM or IAM; the first is the default, the others are chosen by server name (type Network).',
+      description: 'Certificates of ACM or IAM; only the first is used so far, a warning names the others.',
     }),
     ports: setOf(z.string().min(1).max(63), {
       min: 1,

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { ipFamily, objectName, port } from './address';
-import { arn, awsID, tagValue } from './aws-ids';
+import { arn, awsID } from './aws-ids';
 import { awsLimits } from './aws-limits';
 import { mapOf, setOf } from './list';
 import { type Rule, withRules } from './rule';
@@ -116,7 +116,6 @@ const fields = z.object({
     .optional()
     .meta({ description: 'One group for all Classic load balancers in place of one for each.' }),
   healthProbe: healthProbe.optional(),
-  nodeTags: z.record(z.string(), tagValue).optional().meta({ description: 'Tags that every Node’s instance gets.' }),
   topologyInstanceTypes: z.string().min(1).max(1024).optional().meta({
     description: 'A regular expression: instance types whose network topology is asked for; absent = those that AWS has it for.',
   }),

@@ -201,7 +201,6 @@ export const FULL: { kind: KindDefinition; spec: Record<string, unknown> }[] = [
         networkSecurityGroups: 'None',
         classicSecurityGroupID: 'sg-0a',
         healthProbe: { mode: 'Shared', port: 10256, path: '/healthz' },
-        nodeTags: { team: 'edge' },
         topologyInstanceTypes: '^p4d',
         credentialsSecretRef: { name: 'aws', accessKeyIDKey: 'id', secretAccessKeyKey: 'key', sessionTokenKey: 'token' },
         assumeRole: {

@@ -204,11 +204,27 @@ export class CloudControllers {
         const known = [...recorded.map(({ metadata }) => metadata.name), ...this.loadBalancers.stacks(), ...this.routes.stacks()];
         return known.flatMap((stack) => [stack, extraStackOf(stack)]);
       },
+      serves: (stack) => this.serves(stack),
       swept: (provider, leftovers) => {
         onSwept(provider, leftovers.length);
         this.providerQueue.add(provider);
       },
     });
+  }
+
+  /** A state that can't be read may be anybody's. */
+  private async serves(stack: string): Promise<boolean> {
+    const { updates, stores, logger } = this.options;
+    try {
+      const accepted = (await updates.state(stack))?.accepted ?? {};
+      return [...stores.loadBalancers.list(), ...stores.routes.list()].some(({ metadata }) => accepted[metadata.uid] !== undefined);
+    } catch (thrown) {
+      logger.warn(
+        { stack, error: toOperatorError(thrown).message },
+        'whether the stack is a leftover can not be said: its state can not be read',
+      );
+      return true;
+    }
   }
 
   private sweepRecords(): void {

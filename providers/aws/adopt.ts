@@ -113,7 +113,9 @@ class Look {
     if (named.length > 0 || this.request.from !== 'Upstream') return named[0];
     // The AWS Load Balancer Controller names them after Namespace and Service.
     const all = await withTags(await elb.loadBalancers({}, options), arnOf, this.api);
-    return all.find(({ tags }) => isOfUpstream(tags, this.service, this.scope.clusterName));
+    // Of one that was tagged before the update ended, our own marks say whose it is.
+    const isHalfWay = (tags: Tags): boolean => this.isOwn(tags) && tags[TAG.adopted] !== undefined;
+    return all.find(({ tags }) => isHalfWay(tags) || isOfUpstream(tags, this.service, this.scope.clusterName));
   }
 
   /** Listeners of the ports asked for, with their target groups where these are as they would be made. */

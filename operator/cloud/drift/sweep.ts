@@ -11,6 +11,8 @@ export interface SweepOptions extends ProviderTimerOptions {
   records: Pick<LeftoverRecords, 'write'>;
   /** Stacks with members or a record, but for those of leftovers. A state alone accounts for nothing: nobody would ever come back for it. */
   stacks: () => Iterable<string>;
+  /** The state of a stack without record and members speaks of an object that lives: it is taken up again. */
+  serves: (stack: string) => Promise<boolean>;
   clock: Clock;
   isValid: () => boolean;
   /** A provider was swept: its status is to be written. */
@@ -61,7 +63,9 @@ export class Sweep {
     // Known before or after the search is known: a stack may come or go meanwhile.
     const before = [...this.options.stacks()];
     const found = await cloud.discover();
-    const leftovers = leftoversOf(found, new Set([...before, ...this.options.stacks()]));
+    const unknown = leftoversOf(found, new Set([...before, ...this.options.stacks()]));
+    const serving = await Promise.all(unknown.map(({ stack }) => this.options.serves(stack)));
+    const leftovers = unknown.filter((_one, index) => serving[index] !== true);
     if (!isValid()) return;
     await records.write(provider, leftovers);
     this.results.set(provider, {

@@ -292,12 +292,12 @@ export class ExtraStacks {
   }
 }
 
-/** The extension's program has no version but what it is made of; none of them is newer than another. */
 /** Name of the stack that has what an extension makes beside a load balancers' stack. */
 export function extraStackOf(stack: string): string {
   return `${stack}${SUFFIX}`;
 }
 
+/** The extension's program has no version but what it is made of; none of them is newer than another. */
 function versionOf({ module }: NonNullable<StackUpdate['extension']>): string {
   return module === undefined ? 'extension' : `extension ${module.digest}`;
 }

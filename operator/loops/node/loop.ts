@@ -213,6 +213,7 @@ export class NodeLoop {
     const { name } = node.metadata;
     try {
       const lookup = await this.lookup(node, settings.statusUpdateMs / 2);
+      if (lookup.state === 'Found' && this.dependencies.observes(lookup.provider)) return;
       if (lookup.state === 'Found') await this.act(node, evaluateAddresses(node, lookup.metadata));
       else logger.debug({ node: name, state: lookup.state }, 'no addresses from the cloud; those of the Node stay');
     } catch (thrown) {

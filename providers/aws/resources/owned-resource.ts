@@ -42,11 +42,14 @@ export class OwnedResource<Inputs extends CommonInputs, Raw> implements Resource
     this.replaceOn = description.replaceOn;
   }
 
-  /** What was taken over keeps what can't be changed in place, and the tags of others. */
+  /**
+   * What was taken over keeps what can't be changed in place, and the tags of others; also where the program doesn't know any more that it was: after an
+   * update that did not end, or with lost state, it would be replaced otherwise. A replacement that is meant has another name.
+   */
   keep(olds: JsonObject, news: JsonObject): Record<string, Json | undefined> {
     const [has, wanted] = [olds.tags, news.tags].map((tags) => (tags ?? {}) as Tags);
-    if (has?.[TAG.adopted] === undefined || wanted?.[TAG.adopted] === undefined) return {};
-    return { ...Object.fromEntries(this.replaceOn.map((property) => [property, olds[property]])), tags: tagsKept(has, wanted) };
+    if (has?.[TAG.adopted] === undefined) return {};
+    return { ...Object.fromEntries(this.replaceOn.map((property) => [property, olds[property]])), tags: tagsKept(has, wanted ?? {}) };
   }
 
   check(inputs: JsonObject): { property: string; reason: string }[] {

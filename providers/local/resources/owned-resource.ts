@@ -27,9 +27,9 @@ export class OwnedResource<C extends ResourceCollection, Inputs extends CommonIn
     this.replaceOn = description.replaceOn;
   }
 
-  keep(olds: JsonObject, news: JsonObject): Record<string, Json | undefined> {
-    if (olds.adopted !== true || news.adopted !== true) return {};
-    return Object.fromEntries(this.replaceOn.map((property) => [property, olds[property]]));
+  keep(olds: JsonObject): Record<string, Json | undefined> {
+    if (olds.adopted !== true) return {};
+    return { ...Object.fromEntries(this.replaceOn.map((property) => [property, olds[property]])), adopted: true };
   }
 
   check(inputs: JsonObject): { property: string; reason: string }[] {

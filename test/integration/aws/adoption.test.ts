@@ -186,6 +186,16 @@ describeWithMoto('AWS: load balancers of others are taken over as they are', () 
     expect(after.tags[arn]).toEqual(expect.objectContaining(before.tags[arn]));
     expect(await upstream.rules(frontend)).toHaveLength(3);
     expect(await taken.drift()).toEqual([]);
+    // An update that did not end has left our marks, and no name says what it is.
+    expect((await taken.cloud.adoptable!(of.stack, of.input, 'Upstream'))?.kept).toEqual(taken.adopted.adopted);
+    // State is lost, and neither annotation nor policy says any more that it was taken over.
+    await engine.forget(of.stack);
+    model.calls.length = 0;
+    const again = new TakeOver(taken.cloud, of.stack, of.input, { from: '', resources: [] });
+    await again.run().catch(() => undefined);
+    expect(writesOf().filter((action) => action.startsWith('Delete'))).toEqual([]);
+    expect((await upstream.standing(arn)).balancer.LoadBalancerName).toBe(before.balancer.LoadBalancerName);
+    await taken.run(taken.adopted, { force: true });
     await taken.destroy();
     await upstream.ec2.deleteSecurityGroup({ GroupId: backend });
     expect(await account.content()).toEqual({ loadBalancers: 0, targetGroups: 0, securityGroups: 0 });

@@ -1,7 +1,9 @@
 import type { IpPermission, SecurityGroup } from '@aws-sdk/client-ec2';
 import { z } from 'zod';
 import type { JsonObject } from '../../../operator/base/json';
-import { fromAwsTags, tagChanges, toAwsTags, type Tags } from '../tags';
+import { AwsError } from '../client/aws-error';
+import { closeNodes } from '../nodes/node-rules';
+import { fromAwsTags, TAG, tagChanges, toAwsTags, type Tags } from '../tags';
 import type { Api, Listed, ResourceDescription } from './description';
 
 /** Everything goes out: what a new group has by itself. Other rules are resources of their own. */
@@ -71,7 +73,18 @@ export const securityGroup: ResourceDescription<SecurityGroupInputs, SecurityGro
     await changeEc2Tags(id, has.tags, wanted.tags, api);
   },
 
-  remove: (id, { ec2, options }) => ec2.deleteSecurityGroup(id, options),
+  remove: async (id, { ec2, options }) => {
+    try {
+      await ec2.deleteSecurityGroup(id, options);
+    } catch (thrown) {
+      if (!(thrown instanceof AwsError) || thrown.awsCode !== 'DependencyViolation') throw thrown;
+      // Where the load balancer was let in to the Nodes in another way since, rules of ours may still speak of its group.
+      const [group] = (await ec2.securityGroups([{ Name: 'group-id', Values: [id] }], options)).map(listed);
+      const clusterID = group?.tags[TAG.clusterID];
+      if (clusterID !== undefined) await closeNodes(ec2, id, clusterID, options);
+      await ec2.deleteSecurityGroup(id, options);
+    }
+  },
 };
 
 /** Pure. */

@@ -110,6 +110,14 @@ describeWithMoto('rules for each Service in the Nodes’ security group, against
     expect(await rulesOf()).toEqual([]);
   });
 
+  test('a load balancer whose own group is not to be let in any more can still be deleted: no rule is left that speaks of its group', async () => {
+    const web = await standing({ aws: { securityGroups: { mode: 'Managed' } } });
+    expect(await rulesOf()).not.toEqual([]);
+    await web.change({ aws: { securityGroups: { mode: 'Managed', backendRules: 'None' } } });
+    await web.run.destroy();
+    expect(await rulesOf()).toEqual([]);
+  });
+
   test('a source range that is a subnet’s is one rule, for clients and checks (R-26)', async () => {
     const web = await standing({ sourceRanges: [ONE] });
     const name = nameOf(web);

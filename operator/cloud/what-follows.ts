@@ -1,12 +1,10 @@
 import { ANNOTATIONS } from '../../crds';
-import type { Clock } from '../base/clock';
 import type { Store, StoreChange } from '../kube/api';
-import type { Node } from '../kube/object';
 import type { KeyedQueue } from '../kube/queue';
+import type { CloudControllersOptions } from './controllers';
 import type { Sweep } from './drift/sweep';
 import type { InstanceMirror } from './instances/instance-mirror';
 import type { StoredProvider } from './providers/provider-reconciler';
-import type { CloudRegistry } from './providers/registry';
 import type { StoredLoadBalancer } from './stack/load-balancer-stacks';
 import type { StoredRoute } from './stack/route-stacks';
 import type { StackController } from './stack/stack-controller';
@@ -15,15 +13,10 @@ import type { StackRecord, StoredStack } from './stack/stack-record';
 import type { MemberKeeper } from './targets/member-keeper';
 import { TargetWatch } from './targets/target-watch';
 
-export interface WhatFollowsOptions {
-  stores: {
-    nodes: Store<Node>;
-    providers: Store<StoredProvider>;
-    loadBalancers: Store<StoredLoadBalancer>;
-    routes: Store<StoredRoute>;
-    stacks: Store<StoredStack>;
-  };
-  registry: CloudRegistry;
+export interface WhatFollowsOptions extends Pick<
+  CloudControllersOptions,
+  'stores' | 'registry' | 'promptNodeRemoval' | 'onNodeSync' | 'clock'
+> {
   members: MemberKeeper;
   loadBalancers: StackController<StoredLoadBalancer>;
   routes: StackController<StoredRoute>;
@@ -31,9 +24,6 @@ export interface WhatFollowsOptions {
   mirror: InstanceMirror;
   sweep: Sweep;
   providerQueue: Pick<KeyedQueue, 'add'>;
-  promptNodeRemoval: boolean;
-  onNodeSync: (tookMs: number) => void;
-  clock: Clock;
 }
 
 /** What is looked at again when an object that it depends on, but isn't about, has changed. */

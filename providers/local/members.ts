@@ -1,5 +1,6 @@
 import { OperatorError } from '../../operator/base/errors';
 import type { Members, Problem, Target, TargetGroup } from '../provider';
+import { assertMayWrite } from '../member-writes';
 import type { PoolDigest } from './api';
 import type { LocalCloudClient } from './client';
 import { instanceIDOf } from './provider-id';
@@ -36,7 +37,7 @@ export class LocalMembers implements Members {
     if (group.stack !== undefined && current.stack !== group.stack) throw foreign(group.id, `stack ${current.stack ?? 'unknown'}`);
     if (current.hash === hash) return 0;
     this.known.delete(group.id);
-    const options = { assertValid: () => assertValid(signalValid, group) };
+    const options = { assertValid: () => assertMayWrite(signalValid, group) };
     const pool = await this.client.setTargets(group.id, wanted.ids, group.port, options).catch(async (error: unknown) => {
       return this.client.setTargets(group.id, await this.withoutDead(group, wanted.ids, error), group.port, options);
     });
@@ -114,8 +115,4 @@ function foreign(poolID: string, owner: string): OperatorError {
 function gone(poolID: string): OperatorError {
   const message = `target pool ${poolID} is not in the local cloud any more; the drift pass makes it again`;
   return new OperatorError('NotFound', message, { resource: poolID });
-}
-
-function assertValid(signalValid: () => boolean, group: TargetGroup): void {
-  if (!signalValid()) throw new OperatorError('Canceled', `members of ${group.id} are not written: this operator may not write any more`);
 }

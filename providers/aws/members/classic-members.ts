@@ -1,6 +1,7 @@
 import type { LoadBalancerDescription } from '@aws-sdk/client-elastic-load-balancing';
 import { OperatorError, toOperatorError } from '../../../operator/base/errors';
 import type { Members, Target, TargetGroup } from '../../provider';
+import { assertMayWrite } from '../../member-writes';
 import { digestOfPort, instanceSet } from '../../target-digest';
 import { AwsError } from '../client/aws-error';
 import { chunks } from '../client/chunks';
@@ -26,10 +27,7 @@ export class ClassicMembers implements Members {
   ) {}
 
   async sync(group: TargetGroup, targets: Target[], signalValid: () => boolean): Promise<number> {
-    const assertValid = (): void => {
-      if (!signalValid())
-        throw new OperatorError('Canceled', `members of ${group.id} are not written: this operator may not write any more`);
-    };
+    const assertValid = (): void => assertMayWrite(signalValid, group);
     const [raw] = await this.classic.loadBalancers([group.id]).catch((error: unknown) => Promise.reject(goneOr(error, group.id)));
     await this.assertOurs(group);
     const [has, wants] = [registeredOf(raw), idsOf(targets)];

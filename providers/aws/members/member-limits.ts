@@ -1,7 +1,8 @@
 import { AWS_LIMITS, type AWSLimits } from '../../../crds';
 import { OperatorError } from '../../../operator/base/errors';
-import type { Problem, Members, Target, TargetGroup } from '../../provider';
+import type { Members, Target, TargetGroup } from '../../provider';
 import { instanceIDOf } from '../nodes/provider-id';
+import { MembersAround } from './members-around';
 import { memberAccess } from './member-access';
 
 /** What a target group of either kind would have too much of, with the figures; undefined = all fits. Pure. */
@@ -24,11 +25,13 @@ export function tooManyTargets({ id, access }: TargetGroup, count: number, limit
 }
 
 /** Members that are counted before AWS is asked. */
-export class LimitedMembers implements Members {
+export class LimitedMembers extends MembersAround {
   constructor(
-    private readonly members: Required<Members>,
+    members: Required<Members>,
     private readonly limits: AWSLimits = AWS_LIMITS,
-  ) {}
+  ) {
+    super(members);
+  }
 
   /** @throws OperatorError Quota with the figures; nothing is written then */
   sync(group: TargetGroup, targets: Target[], signalValid: () => boolean): Promise<number> {
@@ -36,21 +39,5 @@ export class LimitedMembers implements Members {
     const problem = tooManyTargets(group, count, this.limits);
     if (problem !== undefined) return Promise.reject(new OperatorError('Quota', problem, { resource: group.id }));
     return this.members.sync(group, targets, signalValid);
-  }
-
-  hash(group: TargetGroup, targets: Target[]): string {
-    return this.members.hash(group, targets);
-  }
-
-  assume(group: TargetGroup, targets: Target[]): void {
-    this.members.assume(group, targets);
-  }
-
-  observe(): Promise<Map<string, string>> {
-    return this.members.observe();
-  }
-
-  skipped(targets: Target[]): Problem[] {
-    return this.members.skipped(targets);
   }
 }

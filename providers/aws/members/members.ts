@@ -1,6 +1,7 @@
 import type { TargetHealthDescription } from '@aws-sdk/client-elastic-load-balancing-v2';
 import { OperatorError, toOperatorError } from '../../../operator/base/errors';
 import type { Members, Problem, Target, TargetGroup } from '../../provider';
+import { assertMayWrite } from '../../member-writes';
 import { digestOfPort, instanceSet, targetsDigest, type InstanceSet, type SetMember } from '../../target-digest';
 import { AwsError } from '../client/aws-error';
 import { chunks } from '../client/chunks';
@@ -260,8 +261,4 @@ function foreign(id: string, holder: string): OperatorError {
     resource: id,
     remedy: `Restore its tags ${TAG.clusterID} and ${TAG.stack} if it is ours.`,
   });
-}
-
-function assertMayWrite(signalValid: () => boolean, group: TargetGroup): void {
-  if (!signalValid()) throw new OperatorError('Canceled', `members of ${group.id} are not written: this operator may not write any more`);
 }

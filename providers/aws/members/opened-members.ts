@@ -1,6 +1,6 @@
-import { OperatorError } from '../../../operator/base/errors';
 import { hashJson } from '../../../operator/base/json';
-import type { Members, Problem, Target, TargetGroup } from '../../provider';
+import type { Members, Target, TargetGroup } from '../../provider';
+import { assertMayWrite } from '../../member-writes';
 import type { Ec2 } from '../client/ec2';
 import { backendGroupName } from '../nodes/backend-group';
 import type { NodeGroups } from '../nodes/node-groups';
@@ -8,6 +8,7 @@ import { readRule } from '../nodes/node-rule';
 import { openNodes, rulesFrom, SHARED_RULES } from '../nodes/node-rules';
 import { instanceIDOf } from '../nodes/provider-id';
 import { TAG } from '../tags';
+import { MembersAround } from './members-around';
 import { memberAccess, type MemberAccess } from './member-access';
 
 export interface NodesToOpen {
@@ -30,43 +31,26 @@ interface Opening {
  * Members that load balancers are let in to: a security group of Nodes that was not seen open by this process is opened before its Node becomes a
  * target.
  */
-export class OpenedMembers implements Members {
+export class OpenedMembers extends MembersAround {
   /** Groups of Nodes, each with what it is open for. */
   private readonly opened = new Set<string>();
   /** One look at a time: many target groups get a new Node at once. */
   private turn: Promise<void> = Promise.resolve();
 
   constructor(
-    private readonly members: Required<Members>,
+    members: Required<Members>,
     private readonly nodes: NodesToOpen,
-  ) {}
+  ) {
+    super(members);
+  }
 
   async sync(group: TargetGroup, targets: Target[], signalValid: () => boolean): Promise<number> {
-    const assertValid = (): void => {
-      if (!signalValid())
-        throw new OperatorError('Canceled', `members of ${group.id} are not written: this operator may not write any more`);
-    };
+    const assertValid = (): void => assertMayWrite(signalValid, group);
     const access = group.access === undefined ? undefined : memberAccess.parse(group.access);
     const opening = this.turn.then(() => this.open({ targets, access, assertValid }));
     this.turn = opening.catch(() => undefined);
     await opening;
     return this.members.sync(group, targets, signalValid);
-  }
-
-  hash(group: TargetGroup, targets: Target[]): string {
-    return this.members.hash(group, targets);
-  }
-
-  assume(group: TargetGroup, targets: Target[]): void {
-    this.members.assume(group, targets);
-  }
-
-  observe(): Promise<Map<string, string>> {
-    return this.members.observe();
-  }
-
-  skipped(targets: Target[]): Problem[] {
-    return this.members.skipped(targets);
   }
 
   private async open({ targets, access, assertValid }: Opening): Promise<void> {

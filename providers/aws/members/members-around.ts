@@ -1,0 +1,24 @@
+import type { Members, Problem, Target, TargetGroup } from '../../provider';
+
+/** Members with something done before they are written; all else is as of those within. */
+export abstract class MembersAround implements Members {
+  constructor(protected readonly members: Required<Members>) {}
+
+  abstract sync(group: TargetGroup, targets: Target[], signalValid: () => boolean): Promise<number>;
+
+  hash(group: TargetGroup, targets: Target[]): string {
+    return this.members.hash(group, targets);
+  }
+
+  assume(group: TargetGroup, targets: Target[]): void {
+    this.members.assume(group, targets);
+  }
+
+  observe(): Promise<Map<string, string>> {
+    return this.members.observe();
+  }
+
+  skipped(targets: Target[]): Problem[] {
+    return this.members.skipped(targets);
+  }
+}

@@ -1,3 +1,4 @@
+import { type ServiceError, status } from '@grpc/grpc-js';
 import { OperatorError, toOperatorError } from '../../base/errors';
 import type { JsonObject } from '../../base/json';
 import type { WorkerModule } from '../../../providers/worker-module';
@@ -31,11 +32,21 @@ export class WatchedProgram {
 
   /** Records the first thing that went wrong in the program. */
   fail(thrown: unknown): void {
-    const error = toOperatorError(thrown);
-    // A bug in a program doesn't heal by itself: trying again at the pace of transient failures would be noise.
-    this.failure ??=
-      thrown instanceof OperatorError ? thrown : new OperatorError('Invalid', `the program failed: ${error.message}`, { cause: thrown });
+    this.failure ??= thrown instanceof OperatorError ? thrown : failureOf(thrown);
   }
+}
+
+/** A bug in a program doesn't heal by itself, so trying again at the pace of transient failures would be noise; a connection that was lost does. */
+function failureOf(thrown: unknown): OperatorError {
+  const error = toOperatorError(thrown);
+  const code = error.code === 'Transient' || isLostEngine(thrown) ? 'Transient' : 'Invalid';
+  return new OperatorError(code, `the program failed: ${error.message}`, { cause: thrown });
+}
+
+/** What gRPC says when the engine at the other end has gone: also that of an earlier update, whose failure left a call behind. */
+function isLostEngine(thrown: unknown): boolean {
+  const { code, details } = (thrown ?? {}) as Partial<ServiceError>;
+  return typeof details === 'string' && (code === status.UNAVAILABLE || code === status.CANCELLED);
 }
 
 function checked(outputs: unknown): Record<string, unknown> {

@@ -18,8 +18,8 @@ export function declareClassic({ uid, name, settings, subnets, tags, vpcID, node
   const chosen = Array.isArray(subnets) ? subnets : new Subnets(subnets.name, subnets.settings).subnetIds.apply((ids) => [...ids].sort());
   const args = { ...settings, name, subnets: chosen, securityGroups, tags: tagsOf(name) };
   const loadBalancer = new LoadBalancer(name, args, access.rules === undefined ? {} : { dependsOn: [access.rules] });
-  if (input.proxyProtocol === true) declareProxyProtocol(name, settings, loadBalancer.id);
-  if (input.tlsPolicy !== undefined) declareTLSPolicy(name, input.tlsPolicy, settings, loadBalancer.id);
+  if (input.proxyProtocol === true) declareProxyProtocol(name, settings, loadBalancer);
+  if (input.tlsPolicy !== undefined) declareTLSPolicy(name, input.tlsPolicy, settings, loadBalancer);
   const port = Math.min(...settings.listeners.map(({ instancePort }) => instancePort));
   const opens = access.accessOf(settings.listeners.map(({ instancePort }) => instancePort));
   const members = { port, ...(nodeLabels !== undefined && { nodeLabels }), ...(opens !== undefined && { access: opens }) };
@@ -30,41 +30,36 @@ export function declareClassic({ uid, name, settings, subnets, tags, vpcID, node
   return { uid, retiring: input.retiring === true, hostname, targetGroups: [{ id: loadBalancer.id, ...members }] };
 }
 
-function declareProxyProtocol(name: string, { listeners }: RenderedClassic['settings'], loadBalancerName: pulumi.Output<string>): void {
-  const policy = new LoadBalancerPolicy(policyName(name, PROXY_POLICY), {
-    loadBalancerName,
-    policyName: PROXY_POLICY,
-    policyTypeName: 'ProxyProtocolPolicyType',
-    policyAttributes: [{ name: 'ProxyProtocol', value: 'true' }],
-  });
+function declareProxyProtocol(name: string, { listeners }: RenderedClassic['settings'], loadBalancer: LoadBalancer): void {
+  const [loadBalancerName, deletedWith] = [loadBalancer.id, loadBalancer];
+  const attributes = [{ name: 'ProxyProtocol', value: 'true' }];
+  const { policyName: made } = new LoadBalancerPolicy(
+    policyName(name, PROXY_POLICY),
+    { loadBalancerName, policyName: PROXY_POLICY, policyTypeName: 'ProxyProtocolPolicyType', policyAttributes: attributes },
+    { deletedWith },
+  );
   for (const instancePort of new Set(listeners.map((listener) => listener.instancePort))) {
-    new LoadBalancerBackendServerPolicy(backendName(name, instancePort), {
-      loadBalancerName,
-      instancePort,
-      policyNames: [policy.policyName],
-    });
+    const args = { loadBalancerName, instancePort, policyNames: [made] };
+    new LoadBalancerBackendServerPolicy(backendName(name, instancePort), args, { deletedWith });
   }
 }
 
-function declareTLSPolicy(
-  name: string,
-  reference: string,
-  { listeners }: RenderedClassic['settings'],
-  loadBalancerName: pulumi.Output<string>,
-): void {
-  const policy = new LoadBalancerPolicy(policyName(name, tlsPolicyName(reference)), {
-    loadBalancerName,
-    policyName: tlsPolicyName(reference),
-    policyTypeName: 'SSLNegotiationPolicyType',
-    policyAttributes: [{ name: REFERENCE, value: reference }],
-  });
+function declareTLSPolicy(name: string, reference: string, { listeners }: RenderedClassic['settings'], loadBalancer: LoadBalancer): void {
+  const [loadBalancerName, deletedWith] = [loadBalancer.id, loadBalancer];
+  const attributes = [{ name: REFERENCE, value: reference }];
+  const { policyName: made } = new LoadBalancerPolicy(
+    policyName(name, tlsPolicyName(reference)),
+    {
+      loadBalancerName,
+      policyName: tlsPolicyName(reference),
+      policyTypeName: 'SSLNegotiationPolicyType',
+      policyAttributes: attributes,
+    },
+    { deletedWith },
+  );
   for (const { lbPort, lbProtocol, instancePort } of listeners.filter(({ sslCertificateId }) => sslCertificateId !== undefined)) {
     const triggers = triggersOf(instancePort, lbProtocol);
-    new ListenerPolicy(listenerName(name, lbPort), {
-      loadBalancerName,
-      loadBalancerPort: lbPort,
-      policyNames: [policy.policyName],
-      triggers,
-    });
+    const args = { loadBalancerName, loadBalancerPort: lbPort, policyNames: [made], triggers };
+    new ListenerPolicy(listenerName(name, lbPort), args, { deletedWith });
   }
 }

@@ -60,7 +60,10 @@ export function declareSecurityGroup(
   return group;
 }
 
-/** Rules of a group that let in. */
-export function declareRules(rules: readonly RenderedRule[], { id }: SecurityGroup, tagsOf: TagsOf): void {
-  for (const { name, settings } of rules) new SecurityGroupIngressRule(name, { ...settings, securityGroupId: id, tags: tagsOf(name) });
+/** Rules of a group that let in; they go with it. */
+export function declareRules(rules: readonly RenderedRule[], group: SecurityGroup, tagsOf: TagsOf): void {
+  for (const { name, settings } of rules) {
+    const args = { ...settings, securityGroupId: group.id, tags: tagsOf(name) };
+    new SecurityGroupIngressRule(name, args, { deletedWith: group });
+  }
 }

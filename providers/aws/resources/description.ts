@@ -57,6 +57,8 @@ export interface ResourceDescription<Inputs extends CommonInputs = CommonInputs,
   /** What stands in the way of a create: it has the name or the place that `inputs` ask for. */
   find(inputs: Inputs, api: Api): Promise<Listed<Raw> | undefined>;
   byID(id: string, api: Api): Promise<Listed<Raw> | undefined>;
+  /** Its tags alone, where that is a call less; undefined = it is gone. */
+  tagsOf?(id: string, api: Api): Promise<Tags | undefined>;
   /** Reads what the listing does not give. */
   describe(listed: Listed<Raw>, api: Api): Promise<Described>;
   /** Brings everything that can be changed in place to `wanted`, by what differs from `has`. */

@@ -15,6 +15,12 @@ export async function withTags<Raw>(items: readonly Raw[], arnOf: (item: Raw) =>
   });
 }
 
+/** The tags of one load balancer, target group or listener; undefined = it is gone. */
+export async function elbTagsOf(arn: string, api: Api): Promise<Tags | undefined> {
+  const [listed] = await emptyWhenGone(withTags([arn], (id) => id, api));
+  return listed?.tags;
+}
+
 /** Brings the tags of a load balancer, target group or listener to the wanted ones. */
 export async function changeElbTags(arn: string, has: Tags, wanted: Tags, { elb, options }: Api): Promise<void> {
   const { set, remove } = tagChanges(has, wanted);

@@ -21,6 +21,7 @@ import { securityGroup } from './security-group';
 import { securityGroupRule } from './security-group-rule';
 import { subnets } from './subnets';
 import { targetGroup } from './target-group';
+import type { Vpcs } from './vpc-listings';
 
 const ingressRule = securityGroupRule('Ingress');
 const egressRule = securityGroupRule('Egress');
@@ -45,6 +46,7 @@ export function resourceTypes(
   clients: Omit<Api, 'options'>,
   { region, nodeGroups = [], maxRules = AWS_LIMITS.rulesPerSecurityGroup }: Pick<AwsSettings, 'region' | 'nodeGroups' | 'maxRules'>,
   update: UpdateContext,
+  vpcs: Vpcs,
 ): { official: ResourceType[]; own: ResourceType[] } {
   const tables = new RouteTables(clients.ec2);
   const made = new Set<string>();
@@ -65,7 +67,7 @@ export function resourceTypes(
   const own = [
     membersReady(OWN_PACKAGE, update, { isFresh: (group) => made.has(group) }),
     new NextHop(clients.ec2, tables, update),
-    subnets(clients.ec2, region),
+    subnets(clients.ec2, vpcs, region),
     namedGroups(clients.ec2),
     backendGroup(clients.ec2, nodes, update),
     leftBackendGroup(clients.ec2, update),

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { canonicalJson, type JsonObject } from '../../../operator/base/json';
 import { toAwsTags } from '../tags';
 import type { Api, Listed, ResourceDescription } from './description';
-import { changeElbTags, emptyWhenGone, withTags } from './elb-tags';
+import { changeElbTags, elbTagsOf, emptyWhenGone, withTags } from './elb-tags';
 import { present } from './present';
 
 const IDLE_TIMEOUT = 'tcp.idle_timeout.seconds';
@@ -50,6 +50,8 @@ export const listener: ResourceDescription<ListenerInputs, Listener> = {
   async byID(id, api) {
     return only(await emptyWhenGone(api.elb.listeners({ ListenerArns: [id] }, api.options)), api);
   },
+
+  tagsOf: elbTagsOf,
 
   async describe({ id, raw, tags }, { elb, options }) {
     const attributes = raw.Protocol === 'TCP' ? await elb.listenerAttributes(id, options) : {};

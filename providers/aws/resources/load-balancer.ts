@@ -4,7 +4,7 @@ import { canonicalJson, type JsonObject } from '../../../operator/base/json';
 import { toAwsTags } from '../tags';
 import { attributeChanges, attributesOf, defaultsOf, propertiesOf, type Attribute } from './attributes';
 import type { Api, Listed, ResourceDescription } from './description';
-import { changeElbTags, emptyWhenGone, withTags } from './elb-tags';
+import { changeElbTags, elbTagsOf, emptyWhenGone, withTags } from './elb-tags';
 
 const subnetMapping = z.strictObject({
   subnetId: z.string(),
@@ -86,6 +86,8 @@ export const loadBalancer: ResourceDescription<LoadBalancerInputs, LoadBalancer>
   async byID(id, api) {
     return only(await emptyWhenGone(api.elb.loadBalancers({ LoadBalancerArns: [id] }, api.options)), api);
   },
+
+  tagsOf: elbTagsOf,
 
   async describe({ id, raw, tags }, { elb, options }) {
     const attributes = await elb.loadBalancerAttributes(id, options);

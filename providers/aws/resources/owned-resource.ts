@@ -95,9 +95,9 @@ export class OwnedResource<Inputs extends CommonInputs, Raw> implements Resource
    */
   async delete(id: string, context: ResourceContext): Promise<void> {
     const api = this.api(context);
-    const listed = await this.description.byID(id, api);
-    if (listed === undefined) return;
-    this.ours(listed, context, 'deleted');
+    const tags = await (this.description.tagsOf?.(id, api) ?? this.description.byID(id, api).then((listed) => listed?.tags));
+    if (tags === undefined) return;
+    this.ours({ id, tags }, context, 'deleted');
     const remove = (): Promise<void> => this.description.remove(id, api);
     try {
       await retry(this.clients.elb.retryPolicy, remove, isInUse, context.signal);
@@ -142,7 +142,7 @@ export class OwnedResource<Inputs extends CommonInputs, Raw> implements Resource
   }
 
   /** @throws OperatorError Conflict naming the holder when it is not of this stack and place */
-  private ours(listed: Listed<Raw>, context: ResourceContext, done: string): Listed<Raw> {
+  private ours<T extends Pick<Listed<Raw>, 'id' | 'tags'>>(listed: T, context: ResourceContext, done: string): T {
     if (madeBy(this.maker(context), listed.tags)) return listed;
     throw this.fail('Conflict', context, `${listed.id} is not ${done}, because by its tags it belongs to ${holderOf(listed.tags)}`, {
       remedy: `Restore its tags ${TAG.clusterID}, ${TAG.stack} and ${TAG.resource} if it is ours, or delete it by hand.`,

@@ -5,8 +5,17 @@ import { STATE_PACKAGE } from '../../resource-provider/own-package';
 import type { ResourceContext, ResourceType } from '../../resource-provider/resource-provider';
 import type { Problem } from '../../provider';
 import type { Ec2 } from '../client/ec2';
-import { chooseSubnets, misfitOf, type RouteTable, type Subnet, type SubnetWish, type ZoneType } from '../load-balancers/subnets';
+import {
+  chooseSubnets,
+  misfitOf,
+  type RouteTable,
+  type Subnet,
+  type SubnetChoice,
+  type SubnetWish,
+  type ZoneType,
+} from '../load-balancers/subnets';
 import { fromAwsTags } from '../tags';
+import type { Vpcs } from './vpc-listings';
 
 /** Type token of a choice of subnets. */
 export const SUBNETS = `${STATE_PACKAGE}Subnets`;
@@ -28,19 +37,21 @@ export type SubnetsInputs = z.infer<typeof schema>;
  * The choice of a load balancer's subnets. It is made once and stands in the state from then on, because a Network Load Balancer keeps its subnets:
  * tags and route tables that change later move nothing. It stands for nothing in the cloud.
  */
-export function subnets(ec2: Ec2, region: string): ResourceType {
-  const choose = async (inputs: SubnetsInputs, { urn, signal }: ResourceContext): Promise<string[]> => {
-    const inVpc = [{ Name: 'vpc-id', Values: [inputs.vpcId] }];
-    const bySubnets = inputs.named === undefined && !inputs.internal;
-    const [all, tables] = await Promise.all([
-      ec2.subnets(inVpc, { signal }),
-      bySubnets ? ec2.routeTables(inVpc, { signal }) : Promise.resolve([]),
-    ]);
-    const choice = chooseSubnets(
+export function subnets(ec2: Ec2, vpcs: Vpcs, region: string): ResourceType {
+  const choiceOf = async (inputs: SubnetsInputs, since?: number): Promise<SubnetChoice> => {
+    const byTables = inputs.named === undefined && !inputs.internal;
+    const [all, tables] = await Promise.all([vpcs.subnets(inputs.vpcId, since), byTables ? vpcs.routeTables(inputs.vpcId, since) : []]);
+    return chooseSubnets(
       all.map((subnet) => describeSubnet(subnet, region)),
       tables.map(describeTable),
       wishOf(inputs),
     );
+  };
+  const choose = async (inputs: SubnetsInputs, { urn }: ResourceContext): Promise<string[]> => {
+    const asked = vpcs.now();
+    const known = await choiceOf(inputs);
+    // Somebody may have mended a moment ago what stood in the way.
+    const choice = 'problem' in known ? await choiceOf(inputs, asked) : known;
     if ('problem' in choice) throw failure(choice.problem, urn);
     return choice.subnets.map(({ id }) => id);
   };

@@ -4,7 +4,7 @@ import { canonicalJson, type JsonObject } from '../../../operator/base/json';
 import { toAwsTags } from '../tags';
 import { attributeChanges, attributesOf, defaultsOf, propertiesOf, type Attribute } from './attributes';
 import type { Api, Listed, ResourceDescription } from './description';
-import { changeElbTags, emptyWhenGone, withTags } from './elb-tags';
+import { changeElbTags, elbTagsOf, emptyWhenGone, withTags } from './elb-tags';
 import { present } from './present';
 
 const healthCheck = z.strictObject({
@@ -101,6 +101,8 @@ export const targetGroup: ResourceDescription<TargetGroupInputs, TargetGroup> = 
   async byID(id, api) {
     return only(await emptyWhenGone(api.elb.targetGroups({ TargetGroupArns: [id] }, api.options)), api);
   },
+
+  tagsOf: elbTagsOf,
 
   async describe({ id, raw, tags }, { elb, options }) {
     const attributes = await elb.targetGroupAttributes(id, options);

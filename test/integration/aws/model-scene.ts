@@ -10,6 +10,7 @@ import { AwsInstances } from '../../../providers/aws/nodes/instances';
 import { AwsMembers } from '../../../providers/aws/members/members';
 import { OWN_PACKAGE } from '../../../providers/resource-provider/own-package';
 import { resourceTypes } from '../../../providers/aws/resources';
+import { VpcListings } from '../../../providers/aws/resources/vpc-listings';
 import { AWS_VERSION, workerModule } from '../../../providers/aws/worker';
 import type { DiscoveredResource } from '../../../providers/provider';
 import type { UpdateContext } from '../../../providers/worker-module';
@@ -58,6 +59,7 @@ export class Scene {
       this.clients,
       { region: REGION, nodeGroups, ...(maxRules !== undefined && { maxRules }) },
       context,
+      new VpcListings(systemClock).of(stack, this.clients.ec2),
     );
     const aws = { package: 'aws', version: AWS_VERSION, types: official };
     return new ProgramRunner(workerModule, [aws, { package: OWN_PACKAGE, version: '1.0.0', types: own }], stack);

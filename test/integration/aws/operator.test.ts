@@ -236,6 +236,12 @@ describeWithMoto('An operator with an account of AWS', () => {
       .map(({ action }) => action)
       .filter((action) => !/^Describe(Instances|AvailabilityZones|SecurityGroups|SecurityGroupRules)$/.test(action));
     expect(writes).toEqual(names.map(() => 'RegisterTargets'));
+
+    model.calls.length = 0;
     await scene.deleteServices(...names);
+    const calls = model.calls.map(({ action }) => action).filter((action) => !/SecurityGroup|NetworkInterfaces|CreateTags/.test(action));
+    // Listeners go with their load balancer, and a look at the tags is all that a deletion asks for.
+    const asks = [...names, ...names].map(() => 'DescribeTags');
+    expect(calls.sort()).toEqual([...names.map(() => 'DeleteLoadBalancer'), ...names.map(() => 'DeleteTargetGroup'), ...asks]);
   }, 180_000);
 });

@@ -11,6 +11,9 @@ import type { StoredLoadBalancer } from '../stack/load-balancer-stacks';
 import { digestOf, type RegisteredTargets } from './registered-targets';
 import type { CloudRegistry } from '../providers/registry';
 
+/** Stands for a hash: a write has begun, and what it registered is not known. It equals none, and nothing may be assumed of the group. */
+const UNKNOWN = '';
+
 export interface MemberKeeperOptions {
   nodes: Store<Node>;
   registry: CloudRegistry;
@@ -31,6 +34,8 @@ export class MemberKeeper {
   private readonly registered = new Map<string, Promise<Map<string, string>>>();
   /** One write at a time per group. */
   private readonly writing = new Turns();
+  /** Groups of which a write has begun and not ended. */
+  private readonly underway = new Set<string>();
 
   private readonly eligible: EligibleTargets;
   /** Hashes of sets of targets, which are never changed. */
@@ -106,7 +111,10 @@ export class MemberKeeper {
     const isValid = (): boolean => this.options.isValid() && !this.options.registry.isFrozen(provider);
     if (!isValid()) throw new OperatorError('Canceled', 'no targets are written: the lease was lost, or the CloudProvider is frozen');
     if (members.assume !== undefined) await this.options.remembered?.begin(provider, this.hashOf(this.targets(provider)));
-    const writes = await members.sync(group, targets, isValid);
+    // A write whose answer is lost was made all the same: the set before it must not pass for what is registered.
+    registered.set(group.id, UNKNOWN);
+    this.underway.add(group.id);
+    const writes = await members.sync(group, targets, isValid).finally(() => this.underway.delete(group.id));
     registered.set(group.id, wanted);
     this.options.logger.info({ provider, group: group.id, targets: targets.length, writes }, 'members registered');
     return writes;
@@ -133,7 +141,12 @@ export class MemberKeeper {
   }
 
   private observe(provider: string, members: Members): Promise<Map<string, string>> {
-    const reading = members.observe();
+    // Read while it was being written, a group may have shown the set before or the one after.
+    const doubtful = [...this.underway];
+    const reading = members.observe().then((seen) => {
+      doubtful.filter((group) => seen.has(group)).forEach((group) => seen.set(group, UNKNOWN));
+      return seen;
+    });
     this.registered.set(provider, reading);
     reading.catch(() => this.registered.delete(provider));
     return reading;

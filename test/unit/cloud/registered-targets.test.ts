@@ -31,6 +31,10 @@ class World {
   readonly log: string[] = [];
   readonly nodes = new MemoryStore<Node>({}, silentLogger);
   refuse = false;
+  /** The next write of targets is made, and its answer is lost. */
+  lose = false;
+  /** Awaited before a write of targets is made. */
+  onWrite: () => Promise<unknown> = () => Promise.resolve();
   private readonly providers = new MemoryStore<StoredProvider>({}, silentLogger);
   readonly loads = new MemoryStore<StoredLoadBalancer>({}, silentLogger);
   private keeper!: MemberKeeper;
@@ -53,10 +57,14 @@ class World {
   async restart(): Promise<void> {
     const registry = fakeRegistry({
       members: {
-        sync: ({ id }, targets) => {
+        sync: async ({ id }, targets) => {
+          await this.onWrite();
           this.log.push(`${id}: ${names(targets)}`);
           this.cloud.set(id, names(targets));
-          return Promise.resolve(1);
+          const lost = this.lose;
+          this.lose = false;
+          if (lost) throw new OperatorError('Transient', 'no answer');
+          return 1;
         },
         hash: (_group, targets) => names(targets),
         observe: () => Promise.resolve(new Map(this.cloud)),
@@ -154,6 +162,41 @@ test('while it can’t be forgotten, nothing is written', async () => {
   expect(world.cloud.get('web')).toBe('a b');
   world.refuse = false;
   expect(await world.pass()).toEqual(['forgotten', 'web: a b c', 'mail: a b c', 'remembered']);
+});
+
+describe('a write whose answer is lost', () => {
+  beforeEach(async () => {
+    await world.pass();
+    world.nodes.set(named('c'));
+    world.lose = true;
+    await expect(world.pass()).rejects.toMatchObject({ code: 'Transient' });
+    expect(world.cloud.get('web')).toBe('a b c');
+    world.nodes.delete('c');
+  });
+
+  test('is not forgotten when the Nodes are again what they were before it', async () => {
+    expect(await world.pass()).toEqual(['web: a b', 'remembered']);
+    expect(world.cloud.get('web')).toBe('a b');
+  });
+
+  test('also over a restart: nothing is remembered meanwhile', async () => {
+    expect(world.record).toBeUndefined();
+    await world.restart();
+    expect(await world.pass()).toEqual(['web: a b', 'mail: a b', 'remembered']);
+  });
+});
+
+test('a look at the cloud in the middle of a write proves nothing of that group', async () => {
+  await world.pass();
+  await world.drifted();
+  world.nodes.set(named('c'));
+  world.onWrite = () => {
+    world.onWrite = () => Promise.resolve();
+    return world.drifted();
+  };
+  await world.pass();
+  world.nodes.delete('c');
+  expect(await world.pass()).toEqual(['forgotten', 'web: a b', 'mail: a b', 'remembered']);
 });
 
 test('a load balancer that does not say so of these very groups is looked at, and so are all under other Nodes', async () => {

@@ -1,4 +1,5 @@
 import { cloudProviderSpec } from '../../../crds';
+import { OperatorError } from '../../../operator/base/errors';
 import { silentLogger } from '../../../operator/base/log';
 import { mayChangeTargets } from '../../../operator/cloud/targets/eligible-targets';
 import { MemberKeeper } from '../../../operator/cloud/targets/member-keeper';
@@ -28,6 +29,8 @@ function named(name: string, changes: Changes = {}): Node {
 /** Load balancers of cloud `one`, whose targets follow the Nodes; each write is `<group>: <names>`. */
 class World {
   readonly writes: string[] = [];
+  /** The next write is made, and its answer is lost. */
+  lose = false;
   readonly clock = new FakeClock();
   readonly nodes = new MemoryStore<Node>({}, silentLogger);
   readonly registry: CloudRegistry;
@@ -38,8 +41,12 @@ class World {
     promptRemoval: boolean,
   ) {
     const members = {
-      sync: ({ id }: TargetGroup, targets: { nodeName: string }[]): Promise<number> =>
-        Promise.resolve(this.writes.push(`${id}: ${targets.map(({ nodeName }) => nodeName).join(' ')}`) && 1),
+      sync: ({ id }: TargetGroup, targets: { nodeName: string }[]): Promise<number> => {
+        this.writes.push(`${id}: ${targets.map(({ nodeName }) => nodeName).join(' ')}`);
+        const lost = this.lose;
+        this.lose = false;
+        return lost ? Promise.reject(new OperatorError('Transient', 'no answer')) : Promise.resolve(1);
+      },
       hash: (_group: TargetGroup, targets: object[]): string => JSON.stringify(targets),
       observe: () => Promise.resolve(new Map<string, string>()),
     };
@@ -47,7 +54,7 @@ class World {
     this.keeper = new MemberKeeper({ nodes: this.nodes, registry: this.registry, isValid: () => true, logger: silentLogger });
     const watch = new TargetWatch({
       ...{ members: this.keeper, registry: this.registry, clock: this.clock, promptRemoval },
-      changed: (provider) => void this.sync(provider),
+      changed: (provider) => void this.sync(provider).catch(() => undefined), // whoever retries it comes too late
     });
     this.nodes.onChange((change) => watch.onNode(change));
   }
@@ -126,6 +133,13 @@ describe('node sync (contract 2.10)', () => {
     const world = await World.with(['a', 'b'], two());
     expect(await world.after(named('node2', changes))).toEqual([]);
     expect(await world.after(named('node2', { status: READY }))).toEqual([]);
+  });
+
+  test('a Node that joins while the answer is lost, and leaves again: a call that takes it out', async () => {
+    const world = await World.with(['a'], two());
+    world.lose = true;
+    expect(await world.after(named('node3'))).toEqual(['a: node1 node2 node3']);
+    expect(await world.after('node3')).toEqual(['a: node1 node2']);
   });
 
   describe('a Node that is about to go', () => {

@@ -120,7 +120,10 @@ export class InstanceDirectory {
       answer.status === 'fulfilled' && answer.value.instance !== undefined ? [answer.value] : [],
     );
     const failure = answers.find((answer) => answer.status === 'rejected');
-    if (claiming.length === 0 && failure !== undefined) throw failure.reason;
+    if (claiming.length === 0 && failure !== undefined) {
+      answers.forEach((answer) => answer.status === 'fulfilled' && this.registry.owners.denied(node, answer.value.name));
+      throw failure.reason;
+    }
     const [only, another] = claiming;
     this.registry.owners.found(node, another === undefined ? only?.name : undefined);
     if (only !== undefined && another === undefined) return describe(only.name, only.instance);

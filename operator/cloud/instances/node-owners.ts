@@ -24,6 +24,8 @@ interface Finding {
  */
 export class NodeOwners {
   private readonly findings = new Map<string, Finding>();
+  /** By the Node's name, while it is undecided: the clouds that were asked and don't have it. */
+  private readonly denials = new Map<string, { providerID: string; providers: Set<string> }>();
   private readonly listeners = new Set<() => void>();
 
   /** @param recorded what was found before a restart, by the Node's name */
@@ -45,16 +47,34 @@ export class NodeOwners {
     return knowing.some(({ name }) => name === found.provider) && found.provider !== undefined ? { owner: found.provider } : 'Nobody';
   }
 
+  /** CloudProviders whose an undecided Node may be: those of its form that have not said that they don't have it. */
+  candidates({ name, providerID = '' }: NodeIdentity): string[] {
+    const denial = this.denials.get(name);
+    const knowing = knowers(this.clouds(), providerID).map((cloud) => cloud.name);
+    return knowing.filter((provider) => denial?.providerID !== providerID || !denial.providers.has(provider));
+  }
+
+  /** This cloud does not have the Node, and others that may have it can't be asked: that holds up nothing of this cloud. */
+  denied({ name, providerID = '' }: NodeIdentity, provider: string): void {
+    const before = this.denials.get(name);
+    const denial = before?.providerID === providerID ? before : { providerID, providers: new Set<string>() };
+    if (providerID === '' || denial.providers.has(provider)) return;
+    denial.providers.add(provider);
+    this.denials.set(name, denial);
+    this.listeners.forEach((listener) => listener());
+  }
+
   /** All clouds that may have the Node were asked. @param provider the only one that has it */
   found(node: NodeIdentity, provider: string | undefined): void {
     const { name, providerID = '' } = node;
     const before = this.findings.get(name);
+    this.denials.delete(name);
     if (providerID === '' || (before?.providerID === providerID && before.provider === provider)) return;
     this.findings.set(name, { providerID, ...(provider === undefined ? {} : { provider }) });
     this.listeners.forEach((listener) => listener());
   }
 
-  /** Called when something else was found of a Node. */
+  /** Called when something else was found of a Node, or a cloud has said that it is not its own. */
   onChange(listener: () => void): void {
     this.listeners.add(listener);
   }
@@ -62,6 +82,7 @@ export class NodeOwners {
   /** The Node is gone. */
   forget(name: string): void {
     this.findings.delete(name);
+    this.denials.delete(name);
   }
 }
 

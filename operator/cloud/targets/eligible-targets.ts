@@ -4,15 +4,15 @@ import { canonicalJson } from '../../base/json';
 import type { Store, StoreChange } from '../../kube/api';
 import { eligibleForLoadBalancers, excludedFromLoadBalancers } from '../../kube/node';
 import type { Node } from '../../kube/object';
-import type { Ownership } from '../instances/node-owners';
+import type { NodeIdentity, Ownership } from '../instances/node-owners';
 import type { CloudRegistry } from '../providers/registry';
 
 interface TargetSets {
   byProvider: Map<string, Target[]>;
   /** Those with certain labels, by provider and labels. */
   selected: Map<string, Target[]>;
-  /** Eligible Nodes of which it is not known yet whose they are. */
-  undecided: string[];
+  /** Eligible Nodes of which it is not known yet whose they are, by the providers that may have them. */
+  undecided: Map<string, string[]>;
 }
 
 /** The Nodes that may take traffic, by the provider that has them; worked out once for each change of the Nodes, not for each target group. */
@@ -61,9 +61,9 @@ export class EligibleTargets {
     return [this.of(provider), ...selections.map((labels) => this.of(provider, labels))];
   }
 
-  /** Names of eligible Nodes of which it is not known yet whose they are. */
-  get undecided(): readonly string[] {
-    return this.current().undecided;
+  /** Names of eligible Nodes that the provider may have, of which it is not known yet whose they are. */
+  undecidedOf(provider: string): readonly string[] {
+    return this.current().undecided.get(provider) ?? [];
   }
 
   /** A change of a Node after which the sets may be others. @param promptRemoval as of `mayChangeTargets` */
@@ -79,16 +79,13 @@ export class EligibleTargets {
   }
 
   private workOut(): TargetSets {
-    const sets: TargetSets = { byProvider: new Map(), selected: new Map(), undecided: [] };
+    const sets: TargetSets = { byProvider: new Map(), selected: new Map(), undecided: new Map() };
     const eligible = this.nodes.list().filter(eligibleForLoadBalancers);
     for (const node of eligible.sort((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1))) {
       const ownership = this.ownership(node);
-      if (ownership === 'Undecided') sets.undecided.push(node.metadata.name);
-      else if (ownership !== 'Nobody') {
-        const targets = sets.byProvider.get(ownership.owner) ?? [];
-        targets.push(targetOf(node));
-        sets.byProvider.set(ownership.owner, targets);
-      }
+      if (ownership === 'Undecided') {
+        for (const provider of this.registry.owners.candidates(identityOf(node))) listIn(sets.undecided, provider).push(node.metadata.name);
+      } else if (ownership !== 'Nobody') listIn(sets.byProvider, ownership.owner).push(targetOf(node));
     }
     return sets;
   }
@@ -98,8 +95,9 @@ export class EligibleTargets {
     return wanted.every(([key, value]) => labels[key] === value);
   }
 
-  private ownership({ metadata, spec: { providerID = '' } }: Node): Ownership {
-    return providerID === '' ? 'Nobody' : this.registry.owners.of({ name: metadata.name, labels: metadata.labels ?? {}, providerID });
+  private ownership(node: Node): Ownership {
+    const identity = identityOf(node);
+    return identity.providerID === '' ? 'Nobody' : this.registry.owners.of(identity);
   }
 }
 
@@ -114,6 +112,17 @@ export function mayChangeTargets(before: Node, after: Node, promptRemoval: boole
     !isDeepStrictEqual(targetOf(before), targetOf(after)) ||
     (promptRemoval && eligibleForLoadBalancers(before) !== eligibleForLoadBalancers(after))
   );
+}
+
+function identityOf({ metadata: { name, labels = {} }, spec: { providerID = '' } }: Node): NodeIdentity {
+  return { name, labels, providerID };
+}
+
+/** The list of a key, which is made where there is none. */
+function listIn<T>(lists: Map<string, T[]>, key: string): T[] {
+  const list = lists.get(key) ?? [];
+  lists.set(key, list);
+  return list;
 }
 
 function targetOf(node: Node): Target {

@@ -99,7 +99,7 @@ export class MemberKeeper {
 
   private async syncGroup(provider: string, members: Members, group: TargetGroup, isVouched: () => boolean): Promise<number> {
     const registered = await this.registeredOf(provider, members);
-    this.assertDecided();
+    this.assertDecided(provider);
     const targets = this.targets(provider, group.nodeLabels);
     const wanted = members.hash(group, targets);
     if (registered.get(group.id) === wanted) return 0;
@@ -153,8 +153,8 @@ export class MemberKeeper {
   }
 
   /** @throws OperatorError Transient while a Node may be the provider's or not: what is registered stays until that is known */
-  private assertDecided(): void {
-    const [undecided] = this.eligible.undecided;
+  private assertDecided(provider: string): void {
+    const [undecided] = this.eligible.undecidedOf(provider);
     if (undecided === undefined) return;
     const message = `which CloudProvider has Node ${undecided} is not known yet; the targets stay as they are until then`;
     throw new OperatorError('Transient', message, { reason: 'NodeUndecided' });

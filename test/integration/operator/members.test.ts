@@ -169,11 +169,15 @@ test('another CloudProvider of the same kind that can’t be reached takes no No
   await scene.addNode('n9');
   await scene.initialized('n9');
   await scene.until('n9 to be a target', async () => (await scene.targets('web', 'http')).length === 4);
+  // Whose this one is, only the second one could say: the first one has not, and goes on.
+  await cluster.kube.create(NODES, undefined, { metadata: { name: 'seconds' }, spec: { providerID: 'local:///zone-b/i-of-the-second' } });
+  await scene.setReady('seconds', true);
   await cluster.kubectl(['delete', 'node', 'n9']);
   await targetsToBe('n1', 'n2', 'n3');
   const { calls } = await cluster.operatorCalls();
   expect(calls.filter(({ verb }) => verb === 'targets')).toEqual([expect.objectContaining({ count: 2 * POOLS })]);
   expect((await scene.provider())?.status?.nodes).toBe(3);
+  await cluster.kubectl(['delete', 'node', 'seconds']);
   await cluster.kubectl(['delete', 'cloudprovider', 'second', '--timeout=20s']);
 });
 

@@ -39,9 +39,22 @@ test('another cloud of the same kind: undecided until the clouds were asked', as
   nodes.replace([named('a')]);
   expect(namesOf('one')).toEqual(['a']);
   await registry.set('two', SPEC);
-  expect([namesOf('one'), targets.undecided]).toEqual([[], ['a']]);
+  expect([namesOf('one'), targets.undecidedOf('one'), targets.undecidedOf('two')]).toEqual([[], ['a'], ['a']]);
   registry.owners.found({ name: 'a', providerID: 'fake://a', labels: {} }, 'one');
-  expect([namesOf('one'), targets.undecided]).toEqual([['a'], []]);
+  expect([namesOf('one'), targets.undecidedOf('one'), targets.undecidedOf('two')]).toEqual([['a'], [], []]);
+});
+
+test('a Node of a cloud that can’t be asked is undecided for that one only, once the others have said that it is not theirs', async () => {
+  await registry.set('two', SPEC);
+  await registry.set('other', cloudProviderSpec.parse({ custom: { kind: 'elsewhere' } }));
+  nodes.replace([named('a')]);
+  const undecided = (): object => ['one', 'two', 'other'].map((provider) => targets.undecidedOf(provider));
+  expect(undecided()).toEqual([['a'], ['a'], []]);
+  registry.owners.denied({ name: 'a', providerID: 'fake://a', labels: {} }, 'one');
+  expect(undecided()).toEqual([[], ['a'], []]);
+  // Another machine of that name is asked for anew.
+  nodes.replace([named('a', { metadata: { name: 'a', uid: 'a', resourceVersion: '2' }, spec: { providerID: 'fake://b' } })]);
+  expect(undecided()).toEqual([['a'], ['a'], []]);
 });
 
 test('by labels: only those that have all of them, and a change of such a label counts', () => {

@@ -54,6 +54,19 @@ describe('two clouds of one form without selectors', () => {
     expect(owners.of(node)).toBe('Nobody');
   });
 
+  test('a cloud that does not have it is no candidate any more, until the Node is another machine or gone', async () => {
+    const { owners } = await registryOf({ one: { kind: 'alpha' }, two: { kind: 'alpha' }, other: { kind: 'beta' } });
+    let told = 0;
+    owners.onChange(() => told++);
+    expect(owners.candidates(node)).toEqual(['one', 'two']);
+    owners.denied(node, 'one');
+    owners.denied(node, 'one');
+    expect([owners.candidates(node), owners.of(node), told]).toEqual([['two'], 'Undecided', 1]);
+    expect(owners.candidates({ ...node, providerID: 'alpha:///2' })).toEqual(['one', 'two']);
+    owners.forget('n');
+    expect(owners.candidates(node)).toEqual(['one', 'two']);
+  });
+
   test('what was found stays true, until the Node is gone, is another machine, or its cloud is removed', async () => {
     const registry = await registryOf({ one: { kind: 'alpha' }, two: { kind: 'alpha' }, three: { kind: 'alpha' } });
     registry.owners.found(node, 'two');

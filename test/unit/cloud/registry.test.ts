@@ -209,6 +209,9 @@ describe('InstanceDirectory', () => {
     const directory = new InstanceDirectory(registry, systemClock);
     expect(await directory.lookup({ name: 'n1', labels: {} }, 0)).toMatchObject({ state: 'Found', provider: 'a' });
     await expect(directory.lookup({ name: 'n2', labels: {} }, 0)).rejects.toThrow('refused');
+    const others = { name: 'n3', providerID: instance('n3').providerID, labels: {} };
+    await expect(directory.lookup(others, 0)).rejects.toThrow('refused');
+    expect([registry.owners.of(others), registry.owners.candidates(others)]).toEqual(['Undecided', ['b']]);
     const known = { name: 'n1', providerID: instance('n1').providerID, labels: {} };
     expect(await directory.lookup(known, 0)).toMatchObject({ state: 'Found', provider: 'a' });
     expect(registry.forNode(known)).toBe('a');

@@ -69,6 +69,7 @@ export function reportFailure(
 function cleanUp(gathered: Gathered, owned: StoredCloudLoadBalancer | undefined): Evaluation {
   const { service, memory } = gathered;
   if (owned !== undefined && isDeleting(owned)) return waitUntilGone(gathered, owned);
+  if (owned === undefined && isOthers(gathered)) return { actions: [], memory };
   if (owned !== undefined) {
     const said = memory.deleting === true ? [] : [EVENTS.deleting];
     return { actions: [...said, { kind: 'Delete', uid: owned.metadata.uid }], memory: { ...memory, deleting: true } };
@@ -76,6 +77,15 @@ function cleanUp(gathered: Gathered, owned: StoredCloudLoadBalancer | undefined)
   const patch = releasePatch(service);
   if (patch !== undefined) return { actions: [{ kind: 'Release', patch }], memory: without(memory, 'pending', 'ensuring', 'deleting') };
   return { actions: memory.deleting === true ? [EVENTS.deleted] : [], memory: without(memory, 'deleting') };
+}
+
+/**
+ * A Service of a class that nobody here claims, which we have never had: its finalizer, named as ours is, is the other controller's promise
+ * (field case R-06). One that we had, under a CloudProvider that claimed its class then, bears our condition.
+ */
+function isOthers({ service, claim, memory }: Gathered): boolean {
+  const known = memory.deleting === true || memory.ensuring !== undefined || conditionOf(service, SERVICE_READY_CONDITION) !== undefined;
+  return service.spec.loadBalancerClass !== undefined && claim.kind === 'Foreign' && !known;
 }
 
 /** The CloudLoadBalancer is on its way out: nothing to do but to tell a failure. */

@@ -1,7 +1,7 @@
 import { CLEANUP_FINALIZER, type Condition, CLOUD_LOAD_BALANCERS } from '../../../crds';
 import { systemClock } from '../../../operator/base/clock';
 import { silentLogger } from '../../../operator/base/log';
-import { type Service, SERVICES } from '../../../operator/kube/object';
+import { NODES, type Service, SERVICES } from '../../../operator/kube/object';
 import { KeyedQueue } from '../../../operator/kube/queue';
 import type { StoredCloudLoadBalancer } from '../../../operator/loops/kinds';
 import { ServiceLoop } from '../../../operator/loops/service/loop';
@@ -138,7 +138,12 @@ describe('the service loop against a real API server', () => {
 
   test('a restart writes nothing and says nothing', async () => {
     const { metadata } = await create('kept');
-    await served('kept');
+    const { resourceVersion } = (await served('kept')).metadata;
+    // A loop that begins with an older cache would write the same again.
+    await waitFor(() => loops.services.store.get('demo/kept')?.metadata.resourceVersion === resourceVersion, {
+      timeoutMs: 10_000,
+      what: 'the cache to have what was written',
+    });
     await loops.expectSaid(metadata.uid, ['EnsuringLoadBalancer', 'UnAvailableLoadBalancer', 'EnsuredLoadBalancer']);
     await end();
     loops.writes.length = 0;
@@ -253,6 +258,7 @@ describe('the service loop against a real API server', () => {
       { subresource: 'status' },
     );
     await loops.client.patch(SERVICES, 'demo/edge', 'merge', { spec: { ports: [{ name: 'other', port: 81 }] } });
+    await loops.client.create(NODES, undefined, { metadata: { name: 'joining' } });
     await settled();
     const after = await read('edge');
     expect(after?.metadata.finalizers).toBeUndefined();
@@ -262,6 +268,24 @@ describe('the service loop against a real API server', () => {
     await gone('edge');
     expect(writesTo('edge')).toEqual([]);
     expect(loops.saidOf(foreign.metadata.uid)).toEqual([]);
+    await loops.client.remove(NODES, 'joining');
+    await settled();
+  });
+
+  test('R-06 a foreign class whose controller has a finalizer of the same name: its deletion is left to that', async () => {
+    const spec = { loadBalancerClass: 'example.com/other' };
+    const foreign = await create('held', { metadata: { finalizers: [FINALIZER] }, spec });
+    const status = { loadBalancer: { ingress: [{ ip: '198.51.100.8' }] } };
+    await loops.client.patch(SERVICES, 'demo/held', 'merge', { status }, { subresource: 'status' });
+    await loops.client.remove(SERVICES, 'demo/held');
+    await settled();
+    const after = await read('held');
+    expect(after?.metadata.finalizers).toEqual([FINALIZER]);
+    expect(after?.status?.loadBalancer?.ingress?.[0]?.ip).toBe('198.51.100.8');
+    expect(writesTo('held')).toEqual([]);
+    expect(loops.saidOf(foreign.metadata.uid)).toEqual([]);
+    await loops.client.patch(SERVICES, 'demo/held', 'merge', { metadata: { finalizers: null } });
+    await gone('held');
   });
 
   test('a CloudLoadBalancer that a person made is not taken over', async () => {

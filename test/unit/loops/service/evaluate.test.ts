@@ -279,17 +279,37 @@ describe('what becomes of it', () => {
   });
 });
 
+/** Another controller serves it, under upstream's finalizer, and it is being deleted. */
+const FOREIGN = foreign('example.com/other');
+
+function foreign(loadBalancerClass: string | undefined, status: Service['status'] = { loadBalancer: { ingress: INGRESS } }): Service {
+  return service({ metadata: { finalizers: [FINALIZER], deletionTimestamp: NOW }, spec: { loadBalancerClass }, status });
+}
+
 describe('what is not ours', () => {
   test.each<[string, Partial<Gathered>]>([
     ['C-SVC-01 ClusterIP without finalizer', { service: service({ spec: { type: 'ClusterIP' } }), claim: { kind: 'Foreign' } }],
     ['C-SVC-03 a foreign class', { claim: { kind: 'Foreign' } }],
     ['R-06 a foreign class being deleted', { service: service({ metadata: { deletionTimestamp: NOW } }), claim: { kind: 'Foreign' } }],
+    ['R-06 a foreign class being deleted, with the finalizer of its own controller', { service: FOREIGN, claim: { kind: 'Foreign' } }],
     [
       'being deleted with somebody else’s finalizer only',
       { service: service({ metadata: { deletionTimestamp: NOW, finalizers: ['other'] } }) },
     ],
   ])('%s: nothing at all', (_name, changes) => {
     expect(run(changes).actions).toEqual([]);
+  });
+
+  test.each<[string, Partial<Gathered>]>([
+    ['its condition is ours', { service: foreign('example.com/other', SERVED.status) }],
+    ['it was being deleted before its class was given up', { memory: { serviceUID: 'service-1', deleting: true } }],
+    ['its load balancer was asked for before', { memory: { serviceUID: 'service-1', ensuring: 'hash' } }],
+  ])('of a class that nobody here claims any more, but ours before: let go of, since %s', (_name, changes) => {
+    expect(kinds(run({ service: FOREIGN, claim: { kind: 'Foreign' }, ...changes }).actions)).toEqual(['Release']);
+  });
+
+  test('what its annotations alone leave to another controller is let go of, as upstream does', () => {
+    expect(kinds(run({ service: foreign(undefined), claim: { kind: 'Foreign' } }).actions)).toEqual(['Release']);
   });
 
   test('NameTaken: a CloudLoadBalancer of somebody else is never taken over', () => {

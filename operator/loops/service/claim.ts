@@ -26,12 +26,22 @@ export function claimOf(service: Service, existing: StoredCloudLoadBalancer | un
   if (choice.kind === 'Foreign') return choice;
   const current = existing?.spec.provider;
   const named = annotations[ANNOTATIONS.provider];
-  const explicit = loadBalancerClass !== undefined || named !== undefined;
-  const stays = !explicit || (choice.kind === 'Unavailable' ? named === current : choice.provider === current);
-  if (current !== undefined && stays) return warnedOf(choice, current, compileFor(service, current, clouds, existing));
+  if (current !== undefined && stays(choice, current, { loadBalancerClass, named }))
+    return warnedOf(choice, current, compileFor(service, current, clouds, existing));
   if (choice.kind === 'Unavailable') return unavailable(choice);
   if (!clouds.supports(choice.provider, 'loadBalancers')) return { kind: 'Held', problem: unsupported(choice.provider), retry: true };
   return compileFor(service, choice.provider, clouds, existing);
+}
+
+/** Who has it keeps it, unless class or annotation ask for another one. Of several that say the class is theirs, none is another one. */
+function stays(
+  choice: Exclude<ServiceChoice, { kind: 'Foreign' }>,
+  current: string,
+  { loadBalancerClass, named }: { loadBalancerClass: string | undefined; named: string | undefined },
+): boolean {
+  if (loadBalancerClass === undefined && named === undefined) return true;
+  if (choice.kind === 'Chosen') return choice.provider === current;
+  return named === current || (choice.several === true && named === undefined);
 }
 
 /** Several CloudProviders say that a Service like this one is theirs: a new one would wait, and this one's owner should know before it is made anew. */

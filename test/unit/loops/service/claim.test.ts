@@ -43,6 +43,20 @@ describe('the provider is recorded', () => {
     });
   });
 
+  test('a class that several claim: whose provider is recorded stays with it, and is told; another one named is not taken for it', () => {
+    const choice: ServiceChoice = { kind: 'Unavailable', reason: 'ClassClaimedTwice', message: 'both claim it', several: true };
+    const ofClass = service({ spec: { loadBalancerClass: 'example.com/b' } });
+    expect(claimOf(ofClass, EXISTING, clouds(choice))).toMatchObject({
+      kind: 'Wanted',
+      spec: { provider: 'cloud-a' },
+      warnings: [{ reason: 'SeveralProviders' }],
+    });
+    expect(claimOf(ofClass, undefined, clouds(choice))).toMatchObject({ kind: 'Held', problem: { reason: 'ClassClaimedTwice' } });
+    const annotations = { 'cloud-operator.dev/provider': 'cloud-b' };
+    const named = service({ metadata: { annotations }, spec: { loadBalancerClass: 'example.com/b' } });
+    expect(claimOf(named, EXISTING, clouds(choice))).toMatchObject({ kind: 'Held' });
+  });
+
   const NAMED = service({ metadata: { annotations: { 'cloud-operator.dev/provider': 'cloud-b' } } });
 
   test.each([

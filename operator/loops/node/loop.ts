@@ -190,15 +190,26 @@ export class NodeLoop {
           patchedMs = this.ageOf(node);
           break;
         case 'PatchStatus':
-          this.addressesDue.add(name);
-          await api.patch(NODES, name, 'strategic', action.patch, { subresource: 'status' });
-          this.addressesDue.delete(name);
+          await this.writeAddresses(name, action.patch);
           break;
         case 'Retry': {
           const times = this.unclaimed.get(uid)?.times ?? 1;
           queue.addAfter(name, Math.min(UNCLAIMED_RETRY.maxMs, UNCLAIMED_RETRY.baseMs * 2 ** Math.min(times - 1, 20)));
         }
       }
+    }
+  }
+
+  /** Contract 3.4: a failure is logged, and what comes after it goes on; the addresses are tried again. */
+  private async writeAddresses(name: string, patch: object): Promise<void> {
+    const { api, logger, queue } = this.dependencies;
+    this.addressesDue.add(name);
+    try {
+      await api.patch(NODES, name, 'strategic', patch, { subresource: 'status' });
+      this.addressesDue.delete(name);
+    } catch (thrown) {
+      logger.warn({ node: name, err: thrown }, 'the addresses of the Node could not be written; it is tried again');
+      queue.addRateLimited(name);
     }
   }
 

@@ -67,6 +67,24 @@ describe('initialization (contract 3.2, 3.3)', () => {
       expect(await counted.metrics()).toContain(`node_controller_${name}_seconds_sum ${age}\n`);
   });
 
+  test('addresses that could not be written (contract 3.2, 3.4): Synced and both delays come all the same, and they are written later', async () => {
+    const { api, instances, loop, nodes, queue, counted } = await world(JOINING);
+    instances.add('n1');
+    api.failures.set('patch nodes/n1/status', new OperatorError('Transient', '500'));
+    await loop.sync('n1');
+    const initialized = ['patch nodes/n1', 'patch nodes/n1/status', 'Normal Synced: Node synced successfully'];
+    expect(api.log).toEqual(initialized);
+    for (const name of ['cloud_provider_taint_removal_delay', 'initial_node_sync_delay'])
+      expect(await counted.metrics()).toContain(`node_controller_${name}_seconds_count 1\n`);
+    expect(queue.failuresOf('n1')).toBe(1);
+    api.failures.clear();
+    nodes.set(node({ metadata: { resourceVersion: '21' }, spec: { providerID: 'fake://n1' } }));
+    await loop.sync('n1');
+    await loop.sync('n1');
+    expect(api.log).toEqual([...initialized, 'patch nodes/n1/status']);
+    queue.close();
+  });
+
   test('C-NODE-07 a cloud without providerIDs: the taint stays, as with upstream’s V2', async () => {
     const { api, instances, loop } = await world(JOINING);
     instances.add('n1', { providerID: '' });

@@ -52,13 +52,15 @@ export class Certificates {
     };
   }
 
-  /** Reads files again. @returns true when a certificate has changed @throws OperatorError as the constructor */
+  /**
+   * Reads files again; those for certain names count from the next connection on.
+   * @returns true when the server's own certificate has changed
+   * @throws OperatorError as the constructor; what was read before stays then
+   */
   reload(): boolean {
-    if (this.files.tls.certificate === undefined && this.files.tls.directory === undefined) return false;
-    const own = this.read();
+    const [own, named] = [this.read(), this.readNamed()];
     const changed = own.cert !== this.own.cert || own.key !== this.own.key;
-    this.own = own;
-    this.named = this.readNamed();
+    [this.own, this.named] = [own, named];
     return changed;
   }
 

@@ -21,6 +21,12 @@ interface Named {
   paths: readonly HealthPath[];
 }
 
+interface Result {
+  name: string;
+  problem: string | undefined;
+  excluded: boolean;
+}
+
 /** A check that takes longer, in milliseconds, has failed: probes don't wait. */
 const CHECK_TIMEOUT = 5_000;
 
@@ -66,19 +72,32 @@ export class HealthChecks {
     this.checks.delete(name);
   }
 
-  /** Runs all checks of a path except the excluded ones. */
+  /** Runs all checks of a path except the excluded ones, which are named all the same. */
   async answer(path: HealthPath, query: URLSearchParams): Promise<HealthAnswer> {
     const excluded = new Set(query.getAll('exclude'));
-    const wanted = [...this.checks].filter(([name, { paths }]) => paths.includes(path) && !excluded.has(name));
-    const results = await Promise.all(wanted.map(async ([name, { check }]) => ({ name, problem: await this.resultOf(path, name, check) })));
+    const asked = [...this.checks].filter(([, { paths }]) => paths.includes(path));
+    const results = await Promise.all(
+      asked.map(async ([name, { check }]): Promise<Result> => {
+        if (excluded.has(name)) return { name, problem: undefined, excluded: true };
+        return { name, problem: await this.resultOf(path, name, check), excluded: false };
+      }),
+    );
     const failed = results.filter(({ problem }) => problem !== undefined);
     for (const { name, problem } of failed) this.logger.warn({ path, check: name }, `health check ${name} failed: ${problem}`);
-    // What went wrong is for the log: the path may be open to everybody.
-    const lines = results.map(({ name, problem }) => (problem === undefined ? `[+]${name} ok` : `[-]${name} failed: reason withheld`));
+    const unknown = [...excluded].filter((name) => !results.some((result) => result.name === name));
+    const lines = [...results.map(lineOf), ...this.warningOf(path, unknown)];
     const passed = failed.length === 0;
     if (passed && !query.has('verbose')) return { status: 200, body: 'ok' };
     lines.push(`${path} check ${passed ? 'passed' : 'failed'}`);
     return { status: passed ? 200 : 500, body: `${lines.join('\n')}\n` };
+  }
+
+  /** Somebody who excludes what isn't there may have misspelt it. */
+  private warningOf(path: HealthPath, unknown: string[]): string[] {
+    if (unknown.length === 0) return [];
+    const names = unknown.sort().map((name) => JSON.stringify(name));
+    this.logger.debug({ path, unknown }, 'health checks that are not there were excluded');
+    return [`warn: some health checks cannot be excluded: no matches for ${names.join(',')}`];
   }
 
   /** Runs every check of /healthz, for its metrics. */
@@ -120,4 +139,10 @@ export class HealthChecks {
       ended.abort();
     }
   }
+}
+
+/** What went wrong is for the log: the path may be open to everybody. */
+function lineOf({ name, problem, excluded }: Result): string {
+  if (excluded) return `[+]${name} excluded: ok`;
+  return problem === undefined ? `[+]${name} ok` : `[-]${name} failed: reason withheld`;
 }

@@ -62,6 +62,23 @@ describe('OperatorServer', () => {
     expect(await get('/readyz')).toEqual([200, 'ok']);
   });
 
+  it('names what is excluded, and what can’t be because there is no such check', async () => {
+    const asked = jest.fn();
+    health.add('leaderElection', asked);
+    const excluded = '[+]ping ok\n[+]leaderElection excluded: ok\n';
+    expect(await get('/healthz?verbose&exclude=leaderElection')).toEqual([200, `${excluded}healthz check passed\n`]);
+    expect(asked).not.toHaveBeenCalled();
+    const query = 'verbose&exclude=typo&exclude=leaderElection&exclude=another';
+    const warning = 'warn: some health checks cannot be excluded: no matches for "another","typo"\n';
+    expect(await get(`/healthz?${query}`)).toEqual([200, `${excluded}${warning}healthz check passed\n`]);
+    expect(await get('/healthz?exclude=typo')).toEqual([200, 'ok']);
+    health.add('stores', () => Promise.reject(new Error('not yet')));
+    expect(await get('/healthz?exclude=leaderElection')).toEqual([
+      500,
+      `${excluded}[-]stores failed: reason withheld\nhealthz check failed\n`,
+    ]);
+  });
+
   it('does not wait for a check that hangs', async () => {
     let asked: () => void = () => undefined;
     const wasAsked = new Promise<void>((resolve) => (asked = resolve));

@@ -4,7 +4,7 @@ import { awsLoadBalancer } from './aws-load-balancer';
 import { customBlock } from './cloud-provider';
 import { type CloudObject, defineKind, statusBase } from './kind';
 import { mapOf, setOf } from './list';
-import { approval, deletionPolicy, formerOwner, releasablePolicy } from './policies';
+import { approval, deletionPolicy, driftInterval, formerOwner, releasablePolicy } from './policies';
 import { withRules } from './rule';
 
 export const MAX_LISTENERS = 100;
@@ -136,6 +136,7 @@ const fields = z.object({
     .meta({ description: 'How changes reach the cloud.' }),
   managementPolicy: releasablePolicy.optional(),
   deletionPolicy: deletionPolicy.optional(),
+  driftInterval: driftInterval.optional(),
   adopt: formerOwner.optional().meta({
     description:
       'Takes over, in place of making one, the load balancer that has its name or addresses. Released: what another object or cluster has given up. Upstream: what another controller has made for this Service. CloudProvider.spec.policy.adoption must allow it.',

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { cidr, hasNoHostBits, ip, objectName } from './address';
 import { type CloudObject, defineKind, statusBase } from './kind';
-import { approval, deletionPolicy, managementPolicy } from './policies';
+import { approval, deletionPolicy, driftInterval, managementPolicy } from './policies';
 import { immutable, withRules } from './rule';
 
 const destination = immutable(
@@ -36,6 +36,7 @@ export const cloudRouteSpec = z.object({
   updatePolicy: z.object({ approval }).optional().meta({ description: 'How changes reach the cloud.' }),
   managementPolicy: managementPolicy.optional(),
   deletionPolicy: deletionPolicy.optional(),
+  driftInterval: driftInterval.optional(),
 });
 export type CloudRouteSpec = z.infer<typeof cloudRouteSpec>;
 

@@ -3,7 +3,7 @@ import type { KindDefinition, PrinterColumn } from './kind';
 import { objectSchema, type OpenAPISchema } from './openapi';
 
 /** Raised by one in every release that changes a schema: the operator never replaces a CRD by one with a lower revision. */
-export const CRD_REVISION = 2;
+export const CRD_REVISION = 3;
 /** Annotation that carries the revision; a CRD without it is not ours to replace. */
 export const CRD_REVISION_ANNOTATION = `${GROUP}/version`;
 

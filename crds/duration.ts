@@ -26,6 +26,17 @@ export const period = withRules(duration, [
   { cel: "self.matches('[1-9]')", holds: (text) => /[1-9]/.test(text), message: 'must be longer than zero, for example 10s' },
 ]);
 
+/** A duration that is at least so many seconds long, or zero, which means never. */
+export function durationOrNever(seconds: number): typeof duration {
+  return withRules(duration, [
+    {
+      cel: `!self.matches(r'${FORM}') || self.matches('[0-9]{8}') || !self.matches('[1-9]') || duration(self) >= duration('${seconds}s')`,
+      holds: (text) => !new RegExp(FORM).test(text) || !/[1-9]/.test(text) || hoursOf(text) * 3600 >= seconds,
+      message: `must be at least ${seconds}s, or 0s for never`,
+    },
+  ]);
+}
+
 function hoursOf(text: string): number {
   const parts = [...text.matchAll(/([0-9.]+)(ms|s|m|h)/g)];
   return parts.reduce((sum, [, amount, unit = '']) => sum + Number(amount) * (HOURS[unit] ?? 0), 0);

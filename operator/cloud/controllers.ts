@@ -27,6 +27,7 @@ import { ApprovalGuard } from './plan/approval-guard';
 import { ProviderController } from './providers/provider-controller';
 import { RegisteredTargets } from './targets/registered-targets';
 import { ProviderReconciler, type ProviderUse, type StoredProvider } from './providers/provider-reconciler';
+import { ReconcileRequests } from './providers/reconcile-requests';
 import type { CloudRegistry } from './providers/registry';
 import { overlapWarnings } from './stack/route-overlaps';
 import { RouteStacks, type StoredRoute } from './stack/route-stacks';
@@ -113,6 +114,8 @@ export class CloudControllers {
   private readonly secrets: SecretWatch;
   private readonly mirror: InstanceMirror;
   private readonly sweep: Sweep;
+  private readonly drift: Readonly<Record<'loadBalancers' | 'routes', DriftLoop>>;
+  private readonly requests: ReconcileRequests;
   private markConnected: () => void = () => undefined;
   /** Resolves once every CloudProvider that is there has been tried: until then, a provider that isn't known may still come. */
   readonly connected = new Promise<void>((resolve) => (this.markConnected = resolve));
@@ -132,6 +135,8 @@ export class CloudControllers {
       ...{ queue: this.queue('cloudinstances'), maxAgeMs: MIRROR_MAX_AGE_MS },
     });
     this.sweep = this.makeSweep();
+    const handled = (provider: string): void => this.providerQueue.add(provider);
+    this.requests = new ReconcileRequests({ providers: stores.providers, look: (provider) => this.lookAtAll(provider), handled });
     this.providers = this.providerController();
     const vouchers = new Vouchers();
     this.vouchedLoadBalancers = new VouchedLoadBalancers(stores.loadBalancers, vouchers);
@@ -155,6 +160,7 @@ export class CloudControllers {
     this.routes = this.stackController(CLOUD_ROUTES, stores.routes, new RouteStacks(stores.nodes), {
       warningsOf: (object) => overlapWarnings(object, stores.routes.list()),
     });
+    this.drift = { loadBalancers: this.loadBalancerDrift(), routes: this.routeDrift() };
   }
 
   /** Runs until the signal is aborted; resolves when everything has ended. */
@@ -168,15 +174,25 @@ export class CloudControllers {
     this.markConnected();
     await Promise.all([this.providers.start(), this.loadBalancers.start(), this.routes.start()]);
     this.sweepRecords();
-    const drift = [this.loadBalancerDrift(), this.routeDrift()].map((loop) => loop.run(signal));
+    const drift = Object.values(this.drift).map((loop) => loop.run(signal));
+    const endRequests = this.requests.start();
     const others = [this.mirror.run(signal), this.extras.run(signal), this.sweep.run(signal), this.watchCredentials(signal)];
     await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
     following.stop();
+    endRequests();
     this.secrets.stop();
     const controllers = [this.providers, this.loadBalancers, this.routes];
     controllers.forEach((controller) => controller.stop());
     await Promise.all([...controllers.map((controller) => controller.ended()), ...others, ...drift]);
     await this.record.flush();
+  }
+
+  /** Everything of a provider once: its connection, its machines, every stack and its targets; the queues and the account's limits pace it. */
+  private async lookAtAll(provider: string): Promise<void> {
+    this.providerQueue.add(provider);
+    this.options.directory.ask(provider);
+    const passes = [this.loadBalancers.retry(provider), this.routes.retry(provider)];
+    await Promise.all([...passes, ...Object.values(this.drift).map((loop) => loop.ask(provider))]);
   }
 
   /** Says that a cloud answered, or why it did not; shown as the CloudProvider's condition. */
@@ -237,8 +253,11 @@ export class CloudControllers {
   private loadBalancerDrift(): DriftLoop {
     const { registry } = this.options;
     return new DriftLoop(this.options, {
-      ...driftSubject(this.loadBalancers, 'LoadBalancer', { ...this.options, record: this.record }),
-      intervalMs: (provider) => intervalOf(registry, provider, 'driftInterval'),
+      ...driftSubject(this.loadBalancers, 'LoadBalancer', {
+        ...this.options,
+        record: this.record,
+        intervalMs: (provider) => intervalOf(registry, provider, 'driftInterval'),
+      }),
       alsoCheck: async (provider) => {
         if (await this.members.drifted(provider)) void this.loadBalancers.requeue(provider);
       },
@@ -247,18 +266,16 @@ export class CloudControllers {
 
   private routeDrift(): DriftLoop {
     const { registry } = this.options;
-    return new DriftLoop(this.options, {
-      ...driftSubject(this.routes, 'Routes', { ...this.options, record: this.record }),
-      intervalMs: (provider) => intervalOf(registry, provider, 'routePeriod'),
-    });
+    const intervalMs = (provider: string): number => intervalOf(registry, provider, 'routePeriod');
+    return new DriftLoop(this.options, driftSubject(this.routes, 'Routes', { ...this.options, record: this.record, intervalMs }));
   }
 
   /** Whether a cloud can be used is said by its CloudProvider and by every object that it carries. */
   private watchCredentials(signal: AbortSignal): Promise<void> {
     const onChange = (provider: string): void => {
       this.providerQueue.add(provider);
-      this.loadBalancers.retry(provider);
-      this.routes.retry(provider);
+      void this.loadBalancers.retry(provider);
+      void this.routes.retry(provider);
     };
     return new CredentialWatch({ ...this.options, onChange }).run(signal);
   }
@@ -283,6 +300,7 @@ export class CloudControllers {
       ask: (provider) => directory.ask(provider),
       awaitSecret: (provider) => this.secrets.await(provider),
       sweep: (provider) => this.sweep.result(provider),
+      handledReconcile: (provider) => this.requests.handled(provider),
     });
     return new ProviderController(this.controllerOptions(CLOUD_PROVIDERS, stores.providers, this.providerQueue), reconciler);
   }
@@ -338,6 +356,7 @@ export class CloudControllers {
     return new StackController<O>({
       ...options,
       records: () => this.options.stores.stacks.list(),
+      compare: (provider, stack) => void this.drift[kind.kind === 'Routes' ? 'routes' : 'loadBalancers'].ask(provider, [stack]),
       providerOf: (name) => this.record.providerOf(name),
       kind,
       index,

@@ -1,9 +1,9 @@
-import { ANNOTATIONS, CLOUD_LOAD_BALANCERS, CLOUD_ROUTES } from '../../../crds';
+import { ANNOTATIONS, CLOUD_LOAD_BALANCERS, CLOUD_PROVIDERS, CLOUD_ROUTES } from '../../../crds';
 import { OperatorError } from '../../base/errors';
 import { SERVICES } from '../../kube/object';
 import type { NamespaceFlags } from '../cluster-flags';
 import { getOne, getOurs, withCluster, type Cluster } from './connect';
-import type { StoredLoadBalancer, StoredRoute } from './kinds';
+import type { StoredLoadBalancer, StoredProvider, StoredRoute } from './kinds';
 import { objectState } from './object-state';
 import { subjectOf, type Subject } from './subject';
 import { until } from './wait';
@@ -13,12 +13,13 @@ export interface ReconcileFlags extends NamespaceFlags {
   timeout: number;
 }
 
-type Reconciled = StoredLoadBalancer | StoredRoute;
+type Reconciled = StoredLoadBalancer | StoredRoute | StoredProvider;
 
-const KINDS = [CLOUD_LOAD_BALANCERS, SERVICES, CLOUD_ROUTES];
+const KINDS = [CLOUD_LOAD_BALANCERS, SERVICES, CLOUD_ROUTES, CLOUD_PROVIDERS];
 
 /**
- * `reconcile`: asks for a pass now, and for another try of what failed, and waits until the operator has made it.
+ * `reconcile`: asks for a pass now, for another try of what failed and a look at the cloud, and waits until the operator has made it. A CloudProvider
+ * stands for everything of its cloud.
  * @throws OperatorError Transient when it has not in time
  */
 export async function reconcile(names: readonly string[], flags: ReconcileFlags): Promise<void> {

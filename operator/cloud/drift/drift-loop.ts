@@ -4,13 +4,14 @@ import { toOperatorError } from '../../base/errors';
 import type { Updates } from '../../updates/update';
 import { ProviderTimer, type ProviderTimerOptions } from '../providers/provider-timer';
 import { isOfTheStore } from '../stack/state-reads';
+import { DriftSchedule } from './drift-schedule';
 
 /** Stacks of one kind, as the drift loop sees them. */
 export interface DriftSubject {
-  /** How often this kind is compared, in milliseconds; 0 = never. */
+  /** How often what says nothing of it is compared, in milliseconds; 0 = only when asked. */
   intervalMs(provider: string): number;
-  /** Stacks of a provider that have members. */
-  stacks(provider: string): string[];
+  /** Stacks of a provider that have members, and how often each is compared. */
+  intervals(provider: string): ReadonlyMap<string, number>;
   /** A lever keeps something of the stack as it is. */
   isHeld(stack: string): boolean;
   /** Says what was found, and asks for a pass that heals it. */
@@ -26,20 +27,26 @@ export interface DriftLoopOptions extends ProviderTimerOptions {
   isValid: () => boolean;
 }
 
+/** Another interval of an object counts after this long at the latest: nobody tells of it. */
+const LOOK_MS = 10_000;
+
 /**
- * Compares the cloud with the stacks' state on a slow, jittered timer per provider, by bulk reads and without an engine run;
+ * Compares the cloud with the stacks' state on slow, jittered timers per provider and when asked, by bulk reads and without an engine run;
  * what differs is written into the checkpoint as a refresh would, and healed by the next pass over the stack.
  */
 export class DriftLoop {
   private readonly timer: ProviderTimer;
+  private readonly schedules = new Map<string, DriftSchedule>();
+  /** By provider: stacks that somebody has asked for. */
+  private readonly asked = new Map<string, Set<string> | 'All'>();
 
   constructor(
     private readonly options: DriftLoopOptions,
     private readonly subject: DriftSubject,
   ) {
     this.timer = new ProviderTimer(options, {
-      intervalMs: (provider) => subject.intervalMs(provider),
-      pass: (provider) => this.pass(provider),
+      waitMs: (provider) => this.waitMs(provider),
+      pass: (provider) => this.passDue(provider),
       failure: 'the cloud could not be compared',
     });
   }
@@ -49,10 +56,43 @@ export class DriftLoop {
     return this.timer.run(signal);
   }
 
+  /**
+   * Compares stacks of a provider at once, or as soon as its cloud can be used.
+   * @param stacks absent = all, and what no stack holds
+   * @returns once that has ended, whether or not it failed
+   */
+  ask(provider: string, stacks?: readonly string[]): Promise<void> {
+    const before = this.asked.get(provider);
+    if (stacks === undefined) this.asked.set(provider, 'All');
+    else if (before !== 'All') this.asked.set(provider, new Set([...(before ?? []), ...stacks]));
+    return this.timer.ask(provider);
+  }
+
   /** One pass over a provider: compares all its stacks. */
-  async pass(provider: string): Promise<void> {
+  pass(provider: string): Promise<void> {
+    return this.compareAll(provider, [...this.subject.intervals(provider).keys()], true);
+  }
+
+  private waitMs(provider: string): number {
+    const intervals = [...this.subject.intervals(provider).values(), this.subject.intervalMs(provider)];
+    return Math.min(LOOK_MS, this.scheduleOf(provider).waitMs(intervals));
+  }
+
+  private async passDue(provider: string): Promise<void> {
+    const due = this.scheduleOf(provider).due();
+    const asked = this.asked.get(provider);
+    this.asked.delete(provider);
+    if (asked === 'All') return this.pass(provider);
+    const stacks = [...this.subject.intervals(provider)].filter(([stack, ms]) => due.has(ms) || asked?.has(stack) === true);
+    await this.compareAll(
+      provider,
+      stacks.map(([stack]) => stack),
+      due.has(this.subject.intervalMs(provider)),
+    );
+  }
+
+  private async compareAll(provider: string, stacks: string[], others: boolean): Promise<void> {
     const { cloud } = this.options.registry.connected(provider);
-    const stacks = this.subject.stacks(provider);
     if (stacks.length > 0 && cloud.discover !== undefined) {
       const found = await cloud.discover(stacks);
       for (const stack of stacks) {
@@ -60,7 +100,7 @@ export class DriftLoop {
         await this.compare(stack, provider, found.get(stack) ?? []).catch((thrown: unknown) => this.skip(stack, thrown));
       }
     }
-    await this.subject.alsoCheck?.(provider);
+    if (others) await this.subject.alsoCheck?.(provider);
   }
 
   /** With `driftPolicy: Report` or a lever, the state stays as it is, so that no later update heals by the way what was only to be reported. */
@@ -77,5 +117,13 @@ export class DriftLoop {
     const error = toOperatorError(thrown);
     if (isOfTheStore(error)) throw error;
     this.options.logger.warn({ stack, code: error.code, error: error.message }, 'the stack could not be compared with the cloud');
+  }
+
+  private scheduleOf(provider: string): DriftSchedule {
+    const known = this.schedules.get(provider);
+    if (known !== undefined) return known;
+    const made = new DriftSchedule(this.options.clock, this.options.random);
+    this.schedules.set(provider, made);
+    return made;
   }
 }

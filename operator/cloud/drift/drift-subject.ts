@@ -1,10 +1,13 @@
 import type { Logger } from '../../base/log';
 import type { DriftSubject } from './drift-loop';
+import { intervalOfStack } from './drift-schedule';
 import type { StackController } from '../stack/stack-controller';
 import type { Member } from '../stack/stack-kind';
 import { stackSpec, type StackRecord } from '../stack/stack-record';
 
 export interface DriftSubjectOptions {
+  /** How often what says nothing of it is compared, in milliseconds. */
+  intervalMs: (provider: string) => number;
   record: StackRecord;
   /** Told of each stack that was found changed in the cloud. */
   onDrift: (provider: string, kind: 'LoadBalancer' | 'Routes', policy: 'Heal' | 'Report') => void;
@@ -15,10 +18,14 @@ export interface DriftSubjectOptions {
 export function driftSubject<O extends Member>(
   controller: StackController<O>,
   kind: 'LoadBalancer' | 'Routes',
-  { record, onDrift, logger }: DriftSubjectOptions,
-): Pick<DriftSubject, 'stacks' | 'isHeld' | 'found' | 'reported'> {
+  { intervalMs, record, onDrift, logger }: DriftSubjectOptions,
+): DriftSubject {
   return {
-    stacks: (provider) => controller.stacksOf(provider),
+    intervalMs,
+    intervals: (provider) => {
+      const own = (stack: string): number => intervalOfStack(controller.driftIntervalsOf(stack), intervalMs(provider));
+      return new Map(controller.stacksOf(provider).map((stack) => [stack, own(stack)]));
+    },
     isHeld: (stack) => controller.isHeld(stack),
     found: (stack, provider, drift) => {
       logger.info({ stack, drift }, 'the cloud was changed behind our back; healing');

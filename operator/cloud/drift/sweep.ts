@@ -3,7 +3,7 @@ import type { Clock } from '../../base/clock';
 import type { Logger } from '../../base/log';
 import type { LeftoverRecords } from './leftover-records';
 import { leftoversOf, type Leftover } from './leftovers';
-import { intervalOf, ProviderTimer, type ProviderTimerOptions } from '../providers/provider-timer';
+import { intervalOf, jittered, ProviderTimer, type ProviderTimerOptions } from '../providers/provider-timer';
 import type { CloudRegistry } from '../providers/registry';
 
 export interface SweepOptions extends ProviderTimerOptions {
@@ -32,7 +32,7 @@ export class Sweep {
 
   constructor(private readonly options: SweepOptions) {
     this.timer = new ProviderTimer(options, {
-      intervalMs: (provider) => intervalOf(options.registry, provider, 'sweepInterval'),
+      waitMs: (provider) => jittered(intervalOf(options.registry, provider, 'sweepInterval'), options.random),
       pass: (provider) => this.pass(provider),
       failure: 'the cloud could not be searched for leftovers',
     });
@@ -47,7 +47,7 @@ export class Sweep {
   ask(provider: string, token: string): void {
     if (this.requests.get(provider) === token) return;
     this.requests.set(provider, token);
-    this.timer.ask(provider);
+    void this.timer.ask(provider);
   }
 
   /** What the last sweep of this process has found; undefined before the first one. */

@@ -36,6 +36,8 @@ export interface ProviderReconcilerOptions {
   awaitSecret(provider: string): void;
   /** What the last sweep of this process has found. */
   sweep(provider: string): Sweep | undefined;
+  /** The request of a person, by annotation, that this process has carried out last. */
+  handledReconcile(provider: string): string | undefined;
   logger: Logger;
 }
 
@@ -82,6 +84,7 @@ export class ProviderReconciler {
       nodes: use.nodes,
       loadBalancers: use.loadBalancers.length,
       sweep: this.options.sweep(name) ?? object.status?.sweep,
+      lastHandledReconcile: this.options.handledReconcile(name) ?? object.status?.lastHandledReconcile,
     };
     await this.options.writer.writeStatus(withoutTargets(object), fields, verdict);
     if (problem !== undefined) throw problem;

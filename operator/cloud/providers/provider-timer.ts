@@ -14,10 +14,15 @@ export interface ProviderTimerOptions {
   logger: Logger;
 }
 
+/** From half an interval to one and a half, so that what began together does not stay together. */
+export function jittered(intervalMs: number, random: () => number): number {
+  return intervalMs * (0.5 + random());
+}
+
 /** What is done for each provider now and then. */
 export interface PeriodicWork {
-  /** How often, in milliseconds; 0 = only when asked. */
-  intervalMs(provider: string): number;
+  /** Milliseconds until the next pass, jittered; 0 = only when asked. */
+  waitMs(provider: string): number;
   pass(provider: string): Promise<void>;
   /** Begins the line that tells of a pass that failed: what could not be done. */
   failure: string;
@@ -25,11 +30,12 @@ export interface PeriodicWork {
 
 const IDLE_MS = 1000;
 
-/** Does something for every provider on a slow, jittered timer of its own, behind all other calls to its cloud. */
+/** Does something for every provider on a slow timer of its own, behind all other calls to its cloud. */
 export class ProviderTimer {
   /** Ends a provider's wait. */
   private readonly wakes = new Map<string, () => void>();
-  private readonly asked = new Set<string>();
+  /** By provider that a pass is asked for: who wants to know that it has ended. */
+  private readonly asked = new Map<string, (() => void)[]>();
 
   constructor(
     private readonly options: ProviderTimerOptions,
@@ -52,15 +58,20 @@ export class ProviderTimer {
     await Promise.all(running.values());
   }
 
-  /** A pass over the provider comes at once, or as soon as its cloud can be used. */
-  ask(provider: string): void {
-    this.asked.add(provider);
+  /**
+   * A pass over the provider comes at once, or as soon as its cloud can be used.
+   * @returns once that has ended, whether or not it failed; never, when the operator ends before
+   */
+  ask(provider: string): Promise<void> {
+    const ended = new Promise<void>((resolve) => this.asked.set(provider, [...(this.asked.get(provider) ?? []), resolve]));
     this.wakes.get(provider)?.();
+    return ended;
   }
 
   private async runProvider(provider: string, signal: AbortSignal): Promise<void> {
     const due = this.asked.has(provider) || (await this.becomesDue(provider, signal)) || this.asked.has(provider);
     if (!due || signal.aborted || !this.usable(provider)) return;
+    const told = this.asked.get(provider) ?? [];
     this.asked.delete(provider);
     try {
       await atPriority('Background', () => this.work.pass(provider));
@@ -70,14 +81,16 @@ export class ProviderTimer {
         { provider, code: error.code, error: error.message },
         `${this.work.failure}; trying again after the interval`,
       );
+    } finally {
+      told.forEach((tell) => tell());
     }
   }
 
   /** @returns false when the wait was for another interval than is set now */
   private async becomesDue(provider: string, signal: AbortSignal): Promise<boolean> {
-    const interval = this.work.intervalMs(provider);
-    const elapsed = await this.wait(provider, interval === 0 ? IDLE_MS : interval * (0.5 + this.options.random()), signal);
-    return elapsed && interval > 0;
+    const waitMs = this.work.waitMs(provider);
+    const elapsed = await this.wait(provider, waitMs === 0 ? IDLE_MS : waitMs, signal);
+    return elapsed && waitMs > 0;
   }
 
   private usable(provider: string): boolean {

@@ -1,5 +1,4 @@
-import { createHash } from 'node:crypto';
-import { ANNOTATIONS, RECONCILE_TOKEN_LENGTH } from '../../../crds';
+import { ANNOTATIONS } from '../../../crds';
 import { toOperatorError, type OperatorError } from '../../base/errors';
 import type { Logger } from '../../base/log';
 import { withoutNextTry } from '../../base/next-try';
@@ -8,6 +7,7 @@ import { keyOf, type KubeObject } from '../../kube/object';
 import type { StateHold } from '../../updates/held-writes';
 import { verdictOfError, verdictOfHold, verdictWithoutState, type Verdict } from '../conditions';
 import type { ObjectWriter } from '../object-writer';
+import { echoOf } from '../reconcile-token';
 import type { PlannedRetry } from './stack-retries';
 import type { Knowledge, Member, StackKind, StatusFields } from './stack-kind';
 
@@ -159,12 +159,6 @@ export class MemberReports<O extends Member> {
     const error = toOperatorError(thrown).message;
     this.options.logger.warn({ object: keyOf(object.metadata), error }, 'status not written; the next pass writes it');
   }
-}
-
-/** What a reconcile token is echoed as: an annotation may hold far more than a status should repeat, or its schema allows. */
-export function echoOf(token: string | undefined): string | undefined {
-  if (token === undefined || token.length <= RECONCILE_TOKEN_LENGTH) return token;
-  return `sha256:${createHash('sha256').update(token).digest('hex')}`;
 }
 
 function versionOf({ metadata }: KubeObject): string {

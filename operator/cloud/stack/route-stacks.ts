@@ -60,6 +60,7 @@ export class RouteStacks implements StackKind<StoredRoute, RouteInput> {
     delete spec.updatePolicy;
     delete spec.managementPolicy;
     delete spec.deletionPolicy;
+    delete spec.driftInterval;
     const { providerID } = hasProviderID(spec) ? spec : (this.nodeOf(spec)?.spec ?? {});
     return { name: metadata.name, uid: metadata.uid, spec: providerID === undefined ? spec : { ...spec, providerID } };
   }

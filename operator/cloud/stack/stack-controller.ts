@@ -1,4 +1,4 @@
-import type { Drift } from '../../../crds';
+import { ANNOTATIONS, type Drift } from '../../../crds';
 import { toOperatorError } from '../../base/errors';
 import { hashJson } from '../../base/json';
 import type { EventRecorder, WorkQueue } from '../../kube/api';
@@ -7,7 +7,8 @@ import { keyOf, type ObjectKey } from '../../kube/object';
 import { reasonOfError, verdictOfError } from '../conditions';
 import type { ObjectWriter } from '../object-writer';
 import type { CloudRegistry } from '../providers/registry';
-import type { StackIndex } from './stack-index';
+import { echoOf } from '../reconcile-token';
+import { membersOf, type StackIndex } from './stack-index';
 import type { Holdings, Member, StackKind } from './stack-kind';
 import type { StackReconciler } from './stack-reconciler';
 import type { StoredStack } from './stack-record';
@@ -24,6 +25,8 @@ export interface StackControllerOptions<O extends Member> extends KindController
   /** The stacks' records: what each carried when it was last written. */
   records: () => readonly StoredStack[];
   providerOf: (stack: string) => string | undefined;
+  /** Has a stack compared with the cloud at once. */
+  compare: (provider: string, stack: string) => void;
   /** Keyed by stack: one pass over a stack at a time. */
   stacks: WorkQueue;
 }
@@ -72,16 +75,28 @@ export class StackController<O extends Member> extends KindController<O> {
     stacks.filter(waits).forEach((stack) => this.following.add(stack));
     const { follower } = this.own.reconciler;
     stacks.filter((stack) => follower.isHeldUp(stack)).forEach((stack) => void follower.follow(stack));
+    const passed = this.passed(stacks);
+    stacks.forEach((stack) => this.own.stacks.add(stack));
+    await passed;
+  }
+
+  /**
+   * Looks at every stack of a provider at once, and tries what failed: whether its cloud can be used has changed, or a person asks for it.
+   * @returns as `requeue` does
+   */
+  async retry(provider: string): Promise<void> {
+    const stacks = this.stacksOf(provider);
+    const passed = this.passed(stacks);
+    stacks.forEach((stack) => this.tryAnew(stack));
+    await passed;
+  }
+
+  /** Resolves once each stack has had a pass that has not begun yet. */
+  private async passed(stacks: readonly string[]): Promise<void> {
     const passes = stacks.map(
       (stack) => new Promise<void>((resolve) => this.waiting.set(stack, [...(this.waiting.get(stack) ?? []), resolve])),
     );
-    stacks.forEach((stack) => this.own.stacks.add(stack));
     await Promise.all(passes);
-  }
-
-  /** Looks at every stack of a provider at once: whether its cloud can be used has changed. */
-  retry(provider: string): void {
-    for (const stack of this.stacksOf(provider)) this.tryAnew(stack);
   }
 
   /** Looks at one stack again, where it is one of ours with members. */
@@ -98,6 +113,11 @@ export class StackController<O extends Member> extends KindController<O> {
   /** Looks at one stack again, also where it has no members any more. */
   look(stack: string): void {
     this.own.stacks.add(stack);
+  }
+
+  /** `spec.driftInterval` of each member of the stack. */
+  driftIntervalsOf(stack: string): (string | undefined)[] {
+    return membersOf(this.own.index, this.own.store, stack).map(({ spec }) => spec.driftInterval);
   }
 
   /** A lever keeps something of the stack as it is. */
@@ -143,8 +163,17 @@ export class StackController<O extends Member> extends KindController<O> {
     const object = this.own.store.get(key);
     const asks = this.asksForMore(key, object);
     this.assign(key).forEach((stack) => (asks ? this.tryAnew(stack) : this.noticeStatus(stack)));
+    if (asks) this.compareWhenAsked(key, object);
     if (object === undefined || this.own.index.stackOf(key) !== undefined) return;
     await this.reportUnassigned(object);
+  }
+
+  /** Its annotation `reconcile` is another one than what was answered last. */
+  private compareWhenAsked(key: ObjectKey, object: O | undefined): void {
+    const token = echoOf(object?.metadata.annotations?.[ANNOTATIONS.reconcile]);
+    const stack = this.own.index.stackOf(key);
+    if (object === undefined || stack === undefined || token === undefined || token === object.status?.lastHandledReconcile) return;
+    this.own.compare(object.spec.provider, stack);
   }
 
   /** What failed before doesn't count any more. */

@@ -10,8 +10,17 @@ import type { ConnectedCloud, RegisteredCloud } from '../providers/registry';
 
 /** An object that stacks carry. */
 export type Member = KubeObject & {
-  spec: { provider: string; managementPolicy?: ManagementPolicy | undefined; deletionPolicy?: DeletionPolicy | undefined };
-  status?: { observedGeneration?: number | undefined; conditions?: Condition[] | undefined };
+  spec: {
+    provider: string;
+    managementPolicy?: ManagementPolicy | undefined;
+    deletionPolicy?: DeletionPolicy | undefined;
+    driftInterval?: string | undefined;
+  };
+  status?: {
+    observedGeneration?: number | undefined;
+    conditions?: Condition[] | undefined;
+    lastHandledReconcile?: string | undefined;
+  };
 };
 
 /** What a status says besides its conditions. */

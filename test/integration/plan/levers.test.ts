@@ -91,6 +91,36 @@ test('with driftPolicy: Report, what was changed is shown property by property a
   });
 });
 
+test('a drift interval of its own, 0s, is only ended by who asks: on the object, and on the CloudProvider for everything', async () => {
+  await published('rare');
+  await patch('clb', 'rare', { driftInterval: '0s' });
+  await scene.ready('rare');
+  const change = async (name: string): Promise<void> => {
+    const { id } = await scene.inCloud(name);
+    await cluster.cloud.drift({ kind: 'patch', collection: 'loadbalancers', id, fields: { sourceRanges: OTHERS } });
+  };
+  const healed = (name: string): Promise<boolean> =>
+    scene.until(`${name} to be brought back`, async () => (await scene.inCloud(name)).sourceRanges.length === 0);
+  const again = 'cloud-operator.dev/reconcile';
+  await scene.settled(); // another interval counts within seconds
+  await change('rare');
+  // Everything else is looked at meanwhile, more than once.
+  await change('web');
+  await healed('web');
+  await change('web');
+  await healed('web');
+  expect((await scene.inCloud('rare')).sourceRanges).toEqual(OTHERS);
+
+  await cluster.kubectl(['annotate', 'clb', 'rare', `${again}=one`]);
+  await healed('rare');
+  await scene.until('the echo', async () => (await scene.loadBalancer('rare'))?.status?.lastHandledReconcile === 'one');
+  await change('rare');
+  await cluster.kubectl(['annotate', 'cloudprovider', 'local', `${again}=all`]);
+  await healed('rare');
+  await scene.until('the echo', async () => (await scene.provider())?.status?.lastHandledReconcile === 'all');
+  await scene.deleteServices('rare');
+});
+
 describe('levers', () => {
   beforeAll(async () => {
     await scene.addNode('n1');

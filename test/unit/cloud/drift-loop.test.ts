@@ -1,6 +1,7 @@
 import { OperatorError } from '../../../operator/base/errors';
 import { silentLogger } from '../../../operator/base/log';
 import { DriftLoop } from '../../../operator/cloud/drift/drift-loop';
+import { intervalOfStack } from '../../../operator/cloud/drift/drift-schedule';
 import type { CloudRegistry } from '../../../operator/cloud/providers/registry';
 import type { Updates } from '../../../operator/updates/update';
 import { FakeClock } from '../kube/fake-clock';
@@ -27,7 +28,7 @@ test('a shorter driftInterval counts at once, however long the one before was', 
     { registry, updates: {} as Updates, clock, random: () => 0.5, isValid: () => true, logger: silentLogger },
     {
       intervalMs: () => interval,
-      stacks: () => [],
+      intervals: () => new Map(),
       isHeld: () => false,
       found: () => undefined,
       reported: () => undefined,
@@ -42,7 +43,7 @@ test('a shorter driftInterval counts at once, however long the one before was', 
   interval = 60_000;
   listeners.forEach((listener) => listener('another'));
   await clock.advance(5_000);
-  expect(clock.pending().at(-1)).toBeGreaterThan(HOUR);
+  expect(passes).toBe(0);
   listeners.forEach((listener) => listener('home'));
   await clock.advance(130_000);
   expect(passes).toBe(2);
@@ -71,7 +72,7 @@ describe('a stack whose state can not be read', () => {
       {
         ...{
           intervalMs: () => HOUR,
-          stacks: () => ['a', 'b', 'c'],
+          intervals: () => new Map(['a', 'b', 'c'].map((stack) => [stack, HOUR])),
           isHeld: () => false,
           found: () => undefined,
           reported: () => undefined,
@@ -92,4 +93,86 @@ describe('a stack whose state can not be read', () => {
     const away = new OperatorError('Transient', '500', { reason: 'StateStoreUnavailable' });
     expect(await pass(away)).toEqual({ compared: ['a', 'b'], checked: 0 });
   });
+});
+
+describe('stacks with intervals of their own', () => {
+  /** What is compared together, in order; `others` is what no stack holds. */
+  function watched(intervals: Record<string, number>, ofProvider: number) {
+    const clock = new FakeClock();
+    const compared: string[] = [];
+    const cloud = {
+      discover: (stacks: string[]) => {
+        compared.push(stacks.join('+'));
+        return Promise.resolve(new Map());
+      },
+    };
+    const entry = { name: 'home', spec: { driftPolicy: 'Heal', freeze: false }, cloud };
+    const registry = {
+      ...{ list: () => [entry], get: () => entry, connected: () => entry },
+      ...{ accounts: { refusal: () => undefined }, onChange: () => () => undefined },
+    };
+    const loop = new DriftLoop(
+      {
+        ...{ registry: registry as unknown as CloudRegistry, updates: { adoptFindings: () => Promise.resolve([]) } as unknown as Updates },
+        ...{ clock, random: () => 0.5, isValid: () => true, logger: silentLogger },
+      },
+      {
+        ...{ intervalMs: () => ofProvider, intervals: () => new Map(Object.entries(intervals)) },
+        ...{ isHeld: () => false, found: () => undefined, reported: () => undefined },
+        alsoCheck: () => Promise.resolve(void compared.push('others')),
+      },
+    );
+    const stop = new AbortController();
+    const ended = loop.run(stop.signal);
+    const end = async (): Promise<void> => {
+      stop.abort();
+      await ended;
+    };
+    return { clock, compared, loop, end };
+  }
+
+  test('are compared when it is their turn, those with the same interval by one read, and 0 never', async () => {
+    const { clock, compared, end } = watched({ a: 60_000, b: 60_000, c: HOUR, never: 0 }, HOUR);
+    await clock.advance(70_000);
+    expect(compared).toEqual(['a+b']);
+    await clock.advance(70_000);
+    expect(compared).toEqual(['a+b', 'a+b']);
+    await clock.advance(HOUR);
+    expect(compared.filter((one) => one !== 'a+b')).toEqual(['a+b+c', 'others']); // all are due
+    await end();
+  });
+
+  test('are compared at once when somebody asks: one alone, or everything, also what has no interval', async () => {
+    const { clock, compared, loop, end } = watched({ a: 60_000, never: 0 }, HOUR);
+    await clock.advance(1_000);
+    const one = loop.ask('home', ['never']);
+    await clock.advance(1_000);
+    await one;
+    expect(compared.splice(0)).toEqual(['never']);
+    const all = loop.ask('home');
+    void loop.ask('home', ['a']);
+    await clock.advance(2_000);
+    await all;
+    expect(compared).toEqual(['a+never', 'others']);
+    await end();
+  });
+
+  test('another interval counts within seconds', async () => {
+    const intervals = { a: HOUR };
+    const { clock, compared, end } = watched(intervals, HOUR);
+    await clock.advance(60_000);
+    intervals.a = 30_000;
+    await clock.advance(45_000);
+    expect(compared).toEqual(['a']);
+    await end();
+  });
+
+  test.each<[string, (string | undefined)[], number]>([
+    ['none says anything', [undefined, undefined], 600_000],
+    ['there is no object', [], 600_000],
+    ['the shortest', ['1h', undefined, '30s'], 30_000],
+    ['the CloudProvider’s, which is shorter', ['1h', undefined], 600_000],
+    ['never', ['0s', '0s'], 0],
+    ['never does not count beside another one', ['0s', '1h'], 3_600_000],
+  ])('of a stack: %s', (_what, own, expected) => expect(intervalOfStack(own, 600_000)).toBe(expected));
 });

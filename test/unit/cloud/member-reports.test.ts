@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { statusBase } from '../../../crds/kind';
-import { echoOf } from '../../../operator/cloud/stack/member-reports';
+import { echoOf } from '../../../operator/cloud/reconcile-token';
 
 describe('the echo of a reconcile token', () => {
   const allowed = z.object({ lastHandledReconcile: statusBase.lastHandledReconcile });

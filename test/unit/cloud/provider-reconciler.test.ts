@@ -41,6 +41,7 @@ function providerWith(list: () => Promise<Instance[]>, status?: StoredProvider['
     ask: (provider) => directory.ask(provider),
     awaitSecret: () => undefined,
     sweep: () => undefined,
+    handledReconcile: () => undefined,
     logger: silentLogger,
   });
   return { reconciler, written, told };

@@ -105,6 +105,6 @@ describe('the CRDs', () => {
   });
 
   it('carry the revision that protects them from an older operator', () => {
-    expect(crds.map(({ metadata }) => metadata.annotations['cloud-operator.dev/version'])).toEqual(KINDS.map(() => '2'));
+    expect(crds.map(({ metadata }) => metadata.annotations['cloud-operator.dev/version'])).toEqual(KINDS.map(() => '3'));
   });
 });

@@ -69,6 +69,7 @@ export const FULL: { kind: KindDefinition; spec: Record<string, unknown> }[] = [
       trafficPolicy: 'Local',
       sessionAffinity: { type: 'ClientIP', timeoutSeconds: 60 },
       updatePolicy: { approval: 'Manual', replace: 'Allow' },
+      driftInterval: '1m',
       local: { engine: 'Node', healthCheckIntervalMs: 100, drainSeconds: 0, idleTimeoutSeconds: 60 },
     },
   },
@@ -549,6 +550,12 @@ export const BAD: BadSpec[] = [
     field: 'spec.driftInterval',
     ...(driftInterval === '' ? {} : { message: 'must be a duration such as 30s, 10m or 1h30m' }),
   })),
+  ...['9s', '9999ms', '1d', '1'].flatMap((driftInterval) =>
+    [
+      { kind: CloudLoadBalancerKind, spec: { ...balancer, driftInterval } },
+      { kind: CloudRouteKind, spec: { ...route, driftInterval } },
+    ].map((one) => ({ ...one, title: `drift interval "${driftInterval}" of a ${one.kind.kind}`, field: 'spec.driftInterval' })),
+  ),
   {
     title: 'no time between route listings',
     kind: CloudProviderKind,

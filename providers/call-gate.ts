@@ -1,13 +1,22 @@
 /** How one call to a cloud ended, as far as the account's limits and credentials are concerned. */
 export type CallOutcome =
-  /** The cloud accepted the credentials, whatever else it said. */
-  | { kind: 'Answered' }
+  /** The cloud accepted the credentials, whatever else it said. `left`: how many more calls of this sort (`sortOfCall`) it says that it takes. */
+  | { kind: 'Answered'; left?: number }
   /** Too many calls. `retryAfterMs`: the cloud's Retry-After, in milliseconds. */
   | { kind: 'Throttled'; retryAfterMs?: number }
   /** The credentials as such were refused. Not for a permission that is missing for one thing only: that is Answered. */
   | { kind: 'Refused'; message: string }
   /** No answer, or one that says nothing about the credentials (unreachable, 5xx, canceled). */
   | { kind: 'Unanswered' };
+
+/** Of what clouds count their limits by. */
+export type CallSort = 'reads' | 'writes' | 'deletes';
+
+/** The sort of a call by its verb. Pure. */
+export function sortOfCall(verb: string): CallSort {
+  if (verb === 'get' || verb === 'list') return 'reads';
+  return verb === 'delete' ? 'deletes' : 'writes';
+}
 
 /** Told once, after the call, how it ended. */
 export type Settle = (outcome: CallOutcome) => void;

@@ -6,7 +6,7 @@ import type { Address, Collection, Instance, LoadBalancer, PoolDigest, Resource,
 import { errorOfAnswer, LocalCloudError } from './api-error';
 import { parseEndpoint } from './endpoint';
 import { retry, type RetryPolicy } from '../retry';
-import { whenSent } from './when-sent';
+import { whenSent } from '../when-sent';
 
 /** The most that the API gives. */
 const PAGE_SIZE = 10_000;

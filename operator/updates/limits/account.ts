@@ -1,8 +1,9 @@
-import type { CallGate, CallOutcome, Settle } from '../../../providers/call-gate';
+import { sortOfCall, type CallGate, type CallOutcome, type Settle } from '../../../providers/call-gate';
 import type { Clock } from '../../base/clock';
 import { OperatorError } from '../../base/errors';
 import type { AccountLimits } from './account-limits';
 import { CallLimiter } from './call-limiter';
+import { CallPace } from './call-pace';
 import { type CallPriority, currentPriority, priorityOfCall } from './call-priority';
 import { CredentialBreaker, type Pass, type Refusal } from './credential-breaker';
 
@@ -33,6 +34,7 @@ export interface AccountListener {
 /** The limits and credentials of one CloudProvider, as the operator and all workers share them. */
 export class Account implements CallGate {
   readonly limiter: CallLimiter;
+  private readonly pace: CallPace;
   private readonly breaker: CredentialBreaker;
   /** Calls without an answer since the last one that had one; `since` is monotonic. */
   private unanswered = { calls: 0, since: 0 };
@@ -46,6 +48,7 @@ export class Account implements CallGate {
     private readonly told: AccountListener,
   ) {
     this.limiter = new CallLimiter(own, clock);
+    this.pace = new CallPace(clock);
     this.breaker = new CredentialBreaker(clock, () => told.changed());
   }
 
@@ -91,6 +94,7 @@ export class Account implements CallGate {
     // Before the wait for a token and after it: nobody waits for what is refused anyway, and it may become so meanwhile.
     const { refusal, refuses } = this.breaker;
     if (refuses && refusal !== undefined) throw this.errorOf(refusal);
+    await this.pace.turn(sortOfCall(verb), signal);
     await this.limiter.take(priority, signal);
     const pass = await this.admitted(signal);
     let open = true;
@@ -99,6 +103,7 @@ export class Account implements CallGate {
       open = false;
       this.told.called(verb, outcome);
       if (outcome.kind === 'Throttled') this.limiter.throttled(outcome.retryAfterMs);
+      if (outcome.kind === 'Answered' && outcome.left !== undefined) this.pace.told(sortOfCall(verb), outcome.left);
       this.breaker.settled(pass, outcome);
       this.answered(outcome.kind !== 'Unanswered');
     };

@@ -44,6 +44,20 @@ test('calls that failed all at once are no outage', async () => {
   expect(accounts.outage('a')).toBeUndefined();
 });
 
+test('few calls of one sort left: whoever makes them waits, and the others do not', async () => {
+  const { clock, account } = setUp();
+  await call(account, { kind: 'Answered', left: 6 });
+  const start = clock.monotonic();
+  const went: string[] = [];
+  for (const verb of ['get', 'list', 'create', 'delete', 'update']) {
+    void account.acquire(verb).then(() => went.push(`${verb} ${clock.monotonic() - start}`));
+  }
+  await settle();
+  expect(went.sort()).toEqual(['create 0', 'delete 0', 'get 0', 'update 0']);
+  await clock.advance(10_000);
+  expect(went.at(-1)).toBe('list 10000');
+});
+
 describe('refused credentials', () => {
   test('one probe per growing interval, 30 s to 5 min, until one succeeds', async () => {
     const { clock, account } = setUp();

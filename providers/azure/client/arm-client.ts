@@ -1,0 +1,298 @@
+import { Agent } from 'undici';
+import { sleep, systemClock, type Clock } from '../../../operator/base/clock';
+import { OperatorError, toOperatorError } from '../../../operator/base/errors';
+import { openGate, type CallGate, type CallOutcome } from '../../call-gate';
+import { retry, type RetryPolicy } from '../../retry';
+import { whenSent } from '../../when-sent';
+import { apiVersionOf } from './api-versions';
+import { callsLeft, errorIn, headerOf, parseBody, retryAfterMs, type ArmAnswer } from './arm-answer';
+import { ArmError, armFailure, isBusy, refusesToken, type ArmCall } from './arm-error';
+import { isOver, operationIn, type Operation } from './operation';
+import { parseResourceID, resourceTypeOf } from './resource-id';
+import { TokenError } from './token-error';
+
+const CONNECTIONS = 8;
+const ANSWER_TIMEOUT_MS = 30_000;
+const DEFAULT_BUDGET_MS = 20_000;
+/** Where an operation doesn't say when to look again. */
+const POLL_MS = 1_000;
+/** The longest that an operation is followed. */
+const OPERATION_MS = 10 * 60_000;
+
+export type Verb = 'create' | 'get' | 'list' | 'update' | 'delete';
+
+export interface ArmClientOptions {
+  /** CloudEndpoints.resourceManager. */
+  resourceManager: string;
+  /** The token of today. */
+  token: () => Promise<string>;
+  /** Told of a token that Azure has refused; `token` then gives another one, if there is one. */
+  refused?: (token: string) => void;
+  /** How the operator calls itself; absent = cloud-operator. */
+  userAgent?: string;
+  clock?: Clock;
+  random?: () => number;
+  /** Tries and waits of one call together, in milliseconds; how long an operation then takes is not part of it. */
+  budgetMs?: number;
+  /** Told of every request that goes out. */
+  onCall?: (verb: Verb) => void;
+  /** The account's limits, passed before every request; absent = none. */
+  calls?: CallGate;
+}
+
+export interface CallOptions {
+  signal?: AbortSignal;
+  /** Throws when we may not write any more: asked as the bytes of each write go out, repeated ones included. */
+  assertValid?: () => void;
+}
+
+/** What must hold for a write to be carried out. */
+export interface WriteOptions extends CallOptions {
+  /** The resource still is the one that was read; `absent` = there is none. Otherwise the write fails with Conflict. */
+  only?: { etag: string } | 'absent';
+}
+
+interface Call extends CallOptions {
+  verb: Verb;
+  method: 'GET' | 'PUT' | 'PATCH' | 'DELETE';
+  url: string;
+  /** For messages. */
+  path: string;
+  body?: object;
+  headers?: Record<string, string>;
+}
+
+/**
+ * Calls to Azure Resource Manager. Each request passes the account's limits, is counted, and asks for the right to write as its bytes go out.
+ * Operations are followed to their end. Throttled and busy answers are tried again within one budget, unavailability and lost answers too,
+ * except of writes that depend on what is there: whether those have happened is for the caller to find out.
+ * Every method throws OperatorError with the failure's class.
+ */
+export class ArmClient {
+  readonly retryPolicy: RetryPolicy;
+  private readonly agent = new Agent({
+    connections: CONNECTIONS,
+    headersTimeout: ANSWER_TIMEOUT_MS,
+    bodyTimeout: ANSWER_TIMEOUT_MS,
+  });
+  private readonly gate: CallGate;
+  private readonly origin: string;
+
+  constructor(private readonly options: ArmClientOptions) {
+    this.gate = options.calls ?? openGate;
+    this.origin = new URL(options.resourceManager).origin;
+    const { clock = systemClock, random = Math.random, budgetMs = DEFAULT_BUDGET_MS } = options;
+    this.retryPolicy = { clock, random, budgetMs };
+  }
+
+  /** undefined = it is not there. */
+  async get<T>(id: string, options: CallOptions = {}): Promise<T | undefined> {
+    const answer = await this.call<T>({ ...options, verb: 'get', method: 'GET', ...this.place(id) }).catch(undefinedWhenGone);
+    return answer?.body;
+  }
+
+  /**
+   * Everything on all pages; a page that fails fails the whole list.
+   * @param path such as `/subscriptions/<id>/resourceGroups/<name>/providers/Microsoft.Network/loadBalancers`
+   * @param type of what is listed, by which the API version is chosen
+   */
+  async list<T>(path: string, type: string, options: CallOptions & { expand?: string } = {}): Promise<T[]> {
+    const { expand, ...rest } = options;
+    const query = new URLSearchParams({ 'api-version': apiVersionOf(type), ...(expand !== undefined && { $expand: expand }) });
+    const found: T[] = [];
+    let next: string | undefined = `${this.options.resourceManager}${path}?${query.toString()}`;
+    while (next !== undefined) {
+      const { body }: ArmAnswer<{ value?: T[]; nextLink?: string }> = await this.call({
+        ...rest,
+        verb: 'list',
+        method: 'GET',
+        url: next,
+        path,
+      });
+      if (!Array.isArray(body?.value)) throw new OperatorError('Unknown', `Azure, GET ${path}: the answer has no list of values`);
+      for (const item of body.value) found.push(item);
+      next = body.nextLink === undefined || body.nextLink === '' ? undefined : this.ownURL(body.nextLink, path);
+    }
+    return found;
+  }
+
+  /** Makes the resource, or sets all of it. @returns it as it is when the operation is over */
+  async put<T>(id: string, body: object, options: WriteOptions = {}): Promise<T> {
+    return this.write<T>('PUT', id, body, options);
+  }
+
+  /** Merges the given properties, such as tags. @returns it as it is when the operation is over */
+  async patch<T>(id: string, body: object, options: WriteOptions = {}): Promise<T> {
+    return this.write<T>('PATCH', id, body, options);
+  }
+
+  /** Gone already = done. */
+  async remove(id: string, options: WriteOptions = {}): Promise<void> {
+    const call: Call = { ...options, verb: 'delete', method: 'DELETE', ...this.place(id), headers: conditionOf(options) };
+    const answer = await this.call(call).catch(undefinedWithItsGroup);
+    if (answer !== undefined) await this.follow(answer, call).catch(undefinedWithItsGroup);
+  }
+
+  async close(): Promise<void> {
+    await this.agent.destroy();
+  }
+
+  private async write<T>(method: 'PUT' | 'PATCH', id: string, body: object, options: WriteOptions): Promise<T> {
+    const verb = options.only === 'absent' ? 'create' : 'update';
+    const call: Call = { ...options, verb, method, ...this.place(id), body, headers: conditionOf(options) };
+    const answer = await this.call<T>(call);
+    if (!(await this.follow(answer, call))) return answer.body;
+    const made = await this.get<T>(id, options);
+    if (made === undefined) throw new OperatorError('Conflict', `Azure, ${method} ${id}: somebody has deleted it at the same time`);
+    return made;
+  }
+
+  /** Waits for the end of what an answer has begun; false = it was done already. */
+  private async follow(begun: ArmAnswer, { path, signal }: Call): Promise<boolean> {
+    const operation = operationIn(begun);
+    if (operation === undefined) return false;
+    const { clock } = this.retryPolicy;
+    const deadline = clock.monotonic() + OPERATION_MS;
+    for (let answer = begun; ;) {
+      await sleep(clock, retryAfterMs(answer, clock.now()) ?? POLL_MS, signal).catch((reason: unknown) => {
+        throw toOperatorError(reason);
+      });
+      answer = await this.look(operation, path, signal);
+      if (isOver(operation, answer, path)) return true;
+      if (clock.monotonic() > deadline) {
+        throw new OperatorError('Transient', `Azure, ${path}: the operation has not ended within ${OPERATION_MS / 60_000} minutes`);
+      }
+    }
+  }
+
+  private look({ url }: Operation, path: string, signal: AbortSignal | undefined): Promise<ArmAnswer> {
+    return this.call({ verb: 'get', method: 'GET', url: this.ownURL(url, path), path, ...(signal !== undefined && { signal }) });
+  }
+
+  private place(id: string): { url: string; path: string } {
+    const version = apiVersionOf(resourceTypeOf(parseResourceID(id)));
+    return { url: `${this.options.resourceManager}${id}?api-version=${version}`, path: id };
+  }
+
+  /** Tokens go to the resource manager and to nobody else, whatever an answer says. */
+  private ownURL(url: string, path: string): string {
+    if (URL.parse(url)?.origin === this.origin) return url;
+    throw new OperatorError('Unknown', `Azure, ${path}: the answer leads to ${url}, which is not below ${this.options.resourceManager}`);
+  }
+
+  private call<T>(call: Call): Promise<ArmAnswer<T>> {
+    return retry(
+      this.retryPolicy,
+      (extend) => this.admitted<T>(call, extend),
+      (error) => worthRetrying(call, error),
+      call.signal,
+    );
+  }
+
+  /** One request, when the account's limits allow it; a token that has been renewed since it was got costs a second request. */
+  private async admitted<T>(call: Call, extend: (ms: number) => void, used?: string): Promise<ArmAnswer<T>> {
+    const { clock } = this.retryPolicy;
+    const queuedAt = clock.monotonic();
+    const settle = await this.gate.acquire(call.verb, call.signal);
+    extend(clock.monotonic() - queuedAt);
+    let token: string | undefined;
+    try {
+      token = await this.options.token();
+      const answer = await this.send<T>(call, token);
+      if (answer.status >= 400) throw this.failureOf(answer, call);
+      settle(outcomeOfAnswer(answer));
+      return answer;
+    } catch (thrown) {
+      const error = this.described(thrown, call);
+      const again = refusesToken(error) && used === undefined && (await this.isRenewed(token));
+      settle(again ? { kind: 'Unanswered' } : outcomeOfFailure(error));
+      if (again) return this.admitted(call, extend, token);
+      throw error;
+    }
+  }
+
+  /** True when there is another token in place of the one that was refused. */
+  private async isRenewed(token: string | undefined): Promise<boolean> {
+    if (token === undefined) return false;
+    this.options.refused?.(token);
+    // Where there is none, the refusal is told, which says more.
+    const now = await this.options.token().catch(() => token);
+    return now !== token;
+  }
+
+  private async send<T>({ verb, method, url, body, headers, signal, assertValid }: Call, token: string): Promise<ArmAnswer<T>> {
+    const { origin, pathname, search } = new URL(url);
+    const started = whenSent(() => {
+      if (method !== 'GET') assertValid?.();
+      this.options.onCall?.(verb);
+    });
+    const { statusCode: status, ...answer } = await this.agent.compose(started).request({
+      origin,
+      path: pathname + search,
+      method,
+      headers: {
+        authorization: `Bearer ${token}`,
+        'user-agent': this.options.userAgent ?? 'cloud-operator',
+        ...(body !== undefined && { 'content-type': 'application/json' }),
+        ...headers,
+      },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+      ...(signal !== undefined && { signal }),
+    });
+    return { status, headers: answer.headers, body: parseBody(await answer.body.text(), status) as T };
+  }
+
+  private failureOf(answer: ArmAnswer, { method, path }: Call): ArmError {
+    const requestID = headerOf(answer, 'x-ms-request-id');
+    const about: ArmCall = { method, path, ...(requestID !== undefined && { requestID }) };
+    return armFailure(errorIn(answer), answer.status, about, retryAfterMs(answer, this.retryPolicy.clock.now()));
+  }
+
+  /** Says which call to which endpoint failed, where Azure itself said nothing. */
+  private described(thrown: unknown, { method, path }: Call): OperatorError {
+    const error = toOperatorError(thrown);
+    if (thrown instanceof OperatorError) return error;
+    const remedy = error.code === 'Transient' ? `Check the way to ${this.options.resourceManager}.` : undefined;
+    return new OperatorError(error.code, `Azure, ${method} ${path}: ${error.message}${remedy === undefined ? '' : `. ${remedy}`}`, {
+      cause: thrown,
+      ...(remedy !== undefined && { remedy }),
+    });
+  }
+}
+
+function conditionOf({ only }: WriteOptions): Record<string, string> {
+  if (only === undefined) return {};
+  return only === 'absent' ? { 'if-none-match': '*' } : { 'if-match': only.etag };
+}
+
+function outcomeOfAnswer(answer: ArmAnswer): CallOutcome {
+  const left = callsLeft(answer);
+  return { kind: 'Answered', ...(left !== undefined && { left }) };
+}
+
+/** What an error says about the account. One action that is not allowed, or a resource that is busy, says nothing against it. */
+function outcomeOfFailure(error: OperatorError): CallOutcome {
+  if (error.code === 'Throttled') {
+    return { kind: 'Throttled', ...(error.retryAfterMs !== undefined && { retryAfterMs: error.retryAfterMs }) };
+  }
+  if (refusesToken(error) || (error instanceof TokenError && error.code === 'Credentials'))
+    return { kind: 'Refused', message: error.message };
+  return { kind: error instanceof ArmError && error.code !== 'Transient' ? 'Answered' : 'Unanswered' };
+}
+
+function worthRetrying({ headers = {} }: Call, error: OperatorError): boolean {
+  if (error.code === 'Throttled' || isBusy(error)) return true;
+  const depends = 'if-match' in headers || 'if-none-match' in headers;
+  return error.code === 'Transient' && !depends;
+}
+
+function undefinedWhenGone(error: unknown): undefined {
+  if (error instanceof OperatorError && error.code === 'NotFound') return undefined;
+  throw error;
+}
+
+/** With a resource group everything in it is gone. */
+function undefinedWithItsGroup(error: unknown): undefined {
+  if (error instanceof ArmError && error.armCode === 'ResourceGroupNotFound') return undefined;
+  return undefinedWhenGone(error);
+}

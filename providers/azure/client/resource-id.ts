@@ -1,0 +1,50 @@
+import { OperatorError } from '../../../operator/base/errors';
+
+/** A resource of Azure Resource Manager, as its id names it: `Microsoft.Network/loadBalancers/<name>`, or a part of one. */
+export interface ResourceName {
+  subscription: string;
+  resourceGroup: string;
+  /** `Microsoft.Network`. */
+  namespace: string;
+  /** Types from the outermost to the innermost, each with a name. */
+  path: { type: string; name: string }[];
+}
+
+/** An id as Azure writes it. Pure. */
+export function resourceID({ subscription, resourceGroup, namespace, path }: ResourceName): string {
+  const tail = path.map(({ type, name }) => `/${type}/${name}`).join('');
+  return `/subscriptions/${subscription}/resourceGroups/${resourceGroup}/providers/${namespace}${tail}`;
+}
+
+/**
+ * Reads an id; upper and lower case are the same in its fixed words. Pure.
+ * @throws OperatorError Invalid when it is none of a resource in a resource group
+ */
+export function parseResourceID(id: string): ResourceName {
+  const form = /^\/subscriptions\/([^/]+)\/resourceGroups\/([^/]+)\/providers\/([^/]+)((?:\/[^/]+\/[^/]+)+)\/?$/i;
+  const [, subscription = '', resourceGroup = '', namespace = '', tail = ''] = form.exec(id) ?? [];
+  const words = tail.split('/').filter((word) => word !== '');
+  if (words.length === 0) {
+    throw new OperatorError(
+      'Invalid',
+      `"${id}" is no id of a resource. It begins with /subscriptions/<id>/resourceGroups/<name>/providers/`,
+    );
+  }
+  const path = words.flatMap((type, index) => (index % 2 === 0 ? [{ type, name: words[index + 1] ?? '' }] : []));
+  return { subscription, resourceGroup, namespace, path };
+}
+
+/** `Microsoft.Network/loadBalancers`, or of a part of one `Microsoft.Network/virtualNetworks/subnets`. Pure. */
+export function resourceTypeOf({ namespace, path }: Pick<ResourceName, 'namespace' | 'path'>): string {
+  return [namespace, ...path.map(({ type }) => type)].join('/');
+}
+
+/** Ids name the same resource whatever their case: APIs of Azure give it now so, now so. Pure. */
+export function sameID(a: string, b: string): boolean {
+  return a.toLowerCase() === b.toLowerCase();
+}
+
+/** The last name in an id, in its own case. Pure. */
+export function nameInID(id: string): string {
+  return id.slice(id.lastIndexOf('/') + 1);
+}

@@ -1,0 +1,55 @@
+import type { Rule } from '../rule';
+import { dnsLabelOnce, matchingSKU, privateAddress, publicAddressLimit, publicAddressOnce, subnetRoom } from './addresses';
+import { frontendInUse, inUse, subnetInUse } from './in-use';
+import {
+  allPortsInternally,
+  loadBalancerLimits,
+  oneRuleForEachBackendPort,
+  oneRuleForEachPort,
+  partNames,
+  probeValues,
+  ruleValues,
+} from './load-balancers';
+import { frontendOnce, networkPolicies } from './private-link';
+import { referencesExist, referencesProvisioned } from './references';
+import { destinationOnce, nextHop, routeLimit } from './route-tables';
+import { apiVersion, immutable, lock, patchSetsTags, policy, precondition, resourceGroup } from './scope';
+import { priorityOnce, priorityRange, ruleForm, securityGroupLimits } from './security-groups';
+
+/** Everything that a write must get past, in the order in which Azure looks: what holds for all types first. */
+export const RULES: readonly Rule[] = [
+  apiVersion,
+  resourceGroup,
+  lock,
+  policy,
+  precondition,
+  patchSetsTags,
+  immutable,
+  partNames,
+  referencesExist,
+  referencesProvisioned,
+  inUse,
+  subnetInUse,
+  frontendInUse,
+  publicAddressLimit,
+  matchingSKU,
+  publicAddressOnce,
+  dnsLabelOnce,
+  privateAddress,
+  subnetRoom,
+  ruleValues,
+  allPortsInternally,
+  probeValues,
+  oneRuleForEachPort,
+  oneRuleForEachBackendPort,
+  loadBalancerLimits,
+  priorityRange,
+  priorityOnce,
+  ruleForm,
+  securityGroupLimits,
+  nextHop,
+  destinationOnce,
+  routeLimit,
+  networkPolicies,
+  frontendOnce,
+];

@@ -1,0 +1,72 @@
+import { apiVersionOf } from '../../../../providers/azure/client/api-versions';
+import { parseResourceID } from '../../../../providers/azure/client/resource-id';
+import { refusal } from '../request';
+import type { Rule } from '../rule';
+
+/** Every request says in which version it speaks: MissingApiVersionParameter; and in one that there is: NoRegisteredProviderFound. */
+export const apiVersion: Rule = ({ request, type }) => {
+  const version = request.query.get('api-version');
+  if (version === null) {
+    return refusal(400, 'MissingApiVersionParameter', 'The api-version query parameter (?api-version=) is required for all requests.');
+  }
+  if (version === apiVersionOf(type)) return undefined;
+  return refusal(
+    400,
+    'NoRegisteredProviderFound',
+    `No registered resource provider found for API version '${version}' for type '${type}'.`,
+  );
+};
+
+/** Nothing is made in a resource group that isn't there. */
+export const resourceGroup: Rule = ({ id }, { resourceGroups }) => {
+  const { resourceGroup: name } = parseResourceID(id);
+  if (resourceGroups.has(name.toLowerCase())) return undefined;
+  return refusal(404, 'ResourceGroupNotFound', `Resource group '${name}' could not be found.`);
+};
+
+/** A lock on the group: ReadOnly keeps every write out, CanNotDelete deletes (learn.microsoft.com, "Lock your resources"). */
+export const lock: Rule = ({ id, request, after }, { locks }) => {
+  const { resourceGroup: name } = parseResourceID(id);
+  const level = locks.get(name.toLowerCase());
+  const isDelete = after === undefined || request.method === 'DELETE';
+  if (level === undefined || (level === 'CanNotDelete' && !isDelete)) return undefined;
+  const what = isDelete ? 'delete' : 'write';
+  return refusal(
+    409,
+    'ScopeLocked',
+    `The scope '${id}' cannot perform ${what} operation because following scope(s) are locked: '${name}'.`,
+  );
+};
+
+/** Azure Policy with the effect deny (learn.microsoft.com, "RequestDisallowedByPolicy error"). */
+export const policy: Rule = ({ id, type, after }, { policies }) => {
+  const name = after === undefined ? undefined : policies.get(type.toLowerCase());
+  if (name === undefined) return undefined;
+  return refusal(403, 'RequestDisallowedByPolicy', `Resource '${id}' was disallowed by policy. Policy identifiers: '${name}'.`);
+};
+
+/** If-Match and If-None-Match (RFC 9110; of network resources, learn.microsoft.com, "Load Balancers - Create Or Update"). */
+export const precondition: Rule = ({ request: { headers }, before }) => {
+  const [match, none] = [headers['if-match'], headers['if-none-match']];
+  const fits = (match === undefined || match === '*' || match === before?.etag) && (none !== '*' || before === undefined);
+  if (fits) return undefined;
+  return refusal(412, 'PreconditionFailed', `Precondition failed. Etag provided in if-match header does not match etag of the resource.`);
+};
+
+/** PATCH of network resources sets tags and nothing else (learn.microsoft.com, "Load Balancers - Update Tags"). */
+export const patchSetsTags: Rule = ({ request: { method, body } }) => {
+  const others = method === 'PATCH' ? Object.keys(body).filter((key) => key !== 'tags') : [];
+  if (others.length === 0) return undefined;
+  return refusal(400, 'InvalidRequestContent', `The request content was invalid: '${others.join(', ')}' can't be updated by PATCH.`);
+};
+
+/** Where a resource is, and its SKU, stay (learn.microsoft.com, "Resolve errors for resource provider": PropertyChangeNotAllowed). */
+export const immutable: Rule = ({ before, after }) => {
+  if (before === undefined || after === undefined) return undefined;
+  if (before.location !== after.location) {
+    const text = `The resource '${before.name}' already exists in location '${before.location}'.`;
+    return refusal(409, 'InvalidResourceLocation', text);
+  }
+  if (JSON.stringify(before.sku) === JSON.stringify(after.sku)) return undefined;
+  return refusal(400, 'PropertyChangeNotAllowed', `Changing property 'sku' of ${before.id} is not allowed.`);
+};

@@ -1,0 +1,71 @@
+import { CallPace, gapMs } from '../../../operator/updates/limits/call-pace';
+import type { CallSort } from '../../../providers/call-gate';
+import { FakeClock, settle } from '../kube/fake-clock';
+
+function setUp() {
+  const clock = new FakeClock();
+  const pace = new CallPace(clock);
+  const start = clock.monotonic();
+  const went: number[] = [];
+  const take = (sort: CallSort = 'writes'): void => void pace.turn(sort).then(() => went.push(clock.monotonic() - start));
+  return { clock, pace, went, take };
+}
+
+describe('CallPace', () => {
+  test.each([
+    [1_000, 0],
+    [100, 0],
+    [60, 1_000],
+    [6, 10_000],
+    [0, 60_000],
+  ])('%i calls left: %i ms from one to the next', (left, gap) => {
+    expect(gapMs(left)).toBe(gap);
+  });
+
+  test('while the cloud says nothing of what is left, nobody waits', async () => {
+    const { went, take } = setUp();
+    for (let i = 0; i < 500; i++) take();
+    await settle();
+    expect(went).toHaveLength(500);
+  });
+
+  test('what is left is spread over a minute; other sorts of calls do not wait', async () => {
+    const { clock, pace, went, take } = setUp();
+    pace.told('writes', 6);
+    for (let i = 0; i < 4; i++) take();
+    take('reads');
+    take('deletes');
+    await settle();
+    expect(went).toEqual([0, 0, 0]);
+    await clock.advance(30_000);
+    expect(went.slice(3)).toEqual([10_000, 20_000, 30_000]);
+  });
+
+  test('every answer corrects it, and one that is long past says nothing any more', async () => {
+    const { clock, pace, went, take } = setUp();
+    pace.told('writes', 1);
+    take();
+    await settle();
+    pace.told('writes', 1_000);
+    await clock.advance(60_000);
+    take();
+    await settle();
+    expect(went).toEqual([0, 60_000]);
+    pace.told('writes', 0);
+    await clock.advance(60_001);
+    take();
+    take();
+    await settle();
+    expect(went).toHaveLength(4);
+  });
+
+  test('who gives up waiting is told his own reason', async () => {
+    const { pace } = setUp();
+    pace.told('writes', 1);
+    await pace.turn('writes');
+    const abort = new AbortController();
+    const waiting = pace.turn('writes', abort.signal);
+    abort.abort(new Error('the update was stopped'));
+    await expect(waiting).rejects.toThrow('the update was stopped');
+  });
+});

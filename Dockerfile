@@ -57,6 +57,7 @@ COPY --from=build /src/package.json /src/sbom.cdx.json /src/LICENSE /src/THIRD_P
 COPY --from=build /src/node_modules node_modules
 COPY --from=build /src/bin bin
 COPY --from=build /src/lib lib
+COPY --from=build /src/operator/ui/assets operator/ui/assets
 # What manifests of a cloud-controller-manager call. Those that give flags only are the entry point's.
 RUN ln -s /app/bin/cloud-operator.js /usr/local/bin/cloud-operator \
   && ln -s /app/bin/log-runner.js /go-runner \

@@ -34,6 +34,15 @@ export default tseslint.config(
     rules: { 'max-lines': 'off', 'max-statements': 'off', '@typescript-eslint/explicit-function-return-type': 'off' },
   },
   {
+    files: ['operator/ui/assets/*.js'],
+    languageOptions: {
+      sourceType: 'module',
+      globals: Object.fromEntries(
+        ['document', 'window', 'fetch', 'setInterval', 'URLSearchParams', 'Element', 'HTMLElement'].map((name) => [name, 'readonly']),
+      ),
+    },
+  },
+  {
     files: ['bin/**/*.js'],
     languageOptions: { globals: { require: 'readonly', process: 'readonly', __dirname: 'readonly' } },
     rules: { '@typescript-eslint/no-require-imports': 'off' },

@@ -7,6 +7,8 @@ const MAY_IMPORT = {
   'operator/loops': ['operator/base', 'operator/kube', 'crds'],
   'operator/updates': ['operator/base', 'operator/kube', 'operator/entry', 'providers', 'crds', 'extensions'],
   'operator/cloud': ['operator/base', 'operator/kube', 'operator/updates', 'operator/entry', 'providers', 'crds', 'extensions'],
+  'operator/explain': ['operator/base', 'operator/kube', 'operator/cloud', 'crds'],
+  'operator/ui': ['operator/base', 'operator/kube', 'operator/explain', 'operator/server', 'operator/entry', 'crds'],
   'operator/flags': ['operator/base', 'operator/server', 'operator/entry'],
   'operator/server': ['operator/base', 'operator/kube', 'crds'],
   providers: ['operator/base', 'crds'],
@@ -15,7 +17,15 @@ const MAY_IMPORT = {
   synth: ['operator/base', 'operator/permissions', 'crds'],
 };
 /** Only the workers load Pulumi's SDK (docs/architecture.md, Two processes). */
-const WITHOUT_PULUMI = ['operator/loops', 'operator/cloud', 'operator/flags', 'operator/server', 'extensions'];
+const WITHOUT_PULUMI = [
+  'operator/loops',
+  'operator/cloud',
+  'operator/explain',
+  'operator/ui',
+  'operator/flags',
+  'operator/server',
+  'extensions',
+];
 
 const root = import.meta.dirname;
 const isIn = (path, folder) => path === folder || path.startsWith(`${folder}/`);

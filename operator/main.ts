@@ -17,6 +17,8 @@ import { Metrics } from './server/metrics';
 import { Servers } from './servers';
 import { Stores } from './stores';
 import type { ExtensionModule } from './updates/extension-module';
+import type { Answering } from './ui/overview';
+import { Page } from './ui/page';
 import { UpdateEngine } from './updates/engine';
 import { exportsOf } from './updates/extension-exports';
 import { openStateStore } from './updates/state/open';
@@ -58,7 +60,15 @@ export async function runOperator(options: OperatorOptions, signal: AbortSignal)
   });
   const health = healthOf(stores, leadership, logger);
   showIn(metrics, options, stores);
-  const servers = new Servers(options, { health, metrics, logger, clouds, clusterID, providers: stores.providers.store });
+  const servers = new Servers(options, {
+    health,
+    metrics,
+    logger,
+    clouds,
+    clusterID,
+    providers: stores.providers.store,
+    page: pageOf(options, stores, { identity, leads: leadership.isValid }),
+  });
   const lead = (leading: AbortSignal): Promise<void> => {
     updates.warm();
     const made = { stores, registry, updates, metrics, health, servingRights: servers.rights() };
@@ -108,6 +118,20 @@ function connect(options: OperatorOptions, metrics: Metrics, logger: Logger): { 
   const kubeConfig = loadKubeConfig(options);
   const userAgent = `cloud-operator/${options.version}`;
   return { kubeConfig, api: new KubeClient(kubeConfig, { ...options.kubeApi, observer: metrics.requests, userAgent, logger }) };
+}
+
+function pageOf({ ui, version }: OperatorOptions, stores: Stores, about: { identity: string; leads: () => boolean }): Page | undefined {
+  if (!ui) return undefined;
+  const caches = {
+    ...{ services: stores.services.store, nodes: stores.nodes.store, providers: stores.providers.store },
+    ...{ loadBalancers: stores.loadBalancers.store, routes: stores.routes.store },
+    ...{ stacks: stores.stacks.store, instances: stores.instances.store },
+  };
+  const answering = (): Answering => {
+    const filling = stores.unsynced();
+    return { version, identity: about.identity, leads: about.leads(), ...(filling === undefined ? {} : { filling }) };
+  };
+  return new Page(caches, answering, systemClock);
 }
 
 function showIn(metrics: Metrics, options: OperatorOptions, stores: Stores): void {

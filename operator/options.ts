@@ -60,6 +60,8 @@ export interface OperatorOptions {
   serving?: ServingOptions;
   /** Those that were asked for; served only with the gate CloudControllerManagerWebhook. Absent = none. */
   webhooks?: { names: WebhookName[]; enabled: boolean; serving: WebhookServingOptions };
+  /** Whether the HTTPS server has the page for people too. */
+  ui: boolean;
   /** Port of plain HTTP on 127.0.0.1, 0 = any free one; absent = none. */
   port?: number;
   /** What /configz shows. */

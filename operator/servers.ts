@@ -7,12 +7,15 @@ import type { OperatorOptions } from './options';
 import { authenticationPermissions, authorizationPermissions } from './permissions';
 import { looksUpCAs } from './server/client-cas';
 import type { HealthChecks } from './server/health';
+import type { ServedPage } from './server/served-page';
 import { OperatorServer } from './server/http-server';
 import { SecureServing } from './server/secure-serving';
 import { Webhooks, type WebhooksParts } from './webhooks';
 
 export interface ServedParts extends WebhooksParts {
   health: HealthChecks;
+  /** Served over HTTPS only; absent = none. */
+  page: ServedPage | undefined;
 }
 
 /** The webhooks, and the servers for health, metrics and configuration: HTTPS for the cluster, plain HTTP for this machine. */
@@ -35,7 +38,7 @@ export class Servers {
     if (serving !== undefined) {
       const secure = this.secureServing(serving);
       await secure.prepare();
-      await this.listen({ bindAddress: serving.bindAddress, port: serving.port, secure }, 'serving HTTPS');
+      await this.listen({ bindAddress: serving.bindAddress, port: serving.port, secure, page: this.parts.page }, 'serving HTTPS');
       void secure.follow(signal);
     }
     if (port !== undefined) await this.listen({ bindAddress: '127.0.0.1', port }, 'serving health and metrics');
@@ -52,7 +55,7 @@ export class Servers {
   }
 
   private async listen(
-    where: Pick<ConstructorParameters<typeof OperatorServer>[0], 'bindAddress' | 'port' | 'secure'>,
+    where: Pick<ConstructorParameters<typeof OperatorServer>[0], 'bindAddress' | 'port' | 'secure' | 'page'>,
     what: string,
   ): Promise<void> {
     const { health, metrics, logger } = this.parts;

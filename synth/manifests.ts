@@ -7,6 +7,7 @@ import { MetricsChart, MonitoringChart } from './charts/monitoring';
 import { NamespaceChart } from './charts/namespace';
 import { OperatorChart, StaticPodChart } from './charts/operator';
 import { RbacChart } from './charts/rbac';
+import { UiChart } from './charts/ui';
 import { WebhooksChart } from './charts/webhooks';
 import { gitopsAnnotations } from './gitops';
 import { settingsOf, workloadOf, type ManifestOptions } from './options';
@@ -62,6 +63,7 @@ export function installation(options: ManifestOptions): ManifestFile[] {
     new ApprovalChart(app),
     ...(settings.webhooks === undefined ? [] : [new WebhooksChart(app, settings, settings.webhooks)]),
     ...(settings.monitoring ? [new MetricsChart(app, settings)] : []),
+    ...(settings.ui ? [new UiChart(app, settings)] : []),
     ...(settings.dropIn === undefined ? [new OperatorChart(app, settings)] : []),
   ];
   const apart: [Part, Chart[]][] = [

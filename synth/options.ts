@@ -14,6 +14,8 @@ export interface ManifestOptions {
   apiServer?: Endpoint;
   /** Metrics over HTTPS for the cluster, and what Prometheus and Grafana need to use them. Default false. */
   monitoring?: boolean;
+  /** The operator's page, over HTTPS, and who may see it. Default false. */
+  ui?: boolean;
   /** The default CloudProvider to make where there is none; absent = people write the CloudProvider objects. */
   provider?: FlagProvider;
   /** The extension in code; absent = none. */
@@ -109,6 +111,7 @@ const DEFAULTS = {
   workload: 'Deployment' as const,
   network: 'Host' as const,
   monitoring: false,
+  ui: false,
   leaderElection: { namespace: 'kube-system', name: 'cloud-controller-manager' },
   crdsOnly: false,
 };
@@ -127,8 +130,8 @@ export function workloadOf({ workload, controllerManager }: Settings): Workload 
 }
 
 /** Whether health and metrics are served over HTTPS, on an address that others reach too. */
-export function servesHttps({ controllerManager, network, monitoring }: Settings): boolean {
-  return controllerManager !== undefined || monitoring || network === 'Pod';
+export function servesHttps({ controllerManager, network, monitoring, ui }: Settings): boolean {
+  return controllerManager !== undefined || monitoring || ui || network === 'Pod';
 }
 
 /** Labels of an object of ours. None is a label that a GitOps tool tracks by. */

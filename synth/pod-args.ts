@@ -8,13 +8,14 @@ import { webhooksPod } from './webhooks';
 
 /** The operator's command line. */
 export function podArgs(settings: Settings): string[] {
-  const { namespace, stateNamespace, secretsProvider, leaderElection, provider, extension, controllerManager, webhooks } = settings;
+  const { namespace, stateNamespace, secretsProvider, leaderElection, provider, extension, controllerManager, webhooks, ui } = settings;
   const protector = secretsProvider === undefined ? [] : [`--secrets-provider=${secretsProvider}`];
   // They are applied by whoever applies these.
   const state = ['--install-crds=false', '--state-store=cluster', `--state-namespace=${stateNamespace}`, ...protector];
   const lease = [`--leader-elect-resource-namespace=${leaderElection.namespace}`, `--leader-elect-resource-name=${leaderElection.name}`];
   const cloud = provider === undefined ? [] : cloudConfigPod(provider).args;
   const extended = [
+    ...(ui ? ['--ui'] : []),
     ...(extension === undefined ? [] : extensionPod(extension).args),
     ...(webhooks === undefined ? [] : webhooksPod(webhooks).args),
     ...(workloadOf(settings) === 'StaticPod' ? staticPodAccess(servesHttps(settings)).args : []),

@@ -1,4 +1,4 @@
-import { Argument, type Command, InvalidArgumentError, Option } from 'commander';
+import { Argument, type Command, Option } from 'commander';
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import type { CallCounts, DriftRequest, FaultRules } from '../../providers/local/api';
@@ -8,6 +8,7 @@ import { OperatorError } from '../base/errors';
 import { cloudPlace, SERVE_DIRECTORY, SERVE_PORT, type CloudPlace, type PlaceFlags } from './cloud-place';
 import type { Subcommand } from './command';
 import { driftText, type DriftAnswer } from './drift-text';
+import { parsePort } from './port';
 
 const COLLECTIONS: readonly ResourceCollection[] = ['instances', 'addresses', 'loadbalancers', 'pools', 'routetables', 'routes'];
 
@@ -259,12 +260,6 @@ async function callTable({ calls, total, writes }: CallCounts): Promise<string> 
   const { formatTable } = await import('./table.js');
   const rows = calls.map(({ caller, verb, collection, code, count }) => [caller, verb, collection, String(code), String(count)]);
   return `${formatTable(['CALLER', 'VERB', 'COLLECTION', 'CODE', 'COUNT'], rows)}${total} calls, ${writes} of them writes\n`;
-}
-
-function parsePort(text: string): number {
-  const port = Number(text);
-  if (!/^[0-9]+$/.test(text) || port > 65_535) throw new InvalidArgumentError('It must be a number from 0 to 65535.');
-  return port;
 }
 
 async function readJson(file: string): Promise<unknown> {

@@ -21,11 +21,12 @@ import { supportBundle } from './support-bundle';
 import { sweep } from './sweep';
 import { tools } from './tools';
 import { tree } from './tree';
+import { ui } from './ui';
 import { programVersion } from './version';
 
 /** Every subcommand, under the heading that `--help` shows it with. Its file imports what is heavy only inside its action. */
 const SUBCOMMANDS: Record<string, Subcommand[]> = {
-  'Look into a cluster:': [tree, explain, plan, history, supportBundle],
+  'Look into a cluster:': [tree, explain, plan, history, ui, supportBundle],
   'Act in a cluster:': [approve, pause, resume, reconcile, sweep, release, state],
   'Run in a cluster:': [run, controllerManager, manifests],
   'On this machine:': [demo, dev, localCloud, tools, completion],

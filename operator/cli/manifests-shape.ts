@@ -9,6 +9,7 @@ export interface ShapeFlags {
   network?: NonNullable<ManifestOptions['network']>;
   apiServer?: string;
   monitoring?: boolean;
+  ui?: boolean;
 }
 
 /** What is chosen elsewhere too; it decides what fits. */
@@ -23,7 +24,7 @@ interface Others {
 }
 
 /** Names of their options, for those that exclude each other. */
-export const SHAPE_OPTIONS = ['workload', 'network', 'apiServer', 'monitoring'];
+export const SHAPE_OPTIONS = ['workload', 'network', 'apiServer', 'monitoring', 'ui'];
 
 /** Adds the options that say what runs the operator, and how it is reached. */
 export function addShapeOptions(command: Command): Command {
@@ -37,18 +38,20 @@ export function addShapeOptions(command: Command): Command {
       ]),
     )
     .option('--api-server <host:port>', 'where the Pods reach the API server, if nothing routes to Services yet')
-    .option('--monitoring', 'serve metrics to the cluster; ServiceMonitor, PrometheusRule and a dashboard for Grafana');
+    .option('--monitoring', 'serve metrics to the cluster; ServiceMonitor, PrometheusRule and a dashboard for Grafana')
+    .option('--ui', 'serve the operator’s page, and who may see it: for kubectl cloud ui');
 }
 
 /** @throws OperatorError Invalid for what doesn't go together */
 export function shapeOf(flags: ShapeFlags & Others): Pick<ManifestOptions, keyof ShapeFlags> {
   refuseUnfit(flags);
-  const { workload, network, apiServer, monitoring } = flags;
+  const { workload, network, apiServer, monitoring, ui } = flags;
   return {
     ...(workload === undefined ? {} : { workload }),
     ...(network === undefined ? {} : { network }),
     ...(apiServer === undefined ? {} : { apiServer: endpointOf(apiServer) }),
     ...(monitoring === undefined ? {} : { monitoring }),
+    ...(ui === undefined ? {} : { ui }),
   };
 }
 

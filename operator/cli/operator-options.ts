@@ -50,6 +50,7 @@ export function optionsOf(values: FlagValues, { pulumi, provider }: Surroundings
     secretsProvider: knownSecretsProvider(values['secrets-provider']),
     pulumi,
     kubeApi: { qps: values['kube-api-qps'], burst: values['kube-api-burst'] },
+    ui: values.ui,
     installCRDs: values['install-crds'],
     clusterCIDRs: clusterCidrsOf(values),
     ...controllersOf(values),

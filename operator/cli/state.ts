@@ -1,6 +1,7 @@
-import { type Command, InvalidArgumentError, Option } from 'commander';
+import { type Command, Option } from 'commander';
 import type { Subcommand } from './command';
 import type { StateFlags } from './state-place';
+import { parsePort } from './port';
 import { STATE_DIRECTORY } from './state-directory';
 
 /** `cloud-operator state`: the stacks' state, for people. */
@@ -106,10 +107,4 @@ function reachingCluster(command: Command): Command {
     .option('--kubeconfig <file>', 'kubeconfig of the cluster (default: $KUBECONFIG, ~/.kube/config)')
     .option('--context <name>', 'context of the kubeconfig')
     .option('--state-namespace <name>', 'namespace of the state’s Secrets', 'cloud-operator-system');
-}
-
-function parsePort(text: string): number {
-  const port = Number(text);
-  if (!/^[0-9]+$/.test(text) || port > 65_535) throw new InvalidArgumentError('It must be a number from 0 to 65535.');
-  return port;
 }

@@ -35,6 +35,7 @@ export function configurationOf(values: FlagValues): Record<string, unknown> {
       namespace: values.namespace,
       selectedControllers: [...selectedControllers(values.controllers)],
       stateStore: values['state-store'],
+      ui: values.ui,
       nodeDeletionGrace: duration(values['node-deletion-grace']),
       promptNodeRemoval: values['prompt-node-removal'],
       retryFailures: values['retry-failures'],

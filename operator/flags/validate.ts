@@ -112,6 +112,7 @@ function servingProblems(values: FlagValues): string[] {
     ...portProblems('secure-port', securePort),
     ...portProblems('webhook-secure-port', webhookPort),
     ...(securePort !== 0 && securePort === webhookPort ? ['--webhook-secure-port cannot be the same value as --secure-port'] : []),
+    ...(values.ui && securePort === 0 ? ['--ui needs --secure-port: the page is served over HTTPS only'] : []),
     ...(['requestheader-username-headers', 'requestheader-group-headers', 'requestheader-extra-headers-prefix'] as const)
       .filter((name) => values[name].some((header) => header.trim() === ''))
       .map((name) => `empty value in ${JSON.stringify(name)}`),

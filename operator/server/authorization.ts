@@ -29,10 +29,13 @@ export class Authorizer {
     this.answers = new TtlCache(options.clock);
   }
 
-  /** @throws OperatorError when the API server can't be asked */
-  async decide(user: User, verb: string, path: string): Promise<Decision> {
+  /**
+   * @param neverOpen the list of open paths does not count
+   * @throws OperatorError when the API server can't be asked
+   */
+  async decide(user: User, verb: string, path: string, { neverOpen = false } = {}): Promise<Decision> {
     const { api, alwaysAllowPaths, allowTtlMs, denyTtlMs } = this.options;
-    if (isOpen(path, alwaysAllowPaths) || user.groups.includes(ALL_POWERFUL)) return { allowed: true };
+    if ((!neverOpen && isOpen(path, alwaysAllowPaths)) || user.groups.includes(ALL_POWERFUL)) return { allowed: true };
     if (api === undefined) return { allowed: false };
     const { name, ...others } = user;
     const spec = { user: name, ...others, nonResourceAttributes: { path, verb } };

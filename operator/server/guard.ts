@@ -20,13 +20,16 @@ export class Guard {
     private readonly logger: Logger,
   ) {}
 
-  /** @returns undefined = go on */
-  async refusal(request: IncomingMessage, path: string): Promise<Refusal | undefined> {
+  /**
+   * @param neverOpen the list of open paths does not count
+   * @returns undefined = go on
+   */
+  async refusal(request: IncomingMessage, path: string, { neverOpen = false } = {}): Promise<Refusal | undefined> {
     const verb = (request.method ?? 'GET').toLowerCase();
     try {
       const user = await this.authenticator.userOf(request);
       if (user === undefined) return refuse(401, 'Unauthorized', 'Unauthorized');
-      const decision = await this.authorizer.decide(user, verb, path);
+      const decision = await this.authorizer.decide(user, verb, path, { neverOpen });
       return decision.allowed ? undefined : refuse(403, 'Forbidden', forbidden(user, verb, path, decision.reason));
     } catch (thrown) {
       const error = toOperatorError(thrown);

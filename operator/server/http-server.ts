@@ -7,6 +7,7 @@ import type { Registry } from 'prom-client';
 import type { Guard } from './guard';
 import { close, listen } from './listener';
 import type { Metrics } from './metrics';
+import { isBelow, type PageAnswer, type ServedPage } from './served-page';
 
 const TEXT_TYPE = 'text/plain; charset=utf-8';
 const JSON_TYPE = 'application/json';
@@ -20,6 +21,8 @@ export interface OperatorServerOptions {
   metrics: Metrics;
   /** Answered at /configz: group of the configuration → the configuration. */
   configuration?: Record<string, unknown>;
+  /** A page for people; only with `secure`. */
+  page?: ServedPage | undefined;
   /** TLS, and who may read what; absent = plain HTTP for everybody who reaches the address. */
   secure?: { server: SecureServer; guard: Guard };
   logger: Logger;
@@ -52,15 +55,24 @@ export class OperatorServer {
     try {
       const url = urlOf(request);
       if (url === undefined) return send(response, { status: 400, body: 'the path is no URL\n' });
-      const refusal = await this.options.secure?.guard.refusal(request, url.pathname);
+      const { secure } = this.options;
+      const page = secure === undefined ? undefined : this.pageAt(url);
+      // Somebody who opens all paths of metrics and health to everybody has not meant the page.
+      const refusal = await secure?.guard.refusal(request, url.pathname, { neverOpen: page !== undefined });
       if (refusal !== undefined) return send(response, refusal, JSON_TYPE);
       if (request.method !== 'GET' && request.method !== 'HEAD') return send(response, { status: 405, body: 'only GET\n' });
+      if (page !== undefined) return sendPage(response, page.answer(url, request.headers));
       await this.answer(url, response);
     } catch (thrown) {
       const error = toOperatorError(thrown);
       this.options.logger.error({ err: error, url: request.url }, `answering failed: ${error.message}`);
       send(response, { status: 500, body: 'internal server error\n' });
     }
+  }
+
+  private pageAt({ pathname }: URL): ServedPage | undefined {
+    const { page } = this.options;
+    return page !== undefined && isBelow(page.path, pathname) ? page : undefined;
   }
 
   private async answer(url: URL, response: ServerResponse): Promise<void> {
@@ -82,6 +94,10 @@ export class OperatorServer {
       ? this.options.health.answer(path, url.searchParams)
       : this.options.health.answerOne(path, check);
   }
+}
+
+function sendPage(response: ServerResponse, { status, headers, body }: PageAnswer): void {
+  response.writeHead(status, headers).end(body);
 }
 
 async function sendMetrics(response: ServerResponse, registry: Registry): Promise<void> {

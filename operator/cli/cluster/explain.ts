@@ -3,15 +3,16 @@ import { systemClock } from '../../base/clock';
 import { NODES, SERVICES, splitKey, type Node } from '../../kube/object';
 import type { OutputFormat } from '../cluster-flags';
 import { getOne, getOurs, listOurs, withCluster, type Cluster } from './connect';
-import { conditionFindings, finding, type Finding } from './explain/finding';
-import { explainLoadBalancer } from './explain/load-balancer';
-import { explainNode } from './explain/node';
-import { LEASE, operatorRuns } from './explain/operator-runs';
-import { explainRoute } from './explain/route';
-import { explainService, type ServiceFacts } from './explain/service';
+import { conditionFindings, finding, type Finding } from '../../explain/finding';
+import { explainLoadBalancer } from '../../explain/load-balancer';
+import { explainNode } from '../../explain/node';
+import { LEASE, operatorRuns } from '../../explain/operator-runs';
+import { explainRoute } from '../../explain/route';
+import { explainService, type ServiceFacts } from '../../explain/service';
 import { eventsOf, leaseOf, providerNamed, slicesOf, stackOf, targetFacts } from './facts';
-import type { StoredInstance, StoredLoadBalancer, StoredProvider, StoredRoute } from './kinds';
-import { print, terminalPaint, type Paint, type Tone } from './output';
+import type { StoredInstance, StoredLoadBalancer, StoredProvider, StoredRoute } from '../../explain/kinds';
+import { print, terminalPaint, type Paint } from './output';
+import type { Tone } from '../../explain/object-state';
 import { subjectOf, type Subject } from './subject';
 
 export interface ExplainFlags {

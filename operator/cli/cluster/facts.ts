@@ -3,8 +3,15 @@ import { isResourceMissing, statusOf } from '../../kube/status';
 import { EVENTS, LEASES, NODES, type Node, type ResourcePath, type KubeObject } from '../../kube/object';
 import type { Lease } from '../../kube/lease';
 import { getOurs, listOurs, type Cluster } from './connect';
-import type { TargetFacts } from './explain/targets';
-import { ENDPOINT_SLICES, type EndpointSlice, type KubeEvent, type StoredInstance, type StoredProvider, type StoredStack } from './kinds';
+import type { TargetFacts } from '../../explain/targets';
+import {
+  ENDPOINT_SLICES,
+  type EndpointSlice,
+  type KubeEvent,
+  type StoredInstance,
+  type StoredProvider,
+  type StoredStack,
+} from '../../explain/kinds';
 
 /** All Nodes with what is known of their machines, by name. */
 export async function targetFacts(cluster: Cluster): Promise<TargetFacts[]> {

@@ -4,8 +4,9 @@ import { SERVICES } from '../../kube/object';
 import type { NamespaceFlags, OutputFormat } from '../cluster-flags';
 import { formatTable } from '../table';
 import { getOne, withCluster, type Cluster } from './connect';
-import type { StoredLoadBalancer, StoredRoute, StoredStack } from './kinds';
-import { print, terminalPaint, type Paint, type Tone } from './output';
+import type { StoredLoadBalancer, StoredRoute, StoredStack } from '../../explain/kinds';
+import { print, terminalPaint, type Paint } from './output';
+import type { Tone } from '../../explain/object-state';
 import { subjectOf } from './subject';
 
 export interface HistoryFlags extends NamespaceFlags {

@@ -1,8 +1,6 @@
 import { stringify } from 'yaml';
+import type { Tone } from '../../explain/object-state';
 import type { OutputFormat } from '../cluster-flags';
-
-/** What a state means for whoever reads it. */
-export type Tone = 'good' | 'waiting' | 'bad' | 'plain';
 
 const CODES: Record<Tone, string> = { good: '32', waiting: '33', bad: '31', plain: '' };
 

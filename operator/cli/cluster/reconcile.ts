@@ -3,8 +3,8 @@ import { OperatorError } from '../../base/errors';
 import { SERVICES } from '../../kube/object';
 import type { NamespaceFlags } from '../cluster-flags';
 import { getOne, getOurs, withCluster, type Cluster } from './connect';
-import type { StoredLoadBalancer, StoredProvider, StoredRoute } from './kinds';
-import { objectState } from './object-state';
+import type { StoredLoadBalancer, StoredProvider, StoredRoute } from '../../explain/kinds';
+import { objectState } from '../../explain/object-state';
 import { subjectOf, type Subject } from './subject';
 import { until } from './wait';
 

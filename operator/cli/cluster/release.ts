@@ -5,9 +5,9 @@ import { FINALIZER_LOAD_BALANCER_CLEANUP } from '../../kube/node';
 import { keyOf, SERVICES, type KubeObject, type ResourcePath, type Service } from '../../kube/object';
 import type { ConnectionFlags } from '../cluster-flags';
 import { listOurs, withCluster, type Cluster } from './connect';
-import { leaderOf } from './explain/operator-runs';
+import { leaderOf } from '../../explain/operator-runs';
 import { leaseOf } from './facts';
-import type { StoredLoadBalancer } from './kinds';
+import type { StoredLoadBalancer } from '../../explain/kinds';
 
 export interface ReleaseFlags extends ConnectionFlags {
   all?: boolean;

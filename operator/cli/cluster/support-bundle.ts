@@ -8,7 +8,7 @@ import { CRDS, EVENTS, LEASES, NODES, SECRETS, SERVICES, type KubeObject, type R
 import type { ConnectionFlags } from '../cluster-flags';
 import { programVersion } from '../version';
 import { withCluster, type Cluster } from './connect';
-import { ENDPOINT_SLICES, type KubeEvent } from './kinds';
+import { ENDPOINT_SLICES, type KubeEvent } from '../../explain/kinds';
 import { redacted, redactedText } from './redact';
 import { tarOf, type TarFile } from './tar';
 

@@ -5,10 +5,10 @@ import type { ListFlags } from '../cluster-flags';
 import { formatTable } from '../table';
 import { getOne, getOurs, listOurs, withCluster, type Cluster } from './connect';
 import { slicesOf, stackOf, targetFacts } from './facts';
-import type { StoredLoadBalancer, StoredStack } from './kinds';
+import type { StoredLoadBalancer, StoredStack } from '../../explain/kinds';
 import { print, terminalPaint, type Paint } from './output';
 import { subjectOf } from './subject';
-import { rowsOf, treeOf, type TreeNode } from './tree-view';
+import { rowsOf, treeOf, type TreeNode } from '../../explain/tree-view';
 
 /** Longest detail that is shown without `-o wide`, in characters. */
 const DETAIL_LENGTH = 80;

@@ -1,8 +1,9 @@
 import { CLOUD_LOAD_BALANCERS, CLOUD_ROUTES, CLOUD_STACKS, type PlannedOperation, type WaitingPlan } from '../../../crds';
 import { splitKey, type ResourcePath } from '../../kube/object';
 import { listOurs, type Cluster } from './connect';
-import type { StoredStack } from './kinds';
-import type { Paint, Tone } from './output';
+import type { StoredStack } from '../../explain/kinds';
+import type { Tone } from '../../explain/object-state';
+import type { Paint } from './output';
 
 /** A plan, and the object that approves it. */
 export interface FoundPlan extends WaitingPlan {

@@ -37,6 +37,7 @@ export const CLOUD_OPERATOR = {
     'cluster',
     'Where the stacks’ state is kept: in Secrets of the cluster, or in a folder',
   ),
+  ui: flag(BOOLEAN, false, 'Serve a page at /ui/ of --secure-port, for whoever may get that path; read-only (docs/operate/page.md)'),
   'update-deadline': flag(DURATION, 10 * MINUTE, 'How long a stack update may take'),
   'update-memory': flag(INT32, 1024, 'MB that an update’s worker, and its engine, may use'),
   workers: flag(INT32, 2, 'Stack updates at the same time'),

@@ -1,4 +1,4 @@
-import { execFile, execFileSync } from 'node:child_process';
+import { execFile, execFileSync, spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, readdirSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -6,6 +6,9 @@ import { promisify } from 'node:util';
 import { CLOUD_LOAD_BALANCERS, CLOUD_PROVIDERS } from '../../../crds';
 import { PROJECT_ROOT } from '../../../operator/entry';
 import { SECRETS } from '../../../operator/kube/object';
+import { freePort } from '../../../dev/cluster/free-port';
+import { manifests } from '../../../synth/manifests';
+import { ChromiumPage, findChromium } from '../../harness/chromium';
 import { snippetsOf } from '../../harness/snippets';
 import { NONE, type Scene, serviceOf, withScene } from './scene';
 
@@ -192,6 +195,130 @@ test('a support bundle has what is needed, and no secret', async () => {
   expect(texts['services.yaml']).toContain('example.com/note');
   expect(Object.entries(texts).filter(([, text]) => text.includes(PLANTED) || /checkpoint\.json\.gz/.test(text))).toEqual([]);
   expect(await cloud('support-bundle', '--file', file)).toMatchObject({ code: 2, stderr: matching(/can't be written/) });
+});
+
+describe('the page', () => {
+  const HOSTILE = '<img src=x onerror="document.title=1">';
+  const ADDRESS = /^http:\/\/127\.0\.0\.1:\d+\/[\w-]{24}\/$/;
+  let server: string;
+
+  beforeAll(async () => {
+    const port = await freePort();
+    server = `https://127.0.0.1:${port}`;
+    const admin = scene.cluster.kubeconfigPath;
+    await scene.cluster.stopOperator();
+    await scene.cluster.startOperator([
+      ...['--ui', '--bind-address=127.0.0.1', `--secure-port=${port}`],
+      ...[`--authentication-kubeconfig=${admin}`, `--authorization-kubeconfig=${admin}`],
+    ]);
+    const objects = manifests({ ui: true }).map(({ object }) => object);
+    await scene.cluster.apply(...objects.filter(({ metadata }) => metadata.name === 'cloud-operator-ui'));
+    await scene.cluster.kubectl(['annotate', 'clb', 'web', `cloud-operator.dev/pause=${HOSTILE}`]);
+    await scene.condition('web', 'Reconciling', 'Paused');
+  }, 60_000);
+  afterAll(() => scene.cluster.kubectl(['annotate', 'clb', 'web', 'cloud-operator.dev/pause-']));
+
+  /** Runs `kubectl cloud ui` as a person does, who ends it with Ctrl-C. */
+  async function withPage(look: (address: string) => Promise<void>): Promise<void> {
+    const env = { ...process.env, KUBECONFIG: scene.cluster.kubeconfigPath };
+    const child = spawn(join(folder, 'kubectl-cloud'), ['ui', '--server', server], { env, stdio: ['ignore', 'pipe', 'pipe'] });
+    const ended = new Promise<number | null>((resolve) => child.once('exit', resolve));
+    try {
+      let said = '';
+      child.stderr.on('data', (chunk: Buffer) => (said += chunk.toString()));
+      const address = new Promise<string>((resolve) => child.stdout.once('data', (chunk: Buffer) => resolve(chunk.toString().trim())));
+      const first = await Promise.race([address, ended.then((code) => `ended with ${code}: ${said}`)]);
+      expect(first).toMatch(ADDRESS);
+      await look(first);
+    } finally {
+      child.kill('SIGINT');
+    }
+    expect(await ended).toBe(0);
+  }
+
+  test('kubectl cloud ui makes it reachable with a token of its own, for whoever has its address', async () => {
+    await withPage(async (address) => {
+      const overview = (await (await fetch(`${address}overview.json`)).json()) as { services: object[]; waiting: object[] };
+      expect(overview.services).toMatchObject([{ name: 'default/web', made: true }]);
+      expect(overview.waiting).toEqual([expect.objectContaining({ kind: 'CloudLoadBalancer', name: 'default/web' })]);
+      const { origin } = new URL(address);
+      expect((await fetch(`${origin}/ui/overview.json`)).status).toBe(404);
+      expect((await fetch(`${origin}/${'x'.repeat(24)}/overview.json`)).status).toBe(404);
+      // The token opens nothing else.
+      expect((await fetch(`${address}../metrics`)).status).toBe(404);
+      expect((await fetch(`${address}%2e%2e/metrics`, { redirect: 'manual' })).status).not.toBe(200);
+      expect((await fetch(`${address}overview.json`, { method: 'POST' })).status).toBe(405);
+    });
+  });
+
+  test('kubectl cloud ui says what stands in the way', async () => {
+    expect(await cloud('ui', '--server', server, '--service-account', 'nobody')).toMatchObject({
+      code: 1,
+      stderr: matching(/there is no ServiceAccount nobody in namespace cloud-operator-system; cloud-operator manifests --ui has it/),
+    });
+    expect(await cloud('ui')).toMatchObject({
+      code: 1,
+      stderr: matching(/no Pod of the operator is ready in namespace cloud-operator-system/),
+    });
+    await scene.cluster.kubectl(['create', 'serviceaccount', '-n', 'cloud-operator-system', 'nosy']);
+    expect(await cloud('ui', '--server', server, '--service-account', 'nosy')).toMatchObject({
+      code: 1,
+      stderr: matching(/does not show its page to the ServiceAccount \(403\); the ClusterRole cloud-operator-ui/),
+    });
+  });
+
+  const chromium = findChromium();
+  (chromium === undefined ? test.skip : test)(
+    'in a browser: live, by keyboard, in the dark, and what is hostile is text (needs Chromium)',
+    async () => {
+      await withPage(async (address) => {
+        const page = await ChromiumPage.start(chromium ?? '');
+        try {
+          await page.prefers('light');
+          await page.open(address);
+          await page.until('what waits', `document.querySelector('#waiting .item') !== null`);
+          expect(await page.evaluate<string>(`document.querySelector('#waiting').textContent`)).toContain(HOSTILE);
+          expect(await page.evaluate<number>(`document.querySelectorAll('img[onerror], #waiting img, #graph img').length`)).toBe(0);
+          const light = await page.evaluate<string>(`getComputedStyle(document.body).backgroundColor`);
+          await page.until('lines from a Service to a Node', `document.querySelectorAll('#edges path').length >= 1`);
+
+          // Tab to the first thing that waits, Enter, and back.
+          await page.evaluate(`document.querySelector('#filter').focus()`);
+          await page.press('Tab');
+          expect(await page.evaluate<string>(`document.activeElement.dataset.name`)).toBe('default/web');
+          await page.press('Enter');
+          await page.until('the details', `document.querySelector('#details-body .finding') !== null`);
+          expect(await page.evaluate<string>(`document.querySelector('#details-title').textContent`)).toBe('CloudLoadBalancer default/web');
+          expect(await page.evaluate<string>(`document.querySelector('#details-body').textContent`)).toContain(HOSTILE);
+          expect(await page.evaluate<number>(`document.querySelectorAll('#details img').length`)).toBe(0);
+          const shot = process.env['PAGE_SCREENSHOTS'];
+          if (shot !== undefined) await page.screenshot(join(shot, 'details-light.png'));
+          await page.press('Escape');
+          expect(await page.evaluate<boolean>(`document.querySelector('#details').hidden`)).toBe(true);
+          expect(await page.evaluate<string>(`document.activeElement.dataset.name`)).toBe('default/web');
+          if (shot !== undefined) await page.screenshot(join(shot, 'light.png'));
+
+          await page.prefers('dark');
+          const dark = await page.evaluate<string>(`getComputedStyle(document.body).backgroundColor`);
+          expect([brightness(light) > 200, brightness(dark) < 60]).toEqual([true, true]);
+          if (shot !== undefined) await page.screenshot(join(shot, 'dark.png'));
+
+          // Without a reload, and with the focus where it was.
+          await scene.cluster.kubectl(['annotate', 'clb', 'web', 'cloud-operator.dev/pause-']);
+          await page.until('nothing to wait', `document.querySelector('#waiting').textContent === 'Nothing waits.'`);
+          expect(page.complaints).toEqual([]);
+        } finally {
+          await page.close();
+        }
+      });
+    },
+  );
+
+  /** Of `rgb(r, g, b)`, 0 to 255. */
+  function brightness(colour: string): number {
+    const parts = [...colour.matchAll(/\d+/g)].map(([digits]) => Number(digits));
+    return parts.slice(0, 3).reduce((sum, part) => sum + part, 0) / 3;
+  }
 });
 
 test('release lets go of everything once the operator has ended, and the cloud stays', async () => {

@@ -28,6 +28,7 @@ import { CLUSTER_START_MS, startTestCluster, type TestCluster } from '../../harn
 
 const READER = serviceAccount('monitoring', 'reader');
 const STRANGER = serviceAccount('monitoring', 'stranger');
+const VIEWER = serviceAccount('people', 'viewer');
 
 const CONFIG_MAPS = { group: '', version: 'v1', plural: 'configmaps', kind: 'ConfigMap', namespaced: true };
 
@@ -62,10 +63,12 @@ let port: number;
 let ccmPort: number;
 
 beforeAll(async () => {
-  cluster = await startTestCluster({ controllerManager: false, identities: [READER, STRANGER] });
+  cluster = await startTestCluster({ controllerManager: false, identities: [READER, STRANGER, VIEWER] });
   api = new KubeClient(loadKubeConfig({ kubeconfig: cluster.kubeconfigPath }), { logger: silentLogger });
   await cluster.kubectl(['create', 'clusterrole', 'metrics-reader', '--verb=get', '--non-resource-url=/metrics']);
   await cluster.kubectl(['create', 'clusterrolebinding', 'metrics-reader', '--clusterrole=metrics-reader', `--user=${READER.user}`]);
+  await cluster.kubectl(['create', 'clusterrole', 'page-viewer', '--verb=get', '--non-resource-url=/ui,/ui/*']);
+  await cluster.kubectl(['create', 'clusterrolebinding', 'page-viewer', '--clusterrole=page-viewer', `--user=${VIEWER.user}`]);
   ({ server, secure } = await start(serving(), api));
 }, CLUSTER_START_MS);
 
@@ -74,6 +77,9 @@ afterAll(async () => {
   await api?.close();
   await cluster?.stop();
 });
+
+/** What it shows is not of interest here, but to whom. */
+const PAGE = { path: '/ui', answer: ({ pathname }: URL) => ({ status: 200, headers: { 'x-shown': 'yes' }, body: `page ${pathname}` }) };
 
 async function start(options: ServingOptions, client: KubeClient | undefined): Promise<{ server: OperatorServer; secure: SecureServing }> {
   const made = new SecureServing({
@@ -86,7 +92,7 @@ async function start(options: ServingOptions, client: KubeClient | undefined): P
   const health = new HealthChecks(silentLogger);
   const configuration = { 'cloudcontrollermanager.config.k8s.io': { Generic: { Port: 10258 } } };
   const listening = new OperatorServer({
-    ...{ bindAddress: '127.0.0.1', port: 0, health, metrics: new Metrics(), configuration, secure: made, logger: silentLogger },
+    ...{ bindAddress: '127.0.0.1', port: 0, health, metrics: new Metrics(), configuration, page: PAGE, secure: made, logger: silentLogger },
   });
   ({ port } = await listening.start());
   return { server: listening, secure: made };
@@ -156,6 +162,42 @@ test('who has the right may read what it is for', async () => {
   expect(metrics.body).toContain('workqueue_depth');
   expect((await get('/configz', bearer(READER.user))).status).toBe(403);
   expect((await get('/metrics', bearer(STRANGER.user))).status).toBe(403);
+});
+
+test('the page is for whoever may get its path, and for nobody who may read metrics only', async () => {
+  for (const path of ['/ui', '/ui/', '/ui/overview.json']) {
+    expect([path, (await get(path, bearer(READER.user))).status]).toEqual([path, 403]);
+    expect([path, (await get(path)).status]).toEqual([path, 403]);
+    expect(await get(path, bearer(VIEWER.user))).toEqual({ status: 200, body: `page ${path}` });
+  }
+  expect((await get('/metrics', bearer(VIEWER.user))).status).toBe(403);
+  // neither another way to write a path, nor one that only begins like it
+  expect((await get('/ui/../metrics', bearer(VIEWER.user))).status).toBe(403);
+  expect((await get('/uix', bearer(VIEWER.user))).status).toBe(403);
+});
+
+test('paths that are always open don’t open the page', async () => {
+  const shared = port;
+  const options = serving();
+  const open = await start({ ...options, authorization: { ...options.authorization, alwaysAllowPaths: ['/*', '/ui', '/ui/*'] } }, api);
+  try {
+    expect((await get('/metrics')).status).toBe(200);
+    for (const path of ['/ui', '/ui/', '/ui/overview.json']) expect([path, (await get(path)).status]).toEqual([path, 403]);
+  } finally {
+    await open.server.stop();
+    port = shared;
+  }
+});
+
+test('plain HTTP has no page', async () => {
+  const health = new HealthChecks(silentLogger);
+  const plain = new OperatorServer({ bindAddress: '127.0.0.1', port: 0, health, metrics: new Metrics(), page: PAGE, logger: silentLogger });
+  const where = await plain.start();
+  try {
+    expect((await fetch(`http://127.0.0.1:${where.port}/ui/`)).status).toBe(404);
+  } finally {
+    await plain.stop();
+  }
 });
 
 test('system:masters may read everything', async () => {

@@ -1,6 +1,6 @@
 import type { WaitingPlan } from '../../../crds';
 import { chosenPlans } from '../../../operator/cli/cluster/approve';
-import type { StoredStack } from '../../../operator/cli/cluster/kinds';
+import type { StoredStack } from '../../../operator/explain/kinds';
 import { inNamespace, plansOf, planText } from '../../../operator/cli/cluster/waiting-plans';
 
 const plan = (member: string, hash: string, part: Partial<WaitingPlan> = {}): WaitingPlan => ({

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { REMEDIES, SERVICE_REMEDIES } from '../../../operator/cli/cluster/explain/remedies';
+import { REMEDIES, SERVICE_REMEDIES } from '../../../operator/explain/remedies';
 import { PROJECT_ROOT } from '../../../operator/entry';
 
 const page = readFileSync(join(PROJECT_ROOT, 'docs/conditions.md'), 'utf8');

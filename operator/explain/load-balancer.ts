@@ -1,6 +1,6 @@
-import type { Attempt, WaitingPlan } from '../../../../crds';
-import { leverOn } from '../../../cloud/levers';
-import type { EndpointSlice, StoredLoadBalancer, StoredProvider, StoredRoute, StoredStack } from '../kinds';
+import type { Attempt, WaitingPlan } from '../../crds';
+import { leverOn } from '../cloud/levers';
+import type { EndpointSlice, StoredLoadBalancer, StoredProvider, StoredRoute, StoredStack } from './kinds';
 import { conditionFindings, finding, type Finding } from './finding';
 import { targetState, type TargetFacts } from './targets';
 
@@ -13,8 +13,8 @@ export interface MadeFacts {
 export interface LoadBalancerFacts extends MadeFacts {
   loadBalancer: StoredLoadBalancer;
   nodes: TargetFacts[];
-  /** Of its Service; empty where there is none. */
-  slices: EndpointSlice[];
+  /** Of its Service; empty where there is none, undefined = nobody has looked at them. */
+  slices: EndpointSlice[] | undefined;
 }
 
 /** Why a CloudLoadBalancer is as it is: its CloudProvider, what holds it, what its conditions say, its plan, its targets. Pure. */
@@ -79,7 +79,8 @@ function targetFindings({ loadBalancer, nodes, slices }: LoadBalancerFacts): Fin
   const targets = states.filter(({ target }) => target);
   const busy = targets.filter(({ why }) => why === undefined);
   const policy = loadBalancer.spec.trafficPolicy;
-  const summary = `${targets.length} of ${nodes.length} Nodes are targets, and ${busy.length} of them can take its traffic (traffic policy ${policy})`;
+  const where = policy === 'Local' && slices === undefined ? ', where an endpoint is on them' : '';
+  const summary = `${targets.length} of ${nodes.length} Nodes are targets, and ${busy.length} of them can take its traffic${where} (traffic policy ${policy})`;
   if (busy.length > 0) return [finding('good', summary)];
   const reasons = [...new Set(states.flatMap(({ why }) => why ?? []))].slice(0, 3).join('; ');
   const next = 'kubectl cloud explain node/NAME, for one that should be';

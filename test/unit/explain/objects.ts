@@ -1,14 +1,8 @@
-import type { Condition } from '../../../../crds';
-import type { Finding } from '../../../../operator/cli/cluster/explain/finding';
-import type { ServiceFacts } from '../../../../operator/cli/cluster/explain/service';
-import type {
-  EndpointSlice,
-  StoredInstance,
-  StoredLoadBalancer,
-  StoredProvider,
-  StoredRoute,
-} from '../../../../operator/cli/cluster/kinds';
-import type { Node } from '../../../../operator/kube/object';
+import type { Condition } from '../../../crds';
+import type { Finding } from '../../../operator/explain/finding';
+import type { ServiceFacts } from '../../../operator/explain/service';
+import type { EndpointSlice, StoredInstance, StoredLoadBalancer, StoredProvider, StoredRoute } from '../../../operator/explain/kinds';
+import type { Node } from '../../../operator/kube/object';
 
 /** What an explanation is about, with a part of it replaced. */
 type Part<T> = {

@@ -1,5 +1,5 @@
-import { explainNode, type NodeFacts } from '../../../../operator/cli/cluster/explain/node';
-import type { KubeEvent } from '../../../../operator/cli/cluster/kinds';
+import { explainNode, type NodeFacts } from '../../../operator/explain/node';
+import type { KubeEvent } from '../../../operator/explain/kinds';
 import { condition, expectFinding, instance, loadBalancer, node, provider, route, slice, type Expected } from './objects';
 
 const WELL: NodeFacts = {

@@ -1,8 +1,8 @@
-import { SERVICE_READY_CONDITION } from '../../../../crds';
-import { chooseProvider } from '../../../cloud/providers/service-choice';
-import type { KubeCondition, Service } from '../../../kube/object';
-import { FINALIZER_LOAD_BALANCER_CLEANUP } from '../../../kube/node';
-import type { EndpointSlice, StoredLoadBalancer, StoredProvider } from '../kinds';
+import { SERVICE_READY_CONDITION } from '../../crds';
+import { chooseProvider } from '../cloud/providers/service-choice';
+import type { KubeCondition, Service } from '../kube/object';
+import { FINALIZER_LOAD_BALANCER_CLEANUP } from '../kube/node';
+import type { EndpointSlice, StoredLoadBalancer, StoredProvider } from './kinds';
 import { finding, remedyOf, type Finding } from './finding';
 import { nodesWithEndpoints } from './targets';
 
@@ -11,7 +11,8 @@ export interface ServiceFacts {
   /** Of the same name; absent = none. */
   loadBalancer: StoredLoadBalancer | undefined;
   providers: StoredProvider[];
-  slices: EndpointSlice[];
+  /** undefined = nobody has looked at them. */
+  slices: EndpointSlice[] | undefined;
 }
 
 /** Why a Service has no address, as far as its CloudLoadBalancer does not say it. Pure. */
@@ -88,6 +89,7 @@ function ownership({ service, loadBalancer }: ServiceFacts): Finding[] {
 
 /** Whether anything stands behind it. A Service without a selector gets its endpoints from whoever likes, or none. */
 function endpoints({ service, slices }: ServiceFacts): Finding[] {
+  if (slices === undefined) return [];
   const ready = slices.flatMap(({ endpoints: all }) => all ?? []).filter(({ conditions }) => conditions?.ready !== false).length;
   const local = service.spec.externalTrafficPolicy === 'Local';
   if (ready > 0) {

@@ -1,9 +1,8 @@
-import type { Drift, PlannedOperation, StackResource } from '../../../crds';
-import type { Service } from '../../kube/object';
-import { targetState, type TargetFacts } from './explain/targets';
+import type { Drift, PlannedOperation, StackResource } from '../../crds';
+import type { Service } from '../kube/object';
+import { targetState, type TargetFacts } from './targets';
 import type { EndpointSlice, StoredLoadBalancer, StoredStack } from './kinds';
-import { objectState } from './object-state';
-import type { Tone } from './output';
+import { objectState, type Tone } from './object-state';
 
 export interface TreeFacts {
   /** Absent: the CloudLoadBalancer was made by a person. */
@@ -14,7 +13,8 @@ export interface TreeFacts {
   /** What an extension adds beside the stack. */
   extra: StoredStack | undefined;
   nodes: TargetFacts[];
-  slices: EndpointSlice[];
+  /** undefined = nobody has looked at them. */
+  slices: EndpointSlice[] | undefined;
 }
 
 /** One line of the tree. */
@@ -95,7 +95,7 @@ function plannedNode({ type, name }: PlannedOperation): TreeNode {
   return { kind: shortType(type), name, state: 'Planned', tone: 'waiting', detail: 'create waits for approval', children: [] };
 }
 
-function targetNode(facts: TargetFacts, loadBalancer: StoredLoadBalancer, slices: readonly EndpointSlice[]): TreeNode {
+function targetNode(facts: TargetFacts, loadBalancer: StoredLoadBalancer, slices: readonly EndpointSlice[] | undefined): TreeNode {
   const { node, target, why } = targetState(facts, loadBalancer, slices);
   const line = { kind: 'Node', name: node, detail: why ?? '', children: [] };
   if (!target) return { ...line, state: 'NoTarget', tone: 'plain' };

@@ -1,6 +1,6 @@
-import { CONDITION_NETWORK_UNAVAILABLE } from '../../../kube/node';
-import type { Node } from '../../../kube/object';
-import type { StoredRoute } from '../kinds';
+import { CONDITION_NETWORK_UNAVAILABLE } from '../kube/node';
+import type { Node } from '../kube/object';
+import type { StoredRoute } from './kinds';
 import { conditionFindings, finding, type Finding } from './finding';
 import { leverFindings, providerFindings, stackFindings, type MadeFacts } from './load-balancer';
 

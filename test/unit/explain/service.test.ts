@@ -1,4 +1,4 @@
-import { explainService, type ServiceFacts } from '../../../../operator/cli/cluster/explain/service';
+import { explainService, type ServiceFacts } from '../../../operator/explain/service';
 import { condition, expectFinding, loadBalancer, provider, service, slice, type Expected } from './objects';
 
 const WELL: ServiceFacts = { service: service(), loadBalancer: loadBalancer(), providers: [provider()], slices: [slice('n1', 'n2')] };

@@ -7,9 +7,9 @@ import {
   TAINT_NETWORK_UNAVAILABLE,
   TAINT_SHUTDOWN,
   TAINT_UNINITIALIZED,
-} from '../../../kube/node';
-import type { Node } from '../../../kube/object';
-import type { EndpointSlice, KubeEvent, StoredInstance, StoredLoadBalancer, StoredProvider, StoredRoute } from '../kinds';
+} from '../kube/node';
+import type { Node } from '../kube/object';
+import type { EndpointSlice, KubeEvent, StoredInstance, StoredLoadBalancer, StoredProvider, StoredRoute } from './kinds';
 import { conditionFindings, finding, type Finding } from './finding';
 import { targetState, whyExcluded } from './targets';
 
@@ -19,7 +19,8 @@ export interface NodeFacts {
   node: Node | undefined;
   instance: StoredInstance | undefined;
   providers: StoredProvider[];
-  loadBalancers: { loadBalancer: StoredLoadBalancer; slices: EndpointSlice[] }[];
+  /** `slices` of its Service: undefined = nobody has looked at them. */
+  loadBalancers: { loadBalancer: StoredLoadBalancer; slices: EndpointSlice[] | undefined }[];
   routes: StoredRoute[];
   /** Of this Node, the newest last. */
   events: KubeEvent[];

@@ -1,6 +1,6 @@
-import type { Condition } from '../../../../crds';
-import { objectState } from '../object-state';
-import type { Judged } from '../kinds';
+import type { Condition } from '../../crds';
+import { objectState } from './object-state';
+import type { Judged } from './kinds';
 import { REMEDIES, SERVICE_REMEDIES } from './remedies';
 
 /** One thing that was looked at, in words. */

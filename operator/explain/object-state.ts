@@ -1,6 +1,8 @@
-import type { Condition } from '../../../crds';
+import type { Condition } from '../../crds';
 import type { Judged } from './kinds';
-import type { Tone } from './output';
+
+/** What a state means for whoever reads it. */
+export type Tone = 'good' | 'waiting' | 'bad' | 'plain';
 
 export interface ObjectState {
   /** One word: Ready, Reconciling, Stalled, NotReady, NotSeen, Deleting. */

@@ -10,9 +10,9 @@ import type {
   CloudStackSpec,
   CloudStackStatus,
   Condition,
-} from '../../../crds';
-import type { Stored } from '../../cloud/stored';
-import type { KubeObject, ResourcePath } from '../../kube/object';
+} from '../../crds';
+import type { Stored } from '../cloud/stored';
+import type { KubeObject, ResourcePath } from '../kube/object';
 
 export type StoredLoadBalancer = Stored<CloudLoadBalancerSpec, CloudLoadBalancerStatus>;
 export type StoredRoute = Stored<CloudRouteSpec, CloudRouteStatus>;

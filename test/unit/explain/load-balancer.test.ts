@@ -1,9 +1,9 @@
-import type { Attempt, WaitingPlan } from '../../../../crds';
-import { explainLoadBalancer, type LoadBalancerFacts } from '../../../../operator/cli/cluster/explain/load-balancer';
-import { operatorRuns } from '../../../../operator/cli/cluster/explain/operator-runs';
-import { explainRoute, type RouteFacts } from '../../../../operator/cli/cluster/explain/route';
-import type { StoredStack } from '../../../../operator/cli/cluster/kinds';
-import type { Lease } from '../../../../operator/kube/lease';
+import type { Attempt, WaitingPlan } from '../../../crds';
+import { explainLoadBalancer, type LoadBalancerFacts } from '../../../operator/explain/load-balancer';
+import { operatorRuns } from '../../../operator/explain/operator-runs';
+import { explainRoute, type RouteFacts } from '../../../operator/explain/route';
+import type { StoredStack } from '../../../operator/explain/kinds';
+import type { Lease } from '../../../operator/kube/lease';
 import { condition, expectFinding, instance, loadBalancer, node, provider, route, type Expected } from './objects';
 
 const stack = (status: object): StoredStack => ({ metadata: { name: 'lb-shop-web' }, status }) as unknown as StoredStack;

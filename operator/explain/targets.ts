@@ -1,12 +1,6 @@
-import {
-  excludedFromLoadBalancers,
-  hasTaint,
-  isReady,
-  LABEL_EXCLUDE_FROM_LOAD_BALANCERS,
-  TAINT_AUTOSCALER_DELETES,
-} from '../../../kube/node';
-import type { Node } from '../../../kube/object';
-import type { EndpointSlice, StoredInstance, StoredLoadBalancer } from '../kinds';
+import { excludedFromLoadBalancers, hasTaint, isReady, LABEL_EXCLUDE_FROM_LOAD_BALANCERS, TAINT_AUTOSCALER_DELETES } from '../kube/node';
+import type { Node } from '../kube/object';
+import type { EndpointSlice, StoredInstance, StoredLoadBalancer } from './kinds';
 
 export interface TargetFacts {
   node: Node;
@@ -33,12 +27,12 @@ export function whyExcluded(node: Node): string | undefined {
 
 /**
  * Whether a Node is a target of a load balancer, by the rules that the operator goes by. Pure.
- * @param slices the EndpointSlices of its Service
+ * @param slices the EndpointSlices of its Service; undefined = nobody has looked, and nothing is said of them
  */
 export function targetState(
   { node, instance }: TargetFacts,
   { spec }: Pick<StoredLoadBalancer, 'spec'>,
-  slices: readonly EndpointSlice[],
+  slices: readonly EndpointSlice[] | undefined,
 ): TargetState {
   const name = node.metadata.name;
   const no = (why: string): TargetState => ({ node: name, target: false, why });
@@ -53,8 +47,8 @@ export function targetState(
 }
 
 /** Why a target gets no traffic: its health check fails. Pure. */
-function whyQuiet(node: Node, trafficPolicy: string, slices: readonly EndpointSlice[]): string | undefined {
-  if (trafficPolicy === 'Local' && !nodesWithEndpoints(slices).has(node.metadata.name))
+function whyQuiet(node: Node, trafficPolicy: string, slices: readonly EndpointSlice[] | undefined): string | undefined {
+  if (trafficPolicy === 'Local' && slices !== undefined && !nodesWithEndpoints(slices).has(node.metadata.name))
     return 'no ready endpoint of the Service is on it (traffic policy Local), so that its health check fails';
   return isReady(node) ? undefined : 'kubelet does not say that it is ready';
 }

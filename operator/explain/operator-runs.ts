@@ -1,4 +1,4 @@
-import type { Lease } from '../../../kube/lease';
+import type { Lease } from '../kube/lease';
 import { finding, type Finding } from './finding';
 
 /** A Lease that was not renewed for longer is nobody's; generous, since clocks differ. In milliseconds. */

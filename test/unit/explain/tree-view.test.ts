@@ -1,7 +1,7 @@
-import { rowsOf, treeOf, type TreeFacts } from '../../../operator/cli/cluster/tree-view';
+import { rowsOf, treeOf, type TreeFacts } from '../../../operator/explain/tree-view';
 import { paintFor } from '../../../operator/cli/cluster/output';
-import type { StoredStack } from '../../../operator/cli/cluster/kinds';
-import { condition, instance, loadBalancer, node, service, slice } from './explain/objects';
+import type { StoredStack } from '../../../operator/explain/kinds';
+import { condition, instance, loadBalancer, node, service, slice } from './objects';
 
 const urn = (name: string): string => `urn:pulumi:s::p::local:index:TargetPool$local:index:LoadBalancer::${name}`;
 const stack = (status: object): StoredStack =>

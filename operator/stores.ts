@@ -1,4 +1,4 @@
-import { CLOUD_INSTANCES, CLOUD_LOAD_BALANCERS, CLOUD_PROVIDERS, CLOUD_ROUTES, CLOUD_STACKS } from '../crds';
+import { CLOUD_INSTANCES, CLOUD_LOAD_BALANCERS, CLOUD_PROVIDERS, CLOUD_ROUTES, CLOUD_STACKS, FIELD_MANAGERS } from '../crds';
 import type { Logger } from './base/log';
 import type { StoredInstance } from './cloud/instances/instance-mirror';
 import type { StoredLoadBalancer } from './cloud/stack/load-balancer-stacks';
@@ -8,7 +8,7 @@ import type { StoredStack } from './cloud/stack/stack-record';
 import { ROUTE_INDEXES } from './loops/route/loop';
 import type { ListWatchApi } from './kube/client';
 import { NODES, SERVICES, type KubeObject, type Node, type ResourcePath, type Service } from './kube/object';
-import { dropManagedFields, Reflector } from './kube/reflector';
+import { dropManagedFields, keepManagedFieldsOf, Reflector } from './kube/reflector';
 
 /** A cache of every collection that the operator reads. */
 export class Stores {
@@ -24,7 +24,7 @@ export class Stores {
     private readonly api: ListWatchApi,
     private readonly logger: Logger,
   ) {
-    this.services = this.reflect<Service>(SERVICES);
+    this.services = this.reflect<Service>(SERVICES, keepManagedFieldsOf(FIELD_MANAGERS.service));
     this.nodes = this.reflect<Node>(NODES, dropImages);
     this.providers = this.reflect<StoredProvider>(CLOUD_PROVIDERS);
     this.loadBalancers = this.reflect<StoredLoadBalancer>(CLOUD_LOAD_BALANCERS);

@@ -17,6 +17,8 @@ export interface KubeMeta {
   labels?: Record<string, string>;
   annotations?: Record<string, string>;
   ownerReferences?: { apiVersion: string; kind: string; name: string; uid: string; controller?: boolean; blockOwnerDeletion?: boolean }[];
+  /** Who wrote which fields; of cached objects only those that somebody here reads, if any. */
+  managedFields?: { manager?: string; operation?: string; subresource?: string; fieldsV1?: object }[];
 }
 
 /** A collection in the API: `{group: '', version: 'v1', plural: 'services', namespaced: true}`. */

@@ -43,9 +43,17 @@ const MISSING_BACK_OFF = { baseMs: 500, maxMs: 5_000 };
 const HEALTHY_AFTER = 10_000;
 const BOOKMARK_TIMEOUT = 180_000;
 
+/** Of managedFields only those of one manager: they are large, and whatever others wrote is nobody's business here. */
+export function keepManagedFieldsOf<T extends KubeObject>(manager: string): (object: T) => T {
+  return (object) => {
+    const own = (object.metadata.managedFields ?? []).filter((entry) => entry.manager === manager);
+    return { ...object, metadata: { ...dropManagedFields(object).metadata, ...(own.length === 0 ? {} : { managedFields: own }) } };
+  };
+}
+
 /** managedFields are large and nobody reads them here. */
 export function dropManagedFields<T extends KubeObject>(object: T): T {
-  const metadata: T['metadata'] & { managedFields?: unknown } = { ...object.metadata };
+  const metadata = { ...object.metadata };
   delete metadata.managedFields;
   return { ...object, metadata };
 }

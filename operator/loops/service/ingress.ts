@@ -1,4 +1,4 @@
-import { SERVICE_READY_CONDITION } from '../../../crds';
+import { FIELD_MANAGERS, SERVICE_READY_CONDITION } from '../../../crds';
 import type { Service, ServiceIngress } from '../../kube/object';
 import type { StoredCloudLoadBalancer } from '../kinds';
 import { readinessOf } from '../readiness';
@@ -28,9 +28,20 @@ export function wantedIngress(
   return serving || (ours && ingress.length === 0) ? ingress : undefined;
 }
 
-/** A Ready condition of ours is only ever written together with an ingress. */
+/**
+ * A Ready condition of ours that is True is only ever written together with an ingress. With any other, the ingress may be the one that a controller
+ * before us wrote and that still serves: whether it is ours, the API server has noted.
+ */
 function isPublished(service: Service): boolean {
-  return conditionOf(service, SERVICE_READY_CONDITION)?.status === 'True';
+  return conditionOf(service, SERVICE_READY_CONDITION)?.status === 'True' || (ingressOf(service).length > 0 && isWrittenByUs(service));
+}
+
+function isWrittenByUs({ metadata: { managedFields = [] } }: Service): boolean {
+  return managedFields.some(({ manager, subresource, fieldsV1 }) => {
+    const fields = fieldsV1 as { 'f:status'?: { 'f:loadBalancer'?: { 'f:ingress'?: object } } } | undefined;
+    const writes = fields?.['f:status']?.['f:loadBalancer']?.['f:ingress'] !== undefined;
+    return writes && manager === FIELD_MANAGERS.service && subresource === 'status';
+  });
 }
 
 function ingressOfOwned({ metadata, status }: StoredCloudLoadBalancer): ServiceIngress[] | undefined {

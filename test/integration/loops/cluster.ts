@@ -1,4 +1,4 @@
-import { CLOUD_LOAD_BALANCERS, CLOUD_ROUTES } from '../../../crds';
+import { CLOUD_LOAD_BALANCERS, CLOUD_ROUTES, FIELD_MANAGERS } from '../../../crds';
 import { join } from 'node:path';
 import { systemClock } from '../../../operator/base/clock';
 import { silentLogger } from '../../../operator/base/log';
@@ -16,7 +16,7 @@ import {
   type Service,
   SERVICES,
 } from '../../../operator/kube/object';
-import { Reflector } from '../../../operator/kube/reflector';
+import { keepManagedFieldsOf, Reflector } from '../../../operator/kube/reflector';
 import type { StoredCloudLoadBalancer, StoredCloudRoute } from '../../../operator/loops/kinds';
 import { ROUTE_INDEXES } from '../../../operator/loops/route/loop';
 import { PROJECT_ROOT } from '../../../operator/entry';
@@ -50,7 +50,7 @@ export class LoopCluster {
     readonly client: KubeClient,
   ) {
     const common = { api: client, logger: silentLogger };
-    this.services = new Reflector<Service>({ ...common, resource: SERVICES });
+    this.services = new Reflector<Service>({ ...common, resource: SERVICES, transform: keepManagedFieldsOf(FIELD_MANAGERS.service) });
     this.nodes = new Reflector<Node>({ ...common, resource: NODES });
     this.loadBalancers = new Reflector<StoredCloudLoadBalancer>({ ...common, resource: CLOUD_LOAD_BALANCERS });
     this.routes = new Reflector<StoredCloudRoute>({ ...common, resource: CLOUD_ROUTES, indexes: ROUTE_INDEXES });

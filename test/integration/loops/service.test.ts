@@ -153,6 +153,27 @@ describe('the service loop against a real API server', () => {
     await loops.expectSaid(metadata.uid, ['EnsuringLoadBalancer', 'UnAvailableLoadBalancer', 'EnsuredLoadBalancer']);
   });
 
+  test('R-04 a load balancer that fails, and then goes while nobody looks: its address goes first of all', async () => {
+    await create('stale');
+    const before = await served('stale');
+    const at = new Date().toISOString();
+    const failed: Condition = { type: 'Ready', status: 'False', reason: 'QuotaExceeded', message: 'no more', lastTransitionTime: at };
+    const object = (await readCloud('stale'))!;
+    await cloud.report(object, { ingress: object.status?.ingress ?? [], conditions: [failed] });
+    await waitFor(
+      () => loops.services.store.get('demo/stale')?.status?.conditions?.some(({ type, status }) => type === READY && status === 'False'),
+      { timeoutMs: 10_000, what: 'the cache to have the failure' },
+    );
+    await end();
+    await loops.client.remove(CLOUD_LOAD_BALANCERS, 'demo/stale');
+    await waitFor(() => loops.loadBalancers.store.get('demo/stale') === undefined, { timeoutMs: 10_000, what: 'its end' });
+    loops.writes.length = 0;
+    end = startLoop();
+    const after = await served('stale');
+    expect(after.status?.loadBalancer).not.toEqual(before.status?.loadBalancer);
+    expect(writesTo('stale').slice(0, 2)).toEqual(['patch services/demo/stale', 'apply cloudloadbalancers/demo/stale']);
+  });
+
   test('a wiped status is restored', async () => {
     await create('wiped');
     const { status } = await served('wiped');

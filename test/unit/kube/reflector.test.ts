@@ -3,7 +3,7 @@ import { silentLogger } from '../../../operator/base/log';
 import type { StoreChange } from '../../../operator/kube/api';
 import { KubeClient } from '../../../operator/kube/client';
 import { NODES, type KubeObject, type ResourcePath } from '../../../operator/kube/object';
-import { Reflector, type ReflectorOptions } from '../../../operator/kube/reflector';
+import { keepManagedFieldsOf, Reflector, type ReflectorOptions } from '../../../operator/kube/reflector';
 import { waitFor } from '../../harness/wait-for';
 import { FakeApiServer, json, statusBody, type SeenRequest } from './fake-api-server';
 import { FakeClock } from './fake-clock';
@@ -278,6 +278,13 @@ describe('Reflector', () => {
     scene.start([listOf('10', fat)], [quietWatch]);
     await scene.reflector.store.whenSynced();
     expect(scene.reflector.store.get('a')).toEqual({ ...object('a', '3'), future: { field: 1 } });
+  });
+
+  it('keeps of managedFields what one manager has written', () => {
+    const [ours, theirs] = [{ manager: 'ours', fieldsV1: { 'f:status': {} } }, { manager: 'theirs' }];
+    const written = { ...object('a', '3'), metadata: { ...object('a', '3').metadata, managedFields: [theirs, ours] } };
+    expect(keepManagedFieldsOf('ours')(written).metadata).toEqual({ ...object('a', '3').metadata, managedFields: [ours] });
+    expect(keepManagedFieldsOf('nobody')(written)).toEqual(object('a', '3'));
   });
 
   it('stops in the middle of a list', async () => {

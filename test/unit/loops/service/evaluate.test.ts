@@ -269,6 +269,36 @@ describe('what becomes of it', () => {
     expect(actions[1]).toMatchObject({ patch: { status: { loadBalancer: { ingress: null } } } });
   });
 
+  const NOT_READY = [{ type: READY, status: 'False' as const, reason: 'QuotaExceeded', message: 'no more', lastTransitionTime: NOW }];
+  const ingressWrittenBy = (manager: string): object => ({
+    ...{ manager, operation: 'Update', subresource: 'status' },
+    fieldsV1: { 'f:status': { 'f:conditions': {}, 'f:loadBalancer': { 'f:ingress': {} } } },
+  });
+
+  test.each<[string, string, string[]]>([
+    ['ours: it goes (R-04)', 'cloud-operator-service', ['EnsuringLoadBalancer', 'PatchStatus', 'Apply']],
+    ['another controller’s: it stays, for it still serves', 'cloud-controller-manager', ['EnsuringLoadBalancer', 'Apply']],
+  ])(
+    'after a restart, with a Ready that is not True and no CloudLoadBalancer any more, an address that is %s',
+    (_whose, manager, wanted) => {
+      const status = { loadBalancer: { ingress: INGRESS }, conditions: NOT_READY };
+      const stale = service({ metadata: { finalizers: [FINALIZER], managedFields: [ingressWrittenBy(manager)] }, status });
+      const { actions } = run({ service: stale });
+      expect(kinds(actions)).toEqual(wanted);
+      if (wanted.includes('PatchStatus')) expect(actions[1]).toMatchObject({ patch: { status: { loadBalancer: { ingress: null } } } });
+    },
+  );
+
+  test('R-10 a restored Service whose condition came along: the address of the other cluster goes when it has its own', () => {
+    const status = { loadBalancer: { ingress: INGRESS }, conditions: NOT_READY };
+    const restored = service({ metadata: { finalizers: [FINALIZER], managedFields: [ingressWrittenBy('velero')] }, status });
+    expect(kinds(run({ service: restored }).actions)).toEqual(['EnsuringLoadBalancer', 'Apply']);
+    const own = made(restored, statusOf([IS_READY], [{ ip: '203.0.113.99' }]));
+    expect(run({ service: restored, cloudLoadBalancer: own }).actions.at(-1)).toMatchObject({
+      patch: { status: { loadBalancer: { ingress: [{ ip: '203.0.113.99', ipMode: 'VIP' }] } } },
+    });
+  });
+
   test('R-10 a restored Service: its own CloudLoadBalancer, whatever its status says', () => {
     const restored = service({ metadata: { finalizers: [FINALIZER] }, status: { loadBalancer: { ingress: INGRESS } } });
     expect(kinds(run({ service: restored }).actions)).toEqual(['EnsuringLoadBalancer', 'Apply']);

@@ -20,7 +20,7 @@ import { NODE_LOOP_DEFAULTS, NODE_RETRY, NodeLoop, type NodeLoopDependencies } f
 import { RouteLoop } from './loops/route/loop';
 import { ServiceLoop } from './loops/service/loop';
 import { SERVICE_RETRY } from './loops/service/rules';
-import { ACCOUNT_NAMESPACE, accountOf, LOOP_ACCOUNTS, type ControllerName } from './flags/controllers';
+import { ACCOUNT_NAMESPACE, accountOf, LOOP_ACCOUNTS, queueOf, type ControllerName, type QueuedController } from './flags/controllers';
 import { LoopAccounts } from './loop-accounts';
 import { permissionsOfAccount } from './permissions';
 import { ManagedControllers, type ManagedController } from './managed-controllers';
@@ -234,7 +234,7 @@ export class Leader {
   private serviceLoop({ vouchedLoadBalancers }: CloudControllers): ServiceLoop {
     const { stores, registry, options } = this.parts;
     return new ServiceLoop({
-      ...this.common('service-lb-controller', 'service', SERVICE_RETRY),
+      ...this.common('service-lb-controller', SERVICE_RETRY),
       services: stores.services.store,
       cloudLoadBalancers: vouchedLoadBalancers,
       nodes: stores.nodes.store,
@@ -246,7 +246,7 @@ export class Leader {
   private nodeLoop(): NodeLoop {
     const { options } = this.parts;
     const { concurrency, nodeStatusUpdateMs: statusUpdateMs } = options;
-    const common = this.common('cloud-node-controller', 'Nodes', NODE_RETRY);
+    const common = this.common('cloud-node-controller', NODE_RETRY);
     const settings = {
       ...NODE_LOOP_DEFAULTS,
       workers: concurrency.nodes,
@@ -278,7 +278,7 @@ export class Leader {
   private routeLoop(): RouteLoop {
     const { stores, registry, options } = this.parts;
     return new RouteLoop({
-      ...this.common('node-route-controller', 'Routes', NODE_RETRY),
+      ...this.common('node-route-controller', NODE_RETRY),
       nodes: stores.nodes.store,
       cloudRoutes: stores.routes.store,
       clouds: registry,
@@ -293,17 +293,16 @@ export class Leader {
     if (options.nodeCidrs === undefined) return undefined;
     const cidrMetrics = metrics.nodeCidrs();
     return new IpamLoop({
-      ...this.common('node-ipam-controller', 'cidrallocator_node', NODE_RETRY),
+      ...this.common('node-ipam-controller', NODE_RETRY),
       nodes: stores.nodes.store,
       metrics: (clusterCidr, blocks) => cidrMetrics.of(clusterCidr, blocks),
       settings: options.nodeCidrs,
     });
   }
 
-  /** @param queue name of the work queue in the metrics (contract 7.7) */
-  private common(name: ControllerName, queue: string, retry: { baseMs: number; maxMs?: number; capMs?: number }): CommonLoopParts {
+  private common(name: QueuedController, retry: { baseMs: number; maxMs?: number; capMs?: number }): CommonLoopParts {
     const backOff: BackOffLimits = { baseMs: retry.baseMs, maxMs: retry.maxMs ?? retry.capMs ?? retry.baseMs };
-    return { ...this.loopParts(name), queue: this.queue(queue, backOff) };
+    return { ...this.loopParts(name), queue: this.queue(queueOf(name), backOff) };
   }
 
   /** Each loop has a client of its own, with its own share of requests (contract 7.3). */

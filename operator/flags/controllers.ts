@@ -7,14 +7,16 @@ export interface KnownController {
   alias: string;
   /** The ServiceAccount whose credentials it has with `--use-service-account-credentials`. */
   identity: string;
+  /** Name of its work queue in the metrics (contract 7.7); absent = it has none. */
+  queue?: string;
 }
 
 export const CONTROLLERS = [
-  { name: 'cloud-node-controller', alias: 'cloud-node', identity: 'node-controller' },
+  { name: 'cloud-node-controller', alias: 'cloud-node', identity: 'node-controller', queue: 'Nodes' },
   { name: 'cloud-node-lifecycle-controller', alias: 'cloud-node-lifecycle', identity: 'node-controller' },
-  { name: 'service-lb-controller', alias: 'service', identity: 'service-controller' },
-  { name: 'node-route-controller', alias: 'route', identity: 'route-controller' },
-  { name: 'node-ipam-controller', alias: 'nodeipam', identity: 'node-controller' },
+  { name: 'service-lb-controller', alias: 'service', identity: 'service-controller', queue: 'service' },
+  { name: 'node-route-controller', alias: 'route', identity: 'route-controller', queue: 'Routes' },
+  { name: 'node-ipam-controller', alias: 'nodeipam', identity: 'node-controller', queue: 'cidrallocator_node' },
 ] as const satisfies KnownController[];
 
 /** Where these ServiceAccounts are. */
@@ -27,6 +29,12 @@ export function accountOf(controller: ControllerName): LoopAccount | undefined {
 }
 
 export type ControllerName = (typeof CONTROLLERS)[number]['name'];
+/** A controller with a work queue. */
+export type QueuedController = Extract<(typeof CONTROLLERS)[number], { queue: string }>['name'];
+
+export function queueOf(controller: QueuedController): string {
+  return (CONTROLLERS.find(({ name }) => name === controller) as KnownController | undefined)?.queue ?? controller;
+}
 
 export const CONTROLLER_NAMES: readonly ControllerName[] = CONTROLLERS.map(({ name }) => name);
 

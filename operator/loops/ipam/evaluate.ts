@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { OperatorError } from '../../base/errors';
 import type { Node } from '../../kube/object';
+import { statusOf } from '../../kube/status';
 
 /** What is to be done about one Node. */
 export type Action =
@@ -50,9 +51,19 @@ export function outcomeOf(node: Node, wanted: readonly string[], live: Node | un
   return isDeepStrictEqual(podCIDRs, wanted) ? 'Written' : 'Other';
 }
 
-/** Whether the API server refused a write for good: one that it didn't answer may still come through, and its blocks stay reserved. Pure. */
-export function isRefused({ code }: OperatorError): boolean {
-  return code !== 'Transient' && code !== 'Throttled' && code !== 'Unknown';
+/** What an API server or something in front of it answers that doesn't know whether the write came through. */
+const UNDECIDED = [408, 502, 504];
+
+/**
+ * Whether the API server refused a write, also for a reason that passes by: its blocks are free again, and the Node asks afresh (contract 6.2).
+ * One that it didn't answer, or for which it has waited in vain itself, may still come through: its blocks stay reserved. Pure.
+ */
+export function isRefused(error: OperatorError): boolean {
+  const status = statusOf(error);
+  if (status === undefined) return error.code !== 'Transient' && error.code !== 'Throttled' && error.code !== 'Unknown';
+  const waitedInVain =
+    UNDECIDED.includes(status.code) || /timeout/i.test(status.reason) || /timed? ?out|deadline exceeded/i.test(status.message);
+  return !waitedInVain && !(status.code === 503 && status.reason === 'NoStatus');
 }
 
 /** Strategic merge patch of a Node, for this object only: one that registers anew under the name gets blocks of its own. Pure. */

@@ -47,6 +47,9 @@ export interface LifecycleLoopDependencies {
   settings: LifecycleLoopSettings;
 }
 
+/** How an answer counts: of a machine that nobody, or more than one, says is his own, no cloud has said that it doesn't exist. */
+const EXISTENCE = { Found: 'success', Missing: 'instance_not_found', Unclaimed: 'error', Ambiguous: 'error' } as const;
+
 /** The cloud-node-lifecycle loop: deletes Nodes whose machine is gone, and taints those whose machine is shut down (contract 4). */
 export class LifecycleLoop {
   /** By Node name. */
@@ -126,9 +129,8 @@ export class LifecycleLoop {
     const { metrics } = this.dependencies;
     try {
       const lookup = await this.lookup(node);
-      const found = lookup.state === 'Found';
-      metrics.instanceAsked('instance_exists', found ? 'success' : 'instance_not_found');
-      if (found) metrics.instanceAsked('instance_shutdown', 'success');
+      metrics.instanceAsked('instance_exists', EXISTENCE[lookup.state]);
+      if (lookup.state === 'Found') metrics.instanceAsked('instance_shutdown', 'success');
       return lookup;
     } catch (thrown) {
       metrics.instanceAsked('instance_exists', toOperatorError(thrown).code === 'Canceled' ? 'canceled' : 'error');

@@ -74,3 +74,13 @@ test('by labels: only those that have all of them, and a change of such a label 
   expect(select({ pool: 'edge' })).toEqual(['a', 'b', 'c']);
   expect(targets.setsOf('one').map((set) => set.length)).toEqual([3, 1, 0, 3]);
 });
+
+test('a Node without a providerID is nobody’s target, also where there is but one cloud and its selector has it (difference from upstream)', async () => {
+  const labels = { cloud: 'one' };
+  await registry.set('one', { ...SPEC, nodeSelector: labels });
+  nodes.replace([
+    named('a', { spec: { providerID: '' }, metadata: { name: 'a', uid: 'a', labels } }),
+    named('b', { spec: { providerID: undefined } }),
+  ]);
+  expect([namesOf('one'), targets.undecidedOf('one')]).toEqual([[], []]);
+});

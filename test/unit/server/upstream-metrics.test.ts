@@ -1,4 +1,5 @@
 import { silentLogger } from '../../../operator/base/log';
+import { CONTROLLERS } from '../../../operator/flags/controllers';
 import { HealthChecks } from '../../../operator/server/health';
 import { Metrics } from '../../../operator/server/metrics';
 
@@ -65,6 +66,14 @@ test.each(UPSTREAM)('%s: %s, %j, %j', (name, type, labels, buckets) => {
   expect([...labelNames].sort()).toEqual([...labels].sort());
   expect(upperBounds?.length).toBe(buckets?.length);
   buckets?.forEach((bucket, index) => expect(upperBounds?.[index]).toBeCloseTo(bucket, 9));
+});
+
+test('the work queues have upstream’s names, but for that of the service controller’s Nodes (docs/differences.md)', async () => {
+  const queues = CONTROLLERS.flatMap((controller) => ('queue' in controller ? [controller.queue] : []));
+  expect(queues.sort()).toEqual(['Nodes', 'Routes', 'cidrallocator_node', 'service']);
+  queues.forEach((name) => metrics.forQueue(name).added());
+  const text = await metrics.registry.getSingleMetricAsString('workqueue_adds_total');
+  for (const name of queues) expect(text).toContain(`workqueue_adds_total{name="${name}"} 1`);
 });
 
 test('kubernetes_build_info', async () => {

@@ -178,7 +178,7 @@ describe('writes that go wrong', () => {
   test.each<[string, { written?: boolean }]>([
     ['none of them was stored', {}],
     ['the last one was stored', { written: true }],
-  ])('R-20 three patches answered 500, while another Node comes; %s: each has a block of its own', async (_what, last) => {
+  ])('R-20 three patches without an answer, while another Node comes; %s: each has a block of its own', async (_what, last) => {
     const made = new World({ clusterCidr: '198.18.0.0/22', mask: 24 });
     made.api.failures.push(...lost(2), { code: 'Transient', ...last });
     worlds.push(await made.start(nodeOf('a')));
@@ -192,6 +192,41 @@ describe('writes that go wrong', () => {
     const patched = made.api.patches.length;
     await made.settle(600_000);
     expect([made.api.patches.length, ['a', 'b'].map((name) => made.podCIDRs(name))]).toEqual([patched, blocks]);
+  });
+
+  const answered = (code: number, reason: string, message = ''): World['api']['failures'] =>
+    Array.from({ length: 3 }, () => ({ code: code === 429 ? 'Throttled' : 'Transient', answer: { code, reason, message } }) as const);
+
+  test.each([
+    ['500', answered(500, 'InternalError', 'Internal error occurred')],
+    ['500 by something in front of it', answered(500, 'NoStatus', 'oops')],
+    ['429', answered(429, 'TooManyRequests')],
+    ['503', answered(503, 'ServiceUnavailable')],
+  ])('R-20 three patches answered %s: the block is given back, and the Node asks afresh', async (_what, failures) => {
+    const made = new World({ clusterCidr: '198.18.0.0/22', mask: 24 });
+    made.api.failures.push(...failures);
+    worlds.push(await made.start(nodeOf('a')));
+    expect(made.api.events).toEqual(['Normal CIDRAssignmentFailed: Node a status is now: CIDRAssignmentFailed']);
+    expect(made.usage.get('198.18.0.0/22')).toBe(0);
+    await made.add(nodeOf('b'));
+    await made.settle(60_000);
+    expect(['a', 'b'].map((name) => made.podCIDRs(name))).toEqual([['198.18.2.0/24'], ['198.18.1.0/24']]);
+    expect(made.usage.get('198.18.0.0/22')).toBe(2 / 4);
+  });
+
+  test.each([
+    ['a server timeout', answered(500, 'ServerTimeout')],
+    ['a timeout of etcd', answered(500, 'InternalError', 'etcdserver: request timed out')],
+    ['504', answered(504, 'Timeout')],
+    ['502 by a proxy', answered(502, 'NoStatus')],
+    ['503 by a proxy', answered(503, 'NoStatus')],
+  ])('three patches answered with %s: they may still come through, and the block stays this Node’s', async (_what, failures) => {
+    const made = new World({ clusterCidr: '198.18.0.0/22', mask: 24 });
+    made.api.failures.push(...failures);
+    worlds.push(await made.start(nodeOf('a')));
+    expect(made.usage.get('198.18.0.0/22')).toBe(1 / 4);
+    await made.settle(60_000);
+    expect(made.podCIDRs('a')).toEqual(['198.18.0.0/24']);
   });
 
   test.each<[string, ErrorCode]>([

@@ -1,6 +1,7 @@
 import { OperatorError, type ErrorCode } from '../../../../operator/base/errors';
 import { silentLogger } from '../../../../operator/base/log';
 import type { KubeObject, Node, ResourcePath } from '../../../../operator/kube/object';
+import type { ApiStatus } from '../../../../operator/kube/status';
 import { KeyedQueue } from '../../../../operator/kube/queue';
 import { MemoryStore } from '../../../../operator/kube/store';
 import { IpamLoop } from '../../../../operator/loops/ipam/loop';
@@ -20,8 +21,8 @@ export class NodesApi {
   readonly live = new Map<string, Node>();
   readonly patches: [string, unknown][] = [];
   readonly events: string[] = [];
-  /** One for each patch from now on: thrown in place of the answer, after the write where that is said. */
-  readonly failures: { code: ErrorCode; written?: boolean }[] = [];
+  /** One for each patch from now on: thrown in place of the answer, or as that answer, after the write where that is said. */
+  readonly failures: { code: ErrorCode; written?: boolean; answer?: ApiStatus }[] = [];
   lists = 0;
   listFailures = 0;
 
@@ -44,7 +45,8 @@ export class NodesApi {
     this.patches.push([key, spec.podCIDRs]);
     const failure = this.failures.shift();
     const refusal = failure?.written === true || failure === undefined ? this.write(key, metadata.uid, spec) : undefined;
-    const error = failure === undefined ? refusal : new OperatorError(failure.code, `no answer (${failure.code})`);
+    const detail = failure?.answer === undefined ? {} : { cause: failure.answer };
+    const error = failure === undefined ? refusal : new OperatorError(failure.code, `no answer (${failure.code})`, detail);
     return error === undefined ? Promise.resolve(this.live.get(key) as unknown as T) : Promise.reject(error);
   }
 

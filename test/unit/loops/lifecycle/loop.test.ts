@@ -215,6 +215,14 @@ describe('deleting', () => {
     expect(await counted.metrics()).toContain('cloud_node_lifecycle_controller_monitor_nodes_duration_seconds_count 3');
   });
 
+  test('a Node that no cloud says is its own counts as an error: nobody has said that it does not exist (difference from upstream)', async () => {
+    const { loop, counted } = await world(unready('False', 'nobody://n1'), 0);
+    await loop.pass();
+    const text = await counted.metrics();
+    expect(text).toContain('cloud_provider_calls_total{operation="instance_exists",result="error"} 1');
+    expect(text).not.toContain('instance_not_found');
+  });
+
   test('C-LIFE-14 workers', () => {
     const settings = (workers: number): LifecycleLoop =>
       new LifecycleLoop({ settings: { ...LIFECYCLE_LOOP_DEFAULTS, workers } } as ConstructorParameters<typeof LifecycleLoop>[0]);

@@ -289,13 +289,14 @@ export class Leader {
 
   /** undefined = without settings there is nothing to give out. */
   private ipamLoop(): IpamLoop | undefined {
-    const { stores, options, metrics } = this.parts;
+    const { stores, options, metrics, registry } = this.parts;
     if (options.nodeCidrs === undefined) return undefined;
     const cidrMetrics = metrics.nodeCidrs();
     return new IpamLoop({
       ...this.common('node-ipam-controller', NODE_RETRY),
       nodes: stores.nodes.store,
       metrics: (clusterCidr, blocks) => cidrMetrics.of(clusterCidr, blocks),
+      observes: (node) => registry.observesNode(node),
       settings: options.nodeCidrs,
     });
   }

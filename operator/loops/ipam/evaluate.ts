@@ -8,6 +8,8 @@ export type Action =
   | { kind: 'None' }
   /** The Node has podCIDRs that are not noted as its own yet. */
   | { kind: 'Hold'; podCIDRs: string[] }
+  /** Another controller looks after the Node. */
+  | { kind: 'Observe' }
   /** Takes the next free blocks and writes them. */
   | { kind: 'Reserve' }
   /** Writes what is reserved for the Node already. */
@@ -19,13 +21,16 @@ export interface Known {
   held: string[] | undefined;
   /** The API server has taken our write, whatever the store shows yet. */
   written: boolean;
+  /** Its CloudProvider is only observed. */
+  observed: boolean;
 }
 
-/** Contract 6.2. Pure. A Node that is being deleted gets nothing, but what it has is taken. */
-export function evaluate(node: Node, { held, written }: Known): Action {
+/** Contract 6.2. Pure. A Node that is being deleted, or only observed, gets nothing, but what it has is taken. */
+export function evaluate(node: Node, { held, written, observed }: Known): Action {
   const podCIDRs = node.spec.podCIDRs ?? [];
   if (podCIDRs.length > 0) return isDeepStrictEqual(podCIDRs, held) ? { kind: 'None' } : { kind: 'Hold', podCIDRs };
   if (node.metadata.deletionTimestamp !== undefined || written) return { kind: 'None' };
+  if (observed) return { kind: 'Observe' };
   return held === undefined ? { kind: 'Reserve' } : { kind: 'Write', podCIDRs: held };
 }
 

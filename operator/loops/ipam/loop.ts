@@ -4,6 +4,7 @@ import { OperatorError, toOperatorError } from '../../base/errors';
 import type { Logger } from '../../base/log';
 import type { EventRecorder, KubeApi, Store, StoreChange, WorkQueue } from '../../kube/api';
 import { type Node, NODES } from '../../kube/object';
+import type { NodeClaim } from '../clouds';
 import type { BlockSetMetrics } from './block-set';
 import { evaluate, isRefused, outcomeOf, podCidrPatch } from './evaluate';
 import { CidrLedger } from './ledger';
@@ -23,6 +24,8 @@ export interface IpamLoopDependencies {
   queue: WorkQueue;
   /** For one cluster CIDR, with the number of its blocks. */
   metrics: (clusterCidr: string, blocks: number) => BlockSetMetrics;
+  /** The Node's CloudProvider is only observed: another controller gives it its podCIDRs. */
+  observes: (node: NodeClaim) => boolean;
   clock: Clock;
   logger: Logger;
   settings: NodeCidrSettings;
@@ -71,10 +74,16 @@ export class IpamLoop {
     const node = this.dependencies.nodes.get(name);
     if (node === undefined) return;
     const { uid } = node.metadata;
-    const action = evaluate(node, { held: this.ledger.held(uid), written: this.written.has(uid) });
+    const action = evaluate(node, {
+      held: this.ledger.held(uid),
+      written: this.written.has(uid),
+      observed: this.dependencies.observes(claimOf(node)),
+    });
     switch (action.kind) {
       case 'None':
         return;
+      case 'Observe':
+        return this.dependencies.logger.debug({ node: name }, 'its CloudProvider is only observed: no podCIDRs are given');
       case 'Hold':
         return this.hold(node, action.podCIDRs);
       case 'Reserve':
@@ -212,6 +221,10 @@ export class IpamLoop {
     this.written.delete(current.metadata.uid);
     if (!isDeepStrictEqual(podCIDRs, this.ledger.held(current.metadata.uid))) this.hold(current, podCIDRs);
   }
+}
+
+function claimOf({ metadata: { name, labels = {} }, spec: { providerID } }: Node): NodeClaim {
+  return { name, labels, ...(providerID === undefined ? {} : { providerID }) };
 }
 
 /** Heartbeats change nothing here. */

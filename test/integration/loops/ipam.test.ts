@@ -31,6 +31,7 @@ describe('node IPAM against a real API server', () => {
     const loop = new IpamLoop({
       ...{ api, nodes: loops.nodes.store, events: loops.recorder('cidrAllocator'), queue, clock: systemClock, logger: silentLogger },
       metrics: () => ({ allocated: () => undefined, released: () => undefined, tries: () => undefined, usage: () => undefined }),
+      observes: () => false,
       settings: parseNodeCidrs({ ...FLAGS, serviceRanges: '', ...flags }),
     });
     const controller = new AbortController();

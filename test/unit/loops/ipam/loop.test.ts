@@ -125,6 +125,18 @@ describe('allocate and release', () => {
     expect([made.podCIDRs('n2'), made.api.patches]).toEqual([['10.10.1.0/24'], [['n2', ['10.10.1.0/24']]]]);
   });
 
+  test('a Node whose CloudProvider is only observed gets nothing: another controller gives it its block, which is taken then; afterwards it is like any other', async () => {
+    const made = new World();
+    worlds.push(made);
+    made.observed.add('n1').add('n2');
+    await made.start(nodeOf('n1'), nodeOf('n2', ['10.10.0.0/24']), nodeOf('n3'));
+    expect([made.api.patches, made.api.events]).toEqual([[['n3', ['10.10.1.0/24']]], []]);
+    made.observed.clear();
+    made.loop.requeueAll();
+    await made.settle();
+    expect(made.podCIDRs('n1')).toEqual(['10.10.2.0/24']);
+  });
+
   test('C-IPAM-10 a Node that is gone: the first block is free', async () => {
     const made = await world({});
     await made.loop.sync('gone');

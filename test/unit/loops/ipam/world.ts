@@ -68,6 +68,8 @@ export class World {
   readonly loop: IpamLoop;
   readonly stop = new AbortController();
   running: Promise<void> = Promise.resolve();
+  /** Names of the Nodes whose CloudProvider is only observed. */
+  readonly observed = new Set<string>();
   /** Share of the blocks that is taken, by cluster CIDR. */
   readonly usage = new Map<string, number>();
 
@@ -79,6 +81,7 @@ export class World {
         ...{ allocated: () => undefined, released: () => undefined, tries: () => undefined },
         usage: (share) => this.usage.set(cidr, share),
       }),
+      observes: ({ name }) => this.observed.has(name),
       settings: parseNodeCidrs({ ...defaults, ...flags }),
     });
   }

@@ -11,6 +11,8 @@ export interface Clouds {
   compile(provider: string, annotations: Record<string, string>, service: ServiceFacts): CompiledBlock;
   /** Nothing is written to the Services and Nodes of this CloudProvider, which is only observed. */
   observes(provider: string): boolean;
+  /** Names of all CloudProviders that are known. */
+  providers(): string[];
   supports(provider: string, capability: 'loadBalancers' | 'routes' | 'instances'): boolean;
 }
 

@@ -150,8 +150,13 @@ export class CloudRegistry {
   /** The Node's CloudProvider is only observed; where it is not known, all are. */
   observesNode(node: NodeIdentity): boolean {
     const owner = this.forNode(node);
-    const names = owner === undefined ? [...this.clouds.keys()] : [owner];
+    const names = owner === undefined ? this.providers() : [owner];
     return names.length > 0 && names.every((name) => this.observes(name));
+  }
+
+  /** Names of all that are known. */
+  providers(): string[] {
+    return [...this.clouds.keys()].sort();
   }
 
   list(): RegisteredCloud[] {
@@ -206,7 +211,7 @@ export class CloudRegistry {
   }
 
   private names(): string {
-    return [...this.clouds.keys()].sort().join(', ') || 'none';
+    return this.providers().join(', ') || 'none';
   }
 }
 

@@ -14,6 +14,11 @@ export type Action =
   /** Comes back after the key's own back-off: what is waited for sends no event. */
   | { kind: 'Retry' };
 
+/** True for what is done to our own kind, and not to the Service. Pure. */
+export function isOfOurs({ kind }: Action): boolean {
+  return kind === 'Apply' || kind === 'Delete' || kind === 'Retry';
+}
+
 /** What is remembered of a Service between passes; lost in a restart, where the Service's conditions take its place. */
 export interface Memory {
   serviceUID: string;

@@ -1,7 +1,7 @@
 import type { Service } from '../../kube/object';
 import type { StoredCloudLoadBalancer } from '../kinds';
 import { readinessOf } from '../readiness';
-import { type Action, EVENTS, type Memory } from './actions';
+import { type Action, EVENTS, isOfOurs, type Memory } from './actions';
 import { isOwnedBy } from './cloud-load-balancer';
 import { isDeleting } from './rules';
 
@@ -21,11 +21,18 @@ export interface DepartedEvaluation {
 /**
  * A Service that is gone although nobody has waited for its load balancer: its finalizer was taken off, or another one has its name by now
  * (contract 2.8). Its CloudLoadBalancer goes, where there is one. Pure.
+ * @param observed its CloudProvider is only observed: nothing is said of the Service
  */
 export function evaluateDeparted(
-  { service, memory }: LastSeen,
+  last: LastSeen,
   cloudLoadBalancer: StoredCloudLoadBalancer | undefined,
+  observed: boolean,
 ): DepartedEvaluation {
+  const evaluation = decide(last, cloudLoadBalancer);
+  return observed ? { ...evaluation, actions: evaluation.actions.filter(isOfOurs) } : evaluation;
+}
+
+function decide({ service, memory }: LastSeen, cloudLoadBalancer: StoredCloudLoadBalancer | undefined): DepartedEvaluation {
   const owned = cloudLoadBalancer !== undefined && isOwnedBy(cloudLoadBalancer, service.metadata.uid) ? cloudLoadBalancer : undefined;
   const said = memory.deleting === true;
   if (owned === undefined) return { actions: said ? [EVENTS.deleted] : [], memory, done: true };

@@ -3,7 +3,7 @@ import { hashJson } from '../../base/json';
 import type { Service } from '../../kube/object';
 import type { StoredCloudLoadBalancer } from '../kinds';
 import { type Readiness, readinessOf } from '../readiness';
-import { type Action, type Evaluation, EVENTS, type Memory } from './actions';
+import { type Action, type Evaluation, EVENTS, isOfOurs, type Memory } from './actions';
 import type { Claim } from './claim';
 import { bodyOf, type CloudLoadBalancerBody, isOwnedBy, isUpToDate } from './cloud-load-balancer';
 import { wantedIngress } from './ingress';
@@ -34,10 +34,6 @@ export interface Gathered {
 export function evaluate(gathered: Gathered): Evaluation {
   const evaluation = decide(gathered);
   return gathered.observed ? { actions: evaluation.actions.filter(isOfOurs), memory: gathered.memory } : evaluation;
-}
-
-function isOfOurs({ kind }: Action): boolean {
-  return kind === 'Apply' || kind === 'Delete' || kind === 'Retry';
 }
 
 function decide(gathered: Gathered): Evaluation {

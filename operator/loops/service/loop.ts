@@ -14,6 +14,7 @@ import { isOwnedBy } from './cloud-load-balancer';
 import { evaluateDeparted, type LastSeen } from './departed';
 import { evaluate, type Gathered, reportFailure } from './evaluate';
 import { isAskedFor } from './needs-update';
+import { isObserved } from './observed';
 import { hasCleanupFinalizer, isLoadBalancer, needsCleanup, SERVICE_RESYNC_MS } from './rules';
 
 /** How long what a write gave back counts for more than the store, in milliseconds. */
@@ -100,7 +101,10 @@ export class ServiceLoop {
   private async finishDeparted(key: string): Promise<boolean> {
     const last = this.departed.get(key);
     if (last === undefined) return false;
-    const { actions, memory, done } = evaluateDeparted(last, this.cloudLoadBalancerOf(key));
+    const cloudLoadBalancer = this.cloudLoadBalancerOf(key);
+    const isOwn = cloudLoadBalancer !== undefined && isOwnedBy(cloudLoadBalancer, last.service.metadata.uid);
+    const observed = isObserved(last.service, isOwn ? cloudLoadBalancer : undefined, this.dependencies.clouds);
+    const { actions, memory, done } = evaluateDeparted(last, cloudLoadBalancer, observed);
     const deletes = actions.some(({ kind }) => kind === 'Delete');
     if (deletes && (await this.isThereAgain(key, last.service))) {
       this.departed.delete(key);
@@ -110,7 +114,7 @@ export class ServiceLoop {
       await this.act(last.service, actions);
     } catch (thrown) {
       const { type, reason, message } = EVENTS.deleteFailed(toOperatorError(thrown).message);
-      this.dependencies.events.event(last.service, type, reason, message);
+      if (!observed) this.dependencies.events.event(last.service, type, reason, message);
       throw thrown;
     }
     if (done) this.departed.delete(key);
@@ -157,21 +161,11 @@ export class ServiceLoop {
       service,
       cloudLoadBalancer,
       claim,
-      observed: this.isObserved(service, owned ? cloudLoadBalancer : undefined),
+      observed: isObserved(service, owned ? cloudLoadBalancer : undefined, clouds),
       hasNodes: nodes.list().some(eligibleForLoadBalancers),
       memory,
       now: new Date(clock.now()).toISOString().replace(/\.\d+Z$/, 'Z'),
     };
-  }
-
-  /** By whoever has it, else by who would take it. */
-  private isObserved({ metadata, spec }: Service, owned: StoredCloudLoadBalancer | undefined): boolean {
-    const { clouds } = this.dependencies;
-    if (owned !== undefined) return clouds.observes(owned.spec.provider);
-    const { loadBalancerClass } = spec;
-    const wish = { annotations: metadata.annotations ?? {}, ...(loadBalancerClass === undefined ? {} : { loadBalancerClass }) };
-    const choice = clouds.forService(wish);
-    return choice.kind === 'Chosen' && clouds.observes(choice.provider);
   }
 
   /** Tells the user; what the API server refuses (a CEL rule, a webhook) is the Service's own fault and becomes its condition too. */

@@ -3,6 +3,7 @@ import type { Clock } from '../../base/clock';
 import type { Logger } from '../../base/log';
 import type { KubeApi, Store } from '../../kube/api';
 import { keyOf, type Service, SERVICES } from '../../kube/object';
+import { mayBeServedElsewhere } from './observed';
 import { statusPatch } from './patches';
 import type { Problem } from './problem';
 import { isLoadBalancer } from './rules';
@@ -25,10 +26,13 @@ export interface WaitingDependencies {
   logger: Logger;
 }
 
-/** Makes the problem the condition of every Service that waits for us, before the loop can begin. Which classes are ours is not known yet. */
+/**
+ * Makes the problem the condition of every Service that waits for us, before the loop can begin. Which classes are ours is not known yet, nor whether
+ * their CloudProvider is only observed: one that another controller may serve is left alone.
+ */
 export async function tellWaiting({ api, services, clock, logger }: WaitingDependencies, problem: Problem): Promise<void> {
   const now = new Date(clock.now()).toISOString().replace(/\.\d+Z$/, 'Z');
-  const waiting = services.list().filter((service) => isLoadBalancer(service) && service.spec.loadBalancerClass === undefined);
+  const waiting = services.list().filter(mayWait);
   for (const service of waiting) {
     const patch = statusPatch(service, { ready: { status: 'False', ...problem } }, now);
     if (patch === undefined) continue;
@@ -37,4 +41,8 @@ export async function tellWaiting({ api, services, clock, logger }: WaitingDepen
       logger.debug({ service: keyOf(service.metadata), err: thrown }, 'a Service could not be told why it waits');
     });
   }
+}
+
+function mayWait(service: Service): boolean {
+  return isLoadBalancer(service) && service.spec.loadBalancerClass === undefined && !mayBeServedElsewhere(service);
 }

@@ -20,6 +20,7 @@ export const CLOUDS: Clouds = {
   },
   supports: () => true,
   observes: () => false,
+  providers: () => ['cloud-a'],
 };
 
 /** Stands in for the controllers of CloudLoadBalancers: a finalizer at first sight, an address, and an end only when the cloud is done. */

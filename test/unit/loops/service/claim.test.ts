@@ -11,6 +11,7 @@ function clouds(choice: ServiceChoice, changes: Partial<Clouds> = {}): Clouds {
     compile: () => ({ blockName: 'local', block: {}, problems: [] }),
     supports: () => true,
     observes: () => false,
+    providers: () => ['cloud-a'],
     ...changes,
   };
 }

@@ -86,10 +86,11 @@ export interface Cloud {
   /**
    * What stands where a load balancer is to be made, and may be taken over for it; undefined = nothing does. Reads only, and nothing where neither
    * `from` nor the spec's names or addresses ask for it. What is of this stack already is told with no resources.
-   * @param from whose it may be; absent = nobody's
+   * @param from whose it may be; absent = nobody's. Itself = the stack had something before, and its state is gone: what was taken over is recognised by
+   * this stack's marks, and given with what it keeps
    * @throws OperatorError Taken naming the holder, when it is somebody else's
    */
-  adoptable?(stack: string, input: LoadBalancerInput, from?: FormerOwner): Promise<Adoption | undefined>;
+  adoptable?(stack: string, input: LoadBalancerInput, from?: AdoptableFrom): Promise<Adoption | undefined>;
   /**
    * Marks everything of a stack as released: `discover` doesn't give it any more, and no update adopts or deletes it. A provider with `discover`
    * has it, or what was released is taken for a leftover one day.
@@ -127,6 +128,9 @@ export interface LoadBalancerInput {
   /** This generation was taken over from another owner: what the program must know of it (Adoption.kept). Absent = it was made for this input. */
   adopted?: JsonObject;
 }
+
+/** Whose it may be that a load balancer takes over. */
+export type AdoptableFrom = FormerOwner | 'Itself';
 
 /** What a load balancer takes over that somebody else has made or had (CloudLoadBalancer.spec.adopt). */
 export interface Adoption {

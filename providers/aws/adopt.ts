@@ -1,10 +1,9 @@
 import type { LoadBalancer } from '@aws-sdk/client-elastic-load-balancing-v2';
 import type { LoadBalancerDescription } from '@aws-sdk/client-elastic-load-balancing';
 import type { SecurityGroup } from '@aws-sdk/client-ec2';
-import type { FormerOwner } from '../../crds';
 import { OperatorError } from '../../operator/base/errors';
 import { canonicalJson, type JsonObject } from '../../operator/base/json';
-import type { Adoption, DiscoveredResource, LoadBalancerInput } from '../provider';
+import type { Adoption, AdoptableFrom, DiscoveredResource, LoadBalancerInput } from '../provider';
 import type { Kept } from './load-balancers/adopted';
 import { isClassic, renderClassic, type RenderedClassic } from './load-balancers/classic';
 import { partsOf } from './load-balancers/classic-discover';
@@ -28,7 +27,7 @@ import { holderOf, isOfUpstream, TAG, type Tags } from './tags';
 export interface AdoptionRequest {
   stack: string;
   input: LoadBalancerInput;
-  from?: FormerOwner | undefined;
+  from?: AdoptableFrom | undefined;
 }
 
 /** What is found of a load balancer, with what it is in the program. */
@@ -49,6 +48,7 @@ export async function adoptable(api: Api, scope: LoadBalancerScope, request: Ado
   const look = new Look(api, scope, request);
   const standing = isClassic(input.spec) ? await look.classic() : await look.network();
   if (standing === undefined) return undefined;
+  if (from === 'Itself') return recognized(standing);
   const foreign = standing.parts.filter(({ tags }) => !look.isOwn(tags));
   const isAdopted = foreign.length > 0 || standing.tags[TAG.adopted] !== undefined;
   return {
@@ -56,6 +56,11 @@ export async function adoptable(api: Api, scope: LoadBalancerScope, request: Ado
     resources: foreign.map(({ resource }) => resource),
     ...(isAdopted && { kept: standing.kept as unknown as JsonObject }),
   };
+}
+
+/** What bears this stack's marks stays its own; only what was taken over has something to keep. */
+function recognized({ tags, kept }: Standing): Adoption | undefined {
+  return tags[TAG.adopted] === undefined ? undefined : { from: 'this stack', resources: [], kept: kept as unknown as JsonObject };
 }
 
 /** One look at what stands where a load balancer is to be made. */
@@ -79,7 +84,7 @@ class Look {
 
   async network(): Promise<Standing | undefined> {
     const found = await this.findNetwork();
-    if (found === undefined) return undefined;
+    if (found === undefined || this.isNotAsked(found.tags)) return undefined;
     this.assertMine(found.raw.LoadBalancerName ?? '', found.tags);
     const { raw } = found;
     if (raw.Type !== 'network') throw this.taken(raw.LoadBalancerName ?? '', `a load balancer of type ${raw.Type ?? 'unknown'}`);
@@ -96,7 +101,7 @@ class Look {
 
   async classic(): Promise<Standing | undefined> {
     const found = await classicByName(this.base, this.api);
-    if (found === undefined) return undefined;
+    if (found === undefined || this.isNotAsked(found.tags)) return undefined;
     this.assertMine(found.id, found.tags);
     const { stack, input } = this.request;
     const rendered = renderClassic({ input, retiring: false, waits: false }, tagsOf(stack, input, this.scope), this.scope);
@@ -110,12 +115,19 @@ class Look {
     const { elb, options } = this.api;
     const name = this.request.input.spec.aws?.name ?? this.base;
     const named = await withTags(await emptyWhenGone(elb.loadBalancers({ Names: [name] }, options)), arnOf, this.api);
-    if (named.length > 0 || this.request.from !== 'Upstream') return named[0];
+    const { from } = this.request;
+    if (named.length > 0 || (from !== 'Upstream' && from !== 'Itself')) return named[0];
     // The AWS Load Balancer Controller names them after Namespace and Service.
     const all = await withTags(await elb.loadBalancers({}, options), arnOf, this.api);
-    // Of one that was tagged before the update ended, our own marks say whose it is.
-    const isHalfWay = (tags: Tags): boolean => this.isOwn(tags) && tags[TAG.adopted] !== undefined;
-    return all.find(({ tags }) => isHalfWay(tags) || isOfUpstream(tags, this.service, this.scope.clusterName));
+    // Of one that was tagged before the update ended, or whose state is lost, our own marks say whose it is.
+    const isTakenOver = (tags: Tags): boolean => this.isOwn(tags) && tags[TAG.adopted] !== undefined;
+    const isAsked = (tags: Tags): boolean => from === 'Upstream' && isOfUpstream(tags, this.service, this.scope.clusterName);
+    return all.find(({ tags }) => isTakenOver(tags) || isAsked(tags));
+  }
+
+  /** It is somebody else's, and nothing but a name that nobody has chosen leads there: the update says who has it. */
+  private isNotAsked(tags: Tags): boolean {
+    return this.request.from === 'Itself' && this.request.input.spec.aws?.name === undefined && !this.isOwn(tags);
   }
 
   /** Listeners of the ports asked for, with their target groups where these are as they would be made. */

@@ -45,7 +45,9 @@ async function connect(spec: CloudProviderSpec, context: ConnectContext): Promis
     routes: new LocalRoutes(context.clusterID),
     volumes: new LocalVolumes(client, context.clusterID),
     discover: (stacks) => discover(client, context.clusterID, stacks),
-    adoptable: (stack, input, from) => adoptable(client, { clusterID: context.clusterID, stack, input, from }),
+    // What was taken over is known here by its own mark alone (OwnedResource.keep).
+    adoptable: (stack, input, from) =>
+      adoptable(client, { clusterID: context.clusterID, stack, input, ...(from !== 'Itself' && { from }) }),
     release: (stack, isValid) => release(client, { clusterID: context.clusterID, stack }, isValid),
     workerSettings: () => ({ endpoint: settings.endpoint, token }),
     renewCredentials: async () => {

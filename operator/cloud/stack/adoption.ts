@@ -17,10 +17,11 @@ export async function adoptionOf(
 ): Promise<Adoption | undefined> {
   if (spec.placement !== undefined) return undefined;
   const allowed = allowedOf(spec, cloud);
-  // What was here before needs no permission again.
-  const asked = metadata.finalizers?.includes(CLEANUP_FINALIZER) === true ? undefined : spec.adopt;
+  // What was here before needs no permission again. Where state, annotation or policy have gone since, only the cloud knows that it was taken over.
+  const wasHere = metadata.finalizers?.includes(CLEANUP_FINALIZER) === true;
+  const asked = wasHere ? undefined : spec.adopt;
   if (asked !== undefined && allowed === undefined) throw denied(asked, cloud.name);
-  const found = await cloud.cloud.adoptable?.(stack, input, allowed);
+  const found = await cloud.cloud.adoptable?.(stack, input, allowed ?? (wasHere ? 'Itself' : undefined));
   if (asked !== undefined && found === undefined) throw nothing(keyOf(metadata));
   return found;
 }

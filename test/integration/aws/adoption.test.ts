@@ -158,6 +158,16 @@ describeWithMoto('AWS: load balancers of others are taken over as they are', () 
     expect(await taken.run(taken.adopted, { force: true })).toMatchObject({ changes: { create: 0, update: 0, replace: 0, delete: 0 } });
     expect(writesOf()).toEqual([]);
 
+    // State is lost, and neither annotation nor policy says any more that it was taken over: it gets no group, which AWS can't give it.
+    await engine.forget(of.stack);
+    const recognized = await taken.cloud.adoptable!(of.stack, of.input, 'Itself');
+    expect(recognized).toEqual({ from: 'this stack', resources: [], kept: taken.adopted.adopted });
+    const again = new TakeOver(taken.cloud, of.stack, of.input, recognized!);
+    expect(await again.run()).toMatchObject({ changes: { replace: 0, delete: 0, update: 0 } });
+    expect(writesOf()).toEqual([]);
+    // What somebody else has under the name is not asked for: the update says who has it.
+    expect(await taken.cloud.adoptable!('lb-another', of.input, 'Itself')).toBeUndefined();
+
     const spec = cloudLoadBalancerSpec.parse({ ...of.input.spec, aws: { crossZone: true }, scheme: 'Internal' });
     const changed = await taken.run({ ...taken.adopted, spec });
     expect(changed).toMatchObject({ changes: { create: 0, update: 1, replace: 0, delete: 0 } });
@@ -188,7 +198,8 @@ describeWithMoto('AWS: load balancers of others are taken over as they are', () 
     expect(await taken.drift()).toEqual([]);
     // An update that did not end has left our marks, and no name says what it is.
     expect((await taken.cloud.adoptable!(of.stack, of.input, 'Upstream'))?.kept).toEqual(taken.adopted.adopted);
-    // State is lost, and neither annotation nor policy says any more that it was taken over.
+    expect((await taken.cloud.adoptable!(of.stack, of.input, 'Itself'))?.kept).toEqual(taken.adopted.adopted);
+    // State is lost, and nobody looks whether it was taken over.
     await engine.forget(of.stack);
     model.calls.length = 0;
     const again = new TakeOver(taken.cloud, of.stack, of.input, { from: '', resources: [] });
@@ -214,7 +225,9 @@ describeWithMoto('AWS: load balancers of others are taken over as they are', () 
     expect(await account.classicLoadBalancers()).toEqual([before]);
     expect(await upstream.rules(group)).toHaveLength(3);
     expect(await taken.drift()).toEqual([]);
+    expect((await taken.cloud.adoptable!(of.stack, of.input, 'Itself'))?.kept).toEqual(taken.adopted.adopted);
     await taken.destroy();
+    expect(await taken.cloud.adoptable!(of.stack, of.input, 'Itself')).toBeUndefined();
     expect(await account.classicLoadBalancers()).toEqual([]);
   }, 120_000);
 

@@ -65,7 +65,14 @@ async function connect(spec: CloudProviderSpec, context: ConnectContext): Promis
     discover: (stacks) => discover({ ec2, elb, classic, options: {} }, scope, stacks),
     adoptable: (stack, input, from) => adoptable({ ec2, elb, classic, options: {} }, scope, { stack, input, from }),
     release: (stack, isValid) => release({ ec2, elb, classic }, { scope, stack }, isValid),
-    workerSettings: () => ({ ...account.workerSettings(), ...(groups !== undefined && { nodeGroups: groups.all, maxRules }) }),
+    workerSettings: () => ({
+      ...account.workerSettings(),
+      ...(groups !== undefined && {
+        nodeGroups: groups.all,
+        maxRules,
+        ...(aws.clusterName !== undefined && { clusterName: aws.clusterName }),
+      }),
+    }),
     prepareUpdate: async () => {
       await account.ensure();
       await groups?.list();

@@ -63,10 +63,19 @@ const CONTROLLER = { cluster: 'elbv2.k8s.aws/cluster', service: 'service.k8s.aws
  */
 export function isOfUpstream(tags: Tags, service: string, clusterName: string | undefined): boolean {
   if (clusterName === undefined || tags[TAG.clusterID] !== undefined) return false;
-  const ofCluster = tags[CLUSTER_PREFIX + clusterName] !== undefined || tags.KubernetesCluster === clusterName;
-  return (
-    (ofCluster && tags[SERVICE_NAME] === service) || (tags[CONTROLLER.cluster] === clusterName && tags[CONTROLLER.service] === service)
-  );
+  const isOfProvider = isOfCluster(tags, clusterName) && tags[SERVICE_NAME] === service;
+  return isOfProvider || (tags[CONTROLLER.cluster] === clusterName && tags[CONTROLLER.service] === service);
+}
+
+/** True when another controller has made the resource for this cluster, and we have not taken it over. Pure. */
+export function isOfUpstreamCluster(tags: Tags, clusterName: string | undefined): boolean {
+  if (clusterName === undefined || tags[TAG.clusterID] !== undefined) return false;
+  return isOfCluster(tags, clusterName) || tags[CONTROLLER.cluster] === clusterName;
+}
+
+/** By the tags of cloud-provider-aws. */
+function isOfCluster(tags: Tags, clusterName: string): boolean {
+  return tags[CLUSTER_PREFIX + clusterName] !== undefined || tags.KubernetesCluster === clusterName;
 }
 
 /** The tags of something that is taken over: those of others stay, and what says that it was given up goes. Pure. */

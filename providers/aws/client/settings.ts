@@ -21,6 +21,8 @@ export const awsSettings = z.object({
   nodeGroups: z.array(z.string()).optional(),
   /** The account's quota of inbound rules of one security group. */
   maxRules: z.number().int().optional(),
+  /** Upstream's name of the cluster, by which what other controllers have made is known. */
+  clusterName: z.string().optional(),
   /** Absent = what the SDK's default chain finds. */
   credentials: z
     .object({ accessKeyId: z.string().min(1), secretAccessKey: z.string().min(1), sessionToken: z.string().optional() })

@@ -61,8 +61,11 @@ export interface DeclaredAccess {
   rules: pulumi.Resource | undefined;
   /** What the members path needs to know of a group with that port; undefined = nothing. */
   accessOf: (ports: readonly number[], targetGroups?: number) => pulumi.Output<MemberAccess> | undefined;
-  /** Called when all that sends traffic to Nodes is declared: what the rules were before is revoked after it. */
-  close: (after: pulumi.Resource[]) => void;
+  /**
+   * Called when all that sends traffic to Nodes is declared: what the rules were before is revoked after it.
+   * @param shared ARN of the load balancer, where several share it: their target groups are told by that
+   */
+  close: (after: pulumi.Resource[], shared?: pulumi.Output<string>) => void;
 }
 
 /** @param more groups beside those */
@@ -86,7 +89,7 @@ export function declareAccess(
       const rules = own?.rulesFor(ports) ?? backendRules(backend, input.backend?.settings.ports ?? [], ports);
       return accessWith(rules, own?.loadBalancer, targetGroups);
     },
-    close: (after) => own?.close(after),
+    close: (after, shared) => own?.close(after, shared),
   };
 }
 
@@ -155,8 +158,9 @@ function declareNodeRules(
     resource,
     loadBalancer,
     rulesFor: (ports) => resource.rules.apply((rules) => rules.filter((rule) => isFor(readRule(rule), ports))),
-    close: (after) => {
-      const inputs = { loadBalancer, ownerUid: ownerUID, ...group, rules: resource.rules, waits };
+    close: (after, shared) => {
+      const own = ownerUID === undefined ? { loadBalancerArn: shared } : { ownerUid: ownerUID };
+      const inputs = { loadBalancer, ...own, ...group, rules: resource.rules, waits };
       new NodeRulesKept(`${name}-kept`, inputs, { dependsOn: after });
     },
   };

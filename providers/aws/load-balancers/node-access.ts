@@ -23,7 +23,8 @@ export interface RenderedNodeRules {
   settings: Omit<NodeRulesInputs, 'clients' | 'group'>;
   /** Absent = the load balancer's first group is let in. Its subnets' ids are the program's to add. */
   clients?: Omit<NonNullable<NodeRulesInputs['clients']>, 'subnetIds'>;
-  ownerUID: string;
+  /** Absent = several share the load balancer. */
+  ownerUID?: string;
   /** Another generation of it is there. */
   waits: boolean;
 }
@@ -43,16 +44,18 @@ export function nodeAccessOf(spec: CloudLoadBalancerSpec, has: 'Made' | 'Named' 
 
 export interface AccessWish extends Pick<BesideOthers, 'input' | 'waits'> {
   access: NodeAccess;
+  /** Several have their listeners on the load balancer. */
+  shared?: true;
   /** Absent = it is a Classic load balancer, whose group is let in by all ports, as upstream has it. */
   listeners?: readonly RenderedListener[];
 }
 
 /** @param name of the load balancer in the program. Pure. */
 export function renderNodeRules(name: string, wish: AccessWish, scope: LoadBalancerScope): RenderedNodeRules | undefined {
-  const { input, access, waits, listeners } = wish;
+  const { input, access, waits, listeners, shared } = wish;
   if (access !== 'Clients' && access !== 'Group') return undefined;
   const { spec, ownerUID } = input;
-  const common = { name: `${name}-nodes`, ownerUID, waits };
+  const common = { name: `${name}-nodes`, ...(shared !== true && { ownerUID }), waits };
   if (listeners === undefined) return { ...common, settings: { loadBalancer: name, groupPorts: 'All' } };
   if (access === 'Clients') return { ...common, settings: { loadBalancer: name }, clients: clientsOf(spec, listeners) };
   const ports = [...new Set(listeners.flatMap(portsOfNodes))].sort();

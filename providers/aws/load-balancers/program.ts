@@ -75,7 +75,10 @@ function declareShared({ members, ...input }: RenderedSharedLoadBalancer): Publi
     if (nodeRules !== undefined) access.close(resources);
     return { resources, one: { uid, retiring: retiring === true, hostname: parts.loadBalancer.dnsName, targetGroups } };
   });
-  parts.access.close(published.flatMap(({ resources }) => resources));
+  parts.access.close(
+    published.flatMap(({ resources }) => resources),
+    parts.loadBalancer.arn,
+  );
   return published.map(({ one }) => one);
 }
 

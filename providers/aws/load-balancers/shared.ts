@@ -92,7 +92,7 @@ function renderAccess(
   if (lets === undefined || (!made && lets.spec.aws?.securityGroups?.groups === undefined)) return {};
   const access = nodeAccessOf(lets.spec, made ? 'Made' : 'Named', scope);
   if (access === 'Backend') return { backend: renderBackend(name, listeners.flatMap(portsOfNodes), scope) };
-  const nodeRules = renderNodeRules(name, { input: { ...lets, ownerUID: '' }, access, waits: false, listeners }, scope);
+  const nodeRules = renderNodeRules(name, { input: lets, access, waits: false, listeners, shared: true }, scope);
   return nodeRules === undefined ? {} : { nodeRules };
 }
 

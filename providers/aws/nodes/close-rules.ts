@@ -3,34 +3,41 @@ import type { Api } from '../resources/description';
 import { TAG } from '../tags';
 import { sourceOf, type NodeRule } from './node-rule';
 import { descriptionOf, openNodes, readDescription, revokeAll } from './node-rules';
-import { portsInUse } from './port-users';
+import { portsInUse, type Excepted } from './port-users';
 import { misdescribed, ofOtherChecks, unneeded, unneededMTU, type Keeper } from './stale-rules';
 
 export interface Closing extends Keeper {
-  /** Whose target groups are the load balancer's own; absent = it has none any more. */
-  ownerUID?: string;
+  /** Which target groups are the load balancer's own; absent = it has none any more. */
+  own?: Excepted | undefined;
+  /** Upstream's name of the cluster. */
+  clusterName?: string | undefined;
   maxRules: number;
 }
 
 /**
  * Revokes what a load balancer does not need any more in the groups of Nodes, and nobody else does: ports are told by the target groups of the
- * cluster, groups by the load balancers that have them. Who comes while something is revoked would miss it, so what several may need is looked
- * at again afterwards, and given back.
+ * cluster, groups by the load balancers that have them. Who comes while something is revoked would miss it, so all that was revoked is looked
+ * at again afterwards, and given back: who came before that look is seen there, and who comes after it finds the rule missing and makes it.
  */
 export async function closeRules(api: Api, closing: Closing): Promise<void> {
   const { ec2, options } = api;
   const rules = await rulesOf(api, closing);
   const own = unneeded(rules, closing);
   const common = closing.wanted.length > 0 || closing.group !== undefined ? [] : await orphanedChecks(api, closing, rules);
-  const kept = await keptOf(api, closing, [...own, ...common]);
-  const revoked = [...own, ...common].filter((rule) => !kept(rule));
+  const candidates = [...own, ...common];
+  const kept = await keptOf(api, closing, candidates);
+  const revoked = candidates.filter((rule) => !kept(rule));
   await revokeAll(ec2, revoked, options);
-  for (const { rule, wanted } of misdescribed(rules, closing)) await describeAnew(api, rule, wanted, closing);
+  const back = revoked.filter(await keptOf(api, closing, revoked));
+  await giveBack(api, closing, back);
   if (closing.group !== undefined) return;
-  const left = rules.filter((rule) => !revoked.includes(rule)).map((rule) => asDescribed(rule, rules, closing));
-  const mtu = unneededMTU(left);
-  await revokeAll(ec2, mtu, options);
-  await giveBack(api, closing, { checks: common.filter((rule) => revoked.includes(rule)), mtu });
+  for (const { rule, wanted } of misdescribed(rules, closing)) await describeAnew(api, rule, wanted, closing);
+  const left = rules.filter((rule) => !revoked.includes(rule) || back.includes(rule));
+  await closeMTU(
+    api,
+    closing,
+    left.map((rule) => asDescribed(rule, rules, closing)),
+  );
 }
 
 /** Those that bear our mark, wherever they are, and those of the groups of Nodes that are known, where upstream's are. */
@@ -51,12 +58,12 @@ async function orphanedChecks({ elb, options }: Api, closing: Closing, rules: re
 /** @returns whether somebody else needs a rule */
 async function keptOf(
   api: Api,
-  { clusterID, ownerUID, group }: Closing,
+  { clusterID, clusterName, own: except, group }: Closing,
   candidates: readonly SecurityGroupRule[],
 ): Promise<(rule: SecurityGroupRule) => boolean> {
   if (candidates.length === 0) return () => false;
   if (group !== undefined && !(await hasGroup(api, group))) return () => false;
-  const used = await portsInUse(api.elb, new Set(candidates.map(portOf)), { clusterID, except: ownerUID }, api.options);
+  const used = await portsInUse(api.elb, new Set(candidates.map(portOf)), { clusterID, clusterName, except }, api.options);
   const isSingle = ({ FromPort, ToPort, IpProtocol }: SecurityGroupRule): boolean =>
     FromPort === ToPort && (IpProtocol === 'tcp' || IpProtocol === 'udp');
   // What is for all ports of a group's load balancers stays while there are any.
@@ -85,22 +92,22 @@ function asDescribed(rule: SecurityGroupRule, rules: readonly SecurityGroupRule[
   return found === undefined ? rule : { ...rule, Description: descriptionOf(found.wanted.kind, closing.loadBalancer) };
 }
 
-/** Somebody may have come to need what was just revoked, and not have seen that it goes. */
-async function giveBack(
-  api: Api,
-  closing: Closing,
-  { checks, mtu }: { checks: readonly SecurityGroupRule[]; mtu: readonly SecurityGroupRule[] },
-): Promise<void> {
-  if (checks.length + mtu.length === 0) return;
-  const used = await portsInUse(api.elb, new Set(checks.map(portOf)), { clusterID: closing.clusterID }, api.options);
-  const rules = mtu.length === 0 ? [] : await rulesOf(api, closing);
-  const isClient = (gone: SecurityGroupRule): boolean =>
-    rules.some((rule) => rule.GroupId === gone.GroupId && sourceOf(rule) === sourceOf(gone) && readDescription(rule)?.kind === 'client');
-  for (const gone of [...checks.filter((rule) => used.has(portOf(rule))), ...mtu.filter(isClient)]) {
-    const { GroupId = '' } = gone;
-    const { kind = 'health', loadBalancer = closing.loadBalancer } = readDescription(gone) ?? {};
-    const target = { groups: [GroupId], clusterID: closing.clusterID, maxRules: closing.maxRules, loadBalancer };
-    await openNodes(api.ec2, target, [ruleOf(gone, kind)], api.options);
+/** ICMP rules for clients that no rule lets in any more; where one has come to do so meanwhile, they are given back. */
+async function closeMTU(api: Api, closing: Closing, left: readonly SecurityGroupRule[]): Promise<void> {
+  const gone = unneededMTU(left);
+  if (gone.length === 0) return;
+  await revokeAll(api.ec2, gone, api.options);
+  const rules = await rulesOf(api, closing);
+  const isNeeded = (one: SecurityGroupRule): boolean =>
+    rules.some((rule) => rule.GroupId === one.GroupId && sourceOf(rule) === sourceOf(one) && readDescription(rule)?.kind === 'client');
+  await giveBack(api, closing, gone.filter(isNeeded));
+}
+
+async function giveBack(api: Api, { clusterID, maxRules, loadBalancer }: Closing, gone: readonly SecurityGroupRule[]): Promise<void> {
+  for (const rule of gone) {
+    const read = readDescription(rule);
+    const target = { groups: [rule.GroupId ?? ''], clusterID, maxRules, loadBalancer: read?.loadBalancer ?? loadBalancer };
+    await openNodes(api.ec2, target, [ruleOf(rule, read?.kind ?? 'group')], api.options);
   }
 }
 

@@ -44,13 +44,14 @@ export const DESCRIPTIONS: readonly { token: string; replaceOn: readonly string[
 /** The types of the package `aws` that our own provider serves, and types of our own. */
 export function resourceTypes(
   clients: Omit<Api, 'options'>,
-  { region, nodeGroups = [], maxRules = AWS_LIMITS.rulesPerSecurityGroup }: Pick<AwsSettings, 'region' | 'nodeGroups' | 'maxRules'>,
+  settings: Pick<AwsSettings, 'region' | 'nodeGroups' | 'maxRules' | 'clusterName'>,
   update: UpdateContext,
   vpcs: Vpcs,
 ): { official: ResourceType[]; own: ResourceType[] } {
+  const { region, nodeGroups = [], maxRules = AWS_LIMITS.rulesPerSecurityGroup, clusterName } = settings;
   const tables = new RouteTables(clients.ec2);
   const made = new Set<string>();
-  const nodes = { nodeGroups, maxRules };
+  const nodes = { nodeGroups, maxRules, clusterName };
   const official = [
     new OwnedResource(loadBalancer, clients, update),
     new OwnedResource(noting(targetGroup, made), clients, update),

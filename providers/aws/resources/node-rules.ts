@@ -42,7 +42,10 @@ export type NodeRulesInputs = z.infer<typeof schema>;
 
 const keptSchema = z.strictObject({
   loadBalancer: z.string().min(1),
-  ownerUid: z.string(),
+  /** Of its target groups; absent = several share it. */
+  ownerUid: z.string().optional(),
+  /** Absent = it is the owner's alone. */
+  loadBalancerArn: z.string().optional(),
   group: z.string().optional(),
   rules: z.array(z.string()),
   /** Another generation of the load balancer is there, and may need what this one does not. */
@@ -54,6 +57,8 @@ export interface NodeRulesSettings {
   /** Groups of Nodes that are known by now; the members path opens others. */
   nodeGroups: readonly string[];
   maxRules: number;
+  /** Upstream's name of the cluster. */
+  clusterName?: string | undefined;
 }
 
 /**
@@ -78,8 +83,8 @@ export function nodeRules(clients: Omit<Api, 'options'>, settings: NodeRulesSett
     update: async (_id, _olds, news, context) => ({ outputs: (await open(news, context)).outputs }),
     delete: (id, context) => {
       const [loadBalancer = '', group] = id.split(' ');
-      const { nodeGroups: groups, maxRules } = settings;
-      return closeRules(apiOf(clients, update, context), { clusterID, loadBalancer, group, groups, maxRules, wanted: [] });
+      const { nodeGroups: groups, maxRules, clusterName } = settings;
+      return closeRules(apiOf(clients, update, context), { clusterID, clusterName, loadBalancer, group, groups, maxRules, wanted: [] });
     },
   };
 }
@@ -93,10 +98,10 @@ export function nodeRulesKept(clients: Omit<Api, 'options'>, settings: NodeRules
     create: (inputs) => Promise.resolve({ id: keptSchema.parse(inputs).loadBalancer, outputs: inputs }),
     read: (id) => Promise.resolve({ inputs: {}, outputs: { loadBalancer: id } }),
     update: async (_id, _olds, news, context) => {
-      const { loadBalancer, ownerUid: ownerUID, group, rules, waits } = keptSchema.parse(news);
-      const { nodeGroups: groups, maxRules } = settings;
-      const wanted = rules.map(readRule);
-      const closing = { clusterID, loadBalancer, ownerUID, group, groups, maxRules, wanted };
+      const { loadBalancer, ownerUid: ownerUID, loadBalancerArn, group, rules, waits } = keptSchema.parse(news);
+      const { nodeGroups: groups, maxRules, clusterName } = settings;
+      const [own, wanted] = [{ ownerUID, loadBalancerArn }, rules.map(readRule)];
+      const closing = { clusterID, clusterName, loadBalancer, own, group, groups, maxRules, wanted };
       if (!waits) await closeRules(apiOf(clients, update, context), closing);
       return { outputs: news };
     },

@@ -57,7 +57,7 @@ export class Scene {
     };
     const { official, own } = resourceTypes(
       this.clients,
-      { region: REGION, nodeGroups, ...(maxRules !== undefined && { maxRules }) },
+      { region: REGION, nodeGroups, clusterName: 'prod', ...(maxRules !== undefined && { maxRules }) },
       context,
       new VpcListings(systemClock).of(stack, this.clients.ec2),
     );

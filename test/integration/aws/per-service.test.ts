@@ -8,6 +8,7 @@ import { AwsLoadBalancers } from '../../../providers/aws/load-balancers/load-bal
 import type { LoadBalancerScope } from '../../../providers/aws/scope';
 import type { LoadBalancerInput, TargetGroup } from '../../../providers/provider';
 import { AwsModel } from '../../harness/aws-model/aws-model';
+import { alwaysRules } from '../../harness/aws-model/rules';
 import { describeWithMoto, startMoto, type Moto } from '../../harness/moto';
 import type { ProgramRunner } from '../../harness/program-runner';
 import { CLUSTER, Scene } from './model-scene';
@@ -24,12 +25,19 @@ describeWithMoto('rules for each Service in the Nodes’ security group, against
   let scene: Scene;
   let nodes: string;
   let serial = 0;
+  /** Done once, before AWS gets to revoke anything. */
+  let beforeRevoke: (() => Promise<void>) | undefined;
 
   beforeAll(async () => {
     moto = await startMoto();
     account = new MotoAccount(moto.url);
     await account.prepare();
-    const model = new AwsModel(moto.url, REGION);
+    const meanwhile = async ({ action }: { action: string }): Promise<undefined> => {
+      const work = action === 'RevokeSecurityGroupIngress' ? beforeRevoke : undefined;
+      if (work !== undefined) beforeRevoke = undefined;
+      await work?.();
+    };
+    const model = new AwsModel(moto.url, REGION, [...alwaysRules(), { before: meanwhile }]);
     await model.start();
     scene = new Scene(model);
   }, 120_000);
@@ -158,6 +166,63 @@ describeWithMoto('rules for each Service in the Nodes’ security group, against
     expect(await rulesOf()).toEqual([`icmp 3-4 ${ANYBODY} mtu`, ...checks, `tcp 31082-31082 ${ANYBODY} client=${nameOf(b)}`]);
     await b.run.destroy();
     expect(await rulesOf()).toEqual([]);
+  });
+
+  test('what another load balancer came to need while it was revoked is given back: a check of a common port, and a group’s ports', async () => {
+    const scope = scopeOf('PerService', { healthProbe: { mode: 'Shared', port: 10_256, path: '/healthz' } });
+    const checks = async (): Promise<number> => (await rulesOf()).filter((rule) => rule.startsWith('tcp 10256')).length;
+    const first = await standing({}, scope);
+    const others: Standing[] = [];
+    beforeRevoke = async () => void others.push(await standing({ listeners: [{ ...HTTP, nodePort: 31_083 }] }, scope));
+    await first.run.destroy();
+    expect([await checks(), others]).toEqual([2, [expect.anything()]]);
+    await others.pop()?.run.destroy();
+    expect(await rulesOf()).toEqual([]);
+
+    const { GroupId = '' } = await scene.ec2.createSecurityGroup({ GroupName: 'together', Description: 'web', VpcId: account.vpcID });
+    const named = { aws: { securityGroups: { groups: [GroupId] } } };
+    const one = await standing(named, scopeOf('Shared'));
+    const ports = await account.rulesFrom(GroupId, nodes);
+    beforeRevoke = async () => void others.push(await standing(named, scopeOf('Shared')));
+    await one.run.destroy();
+    expect(await account.rulesFrom(GroupId, nodes)).toEqual(ports);
+    await others.pop()?.run.destroy();
+    expect(await account.rulesFrom(GroupId, nodes)).toEqual([]);
+    await scene.ec2.deleteSecurityGroup({ GroupId });
+  });
+
+  test('a check that a load balancer of upstream’s needs, which is not taken over yet, stays', async () => {
+    const scope = scopeOf('PerService', { healthProbe: { mode: 'Shared', port: 10_256, path: '/healthz' } });
+    const group = { Name: 'k8s-shop-old', Port: 31_099, Protocol: 'TCP' as const, TargetType: 'instance' as const, VpcId: account.vpcID };
+    const check = { HealthCheckPort: '10256', HealthCheckProtocol: 'HTTP' as const };
+    const Tags = [{ Key: 'kubernetes.io/cluster/prod', Value: 'owned' }];
+    const { TargetGroups: [old] = [] } = await scene.elb.createTargetGroup({ ...group, ...check, Tags });
+    const web = await standing({}, scope);
+    await web.run.destroy();
+    expect((await rulesOf()).map((rule) => rule.split(' ').slice(0, 2).join(' '))).toEqual(['tcp 10256-10256', 'tcp 10256-10256']);
+    await scene.elb.deleteTargetGroup({ TargetGroupArn: old?.TargetGroupArn });
+    await (await standing({}, scope)).run.destroy();
+    expect(await rulesOf()).toEqual([]);
+  });
+
+  test('of those that share a load balancer with a named group, one that leaves takes its port along', async () => {
+    const { GroupId = '' } = await scene.ec2.createSecurityGroup({ GroupName: 'edge', Description: 'edge', VpcId: account.vpcID });
+    const loadBalancers = new AwsLoadBalancers(scopeOf('PerService'));
+    const member = (port: number, nodePort: number): LoadBalancerInput => {
+      const aws = { securityGroups: { groups: [GroupId] } };
+      const listeners = [{ name: 'http', port, nodePort }];
+      const spec = cloudLoadBalancerSpec.parse({ provider: 'aws', placement: { name: 'edge' }, listeners, aws });
+      return { uid: `clb-${port}`, ownerUID: `0000${nodePort}-0000-4000-8000-888888888888`, namespace: 'shop', name: `web-${port}`, spec };
+    };
+    const [a, b] = [member(80, 31_091), member(81, 31_092)];
+    const run = scene.runner('edge', [nodes]);
+    await run.up(loadBalancers.render('edge', [a, b]));
+    expect(await account.rulesFrom(GroupId, nodes)).toEqual(['icmp 3-4', 'tcp 31091-31091', 'tcp 31092-31092']);
+    await run.up(loadBalancers.render('edge', [a]));
+    expect(await account.rulesFrom(GroupId, nodes)).toEqual(['icmp 3-4', 'tcp 31091-31091']);
+    await run.destroy();
+    expect(await account.rulesFrom(GroupId, nodes)).toEqual([]);
+    await scene.ec2.deleteSecurityGroup({ GroupId });
   });
 
   test('a replacement keeps the rules that both need, and drops the old one’s with it', async () => {

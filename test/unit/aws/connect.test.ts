@@ -50,6 +50,7 @@ describe('connecting to AWS', () => {
       useDualStackEndpoints: false,
       nodeGroups: [],
       maxRules: 60,
+      clusterName: 'prod',
       signing: {},
       credentials: { accessKeyId: 'AKIDEXAMPLE', secretAccessKey: 'planted-secret' },
     });

@@ -2,7 +2,7 @@ import type { SecurityGroupRule } from '@aws-sdk/client-ec2';
 import { clientRules, type Demand } from '../../../providers/aws/nodes/client-rules';
 import { overLimit, readRule, writeRule, type NodeRule } from '../../../providers/aws/nodes/node-rule';
 import { missingRules } from '../../../providers/aws/nodes/node-rules';
-import { portsOf } from '../../../providers/aws/nodes/port-users';
+import { counts, portsOf, type Users } from '../../../providers/aws/nodes/port-users';
 import { isSameOwner, misdescribed, ofOtherChecks, unneeded, unneededMTU, type Keeper } from '../../../providers/aws/nodes/stale-rules';
 import { resolveGroups } from '../../../providers/aws/resources/named-groups';
 import { TAG } from '../../../providers/aws/tags';
@@ -143,6 +143,28 @@ test.each([
   ['both, with a port for checks', { Port: 53, Protocol: 'TCP_UDP' as const, HealthCheckPort: '10256' }, ['tcp/53', 'udp/53', 'tcp/10256']],
 ])('ports of a target group: %s', (_what, group, expected) => {
   expect(portsOf(group)).toEqual(expected);
+});
+
+test.each<[string, Record<string, string>, Partial<Users> & { behind?: string[] }, boolean]>([
+  ['the cluster’s', { [TAG.clusterID]: 'c' }, {}, true],
+  ['another cluster’s', { [TAG.clusterID]: 'd' }, {}, false],
+  ['what was released to nobody', { [TAG.clusterID]: 'c', [TAG.released]: 'true' }, {}, true],
+  ['its owner’s own', { [TAG.clusterID]: 'c', [TAG.ownerUID]: 'u' }, { except: { ownerUID: 'u' } }, false],
+  ['another owner’s', { [TAG.clusterID]: 'c', [TAG.ownerUID]: 'v' }, { except: { ownerUID: 'u' } }, true],
+  [
+    'behind the shared one alone',
+    { [TAG.clusterID]: 'c', [TAG.ownerUID]: 'v' },
+    { behind: ['arn'], except: { loadBalancerArn: 'arn' } },
+    false,
+  ],
+  ['behind another one too', { [TAG.clusterID]: 'c' }, { behind: ['arn', 'arn-2'], except: { loadBalancerArn: 'arn' } }, true],
+  ['behind none yet', { [TAG.clusterID]: 'c' }, { except: { loadBalancerArn: 'arn' } }, true],
+  ['of cloud-provider-aws, not taken over yet', { 'kubernetes.io/cluster/prod': 'owned' }, {}, true],
+  ['of the AWS Load Balancer Controller', { 'elbv2.k8s.aws/cluster': 'prod' }, {}, true],
+  ['of another cluster’s controller', { 'kubernetes.io/cluster/other': 'owned' }, {}, false],
+  ['where the cluster has no name', { 'kubernetes.io/cluster/prod': 'owned' }, { clusterName: undefined }, false],
+])('who needs a port: %s', (_what, tags, { behind = [], ...more }, expected) => {
+  expect(counts(tags, behind, { clusterID: 'c', clusterName: 'prod', ...more })).toBe(expected);
 });
 
 describe('groups by name', () => {

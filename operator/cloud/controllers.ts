@@ -16,6 +16,7 @@ import { CredentialWatch } from './providers/credential-watch';
 import { DriftLoop } from './drift/drift-loop';
 import { driftSubject } from './drift/drift-subject';
 import { ExtendedUpdates } from './stack/extended-updates';
+import { formerCloudsKept } from './stack/former-clouds';
 import { ExtraStacks, extraStackOf } from './stack/extra-stacks';
 import { HostEvents } from './targets/host-events';
 import type { InstanceDirectory } from './instances/instance-directory';
@@ -337,7 +338,10 @@ export class CloudControllers {
     const index = new StackIndex();
     const retryPlan: RetryPlan = (error, streak) => retryAfterFailure(error, streak, this.options.retryBudget, this.options.random());
     const retries = new StackRetries(clock, retryPlan);
-    const writer = this.writer(resource, (object) => warningsOf(object as O));
+    const writer = this.writer(resource, (object) => [
+      ...warningsOf(object as O),
+      ...formerCloudsKept(keyOf(object.metadata), { index, record: this.record, registry }),
+    ]);
     const stacks = this.options.makeQueue(`${resource.plural}-stacks`, RETRY, (stack) => retries.of(stack)?.delayMs);
     const reconciler = new StackReconciler<O>({
       ...{ kind, store, index, registry, updates, extend, writer, events, retries, clusterID, isValid, onUpdate, clock },

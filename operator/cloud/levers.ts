@@ -9,6 +9,8 @@ export interface WideLevers {
   kindDeleted?: string | undefined;
   /** Name of the CloudProvider, where its `spec.freeze` is set. */
   frozen?: string | undefined;
+  /** Name of the CloudProvider, where that is only observed and no member says so. */
+  observed?: string | undefined;
 }
 
 /** What a person has set on a member. */

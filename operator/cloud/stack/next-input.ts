@@ -1,5 +1,6 @@
 import type { JsonObject } from '../../base/json';
 import type { Verdict } from '../conditions';
+import { gapHeld } from './former-clouds';
 import type { MemberInput } from './member-input';
 import { movedInput, nextInput, type GenerationalInput, type NextInput } from '../plan/generation';
 import { givingUp, isPromised, kept } from '../plan/promise';
@@ -33,7 +34,7 @@ export function nextOf<O extends Member>(
   if (origin !== undefined && cloud !== undefined && kind.move !== undefined) {
     const { input, others, knowledge } = origin;
     const { why, gap = false, obstacle } = kind.move({ input, others, cloud: knowledge.cloud }, wanted, cloud);
-    return { ...movedInput(origin, wanted, { why, gap, now }), obstacle };
+    return { ...movedInput(origin, wanted, { why, gap, now }), obstacle: obstacle ?? (gap ? gapHeld(why, knowledge.cloud) : undefined) };
   }
   const replacement: Parameters<typeof nextInput>[2]['replacement'] = (before, after) =>
     cloud === undefined ? undefined : kind.replacement?.(before, after, cloud);
@@ -46,7 +47,10 @@ function ofPromise(
   origin: Origin | undefined,
   { wanted, approval }: { wanted: GenerationalInput; approval: string | undefined },
 ): NextInput & { obstacle?: Verdict } {
-  if (origin !== undefined) return { input: accepted, obstacle: givingUp(accepted) };
+  if (origin !== undefined) {
+    const begun = givingUp(accepted);
+    return { input: accepted, obstacle: gapHeld(begun.message, origin.knowledge.cloud) ?? begun };
+  }
   const promised = kept(accepted);
   if (approval === 'Manual') return { input: promised };
   const { generation, movedFrom } = promised;

@@ -243,6 +243,17 @@ export class StackController<O extends Member> extends KindController<O> {
       this.asked.delete(keyOf(metadata));
       this.own.queue.add(keyOf(metadata));
     }
+    this.lookAtLeft(provider);
+  }
+
+  /** What nobody is a member of any more may go now, or not; those that have left it say so. */
+  private lookAtLeft(provider: string): void {
+    const { records, kind, index } = this.own;
+    for (const { metadata, spec } of records()) {
+      if (spec.provider !== provider || spec.kind !== kind.kind) continue;
+      if (index.keys(metadata.name).length === 0) this.tryAnew(metadata.name);
+      index.formersIn(metadata.name).forEach((key) => this.recheck(key));
+    }
   }
 
   /** The object's cloud is missing, not connected, or can't do this. @throws OperatorError to be tried again */

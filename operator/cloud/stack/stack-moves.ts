@@ -69,7 +69,9 @@ export class StackMoves<O extends Member> {
     for (const key of index.formersIn(stack)) {
       const object = store.get(key);
       const unknown = state !== undefined && state.accepted === undefined;
-      if (object !== undefined && (unknown || acceptedOf(state)?.[object.metadata.uid] !== undefined)) continue;
+      const isHere = object !== undefined && (unknown || acceptedOf(state)?.[object.metadata.uid] !== undefined);
+      // Where nothing may be written, a deletion only lets the object go (design section 4, Levers).
+      if (isHere && !(object.metadata.deletionTimestamp !== undefined && this.isObserved(stack))) continue;
       index.release(key, stack);
       const home = index.stackOf(key);
       if (home !== undefined && object !== undefined) again(home, 0);
@@ -118,6 +120,7 @@ export class StackMoves<O extends Member> {
 
   private async mayGo(stack: string, object: O, input: GenerationalInput): Promise<boolean> {
     const { metadata } = object;
+    if (this.isObserved(stack)) return false;
     if (isPromised(input)) return this.isTakenBack(stack, object);
     if (keepsCloud(object, this.options.registry)) return false;
     if (metadata.deletionTimestamp !== undefined) return true;
@@ -126,6 +129,12 @@ export class StackMoves<O extends Member> {
     if (isPromised(taken) && !this.canMake(object)) return false;
     this.waitFor(stack, taken);
     return isOver(taken.movedFrom?.until, this.options.clock.now());
+  }
+
+  /** Whatever its members ask for by now, the stack's own cloud is only observed. */
+  private isObserved(stack: string): boolean {
+    const provider = this.options.record.providerOf(stack);
+    return provider !== undefined && this.options.registry.observes(provider);
   }
 
   /** Nothing was made of it here, and it asks for another stack by now, or is being deleted. */

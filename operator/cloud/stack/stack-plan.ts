@@ -79,7 +79,7 @@ export type StackPlan<O> =
   | { kind: 'Forget' }
   /** State without members, none of which left by its deletion: kept until a person releases it. */
   | { kind: 'Keep'; missing: MemberInput[] }
-  /** Nothing is done now; each member gets its verdict. */
+  /** Nothing is done now; each member gets its verdict. Without members, the stack's record says so. */
   | { kind: 'Hold'; verdicts: { object: O; verdict: Verdict }[] }
   | {
       kind: 'Update';
@@ -110,9 +110,11 @@ export function planStack<O>(facts: StackFacts<O>): StackPlan<O> {
   const { missing, elsewhere, departing } = absent;
   const asked = members.length + elsewhere.length + (missing.length > 0 ? departing.length : 0) > 0;
   if (!facts.known && !asked && !facts.leftover) return { kind: 'Forget' };
-  if (lever !== undefined) return hold(members, (member) => stalledBy(member) ?? heldBy(lever, member, facts.accepted));
-  if (!asked) return planEmpty(facts, missing);
-  return planAsked(facts, absent);
+  if (lever !== undefined && lever.kind !== 'Observe')
+    return hold(members, (member) => stalledBy(member) ?? heldBy(lever, member, facts.accepted));
+  const plan = asked ? planAsked(facts, absent) : planEmpty(facts, missing);
+  // What is kept anyway is said as ever.
+  return lever === undefined || plan.kind === 'Keep' ? plan : hold([], () => STACK_HELD);
 }
 
 function planAsked<O>(facts: StackFacts<O>, absent: Absent): StackPlan<O> {

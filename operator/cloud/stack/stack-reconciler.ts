@@ -10,6 +10,7 @@ import { Adoptions } from './adoptions';
 import { CandidateHolds, versionOf } from './candidate-holds';
 import { CloudFindings } from '../drift/cloud-findings';
 import { FoundDrift } from '../drift/found-drift';
+import { stackHeld } from './former-clouds';
 import { isolate } from './isolate';
 import { leverOn, type Lever, type WideLevers } from '../levers';
 import { MemberReports, type Failure } from './member-reports';
@@ -197,6 +198,7 @@ export class StackReconciler<O extends Member> {
       leading: isValid(),
       kindDeleted: deletes && (await isKindDeleted()) ? kind.crd : undefined,
       frozen: cloud?.spec.freeze === true ? cloud.name : undefined,
+      observed: members.length === 0 && cloud?.spec.managementPolicy === 'Observe' ? cloud.name : undefined,
     };
   }
 
@@ -225,6 +227,8 @@ export class StackReconciler<O extends Member> {
 
   /** Nothing is written; what taking over would do is shown of what is only observed. */
   private async wait(stack: string, verdicts: { object: O; verdict: Verdict }[], { cloud, adoption }: Known): Promise<void> {
+    const held = verdicts.length === 0 ? stackHeld(cloud) : undefined;
+    if (held !== undefined) this.options.record.rests(stack, held);
     for (const { object, verdict } of verdicts) {
       const shown = adoption !== undefined && cloud !== undefined && verdict.reason === 'Observed';
       const said = shown ? await this.adoptions.foresee(stack, object, adoption, cloud) : verdict;

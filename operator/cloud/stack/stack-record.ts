@@ -160,6 +160,13 @@ export class StackRecord {
     this.write(stack, record.spec, {}, { state: 'Stalled', reason: MEMBER_MISSING, message });
   }
 
+  /** Nothing is done about a stack of which nobody is a member. */
+  rests(stack: string, verdict: Verdict): void {
+    const record = this.options.store.get(stack);
+    const said = this.status(stack).conditions?.some(({ type, message }) => type === 'Ready' && message === verdict.message);
+    if (record !== undefined && said !== true) this.write(stack, record.spec, {}, verdict);
+  }
+
   /** @param retry when the stack is tried next, where that is known by now */
   failed(stack: string, spec: CloudStackSpec, members: string[], ...[error, retry]: [OperatorError, PlannedRetry?]): void {
     const attempts = this.closeAttempt(stack, {

@@ -14,13 +14,15 @@ type Accepted = Omit<GenerationalInput, 'uid' | 'name'>;
 interface Scene {
   /** The CloudProvider that the object asks for. */
   frozen?: boolean;
+  /** The CloudProvider of the stack `old` is only observed. */
+  observed?: boolean;
   /** What each stack has of the member; null = state that does not say. */
   states: Record<string, Accepted | 'nothing' | 'unknown'>;
   metadata?: { deletionTimestamp?: string; annotations?: Record<string, string> };
 }
 
 /** One object that has gone from `old` to `new`, seen from either. */
-async function seenFrom(stack: 'old' | 'new', { states, metadata = {}, frozen = false }: Scene) {
+async function seenFrom(stack: 'old' | 'new', { states, metadata = {}, frozen = false, observed = false }: Scene) {
   const object = { metadata: { uid: 'u', name: 'web', ...metadata }, spec: { provider: 'p' } } as unknown as Member;
   const index = new StackIndex();
   index.assign('web', 'old');
@@ -40,9 +42,9 @@ async function seenFrom(stack: 'old' | 'new', { states, metadata = {}, frozen = 
     registry: {
       get: () => ({ cloud: {}, spec: { freeze: frozen } }) as unknown as RegisteredCloud,
       isFrozen: () => frozen,
-      observes: () => false,
+      observes: (provider) => observed && provider === 'p-old',
     },
-    record: { providerOf: () => 'p' },
+    record: { providerOf: (name) => (name === 'old' ? 'p-old' : 'p') },
     again: (name, afterMs) => again.push(`${name} ${afterMs}`),
     clock: { now: () => NOW },
   });
@@ -102,6 +104,13 @@ describe('the stack that it was in', () => {
       'keeps it while it is paused',
       { states: { old: {}, new: moved(PAST) }, metadata: { annotations: { 'cloud-operator.dev/pause': '' } } },
       kept,
+    ],
+    ['keeps it while its own CloudProvider is only observed', { states: { old: {}, new: moved(PAST) }, observed: true }, kept],
+    ['also what was promised and taken back there', { states: { old: promised, new: {} }, observed: true }, kept],
+    [
+      'keeps it then also when it is deleted, which that does not hold up',
+      { states: { old: {} }, metadata: { deletionTimestamp: PAST }, observed: true },
+      { ...kept, formers: [], again: ['new 0'] },
     ],
     ['has nothing of it any more', { states: { old: 'nothing', new: moved(PAST) } }, { formers: [], again: ['new 0'] }],
     [

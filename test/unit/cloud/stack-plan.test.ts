@@ -93,6 +93,15 @@ describe('a stack that nobody asks for', () => {
     expect(planStack(facts([], moved))).toEqual({ kind: 'Destroy', leaving: [] });
     expect(planStack(facts([], { ...moved, lever: FROZEN }))).toEqual({ kind: 'Hold', verdicts: [] });
   });
+  test('another stack has its only member, or nobody needs what is left, but the cloud is only observed → Hold; what vanished is said as ever', () => {
+    const lever = leverOf({ leading: true, observed: 'p' });
+    const accepted = acceptedInputs(inputOf('a'));
+    const held = { kind: 'Hold', verdicts: [] };
+    expect(planStack(facts([], { accepted, departing: new Set(['uid-a']), lever }))).toEqual(held);
+    expect(planStack(facts([], { accepted, elsewhere: new Set(['uid-a']), lever }))).toEqual(held);
+    expect(planStack(facts([], { known: false, leftover: true, abandoned: true, lever }))).toEqual(held);
+    expect(planStack(facts([], { accepted, lever }))).toEqual({ kind: 'Keep', missing: [inputOf('a')] });
+  });
   test('another stack has one member, another one vanished → the one goes, the other stays', () => {
     const accepted = acceptedInputs(inputOf('a'), inputOf('b'));
     const plan = planStack(facts([], { accepted, departing: new Set(['uid-a']) }));

@@ -363,6 +363,41 @@ describe('levers', () => {
     await scene.gone('the CloudStack', () => scene.stack(metadata.name));
   });
 
+  test('a CloudProvider that is only observed keeps what an object had there that has moved away, and the object says so', async () => {
+    const { cloudEndpoint: endpoint, tokenFile } = cluster;
+    const former = { provider: 'former', updatePolicy: { replace: 'Allow' }, local: {} };
+    const spec = { nodeSelector: { cloud: 'former' }, driftInterval: '1h', local: { endpoint, tokenFile } };
+    await cluster.apply(
+      { apiVersion: API_VERSION, kind: 'CloudProvider', metadata: { name: 'former' }, spec },
+      {
+        ...{ apiVersion: API_VERSION, kind: 'CloudLoadBalancer', metadata: { name: 'mover', namespace: 'default' } },
+        spec: { ...former, listeners: [{ name: 'http', port: 80, nodePort: 30_990 }] },
+      },
+    );
+    await scene.ready('mover');
+    const { metadata } = await scene.stackOf('mover');
+    await patch('cloudprovider', 'local', { retireAfter: '1s' });
+    await patch('cloudprovider', 'former', { managementPolicy: 'Observe' });
+    await patch('clb', 'mover', { provider: 'local' });
+    const kept = await scene.condition('mover', 'FormerCloudKept', 'Observed');
+    expect(kept.message).toContain(
+      `CloudProvider former is only observed (spec.managementPolicy), so that what CloudStack ${metadata.name}`,
+    );
+    await scene.ready('mover');
+    await scene.until('the CloudStack to say so', async () => {
+      const ready = (await scene.stack(metadata.name))?.status?.conditions?.find(({ type }) => type === 'Ready');
+      return ready?.reason === 'Observed' && ready.message.includes('it has no members');
+    });
+    await patch('cloudprovider', 'former', { managementPolicy: null });
+    await scene.gone('the CloudStack', () => scene.stack(metadata.name));
+    await scene.until('the object to say it no longer', async () => {
+      const { conditions = [] } = (await scene.loadBalancer('mover'))?.status ?? {};
+      return conditions.every(({ type }) => type !== 'FormerCloudKept');
+    });
+    await cluster.kubectl(['delete', 'clb', 'mover', '--timeout=20s']);
+    await cluster.kubectl(['delete', 'cloudprovider', 'former']);
+  });
+
   test('the CRD is deleted, and with it all objects: nothing is deleted in the cloud', async () => {
     const before = await scene.counts();
     await cluster.cloud.resetCalls();

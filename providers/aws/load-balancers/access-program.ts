@@ -59,6 +59,8 @@ export interface DeclaredAccess {
   backend: pulumi.Resource | undefined;
   /** What target groups wait for. */
   rules: pulumi.Resource | undefined;
+  /** What the load balancer waits for, so that it goes before it: whether anybody has a named group is told by the load balancers that are there. */
+  namedRules: pulumi.Resource | undefined;
   /** What the members path needs to know of a group with that port; undefined = nothing. */
   accessOf: (ports: readonly number[], targetGroups?: number) => pulumi.Output<MemberAccess> | undefined;
   /**
@@ -85,6 +87,7 @@ export function declareAccess(
     groups: groupsOf(input, [frontend?.id, backend?.groupId], named, more),
     backend,
     rules: own?.resource,
+    namedRules: namedRulesOf(input, own),
     accessOf: (ports, targetGroups = 1) => {
       const rules = own?.rulesFor(ports) ?? backendRules(backend, input.backend?.settings.ports ?? [], ports);
       return accessWith(rules, own?.loadBalancer, targetGroups);
@@ -107,6 +110,11 @@ export function withOwnRules(
     accessOf: (ports, targetGroups = 1) => accessWith(own.rulesFor(ports), own.loadBalancer, targetGroups),
     close: own.close,
   };
+}
+
+/** Of one that is let in to the Nodes by a group which is not made for it. */
+function namedRulesOf({ securityGroup, nodeRules }: RenderedAccess, own: DeclaredNodeRules | undefined): pulumi.Resource | undefined {
+  return securityGroup === undefined && nodeRules?.clients === undefined ? own?.resource : undefined;
 }
 
 function groupsOf(

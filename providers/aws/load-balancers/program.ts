@@ -93,12 +93,9 @@ function declareNetwork({ name, settings, subnets, ...input }: RenderedNetwork):
   const subnetMappings = subnets === undefined ? settings.subnetMappings : declareSubnets(subnets);
   const subnetIds = pulumi.output(subnetMappings).apply((mappings) => mappings.map(({ subnetId }) => subnetId));
   const access = declareAccess(input, subnetIds, tags);
-  const loadBalancer = new LoadBalancer(name, {
-    ...settings,
-    subnetMappings,
-    ...(access.groups !== undefined && { securityGroups: access.groups }),
-    tags: tags(name),
-  });
+  const groups = access.groups === undefined ? {} : { securityGroups: access.groups };
+  const args = { ...settings, subnetMappings, ...groups, tags: tags(name) };
+  const loadBalancer = new LoadBalancer(name, args, dependingOn(access.namedRules));
   return { loadBalancer, access, subnetIds };
 }
 

@@ -4,6 +4,7 @@ import { awsLoadBalancer } from './aws-load-balancer';
 import { customBlock } from './cloud-provider';
 import { type CloudObject, defineKind, statusBase } from './kind';
 import { mapOf, setOf } from './list';
+import { maintenanceWindows } from './maintenance-window';
 import { approval, deletionPolicy, driftInterval, formerOwner, releasablePolicy } from './policies';
 import { withRules } from './rule';
 
@@ -137,6 +138,7 @@ const fields = z.object({
   managementPolicy: releasablePolicy.optional(),
   deletionPolicy: deletionPolicy.optional(),
   driftInterval: driftInterval.optional(),
+  maintenanceWindows: maintenanceWindows.optional(),
   adopt: formerOwner.optional().meta({
     description:
       'Takes over, in place of making one, the load balancer that has its name or addresses. Released: what another object or cluster has given up. Upstream: what another controller has made for this Service. CloudProvider.spec.policy.adoption must allow it.',

@@ -4,6 +4,7 @@ import { awsProviderSettings } from './aws-provider';
 import { duration, period } from './duration';
 import { type CloudObject, defineKind, statusBase } from './kind';
 import { setOf } from './list';
+import { maintenanceWindows } from './maintenance-window';
 import { formerOwner, providerPolicy } from './policies';
 import { withRules } from './rule';
 
@@ -121,6 +122,7 @@ const fields = z.object({
   }),
   freeze: z.boolean().default(false).meta({ description: 'No cloud writes at all; drift is still reported.' }),
   managementPolicy: providerPolicy.optional(),
+  maintenanceWindows: maintenanceWindows.optional(),
   limits: limits.optional(),
   policy: policy.optional(),
   aws: awsProviderSettings.optional(),

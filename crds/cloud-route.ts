@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { cidr, hasNoHostBits, ip, objectName } from './address';
 import { type CloudObject, defineKind, statusBase } from './kind';
+import { maintenanceWindows } from './maintenance-window';
 import { approval, deletionPolicy, driftInterval, managementPolicy } from './policies';
 import { immutable, withRules } from './rule';
 
@@ -37,6 +38,7 @@ export const cloudRouteSpec = z.object({
   managementPolicy: managementPolicy.optional(),
   deletionPolicy: deletionPolicy.optional(),
   driftInterval: driftInterval.optional(),
+  maintenanceWindows: maintenanceWindows.optional(),
 });
 export type CloudRouteSpec = z.infer<typeof cloudRouteSpec>;
 

@@ -26,13 +26,14 @@ export const period = withRules(duration, [
   { cel: "self.matches('[1-9]')", holds: (text) => /[1-9]/.test(text), message: 'must be longer than zero, for example 10s' },
 ]);
 
-/** A duration that is at least so many seconds long, or zero, which means never. */
-export function durationOrNever(seconds: number): typeof duration {
+/** A duration that is at least so many seconds long. @param zero whether 0s is another word for never */
+export function durationFrom(seconds: number, zero: 'Never' | 'Refused'): typeof duration {
+  const exempt = zero === 'Never' ? " || !self.matches('[1-9]')" : '';
   return withRules(duration, [
     {
-      cel: `!self.matches(r'${FORM}') || self.matches('[0-9]{8}') || !self.matches('[1-9]') || duration(self) >= duration('${seconds}s')`,
-      holds: (text) => !new RegExp(FORM).test(text) || !/[1-9]/.test(text) || hoursOf(text) * 3600 >= seconds,
-      message: `must be at least ${seconds}s, or 0s for never`,
+      cel: `!self.matches(r'${FORM}') || self.matches('[0-9]{8}')${exempt} || duration(self) >= duration('${seconds}s')`,
+      holds: (text) => !new RegExp(FORM).test(text) || (zero === 'Never' && !/[1-9]/.test(text)) || hoursOf(text) * 3600 >= seconds,
+      message: `must be at least ${seconds}s${zero === 'Never' ? ', or 0s for never' : ''}`,
     },
   ]);
 }

@@ -17,6 +17,7 @@ export * from './cloud-route';
 export * from './cloud-stack';
 export * from './group';
 export * from './kind';
+export * from './maintenance-window';
 export * from './paths';
 export * from './policies';
 export * from './validate';

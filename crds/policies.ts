@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { durationOrNever } from './duration';
+import { durationFrom } from './duration';
 
 /** What the operator may do about an object; absent = Default. */
 export const managementPolicy = z.enum(['Default', 'Observe']).meta({
@@ -36,7 +36,7 @@ export const formerOwner = z.enum(['Released', 'Upstream']);
 export type FormerOwner = z.infer<typeof formerOwner>;
 
 /** How often an object's stack is compared with the cloud, where the CloudProvider's interval does not fit. */
-export const driftInterval = durationOrNever(10).meta({
+export const driftInterval = durationFrom(10, 'Never').meta({
   description:
     'How often the cloud is compared with what is wanted, from 10s; jittered; of several objects in one stack the shortest counts. 0s = never. Absent = as the CloudProvider says.',
 });

@@ -282,7 +282,7 @@ export class CloudControllers {
   }
 
   private providerController(): ProviderController {
-    const { stores, registry, clusterID, logger, directory } = this.options;
+    const { stores, registry, clusterID, clock, logger, directory } = this.options;
     const writer = this.writer(CLOUD_PROVIDERS, ({ metadata }) => {
       const rivalries = registry.rivalriesOf(metadata.name);
       return rivalries.length === 0 ? [] : [{ type: WARNING, reason: 'SeveralProviders', message: rivalries.join('; ') }];
@@ -296,7 +296,7 @@ export class CloudControllers {
     const health = (provider: string): ReturnType<InstanceDirectory['problem']> =>
       registry.accounts.refusal(provider) ?? directory.problem(provider) ?? registry.accounts.outage(provider);
     const reconciler = new ProviderReconciler({
-      ...{ store: stores.providers, registry, writer, clusterID, use, health, logger },
+      ...{ store: stores.providers, registry, writer, clusterID, use, health, clock, logger },
       hasAnswered: (provider) => directory.hasAnswered(provider),
       ask: (provider) => directory.ask(provider),
       awaitSecret: (provider) => this.secrets.await(provider),
@@ -307,13 +307,14 @@ export class CloudControllers {
   }
 
   private extraStacks(): ExtraStacks {
-    const { stores, registry, updates, extension, events, isValid, logger } = this.options;
+    const { stores, registry, updates, extension, events, isValid, clock, logger } = this.options;
     return new ExtraStacks({
       ...{
         registry,
         updates,
         events,
         isValid,
+        clock,
         exportsOf,
         module: extension,
         store: stores.loadBalancers,

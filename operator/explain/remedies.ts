@@ -8,6 +8,7 @@ export const REMEDIES: Record<string, string> = {
   Drifted: '`status.drift` names what and where',
   CloudChanged: '`status.drift` of the CloudStack (operate/plan-and-approve.md)',
   AwaitingApproval: 'see `status.plans` of the CloudStack, then the command in the message',
+  AwaitingWindow: 'wait: the message says until when; or change `spec.maintenanceWindows` (operate/levers.md)',
   ApprovalUnprotected: "install the manifests' ValidatingAdmissionPolicy (operate/plan-and-approve.md)",
   Replacing: 'wait until the time in the message, or some seconds',
   AwaitingNodes: 'add Nodes, or take the change back',

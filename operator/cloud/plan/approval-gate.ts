@@ -18,6 +18,8 @@ export interface GateFacts<O> {
   plan: UpdatePlan<O>;
   /** Why the part must be approved; undefined = it need not. */
   why: (part: Part<O>) => string | undefined;
+  /** Why the part must wait for a maintenance window; undefined = it need not. */
+  closed: (part: Part<O>) => string | undefined;
   serving: (object: O) => boolean;
   /** Its approvals may come from anybody. Asked only of parts that wait. */
   unprotected: (part: Part<O>) => Promise<string | undefined>;
@@ -36,7 +38,16 @@ export interface Gated<O> {
   waiting: WaitingPlan[];
 }
 
-/** Lets nothing to the cloud that a person must approve first, and has not (design: Levers). */
+type GatedPart<O> = { part: Part<O>; why: string | undefined; closed: string | undefined };
+
+/** A part that must wait, with its plan where a person has to approve it. */
+interface Waiting<O> {
+  part: Part<O>;
+  verdict: Verdict;
+  plan?: WaitingPlan;
+}
+
+/** Lets nothing to the cloud that a person must approve first, and has not and nothing before its window opens (design: Levers). */
 export class ApprovalGate<O extends Member> {
   /** Hash of the plan that was last told of, by UID. */
   private readonly told = new Map<string, string>();
@@ -47,24 +58,18 @@ export class ApprovalGate<O extends Member> {
   async open(facts: GateFacts<O>): Promise<Gated<O>> {
     const { plan } = facts;
     const gated = plan.parts.flatMap((part) => {
-      const why = facts.why(part);
-      return why === undefined ? [] : [{ part, why }];
+      const [why, closed] = [facts.why(part), facts.closed(part)];
+      return why === undefined && closed === undefined ? [] : [{ part, why, closed }];
     });
     plan.parts.filter((part) => !gated.some((one) => one.part === part)).forEach(({ object }) => this.told.delete(object.metadata.uid));
     if (gated.length === 0) return { plan, run: true, waiting: [] };
     let nothing = false;
-    const waiting: { part: Part<O>; verdict: Verdict; plan?: WaitingPlan }[] = [];
-    for (const { part, why } of gated) {
-      const open = await facts.unprotected(part);
-      if (open !== undefined) {
-        waiting.push({ part, verdict: { ...unprotected(open), serving: facts.serving(part.object) } });
-        continue;
-      }
-      const found = await this.plan(facts, part);
-      if (found instanceof OperatorError) waiting.push({ part, verdict: verdictOfError(found, facts.serving(part.object)) });
-      else if (isNothing(found, part)) nothing = true;
-      else if (approvalOf(part.object) === found.hash) return this.approved(plan, part, found.hash);
-      else waiting.push(this.wait(facts, { part, why, plan: found }));
+    const waiting: Waiting<O>[] = [];
+    for (const one of gated) {
+      const judged = await this.judge(facts, one);
+      if (judged === 'Nothing') nothing = true;
+      else if ('approved' in judged) return this.approved(plan, one.part, judged.approved);
+      else waiting.push(judged);
     }
     const parts = plan.parts.map((part) => {
       const held = waiting.find((one) => one.part === part);
@@ -76,6 +81,29 @@ export class ApprovalGate<O extends Member> {
       run: nothing || suspectsOf(left).length + plan.leaving.length + plan.departing.length > 0,
       waiting: waiting.flatMap((one) => one.plan ?? []),
     };
+  }
+
+  /** A plan may be approved while no window is open. */
+  private async judge(facts: GateFacts<O>, { part, why, closed }: GatedPart<O>): Promise<Waiting<O> | { approved: string } | 'Nothing'> {
+    const serving = facts.serving(part.object);
+    const what = isAccepted(part) ? 'what differs in the cloud, or a newer program would make otherwise,' : 'a change of its spec';
+    if (why === undefined) return this.waitForWindow(part, `${what} waits: ${closed}`, serving);
+    const open = await facts.unprotected(part);
+    if (open !== undefined) return { part, verdict: { ...unprotected(open), serving } };
+    const found = await this.plan(facts, part);
+    if (found instanceof OperatorError) return { part, verdict: verdictOfError(found, serving) };
+    if (isNothing(found, part)) return 'Nothing';
+    if (approvalOf(part.object) !== found.hash) return this.wait(facts, { part, why, closed, plan: found });
+    return closed === undefined
+      ? { approved: found.hash }
+      : this.waitForWindow(part, `plan ${found.hash} is approved, and waits: ${closed}`, serving);
+  }
+
+  private waitForWindow(part: Part<O>, message: string, serving: boolean): Waiting<O> {
+    const { uid } = part.object.metadata;
+    if (this.told.get(uid) !== message) this.events.event(part.object, 'Normal', 'AwaitingWindow', message);
+    this.told.set(uid, message);
+    return { part, verdict: { state: 'Reconciling', reason: 'AwaitingWindow', message, serving } };
   }
 
   /** Everybody else stays as it is meanwhile, so that what is done is what was approved. */
@@ -101,15 +129,12 @@ export class ApprovalGate<O extends Member> {
     }
   }
 
-  private wait(
-    { stack, serving }: GateFacts<O>,
-    { part, why, plan }: { part: Part<O>; why: string; plan: Plan },
-  ): { part: Part<O>; verdict: Verdict; plan: WaitingPlan } {
+  private wait({ stack, serving }: GateFacts<O>, { part, why, closed, plan }: GatedPart<O> & { why: string; plan: Plan }): Waiting<O> {
     const { object } = part;
     const { hash } = plan;
     const summary = summaryOf(plan);
     const member = keyOf(object.metadata);
-    const message = approvalMessage({ stack, object, hash, summary, why, given: approvalOf(object) });
+    const message = approvalMessage({ stack, object, hash, summary, why, given: approvalOf(object), closed });
     if (this.told.get(object.metadata.uid) !== hash) {
       this.events.event(object, 'Normal', 'AwaitingApproval', `Plan ${hash} waits for approval, since ${why}: ${summary}`);
       this.told.set(object.metadata.uid, hash);

@@ -9,16 +9,19 @@ export interface ApprovalMessage {
   why: string;
   /** What the annotation says now. */
   given: string | undefined;
+  /** Why it waits even when it is approved. */
+  closed?: string | undefined;
 }
 
 /** What a person is told whose change waits: why, what it does, and how to approve it. Pure. */
-export function approvalMessage({ stack, object, hash, summary, why, given }: ApprovalMessage): string {
+export function approvalMessage({ stack, object, hash, summary, why, given, closed }: ApprovalMessage): string {
   const { name, namespace } = object.metadata;
   const where = namespace === undefined ? '' : ` -n ${namespace}`;
   const kind = (object.kind ?? 'cloudloadbalancer').toLowerCase();
   const other = given === undefined || given === '' ? '' : ` The annotation approves ${given}, which is not this plan.`;
   return [
     `Plan ${hash} waits for approval, since ${why}: ${summary}.${other}`,
+    ...(closed === undefined ? [] : [`Once approved, it waits: ${closed}.`]),
     `To see all of it: kubectl get cloudstack ${stack} -o yaml.`,
     `To approve it: kubectl annotate ${kind}${where} ${name} --overwrite ${ANNOTATIONS.approve}=${hash}`,
   ].join(' ');

@@ -20,12 +20,16 @@ export interface ApprovalFacts<O> {
   underway?: boolean;
 }
 
-/** Why a member's change must be approved by a person first; undefined = it need not. Deletions and the end of a replacement go on. Pure. */
+/** Something of the member is to reach the cloud that may have to wait. Deletions, the end of a replacement and what has begun go on. Pure. */
+export function isChange<O>({ part, pending, underway }: Pick<ApprovalFacts<O>, 'part' | 'pending' | 'underway'>): boolean {
+  const { candidate, accepted } = part;
+  if (candidate === undefined || underway === true || isSecondHalf(accepted, candidate)) return false;
+  return pending || canonicalJson(candidate) !== canonicalJson(accepted);
+}
+
+/** Why a member's change must be approved by a person first; undefined = it need not. Pure. */
 export function whyApproval<O>(facts: ApprovalFacts<O>): string | undefined {
-  const { candidate, accepted } = facts.part;
-  if (candidate === undefined || facts.underway === true || isSecondHalf(accepted, candidate)) return undefined;
-  const changed = canonicalJson(candidate) !== canonicalJson(accepted);
-  if (!changed && !facts.pending) return undefined;
+  if (!isChange(facts)) return undefined;
   const { policy, replacement } = facts;
   if (policy?.approval === 'Manual')
     return `${replacement === undefined ? '' : `${replacement.why}, and `}spec.updatePolicy.approval is Manual`;

@@ -9,7 +9,8 @@ import type { Member, StackKind } from '../stack/stack-kind';
 import { inputsOf, type UpdatePlan } from '../stack/stack-parts';
 import type { ApprovalGuard } from './approval-guard';
 import type { Part } from '../stack/stack-plan';
-import { whyApproval } from './approval';
+import { untilWindow, windowOf } from '../windows/windows-of';
+import { isChange, whyApproval } from './approval';
 import { ApprovalGate, type Gated } from './approval-gate';
 import { PlanCache } from './plan-cache';
 import { beginsMove, planOfMove, promising } from './promise';
@@ -71,8 +72,9 @@ export class StackApprovals<O extends Member> {
   private gated(pass: ApprovalPass<O>): Promise<Gated<O>> {
     const { stack, plan, state, hooks } = pass;
     const { kind } = this.options;
+    const windows = this.closedWindows(pass);
     const manual = plan.parts.some(({ object }) => kind.updatePolicy?.(object)?.approval === 'Manual');
-    const pending = manual && isPending(pass);
+    const pending = (manual || windows.size > 0) && isPending(pass);
     let asked: Promise<string | undefined> | undefined;
     return this.gate.open({
       stack,
@@ -89,12 +91,26 @@ export class StackApprovals<O extends Member> {
         const policy = kind.updatePolicy?.(part.object);
         return whyApproval({ part, pending, policy, replacement: part.replacement, underway: isUnderway(pass, part) });
       },
+      closed: (part) => (isChange({ part, pending, underway: isUnderway(pass, part) }) ? windows.get(part) : undefined),
       preview: async (inputs, part) => {
         const made = await this.preview({ state, hooks, update: pass.updateOf(inputs) });
         const giving = beginsMove(part) ? pass.givingUp(part.object) : undefined;
         return giving === undefined ? made : planOfMove(made, { stack: giving.update.stack, plan: await this.preview(giving) });
       },
     });
+  }
+
+  /** Why each part of whose windows none is open must wait; the stack is looked at again when the first one opens. */
+  private closedWindows({ stack, plan, cloud }: ApprovalPass<O>): Map<Part<O>, string> {
+    const now = this.options.clock.now();
+    const found = new Map<Part<O>, string>();
+    for (const part of plan.parts) {
+      const window = windowOf(part.object, cloud, now);
+      if (window.state !== 'Closed') continue;
+      found.set(part, window.why);
+      this.options.again(stack, untilWindow([part.object], cloud, now));
+    }
+    return found;
   }
 
   private preview({ state, update, hooks }: GivingUp): Promise<Plan> {

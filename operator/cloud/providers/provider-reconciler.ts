@@ -1,4 +1,5 @@
 import type { CloudProviderSpec, CloudProviderStatus, Sweep } from '../../../crds';
+import type { Clock } from '../../base/clock';
 import { type OperatorError, toOperatorError } from '../../base/errors';
 import type { Logger } from '../../base/log';
 import type { Store } from '../../kube/api';
@@ -8,6 +9,7 @@ import { CredentialsRefused } from '../../updates/limits/account';
 import { SecretMissing } from './provider-secrets';
 import type { CloudRegistry } from './registry';
 import type { Stored } from '../stored';
+import { windowOfCloud } from '../windows/windows-of';
 
 export type StoredProvider = Stored<CloudProviderSpec, CloudProviderStatus>;
 
@@ -38,10 +40,13 @@ export interface ProviderReconcilerOptions {
   sweep(provider: string): Sweep | undefined;
   /** The request of a person, by annotation, that this process has carried out last. */
   handledReconcile(provider: string): string | undefined;
+  clock: Pick<Clock, 'now'>;
   logger: Logger;
 }
 
 interface Findings {
+  /** Milliseconds since 1970. */
+  now: number;
   use: ProviderUse;
   problem: OperatorError | undefined;
   answered: boolean;
@@ -77,7 +82,7 @@ export class ProviderReconciler {
     if (this.mustAsk(name, problem, answered)) this.options.ask(name);
     // After a restart, what it says holds until the cloud says otherwise.
     if (problem === undefined && !answered && saysReady(object)) return;
-    const verdict = verdictOn(object, { use, problem, answered });
+    const verdict = verdictOn(object, { use, problem, answered, now: this.options.clock.now() });
     const fields = {
       kind: this.options.registry.get(name)?.kind,
       clusterID: this.options.clusterID,
@@ -131,7 +136,7 @@ function saysReady({ metadata, status }: StoredProvider): boolean {
   return ready && metadata.deletionTimestamp === undefined && status?.observedGeneration === metadata.generation;
 }
 
-function verdictOn(object: StoredProvider, { use, problem, answered }: Findings): Verdict {
+function verdictOn(object: StoredProvider, { use, problem, answered, now }: Findings): Verdict {
   if (object.metadata.deletionTimestamp !== undefined) {
     const message = `it is being deleted, and waits for those that use it: ${usersText(use)}; it goes when they are gone, and takes nothing new`;
     return { state: 'Reconciling', reason: 'InUse', message };
@@ -139,6 +144,11 @@ function verdictOn(object: StoredProvider, { use, problem, answered }: Findings)
   if (problem instanceof CredentialsRefused) return verdictOfError(problem, false, { nextTryAt: problem.nextTryAt, exhausted: false });
   if (problem !== undefined) return verdictOfError(problem, false);
   if (!answered) return { state: 'Reconciling', reason: 'Connecting', message: 'its cloud has not answered yet' };
+  const window = windowOfCloud({ name: object.metadata.name, spec: object.spec }, now);
+  if (window.state === 'Never') {
+    const message = `connected, but no update will ever run. ${window.problem.message}`;
+    return { state: 'Stalled', reason: 'Invalid', message, serving: true };
+  }
   if (object.spec.freeze)
     return { state: 'Ready', reason: 'Frozen', message: 'connected, and frozen (spec.freeze): nothing is written to its cloud' };
   if (object.spec.managementPolicy === 'Observe') {

@@ -1,5 +1,6 @@
 import type { Attempt, CloudStackSpec } from '../../../crds';
 import type { LoadBalancer, PublishedLoadBalancer } from '../../../extensions';
+import type { Clock } from '../../base/clock';
 import type { OperatorError } from '../../base/errors';
 import { messageWithRemedy, toOperatorError } from '../../base/errors';
 import { hashJson, type JsonObject } from '../../base/json';
@@ -17,6 +18,7 @@ import type { StoredLoadBalancer } from './load-balancer-stacks';
 import type { CloudRegistry } from '../providers/registry';
 import type { StackRecord } from './stack-record';
 import type { UpgradeRollout } from './upgrade-rollout';
+import { untilWindow } from '../windows/windows-of';
 
 export interface ExtraStacksOptions {
   /** Without the extension's part. */
@@ -36,6 +38,7 @@ export interface ExtraStacksOptions {
   /** Who keeps approvals to those who may give them. */
   guard: Pick<ApprovalGuard, 'problem'>;
   isValid: () => boolean;
+  clock: Pick<Clock, 'now'>;
   /** A warning of the stack's load balancers has come or gone. */
   changed: (stack: string) => void;
   logger: Logger;
@@ -131,6 +134,11 @@ export class ExtraStacks {
     if (this.isHeld(settled)) {
       this.tried.delete(stack);
       return;
+    }
+    const closedMs = this.untilWindow(settled);
+    if (closedMs > 0) {
+      this.tried.delete(stack);
+      return this.options.queue.addAfter(stack, closedMs);
     }
     const wanted = await this.wanted(settled);
     const upgrading = await this.isUpgrade(extraStackOf(stack), wanted);
@@ -262,6 +270,12 @@ export class ExtraStacks {
   private isHeld({ update, loadBalancers }: SettledStack): boolean {
     if (this.options.registry.isFrozen(update.providerName)) return true;
     return this.objectsOf(loadBalancers).some((object) => leverOn(object, this.options.registry) !== undefined);
+  }
+
+  /** So do closed windows. @returns milliseconds until all are open; 0 = they are */
+  private untilWindow({ update, loadBalancers }: SettledStack): number {
+    const { registry, clock } = this.options;
+    return untilWindow(this.objectsOf(loadBalancers), registry.get(update.providerName), clock.now());
   }
 
   private objectsOf(loadBalancers: readonly LoadBalancer[]): StoredLoadBalancer[] {

@@ -253,6 +253,7 @@ function inputOf(object: StoredLoadBalancer): LoadBalancerInput {
   delete spec.managementPolicy;
   delete spec.deletionPolicy;
   delete spec.driftInterval;
+  delete spec.maintenanceWindows;
   delete spec.adopt;
   return { uid, name, namespace: namespace ?? '', ownerUID: annotations?.[SERVICE_UID_ANNOTATION] ?? uid, spec };
 }

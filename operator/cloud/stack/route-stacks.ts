@@ -61,6 +61,7 @@ export class RouteStacks implements StackKind<StoredRoute, RouteInput> {
     delete spec.managementPolicy;
     delete spec.deletionPolicy;
     delete spec.driftInterval;
+    delete spec.maintenanceWindows;
     const { providerID } = hasProviderID(spec) ? spec : (this.nodeOf(spec)?.spec ?? {});
     return { name: metadata.name, uid: metadata.uid, spec: providerID === undefined ? spec : { ...spec, providerID } };
   }

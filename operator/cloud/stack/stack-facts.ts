@@ -10,6 +10,7 @@ import type { Member } from './stack-kind';
 import type { Whereabouts } from './stack-moves';
 import type { AcceptedInputs, MemberFacts, StackFacts } from './stack-plan';
 import type { StackReconcilerOptions } from './stack-reconciler';
+import { windowProblems } from '../windows/windows-of';
 
 /** What a pass knows of its stack. */
 export interface Known {
@@ -62,7 +63,8 @@ export class StackFactsOf<O extends Member> {
   private memberFacts(stack: string, object: O, cloud: ConnectedCloud | undefined, before: Before): MemberFacts<O> {
     const { uid, creationTimestamp, deletionTimestamp } = object.metadata;
     const { kind, registry, clock } = this.options;
-    const { input, waitsUntil, replacement, obstacle } = nextOf(kind, object, cloud, { ...before, now: clock.now() });
+    const now = clock.now();
+    const { input, waitsUntil, replacement, obstacle } = nextOf(kind, object, cloud, { ...before, now });
     return {
       object,
       input,
@@ -70,7 +72,7 @@ export class StackFactsOf<O extends Member> {
       deleting: deletionTimestamp !== undefined,
       lever: leverOn(object, registry),
       orphan: object.spec.deletionPolicy === 'Orphan',
-      problems: cloud === undefined ? [] : kind.problems(object, cloud),
+      problems: cloud === undefined ? [] : [...kind.problems(object, cloud), ...windowProblems(object, cloud, now)],
       serving: this.reports.serving(stack, object),
       held: this.holds.of(uid, versionOf(input, object)),
       waiting: kind.waiting?.(object) ?? (waitsUntil === undefined ? obstacle : replacing(waitsUntil)),

@@ -1,4 +1,4 @@
-import type { CloudStackSpec, Condition, DeletionPolicy, ManagementPolicy } from '../../../crds';
+import type { CloudStackSpec, Condition, DeletionPolicy, MaintenanceWindow, ManagementPolicy } from '../../../crds';
 import type { Adoption, DiscoveredResource, JsonObject, Problem, Replacement, TargetGroup } from '../../../providers/provider';
 import type { OperatorError } from '../../base/errors';
 import type { KubeObject } from '../../kube/object';
@@ -15,6 +15,7 @@ export type Member = KubeObject & {
     managementPolicy?: ManagementPolicy | undefined;
     deletionPolicy?: DeletionPolicy | undefined;
     driftInterval?: string | undefined;
+    maintenanceWindows?: MaintenanceWindow[] | undefined;
   };
   status?: {
     observedGeneration?: number | undefined;

@@ -229,6 +229,56 @@ describe('levers', () => {
     expect(await scene.counts('iced')).toEqual(NONE);
   });
 
+  test('maintenance windows: changes and healing wait for one, targets and deletions do not; two that never meet are a contradiction', async () => {
+    const month = (later: number): number => ((new Date().getUTCMonth() + later) % 12) + 1;
+    const closed = (later = 6): object => ({ maintenanceWindows: [{ schedule: `0 0 1 ${month(later)} *`, duration: '1h' }] });
+    const open = { maintenanceWindows: [{ schedule: '* * * * *', duration: '1m' }] };
+    const excluded = 'node.kubernetes.io/exclude-from-external-load-balancers';
+    const why = 'no maintenance window is open (spec.maintenanceWindows); the next one opens at ';
+    await published('late');
+    await patch('clb', 'late', closed());
+    await scene.ready('late');
+    await newPort('late', 8080);
+    const waits = await said('late', 'AwaitingWindow', `a change of its spec waits: ${why}`);
+    expect(waits.status).toBe('True');
+    await cluster.kubectl(['label', 'node', 'n1', `${excluded}=`]);
+    await targetsAre('late', 0);
+    await cluster.kubectl(['label', 'node', 'n1', `${excluded}-`]);
+    await targetsAre('late', 1);
+    const { id } = await scene.inCloud('late');
+    await cluster.cloud.drift({ kind: 'patch', collection: 'loadbalancers', id, fields: { sourceRanges: OTHERS } });
+    await scene.until('the drift to be seen', async () => ((await scene.stackOf('late')).status?.drift ?? []).length > 0);
+    expect(await scene.inCloud('late')).toMatchObject({ sourceRanges: OTHERS, listeners: [{ port: 80 }] });
+
+    await patch('cloudprovider', 'local', closed(5));
+    const never = await scene.condition('late', 'Stalled', 'Invalid');
+    expect(never.message).toContain(
+      'spec.maintenanceWindows and spec.maintenanceWindows of CloudProvider local are never open at the same time',
+    );
+    await cluster.apply(serviceOf('soon'));
+    await said('soon', 'AwaitingWindow', 'no maintenance window is open (spec.maintenanceWindows of CloudProvider local)');
+    expect(await scene.counts('soon')).toEqual(NONE);
+
+    await patch('cloudprovider', 'local', open);
+    await patch('clb', 'late', open);
+    await scene.until('all of it to be carried out', async () => {
+      const { listeners, sourceRanges } = await scene.inCloud('late');
+      return listeners[0]?.port === 8080 && sourceRanges.length === 0;
+    });
+    await scene.published('soon');
+
+    await patch('cloudprovider', 'local', { maintenanceWindows: [{ schedule: '* * * * *', duration: '1m', timeZone: 'Europe/Atlantis' }] });
+    await scene.until('the CloudProvider to say what is wrong', async () =>
+      (await scene.provider())?.status?.conditions?.some(
+        ({ type, message }) => type === 'Stalled' && message.includes('spec.maintenanceWindows[0].timeZone: "Europe/Atlantis"'),
+      ),
+    );
+    await patch('cloudprovider', 'local', closed());
+    await scene.deleteServices('late', 'soon');
+    expect(await scene.counts('late')).toEqual(NONE);
+    await patch('cloudprovider', 'local', { maintenanceWindows: null });
+  });
+
   test('CloudRoutes: pause, Observe, Orphan and freeze, each route by itself', async () => {
     const names = ['paused', 'updates', 'observed', 'orphan', 'free'];
     const route = (name: string, nodeName: string): object => ({

@@ -6,19 +6,34 @@ import type { Plan } from '../../../operator/updates/plan';
 const object = { kind: 'CloudLoadBalancer', metadata: { uid: 'u', name: 'web', namespace: 'shop' }, spec: { provider: 'p' } } as Member;
 const accepted = { uid: 'u', name: 'web', port: 80 };
 
+interface Wait {
+  why?: string;
+  closed?: string;
+  /** The annotation. */
+  approve?: string;
+}
+
 /** One member whose change must be approved, and what a preview of it finds. */
-async function open(candidate: object, operations: object[]) {
+async function open(candidate: object, operations: object[], { why, closed, approve }: Wait = { why: 'it is so' }) {
   const none = { leaving: [], released: [], missing: [], elsewhere: [], departing: [] };
-  const parts = [{ object, accepted, candidate: candidate as typeof accepted }];
+  const annotations = approve === undefined ? {} : { annotations: { 'cloud-operator.dev/approve': approve } };
+  const annotated = { ...object, metadata: { ...object.metadata, ...annotations } };
+  const parts = [{ object: annotated, accepted, candidate: candidate as typeof accepted }];
   const plan: UpdatePlan<Member> = { kind: 'Update', engine: true, conflicts: false, ...none, parts };
   const events: string[] = [];
   const gate = new ApprovalGate<Member>({ event: (_object, _type, reason) => void events.push(reason) });
   const counts = { create: 0, update: operations.length, replace: 0, delete: 0, same: 1 };
-  const { run, waiting } = await gate.open({
-    ...{ stack: 's', plan, why: () => 'it is so', serving: () => true, unprotected: () => Promise.resolve(undefined) },
+  const {
+    plan: left,
+    run,
+    waiting,
+    approved,
+  } = await gate.open({
+    ...{ stack: 's', plan, why: () => why, closed: () => closed, serving: () => true, unprotected: () => Promise.resolve(undefined) },
     preview: () => Promise.resolve({ hash: 'h', counts, operations } as unknown as Plan),
   });
-  return { run, waiting: waiting.map(({ hash }) => hash), events };
+  const says = left.parts[0]?.verdict;
+  return { run, waiting: waiting.map(({ hash }) => hash), events, ...(says && { says: says.message }), ...(approved && { approved }) };
 }
 
 test.each<[string, object, object[], Awaited<ReturnType<typeof open>>]>([
@@ -27,5 +42,31 @@ test.each<[string, object, object[], Awaited<ReturnType<typeof open>>]>([
   ['another program that makes something else', accepted, [{ op: 'update' }], { run: false, waiting: ['h'], events: ['AwaitingApproval'] }],
   ['another program that makes the same', accepted, [], { run: true, waiting: [], events: [] }],
 ])('%s', async (_what, candidate, operations, expected) => {
-  expect(await open(candidate, operations)).toEqual(expected);
+  expect(await open(candidate, operations)).toMatchObject(expected);
+});
+
+describe('while no maintenance window is open', () => {
+  const change = { ...accepted, port: 81 };
+  const update = [{ op: 'update' }];
+  const closed = 'no window; the next one opens at noon';
+
+  test('a change waits without a plan, and says until when', async () => {
+    const says = `a change of its spec waits: ${closed}`;
+    expect(await open(change, update, { closed })).toEqual({ run: false, waiting: [], events: ['AwaitingWindow'], says });
+  });
+
+  test('so does what nobody has changed in the spec', async () => {
+    expect((await open(accepted, update, { closed })).says).toMatch(/^what differs in the cloud, or a newer program/);
+  });
+
+  test('a plan can be approved before, and is not carried out before', async () => {
+    const asked = await open(change, update, { why: 'it is so', closed });
+    expect(asked).toMatchObject({ run: false, waiting: ['h'], events: ['AwaitingApproval'] });
+    expect(asked.says).toContain(`Once approved, it waits: ${closed}.`);
+    expect(await open(change, update, { why: 'it is so', closed, approve: 'h' })).toEqual({
+      ...{ run: false, waiting: [], events: ['AwaitingWindow'] },
+      says: `plan h is approved, and waits: ${closed}`,
+    });
+    expect(await open(change, update, { why: 'it is so', approve: 'h' })).toMatchObject({ run: true, approved: 'h' });
+  });
 });

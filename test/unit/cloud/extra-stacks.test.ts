@@ -1,5 +1,6 @@
 import { cloudLoadBalancerSpec } from '../../../crds/cloud-load-balancer';
 import type { JsonObject } from '../../../operator/base/json';
+import { systemClock } from '../../../operator/base/clock';
 import { silentLogger } from '../../../operator/base/log';
 import { ExtraStacks, type SettledStack } from '../../../operator/cloud/stack/extra-stacks';
 import type { StoredLoadBalancer } from '../../../operator/cloud/stack/load-balancer-stacks';
@@ -87,7 +88,7 @@ class World {
       waiting: (stack: string, _spec: object, plans: unknown[]) => Promise.resolve(void this.waiting.set(stack, plans)),
     };
     const extras = new ExtraStacks({
-      ...{ module, registry, isValid: () => true, changed: () => undefined, logger: silentLogger },
+      ...{ module, registry, isValid: () => true, clock: systemClock, changed: () => undefined, logger: silentLogger },
       events: { event: (_object, _type, reason) => void this.events.push(reason) },
       guard: { problem: () => Promise.resolve(this.unguarded) },
       exportsOf: () => Promise.resolve(['extra']),

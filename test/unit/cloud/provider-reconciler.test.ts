@@ -42,6 +42,7 @@ function providerWith(list: () => Promise<Instance[]>, status?: StoredProvider['
     awaitSecret: () => undefined,
     sweep: () => undefined,
     handledReconcile: () => undefined,
+    clock: systemClock,
     logger: silentLogger,
   });
   return { reconciler, written, told };

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { ipFamily, objectName, port } from './address';
-import { arn, awsID } from './aws-ids';
+import { arn, awsID, tagValue } from './aws-ids';
 import { awsLimits } from './aws-limits';
 import { mapOf, setOf } from './list';
 import { type Rule, withRules } from './rule';
@@ -68,6 +68,14 @@ const healthProbe = z
   })
   .meta({ description: 'How Nodes are checked for Services of externalTrafficPolicy: Cluster that say nothing themselves.' });
 
+const nodeTags = z.record(z.string(), tagValue).meta({
+  description:
+    'Tags that the instance of every Node gets; what is taken out of here, or is no Node’s any more, loses them. Empty = all are taken off; absent = nobody looks.',
+});
+
+/** AWS keeps `aws:` to itself; by the cluster's tags, and ours, instances are known. */
+const RESERVED_TAGS = ['aws:', 'kubernetes.io/cluster/', 'KubernetesCluster', 'cloud-operator.dev/'];
+
 const fields = z.object({
   vpcID: awsID('vpc').optional().meta({ description: 'The VPC of the cluster; absent = that of the operator’s own instance.' }),
   clusterName: z
@@ -116,6 +124,7 @@ const fields = z.object({
     .optional()
     .meta({ description: 'One group for all Classic load balancers in place of one for each.' }),
   healthProbe: healthProbe.optional(),
+  nodeTags: nodeTags.optional(),
   topologyInstanceTypes: z.string().min(1).max(1024).optional().meta({
     description: 'A regular expression: instance types whose network topology is asked for; absent = those that AWS has it for.',
   }),
@@ -147,7 +156,17 @@ const RULES: Rule<AWSSettings>[] = [
     message: 'legacyClusterTag needs clusterName',
     field: 'legacyClusterTag',
   },
+  {
+    cel: `!has(self.nodeTags) || self.nodeTags.all(key, size(key) <= 128 && key.matches('^[^\\\\s]+$') && !(${RESERVED_TAGS.map((prefix) => `key.startsWith('${prefix}')`).join(' || ')}))`,
+    holds: ({ nodeTags: tags = {} }) => Object.keys(tags).every(isNodeTag),
+    message: `keys of nodeTags have 1 to 128 characters, none of them a space, and don't begin with ${RESERVED_TAGS.join(', ')}`,
+    field: 'nodeTags',
+  },
 ];
+
+function isNodeTag(key: string): boolean {
+  return /^\S{1,128}$/.test(key) && !RESERVED_TAGS.some((prefix) => key.startsWith(prefix));
+}
 
 /** Settings of AWS. The region is `spec.region`; absent = that of the operator's own instance. */
 export const awsProviderSettings = withRules(fields.meta({ description: 'Amazon Web Services.' }), RULES);

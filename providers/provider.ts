@@ -270,6 +270,21 @@ export interface Instances {
    * Those of the named machines that exist, in bulk reads: asked for Nodes whose machine `list` doesn't give. Absent = `list` gives all.
    */
   named?(providerIDs: readonly string[]): Promise<Instance[]>;
+  /**
+   * Brings the tags that the settings ask for on the machines of Nodes to what is wanted, and takes them off machines that are no Node's any more: bulk
+   * reads in, batch writes out, and none where all is right. Absent = the settings ask for nothing.
+   * @param isValid asked as the last statement before each write (OperatorError Canceled)
+   * @returns how many writes were made
+   */
+  tagNodes?(machines: NodeMachines, isValid: () => boolean): Promise<number>;
+}
+
+/** providerIDs of Nodes. */
+export interface NodeMachines {
+  /** Of those that are this cloud's. */
+  own: readonly string[];
+  /** Of all, also where it is not known yet whose they are. */
+  all: readonly string[];
 }
 
 /** Of a cloud that knows in which zones its disks are. */

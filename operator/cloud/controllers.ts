@@ -20,6 +20,7 @@ import { formerCloudsKept } from './stack/former-clouds';
 import { ExtraStacks, extraStackOf } from './stack/extra-stacks';
 import { HostEvents } from './targets/host-events';
 import type { InstanceDirectory } from './instances/instance-directory';
+import { NodeTagging } from './instances/node-tagging';
 import { InstanceMirror, type StoredInstance } from './instances/instance-mirror';
 import { LoadBalancerStacks, type StoredLoadBalancer } from './stack/load-balancer-stacks';
 import { MemberKeeper } from './targets/member-keeper';
@@ -114,6 +115,7 @@ export class CloudControllers {
   private readonly providerQueue: KeyedQueue;
   private readonly secrets: SecretWatch;
   private readonly mirror: InstanceMirror;
+  private readonly tagging: NodeTagging;
   private readonly sweep: Sweep;
   private readonly drift: Readonly<Record<'loadBalancers' | 'routes', DriftLoop>>;
   private readonly requests: ReconcileRequests;
@@ -135,8 +137,9 @@ export class CloudControllers {
       ...{ api: options.api, nodes: stores.nodes, store: stores.instances, directory: options.directory, clock },
       ...{ queue: this.queue('cloudinstances'), maxAgeMs: MIRROR_MAX_AGE_MS },
     });
-    this.sweep = this.makeSweep();
     const handled = (provider: string): void => this.providerQueue.add(provider);
+    this.tagging = new NodeTagging({ ...options, nodes: stores.nodes, told: handled });
+    this.sweep = this.makeSweep();
     this.requests = new ReconcileRequests({ providers: stores.providers, look: (provider) => this.lookAtAll(provider), handled });
     this.providers = this.providerController();
     const vouchers = new Vouchers();
@@ -177,7 +180,8 @@ export class CloudControllers {
     this.sweepRecords();
     const drift = Object.values(this.drift).map((loop) => loop.run(signal));
     const endRequests = this.requests.start();
-    const others = [this.mirror.run(signal), this.extras.run(signal), this.sweep.run(signal), this.watchCredentials(signal)];
+    const others = [this.mirror, this.tagging, this.extras, this.sweep].map((loop) => loop.run(signal));
+    others.push(this.watchCredentials(signal));
     await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
     following.stop();
     endRequests();
@@ -284,8 +288,9 @@ export class CloudControllers {
   private providerController(): ProviderController {
     const { stores, registry, clusterID, clock, logger, directory } = this.options;
     const writer = this.writer(CLOUD_PROVIDERS, ({ metadata }) => {
-      const rivalries = registry.rivalriesOf(metadata.name);
-      return rivalries.length === 0 ? [] : [{ type: WARNING, reason: 'SeveralProviders', message: rivalries.join('; ') }];
+      const rivalries = registry.rivalriesOf(metadata.name).join('; ');
+      const rivals = rivalries === '' ? [] : [{ type: WARNING, reason: 'SeveralProviders', message: rivalries }];
+      return [...rivals, ...this.tagging.warnings(metadata.name)];
     });
     const use = (provider: string): ProviderUse => ({
       nodes: this.members.targets(provider).length,

@@ -16,6 +16,7 @@ import { AwsLoadBalancers } from './load-balancers/load-balancers';
 import { AwsMembers } from './members/members';
 import { InstanceMetadata } from './nodes/metadata';
 import { NodeGroups } from './nodes/node-groups';
+import { assertNodeTags, type NodeTagScope } from './nodes/node-tags';
 import { OpenedMembers } from './members/opened-members';
 import { clusterTagOf, placeOf } from './config/place';
 import { isBareInstanceID, PROVIDER_ID_SCHEME } from './nodes/provider-id';
@@ -51,7 +52,7 @@ async function connect(spec: CloudProviderSpec, context: ConnectContext): Promis
     { ...aws, clusterID },
     { ...instanceScope(aws), region },
   ];
-  const instances = new AwsInstances(ec2, machines);
+  const instances = new AwsInstances(ec2, machines, nodeTagsOf(given, clusterID));
   const network = new AwsMembers(elb, instances, clusterID);
   const members = new LimitedMembers(new AllMembers(network, new ClassicMembers(classic, instances, clusterID)), aws.limits);
   const groups = aws.nodeRules === 'None' ? undefined : new NodeGroups(ec2, machines);
@@ -83,6 +84,13 @@ async function connect(spec: CloudProviderSpec, context: ConnectContext): Promis
     },
     close: () => Promise.resolve(clients.forEach((client) => client.close())),
   };
+}
+
+/** @throws OperatorError Invalid where they are too many */
+function nodeTagsOf({ nodeTags }: AWSProviderSettings, clusterID: string): NodeTagScope | undefined {
+  if (nodeTags === undefined || clusterID === '') return undefined;
+  assertNodeTags({ nodeTags, clusterID });
+  return { nodeTags, clusterID };
 }
 
 async function tagsOf(ec2: Ec2, instanceID: string): Promise<Tags> {

@@ -1,8 +1,9 @@
 import type { Filter, Instance as Ec2Instance, InstanceNetworkInterface } from '@aws-sdk/client-ec2';
-import type { Instance, Instances, NodeAddress } from '../../provider';
+import type { Instance, Instances, NodeAddress, NodeMachines } from '../../provider';
 import { chunks } from '../client/chunks';
 import type { Ec2 } from '../client/ec2';
 import { describeFargate } from './fargate';
+import { tagNodes, type NodeTagScope } from './node-tags';
 import { fargateAddressOf, instanceIDOf, machineOf } from './provider-id';
 import { NetworkTopology } from './topology';
 
@@ -34,12 +35,16 @@ export class AwsInstances implements Instances {
   /** Zone ids by zone name, which never change: asked for where an instance does not say its own. */
   private zoneIDs: Promise<Map<string, string>> | undefined;
   private readonly topology: NetworkTopology;
+  readonly tagNodes?: NonNullable<Instances['tagNodes']>;
 
+  /** @param tags that Nodes' instances are to have; absent = nobody looks at them */
   constructor(
     private readonly ec2: Ec2,
     private readonly scope: InstanceScope,
+    tags?: NodeTagScope,
   ) {
     this.topology = new NetworkTopology(ec2, scope.topologyInstanceTypes);
+    if (tags !== undefined) this.tagNodes = (machines, isValid) => this.tag(machines, { ...tags, isValid });
   }
 
   async list(): Promise<Instance[]> {
@@ -63,6 +68,10 @@ export class AwsInstances implements Instances {
       found.push(...(await this.ec2.instances([{ Name: 'instance-id', Values: batch }])));
     }
     return this.describeAll(found);
+  }
+
+  private async tag(machines: NodeMachines, how: NodeTagScope & { isValid: () => boolean }): Promise<number> {
+    return tagNodes(this.ec2, machines, { ...how, listed: await this.ec2.instances(filtersOf(this.scope)) });
   }
 
   /** A Fargate Node is there as long as its network interface is. */

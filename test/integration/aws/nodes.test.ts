@@ -2,7 +2,8 @@ import { Ec2 } from '../../../providers/aws/client/ec2';
 import { ElbV2 } from '../../../providers/aws/client/elbv2';
 import { AwsMembers } from '../../../providers/aws/members/members';
 import { AwsInstances } from '../../../providers/aws/nodes/instances';
-import { TAG } from '../../../providers/aws/tags';
+import { NODE_TAGS } from '../../../providers/aws/nodes/node-tags';
+import { fromAwsTags, TAG } from '../../../providers/aws/tags';
 import { describeWithMoto, startMoto, type Moto } from '../../harness/moto';
 import { MotoAccount, REGION } from './moto-account';
 
@@ -26,6 +27,33 @@ describeWithMoto('Nodes of AWS, against a simulated API', () => {
   afterAll(async () => {
     [ec2, account].forEach((client) => client.close());
     await moto.stop();
+  });
+
+  test('P-41: Nodes’ instances get the tags that are asked for in one write, lose them with their Nodes, and one that is gone fails nobody', async () => {
+    const scope = { region: REGION, clusterName: 'tagged', nodeIPFamilies: ['IPv4' as const] };
+    const tags = { clusterID: 'c', nodeTags: { team: 'blue' } };
+    const { tagNodes } = new AwsInstances(ec2, scope, tags);
+    const ids = (await account.makeInstances(3, 'tagged')).map(({ providerID }) => providerID);
+    const always = (): boolean => true;
+    const gone = 'aws:///eu-central-1a/i-0123456789abcdef0';
+    calls = [];
+    expect(await tagNodes!({ own: [...ids, gone], all: [...ids, gone] }, always)).toBe(1);
+    expect(calls).toEqual(['list', 'list', 'update']);
+    const teams = async (): Promise<string[]> => {
+      const found = await ec2.instances([{ Name: 'instance-id', Values: ids.map((id) => id.split('/').at(-1) ?? '') }]);
+      return found.map(({ Tags }) => `${fromAwsTags(Tags).team ?? 'none'} ${fromAwsTags(Tags)[NODE_TAGS] ?? 'none'}`).sort();
+    };
+    expect(await teams()).toEqual(Array.from({ length: 3 }, () => 'blue c team'));
+    calls = [];
+    expect(await tagNodes!({ own: ids, all: ids }, always)).toBe(0);
+    expect(calls).toEqual(['list']);
+    await expect(tagNodes!({ own: ids.slice(1), all: ids.slice(1) }, () => false)).rejects.toMatchObject({ code: 'Canceled' });
+    expect(await tagNodes!({ own: ids.slice(1), all: ids.slice(1) }, always)).toBe(1);
+    expect(await teams()).toEqual(['blue c team', 'blue c team', 'none none']);
+    const none = new AwsInstances(ec2, scope, { ...tags, nodeTags: {} });
+    expect(await none.tagNodes!({ own: ids, all: ids }, always)).toBe(1);
+    expect(await teams()).toEqual(Array.from({ length: 3 }, () => 'none none'));
+    expect(new AwsInstances(ec2, scope).tagNodes).toBeUndefined();
   });
 
   test('members that are assumed cost no call; another set is written by its difference alone, and observe tells the truth', async () => {

@@ -203,6 +203,7 @@ export const FULL: { kind: KindDefinition; spec: Record<string, unknown> }[] = [
         networkSecurityGroups: 'None',
         classicSecurityGroupID: 'sg-0a',
         healthProbe: { mode: 'Shared', port: 10256, path: '/healthz' },
+        nodeTags: { team: 'blue' },
         topologyInstanceTypes: '^p4d',
         credentialsSecretRef: { name: 'aws', accessKeyIDKey: 'id', secretAccessKeyKey: 'key', sessionTokenKey: 'token' },
         assumeRole: {
@@ -385,6 +386,12 @@ const BAD_AWS: BadSpec[] = [
     spec: { aws: { endpoints: ['https://a', 'https://b'].map((url) => ({ service: 'EC2', url })) } },
     field: 'spec.aws.endpoints',
   },
+  ...['aws:x', 'kubernetes.io/cluster/demo', 'cloud-operator.dev/stack', 'two words'].map((key) => ({
+    title: `a tag of Nodes’ instances with the key ${key}`,
+    kind: CloudProviderKind,
+    spec: { aws: { nodeTags: { [key]: 'x' } } },
+    field: 'spec.aws.nodeTags',
+  })),
   { title: 'a VPC that is none', kind: CloudProviderKind, spec: { aws: { vpcID: 'main' } }, field: 'spec.aws.vpcID' },
 ];
 

@@ -4,6 +4,7 @@ import { OperatorError, toOperatorError } from '../../../operator/base/errors';
 import type { CallOptions } from '../client/aws-client';
 import { AwsError } from '../client/aws-error';
 import type { Ec2 } from '../client/ec2';
+import { referencedBy, referencesTo } from './group-references';
 import { closeNodes } from './node-rules';
 import { fromAwsTags, holderOf, TAG, toAwsTags, type Tags } from '../tags';
 
@@ -164,7 +165,8 @@ export class BackendGroup {
     } catch (thrown) {
       const error = toOperatorError(thrown);
       if (error.code === 'NotFound') return;
-      throw error instanceof AwsError && error.awsCode === 'DependencyViolation' ? stillInUse(id, error) : error;
+      if (!(error instanceof AwsError && error.awsCode === 'DependencyViolation')) throw error;
+      throw stillInUse(id, error, referencedBy(await referencesTo(this.ec2, id, options)));
     }
   }
 
@@ -192,7 +194,12 @@ function isUsed(seen: readonly Seen[], user?: BackendUser): boolean {
   return seen.some((group) => group.tags[TAG.stack] !== undefined && group.tags[LEAVING] === undefined && isAnothers(group));
 }
 
-function stillInUse(id: string, cause?: OperatorError): OperatorError {
-  const message = `security group ${id} can't be deleted yet, because something still has it. AWS takes some minutes to let go of it; if it lasts, find what has it in the console.`;
+const LETS_GO_LATER = {
+  why: 'something still has it',
+  remedy: 'AWS takes some minutes to let go of it; if it lasts, find what has it in the console.',
+};
+
+function stillInUse(id: string, cause?: OperatorError, { why, remedy } = LETS_GO_LATER): OperatorError {
+  const message = `security group ${id} can't be deleted yet, because ${why}. ${remedy}`;
   return new OperatorError('Conflict', message, { retryAfterMs: IN_USE_RETRY_MS, resource: id, ...(cause !== undefined && { cause }) });
 }

@@ -64,4 +64,6 @@ export interface ResourceDescription<Inputs extends CommonInputs = CommonInputs,
   /** Brings everything that can be changed in place to `wanted`, by what differs from `has`. */
   change(id: string, has: Inputs, wanted: Inputs, api: Api): Promise<void>;
   remove(id: string, api: Api): Promise<void>;
+  /** Why AWS refuses to remove it as being in use, and what to do about that; absent, or undefined = AWS's own words are all that is known. */
+  inUseBy?(id: string, api: Api): Promise<{ why: string; remedy: string } | undefined>;
 }

@@ -104,7 +104,7 @@ export class OwnedResource<Inputs extends CommonInputs, Raw> implements Resource
     } catch (thrown) {
       const error = toOperatorError(thrown);
       if (error.code === 'NotFound') return;
-      throw isInUse(error) ? this.stillInUse(id, context, error) : error;
+      throw isInUse(error) ? await this.stillInUse(id, context, error) : error;
     }
   }
 
@@ -171,12 +171,15 @@ export class OwnedResource<Inputs extends CommonInputs, Raw> implements Resource
     }
   }
 
-  private stillInUse(id: string, context: ResourceContext, error: OperatorError): OperatorError {
-    return this.fail('Conflict', context, `${id} can't be deleted yet, because something still uses it (${error.message})`, {
-      cause: error,
-      retryAfterMs: IN_USE_RETRY_MS,
-      remedy: 'AWS takes some minutes to let go of it; if it lasts, find what uses it in the console.',
-    });
+  /** Where it can't be found out what uses it, AWS's refusal is told as it is. */
+  private async stillInUse(id: string, context: ResourceContext, error: OperatorError): Promise<OperatorError> {
+    const found = await this.description.inUseBy?.(id, this.api(context)).catch(() => undefined);
+    const {
+      why = `something still uses it (${error.message})`,
+      remedy = 'AWS takes some minutes to let go of it; if it lasts, find what uses it in the console.',
+    } = found ?? {};
+    const detail = { cause: error, retryAfterMs: IN_USE_RETRY_MS, remedy };
+    return this.fail('Conflict', context, `${id} can't be deleted yet, because ${why}`, detail);
   }
 
   private parse(inputs: JsonObject): Inputs {

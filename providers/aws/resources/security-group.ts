@@ -2,6 +2,7 @@ import type { IpPermission, SecurityGroup } from '@aws-sdk/client-ec2';
 import { z } from 'zod';
 import type { JsonObject } from '../../../operator/base/json';
 import { AwsError } from '../client/aws-error';
+import { referencedBy, referencesTo } from '../nodes/group-references';
 import { closeNodes } from '../nodes/node-rules';
 import { fromAwsTags, TAG, tagChanges, toAwsTags, type Tags } from '../tags';
 import type { Api, Listed, ResourceDescription } from './description';
@@ -85,6 +86,8 @@ export const securityGroup: ResourceDescription<SecurityGroupInputs, SecurityGro
       await ec2.deleteSecurityGroup(id, options);
     }
   },
+
+  inUseBy: async (id, { ec2, options }) => referencedBy(await referencesTo(ec2, id, options)),
 };
 
 /** Pure. */

@@ -126,6 +126,22 @@ describeWithMoto('rules for each Service in the Nodes’ security group, against
     expect(await rulesOf()).toEqual([]);
   });
 
+  test('R-24: somebody else’s group with a rule that names the load balancer’s group is named; when that rule is gone, the deletion goes on', async () => {
+    const web = await standing({}, scopeOf('Shared'));
+    const isGroup = ({ type }: { type: string }): boolean => type === 'aws:ec2/securityGroup:SecurityGroup';
+    const frontend = web.run.checkpoint().find(isGroup)?.id ?? '';
+    const { GroupId = '' } = await scene.ec2.createSecurityGroup({ GroupName: 'app', Description: 'app', VpcId: account.vpcID });
+    const IpPermissions = [{ IpProtocol: 'tcp', FromPort: 8080, ToPort: 8080, UserIdGroupPairs: [{ GroupId: frontend }] }];
+    await scene.ec2.authorizeSecurityGroupIngress({ GroupId, IpPermissions });
+    const words = `${frontend} can't be deleted yet, because a rule of security group ${GroupId} (app) names it`;
+    await expect(web.run.destroy()).rejects.toMatchObject({ code: 'Conflict', message: expect.stringContaining(words) as string });
+    await scene.ec2.revokeSecurityGroupIngress({ GroupId, IpPermissions });
+    await web.run.destroy();
+    expect((await account.content()).securityGroups).toBe(1);
+    await scene.ec2.deleteSecurityGroup({ GroupId });
+    expect(await rulesOf()).toEqual([]);
+  });
+
   test('a source range that is a subnet’s is one rule, for clients and checks (R-26)', async () => {
     const web = await standing({ sourceRanges: [ONE] });
     const name = nameOf(web);

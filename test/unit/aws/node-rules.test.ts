@@ -1,5 +1,6 @@
 import type { SecurityGroupRule } from '@aws-sdk/client-ec2';
 import { clientRules, type Demand } from '../../../providers/aws/nodes/client-rules';
+import { namesOf, referencedBy } from '../../../providers/aws/nodes/group-references';
 import { overLimit, readRule, writeRule, type NodeRule } from '../../../providers/aws/nodes/node-rule';
 import { missingRules } from '../../../providers/aws/nodes/node-rules';
 import { counts, portsOf, type Users } from '../../../providers/aws/nodes/port-users';
@@ -165,6 +166,18 @@ test.each<[string, Record<string, string>, Partial<Users> & { behind?: string[] 
   ['where the cluster has no name', { 'kubernetes.io/cluster/prod': 'owned' }, { clusterName: undefined }, false],
 ])('who needs a port: %s', (_what, tags, { behind = [], ...more }, expected) => {
   expect(counts(tags, behind, { clusterID: 'c', clusterName: 'prod', ...more })).toBe(expected);
+});
+
+test('groups whose rules name another one are told once each, without itself', () => {
+  const [app, own, db] = [
+    { GroupId: 'sg-0b', GroupName: 'app' },
+    { GroupId: 'sg-0a', GroupName: 'own' },
+    { GroupId: 'sg-0c', GroupName: 'db' },
+  ];
+  expect(namesOf([app, own, app, db], 'sg-0a')).toEqual(['sg-0b (app)', 'sg-0c (db)']);
+  expect(referencedBy([])).toBeUndefined();
+  expect(referencedBy(['sg-0b (app)'])?.why).toBe('a rule of security group sg-0b (app) names it');
+  expect(referencedBy(['sg-0b (app)', 'sg-0c (db)'])?.why).toBe('rules of security groups sg-0b (app), sg-0c (db) name it');
 });
 
 describe('groups by name', () => {

@@ -10,6 +10,8 @@ export * from './aws-limits';
 export * from './aws-load-balancer';
 export * from './aws-provider';
 export * from './aws-target-group';
+export * from './azure-load-balancer';
+export * from './azure-provider';
 export * from './cloud-instance';
 export * from './cloud-load-balancer';
 export * from './cloud-provider';

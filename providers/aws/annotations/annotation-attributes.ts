@@ -1,4 +1,5 @@
 import type { JsonObject } from '../../../operator/base/json';
+import { setAt } from '../../annotation-block';
 import { bool, pairs, type Parse, whole, word } from './annotation-values';
 
 /** An attribute in AWS's words: the field that it sets, below the one that the annotation sets; undefined = it says what is so anyway. */
@@ -86,21 +87,4 @@ function read(known: Readonly<Record<string, Attribute>>, given: Record<string, 
     }
   }
   return values;
-}
-
-/** Sets a field by its path; objects on the way are made, and an object that is there already is filled up. */
-export function setAt(target: JsonObject, path: string, value: JsonObject[string]): void {
-  const [field = '', ...below] = path.split('.');
-  if (below.length > 0) {
-    target[field] ??= {};
-    setAt(target[field] as JsonObject, below.join('.'), value);
-  } else if (isObject(value) && isObject(target[field])) {
-    for (const [key, inner] of Object.entries(value)) setAt(target[field], key, inner);
-  } else {
-    target[field] = value;
-  }
-}
-
-function isObject(value: JsonObject[string] | undefined): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

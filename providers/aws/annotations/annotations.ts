@@ -2,10 +2,11 @@ import type { CloudProviderSpec } from '../../../crds';
 import type { JsonObject } from '../../../operator/base/json';
 import { toOperatorError } from '../../../operator/base/errors';
 import { similarTo } from '../../../operator/base/similar';
+import { setAt } from '../../annotation-block';
 import type { Compiled, Problem, ServiceFacts } from '../../provider';
 import { groupModeOf } from '../scope';
 import { type Annotation, ANNOTATION_PREFIX } from './annotation';
-import { listenerAttributes, setAt } from './annotation-attributes';
+import { listenerAttributes } from './annotation-attributes';
 import { contradictionsOf, type Reading } from './annotation-contradictions';
 import { ANNOTATIONS, LISTENER_ATTRIBUTES, UNSUPPORTED, UNSUPPORTED_PREFIXES } from './annotation-table';
 

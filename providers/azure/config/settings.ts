@@ -1,0 +1,153 @@
+import type { AzureProviderSettingsInput, CloudProviderSpecInput } from '../../../crds';
+import { OperatorError } from '../../../operator/base/errors';
+import type { Json, JsonObject } from '../../../operator/base/json';
+import { pairs } from '../../annotation-values';
+import type { AzureJson } from './azure-json';
+
+/** What an azure.json says, as far as it has a place in CloudProvider.spec: everything but who the operator is. */
+export interface SettingsOfJson {
+  spec: Pick<CloudProviderSpecInput, 'region' | 'limits'> & { azure: AzureProviderSettingsInput };
+  warnings: string[];
+}
+
+/**
+ * Translates an azure.json. Pure.
+ * @throws OperatorError Invalid naming the field; what upstream would run with and this can't is refused, such as a Basic load balancer
+ */
+export function settingsOf(config: AzureJson): SettingsOfJson {
+  const { subscriptionId: subscriptionID, resourceGroup } = config;
+  if (subscriptionID === undefined) throw missing('subscriptionId');
+  if (resourceGroup === undefined) throw missing('resourceGroup');
+  const warnings: string[] = [];
+  const azure: AzureProviderSettingsInput = {
+    subscriptionID,
+    resourceGroup,
+    ...given('cloud', config.cloud),
+    ...given('resourceManagerEndpoint', config.resourceManagerEndpoint),
+    ...given('tenantID', config.tenantId),
+    ...given('networkSubscriptionID', config.networkResourceSubscriptionID),
+    ...networkOf(config),
+    ...loadBalancersOf(config, warnings),
+    ...given('healthProbe', healthProbeOf(config)),
+    ...given('tags', tagsOf(config)),
+    ...given('routeWaitSeconds', config.routeUpdateWaitingInSeconds),
+  };
+  return { spec: { ...given('region', config.location), ...given('limits', rateOf(config)), azure }, warnings };
+}
+
+function networkOf(config: AzureJson): Partial<AzureProviderSettingsInput> {
+  return {
+    ...given('vnetName', config.vnetName),
+    ...given('vnetResourceGroup', config.vnetResourceGroup),
+    ...given('subnetName', config.subnetName),
+    ...given('securityGroupName', config.securityGroupName),
+    ...given('securityGroupResourceGroup', config.securityGroupResourceGroup),
+    ...given('routeTableName', config.routeTableName),
+    ...given('routeTableResourceGroup', config.routeTableResourceGroup),
+    ...given('privateLinkServiceResourceGroup', config.privateLinkServiceResourceGroup),
+  };
+}
+
+function loadBalancersOf(config: AzureJson, warnings: string[]): Partial<AzureProviderSettingsInput> {
+  assertStandard(config, warnings);
+  const rules = config.maximumLoadBalancerRuleCount;
+  const several = config.multipleStandardLoadBalancerConfigurations ?? [];
+  const name = several.length === 0 ? config.loadBalancerName : undefined;
+  return {
+    ...given('loadBalancerName', name),
+    ...given('loadBalancerResourceGroup', config.loadBalancerResourceGroup),
+    ...given('loadBalancers', several.length === 0 ? undefined : several.map((one) => loadBalancerOf(one, warnings))),
+    ...given('preConfiguredPools', preConfiguredOf(config)),
+    ...given('outboundSNAT', config.disableOutboundSNAT === undefined ? undefined : !config.disableOutboundSNAT),
+    ...given('excludeControlPlane', config.excludeMasterFromStandardLB),
+    ...given('limits', rules === undefined ? undefined : { rulesPerLoadBalancer: rules }),
+  };
+}
+
+/** Upstream's default is Basic, which Azure has retired; so saying nothing means Standard here. */
+function assertStandard({ loadBalancerSku: sku, loadBalancerBackendPoolConfigurationType: pool }: AzureJson, warnings: string[]): void {
+  if (sku !== undefined && sku.toLowerCase() !== 'standard') {
+    throw new OperatorError('Invalid', `loadBalancerSku: "${sku}" is not there any more; write standard`, { field: 'loadBalancerSku' });
+  }
+  const field = 'loadBalancerBackendPoolConfigurationType';
+  if (pool?.toLowerCase() === 'podip') {
+    throw new OperatorError('Invalid', `${field}: pools of Pods are not there; write nodeIP`, { field });
+  }
+  if (pool?.toLowerCase() === 'nodeipconfiguration') warnings.push(`${field} has no effect: pools hold the Nodes’ addresses (nodeIP)`);
+}
+
+function preConfiguredOf({ preConfiguredBackendPoolLoadBalancerTypes: types }: AzureJson): 'Internal' | 'External' | 'All' | undefined {
+  if (types === undefined) return undefined;
+  const known = { internal: 'Internal', external: 'External', all: 'All' } as const;
+  return wordOf(known, types, 'preConfiguredBackendPoolLoadBalancerTypes');
+}
+
+function healthProbeOf(config: AzureJson): AzureProviderSettingsInput['healthProbe'] {
+  const {
+    clusterServiceLoadBalancerHealthProbeMode: mode,
+    clusterServiceSharedLoadBalancerHealthProbePort: port,
+    clusterServiceSharedLoadBalancerHealthProbePath: path,
+  } = config;
+  if (mode === undefined && port === undefined && path === undefined) return undefined;
+  const known = { shared: 'Shared', servicenodeport: 'ServiceNodePort' } as const;
+  const said = mode === undefined ? undefined : wordOf(known, mode, 'clusterServiceLoadBalancerHealthProbeMode');
+  return { ...given('mode', said), ...given('port', port), ...given('path', path) };
+}
+
+/** tagsMap goes before tags, which can't hold every value. */
+function tagsOf({ tags, tagsMap }: AzureJson): Record<string, string> | undefined {
+  if (tagsMap !== undefined) return tagsMap;
+  if (tags === undefined) return undefined;
+  try {
+    return pairs(tags);
+  } catch (cause) {
+    throw new OperatorError('Invalid', `tags: ${(cause as Error).message}`, { field: 'tags', cause });
+  }
+}
+
+/** Upstream's own limiter; without it what Azure says holds. */
+function rateOf(config: AzureJson): CloudProviderSpecInput['limits'] | undefined {
+  const { cloudProviderRateLimit: on, cloudProviderRateLimitQPS: rate, cloudProviderRateLimitBucket: burst } = config;
+  if (on !== true || (rate === undefined && burst === undefined)) return undefined;
+  return { ...given('callsPerSecond', rate), ...given('burst', burst) };
+}
+
+function loadBalancerOf(config: JsonObject, warnings: string[]): NonNullable<AzureProviderSettingsInput['loadBalancers']>[number] {
+  const field = 'multipleStandardLoadBalancerConfigurations';
+  const name = config.name;
+  if (typeof name !== 'string' || name === '') throw new OperatorError('Invalid', `${field}: one has no name`, { field });
+  const at = `${field} ${name}`;
+  return {
+    name,
+    ...given('allowServicePlacement', typeof config.allowServicePlacement === 'boolean' ? config.allowServicePlacement : undefined),
+    ...given('serviceLabels', labelsOf(config.serviceLabelSelector, `${at}: serviceLabelSelector`, warnings)),
+    ...given('namespaceLabels', labelsOf(config.serviceNamespaceSelector, `${at}: serviceNamespaceSelector`, warnings)),
+    ...given('nodeLabels', labelsOf(config.nodeSelector, `${at}: nodeSelector`, warnings)),
+    ...given('primaryVMSet', typeof config.primaryVMSet === 'string' && config.primaryVMSet !== '' ? config.primaryVMSet : undefined),
+  };
+}
+
+/** @throws OperatorError Invalid on matchExpressions: to leave them out would take other Services than meant */
+function labelsOf(selector: Json | undefined, at: string, warnings: string[]): Record<string, string> | undefined {
+  if (selector === undefined || selector === null) return undefined;
+  const { matchLabels, matchExpressions } = selector as { matchLabels?: Record<string, string>; matchExpressions?: unknown[] };
+  if (matchExpressions !== undefined && matchExpressions.length > 0) {
+    throw new OperatorError('Invalid', `${at}: matchExpressions are not there; write matchLabels`, { field: at });
+  }
+  if (matchLabels === undefined) warnings.push(`${at} has no effect: it is empty`);
+  return matchLabels;
+}
+
+function wordOf<T extends string>(known: Readonly<Record<string, T>>, text: string, field: string): T {
+  const value = known[text.toLowerCase()];
+  if (value !== undefined) return value;
+  throw new OperatorError('Invalid', `${field}: "${text}" is not known; write one of ${Object.keys(known).join(', ')}`, { field });
+}
+
+function missing(field: string): OperatorError {
+  return new OperatorError('Invalid', `${field} must be set`, { field });
+}
+
+function given<Key extends string, Value>(key: Key, value: Value | undefined): Partial<Record<Key, Value>> {
+  return value === undefined ? {} : ({ [key]: value } as Record<Key, Value>);
+}

@@ -1,0 +1,253 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { azureProviderSettings } from '../../../crds';
+import { isAzureJson, parseAzureJson } from '../../../providers/azure/config/azure-json';
+import { FIELDS, WITHOUT_EFFECT } from '../../../providers/azure/config/azure-json-fields';
+import { identityOf, type IdentityVariables } from '../../../providers/azure/config/identity';
+import { settingsOf } from '../../../providers/azure/config/settings';
+
+const SUBSCRIPTION = '0a1b2c3d-1111-4222-8333-444455556666';
+const LEAST = { subscriptionId: SUBSCRIPTION, resourceGroup: 'cluster' };
+
+/** What a file with these fields beside the needed ones gives. */
+function settings(fields: object): { spec: object; warnings: string[] } {
+  const { config, warnings } = parseAzureJson(JSON.stringify({ ...LEAST, ...fields }));
+  const result = settingsOf(config);
+  return { spec: result.spec, warnings: [...warnings, ...result.warnings] };
+}
+
+const azure = (fields: object): object => ({ azure: { subscriptionID: SUBSCRIPTION, resourceGroup: 'cluster', ...fields } });
+const OTHER = '99999999-1111-4222-8333-444455556666';
+
+const ROWS: [field: keyof typeof FIELDS, fields: object, spec: object][] = [
+  ['subscriptionId', {}, azure({})],
+  ['resourceGroup', {}, azure({})],
+  ['cloud', { cloud: 'AzureChinaCloud' }, azure({ cloud: 'AzureChinaCloud' })],
+  [
+    'resourceManagerEndpoint',
+    { resourceManagerEndpoint: 'https://management.local' },
+    azure({ resourceManagerEndpoint: 'https://management.local' }),
+  ],
+  ['tenantId', { tenantId: 't' }, azure({ tenantID: 't' })],
+  ['networkResourceSubscriptionID', { networkResourceSubscriptionID: OTHER }, azure({ networkSubscriptionID: OTHER })],
+  ['location', { location: 'westeurope' }, { region: 'westeurope', ...azure({}) }],
+  ['vnetName', { vnetName: 'net' }, azure({ vnetName: 'net' })],
+  ['vnetResourceGroup', { vnetResourceGroup: 'g' }, azure({ vnetResourceGroup: 'g' })],
+  ['subnetName', { subnetName: 'nodes' }, azure({ subnetName: 'nodes' })],
+  ['securityGroupName', { securityGroupName: 'sg' }, azure({ securityGroupName: 'sg' })],
+  ['securityGroupResourceGroup', { securityGroupResourceGroup: 'g' }, azure({ securityGroupResourceGroup: 'g' })],
+  ['routeTableName', { routeTableName: 'rt' }, azure({ routeTableName: 'rt' })],
+  ['routeTableResourceGroup', { routeTableResourceGroup: 'g' }, azure({ routeTableResourceGroup: 'g' })],
+  ['loadBalancerName', { loadBalancerName: 'lb' }, azure({ loadBalancerName: 'lb' })],
+  ['loadBalancerResourceGroup', { loadBalancerResourceGroup: 'g' }, azure({ loadBalancerResourceGroup: 'g' })],
+  ['loadBalancerSku', { loadBalancerSku: 'Standard' }, azure({})],
+  ['loadBalancerBackendPoolConfigurationType', { loadBalancerBackendPoolConfigurationType: 'nodeIP' }, azure({})],
+  [
+    'preConfiguredBackendPoolLoadBalancerTypes',
+    { preConfiguredBackendPoolLoadBalancerTypes: 'external' },
+    azure({ preConfiguredPools: 'External' }),
+  ],
+  ['privateLinkServiceResourceGroup', { privateLinkServiceResourceGroup: 'g' }, azure({ privateLinkServiceResourceGroup: 'g' })],
+  [
+    'multipleStandardLoadBalancerConfigurations',
+    {
+      multipleStandardLoadBalancerConfigurations: [
+        { name: 'kubernetes', primaryVMSet: 'pool' },
+        {
+          name: 'lb-2',
+          allowServicePlacement: false,
+          serviceLabelSelector: { matchLabels: { a: 'b' } },
+          nodeSelector: { matchLabels: { c: 'd' } },
+        },
+      ],
+    },
+    azure({
+      loadBalancers: [
+        { name: 'kubernetes', primaryVMSet: 'pool' },
+        { name: 'lb-2', allowServicePlacement: false, serviceLabels: { a: 'b' }, nodeLabels: { c: 'd' } },
+      ],
+    }),
+  ],
+  ['maximumLoadBalancerRuleCount', { maximumLoadBalancerRuleCount: 1500 }, azure({ limits: { rulesPerLoadBalancer: 1500 } })],
+  [
+    'clusterServiceLoadBalancerHealthProbeMode',
+    { clusterServiceLoadBalancerHealthProbeMode: 'shared' },
+    azure({ healthProbe: { mode: 'Shared' } }),
+  ],
+  [
+    'clusterServiceSharedLoadBalancerHealthProbePort',
+    { clusterServiceSharedLoadBalancerHealthProbePort: 10355 },
+    azure({ healthProbe: { port: 10355 } }),
+  ],
+  [
+    'clusterServiceSharedLoadBalancerHealthProbePath',
+    { clusterServiceSharedLoadBalancerHealthProbePath: '/h' },
+    azure({ healthProbe: { path: '/h' } }),
+  ],
+  ['disableOutboundSNAT', { disableOutboundSNAT: true }, azure({ outboundSNAT: false })],
+  ['excludeMasterFromStandardLB', { excludeMasterFromStandardLB: false }, azure({ excludeControlPlane: false })],
+  ['tags', { tags: 'a=b,c=d' }, azure({ tags: { a: 'b', c: 'd' } })],
+  ['tagsMap', { tags: 'a=b', tagsMap: { 'a,b': 'c=d' } }, azure({ tags: { 'a,b': 'c=d' } })],
+  ['routeUpdateWaitingInSeconds', { routeUpdateWaitingInSeconds: 0 }, azure({ routeWaitSeconds: 0 })],
+  ['cloudProviderRateLimit', { cloudProviderRateLimit: false, cloudProviderRateLimitQPS: 6 }, azure({})],
+  [
+    'cloudProviderRateLimitQPS',
+    { cloudProviderRateLimit: true, cloudProviderRateLimitQPS: 6 },
+    { limits: { callsPerSecond: 6 }, ...azure({}) },
+  ],
+  [
+    'cloudProviderRateLimitBucket',
+    { cloudProviderRateLimit: true, cloudProviderRateLimitBucket: 20 },
+    { limits: { burst: 20 }, ...azure({}) },
+  ],
+];
+
+/** Who the operator is, which is no setting. */
+const OF_IDENTITY = [
+  'aadClientId',
+  'aadClientSecret',
+  'aadClientCertPath',
+  'aadClientCertPassword',
+  'useManagedIdentityExtension',
+  'userAssignedIdentityID',
+  'useFederatedWorkloadIdentityExtension',
+  'aadFederatedTokenFile',
+];
+
+describe('azure.json', () => {
+  test('every field that is read has a row here', () => {
+    expect([...ROWS.map(([field]) => field), ...OF_IDENTITY].sort()).toEqual(Object.keys(FIELDS).sort());
+  });
+
+  test.each(ROWS)('%s', (_field, fields, spec) => {
+    expect(settings(fields)).toEqual({ spec, warnings: [] });
+    expect(azureProviderSettings.safeParse((spec as { azure: object }).azure).error).toBeUndefined();
+  });
+
+  test.each(Object.keys(WITHOUT_EFFECT))('%s has no effect, and says why', (field) => {
+    const { spec, warnings } = settings({ [field]: 'x' });
+    expect(spec).toEqual(azure({}));
+    expect(warnings).toEqual([expect.stringMatching(new RegExp(`^${field} has no effect: .{10}`))]);
+  });
+
+  test('unknown fields are warned of, with the one that was meant; names are the same in capitals or not', () => {
+    expect(settings({ vnetNam: 'x', flavoured: 1, virtualMachineRateLimit: {} }).warnings).toEqual([
+      'vnetNam is not known, and without effect; did you mean vnetName?',
+      'flavoured is not known, and without effect',
+      'virtualMachineRateLimit has no effect: all calls share cloudProviderRateLimitQPS, and what Azure says is left',
+    ]);
+    expect(settings({ VNETNAME: 'net', subnetName: '' })).toEqual({ spec: azure({ vnetName: 'net' }), warnings: [] });
+  });
+
+  test('YAML is read too', () => {
+    expect(parseAzureJson('subscriptionId: s\nuseManagedIdentityExtension: true\n').config).toEqual({
+      subscriptionId: 's',
+      useManagedIdentityExtension: true,
+    });
+  });
+
+  const refused: [string, object, RegExp][] = [
+    ['a Basic load balancer', { loadBalancerSku: 'basic' }, /loadBalancerSku.*standard/],
+    ['pools of Pods', { loadBalancerBackendPoolConfigurationType: 'podIP' }, /nodeIP/],
+    ['an unknown probe mode', { clusterServiceLoadBalancerHealthProbeMode: 'x' }, /shared, servicenodeport/],
+    ['tags without a key', { tags: '=b' }, /^tags: /],
+    ['a selector that would take others', withSelector({ matchExpressions: [{ key: 'a', operator: 'Exists' }] }), /matchLabels/],
+    ['a load balancer without a name', { multipleStandardLoadBalancerConfigurations: [{}] }, /one has no name/],
+    ['no subscription', { subscriptionId: '' }, /subscriptionId must be set/],
+    ['no resource group', { resourceGroup: null }, /resourceGroup must be set/],
+    ['a flag that is a text', { disableOutboundSNAT: 'true' }, /disableOutboundSNAT: must be true or false/],
+    ['a number that is a text', { maximumLoadBalancerRuleCount: '250' }, /must be a number/],
+    ['a secret that is a number', { aadClientSecret: 4711 }, /^aadClientSecret: must be a text$/],
+  ];
+
+  test.each(refused)('%s is refused', (_name, fields, message) => {
+    expect(() => settings(fields)).toThrow(message);
+  });
+
+  test('pools of interfaces become pools of addresses, with a warning', () => {
+    expect(settings({ loadBalancerBackendPoolConfigurationType: 'nodeIPConfiguration' }).warnings).toHaveLength(1);
+    expect(settings(withSelector({})).warnings).toEqual([expect.stringMatching(/serviceLabelSelector has no effect: it is empty/)]);
+  });
+
+  test('what is no map is refused without a word of what it holds', () => {
+    expect(() => parseAzureJson('aadClientSecret: "s3cret')).toThrow(/^neither JSON nor YAML$/);
+    expect(() => parseAzureJson('[1]')).toThrow(/must be a map/);
+  });
+
+  test.each([
+    [true, JSON.stringify(LEAST, null, 2)],
+    [true, 'tenantId: t\nresourceGroup: g\n'],
+    [false, 'region: westeurope\nazure:\n  subscriptionID: s\n  resourceGroup: g\n'],
+    [false, '[Global]\nZone = eu-west-1a\n'],
+    [false, 'local:\n  endpoint: http://127.0.0.1\n'],
+  ])('is told apart from a CloudProvider.spec: %s', (expected, text) => {
+    expect(isAzureJson(text)).toBe(expected);
+  });
+
+  function withSelector(serviceLabelSelector: object): object {
+    return { multipleStandardLoadBalancerConfigurations: [{ name: 'kubernetes', serviceLabelSelector }] };
+  }
+});
+
+describe('who the operator is', () => {
+  let folder: string;
+  let file: string;
+
+  beforeAll(() => {
+    folder = mkdtempSync(join(tmpdir(), 'azure-identity-'));
+    file = join(folder, 'cert.pem');
+    writeFileSync(file, 'PEM');
+  });
+  afterAll(() => rmSync(folder, { recursive: true }));
+
+  const secret = { tenantId: 't', aadClientId: 'c', aadClientSecret: 's' };
+  const machine = { useManagedIdentityExtension: true };
+  const resourceID = '/subscriptions/s/resourceGroups/g/providers/Microsoft.ManagedIdentity/userAssignedIdentities/i';
+  const workload = { useFederatedWorkloadIdentityExtension: true, aadFederatedTokenFile: '/token' };
+  const rows: [string, object, IdentityVariables, object][] = [
+    ['a secret', secret, {}, { kind: 'ClientSecret', tenantID: 't', clientID: 'c', clientSecret: 's' }],
+    [
+      'variables before the file',
+      secret,
+      { AZURE_TENANT_ID: 't2', AZURE_CLIENT_ID: 'c2', AZURE_CLIENT_SECRET: 's2' },
+      { kind: 'ClientSecret', tenantID: 't2', clientID: 'c2', clientSecret: 's2' },
+    ],
+    ['empty variables', secret, { AZURE_TENANT_ID: '', AZURE_FEDERATED_TOKEN_FILE: '' }, { kind: 'ClientSecret', tenantID: 't' }],
+    ['the machine, before a secret', { ...secret, ...machine }, {}, { kind: 'ManagedIdentity' }],
+    ['one of the machine’s', { ...machine, userAssignedIdentityID: 'c' }, {}, { kind: 'ManagedIdentity', identity: { clientID: 'c' } }],
+    ['the same by its id', { ...machine, userAssignedIdentityID: resourceID }, {}, { kind: 'ManagedIdentity', identity: { resourceID } }],
+    ['a workload identity, before all', { ...secret, ...machine, ...workload }, {}, { kind: 'WorkloadIdentity', tokenFile: '/token' }],
+    [
+      'the one that was mounted',
+      { ...secret, ...machine },
+      { AZURE_FEDERATED_TOKEN_FILE: '/var/token' },
+      { kind: 'WorkloadIdentity', clientID: 'c', tokenFile: '/var/token' },
+    ],
+  ];
+
+  test.each(rows)('%s', async (_name, config, variables, expected) => {
+    expect(await identityOf(config, variables)).toMatchObject(expected);
+  });
+
+  test('a certificate', async () => {
+    const config = { tenantId: 't', aadClientId: 'c', aadClientCertPath: file, aadClientCertPassword: 'p' };
+    expect(await identityOf(config)).toEqual({
+      kind: 'ClientCertificate',
+      tenantID: 't',
+      clientID: 'c',
+      certificate: 'PEM',
+      password: 'p',
+    });
+    await expect(identityOf({ ...config, aadClientCertPath: join(folder, 'no') })).rejects.toMatchObject({ code: 'Credentials' });
+  });
+
+  test.each([
+    [{}, /it says no credentials\. Set useManagedIdentityExtension/],
+    [{ aadClientSecret: 's', tenantId: 't' }, /aadClientId must be set/],
+    [{ aadClientSecret: 's', aadClientId: 'c' }, /tenantId must be set/],
+    [{ ...secret, useFederatedWorkloadIdentityExtension: true }, /aadFederatedTokenFile must be set/],
+  ])('what is not enough is refused: %j', async (config, message) => {
+    await expect(identityOf(config)).rejects.toThrow(message);
+  });
+});

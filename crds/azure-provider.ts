@@ -106,6 +106,10 @@ const fields = z.object({
   subscriptionID: guid.meta({ description: 'The subscription of the machines.' }),
   networkSubscriptionID: guid.optional().meta({ description: 'The subscription of the network; absent = that of the machines.' }),
   resourceGroup: azureResourceGroup.meta({ description: 'The resource group of the cluster.' }),
+  nodeResourceGroups: setOf(azureResourceGroup, {
+    max: 32,
+    description: 'Resource groups of Nodes beside the cluster’s; Nodes of others are let alone.',
+  }).optional(),
   clusterName: z.string().min(1).max(63).default('kubernetes').meta({ description: 'Names of load balancers begin with it.' }),
   vnetName: azureName.optional().meta({ description: 'The virtual network of the Nodes; needed for load balancers.' }),
   vnetResourceGroup: azureResourceGroup.optional().meta({ description: 'Its resource group; absent = the cluster’s.' }),

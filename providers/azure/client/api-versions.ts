@@ -15,8 +15,9 @@ const API_VERSIONS: Readonly<Record<string, string>> = {
   'microsoft.network/privatelinkservices': '2024-05-01',
   'microsoft.compute/virtualmachines': '2024-11-01',
   'microsoft.compute/virtualmachinescalesets': '2024-11-01',
-  // Interfaces of a scale set's machines are found below the set, but are network resources.
+  // Interfaces and addresses of a scale set's machines are found below the set, but are network resources.
   'microsoft.compute/virtualmachinescalesets/networkinterfaces': '2018-10-01',
+  'microsoft.compute/virtualmachinescalesets/publicipaddresses': '2018-10-01',
 };
 
 /**

@@ -95,10 +95,11 @@ export class ArmClient {
    * Everything on all pages; a page that fails fails the whole list.
    * @param path such as `/subscriptions/<id>/resourceGroups/<name>/providers/Microsoft.Network/loadBalancers`
    * @param type of what is listed, by which the API version is chosen
+   * @param options `query`: what the list takes beside the version, such as `$expand`
    */
-  async list<T>(path: string, type: string, options: CallOptions & { expand?: string } = {}): Promise<T[]> {
-    const { expand, ...rest } = options;
-    const query = new URLSearchParams({ 'api-version': apiVersionOf(type), ...(expand !== undefined && { $expand: expand }) });
+  async list<T>(path: string, type: string, options: CallOptions & { query?: Record<string, string> } = {}): Promise<T[]> {
+    const { query: more, ...rest } = options;
+    const query = new URLSearchParams({ 'api-version': apiVersionOf(type), ...more });
     const found: T[] = [];
     let next: string | undefined = `${this.options.resourceManager}${path}?${query.toString()}`;
     while (next !== undefined) {

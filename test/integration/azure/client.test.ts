@@ -257,13 +257,13 @@ describe('ArmClient', () => {
     server.cloud.seed(`${inSet}/networkInterfaces/nic`, { properties: {} });
     const machines = `/subscriptions/${SUBSCRIPTION}/providers/Microsoft.Compute/virtualMachines`;
     expect(await client.list<Named>(machines, 'Microsoft.Compute/virtualMachines')).toMatchObject([{ name: 'm', properties: {} }]);
-    const expand = 'instanceView';
-    expect(await failure(client.list(machines, 'Microsoft.Compute/virtualMachines', { expand }))).toMatchObject({
+    const query = { $expand: 'instanceView' };
+    expect(await failure(client.list(machines, 'Microsoft.Compute/virtualMachines', { query }))).toMatchObject({
       armCode: 'InvalidParameter',
     });
     const set = computeID('virtualMachineScaleSets', 's');
     const type = 'Microsoft.Compute/virtualMachineScaleSets';
-    const [found] = await client.list<{ properties: object }>(`${set}/virtualMachines`, `${type}/virtualMachines`, { expand });
+    const [found] = await client.list<{ properties: object }>(`${set}/virtualMachines`, `${type}/virtualMachines`, { query });
     expect(found?.properties).toMatchObject({ instanceView });
     const interfaces = await client.list<Named>(`${set}/networkInterfaces`, `${type}/networkInterfaces`);
     expect(interfaces.map(({ name }) => name)).toEqual(['nic']);

@@ -1,0 +1,87 @@
+import type { ArmClient } from '../client/arm-client';
+import type { InstanceView, Machine, NetworkInterface } from './machine';
+
+const COMPUTE = 'Microsoft.Compute';
+const NETWORK = 'Microsoft.Network';
+const MACHINES = `${COMPUTE}/virtualMachines`;
+const SETS = `${COMPUTE}/virtualMachineScaleSets`;
+const IN_SET = { query: { $expand: 'instanceView' } };
+
+interface ScaleSet {
+  id: string;
+  properties: { orchestrationMode?: string };
+}
+
+interface PublicAddress {
+  id: string;
+  properties: { ipAddress?: string };
+}
+
+/** Everything that machines are described by, of one resource group. */
+export interface MachineLists {
+  machines: Machine[];
+  interfaces: NetworkInterface[];
+  /** Of machines that belong to no uniform scale set, by their ids in lower case. */
+  views: Map<string, InstanceView>;
+  /** By their ids in lower case. */
+  publicAddresses: Map<string, string>;
+}
+
+/** Reads machines in lists, never one by one: so many as there are uniform scale sets, and five more. A list that fails fails all. */
+export class MachineReads {
+  constructor(
+    private readonly arm: ArmClient,
+    private readonly subscription: string,
+  ) {}
+
+  async of(resourceGroup: string): Promise<MachineLists> {
+    const group = `/subscriptions/${this.subscription}/resourceGroups/${resourceGroup}/providers`;
+    const [alone, sets, interfaces] = await Promise.all([
+      this.arm.list<Machine>(`${group}/${MACHINES}`, MACHINES),
+      this.arm.list<ScaleSet>(`${group}/${SETS}`, SETS),
+      this.arm.list<NetworkInterface>(`${group}/${NETWORK}/networkInterfaces`, `${NETWORK}/networkInterfaces`),
+    ]);
+    // Machines of flexible sets are listed as all others.
+    const uniform = sets.filter(({ properties }) => properties.orchestrationMode !== 'Flexible').map(({ id }) => id);
+    const [views, ...inSets] = await Promise.all([this.views(alone), ...uniform.map((id) => this.inSet(id))]);
+    const all = [...interfaces, ...inSets.flatMap((set) => set.interfaces)];
+    return {
+      machines: [...alone, ...inSets.flatMap((set) => set.machines)],
+      interfaces: all,
+      views,
+      publicAddresses: await this.publicAddresses(group, all, uniform),
+    };
+  }
+
+  private async inSet(id: string): Promise<{ machines: Machine[]; interfaces: NetworkInterface[] }> {
+    const [machines, interfaces] = await Promise.all([
+      this.arm.list<Machine>(`${id}/virtualMachines`, `${SETS}/virtualMachines`, IN_SET),
+      this.arm.list<NetworkInterface>(`${id}/networkInterfaces`, `${SETS}/networkInterfaces`),
+    ]);
+    return { machines, interfaces };
+  }
+
+  /** Of machines by themselves a list gives either what they are or what they do, and the latter only for the whole subscription. */
+  private async views(machines: Machine[]): Promise<Map<string, InstanceView>> {
+    if (machines.length === 0) return new Map();
+    const path = `/subscriptions/${this.subscription}/providers/${MACHINES}`;
+    const found = await this.arm.list<Pick<Machine, 'id' | 'properties'>>(path, MACHINES, { query: { statusOnly: 'true' } });
+    return new Map(found.map(({ id, properties }) => [id.toLowerCase(), properties.instanceView ?? {}]));
+  }
+
+  /** Nothing is asked where no machine has one. */
+  private async publicAddresses(group: string, interfaces: NetworkInterface[], uniform: string[]): Promise<Map<string, string>> {
+    const named = interfaces.flatMap(({ properties }) =>
+      (properties.ipConfigurations ?? []).flatMap((one) => one.properties.publicIPAddress?.id.toLowerCase() ?? []),
+    );
+    const sets = uniform.filter((id) => named.some((one) => one.startsWith(`${id.toLowerCase()}/`)));
+    const isAlone = named.some((one) => !uniform.some((id) => one.startsWith(`${id.toLowerCase()}/`)));
+    const lists = await Promise.all([
+      ...(isAlone ? [this.arm.list<PublicAddress>(`${group}/${NETWORK}/publicIPAddresses`, `${NETWORK}/publicIPAddresses`)] : []),
+      ...sets.map((id) => this.arm.list<PublicAddress>(`${id}/publicIPAddresses`, `${SETS}/publicIPAddresses`)),
+    ]);
+    return new Map(
+      lists.flat().flatMap(({ id, properties }) => (properties.ipAddress === undefined ? [] : [[id.toLowerCase(), properties.ipAddress]])),
+    );
+  }
+}

@@ -1,0 +1,93 @@
+import type { Instance, NodeAddress } from '../../provider';
+import { nameInID } from '../client/resource-id';
+import { providerIDOf } from './provider-id';
+
+/** A machine as the compute API gives it, of a scale set or by itself. */
+export interface Machine {
+  id: string;
+  name: string;
+  location: string;
+  zones?: string[];
+  /** Of a scale set's machine; others have properties.hardwareProfile. */
+  sku?: { name?: string };
+  properties: {
+    hardwareProfile?: { vmSize?: string };
+    osProfile?: { computerName?: string };
+    provisioningState?: string;
+    instanceView?: InstanceView;
+  };
+}
+
+/** What a machine does at this moment. */
+export interface InstanceView {
+  platformFaultDomain?: number;
+  statuses?: { code?: string }[];
+}
+
+/** A network interface of a machine. */
+export interface NetworkInterface {
+  id: string;
+  properties: { virtualMachine?: { id: string }; primary?: boolean; ipConfigurations?: IpConfiguration[] };
+}
+
+export interface IpConfiguration {
+  properties: { primary?: boolean; privateIPAddress?: string; publicIPAddress?: { id: string } };
+}
+
+/** What is beside a machine in other lists. */
+export interface MachineParts {
+  interfaces: NetworkInterface[];
+  /** Absent = the machine's own. */
+  instanceView?: InstanceView;
+  /** Public addresses by the id of their resource, in lower case. */
+  publicAddresses: ReadonlyMap<string, string>;
+}
+
+/** Power states that mean shut down, where the machine was provisioned (providers 2.2); `stopping` is none. */
+const SHUT_DOWN = ['stopped', 'deallocated', 'deallocating'];
+
+/** A machine in the terms of all clouds. Pure. */
+export function instanceOf(machine: Machine, { interfaces, instanceView, publicAddresses }: MachineParts): Instance {
+  const { id, properties } = machine;
+  const view = instanceView ?? properties.instanceView ?? {};
+  const names = [properties.osProfile?.computerName, machine.name].filter((name) => name !== undefined).map((name) => name.toLowerCase());
+  const region = machine.location.toLowerCase();
+  return {
+    providerID: providerIDOf(id),
+    id: nameInID(id),
+    names: [...new Set(names)],
+    state: isShutDown(view, properties.provisioningState) ? 'Stopped' : 'Running',
+    type: machine.sku?.name ?? properties.hardwareProfile?.vmSize ?? '',
+    zone: zoneOf(machine, region, view),
+    region,
+    addresses: addressesOf(names[0] ?? machine.name, interfaces, publicAddresses),
+  };
+}
+
+function isShutDown({ statuses = [] }: InstanceView, provisioningState: string | undefined): boolean {
+  const power = statuses.map(({ code = '' }) => /^PowerState\/(.+)$/i.exec(code)?.[1]?.toLowerCase()).find((one) => one !== undefined);
+  return power !== undefined && SHUT_DOWN.includes(power) && provisioningState?.toLowerCase() === 'succeeded';
+}
+
+/** `westeurope-1`; where a machine has no zone its fault domain, which upstream writes as a number alone. */
+function zoneOf({ zones = [] }: Machine, region: string, { platformFaultDomain = 0 }: InstanceView): string {
+  return zones[0] === undefined ? String(platformFaultDomain) : `${region}-${zones[0]}`;
+}
+
+/** Those of the main interface first, and in it the main configuration's. */
+function addressesOf(name: string, interfaces: NetworkInterface[], publicAddresses: MachineParts['publicAddresses']): NodeAddress[] {
+  const ordered = mainFirst(interfaces).flatMap(({ properties }) => mainFirst(properties.ipConfigurations ?? []));
+  const found: NodeAddress[] = [{ type: 'Hostname', address: name }];
+  for (const { properties } of ordered) {
+    const { privateIPAddress, publicIPAddress } = properties;
+    if (privateIPAddress !== undefined) found.push({ type: 'InternalIP', address: privateIPAddress });
+    const external = publicIPAddress === undefined ? undefined : publicAddresses.get(publicIPAddress.id.toLowerCase());
+    if (external !== undefined) found.push({ type: 'ExternalIP', address: external });
+  }
+  return found;
+}
+
+/** The main one first; the others in the order in which Azure gives them. */
+function mainFirst<T extends { properties: { primary?: boolean } }>(all: readonly T[]): T[] {
+  return [...all.filter(({ properties }) => properties.primary === true), ...all.filter(({ properties }) => properties.primary !== true)];
+}

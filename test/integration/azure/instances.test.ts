@@ -1,0 +1,96 @@
+import type { ArmClient } from '../../../providers/azure/client/arm-client';
+import { AzureInstances } from '../../../providers/azure/nodes/instances';
+import type { ArmServer } from '../../harness/arm/arm-server';
+import { clientOf, computeID, GROUP, LOCATION, networkID, startScene, SUBSCRIPTION } from '../../harness/arm/scene';
+
+const running = { statuses: [{ code: 'PowerState/running' }] };
+
+describe('AzureInstances', () => {
+  let server: ArmServer;
+  let client: ArmClient;
+  let instances: AzureInstances;
+
+  beforeAll(async () => {
+    server = await startScene({ pageSize: 3, resourceGroups: [GROUP, 'other'] });
+    client = clientOf(server);
+    instances = new AzureInstances(client, { subscriptionID: SUBSCRIPTION, resourceGroups: [GROUP] });
+    const { cloud } = server;
+    for (const number of [1, 2, 3, 4]) alone(computeID('virtualMachines', `vm-${number}`), `vm-${number}`, `10.0.0.${number}`);
+    alone(computeID('virtualMachines', 'elsewhere').replace('/cluster/', '/other/'), 'elsewhere', '10.9.0.1');
+    cloud.seed(computeID('virtualMachineScaleSets', 'flex'), { location: LOCATION, properties: { orchestrationMode: 'Flexible' } });
+    cloud.seed(computeID('virtualMachineScaleSets', 'pool'), { location: LOCATION, properties: { orchestrationMode: 'Uniform' } });
+    for (const number of [0, 1]) inSet(number);
+  });
+
+  afterAll(async () => {
+    await client.close();
+    await server.stop();
+  });
+
+  test('are those of the group, by themselves and in scale sets, with states and addresses', async () => {
+    const found = await instances.list();
+    expect(found.map(({ names, state, addresses }) => [names[0], state, addresses.map(({ address }) => address).slice(1)])).toEqual([
+      ['vm-1', 'Running', ['10.0.0.1']],
+      ['vm-2', 'Running', ['10.0.0.2']],
+      ['vm-3', 'Running', ['10.0.0.3']],
+      ['vm-4', 'Stopped', ['10.0.0.4']],
+      ['pool000000', 'Running', ['10.0.0.100', '20.9.0.1']],
+      ['pool000001', 'Running', ['10.0.0.101']],
+    ]);
+  });
+
+  test('each is found again by its providerID', async () => {
+    const found = await instances.list();
+    expect(new Set(found.map(({ providerID }) => instances.identify(providerID))).size).toBe(6);
+    expect(found.every(({ providerID }) => instances.identify(providerID) !== undefined)).toBe(true);
+  });
+
+  test('are read in lists: more machines cost more pages, and no call each', async () => {
+    server.calls.length = 0;
+    await instances.list();
+    expect(server.calls.every(({ verb }) => verb === 'list')).toBe(true);
+    const paths = new Set(server.calls.map(({ path }) => path));
+    // machines, sets, interfaces, states of machines; of the uniform set its machines, interfaces and addresses
+    expect(paths.size).toBe(7);
+  });
+
+  test('of several groups, where other Nodes are in one of their own', async () => {
+    const both = new AzureInstances(client, { subscriptionID: SUBSCRIPTION, resourceGroups: [GROUP, 'other'] });
+    expect((await both.list()).map(({ names }) => names[0])).toContain('elsewhere');
+    const [elsewhere] = (await both.list()).filter(({ names }) => names[0] === 'elsewhere');
+    expect(both.identify(elsewhere?.providerID ?? '')).toBeDefined();
+    expect(instances.identify(elsewhere?.providerID ?? '')).toBeUndefined();
+  });
+
+  test('a list that fails is an error, never a short list', async () => {
+    server.failsLists = true;
+    await expect(instances.list()).rejects.toMatchObject({ code: 'Credentials' });
+    server.failsLists = false;
+    const gone = new AzureInstances(client, { subscriptionID: SUBSCRIPTION, resourceGroups: ['gone'] });
+    await expect(gone.list()).rejects.toMatchObject({ code: 'Invalid' });
+  });
+
+  function alone(id: string, name: string, privateIPAddress: string): void {
+    const instanceView = name === 'vm-4' ? { statuses: [{ code: 'PowerState/deallocated' }] } : running;
+    const properties = { provisioningState: 'Succeeded', osProfile: { computerName: name }, instanceView };
+    server.cloud.seed(id, { location: LOCATION, zones: ['1'], properties });
+    const group = id.includes('/other/') ? '/other/' : '/cluster/';
+    const ipConfigurations = [{ name: 'one', properties: { primary: true, privateIPAddress } }];
+    const nic = networkID('networkInterfaces', `${name}-nic`).replace('/cluster/', group);
+    server.cloud.seed(nic, {
+      location: LOCATION,
+      properties: { primary: true, virtualMachine: { id: id.toUpperCase() }, ipConfigurations },
+    });
+  }
+
+  function inSet(number: number): void {
+    const id = computeID('virtualMachineScaleSets', 'pool', 'virtualMachines', String(number));
+    const properties = { osProfile: { computerName: `pool00000${number}` }, instanceView: running };
+    server.cloud.seed(id, { location: LOCATION, properties });
+    const address = `${id}/networkInterfaces/nic/ipConfigurations/one/publicIPAddresses/p`;
+    const publicIPAddress = number === 0 ? { publicIPAddress: { id: address } } : {};
+    const ipConfigurations = [{ name: 'one', properties: { primary: true, privateIPAddress: `10.0.0.10${number}`, ...publicIPAddress } }];
+    server.cloud.seed(`${id}/networkInterfaces/nic`, { properties: { primary: true, virtualMachine: { id }, ipConfigurations } });
+    if (number === 0) server.cloud.seed(address, { properties: { ipAddress: '20.9.0.1' } });
+  }
+});

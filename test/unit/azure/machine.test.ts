@@ -1,0 +1,114 @@
+import { instanceOf, type Machine, type MachineParts } from '../../../providers/azure/nodes/machine';
+import { machineIn, providerIDOf } from '../../../providers/azure/nodes/provider-id';
+
+const BELOW = '/subscriptions/s/resourceGroups/Cluster/providers/Microsoft.Compute';
+const ALONE = `${BELOW}/virtualMachines/Node-1`;
+const IN_SET = `${BELOW}/virtualMachineScaleSets/pool/virtualMachines/3`;
+
+const machine: Machine = {
+  id: ALONE,
+  name: 'Node-1',
+  location: 'WestEurope',
+  zones: ['2'],
+  properties: { hardwareProfile: { vmSize: 'Standard_D2s_v5' }, osProfile: { computerName: 'node-1' }, provisioningState: 'Succeeded' },
+};
+const parts: MachineParts = { interfaces: [], publicAddresses: new Map() };
+const power = (state: string): MachineParts => ({
+  ...parts,
+  instanceView: { statuses: [{ code: 'ProvisioningState/succeeded' }, { code: `PowerState/${state}` }] },
+});
+
+describe('a machine of Azure', () => {
+  test('in the terms of all clouds', () => {
+    expect(instanceOf(machine, parts)).toEqual({
+      providerID: 'azure:///subscriptions/s/resourceGroups/cluster/providers/Microsoft.Compute/virtualMachines/Node-1',
+      id: 'Node-1',
+      names: ['node-1'],
+      state: 'Running',
+      type: 'Standard_D2s_v5',
+      zone: 'westeurope-2',
+      region: 'westeurope',
+      addresses: [{ type: 'Hostname', address: 'node-1' }],
+    });
+  });
+
+  test('of a uniform scale set: its own name, and the set’s size', () => {
+    const inSet: Machine = {
+      ...machine,
+      id: IN_SET,
+      name: 'pool_3',
+      sku: { name: 'Standard_D4s_v5' },
+      properties: { osProfile: { computerName: 'pool000003' } },
+    };
+    expect(instanceOf(inSet, parts)).toMatchObject({ names: ['pool000003', 'pool_3'], type: 'Standard_D4s_v5', id: '3' });
+  });
+
+  test.each([
+    ['stopped', 'Succeeded', 'Stopped'],
+    ['deallocated', 'Succeeded', 'Stopped'],
+    ['deallocating', 'Succeeded', 'Stopped'],
+    ['stopping', 'Succeeded', 'Running'],
+    ['running', 'Succeeded', 'Running'],
+    ['starting', 'Succeeded', 'Running'],
+    ['stopped', 'Updating', 'Running'],
+    ['deallocated', 'Failed', 'Running'],
+  ])('power state %s, %s: %s', (state, provisioningState, expected) => {
+    const properties = { ...machine.properties, provisioningState };
+    expect(instanceOf({ ...machine, properties }, power(state)).state).toBe(expected);
+  });
+
+  test.each([
+    [{ zones: ['1'] }, 3, 'westeurope-1'],
+    [{ zones: [] }, 3, '3'],
+    [{}, undefined, '0'],
+  ])('zones %j, fault domain %s: %s', (fields, platformFaultDomain, zone) => {
+    const { zones: _zones, ...alone } = machine;
+    const instanceView = platformFaultDomain === undefined ? {} : { platformFaultDomain };
+    expect(instanceOf({ ...alone, ...fields }, { ...parts, instanceView }).zone).toBe(zone);
+  });
+
+  test('addresses: the main interface’s main configuration first, both families, public ones behind their private ones', () => {
+    const publicID = '/subscriptions/s/resourceGroups/Cluster/providers/Microsoft.Network/publicIPAddresses/p';
+    const interfaces = [
+      { id: 'b', properties: { ipConfigurations: [{ properties: { privateIPAddress: '10.0.1.4' } }] } },
+      {
+        id: 'a',
+        properties: {
+          primary: true,
+          ipConfigurations: [
+            { properties: { privateIPAddress: 'fd00::4' } },
+            { properties: { primary: true, privateIPAddress: '10.0.0.4', publicIPAddress: { id: publicID } } },
+          ],
+        },
+      },
+    ];
+    const publicAddresses = new Map([[publicID.toLowerCase(), '20.1.0.1']]);
+    expect(instanceOf(machine, { interfaces, publicAddresses }).addresses).toEqual([
+      { type: 'Hostname', address: 'node-1' },
+      { type: 'InternalIP', address: '10.0.0.4' },
+      { type: 'ExternalIP', address: '20.1.0.1' },
+      { type: 'InternalIP', address: 'fd00::4' },
+      { type: 'InternalIP', address: '10.0.1.4' },
+    ]);
+  });
+});
+
+describe('a providerID of Azure', () => {
+  test('has the resource group in lower case, and the rest as it is', () => {
+    expect(providerIDOf(IN_SET)).toBe(
+      'azure:///subscriptions/s/resourceGroups/cluster/providers/Microsoft.Compute/virtualMachineScaleSets/pool/virtualMachines/3',
+    );
+  });
+
+  test.each([
+    [`azure://${ALONE}`, ALONE.toLowerCase()],
+    [`azure://${IN_SET}`, IN_SET.toLowerCase()],
+    [`azure://${ALONE.replace('Cluster', 'OTHER')}`, ALONE.replace('Cluster', 'other').toLowerCase()],
+    [`azure://${ALONE.replace('Cluster', 'foreign')}`, undefined],
+    ['azure:///subscriptions/s/resourceGroups/cluster/providers/Microsoft.Network/virtualMachines/n', undefined],
+    ['aws:///eu-west-1a/i-0a1b', undefined],
+    ['', undefined],
+  ])('%s names %s', (providerID, machineID) => {
+    expect(machineIn(providerID, ['cluster', 'Other'])).toBe(machineID);
+  });
+});

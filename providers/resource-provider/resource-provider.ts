@@ -20,8 +20,8 @@ export interface ResourceType {
   /** undefined = it is gone. `inputs` = the properties that a program sets, as they are in the cloud. */
   read(id: string, context: ResourceContext): Promise<{ inputs: JsonObject; outputs: JsonObject } | undefined>;
   update(id: string, olds: JsonObject, news: JsonObject, context: ResourceContext): Promise<{ outputs: JsonObject }>;
-  /** Gone already = done. */
-  delete(id: string, context: ResourceContext): Promise<void>;
+  /** Gone already = done. @param outputs what the state has of it */
+  delete(id: string, context: ResourceContext, outputs: JsonObject): Promise<void>;
 }
 
 export interface ResourceContext {

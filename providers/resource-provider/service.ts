@@ -169,7 +169,7 @@ async function update(request: UpdateRequest, type: ResourceType, signal: AbortS
 }
 
 async function remove(request: DeleteRequest, type: ResourceType, signal: AbortSignal): Promise<Empty> {
-  await type.delete(request.getId(), contextOf(request, signal));
+  await type.delete(request.getId(), contextOf(request, signal), reveal(fromStruct(request.getProperties())));
   return new Empty();
 }
 

@@ -118,7 +118,7 @@ export class ProgramRunner {
 
   private async drop(resource: RunnerResource): Promise<void> {
     const { type, context } = this.resource(resource.type, resource.name);
-    await type.delete(resource.id, context);
+    await type.delete(resource.id, context, resource.outputs);
     this.resources = this.resources.filter((other) => other !== resource);
   }
 }

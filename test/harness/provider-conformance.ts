@@ -295,10 +295,10 @@ function describeResources(suite: Suite): void {
     const another = suite.runner(stack);
     await expectError('Conflict', another.up(suite.render(stack, input)));
     expect(another.checkpoint()).toEqual([]);
-    for (const { type: token, name, id } of resources) {
+    for (const { type: token, name, id, outputs } of resources) {
       const { type, context } = runner.resource(token, name);
       const before = await type.read(id, context);
-      await expectError('Conflict', type.delete(id, context));
+      await expectError('Conflict', type.delete(id, context, outputs));
       expect(await type.read(id, context)).toEqual(before);
     }
     runner.restore([]);
@@ -316,9 +316,9 @@ function describeResources(suite: Suite): void {
     expect(await suite.discovered(stack)).toEqual([]);
     expect(await suite.writes(() => suite.cloud.release!(stack, () => true))).toBe(0);
     await expectError('Conflict', suite.runner(stack).up(suite.render(stack, input)));
-    for (const { type: token, name, id } of resources) {
+    for (const { type: token, name, id, outputs } of resources) {
       const { type, context } = runner.resource(token, name);
-      await expectError('Conflict', type.delete(id, context));
+      await expectError('Conflict', type.delete(id, context, outputs));
       expect(await type.read(id, context)).toBeDefined();
     }
     runner.restore([]);
@@ -332,11 +332,11 @@ function describeResources(suite: Suite): void {
       expect(await type.read(id, context)).toEqual({ inputs, outputs });
     }
     await runner.destroy();
-    for (const { type: token, name, id } of resources) {
+    for (const { type: token, name, id, outputs } of resources) {
       const { type, context } = runner.resource(token, name);
       expect(await type.read(id, context)).toBeUndefined();
       // P-15
-      await type.delete(id, context);
+      await type.delete(id, context, outputs);
     }
   });
 

@@ -164,7 +164,7 @@ describeWithMoto('Classic load balancers of AWS, against a simulated API', () =>
     await expect(scene.runner(stack).up(loadBalancers.render(stack, [of]))).rejects.toMatchObject({ code: 'Conflict' });
     const balancer = run.checkpoint().find(({ id }) => id === group.id)!;
     const { type, context } = run.resource(balancer.type, balancer.name);
-    await expect(type.delete(group.id, context)).rejects.toMatchObject({ code: 'Conflict' });
+    await expect(type.delete(group.id, context, balancer.outputs)).rejects.toMatchObject({ code: 'Conflict' });
     expect(await classicOf(group.id)).toBeDefined();
   });
 

@@ -1,0 +1,139 @@
+import type { z } from 'zod';
+import { OperatorError, toOperatorError } from '../../../operator/base/errors';
+import type { JsonObject } from '../../../operator/base/json';
+import { problemsIn } from '../../resource-provider/check';
+import type { ResourceContext, ResourceType } from '../../resource-provider/resource-provider';
+import { retry } from '../../retry';
+import type { UpdateContext } from '../../worker-module';
+import type { ArmClient, CallOptions } from '../client/arm-client';
+import { ArmError } from '../client/arm-error';
+
+/** A resource of Azure's, as far as it is the same for all. */
+export interface Whole {
+  etag: string;
+  location?: string;
+  tags?: Record<string, string>;
+  properties: JsonObject;
+}
+
+/** Our part of a resource that is not ours alone. */
+export interface PartDescription<Inputs> {
+  readonly token: string;
+  readonly schema: z.ZodType<Inputs>;
+  /** The id of the resource that it is a part of. Pure. */
+  idOf(inputs: Inputs): string;
+  /** Names the input that `idOf` is of. */
+  readonly idProperty: string;
+  /** The resource to make where there is none; undefined = somebody else has to. Pure. */
+  empty?(inputs: Inputs): JsonObject;
+  /**
+   * Properties of the whole with our part as it is wanted, and everything else as it is; undefined = they have it already. Pure.
+   * @param wanted absent = our part is taken out
+   * @param owned what was written before, which may be there still
+   */
+  merged(properties: JsonObject, wanted: Inputs | undefined, owned: readonly Inputs[]): JsonObject | undefined;
+}
+
+/** Somebody else has written between our read and our write. */
+const CHANGED = new Set(['PreconditionFailed', 'CanceledAndSupersededDueToAnotherOperation', 'Canceled']);
+
+/**
+ * Serves such a part to the engine: it reads, merges and writes under the etag, and takes out only what is its own. It stands for nothing that
+ * discovery would find; everything that it has written is in the state.
+ */
+export class PartOfResource<Inputs> implements ResourceType {
+  readonly token: string;
+  readonly replaceOn: readonly string[];
+
+  constructor(
+    private readonly description: PartDescription<Inputs>,
+    private readonly arm: ArmClient,
+    private readonly updateContext: UpdateContext,
+  ) {
+    this.token = description.token;
+    this.replaceOn = [description.idProperty];
+  }
+
+  check(inputs: JsonObject): { property: string; reason: string }[] {
+    return problemsIn(this.description.schema, inputs);
+  }
+
+  async create(inputs: JsonObject, context: ResourceContext): Promise<{ id: string; outputs: JsonObject }> {
+    const wanted = this.description.schema.parse(inputs);
+    const id = this.description.idOf(wanted);
+    await this.write(id, { wanted, owned: [] }, context);
+    return { id, outputs: inputs };
+  }
+
+  read(_id: string): Promise<{ inputs: JsonObject; outputs: JsonObject }> {
+    return Promise.resolve({ inputs: {}, outputs: {} });
+  }
+
+  async update(id: string, olds: JsonObject, news: JsonObject, context: ResourceContext): Promise<{ outputs: JsonObject }> {
+    await this.write(id, { wanted: this.description.schema.parse(news), owned: this.known(olds) }, context);
+    return { outputs: news };
+  }
+
+  async delete(id: string, context: ResourceContext, outputs: JsonObject): Promise<void> {
+    await this.write(id, { wanted: undefined, owned: this.known(outputs) }, context);
+  }
+
+  /** What a state has may be of an older program; what can't be read of it is nothing that could be taken out. */
+  private known(outputs: JsonObject): Inputs[] {
+    const { data } = this.description.schema.safeParse(outputs);
+    return data === undefined ? [] : [data];
+  }
+
+  private write(id: string, part: { wanted: Inputs | undefined; owned: Inputs[] }, context: ResourceContext): Promise<void> {
+    const { signal } = context;
+    const options: CallOptions = { signal, assertValid: () => this.updateContext.assertValid() };
+    const attempt = (): Promise<void> => this.attempt(id, part, options);
+    return retry(this.arm.retryPolicy, attempt, isWorthAnother, signal).catch((thrown: unknown) => {
+      throw this.described(thrown, context);
+    });
+  }
+
+  private async attempt(
+    id: string,
+    { wanted, owned }: { wanted: Inputs | undefined; owned: Inputs[] },
+    options: CallOptions,
+  ): Promise<void> {
+    const whole = await this.arm.get<Whole>(id, options);
+    if (whole === undefined) {
+      if (wanted === undefined) return;
+      await this.arm.put(id, this.made(id, wanted), { ...options, only: 'absent' });
+      return;
+    }
+    const properties = this.description.merged(whole.properties, wanted, owned);
+    if (properties === undefined) return;
+    const { etag, location, tags } = whole;
+    const body = { ...(location !== undefined && { location }), ...(tags !== undefined && { tags }), properties };
+    await this.arm.put(id, body, { ...options, only: { etag } });
+  }
+
+  private made(id: string, wanted: Inputs): JsonObject {
+    const empty = this.description.empty?.(wanted);
+    if (empty === undefined) {
+      const remedy = 'Make it, or correct its name in the settings of the CloudProvider.';
+      throw new OperatorError('Invalid', `${id} is not there. ${remedy}`, { remedy });
+    }
+    const properties = (empty.properties ?? {}) as JsonObject;
+    return { ...empty, properties: this.description.merged(properties, wanted, []) ?? properties };
+  }
+
+  private described(thrown: unknown, { name, urn }: ResourceContext): OperatorError {
+    const error = toOperatorError(thrown);
+    const { remedy, retryAfterMs } = error;
+    return new OperatorError(error.code, `${this.token} ${name}: ${error.message}`, {
+      cause: error,
+      resource: urn,
+      ...(remedy !== undefined && { remedy }),
+      ...(retryAfterMs !== undefined && { retryAfterMs }),
+    });
+  }
+}
+
+/** Each try reads first, so that a write whose answer was lost is found done, or done then. */
+function isWorthAnother(error: OperatorError): boolean {
+  return error.code === 'Transient' || (error instanceof ArmError && CHANGED.has(error.armCode));
+}

@@ -1,0 +1,112 @@
+import { AZURE_LIMITS, type AzureLimits } from '../../../crds';
+import { OperatorError } from '../../../operator/base/errors';
+import {
+  asDestinations,
+  destinationsOf,
+  ruleNameOf,
+  RULE_PREFIX,
+  sourcesOf,
+  type SecurityRule,
+  type SecurityRuleProperties,
+  type WantedRule,
+} from './security-rule';
+
+/** Priorities of upstream's rules, and of ours. */
+const FIRST_PRIORITY = 500;
+const LAST_PRIORITY = 4096;
+
+type Limits = Pick<AzureLimits, 'rulesPerSecurityGroup' | 'addressesPerSecurityGroup'>;
+
+/**
+ * The rules of a group with ours as they are wanted, and everybody else's as they are. Rules are shared by Services, clusters and upstream by their
+ * names; what is ours of one are its destinations. Rules that lead nowhere any more go; a rule that stays keeps its priority. Pure.
+ * @param owned destinations that were ours so far, and are taken out where they are not wanted any more
+ * @throws OperatorError Quota with the figures when the group can't hold them
+ */
+export function mergedRules(
+  existing: readonly SecurityRule[],
+  wanted: readonly WantedRule[],
+  owned: readonly string[],
+  limits: Limits = AZURE_LIMITS,
+): SecurityRule[] {
+  const ours = new Set([...owned, ...wanted.flatMap(({ destinations }) => destinations)]);
+  const rules = new Map(existing.map((rule) => [rule.name, isShared(rule) ? without(rule, ours) : rule]));
+  for (const want of wanted) {
+    const name = ruleNameOf(want);
+    const { properties } = rules.get(name) ?? { properties: made(want, [...rules.values()]) };
+    const destinations = [...destinationsOf(properties), ...want.destinations];
+    rules.set(name, { ...rules.get(name), name, properties: withDestinations(properties, destinations) });
+  }
+  const merged = [...rules.values()].filter((rule) => !isShared(rule) || destinationsOf(rule.properties).length > 0);
+  assertFits(merged, existing, limits);
+  return merged;
+}
+
+/** The same rules, in any order: nothing is to be written. Pure. */
+export function sameRules(some: readonly SecurityRule[], others: readonly SecurityRule[]): boolean {
+  return some.length === others.length && some.every((rule) => others.some((other) => isSame(rule, other)));
+}
+
+function isSame(rule: SecurityRule, other: SecurityRule): boolean {
+  const said = ({ name, properties }: SecurityRule): string =>
+    JSON.stringify([name, properties.priority, properties.access, destinationsOf(properties).sort()]);
+  return said(rule) === said(other);
+}
+
+/** One that Services share: by upstream's names, and within its priorities. */
+function isShared({ name, properties: { priority } }: SecurityRule): boolean {
+  return name.startsWith(RULE_PREFIX) && priority >= FIRST_PRIORITY && priority <= LAST_PRIORITY;
+}
+
+function without(rule: SecurityRule, ours: ReadonlySet<string>): SecurityRule {
+  const has = destinationsOf(rule.properties);
+  const kept = has.filter((address) => !ours.has(address));
+  return kept.length === has.length ? rule : { ...rule, properties: withDestinations(rule.properties, kept) };
+}
+
+function withDestinations(properties: SecurityRuleProperties, destinations: readonly string[]): SecurityRuleProperties {
+  const { destinationAddressPrefix: _one, destinationAddressPrefixes: _several, ...rest } = properties;
+  return { ...rest, ...asDestinations(destinations) };
+}
+
+function made(want: WantedRule, rules: readonly SecurityRule[]): SecurityRuleProperties {
+  const { access, protocol, sources, ports } = want;
+  const [only = '*', ...more] = sources;
+  return {
+    priority: freePriority(rules, access),
+    direction: 'Inbound',
+    access,
+    protocol,
+    sourcePortRange: '*',
+    ...(more.length === 0 ? { sourceAddressPrefix: only } : { sourceAddressPrefixes: [...sources].sort() }),
+    ...(ports === undefined ? { destinationPortRange: '*' } : { destinationPortRanges: ports.map(String).sort() }),
+  };
+}
+
+/** The first that is free; what denies comes behind all that allows, and so from the other end. */
+function freePriority(rules: readonly SecurityRule[], access: WantedRule['access']): number {
+  const taken = new Set(rules.map(({ properties }) => properties.priority));
+  const all = Array.from({ length: LAST_PRIORITY - FIRST_PRIORITY }, (_, index) => FIRST_PRIORITY + index);
+  const free = (access === 'Allow' ? all : all.reverse()).find((priority) => !taken.has(priority));
+  if (free !== undefined) return free;
+  throw quota(`no priority from ${FIRST_PRIORITY} to ${LAST_PRIORITY - 1} is free`);
+}
+
+/** What was too much before we came may become less. */
+function assertFits(merged: readonly SecurityRule[], existing: readonly SecurityRule[], limits: Limits): void {
+  const { rulesPerSecurityGroup: rules, addressesPerSecurityGroup: addresses } = limits;
+  const figures: [string, (of: readonly SecurityRule[]) => number, number][] = [
+    ['rules', (of) => of.length, rules],
+    ['sources in its rules', (of) => of.reduce((sum, { properties }) => sum + sourcesOf(properties).length, 0), addresses],
+    ['destinations in its rules', (of) => of.reduce((sum, { properties }) => sum + destinationsOf(properties).length, 0), addresses],
+  ];
+  for (const [what, count, limit] of figures) {
+    const [now, before] = [count(merged), count(existing)];
+    if (now > limit && now > before) throw quota(`it would have ${now} ${what}, and may have ${limit}`);
+  }
+}
+
+function quota(what: string): OperatorError {
+  const remedy = 'Delete Services or rules that nobody needs, or use a load balancer less with source ranges of its own.';
+  return new OperatorError('Quota', `the security group has no room: ${what}. ${remedy}`, { remedy });
+}

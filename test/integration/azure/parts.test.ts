@@ -1,0 +1,179 @@
+import { OperatorError } from '../../../operator/base/errors';
+import type { JsonObject } from '../../../operator/base/json';
+import type { ArmClient } from '../../../providers/azure/client/arm-client';
+import { PartOfResource } from '../../../providers/azure/resources/part-of-resource';
+import { routes, type RoutesInputs } from '../../../providers/azure/resources/routes';
+import { securityRules, type SecurityRulesInputs } from '../../../providers/azure/resources/security-rules';
+import type { UpdateContext } from '../../../providers/worker-module';
+import type { ArmServer } from '../../harness/arm/arm-server';
+import { partsIn } from '../../harness/arm/resource';
+import { clientOf, LOCATION, networkID, startScene } from '../../harness/arm/scene';
+
+const GROUP_ID = networkID('networkSecurityGroups', 'sg');
+const TABLE_ID = networkID('routeTables', 'rt');
+const SSH = {
+  name: 'ssh',
+  properties: {
+    priority: 100,
+    direction: 'Inbound',
+    access: 'Allow',
+    protocol: 'Tcp',
+    sourcePortRange: '*',
+    sourceAddressPrefix: '*',
+    destinationAddressPrefix: '*',
+    destinationPortRange: '22',
+  },
+};
+
+function access(...destinations: string[]): SecurityRulesInputs & JsonObject {
+  const rule = { access: 'Allow' as const, family: 'IPv4' as const, protocol: 'Tcp' as const, sources: ['Internet'], ports: [80] };
+  const limits = { rulesPerSecurityGroup: 1000, addressesPerSecurityGroup: 4000 };
+  return { networkSecurityGroupId: GROUP_ID, rules: destinations.length === 0 ? [] : [{ ...rule, destinations }], ...limits };
+}
+
+function table(...numbers: number[]): RoutesInputs & JsonObject {
+  const all = numbers.map((number) => ({
+    name: `n${number}`,
+    addressPrefix: `10.244.${number}.0/24`,
+    nextHopIpAddress: `10.0.0.${number}`,
+  }));
+  return { routeTableId: TABLE_ID, location: LOCATION, tags: { owner: 'us' }, routes: all, routesPerTable: 400 };
+}
+
+describe('our part of what is not ours alone', () => {
+  let server: ArmServer;
+  let client: ArmClient;
+  let valid = true;
+  const update: UpdateContext = {
+    stack: 's',
+    clusterID: 'c',
+    countCall: () => undefined,
+    assertValid: () => {
+      if (!valid) throw new OperatorError('Canceled', 'the lease is gone');
+    },
+  };
+  const context = { urn: 'urn:x', name: 'part', signal: new AbortController().signal };
+  const group = () => new PartOfResource(securityRules, client, update);
+  const tables = () => new PartOfResource(routes, client, update);
+  const addresses = () =>
+    partsIn(server.cloud.find(GROUP_ID), 'securityRules').flatMap(({ name, properties }) => {
+      const { destinationAddressPrefix: one, destinationAddressPrefixes: several = [] } = properties as {
+        destinationAddressPrefix?: string;
+        destinationAddressPrefixes?: string[];
+      };
+      return name === 'ssh' ? [] : [...(one === undefined ? [] : [one]), ...several];
+    });
+  const names = () =>
+    partsIn(server.cloud.find(TABLE_ID), 'routes')
+      .map(({ name }) => name)
+      .sort();
+  const writes = () => server.calls.filter(({ verb }) => verb !== 'get' && verb !== 'list').length;
+
+  beforeEach(async () => {
+    valid = true;
+    server = await startScene();
+    client = clientOf(server, { budgetMs: 5_000 });
+    server.cloud.seed(GROUP_ID, { location: LOCATION, tags: { team: 'net' }, properties: { securityRules: [SSH] } });
+  });
+
+  afterEach(async () => {
+    await client.close();
+    await server.stop();
+  });
+
+  test('rules come and go in a group of somebody else’s, who loses nothing', async () => {
+    const { id } = await group().create(access('20.1.0.1'), context);
+    expect(id).toBe(GROUP_ID);
+    await group().update(id, access('20.1.0.1'), access('20.1.0.1', '20.1.0.2'), context);
+    expect(addresses()).toEqual(['20.1.0.1', '20.1.0.2']);
+    await group().update(id, access('20.1.0.1', '20.1.0.2'), access('20.1.0.2'), context);
+    expect(addresses()).toEqual(['20.1.0.2']);
+    await group().delete(id, context, access('20.1.0.2'));
+    expect(server.cloud.find(GROUP_ID)).toMatchObject({ tags: { team: 'net' }, location: LOCATION });
+    expect(partsIn(server.cloud.find(GROUP_ID), 'securityRules')).toMatchObject([SSH]);
+  });
+
+  test('what is there already costs no write', async () => {
+    await group().create(access('20.1.0.1'), context);
+    server.calls.length = 0;
+    await group().create(access('20.1.0.1'), context);
+    await group().update(GROUP_ID, access('20.1.0.1'), access('20.1.0.1'), context);
+    expect(writes()).toBe(0);
+  });
+
+  test('two who write at the same time both end up in it', async () => {
+    const all = ['20.1.0.1', '20.1.0.2', '20.1.0.3', '20.1.0.4'];
+    await Promise.all(all.map((address) => group().create(access(address), context)));
+    expect(addresses().sort()).toEqual(all);
+    expect(server.calls.some(({ status }) => status === 412)).toBe(true);
+  });
+
+  test('an answer that is lost changes nothing', async () => {
+    server.lost = { verb: 'update', times: 2 };
+    await group().create(access('20.1.0.1'), context);
+    expect(addresses()).toEqual(['20.1.0.1']);
+    server.lost = { verb: 'update', times: 1 };
+    await group().delete(GROUP_ID, context, access('20.1.0.1'));
+    expect(addresses()).toEqual([]);
+  });
+
+  test('who may not write any more writes nothing', async () => {
+    valid = false;
+    await expect(group().create(access('20.1.0.1'), context)).rejects.toMatchObject({ code: 'Canceled', resource: 'urn:x' });
+    await expect(tables().create(table(1), context)).rejects.toMatchObject({ code: 'Canceled' });
+    expect(writes()).toBe(0);
+  });
+
+  test('a group that is not there is somebody else’s to make; to leave it is done', async () => {
+    server.cloud.vanish(GROUP_ID);
+    await expect(group().create(access('20.1.0.1'), context)).rejects.toMatchObject({
+      code: 'Invalid',
+      remedy: 'Make it, or correct its name in the settings of the CloudProvider.',
+    });
+    await group().delete(GROUP_ID, context, access('20.1.0.1'));
+  });
+
+  test('a locked group says so, and what to do', async () => {
+    server.cloud.locks.set('cluster', 'ReadOnly');
+    await expect(group().create(access('20.1.0.1'), context)).rejects.toMatchObject({
+      code: 'Credentials',
+      remedy: /Remove the lock/ as never,
+    });
+  });
+
+  test('routes: the table is made where there is none, in one write for all, and stays when they go', async () => {
+    const { id } = await tables().create(table(1, 2, 3), context);
+    expect(writes()).toBe(1);
+    expect(server.cloud.find(TABLE_ID)).toMatchObject({ location: LOCATION, tags: { owner: 'us' } });
+    server.cloud.tamper(TABLE_ID, ({ properties }) => {
+      const firewall = {
+        id: `${TABLE_ID}/routes/fw`,
+        name: 'fw',
+        etag: 'x',
+        properties: { addressPrefix: '0.0.0.0/0', nextHopType: 'Internet' },
+      };
+      properties.routes = [...(properties.routes as JsonObject[]), firewall];
+    });
+    await tables().update(id, table(1, 2, 3), table(2, 4), context);
+    expect(names()).toEqual(['fw', 'n2', 'n4']);
+    await tables().delete(id, context, table(2, 4));
+    expect(names()).toEqual(['fw']);
+  });
+
+  test('routes: two who make the table at the same time both end up in it', async () => {
+    await Promise.all([tables().create(table(1), context), tables().create(table(2), context)]);
+    expect(names()).toEqual(['n1', 'n2']);
+  });
+
+  test('routes: a table that somebody has taken away is made again', async () => {
+    const { id } = await tables().create(table(1), context);
+    server.cloud.vanish(TABLE_ID);
+    await tables().update(id, table(1), table(1, 2), context);
+    expect(names()).toEqual(['n1', 'n2']);
+  });
+
+  test('inputs that are no part are told before anything is asked', () => {
+    expect(group().check({ ...access('20.1.0.1'), rules: [{}] })).not.toEqual([]);
+    expect(tables().check(table(1))).toEqual([]);
+  });
+});

@@ -25,7 +25,7 @@ const PROBE_DEFAULTS = { intervalSeconds: 5, threshold: 2 };
  * which the kind's schema then accepts.
  */
 export function contradictionsOf(reading: Reading): void {
-  for (const check of [probes, addresses, privateLink]) check(reading, reading.block as Read);
+  for (const check of [probes, addresses, privateLink]) check(reading, reading.block);
 }
 
 function refuse({ given, problems }: Reading, key: string, message: string): void {

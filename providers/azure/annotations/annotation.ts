@@ -1,5 +1,5 @@
-import * as read from '../../annotation-values';
 import type { Json } from '../../../operator/base/json';
+import type { Parse } from '../../annotation-values';
 
 /** What stands before the name of every annotation of this cloud but those of single ports. */
 export const ANNOTATION_PREFIX = 'service.beta.kubernetes.io/azure-';
@@ -21,7 +21,7 @@ export interface Annotation {
   /** What to write, for people. */
   expects: string;
   /** Reads a text that is trimmed and not empty. @throws Error */
-  parse: read.Parse;
+  parse: Parse;
 }
 
 /** A truth value as upstream reads it: whatever is not `true` is false. What is neither is warned of (`isTruth`). */
@@ -40,7 +40,7 @@ export function isOfTruth({ expects }: Annotation): boolean {
 }
 
 /** Values separated by spaces, as the annotations of Private Link Services have them; one that stands there twice counts once. */
-export function spaced<T extends Json>(item: read.Parse<T>): read.Parse<T[]> {
+export function spaced<T extends Json>(item: Parse<T>): Parse<T[]> {
   return (text) => [...new Set(text.split(/\s+/))].map(item);
 }
 

@@ -65,7 +65,9 @@ function without(rule: SecurityRule, ours: ReadonlySet<string>): SecurityRule {
 }
 
 function withDestinations(properties: SecurityRuleProperties, destinations: readonly string[]): SecurityRuleProperties {
-  const { destinationAddressPrefix: _one, destinationAddressPrefixes: _several, ...rest } = properties;
+  const rest = { ...properties };
+  delete rest.destinationAddressPrefix;
+  delete rest.destinationAddressPrefixes;
   return { ...rest, ...asDestinations(destinations) };
 }
 

@@ -1,4 +1,5 @@
-import type { AzureLoadBalancer, CloudLoadBalancerSpec, IPFamily } from '../../../crds';
+import type { AzureLoadBalancer, IPFamily } from '../../../crds';
+import type { AzureSpec } from '../load-balancers/spec';
 import { familyOf, type WantedRule } from './security-rule';
 
 const INTERNET = 'Internet';
@@ -6,7 +7,7 @@ const EVERYBODY = ['0.0.0.0/0', '::/0'];
 const FAMILIES: readonly IPFamily[] = ['IPv4', 'IPv6'];
 
 /** What decides the rules of a load balancer. */
-export type AccessSpec = Pick<CloudLoadBalancerSpec, 'listeners' | 'sourceRanges' | 'scheme'> & {
+export type AccessSpec = Pick<AzureSpec, 'listeners' | 'sourceRanges' | 'scheme'> & {
   azure?: Pick<AzureLoadBalancer, 'access' | 'floatingIP'> | undefined;
 };
 

@@ -1,0 +1,153 @@
+import type { AzureProviderSettings, IPFamily } from '../../../crds';
+import type { LoadBalancerInput, Target } from '../../provider';
+import { familyOf } from '../security-groups/security-rule';
+import { frontendNameOf, poolNameOf, publicIPNameOf } from './names';
+import type { Probe } from './probes';
+import { type LoadBalancingRule, rulesOf } from './rules';
+import type { AzureSpec } from './spec';
+
+/** One CloudLoadBalancer with the block of this cloud. */
+export type AzureInput = Omit<LoadBalancerInput, 'spec' | 'retiring'> & { spec: AzureSpec };
+
+/** A frontend as programs write it (azure-native:network:FrontendIPConfiguration). */
+export interface Frontend {
+  name: string;
+  publicIPAddress?: { id: string };
+  subnet?: { id: string };
+  privateIPAddress?: string;
+  privateIPAllocationMethod?: 'Static' | 'Dynamic';
+  privateIPAddressVersion?: IPFamily;
+}
+
+/** The pool of all Nodes of a family. */
+export interface BackendAddressPool {
+  name: string;
+  loadBalancerBackendAddresses: { name: string; ipAddress: string; virtualNetwork: { id: string } }[];
+}
+
+/** Arguments of one load balancer of Azure (azure-native:network:LoadBalancer) that carries many. */
+export interface LoadBalancerArguments {
+  resourceGroupName: string;
+  loadBalancerName: string;
+  location: string;
+  sku: { name: 'Standard' };
+  frontendIPConfigurations: Frontend[];
+  backendAddressPools: BackendAddressPool[];
+  loadBalancingRules: LoadBalancingRule[];
+  probes: Probe[];
+}
+
+/** Where a load balancer is, and what its CloudProvider says for all. */
+export interface BalancerPlace {
+  /** Of the network. */
+  subscriptionID: string;
+  /** Of the load balancer. */
+  resourceGroup: string;
+  name: string;
+  location: string;
+  settings: Pick<
+    AzureProviderSettings,
+    'clusterName' | 'resourceGroup' | 'vnetName' | 'vnetResourceGroup' | 'subnetName' | 'outboundSNAT' | 'healthProbe'
+  >;
+}
+
+/**
+ * One load balancer with the frontends, rules and probes of all that it carries. Pure and deterministic: neither the order of the inputs nor that of the
+ * Nodes matters.
+ */
+export function loadBalancerArguments(
+  inputs: readonly AzureInput[],
+  nodes: readonly Target[],
+  place: BalancerPlace,
+): LoadBalancerArguments {
+  const parts = [...inputs].sort((a, b) => (a.uid < b.uid ? -1 : 1)).flatMap((input) => partsOf(input, place));
+  // The shared probe is there once.
+  const probes = new Map(parts.flatMap((part) => part.probes).map((probe) => [probe.name, probe]));
+  const families: IPFamily[] = ['IPv4', 'IPv6'];
+  return {
+    resourceGroupName: place.resourceGroup,
+    loadBalancerName: place.name,
+    location: place.location,
+    sku: { name: 'Standard' },
+    frontendIPConfigurations: parts.map(({ frontend }) => frontend),
+    backendAddressPools: families
+      .filter((family) => parts.some((part) => part.family === family))
+      .map((family) => poolOf(family, nodes, place)),
+    loadBalancingRules: parts.flatMap(({ rules }) => rules),
+    probes: [...probes.values()].sort((a, b) => (a.name < b.name ? -1 : 1)),
+  };
+}
+
+/** Ids of parts of a load balancer. Pure. */
+export function balancerID({ subscriptionID, resourceGroup, name }: BalancerPlace, ...part: string[]): string {
+  return [networkID(subscriptionID, resourceGroup, 'loadBalancers', name), ...part].join('/');
+}
+
+interface Part {
+  family: IPFamily;
+  frontend: Frontend;
+  rules: LoadBalancingRule[];
+  probes: Probe[];
+}
+
+function partsOf(input: AzureInput, place: BalancerPlace): Part[] {
+  return input.spec.ipFamilies.map((family) => {
+    const frontend = frontendOf(input, family, place);
+    const ids = {
+      family,
+      frontendID: balancerID(place, 'frontendIPConfigurations', frontend.name),
+      poolID: balancerID(place, 'backendAddressPools', poolNameOf(place.settings.clusterName, family)),
+      probeID: (name: string) => balancerID(place, 'probes', name),
+    };
+    return { family, frontend, ...rulesOf(input, ids, place.settings) };
+  });
+}
+
+function frontendOf(input: AzureInput, family: IPFamily, place: BalancerPlace): Frontend {
+  const name = frontendNameOf(input, family);
+  if (input.spec.scheme === 'Public') return { name, publicIPAddress: { id: publicIPID(input, family, place) } };
+  const asked = addressOf(input, family);
+  return {
+    name,
+    subnet: { id: subnetID(input, place) },
+    ...(asked === undefined ? { privateIPAllocationMethod: 'Dynamic' } : { privateIPAllocationMethod: 'Static', privateIPAddress: asked }),
+    privateIPAddressVersion: family,
+  };
+}
+
+/** The id of the public address of a frontend: the one that is named, else the one that is made for it. Pure. */
+export function publicIPID(input: AzureInput, family: IPFamily, { subscriptionID, settings }: BalancerPlace): string {
+  const { publicIP = {} } = input.spec.azure ?? {};
+  const named = family === 'IPv6' ? publicIP.ipv6Name : publicIP.ipv4Name;
+  const group = (named === undefined ? undefined : publicIP.resourceGroup) ?? settings.resourceGroup;
+  return networkID(subscriptionID, group, 'publicIPAddresses', named ?? publicIPNameOf(input, settings.clusterName, family));
+}
+
+/** The address that is asked for in a family; undefined = Azure chooses. Pure. */
+export function addressOf({ spec }: Pick<AzureInput, 'spec'>, family: IPFamily): string | undefined {
+  const own = family === 'IPv6' ? spec.azure?.ipv6Address : spec.azure?.ipv4Address;
+  return own ?? spec.addresses?.find((address) => familyOf(address) === family);
+}
+
+function subnetID({ spec }: AzureInput, { subscriptionID, settings }: BalancerPlace): string {
+  return `${networkOf(subscriptionID, settings)}/subnets/${spec.azure?.subnetName ?? settings.subnetName ?? ''}`;
+}
+
+function networkOf(subscriptionID: string, { vnetResourceGroup, resourceGroup, vnetName = '' }: BalancerPlace['settings']): string {
+  return networkID(subscriptionID, vnetResourceGroup ?? resourceGroup, 'virtualNetworks', vnetName);
+}
+
+/** Addresses by themselves, so that no machine is written; the first of each family of each Node. */
+function poolOf(family: IPFamily, nodes: readonly Target[], { subscriptionID, settings }: BalancerPlace): BackendAddressPool {
+  const virtualNetwork = { id: networkOf(subscriptionID, settings) };
+  const addresses = nodes.flatMap(({ nodeName, addresses: all }) => {
+    const ipAddress = all.find((address) => familyOf(address) === family);
+    return ipAddress === undefined ? [] : [{ name: family === 'IPv6' ? `${nodeName}-ipv6` : nodeName, ipAddress, virtualNetwork }];
+  });
+  const loadBalancerBackendAddresses = addresses.sort((a, b) => (a.name < b.name ? -1 : 1));
+  return { name: poolNameOf(settings.clusterName, family), loadBalancerBackendAddresses };
+}
+
+function networkID(subscriptionID: string, resourceGroup: string, type: string, name: string): string {
+  return `/subscriptions/${subscriptionID}/resourceGroups/${resourceGroup}/providers/Microsoft.Network/${type}/${name}`;
+}

@@ -96,6 +96,14 @@ export function isInUse(error: OperatorError): boolean {
   return error instanceof ArmError && /CannotBeDeleted$/.test(error.armCode);
 }
 
+/** Somebody else has written between a read and the write that depends on it. */
+const CHANGED = new Set(['PreconditionFailed', 'CanceledAndSupersededDueToAnotherOperation', 'Canceled']);
+
+/** True where reading again and writing again may succeed: somebody else was faster, or nobody knows whether the write has happened. Pure. */
+export function isWorthReadingAgain(error: OperatorError): boolean {
+  return error.code === 'Transient' || (error instanceof ArmError && CHANGED.has(error.armCode));
+}
+
 /** An error as Azure Resource Manager writes it; some are wrapped in others that say less. */
 export interface ArmErrorBody {
   code?: string;

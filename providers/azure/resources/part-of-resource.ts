@@ -6,7 +6,7 @@ import type { ResourceContext, ResourceType } from '../../resource-provider/reso
 import { retry } from '../../retry';
 import type { UpdateContext } from '../../worker-module';
 import type { ArmClient, CallOptions } from '../client/arm-client';
-import { ArmError } from '../client/arm-error';
+import { isWorthReadingAgain } from '../client/arm-error';
 
 /** A resource of Azure's, as far as it is the same for all. */
 export interface Whole {
@@ -33,9 +33,6 @@ export interface PartDescription<Inputs> {
    */
   merged(properties: JsonObject, wanted: Inputs | undefined, owned: readonly Inputs[]): JsonObject | undefined;
 }
-
-/** Somebody else has written between our read and our write. */
-const CHANGED = new Set(['PreconditionFailed', 'CanceledAndSupersededDueToAnotherOperation', 'Canceled']);
 
 /**
  * Serves such a part to the engine: it reads, merges and writes under the etag, and takes out only what is its own. It stands for nothing that
@@ -88,7 +85,7 @@ export class PartOfResource<Inputs> implements ResourceType {
     const { signal } = context;
     const options: CallOptions = { signal, assertValid: () => this.updateContext.assertValid() };
     const attempt = (): Promise<void> => this.attempt(id, part, options);
-    return retry(this.arm.retryPolicy, attempt, isWorthAnother, signal).catch((thrown: unknown) => {
+    return retry(this.arm.retryPolicy, attempt, isWorthReadingAgain, signal).catch((thrown: unknown) => {
       throw this.described(thrown, context);
     });
   }
@@ -131,9 +128,4 @@ export class PartOfResource<Inputs> implements ResourceType {
       ...(retryAfterMs !== undefined && { retryAfterMs }),
     });
   }
-}
-
-/** Each try reads first, so that a write whose answer was lost is found done, or done then. */
-function isWorthAnother(error: OperatorError): boolean {
-  return error.code === 'Transient' || (error instanceof ArmError && CHANGED.has(error.armCode));
 }

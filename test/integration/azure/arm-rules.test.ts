@@ -110,6 +110,13 @@ const ROWS: Row[] = [
     allowed: [pip('web'), address({ idleTimeoutInMinutes: 5 })],
   },
   {
+    rule: 'tagNames',
+    source: `${learn}"Use tags to organize your Azure resources"`,
+    put: [pip('web'), { location: LOCATION, tags: { 'a/b': 'c' } }],
+    code: 'InvalidTagNameCharacters',
+    allowed: [pip('web'), { location: LOCATION, tags: { 'a.b-c': 'd' } }],
+  },
+  {
     rule: 'partNames',
     source: `${learn}"Naming rules and restrictions for Azure resources"`,
     put: [lb('lb'), balancer({ rules: [rule('a'.repeat(81))] })],

@@ -175,13 +175,12 @@ describe('ArmClient', () => {
     const assertValid = (): never => {
       throw new OperatorError('Canceled', 'the lease is gone');
     };
-    for (const write of [
-      client.put(pip('b'), ADDRESS, { assertValid }),
-      client.patch(pip('a'), { tags: {} }, { assertValid }),
-      client.remove(pip('a'), { assertValid }),
-    ]) {
-      expect(await failure(write)).toMatchObject({ code: 'Canceled' });
-    }
+    const writes = [
+      () => client.put(pip('b'), ADDRESS, { assertValid }),
+      () => client.patch(pip('a'), { tags: {} }, { assertValid }),
+      () => client.remove(pip('a'), { assertValid }),
+    ];
+    for (const write of writes) expect(await failure(write())).toMatchObject({ code: 'Canceled' });
     expect(server.calls).toEqual([]);
     expect(await client.get(pip('a'), { assertValid })).toBeDefined();
   });

@@ -70,3 +70,12 @@ export const immutable: Rule = ({ before, after }) => {
   if (JSON.stringify(before.sku) === JSON.stringify(after.sku)) return undefined;
   return refusal(400, 'PropertyChangeNotAllowed', `Changing property 'sku' of ${before.id} is not allowed.`);
 };
+
+/** Keys of tags are short and have none of `<>%&\\?/`; there are 50 at most (learn.microsoft.com, "Use tags to organize your Azure resources"). */
+export const tagNames: Rule = ({ after }) => {
+  const tags = Object.entries(after?.tags ?? {});
+  const bad = tags.find(([key, value]) => /[<>%&\\?/]/.test(key) || key.length > 512 || value.length > 256);
+  if (bad !== undefined) return refusal(400, 'InvalidTagNameCharacters', `The tag name '${bad[0]}' is not allowed.`);
+  if (tags.length <= 50) return undefined;
+  return refusal(400, 'TooManyTags', `${after?.id} has ${tags.length} tags, and may have 50.`);
+};

@@ -1,0 +1,176 @@
+import type { z } from 'zod';
+import { OperatorError, toOperatorError, type ErrorCode, type ErrorDetail } from '../../../operator/base/errors';
+import { canonicalJson, type JsonObject } from '../../../operator/base/json';
+import { problemsIn } from '../../resource-provider/check';
+import type { ResourceContext, ResourceType } from '../../resource-provider/resource-provider';
+import { retry } from '../../retry';
+import type { UpdateContext } from '../../worker-module';
+import type { ArmClient, CallOptions } from '../client/arm-client';
+import { isInUse, isWorthReadingAgain } from '../client/arm-error';
+import { foreignTags, holderOf, madeBy, TAG, withKeys, type Tags } from '../tags';
+import type { Whole } from './part-of-resource';
+
+/** What still uses it is going too; the next try of the update goes on from here. */
+const IN_USE_RETRY_MS = 15_000;
+
+/** Properties that every resource of a program has beside its own. */
+export interface CommonInputs {
+  /** With our marks in them (tags.ts). */
+  tags: Record<string, string>;
+}
+
+/** One official resource type: how its inputs and Azure's API map onto each other. */
+export interface OwnedDescription<Inputs extends CommonInputs> {
+  /** The official one, for example `azure-native:network:PublicIPAddress`. */
+  readonly token: string;
+  /** Properties that Azure can't change in place. */
+  readonly replaceOn: readonly string[];
+  /** The properties that are served; others are refused. */
+  readonly schema: z.ZodType<Inputs>;
+  /** Pure. */
+  idOf(inputs: Inputs): string;
+  /** The body of a PUT, without tags. Pure. */
+  body(inputs: Inputs): JsonObject;
+  /** The inputs that would give what is there, and what Azure adds. Pure. */
+  describe(found: Whole & { id: string }): { inputs: Inputs; observed: JsonObject };
+}
+
+type Found = Whole & { id: string };
+
+/**
+ * Serves one official resource type to the engine: made by its deterministic name in one call, changed and deleted under the etag. Tags that others
+ * have added stay. A name is there once, so every replacement deletes first.
+ */
+export class OwnedResource<Inputs extends CommonInputs> implements ResourceType {
+  readonly token: string;
+  readonly replaceOn: readonly string[];
+  readonly deleteBeforeReplace = true;
+
+  constructor(
+    private readonly description: OwnedDescription<Inputs>,
+    private readonly arm: ArmClient,
+    private readonly updateContext: UpdateContext,
+  ) {
+    this.token = description.token;
+    this.replaceOn = description.replaceOn;
+  }
+
+  check(inputs: JsonObject): { property: string; reason: string }[] {
+    return problemsIn(this.description.schema, inputs);
+  }
+
+  /**
+   * Creates. Whatever an earlier try of ours left (its answer was lost) is adopted and brought to `inputs`.
+   * @throws OperatorError Conflict naming the holder when the name belongs to somebody else
+   */
+  async create(inputs: JsonObject, context: ResourceContext): Promise<{ id: string; outputs: JsonObject }> {
+    const wanted = this.description.schema.parse(inputs);
+    const id = this.description.idOf(wanted);
+    const made = await this.again(() => this.createOrAdopt(id, wanted, context), context);
+    return { id, outputs: this.outputsOf(wanted, made) };
+  }
+
+  async read(id: string, context: ResourceContext): Promise<{ inputs: JsonObject; outputs: JsonObject } | undefined> {
+    const found = await this.arm.get<Found>(id, this.options(context));
+    if (found === undefined) return undefined;
+    const { inputs } = this.description.describe(found);
+    return { inputs: inputs as unknown as JsonObject, outputs: this.outputsOf(inputs, found) };
+  }
+
+  /** Sets all that differs from what is there now, whoever changed it. */
+  async update(id: string, _olds: JsonObject, news: JsonObject, context: ResourceContext): Promise<{ outputs: JsonObject }> {
+    const wanted = this.description.schema.parse(news);
+    const made = await this.again(async () => {
+      const found = await this.arm.get<Found>(id, this.options(context));
+      if (found === undefined) throw this.fail('NotFound', context, `${id} is not in Azure any more; the drift pass makes it again`);
+      return this.change(this.ours(found, context, 'changed'), wanted, context);
+    }, context);
+    return { outputs: this.outputsOf(wanted, made) };
+  }
+
+  /**
+   * Deletes under the etag, after a look at the tags: what is no longer marked as ours is left alone.
+   * @throws OperatorError Conflict naming the holder, or while something else still uses it
+   */
+  async delete(id: string, context: ResourceContext): Promise<void> {
+    await this.again(() => this.remove(id, context), context);
+  }
+
+  private async createOrAdopt(id: string, wanted: Inputs, context: ResourceContext): Promise<Found> {
+    try {
+      return await this.put(id, wanted, { ...this.options(context), only: 'absent' });
+    } catch (thrown) {
+      const error = toOperatorError(thrown);
+      if (!isWorthReadingAgain(error)) throw error;
+      const found = await this.arm.get<Found>(id, this.options(context));
+      if (found === undefined) throw error;
+      return this.adopt(this.ours(found, context, 'taken over'), wanted, context);
+    }
+  }
+
+  /** What an earlier try left may be of other inputs; what can't be changed of it is made anew. */
+  private async adopt(found: Found, wanted: Inputs, context: ResourceContext): Promise<Found> {
+    const has = this.description.describe(found).inputs as unknown as JsonObject;
+    const wants = wanted as unknown as JsonObject;
+    if (this.replaceOn.every((property) => canonicalJson(has[property]) === canonicalJson(wants[property]))) {
+      return this.change(found, wanted, context);
+    }
+    await this.remove(found.id, context);
+    return this.put(found.id, wanted, { ...this.options(context), only: 'absent' });
+  }
+
+  private change(found: Found, wanted: Inputs, context: ResourceContext): Promise<Found> {
+    if (canonicalJson(this.description.describe(found).inputs) === canonicalJson(wanted)) return Promise.resolve(found);
+    return this.put(found.id, wanted, { ...this.options(context), only: { etag: found.etag } }, foreignTags(found.tags));
+  }
+
+  private put(id: string, wanted: Inputs, options: Parameters<ArmClient['put']>[2], others: Tags = {}): Promise<Found> {
+    return this.arm.put<Found>(id, { ...this.description.body(wanted), tags: { ...others, ...withKeys(wanted.tags) } }, options);
+  }
+
+  private async remove(id: string, context: ResourceContext): Promise<void> {
+    const found = await this.arm.get<Found>(id, this.options(context));
+    if (found === undefined) return;
+    const { etag } = this.ours(found, context, 'deleted');
+    await this.arm.remove(id, { ...this.options(context), only: { etag } }).catch((thrown: unknown) => {
+      const cause = toOperatorError(thrown);
+      if (!isInUse(cause)) throw cause;
+      const remedy = 'Find what uses it in the portal if it lasts.';
+      const what = `it can't be deleted yet, because something still uses it (${cause.message})`;
+      throw this.fail('Conflict', context, what, { cause, retryAfterMs: IN_USE_RETRY_MS, remedy });
+    });
+  }
+
+  private again<T>(attempt: () => Promise<T>, context: ResourceContext): Promise<T> {
+    return retry(this.arm.retryPolicy, attempt, isWorthReadingAgain, context.signal).catch((thrown: unknown) => {
+      const error = toOperatorError(thrown);
+      throw error.resource === context.urn ? error : this.fail(error.code, context, error.message, { ...kept(error), cause: error });
+    });
+  }
+
+  /** @throws OperatorError Conflict naming the holder when it is not of this stack and place */
+  private ours(found: Found, context: ResourceContext, done: string): Found {
+    const { clusterID, stack } = this.updateContext;
+    if (madeBy({ clusterID, stack, resource: context.name }, found.tags ?? {})) return found;
+    const what = `${found.id} is not ${done}, because by its tags it belongs to ${holderOf(found.tags ?? {})}`;
+    const remedy = `Restore its tags ${TAG.clusterID}, ${TAG.stack} and ${TAG.resource} if it is ours, or delete it by hand.`;
+    throw this.fail('Conflict', context, what, { remedy });
+  }
+
+  private outputsOf(inputs: Inputs, found: Found): JsonObject {
+    return { ...(inputs as unknown as JsonObject), ...this.description.describe(found).observed };
+  }
+
+  private options({ signal }: ResourceContext): CallOptions {
+    return { signal, assertValid: () => this.updateContext.assertValid() };
+  }
+
+  private fail(code: ErrorCode, context: ResourceContext, what: string, detail: ErrorDetail = {}): OperatorError {
+    const remedy = detail.remedy === undefined || what.includes(detail.remedy) ? '' : `. ${detail.remedy}`;
+    return new OperatorError(code, `${this.token} ${context.name}: ${what}${remedy}`, { resource: context.urn, ...detail });
+  }
+}
+
+function kept({ remedy, retryAfterMs }: OperatorError): ErrorDetail {
+  return { ...(remedy !== undefined && { remedy }), ...(retryAfterMs !== undefined && { retryAfterMs }) };
+}

@@ -1,0 +1,70 @@
+import { z } from 'zod';
+import type { JsonObject } from '../../../operator/base/json';
+import { nameInID, parseResourceID, resourceID } from '../client/resource-id';
+import { ownTags } from '../tags';
+import { armBody } from './arm-body';
+import type { OwnedDescription } from './owned-resource';
+
+const schema = z.strictObject({
+  resourceGroupName: z.string().min(1),
+  publicIpAddressName: z.string().min(1),
+  location: z.string().min(1),
+  sku: z.strictObject({ name: z.literal('Standard') }),
+  publicIPAllocationMethod: z.literal('Static'),
+  publicIPAddressVersion: z.enum(['IPv4', 'IPv6']),
+  zones: z.array(z.string()).optional(),
+  publicIPPrefix: z.strictObject({ id: z.string().min(1) }).optional(),
+  ipTags: z.array(z.strictObject({ ipTagType: z.string(), tag: z.string() })).optional(),
+  dnsSettings: z.strictObject({ domainNameLabel: z.string().min(1) }).optional(),
+  tags: z.record(z.string(), z.string()),
+});
+export type PublicIPAddressInputs = z.infer<typeof schema>;
+
+/** The official type: a Standard address, which stays the same as long as it is there. */
+export function publicIPAddress(subscription: string): OwnedDescription<PublicIPAddressInputs> {
+  return {
+    token: 'azure-native:network:PublicIPAddress',
+    replaceOn: [
+      'resourceGroupName',
+      'publicIpAddressName',
+      'location',
+      'sku',
+      'publicIPAllocationMethod',
+      'publicIPAddressVersion',
+      'zones',
+      'publicIPPrefix',
+      'ipTags',
+    ],
+    schema,
+    idOf: ({ resourceGroupName: resourceGroup, publicIpAddressName: name }) =>
+      resourceID({ subscription, resourceGroup, namespace: 'Microsoft.Network', path: [{ type: 'publicIPAddresses', name }] }),
+    body: (inputs) => armBody(inputs as JsonObject),
+    describe: ({ id, location = '', tags, properties, ...found }) => {
+      const {
+        publicIPAddressVersion = 'IPv4',
+        publicIPPrefix,
+        ipTags,
+        dnsSettings,
+        ipAddress,
+      } = properties as Partial<PublicIPAddressInputs> & {
+        ipAddress?: string;
+      };
+      const { zones } = found as { zones?: string[] };
+      const label = dnsSettings?.domainNameLabel;
+      const inputs: PublicIPAddressInputs = {
+        resourceGroupName: parseResourceID(id).resourceGroup,
+        publicIpAddressName: nameInID(id),
+        location,
+        sku: { name: 'Standard' },
+        publicIPAllocationMethod: 'Static',
+        publicIPAddressVersion,
+        ...(zones !== undefined && zones.length > 0 && { zones }),
+        ...(publicIPPrefix !== undefined && { publicIPPrefix: { id: publicIPPrefix.id } }),
+        ...(ipTags !== undefined && ipTags.length > 0 && { ipTags: ipTags.map(({ ipTagType, tag }) => ({ ipTagType, tag })) }),
+        ...(label !== undefined && { dnsSettings: { domainNameLabel: label } }),
+        tags: ownTags(tags),
+      };
+      return { inputs, observed: ipAddress === undefined ? {} : { ipAddress } };
+    },
+  };
+}

@@ -1,0 +1,73 @@
+/**
+ * Our marks on everything that is made (design: Crashes and drift). They are part of the program's `tags`. Azure's keys have no slash
+ * (learn.microsoft.com, "Use tags to organize your Azure resources").
+ */
+export const TAG = {
+  clusterID: 'cloud-operator.dev-cluster-id',
+  stack: 'cloud-operator.dev-stack',
+  /** Name of the resource in the stack's program. */
+  resource: 'cloud-operator.dev-resource',
+  /** UID of the owner in Kubernetes. */
+  ownerUID: 'cloud-operator.dev-owner-uid',
+  /** namespace/name, for people. */
+  owner: 'cloud-operator.dev-owner',
+  /** What the operator has given up. */
+  released: 'cloud-operator.dev-released',
+  /** Keys that the program has set beside these, with commas: all others are somebody else's, and are let alone. */
+  keys: 'cloud-operator.dev-keys',
+} as const;
+
+/** What stands before the keys of all of them. */
+const OURS = 'cloud-operator.dev-';
+/** Azure's longest value. */
+const VALUE_LENGTH = 256;
+
+export type Tags = Readonly<Record<string, string>>;
+
+/** Who made a resource: where its stack and its place in the program are found again. */
+export interface Maker {
+  clusterID: string;
+  stack: string;
+  /** Name of the resource in the program. */
+  resource: string;
+}
+
+/** True when `maker` made the resource, by its tags, and it was not released since. Pure. */
+export function madeBy({ clusterID, stack, resource }: Maker, tags: Tags): boolean {
+  if (tags[TAG.released] !== undefined) return false;
+  return tags[TAG.clusterID] === clusterID && tags[TAG.stack] === stack && tags[TAG.resource] === resource;
+}
+
+/** Whose it is by its tags, in words. Pure. */
+export function holderOf(tags: Tags): string {
+  const { [TAG.clusterID]: clusterID, [TAG.stack]: stack = '?', [TAG.resource]: resource = '?' } = tags;
+  if (clusterID === undefined) return 'somebody else (it has no tags of ours)';
+  return `${resource} of stack ${stack} of cluster ${clusterID}${tags[TAG.released] === undefined ? '' : ', which has released it'}`;
+}
+
+/**
+ * A program's tags with the list of their keys, by which they are told from those that others add. Pure.
+ * Where the list would be longer than Azure's values it is left out, and all tags count as ours.
+ */
+export function withKeys(tags: Tags): Record<string, string> {
+  const keys = Object.keys(tags)
+    .filter((key) => !key.startsWith(OURS))
+    .sort()
+    .join(',');
+  return keys.length > VALUE_LENGTH ? { ...tags } : { ...tags, [TAG.keys]: keys };
+}
+
+/** Those of a resource's tags that a program has set, without the list. Pure. */
+export function ownTags(tags: Tags = {}): Record<string, string> {
+  const keys = tags[TAG.keys]?.split(',');
+  const own = Object.entries(tags).filter(
+    ([key]) => key !== TAG.keys && (keys === undefined || key.startsWith(OURS) || keys.includes(key)),
+  );
+  return Object.fromEntries(own.sort(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+/** Those that somebody else has added. Pure. */
+export function foreignTags(tags: Tags = {}): Record<string, string> {
+  const own = ownTags(tags);
+  return Object.fromEntries(Object.entries(tags).filter(([key]) => !(key in own) && key !== TAG.keys));
+}

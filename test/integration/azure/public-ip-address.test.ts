@@ -1,0 +1,168 @@
+import { OperatorError } from '../../../operator/base/errors';
+import type { JsonObject } from '../../../operator/base/json';
+import type { ArmClient } from '../../../providers/azure/client/arm-client';
+import { OwnedResource } from '../../../providers/azure/resources/owned-resource';
+import { publicIPAddress, type PublicIPAddressInputs } from '../../../providers/azure/resources/public-ip-address';
+import { TAG, withKeys } from '../../../providers/azure/tags';
+import type { UpdateContext } from '../../../providers/worker-module';
+import type { ArmServer } from '../../harness/arm/arm-server';
+import { clientOf, GROUP, LOCATION, networkID, startScene, SUBSCRIPTION } from '../../harness/arm/scene';
+
+const ID = networkID('publicIPAddresses', 'web');
+const CLUSTER = '0a1b2c3d-1111-4222-8333-444455556666';
+const MARKS = { [TAG.clusterID]: CLUSTER, [TAG.stack]: 's', [TAG.resource]: 'web-ip' };
+
+function wanted(more: Partial<PublicIPAddressInputs> = {}): JsonObject {
+  const inputs: PublicIPAddressInputs = {
+    resourceGroupName: GROUP,
+    publicIpAddressName: 'web',
+    location: LOCATION,
+    sku: { name: 'Standard' },
+    publicIPAllocationMethod: 'Static',
+    publicIPAddressVersion: 'IPv4',
+    ...more,
+    tags: { ...MARKS, ...more.tags },
+  };
+  return JSON.parse(JSON.stringify(inputs)) as JsonObject;
+}
+
+describe('azure-native:network:PublicIPAddress', () => {
+  let server: ArmServer;
+  let client: ArmClient;
+  let valid = true;
+  const update: UpdateContext = {
+    stack: 's',
+    clusterID: CLUSTER,
+    countCall: () => undefined,
+    assertValid: () => {
+      if (!valid) throw new OperatorError('Canceled', 'the lease is gone');
+    },
+  };
+  const context = { urn: 'urn:pulumi:s::p::t::web-ip', name: 'web-ip', signal: new AbortController().signal };
+  const type = () => new OwnedResource(publicIPAddress(SUBSCRIPTION), client, update);
+  const found = () => server.cloud.find(ID);
+  const calls = () => server.calls.map(({ method, status }) => `${method} ${status}`);
+
+  beforeEach(async () => {
+    valid = true;
+    server = await startScene();
+    client = clientOf(server, { budgetMs: 5_000 });
+  });
+
+  afterEach(async () => {
+    await client.close();
+    await server.stop();
+  });
+
+  test('is made in one call, and read gives what was set and the address', async () => {
+    const { id, outputs } = await type().create(wanted({ zones: ['1', '2'], tags: { team: 'shop' } }), context);
+    expect(id).toBe(ID);
+    expect(calls()).toEqual(['PUT 201']);
+    expect(outputs.ipAddress).toBe('20.1.0.1');
+    expect(await type().read(id, context)).toEqual({ inputs: wanted({ zones: ['1', '2'], tags: { team: 'shop' } }), outputs });
+  });
+
+  test('is changed in place, and keeps its address; what is right already costs no write', async () => {
+    const { id, outputs } = await type().create(wanted(), context);
+    const changed = wanted({ dnsSettings: { domainNameLabel: 'shop' } });
+    expect((await type().update(id, outputs, changed, context)).outputs).toEqual({ ...changed, ipAddress: outputs.ipAddress });
+    server.calls.length = 0;
+    await type().update(id, changed, changed, context);
+    expect(calls()).toEqual(['GET 200']);
+    await type().update(id, changed, wanted(), context);
+    expect(found()?.properties).not.toHaveProperty('dnsSettings');
+  });
+
+  test('tags that others add stay, and are nothing of ours', async () => {
+    const { id } = await type().create(wanted({ tags: { team: 'shop' } }), context);
+    server.cloud.tamper(id, (resource) => Object.assign(resource.tags ?? {}, { costCenter: '42' }));
+    expect((await type().read(id, context))?.inputs).toEqual(wanted({ tags: { team: 'shop' } }));
+    await type().update(id, {}, wanted({ tags: { team: 'web' } }), context);
+    expect(found()?.tags).toEqual({ ...withKeys({ ...MARKS, team: 'web' }), costCenter: '42' });
+    await type().update(id, {}, wanted(), context);
+    expect(found()?.tags).toEqual({ ...withKeys(MARKS), costCenter: '42' });
+  });
+
+  test('an answer that is lost makes nothing twice, and what was wanted then is what it becomes', async () => {
+    server.lost = { verb: 'create', times: 1 };
+    const { outputs } = await type().create(wanted(), context);
+    expect(outputs.ipAddress).toBe('20.1.0.1');
+    await type().create(wanted({ dnsSettings: { domainNameLabel: 'shop' } }), context);
+    expect(found()?.properties).toMatchObject({ ipAddress: '20.1.0.1', dnsSettings: { domainNameLabel: 'shop' } });
+    await type().create(wanted({ publicIPAddressVersion: 'IPv6' }), context);
+    expect(found()?.properties).toMatchObject({ ipAddress: '2603:1030::1', publicIPAddressVersion: 'IPv6' });
+    server.lost = { verb: 'update', times: 1 };
+    await type().update(ID, {}, wanted({ publicIPAddressVersion: 'IPv6', dnsSettings: { domainNameLabel: 'web' } }), context);
+    server.lost = { verb: 'delete', times: 1 };
+    await type().delete(ID, context);
+    expect(found()).toBeUndefined();
+  });
+
+  test.each([
+    ['nobody’s', {}, /no tags of ours/],
+    ['another cluster’s', withKeys({ ...MARKS, [TAG.clusterID]: 'another' }), /of cluster another/],
+    ['another stack’s', withKeys({ ...MARKS, [TAG.stack]: 'other' }), /of stack other/],
+    ['released', withKeys({ ...MARKS, [TAG.released]: 'x' }), /which has released it/],
+  ])('one that is %s is neither taken, changed nor deleted', async (_name, tags, message) => {
+    server.cloud.seed(ID, { location: LOCATION, sku: { name: 'Standard' }, tags, properties: {} });
+    const { etag } = found()!;
+    const works = [
+      () => type().create(wanted(), context),
+      () => type().update(ID, {}, wanted(), context),
+      () => type().delete(ID, context),
+    ];
+    for (const work of works) {
+      const error = await work().then(
+        () => undefined,
+        (thrown: unknown) => thrown as OperatorError,
+      );
+      expect(error).toMatchObject({ code: 'Conflict', resource: context.urn });
+      expect(error?.message).toMatch(message);
+    }
+    expect(found()?.etag).toBe(etag);
+  });
+
+  test('one that is in use stays, and is tried again', async () => {
+    await type().create(wanted(), context);
+    const frontends = [{ name: 'a', properties: { publicIPAddress: { id: ID } } }];
+    const properties = { frontendIPConfigurations: frontends };
+    server.cloud.seed(networkID('loadBalancers', 'lb'), { location: LOCATION, sku: { name: 'Standard' }, properties });
+    await expect(type().delete(ID, context)).rejects.toMatchObject({ code: 'Conflict', retryAfterMs: 15_000 });
+    server.cloud.vanish(networkID('loadBalancers', 'lb'));
+    await type().delete(ID, context);
+    await type().delete(ID, context);
+    expect(found()).toBeUndefined();
+  });
+
+  test('one that is gone is not changed', async () => {
+    await expect(type().update(ID, {}, wanted(), context)).rejects.toMatchObject({ code: 'NotFound' });
+    expect(await type().read(ID, context)).toBeUndefined();
+  });
+
+  test('what Azure refuses is told with its class, the resource and what to do', async () => {
+    server.cloud.policies.set('microsoft.network/publicipaddresses', 'none-outside');
+    await expect(type().create(wanted(), context)).rejects.toMatchObject({ code: 'Invalid', resource: context.urn });
+    server.cloud.policies.clear();
+    server.cloud.limits.publicAddresses = 0;
+    const error = await type()
+      .create(wanted(), context)
+      .catch((thrown: unknown) => thrown as OperatorError);
+    expect(error).toMatchObject({ code: 'Quota', resource: context.urn });
+    expect((error as OperatorError).message.match(/Delete what is no longer needed/g)).toHaveLength(1);
+  });
+
+  test('who may not write any more writes nothing', async () => {
+    await type().create(wanted(), context);
+    valid = false;
+    server.calls.length = 0;
+    await expect(type().create(wanted(), context)).rejects.toMatchObject({ code: 'Canceled' });
+    await expect(type().update(ID, {}, wanted({ tags: { a: 'b' } }), context)).rejects.toMatchObject({ code: 'Canceled' });
+    await expect(type().delete(ID, context)).rejects.toMatchObject({ code: 'Canceled' });
+    expect(server.calls.every(({ method }) => method === 'GET')).toBe(true);
+  });
+
+  test('properties that are not served are refused', () => {
+    expect(type().check(wanted())).toEqual([]);
+    expect(type().check({ ...wanted(), natGateway: {} })).not.toEqual([]);
+  });
+});

@@ -5,18 +5,8 @@ import { PROJECT_ROOT } from '../../../operator/entry';
 import { DESCRIPTIONS } from '../../../providers/aws/resources';
 import { AWS_VERSION } from '../../../providers/aws/worker';
 import { expectGenerated } from '../../golden/golden';
-import { officialResource, officialVersion, type OfficialObject, type OfficialType } from '../../harness/official-types';
-
-/** The part of JSON Schema that zod writes for the schemas of resources. */
-interface JsonSchema {
-  type?: string;
-  enum?: unknown[];
-  const?: unknown;
-  properties?: Record<string, JsonSchema>;
-  required?: string[];
-  items?: JsonSchema;
-  prefixItems?: JsonSchema[];
-}
+import { officialResource, officialVersion, type OfficialObject } from '../../harness/official-types';
+import { driftOf, type JsonSchema } from '../../harness/type-drift';
 
 /** Properties whose change the official provider answers with a replacement, among those that are served; by its documentation and its upstream's schema. */
 const REPLACED: Readonly<Record<string, readonly string[]>> = {
@@ -100,36 +90,3 @@ describe('the built-in types of AWS beside the typings of @pulumi/aws', () => {
     );
   });
 });
-
-/** Where a schema of ours is not a part of the official type, in words. */
-function driftOf(schema: JsonSchema, { properties }: OfficialObject, path: string): string[] {
-  const ours = schema.properties ?? {};
-  const missing = Object.entries(properties)
-    .filter(([, { required }]) => required)
-    .flatMap(([name]) => {
-      if (ours[name] === undefined) return [`${path}.${name} is needed officially, and not served`];
-      return schema.required?.includes(name) === true ? [] : [`${path}.${name} is needed officially, and may be absent here`];
-    });
-  const others = Object.entries(ours).flatMap(([name, inner]) => {
-    const official = properties[name];
-    return official === undefined ? [`${path}.${name} is no official property`] : typeDrift(inner, official.type, `${path}.${name}`);
-  });
-  return [...missing, ...others];
-}
-
-function typeDrift(schema: JsonSchema, official: OfficialType, path: string): string[] {
-  const kind = kindOf(schema);
-  if (typeof official === 'string') return kind === official ? [] : [`${path} is ${kind}, officially ${official}`];
-  if ('list' in official) {
-    const item = schema.prefixItems?.[0] ?? schema.items;
-    return kind === 'list' && item !== undefined ? typeDrift(item, official.list, `${path}[]`) : [`${path} is ${kind}, officially a list`];
-  }
-  return kind === 'object' ? driftOf(schema, official, path) : [`${path} is ${kind}, officially an object`];
-}
-
-function kindOf({ type, properties, enum: values, const: only }: JsonSchema): string {
-  if (type === 'array') return 'list';
-  if (type === 'object') return properties === undefined ? 'map' : 'object';
-  if (type === 'integer') return 'number';
-  return type ?? typeof (only ?? values?.[0]);
-}

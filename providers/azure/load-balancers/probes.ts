@@ -60,13 +60,13 @@ function sharedProbe({ port, path }: NonNullable<AzureProviderSettings['healthPr
 
 /** The port's own settings go before appProtocol, and that before those of all ports. */
 function ownProbe(input: Probed, listener: Listener, family: IPFamily): Probe | undefined {
-  const own = settingsOf(input.spec, listener.port);
-  const port = probedPort(input.spec, listener, own?.probePort);
+  const own: Partial<PortSettings> = settingsOf(input.spec, listener.port) ?? {};
+  const port = probedPort(input.spec, listener, own.probePort);
   if (port === undefined) return undefined;
   const ofAll = input.spec.azure?.probe ?? {};
-  const protocol = own?.protocol ?? protocolOf(listener.appProtocol) ?? ofAll.protocol ?? 'TCP';
-  const asked = { name: ruleNameOf(input, listener, family), protocol: WORDS[protocol], port, ...timesOf(own ?? {}, ofAll) };
-  return protocol === 'TCP' ? asked : { ...asked, requestPath: own?.path ?? ofAll.path ?? '/' };
+  const protocol = own.protocol ?? protocolOf(listener.appProtocol) ?? ofAll.protocol ?? 'TCP';
+  const asked = { name: ruleNameOf(input, listener, family), protocol: WORDS[protocol], port, ...timesOf(own, ofAll) };
+  return protocol === 'TCP' ? asked : { ...asked, requestPath: own.path ?? ofAll.path ?? '/' };
 }
 
 type Times = Pick<PortSettings, 'intervalSeconds' | 'threshold'>;

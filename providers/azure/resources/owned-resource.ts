@@ -7,7 +7,7 @@ import { retry } from '../../retry';
 import type { UpdateContext } from '../../worker-module';
 import type { ArmClient, CallOptions } from '../client/arm-client';
 import { isInUse, isWorthReadingAgain } from '../client/arm-error';
-import { foreignTags, holderOf, madeBy, TAG, withKeys, type Tags } from '../tags';
+import { foreignTags, holderOf, madeBy, TAG, withKeys } from '../tags';
 import type { Whole } from './part-of-resource';
 
 /** What still uses it is going too; the next try of the update goes on from here. */
@@ -29,13 +29,23 @@ export interface OwnedDescription<Inputs extends CommonInputs> {
   readonly schema: z.ZodType<Inputs>;
   /** Pure. */
   idOf(inputs: Inputs): string;
-  /** The body of a PUT, without tags. Pure. */
+  /** The body of a PUT, whatever tags it has. Pure. */
   body(inputs: Inputs): JsonObject;
+  /**
+   * The same for one that has parts of others, which stay. Absent = it is ours as a whole. Pure.
+   * @param olds properties in Azure's terms that were written before: parts that are not wanted any more go
+   */
+  merged?(found: Whole, inputs: Inputs, olds: JsonObject): JsonObject;
+  /** What stays of it without ours; undefined = nothing, so that it goes. Absent = it is ours as a whole. Pure. */
+  remains?(found: Whole, olds: JsonObject): JsonObject | undefined;
+  /** Nothing of it is ours: an earlier delete has taken that out, and left the rest. Pure. */
+  isRid?(found: Whole, olds: JsonObject): boolean;
   /** The inputs that would give what is there, and what Azure adds. Pure. */
-  describe(found: Whole & { id: string }): { inputs: Inputs; observed: JsonObject };
+  describe(found: Found): { inputs: Inputs; observed: JsonObject };
 }
 
-type Found = Whole & { id: string };
+/** As Azure gives it. */
+export type Found = Whole & { id: string };
 
 /**
  * Serves one official resource type to the engine: made by its deterministic name in one call, changed and deleted under the etag. Tags that others
@@ -78,12 +88,12 @@ export class OwnedResource<Inputs extends CommonInputs> implements ResourceType 
   }
 
   /** Sets all that differs from what is there now, whoever changed it. */
-  async update(id: string, _olds: JsonObject, news: JsonObject, context: ResourceContext): Promise<{ outputs: JsonObject }> {
+  async update(id: string, olds: JsonObject, news: JsonObject, context: ResourceContext): Promise<{ outputs: JsonObject }> {
     const wanted = this.description.schema.parse(news);
     const made = await this.again(async () => {
       const found = await this.arm.get<Found>(id, this.options(context));
       if (found === undefined) throw this.fail('NotFound', context, `${id} is not in Azure any more; the drift pass makes it again`);
-      return this.change(this.ours(found, context, 'changed'), wanted, context);
+      return this.change(this.ours(found, context, 'changed'), { wanted, olds }, context);
     }, context);
     return { outputs: this.outputsOf(wanted, made) };
   }
@@ -92,8 +102,8 @@ export class OwnedResource<Inputs extends CommonInputs> implements ResourceType 
    * Deletes under the etag, after a look at the tags: what is no longer marked as ours is left alone.
    * @throws OperatorError Conflict naming the holder, or while something else still uses it
    */
-  async delete(id: string, context: ResourceContext): Promise<void> {
-    await this.again(() => this.remove(id, context), context);
+  async delete(id: string, context: ResourceContext, outputs: JsonObject): Promise<void> {
+    await this.again(() => this.remove(id, outputs, context), context);
   }
 
   private async createOrAdopt(id: string, wanted: Inputs, context: ResourceContext): Promise<Found> {
@@ -113,25 +123,39 @@ export class OwnedResource<Inputs extends CommonInputs> implements ResourceType 
     const has = this.description.describe(found).inputs as unknown as JsonObject;
     const wants = wanted as unknown as JsonObject;
     if (this.replaceOn.every((property) => canonicalJson(has[property]) === canonicalJson(wants[property]))) {
-      return this.change(found, wanted, context);
+      return this.change(found, { wanted, olds: {} }, context);
     }
-    await this.remove(found.id, context);
+    await this.remove(found.id, has, context);
     return this.put(found.id, wanted, { ...this.options(context), only: 'absent' });
   }
 
-  private change(found: Found, wanted: Inputs, context: ResourceContext): Promise<Found> {
+  private change(found: Found, { wanted, olds }: { wanted: Inputs; olds: JsonObject }, context: ResourceContext): Promise<Found> {
     if (canonicalJson(this.description.describe(found).inputs) === canonicalJson(wanted)) return Promise.resolve(found);
-    return this.put(found.id, wanted, { ...this.options(context), only: { etag: found.etag } }, foreignTags(found.tags));
+    const body = this.description.merged?.(found, wanted, this.written(olds)) ?? this.description.body(wanted);
+    const tags = { ...foreignTags(found.tags), ...withKeys(wanted.tags) };
+    return this.arm.put<Found>(found.id, { ...body, tags }, { ...this.options(context), only: { etag: found.etag } });
   }
 
-  private put(id: string, wanted: Inputs, options: Parameters<ArmClient['put']>[2], others: Tags = {}): Promise<Found> {
-    return this.arm.put<Found>(id, { ...this.description.body(wanted), tags: { ...others, ...withKeys(wanted.tags) } }, options);
+  /** What a state has in Azure's terms; what can't be read of an older program's is nothing that could be told apart. */
+  private written(outputs: JsonObject): JsonObject {
+    const known = Object.fromEntries(Object.entries(outputs).filter(([key]) => !key.startsWith('__')));
+    return (this.description.body(known as unknown as Inputs).properties ?? {}) as JsonObject;
   }
 
-  private async remove(id: string, context: ResourceContext): Promise<void> {
+  private put(id: string, wanted: Inputs, options: Parameters<ArmClient['put']>[2]): Promise<Found> {
+    return this.arm.put<Found>(id, { ...this.description.body(wanted), tags: withKeys(wanted.tags) }, options);
+  }
+
+  private async remove(id: string, outputs: JsonObject, context: ResourceContext): Promise<void> {
     const found = await this.arm.get<Found>(id, this.options(context));
-    if (found === undefined) return;
+    const olds = this.written(outputs);
+    if (found === undefined || (found.tags?.[TAG.clusterID] === undefined && this.description.isRid?.(found, olds) === true)) return;
     const { etag } = this.ours(found, context, 'deleted');
+    const others = this.description.remains?.(found, olds);
+    if (others !== undefined) {
+      await this.arm.put(id, { ...others, tags: foreignTags(found.tags) }, { ...this.options(context), only: { etag } });
+      return;
+    }
     await this.arm.remove(id, { ...this.options(context), only: { etag } }).catch((thrown: unknown) => {
       const cause = toOperatorError(thrown);
       if (!isInUse(cause)) throw cause;

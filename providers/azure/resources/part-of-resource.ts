@@ -12,6 +12,7 @@ import { isWorthReadingAgain } from '../client/arm-error';
 export interface Whole {
   etag: string;
   location?: string;
+  sku?: JsonObject;
   tags?: Record<string, string>;
   properties: JsonObject;
 }

@@ -1,16 +1,27 @@
 import type { JsonObject } from '../../../operator/base/json';
 import type { ArmClient } from '../../../providers/azure/client/arm-client';
 import { type AzureInput, balancerID, loadBalancerArguments, publicIPID } from '../../../providers/azure/load-balancers/arguments';
-import { armBody } from '../../../providers/azure/resources/arm-body';
+import { frontendNameOf } from '../../../providers/azure/load-balancers/names';
+import { loadBalancer, type LoadBalancerInputs } from '../../../providers/azure/resources/load-balancer';
+import { OwnedResource } from '../../../providers/azure/resources/owned-resource';
+import { TAG } from '../../../providers/azure/tags';
+import type { Target } from '../../../providers/provider';
+import type { UpdateContext } from '../../../providers/worker-module';
 import type { ArmServer } from '../../harness/arm/arm-server';
-import { clientOf, LOCATION, startScene } from '../../harness/arm/scene';
+import { partsIn, type Resource } from '../../harness/arm/resource';
+import { clientOf, LOCATION, networkID, startScene } from '../../harness/arm/scene';
 import { balancer, HTTP, HTTPS, NODES, place } from '../../unit/azure/balancer-scene';
 
 const UDP = { name: 'dns', protocol: 'UDP', port: 53, nodePort: 30053 };
 const DUAL = { ipFamilies: ['IPv4', 'IPv6'] };
 const INTERNAL = { scheme: 'Internal' };
 
-describe('what is made of load balancers is what Azure takes', () => {
+const CLUSTER = '0a1b2c3d-1111-4222-8333-444455556666';
+const MARKS = { [TAG.clusterID]: CLUSTER, [TAG.resource]: 'kubernetes', [TAG.stack]: 's' };
+const update: UpdateContext = { stack: 's', clusterID: CLUSTER, countCall: () => undefined, assertValid: () => undefined };
+const context = { urn: 'urn:x', name: 'kubernetes', signal: new AbortController().signal };
+
+describe('azure-native:network:LoadBalancer', () => {
   let server: ArmServer;
   let client: ArmClient;
 
@@ -47,17 +58,130 @@ describe('what is made of load balancers is what Azure takes', () => {
     ['two generations of one', [balancer(1), { ...balancer(1), generation: 1 }]],
   ];
 
-  test.each(rows)('%s', async (_name, inputs) => {
-    const at = place();
+  test.each(rows)('%s: made, read as it was set, and right as it is', async (_name, inputs) => {
+    await makeAddresses(inputs);
+    const wanted = wantedOf(inputs);
+    const { id, outputs } = await type().create(wanted, context);
+    expect(id).toBe(balancerID(place()));
+    expect(await type().read(id, context)).toEqual({ inputs: wanted, outputs });
+    server.calls.length = 0;
+    await type().update(id, outputs, wanted, context);
+    expect(server.calls.map(({ method }) => method)).toEqual(['GET']);
+    await type().delete(id, context, outputs);
+    expect(server.cloud.find(id)).toBeUndefined();
+  });
+
+  test('one Service more, less or otherwise is one write; the others keep every byte', async () => {
+    const [first, second] = [balancer(1), balancer(2, INTERNAL)];
+    await makeAddresses([first]);
+    const { id, outputs } = await type().create(wantedOf([first]), context);
+    server.calls.length = 0;
+    const more = await type().update(id, outputs, wantedOf([first, second]), context);
+    expect(server.calls.map(({ method }) => method)).toEqual(['GET', 'PUT']);
+    const address = partsIn(server.cloud.find(id), 'frontendIPConfigurations').at(-1)?.properties.privateIPAddress;
+    const third = balancer(3, INTERNAL);
+    await type().update(id, more.outputs, wantedOf([third, second]), context);
+    const frontends = partsIn(server.cloud.find(id), 'frontendIPConfigurations');
+    expect(frontends.map(({ name }) => name)).toEqual([frontendNameOf(second, 'IPv4'), frontendNameOf(third, 'IPv4')]);
+    expect(frontends[0]?.properties.privateIPAddress).toBe(address);
+  });
+
+  test('one Node more is one write, and nothing but its pool', async () => {
+    const wanted = wantedOf([balancer(1, INTERNAL)]);
+    const { id, outputs } = await type().create(wanted, context);
+    const before = server.cloud.find(id)?.properties;
+    const node = { nodeName: 'node-3', providerID: 'azure:///node-3', addresses: ['10.0.0.3'] };
+    server.calls.length = 0;
+    await type().update(id, outputs, wantedOf([balancer(1, INTERNAL)], [...NODES, node]), context);
+    expect(server.calls.filter(({ method }) => method === 'PUT')).toHaveLength(1);
+    const after = server.cloud.find(id);
+    expect(partsIn(after, 'backendAddressPools')[0]?.properties.loadBalancerBackendAddresses).toHaveLength(3);
+    expect(partsIn(after, 'loadBalancingRules').map(({ properties }) => properties)).toEqual(
+      (before?.loadBalancingRules as unknown as { properties: object }[]).map(({ properties }) => properties),
+    );
+  });
+
+  test('parts of others stay, whatever becomes of ours, and with them the load balancer', async () => {
+    const { id, outputs } = await type().create(wantedOf([balancer(1, INTERNAL), balancer(2, INTERNAL)]), context);
+    const subnet = { id: networkID('virtualNetworks', 'net', 'subnets', 'nodes') };
+    server.cloud.tamper(id, (resource) => {
+      add(resource, 'frontendIPConfigurations', {
+        name: 'theirs',
+        properties: { subnet, privateIPAllocationMethod: 'Dynamic', privateIPAddress: '10.0.0.200' },
+      });
+      add(resource, 'backendAddressPools', { name: 'theirs', properties: {} });
+    });
+    const fewer = await type().update(id, outputs, wantedOf([balancer(2, INTERNAL)]), context);
+    expect(partsIn(server.cloud.find(id), 'frontendIPConfigurations').map(({ name }) => name)).toEqual([
+      'theirs',
+      frontendNameOf(balancer(2, INTERNAL), 'IPv4'),
+    ]);
+    expect((await type().read(id, context))?.inputs).toEqual(wantedOf([balancer(2, INTERNAL)]));
+    await type().delete(id, context, fewer.outputs);
+    const left = server.cloud.find(id);
+    expect(partsIn(left, 'frontendIPConfigurations')).toMatchObject([{ name: 'theirs', properties: { privateIPAddress: '10.0.0.200' } }]);
+    expect(partsIn(left, 'loadBalancingRules')).toEqual([]);
+    expect(left?.tags).toEqual({});
+  });
+
+  test('two who write at the same time lose nothing of each other', async () => {
+    const { id, outputs } = await type().create(wantedOf([balancer(1, INTERNAL)]), context);
+    const both = wantedOf([balancer(1, INTERNAL), balancer(2, INTERNAL)]);
+    server.cloud.operations.takesMs = 20;
+    await Promise.all([type().update(id, outputs, both, context), ...['x', 'y'].map((name) => addPool(id, name))]);
+    expect(server.calls.some(({ status }) => status === 412)).toBe(true);
+    const found = server.cloud.find(id);
+    expect(
+      partsIn(found, 'backendAddressPools')
+        .map(({ name }) => name)
+        .sort(),
+    ).toEqual(['kubernetes', 'x', 'y']);
+    expect(partsIn(found, 'frontendIPConfigurations')).toHaveLength(2);
+  });
+
+  test('a delete that leaves parts of others survives lost answers, and is done once', async () => {
+    const { id, outputs } = await type().create(wantedOf([balancer(1, INTERNAL)]), context);
+    await addPool(id, 'theirs');
+    server.lost = { verb: 'update', times: 1 };
+    await type().delete(id, context, outputs);
+    await type().delete(id, context, outputs);
+    expect(partsIn(server.cloud.find(id), 'backendAddressPools').map(({ name }) => name)).toEqual(['theirs']);
+  });
+
+  /** Somebody else, who also writes under the etag. */
+  async function addPool(id: string, name: string): Promise<void> {
+    for (;;) {
+      const has = await client.get<{ etag: string; sku: object; tags: object; properties: JsonObject }>(id);
+      const pools = (has?.properties.backendAddressPools ?? []) as JsonObject[];
+      const properties = { ...has?.properties, backendAddressPools: [...pools, { name, properties: {} }] };
+      const body = { location: LOCATION, sku: has?.sku, tags: has?.tags, properties };
+      const done = await client.put(id, body, { only: { etag: has?.etag ?? '' } }).then(
+        () => true,
+        () => false,
+      );
+      if (done || partsIn(server.cloud.find(id), 'backendAddressPools').some((pool) => pool.name === name)) return;
+    }
+  }
+
+  function type(): OwnedResource<LoadBalancerInputs> {
+    return new OwnedResource(loadBalancer(place().subscriptionID, 'kubernetes'), client, update);
+  }
+
+  function wantedOf(inputs: AzureInput[], nodes: Target[] = NODES): JsonObject {
+    return { ...(JSON.parse(JSON.stringify(loadBalancerArguments(inputs, nodes, place()))) as JsonObject), tags: MARKS };
+  }
+
+  async function makeAddresses(inputs: AzureInput[]): Promise<void> {
     for (const input of inputs.filter(({ spec }) => spec.scheme === 'Public')) {
       for (const family of input.spec.ipFamilies) {
         const properties = { publicIPAddressVersion: family };
-        await client.put(publicIPID(input, family, at), { location: LOCATION, sku: { name: 'Standard' }, properties });
+        await client.put(publicIPID(input, family, place()), { location: LOCATION, sku: { name: 'Standard' }, properties });
       }
     }
-    const body = armBody(JSON.parse(JSON.stringify(loadBalancerArguments(inputs, NODES, at))) as JsonObject);
-    const made = await client.put<{ properties: JsonObject }>(balancerID(at), body);
-    expect(made.properties.provisioningState).toBe('Succeeded');
-    expect((made.properties.frontendIPConfigurations as JsonObject[]).length).toBeGreaterThan(0);
-  });
+  }
 });
+
+function add(resource: Resource, list: string, part: { name: string; properties: JsonObject }): void {
+  const whole = { id: `${resource.id}/${list}/${part.name}`, etag: 'x', ...part };
+  resource.properties[list] = [...(resource.properties[list] as JsonObject[]), whole];
+}

@@ -94,7 +94,7 @@ describe('azure-native:network:PublicIPAddress', () => {
     server.lost = { verb: 'update', times: 1 };
     await type().update(ID, {}, wanted({ publicIPAddressVersion: 'IPv6', dnsSettings: { domainNameLabel: 'web' } }), context);
     server.lost = { verb: 'delete', times: 1 };
-    await type().delete(ID, context);
+    await type().delete(ID, context, {});
     expect(found()).toBeUndefined();
   });
 
@@ -109,7 +109,7 @@ describe('azure-native:network:PublicIPAddress', () => {
     const works = [
       () => type().create(wanted(), context),
       () => type().update(ID, {}, wanted(), context),
-      () => type().delete(ID, context),
+      () => type().delete(ID, context, {}),
     ];
     for (const work of works) {
       const error = await work().then(
@@ -127,10 +127,10 @@ describe('azure-native:network:PublicIPAddress', () => {
     const frontends = [{ name: 'a', properties: { publicIPAddress: { id: ID } } }];
     const properties = { frontendIPConfigurations: frontends };
     server.cloud.seed(networkID('loadBalancers', 'lb'), { location: LOCATION, sku: { name: 'Standard' }, properties });
-    await expect(type().delete(ID, context)).rejects.toMatchObject({ code: 'Conflict', retryAfterMs: 15_000 });
+    await expect(type().delete(ID, context, {})).rejects.toMatchObject({ code: 'Conflict', retryAfterMs: 15_000 });
     server.cloud.vanish(networkID('loadBalancers', 'lb'));
-    await type().delete(ID, context);
-    await type().delete(ID, context);
+    await type().delete(ID, context, {});
+    await type().delete(ID, context, {});
     expect(found()).toBeUndefined();
   });
 
@@ -157,7 +157,7 @@ describe('azure-native:network:PublicIPAddress', () => {
     server.calls.length = 0;
     await expect(type().create(wanted(), context)).rejects.toMatchObject({ code: 'Canceled' });
     await expect(type().update(ID, {}, wanted({ tags: { a: 'b' } }), context)).rejects.toMatchObject({ code: 'Canceled' });
-    await expect(type().delete(ID, context)).rejects.toMatchObject({ code: 'Canceled' });
+    await expect(type().delete(ID, context, {})).rejects.toMatchObject({ code: 'Canceled' });
     expect(server.calls.every(({ method }) => method === 'GET')).toBe(true);
   });
 

@@ -2,12 +2,16 @@ import { dirname } from 'node:path';
 import { z } from 'zod';
 import type { JsonObject } from '../../../operator/base/json';
 import { loadBalancerArguments } from '../../../providers/azure/load-balancers/arguments';
+import { loadBalancer } from '../../../providers/azure/resources/load-balancer';
 import { publicIPAddress } from '../../../providers/azure/resources/public-ip-address';
 import { OfficialTypings } from '../../harness/official-types';
 import { driftOf, type JsonSchema, valueDrift } from '../../harness/type-drift';
 import { balancer, NODES, place } from './balancer-scene';
 
-const DESCRIPTIONS = [publicIPAddress('subscription')];
+const DESCRIPTIONS: { token: string; replaceOn: readonly string[]; schema: z.ZodType }[] = [
+  publicIPAddress('subscription'),
+  loadBalancer('subscription', 'kubernetes'),
+];
 
 /** The package is large, and no dependency; AZURE_NATIVE_PACKAGE names a folder of it that is somewhere else. */
 function packageFolder(): string | undefined {

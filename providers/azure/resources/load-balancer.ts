@@ -1,0 +1,154 @@
+import { z } from 'zod';
+import type { JsonObject } from '../../../operator/base/json';
+import { nameInID, parseResourceID, resourceID } from '../client/resource-id';
+import { foreignParts, mergedParts, namesIn, partsIn, PART_LISTS } from '../load-balancers/merge';
+import { SHARED_PROBE } from '../load-balancers/probes';
+import { ownTags } from '../tags';
+import { armBody } from './arm-body';
+import type { OwnedDescription } from './owned-resource';
+
+const reference = z.strictObject({ id: z.string().min(1) });
+
+const frontend = z.strictObject({
+  name: z.string().min(1),
+  publicIPAddress: reference.optional(),
+  subnet: reference.optional(),
+  privateIPAddress: z.string().optional(),
+  privateIPAllocationMethod: z.enum(['Static', 'Dynamic']).optional(),
+  privateIPAddressVersion: z.enum(['IPv4', 'IPv6']).optional(),
+});
+
+const pool = z.strictObject({
+  name: z.string().min(1),
+  loadBalancerBackendAddresses: z.array(
+    z.strictObject({ name: z.string().min(1), ipAddress: z.string().min(1), virtualNetwork: reference }),
+  ),
+});
+
+const rule = z.strictObject({
+  name: z.string().min(1),
+  protocol: z.enum(['Tcp', 'Udp', 'All']),
+  frontendPort: z.int(),
+  backendPort: z.int(),
+  frontendIPConfiguration: reference,
+  backendAddressPools: z.array(reference),
+  probe: reference.optional(),
+  enableFloatingIP: z.boolean(),
+  enableTcpReset: z.boolean().optional(),
+  idleTimeoutInMinutes: z.int().optional(),
+  loadDistribution: z.enum(['Default', 'SourceIP']),
+  disableOutboundSnat: z.boolean(),
+});
+
+const probe = z.strictObject({
+  name: z.string().min(1),
+  protocol: z.enum(['Tcp', 'Http', 'Https']),
+  port: z.int(),
+  intervalInSeconds: z.int(),
+  probeThreshold: z.int(),
+  requestPath: z.string().optional(),
+});
+
+const schema = z.strictObject({
+  resourceGroupName: z.string().min(1),
+  loadBalancerName: z.string().min(1),
+  location: z.string().min(1),
+  sku: z.strictObject({ name: z.literal('Standard') }),
+  frontendIPConfigurations: z.array(frontend),
+  backendAddressPools: z.array(pool),
+  loadBalancingRules: z.array(rule),
+  probes: z.array(probe),
+  tags: z.record(z.string(), z.string()),
+});
+export type LoadBalancerInputs = z.infer<typeof schema>;
+
+/** Names that upstream and we give to parts: of Services, of the pools of a cluster, and of the shared probe. */
+const OF_SERVICES = /^a[0-9a-f]{31}(-|$)/;
+
+/**
+ * The official type, of a load balancer that carries many and may have parts of others: they stay, whatever becomes of ours. What is ours the state
+ * says; while it says nothing, the names do.
+ */
+export function loadBalancer(subscription: string, clusterName: string): OwnedDescription<LoadBalancerInputs> {
+  const isOurs = (name: string): boolean => OF_SERVICES.test(name) || [clusterName, `${clusterName}-IPv6`, SHARED_PROBE].includes(name);
+  return {
+    token: 'azure-native:network:LoadBalancer',
+    replaceOn: ['resourceGroupName', 'loadBalancerName', 'location', 'sku'],
+    schema,
+    idOf: ({ resourceGroupName: resourceGroup, loadBalancerName: name }) =>
+      resourceID({ subscription, resourceGroup, namespace: 'Microsoft.Network', path: [{ type: 'loadBalancers', name }] }),
+    body: (inputs) => armBody(inputs as unknown as JsonObject),
+    merged: (found, inputs, olds) => {
+      const body = armBody(inputs as unknown as JsonObject);
+      return { ...body, properties: mergedParts(found.properties, body.properties as JsonObject, namesIn(olds)) };
+    },
+    remains: (found, olds) => {
+      const foreign = foreignParts(found.properties, [namesIn(olds)]);
+      if (PART_LISTS.every((list) => foreign[list].length === 0)) return undefined;
+      const { location = '', sku = { name: 'Standard' } } = found;
+      return { location, sku, properties: foreign as unknown as JsonObject };
+    },
+    isRid: (found, olds) => {
+      const names = namesIn(olds);
+      return PART_LISTS.every((list) => partsIn(found.properties, list).every(({ name }) => names[list]?.includes(name) !== true));
+    },
+    describe: ({ id, location = '', tags, properties }) => {
+      const ours = (list: (typeof PART_LISTS)[number]): JsonObject[] =>
+        partsIn(properties, list)
+          .filter(({ name }) => isOurs(name))
+          .map((part) => ({ ...part.properties, name: part.name }));
+      const frontends = ours('frontendIPConfigurations');
+      const inputs = {
+        resourceGroupName: parseResourceID(id).resourceGroup,
+        loadBalancerName: nameInID(id),
+        location,
+        sku: { name: 'Standard' as const },
+        frontendIPConfigurations: frontends.map(asFrontend),
+        backendAddressPools: ours('backendAddressPools').map(asPool),
+        loadBalancingRules: ours('loadBalancingRules').map(asRule),
+        probes: ours('probes').map((one) => picked(one, probe.keyof().options)),
+        tags: ownTags(tags),
+      };
+      const observed = { frontendIPConfigurations: frontends.map((one) => picked(one, frontend.keyof().options)) };
+      return { inputs: inputs as unknown as LoadBalancerInputs, observed };
+    },
+  };
+}
+
+/** An address that Azure has chosen was not asked for. */
+function asFrontend(found: JsonObject): JsonObject {
+  const all = picked(found, frontend.keyof().options);
+  if (all.publicIPAddress !== undefined) return picked(all, ['name', 'publicIPAddress']);
+  if (all.privateIPAllocationMethod !== 'Static') delete all.privateIPAddress;
+  return all;
+}
+
+function asPool(found: JsonObject): JsonObject {
+  const addresses = (found.loadBalancerBackendAddresses ?? []) as { name: string; properties: JsonObject }[];
+  const inside = addresses.map(({ name, properties }) => picked({ ...properties, name }, ['name', 'ipAddress', 'virtualNetwork']));
+  return { name: found.name ?? '', loadBalancerBackendAddresses: inside };
+}
+
+/** Azure writes the times of connections into rules for UDP too. */
+function asRule(found: JsonObject): JsonObject {
+  const all = picked(found, rule.keyof().options);
+  if (all.protocol === 'Udp') {
+    delete all.enableTcpReset;
+    delete all.idleTimeoutInMinutes;
+  }
+  return all;
+}
+
+/** What programs set of it; of what it refers to its id. */
+function picked(from: JsonObject, keys: readonly string[]): JsonObject {
+  const entries = keys.flatMap((key): [string, JsonObject[string]][] => {
+    const value = from[key];
+    return value === undefined || value === null ? [] : [[key, referenceOf(value)]];
+  });
+  return Object.fromEntries(entries);
+}
+
+function referenceOf(value: JsonObject[string]): JsonObject[string] {
+  if (typeof value !== 'object' || value === null || Array.isArray(value) || value.id === undefined) return value;
+  return { id: value.id };
+}

@@ -77,14 +77,14 @@ export class OwnedResource<Inputs extends CommonInputs> implements ResourceType 
     const wanted = this.description.schema.parse(inputs);
     const id = this.description.idOf(wanted);
     const made = await this.again(() => this.createOrAdopt(id, wanted, context), context);
-    return { id, outputs: this.outputsOf(wanted, made) };
+    return { id, outputs: outputsOf(wanted, this.description.describe(made).observed) };
   }
 
   async read(id: string, context: ResourceContext): Promise<{ inputs: JsonObject; outputs: JsonObject } | undefined> {
     const found = await this.arm.get<Found>(id, this.options(context));
     if (found === undefined) return undefined;
-    const { inputs } = this.description.describe(found);
-    return { inputs: inputs as unknown as JsonObject, outputs: this.outputsOf(inputs, found) };
+    const { inputs, observed } = this.description.describe(found);
+    return { inputs: inputs as unknown as JsonObject, outputs: outputsOf(inputs, observed) };
   }
 
   /** Sets all that differs from what is there now, whoever changed it. */
@@ -95,7 +95,7 @@ export class OwnedResource<Inputs extends CommonInputs> implements ResourceType 
       if (found === undefined) throw this.fail('NotFound', context, `${id} is not in Azure any more; the drift pass makes it again`);
       return this.change(this.ours(found, context, 'changed'), { wanted, olds }, context);
     }, context);
-    return { outputs: this.outputsOf(wanted, made) };
+    return { outputs: outputsOf(wanted, this.description.describe(made).observed) };
   }
 
   /**
@@ -181,10 +181,6 @@ export class OwnedResource<Inputs extends CommonInputs> implements ResourceType 
     throw this.fail('Conflict', context, what, { remedy });
   }
 
-  private outputsOf(inputs: Inputs, found: Found): JsonObject {
-    return { ...(inputs as unknown as JsonObject), ...this.description.describe(found).observed };
-  }
-
   private options({ signal }: ResourceContext): CallOptions {
     return { signal, assertValid: () => this.updateContext.assertValid() };
   }
@@ -197,4 +193,9 @@ export class OwnedResource<Inputs extends CommonInputs> implements ResourceType 
 
 function kept({ remedy, retryAfterMs }: OperatorError): ErrorDetail {
   return { ...(remedy !== undefined && { remedy }), ...(retryAfterMs !== undefined && { retryAfterMs }) };
+}
+
+/** All outputs, as create, update, refresh and discovery record them. Pure. */
+export function outputsOf(inputs: object, observed: JsonObject): JsonObject {
+  return { ...(inputs as JsonObject), ...observed };
 }

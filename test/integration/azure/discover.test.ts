@@ -1,0 +1,117 @@
+import { OperatorError } from '../../../operator/base/errors';
+import type { JsonObject } from '../../../operator/base/json';
+import type { ArmClient } from '../../../providers/azure/client/arm-client';
+import { discover, release, type DiscoveryScope } from '../../../providers/azure/discover';
+import { loadBalancerArguments } from '../../../providers/azure/load-balancers/arguments';
+import { loadBalancer } from '../../../providers/azure/resources/load-balancer';
+import { OwnedResource, type CommonInputs, type OwnedDescription } from '../../../providers/azure/resources/owned-resource';
+import { publicIPAddress } from '../../../providers/azure/resources/public-ip-address';
+import { TAG } from '../../../providers/azure/tags';
+import type { ArmServer } from '../../harness/arm/arm-server';
+import { clientOf, GROUP, LOCATION, networkID, startScene, SUBSCRIPTION } from '../../harness/arm/scene';
+import { balancer, NODES, place } from '../../unit/azure/balancer-scene';
+
+const CLUSTER = '0a1b2c3d-1111-4222-8333-444455556666';
+const addresses = publicIPAddress(SUBSCRIPTION) as unknown as OwnedDescription<CommonInputs>;
+const balancers = loadBalancer(SUBSCRIPTION, 'kubernetes') as unknown as OwnedDescription<CommonInputs>;
+const scope: DiscoveryScope = {
+  subscriptionID: SUBSCRIPTION,
+  clusterID: CLUSTER,
+  types: [
+    { description: addresses, armType: 'Microsoft.Network/publicIPAddresses', resourceGroups: [GROUP] },
+    { description: balancers, armType: 'Microsoft.Network/loadBalancers', resourceGroups: [GROUP] },
+  ],
+};
+
+describe('discovery in Azure', () => {
+  let server: ArmServer;
+  let client: ArmClient;
+
+  beforeEach(async () => {
+    server = await startScene({ pageSize: 2 });
+    client = clientOf(server);
+  });
+
+  afterEach(async () => {
+    await client.close();
+    await server.stop();
+  });
+
+  /** Makes a resource as a stack does, and gives what its state then has. */
+  async function make(description: OwnedDescription<CommonInputs>, inputs: JsonObject, { stack, name, clusterID = CLUSTER }: Made) {
+    const update = { stack, clusterID, countCall: () => undefined, assertValid: () => undefined };
+    const context = { urn: `urn:${name}`, name, signal: new AbortController().signal };
+    const tags = { [TAG.clusterID]: clusterID, [TAG.resource]: name, [TAG.stack]: stack };
+    const wanted = { ...inputs, tags };
+    const { id, outputs } = await new OwnedResource(description, client, update).create(wanted, context);
+    return { type: description.token, name, id, inputs: wanted, outputs };
+  }
+
+  const address = (publicIpAddressName: string): JsonObject => ({
+    resourceGroupName: GROUP,
+    publicIpAddressName,
+    location: LOCATION,
+    sku: { name: 'Standard' },
+    publicIPAllocationMethod: 'Static',
+    publicIPAddressVersion: 'IPv4',
+  });
+  const internal = (): JsonObject =>
+    JSON.parse(JSON.stringify(loadBalancerArguments([balancer(1, { scheme: 'Internal' })], NODES, place()))) as JsonObject;
+
+  test('finds what the states have, by stacks, in lists alone', async () => {
+    const a = await make(addresses, address('a'), { stack: 's1', name: 'a-ip' });
+    const b = await make(addresses, address('b'), { stack: 's2', name: 'b-ip' });
+    const lb = await make(balancers, internal(), { stack: 's1', name: 'lb' });
+    await make(addresses, address('c'), { stack: 's1', name: 'c-ip', clusterID: 'another' });
+    server.cloud.seed(networkID('publicIPAddresses', 'd'), { location: LOCATION, properties: {} });
+    server.calls.length = 0;
+    expect(await discover(client, scope)).toEqual(
+      new Map([
+        ['s1', [a, lb]],
+        ['s2', [b]],
+      ]),
+    );
+    expect(server.calls.map(({ verb }) => verb)).toEqual(['list', 'list', 'list']);
+    expect(await discover(client, scope, ['s2'])).toEqual(new Map([['s2', [b]]]));
+    expect(await discover(client, scope, ['none'])).toEqual(new Map());
+  });
+
+  test('shows what somebody has changed', async () => {
+    const lb = await make(balancers, internal(), { stack: 's1', name: 'lb' });
+    server.cloud.tamper(lb.id, ({ properties }) => {
+      const [rule] = properties.loadBalancingRules as { properties: JsonObject }[];
+      rule!.properties.idleTimeoutInMinutes = 30;
+    });
+    const [found] = (await discover(client, scope)).get('s1') ?? [];
+    const [rule] = found?.inputs.loadBalancingRules as { idleTimeoutInMinutes: number }[];
+    expect(rule?.idleTimeoutInMinutes).toBe(30);
+  });
+
+  test('what is released is not found any more, and is as it was', async () => {
+    const a = await make(addresses, address('a'), { stack: 's1', name: 'a-ip' });
+    await make(addresses, address('b'), { stack: 's2', name: 'b-ip' });
+    const refuse = (): never => {
+      throw new OperatorError('Canceled', 'the lease is gone');
+    };
+    await expect(release(client, scope, 's1', refuse)).rejects.toMatchObject({ code: 'Canceled' });
+    expect((await discover(client, scope)).size).toBe(2);
+    await release(client, scope, 's1', () => undefined);
+    expect([...(await discover(client, scope)).keys()]).toEqual(['s2']);
+    expect(server.cloud.find(a.id)?.properties.ipAddress).toBe('20.1.0.1');
+    server.calls.length = 0;
+    await release(client, scope, 's1', () => undefined);
+    expect(server.calls.every(({ verb }) => verb === 'list')).toBe(true);
+  });
+
+  test('a list that fails is an error, never an empty answer', async () => {
+    await make(addresses, address('a'), { stack: 's1', name: 'a-ip' });
+    server.failsLists = true;
+    await expect(discover(client, scope)).rejects.toMatchObject({ code: 'Credentials' });
+  });
+});
+
+interface Made {
+  stack: string;
+  name: string;
+  clusterID?: string;
+}

@@ -158,6 +158,7 @@ for (const task of ['test', 'test:disruptive', 'test:aws', 'bench', 'bench:aws',
 // Without the task runner in between, Ctrl-C is answered by the program itself, and the prompt comes back when all is cleaned up.
 project.package.setScript('demo', 'node bin/project.js compile && node bin/cloud-operator.js demo');
 project.package.setScript('test:faults', 'node bin/project.js compile && node --import tsx test/faults/main.ts');
+project.package.setScript('test:e2e', 'node bin/project.js compile && node --import tsx test/e2e/main.ts');
 
 new JsonFile(project, 'jest.config.json', {
   obj: {

@@ -2,7 +2,18 @@ import { OperatorError } from '../operator/base/errors';
 
 /** The programs that the project runs besides Node: which version is built or downloaded, which others are good enough, and where each comes from. */
 export type ToolName =
-  'etcd' | 'kube-apiserver' | 'kube-controller-manager' | 'kubectl' | 'pulumi' | 'moto' | 'aws-cloud-controller-manager';
+  | 'etcd'
+  | 'kube-apiserver'
+  | 'kube-controller-manager'
+  | 'kubectl'
+  | 'pulumi'
+  | 'moto'
+  | 'aws-cloud-controller-manager'
+  | 'kubelet'
+  | 'kube-proxy'
+  | 'kube-scheduler'
+  | 'agnhost'
+  | 'kubernetes-e2e';
 
 export interface Tool {
   name: ToolName;
@@ -62,6 +73,8 @@ const KUBERNETES_VERSION = 'v1.35.4';
 const ETCD_VERSION = 'v3.6.6';
 const PULUMI_VERSION = 'v3.274.1';
 const AWS_CCM_VERSION = 'v1.35.0';
+/** What the tests of KUBERNETES_VERSION ask for. */
+const AGNHOST_VERSION = 'v2.59';
 
 const KUBERNETES_LINKER_FLAGS = [
   '-s -w',
@@ -78,16 +91,18 @@ interface KubernetesTool {
   minutes: number;
   minimum?: string;
   versionArguments?: string[];
+  onRequest?: true;
 }
 
-function kubernetesTool(tool: KubernetesTool): Tool {
+/** @param module folder under tools/ whose go.mod it is built by */
+function kubernetesTool(tool: KubernetesTool, module = 'kubernetes'): Tool {
   return {
     versionArguments: ['--version'],
     ...tool,
     version: KUBERNETES_VERSION,
     build: {
       kind: 'Go',
-      module: 'kubernetes',
+      module,
       package: `k8s.io/kubernetes/cmd/${tool.name}`,
       linkerFlags: KUBERNETES_LINKER_FLAGS,
       minutes: tool.minutes,
@@ -175,6 +190,48 @@ const AWS_CCM: Tool = {
   release: () => undefined,
 };
 
+const E2E_MODULE = 'kubernetes-e2e';
+
+/** For upstream's tests on real kubelets. */
+const E2E_TOOLS: readonly Tool[] = [
+  ...(
+    [
+      { name: 'kubelet', variable: 'CLOUD_OPERATOR_KUBELET', purpose: "runs the Pods of upstream's tests", minutes: 5 },
+      { name: 'kube-proxy', variable: 'CLOUD_OPERATOR_KUBE_PROXY', purpose: "Services on the nodes of upstream's tests", minutes: 1 },
+      { name: 'kube-scheduler', variable: 'CLOUD_OPERATOR_KUBE_SCHEDULER', purpose: "places the Pods of upstream's tests", minutes: 1 },
+    ] as const
+  ).map((tool) => kubernetesTool({ ...tool, minimum: 'v1.35.0', onRequest: true }, E2E_MODULE)),
+  {
+    name: 'agnhost',
+    version: AGNHOST_VERSION,
+    variable: 'CLOUD_OPERATOR_AGNHOST',
+    onRequest: true,
+    versionArguments: ['--version'],
+    minimum: AGNHOST_VERSION,
+    purpose: "what runs in the Pods of upstream's tests",
+    build: {
+      kind: 'Go',
+      module: E2E_MODULE,
+      package: 'k8s.io/kubernetes/test/images/agnhost',
+      linkerFlags: `-s -w -X main.Version=${AGNHOST_VERSION.slice(1)}`,
+      minutes: 1,
+    },
+    release: () => undefined, // images alone
+  },
+  {
+    ...kubernetesTool({
+      name: 'kubernetes-e2e',
+      variable: 'CLOUD_OPERATOR_KUBERNETES_E2E',
+      purpose: "upstream's own tests of load balancers",
+      minutes: 3,
+      minimum: 'v1.35.0',
+      onRequest: true,
+    }),
+    build: { kind: 'Go', module: E2E_MODULE, package: '.', linkerFlags: KUBERNETES_LINKER_FLAGS, minutes: 3 },
+    release: () => undefined, // ours has the network group alone
+  },
+];
+
 /** In the order in which they are made. */
 export const TOOLS: readonly Tool[] = [
   ETCD,
@@ -202,6 +259,7 @@ export const TOOLS: readonly Tool[] = [
   PULUMI,
   MOTO,
   AWS_CCM,
+  ...E2E_TOOLS,
 ];
 
 /** Those that are made when none is named. */

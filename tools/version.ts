@@ -2,9 +2,9 @@ import type { Tool } from './catalogue';
 
 type Numbers = [major: number, minor: number, patch: number];
 
-/** The first `1.2.3` in what a tool printed, as `v1.2.3`; undefined when there is none. */
+/** The first `1.2.3` or `1.2` in what a tool printed, as `v1.2.3`; undefined when there is none. */
 export function versionIn(output: string): string | undefined {
-  const match = /\bv?(\d+\.\d+\.\d+)/.exec(output);
+  const match = /\bv?(\d+\.\d+(?:\.\d+)?)/.exec(output);
   return match?.[1] === undefined ? undefined : `v${match[1]}`;
 }
 

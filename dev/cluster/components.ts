@@ -15,6 +15,19 @@ const CONTROLLERS = [
   'clusterrole-aggregation-controller',
 ];
 
+/** What Pods on real machines need besides. */
+const POD_CONTROLLERS = [
+  'daemonset-controller',
+  'deployment-controller',
+  'disruption-controller',
+  'endpoints-controller',
+  'endpointslice-controller',
+  'pod-garbage-collector-controller',
+  'replicaset-controller',
+  'root-ca-certificate-publisher-controller',
+  'taint-eviction-controller',
+];
+
 /** @param fsync false only where losing the data in a power failure is fine: tests */
 export function etcdArguments(fsync: boolean): string[] {
   return [
@@ -33,6 +46,7 @@ export function etcdArguments(fsync: boolean): string[] {
 }
 
 export interface ApiServerOptions {
+  address: string;
   port: number;
   credentials: Credentials;
   /** Without it there is no ServiceAccount in a namespace, so Pods must be admitted without one. */
@@ -41,11 +55,12 @@ export interface ApiServerOptions {
   audit?: { policy: string; log: string };
 }
 
-export function apiServerArguments({ port, credentials, controllerManager, audit }: ApiServerOptions): string[] {
+export function apiServerArguments({ address, port, credentials, controllerManager, audit }: ApiServerOptions): string[] {
   return [
     `--etcd-servers=${ETCD_SOCKET}`,
-    '--bind-address=127.0.0.1',
-    '--advertise-address=127.0.0.1',
+    `--bind-address=${address}`,
+    `--advertise-address=${address}`,
+    '--kubelet-preferred-address-types=InternalIP', // nobody here resolves the names of Nodes
     `--secure-port=${port}`,
     `--cert-dir=${credentials.certificateDirectory}`,
     `--token-auth-file=${credentials.tokenFile}`,
@@ -66,11 +81,20 @@ export function apiServerArguments({ port, credentials, controllerManager, audit
 /** Judges Nodes by their heartbeats: condition Ready=Unknown, and the taints not-ready and unreachable. */
 const NODE_LIFECYCLE = 'node-lifecycle-controller';
 
-/** @param nodeLifecycle false where Nodes are mere objects that nobody posts heartbeats for */
-export function controllerManagerArguments(kubeconfig: string, nodeLifecycle: boolean): string[] {
+export interface ControllerManagerOptions {
+  kubeconfig: string;
+  /** false where Nodes are mere objects that nobody posts heartbeats for. */
+  nodeLifecycle: boolean;
+  /** The CA that Pods trust; absent where no kubelet runs any. */
+  podCA?: string;
+}
+
+export function controllerManagerArguments({ kubeconfig, nodeLifecycle, podCA }: ControllerManagerOptions): string[] {
+  const more = [...(nodeLifecycle ? [NODE_LIFECYCLE] : []), ...(podCA === undefined ? [] : POD_CONTROLLERS)];
   return [
     `--kubeconfig=${kubeconfig}`,
-    `--controllers=${[...CONTROLLERS, ...(nodeLifecycle ? [NODE_LIFECYCLE] : [])].join(',')}`,
+    `--controllers=${[...CONTROLLERS, ...more].join(',')}`,
+    ...(podCA === undefined ? [] : [`--root-ca-file=${podCA}`]),
     '--use-service-account-credentials=true',
     '--leader-elect=false',
     '--secure-port=0',

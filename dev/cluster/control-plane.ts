@@ -21,6 +21,8 @@ export interface ControlPlaneOptions {
   controllerManager: boolean;
   /** Default false: kube-controller-manager leaves Nodes alone, and they need no heartbeats. */
   nodeLifecycle?: boolean;
+  /** This machine's address for kubelets on others, whose Pods kube-controller-manager then cares for. Absent = loopback, and no Pods. */
+  kubeletsReach?: string;
   /** false: etcd keeps nothing over a power failure, but is faster. */
   fsync: boolean;
   /** Others who get a token; see `kubeconfigFor`. */
@@ -77,7 +79,11 @@ export class ControlPlane {
   }
 
   get url(): string {
-    return `https://127.0.0.1:${this.apiServerPort}`;
+    return `https://${this.address}:${this.apiServerPort}`;
+  }
+
+  private get address(): string {
+    return this.options.kubeletsReach ?? '127.0.0.1';
   }
 
   get port(): number {
@@ -124,7 +130,9 @@ export class ControlPlane {
     if (!controllerManager) return;
     const kubeconfig = join(directory, 'kubeconfig-controller-manager');
     this.credentials.writeKubeconfig(kubeconfig, CONTROLLER_MANAGER.user, this.url);
-    await this.startProcess('kube-controller-manager', controllerManagerArguments(kubeconfig, this.options.nodeLifecycle ?? false));
+    const podCA = this.options.kubeletsReach === undefined ? {} : { podCA: this.caPath };
+    const managed = { kubeconfig, nodeLifecycle: this.options.nodeLifecycle ?? false, ...podCA };
+    await this.startProcess('kube-controller-manager', controllerManagerArguments(managed));
   }
 
   /** Who asked for what, and the answer's code: no bodies. */
@@ -139,7 +147,12 @@ export class ControlPlane {
     for (let attempt = 1; ; attempt++) {
       this.apiServerPort = await freePort(attempt === 1 ? this.options.port : undefined);
       const options = {
-        ...{ port: this.apiServerPort, credentials: this.credentials, controllerManager: this.options.controllerManager },
+        ...{
+          address: this.address,
+          port: this.apiServerPort,
+          credentials: this.credentials,
+          controllerManager: this.options.controllerManager,
+        },
         ...(this.options.audit === true ? { audit: this.audit() } : {}),
       };
       const server = await this.startProcess('kube-apiserver', apiServerArguments(options));
@@ -174,7 +187,7 @@ export class ControlPlane {
   private statusOf(path: string): Promise<number | undefined> {
     return new Promise((resolve) => {
       const options = {
-        host: '127.0.0.1',
+        host: this.address,
         port: this.apiServerPort,
         path,
         ca: readFileSync(this.caPath),

@@ -6,8 +6,8 @@ import { whenReady } from './readiness';
 
 /** How packets are moved: network namespaces as root, the same rootless, or loopback only; `auto` takes the first that works here. */
 export const TIERS = ['auto', 'vpc-root', 'vpc-userns', 'loopback'] as const;
-/** `none`: nothing moves packets; for tests that look at objects only. */
-export type Tier = 'auto' | 'vpc-root' | 'vpc-userns' | 'loopback' | 'none';
+/** `none`: nothing moves packets; for tests that look at objects only. `netns`: in the network namespace of machines of others. */
+export type Tier = 'auto' | 'vpc-root' | 'vpc-userns' | 'loopback' | 'netns' | 'none';
 
 export interface RunningLocalCloud {
   process: GuardedProcess;
@@ -22,6 +22,8 @@ export interface LocalCloudOptions {
   paths: DevPaths;
   port: number;
   tier: Tier;
+  /** For the tier netns: path of the network namespace. */
+  namespace?: string;
 }
 
 const READY_TIMEOUT_MS = 30_000;
@@ -30,9 +32,13 @@ const POLL_MS = 20;
 const GRACE_MS = 12_000;
 
 /** Starts the local cloud and waits until it says that it is ready. @throws OperatorError with the end of its log */
-export async function startLocalCloud(guard: ProcessGuard, { paths, port, tier }: LocalCloudOptions): Promise<RunningLocalCloud> {
+export async function startLocalCloud(
+  guard: ProcessGuard,
+  { paths, port, tier, namespace }: LocalCloudOptions,
+): Promise<RunningLocalCloud> {
   mkdirSync(paths.cloud, { recursive: true, mode: 0o700 });
-  const config = { directory: paths.cloud, listen: { port }, tokenFile: paths.cloudToken, tier, logLevel: 'info' };
+  const place = { tier, ...(namespace === undefined ? {} : { namespace }) };
+  const config = { directory: paths.cloud, listen: { port }, tokenFile: paths.cloudToken, ...place, logLevel: 'info' };
   writeFileSync(paths.cloudConfig, JSON.stringify(config, undefined, 2));
   let ready: Pick<RunningLocalCloud, 'endpoint' | 'tier' | 'reason'> | undefined;
   const process = await guard.start({

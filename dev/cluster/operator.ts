@@ -17,7 +17,7 @@ export interface OperatorProcessOptions {
   /** Path of the Pulumi CLI. */
   pulumi: string;
   cloud: { endpoint: string; tokenFile: string };
-  /** More fields of the CloudProvider's spec, for example driftInterval. */
+  /** More fields of the CloudProvider's spec, for example driftInterval; its block `local` gains where the cloud is. */
   provider: Record<string, unknown>;
   /** Of its health and metrics server. */
   port: number;
@@ -52,7 +52,10 @@ export async function startOperator(guard: ProcessGuard, options: OperatorProces
 
 /** Writes the spec of the CloudProvider that an operator here is started with: ours, or one that a person runs. */
 export function writeCloudConfig({ paths, cloud, provider }: Pick<OperatorProcessOptions, 'paths' | 'cloud' | 'provider'>): void {
-  const settings = { ...provider, local: { endpoint: cloud.endpoint, tokenFile: cloud.tokenFile } };
+  const settings = {
+    ...provider,
+    local: { ...(provider['local'] as object | undefined), endpoint: cloud.endpoint, tokenFile: cloud.tokenFile },
+  };
   writeFileSync(paths.operatorConfig, JSON.stringify(settings, undefined, 2));
 }
 

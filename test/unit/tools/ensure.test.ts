@@ -131,7 +131,7 @@ describe('ensureTools', () => {
     });
 
     it('refuses an unknown name', async () => {
-      await expect(ensureTools(['kubelet' as 'kubectl'], options)).rejects.toThrow('there is no tool named "kubelet"');
+      await expect(ensureTools(['minikube' as 'kubectl'], options)).rejects.toThrow('there is no tool named "minikube"');
     });
   });
 

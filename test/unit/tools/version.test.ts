@@ -10,7 +10,8 @@ describe('versionIn', () => {
     ['Client Version: v1.32.4-dispatcher\nKustomize Version: v5.5.0', 'v1.32.4'],
     ['v3.274.1\n', 'v3.274.1'],
     ['no version here', undefined],
-    ['1.2', undefined],
+    ['app version 2.59', 'v2.59'],
+    ['7', undefined],
   ])('of %j is %s', (output, version) => {
     expect(versionIn(output)).toBe(version);
   });

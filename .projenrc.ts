@@ -77,6 +77,11 @@ const project = new typescript.TypeScriptAppProject({
     '@aws-sdk/client-elastic-load-balancing@3.1075.0', // AWS: Classic load balancers and their instances
     '@aws-sdk/client-elastic-load-balancing-v2@3.1142.0', // AWS: Network Load Balancers and their members
     '@pulumi/aws@7.48.0', // typed classes of the AWS programs
+    '@opentelemetry/api@^1.9.1', // traces (the copies that Pulumi uses); loaded only where they are asked for
+    '@opentelemetry/sdk-trace-base@^2.12.1', // spans in batches
+    '@opentelemetry/resources@^2.12.1', // who sends them
+    '@opentelemetry/otlp-exporter-base@^0.220.0', // OTLP over HTTP
+    '@opentelemetry/otlp-transformer@^0.220.0', // OTLP's bytes
   ],
   devDeps: [
     'jest@30.5.2', // test runner

@@ -1,3 +1,4 @@
+import { ChangeBook } from './base/change-book';
 import { systemClock } from './base/clock';
 import { permissionsOf } from './access-check';
 import { Bootstrap, type IdentityRights } from './bootstrap';
@@ -57,6 +58,7 @@ export interface LeaderParts {
 
 /** What only the leader does: the loops, and the controllers of the Cloud* kinds. */
 export class Leader {
+  private readonly changes = new ChangeBook();
   private readonly recorders: KubeEventRecorder[] = [];
   private readonly queues: KeyedQueue[] = [];
   private readonly directory: InstanceDirectory;
@@ -118,6 +120,7 @@ export class Leader {
         instances: stores.instances.store,
       },
       directory: this.directory,
+      changes: this.changes,
       ...(options.extension === undefined ? {} : { extension: options.extension }),
       events: this.recorder(leadership.api, 'cloud-operator'),
       serviceEvents: this.recorder(leadership.api, 'service-controller'),
@@ -239,6 +242,7 @@ export class Leader {
       cloudLoadBalancers: vouchedLoadBalancers,
       nodes: stores.nodes.store,
       clouds: registry,
+      changes: this.changes,
       workers: options.concurrency.services,
     });
   }
@@ -283,6 +287,7 @@ export class Leader {
       cloudRoutes: stores.routes.store,
       clouds: registry,
       clusterCidrs: options.clusterCIDRs,
+      changes: this.changes,
       workers: 4,
     });
   }

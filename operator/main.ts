@@ -4,6 +4,7 @@ import { loadProvider } from '../providers/registry';
 import { systemClock } from './base/clock';
 import { OperatorError, toOperatorError } from './base/errors';
 import { createLogger, type Logger } from './base/log';
+import { watchCalls } from './cloud-calls';
 import { ProviderSecrets } from './cloud/providers/provider-secrets';
 import { CloudRegistry } from './cloud/providers/registry';
 import { ClusterID } from './cluster-id';
@@ -37,7 +38,7 @@ export async function runOperator(options: OperatorOptions, signal: AbortSignal)
   const clusterID = new ClusterID({ api, clock: systemClock, logger }, signal);
   announce({ clusterID: await clusterID.first(), identity, extension: options.extension }, logger);
   const stores = new Stores(api, logger);
-  const accounts = new Accounts(systemClock, (provider, verb, { kind }) => metrics.cloudCalled(provider, verb, kind));
+  const accounts = new Accounts(systemClock, watchCalls(metrics, logger));
   const clouds = {
     loadModule: loadProvider,
     clusterID: await clusterID.first(),

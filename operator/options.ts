@@ -62,6 +62,8 @@ export interface OperatorOptions {
   webhooks?: { names: WebhookName[]; enabled: boolean; serving: WebhookServingOptions };
   /** Whether the HTTPS server has the page for people too. */
   ui: boolean;
+  /** Sends OpenTelemetry traces to this OTLP receiver, or to the one that its environment variables name; absent = nowhere. */
+  tracing?: { endpoint?: string };
   /** Port of plain HTTP on 127.0.0.1, 0 = any free one; absent = none. */
   port?: number;
   /** What /configz shows. */

@@ -14,6 +14,7 @@ import type { AdmissionAnswer, AdmissionHandler } from './server/admission-revie
 import type { Metrics } from './server/metrics';
 import { WebhookServer } from './server/webhook-server';
 import { Accounts } from './updates/limits/accounts';
+import { watchCalls } from './cloud-calls';
 
 export interface WebhooksParts {
   /** How clouds are reached. */
@@ -33,7 +34,7 @@ export class Webhooks {
     private readonly options: Pick<OperatorOptions, 'webhooks' | 'defaultProvider'>,
     private readonly parts: WebhooksParts,
   ) {
-    const accounts = new Accounts(systemClock, (provider, verb, { kind }) => parts.metrics.cloudCalled(provider, verb, kind));
+    const accounts = new Accounts(systemClock, watchCalls(parts.metrics, parts.logger));
     const registry = new CloudRegistry({ ...parts.clouds, accounts });
     this.volumes = new VolumeClouds({ registry, providers: () => this.providers() });
   }

@@ -1,13 +1,15 @@
-/** How one call to a cloud ended, as far as the account's limits and credentials are concerned. */
-export type CallOutcome =
+/** How one call to a cloud ended, as far as the account's limits and credentials are concerned. `requestID`: what the cloud calls the request, where it has answered. */
+export type CallOutcome = { requestID?: string } &
   /** The cloud accepted the credentials, whatever else it said. `left`: how many more calls of this sort (`sortOfCall`) it says that it takes. */
-  | { kind: 'Answered'; left?: number }
-  /** Too many calls. `retryAfterMs`: the cloud's Retry-After, in milliseconds. */
-  | { kind: 'Throttled'; retryAfterMs?: number }
-  /** The credentials as such were refused. Not for a permission that is missing for one thing only: that is Answered. */
-  | { kind: 'Refused'; message: string }
-  /** No answer, or one that says nothing about the credentials (unreachable, 5xx, canceled). */
-  | { kind: 'Unanswered' };
+  (
+    | { kind: 'Answered'; left?: number }
+    /** Too many calls. `retryAfterMs`: the cloud's Retry-After, in milliseconds. */
+    | { kind: 'Throttled'; retryAfterMs?: number }
+    /** The credentials as such were refused. Not for a permission that is missing for one thing only: that is Answered. */
+    | { kind: 'Refused'; message: string }
+    /** No answer, or one that says nothing about the credentials (unreachable, 5xx, canceled). */
+    | { kind: 'Unanswered' }
+  );
 
 /** Of what clouds count their limits by. */
 export type CallSort = 'reads' | 'writes' | 'deletes';

@@ -1,5 +1,6 @@
 import { isatty } from 'node:tty';
 import { pino, type DestinationStream, type Logger } from 'pino';
+import { changeFields } from './change';
 import type { OperatorError } from './errors';
 import { readableLine } from './readable-log';
 
@@ -12,10 +13,10 @@ export interface LogOptions {
   destination?: number | string;
 }
 
-/** A structured logger: one JSON object a line, or a line for people where that goes to a terminal. Children carry the object they speak of: `log.child({service: 'demo/web'})`. */
+/** A structured logger: one JSON object a line, or a line for people where that goes to a terminal. Every line carries the change in whose course it is written (Change). */
 export function createLogger(name: string, options: LogOptions = {}): Logger {
   return pino(
-    { name, level: options.level ?? 'info', base: { name }, timestamp: pino.stdTimeFunctions.isoTime },
+    { name, level: options.level ?? 'info', base: { name }, timestamp: pino.stdTimeFunctions.isoTime, mixin: changeFields },
     streamTo(options.destination ?? 2),
   );
 }

@@ -17,6 +17,7 @@ import type { ServingOptions } from '../server/options';
 import { knownSecretsProvider } from '../updates/state/secrets-provider/registry';
 import { findExtension } from '../updates/extension-module';
 import { VALIDITY_MS } from '../updates/worker-process';
+import { tracesAreAskedFor, tracesURL } from '../open-telemetry';
 
 /** What was found outside the flags. */
 export interface Surroundings {
@@ -38,6 +39,7 @@ export function optionsOf(values: FlagValues, { pulumi, provider }: Surroundings
       defaultProvider: provider,
       extension: values.extension === '' ? undefined : findExtension(values.extension, process.cwd()),
       port: values.port === -1 ? undefined : values.port,
+      tracing: tracingOf(values),
       serving: servingOf(values),
       webhooks: webhooksOf(values),
       nodeCidrs: nodeCidrsOf(values),
@@ -175,6 +177,14 @@ function folder(flag: string, path: string): string {
       cause,
     });
   }
+}
+
+/** The flag goes before the environment. @throws OperatorError Invalid for an endpoint that is no URL */
+function tracingOf(values: FlagValues): OperatorOptions['tracing'] {
+  const endpoint = values['otlp-endpoint'];
+  if (endpoint === '') return tracesAreAskedFor(process.env) ? {} : undefined;
+  tracesURL(endpoint);
+  return { endpoint };
 }
 
 function servingOf(values: FlagValues): ServingOptions | undefined {

@@ -1,4 +1,5 @@
 import { FIELD_MANAGERS, CLOUD_LOAD_BALANCERS, CLOUD_PROVIDERS, CLOUD_ROUTES } from '../../crds';
+import type { ChangeBook } from '../base/change-book';
 import type { Clock } from '../base/clock';
 import { toOperatorError } from '../base/errors';
 import { failureFields, type Logger } from '../base/log';
@@ -72,6 +73,8 @@ export interface CloudControllersOptions {
   /** What `--extension` names. */
   extension?: ExtensionModule;
   events: EventRecorder;
+  /** Which changes of the loops are behind the objects. */
+  changes: ChangeBook;
   /** For Events on Services, with the source component `service-controller`. */
   serviceEvents: EventRecorder;
   clusterID: string;
@@ -360,6 +363,7 @@ export class CloudControllers {
       retryPlan,
       rollout: this.rollout,
       record: this.record,
+      changes: this.options.changes,
       logger: logger.child({ kind: resource.kind }),
     });
     const options = this.controllerOptions(resource, store, this.queue(resource.plural));

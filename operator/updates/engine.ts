@@ -1,9 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import type { Drift } from '../../crds';
 import type { DiscoveredResource } from '../../providers/provider';
+import { sameChange, type Continue } from '../base/change';
 import type { Clock } from '../base/clock';
 import { OperatorError, toOperatorError } from '../base/errors';
 import type { Logger } from '../base/log';
+import { traced } from '../base/tracing';
 import { isEmpty, resourcesOf } from './checkpoint';
 import { Accounts } from './limits/accounts';
 import type { CallPriority } from './limits/call-priority';
@@ -73,6 +75,8 @@ const NO_CHANGES: ChangeCounts = { create: 0, update: 0, replace: 0, delete: 0, 
 interface Job {
   update: StackUpdate;
   hooks: UpdateHooks;
+  /** It may begin when another update has ended, and is no part of that one's change. */
+  asAsked: Continue;
 }
 
 /** Runs stack updates: decides whether anything runs, recovers what was left open, hands the rest to workers. */
@@ -80,7 +84,7 @@ export class UpdateEngine implements Updates {
   readonly #store: StateStore;
   readonly #states: StackStates;
   readonly #pool: WorkerPool;
-  readonly #queue = new StackQueue<Job, UpdateResult>((job) => this.#update(job), merge);
+  readonly #queue = new StackQueue<Job, UpdateResult>((job) => job.asAsked(() => this.#traced(job)), merge);
   readonly #running = new Set<WorkerProcess>();
   readonly #accounts: Accounts;
   readonly #ledger: ProcessLedger;
@@ -141,7 +145,7 @@ export class UpdateEngine implements Updates {
   }
 
   run(update: StackUpdate, hooks: UpdateHooks): Promise<UpdateResult> {
-    return this.#queue.push(update.stack, { update, hooks });
+    return this.#queue.push(update.stack, { update, hooks, asAsked: sameChange() });
   }
 
   async preview(update: StackUpdate, hooks: UpdateHooks): Promise<Plan> {
@@ -175,6 +179,16 @@ export class UpdateEngine implements Updates {
     for (const worker of this.#running) worker.cancel(new OperatorError('Canceled', 'updates are being shut down'));
     await this.#queue.close();
     await this.#pool.close();
+  }
+
+  #traced(job: Job): Promise<UpdateResult> {
+    const { stack, providerName, inputs } = job.update;
+    const attributes = { 'cloud_operator.stack': stack, 'cloud_operator.provider': providerName };
+    return traced(inputs === undefined ? 'destroy stack' : 'update stack', attributes, async (span) => {
+      const result = await this.#update(job);
+      span.set({ 'cloud_operator.result': result.result, 'cloud_operator.cloud_calls': result.cloudCalls });
+      return result;
+    });
   }
 
   async #update({ update, hooks }: Job): Promise<UpdateResult> {
@@ -355,7 +369,7 @@ function merge(older: Job, newer: Job): Job {
     newer.hooks.onStart?.();
   };
   const force = newer.update.force === true || older.update.force === true;
-  return { update: { ...newer.update, force }, hooks: { ...newer.hooks, onStart } };
+  return { update: { ...newer.update, force }, hooks: { ...newer.hooks, onStart }, asAsked: newer.asAsked };
 }
 
 function isUnchanged(update: StackUpdate, record: StackRecord, hash: string): boolean {

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
 import type { TargetGroup } from '../../providers/provider';
+import { sameChange, type Continue } from '../base/change';
 import type { Clock } from '../base/clock';
 import { OperatorError, toOperatorError } from '../base/errors';
 import { compileCache, NODE_FLAGS } from '../base/node-flags';
@@ -74,6 +75,8 @@ interface Running {
   settle: (outcome: DoneEvent | OperatorError) => void;
   stopTimers: () => void;
   calls: WorkerCalls;
+  /** What the worker tells is part of the change that asked for the update. */
+  asAsked: Continue;
   /** The worker has it. */
   sent: boolean;
   enginePid?: number;
@@ -129,7 +132,9 @@ export class WorkerProcess {
     this.#child.on('message', (event) => {
       this.#unanswered = 0;
       if ((event as WorkerEvent).type === 'ready') markReady();
-      this.#take(event as WorkerEvent);
+      const take = (): void => this.#take(event as WorkerEvent);
+      if (this.#running === undefined) take();
+      else this.#running.asAsked(take);
     });
     if (this.pid !== undefined) options.ledger.running(this.pid, this.#folder);
     this.#logLines(this.#child.stdout, 'debug');
@@ -164,6 +169,7 @@ export class WorkerProcess {
         options,
         settle,
         calls,
+        asAsked: sameChange(),
         sent: false,
         stopTimers: this.#startTimers(request, options),
       };
@@ -313,7 +319,9 @@ export class WorkerProcess {
     if (stream === null) return;
     createInterface({ input: stream }).on('line', (line) => {
       const fields = { worker: this.#child.pid, stack: this.#running?.request.stack };
-      this.options.logger[level](fields, line.slice(0, 2000));
+      const tell = (): void => this.options.logger[level](fields, line.slice(0, 2000));
+      if (this.#running === undefined) tell();
+      else this.#running.asAsked(tell);
     });
   }
 }

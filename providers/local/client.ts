@@ -64,6 +64,11 @@ interface Call extends CallOptions {
   body?: object | string;
 }
 
+/** What was seen of an answer, whatever became of it. */
+interface SeenAnswer {
+  requestID?: string;
+}
+
 /** As JSON: a thousand pools get one list of thousands of instances. */
 const listsAsJson = new WeakMap<readonly string[], string>();
 
@@ -187,23 +192,24 @@ export class LocalCloudClient {
     const settle = await this.gate.acquire(call.verb, call.signal);
     extend(clock.monotonic() - queuedAt);
     let used: string | undefined;
+    const seen: SeenAnswer = {};
     try {
       used = await this.currentToken();
-      const result = await this.send<T>(call, used);
-      settle({ kind: 'Answered' });
+      const result = await this.send<T>(call, used, seen);
+      settle({ kind: 'Answered', ...seen });
       return result;
     } catch (thrown) {
       const error = toOperatorError(thrown);
       if (error instanceof LocalCloudError && error.apiCode === 'Unauthorized' && (await this.isRotated(used))) {
-        settle({ kind: 'Unanswered' });
+        settle({ kind: 'Unanswered', ...seen });
         return this.admitted(call, extend);
       }
-      settle(outcomeOf(error));
+      settle({ ...outcomeOf(error), ...seen });
       throw error;
     }
   }
 
-  private async send<T>({ verb, method, path, body, signal, assertValid }: Call, token: string): Promise<T> {
+  private async send<T>({ verb, method, path, body, signal, assertValid }: Call, token: string, seen: SeenAnswer): Promise<T> {
     const authorization = `Bearer ${token}`;
     const headers = { authorization, 'x-caller': this.options.caller, ...(body !== undefined && { 'content-type': 'application/json' }) };
     const payload = body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) };
@@ -214,6 +220,8 @@ export class LocalCloudClient {
     try {
       const sent = this.pool.compose(started).request({ method, path, headers, ...payload, ...(signal !== undefined && { signal }) });
       const answer = await sent;
+      const requestID = answer.headers['x-request-id'];
+      if (typeof requestID === 'string') seen.requestID = requestID;
       const parsed = parseJson(await answer.body.text());
       if (answer.statusCode < 300) return parsed as T;
       throw errorOfAnswer(`${method} ${path}`, answer.statusCode, parsed, retryAfter(answer.headers['retry-after']));

@@ -40,17 +40,19 @@ function textOf(stack: string, attempts: readonly Attempt[], wide: boolean, pain
   if (attempts.length === 0) return `Nothing was tried yet at stack ${stack}.\n`;
   const rows = attempts.map((attempt) => rowOf(attempt, wide));
   const tone = (row: number): Tone => TONES[attempts[row]?.result ?? 'Running'];
-  return formatTable(['STARTED', 'KIND', 'CAUSE', 'RESULT', 'TOOK', 'CHANGES', 'CLOUD CALLS', 'MESSAGE'], rows, (cell, column, row) =>
-    column === 3 ? paint(cell, tone(row)) : cell,
-  );
+  const header = ['STARTED', 'KIND', 'CAUSE', 'RESULT', 'TOOK', 'CHANGES', 'CLOUD CALLS', ...(wide ? ['ID'] : []), 'MESSAGE'];
+  return formatTable(header, rows, (cell, column, row) => (column === 3 ? paint(cell, tone(row)) : cell));
 }
 
-function rowOf({ startedAt, kind, cause, result, durationMs, changes, cloudCalls, code, message }: Attempt, wide: boolean): string[] {
+function rowOf(
+  { id = '', startedAt, kind, cause, result, durationMs, changes, cloudCalls, code, message }: Attempt,
+  wide: boolean,
+): string[] {
   const took = durationMs === undefined ? '' : `${(durationMs / 1000).toFixed(1)} s`;
   const told = [code, message]
     .filter((part) => part !== undefined)
     .join(': ')
     .replaceAll(/\s+/g, ' ');
   const shown = wide || told.length <= 80 ? told : `${told.slice(0, 79)}…`;
-  return [startedAt, kind, cause ?? 'Change', result, took, changes ?? '', String(cloudCalls ?? ''), shown];
+  return [startedAt, kind, cause ?? 'Change', result, took, changes ?? '', String(cloudCalls ?? ''), ...(wide ? [id] : []), shown];
 }

@@ -1,7 +1,10 @@
 import { CLEANUP_FINALIZER, type Drift } from '../../../crds';
+import { inChange, newChangeID } from '../../base/change';
+import type { ChangeBook } from '../../base/change-book';
 import type { Clock } from '../../base/clock';
 import { OperatorError, toOperatorError } from '../../base/errors';
 import type { Logger } from '../../base/log';
+import { traced } from '../../base/tracing';
 import type { EventRecorder, Store } from '../../kube/api';
 import { keyOf } from '../../kube/object';
 import { resultOf, type StackState, type StackUpdate, type UpdateResult, type Updates } from '../../updates/update';
@@ -42,6 +45,8 @@ export interface StackReconcilerOptions<O extends Member> {
   /** Puts an extension's part into an update, before anything is decided about it. Pure. */
   extend: (update: StackUpdate) => StackUpdate;
   writer: ObjectWriter;
+  /** Which changes are behind its members. */
+  changes: ChangeBook;
   record: StackRecord;
   events: EventRecorder;
   retries: StackRetries;
@@ -120,9 +125,22 @@ export class StackReconciler<O extends Member> {
     return this.reports.isFailing(stack);
   }
 
-  /** One pass. @throws OperatorError: the queue tries again later */
-  async reconcile(stack: string): Promise<void> {
-    const members = membersOf(this.options.index, this.options.store, stack);
+  /** One pass, as part of the change that asked for it. @throws OperatorError: the queue tries again later */
+  reconcile(stack: string): Promise<void> {
+    const { index, store, changes } = this.options;
+    const members = membersOf(index, store, stack);
+    const keys = [...members.map((object) => `${object.kind}/${keyOf(object.metadata)}`), `CloudStack/${stack}`];
+    const asked = changes.newest(keys);
+    const change = { ...(asked ?? { id: newChangeID() }), object: `CloudStack ${stack}` };
+    return inChange(change, async () => {
+      // Tries of the same, which nobody has asked for anew, are one change.
+      if (asked === undefined) changes.note(`CloudStack/${stack}`);
+      await traced('stack', { 'cloud_operator.members': members.length }, () => this.reconcileMembers(stack, members));
+      changes.done(keys, change);
+    });
+  }
+
+  private async reconcileMembers(stack: string, members: O[]): Promise<void> {
     const provider = members[0]?.spec.provider ?? this.options.record.providerOf(stack);
     try {
       await this.pass(stack, members, this.cloudOf(provider, members.length > 0));

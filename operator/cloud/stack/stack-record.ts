@@ -10,6 +10,7 @@ import {
   type WaitingPlan,
   CLOUD_STACKS,
 } from '../../../crds';
+import { currentChange } from '../../base/change';
 import type { Clock } from '../../base/clock';
 import { toOperatorError, type OperatorError } from '../../base/errors';
 import type { Logger } from '../../base/log';
@@ -67,7 +68,8 @@ export class StackRecord {
 
   /** An update of the stack begins. While a failed one is tried again, the conditions go on telling why it failed. */
   started(stack: string, spec: CloudStackSpec, members: string[], { kind, cause }: Pick<Attempt, 'kind' | 'cause'>): void {
-    const attempt: Attempt = { kind, cause, startedAt: this.time(), result: 'Running' };
+    const id = currentChange()?.id;
+    const attempt: Attempt = { kind, cause, ...(id === undefined ? {} : { id }), startedAt: this.time(), result: 'Running' };
     this.begun.set(stack, this.options.clock.monotonic());
     const earlier = (this.status(stack).attempts ?? []).map(asEnded);
     const attempts = [attempt, ...earlier].slice(0, ATTEMPTS_KEPT);

@@ -17,6 +17,11 @@ export const CLOUD_OPERATOR = {
   'log-level': flag(oneOf(LOG_LEVELS), '', 'How much is logged: trace, debug, info, warn or error; goes before --v'),
   namespace: flag(STRING, 'cloud-operator-system', 'The operator’s own namespace: the Secrets that it may read'),
   'node-deletion-grace': flag(DURATION, 15_000, 'How long the cloud must say “does not exist” before a Node is deleted'),
+  'otlp-endpoint': flag(
+    STRING,
+    '',
+    'Where OpenTelemetry traces go: OTLP over HTTP, such as http://127.0.0.1:4318; empty = as OTEL_EXPORTER_OTLP_ENDPOINT says, else nowhere',
+  ),
   port: flag(INT, -1, 'Port on 127.0.0.1 of health and metrics in plain HTTP; 0 = any free one, -1 = none'),
   'prompt-node-removal': flag(
     BOOLEAN,

@@ -1,9 +1,12 @@
 import { isDeepStrictEqual } from 'node:util';
 import { FIELD_MANAGERS, CLOUD_ROUTES } from '../../../crds';
+import { inChange, newChangeID } from '../../base/change';
+import type { ChangeBook } from '../../base/change-book';
 import type { Clock } from '../../base/clock';
 import { toOperatorError } from '../../base/errors';
 import { formatGoDuration } from '../../base/go-duration';
 import type { Logger } from '../../base/log';
+import { traced } from '../../base/tracing';
 import type { EventRecorder, KubeApi, Store, StoreChange, WorkQueue } from '../../kube/api';
 import { type Node, NODES } from '../../kube/object';
 import type { Cidr } from '../cidr';
@@ -32,6 +35,8 @@ export interface RouteLoopDependencies {
   /** With the source component `route_controller`. */
   events: EventRecorder;
   queue: WorkQueue;
+  /** Told which of the loop's changes is behind a CloudRoute; absent = nobody is. */
+  changes?: ChangeBook;
   metrics: RouteLoopMetrics;
   clock: Clock;
   logger: Logger;
@@ -77,13 +82,23 @@ export class RouteLoop {
   }
 
   /** One pass over one Node's routes; public for tests that need no queue. */
-  async sync(nodeName: string): Promise<void> {
+  sync(nodeName: string): Promise<void> {
+    return inChange({ id: newChangeID(), object: `Node ${nodeName}` }, () =>
+      traced('routes of node', {}, async (span) => {
+        if (!(await this.pass(nodeName))) span.drop();
+      }),
+    );
+  }
+
+  /** @returns whether anything was done */
+  private async pass(nodeName: string): Promise<boolean> {
     const gathered = this.gather(nodeName);
     const { actions, failures } = evaluate(gathered);
     const { node } = gathered;
     if (node !== undefined) for (const { cidr, message } of failures) this.fail(node, cidr, message);
     await this.actAll(gathered, actions);
     this.forget(gathered, failures);
+    return actions.length > 0;
   }
 
   private async actAll(gathered: Gathered, actions: readonly Action[]): Promise<void> {
@@ -123,6 +138,7 @@ export class RouteLoop {
       case 'Apply': {
         const { name } = action.body.metadata;
         if (node !== undefined) this.begin(node, name);
+        this.dependencies.changes?.note(`CloudRoute/${name}`);
         try {
           await api.apply(CLOUD_ROUTES, name, action.body, { fieldManager: FIELD_MANAGERS.route, force: true });
         } catch (thrown) {

@@ -1,6 +1,9 @@
+import { inChange, newChangeID } from '../../base/change';
+import type { ChangeBook } from '../../base/change-book';
 import { type Clock, sleep } from '../../base/clock';
 import { toOperatorError } from '../../base/errors';
 import type { Logger } from '../../base/log';
+import { traced } from '../../base/tracing';
 import type { EventRecorder, KubeApi, Store, StoreChange, WorkQueue } from '../../kube/api';
 import { eligibleForLoadBalancers } from '../../kube/node';
 import { type Node, type Service, SERVICES } from '../../kube/object';
@@ -30,6 +33,8 @@ export interface ServiceLoopDependencies {
   events: EventRecorder;
   /** With the back-off of SERVICE_RETRY. */
   queue: WorkQueue;
+  /** Told which of the loop's changes is behind a CloudLoadBalancer; absent = nobody is. */
+  changes?: ChangeBook;
   clock: Clock;
   logger: Logger;
   /** `--concurrent-service-syncs`. */
@@ -76,8 +81,17 @@ export class ServiceLoop {
     this.requeue(isRelevant);
   }
 
-  /** One pass over one Service; public for tests that need no queue. */
-  async sync(key: string): Promise<void> {
+  /** One pass over one Service, as a change of its own; public for tests that need no queue. */
+  sync(key: string): Promise<void> {
+    return inChange({ id: newChangeID(), object: `Service ${key}` }, () =>
+      traced('service', {}, async (span) => {
+        if (!(await this.pass(key))) span.drop();
+      }),
+    );
+  }
+
+  /** @returns whether anything was done */
+  private async pass(key: string): Promise<boolean> {
     const service = this.serviceOf(key);
     const before = this.seen.get(key);
     if (before !== undefined && before.service.metadata.uid !== service?.metadata.uid) {
@@ -85,12 +99,13 @@ export class ServiceLoop {
       if (isLoadBalancer(before.service)) this.departed.set(key, before);
     }
     const waits = await this.finishDeparted(key);
-    if (service === undefined || waits) return;
+    if (service === undefined || waits) return waits;
     const gathered = this.gather(key, service);
     const { actions, memory } = evaluate(gathered);
     this.seen.set(key, { service, memory });
     try {
       await this.act(gathered.service, actions);
+      return actions.length > 0;
     } catch (thrown) {
       await this.fail(gathered, memory, thrown);
       throw thrown;
@@ -130,6 +145,8 @@ export class ServiceLoop {
   private async act(service: Service, actions: readonly Action[]): Promise<void> {
     const key = keyOfService(service);
     const written: Written = {};
+    // Before the write: its event may be here first.
+    if (actions.some(({ kind }) => kind === 'Apply' || kind === 'Delete')) this.dependencies.changes?.note(`CloudLoadBalancer/${key}`);
     try {
       await this.actor.act(service, actions, written);
     } finally {

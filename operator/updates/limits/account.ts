@@ -1,5 +1,6 @@
 import { sortOfCall, type CallGate, type CallOutcome, type Settle } from '../../../providers/call-gate';
 import type { Clock } from '../../base/clock';
+import { startSpan } from '../../base/tracing';
 import { OperatorError } from '../../base/errors';
 import type { AccountLimits } from './account-limits';
 import { CallLimiter } from './call-limiter';
@@ -27,8 +28,8 @@ const OUTAGE_MS = 5_000;
 export interface AccountListener {
   /** Its credentials were refused, or accepted again; its cloud no longer answers, or does again. */
   changed(): void;
-  /** A call ended. */
-  called(verb: string, outcome: CallOutcome): void;
+  /** A call ended, after so many milliseconds. */
+  called(verb: string, outcome: CallOutcome, tookMs: number): void;
 }
 
 /** The limits and credentials of one CloudProvider, as the operator and all workers share them. */
@@ -97,11 +98,16 @@ export class Account implements CallGate {
     await this.pace.turn(sortOfCall(verb), signal);
     await this.limiter.take(priority, signal);
     const pass = await this.admitted(signal);
+    const span = startSpan(`cloud ${verb}`, { 'cloud.verb': verb, 'cloud_operator.provider': this.name });
+    const startedAt = this.clock.monotonic();
     let open = true;
     return (outcome) => {
       if (!open) return;
       open = false;
-      this.told.called(verb, outcome);
+      const { kind, requestID } = outcome;
+      span.set({ 'cloud.outcome': kind, ...(requestID === undefined ? {} : { 'cloud.request_id': requestID }) });
+      span.end();
+      this.told.called(verb, outcome, this.clock.monotonic() - startedAt);
       if (outcome.kind === 'Throttled') this.limiter.throttled(outcome.retryAfterMs);
       if (outcome.kind === 'Answered' && outcome.left !== undefined) this.pace.told(sortOfCall(verb), outcome.left);
       this.breaker.settled(pass, outcome);

@@ -4,6 +4,9 @@ import type { OperatorError } from '../../base/errors';
 import { Account, type CredentialsRefused } from './account';
 import { type AccountLimits, DEFAULT_LIMITS } from './account-limits';
 
+/** Told how each call ended, and after how many milliseconds. */
+export type OnCall = (...call: [provider: string, verb: string, outcome: CallOutcome, tookMs: number]) => void;
+
 /** Every CloudProvider's account, by the CloudProvider's name. */
 export class Accounts {
   private readonly accounts = new Map<string, Account>();
@@ -12,7 +15,7 @@ export class Accounts {
   /** @param onCall told how each call ended */
   constructor(
     private readonly clock: Clock,
-    private readonly onCall: (provider: string, verb: string, outcome: CallOutcome) => void = () => undefined,
+    private readonly onCall: OnCall = () => undefined,
   ) {}
 
   /** The account of a CloudProvider, made with the default limits when it is first asked for. */
@@ -21,7 +24,7 @@ export class Accounts {
     if (known !== undefined) return known;
     const account = new Account(provider, DEFAULT_LIMITS, this.clock, {
       changed: () => this.listeners.forEach((listener) => listener(provider)),
-      called: (verb, outcome) => this.onCall(provider, verb, outcome),
+      called: (verb, outcome, tookMs) => this.onCall(provider, verb, outcome, tookMs),
     });
     this.accounts.set(provider, account);
     return account;

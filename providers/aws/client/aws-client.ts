@@ -33,6 +33,11 @@ export interface CallOptions {
 
 type DeserializeMiddleware = (next: (args: never) => Promise<unknown>) => (args: never) => Promise<unknown>;
 
+/** What was seen of an answer, whatever became of it. */
+interface SeenAnswer {
+  requestID?: string;
+}
+
 /** A command of an AWS SDK, as far as it is used here. */
 interface SdkCommand {
   readonly middlewareStack: { add(middleware: DeserializeMiddleware, options: object): void };
@@ -124,27 +129,30 @@ export class AwsService<Sdk, Client extends SdkClient> {
     const queuedAt = clock.monotonic();
     const settle = await this.gate.acquire(call.verb, call.signal);
     extend(clock.monotonic() - queuedAt);
+    const seen: SeenAnswer = {};
     try {
       const { sdk, client } = await this.connect();
       const signal = call.signal === undefined ? {} : { abortSignal: call.signal };
-      const answer = await call.send(sdk, client, (command) => this.prepare(command, call), signal);
-      settle({ kind: 'Answered' });
+      const answer = await call.send(sdk, client, (command) => this.prepare(command, call, seen), signal);
+      settle({ kind: 'Answered', ...seen });
       return answer;
     } catch (thrown) {
       const error = awsFailure(thrown, this.named(call));
-      settle(outcomeOf(error));
+      settle({ ...outcomeOf(error), ...seen });
       throw error;
     }
   }
 
   /** Puts counting and the right to write behind everything that the SDK does itself; what fails there is the connection. */
-  private prepare<C>(command: C, call: Call<Sdk, Client, unknown>): C {
+  private prepare<C>(command: C, call: Call<Sdk, Client, unknown>, seen: SeenAnswer): C {
     const { verb, assertValid } = call;
     const guard: DeserializeMiddleware = (next) => async (args) => {
       if (verb !== 'get' && verb !== 'list') assertValid?.();
       this.options.onCall?.(verb);
       try {
-        return await next(args);
+        const answer = await next(args);
+        Object.assign(seen, requestIDOf(answer));
+        return answer;
       } catch (thrown) {
         throw awsFailure(thrown, this.named(call));
       }
@@ -182,6 +190,13 @@ export class AwsService<Sdk, Client extends SdkClient> {
     const endpoint = this.description.endpoint(this.options.settings);
     return { action: `${this.description.iamPrefix}:${operation}`, ...(endpoint !== undefined && { endpoint }) };
   }
+}
+
+/** Of an answer as it came, before anything is made of it: a refusal has one too. */
+function requestIDOf(answer: unknown): SeenAnswer {
+  const { headers = {} } = (answer as { response?: { headers?: Record<string, string> } }).response ?? {};
+  const requestID = headers['x-amzn-requestid'] ?? headers['x-amz-request-id'];
+  return requestID === undefined ? {} : { requestID };
 }
 
 function clientConfig({ settings, credentials }: AwsClientOptions, endpoint: string | undefined): ClientConfig {

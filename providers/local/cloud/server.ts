@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server as HttpServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { chmod, unlink } from 'node:fs/promises';
@@ -81,7 +82,7 @@ export class Server {
     const text = typeof answer.body === 'string' ? answer.body : JSON.stringify(answer.body);
     const type = typeof answer.body === 'string' ? 'text/plain; version=0.0.4' : 'application/json';
     if (this.closing) response.setHeader('Connection', 'close');
-    response.writeHead(answer.status, { 'Content-Type': type, ...answer.headers });
+    response.writeHead(answer.status, { 'Content-Type': type, 'X-Request-Id': randomUUID(), ...answer.headers });
     response.end(text);
   }
 

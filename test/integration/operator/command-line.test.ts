@@ -7,8 +7,10 @@ import { CLOUD_LOAD_BALANCERS, CLOUD_PROVIDERS } from '../../../crds';
 import { PROJECT_ROOT } from '../../../operator/entry';
 import { SECRETS } from '../../../operator/kube/object';
 import { freePort } from '../../../dev/cluster/free-port';
+import { minimalEnvironment } from '../../../dev/cluster/process-guard';
 import { manifests } from '../../../synth/manifests';
 import { ChromiumPage, findChromium } from '../../harness/chromium';
+import { OtlpReceiver } from '../../harness/otlp-receiver';
 import { snippetsOf } from '../../harness/snippets';
 import { NONE, type Scene, serviceOf, withScene } from './scene';
 
@@ -21,7 +23,10 @@ interface Outcome {
 jest.setTimeout(180_000); // every command is a process
 
 let scene: Scene;
-withScene((made) => (scene = made), { flags: ['--leader-elect=true'] }); // as in a cluster
+withScene((made) => (scene = made), {
+  flags: ['--leader-elect=true'], // as in a cluster
+  environment: { ...minimalEnvironment(), OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json' },
+});
 
 let folder: string;
 beforeAll(async () => {
@@ -197,7 +202,8 @@ test('a support bundle has what is needed, and no secret', async () => {
   expect(await cloud('support-bundle', '--file', file)).toMatchObject({ code: 2, stderr: matching(/can't be written/) });
 });
 
-describe('the page', () => {
+describe('with a page, and traces', () => {
+  const receiver = new OtlpReceiver();
   const HOSTILE = '<img src=x onerror="document.title=1">';
   const ADDRESS = /^http:\/\/127\.0\.0\.1:\d+\/[\w-]{24}\/$/;
   let server: string;
@@ -208,7 +214,7 @@ describe('the page', () => {
     const admin = scene.cluster.kubeconfigPath;
     await scene.cluster.stopOperator();
     await scene.cluster.startOperator([
-      ...['--ui', '--bind-address=127.0.0.1', `--secure-port=${port}`],
+      ...['--ui', '--bind-address=127.0.0.1', `--secure-port=${port}`, `--otlp-endpoint=${await receiver.start()}`],
       ...[`--authentication-kubeconfig=${admin}`, `--authorization-kubeconfig=${admin}`],
     ]);
     const objects = manifests({ ui: true }).map(({ object }) => object);
@@ -216,7 +222,10 @@ describe('the page', () => {
     await scene.cluster.kubectl(['annotate', 'clb', 'web', `cloud-operator.dev/pause=${HOSTILE}`]);
     await scene.condition('web', 'Reconciling', 'Paused');
   }, 60_000);
-  afterAll(() => scene.cluster.kubectl(['annotate', 'clb', 'web', 'cloud-operator.dev/pause-']));
+  afterAll(async () => {
+    await receiver.stop();
+    await scene.cluster.kubectl(['annotate', 'clb', 'web', 'cloud-operator.dev/pause-']);
+  });
 
   /** Runs `kubectl cloud ui` as a person does, who ends it with Ctrl-C. */
   async function withPage(look: (address: string) => Promise<void>): Promise<void> {
@@ -313,6 +322,45 @@ describe('the page', () => {
       });
     },
   );
+
+  test('one id leads from a Service to the calls to the cloud: in the log, in the attempt and as a trace', async () => {
+    await scene.cluster.apply(serviceOf('traced'));
+    await scene.published('traced');
+    const lines = scene.cluster
+      .operatorLog()
+      .split('\n')
+      .filter((line) => line.startsWith('{'))
+      .map((line) => JSON.parse(line) as Record<string, unknown>);
+    const calls = lines.filter(({ msg, object }) => msg === 'cloud call' && String(object).startsWith('CloudStack lb-default-traced-'));
+    const id = String(calls[0]?.update);
+    expect(id).toMatch(/^[0-9a-f]{32}$/);
+    expect(calls.map(({ verb, update }) => [verb, update])).toEqual(expect.arrayContaining([['create', id]]));
+    for (const { requestID } of calls) expect(requestID).toMatch(/^[0-9a-f-]{36}$/);
+    expect(lines.filter(({ update }) => update === id).map(({ msg }) => msg)).toContain('stack updated');
+    expect((await scene.stackOf('traced')).status?.attempts?.at(-1)).toMatchObject({ id, kind: 'Update', result: 'Succeeded' });
+
+    const spans = await scene.until('the trace', () => {
+      const found = receiver.spans.filter(({ traceId }) => traceId === id);
+      return Promise.resolve(
+        ['service', 'stack', 'update stack', 'cloud create'].every((name) => found.some((span) => span.name === name)) && found,
+      );
+    });
+    const above = (name: string): string[] => {
+      const way: string[] = [];
+      for (
+        let at = spans.find((span) => span.name === name);
+        at !== undefined;
+        at = spans.find(({ spanId }) => spanId === at?.parentSpanId)
+      )
+        way.push(at.name);
+      return way;
+    };
+    expect(above('cloud create')).toEqual(['cloud create', 'update stack', 'stack', 'service']);
+    expect(spans.find(({ name }) => name === 'service')?.attributes).toMatchObject({ 'cloud_operator.object': 'Service default/traced' });
+    const requests = spans.filter(({ name }) => name === 'cloud create').map(({ attributes }) => attributes['cloud.request_id']);
+    expect(requests).toEqual(expect.arrayContaining(calls.filter(({ verb }) => verb === 'create').map(({ requestID }) => requestID)));
+    await scene.cluster.kubectl(['delete', 'service', 'traced', '--timeout=30s']);
+  });
 
   /** Of `rgb(r, g, b)`, 0 to 255. */
   function brightness(colour: string): number {

@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
-import { withConnectionFlags, withExamples, type ConnectionFlags } from './cluster-flags';
+import type { ApproveFlags } from './cluster/approve';
+import { deedsOption, withConnectionFlags, withExamples } from './cluster-flags';
 import type { Subcommand } from './command';
 
 /** `cloud-operator approve`: lets a plan go on. */
@@ -9,8 +10,8 @@ export const approve: Subcommand = (program: Command): void => {
     .argument('<hash>', 'of the plan, as `plan` shows it')
     .summary('let a plan that waits go on')
     .description('Approves the plan with this hash, and no other. It needs the verb approve (ClusterRole cloud-operator-approve).');
-  withExamples(withConnectionFlags(command), 'kubectl cloud approve aa8b02ea5284e91dae49b6670884c0e2').action(
-    async (hash: string, flags: ConnectionFlags) => {
+  withExamples(withConnectionFlags(command).addOption(deedsOption()), 'kubectl cloud approve aa8b02ea5284e91dae49b6670884c0e2').action(
+    async (hash: string, flags: ApproveFlags) => {
       const { approve: act } = await import('./cluster/approve.js');
       await act(hash, flags);
     },

@@ -42,6 +42,11 @@ export function outputOption(formats: readonly OutputFormat[]): Option {
   return new Option('-o, --output <format>', 'how it is printed').choices(formats).default('table');
 }
 
+/** `-o` of a command that tells line by line what it does. */
+export function deedsOption(): Option {
+  return outputOption(['table', 'json', 'yaml']);
+}
+
 export function timeoutOption(defaultMs: number): Option {
   return new Option('--timeout <duration>', 'how long the operator may take')
     .default(defaultMs, `${defaultMs / 1000}s`)

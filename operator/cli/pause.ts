@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import type { PauseFlags } from './cluster/pause';
-import { withExamples, withNamespaceFlags, type NamespaceFlags } from './cluster-flags';
+import { deedsOption, withExamples, withNamespaceFlags } from './cluster-flags';
 import type { Subcommand } from './command';
 
 const OBJECTS = 'load balancers; or KIND/NAME: service, clb, cloudroute, cloudprovider';
@@ -16,7 +16,7 @@ export const pause: Subcommand = (program: Command): void => {
     )
     .option('--updates', 'only updates: targets go on following the Nodes');
   withExamples(
-    withNamespaceFlags(command),
+    withNamespaceFlags(command).addOption(deedsOption()),
     'kubectl cloud pause web --updates',
     'kubectl cloud pause cloudroute/n1-10.244.1.0-24',
     'kubectl cloud pause cloudprovider/aws',
@@ -29,10 +29,12 @@ export const pause: Subcommand = (program: Command): void => {
 /** `cloud-operator resume`: what was paused goes on. */
 export const resume: Subcommand = (program: Command): void => {
   const command = program.command('resume').argument('<objects...>', OBJECTS).summary('go on with what was paused or frozen');
-  withExamples(withNamespaceFlags(command), 'kubectl cloud resume web', 'kubectl cloud resume cloudprovider/aws').action(
-    async (objects: string[], flags: NamespaceFlags) => {
-      const { resume: act } = await import('./cluster/pause.js');
-      await act(objects, flags);
-    },
-  );
+  withExamples(
+    withNamespaceFlags(command).addOption(deedsOption()),
+    'kubectl cloud resume web',
+    'kubectl cloud resume cloudprovider/aws',
+  ).action(async (objects: string[], flags: PauseFlags) => {
+    const { resume: act } = await import('./cluster/pause.js');
+    await act(objects, flags);
+  });
 };

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import type { ReconcileFlags } from './cluster/reconcile';
-import { timeoutOption, withExamples, withNamespaceFlags } from './cluster-flags';
+import { deedsOption, timeoutOption, withExamples, withNamespaceFlags } from './cluster-flags';
 import type { Subcommand } from './command';
 
 /** `cloud-operator reconcile`: a pass now. */
@@ -13,7 +13,7 @@ export const reconcile: Subcommand = (program: Command): void => {
       'Asks for a pass and a look at the cloud now, waits until the operator has made it, and says how the object is then. A CloudProvider: everything of its cloud.',
     );
   withExamples(
-    withNamespaceFlags(command).addOption(timeoutOption(60_000)),
+    withNamespaceFlags(command).addOption(deedsOption()).addOption(timeoutOption(60_000)),
     'kubectl cloud reconcile web',
     'kubectl cloud reconcile cloudroute/n1-10.244.1.0-24',
     'kubectl cloud reconcile cloudprovider/aws --timeout 5m',

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import type { ReleaseFlags } from './cluster/release';
-import { withConnectionFlags, withExamples } from './cluster-flags';
+import { deedsOption, withConnectionFlags, withExamples } from './cluster-flags';
 import type { Subcommand } from './command';
 import { leaseOption } from './lease-option';
 
@@ -15,6 +15,7 @@ export const release: Subcommand = (program: Command): void => {
     )
     .option('--all', 'everything in the cluster; there is no less')
     .option('--dry-run', 'only print what would be let go of')
+    .addOption(deedsOption())
     .addOption(leaseOption());
   withExamples(withConnectionFlags(command), 'kubectl cloud release --all --dry-run', 'kubectl cloud release --all').action(
     async (flags: ReleaseFlags) => {

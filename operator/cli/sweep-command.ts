@@ -13,7 +13,9 @@ import type { StoredStack } from '../cloud/stack/stack-record';
 import { KubeClient } from '../kube/client';
 import { loadKubeConfig } from '../kube/kube-config';
 import type { ResourcePath } from '../kube/object';
+import { print } from './cluster/output';
 import { until } from './cluster/wait';
+import type { OutputFormat } from './cluster-flags';
 import { formatTable } from './table';
 import { programVersion } from './version';
 
@@ -21,7 +23,7 @@ export interface SweepFlags {
   provider?: string;
   delete?: boolean;
   all?: boolean;
-  output: 'table' | 'json';
+  output: OutputFormat;
   /** In milliseconds. */
   timeout: number;
   kubeconfig?: string;
@@ -44,8 +46,8 @@ export async function sweepClouds(stacks: readonly string[], flags: SweepFlags):
     const leftovers = (await api.list<StoredStack>(CLOUD_STACKS)).filter(
       (stack) => isLeftover(stack) && providers.includes(stack.spec.provider),
     );
-    process.stdout.write(flags.output === 'json' ? `${JSON.stringify(leftovers.map(shown), undefined, 2)}\n` : table(leftovers));
-    if (flags.delete === true) await remove(api, chosen(leftovers, stacks), flags.timeout);
+    print(flags.output, leftovers.map(shown), () => table(leftovers));
+    if (flags.delete === true) await remove(api, chosen(leftovers, stacks), flags);
   } finally {
     await api.close();
   }
@@ -79,14 +81,15 @@ function chosen(leftovers: readonly StoredStack[], stacks: readonly string[]): S
   return leftovers.filter(({ metadata }) => stacks.length === 0 || stacks.includes(metadata.name));
 }
 
-async function remove(api: KubeClient, leftovers: readonly StoredStack[], timeoutMs: number): Promise<void> {
+async function remove(api: KubeClient, leftovers: readonly StoredStack[], { timeout, output }: SweepFlags): Promise<void> {
   for (const { metadata, status } of leftovers)
     await annotate(api, CLOUD_STACKS, metadata.name, { [ANNOTATIONS.release]: status?.incarnation ?? '' });
   for (const { metadata } of leftovers) {
     const gone = async (): Promise<boolean> => (await api.get(CLOUD_STACKS, metadata.name)) === undefined;
     const remedy = `see kubectl describe cloudstack ${metadata.name}`;
-    await until(gone, timeoutMs, () => new OperatorError('Transient', `stack ${metadata.name} is not deleted yet`, { remedy }));
-    process.stdout.write(`deleted: ${metadata.name}\n`);
+    await until(gone, timeout, () => new OperatorError('Transient', `stack ${metadata.name} is not deleted yet`, { remedy }));
+    // Data is one document: what was found, which was deleted when this ends well.
+    if (output === 'table') process.stdout.write(`deleted: ${metadata.name}\n`);
   }
 }
 

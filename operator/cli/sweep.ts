@@ -1,5 +1,5 @@
-import { type Command, Option } from 'commander';
-import { timeoutOption, withConnectionFlags } from './cluster-flags';
+import type { Command } from 'commander';
+import { deedsOption, timeoutOption, withConnectionFlags, withExamples } from './cluster-flags';
 import type { Subcommand } from './command';
 import type { SweepFlags } from './sweep-command';
 
@@ -16,10 +16,12 @@ export const sweep: Subcommand = (program: Command): void => {
     .option('--provider <name>', 'CloudProvider that is searched; absent = all')
     .option('--delete', 'have the operator delete the named stacks from the cloud, or with --all every one that was found')
     .option('--all', 'with --delete: all of them')
-    .addOption(new Option('-o, --output <format>', 'how it is printed').choices(['table', 'json']).default('table'))
+    .addOption(deedsOption())
     .addOption(timeoutOption(120_000));
-  withConnectionFlags(command).action(async (stacks: string[], flags: SweepFlags) => {
-    const { sweepClouds } = await import('./sweep-command.js');
-    await sweepClouds(stacks, flags);
-  });
+  withExamples(withConnectionFlags(command), 'kubectl cloud sweep', 'kubectl cloud sweep --provider aws --delete --all').action(
+    async (stacks: string[], flags: SweepFlags) => {
+      const { sweepClouds } = await import('./sweep-command.js');
+      await sweepClouds(stacks, flags);
+    },
+  );
 };

@@ -1,21 +1,29 @@
 import { ANNOTATIONS } from '../../../crds';
 import { OperatorError } from '../../base/errors';
 import { statusOf } from '../../kube/status';
-import type { ConnectionFlags } from '../cluster-flags';
+import type { ConnectionFlags, OutputFormat } from '../cluster-flags';
 import { withCluster, type Cluster } from './connect';
+import { Deeds } from './done';
 import { resourceOf, waitingPlans, type FoundPlan } from './waiting-plans';
+
+export interface ApproveFlags extends ConnectionFlags {
+  output: OutputFormat;
+}
 
 /**
  * `approve`: lets the plan with this hash go on, and no other.
  * @throws OperatorError NotFound when no plan that waits has this hash, Credentials when the user may not approve it
  */
-export async function approve(hash: string, flags: ConnectionFlags): Promise<void> {
+export async function approve(hash: string, flags: ApproveFlags): Promise<void> {
   await withCluster(flags, async (cluster) => {
     const chosen = chosenPlans(await waitingPlans(cluster), hash);
+    const deeds = new Deeds(flags.output);
     for (const one of chosen) {
       await annotate(cluster, one);
-      process.stdout.write(`approved: ${one.kind} ${one.member}, plan ${hash}: ${one.summary}\n`);
+      const { kind, member, summary } = one;
+      deeds.did({ kind, name: member, approved: hash, summary }, `approved: ${kind} ${member}, plan ${hash}: ${summary}`);
     }
+    deeds.end();
   });
 }
 

@@ -1,11 +1,13 @@
 import { ANNOTATIONS, CLOUD_LOAD_BALANCERS, CLOUD_PROVIDERS, CLOUD_ROUTES } from '../../../crds';
 import { SERVICES, type ResourcePath } from '../../kube/object';
-import type { NamespaceFlags } from '../cluster-flags';
+import type { NamespaceFlags, OutputFormat } from '../cluster-flags';
 import { getOne, withCluster, type Cluster } from './connect';
+import { Deeds } from './done';
 import { subjectOf, type Subject } from './subject';
 
 export interface PauseFlags extends NamespaceFlags {
   updates?: boolean;
+  output: OutputFormat;
 }
 
 const KINDS = [CLOUD_LOAD_BALANCERS, SERVICES, CLOUD_ROUTES, CLOUD_PROVIDERS];
@@ -21,7 +23,7 @@ export async function pause(names: readonly string[], flags: PauseFlags): Promis
 }
 
 /** `resume`: they go on. */
-export async function resume(names: readonly string[], flags: NamespaceFlags): Promise<void> {
+export async function resume(names: readonly string[], flags: PauseFlags): Promise<void> {
   await each(names, flags, async (cluster, subject) => {
     if (subject.resource.kind === CLOUD_PROVIDERS.kind) return freeze(cluster, subject, false);
     await annotate(cluster, subject, null); // null takes it away
@@ -32,16 +34,19 @@ export async function resume(names: readonly string[], flags: NamespaceFlags): P
 /** All names are read before anything is written. */
 async function each(
   names: readonly string[],
-  flags: NamespaceFlags,
+  flags: PauseFlags,
   act: (cluster: Cluster, subject: Subject) => Promise<string>,
 ): Promise<void> {
   await withCluster(flags, async (cluster) => {
     const subjects = names.map((name) => made(subjectOf(name, KINDS, cluster.namespace)));
     for (const { resource, key } of subjects) await getOne(cluster, resource, key);
+    const deeds = new Deeds(flags.output);
     for (const subject of subjects) {
-      const done = await act(cluster, subject);
-      process.stdout.write(`${subject.resource.kind} ${subject.key} ${done}\n`);
+      const did = await act(cluster, subject);
+      const { key: name, resource } = subject;
+      deeds.did({ kind: resource.kind, name, did }, `${resource.kind} ${name} ${did}`);
     }
+    deeds.end();
   });
 }
 

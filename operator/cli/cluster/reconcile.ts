@@ -1,9 +1,10 @@
 import { ANNOTATIONS, CLOUD_LOAD_BALANCERS, CLOUD_PROVIDERS, CLOUD_ROUTES } from '../../../crds';
 import { OperatorError } from '../../base/errors';
 import { SERVICES } from '../../kube/object';
-import type { NamespaceFlags } from '../cluster-flags';
+import type { NamespaceFlags, OutputFormat } from '../cluster-flags';
 import { getOne, getOurs, withCluster, type Cluster } from './connect';
 import type { StoredLoadBalancer, StoredProvider, StoredRoute } from '../../explain/kinds';
+import { Deeds } from './done';
 import { objectState } from '../../explain/object-state';
 import { subjectOf, type Subject } from './subject';
 import { until } from './wait';
@@ -11,6 +12,7 @@ import { until } from './wait';
 export interface ReconcileFlags extends NamespaceFlags {
   /** In milliseconds. */
   timeout: number;
+  output: OutputFormat;
 }
 
 type Reconciled = StoredLoadBalancer | StoredRoute | StoredProvider;
@@ -30,7 +32,12 @@ export async function reconcile(names: readonly string[], flags: ReconcileFlags)
       await getOne(cluster, resource, key);
       await cluster.api.patch(resource, key, 'merge', { metadata: { annotations: { [ANNOTATIONS.reconcile]: token } } });
     }
-    for (const subject of subjects) await handled(cluster, subject, token, flags.timeout);
+    const deeds = new Deeds(flags.output);
+    for (const subject of subjects) {
+      const found = await handled(cluster, subject, token, flags.timeout);
+      tell(deeds, subject, found);
+    }
+    deeds.end();
   });
 }
 
@@ -38,7 +45,7 @@ function madeBy({ resource, key }: Subject): Subject {
   return { resource: resource.kind === SERVICES.kind ? CLOUD_LOAD_BALANCERS : resource, key };
 }
 
-async function handled(cluster: Cluster, { resource, key }: Subject, token: string, timeoutMs: number): Promise<void> {
+async function handled(cluster: Cluster, { resource, key }: Subject, token: string, timeoutMs: number): Promise<Reconciled | undefined> {
   let found: Reconciled | undefined;
   const echoed = async (): Promise<boolean> => {
     found = await getOurs<Reconciled>(cluster, resource, key);
@@ -46,10 +53,15 @@ async function handled(cluster: Cluster, { resource, key }: Subject, token: stri
   };
   const remedy = `see whether the operator runs: kubectl cloud explain ${resource.kind.toLowerCase()}/${key.split('/').at(-1) ?? key}`;
   await until(echoed, timeoutMs, () => new OperatorError('Transient', `${resource.kind} ${key} was not looked at in time`, { remedy }));
-  process.stdout.write(`${resource.kind} ${key}: ${found === undefined ? 'gone' : told(found)}\n`);
+  return found;
 }
 
-function told(object: Reconciled): string {
-  const { word, condition } = objectState(object);
-  return condition === undefined ? word : `${word} (${condition.reason}): ${condition.message}`;
+function tell(deeds: Deeds, { resource: { kind }, key: name }: Subject, found: Reconciled | undefined): void {
+  if (found === undefined) return deeds.did({ kind, name, state: 'Gone' }, `${kind} ${name}: gone`);
+  const { word: state, condition } = objectState(found);
+  const { reason, message } = condition ?? {};
+  deeds.did(
+    { kind, name, state, reason, message },
+    `${kind} ${name}: ${condition === undefined ? state : `${state} (${reason}): ${message}`}`,
+  );
 }

@@ -3,9 +3,10 @@ import { OperatorError } from '../../base/errors';
 import { systemClock } from '../../base/clock';
 import { FINALIZER_LOAD_BALANCER_CLEANUP } from '../../kube/node';
 import { keyOf, SERVICES, type KubeObject, type ResourcePath, type Service } from '../../kube/object';
-import type { ConnectionFlags } from '../cluster-flags';
+import type { ConnectionFlags, OutputFormat } from '../cluster-flags';
 import { listOurs, withCluster, type Cluster } from './connect';
 import { leaderOf } from '../../explain/operator-runs';
+import { Deeds } from './done';
 import { leaseOf } from './facts';
 import type { StoredLoadBalancer } from '../../explain/kinds';
 
@@ -13,6 +14,7 @@ export interface ReleaseFlags extends ConnectionFlags {
   all?: boolean;
   dryRun?: boolean;
   lease: string;
+  output: OutputFormat;
 }
 
 /** One object that is let go of. */
@@ -37,11 +39,16 @@ export async function release(flags: ReleaseFlags): Promise<void> {
   await withCluster(flags, async (cluster) => {
     await refuseWhileLed(cluster, flags.lease);
     const releases = await releasesOf(cluster);
+    const deeds = new Deeds(flags.output);
+    const dryRun = flags.dryRun === true;
     for (const one of releases) {
-      if (flags.dryRun !== true) await letGo(cluster, one);
-      process.stdout.write(`released${flags.dryRun === true ? ' (dry run)' : ''}: ${one.resource.kind} ${keyOf(one.object.metadata)}\n`);
+      if (!dryRun) await letGo(cluster, one);
+      const { kind } = one.resource;
+      const name = keyOf(one.object.metadata);
+      deeds.did({ kind, name, finalizer: one.finalizer, dryRun }, `released${dryRun ? ' (dry run)' : ''}: ${kind} ${name}`);
     }
-    process.stdout.write(lastWords(releases, flags.dryRun === true));
+    deeds.say(lastWords(releases, dryRun).trimEnd());
+    deeds.end();
   });
 }
 

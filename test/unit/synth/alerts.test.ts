@@ -2,13 +2,7 @@ import { documentedMetrics } from '../../../operator/server/reference';
 import { ALERTS } from '../../../synth/monitoring/alerts';
 import { PANELS } from '../../../synth/monitoring/dashboard';
 import { evaluate, namesIn, secondsOf, series, STEP, type Labels } from '../../harness/promql';
-
-/** Series as promtool writes them, with one sample a minute; what is firing after so many minutes. */
-interface Case {
-  of: string;
-  series: [selector: string, samples: string][];
-  firing: [minute: number, labels: Labels[]][];
-}
+import { findPromtool, promtoolOn, type AlertCase as Case } from '../../harness/promtool';
 
 const updates = (result: string, samples: string): [string, string] => [
   `cloud_operator_update_duration_seconds_count{provider="aws",result="${result}"}`,
@@ -47,11 +41,12 @@ const CASES: Record<string, Case[]> = {
       ],
     },
     {
+      // A sample counts for five minutes, with them (Prometheus 2) or without (3).
       of: 'all processes have gone, and with them their series',
       series: [['leader_election_master_status{name="cloud-controller-manager",pod="a"}', '1x10']],
       firing: [
         [14, []],
-        [17, [{}]],
+        [18, [{}]],
       ],
     },
   ],
@@ -196,6 +191,20 @@ describe.each(ALERTS.map((alert) => [alert.alert, alert] as const))('%s', (name,
     const used = [...`${alert.summary} ${alert.description}`.matchAll(/\$labels\.(\w+)/g)].map(([, label]) => label);
     expect(used.filter((label) => !namesIn(alert.expr).by.includes(label ?? ''))).toEqual([]);
   });
+});
+
+const promtool = findPromtool();
+(promtool === undefined ? it.skip : it)(
+  'Prometheus’ own promtool says the same of every case (needs promtool: Debian’s package prometheus)',
+  () => {
+    expect(promtoolOn(promtool ?? '', CASES)).toEqual({ status: 0, said: expect.stringContaining('SUCCESS') as unknown });
+  },
+);
+
+(promtool === undefined ? it.skip : it)('promtool sees a case that is wrong (needs promtool)', () => {
+  const [first] = CASES['CloudOperatorNoLeader'] ?? [];
+  const wrong = { ...first, of: 'wrong', series: first?.series ?? [], firing: [[5, [{}]]] as [number, Labels[]][] };
+  expect(promtoolOn(promtool ?? '', { CloudOperatorNoLeader: [wrong] })).toMatchObject({ status: 1 });
 });
 
 describe('what alerts and the dashboard ask for', () => {

@@ -17,14 +17,10 @@ export const attempt = z.object({
   cause: z.enum(['Change', 'Drift', 'Upgrade']).optional().meta({
     description: 'Drift: the cloud was changed by somebody else, and is brought back. Upgrade: a newer operator makes it otherwise.',
   }),
-  id: z
-    .string()
-    .max(64)
-    .optional()
-    .meta({
-      description:
-        'Of the change that the update brings about: in the operator’s log, and the id of its trace. Another try of the same has the same.',
-    }),
+  id: z.string().max(64).optional().meta({
+    description:
+      'Of the change that the update brings about: in the operator’s log, and the id of its trace. Another try of the same has the same.',
+  }),
   startedAt: z.string().max(64).meta({ format: 'date-time' }),
   durationMs: z.int().min(0).optional(),
   result: z.enum(['Running', 'Succeeded', 'Failed', 'Canceled']),

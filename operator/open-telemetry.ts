@@ -91,8 +91,7 @@ async function exporterTo(endpoint: string | undefined): Promise<SpanExporter> {
   const where = endpoint === undefined ? {} : { url: tracesURL(endpoint) };
   const options = convertLegacyHttpOptions(where, 'TRACES', TRACES_PATH, headers);
   const serializer = json ? JsonTraceSerializer : ProtobufTraceSerializer;
-  // Its types are of another version of the same interfaces.
-  return new OTLPExporterBase(createOtlpHttpExportDelegate(options, serializer)) as unknown as SpanExporter;
+  return new OTLPExporterBase(createOtlpHttpExportDelegate(options, serializer));
 }
 
 /** @throws OperatorError Invalid */

@@ -1,4 +1,5 @@
 import { Command, CommanderError } from 'commander';
+import { adopt } from './adopt';
 import { approve } from './approve';
 import type { Subcommand } from './command';
 import { completion } from './completion';
@@ -27,7 +28,7 @@ import { programVersion } from './version';
 /** Every subcommand, under the heading that `--help` shows it with. Its file imports what is heavy only inside its action. */
 const SUBCOMMANDS: Record<string, Subcommand[]> = {
   'Look into a cluster:': [tree, explain, plan, history, ui, supportBundle],
-  'Act in a cluster:': [approve, pause, resume, reconcile, sweep, release, state],
+  'Act in a cluster:': [approve, pause, resume, reconcile, adopt, sweep, release, state],
   'Run in a cluster:': [run, controllerManager, manifests],
   'On this machine:': [demo, dev, localCloud, tools, completion],
 };

@@ -5,7 +5,7 @@ import { print } from './output';
 export interface Deed {
   kind: string;
   name: string;
-  [detail: string]: string | boolean | undefined;
+  [detail: string]: unknown;
 }
 
 /** Tells what a command does: a line for people as soon as it is done, or everything as data at the end. */

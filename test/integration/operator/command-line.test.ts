@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, readdirSync, rmSync, symlinkSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { CLOUD_LOAD_BALANCERS, CLOUD_PROVIDERS } from '../../../crds';
+import { API_VERSION, CLOUD_LOAD_BALANCERS, CLOUD_PROVIDERS } from '../../../crds';
 import { PROJECT_ROOT } from '../../../operator/entry';
 import { SECRETS } from '../../../operator/kube/object';
 import { freePort } from '../../../dev/cluster/free-port';
@@ -201,6 +201,40 @@ test('a support bundle has what is needed, and no secret', async () => {
   expect(Object.entries(texts).filter(([, text]) => text.includes(PLANTED) || /checkpoint\.json\.gz/.test(text))).toEqual([]);
   expect(await cloud('support-bundle', '--file', file)).toMatchObject({ code: 2, stderr: matching(/can't be written/) });
 });
+
+test('adopt shows what would change, and takes over what another object has given up', async () => {
+  const { cluster } = scene;
+  const made = (name: string, more: object): object => ({
+    apiVersion: API_VERSION,
+    kind: 'CloudLoadBalancer',
+    metadata: { name, namespace: 'default' },
+    spec: { provider: 'local', listeners: [{ name: 'http', protocol: 'TCP', port: 8080, nodePort: 30808 }], ...more },
+  });
+  const kept = async (): Promise<unknown> => (await cluster.resources.list('loadbalancers', { name: 'kept' }))[0]?.listeners;
+  await cluster.apply(made('old', { local: { name: 'kept' }, deletionPolicy: 'Orphan' }));
+  const { status } = await scene.ready('old');
+  await cluster.kubectl(['delete', 'clb', 'old', '--timeout=30s']);
+  await cluster.apply(
+    made('new', { managementPolicy: 'Observe', listeners: [{ name: 'http', protocol: 'TCP', port: 8081, nodePort: 30808 }] }),
+  );
+
+  expect(await cloud('adopt', 'clb/new', '--id', 'kept', '--dry-run')).toMatchObject({
+    code: 1,
+    stderr: matching(/AdoptionDenied.*spec\.policy\.adoption/),
+  });
+  await cluster.kubectl(['patch', 'cloudprovider', 'local', '--type=merge', '-p', '{"spec":{"policy":{"adoption":["Released"]}}}']);
+  const before = (await scene.loadBalancer('new'))?.spec;
+  expect(before).not.toHaveProperty('adopt');
+  expect(await printed('adopt', 'clb/new', '--id', 'kept', '--dry-run')).toMatch(/taken over from[\s\S]*8080[\s\S]*8081/);
+  expect((await scene.loadBalancer('new'))?.spec).toEqual(before);
+  expect(await kept()).toMatchObject([{ port: 8080 }]);
+
+  const told = JSON.parse(await printed('adopt', 'clb/new', '--id', 'kept', '-o', 'json')) as object[];
+  expect(told).toMatchObject([{ plan: { operations: expect.any(Array) as unknown } }, { state: 'Ready', address: status?.address }]);
+  expect(await kept()).toMatchObject([{ port: 8081 }]);
+  expect(await cloud('adopt', 'clb/new', '--id', 'kept')).toMatchObject({ code: 1, stderr: matching(/has a load balancer already/) });
+  await cluster.kubectl(['delete', 'clb', 'new', '--timeout=30s']);
+}, 300_000);
 
 describe('with a page, and traces', () => {
   const receiver = new OtlpReceiver();

@@ -1,4 +1,5 @@
 import { Command } from 'commander';
+import { adopt } from '../../../operator/cli/adopt';
 import { approve } from '../../../operator/cli/approve';
 import { explain } from '../../../operator/cli/explain';
 import { history } from '../../../operator/cli/history';
@@ -10,7 +11,7 @@ import { sweep } from '../../../operator/cli/sweep';
 import { tree } from '../../../operator/cli/tree';
 import { Deeds } from '../../../operator/cli/cluster/done';
 
-const COMMANDS = { approve, explain, history, pause, plan, reconcile, release, resume, sweep, tree };
+const COMMANDS = { adopt, approve, explain, history, pause, plan, reconcile, release, resume, sweep, tree };
 
 test.each(Object.entries(COMMANDS))('%s prints JSON and YAML, and has help with examples', (name, add) => {
   const program = new Command();

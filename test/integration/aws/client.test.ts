@@ -66,14 +66,19 @@ describe('calls to AWS', () => {
 
   test('all pages are read, each is a call that is counted and settled; a page that fails fails the list', async () => {
     aws.answer = ({ parameters }) =>
-      parameters.get('NextToken') === null ? instancesPage(['i-1'], 'more') : instancesPage(['i-2', 'i-3']);
+      parameters.get('NextToken') === null
+        ? { ...instancesPage(['i-1'], 'more'), headers: { 'x-amzn-requestid': 'first' } }
+        : instancesPage(['i-2', 'i-3']);
     const found = await ec2().instances([]);
     expect(found.map(({ InstanceId }) => InstanceId)).toEqual(['i-1', 'i-2', 'i-3']);
     expect(counted).toEqual(['list', 'list']);
-    expect(outcomes).toEqual([{ kind: 'Answered' }, { kind: 'Answered' }]);
+    expect(outcomes).toEqual([{ kind: 'Answered', requestID: 'first' }, { kind: 'Answered' }]);
     aws.answer = ({ parameters }) =>
-      parameters.get('NextToken') === null ? instancesPage(['i-1'], 'more') : failure('InvalidNextToken', 400);
+      parameters.get('NextToken') === null
+        ? instancesPage(['i-1'], 'more')
+        : failure('InvalidNextToken', 400, 'told so', { 'x-amzn-requestid': 'refused' });
     expect(await failed(ec2().instances([]))).toMatchObject({ code: 'Invalid' });
+    expect(outcomes.at(-1)).toMatchObject({ requestID: 'refused' });
   });
 
   test('what is throttled is tried again, each time through the account’s limits, and waits as long as AWS says', async () => {

@@ -118,10 +118,11 @@ export class Passthrough {
     return this.lock.run('kernel', async () => {
       this.waiting = false;
       this.used = true;
+      // Of one moment: what changes meanwhile has a write of its own.
       const addresses = new Set([...this.pools.values()].flatMap((pool) => pool.members().map(({ address }) => address)));
+      const next = rulesetOf(this.listeners());
       // The way before the packets; and it stays until none are sent there.
       await this.ways.add(addresses);
-      const next = rulesetOf(this.listeners());
       await run(['nft', '-f', '-'], scriptFor(this.ruleset, next));
       this.ruleset = next;
       await this.ways.keepOnly(addresses);

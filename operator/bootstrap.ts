@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { API_VERSION, CLOUD_PROVIDERS, FIELD_MANAGERS, type CloudProviderSpec } from '../crds';
 import { missingRules } from './access-check';
 import { sleep, type Clock } from './base/clock';
@@ -11,7 +12,8 @@ import type { Stores } from './stores';
 
 const LOOK_AGAIN_MS = 2_000;
 const RETRY_MS = 10_000;
-const CHECK_AGAIN_MS = 15_000;
+/** While a right is missing, and while none is: one that is taken away later is to be named, too. */
+const CHECK_AGAIN_MS = { missing: 15_000, complete: 300_000 };
 /** The check must not take the requests that the work needs. */
 const CHECK_LIMITS = { qps: 20, burst: 5 };
 
@@ -34,6 +36,8 @@ export interface BootstrapOptions {
   installCRDs: boolean;
   /** The CloudProvider from the flags. */
   defaultProvider?: { name: string; spec: CloudProviderSpec };
+  /** Told what is missing, in words, whenever that is something else than before. */
+  onMissingRights: (rules: readonly string[]) => void;
   /** Resolves once everything works that waits for our kinds. */
   begun: Promise<void>;
   /** Whether Services are our business at all. */
@@ -51,7 +55,7 @@ export class Bootstrap {
 
   constructor(private readonly options: BootstrapOptions) {}
 
-  /** Until all is said and done, or the signal is aborted. */
+  /** Until the signal is aborted. */
   async run(signal: AbortSignal): Promise<void> {
     const works = [this.installCRDs(signal), this.applyDefaultProvider(signal), this.checkRights(signal), this.tellServices(signal)];
     await Promise.all(works.map((work) => work.catch((thrown: unknown) => this.unlessAborted(thrown, signal))));
@@ -81,22 +85,27 @@ export class Bootstrap {
     }
   }
 
-  /** Until nothing is missing. */
   private async checkRights(signal: AbortSignal): Promise<void> {
     const { rights, clock, logger } = this.options;
     const asked = rights.map(({ api, ...more }) => ({ ...more, api: api.withOptions(CHECK_LIMITS) }));
-    do {
+    while (!signal.aborted) {
       try {
-        const missing = (await Promise.all(asked.map(missingOf))).flat();
-        for (const rule of missing.filter((one) => !this.missing.includes(one))) logger.warn({ rule }, `missing RBAC rule: ${rule}`);
-        if (missing.length === 0 && this.missing.length > 0) logger.info('no RBAC rule is missing any more');
-        if (missing.length < this.missing.length) this.options.stores.retryNow();
-        this.missing = missing;
+        this.found((await Promise.all(asked.map(missingOf))).flat());
       } catch (thrown) {
         logger.debug({ err: thrown }, 'the operator’s own rights could not be asked for');
       }
-      if (this.missing.length > 0) await sleep(clock, CHECK_AGAIN_MS, signal);
-    } while (this.missing.length > 0 && !signal.aborted);
+      await sleep(clock, CHECK_AGAIN_MS[this.missing.length > 0 ? 'missing' : 'complete'], signal);
+    }
+  }
+
+  private found(missing: readonly string[]): void {
+    const { logger, stores, onMissingRights } = this.options;
+    const before = this.missing;
+    this.missing = missing;
+    for (const rule of missing.filter((one) => !before.includes(one))) logger.warn({ rule }, `missing RBAC rule: ${rule}`);
+    if (missing.length === 0 && before.length > 0) logger.info('no RBAC rule is missing any more');
+    if (missing.length < before.length) stores.retryNow();
+    if (!isDeepStrictEqual(missing, before)) onMissingRights(missing);
   }
 
   /** A condition of every Service that waits for us, while something that nobody repairs by waiting is in the way. */

@@ -176,6 +176,7 @@ export class Leader {
       },
       ...(defaultProvider === undefined ? {} : { defaultProvider }),
       begun: this.controllers.then(({ connected }) => connected),
+      onMissingRights: (rules) => void this.controllers.then((controllers) => controllers.lacksRights(rules)).catch(() => undefined),
       watchesServices: options.controllers.has('service-lb-controller'),
     });
   }

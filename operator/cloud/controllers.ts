@@ -12,7 +12,7 @@ import type { KeyedQueue, KeyedQueueOptions } from '../kube/queue';
 import { exportsOf } from '../updates/extension-exports';
 import type { ExtensionModule } from '../updates/extension-module';
 import type { StackUpdate, Updates } from '../updates/update';
-import { WARNING, type Warning } from './conditions';
+import type { Warning } from './conditions';
 import { CredentialWatch } from './providers/credential-watch';
 import { DriftLoop } from './drift/drift-loop';
 import { driftSubject } from './drift/drift-subject';
@@ -29,6 +29,7 @@ import { ObjectWriter } from './object-writer';
 import { ApprovalGuard } from './plan/approval-guard';
 import { ProviderController } from './providers/provider-controller';
 import { RegisteredTargets } from './targets/registered-targets';
+import { ProviderWarnings } from './providers/provider-warnings';
 import { ProviderReconciler, type ProviderUse, type StoredProvider } from './providers/provider-reconciler';
 import { ReconcileRequests } from './providers/reconcile-requests';
 import type { CloudRegistry } from './providers/registry';
@@ -117,6 +118,7 @@ export class CloudControllers {
   private readonly extras: ExtraStacks;
   private readonly providerQueue: KeyedQueue;
   private readonly secrets: SecretWatch;
+  private readonly warnings: ProviderWarnings;
   private readonly mirror: InstanceMirror;
   private readonly tagging: NodeTagging;
   private readonly sweep: Sweep;
@@ -136,11 +138,12 @@ export class CloudControllers {
       retryOfMissing(failure, this.providerQueue.failuresOf(provider)),
     );
     this.secrets = new SecretWatch({ registry, found: (provider) => this.providerQueue.add(provider), clock, logger });
+    const handled = (provider: string): void => this.providerQueue.add(provider);
+    this.warnings = new ProviderWarnings({ store: stores.providers, registry, events: options.events, again: handled });
     this.mirror = new InstanceMirror({
       ...{ api: options.api, nodes: stores.nodes, store: stores.instances, directory: options.directory, clock },
       ...{ queue: this.queue('cloudinstances'), maxAgeMs: MIRROR_MAX_AGE_MS },
     });
-    const handled = (provider: string): void => this.providerQueue.add(provider);
     this.tagging = new NodeTagging({ ...options, nodes: stores.nodes, told: handled });
     this.sweep = this.makeSweep();
     this.requests = new ReconcileRequests({ providers: stores.providers, look: (provider) => this.lookAtAll(provider), handled });
@@ -201,6 +204,11 @@ export class CloudControllers {
     this.options.directory.ask(provider);
     const passes = [this.loadBalancers.retry(provider), this.routes.retry(provider)];
     await Promise.all([...passes, ...Object.values(this.drift).map((loop) => loop.ask(provider))]);
+  }
+
+  /** Says on CloudProviders what the operator may not do; empty = it may do all. */
+  lacksRights(rules: readonly string[]): void {
+    this.warnings.lacksRights(rules);
   }
 
   /** Says that a cloud answered, or why it did not; shown as the CloudProvider's condition. */
@@ -290,11 +298,7 @@ export class CloudControllers {
 
   private providerController(): ProviderController {
     const { stores, registry, clusterID, clock, logger, directory } = this.options;
-    const writer = this.writer(CLOUD_PROVIDERS, ({ metadata }) => {
-      const rivalries = registry.rivalriesOf(metadata.name).join('; ');
-      const rivals = rivalries === '' ? [] : [{ type: WARNING, reason: 'SeveralProviders', message: rivalries }];
-      return [...rivals, ...this.tagging.warnings(metadata.name)];
-    });
+    const writer = this.writer(CLOUD_PROVIDERS, (object) => [...this.warnings.of(object), ...this.tagging.warnings(object.metadata.name)]);
     const use = (provider: string): ProviderUse => ({
       nodes: this.members.targets(provider).length,
       loadBalancers: usersOf(stores.loadBalancers, provider),

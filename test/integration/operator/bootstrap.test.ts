@@ -3,7 +3,8 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { APPROVAL_POLICY, CLOUD_PROVIDERS, KINDS, SERVICE_READY_CONDITION } from '../../../crds';
+import { parseAllDocuments } from 'yaml';
+import { APPROVAL_POLICY, CLOUD_PROVIDERS, type Condition, KINDS, SERVICE_READY_CONDITION } from '../../../crds';
 import { freePort } from '../../../dev/cluster/free-port';
 import { serviceAccount } from '../../../dev/cluster/credentials';
 import { startLocalCloud } from '../../../dev/cluster/local-cloud';
@@ -11,9 +12,10 @@ import { OPERATOR_NAMESPACE, writeCloudConfig } from '../../../dev/cluster/opera
 import { devPathsIn, type DevPaths } from '../../../dev/cluster/paths';
 import { minimalEnvironment, ProcessGuard, type GuardedProcess } from '../../../dev/cluster/process-guard';
 import { compiled } from '../../../operator/entry';
+import type { StoredProvider } from '../../../operator/cloud/providers/provider-reconciler';
 import { KubeClient } from '../../../operator/kube/client';
 import { loadKubeConfig } from '../../../operator/kube/kube-config';
-import { NODES, SERVICES, type KubeCondition, type Node, type Service } from '../../../operator/kube/object';
+import { EVENTS, NODES, SERVICES, type KubeCondition, type KubeObject, type Node, type Service } from '../../../operator/kube/object';
 import { LocalCloudClient } from '../../../providers/local/client';
 import { ensureTools } from '../../../tools/ensure';
 import { CLUSTER_START_MS, startTestCluster, type TestCluster } from '../../harness/cluster';
@@ -181,16 +183,51 @@ test('each missing rule is named in the log, and in the Service’s condition', 
   expect(condition.status).toBe('False');
 });
 
-test('when our kinds and their rights come, as one manifest, everything works, in the same process', async () => {
+const NODE_DELETION = 'nodes (delete)';
+
+interface Role {
+  kind: string;
+  rules?: { resources: string[]; verbs: string[] }[];
+}
+
+/** The same without the right to delete Nodes. */
+function withoutNodeDeletion<T extends Role>(object: T): T {
+  const rules = object.rules?.map((rule) =>
+    rule.resources.includes('nodes') ? { ...rule, verbs: rule.verbs.filter((verb) => verb !== 'delete') } : rule,
+  );
+  return rules === undefined ? object : { ...object, rules };
+}
+
+const applyAll = (items: object[]): Promise<string> =>
+  cluster.kubectl(['apply', '--server-side', '--force-conflicts', '-f', '-'], JSON.stringify({ apiVersion: 'v1', kind: 'List', items }));
+
+test('when our kinds and their rights come, as one manifest, everything works, in the same process; what one loop lacks is told on the CloudProvider', async () => {
   const command = [compiled('operator/cli/main'), 'manifests', '--service-account', `${ACCOUNT.namespace}/${ACCOUNT.name}`, '--', ...FLAGS];
   const { stdout: manifest } = await promisify(execFile)(process.execPath, command, { maxBuffer: 16 * 1024 * 1024 });
-  await cluster.kubectl(['apply', '--server-side', '-f', '-'], manifest);
+  const objects = parseAllDocuments(manifest).flatMap((document) => (document.toJS() as Role | null) ?? []);
+  await applyAll([...objects, UPSTREAM].map(withoutNodeDeletion));
   await ready('Ready');
   const service = await kube.get<Service>(SERVICES, 'default/web');
   expect(service?.status?.loadBalancer?.ingress).toHaveLength(1);
   expect(await kube.get(CLOUD_PROVIDERS, 'local')).toBeDefined();
   const [pool] = await cloud.list('pools');
   expect(pool).toBeDefined();
+  const warning = (): Promise<Condition | undefined> =>
+    kube
+      .get<StoredProvider>(CLOUD_PROVIDERS, 'local')
+      .then((provider) => provider?.status?.conditions?.find(({ type }) => type === 'Warning'));
+  const told = await until('the CloudProvider to say what is missing', async () => {
+    const condition = await warning();
+    return condition?.message.endsWith(`: ${NODE_DELETION}`) === true && condition;
+  });
+  expect(told).toMatchObject({ status: 'True', reason: 'PermissionMissing' });
+  await until('the Event', async () =>
+    (await kube.list<KubeObject & { reason: string; message: string }>(EVENTS)).some(
+      ({ reason, message }) => reason === 'PermissionMissing' && message.endsWith(`: ${NODE_DELETION}`),
+    ),
+  );
+  await applyAll([...objects, UPSTREAM]);
+  await until('nothing to be said any more', async () => (await warning()) === undefined);
   expect(operator.exit).toBeUndefined();
   await until('the log to say so', () => Promise.resolve(log().includes('no RBAC rule is missing any more')));
   expect(await operator.stop()).toEqual({ code: 0, signal: null });

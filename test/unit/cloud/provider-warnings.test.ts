@@ -1,0 +1,42 @@
+import { cloudProviderSpec } from '../../../crds';
+import { silentLogger } from '../../../operator/base/log';
+import type { StoredProvider } from '../../../operator/cloud/providers/provider-reconciler';
+import { ProviderWarnings } from '../../../operator/cloud/providers/provider-warnings';
+import { MemoryStore } from '../../../operator/kube/store';
+import { RecordingApi } from '../loops/recording-api';
+
+const TEXT = 'the operator lacks these rights (RBAC rules): nodes (delete)';
+
+function provider(name: string, isDefault: boolean): StoredProvider {
+  const spec = cloudProviderSpec.parse({ custom: { kind: 'fake' }, default: isDefault });
+  return { apiVersion: '', kind: 'CloudProvider', metadata: { name, uid: name, resourceVersion: '1', creationTimestamp: '' }, spec };
+}
+
+function scene(...providers: StoredProvider[]) {
+  const store = new MemoryStore<StoredProvider>({}, silentLogger);
+  store.replace(providers);
+  const [events, again, rivals] = [new RecordingApi(), [] as string[], [] as string[]];
+  const warnings = new ProviderWarnings({ store, registry: { rivalriesOf: () => rivals }, events, again: (name) => again.push(name) });
+  return { store, events, again, rivals, warnings };
+}
+
+test('what the operator lacks stands on the default CloudProvider, and is an Event there once, also of one that comes later', () => {
+  const { store, events, again, warnings } = scene(provider('one', true), provider('two', false));
+  warnings.lacksRights(['nodes (delete)']);
+  const condition = [{ type: 'Warning', reason: 'PermissionMissing', message: TEXT }];
+  expect([warnings.of(provider('one', true)), warnings.of(provider('two', false)), again]).toEqual([condition, [], ['one', 'two']]);
+  store.set(provider('three', true));
+  expect(events.log).toEqual(Array(2).fill(`Warning PermissionMissing: ${TEXT}`));
+  warnings.lacksRights([]);
+  expect(warnings.of(provider('one', true))).toEqual([]);
+  warnings.lacksRights(['nodes (delete)']);
+  expect(events.log).toHaveLength(4);
+});
+
+test('where none is the default, each says it; beside rivals it is one condition', () => {
+  const { events, rivals, warnings } = scene(provider('one', false), provider('two', false));
+  warnings.lacksRights(['nodes (delete)']);
+  expect(events.log).toHaveLength(2);
+  rivals.push('two claim x');
+  expect(warnings.of(provider('one', false))).toEqual([{ type: 'Warning', reason: 'SeveralProviders', message: `two claim x; ${TEXT}` }]);
+});

@@ -18,6 +18,11 @@ export interface ProviderModule {
   /** Raised only when the program gives other resources for the same inputs. */
   readonly programVersion: string;
   /**
+   * The controller that made load balancers of this cloud before, for Services that bear the same finalizer as ours: such as `cloud-provider-aws`.
+   * Absent = there was none. What it has made is told by `Cloud.leftFor`.
+   */
+  readonly predecessor?: string;
+  /**
    * Compiles annotations of a Service into the typed block of CloudLoadBalancer.spec. Pure.
    * Annotations without the cloud's prefix are ignored; an unknown one with it is a Warning.
    * @param service what else of the Service decides how they read; absent = a Service of no class, whose ports are not known
@@ -91,6 +96,11 @@ export interface Cloud {
    * @throws OperatorError Taken naming the holder, when it is somebody else's
    */
   adoptable?(stack: string, input: LoadBalancerInput, from?: AdoptableFrom): Promise<Adoption | undefined>;
+  /**
+   * What stands that `ProviderModule.predecessor` has made for a Service, by the name that this gives, and that nobody has taken over: its id and its
+   * maker, in words. Undefined = nothing. Reads only.
+   */
+  leftFor?(serviceUID: string): Promise<string | undefined>;
   /**
    * Marks everything of a stack as released: `discover` doesn't give it any more, and no update adopts or deletes it. A provider with `discover`
    * has it, or what was released is taken for a leftover one day.

@@ -50,6 +50,7 @@ export const REMEDIES: Record<string, string> = {
 /** The same for the reasons that only a Service's condition has. */
 export const SERVICE_REMEDIES: Record<string, string> = {
   InvalidAnnotation: 'the message says what to write; docs/reference/annotations.md',
+  LeftBehind: 'delete it in the cloud by the id in the message, or take the finalizer off the Service to keep it (migrate/aws.md)',
   LeftToOther: 'the message says what to delete',
   InvalidSourceRange: 'correct it, or put neighbours together',
   TooManyPorts: 'divide them among several Services with one placement',

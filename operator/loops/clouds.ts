@@ -1,7 +1,7 @@
 import type { CloudLoadBalancerSpecInput } from '../../crds';
 import type { JsonObject } from '../base/json';
 
-/** What the loops know of the clouds; injected, implemented in operator/cloud/. All answers come from memory, none makes a cloud call. */
+/** What the loops know of the clouds; injected, implemented in operator/cloud/. All answers but that of `leftFor` come from memory, without a cloud call. */
 export interface Clouds {
   /** Which CloudProvider takes a Service (design: The provider is chosen once, and recorded). */
   forService(service: ServiceClaim): ServiceChoice;
@@ -14,6 +14,19 @@ export interface Clouds {
   /** Names of all CloudProviders that are known. */
   providers(): string[];
   supports(provider: string, capability: 'loadBalancers' | 'routes' | 'instances'): boolean;
+  /**
+   * What a controller before us has made in the cloud for a Service, and nobody has taken over; undefined = nothing. Asks the cloud.
+   * @throws OperatorError when that can't be asked
+   */
+  leftFor(service: ServiceClaim & { uid: string }): Promise<LeftBehind | undefined>;
+}
+
+/** Something that stands in the cloud, and who made it. */
+export interface LeftBehind {
+  /** With the cloud's id. */
+  what: string;
+  /** The controller that would delete it. */
+  by: string;
 }
 
 export interface ServiceClaim {

@@ -14,6 +14,7 @@ import { discover } from './discover';
 import { AwsInstances } from './nodes/instances';
 import { AwsLoadBalancers } from './load-balancers/load-balancers';
 import { AwsMembers } from './members/members';
+import { leftFor } from './left-for';
 import { InstanceMetadata } from './nodes/metadata';
 import { NodeGroups } from './nodes/node-groups';
 import { assertNodeTags, type NodeTagScope } from './nodes/node-tags';
@@ -30,6 +31,7 @@ export const awsProvider: ProviderModule = {
   providerIDScheme: PROVIDER_ID_SCHEME,
   knowsProviderID: isBareInstanceID,
   programVersion: '1',
+  predecessor: 'cloud-provider-aws',
   compile,
   connect,
 };
@@ -65,6 +67,7 @@ async function connect(spec: CloudProviderSpec, context: ConnectContext): Promis
     routes: new AwsRoutes(scope),
     discover: (stacks) => discover({ ec2, elb, classic, options: {} }, scope, stacks),
     adoptable: (stack, input, from) => adoptable({ ec2, elb, classic, options: {} }, scope, { stack, input, from }),
+    leftFor: (serviceUID) => leftFor({ ec2, elb, classic, options: {} }, serviceUID),
     release: (stack, isValid) => release({ ec2, elb, classic }, { scope, stack }, isValid),
     workerSettings: () => ({
       ...account.workerSettings(),

@@ -202,6 +202,23 @@ export class CloudRegistry {
     return this.clouds.get(provider)?.cloud?.[capability] !== undefined;
   }
 
+  /**
+   * What a controller before us has made for a Service: in the cloud that takes the Service, or where none does, in any.
+   * @throws OperatorError when a cloud can't be asked in which there may be something
+   */
+  async leftFor(
+    service: { loadBalancerClass?: string; annotations: Record<string, string> } & { uid: string },
+  ): Promise<{ what: string; by: string } | undefined> {
+    const choice = this.forService(service);
+    const names = choice.kind === 'Chosen' ? [choice.provider] : [...this.clouds.keys()];
+    for (const name of choice.kind === 'Foreign' ? [] : names) {
+      const by = this.clouds.get(name)?.module.predecessor;
+      const what = by === undefined ? undefined : await this.connected(name).cloud.leftFor?.(service.uid);
+      if (by !== undefined && what !== undefined) return { what, by };
+    }
+    return undefined;
+  }
+
   async close(): Promise<void> {
     await Promise.all(this.list().map((cloud) => this.remove(cloud.name)));
   }

@@ -2,6 +2,8 @@ import { FIELD_MANAGERS, CLOUD_LOAD_BALANCERS } from '../../../crds';
 import { OperatorError, toOperatorError } from '../../base/errors';
 import type { EventRecorder, KubeApi, WorkQueue } from '../../kube/api';
 import { keyOf, type Service, SERVICES } from '../../kube/object';
+import { FINALIZER_LOAD_BALANCER_CLEANUP } from '../../kube/well-known';
+import type { Clouds, LeftBehind } from '../clouds';
 import { deleteObject } from '../deletion';
 import type { StoredCloudLoadBalancer } from '../kinds';
 import { type Action, EVENTS } from './actions';
@@ -14,6 +16,7 @@ const STATUS = { subresource: 'status', fieldManager: FIELD_MANAGERS.service } a
 
 export interface ActorDependencies {
   api: KubeApi;
+  clouds: Pick<Clouds, 'leftFor'>;
   events: EventRecorder;
   queue: WorkQueue;
 }
@@ -35,6 +38,7 @@ export class ServiceActor {
    */
   async act(service: Service, actions: readonly Action[], written: Written): Promise<void> {
     for (const action of actions) {
+      if (action.kind === 'Release' && action.asks) await this.assertNothingLeft(service);
       try {
         Object.assign(written, await this.one(service, action));
       } catch (thrown) {
@@ -99,6 +103,15 @@ export class ServiceActor {
     return written;
   }
 
+  /** The promise may be that of a controller before us. @throws OperatorError with the reason LeftBehind while what it has made stands */
+  private async assertNothingLeft({ metadata: { uid, annotations = {} }, spec: { loadBalancerClass } }: Service): Promise<void> {
+    const claim = { uid, annotations, ...(loadBalancerClass === undefined ? {} : { loadBalancerClass }) };
+    const left = await this.dependencies.clouds.leftFor(claim).catch((thrown: unknown) => {
+      throw inWords('failed to check if load balancer exists before cleanup', toOperatorError(thrown));
+    });
+    if (left !== undefined) throw leftBehind(left);
+  }
+
   /** NotFound is ignored: the object vanished when its last finalizer went (contract 2.7). */
   private async patchStatus(key: string, patch: object): Promise<Written> {
     try {
@@ -108,6 +121,13 @@ export class ServiceActor {
       return {};
     }
   }
+}
+
+/** Nothing in the cloud is deleted that was not made here, or taken over with consent (docs/operate/adopt.md). */
+function leftBehind({ what, by }: LeftBehind): OperatorError {
+  const remedy = `Delete it with what belongs to it, or have ${by} do so (docs/migrate/aws.md); this Service then goes by itself. To keep it, take the finalizer ${FINALIZER_LOAD_BALANCER_CLEANUP} off the Service`;
+  const message = `failed to delete load balancer: ${what} stands, and was never taken over here. ${remedy}`;
+  return new OperatorError('Invalid', message, { reason: 'LeftBehind' });
 }
 
 const STEPS: Partial<Record<Action['kind'], string>> = {
@@ -121,7 +141,10 @@ const STEPS: Partial<Record<Action['kind'], string>> = {
 function explain(action: Action, thrown: unknown): OperatorError {
   const error = toOperatorError(thrown);
   const step = STEPS[action.kind];
-  if (step === undefined) return error;
+  return step === undefined ? error : inWords(step, error);
+}
+
+function inWords(step: string, error: OperatorError): OperatorError {
   const detail = error.retryAfterMs === undefined ? { cause: error } : { cause: error, retryAfterMs: error.retryAfterMs };
   return new OperatorError(error.code, `${step}: ${error.message}`, detail);
 }

@@ -8,8 +8,11 @@ export type Action =
   | { kind: 'Apply'; body: CloudLoadBalancerBody }
   /** Deletes the CloudLoadBalancer with this UID. */
   | { kind: 'Delete'; uid: string }
-  /** Takes our finalizer off, once a live read has shown that the CloudLoadBalancer is gone. */
-  | { kind: 'Release'; patch: object }
+  /**
+   * Takes our finalizer off, once a live read has shown that the CloudLoadBalancer is gone.
+   * `asks`: there may be something in the cloud that a controller before us has made under the same finalizer
+   */
+  | { kind: 'Release'; patch: object; asks: boolean }
   | { kind: 'PatchStatus'; patch: object }
   /** Comes back after the key's own back-off: what is waited for sends no event. */
   | { kind: 'Retry' };

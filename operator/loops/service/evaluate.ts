@@ -6,7 +6,7 @@ import { type Readiness, readinessOf } from '../readiness';
 import { type Action, type Evaluation, EVENTS, isOfOurs, type Memory } from './actions';
 import type { Claim } from './claim';
 import { bodyOf, type CloudLoadBalancerBody, isOwnedBy, isUpToDate } from './cloud-load-balancer';
-import { wantedIngress } from './ingress';
+import { isPublished, wantedIngress } from './ingress';
 import { addFinalizerPatch, conditionOf, releasePatch, SERVICE_WARNING_CONDITION, statusPatch, type WantedStatus } from './patches';
 import type { Problem } from './problem';
 import { isDeleting, isLoadBalancer } from './rules';
@@ -71,7 +71,11 @@ function cleanUp(gathered: Gathered, owned: StoredCloudLoadBalancer | undefined)
     return { actions: [...said, { kind: 'Delete', uid: owned.metadata.uid }], memory: { ...memory, deleting: true } };
   }
   const patch = releasePatch(service);
-  if (patch !== undefined) return { actions: [{ kind: 'Release', patch }], memory: without(memory, 'pending', 'ensuring', 'deleting') };
+  if (patch !== undefined) {
+    // What was published here was made here, or taken over.
+    const asks = memory.published === undefined && !isPublished(service);
+    return { actions: [{ kind: 'Release', patch, asks }], memory: without(memory, 'pending', 'ensuring', 'deleting') };
+  }
   return { actions: memory.deleting === true ? [EVENTS.deleted] : [], memory: without(memory, 'deleting') };
 }
 

@@ -29,10 +29,12 @@ export function wantedIngress(
 }
 
 /**
+ * The address in the Service's status is ours, also after a restart.
+ *
  * A Ready condition of ours that is True is only ever written together with an ingress. With any other, the ingress may be the one that a controller
  * before us wrote and that still serves: whether it is ours, the API server has noted.
  */
-function isPublished(service: Service): boolean {
+export function isPublished(service: Service): boolean {
   return conditionOf(service, SERVICE_READY_CONDITION)?.status === 'True' || (ingressOf(service).length > 0 && isWrittenByUs(service));
 }
 

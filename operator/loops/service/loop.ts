@@ -192,7 +192,7 @@ export class ServiceLoop {
     const { service, cloudLoadBalancer } = gathered;
     const owned = cloudLoadBalancer !== undefined && isOwnedBy(cloudLoadBalancer, service.metadata.uid) ? cloudLoadBalancer : undefined;
     const refused = error.code === 'Invalid';
-    const problem = { reason: refused ? 'Refused' : 'SyncFailed', message: error.message, stalled: refused };
+    const problem = { reason: error.reason ?? (refused ? 'Refused' : 'SyncFailed'), message: error.message, stalled: refused };
     const report = reportFailure({ ...gathered, memory }, owned, problem);
     this.seen.set(keyOfService(service), { service, memory: report.memory });
     const actions = report.actions.filter(({ kind }) => kind === 'Event' || (refused && kind === 'PatchStatus'));

@@ -248,6 +248,32 @@ describeWithMoto('AWS: load balancers of others are taken over as they are', () 
     foreign.close();
   }, 60_000);
 
+  test('what cloud-provider-aws has made for a Service is found by its name, until somebody here has taken it over', async () => {
+    const of = service();
+    const cloud = await connect();
+    expect(await cloud.leftFor!(of.seen.uid)).toBeUndefined();
+    const arn = await upstream.network(of.seen, instances);
+    model.calls.length = 0;
+    expect(await cloud.leftFor!(of.seen.uid)).toBe(
+      `load balancer ${arn} of another controller: Service demo/${of.seen.name}, cluster prod`,
+    );
+    expect(writesOf()).toEqual([]);
+    const taken = await takeOver(of);
+    await taken.run();
+    expect(await cloud.leftFor!(of.seen.uid)).toBeUndefined();
+    await cloud.release!(of.stack, () => true);
+    expect(await cloud.leftFor!(of.seen.uid)).toBeUndefined();
+    await engine.forget(of.stack);
+    await account.deleteLoadBalancer(arn);
+
+    const classic = service({ type: 'Classic' });
+    const group = await upstream.classicLoadBalancer(classic.seen, instances);
+    const name = `a${classic.seen.uid.replaceAll('-', '').slice(0, 31)}`;
+    expect(await cloud.leftFor!(classic.seen.uid)).toMatch(`Classic load balancer ${name} of another controller`);
+    await upstream.classic.deleteLoadBalancer({ LoadBalancerName: name });
+    await upstream.ec2.deleteSecurityGroup({ GroupId: group });
+  }, 120_000);
+
   test('what another cluster of ours has released is taken over by its name, and what was done halfway is gone on with', async () => {
     const of = service({ name: 'edge-lb' });
     const old = new TakeOver(await connect(), of.stack, of.input, { from: '', resources: [] });

@@ -152,4 +152,52 @@ describeWithMoto('Taking over from cloud-provider-aws, and stepping back', () =>
     expect(writesOf()).toEqual([]);
     expect(await upstream.standing(arn)).toEqual(standing);
   }, 300_000);
+
+  /** What upstream has made for a Service that nobody has annotated. @returns its load balancer's ARN */
+  async function serveByUpstream(name: string): Promise<string> {
+    const annotations = { 'service.beta.kubernetes.io/aws-load-balancer-type': 'nlb', [ANNOTATIONS.provider]: 'aws' };
+    await cluster.apply(serviceOf(name, { annotations }));
+    const { metadata, spec } = (await scene.service(name))!;
+    const ports = (spec.ports ?? []).map(({ port, nodePort = 0 }) => ({ port, nodePort }));
+    const made = await upstream.network({ uid: metadata.uid, namespace: 'default', name, ports }, []);
+    const status = { loadBalancer: { ingress: [{ hostname: `${name}.elb.example` }] } };
+    await cluster.kube.patch(SERVICES, `default/${name}`, 'merge', { metadata: { finalizers: [FINALIZER] } });
+    await cluster.kube.patch(SERVICES, `default/${name}`, 'merge', { status }, { subresource: 'status' });
+    return made;
+  }
+
+  /** Waits until the Service says that it is held for the load balancer. */
+  const held = (name: string, id: string): Promise<unknown> =>
+    scene.until(
+      `Service ${name} to be held`,
+      async () => {
+        const service = await scene.service(name);
+        const condition = service?.status?.conditions?.find(({ reason }) => reason === 'LeftBehind');
+        if (condition?.message?.includes(id) === true) return true;
+        throw new Error(JSON.stringify([service, await scene.events('Service', name)]));
+      },
+      SLOW_MS,
+    );
+
+  test('a Service that is deleted before its load balancer was taken over is held, and goes once that is gone', async () => {
+    await cluster.stopOperator();
+    const [gap, conflicting] = [await serveByUpstream('gap'), await serveByUpstream('conflicting')];
+    await cluster.kubectl(['delete', 'service', 'gap', '--wait=false']);
+    const before = [await upstream.standing(gap), await upstream.standing(conflicting)];
+    await setPolicy('Default');
+    await cluster.startOperator(['--leader-elect=true']);
+    await held('gap', gap);
+    expect((await scene.events('Service', 'gap')).map(({ reason }) => reason)).toEqual(['SyncLoadBalancerFailed']);
+
+    await scene.condition('conflicting', 'Ready', 'Conflict', { status: 'False' });
+    await cluster.kubectl(['delete', 'service', 'conflicting', '--wait=false']);
+    await held('conflicting', conflicting);
+    expect([await upstream.standing(gap), await upstream.standing(conflicting)]).toEqual(before);
+
+    await upstream.elb.deleteLoadBalancer({ LoadBalancerArn: gap });
+    await scene.gone('Service gap', () => scene.service('gap'), SLOW_MS);
+    await cluster.kube.patch(SERVICES, 'default/conflicting', 'merge', { metadata: { finalizers: null } });
+    await scene.gone('Service conflicting', () => scene.service('conflicting'), SLOW_MS);
+    expect(await upstream.standing(conflicting)).toEqual(before[1]);
+  }, 300_000);
 });

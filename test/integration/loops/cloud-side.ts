@@ -21,6 +21,7 @@ export const CLOUDS: Clouds = {
   supports: () => true,
   observes: () => false,
   providers: () => ['cloud-a'],
+  leftFor: () => Promise.resolve(undefined),
 };
 
 /** Stands in for the controllers of CloudLoadBalancers: a finalizer at first sight, an address, and an end only when the cloud is done. */

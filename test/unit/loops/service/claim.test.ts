@@ -12,6 +12,7 @@ function clouds(choice: ServiceChoice, changes: Partial<Clouds> = {}): Clouds {
     supports: () => true,
     observes: () => false,
     providers: () => ['cloud-a'],
+    leftFor: () => Promise.resolve(undefined),
     ...changes,
   };
 }

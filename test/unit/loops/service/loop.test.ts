@@ -3,6 +3,7 @@ import { silentLogger } from '../../../../operator/base/log';
 import type { Node, Service } from '../../../../operator/kube/object';
 import { KeyedQueue } from '../../../../operator/kube/queue';
 import { MemoryStore } from '../../../../operator/kube/store';
+import type { Clouds } from '../../../../operator/loops/clouds';
 import type { StoredCloudLoadBalancer } from '../../../../operator/loops/kinds';
 import { bodyOf } from '../../../../operator/loops/service/cloud-load-balancer';
 import { compile } from '../../../../operator/loops/service/compile';
@@ -25,6 +26,7 @@ let queue: KeyedQueue;
 let services: MemoryStore<Service>;
 let cloudLoadBalancers: MemoryStore<StoredCloudLoadBalancer>;
 let loop: ServiceLoop;
+let loopWith: (clouds: Clouds) => ServiceLoop;
 
 beforeEach(() => {
   api = new RecordingApi();
@@ -34,8 +36,9 @@ beforeEach(() => {
   cloudLoadBalancers = new MemoryStore<StoredCloudLoadBalancer>({}, silentLogger);
   const nodes = new MemoryStore<Node>({}, silentLogger);
   nodes.replace([node()]);
-  const stores = { services, cloudLoadBalancers, nodes };
-  loop = new ServiceLoop({ ...stores, api, clouds: CLOUDS, events: api, queue, clock, logger: silentLogger, workers: 1 });
+  loopWith = (clouds) =>
+    new ServiceLoop({ services, cloudLoadBalancers, nodes, api, clouds, events: api, queue, clock, logger: silentLogger, workers: 1 });
+  loop = loopWith(CLOUDS);
 });
 
 /** The CloudLoadBalancer that the loop made for a Service, serving. */
@@ -97,6 +100,65 @@ test.each(STEPS)('%s fails: upstream’s words in the error and in the Event', a
   api.failures.set(write, new OperatorError('Transient', '503 no leader'));
   await expect(loop.sync(KEY)).rejects.toThrow(`${words}: 503 no leader`);
   expect(api.events.at(-1)).toBe(`Warning SyncLoadBalancerFailed: Error syncing load balancer: ${words}: 503 no leader`);
+});
+
+describe('a Service that goes, with the finalizer of a controller before us (contract 2.7)', () => {
+  const theirs = (changes: Parameters<typeof service>[0] = {}): Service =>
+    service({
+      ...changes,
+      metadata: LEAVING.metadata as never,
+      status: { loadBalancer: { ingress: [{ ip: '198.51.100.1' }] }, ...changes.status! },
+    });
+  const leftFor = jest.fn<ReturnType<Clouds['leftFor']>, Parameters<Clouds['leftFor']>>();
+  beforeEach(() => {
+    leftFor.mockReset().mockResolvedValue({ what: 'load balancer arn:a1 of Service demo/web, cluster prod', by: 'cloud-provider-aws' });
+    loop = loopWith({ ...CLOUDS, leftFor });
+  });
+
+  test('is held while what that has made stands, which is told once, with what to do; then it goes', async () => {
+    set(theirs(), undefined);
+    const message =
+      'failed to delete load balancer: load balancer arn:a1 of Service demo/web, cluster prod stands, and was never taken over here. ';
+    for (let times = 0; times < 2; times++) await expect(loop.sync(KEY)).rejects.toThrow(message);
+    expect(leftFor).toHaveBeenCalledWith({ uid: 'service-1', annotations: {} });
+    expect(api.events).toEqual([expect.stringContaining(`Warning SyncLoadBalancerFailed: Error syncing load balancer: ${message}`)]);
+    expect(api.events[0]).toMatch(/cloud-provider-aws .*take the finalizer service\.kubernetes\.io\/load-balancer-cleanup off/);
+    const [told] = api.writes;
+    expect(told?.body).toMatchObject({
+      status: {
+        conditions: [
+          { reason: 'LeftBehind', status: 'False' },
+          { reason: 'LeftBehind', status: 'True' },
+        ],
+      },
+    });
+    expect(JSON.stringify(api.writes)).not.toMatch(/finalizers|ingress/);
+    leftFor.mockResolvedValue(undefined);
+    await loop.sync(KEY);
+    expect(api.writes.at(-1)?.body).toMatchObject({ metadata: { '$deleteFromPrimitiveList/finalizers': [FINALIZER] } });
+    expect(api.events.at(-1)).toBe('Normal DeletedLoadBalancer: Deleted load balancer');
+  });
+
+  test('stays while the cloud can’t be asked, in upstream’s words', async () => {
+    set(theirs(), undefined);
+    leftFor.mockRejectedValue(new OperatorError('Credentials', 'ExpiredToken'));
+    await expect(loop.sync(KEY)).rejects.toThrow('failed to check if load balancer exists before cleanup: ExpiredToken');
+    expect(api.writes).toEqual([]);
+  });
+
+  test('is held also when it only failed here before: its name was taken by what stands', async () => {
+    const conditions = [{ type: 'cloud-operator.dev/Ready', status: 'False', reason: 'Conflict', message: 'exists already' }];
+    set(theirs({ status: { conditions } }), undefined);
+    await expect(loop.sync(KEY)).rejects.toThrow('was never taken over here');
+  });
+
+  test('nobody is asked about one that was served here', async () => {
+    const conditions = [{ type: 'cloud-operator.dev/Ready', status: 'True', reason: 'Ready', message: 'serving' }];
+    set(theirs({ status: { conditions } }), undefined);
+    await loop.sync(KEY);
+    expect(leftFor).not.toHaveBeenCalled();
+    expect(api.events).toEqual(['Normal DeletedLoadBalancer: Deleted load balancer']);
+  });
 });
 
 test('C-SVC-29 only Services of type LoadBalancer get a load balancer', async () => {

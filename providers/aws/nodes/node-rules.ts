@@ -51,6 +51,13 @@ export interface RuleTarget {
   loadBalancer?: string;
   /** The account's quota of inbound rules of one group. */
   maxRules: number;
+  /** The groups' rules as they were read a moment ago; absent = they are read. */
+  has?: readonly SecurityGroupRule[];
+}
+
+/** All rules of groups of Nodes. */
+export function rulesOfNodes(ec2: Ec2, { groups }: Pick<RuleTarget, 'groups'>, options: CallOptions): Promise<SecurityGroupRule[]> {
+  return groups.length === 0 ? Promise.resolve([]) : ec2.securityGroupRules([{ Name: 'group-id', Values: [...groups] }], options);
 }
 
 /**
@@ -60,7 +67,8 @@ export interface RuleTarget {
 export async function openNodes(ec2: Ec2, target: RuleTarget, wanted: readonly NodeRule[], options: CallOptions): Promise<void> {
   if (target.groups.length === 0 || wanted.length === 0) return;
   for (let tries = 1; ; tries++) {
-    const rules = await ec2.securityGroupRules([{ Name: 'group-id', Values: [...target.groups] }], options);
+    const known = tries === 1 ? target.has : undefined;
+    const rules = known ?? (await rulesOfNodes(ec2, target, options));
     try {
       for (const group of target.groups)
         await openGroup(ec2, { ...target, group, has: rules.filter(({ GroupId }) => GroupId === group) }, wanted, options);

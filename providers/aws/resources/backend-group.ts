@@ -1,3 +1,4 @@
+import type { SecurityGroupRule } from '@aws-sdk/client-ec2';
 import { z } from 'zod';
 import { systemClock } from '../../../operator/base/clock';
 import { OperatorError } from '../../../operator/base/errors';
@@ -9,7 +10,7 @@ import type { UpdateContext } from '../../worker-module';
 import { BackendGroup } from '../nodes/backend-group';
 import type { CallOptions } from '../client/aws-client';
 import type { Ec2 } from '../client/ec2';
-import { openNodes, rulesForPorts, rulesFrom, SHARED_RULES } from '../nodes/node-rules';
+import { openNodes, rulesForPorts, rulesFrom, rulesOfNodes, SHARED_RULES } from '../nodes/node-rules';
 import type { NodeRulesSettings } from './node-rules';
 
 /** Type token of a load balancer's part in the backend group. */
@@ -39,13 +40,14 @@ export function backendGroup(ec2: Ec2, { nodeGroups: groups, maxRules }: NodeRul
   const ensure = async (inputs: JsonObject, context: ResourceContext): Promise<{ id: string; outputs: JsonObject }> => {
     const wanted = schema.parse(inputs);
     const isRace = (error: OperatorError): boolean => error.code === 'Transient';
-    const id = await retry(
-      ec2.retryPolicy,
-      () => backend.ensure({ stack, frontend: wanted.frontend }, wanted.vpcId, options(context)),
-      isRace,
-      context.signal,
-    );
-    await openNodes(ec2, target, rulesFrom(id, [...SHARED_RULES, ...rulesForPorts(wanted.ports)]), options(context));
+    // The load balancer waits for this, so the rules are read beside: who closes them meanwhile has marked the group before the look at it, which is a race.
+    const attempt = (): Promise<[string, SecurityGroupRule[]]> =>
+      Promise.all([
+        backend.ensure({ stack, frontend: wanted.frontend }, wanted.vpcId, options(context)),
+        rulesOfNodes(ec2, target, options(context)),
+      ]);
+    const [id, has] = await retry(ec2.retryPolicy, attempt, isRace, context.signal);
+    await openNodes(ec2, { ...target, has }, rulesFrom(id, [...SHARED_RULES, ...rulesForPorts(wanted.ports)]), options(context));
     return { id, outputs: { ...inputs, groupId: id } };
   };
   return {

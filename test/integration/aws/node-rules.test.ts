@@ -5,7 +5,9 @@ import { Ec2 } from '../../../providers/aws/client/ec2';
 import { NodeGroups } from '../../../providers/aws/nodes/node-groups';
 import { openNodes, rulesForPorts, rulesFrom, SHARED_RULES } from '../../../providers/aws/nodes/node-rules';
 import { OpenedMembers } from '../../../providers/aws/members/opened-members';
+import { backendGroup } from '../../../providers/aws/resources/backend-group';
 import { TAG, toAwsTags } from '../../../providers/aws/tags';
+import type { UpdateContext } from '../../../providers/worker-module';
 import { retry } from '../../../providers/retry';
 import { describeWithMoto, startMoto, type Moto } from '../../harness/moto';
 import { MotoAccount, REGION } from './moto-account';
@@ -55,6 +57,30 @@ describeWithMoto('the group that lets load balancers in to Nodes, against a simu
       () => backendOf().ensure(of, account.vpcID, {}),
       (error) => error.code === 'Transient',
     );
+
+  test('the Nodes’ rules are read beside the look for the group: a load balancer that is made waits for both', async () => {
+    const of = await user('beside');
+    let asked: () => void = () => undefined;
+    const rulesAsked = new Promise<void>((resolve) => (asked = resolve));
+    const watched = Object.create(ec2, {
+      securityGroupRules: {
+        value: (...call: Parameters<Ec2['securityGroupRules']>) => {
+          asked();
+          return ec2.securityGroupRules(...call);
+        },
+      },
+      securityGroups: { value: (...call: Parameters<Ec2['securityGroups']>) => rulesAsked.then(() => ec2.securityGroups(...call)) },
+    }) as Ec2;
+    const nodes = await account.nodeGroup();
+    const update = { stack: of.stack, clusterID: CLUSTER, assertValid: () => undefined } as unknown as UpdateContext;
+    const resource = backendGroup(watched, { nodeGroups: [nodes], maxRules: 60 }, update);
+    const context = { urn: 'urn', name: 'beside-backend', signal: new AbortController().signal };
+    const { id } = await resource.create({ vpcId: account.vpcID, frontend: of.frontend, ports: [] }, context);
+    expect(await account.rulesFrom(id, nodes)).toEqual(SHARED);
+    await resource.delete(id, context, {});
+    await of.gone();
+    expect(await backends()).toEqual([]);
+  });
 
   test('one group and one set of rules serve all; the last user removes them', async () => {
     const nodes = await account.nodeGroup();

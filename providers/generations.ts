@@ -1,4 +1,4 @@
-import type { LoadBalancerInput } from './provider';
+import type { LoadBalancerInput, RecognizedLoadBalancer } from './provider';
 
 /** One generation of a load balancer. */
 export interface Generation {
@@ -18,6 +18,19 @@ export function generationsOf(inputs: readonly LoadBalancerInput[]): Generation[
 /** What is rendered of a generation beside its spec: nothing for one that was never replaced. Pure. */
 export function marksOf({ input, retiring }: Generation): { afterMembers?: true; retiring?: true } {
   return { ...((input.generation ?? 0) > 0 && { afterMembers: true }), ...(retiring && { retiring: true }) };
+}
+
+/**
+ * The newest generation that has points of entry: of one whose update did not end there may be only a part. Pure.
+ * @param generations those of which there is something, at least one
+ */
+export function servingGeneration(
+  generations: readonly number[],
+  entriesOf: (generation: number) => RecognizedLoadBalancer['ingress'],
+): Pick<RecognizedLoadBalancer, 'generation' | 'ingress'> {
+  const newestFirst = [...new Set(generations)].sort((a, b) => b - a);
+  const all = newestFirst.map((generation) => ({ generation, ingress: entriesOf(generation) }));
+  return all.find(({ ingress }) => ingress.length > 0) ?? { generation: newestFirst[0] ?? 0, ingress: [] };
 }
 
 /** Which generation of `base` a resource's name in the program belongs to; undefined where it is another load balancer's. Pure. */

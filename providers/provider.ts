@@ -183,10 +183,10 @@ export interface LoadBalancers {
   /** Reads one load balancer's results from the stack's outputs; undefined when they are not there. Pure. */
   results(outputs: JsonObject, uid: string): LoadBalancerResult | undefined;
   /**
-   * What `results` would give, by what `discover` found of the stack: for while nobody can read the stack's state. What the cloud doesn't say is
-   * taken from the input's spec, or left out. Undefined when there is nothing of it. Absent = it can't be told. Pure.
+   * What `results` would give, by what `discover` found of the stack: for while nobody can read the stack's state, and where it was lost. What the cloud
+   * doesn't say is taken from the input's spec, or left out. Undefined when there is nothing of it. Absent = it can't be told. Pure.
    */
-  recognize?(found: readonly DiscoveredResource[], input: LoadBalancerInput): LoadBalancerResult | undefined;
+  recognize?(found: readonly DiscoveredResource[], input: LoadBalancerInput): RecognizedLoadBalancer | undefined;
   /**
    * Whose fault a failed update is, by UID: of those whose resource the error names, else of those whose part of a shared resource it names.
    * Empty = the error names nobody; then the candidates are bisected. Pure.
@@ -200,6 +200,12 @@ export interface LoadBalancerResult {
   ingress: Ingress[];
   /** Those of all generations. */
   targetGroups: TargetGroup[];
+}
+
+/** A load balancer by what the cloud has of it. */
+export interface RecognizedLoadBalancer extends LoadBalancerResult {
+  /** The newest generation with a point of entry; where none has any, the newest one. */
+  generation: number;
 }
 
 /** Where members go. */

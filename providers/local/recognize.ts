@@ -1,6 +1,6 @@
 import type { Ingress } from '../../crds';
-import { generationOfName } from '../generations';
-import type { DiscoveredResource, LoadBalancerInput, LoadBalancerResult, TargetGroup } from '../provider';
+import { generationOfName, servingGeneration } from '../generations';
+import type { DiscoveredResource, LoadBalancerInput, RecognizedLoadBalancer, TargetGroup } from '../provider';
 import { cloudName, renderListener } from './listeners';
 import { address } from './resources/address';
 import { loadBalancer, type LoadBalancerInputs } from './resources/load-balancer';
@@ -13,16 +13,20 @@ interface Pool {
 }
 
 /** LoadBalancers.recognize. The cloud keeps no port with a pool: it is that of the spec's listener, and a pool without one is left out. Pure. */
-export function recognize(found: readonly DiscoveredResource[], input: LoadBalancerInput): LoadBalancerResult | undefined {
+export function recognize(found: readonly DiscoveredResource[], input: LoadBalancerInput): RecognizedLoadBalancer | undefined {
   const base = (generation: number): string => cloudName(input.ownerUID, generation);
   const pools = of(found, targetPool.token).flatMap(({ id, name }): Pool[] => {
     const generation = generationOfName(name, base);
     return generation === undefined ? [] : [{ id, name, generation }];
   });
   if (pools.length === 0) return undefined;
-  const newest = Math.max(...pools.map(({ generation }) => generation));
-  const current = new Set(pools.filter(({ generation }) => generation === newest).map(({ id }) => id));
-  return { ingress: ingressOf(found, current), targetGroups: pools.flatMap((pool) => groupOf(pool, input) ?? []) };
+  const entriesOf = (generation: number): Ingress[] =>
+    ingressOf(found, new Set(pools.filter((pool) => pool.generation === generation).map(({ id }) => id)));
+  const serving = servingGeneration(
+    pools.map(({ generation }) => generation),
+    entriesOf,
+  );
+  return { ...serving, targetGroups: pools.flatMap((pool) => groupOf(pool, input) ?? []) };
 }
 
 function groupOf({ id, name, generation }: Pool, { ownerUID, spec }: LoadBalancerInput): TargetGroup | undefined {

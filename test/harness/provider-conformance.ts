@@ -438,6 +438,7 @@ function describeResources(suite: Suite): void {
     suite.syncFailure = undefined;
     const during = loadBalancers.results(await runner.up(both), input.uid)!;
     expect(ids(await suite.discovered(stack))).toEqual(expect.arrayContaining(old));
+    expect(loadBalancers.recognize?.(await suite.discovered(stack), { ...input, spec: wanted.spec })?.generation ?? 1).toBe(1);
     expect(during.ingress).not.toEqual(before.ingress);
     expect(ids(during.targetGroups)).toEqual([...new Set([...ids(before.targetGroups), ...suite.synced])].sort());
     expect(suite.synced).toHaveLength(2);
@@ -457,7 +458,7 @@ function describeDiscovery(suite: Suite): void {
     const inOrder = (result: LoadBalancerResult | undefined): LoadBalancerResult | undefined =>
       result && { ...result, targetGroups: result.targetGroups.toSorted((a, b) => a.port - b.port) };
     const told = inOrder(loadBalancers.recognize(await suite.discovered(stack), input));
-    expect(told).toEqual(inOrder(loadBalancers.results(outputs, input.uid)));
+    expect(told).toEqual({ generation: 0, ...inOrder(loadBalancers.results(outputs, input.uid)) });
     expect(loadBalancers.recognize(await suite.discovered(stack), suite.input())).toBeUndefined();
   });
 

@@ -7,8 +7,8 @@ import { capped, summaryOf, type Plan } from '../../updates/plan';
 import { verdictOfError, type Verdict } from '../conditions';
 import type { MemberInput } from '../stack/member-input';
 import type { Member } from '../stack/stack-kind';
-import { inputsOf, suspectsOf, type UpdatePlan } from '../stack/stack-parts';
-import type { Part } from '../stack/stack-plan';
+import { inputsOf, standingOf, suspectsOf, type UpdatePlan } from '../stack/stack-parts';
+import { STACK_HELD, type Part } from '../stack/stack-plan';
 import { unprotected } from './approval-guard';
 import { approvalMessage } from './approval-message';
 
@@ -63,28 +63,36 @@ export class ApprovalGate<O extends Member> {
     });
     plan.parts.filter((part) => !gated.some((one) => one.part === part)).forEach(({ object }) => this.told.delete(object.metadata.uid));
     if (gated.length === 0) return { plan, run: true, waiting: [] };
+    // What no update may leave out is done together, or not at all.
+    const together = gated.map(({ part }) => part).filter(({ standing }) => standing === true);
     let nothing = false;
     const waiting: Waiting<O>[] = [];
     for (const one of gated) {
-      const judged = await this.judge(facts, one);
+      const judged = await this.judge(facts, one, together);
       if (judged === 'Nothing') nothing = true;
       else if ('approved' in judged) return this.approved(plan, one.part, judged.approved);
       else waiting.push(judged);
     }
+    const holdsAll = waiting.some(({ part }) => part.standing === true);
     const parts = plan.parts.map((part) => {
       const held = waiting.find((one) => one.part === part);
-      return held === undefined ? part : without(part, held.verdict);
+      if (held !== undefined) return without(part, held.verdict);
+      return holdsAll && part.candidate !== undefined ? without(part, { ...STACK_HELD, serving: facts.serving(part.object) }) : part;
     });
     const left = { ...plan, parts };
     return {
       plan: left,
-      run: nothing || suspectsOf(left).length + plan.leaving.length + plan.departing.length > 0,
+      run: (nothing || suspectsOf(left).length + plan.leaving.length + plan.departing.length > 0) && !holdsAll,
       waiting: waiting.flatMap((one) => one.plan ?? []),
     };
   }
 
-  /** A plan may be approved while no window is open. */
-  private async judge(facts: GateFacts<O>, { part, why, closed }: GatedPart<O>): Promise<Waiting<O> | { approved: string } | 'Nothing'> {
+  /** A plan may be approved while no window is open. @param together those of whom none can be left out */
+  private async judge(
+    facts: GateFacts<O>,
+    { part, why, closed }: GatedPart<O>,
+    together: readonly Part<O>[],
+  ): Promise<Waiting<O> | { approved: string } | 'Nothing'> {
     const serving = facts.serving(part.object);
     const what = isAccepted(part) ? 'what differs in the cloud, or a newer program would make otherwise,' : 'a change of its spec';
     if (why === undefined) return this.waitForWindow(part, `${what} waits: ${closed}`, serving);
@@ -93,7 +101,8 @@ export class ApprovalGate<O extends Member> {
     const found = await this.plan(facts, part);
     if (found instanceof OperatorError) return { part, verdict: verdictOfError(found, serving) };
     if (isNothing(found, part)) return 'Nothing';
-    if (approvalOf(part.object) !== found.hash) return this.wait(facts, { part, why, closed, plan: found });
+    if ([part, ...together].some(({ object }) => approvalOf(object) !== found.hash))
+      return this.wait(facts, { part, why, closed, plan: found });
     return closed === undefined
       ? { approved: found.hash }
       : this.waitForWindow(part, `plan ${found.hash} is approved, and waits: ${closed}`, serving);
@@ -111,7 +120,7 @@ export class ApprovalGate<O extends Member> {
     const who = keyOf(chosen.object.metadata);
     const message = `The stack first carries out plan ${hash} of ${who}`;
     const parts = plan.parts.map((part) => {
-      if (part === chosen || part.candidate === undefined || isAccepted(part)) return part;
+      if (part === chosen || part.standing === true || part.candidate === undefined || isAccepted(part)) return part;
       return without(part, { state: 'Reconciling', reason: 'Updating', message, serving: part.accepted !== undefined });
     });
     return { plan: { ...plan, parts }, approved: hash, run: true, waiting: [] };
@@ -119,9 +128,10 @@ export class ApprovalGate<O extends Member> {
 
   /** @returns the failure where it is the candidate's own fault */
   private async plan({ plan, preview }: GateFacts<O>, part: Part<O>): Promise<Plan | OperatorError> {
-    const alone = plan.parts.map((other) => (other === part ? part : accepted(other)));
+    const chosen = [part, ...standingOf(plan).filter((other) => other !== part)];
+    const alone = plan.parts.map((other) => (chosen.includes(other) ? other : accepted(other)));
     try {
-      return await preview(inputsOf({ ...plan, parts: alone }, [part]), part);
+      return await preview(inputsOf({ ...plan, parts: alone }, chosen), part);
     } catch (thrown) {
       const error = toOperatorError(thrown);
       if (error.code === 'Invalid') return error;

@@ -1,4 +1,4 @@
-import type { CloudLoadBalancerSpec, CloudRouteSpec } from '../../../crds';
+import type { CloudLoadBalancerSpec, CloudRouteSpec, PlannedOperation } from '../../../crds';
 import type { Replacement } from '../../../providers/provider';
 import { canonicalJson } from '../../base/json';
 import { onlyRetires } from './generation';
@@ -35,6 +35,17 @@ export function whyApproval<O>(facts: ApprovalFacts<O>): string | undefined {
     return `${replacement === undefined ? '' : `${replacement.why}, and `}spec.updatePolicy.approval is Manual`;
   if (replacement === undefined || policy?.replace === 'Allow') return undefined;
   return `${replacement.why}, and spec.updatePolicy.replace is Never`;
+}
+
+/**
+ * What an update takes away of a load balancer that serves, where no state says what it was made from: what is replaced, and load balancers that go.
+ * Undefined = nothing. Pure.
+ */
+export function lossIn(operations: readonly PlannedOperation[]): Replacement | undefined {
+  const lost = operations.find(({ op, type }) => op === 'replace' || (op === 'delete' && type.endsWith(':LoadBalancer')));
+  if (lost === undefined) return undefined;
+  const what = `${lost.op === 'replace' ? 'replaces' : 'deletes'} ${lost.type.split(':').at(-1)} ${lost.name}`;
+  return { why: `the state of what serves was lost, and by what the cloud has, the update ${what}`, gap: true };
 }
 
 function isSecondHalf(accepted: MemberInput | undefined, candidate: MemberInput): boolean {

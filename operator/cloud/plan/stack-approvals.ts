@@ -1,4 +1,6 @@
+import type { DiscoveredResource, Replacement } from '../../../providers/provider';
 import type { Clock } from '../../base/clock';
+import { hashJson } from '../../base/json';
 import type { EventRecorder } from '../../kube/api';
 import type { Plan } from '../../updates/plan';
 import { updateHash } from '../../updates/update-hash';
@@ -6,11 +8,11 @@ import type { StackState, StackUpdate, UpdateHooks, Updates } from '../../update
 import type { MemberInput } from '../stack/member-input';
 import type { ConnectedCloud } from '../providers/registry';
 import type { Member, StackKind } from '../stack/stack-kind';
-import { inputsOf, type UpdatePlan } from '../stack/stack-parts';
+import { inputsOf, standingOf, suspectsOf, type UpdatePlan } from '../stack/stack-parts';
 import type { ApprovalGuard } from './approval-guard';
 import type { Part } from '../stack/stack-plan';
 import { untilWindow, windowOf } from '../windows/windows-of';
-import { isChange, whyApproval } from './approval';
+import { isChange, lossIn, whyApproval } from './approval';
 import { ApprovalGate, type Gated } from './approval-gate';
 import { PlanCache } from './plan-cache';
 import { beginsMove, planOfMove, promising } from './promise';
@@ -34,6 +36,8 @@ export interface ApprovalPass<O> {
   plan: UpdatePlan<O>;
   cloud: ConnectedCloud;
   state: StackState | undefined;
+  /** What the cloud has, where no state says it: a plan depends on that. */
+  found: readonly DiscoveredResource[] | undefined;
   /** The cloud was found changed. */
   drifted: boolean;
   hooks: UpdateHooks;
@@ -46,6 +50,7 @@ export interface ApprovalPass<O> {
 /** The update of a stack that gives something up. */
 export interface GivingUp {
   state: StackState | undefined;
+  found?: readonly DiscoveredResource[] | undefined;
   update: StackUpdate;
   hooks: UpdateHooks;
 }
@@ -69,12 +74,13 @@ export class StackApprovals<O extends Member> {
     return { plan, run, waiting };
   }
 
-  private gated(pass: ApprovalPass<O>): Promise<Gated<O>> {
-    const { stack, plan, state, hooks } = pass;
+  private async gated(pass: ApprovalPass<O>): Promise<Gated<O>> {
+    const { stack, plan, state, hooks, found } = pass;
     const { kind } = this.options;
     const windows = this.closedWindows(pass);
     const manual = plan.parts.some(({ object }) => kind.updatePolicy?.(object)?.approval === 'Manual');
     const pending = (manual || windows.size > 0) && isPending(pass);
+    const loss = await this.lossOf(pass);
     let asked: Promise<string | undefined> | undefined;
     return this.gate.open({
       stack,
@@ -89,11 +95,12 @@ export class StackApprovals<O extends Member> {
       },
       why: (part) => {
         const policy = kind.updatePolicy?.(part.object);
-        return whyApproval({ part, pending, policy, replacement: part.replacement, underway: isUnderway(pass, part) });
+        const replacement = part.replacement ?? (part.standing === true ? loss : undefined);
+        return whyApproval({ part, pending, policy, replacement, underway: isUnderway(pass, part) });
       },
       closed: (part) => (isChange({ part, pending, underway: isUnderway(pass, part) }) ? windows.get(part) : undefined),
       preview: async (inputs, part) => {
-        const made = await this.preview({ state, hooks, update: pass.updateOf(inputs) });
+        const made = await this.preview({ state, found, hooks, update: pass.updateOf(inputs) });
         const giving = beginsMove(part) ? pass.givingUp(part.object) : undefined;
         return giving === undefined ? made : planOfMove(made, { stack: giving.update.stack, plan: await this.preview(giving) });
       },
@@ -113,8 +120,21 @@ export class StackApprovals<O extends Member> {
     return found;
   }
 
-  private preview({ state, update, hooks }: GivingUp): Promise<Plan> {
-    return this.cache.plan(update.stack, state, updateHash(update), () => this.options.updates.preview(update, hooks));
+  /** Where no state says what serves, only a plan can tell whether that would be replaced (design: Crashes and drift). */
+  private async lossOf(pass: ApprovalPass<O>): Promise<Replacement | undefined> {
+    const { plan, state, found, hooks, updateOf } = pass;
+    const isAsked = ({ object }: Part<O>): boolean => {
+      const { approval, replace } = this.options.kind.updatePolicy?.(object) ?? {};
+      return approval !== 'Manual' && replace !== 'Allow';
+    };
+    if (!standingOf(plan).some(isAsked)) return undefined;
+    const update = updateOf(inputsOf(plan, suspectsOf(plan)));
+    return lossIn((await this.preview({ state, found, hooks, update })).operations);
+  }
+
+  private preview({ state, found, update, hooks }: GivingUp): Promise<Plan> {
+    const key = `${updateHash(update)}${found === undefined ? '' : ` ${hashJson(found)}`}`;
+    return this.cache.plan(update.stack, state, key, () => this.options.updates.preview(update, hooks));
   }
 
   /** The stack is gone. */

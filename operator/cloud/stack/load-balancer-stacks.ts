@@ -9,6 +9,7 @@ import {
 } from '../../../crds';
 import type {
   Adoption,
+  DiscoveredResource,
   JsonObject,
   LoadBalancerInput,
   LoadBalancerResult,
@@ -82,6 +83,10 @@ export class LoadBalancerStacks implements StackKind<StoredLoadBalancer, LoadBal
 
   replacement(accepted: LoadBalancerInput, wanted: LoadBalancerInput, cloud: ConnectedCloud): Replacement | undefined {
     return capability(cloud).replacement?.(accepted, wanted);
+  }
+
+  generationFound(object: StoredLoadBalancer, found: readonly DiscoveredResource[], cloud: ConnectedCloud): number | undefined {
+    return capability(cloud).recognize?.(found, inputOf(object))?.generation;
   }
 
   /**
@@ -186,8 +191,8 @@ export class LoadBalancerStacks implements StackKind<StoredLoadBalancer, LoadBal
 
   private resultOf(object: StoredLoadBalancer, { cloud, state, found }: Knowledge): LoadBalancerResult | undefined {
     const loadBalancers = cloud?.cloud.loadBalancers;
-    if (state === undefined && found !== undefined) return loadBalancers?.recognize?.(found, inputOf(object));
-    return loadBalancers?.results(state?.outputs ?? {}, object.metadata.uid);
+    const made = loadBalancers?.results(state?.outputs ?? {}, object.metadata.uid);
+    return made === undefined && found !== undefined ? loadBalancers?.recognize?.(found, inputOf(object)) : made;
   }
 
   private async sync(provider: string, groups: TargetGroup[], object: StoredLoadBalancer | undefined): Promise<void> {

@@ -16,6 +16,8 @@ export interface Before {
   origin: Origin | undefined;
   /** Of others, which it takes over (Adoption.kept). */
   adopted?: JsonObject | undefined;
+  /** In the cloud, where no state says it: which generation serves. */
+  generation?: number | undefined;
 }
 
 /**
@@ -26,7 +28,7 @@ export function nextOf<O extends Member>(
   kind: StackKind<O>,
   object: O,
   cloud: ConnectedCloud | undefined,
-  { accepted, origin, adopted, now }: Before & { now: number },
+  { accepted, origin, now, ...standing }: Before & { now: number },
 ): NextInput & { obstacle?: Verdict | undefined } {
   const wanted = kind.inputOf(object);
   if (accepted !== undefined && isPromised(accepted))
@@ -38,7 +40,12 @@ export function nextOf<O extends Member>(
   }
   const replacement: Parameters<typeof nextInput>[2]['replacement'] = (before, after) =>
     cloud === undefined ? undefined : kind.replacement?.(before, after, cloud);
-  return nextInput(accepted, adopted === undefined ? wanted : { ...wanted, adopted }, { now, replacement });
+  return nextInput(accepted, asItStands(wanted, standing), { now, replacement });
+}
+
+/** What is there already goes on as what it is. */
+function asItStands(wanted: MemberInput, { adopted, generation = 0 }: Pick<Before, 'adopted' | 'generation'>): GenerationalInput {
+  return { ...wanted, ...(adopted !== undefined && { adopted }), ...(generation > 0 && { generation }) };
 }
 
 /** What was approved is what is made, also where the spec has changed since: that is another plan. */

@@ -1,4 +1,4 @@
-import type { Adoption } from '../../../providers/provider';
+import type { Adoption, DiscoveredResource } from '../../../providers/provider';
 import type { StackState } from '../../updates/update';
 import { versionOf, type CandidateHolds } from './candidate-holds';
 import { leverOf, leverOn, type WideLevers } from '../levers';
@@ -18,6 +18,8 @@ export interface Known {
   state: StackState | undefined;
   /** What its only member takes over. */
   adoption?: Adoption | undefined;
+  /** What the cloud has of it, where the state says nothing of members that were there before. */
+  found?: readonly DiscoveredResource[] | undefined;
 }
 
 /** Puts together what the plan of a stack is made from. */
@@ -31,7 +33,7 @@ export class StackFactsOf<O extends Member> {
   of(
     stack: string,
     members: O[],
-    { cloud, state, adoption }: Known,
+    { cloud, state, adoption, found = [] }: Known,
     { wide, ...whereabouts }: Whereabouts & { wide: WideLevers },
   ): StackFacts<O> {
     const { kind, record } = this.options;
@@ -45,6 +47,7 @@ export class StackFactsOf<O extends Member> {
           accepted: accepted?.[object.metadata.uid],
           origin: origins.get(object.metadata.uid),
           adopted: adoption?.kept,
+          generation: cloud === undefined ? undefined : kind.generationFound?.(object, found, cloud),
         }),
       ),
       known: state !== undefined,

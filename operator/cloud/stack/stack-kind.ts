@@ -69,6 +69,11 @@ export interface StackKind<O extends Member, I extends MemberInput = MemberInput
   updatePolicy?(object: O): UpdatePolicy | undefined;
   /** What a change replaces that can't be changed in place; absent = never anything. */
   replacement?(accepted: I, wanted: I, cloud: ConnectedCloud): Replacement | undefined;
+  /**
+   * Which generation of the object serves by what the cloud has of its stack, where no state says it; undefined = none, or it can't be told. Absent = there
+   * is only one ever.
+   */
+  generationFound?(object: O, found: readonly DiscoveredResource[], cloud: ConnectedCloud): number | undefined;
   /** What is said of a member that another stack has and that asks for this one; absent = it can't move. */
   move?(from: MovedFrom<I>, wanted: I, cloud: ConnectedCloud): Move;
   /** Brings the targets of one group up to date while an update that needs them runs. */
@@ -119,6 +124,6 @@ export interface Knowledge {
   cloud?: ConnectedCloud | undefined;
   /** Absent while the stack was never updated. */
   state?: Pick<StackState, 'outputs' | 'incarnation'> | undefined;
-  /** What the cloud has of the stack by our tags, where its state can't be read. */
+  /** What the cloud has of the stack by our tags, where its state can't be read, or says nothing of its members. */
   found?: readonly DiscoveredResource[];
 }

@@ -11,6 +11,11 @@ export function suspectsOf<O>({ parts }: UpdatePlan<O>): Part<O>[] {
   return parts.filter(({ candidate, accepted }) => candidate !== undefined && canonicalJson(candidate) !== canonicalJson(accepted));
 }
 
+/** Parts that no update may leave out. Pure. */
+export function standingOf<O>({ parts }: UpdatePlan<O>): Part<O>[] {
+  return parts.filter(({ standing, candidate }) => standing === true && candidate !== undefined);
+}
+
 /**
  * What an update renders: the candidates that are not under suspicion, those of the chosen suspects, and of all others the accepted inputs,
  * else nothing (design: Stacks). Pure.

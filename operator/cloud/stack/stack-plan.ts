@@ -72,6 +72,8 @@ export interface Part<O> {
   targets?: 'Kept';
   /** What the candidate replaces. */
   replacement?: Replacement;
+  /** It serves, and with which input is not known: an update without its candidate would delete it. */
+  standing?: true;
 }
 
 export type StackPlan<O> =
@@ -142,7 +144,7 @@ function planUpdate<O>(facts: StackFacts<O>, { missing, elsewhere, departing }: 
   const rendered = parts.filter(({ candidate, accepted }) => candidate ?? accepted).length + missing.length + elsewhere.length;
   const nothing = rendered + leaving.length + departing.length + released.length === 0;
   const engine = !quiet || staying.length === 0 || staying.some((member) => member.lever === undefined && !isReleased(member));
-  if (nothing || (engine && parts.some(isUnknown(staying)))) return hold(members, (member) => verdicts.get(member) ?? STACK_HELD);
+  if (nothing || (engine && parts.some(isUnknown))) return hold(members, (member) => verdicts.get(member) ?? STACK_HELD);
   return { kind: 'Update', parts, leaving, released, engine, missing, elsewhere, departing, conflicts: conflicts.size > 0 };
 }
 
@@ -165,17 +167,17 @@ function withoutMember<O>({ members, accepted = {}, elsewhere, departing, releas
 }
 
 function partOf<O>(member: MemberFacts<O>, accepted: MemberInput | undefined, verdict: Verdict | undefined): Part<O> {
-  const { object, input, replacement, lever } = member;
+  const { object, input, replacement, lever, serving, moving } = member;
   const kept = lever?.members === false ? { targets: 'Kept' as const } : {};
-  const fallback = { ...kept, ...(accepted === undefined ? {} : { accepted }) };
+  const standing = accepted === undefined && serving && moving !== true;
+  const fallback = { ...kept, ...(accepted === undefined ? {} : { accepted }), ...(standing && { standing }) };
   if (verdict !== undefined) return { object, verdict, ...fallback };
   return { object, candidate: input, ...fallback, ...(replacement === undefined ? {} : { replacement }) };
 }
 
-/** It is in the cloud, but with which input is not known: leaving it out of an update would delete it. */
-function isUnknown<O>(staying: readonly MemberFacts<O>[]): (part: Part<O>, index: number) => boolean {
-  return ({ candidate, accepted }, index) =>
-    candidate === undefined && accepted === undefined && staying[index]?.serving === true && staying[index].moving !== true;
+/** Nothing can be rendered of what is in the cloud. */
+function isUnknown<O>({ candidate, standing }: Part<O>): boolean {
+  return candidate === undefined && standing === true;
 }
 
 /** Why a member's spec can't be tried now. */
@@ -247,7 +249,7 @@ function servingOf<O>({ serving, held, deleting }: MemberFacts<O>, verdict: Verd
   return verdict.state === 'Ready' ? {} : { serving: serving && verdict.state !== 'Stalled' && held === undefined && !deleting };
 }
 
-const STACK_HELD: Verdict = waiting(
+export const STACK_HELD: ReturnType<typeof waiting> = waiting(
   'StackHeld',
   'another load balancer of the same placement can’t be tried, and what it has in the cloud is not known; see its condition',
 );
@@ -277,7 +279,7 @@ function stalled(reason: string, text: string, serving: boolean): Verdict {
   return { state: 'Stalled', reason, message: serving ? `${sentence(text)} The last good version keeps serving.` : text };
 }
 
-function waiting(reason: string, message: string): Verdict {
+function waiting(reason: string, message: string): Extract<Verdict, { state: 'Reconciling' }> {
   return { state: 'Reconciling', reason, message };
 }
 

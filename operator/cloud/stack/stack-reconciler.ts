@@ -7,7 +7,7 @@ import type { Logger } from '../../base/log';
 import { traced } from '../../base/tracing';
 import type { EventRecorder, Store } from '../../kube/api';
 import { keyOf } from '../../kube/object';
-import { resultOf, type StackState, type StackUpdate, type UpdateResult, type Updates } from '../../updates/update';
+import { resultOf, type StackUpdate, type UpdateResult, type Updates } from '../../updates/update';
 import type { Verdict } from '../conditions';
 import { Adoptions } from './adoptions';
 import { CandidateHolds, versionOf } from './candidate-holds';
@@ -21,8 +21,9 @@ import type { ObjectWriter } from '../object-writer';
 import type { CloudRegistry, ConnectedCloud } from '../providers/registry';
 import { membersOf, type StackIndex } from './stack-index';
 import type { Member, StackKind } from './stack-kind';
-import { anyIsLeaving, inputsOf, mayExist, suspectsOf, type UpdatePlan } from './stack-parts';
+import { anyIsLeaving, inputsOf, mayExist, standingOf, suspectsOf, type UpdatePlan } from './stack-parts';
 import { StackFactsOf, type Known } from './stack-facts';
+import { standingIn } from './standing';
 import { planStack, type Part, type StackPlan } from './stack-plan';
 import { StackMoves, type Whereabouts } from './stack-moves';
 import { StackRuns, type Ran } from './stack-runs';
@@ -168,8 +169,8 @@ export class StackReconciler<O extends Member> {
   }
 
   private async pass(stack: string, members: O[], cloud: ConnectedCloud | undefined): Promise<void> {
-    const found = this.findings.known(stack);
-    if (found !== undefined) this.reports.know(stack, { stack, cloud, found });
+    const before = this.findings.known(stack);
+    if (before !== undefined) this.reports.know(stack, { stack, cloud, found: before });
     const state = await this.reads.state(stack);
     this.findings.forget(stack);
     this.reports.know(stack, { stack, cloud, state });
@@ -177,7 +178,10 @@ export class StackReconciler<O extends Member> {
     whereabouts.origins.forEach(({ knowledge }, uid) => this.reports.knowOrigin(stack, uid, knowledge));
     const wide = await this.wideLevers(members, cloud, whereabouts);
     const adoption = wide.leading ? await this.adoptions.gather(stack, members, { cloud, state }, whereabouts) : undefined;
-    const known = { cloud, state, adoption, origins: whereabouts.origins };
+    const ask = wide.leading && this.options.kind.generationFound !== undefined;
+    const found = await standingIn(stack, members, { cloud, state }, { ...whereabouts, findings: this.findings, ask });
+    if (found !== undefined) this.reports.know(stack, { stack, cloud, state, found });
+    const known = { cloud, state, adoption, found, origins: whereabouts.origins };
     await this.act(stack, planStack(this.facts.of(stack, members, known, { ...whereabouts, wide })), known);
   }
 
@@ -224,7 +228,8 @@ export class StackReconciler<O extends Member> {
     return object === undefined ? undefined : leverOn(object, this.options.registry);
   }
 
-  private async act(stack: string, plan: StackPlan<O>, { cloud, state, adoption, origins }: Moving): Promise<void> {
+  private async act(stack: string, plan: StackPlan<O>, known: Moving): Promise<void> {
+    const { cloud, state, adoption } = known;
     if (plan.kind === 'Forget') return this.options.record.removed(stack);
     if (plan.kind === 'Keep') {
       this.options.record.abandoned(stack, plan.missing);
@@ -237,10 +242,10 @@ export class StackReconciler<O extends Member> {
     if (plan.kind === 'Release') return this.forget(stack, plan.released, cloud);
     const upgrading = !this.drift.has(stack) && this.runs.isUpgrade(stack, plan, cloud, state);
     const waitMs = upgrading ? this.options.rollout.waitOf(stack) : 0;
-    if (waitMs === 0) return this.update(stack, plan, { cloud, state, adoption, upgrading, origins });
+    if (waitMs === 0) return this.update(stack, plan, { ...known, cloud, upgrading });
     this.options.again(stack, waitMs);
     this.options.record.missing(stack, plan.missing);
-    return this.rest(stack, plan, cloud, state);
+    return this.rest(stack, plan, { ...known, cloud });
   }
 
   /** Nothing is written; what taking over would do is shown of what is only observed. */
@@ -254,9 +259,10 @@ export class StackReconciler<O extends Member> {
     }
   }
 
-  private async update(stack: string, wanted: UpdatePlan<O>, { cloud, state, adoption, upgrading, origins }: Connected): Promise<void> {
+  private async update(stack: string, wanted: UpdatePlan<O>, known: Connected): Promise<void> {
+    const { cloud, state, adoption, found, upgrading, origins } = known;
     const { plan, approved, run, waiting } = await this.approvals.open({
-      ...{ stack, plan: wanted, cloud, state, drifted: this.drift.has(stack), hooks: this.runs.hooks(stack, cloud, adoption) },
+      ...{ stack, plan: wanted, cloud, state, found, drifted: this.drift.has(stack), hooks: this.runs.hooks(stack, cloud, adoption) },
       serving: (object) => this.reports.serving(stack, object),
       updateOf: (inputs) =>
         this.runs.update(stack, { ...this.runs.of(stack, inputs, cloud), force: true, mayExist: mayExist(wanted), adoption }, cloud),
@@ -264,21 +270,22 @@ export class StackReconciler<O extends Member> {
     });
     await this.options.record.waiting(stack, this.runs.specOf(cloud.name), waiting);
     this.options.record.missing(stack, plan.missing);
-    if (!run || !plan.engine) return this.rest(stack, plan, cloud, state);
+    if (!run || !plan.engine) return this.rest(stack, plan, { cloud, state, found });
     for (const { object, candidate, accepted } of plan.parts) {
       if ((candidate ?? accepted) !== undefined) await this.options.writer.addFinalizer(object);
     }
     let engine = false;
+    const standing = standingOf(plan);
     const trial = await isolate<Part<O>, UpdateResult>({
-      suspects: suspectsOf(plan),
+      suspects: suspectsOf(plan).filter((part) => !standing.includes(part)),
       restorable: inputsOf(plan, []).length + plan.leaving.length + plan.departing.length > 0 || this.takesOver(stack, plan),
       attempt: async (chosen) => {
-        const ran = await this.attempt(stack, plan, chosen, { cloud, approved, upgrading, adoption });
+        const ran = await this.attempt(stack, plan, [...standing, ...chosen], { cloud, approved, upgrading, adoption });
         engine ||= ran.engine;
         return ran.result;
       },
       attribute: (error, chosen) => {
-        const uids = this.options.kind.attribute(error, inputsOf(plan, chosen), cloud);
+        const uids = this.options.kind.attribute(error, inputsOf(plan, [...standing, ...chosen]), cloud);
         return chosen.filter(({ object }) => uids.includes(object.metadata.uid));
       },
     });
@@ -292,10 +299,11 @@ export class StackReconciler<O extends Member> {
   }
 
   /** Nothing is to be done but to keep what is there. */
-  private async rest(stack: string, plan: UpdatePlan<O>, cloud: ConnectedCloud, state: StackState | undefined): Promise<void> {
-    if (state !== undefined)
+  private async rest(stack: string, plan: UpdatePlan<O>, { cloud, state, found }: Known & { cloud: ConnectedCloud }): Promise<void> {
+    if (state !== undefined && found === undefined)
       await this.settling.settle(plan, { failed: [], result: resultOf(state) }, { stack, cloud, result: resultOf(state) });
     else await this.reportParts(stack, plan);
+    if (found !== undefined) await this.follower.follow(stack);
     await this.release(stack, plan);
   }
 

@@ -9,7 +9,7 @@ import { encodeSecret, type Secret } from '../../../operator/updates/state/state
 import { newKeyring, type Keyring } from '../../../operator/updates/state/keyring';
 import type { StackRecord } from '../../../operator/updates/state/stack-record';
 import { updateHash } from '../../../operator/updates/update-hash';
-import { addressOf, NONE, type Scene, serviceOf, withScene } from './scene';
+import { addressOf, type Scene, serviceOf, withScene } from './scene';
 
 const NAMESPACE = 'cloud-operator-system';
 
@@ -56,39 +56,6 @@ async function removeNode(name: string): Promise<void> {
 async function storedVersion(name: string): Promise<string | undefined> {
   return (await cluster.kube.get(SECRETS, await secretOf(name)))?.metadata.annotations?.['cloud-operator.dev/program-version'];
 }
-
-test('state that was lost is rebuilt from the cloud, without a write to it', async () => {
-  const spec = { loadBalancerSourceRanges: ['10.1.0.0/16'] };
-  await cluster.apply(
-    serviceOf('lost', {
-      spec,
-      ports: [
-        { name: 'http', port: 80 },
-        { name: 'dns', port: 53, protocol: 'UDP' },
-      ],
-    }),
-  );
-  const address = await scene.published('lost');
-  const secret = await secretOf('lost');
-  await scene.settled();
-  const { id } = await scene.inCloud('lost');
-  await cluster.kube.remove(SECRETS, secret);
-  await cluster.cloud.resetCalls();
-  await askFor('lost');
-  await scene.until('the state to be there again', () => cluster.kube.get(SECRETS, secret));
-  await scene.ready('lost');
-  await scene.settled();
-  expect(await writes()).toBe(0);
-  expect((await scene.inCloud('lost')).id).toBe(id);
-  expect(await scene.published('lost')).toBe(address);
-  expect(await scene.counts('lost')).toEqual({ addresses: 1, pools: 2, loadbalancers: 1 });
-});
-
-test('a deletion after the state was lost removes what is there', async () => {
-  await cluster.kube.remove(SECRETS, await secretOf('lost'));
-  await scene.deleteServices('lost');
-  expect(await scene.counts('lost')).toEqual(NONE);
-});
 
 test('damaged state: one clear condition, nothing is touched, and the remedy helps', async () => {
   await cluster.apply(serviceOf('damaged'));

@@ -19,6 +19,7 @@ const WEB = [balancer('aweb', 'web.elb.example'), group('aweb-tcp-80-0123456789'
 
 test('host name, target groups and their ports, also of a port that the spec has no more', () => {
   expect(recognize(WEB, input('web'))).toEqual({
+    generation: 0,
     ingress: [{ hostname: 'web.elb.example' }],
     targetGroups: [
       { id: 'arn:tg/aweb-tcp-80-0123456789', port: 30080 },
@@ -35,8 +36,13 @@ test('where only some Nodes are to be targets, that holds too', () => {
 
 test('after a replacement the newest generation says where it answers', () => {
   const found = [...WEB, balancer('aweb-g1', 'next.elb.example'), group('aweb-g1-tcp-80-abcdefabcd', 30080)];
-  expect(recognize(found, input('web'))?.ingress).toEqual([{ hostname: 'next.elb.example' }]);
+  expect(recognize(found, input('web'))).toMatchObject({ generation: 1, ingress: [{ hostname: 'next.elb.example' }] });
   expect(recognize(found, input('web'))?.targetGroups).toHaveLength(3);
+});
+
+test('of a replacement that did not end, the generation before serves', () => {
+  const found = [...WEB, group('aweb-g1-tcp-80-abcdefabcd', 30080)];
+  expect(recognize(found, input('web'))).toMatchObject({ generation: 0, ingress: [{ hostname: 'web.elb.example' }] });
 });
 
 test('nothing of its own', () => expect(recognize(WEB, input('other'))).toBeUndefined());

@@ -128,7 +128,7 @@ describe('a placement on AWS', () => {
       { type: 'aws:lb/targetGroup:TargetGroup', name: targetGroup.name, id: 'arn:group', inputs: { port: 30_001 }, outputs: {} },
     ];
     const group = { id: 'arn:group', port: 30_001 };
-    expect(recognize(found, member(1))).toEqual({ ingress: [{ hostname: 'edge.elb' }], targetGroups: [group] });
+    expect(recognize(found, member(1))).toEqual({ generation: 0, ingress: [{ hostname: 'edge.elb' }], targetGroups: [group] });
     // The other member's counts for the limit of targets of the load balancer that they share.
     const both = [{ ...group, access: { rules: [], targetGroups: 2 } }];
     expect(recognize([...found, listenerTo('arn:other', 'other')], member(1))?.targetGroups).toEqual(both);

@@ -70,3 +70,54 @@ describe('while no maintenance window is open', () => {
     expect(await open(change, update, { why: 'it is so', approve: 'h' })).toMatchObject({ run: true, approved: 'h' });
   });
 });
+
+describe('load balancers of one placement whose state was lost: none of them can be left out of an update', () => {
+  const member = (name: string, approve?: string): Member => ({
+    ...object,
+    metadata: {
+      ...object.metadata,
+      uid: name,
+      name,
+      ...(approve !== undefined && { annotations: { 'cloud-operator.dev/approve': approve } }),
+    },
+  });
+
+  /** @param gated who must be approved */
+  async function openAll(objects: Member[], gated: string[]) {
+    const none = { leaving: [], released: [], missing: [], elsewhere: [], departing: [] };
+    const parts = objects.map((one) => ({ object: one, candidate: { uid: one.metadata.uid } as typeof accepted, standing: true as const }));
+    const previewed: string[] = [];
+    const gate = new ApprovalGate<Member>({ event: () => undefined });
+    const { plan, run, approved } = await gate.open({
+      ...{ stack: 's', plan: { kind: 'Update', engine: true, conflicts: false, ...none, parts }, serving: () => true },
+      why: ({ object: one }) => (gated.includes(one.metadata.uid) ? 'it is so' : undefined),
+      closed: () => undefined,
+      unprotected: () => Promise.resolve(undefined),
+      preview: (inputs) => {
+        previewed.push(inputs.map(({ uid }) => uid).join());
+        const operations = [{ op: 'replace', type: 'x:LoadBalancer', name: 'a' }];
+        return Promise.resolve({
+          hash: 'h',
+          counts: { create: 0, update: 0, replace: 1, delete: 0, same: 1 },
+          operations,
+        } as unknown as Plan);
+      },
+    });
+    const verdicts = plan.parts.map(({ candidate, verdict }) => (candidate === undefined ? verdict?.reason : 'made'));
+    return { run, approved, verdicts, previewed };
+  }
+
+  test('one waits: so do all, and what it is asked for shows all of them', async () => {
+    const waiting = { run: false, approved: undefined, verdicts: ['AwaitingApproval', 'StackHeld'], previewed: ['a,b'] };
+    expect(await openAll([member('a'), member('b')], ['a'])).toEqual(waiting);
+  });
+
+  test('it is approved: all are made', async () => {
+    expect(await openAll([member('a', 'h'), member('b')], ['a'])).toMatchObject({ run: true, approved: 'h', verdicts: ['made', 'made'] });
+  });
+
+  test('two wait, and one is approved: the other is not taken for it', async () => {
+    expect(await openAll([member('a', 'h'), member('b')], ['a', 'b'])).toMatchObject({ run: false, approved: undefined });
+    expect(await openAll([member('a', 'h'), member('b', 'h')], ['a', 'b'])).toMatchObject({ run: true, approved: 'h' });
+  });
+});

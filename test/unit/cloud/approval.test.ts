@@ -1,4 +1,4 @@
-import { whyApproval, type ApprovalFacts } from '../../../operator/cloud/plan/approval';
+import { lossIn, whyApproval, type ApprovalFacts } from '../../../operator/cloud/plan/approval';
 import { approvalMessage } from '../../../operator/cloud/plan/approval-message';
 import type { KubeObject } from '../../../operator/kube/object';
 
@@ -9,6 +9,19 @@ const replacement = { why: 'the scheme changes', gap: false };
 function why(facts: Partial<ApprovalFacts<string>> = {}): string | undefined {
   return whyApproval({ part: { object: 'o', candidate, accepted }, policy: undefined, replacement: undefined, pending: false, ...facts });
 }
+
+test.each<[string, string, string, string | undefined]>([
+  ['a load balancer that is replaced', 'replace', 'LoadBalancer', 'replaces LoadBalancer web'],
+  ['an address that is replaced', 'replace', 'Address', 'replaces Address web'],
+  ['a load balancer that goes', 'delete', 'LoadBalancer', 'deletes LoadBalancer web'],
+  ['not a leftover that goes', 'delete', 'TargetPool', undefined],
+  ['not a change in place', 'update', 'LoadBalancer', undefined],
+])('where the state was lost, what a plan takes away: %s', (_what, op, type, says) => {
+  const operations = [{ op, type: `local:index:${type}`, name: 'web', urn: 'u' }] as Parameters<typeof lossIn>[0];
+  const loss = lossIn(operations);
+  if (says === undefined) expect(loss).toBeUndefined();
+  else expect(loss?.why).toContain(says);
+});
 
 describe('a person is asked', () => {
   const MANUAL = { approval: 'Manual', replace: 'Allow' } as const;

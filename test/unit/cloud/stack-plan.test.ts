@@ -219,7 +219,9 @@ describe('deletionPolicy: Orphan', () => {
     live(name, { orphan: true, deleting: true, serving: true, ...extra });
 
   test('alive → as any other', () => {
-    expect(updateOf(planStack(facts([orphan('a', { deleting: false })]))).parts).toEqual([{ object: 'a', candidate: inputOf('a') }]);
+    expect(updateOf(planStack(facts([orphan('a', { deleting: false })]))).parts).toEqual([
+      { object: 'a', candidate: inputOf('a'), standing: true },
+    ]);
   });
   test.each([
     ['alone', [orphan('a')], ['a']],

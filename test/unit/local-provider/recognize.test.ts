@@ -35,6 +35,7 @@ const WEB = [address('aweb-v4', '10.0.0.1'), pool('aweb-tcp-80'), loadBalancer('
 
 test('its own load balancer: address, pool and the node port of its spec', () => {
   expect(recognize(WEB, input('web'))).toEqual({
+    generation: 0,
     ingress: [{ ip: '10.0.0.1', ipMode: 'Proxy' }],
     targetGroups: [{ id: 'TargetPool-aweb-tcp-80', port: 30080 }],
   });
@@ -53,12 +54,18 @@ test('after a replacement the newest generation says where it answers, and all o
   ];
   const passthrough = input('web', { local: { engine: 'Passthrough' } });
   expect(recognize(found, passthrough)).toEqual({
+    generation: 1,
     ingress: [{ ip: '10.0.0.2', ipMode: 'VIP' }],
     targetGroups: [
       { id: 'TargetPool-aweb-tcp-80', port: 80 },
       { id: 'TargetPool-aweb-g1-tcp-80', port: 80 },
     ],
   });
+});
+
+test('of a replacement that did not end, the generation before serves', () => {
+  const found = [...WEB, address('aweb-g1-v4', '10.0.0.2'), pool('aweb-g1-tcp-80')];
+  expect(recognize(found, input('web'))).toMatchObject({ generation: 0, ingress: [{ ip: '10.0.0.1' }] });
 });
 
 test('of a shared load balancer, each has what its own listeners answer on', () => {
@@ -68,6 +75,7 @@ test('of a shared load balancer, each has what its own listeners answer on', () 
   ];
   const placement = { name: 'edge' };
   expect(recognize(found, input('other', { placement }))).toEqual({
+    generation: 0,
     ingress: [{ ip: '10.0.0.9', ipMode: 'Proxy' }],
     targetGroups: [{ id: 'TargetPool-aother-tcp-80', port: 30080 }],
   });
@@ -80,6 +88,7 @@ test('what another one has, whose name only begins alike, is not its own', () =>
 
 test('pools without a load balancer: made, but nothing is served yet', () => {
   expect(recognize([pool('aweb-tcp-80')], input('web'))).toEqual({
+    generation: 0,
     ingress: [],
     targetGroups: [{ id: 'TargetPool-aweb-tcp-80', port: 30080 }],
   });

@@ -5,7 +5,7 @@ import { duration, period } from './duration';
 import { type CloudObject, defineKind, statusBase } from './kind';
 import { setOf } from './list';
 import { maintenanceWindows } from './maintenance-window';
-import { formerOwner, providerPolicy } from './policies';
+import { DEFAULT_SERVICE_LEVERS, formerOwner, providerPolicy, serviceLever } from './policies';
 import { withRules } from './rule';
 
 /** Settings of the local cloud, the one that runs on the machine itself. */
@@ -64,6 +64,10 @@ const policy = withRules(
       adoption: setOf(formerOwner, {
         max: 2,
         description: 'Whose load balancers may be taken over (CloudLoadBalancer.spec.adopt); absent = nobody’s.',
+      }).optional(),
+      serviceLevers: setOf(serviceLever, {
+        max: 7,
+        description: `Levers that Services may set by annotation; absent = ${DEFAULT_SERVICE_LEVERS.join(', ')}. The others leave something in the cloud that nobody looks after.`,
       }).optional(),
     })
     .meta({ description: 'What objects of this cloud may ask for.' }),

@@ -20,6 +20,16 @@ export const ANNOTATIONS = {
   release: `${GROUP}/release`,
   /** On a CloudProvider: any token; a new one asks for a sweep now and is echoed in `status.sweep.handled`. */
   sweep: `${GROUP}/sweep`,
+  /** On a Service, and from there on its CloudLoadBalancer: `Manual`, as `spec.updatePolicy.approval` says it. */
+  approval: `${GROUP}/approval`,
+  /** On a Service: CloudLoadBalancer.spec.driftInterval. */
+  driftInterval: `${GROUP}/drift-interval`,
+  /** On a Service: CloudLoadBalancer.spec.maintenanceWindows, each as `<schedule> <duration> <time zone>`, separated by `;`. */
+  maintenanceWindows: `${GROUP}/maintenance-windows`,
+  /** On a Service: `Observe`, for CloudLoadBalancer.spec.managementPolicy. */
+  managementPolicy: `${GROUP}/management-policy`,
+  /** On a Service: `Orphan` or `Delete`, for CloudLoadBalancer.spec.deletionPolicy. */
+  deletionPolicy: `${GROUP}/deletion-policy`,
   /** Hash of the plan that a person approves, on the object whose change waits. */
   approve: `${GROUP}/approve`,
 } as const;

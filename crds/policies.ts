@@ -40,3 +40,18 @@ export const driftInterval = durationFrom(10, 'Never').meta({
   description:
     'How often the cloud is compared with what is wanted, from 10s; jittered; of several objects in one stack the shortest counts. 0s = never. Absent = as the CloudProvider says.',
 });
+
+/** What Services may set by annotation of how changes of their load balancers reach the cloud. */
+export const serviceLever = z.enum([
+  'Pause',
+  'Reconcile',
+  'Approval',
+  'DriftInterval',
+  'MaintenanceWindows',
+  'ManagementPolicy',
+  'DeletionPolicy',
+]);
+export type ServiceLever = z.infer<typeof serviceLever>;
+
+/** What holds changes back or looks more closely, and leaves nothing behind that costs. */
+export const DEFAULT_SERVICE_LEVERS: readonly ServiceLever[] = ['Pause', 'Reconcile', 'Approval', 'DriftInterval', 'MaintenanceWindows'];

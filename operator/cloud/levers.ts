@@ -30,6 +30,8 @@ export interface Lever {
   why: string;
   /** Its targets go on following the Nodes. */
   members: boolean;
+  /** Its value can't be read: a person must correct it. */
+  mistaken?: true;
   /** What becomes of its deletion: it waits, or the object goes and the cloud stays as it is. */
   deletion: 'Waits' | 'Releases';
 }
@@ -88,11 +90,8 @@ function paused(value: string): Lever {
   const why = `paused by annotation ${ANNOTATIONS.pause}: All, so that nothing of it is written to the cloud`;
   if (text === 'All') return waits('PauseAll', 'Paused', why);
   const instead = `paused by annotation ${ANNOTATIONS.pause}, whose value "${text.slice(0, 63)}" is unknown and counts as All`;
-  return waits(
-    'PauseAll',
-    'Paused',
-    `${instead}; write All (nothing is written to the cloud) or Updates (only its targets are), or remove it`,
-  );
+  const message = `${instead}; write All (nothing is written to the cloud) or Updates (only its targets are), or remove it`;
+  return { ...waits('PauseAll', 'Paused', message), mistaken: true };
 }
 
 function waits(kind: Lever['kind'], reason: Lever['reason'], why: string): Lever {

@@ -57,6 +57,8 @@ export const SERVICE_REMEDIES: Record<string, string> = {
   InvalidAddress: 'correct it, or remove the field',
   InvalidPlacement: 'write `<name>` or `<namespace>/<name>`',
   InvalidAdopt: 'write one of them, or remove it',
+  InvalidLever: 'the message says what to write; operate/levers.md',
+  LeverDenied: 'remove the annotation, or have the lever added to `spec.policy.serviceLevers` of the CloudProvider',
   NoDefaultProvider: 'set it on one, or name one with `cloud-operator.dev/provider`',
   ProviderNotFound: 'create it, or name another one',
   ProviderDeleting: 'wait and make it anew, or name another one; the message says more',

@@ -1,4 +1,4 @@
-import type { CloudLoadBalancerSpecInput } from '../../crds';
+import type { CloudLoadBalancerSpecInput, ServiceLever } from '../../crds';
 import type { JsonObject } from '../base/json';
 
 /** What the loops know of the clouds; injected, implemented in operator/cloud/. All answers but that of `leftFor` come from memory, without a cloud call. */
@@ -11,6 +11,8 @@ export interface Clouds {
   compile(provider: string, annotations: Record<string, string>, service: ServiceFacts): CompiledBlock;
   /** Nothing is written to the Services and Nodes of this CloudProvider, which is only observed. */
   observes(provider: string): boolean;
+  /** Levers that Services of this CloudProvider may set by annotation. */
+  serviceLevers(provider: string): readonly ServiceLever[];
   /** Names of all CloudProviders that are known. */
   providers(): string[];
   supports(provider: string, capability: 'loadBalancers' | 'routes' | 'instances'): boolean;

@@ -2,7 +2,7 @@ import { OperatorError } from '../../base/errors';
 import type { ListOptions } from '../../kube/api';
 import { KubeClient } from '../../kube/client';
 import { loadKubeConfig } from '../../kube/kube-config';
-import type { KubeObject, ResourcePath } from '../../kube/object';
+import { SERVICES, type KubeObject, type ResourcePath } from '../../kube/object';
 import { isResourceMissing } from '../../kube/status';
 import type { NamespaceFlags } from '../cluster-flags';
 import { programVersion } from '../version';
@@ -64,4 +64,9 @@ export async function getOurs<T extends KubeObject>(
   } catch (thrown) {
     throw isResourceMissing(thrown) ? kindsMissing(resource, thrown) : thrown;
   }
+}
+
+/** The Service of a CloudLoadBalancer has the annotation, which the CloudLoadBalancer gets from it. */
+export async function saysItself({ api }: Pick<Cluster, 'api'>, key: string, annotation: string): Promise<boolean> {
+  return (await api.get(SERVICES, key))?.metadata.annotations?.[annotation] !== undefined;
 }

@@ -1,7 +1,8 @@
 import { ANNOTATIONS, CLOUD_LOAD_BALANCERS, CLOUD_PROVIDERS, CLOUD_ROUTES } from '../../../crds';
+import { OperatorError } from '../../base/errors';
 import { SERVICES, type ResourcePath } from '../../kube/object';
 import type { NamespaceFlags, OutputFormat } from '../cluster-flags';
-import { getOne, withCluster, type Cluster } from './connect';
+import { getOne, saysItself, withCluster, type Cluster } from './connect';
 import { Deeds } from './done';
 import { subjectOf, type Subject } from './subject';
 
@@ -39,7 +40,10 @@ async function each(
 ): Promise<void> {
   await withCluster(flags, async (cluster) => {
     const subjects = names.map((name) => made(subjectOf(name, KINDS, cluster.namespace)));
-    for (const { resource, key } of subjects) await getOne(cluster, resource, key);
+    for (const { resource, key } of subjects) {
+      await getOne(cluster, resource, key);
+      if (resource.kind === CLOUD_LOAD_BALANCERS.kind && (await saysItself(cluster, key, ANNOTATIONS.pause))) throw ofService(key);
+    }
     const deeds = new Deeds(flags.output);
     for (const subject of subjects) {
       const did = await act(cluster, subject);
@@ -53,6 +57,13 @@ async function each(
 /** A Service stands for the CloudLoadBalancer of its name. */
 function made({ resource, key }: Subject): Subject {
   return { resource: resource.kind === SERVICES.kind ? CLOUD_LOAD_BALANCERS : resource, key };
+}
+
+/** What is written to the CloudLoadBalancer would be what the Service says again a moment later. */
+function ofService(key: string): OperatorError {
+  const [namespace, name] = key.split('/');
+  const remedy = `change it there: kubectl annotate service -n ${namespace} ${name} --overwrite ${ANNOTATIONS.pause}=All, or ${ANNOTATIONS.pause}- to go on`;
+  return new OperatorError('Conflict', `Service ${key} has the annotation ${ANNOTATIONS.pause} itself`, { remedy });
 }
 
 async function freeze({ api }: Cluster, { resource, key }: Subject, frozen: boolean): Promise<string> {

@@ -1,6 +1,7 @@
-import type { CloudLoadBalancerSpec, CloudRouteSpec, PlannedOperation } from '../../../crds';
+import { ANNOTATIONS, type CloudLoadBalancerSpec, type CloudRouteSpec, type PlannedOperation } from '../../../crds';
 import type { Replacement } from '../../../providers/provider';
 import { canonicalJson } from '../../base/json';
+import type { KubeMeta } from '../../kube/object';
 import { onlyRetires } from './generation';
 import { keepsPromise } from './promise';
 import type { MemberInput } from '../stack/member-input';
@@ -8,6 +9,21 @@ import type { Part } from '../stack/stack-plan';
 
 /** Of either kind: a route is never replaced. */
 export type UpdatePolicy = NonNullable<CloudRouteSpec['updatePolicy'] & Partial<CloudLoadBalancerSpec['updatePolicy']>>;
+
+/**
+ * The object's policy, with what its Service's annotation asks for: that is no field, which only who may approve could take back from Manual. Whatever the
+ * annotation says counts as Manual. Pure.
+ */
+export function updatePolicyOf({
+  metadata,
+  spec,
+}: {
+  metadata: KubeMeta;
+  spec: { updatePolicy?: UpdatePolicy | undefined };
+}): UpdatePolicy | undefined {
+  const asked = metadata.annotations?.[ANNOTATIONS.approval] !== undefined;
+  return asked ? { ...spec.updatePolicy, approval: 'Manual' } : spec.updatePolicy;
+}
 
 export interface ApprovalFacts<O> {
   part: Part<O>;

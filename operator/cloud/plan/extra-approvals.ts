@@ -6,6 +6,7 @@ import type { StackState, StackUpdate, UpdateHooks, Updates } from '../../update
 import { updateHash } from '../../updates/update-hash';
 import type { Warning } from '../conditions';
 import type { StoredLoadBalancer } from '../stack/load-balancer-stacks';
+import { updatePolicyOf } from './approval';
 import { unprotected, type ApprovalGuard } from './approval-guard';
 import { approvalMessage } from './approval-message';
 import { PlanCache } from './plan-cache';
@@ -38,7 +39,7 @@ export class ExtraApprovals {
     objects: readonly StoredLoadBalancer[],
     { stored, hooks }: { stored: StackState | undefined; hooks: UpdateHooks },
   ): Promise<ExtraGate> {
-    const manual = objects.filter(({ spec }) => spec.updatePolicy?.approval === 'Manual');
+    const manual = objects.filter((object) => updatePolicyOf(object)?.approval === 'Manual');
     const hash = updateHash(update);
     if (manual.length === 0 || needsNone(hash, stored)) return { run: true };
     const problem = await this.options.guard.problem();

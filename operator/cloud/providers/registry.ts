@@ -1,4 +1,4 @@
-import { cloudProviderSpec, type CloudProviderSpec } from '../../../crds';
+import { cloudProviderSpec, DEFAULT_SERVICE_LEVERS, type CloudProviderSpec, type ServiceLever } from '../../../crds';
 import type { Cloud, ProviderModule, ServiceFacts } from '../../../providers/provider';
 import { systemClock } from '../../base/clock';
 import { parseDuration } from '../../base/duration';
@@ -145,6 +145,11 @@ export class CloudRegistry {
   /** `CloudProvider.spec.managementPolicy: Observe`: nothing is written to its cloud, nor to the Services and Nodes that are its own. */
   observes(name: string): boolean {
     return this.clouds.get(name)?.spec.managementPolicy === 'Observe';
+  }
+
+  /** `CloudProvider.spec.policy.serviceLevers`, with its default. */
+  serviceLevers(name: string): readonly ServiceLever[] {
+    return this.clouds.get(name)?.spec.policy?.serviceLevers ?? DEFAULT_SERVICE_LEVERS;
   }
 
   /** The Node's CloudProvider is only observed; where it is not known, all are. */

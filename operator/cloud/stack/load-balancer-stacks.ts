@@ -25,7 +25,7 @@ import type { HostEvents } from '../targets/host-events';
 import { adoptionOf } from './adoption';
 import { keyOfInput } from './member-input';
 import type { MemberKeeper } from '../targets/member-keeper';
-import type { UpdatePolicy } from '../plan/approval';
+import { updatePolicyOf, type UpdatePolicy } from '../plan/approval';
 import { policyProblems } from '../providers/policy';
 import { isConnected, type ConnectedCloud, type RegisteredCloud } from '../providers/registry';
 import type { Stored } from '../stored';
@@ -77,8 +77,8 @@ export class LoadBalancerStacks implements StackKind<StoredLoadBalancer, LoadBal
     return adoptionOf(stack, object, inputOf(object), cloud);
   }
 
-  updatePolicy({ spec }: StoredLoadBalancer): UpdatePolicy | undefined {
-    return spec.updatePolicy;
+  updatePolicy(object: StoredLoadBalancer): UpdatePolicy | undefined {
+    return updatePolicyOf(object);
   }
 
   replacement(accepted: LoadBalancerInput, wanted: LoadBalancerInput, cloud: ConnectedCloud): Replacement | undefined {

@@ -258,6 +258,7 @@ export const STACK_HELD: ReturnType<typeof waiting> = waiting(
 function heldBy<O>(lever: Lever, member: MemberFacts<O>, accepted: AcceptedInputs | undefined): Verdict {
   if (lever.kind === 'Released') return givenUp(lever, member, accepted);
   const message = `${lever.why}${whatWaits(member, accepted)}`;
+  if (lever.mistaken === true) return { state: 'Stalled', reason: lever.reason, message };
   if (lever.kind !== 'Observe') return waiting(lever.reason, message);
   if (member.serving) return { state: 'Ready', reason: lever.reason, message };
   return waiting(lever.reason, `${message}; there is nothing of it yet`);

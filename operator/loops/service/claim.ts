@@ -13,7 +13,7 @@ export type Claim =
   | { kind: 'Foreign' }
   /** Ours, but it can't be served as it is. `retry`: the answer may change without an event. */
   | { kind: 'Held'; problem: Problem; retry: boolean }
-  | { kind: 'Wanted'; spec: WantedSpec; warnings: Problem[] };
+  | { kind: 'Wanted'; spec: WantedSpec; annotations?: Record<string, string>; warnings: Problem[] };
 
 /**
  * Chooses the CloudProvider and compiles. The provider is recorded once: that of an existing CloudLoadBalancer stays, whatever the default is now;
@@ -55,8 +55,8 @@ function compileFor(service: Service, provider: string, clouds: Clouds, existing
   try {
     const block = clouds.compile(provider, service.metadata.annotations ?? {}, factsOf(service));
     if (block.leftTo !== undefined) return leaveTo(block.leftTo, service, existing);
-    const { spec, problems, warnings } = compile(service, provider, block);
-    if (spec !== undefined) return { kind: 'Wanted', spec, warnings };
+    const { spec, annotations, problems, warnings } = compile(service, provider, block, clouds.serviceLevers(provider));
+    if (spec !== undefined) return { kind: 'Wanted', spec, annotations, warnings };
     const message = problems.map((problem) => problem.message).join('; ');
     return { kind: 'Held', problem: { reason: problems[0]?.reason ?? 'Invalid', message }, retry: false };
   } catch (thrown) {

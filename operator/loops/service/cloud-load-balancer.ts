@@ -5,7 +5,7 @@ import type { StoredCloudLoadBalancer } from '../kinds';
 import { isSubset } from '../subset';
 import type { WantedSpec } from './compile';
 
-/** Hash of the spec that was last applied: it shows that a field we no longer want must go. */
+/** Hash of what was last applied: it shows that a field or annotation that we no longer want must go. */
 export const APPLIED_ANNOTATION = 'cloud-operator.dev/applied-hash';
 
 /** A CloudLoadBalancer as it is sent by server-side apply. */
@@ -34,8 +34,13 @@ export function isOwnedBy(cloudLoadBalancer: StoredCloudLoadBalancer, serviceUID
 }
 
 /** The object to apply. Pure. */
-export function bodyOf(service: Service, spec: WantedSpec, existing: StoredCloudLoadBalancer | undefined): CloudLoadBalancerBody {
+export function bodyOf(
+  service: Service,
+  { spec, annotations: levers = {} }: { spec: WantedSpec; annotations?: Record<string, string> },
+  existing: StoredCloudLoadBalancer | undefined,
+): CloudLoadBalancerBody {
   const { name, namespace, uid } = service.metadata;
+  const hash = hashJson(Object.keys(levers).length === 0 ? spec : { spec, levers });
   return {
     apiVersion: API_VERSION,
     kind: CloudLoadBalancerKind.kind,
@@ -43,7 +48,7 @@ export function bodyOf(service: Service, spec: WantedSpec, existing: StoredCloud
       name,
       namespace: namespace ?? 'default',
       ...(existing === undefined ? {} : { uid: existing.metadata.uid }),
-      annotations: { [SERVICE_UID_ANNOTATION]: uid, [APPLIED_ANNOTATION]: hashJson(spec) },
+      annotations: { ...levers, [SERVICE_UID_ANNOTATION]: uid, [APPLIED_ANNOTATION]: hash },
       ownerReferences: [{ apiVersion: 'v1', kind: 'Service', name, uid, controller: true, blockOwnerDeletion: true }],
     },
     spec,

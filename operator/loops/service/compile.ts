@@ -1,8 +1,9 @@
-import type { CloudLoadBalancerSpecInput } from '../../../crds';
+import type { CloudLoadBalancerSpecInput, ServiceLever } from '../../../crds';
 import type { Service, ServicePort } from '../../kube/object';
 import { parseAddress } from '../cidr';
 import type { CompiledBlock } from '../clouds';
 import { adoptOf } from './adopt';
+import { leversOf } from './levers';
 import type { Problem } from './problem';
 import { annotationWarnings } from './own-annotations';
 import { placementOf } from './placement';
@@ -16,6 +17,8 @@ export type WantedSpec = Omit<CloudLoadBalancerSpecInput, 'aws' | 'local' | 'cus
 export interface Compiled {
   /** Absent when a problem makes it impossible. */
   spec?: WantedSpec;
+  /** Those of ours that the CloudLoadBalancer gets as well. */
+  annotations: Record<string, string>;
   problems: Problem[];
   warnings: Problem[];
 }
@@ -24,8 +27,10 @@ export interface Compiled {
  * Compiles a Service into the spec of its CloudLoadBalancer. Pure; labels and annotations are never copied wholesale.
  * @param provider the CloudProvider that was chosen
  * @param block what the provider made of the annotations
+ * @param allowed levers that the Service may set
  */
-export function compile(service: Service, provider: string, block: CompiledBlock): Compiled {
+export function compile(service: Service, provider: string, block: CompiledBlock, allowed?: readonly ServiceLever[]): Compiled {
+  const { fields: levers, annotations, problems: leverProblems } = leversOf(service, provider, allowed);
   const { ranges, problems: rangeProblems } = sourceRangesOf(service);
   const placement = placementOf(service);
   const address = addressOf(service);
@@ -42,13 +47,14 @@ export function compile(service: Service, provider: string, block: CompiledBlock
     ...placement.problems,
     ...address.problems,
     ...adoption.problems,
+    ...leverProblems,
     ...blockProblems.filter(({ severity }) => severity === 'Error').map(({ problem }) => problem),
   ];
   const warnings = [
     ...blockProblems.filter(({ severity }) => severity === 'Warning').map(({ problem }) => problem),
     ...annotationWarnings(service),
   ];
-  if (problems.length > 0) return { problems, warnings };
+  if (problems.length > 0) return { annotations, problems, warnings };
   const spec: WantedSpec = {
     provider,
     ...(placement.placement === undefined ? {} : { placement: placement.placement }),
@@ -60,12 +66,13 @@ export function compile(service: Service, provider: string, block: CompiledBlock
     trafficPolicy: service.spec.externalTrafficPolicy ?? 'Cluster',
     ...affinityFields(service),
     ...(adoption.adopt === undefined ? {} : { adopt: adoption.adopt }),
+    ...levers,
     ...block.core,
     // An empty block applied over one that had fields is `null` to the API server (kubernetes-sigs/structured-merge-diff#305), which refuses it.
     ...(Object.keys(block.block).length === 0 ? {} : { [block.blockName]: block.block }),
   };
   const refusals = refusalsOf(service, spec);
-  return refusals.length > 0 ? { problems: refusals, warnings } : { spec, problems, warnings };
+  return refusals.length > 0 ? { annotations, problems: refusals, warnings } : { spec, annotations, problems, warnings };
 }
 
 function listenerOf(port: ServicePort): WantedSpec['listeners'][number] {

@@ -115,7 +115,7 @@ function hold(gathered: Gathered, owned: StoredCloudLoadBalancer | undefined, cl
 
 function ensure(gathered: Gathered, owned: StoredCloudLoadBalancer | undefined, claim: Claim & { kind: 'Wanted' }): Evaluation {
   const { service } = gathered;
-  const body = bodyOf(service, claim.spec, owned);
+  const body = bodyOf(service, claim, owned);
   const patch = addFinalizerPatch(service);
   const addFinalizer: Action[] = patch === undefined ? [] : [{ kind: 'AddFinalizer', patch }];
   const warning = warningOf([...claim.warnings, ...warningsOf(service, owned)]);

@@ -1,10 +1,11 @@
 import { ANNOTATIONS, GROUP } from '../../../crds';
 import { similarTo } from '../../base/similar';
 import type { Service } from '../../kube/object';
+import { LEVER_ANNOTATIONS } from './levers';
 import type { Problem } from './problem';
 
-const ON_SERVICES: readonly string[] = [ANNOTATIONS.provider, ANNOTATIONS.placement, ANNOTATIONS.adopt];
-const ELSEWHERE: readonly string[] = [ANNOTATIONS.pause, ANNOTATIONS.reconcile, ANNOTATIONS.approve];
+const ON_SERVICES: readonly string[] = [ANNOTATIONS.provider, ANNOTATIONS.placement, ANNOTATIONS.adopt, ...LEVER_ANNOTATIONS];
+const ELSEWHERE: readonly string[] = [ANNOTATIONS.approve];
 const ALL = [...ON_SERVICES, ...ELSEWHERE];
 
 /** Annotations of our own prefix, or nearly so, that have no effect on a Service, such as a misspelt one. Pure. */

@@ -1,4 +1,4 @@
-import { CLEANUP_FINALIZER, type Condition, FIELD_MANAGERS, CLOUD_LOAD_BALANCERS } from '../../../crds';
+import { CLEANUP_FINALIZER, type Condition, DEFAULT_SERVICE_LEVERS, FIELD_MANAGERS, CLOUD_LOAD_BALANCERS } from '../../../crds';
 import { toOperatorError } from '../../../operator/base/errors';
 import { keyOf } from '../../../operator/kube/object';
 import type { Clouds, ServiceChoice, ServiceClaim } from '../../../operator/loops/clouds';
@@ -20,6 +20,7 @@ export const CLOUDS: Clouds = {
   },
   supports: () => true,
   observes: () => false,
+  serviceLevers: () => DEFAULT_SERVICE_LEVERS,
   providers: () => ['cloud-a'],
   leftFor: () => Promise.resolve(undefined),
 };

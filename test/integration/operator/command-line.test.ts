@@ -154,6 +154,20 @@ test('pause, resume and freeze', async () => {
   await scene.ready('web');
 });
 
+test('what a Service says of its load balancer by annotation is changed there', async () => {
+  const annotate = (...annotations: string[]): Promise<string> =>
+    scene.cluster.kubectl(['annotate', 'service', 'web', ...annotations.map((one) => `cloud-operator.dev/${one}`)]);
+  await annotate('pause=All', 'reconcile=one');
+  await scene.condition('web', 'Reconciling', 'Paused');
+  expect(await cloud('resume', 'web')).toMatchObject({
+    code: 1,
+    stderr: matching(/Service default\/web has the annotation .*kubectl annotate service/),
+  });
+  expect(await printed('reconcile', 'web')).toMatch(/^CloudLoadBalancer default\/web: Reconciling \(Paused\)/);
+  await annotate('pause-', 'reconcile-');
+  await scene.ready('web');
+});
+
 test('failures are one line, and tell what to do', async () => {
   const line = (text: string): unknown => matching(new RegExp(`^kubectl cloud: [^\\n]*${text}[^\\n]*\\n$`));
   expect(await cloud('tree', 'nothing')).toMatchObject({

@@ -279,6 +279,62 @@ describe('levers', () => {
     await patch('cloudprovider', 'local', { maintenanceWindows: null });
   });
 
+  test('a Service sets levers by annotation where the policy allows it; what it takes back goes, and nothing that it writes is ignored', async () => {
+    const prefix = 'cloud-operator.dev';
+    const annotate = (...annotations: string[]): Promise<string> =>
+      cluster.kubectl(['annotate', 'service', 'own', '--overwrite', ...annotations.map((one) => `${prefix}/${one}`)]);
+    const serviceSays = (reason: string, text: string): Promise<boolean> =>
+      scene.until(`the Service to say ${reason}: ${text}`, async () => {
+        const conditions = (await scene.service('own'))?.status?.conditions ?? [];
+        if (conditions.some((one) => one.reason === reason && (one.message ?? '').includes(text))) return true;
+        throw new Error(JSON.stringify(conditions));
+      });
+    await published('own');
+    await annotate(
+      'pause=Updates',
+      'drift-interval=1h',
+      'approval=Manual',
+      'maintenance-windows=0 0 1 1 * 1h Asia/Tokyo; * * * * * 1m UTC',
+    );
+    await serviceSays('Paused', 'pause: Updates');
+    expect((await scene.loadBalancer('own'))?.spec).toMatchObject({
+      driftInterval: '1h',
+      maintenanceWindows: [
+        { schedule: '0 0 1 1 *', duration: '1h', timeZone: 'Asia/Tokyo' },
+        { schedule: '* * * * *', duration: '1m', timeZone: 'UTC' },
+      ],
+    });
+    await annotate('pause=Off');
+    await serviceSays('Paused', 'whose value "Off" is unknown and counts as All; write All (');
+    await scene.condition('own', 'Stalled', 'Paused');
+    await annotate('pause-', 'maintenance-windows-', 'reconcile=one');
+    await scene.until('the echo', async () => (await scene.loadBalancer('own'))?.status?.lastHandledReconcile === 'one');
+    await newPort('own', 8080);
+    await serviceSays('AwaitingApproval', 'waits for approval');
+    expect(await portOf('own')).toBe(80);
+    await annotate('approval-');
+    await scene.until('the change', async () => (await portOf('own')) === 8080);
+    const { spec, metadata } = (await scene.loadBalancer('own')) ?? {};
+    expect([spec?.maintenanceWindows, metadata?.annotations?.[PAUSE]]).toEqual([undefined, undefined]);
+
+    await annotate('approval=Auto');
+    await serviceSays('InvalidLever', `annotation ${prefix}/approval: "Auto" can't be read; write Manual`);
+    await annotate('approval-', 'deletion-policy=Orphan');
+    await serviceSays(
+      'LeverDenied',
+      `annotation ${prefix}/deletion-policy: the policy of CloudProvider local does not allow Services to set it`,
+    );
+    await patch('cloudprovider', 'local', { policy: { serviceLevers: ['DeletionPolicy', 'Reconcile'] } });
+    await serviceSays('LeverDenied', `annotation ${prefix}/drift-interval`);
+    await annotate('drift-interval-');
+    await scene.until('the field', async () => (await scene.loadBalancer('own'))?.spec.deletionPolicy === 'Orphan');
+    await annotate('deletion-policy-');
+    await scene.until('the field to go', async () => (await scene.loadBalancer('own'))?.spec.deletionPolicy === undefined);
+    await patch('cloudprovider', 'local', { policy: null });
+    await scene.deleteServices('own');
+    expect(await scene.counts('own')).toEqual(NONE);
+  });
+
   test('CloudRoutes: pause, Observe, Orphan and freeze, each route by itself', async () => {
     const names = ['paused', 'updates', 'observed', 'orphan', 'free'];
     const route = (name: string, nodeName: string): object => ({

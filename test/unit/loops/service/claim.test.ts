@@ -1,4 +1,4 @@
-import { SERVICE_UID_ANNOTATION } from '../../../../crds';
+import { DEFAULT_SERVICE_LEVERS, SERVICE_UID_ANNOTATION } from '../../../../crds';
 import { OperatorError } from '../../../../operator/base/errors';
 import type { Clouds, ServiceChoice } from '../../../../operator/loops/clouds';
 import { claimOf } from '../../../../operator/loops/service/claim';
@@ -11,6 +11,7 @@ function clouds(choice: ServiceChoice, changes: Partial<Clouds> = {}): Clouds {
     compile: () => ({ blockName: 'local', block: {}, problems: [] }),
     supports: () => true,
     observes: () => false,
+    serviceLevers: () => DEFAULT_SERVICE_LEVERS,
     providers: () => ['cloud-a'],
     leftFor: () => Promise.resolve(undefined),
     ...changes,

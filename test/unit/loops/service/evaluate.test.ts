@@ -22,7 +22,7 @@ function claimFor(of: Service, warnings: (Claim & { kind: 'Wanted' })['warnings'
 
 /** The CloudLoadBalancer that the loop made for a Service. */
 function made(of: Service, status?: object, metadata: object = {}): StoredCloudLoadBalancer {
-  const body = bodyOf(of, claimFor(of).spec, undefined);
+  const body = bodyOf(of, claimFor(of), undefined);
   const { annotations, ownerReferences } = body.metadata;
   const spec = { ...body.spec, scheme: 'Public', ipFamilies: ['IPv4'] };
   return cloudLoadBalancer({ metadata: { annotations, ownerReferences, ...metadata }, spec: spec as never, status });

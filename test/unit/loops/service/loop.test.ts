@@ -45,7 +45,7 @@ beforeEach(() => {
 function made(of: Service, metadata: object = {}): StoredCloudLoadBalancer {
   const { spec } = compile(of, 'cloud-a', { blockName: 'local', block: {}, problems: [] });
   if (spec === undefined) throw new Error('the Service does not compile');
-  const { annotations, ownerReferences } = bodyOf(of, spec, undefined).metadata;
+  const { annotations, ownerReferences } = bodyOf(of, { spec }, undefined).metadata;
   const conditions = [condition('Ready', 'True', 'Ready', 'serving')];
   const status = { observedGeneration: 1, objectUID: 'clb-1', conditions, ingress: [{ ip: '203.0.113.10' }] };
   return cloudLoadBalancer({ metadata: { annotations, ownerReferences, ...metadata }, spec: spec as never, status });

@@ -37,7 +37,7 @@ export function failure(code: string, status: number, message = 'told so', heade
 }
 
 /** One page of DescribeInstances. */
-export function instancesPage(ids: string[], next?: string): Answer {
+export function instancesPage(ids: string[], next?: string): Exclude<Answer, 'cut'> {
   const items = ids.map((id) => `<item><instanceId>${id}</instanceId></item>`).join('');
   const token = next === undefined ? '' : `<nextToken>${next}</nextToken>`;
   const set = `<reservationSet><item><instancesSet>${items}</instancesSet></item></reservationSet>`;

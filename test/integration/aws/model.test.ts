@@ -158,7 +158,11 @@ describeWithMoto('A model of AWS in front of moto', () => {
     const group = run.checkpoint().find(({ type }) => type.endsWith(':SecurityGroup'))!;
     await expectCode('DependencyViolation', scene.ec2.deleteSecurityGroup({ GroupId: group.id }));
     const { type, context } = run.resource(group.type, group.name);
-    await expect(type.delete(group.id, context, group.outputs)).rejects.toMatchObject({ code: 'Conflict', retryAfterMs: 15_000, remedy: /some minutes/ });
+    await expect(type.delete(group.id, context, group.outputs)).rejects.toMatchObject({
+      code: 'Conflict',
+      retryAfterMs: 15_000,
+      remedy: /some minutes/,
+    });
     await run.destroy();
     expect((await scene.ec2.describeSecurityGroups({ Filters: [{ Name: 'group-id', Values: [group.id] }] })).SecurityGroups).toEqual([]);
     expect(scene.model.calls.filter(({ action }) => action === 'DeleteSecurityGroup').length).toBeGreaterThan(2);

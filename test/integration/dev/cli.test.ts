@@ -46,8 +46,8 @@ describe('cloud-operator', () => {
       '--extension is for the operator: leave out --no-operator, or give it to `run`',
     ],
     [
-      ['tools', 'kubelet'],
-      'there is no tool named "kubelet"; use etcd, kube-apiserver, kube-controller-manager, kubectl, pulumi, moto, aws-cloud-controller-manager',
+      ['tools', 'docker'],
+      'there is no tool named "docker"; use etcd, kube-apiserver, kube-controller-manager, kubectl, pulumi, moto, aws-cloud-controller-manager, kubelet, kube-proxy, kube-scheduler, agnhost, kubernetes-e2e',
     ],
   ])('refuses %j with exit code 2', (args, message) => {
     expect(run(args)).toEqual({ code: 2, stdout: '', stderr: `cloud-operator: ${message}\n` });
@@ -92,9 +92,9 @@ describe('cloud-operator', () => {
   });
 
   it('shows a stack trace only with --debug or DEBUG', () => {
-    expect(run(['tools', 'kubelet']).stderr).not.toContain('    at ');
-    expect(run(['tools', 'kubelet', '--debug']).stderr).toContain('    at ');
-    expect(run(['tools', 'kubelet'], { DEBUG: '1' }).stderr).toContain('    at ');
+    expect(run(['tools', 'docker']).stderr).not.toContain('    at ');
+    expect(run(['tools', 'docker', '--debug']).stderr).toContain('    at ');
+    expect(run(['tools', 'docker'], { DEBUG: '1' }).stderr).toContain('    at ');
   });
 });
 

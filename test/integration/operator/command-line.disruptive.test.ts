@@ -268,7 +268,7 @@ describe('with a page, and traces', () => {
     const objects = manifests({ ui: true }).map(({ object }) => object);
     await scene.cluster.apply(...objects.filter(({ metadata }) => metadata.name === 'cloud-operator-ui'));
     await scene.cluster.kubectl(['annotate', 'clb', 'web', `cloud-operator.dev/pause=${HOSTILE}`]);
-    await scene.condition('web', 'Reconciling', 'Paused');
+    await scene.condition('web', 'Stalled', 'Paused');
   }, 60_000);
   afterAll(async () => {
     await receiver.stop();

@@ -144,8 +144,7 @@ function declareListener(
   const { arn } = new TargetGroup(targetGroup.name, args, dependingOn(rules));
   const ready = new MembersReady(targetGroup.name, { group: arn, ...members }, dependingOn(backend));
   // What was taken over has traffic already; by its own id a plan shows that it stays.
-  const [targetGroupArn, waiting] = adopted === true ? [arn, dependingOn(ready)] : [ready.group, {}];
-  const options = { ...waiting, deletedWith: loadBalancer };
+  const [targetGroupArn, options] = adopted === true ? [arn, dependingOn(ready)] : [ready.group, {}];
   const defaultActions = [{ type: 'forward', targetGroupArn }];
   const resource = new Listener(name, { ...settings, loadBalancerArn: loadBalancer.arn, defaultActions, tags: tags(name) }, options);
   return { resource, group: { id: arn, ...members } };

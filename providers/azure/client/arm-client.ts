@@ -16,6 +16,8 @@ const ANSWER_TIMEOUT_MS = 30_000;
 const DEFAULT_BUDGET_MS = 20_000;
 /** Where an operation doesn't say when to look again. */
 const POLL_MS = 1_000;
+/** However soon Azure says to come again: an account's reads are limited. */
+const SHORTEST_POLL_MS = 50;
 /** The longest that an operation is followed. */
 const OPERATION_MS = 10 * 60_000;
 
@@ -155,7 +157,7 @@ export class ArmClient {
     const { clock } = this.retryPolicy;
     const deadline = clock.monotonic() + OPERATION_MS;
     for (let answer = begun; ;) {
-      await sleep(clock, retryAfterMs(answer, clock.now()) ?? POLL_MS, signal).catch((reason: unknown) => {
+      await sleep(clock, Math.max(retryAfterMs(answer, clock.now()) ?? POLL_MS, SHORTEST_POLL_MS), signal).catch((reason: unknown) => {
         throw toOperatorError(reason);
       });
       answer = await this.look(operation, path, signal);

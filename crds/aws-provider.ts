@@ -1,7 +1,8 @@
 import { z } from 'zod';
-import { ipFamily, objectName, port } from './address';
+import { ipFamily, objectName } from './address';
 import { arn, awsID, tagValue } from './aws-ids';
 import { awsLimits } from './aws-limits';
+import { healthProbe } from './health-probe';
 import { mapOf, setOf } from './list';
 import { type Rule, withRules } from './rule';
 
@@ -56,17 +57,6 @@ const credentialsSecret = z
     sessionTokenKey: z.string().min(1).max(253).optional().meta({ description: 'Key of the session token, for temporary credentials.' }),
   })
   .meta({ description: 'A Secret in the operator’s own namespace.' });
-
-const healthProbe = z
-  .object({
-    mode: z.enum(['ServiceNodePort', 'Shared']).default('ServiceNodePort').meta({
-      description:
-        'ServiceNodePort: each listener’s own node port is checked. Shared: one port of the Node, kube-proxy’s, for all Services.',
-    }),
-    port: port.default(10256).meta({ description: 'The port of mode Shared.' }),
-    path: z.string().regex(/^\//).max(1024).default('/healthz').meta({ description: 'What mode Shared asks for.' }),
-  })
-  .meta({ description: 'How Nodes are checked for Services of externalTrafficPolicy: Cluster that say nothing themselves.' });
 
 const nodeTags = z.record(z.string(), tagValue).meta({
   description:

@@ -1,6 +1,7 @@
 import { z } from 'zod';
-import { objectName, port } from './address';
+import { objectName } from './address';
 import { azureName, azureResourceGroup, azureResourceID, azureTags } from './azure-load-balancer';
+import { healthProbe } from './health-probe';
 import { mapOf, setOf } from './list';
 import { type Rule, withRules } from './rule';
 
@@ -14,17 +15,6 @@ const url = z
   .string()
   .max(1024)
   .regex(/^https?:\/\//);
-
-const healthProbe = z
-  .object({
-    mode: z.enum(['ServiceNodePort', 'Shared']).default('ServiceNodePort').meta({
-      description:
-        'ServiceNodePort: each listener’s own node port is checked. Shared: one port of the Node, kube-proxy’s, for all Services.',
-    }),
-    port: port.default(10256).meta({ description: 'The port of mode Shared.' }),
-    path: z.string().regex(/^\//).max(1024).default('/healthz').meta({ description: 'What mode Shared asks for.' }),
-  })
-  .meta({ description: 'How Nodes are checked for Services of externalTrafficPolicy: Cluster.' });
 
 const labels = z.record(z.string().max(317), z.string().max(63));
 

@@ -1,7 +1,8 @@
 import { Pool } from 'undici';
-import { systemClock, type Clock } from '../../operator/base/clock';
+import { systemClock } from '../../operator/base/clock';
 import { OperatorError, toOperatorError } from '../../operator/base/errors';
 import { openGate, type CallGate, type CallOutcome } from '../call-gate';
+import type { CallOptions, ClientOptions } from '../client-options';
 import type { Address, Collection, Instance, LoadBalancer, PoolDigest, Resource, Route, RouteTable, TargetPool } from './api';
 import { errorOfAnswer, LocalCloudError } from './api-error';
 import { parseEndpoint } from './endpoint';
@@ -26,26 +27,12 @@ export interface Resources {
 }
 export type ResourceCollection = keyof Resources & Collection;
 
-export interface ClientOptions {
+export interface LocalCloudClientOptions extends ClientOptions<string> {
   endpoint: string;
   /** The token of today; asked again after an answer 401, so that a rotated one works without a restart. */
   token: () => Promise<string>;
   /** Who calls, for the cloud's call counts. */
   caller: string;
-  clock?: Clock;
-  random?: () => number;
-  /** Tries and waits of one call together, in milliseconds. */
-  budgetMs?: number;
-  /** Told of every request that goes out: `create`, `get`, `list`, `update`, `delete` or `targets`. */
-  onCall?: (verb: string) => void;
-  /** The account's limits, passed before every request; absent = none. */
-  calls?: CallGate;
-}
-
-export interface CallOptions {
-  signal?: AbortSignal;
-  /** Throws when we may not write any more: asked as the bytes of each write go out, repeated ones included. */
-  assertValid?: () => void;
 }
 
 /** Which resources to list; all of them when empty. */
@@ -84,7 +71,7 @@ export class LocalCloudClient {
   private token: string | undefined;
 
   /** @throws OperatorError Invalid when the endpoint can't be one */
-  constructor(private readonly options: ClientOptions) {
+  constructor(private readonly options: LocalCloudClientOptions) {
     const { origin, socketPath } = parseEndpoint(options.endpoint);
     this.pool = new Pool(origin, {
       connections: CONNECTIONS,

@@ -1,5 +1,5 @@
-import { parseArgs } from 'node:util';
 import { OperatorError } from '../../operator/base/errors';
+import { type Flags, parseFlags, wholeNumber } from '../harness/command-options';
 
 export interface Options {
   nodes: number;
@@ -37,61 +37,34 @@ Options:
   -h, --help        show this help
 `;
 
+const FLAGS = {
+  nodes: { type: 'string', default: '2' },
+  proxy: { type: 'string', default: 'nftables' },
+  focus: { type: 'string', multiple: true, default: [] },
+  parallel: { type: 'string', default: '4' },
+  minutes: { type: 'string', default: '60' },
+  cluster: { type: 'boolean', default: false },
+  keep: { type: 'boolean', default: false },
+  help: { type: 'boolean', short: 'h', default: false },
+} satisfies Flags;
+
 /**
  * @returns undefined when the help was asked for
  * @throws OperatorError Invalid with one line about the argument at fault
  */
 export function optionsOf(args: readonly string[]): Options | undefined {
-  const values = parsed(args);
+  const values = parseFlags(args, FLAGS);
   if (values.help) return undefined;
   if (!PROXY_MODES.includes(values.proxy)) {
     throw new OperatorError('Invalid', `--proxy must be ${PROXY_MODES.join(' or ')}, not "${values.proxy}"`);
   }
   return {
-    nodes: wholeNumber('--nodes', values.nodes),
+    nodes: wholeNumber('--nodes', values.nodes, 3),
     proxyMode: values.proxy,
     focus: values.focus,
-    parallel: wholeNumber('--parallel', values.parallel),
-    minutes: wholeNumber('--minutes', values.minutes),
+    parallel: wholeNumber('--parallel', values.parallel, 3),
+    minutes: wholeNumber('--minutes', values.minutes, 3),
     keep: values.keep,
     onlyCluster: values.cluster,
   };
-}
-
-interface Values {
-  nodes: string;
-  proxy: string;
-  focus: string[];
-  parallel: string;
-  minutes: string;
-  cluster: boolean;
-  keep: boolean;
-  help: boolean;
-}
-
-function parsed(args: readonly string[]): Values {
-  try {
-    const { values } = parseArgs({
-      args: [...args],
-      options: {
-        nodes: { type: 'string', default: '2' },
-        proxy: { type: 'string', default: 'nftables' },
-        focus: { type: 'string', multiple: true, default: [] },
-        parallel: { type: 'string', default: '4' },
-        minutes: { type: 'string', default: '60' },
-        cluster: { type: 'boolean', default: false },
-        keep: { type: 'boolean', default: false },
-        help: { type: 'boolean', short: 'h', default: false },
-      },
-    });
-    return values;
-  } catch (cause) {
-    const message = (cause as Error).message.split('. ')[0] ?? '';
-    throw new OperatorError('Invalid', message, { remedy: 'see --help', cause });
-  }
-}
-
-function wholeNumber(flag: string, text: string): number {
-  if (/^[1-9][0-9]{0,2}$/.test(text)) return Number(text);
-  throw new OperatorError('Invalid', `${flag} must be a whole number from 1 to 999, not "${text}"`);
 }

@@ -1,5 +1,5 @@
-import { parseArgs } from 'node:util';
 import { OperatorError } from '../../operator/base/errors';
+import { type Flags, parseFlags } from '../harness/command-options';
 
 export interface Options {
   rounds: number;
@@ -27,12 +27,21 @@ Options:
   -h, --help       show this help
 `;
 
+const FLAGS = {
+  rounds: { type: 'string', default: '40' },
+  seed: { type: 'string' },
+  from: { type: 'string', default: '1' },
+  operators: { type: 'string' },
+  keep: { type: 'boolean', default: false },
+  help: { type: 'boolean', short: 'h', default: false },
+} satisfies Flags;
+
 /**
  * @returns undefined when the help was asked for
  * @throws OperatorError Invalid with one line about the argument at fault
  */
 export function optionsOf(args: readonly string[], random: () => number): Options | undefined {
-  const values = parsed(args);
+  const values = parseFlags(args, FLAGS);
   if (values.help) return undefined;
   return {
     rounds: wholeNumber('--rounds', values.rounds, 1),
@@ -41,35 +50,6 @@ export function optionsOf(args: readonly string[], random: () => number): Option
     keep: values.keep,
     ...(values.operators === undefined ? {} : { operators: oneOrTwo(values.operators) }),
   };
-}
-
-interface Values {
-  rounds: string;
-  seed?: string | undefined;
-  from: string;
-  operators?: string | undefined;
-  keep: boolean;
-  help: boolean;
-}
-
-function parsed(args: readonly string[]): Values {
-  try {
-    const { values } = parseArgs({
-      args: [...args],
-      options: {
-        rounds: { type: 'string', default: '40' },
-        seed: { type: 'string' },
-        from: { type: 'string', default: '1' },
-        operators: { type: 'string' },
-        keep: { type: 'boolean', default: false },
-        help: { type: 'boolean', short: 'h', default: false },
-      },
-    });
-    return values;
-  } catch (cause) {
-    const message = (cause as Error).message.split('. ')[0] ?? '';
-    throw new OperatorError('Invalid', message, { remedy: 'see --help', cause });
-  }
 }
 
 function wholeNumber(flag: string, text: string, least: number): number {

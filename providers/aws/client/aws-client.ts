@@ -1,6 +1,7 @@
-import { systemClock, type Clock } from '../../../operator/base/clock';
+import { systemClock } from '../../../operator/base/clock';
 import type { OperatorError } from '../../../operator/base/errors';
 import { openGate, type CallGate, type CallOutcome } from '../../call-gate';
+import type { CallOptions, ClientOptions } from '../../client-options';
 import { retry, type RetryPolicy } from '../../retry';
 import { AwsError, awsFailure, refusesCredentials, type AwsCall } from './aws-error';
 import type { AwsCredentials, AwsSettings, AwsSigning } from './settings';
@@ -11,24 +12,10 @@ const TIMEOUTS = { connectionTimeout: 5_000, requestTimeout: 20_000 };
 /** `targets` are members; they and `delete` go before everything else (CallGate). */
 export type Verb = 'create' | 'get' | 'list' | 'update' | 'delete' | 'targets';
 
-export interface AwsClientOptions {
+export interface AwsClientOptions extends ClientOptions<Verb> {
   settings: AwsSettings;
   /** The credentials of today, where the settings hold none; absent = the SDK's default chain. */
   credentials?: () => Promise<AwsCredentials>;
-  clock?: Clock;
-  random?: () => number;
-  /** Tries and waits of one call together, in milliseconds. */
-  budgetMs?: number;
-  /** Told of every request that goes out. */
-  onCall?: (verb: Verb) => void;
-  /** The account's limits, passed before every request; absent = none. */
-  calls?: CallGate;
-}
-
-export interface CallOptions {
-  signal?: AbortSignal;
-  /** Throws when we may not write any more: the last statement before each write, repeated ones included. */
-  assertValid?: () => void;
 }
 
 type DeserializeMiddleware = (next: (args: never) => Promise<unknown>) => (args: never) => Promise<unknown>;

@@ -1,5 +1,6 @@
 import type * as sdkTypes from '@aws-sdk/client-elastic-load-balancing';
-import { AwsService, type AwsClientOptions, type CallOptions, type Verb } from './aws-client';
+import { AwsService, type AwsClientOptions, type Verb } from './aws-client';
+import type { CallOptions } from '../../client-options';
 import { chunks } from './chunks';
 
 type Sdk = typeof sdkTypes;

@@ -1,5 +1,6 @@
 import type * as sdkTypes from '@aws-sdk/client-ec2';
-import { AwsService, type AwsClientOptions, type CallOptions } from './aws-client';
+import { AwsService, type AwsClientOptions } from './aws-client';
+import type { CallOptions } from '../../client-options';
 
 type Sdk = typeof sdkTypes;
 

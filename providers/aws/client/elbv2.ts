@@ -1,6 +1,7 @@
 import type * as sdkTypes from '@aws-sdk/client-elastic-load-balancing-v2';
 import { OperatorError } from '../../../operator/base/errors';
-import { AwsService, type AwsClientOptions, type CallOptions } from './aws-client';
+import { AwsService, type AwsClientOptions } from './aws-client';
+import type { CallOptions } from '../../client-options';
 import { chunks } from './chunks';
 
 type Sdk = typeof sdkTypes;

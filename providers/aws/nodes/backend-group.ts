@@ -1,7 +1,7 @@
 import type { SecurityGroup } from '@aws-sdk/client-ec2';
 import type { Clock } from '../../../operator/base/clock';
 import { OperatorError, toOperatorError } from '../../../operator/base/errors';
-import type { CallOptions } from '../client/aws-client';
+import type { CallOptions } from '../../client-options';
 import { AwsError } from '../client/aws-error';
 import type { Ec2 } from '../client/ec2';
 import { referencedBy, referencesTo } from './group-references';

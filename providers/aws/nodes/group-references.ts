@@ -1,5 +1,5 @@
 import type { SecurityGroup } from '@aws-sdk/client-ec2';
-import type { CallOptions } from '../client/aws-client';
+import type { CallOptions } from '../../client-options';
 import type { Ec2 } from '../client/ec2';
 
 /** Groups with a rule that names another group, by the side of that rule. */

@@ -1,6 +1,6 @@
 import type { Instance } from '@aws-sdk/client-ec2';
 import { chunks } from '../client/chunks';
-import type { CallOptions } from '../client/aws-client';
+import type { CallOptions } from '../../client-options';
 import type { Ec2 } from '../client/ec2';
 import { filtersOf, type InstanceScope } from './instances';
 import { fromAwsTags, type Tags } from '../tags';

@@ -1,6 +1,6 @@
 import type { IpPermission, SecurityGroupRule } from '@aws-sdk/client-ec2';
 import { OperatorError, toOperatorError } from '../../../operator/base/errors';
-import type { CallOptions } from '../client/aws-client';
+import type { CallOptions } from '../../client-options';
 import { AwsError } from '../client/aws-error';
 import type { Ec2 } from '../client/ec2';
 import { TAG, toAwsTags } from '../tags';

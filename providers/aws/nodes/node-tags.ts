@@ -1,7 +1,7 @@
 import type { Instance as Ec2Instance } from '@aws-sdk/client-ec2';
 import { OperatorError, toOperatorError } from '../../../operator/base/errors';
 import type { NodeMachines } from '../../provider';
-import type { CallOptions } from '../client/aws-client';
+import type { CallOptions } from '../../client-options';
 import { chunks } from '../client/chunks';
 import type { Ec2 } from '../client/ec2';
 import { fromAwsTags, toAwsTags, type Tags } from '../tags';

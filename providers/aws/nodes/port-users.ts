@@ -1,6 +1,6 @@
 import type { TargetGroup } from '@aws-sdk/client-elastic-load-balancing-v2';
 import { retry } from '../../retry';
-import type { CallOptions } from '../client/aws-client';
+import type { CallOptions } from '../../client-options';
 import { chunks } from '../client/chunks';
 import type { ElbV2 } from '../client/elbv2';
 import { isOfUpstreamCluster, TAG, type Tags } from '../tags';

@@ -8,7 +8,7 @@ import type { ResourceContext, ResourceType } from '../../resource-provider/reso
 import { retry } from '../../retry';
 import type { UpdateContext } from '../../worker-module';
 import { BackendGroup } from '../nodes/backend-group';
-import type { CallOptions } from '../client/aws-client';
+import type { CallOptions } from '../../client-options';
 import type { Ec2 } from '../client/ec2';
 import { openNodes, rulesForPorts, rulesFrom, rulesOfNodes, SHARED_RULES } from '../nodes/node-rules';
 import type { NodeRulesSettings } from './node-rules';

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import type { JsonObject } from '../../../operator/base/json';
-import type { CallOptions } from '../client/aws-client';
+import type { CallOptions } from '../../client-options';
 import type { ClassicElb } from '../client/classic-elb';
 import type { Ec2 } from '../client/ec2';
 import type { ElbV2 } from '../client/elbv2';

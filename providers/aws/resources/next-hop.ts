@@ -6,7 +6,7 @@ import { problemsIn } from '../../resource-provider/check';
 import { OWN_PACKAGE } from '../../resource-provider/own-package';
 import type { ResourceContext, ResourceType } from '../../resource-provider/resource-provider';
 import type { UpdateContext } from '../../worker-module';
-import type { CallOptions } from '../client/aws-client';
+import type { CallOptions } from '../../client-options';
 import type { Ec2 } from '../client/ec2';
 import { InstanceReads } from '../routes/instance-reads';
 import { tagOfMark, type RouteMark, type RoutePlace } from '../routes/route-marks';

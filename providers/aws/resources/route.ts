@@ -6,7 +6,7 @@ import { problemsIn } from '../../resource-provider/check';
 import type { ResourceContext, ResourceType } from '../../resource-provider/resource-provider';
 import { retry } from '../../retry';
 import type { UpdateContext } from '../../worker-module';
-import type { CallOptions } from '../client/aws-client';
+import type { CallOptions } from '../../client-options';
 import { AwsError } from '../client/aws-error';
 import type { Ec2 } from '../client/ec2';
 import { tagOfMark, type RoutePlace } from '../routes/route-marks';

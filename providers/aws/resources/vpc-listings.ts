@@ -40,6 +40,8 @@ export class VpcListings {
     const [key, now] = [keys.join(' '), this.clock.monotonic()];
     const known = listings.get(key);
     if (known !== undefined && known.at >= (since ?? now - FRESH_MS)) return known.items;
+    // Accounts come and go with their credentials.
+    for (const [other, { at }] of listings) if (at < now - FRESH_MS) listings.delete(other);
     const listing = { at: now, items: list() };
     listings.set(key, listing);
     // What failed is no answer for those who ask later.

@@ -1,6 +1,6 @@
 import type { Instance } from '@aws-sdk/client-ec2';
 import { toOperatorError } from '../../../operator/base/errors';
-import type { CallOptions } from '../client/aws-client';
+import type { CallOptions } from '../../client-options';
 import { chunks } from '../client/chunks';
 import type { Ec2 } from '../client/ec2';
 

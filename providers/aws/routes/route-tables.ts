@@ -3,7 +3,7 @@ import type { Filter, Route, RouteTable } from '@aws-sdk/client-ec2';
 import type { AWSProviderSettings } from '../../../crds';
 import { OperatorError } from '../../../operator/base/errors';
 import { canonicalJson } from '../../../operator/base/json';
-import type { CallOptions } from '../client/aws-client';
+import type { CallOptions } from '../../client-options';
 import type { Ec2 } from '../client/ec2';
 
 /** Which table a route is in, as the program says it: by id, or the one that is tagged for the cluster. */

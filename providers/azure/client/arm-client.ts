@@ -1,7 +1,8 @@
 import { Agent } from 'undici';
-import { sleep, systemClock, type Clock } from '../../../operator/base/clock';
+import { sleep, systemClock } from '../../../operator/base/clock';
 import { OperatorError, toOperatorError } from '../../../operator/base/errors';
 import { openGate, type CallGate, type CallOutcome } from '../../call-gate';
+import type { CallOptions, ClientOptions } from '../../client-options';
 import { retry, type RetryPolicy } from '../../retry';
 import { whenSent } from '../../when-sent';
 import { apiVersionOf } from './api-versions';
@@ -23,7 +24,7 @@ const OPERATION_MS = 10 * 60_000;
 
 export type Verb = 'create' | 'get' | 'list' | 'update' | 'delete';
 
-export interface ArmClientOptions {
+export interface ArmClientOptions extends ClientOptions<Verb> {
   /** CloudEndpoints.resourceManager. */
   resourceManager: string;
   /** The token of today. */
@@ -32,20 +33,6 @@ export interface ArmClientOptions {
   refused?: (token: string) => void;
   /** How the operator calls itself; absent = cloud-operator. */
   userAgent?: string;
-  clock?: Clock;
-  random?: () => number;
-  /** Tries and waits of one call together, in milliseconds; how long an operation then takes is not part of it. */
-  budgetMs?: number;
-  /** Told of every request that goes out. */
-  onCall?: (verb: Verb) => void;
-  /** The account's limits, passed before every request; absent = none. */
-  calls?: CallGate;
-}
-
-export interface CallOptions {
-  signal?: AbortSignal;
-  /** Throws when we may not write any more: asked as the bytes of each write go out, repeated ones included. */
-  assertValid?: () => void;
 }
 
 /** What must hold for a write to be carried out. */

@@ -5,7 +5,8 @@ import { problemsIn } from '../../resource-provider/check';
 import type { ResourceContext, ResourceType } from '../../resource-provider/resource-provider';
 import { retry } from '../../retry';
 import type { UpdateContext } from '../../worker-module';
-import type { ArmClient, CallOptions } from '../client/arm-client';
+import type { ArmClient } from '../client/arm-client';
+import type { CallOptions } from '../../client-options';
 import { isWorthReadingAgain } from '../client/arm-error';
 
 /** A resource of Azure's, as far as it is the same for all. */

@@ -4,7 +4,8 @@ import { problemsIn } from '../../resource-provider/check';
 import type { ResourceContext, ResourceType } from '../../resource-provider/resource-provider';
 import type { UpdateContext } from '../../worker-module';
 import { LocalCloudError } from '../api-error';
-import type { CallOptions, LocalCloudClient, ResourceCollection, Resources } from '../client';
+import type { LocalCloudClient, ResourceCollection, Resources } from '../client';
+import type { CallOptions } from '../../client-options';
 import { retry } from '../../retry';
 import { holderOf, inputsOf, madeBy, outputsOf, tagsOf, type CommonInputs, type Maker, type ResourceDescription } from './description';
 

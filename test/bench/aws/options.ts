@@ -1,5 +1,5 @@
-import { parseArgs } from 'node:util';
 import { OperatorError } from '../../../operator/base/errors';
+import { type Flags, parseFlags, wholeNumber } from '../../harness/command-options';
 import type { ContestantName } from './contestant';
 import { PHASES, type Phase } from './phases';
 import { VARIANTS, type Variant } from './variants';
@@ -31,12 +31,21 @@ ${VARIANTS.map(({ name, title }) => `                      ${name.padEnd(14)}${t
   -h, --help        show this help
 `;
 
+const FLAGS = {
+  services: { type: 'string', default: '50' },
+  nodes: { type: 'string', default: '5' },
+  phase: { type: 'string', multiple: true, default: [] },
+  variant: { type: 'string', multiple: true, default: [] },
+  only: { type: 'string' },
+  help: { type: 'boolean', short: 'h', default: false },
+} satisfies Flags;
+
 /**
  * @returns undefined when the help was asked for
  * @throws OperatorError Invalid with one line about the argument at fault
  */
 export function optionsOf(args: readonly string[]): Options | undefined {
-  const values = parsed(args);
+  const values = parseFlags(args, FLAGS);
   if (values.help) return undefined;
   const phases = named('--phase', values.phase, PHASES);
   const variants = named(
@@ -45,41 +54,12 @@ export function optionsOf(args: readonly string[]): Options | undefined {
     VARIANTS.map(({ name }) => name),
   );
   return {
-    services: wholeNumber('--services', values.services),
-    nodes: wholeNumber('--nodes', values.nodes),
+    services: wholeNumber('--services', values.services, 4),
+    nodes: wholeNumber('--nodes', values.nodes, 4),
     phases: PHASES.filter((phase) => phase === 'create' || phases.includes(phase)),
     variants: VARIANTS.filter(({ name }) => variants.includes(name)),
     contestants: named('--only', values.only === undefined ? [] : [values.only], ['upstream', 'ours']),
   };
-}
-
-interface Values {
-  services: string;
-  nodes: string;
-  phase: string[];
-  variant: string[];
-  only?: string | undefined;
-  help: boolean;
-}
-
-function parsed(args: readonly string[]): Values {
-  try {
-    const { values } = parseArgs({
-      args: [...args],
-      options: {
-        services: { type: 'string', default: '50' },
-        nodes: { type: 'string', default: '5' },
-        phase: { type: 'string', multiple: true, default: [] },
-        variant: { type: 'string', multiple: true, default: [] },
-        only: { type: 'string' },
-        help: { type: 'boolean', short: 'h', default: false },
-      },
-    });
-    return values;
-  } catch (cause) {
-    const message = (cause as Error).message.split('. ')[0] ?? '';
-    throw new OperatorError('Invalid', message, { remedy: 'see --help', cause });
-  }
 }
 
 /** What was asked for; nothing = all. */
@@ -87,9 +67,4 @@ function named<Name extends string>(flag: string, given: readonly string[], all:
   const stranger = given.find((name) => !all.includes(name as Name));
   if (stranger !== undefined) throw new OperatorError('Invalid', `${flag} must be one of ${all.join(', ')}, not "${stranger}"`);
   return given.length === 0 ? [...all] : all.filter((name) => given.includes(name));
-}
-
-function wholeNumber(flag: string, text: string): number {
-  if (/^[1-9][0-9]{0,3}$/.test(text)) return Number(text);
-  throw new OperatorError('Invalid', `${flag} must be a whole number from 1 to 9999, not "${text}"`);
 }

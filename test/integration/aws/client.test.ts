@@ -3,7 +3,8 @@ import type { Clock } from '../../../operator/base/clock';
 import type { CallOutcome } from '../../../providers/call-gate';
 import { Ec2 } from '../../../providers/aws/client/ec2';
 import { ElbV2 } from '../../../providers/aws/client/elbv2';
-import type { AwsClientOptions, CallOptions } from '../../../providers/aws/client/aws-client';
+import type { AwsClientOptions } from '../../../providers/aws/client/aws-client';
+import type { CallOptions } from '../../../providers/client-options';
 import { failure, instancesPage, ScriptedAws } from './scripted-aws';
 
 /** Time that passes by waiting alone. */

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Clock } from '../../../operator/base/clock';
 import { OperatorError } from '../../../operator/base/errors';
-import { LocalCloudClient, type ClientOptions } from '../../../providers/local/client';
+import { LocalCloudClient, type LocalCloudClientOptions } from '../../../providers/local/client';
 import { startScriptedServer, type ScriptedServer } from './scripted-server';
 
 /** Time that passes only by waiting; every wait is noted and ends at once. */
@@ -28,7 +28,7 @@ describe('the client of the local cloud', () => {
   let clock: WaitingClock;
   const clients: LocalCloudClient[] = [];
 
-  const connect = (options: Partial<ClientOptions> = {}): LocalCloudClient => {
+  const connect = (options: Partial<LocalCloudClientOptions> = {}): LocalCloudClient => {
     const token = () => Promise.resolve('secret');
     const client = new LocalCloudClient({ endpoint: server.endpoint, token, caller: 'tester', clock, random: () => 1, ...options });
     clients.push(client);

@@ -10,19 +10,6 @@ withScene((made) => {
   cluster = made.cluster;
 });
 
-async function secretOf(name: string): Promise<string> {
-  return `cloud-operator-system/stack-${(await scene.stackOf(name)).metadata.name}`;
-}
-
-/** Asks for a pass over a load balancer. */
-async function askFor(name: string): Promise<void> {
-  await cluster.kubectl(['annotate', 'cloudloadbalancer', name, '--overwrite', `cloud-operator.dev/reconcile=${performance.now()}`]);
-}
-
-async function writes(): Promise<number> {
-  return (await cluster.operatorCalls()).writes;
-}
-
 test('state that was lost is rebuilt from the cloud, without a write to it', async () => {
   const spec = { loadBalancerSourceRanges: ['10.1.0.0/16'] };
   await cluster.apply(
@@ -35,23 +22,23 @@ test('state that was lost is rebuilt from the cloud, without a write to it', asy
     }),
   );
   const address = await scene.published('lost');
-  const secret = await secretOf('lost');
+  const secret = await scene.stateSecretOf('lost');
   await scene.settled();
   const { id } = await scene.inCloud('lost');
   await cluster.kube.remove(SECRETS, secret);
   await cluster.cloud.resetCalls();
-  await askFor('lost');
+  await scene.askFor('lost');
   await scene.until('the state to be there again', () => cluster.kube.get(SECRETS, secret));
   await scene.ready('lost');
   await scene.settled();
-  expect(await writes()).toBe(0);
+  expect(await scene.cloudWrites()).toBe(0);
   expect((await scene.inCloud('lost')).id).toBe(id);
   expect(await scene.published('lost')).toBe(address);
   expect(await scene.counts('lost')).toEqual({ addresses: 1, pools: 2, loadbalancers: 1 });
 });
 
 test('a deletion after the state was lost removes what is there', async () => {
-  await cluster.kube.remove(SECRETS, await secretOf('lost'));
+  await cluster.kube.remove(SECRETS, await scene.stateSecretOf('lost'));
   await scene.deleteServices('lost');
   expect(await scene.counts('lost')).toEqual(NONE);
 });
@@ -75,12 +62,12 @@ describe('lost state of a load balancer that was replaced', () => {
     await scene.settled();
     before = await scene.inCloud('again');
     address = await scene.published('again');
-    secret = await secretOf('again');
+    secret = await scene.stateSecretOf('again');
   }, 60_000);
 
   async function isAsBefore(): Promise<void> {
     await scene.settled();
-    expect(await writes()).toBe(0);
+    expect(await scene.cloudWrites()).toBe(0);
     expect(await scene.inCloud('again')).toEqual(before);
     expect(addressOf(await scene.service('again'))).toBe(address);
   }
@@ -88,7 +75,7 @@ describe('lost state of a load balancer that was replaced', () => {
   test('the generation that serves is taken up again, without a write to the cloud', async () => {
     await cluster.kube.remove(SECRETS, secret);
     await cluster.cloud.resetCalls();
-    await askFor('again');
+    await scene.askFor('again');
     await scene.until('the state to be there again', () => cluster.kube.get(SECRETS, secret));
     await scene.ready('again');
     await isAsBefore();

@@ -136,6 +136,22 @@ export class Scene {
     return found.sort((a, b) => Number(a.metadata.resourceVersion) - Number(b.metadata.resourceVersion));
   }
 
+  /** Of the state of a load balancer's stack, with its namespace. */
+  async stateSecretOf(name: string): Promise<string> {
+    return `cloud-operator-system/stack-${(await this.stackOf(name)).metadata.name}`;
+  }
+
+  /** Asks for a pass over a load balancer. */
+  async askFor(name: string): Promise<void> {
+    const token = `cloud-operator.dev/reconcile=${performance.now()}`;
+    await this.cluster.kubectl(['annotate', 'cloudloadbalancer', name, '--overwrite', token]);
+  }
+
+  /** What the operator has written to the cloud since the calls were last reset. */
+  async cloudWrites(): Promise<number> {
+    return (await this.cluster.operatorCalls()).writes;
+  }
+
   /** The CloudStack that carries a load balancer. */
   async stackOf(name: string, namespace = 'default'): Promise<StoredStack> {
     return this.until(`the CloudStack of ${namespace}/${name}`, async () => {

@@ -21,19 +21,6 @@ withScene((made) => {
   cluster = made.cluster;
 });
 
-async function secretOf(name: string): Promise<string> {
-  return `${NAMESPACE}/stack-${(await scene.stackOf(name)).metadata.name}`;
-}
-
-/** Asks for a pass over a load balancer. */
-async function askFor(name: string): Promise<void> {
-  await cluster.kubectl(['annotate', 'cloudloadbalancer', name, '--overwrite', `cloud-operator.dev/reconcile=${performance.now()}`]);
-}
-
-async function writes(): Promise<number> {
-  return (await cluster.operatorCalls()).writes;
-}
-
 function stateStore(): SecretStateStore {
   return new SecretStateStore({ api: cluster.kube, namespace: NAMESPACE });
 }
@@ -54,25 +41,25 @@ async function removeNode(name: string): Promise<void> {
 }
 
 async function storedVersion(name: string): Promise<string | undefined> {
-  return (await cluster.kube.get(SECRETS, await secretOf(name)))?.metadata.annotations?.['cloud-operator.dev/program-version'];
+  return (await cluster.kube.get(SECRETS, await scene.stateSecretOf(name)))?.metadata.annotations?.['cloud-operator.dev/program-version'];
 }
 
 test('damaged state: one clear condition, nothing is touched, and the remedy helps', async () => {
   await cluster.apply(serviceOf('damaged'));
   const address = await scene.published('damaged');
-  const secret = await secretOf('damaged');
+  const secret = await scene.stateSecretOf('damaged');
   await scene.settled();
   await cluster.kube.patch(SECRETS, secret, 'merge', { data: { 'record.json.gz': Buffer.from('nonsense').toString('base64') } });
   const version = (await cluster.kube.get(SECRETS, secret))?.metadata.resourceVersion;
   await cluster.cloud.resetCalls();
-  await askFor('damaged');
+  await scene.askFor('damaged');
   const { message } = await scene.condition('damaged', 'StateUnavailable', 'StateDamaged');
   expect(message).toMatch(/^State Secret|^state Secret/);
   expect(message).toContain('restore it from a backup, or delete it to have the stack rebuilt');
-  expect([await writes(), (await cluster.kube.get(SECRETS, secret))?.metadata.resourceVersion]).toEqual([0, version]);
+  expect([await scene.cloudWrites(), (await cluster.kube.get(SECRETS, secret))?.metadata.resourceVersion]).toEqual([0, version]);
   expect((await scene.service('damaged'))?.status?.loadBalancer?.ingress?.[0]?.ip).toBe(address);
   await cluster.kube.remove(SECRETS, secret);
-  await askFor('damaged');
+  await scene.askFor('damaged');
   await scene.ready('damaged');
   expect(await scene.counts('damaged')).toEqual({ addresses: 1, pools: 1, loadbalancers: 1 });
   expect(await scene.published('damaged')).toBe(address);
@@ -114,7 +101,7 @@ describe('state that can not be used', () => {
     ],
   ])('%s: one clear condition, what serves goes on, others are not delayed, nothing is written', async (_what, reason, says, spoil) => {
     await scene.settled();
-    const secret = await secretOf('spoilt');
+    const secret = await scene.stateSecretOf('spoilt');
     const stored = await stateStore().read((await scene.stackOf('spoilt')).metadata.name);
     const good = await cluster.kube.get<Secret>(SECRETS, secret);
     if (stored === undefined || good === undefined) throw new Error('spoilt has no state');
@@ -149,7 +136,7 @@ describe('state that can not be used', () => {
     expect(addressOf(await scene.service('spoilt'))).toBe(address);
 
     await cluster.kube.patch(SECRETS, secret, 'merge', { metadata: { annotations: good.metadata.annotations }, data: good.data });
-    await askFor('spoilt');
+    await scene.askFor('spoilt');
     await scene.until('the change to be made', async () => (await scene.inCloud('spoilt')).sourceRanges.includes(range));
     await scene.ready('spoilt');
   });
@@ -202,7 +189,7 @@ describe('state that can not be read, of load balancers that are unchanged', () 
     addresses = await Promise.all(names.map((name) => scene.published(name)));
     await scene.settled();
     for (const name of ['alone', 'one']) {
-      const secret = await secretOf(name);
+      const secret = await scene.stateSecretOf(name);
       const stored = await stateStore().read((await scene.stackOf(name)).metadata.name);
       const found = await cluster.kube.get<Secret>(SECRETS, secret);
       if (stored === undefined || found === undefined) throw new Error(`${name} has no state`);
@@ -213,8 +200,8 @@ describe('state that can not be read, of load balancers that are unchanged', () 
   }, 90_000);
 
   test('they stay Ready, and their targets follow the Nodes', async () => {
-    await askFor('alone');
-    await askFor('one');
+    await scene.askFor('alone');
+    await scene.askFor('one');
     await areStillReady();
     await scene.addNode('joins');
     await targetsAre(2);
@@ -228,7 +215,7 @@ describe('state that can not be read, of load balancers that are unchanged', () 
     await cluster.startOperator();
     await targetsAre(1);
     await areStillReady();
-    await askFor('two');
+    await scene.askFor('two');
     await scene.until('the status to be put right', async () => (await scene.loadBalancer('two'))?.status?.address === addresses[2]);
   });
 
@@ -247,7 +234,7 @@ describe('state that can not be read, of load balancers that are unchanged', () 
     for (const [secret, { metadata, data }] of good) {
       await cluster.kube.patch(SECRETS, secret, 'merge', { metadata: { annotations: metadata.annotations }, data });
     }
-    for (const name of names) await askFor(name);
+    for (const name of names) await scene.askFor(name);
     await scene.until('no word of it any more', async () => {
       const all = await Promise.all(names.map((name) => scene.ready(name)));
       return all.every(({ status }) => status?.conditions?.length === 1);
@@ -277,8 +264,8 @@ describe('state of a newer version', () => {
   test.each<[string, (name: string) => Promise<unknown>, (name: string) => Promise<unknown>]>([
     [
       'of the state’s format',
-      async (name) => cluster.kube.patch(SECRETS, await secretOf(name), 'merge', format('2')),
-      async (name) => cluster.kube.patch(SECRETS, await secretOf(name), 'merge', format('1')),
+      async (name) => cluster.kube.patch(SECRETS, await scene.stateSecretOf(name), 'merge', format('2')),
+      async (name) => cluster.kube.patch(SECRETS, await scene.stateSecretOf(name), 'merge', format('1')),
     ],
     [
       'of the program',
@@ -293,7 +280,7 @@ describe('state of a newer version', () => {
     const address = await scene.published('newer');
     await scene.settled();
     await raise('newer');
-    const version = (await cluster.kube.get(SECRETS, await secretOf('newer')))?.metadata.resourceVersion;
+    const version = (await cluster.kube.get(SECRETS, await scene.stateSecretOf('newer')))?.metadata.resourceVersion;
     const good = await scene.inCloud('newer');
     const changed = { spec: { loadBalancerSourceRanges: ['10.7.0.0/16'] } };
     await cluster.apply(serviceOf('newer', changed), serviceOf('beside'));
@@ -301,10 +288,10 @@ describe('state of a newer version', () => {
     expect(message).toContain('run the newer version of cloud-operator that');
     await scene.published('beside');
     expect(await scene.inCloud('newer')).toEqual(good);
-    expect((await cluster.kube.get(SECRETS, await secretOf('newer')))?.metadata.resourceVersion).toBe(version);
+    expect((await cluster.kube.get(SECRETS, await scene.stateSecretOf('newer')))?.metadata.resourceVersion).toBe(version);
     expect((await scene.service('newer'))?.status?.loadBalancer?.ingress?.[0]?.ip).toBe(address);
     await lower('newer');
-    await askFor('newer');
+    await scene.askFor('newer');
     await scene.until('the change to be made', async () => (await scene.inCloud('newer')).sourceRanges.includes('10.7.0.0/16'));
     await scene.deleteServices('newer', 'beside');
   });
@@ -330,7 +317,7 @@ test('an upgrade of the operator updates only the stacks of which its program ma
   expect(first).toEqual(before[0]);
   expect(second?.[0]).toMatchObject({ cause: 'Upgrade', result: 'Succeeded', changes: '+0 ~1 -0 =2' });
   expect((second?.length ?? 0) - (before[1]?.length ?? 0)).toBe(1);
-  expect(await writes()).toBe(1);
+  expect(await scene.cloudWrites()).toBe(1);
   for (const name of names) await scene.ready(name);
   await scene.deleteServices(...names);
 });

@@ -4,6 +4,7 @@ import { approve } from './approve';
 import type { Subcommand } from './command';
 import { completion } from './completion';
 import { controllerManager } from './controller-manager';
+import { credentialProvider } from './credential-provider';
 import { demo } from './demo';
 import { dev } from './dev';
 import { explain } from './explain';
@@ -29,7 +30,7 @@ import { programVersion } from './version';
 const SUBCOMMANDS: Record<string, Subcommand[]> = {
   'Look into a cluster:': [tree, explain, plan, history, ui, supportBundle],
   'Act in a cluster:': [approve, pause, resume, reconcile, adopt, sweep, release, state],
-  'Run in a cluster:': [run, controllerManager, manifests],
+  'Run in a cluster:': [run, controllerManager, credentialProvider, manifests],
   'On this machine:': [demo, dev, localCloud, tools, completion],
 };
 

@@ -19,6 +19,8 @@ export interface AwsCall {
   action: string;
   /** Where the request went, if not to AWS itself. */
   endpoint?: string;
+  /** Who asked, for remedies; absent = the operator. */
+  caller?: string;
 }
 
 const THROTTLED = new Set([
@@ -148,11 +150,12 @@ function kindOf(awsCode: string, status: number | undefined): string {
   return awsCode === 'Unknown' && status !== undefined ? `HTTP status ${status}` : awsCode;
 }
 
-function remedyFor(awsCode: string, code: ErrorCode, { action, endpoint }: AwsCall): string | undefined {
+function remedyFor(awsCode: string, code: ErrorCode, { action, endpoint, caller }: AwsCall): string | undefined {
   if (DENIED.has(awsCode)) {
-    return `Add to the operator's IAM policy: {"Effect": "Allow", "Action": "${action}", "Resource": "*"}`;
+    return `Add to ${caller ?? 'the operator'}'s IAM policy: {"Effect": "Allow", "Action": "${action}", "Resource": "*"}`;
   }
   if (awsCode === 'RequestExpired') return "Set the clock of the operator's host right";
+  if (code === 'Credentials' && caller !== undefined) return `Give ${caller} credentials that AWS accepts, such as an IAM role`;
   if (code === 'Credentials')
     return 'Give the operator credentials that AWS accepts: an IAM role for its Pod, or spec.aws of the CloudProvider';
   if (code === 'Quota') return 'Delete what is no longer needed, or ask for a higher quota in the console under Service Quotas';

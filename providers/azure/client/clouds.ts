@@ -9,6 +9,8 @@ export interface CloudEndpoints {
   login: string;
   /** For whom tokens are made out, without a slash at the end. */
   audience: string;
+  /** What hosts of container registries end with; absent = as Azure has it everywhere. */
+  registrySuffix?: string;
 }
 
 const PUBLIC: CloudEndpoints = {
@@ -56,6 +58,7 @@ const metadata = z
     z.object({
       resourceManager: z.string().min(1).optional(),
       authentication: z.object({ loginEndpoint: z.string().min(1), audiences: z.array(z.string().min(1)).min(1) }),
+      suffixes: z.object({ acrLoginServer: z.string().min(1).optional() }).optional(),
     }),
   )
   .min(1);
@@ -78,10 +81,12 @@ export function endpointsIn(answer: unknown, resourceManager: string): CloudEndp
     });
   }
   const { loginEndpoint, audiences } = first.authentication;
+  const registrySuffix = first.suffixes?.acrLoginServer;
   return {
     resourceManager: withoutSlash(first.resourceManager ?? resourceManager),
     login: withoutSlash(loginEndpoint),
     audience: withoutSlash(audiences[0] ?? ''),
+    ...(registrySuffix !== undefined && { registrySuffix }),
   };
 }
 

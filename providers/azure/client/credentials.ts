@@ -5,10 +5,10 @@ export type AzureCredentials =
   | { kind: 'ClientCertificate'; tenantID: string; clientID: string; certificate: string; password?: string }
   /** Of the machine that the operator runs on; by a client id or a resource id where it has several, or one that was made by hand. */
   | { kind: 'ManagedIdentity'; identity?: { clientID: string } | { resourceID: string } }
-  /** `tokenFile`: a token of the cluster's own, which Azure trusts; it is renewed in place. */
-  | { kind: 'WorkloadIdentity'; tenantID: string; clientID: string; tokenFile: string };
+  /** A token of the cluster's own, which Azure trusts, or the file in which it is renewed. */
+  | ({ kind: 'WorkloadIdentity'; tenantID: string; clientID: string } & ({ tokenFile: string } | { token: string }));
 
-/** A token for Azure Resource Manager. */
+/** A token for an API of Azure's. */
 export interface AccessToken {
   value: string;
   /** Wall clock, milliseconds since 1970. */

@@ -18,9 +18,12 @@ export interface TokenRequest {
   body?: string;
 }
 
+/** Who makes tokens out, and for which API: that of the cloud's resource manager, or `resource`, exactly as the API is known. */
+export type TokenEndpoints = Pick<CloudEndpoints, 'login' | 'audience'> & { resource?: string };
+
 /** What a token is asked for with. */
 export interface TokenRequestOptions {
-  endpoints: Pick<CloudEndpoints, 'login' | 'audience'>;
+  endpoints: TokenEndpoints;
   metadataService: string;
   /** Wall clock, milliseconds. */
   now: number;
@@ -37,7 +40,7 @@ export async function tokenRequest(credentials: AzureCredentials, options: Token
   const body = new URLSearchParams({
     grant_type: 'client_credentials',
     client_id: credentials.clientID,
-    scope: `${endpoints.audience}/.default`,
+    scope: `${endpoints.resource ?? endpoints.audience}/.default`,
     ...(await proofOf(credentials, url, now)),
   });
   return { url, method: 'POST', headers: { 'content-type': 'application/x-www-form-urlencoded' }, body: body.toString() };
@@ -49,7 +52,7 @@ function metadataRequest(
 ): TokenRequest {
   const query = new URLSearchParams({
     'api-version': METADATA_VERSION,
-    resource: `${endpoints.audience}/`,
+    resource: endpoints.resource ?? `${endpoints.audience}/`,
     ...(identity !== undefined && ('clientID' in identity ? { client_id: identity.clientID } : { msi_res_id: identity.resourceID })),
   });
   // The header keeps requests out that something has forwarded.
@@ -63,15 +66,14 @@ async function proofOf(
 ): Promise<Record<string, string>> {
   if (credentials.kind === 'ClientSecret') return { client_secret: credentials.clientSecret };
   const assertion =
-    credentials.kind === 'WorkloadIdentity'
-      ? await federatedToken(credentials.tokenFile)
-      : clientAssertion({ ...credentials, audience, now });
+    credentials.kind === 'WorkloadIdentity' ? await federatedToken(credentials) : clientAssertion({ ...credentials, audience, now });
   return { client_assertion_type: JWT_BEARER, client_assertion: assertion };
 }
 
-async function federatedToken(file: string): Promise<string> {
+async function federatedToken(of: { tokenFile: string } | { token: string }): Promise<string> {
+  if ('token' in of) return of.token;
   try {
-    return (await readFile(file, 'utf8')).trim();
+    return (await readFile(of.tokenFile, 'utf8')).trim();
   } catch (cause) {
     const remedy = 'Let the workload identity webhook mount it: label the Pod azure.workload.identity/use: "true".';
     throw new OperatorError('Credentials', `the token of the workload identity can't be read: ${(cause as Error).message}. ${remedy}`, {

@@ -2,9 +2,8 @@ import { request, type Dispatcher } from 'undici';
 import { systemClock, type Clock } from '../../../operator/base/clock';
 import { OperatorError, toOperatorError } from '../../../operator/base/errors';
 import { retry } from '../../retry';
-import type { CloudEndpoints } from './clouds';
 import type { AccessToken, AzureCredentials } from './credentials';
-import { METADATA_SERVICE, tokenRequest } from './token-request';
+import { METADATA_SERVICE, tokenRequest, type TokenEndpoints } from './token-request';
 import { tokenFailure } from './token-error';
 
 /** What is left of a token for a call to begin with it. */
@@ -15,7 +14,7 @@ const TIMEOUT_MS = 10_000;
 
 export interface TokenOptions {
   credentials: AzureCredentials;
-  endpoints: Pick<CloudEndpoints, 'login' | 'audience'>;
+  endpoints: TokenEndpoints;
   /** Absent = that of Azure's machines. */
   metadataService?: string;
   clock?: Clock;
@@ -23,7 +22,7 @@ export interface TokenOptions {
   dispatcher?: Dispatcher;
 }
 
-/** Tokens for Azure Resource Manager, kept as long as they hold. One request at a time, however many calls wait for it. */
+/** Tokens for one API, kept as long as they hold. One request at a time, however many calls wait for it. */
 export class AzureTokens {
   private readonly clock: Clock;
   private known: AccessToken | undefined;

@@ -20,6 +20,8 @@ export class Identity {
   machineIdentities: string[] = [];
   /** Requests for tokens, by where they went. */
   readonly requests: ('login' | 'metadata')[] = [];
+  /** For which APIs tokens were asked for. */
+  readonly audiences: string[] = [];
   private readonly valid = new Set<string>();
   private serial = 0;
 
@@ -51,6 +53,7 @@ export class Identity {
     if (form.get('grant_type') !== 'client_credentials' || !/\/\.default$/.test(form.get('scope') ?? '')) {
       return refused('invalid_request', 'AADSTS900144: The request body must contain grant_type and scope.', 400);
     }
+    this.audiences.push(form.get('scope')?.replace(/\/\.default$/, '') ?? '');
     return this.refusalOf(application, form, url) ?? this.madeOut();
   }
 
@@ -61,6 +64,7 @@ export class Identity {
     const asked = query.get('client_id') ?? query.get('msi_res_id');
     const fits = asked === null ? this.machineIdentities.length === 1 : this.machineIdentities.includes(asked);
     if (!fits) return refused('invalid_request', 'Identity not found', 400);
+    this.audiences.push(query.get('resource') ?? '');
     return this.madeOut(String);
   }
 

@@ -8,6 +8,14 @@ import { type Rule, withRules } from './rule';
 /** The most subnets, and so zones, of one load balancer. */
 export const MAX_AWS_SUBNETS = 16;
 
+/** Beginnings of tag keys that nobody else sets: AWS's own, and those by which controllers know whose a resource is. */
+export const RESERVED_AWS_TAGS = ['aws:', 'cloud-operator.dev/', 'kubernetes.io/cluster/', 'kubernetes.io/service-name'] as const;
+
+/** Pure. */
+export function isReservedAWSTag(key: string): boolean {
+  return RESERVED_AWS_TAGS.some((prefix) => key.startsWith(prefix));
+}
+
 const accessLogs = withRules(
   z
     .object({
@@ -266,6 +274,12 @@ export const awsLoadBalancer = withRules(fields.meta({ description: 'Settings of
     holds: (aws) => aws.ipAddressType !== 'IPv4' || aws.ipv6Addresses === undefined,
     message: 'ipv6Addresses need ipAddressType DualStack',
     field: 'ipv6Addresses',
+  },
+  {
+    cel: `!has(self.tags) || !self.tags.exists(key, ${RESERVED_AWS_TAGS.map((prefix) => `key.startsWith('${prefix}')`).join(' || ')})`,
+    holds: ({ tags = {} }) => !Object.keys(tags).some(isReservedAWSTag),
+    message: `keys of tags don't begin with ${RESERVED_AWS_TAGS.join(', ')}, which are reserved`,
+    field: 'tags',
   },
 ]);
 export type AWSLoadBalancer = z.infer<typeof awsLoadBalancer>;

@@ -1,12 +1,13 @@
 import { z } from 'zod';
-import { namespaceName, objectName } from './address';
+import { objectName } from './address';
 import { awsProviderSettings } from './aws-provider';
 import { duration, period } from './duration';
 import { type CloudObject, defineKind, statusBase } from './kind';
 import { setOf } from './list';
 import { maintenanceWindows } from './maintenance-window';
-import { DEFAULT_SERVICE_LEVERS, formerOwner, providerPolicy, serviceLever } from './policies';
-import { withRules } from './rule';
+import { providerPolicy } from './policies';
+import { NAMING_LISTS, policy, type NamingList } from './provider-policy';
+import { type Rule, withRules } from './rule';
 
 /** Settings of the local cloud, the one that runs on the machine itself. */
 export const localProviderSettings = withRules(
@@ -50,36 +51,6 @@ export const customBlock = z
     parameters: z.record(z.string(), z.string().max(4096)).default({}).meta({ description: 'What that provider wants to know.' }),
   })
   .meta({ description: 'A cloud of somebody else’s provider.' });
-
-const policy = withRules(
-  z
-    .object({
-      namespaces: setOf(namespaceName, { max: 1000, description: 'Namespaces whose load balancers are allowed; absent = all.' }).optional(),
-      schemes: setOf(z.enum(['Public', 'Internal']), { max: 2, description: 'Schemes allowed; absent = both.' }).optional(),
-      sharing: z
-        .enum(['None', 'SameNamespace', 'Namespaces'])
-        .default('SameNamespace')
-        .meta({ description: 'Who may name the placement or address of somebody else.' }),
-      sharingNamespaces: setOf(namespaceName, { max: 1000, description: 'The namespaces of sharing: Namespaces.' }).optional(),
-      adoption: setOf(formerOwner, {
-        max: 2,
-        description: 'Whose load balancers may be taken over (CloudLoadBalancer.spec.adopt); absent = nobody’s.',
-      }).optional(),
-      serviceLevers: setOf(serviceLever, {
-        max: 7,
-        description: `Levers that Services may set by annotation; absent = ${DEFAULT_SERVICE_LEVERS.join(', ')}. The others leave something in the cloud that nobody looks after.`,
-      }).optional(),
-    })
-    .meta({ description: 'What objects of this cloud may ask for.' }),
-  [
-    {
-      cel: "has(self.sharingNamespaces) == (self.sharing == 'Namespaces')",
-      holds: (at) => (at.sharingNamespaces !== undefined) === (at.sharing === 'Namespaces'),
-      message: 'sharingNamespaces and sharing: Namespaces need each other',
-      field: 'sharingNamespaces',
-    },
-  ],
-);
 
 const limits = z
   .object({
@@ -134,6 +105,16 @@ const fields = z.object({
   custom: customBlock.optional(),
 });
 
+/** Only AWS tells what its load balancers name; elsewhere a list would promise what nobody checks. */
+function namesOnly(list: NamingList): Rule<z.output<typeof fields>> {
+  return {
+    cel: `!has(self.policy) || !has(self.policy.${list}) || has(self.aws)`,
+    holds: ({ policy: given, aws }) => given?.[list] === undefined || aws !== undefined,
+    message: `policy.${list} needs aws: load balancers of other clouds name nothing of the kind`,
+    field: `policy.${list}`,
+  };
+}
+
 export const cloudProviderSpec = withRules(fields.meta({ description: 'How the cloud is reached and what may be asked of it.' }), [
   {
     cel: '[has(self.aws), has(self.local), has(self.custom)].filter(x, x).size() == 1',
@@ -144,6 +125,7 @@ export const cloudProviderSpec = withRules(fields.meta({ description: 'How the c
     cel: 'has(self.aws) == has(oldSelf.aws) && has(self.local) == has(oldSelf.local) && has(self.custom) == has(oldSelf.custom)',
     message: 'the kind of cloud cannot be changed; make another CloudProvider',
   },
+  ...NAMING_LISTS.map(namesOnly),
 ]);
 export type CloudProviderSpec = z.infer<typeof cloudProviderSpec>;
 export type CloudProviderSpecInput = z.input<typeof cloudProviderSpec>;

@@ -22,6 +22,7 @@ export * from './kind';
 export * from './maintenance-window';
 export * from './paths';
 export * from './policies';
+export * from './provider-policy';
 export * from './validate';
 
 /** Every kind of the group, in the order in which their CRDs are written. */

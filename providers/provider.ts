@@ -1,7 +1,7 @@
 import type { OperatorError } from '../operator/base/errors';
 import type { Json, JsonObject } from '../operator/base/json';
 import type { CallGate } from './call-gate';
-import type { CloudLoadBalancerSpec, CloudLoadBalancerSpecInput, CloudProviderSpec, CloudRouteSpec, FormerOwner, Ingress } from '../crds';
+import type { CloudLoadBalancerSpec, CloudLoadBalancerSpecInput, CloudProviderSpec, CloudRouteSpec, FormerOwner, Ingress, NamingList } from '../crds';
 
 /**
  * The cloud provider interface. A provider has two halves in two processes:
@@ -163,11 +163,25 @@ export interface Replacement {
   gap: boolean;
 }
 
+/** Something of the account that a load balancer's settings name, such as a subnet. */
+export interface Named {
+  /** The list of the policy that judges it. */
+  list: NamingList;
+  /** Path of the field that names it. */
+  field: string;
+  value: string;
+}
+
 export interface LoadBalancers {
   /** The placement of a load balancer that names none: its own (AWS, local) or one shared by all (Azure). */
   defaultPlacement(input: LoadBalancerInput): string;
   /** What the CRD can't check: limits, contradictions, addresses outside the pool. Pure. */
   validate(spec: CloudLoadBalancerSpec): Problem[];
+  /**
+   * What of the account its settings name, as it is written there: judged by the lists of `CloudProvider.spec.policy`. Absent = they name nothing; the kind
+   * then has rules that allow no such list. Pure.
+   */
+  named?(spec: CloudLoadBalancerSpec): Named[];
   /** Inputs of the program for one stack. Pure and deterministic: its hash decides whether the engine runs. */
   render(stack: string, inputs: LoadBalancerInput[]): JsonObject;
   /**

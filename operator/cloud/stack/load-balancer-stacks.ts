@@ -59,9 +59,12 @@ export class LoadBalancerStacks implements StackKind<StoredLoadBalancer, LoadBal
   }
 
   problems(object: StoredLoadBalancer, cloud: ConnectedCloud): Problem[] {
-    const policy = policyProblems(cloud.spec.policy, { namespace: object.metadata.namespace ?? '', spec: object.spec });
-    const foreign = foreignBlock(object.spec, cloud);
-    return foreign === undefined ? [...policy, ...capability(cloud).validate(object.spec)] : [...policy, foreign];
+    const { metadata, spec } = object;
+    const loadBalancers = capability(cloud);
+    const named = loadBalancers.named?.(spec) ?? [];
+    const policy = policyProblems(cloud.spec.policy, { namespace: metadata.namespace ?? '', spec, named });
+    const foreign = foreignBlock(spec, cloud);
+    return foreign === undefined ? [...policy, ...loadBalancers.validate(spec)] : [...policy, foreign];
   }
 
   /** What provider and policy don't refuse, but the author should know. */

@@ -1,4 +1,5 @@
 import { isIP } from 'node:net';
+import { isReservedAWSTag } from '../../../crds';
 import { pairs } from '../../annotation-values';
 
 export * from '../../annotation-values';
@@ -27,14 +28,13 @@ export function labels(text: string): Record<string, string> {
 
 /** AWS takes 50 tags on a resource; the others are ours and upstream's. */
 const MAX_TAGS = 40;
-const RESERVED_TAGS = ['aws:', 'cloud-operator.dev/', 'kubernetes.io/cluster/', 'kubernetes.io/service-name'];
 
 /** Tags of AWS, without those that say whose a resource is. */
 export function tags(text: string): Record<string, string> {
   const read = pairs(text);
   const keys = Object.keys(read);
   if (keys.length > MAX_TAGS) throw new Error(`it has ${keys.length} tags, and at most ${MAX_TAGS} are possible`);
-  const reserved = keys.find((key) => RESERVED_TAGS.some((prefix) => key.startsWith(prefix)));
+  const reserved = keys.find(isReservedAWSTag);
   if (reserved !== undefined) throw new Error(`the tag "${reserved}" is reserved`);
   const long = Object.entries(read).find(([key, value]) => key.length > 128 || value.length > 256);
   if (long !== undefined) throw new Error(`the tag "${long[0]}" is too long: a key has at most 128 characters, a value 256`);

@@ -11,6 +11,7 @@ import { memberAccess } from '../members/member-access';
 import { cloudName } from './names';
 import { FIXED, fixedOf, renderSettings, tagsOf, type NetworkSettings } from './network-settings';
 import { doubledOf, nodeAccessOf, portsOfNodes, renderNodeRules, type BesideOthers, type RenderedNodeRules } from './node-access';
+import { named } from '../named';
 import { recognize } from '../recognize';
 import type { LoadBalancerScope } from '../scope';
 import {
@@ -134,6 +135,8 @@ export class AwsLoadBalancers implements LoadBalancers {
   }
 
   exclusive = onceOf;
+
+  named = named;
 
   results = results;
 

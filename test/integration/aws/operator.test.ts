@@ -1,3 +1,4 @@
+import { CLOUD_PROVIDERS } from '../../../crds';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -132,6 +133,37 @@ describeWithMoto('An operator with an account of AWS', () => {
     expect(await account.classicLoadBalancers()).toEqual([]);
     expect(await account.content()).toEqual({ loadBalancers: 0, targetGroups: 0, securityGroups: 0 });
   }, 120_000);
+
+  test('what the policy does not let load balancers name is refused for Services and for people’s CloudLoadBalancers, and nothing is made', async () => {
+    const set = (policy: object | null) => cluster!.kube.patch(CLOUD_PROVIDERS, 'aws', 'merge', { spec: { policy } });
+    await set({ subnets: ['team-a-*'], securityGroups: [], reservedTagKeys: ['cost-*'] });
+    const [subnet = ''] = account.subnetIDs;
+    const prefix = 'service.beta.kubernetes.io/aws-load-balancer-';
+    const asked = {
+      [`${prefix}subnets`]: subnet,
+      [`${prefix}security-groups`]: nodes,
+      [`${prefix}additional-resource-tags`]: 'cost-center=1',
+    };
+    const listeners = [{ name: 'http', protocol: 'TCP', port: 80, nodePort: 30_080 }];
+    const aws = { subnets: [subnet], securityGroups: { groups: [nodes] }, tags: { 'cost-center': '1' } };
+    await cluster!.apply(serviceOf('ruled', { annotations: { ...NETWORK, ...asked } }), {
+      ...{ apiVersion: 'cloud-operator.dev/v1alpha1', kind: 'CloudLoadBalancer' },
+      ...{ metadata: { name: 'ruled-too', namespace: 'default' }, spec: { provider: 'aws', listeners, aws } },
+    });
+    for (const name of ['ruled', 'ruled-too']) {
+      const { message } = await scene.condition(name, 'Stalled', 'Invalid');
+      expect(message).toContain(`spec.aws.subnets "${subnet}" is not allowed by the CloudProvider's policy (allowed are team-a-*)`);
+      expect(message).toContain(
+        `spec.aws.securityGroups.groups "${nodes}" is not allowed by the CloudProvider's policy (allowed are none)`,
+      );
+      expect(message).toContain(`spec.aws.tags "cost-center" is not allowed by the CloudProvider's policy (reserved are cost-*)`);
+    }
+    expect(await account.content()).toEqual({ loadBalancers: 0, targetGroups: 0, securityGroups: 0 });
+    await set(null);
+    for (const name of ['ruled', 'ruled-too']) await scene.ready(name, { timeoutMs: 60_000 });
+    await scene.deleteServices('ruled');
+    await cluster!.kubectl(['delete', 'clb', 'ruled-too', '--timeout=60s']);
+  }, 180_000);
 
   test('a route to a Node is in the table while its CloudRoute is there', async () => {
     const table = await account.makeRouteTable('prod');

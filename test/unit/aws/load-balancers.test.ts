@@ -61,8 +61,8 @@ describe('load balancers of AWS, rendered', () => {
     expect(rendered({ aws: { name: 'mine' } }).settings.name).toBe('mine');
   });
 
-  test('tags say whose it is, to us and to upstream’s tools, and nobody can say otherwise', () => {
-    const { tags } = rendered({ aws: { tags: { team: 'shop', 'cloud-operator.dev/stack': 'forged' } } });
+  test('tags say whose it is, to us and to upstream’s tools; that nobody says otherwise the kind sees to', () => {
+    const { tags } = rendered({ aws: { tags: { team: 'shop' } } });
     expect(tags).toEqual({
       team: 'shop',
       'kubernetes.io/cluster/prod': 'owned',
@@ -350,4 +350,26 @@ describe('load balancers of AWS', () => {
     expect(problems.map(({ field }) => field)).toEqual(fields);
     for (const { message } of problems) expect(message).toMatch(/\.$/);
   });
+});
+
+test('what of the account the settings name is told to the policy: used or not, and by annotation alike', () => {
+  const aws = {
+    subnets: ['subnet-0a', 'public-b'],
+    securityGroups: { groups: ['sg-0a'], additionalGroupIDs: ['sg-0b'] },
+    tls: { certificateARNs: [CERTIFICATE] },
+    accessLogs: { enabled: false, bucket: 'logs' },
+    tags: { team: 'edge', 'cost-center': '1' },
+  };
+  const { named } = new AwsLoadBalancers(SCOPE);
+  expect(named(spec({ aws })).map(({ list, field, value }) => [list, field, value])).toEqual([
+    ['subnets', 'spec.aws.subnets', 'subnet-0a'],
+    ['subnets', 'spec.aws.subnets', 'public-b'],
+    ['securityGroups', 'spec.aws.securityGroups.groups', 'sg-0a'],
+    ['securityGroups', 'spec.aws.securityGroups.additionalGroupIDs', 'sg-0b'],
+    ['certificates', 'spec.aws.tls.certificateARNs', CERTIFICATE],
+    ['buckets', 'spec.aws.accessLogs.bucket', 'logs'],
+    ['reservedTagKeys', 'spec.aws.tags', 'team'],
+    ['reservedTagKeys', 'spec.aws.tags', 'cost-center'],
+  ]);
+  expect(named(spec({ aws: undefined }))).toEqual([]);
 });

@@ -1,9 +1,9 @@
 import { CloudRegistry } from '../../../operator/cloud/providers/registry';
 import { InstanceDirectory } from '../../../operator/cloud/instances/instance-directory';
-import { policyProblems } from '../../../operator/cloud/providers/policy';
+import { destinationProblem, policyProblems } from '../../../operator/cloud/providers/policy';
 import { stackName } from '../../../operator/cloud/stack/stack-name';
 import { StackIndex } from '../../../operator/cloud/stack/stack-index';
-import { cloudProviderSpec, type CloudProviderSpec } from '../../../crds';
+import { cloudProviderSpec, type CloudProviderSpec, type NamingList } from '../../../crds';
 import type { Cloud, Instance, ProviderModule } from '../../../providers/provider';
 import { systemClock } from '../../../operator/base/clock';
 import { FakeClock } from '../kube/fake-clock';
@@ -297,7 +297,7 @@ describe('InstanceDirectory of a cloud whose listing does not give every machine
 });
 
 describe('policy', () => {
-  const subject = { namespace: 'demo', spec: { scheme: 'Public' as const } };
+  const subject = { namespace: 'demo', spec: { scheme: 'Public' as const }, named: [] };
   test('absent policy allows everything but foreign placements', () => {
     expect(policyProblems(undefined, subject)).toEqual([]);
     expect(policyProblems(undefined, { ...subject, spec: { scheme: 'Public', placement: { name: 'x' } } })).toEqual([]);
@@ -307,14 +307,72 @@ describe('policy', () => {
   });
   test('namespaces, schemes and sharing are enforced with the field named', () => {
     const policy = { namespaces: ['prod'], schemes: ['Internal' as const], sharing: 'None' as const };
-    const problems = policyProblems(policy, { namespace: 'demo', spec: { scheme: 'Public', placement: { name: 'x' } } });
+    const problems = policyProblems(policy, { ...subject, spec: { scheme: 'Public', placement: { name: 'x' } } });
     expect(problems.map(({ field }) => field)).toEqual(['metadata.namespace', 'spec.scheme', 'spec.placement']);
   });
   test('Namespaces shares with the named ones', () => {
     const policy = { sharing: 'Namespaces' as const, sharingNamespaces: ['demo'] };
-    const placed = (namespace: string) => ({ namespace, spec: { scheme: 'Public' as const, placement: { name: 'x', namespace: 'home' } } });
+    const placed = (namespace: string) => ({
+      ...{ namespace, named: [] },
+      spec: { scheme: 'Public' as const, placement: { name: 'x', namespace: 'home' } },
+    });
     expect(policyProblems(policy, placed('demo'))).toEqual([]);
     expect(policyProblems(policy, placed('evil'))).toHaveLength(1);
+  });
+
+  test.each<[patterns: string[], value: string, allowed: boolean]>([
+    [['subnet-0a'], 'subnet-0a', true],
+    [['subnet-0a'], 'subnet-0ab', false],
+    [['subnet-0a', 'team-*'], 'team-b-public', true],
+    [['team-*'], 'other-team-', false],
+    [['*'], 'anything', true],
+    [['*'], '', true],
+    [['*-public-*'], 'eu-public-1', true],
+    [['*-public-*'], 'eu-public', false],
+    [['a*a'], 'a', false],
+    [['a*a'], 'aa', true],
+    [['a*b*b'], 'ab', false],
+    [['a*b*b'], 'a.b.b', true],
+    [['arn:aws:acm:*:1111:certificate/*'], 'arn:aws:acm:eu-west-1:1111:certificate/1', true],
+    [['arn:aws:acm:*:1111:certificate/*'], 'arn:aws:acm:eu-west-1:2222:certificate/1', false],
+    [['team.'], 'teams', false],
+    [[], 'subnet-0a', false],
+  ])('of %j, "%s" is allowed: %s; as reserved keys of tags the other way round', (patterns, value, allowed) => {
+    const problemsOf = (list: NamingList) =>
+      policyProblems({ sharing: 'None', [list]: patterns }, { ...subject, named: [{ list, field: 'spec.aws.x', value }] });
+    expect(problemsOf('subnets')).toHaveLength(allowed ? 0 : 1);
+    expect(problemsOf('reservedTagKeys')).toHaveLength(allowed ? 1 : 0);
+  });
+
+  test.each<[destination: string, clusterCIDRs: string[], allowed: boolean]>([
+    ['10.99.0.0/24', [], true],
+    ['10.244.7.0/24', ['10.244.0.0/16'], true],
+    ['10.244.0.0/16', ['10.244.0.0/16'], true],
+    ['10.0.0.0/8', ['10.244.0.0/16'], false],
+    ['0.0.0.0/0', ['10.244.0.0/16'], false],
+    ['10.99.0.0/24', ['10.244.0.0/16'], false],
+    ['fd00:1::/64', ['10.244.0.0/16'], false],
+    ['fd00:1::/64', ['10.244.0.0/16', 'fd00::/16'], true],
+  ])('a route to %s in a cluster of %j: allowed %s', (destination, clusterCIDRs, allowed) => {
+    expect(destinationProblem(destination, clusterCIDRs)).toEqual(
+      allowed ? undefined : expect.objectContaining({ severity: 'Error', field: 'spec.destinationCIDR', value: destination }),
+    );
+  });
+
+  test('what is named and not allowed is said with its field, and what is', () => {
+    const named = [
+      { list: 'certificates' as const, field: 'spec.aws.tls.certificateARNs', value: 'arn:1' },
+      { list: 'reservedTagKeys' as const, field: 'spec.aws.tags', value: 'cost-center' },
+    ];
+    const policy = { sharing: 'None' as const, certificates: ['arn:2', 'arn:3*'], reservedTagKeys: ['cost-*'] };
+    expect(policyProblems(policy, { ...subject, named }).map(({ field, message }) => [field, message])).toEqual([
+      [
+        'spec.aws.tls.certificateARNs',
+        expect.stringContaining('"arn:1" is not allowed by the CloudProvider\'s policy (allowed are arn:2, arn:3*)'),
+      ],
+      ['spec.aws.tags', expect.stringContaining('"cost-center" is not allowed by the CloudProvider\'s policy (reserved are cost-*)')],
+    ]);
+    expect(policyProblems(undefined, { ...subject, named })).toEqual([]);
   });
 });
 

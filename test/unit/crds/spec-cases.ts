@@ -190,6 +190,14 @@ export const FULL: { kind: KindDefinition; spec: Record<string, unknown> }[] = [
       retireAfter: '5m',
       routePeriod: '10s',
       freeze: false,
+      policy: {
+        sharing: 'None',
+        subnets: ['subnet-0a', 'team-*'],
+        securityGroups: [],
+        certificates: ['arn:aws:acm:*:111122223333:certificate/*'],
+        buckets: ['logs-*'],
+        reservedTagKeys: ['cost-*', 'Owner'],
+      },
       aws: {
         vpcID: 'vpc-0a',
         clusterName: 'demo',
@@ -612,6 +620,21 @@ export const BAD: BadSpec[] = [
     field: 'spec.policy',
     message: 'sharingNamespaces and sharing: Namespaces need each other',
   },
+  ...['subnets', 'securityGroups', 'certificates', 'buckets', 'reservedTagKeys'].map((list) => ({
+    title: `a policy about ${list} where no cloud tells which are named`,
+    kind: CloudProviderKind,
+    spec: { ...provider, policy: { [list]: ['a*'] } },
+    field: `spec.policy.${list}`,
+    message: `policy.${list} needs aws`,
+  })),
+  { title: 'an empty pattern', kind: CloudProviderKind, spec: { aws: {}, policy: { subnets: [''] } }, field: 'spec.policy.subnets[0]' },
+  ...['aws:createdBy', 'cloud-operator.dev/released', 'kubernetes.io/cluster/other', 'kubernetes.io/service-name'].map((key) => ({
+    title: `the tag ${key}`,
+    kind: CloudLoadBalancerKind,
+    spec: aws({ tags: { [key]: 'x' } }),
+    field: 'spec.aws.tags',
+    message: 'which are reserved',
+  })),
   {
     title: 'unknown adoption',
     kind: CloudProviderKind,

@@ -12,6 +12,7 @@ import type { Stores } from './stores';
 
 const LOOK_AGAIN_MS = 2_000;
 const RETRY_MS = 10_000;
+const STALE_LOOK_MS = 5_000;
 /** While a right is missing, and while none is: one that is taken away later is to be named, too. */
 const CHECK_AGAIN_MS = { missing: 15_000, complete: 300_000 };
 /** The check must not take the requests that the work needs. */
@@ -25,9 +26,15 @@ export interface IdentityRights {
   permissions: readonly Permission[];
 }
 
+/** A collection of the API server whose changes don't come in. */
+export interface StaleCollection {
+  collection: string;
+  why: string;
+}
+
 export interface BootstrapOptions {
   api: KubeClient;
-  stores: Pick<Stores, 'blocked' | 'retryNow' | 'providers' | 'services'>;
+  stores: Pick<Stores, 'blocked' | 'stale' | 'retryNow' | 'providers' | 'services'>;
   /** The service loop's client. */
   servicesApi: KubeClient;
   /** What each identity of the operator needs to be allowed. */
@@ -38,6 +45,8 @@ export interface BootstrapOptions {
   defaultProvider?: { name: string; spec: CloudProviderSpec };
   /** Told what is missing, in words, whenever that is something else than before. */
   onMissingRights: (rules: readonly string[]) => void;
+  /** Told which collections are out of date, and why, whenever that is something else than before. */
+  onStale: (stale: readonly StaleCollection[]) => void;
   /** Resolves once everything works that waits for our kinds. */
   begun: Promise<void>;
   /** Whether Services are our business at all. */
@@ -47,8 +56,8 @@ export interface BootstrapOptions {
 }
 
 /**
- * What a new leader does beside its work: brings the CRDs, names rights that it lacks, tells Services why nothing happens yet, applies the CloudProvider
- * of the flags.
+ * What a leader does beside its work: brings the CRDs, names rights that it lacks and what it no longer sees, tells Services why nothing happens yet, applies
+ * the CloudProvider of the flags.
  */
 export class Bootstrap {
   private missing: readonly string[] = [];
@@ -57,7 +66,10 @@ export class Bootstrap {
 
   /** Until the signal is aborted. */
   async run(signal: AbortSignal): Promise<void> {
-    const works = [this.installCRDs(signal), this.applyDefaultProvider(signal), this.checkRights(signal), this.tellServices(signal)];
+    const works = [
+      ...[this.installCRDs(signal), this.applyDefaultProvider(signal), this.checkRights(signal), this.tellServices(signal)],
+      this.tellStale(signal),
+    ];
     await Promise.all(works.map((work) => work.catch((thrown: unknown) => this.unlessAborted(thrown, signal))));
   }
 
@@ -106,6 +118,19 @@ export class Bootstrap {
     if (missing.length === 0 && before.length > 0) logger.info('no RBAC rule is missing any more');
     if (missing.length < before.length) stores.retryNow();
     if (!isDeepStrictEqual(missing, before)) onMissingRights(missing);
+  }
+
+  private async tellStale(signal: AbortSignal): Promise<void> {
+    const { stores, clock, onStale, logger } = this.options;
+    let before: readonly StaleCollection[] = [];
+    while (!signal.aborted) {
+      await sleep(clock, STALE_LOOK_MS, signal);
+      const stale = stores.stale();
+      if (isDeepStrictEqual(stale, before)) continue;
+      if (stale.length === 0) logger.info('changes of every collection come in again');
+      before = stale;
+      onStale(stale);
+    }
   }
 
   /** A condition of every Service that waits for us, while something that nobody repairs by waiting is in the way. */

@@ -125,6 +125,7 @@ export class Leader {
       events: this.recorder(leadership.api, 'cloud-operator'),
       serviceEvents: this.recorder(leadership.api, 'service-controller'),
       promptNodeRemoval: options.promptNodeRemoval,
+      clusterCIDRs: options.clusterCIDRs,
       // A pass that waits for its update holds its place: there must be more places than updates that can hang.
       workers: Math.max(32, options.workers * 4),
       retryBudget: options.retryBudget,
@@ -177,6 +178,7 @@ export class Leader {
       ...(defaultProvider === undefined ? {} : { defaultProvider }),
       begun: this.controllers.then(({ connected }) => connected),
       onMissingRights: (rules) => void this.controllers.then((controllers) => controllers.lacksRights(rules)).catch(() => undefined),
+      onStale: (stale) => void this.controllers.then((controllers) => controllers.missesChanges(stale)).catch(() => undefined),
       watchesServices: options.controllers.has('service-lb-controller'),
     });
   }

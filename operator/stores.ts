@@ -10,6 +10,9 @@ import type { ListWatchApi } from './kube/client';
 import { NODES, SERVICES, type KubeObject, type Node, type ResourcePath, type Service } from './kube/object';
 import { dropManagedFields, keepManagedFieldsOf, Reflector } from './kube/reflector';
 
+/** Six to twelve seconds of them: a restart of the API server is no news. */
+const STALE_AFTER_FAILURES = 4;
+
 /** A cache of every collection that the operator reads. */
 export class Stores {
   readonly services: Reflector<Service>;
@@ -57,12 +60,21 @@ export class Stores {
     });
   }
 
+  /** Collections whose changes have not come in for a while although they did before, each with its failure, in words. */
+  stale(): { collection: string; why: string }[] {
+    return this.all().flatMap((reflector) => {
+      const { synced, failures, lastError } = reflector.status();
+      if (!synced || failures < STALE_AFTER_FAILURES || lastError === undefined) return [];
+      return [{ collection: reflector.resource.plural, why: lastError.message }];
+    });
+  }
+
   /** What was in the way may be gone: nobody waits for his back-off. */
   retryNow(): void {
     this.all().forEach((reflector) => reflector.retryNow());
   }
 
-  private all(): Pick<Reflector<KubeObject>, 'start' | 'status' | 'store' | 'retryNow'>[] {
+  private all(): Pick<Reflector<KubeObject>, 'start' | 'status' | 'store' | 'retryNow' | 'resource'>[] {
     return [this.services, this.nodes, this.providers, this.loadBalancers, this.routes, this.stacks, this.instances];
   }
 

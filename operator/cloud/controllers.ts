@@ -90,6 +90,8 @@ export interface CloudControllersOptions {
   makeQueue: (name: string, backOff: BackOffLimits, delayOf?: KeyedQueueOptions['delayOf']) => KeyedQueue;
   /** A Node that gained the autoscaler's taint or a deletion timestamp leaves the load balancers at once. */
   promptNodeRemoval: boolean;
+  /** `--cluster-cidr`, in which routes must lead; empty = anywhere. */
+  clusterCIDRs: readonly string[];
   /** Told how long it took to bring the targets of a load balancer in use to other Nodes, in milliseconds. */
   onHostsSynced: (tookMs: number, failed: boolean) => void;
   /** Told how long it took until all load balancers of a provider had been looked at after a change of Nodes, in milliseconds. */
@@ -167,7 +169,7 @@ export class CloudControllers {
         return [...stacks.warningsOf(object, cloud), ...(extra === undefined ? [] : [extra])];
       },
     });
-    this.routes = this.stackController(CLOUD_ROUTES, stores.routes, new RouteStacks(stores.nodes), {
+    this.routes = this.stackController(CLOUD_ROUTES, stores.routes, new RouteStacks(stores.nodes, this.options.clusterCIDRs), {
       warningsOf: (object) => overlapWarnings(object, stores.routes.list()),
     });
     this.drift = { loadBalancers: this.loadBalancerDrift(), routes: this.routeDrift() };
@@ -209,6 +211,11 @@ export class CloudControllers {
   /** Says on CloudProviders what the operator may not do; empty = it may do all. */
   lacksRights(rules: readonly string[]): void {
     this.warnings.lacksRights(rules);
+  }
+
+  /** Says on CloudProviders of which collections no changes come in; empty = of none. */
+  missesChanges(stale: readonly { collection: string; why: string }[]): void {
+    this.warnings.missesChanges(stale);
   }
 
   /** Says that a cloud answered, or why it did not; shown as the CloudProvider's condition. */

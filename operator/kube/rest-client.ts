@@ -190,8 +190,7 @@ export class RestClient {
   private check(what: string, answer: Dispatcher.ResponseData, body: string): void {
     if (answer.statusCode >= 200 && answer.statusCode < 300) return;
     if (answer.statusCode === 401) this.connection.forgetCredentials();
-    const header = answer.headers['retry-after'];
-    throw errorOfAnswer(what, answer.statusCode, body, Array.isArray(header) ? header[0] : header);
+    throw errorOfAnswer(what, answer.statusCode, body, answer.headers);
   }
 }
 

@@ -47,19 +47,24 @@ export function isResourceMissing(error: unknown): boolean {
   return statusOf(error)?.code === 404 && !isObjectNotFound(error);
 }
 
+/** What of an answer's headers tells when to come again. */
+export interface AnswerTimes {
+  'retry-after'?: string | string[] | undefined;
+  date?: string | string[] | undefined;
+}
+
 /**
  * Turns a failed answer into the error that this folder throws; its cause is the ApiStatus.
  * @param what the request in words, for example `get services demo/web`
- * @param retryAfter the Retry-After header, where there is one
  */
-export function errorOfAnswer(what: string, code: number, body: string, retryAfter?: string): OperatorError {
-  return errorOfStatus(what, parseStatus(code, body), retryAfter);
+export function errorOfAnswer(what: string, code: number, body: string, headers: AnswerTimes = {}): OperatorError {
+  return errorOfStatus(what, parseStatus(code, body), headers);
 }
 
 /** As errorOfAnswer, for a Status that is parsed already, such as the object of a watch's ERROR event. */
-export function errorOfStatus(what: string, status: ApiStatus, retryAfter?: string): OperatorError {
+export function errorOfStatus(what: string, status: ApiStatus, headers: AnswerTimes = {}): OperatorError {
   const detail: ErrorDetail = { cause: status };
-  const seconds = retryAfterSeconds(retryAfter) ?? status.details?.retryAfterSeconds;
+  const seconds = retryAfterSeconds(headers) ?? status.details?.retryAfterSeconds;
   if (seconds !== undefined) detail.retryAfterMs = seconds * 1000;
   const field = status.details?.causes?.find((cause) => cause.field !== undefined)?.field;
   if (field !== undefined) detail.field = field;
@@ -115,13 +120,14 @@ function fullMessage(status: ApiStatus): string {
   return [status.message, ...unsaid].filter((part) => part !== '').join('; ');
 }
 
-/** Retry-After is a number of seconds or an HTTP date. */
-function retryAfterSeconds(header: string | undefined): number | undefined {
+/** Retry-After is a number of seconds or an HTTP date; the date is by the clock of who answers, which the answer tells: ours may be an hour off. */
+function retryAfterSeconds({ 'retry-after': header, date }: AnswerTimes): number | undefined {
   if (header === undefined || header === '') return undefined;
   const seconds = Number(header);
   if (Number.isFinite(seconds)) return Math.max(0, seconds);
-  const date = Date.parse(header);
-  return Number.isNaN(date) ? undefined : Math.max(0, (date - Date.now()) / 1000);
+  const until = Date.parse(String(header));
+  const answeredAt = Date.parse(String(date));
+  return Number.isNaN(until) ? undefined : Math.max(0, (until - (Number.isNaN(answeredAt) ? Date.now() : answeredAt)) / 1000);
 }
 
 function isStatus(cause: unknown): cause is ApiStatus {

@@ -28,6 +28,8 @@ export interface OperatorWays {
 export class Operator {
   /** Sees all requests of this operator and its workers; passes them on by default. */
   tap: Tap = () => 'pass';
+  /** The same for watches, before they begin. */
+  watchTap: Tap = () => 'pass';
   private process: GuardedProcess | undefined;
 
   private constructor(
@@ -41,8 +43,9 @@ export class Operator {
     const root = join(system.paths.root, name);
     mkdirSync(join(root, 'logs'), { recursive: true });
     const tap: Tap = (exchange, moment) => operator.tap(exchange, moment);
+    const watchTap: Tap = (exchange, moment) => operator.watchTap(exchange, moment);
     const operator: Operator = new Operator(system, name, flags, {
-      api: await FaultProxy.start({ side: 'api', target: system.controlPlane.url, tls: system.tls(), tap }),
+      api: await FaultProxy.start({ side: 'api', target: system.controlPlane.url, tls: system.tls(), tap, watchTap }),
       cloud: await FaultProxy.start({ side: 'cloud', target: system.cloudURL, socket: join(root, SOCKET), tap }),
       temporary: SmallDisk.mount(join(root, 'tmp'), TEMPORARY_DISK_MB),
       root,

@@ -35,6 +35,8 @@ export interface ProxyOptions {
   socket?: string;
   /** Sees every request but watches. */
   tap: Tap;
+  /** Sees watches before they are sent on; absent = all are. */
+  watchTap?: Tap;
 }
 
 /** Stands between the operator and a server, so that requests can be seen, held, lost, refused, and the whole connection broken. */
@@ -77,6 +79,11 @@ export class FaultProxy {
     this.cut();
   }
 
+  /** Closes all connections, watches too. */
+  cut(): void {
+    this.sockets.forEach((socket) => socket.destroy());
+  }
+
   /** Connections stay, and nothing comes through any more. */
   stall(): void {
     if (this.stalled !== undefined) return;
@@ -100,16 +107,12 @@ export class FaultProxy {
     await closed;
   }
 
-  private cut(): void {
-    this.sockets.forEach((socket) => socket.destroy());
-  }
-
   private async handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const url = new URL(request.url ?? '/', 'http://proxy');
     const arrivedAt = performance.now();
     const body = await textOf(request);
     await this.stalled?.opened;
-    if (url.searchParams.has('watch')) return this.stream(request, response);
+    const isWatch = url.searchParams.has('watch');
     const caller = request.headers['x-caller'];
     const exchange: Exchange = {
       side: this.options.side,
@@ -119,7 +122,9 @@ export class FaultProxy {
       body,
       arrivedAt,
     };
-    if (carriedOut(await this.options.tap(exchange, 'request'), request, response)) return;
+    const tap = isWatch ? this.options.watchTap : this.options.tap;
+    if (carriedOut((await tap?.(exchange, 'request')) ?? 'pass', request, response)) return;
+    if (isWatch) return this.stream(request, response);
     const { status, headers, text } = await this.forward(request, body);
     exchange.answer = { status, body: text };
     await this.stalled?.opened;

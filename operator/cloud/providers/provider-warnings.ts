@@ -12,53 +12,79 @@ export interface ProviderWarningsOptions {
   again: (provider: string) => void;
 }
 
+/** What concerns the operator as a whole; of several the first gives the condition its reason. */
+const REASONS = ['PermissionMissing', 'CacheStale'] as const;
+type Reason = (typeof REASONS)[number];
+
+interface Finding {
+  message: string;
+  /** It is news, and an Event, when this is another one. */
+  about: string;
+}
+
 /** What CloudProviders are warned of, beside how they are: rivals, and what the operator as a whole lacks. */
 export class ProviderWarnings {
-  private missing: readonly string[] = [];
-  /** By UID: what an Event has said of the operator's rights. */
+  private readonly findings = new Map<Reason, Finding>();
+  /** By UID and reason: what an Event has said. */
   private readonly told = new Map<string, string>();
 
   constructor(private readonly options: ProviderWarningsOptions) {
     options.store.onChange(({ previous, current }) => {
-      if (current === undefined) this.told.delete(previous?.metadata.uid ?? '');
-      else this.tell();
+      if (current !== undefined) return this.tell();
+      REASONS.forEach((reason) => this.told.delete(toldKey(previous, reason)));
     });
   }
 
   /** As the conditions of its status: one, whatever it is that there is to say. */
   of({ metadata }: KubeObject): Warning[] {
     const rivalries = this.options.registry.rivalriesOf(metadata.name);
-    const rights = this.isToldOfRights(metadata.name) ? this.rightsMessage() : undefined;
-    const messages = [...rivalries, ...(rights === undefined ? [] : [rights])];
-    if (messages.length === 0) return [];
-    return [{ type: WARNING, reason: rivalries.length > 0 ? 'SeveralProviders' : 'PermissionMissing', message: messages.join('; ') }];
+    const found = this.isTold(metadata.name) ? REASONS.filter((reason) => this.findings.has(reason)) : [];
+    const reason = rivalries.length > 0 ? 'SeveralProviders' : found[0];
+    if (reason === undefined) return [];
+    const messages = [...rivalries, ...found.map((one) => this.findings.get(one)?.message)];
+    return [{ type: WARNING, reason, message: messages.join('; ') }];
   }
 
   /** @param rules rights that the operator lacks, in words; empty = it lacks none any more */
   lacksRights(rules: readonly string[]): void {
-    this.missing = rules;
+    const message = `the operator lacks these rights (RBAC rules): ${rules.join('; ')}`;
+    this.found('PermissionMissing', rules.length === 0 ? undefined : { message, about: message });
+  }
+
+  /** @param stale collections of which no changes come in, and why; empty = all do again */
+  missesChanges(stale: readonly { collection: string; why: string }[]): void {
+    const about = stale.map(({ collection }) => collection).join(', ');
+    const message = `the operator does not see changes of ${about}, and goes by what it saw last: ${stale[0]?.why}`;
+    this.found('CacheStale', stale.length === 0 ? undefined : { message, about });
+  }
+
+  private found(reason: Reason, finding: Finding | undefined): void {
+    if (finding === undefined) this.findings.delete(reason);
+    else this.findings.set(reason, finding);
     this.tell();
     this.options.store.list().forEach(({ metadata }) => this.options.again(metadata.name));
   }
 
   private tell(): void {
-    const message = this.rightsMessage();
-    for (const object of this.options.store.list()) {
-      const { name, uid } = object.metadata;
-      if (message === undefined) this.told.delete(uid);
-      if (message === undefined || this.told.get(uid) === message || !this.isToldOfRights(name)) continue;
-      this.told.set(uid, message);
-      this.options.events.event(object, 'Warning', 'PermissionMissing', message);
-    }
+    for (const object of this.options.store.list()) REASONS.forEach((reason) => this.tellOf(object, reason));
   }
 
-  private rightsMessage(): string | undefined {
-    return this.missing.length === 0 ? undefined : `the operator lacks these rights (RBAC rules): ${this.missing.join('; ')}`;
+  private tellOf(object: StoredProvider, reason: Reason): void {
+    const key = toldKey(object, reason);
+    const finding = this.findings.get(reason);
+    if (finding === undefined) return void this.told.delete(key);
+    if (this.told.get(key) === finding.about || !this.isTold(object.metadata.name)) return;
+    this.told.set(key, finding.about);
+    this.options.events.event(object, 'Warning', reason, finding.message);
   }
 
   /** The default one, since that is where people look; where there is none, each. */
-  private isToldOfRights(name: string): boolean {
+  private isTold(name: string): boolean {
     const defaults = this.options.store.list().filter(({ spec }) => spec.default);
     return defaults.length === 0 || defaults.some(({ metadata }) => metadata.name === name);
   }
+}
+
+function toldKey(object: KubeObject | undefined, reason: Reason): string {
+  return `${object?.metadata.uid ?? ''} ${reason}`;
 }

@@ -5,6 +5,7 @@ import type { Store } from '../../kube/api';
 import type { Node } from '../../kube/object';
 import type { Verdict } from '../conditions';
 import type { UpdatePolicy } from '../plan/approval';
+import { destinationProblem } from '../providers/policy';
 import type { ConnectedCloud, RegisteredCloud } from '../providers/registry';
 import type { Stored } from '../stored';
 import type { Holdings, Settlement, StackKind, StatusFields } from './stack-kind';
@@ -23,7 +24,11 @@ export class RouteStacks implements StackKind<StoredRoute, RouteInput> {
   /** CloudProviders of the stacks named here, which have no record yet. */
   private readonly named = new Map<string, string>();
 
-  constructor(private readonly nodes: Pick<Store<Node>, 'get'>) {}
+  /** @param clusterCIDRs `--cluster-cidr`, in which destinations must lie; empty = they may lie anywhere */
+  constructor(
+    private readonly nodes: Pick<Store<Node>, 'get'>,
+    private readonly clusterCIDRs: readonly string[] = [],
+  ) {}
 
   stackOf(object: StoredRoute, cloud: RegisteredCloud | undefined, { held, providerOf, sizeOf }: Holdings): string | undefined {
     const routes = cloud?.cloud?.routes;
@@ -37,7 +42,8 @@ export class RouteStacks implements StackKind<StoredRoute, RouteInput> {
   }
 
   problems(object: StoredRoute, cloud: ConnectedCloud): Problem[] {
-    return capability(cloud).validate(this.inputOf(object).spec);
+    const outside = destinationProblem(object.spec.destinationCIDR, this.clusterCIDRs);
+    return [...(outside === undefined ? [] : [outside]), ...capability(cloud).validate(this.inputOf(object).spec)];
   }
 
   /** Its Node, or that one's providerID, is not there yet. */

@@ -1,4 +1,5 @@
 import { CLOUD_ROUTES } from '../../../crds';
+import { NODES } from '../../../operator/kube/object';
 import { kstatusOf } from '../../harness/kstatus';
 import { OPERATOR_CLUSTER_START_MS, OperatorCluster } from '../../harness/operator-cluster';
 import { isSettled, Scene, type StoredRoute } from './scene';
@@ -145,6 +146,67 @@ test('a Node outside of the cluster’s CIDRs gets no route, and is told', async
   expect(event.message).toContain('10.99.1.0/24');
   expect(await scene.list<StoredRoute>(CLOUD_ROUTES)).toHaveLength(3);
   await cluster.kubectl(['delete', 'node', 'outside']);
+});
+
+test('a CloudRoute of a person that leads out of the cluster’s CIDRs is Stalled, and is in no table', async () => {
+  for (const [name, destinationCIDR] of [
+    ['elsewhere', '10.99.0.0/24'],
+    ['everything', '0.0.0.0/0'],
+  ] as const) {
+    const spec = { provider: 'local', destinationCIDR, nodeName: 'n1' };
+    await cluster.apply({ apiVersion: 'cloud-operator.dev/v1alpha1', kind: 'CloudRoute', metadata: { name }, spec });
+    const stalled = await scene.until('Stalled', async () =>
+      (await scene.route(name))?.status?.conditions?.find(({ type, reason }) => type === 'Stalled' && reason === 'Invalid'),
+    );
+    expect(stalled.message).toContain(`spec.destinationCIDR ${destinationCIDR} is not within the cluster's CIDRs (10.244.0.0/16)`);
+    expect((await table())[destinationCIDR]).toBeUndefined();
+    await cluster.kubectl(['delete', 'cloudroute', name, '--timeout=20s']);
+  }
+});
+
+test('a Node without a PodCIDR gets no route, nothing is said of its network, and nothing is asked again and again', async () => {
+  const before = await table();
+  await scene.addNode('bare');
+  await scene.initialized('bare');
+  await scene.settled();
+  await cluster.cloud.resetCalls();
+  await scene.settled();
+  expect(await networkCondition('bare')).toBe('undefined/undefined');
+  expect((await scene.list<StoredRoute>(CLOUD_ROUTES)).some(({ spec }) => spec.nodeName === 'bare')).toBe(false);
+  expect([await table(), await scene.cloudWrites()]).toEqual([before, 0]);
+  await cluster.kube.patch(NODES, 'bare', 'strategic', { spec: { podCIDR: '10.244.5.0/24', podCIDRs: ['10.244.5.0/24'] } });
+  await scene.until('its route, as soon as it has one', async () => (await table())['10.244.5.0/24'] === (await instanceID('bare')));
+  await scene.until('RouteCreated', async () => (await networkCondition('bare')) === 'False/RouteCreated');
+  await cluster.kubectl(['delete', 'node', 'bare']);
+  await scene.until('the route to be gone', async () => (await table())['10.244.5.0/24'] === undefined);
+});
+
+test('two Nodes with one PodCIDR: the first keeps the route, the second says whose it is, and gets it when that one goes', async () => {
+  const CIDR = '10.244.6.0/24';
+  await scene.addNode('first', { podCIDR: CIDR });
+  await scene.until('RouteCreated', async () => (await networkCondition('first')) === 'False/RouteCreated');
+  await scene.addNode('twin', { podCIDR: CIDR });
+  await scene.until('NoRouteCreated', async () => (await networkCondition('twin')) === 'True/NoRouteCreated');
+  const event = await scene.until('the Event', async () =>
+    (await scene.events('Node', 'twin')).find(({ reason }) => reason === 'FailedToCreateRoute'),
+  );
+  expect(event.message).toContain(`the route to ${CIDR} belongs to first-10.244.6.0-24`);
+  await scene.settled();
+  await cluster.cloud.resetCalls();
+  const quiet = await scene.versions();
+  await scene.until('three comparisons', async () => {
+    const { calls } = await cluster.operatorCalls();
+    return calls.some(({ verb, collection, count }) => verb === 'list' && collection === 'routes' && count >= 3);
+  });
+  expect(await scene.versions()).toEqual(quiet);
+  expect(await scene.cloudWrites()).toBe(0);
+  expect((await table())[CIDR]).toBe(await instanceID('first'));
+  expect(await networkCondition('first')).toBe('False/RouteCreated');
+  await cluster.kubectl(['delete', 'node', 'first']);
+  await scene.until('the route to lead to the second', async () => (await table())[CIDR] === (await instanceID('twin')), 30_000);
+  await scene.until('RouteCreated', async () => (await networkCondition('twin')) === 'False/RouteCreated');
+  await cluster.kubectl(['delete', 'node', 'twin']);
+  await scene.until('the route to be gone', async () => (await table())[CIDR] === undefined);
 });
 
 test('a destination that somebody else holds is a failure that names it, and heals', async () => {

@@ -40,3 +40,22 @@ test('where none is the default, each says it; beside rivals it is one condition
   rivals.push('two claim x');
   expect(warnings.of(provider('one', false))).toEqual([{ type: 'Warning', reason: 'SeveralProviders', message: `two claim x; ${TEXT}` }]);
 });
+
+test('collections whose changes don’t come in: a condition with the newest failure, and an Event only when they are others', () => {
+  const { events, again, warnings } = scene(provider('one', true), provider('two', false));
+  const why = (text: string) => `the operator does not see changes of services, nodes, and goes by what it saw last: ${text}`;
+  warnings.missesChanges(['services', 'nodes'].map((collection) => ({ collection, why: '500 says the test' })));
+  warnings.missesChanges(['services', 'nodes'].map((collection) => ({ collection, why: 'connection refused' })));
+  expect(warnings.of(provider('one', true))).toEqual([{ type: 'Warning', reason: 'CacheStale', message: why('connection refused') }]);
+  expect([warnings.of(provider('two', false)), again]).toEqual([[], ['one', 'two', 'one', 'two']]);
+  expect(events.log).toEqual([`Warning CacheStale: ${why('500 says the test')}`]);
+  warnings.lacksRights(['nodes (delete)']);
+  expect(warnings.of(provider('one', true))).toMatchObject([
+    { reason: 'PermissionMissing', message: `${TEXT}; ${why('connection refused')}` },
+  ]);
+  warnings.missesChanges([]);
+  warnings.lacksRights([]);
+  expect(warnings.of(provider('one', true))).toEqual([]);
+  warnings.missesChanges([{ collection: 'nodes', why: 'again' }]);
+  expect(events.log).toHaveLength(3);
+});

@@ -181,6 +181,12 @@ describe('failed answers', () => {
     expect(thrown).toMatchObject({ code: 'Throttled', retryAfterMs: 7000 });
   });
 
+  it.each([-1, 1])('reads a date in Retry-After by the clock of who answers, which is %d h off from ours', async (hours) => {
+    const theirs = Date.now() + hours * 3_600_000;
+    const headers = { 'retry-after': new Date(theirs + 30_000).toUTCString(), date: new Date(theirs).toUTCString() };
+    expect(await failure(503, 'a page', headers)).toMatchObject({ code: 'Transient', retryAfterMs: 30_000 });
+  });
+
   it('takes retryAfterSeconds of the Status where there is no header', async () => {
     const thrown = await failure(503, JSON.stringify(statusBody(503, 'ServerTimeout', 'busy', { retryAfterSeconds: 3 })));
     expect(thrown).toMatchObject({ code: 'Transient', retryAfterMs: 3000 });

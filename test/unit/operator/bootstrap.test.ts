@@ -1,4 +1,4 @@
-import { Bootstrap } from '../../../operator/bootstrap';
+import { Bootstrap, type StaleCollection } from '../../../operator/bootstrap';
 import { silentLogger } from '../../../operator/base/log';
 import type { KubeClient } from '../../../operator/kube/client';
 import type { Permission } from '../../../operator/permissions';
@@ -20,9 +20,10 @@ test('a right that is taken away later is found missing too: looked for every 5 
   const retryNow = jest.fn();
   const bootstrap = new Bootstrap({
     ...{ api, servicesApi: api, clock, logger: silentLogger, installCRDs: false, watchesServices: false, begun: Promise.resolve() },
-    stores: { blocked: () => [], retryNow } as never,
+    stores: { blocked: () => [], stale: () => [], retryNow } as never,
     rights: [{ api, permissions: RULES }],
     onMissingRights: (rules) => told.push(rules),
+    onStale: () => undefined,
   });
   const stop = new AbortController();
   const running = bootstrap.run(stop.signal);
@@ -38,6 +39,29 @@ test('a right that is taken away later is found missing too: looked for every 5 
   denied.clear();
   await clock.advance(15_000);
   expect([asked, told, retryNow.mock.calls]).toEqual([10, [['nodes (delete)'], []], [[]]]);
+  stop.abort(new Error('the test is over'));
+  await clock.advance(0);
+  await running;
+});
+
+test('collections whose changes don’t come in are told when they, or the reason, are others than before', async () => {
+  let stale: StaleCollection[] = [];
+  const told: (readonly StaleCollection[])[] = [];
+  const clock = new FakeClock();
+  const bootstrap = new Bootstrap({
+    ...{ clock, logger: silentLogger, installCRDs: false, watchesServices: false, begun: Promise.resolve(), rights: [] },
+    ...{ api: {} as KubeClient, servicesApi: {} as KubeClient, onMissingRights: () => undefined },
+    stores: { blocked: () => [], stale: () => stale, retryNow: () => undefined } as never,
+    onStale: (found) => told.push(found),
+  });
+  const stop = new AbortController();
+  const running = bootstrap.run(stop.signal);
+  const nodes = (why: string): StaleCollection[] => [{ collection: 'nodes', why }];
+  for (const found of [[], nodes('500'), nodes('500'), nodes('refused'), [], []]) {
+    stale = found;
+    await clock.advance(5_000);
+  }
+  expect(told).toEqual([nodes('500'), nodes('refused'), []]);
   stop.abort(new Error('the test is over'));
   await clock.advance(0);
   await running;

@@ -41,9 +41,12 @@ export interface BackendUser {
 export function leftBackendOf(groups: readonly SecurityGroup[], clusterID: string, now: number): string | undefined {
   const seen = groups.map(seenOf);
   const backend = seen.find(({ name, tags }) => name === backendGroupName(clusterID) && tags[TAG.released] === undefined);
-  const removing = backend?.tags[REMOVING];
-  const isBeingRemoved = removing !== undefined && now - Date.parse(removing) < CUT_OFF_MS;
-  return isBeingRemoved || isUsed(seen) ? undefined : backend?.id;
+  return isBeingRemoved(backend?.tags[REMOVING], now) || isUsed(seen) ? undefined : backend?.id;
+}
+
+/** One that began long ago was cut off; and so was one that begins in an hour, by a clock that is wrong: nobody waits for it. */
+function isBeingRemoved(since: string | undefined, now: number): boolean {
+  return since !== undefined && Math.abs(now - Date.parse(since)) < CUT_OFF_MS;
 }
 
 interface Seen {
@@ -76,7 +79,7 @@ export class BackendGroup {
     if (group === undefined) return this.create(vpcID, options);
     const removing = group.tags[REMOVING];
     if (removing === undefined) return group.id;
-    if (this.clock.now() - Date.parse(removing) < CUT_OFF_MS) throw new OperatorError('Transient', `${group.id} is just being removed`);
+    if (isBeingRemoved(removing, this.clock.now())) throw new OperatorError('Transient', `${group.id} is just being removed`);
     await this.remove(group.id, options);
     return this.create(vpcID, options);
   }

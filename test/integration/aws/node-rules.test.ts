@@ -157,6 +157,21 @@ describeWithMoto('the group that lets load balancers in to Nodes, against a simu
     }
   });
 
+  test('a removal that was cut off, of an operator whose clock was an hour ahead, is not waited for', async () => {
+    const first = await user('ahead-1');
+    const old = await ensure(first);
+    const ahead = new Date(systemClock.now() + 3_600_000).toISOString();
+    await ec2.createTags([old], [{ Key: 'cloud-operator.dev/removing', Value: ahead }], {});
+    const next = await user('ahead-2');
+    const id = await backendOf().ensure(next, account.vpcID, {});
+    expect(await backends()).toEqual([id]);
+    expect(id).not.toBe(old);
+    for (const one of [first, next]) {
+      await backendOf().release(one, {});
+      await one.gone();
+    }
+  });
+
   test('a Node with a group that no Node had before is let in before it becomes a target', async () => {
     const one = await user('nodes');
     const backend = await ensure(one);

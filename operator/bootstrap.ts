@@ -8,7 +8,7 @@ import { CRDInstaller } from './crd-installer';
 import type { KubeClient } from './kube/client';
 import { tellWaiting, waitingProblem } from './loops/service/waiting';
 import type { Permission } from './permissions';
-import type { Stores } from './stores';
+import type { StaleCollection, Stores } from './stores';
 
 const LOOK_AGAIN_MS = 2_000;
 const RETRY_MS = 10_000;
@@ -24,12 +24,6 @@ export interface IdentityRights {
   holder?: string;
   api: KubeClient;
   permissions: readonly Permission[];
-}
-
-/** A collection of the API server whose changes don't come in. */
-export interface StaleCollection {
-  collection: string;
-  why: string;
 }
 
 export interface BootstrapOptions {

@@ -13,6 +13,13 @@ import { dropManagedFields, keepManagedFieldsOf, Reflector } from './kube/reflec
 /** Six to twelve seconds of them: a restart of the API server is no news. */
 const STALE_AFTER_FAILURES = 4;
 
+/** A collection of the API server whose changes don't come in. */
+export interface StaleCollection {
+  collection: string;
+  /** The last failure. */
+  why: string;
+}
+
 /** A cache of every collection that the operator reads. */
 export class Stores {
   readonly services: Reflector<Service>;
@@ -60,8 +67,8 @@ export class Stores {
     });
   }
 
-  /** Collections whose changes have not come in for a while although they did before, each with its failure, in words. */
-  stale(): { collection: string; why: string }[] {
+  /** Collections whose changes have not come in for a while although they did before. */
+  stale(): StaleCollection[] {
     return this.all().flatMap((reflector) => {
       const { synced, failures, lastError } = reflector.status();
       if (!synced || failures < STALE_AFTER_FAILURES || lastError === undefined) return [];

@@ -1,7 +1,15 @@
 import type { OperatorError } from '../operator/base/errors';
 import type { Json, JsonObject } from '../operator/base/json';
 import type { CallGate } from './call-gate';
-import type { CloudLoadBalancerSpec, CloudLoadBalancerSpecInput, CloudProviderSpec, CloudRouteSpec, FormerOwner, Ingress, NamingList } from '../crds';
+import type {
+  CloudLoadBalancerSpec,
+  CloudLoadBalancerSpecInput,
+  CloudProviderSpec,
+  CloudRouteSpec,
+  FormerOwner,
+  Ingress,
+  NamingList,
+} from '../crds';
 
 /**
  * The cloud provider interface. A provider has two halves in two processes:

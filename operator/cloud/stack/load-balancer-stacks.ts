@@ -60,11 +60,10 @@ export class LoadBalancerStacks implements StackKind<StoredLoadBalancer, LoadBal
 
   problems(object: StoredLoadBalancer, cloud: ConnectedCloud): Problem[] {
     const { metadata, spec } = object;
-    const loadBalancers = capability(cloud);
-    const named = loadBalancers.named?.(spec) ?? [];
+    const named = cloud.cloud.loadBalancers?.named?.(spec) ?? [];
     const policy = policyProblems(cloud.spec.policy, { namespace: metadata.namespace ?? '', spec, named });
     const foreign = foreignBlock(spec, cloud);
-    return foreign === undefined ? [...policy, ...loadBalancers.validate(spec)] : [...policy, foreign];
+    return foreign === undefined ? [...policy, ...capability(cloud).validate(spec)] : [...policy, foreign];
   }
 
   /** What provider and policy don't refuse, but the author should know. */

@@ -1,7 +1,8 @@
-import { Bootstrap, type StaleCollection } from '../../../operator/bootstrap';
+import { Bootstrap } from '../../../operator/bootstrap';
 import { silentLogger } from '../../../operator/base/log';
 import type { KubeClient } from '../../../operator/kube/client';
 import type { Permission } from '../../../operator/permissions';
+import type { StaleCollection } from '../../../operator/stores';
 import { FakeClock } from '../kube/fake-clock';
 
 const RULES: Permission[] = [{ part: 'cloud-node-lifecycle', why: '', group: '', resources: ['nodes'], verbs: ['get', 'delete'] }];

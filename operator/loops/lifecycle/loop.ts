@@ -61,9 +61,10 @@ export class LifecycleLoop {
   private readonly heldBack = new Set<string>();
 
   constructor(private readonly dependencies: LifecycleLoopDependencies) {
-    const { workers, deletionLimit } = dependencies.settings;
+    const { nodes, settings } = dependencies;
+    const { workers, deletionLimit } = settings;
     if (workers < 1) throw new OperatorError('Invalid', `concurrent-node-lifecycle-syncs must be at least 1, but got ${workers}`);
-    this.limit = new DeletionLimit(deletionLimit);
+    this.limit = new DeletionLimit(deletionLimit, nodes);
   }
 
   /** Runs until the signal is aborted. */
@@ -184,16 +185,17 @@ export class LifecycleLoop {
     const { name, uid, resourceVersion } = node.metadata;
     const current = nodes.get(name);
     if (current?.metadata.uid !== uid || current.spec.providerID !== node.spec.providerID || !mustAsk(current)) return;
-    if (!this.limit.allows(nodes.list().length, clock.monotonic())) return this.holdBack(node);
+    if (!this.limit.take(node, clock.monotonic())) return this.holdBack(node);
     events.event(node, 'Normal', 'DeletingNode', `Deleting node ${name} because it does not exist in the cloud provider`);
     try {
       await api.remove(NODES, name, { uid, resourceVersion });
-      this.limit.record(clock.monotonic());
       this.misses.delete(name);
     } catch (thrown) {
       const error = toOperatorError(thrown);
-      if (error.code === 'Conflict') logger.info({ node: name }, 'the Node changed while it was being deleted; it is judged again');
-      else events.event(node, 'Warning', 'DeletingNodeFailed', `Failed deleting node ${name}: ${error.message}`);
+      if (error.code === 'Conflict') {
+        this.limit.giveBack(node);
+        logger.info({ node: name }, 'the Node changed while it was being deleted; it is judged again');
+      } else events.event(node, 'Warning', 'DeletingNodeFailed', `Failed deleting node ${name}: ${error.message}`);
     }
   }
 

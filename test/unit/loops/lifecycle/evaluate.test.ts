@@ -1,4 +1,6 @@
+import { silentLogger } from '../../../../operator/base/log';
 import type { Node, Taint } from '../../../../operator/kube/object';
+import { MemoryStore } from '../../../../operator/kube/store';
 import type { InstanceLookup } from '../../../../operator/loops/instances';
 import { confirmationRule } from '../../../../operator/loops/lifecycle/confirmations';
 import { DeletionLimit } from '../../../../operator/loops/lifecycle/deletion-limit';
@@ -88,25 +90,41 @@ describe('confirmation', () => {
 });
 
 describe('the limit of deletions', () => {
+  /** Nodes of which each is still there for a moment after its deletion. */
+  function limited(count: number, settings: { share: number; windowMs: number }) {
+    const nodes = new MemoryStore<Node>({}, silentLogger);
+    const all = Array.from({ length: count }, (_, index) => node({ metadata: { name: `n${index}`, uid: `uid-${index}` } }));
+    nodes.replace(all);
+    const limit = new DeletionLimit(settings, nodes);
+    const leave = (...gone: (Node | undefined)[]): void => nodes.replace(nodes.list().filter((one) => !gone.includes(one)));
+    return { all, limit, leave };
+  }
+
   test('a share of the Nodes per window, at least one', () => {
-    const limit = new DeletionLimit({ share: 0.5, windowMs: 1_000 });
-    let nodes = 4;
+    const { all, limit, leave } = limited(4, { share: 0.5, windowMs: 1_000 });
     const tryAt = (now: number): boolean => {
-      if (!limit.allows(nodes, now)) return false;
-      limit.record(now);
-      nodes -= 1;
+      const next = all[0]!;
+      if (!limit.take(next, now)) return false;
+      leave(all.shift());
       return true;
     };
     expect([0, 0, 0].map(tryAt)).toEqual([true, true, false]);
     expect([999, 1_000, 1_000].map(tryAt)).toEqual([false, true, false]);
-    expect(new DeletionLimit({ share: 0, windowMs: 1 }).allows(1, 0)).toBe(true);
+    const one = limited(1, { share: 0, windowMs: 1 });
+    expect(one.limit.take(one.all[0]!, 0)).toBe(true);
+  });
+
+  test('those that are being deleted count, and are not counted twice', () => {
+    const { all, limit, leave } = limited(10, { share: 0.5, windowMs: 1_000 });
+    expect(all.filter((one) => limit.take(one, 0))).toHaveLength(5);
+    leave(all[0], all[1]);
+    expect([limit.take(all[9]!, 0), limit.take(all[2]!, 0)]).toEqual([false, true]);
+    limit.giveBack(all[2]!);
+    expect([limit.take(all[9]!, 0), limit.take(all[2]!, 0)]).toEqual([true, false]);
   });
 
   test('share 1 = no limit', () => {
-    const limit = new DeletionLimit({ share: 1, windowMs: 1_000 });
-    for (let nodes = 10; nodes > 0; nodes--) {
-      expect(limit.allows(nodes, 0)).toBe(true);
-      limit.record(0);
-    }
+    const { all, limit } = limited(10, { share: 1, windowMs: 1_000 });
+    expect(all.every((one) => limit.take(one, 0))).toBe(true);
   });
 });

@@ -231,6 +231,20 @@ describe('deleting', () => {
   });
 });
 
+test('several workers share the limit of deletions', async () => {
+  const of = (index: number): Node =>
+    node({
+      metadata: { name: `n${index}`, uid: `uid-${index}`, labels: OURS },
+      spec: { providerID: `fake://n${index}` },
+      status: { conditions: [{ type: 'Ready', status: 'False' }] },
+    });
+  const { api, nodes, loop } = await world(of(0), 0, OURS);
+  nodes.replace(Array.from({ length: 6 }, (_, index) => of(index)));
+  await loop.pass();
+  expect(api.writes.filter(({ verb }) => verb === 'remove')).toHaveLength(3);
+  expect(api.events.filter((event) => event.includes('DeletingNodeHeldBack'))).toHaveLength(3);
+});
+
 describe('an API server that refuses every write for an hour', () => {
   const PASSES = 3_600_000 / LIFECYCLE_LOOP_DEFAULTS.periodMs;
 

@@ -44,7 +44,7 @@ async function connect(spec: CloudProviderSpec, context: ConnectContext): Promis
   const { region, vpcID } = await placeOf(spec, process.env, metadata);
   const account = new AwsAccount(given, { ...context, region });
   // A Secret is read at once, so that a mistake is told; what may call AWS comes with the first call or update.
-  if (given.credentialsSecretRef !== undefined && given.assumeRole === undefined) await account.renew();
+  if (given.credentialsSecretRef !== undefined && given.assumeRole === undefined) await account.renew(true);
   const [ec2, elb] = [new Ec2(account.clientOptions()), new ElbV2(account.clientOptions())];
   const classic = new ClassicElb(account.clientOptions());
   const clients = [ec2, elb, classic];
@@ -81,8 +81,8 @@ async function connect(spec: CloudProviderSpec, context: ConnectContext): Promis
       await account.ensure();
       await groups?.list();
     },
-    renewCredentials: async () => {
-      await account.renew();
+    renewCredentials: async (sessions) => {
+      await account.renew(sessions);
       clients.forEach((client) => client.forgetCredentials());
     },
     close: () => Promise.resolve(clients.forEach((client) => client.close())),

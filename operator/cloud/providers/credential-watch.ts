@@ -18,7 +18,7 @@ export interface CredentialWatchOptions {
 
 /**
  * Looks after refused credentials: reads them anew every second, and has them used at once when they are others; where they stay the same, makes
- * the one probe per interval that the circuit breaker allows. Idle while all clouds accept theirs.
+ * the one probe per interval that the circuit breaker allows, with a new session where they are sessions. Idle while all clouds accept theirs.
  */
 export class CredentialWatch {
   private readonly watched = new Map<string, Promise<void>>();
@@ -53,9 +53,7 @@ export class CredentialWatch {
   private async follow(provider: string, signal: AbortSignal): Promise<void> {
     const { registry, clock, logger } = this.options;
     while (!signal.aborted && registry.accounts.refusal(provider) !== undefined) {
-      await this.look(provider).catch((thrown: unknown) => {
-        logger.debug({ provider, error: toOperatorError(thrown).message }, 'the credentials are not repaired yet');
-      });
+      await this.look(provider).catch((thrown: unknown) => this.notYet(provider, thrown));
       await sleep(clock, LOOK_MS, signal).catch(() => undefined);
     }
     if (!signal.aborted) logger.info({ provider }, 'credentials accepted');
@@ -64,10 +62,20 @@ export class CredentialWatch {
   private async look(provider: string): Promise<void> {
     const { accounts } = this.options.registry;
     const { cloud } = this.options.registry.connected(provider);
+    if ((accounts.refusal(provider)?.retryAfterMs ?? 1) <= 0) return this.tryAnew(provider, cloud);
     const before = hashJson(cloud.workerSettings());
-    await cloud.renewCredentials?.();
+    await cloud.renewCredentials?.(false);
     if (hashJson(cloud.workerSettings()) !== before) accounts.of(provider).repaired();
-    else if ((accounts.refusal(provider)?.retryAfterMs ?? 1) <= 0) await probe(cloud);
+  }
+
+  /** The probe is made also where no session is to be had: its failure says when the next one is due. */
+  private async tryAnew(provider: string, cloud: Cloud): Promise<void> {
+    await cloud.renewCredentials?.(true).catch((thrown: unknown) => this.notYet(provider, thrown));
+    await probe(cloud);
+  }
+
+  private notYet(provider: string, thrown: unknown): void {
+    this.options.logger.debug({ provider, error: toOperatorError(thrown).message }, 'the credentials are not repaired yet');
   }
 }
 

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { AWSProviderSettings } from '../../../crds';
 import { systemClock, type Clock } from '../../../operator/base/clock';
 import type { JsonObject } from '../../../operator/base/json';
@@ -31,6 +32,8 @@ export class AwsAccount {
   private readonly clock: Clock;
   /** What was found last; workers get it. */
   private known: FoundCredentials | undefined;
+  /** Those without the role, as found last. */
+  private base: FoundCredentials | undefined;
   private chain: Promise<CredentialChain> | undefined;
   private assuming: Promise<FoundCredentials> | undefined;
 
@@ -63,10 +66,17 @@ export class AwsAccount {
     return JSON.parse(JSON.stringify({ ...this.settings, credentials })) as JsonObject;
   }
 
-  /** Looks for the credentials anew. */
-  async renew(): Promise<void> {
+  /**
+   * Looks for the credentials anew.
+   * @param sessions also where they are sessions, of which each search makes another one; else those stay what they are
+   */
+  async renew(sessions: boolean): Promise<void> {
+    const before = this.base;
+    if (!sessions && before?.expiration !== undefined) return;
     this.chain = undefined;
-    await this.find({ forceRefresh: true });
+    if (this.aws.assumeRole === undefined || sessions) return void (await this.find({ forceRefresh: true }));
+    const base = await this.own({ forceRefresh: true });
+    if (!isDeepStrictEqual(base, before)) await this.find({ forceRefresh: true });
   }
 
   /** Workers have no environment of their own to look in, so what they get must last as long as they work. */
@@ -98,8 +108,10 @@ export class AwsAccount {
   }
 
   /** Without the role. */
-  private own(options: { forceRefresh?: boolean }): Promise<FoundCredentials> {
-    return this.aws.credentialsSecretRef === undefined ? this.fromChain(options) : this.fromSecret(this.aws.credentialsSecretRef);
+  private async own(options: { forceRefresh?: boolean }): Promise<FoundCredentials> {
+    const { credentialsSecretRef: secret } = this.aws;
+    this.base = await (secret === undefined ? this.fromChain(options) : this.fromSecret(secret));
+    return this.base;
   }
 
   private async fromChain(options: { forceRefresh?: boolean }): Promise<FoundCredentials> {

@@ -13,7 +13,11 @@ describe('credentials for workers', () => {
   let found: FoundCredentials;
   let asked: ({ forceRefresh?: boolean } | undefined)[];
 
-  function accountOf(aws: object = {}, chain?: CredentialChain): { account: AwsAccount; opened: object[] } {
+  function accountOf(
+    aws: object = {},
+    chain?: CredentialChain,
+    readSecret?: () => Promise<string[]>,
+  ): { account: AwsAccount; opened: object[] } {
     const opened: object[] = [];
     const search: CredentialChain = (options) => {
       asked.push(options);
@@ -23,7 +27,7 @@ describe('credentials for workers', () => {
       clusterID: 'c',
       providerName: 'aws',
       region: 'eu-central-1',
-      readSecret: () => Promise.reject(new Error('no secrets')),
+      readSecret: readSecret ?? (() => Promise.reject(new Error('no secrets'))),
       clock: { now: () => NOW, monotonic: () => 0, setTimeout: () => ({ cancel: () => undefined }) } as never,
       openChain: (of) => {
         opened.push(of);
@@ -73,6 +77,57 @@ describe('credentials for workers', () => {
     await expect(account.ensure()).rejects.toMatchObject({
       code: 'Credentials',
       message: expect.stringMatching(/Could not load credentials.*an IAM role for its Pod/) as string,
+    });
+  });
+
+  describe('that the cloud refuses', () => {
+    test('are read anew while they are no sessions', async () => {
+      const { account } = accountOf();
+      found = { accessKeyId: 'AKID', secretAccessKey: 'planted' };
+      await account.ensure();
+      found = { accessKeyId: 'AKIDOTHER', secretAccessKey: 'planted' };
+      await account.renew(false);
+      expect(parseAwsSettings(account.workerSettings()).credentials).toMatchObject({ accessKeyId: 'AKIDOTHER' });
+    });
+
+    test('are left what they are while they are sessions, of which each search makes another one, until a probe', async () => {
+      const { account } = accountOf();
+      await account.ensure();
+      await account.renew(false);
+      expect(asked).toEqual([{}]);
+      await account.renew(true);
+      expect(asked).toEqual([{}, { forceRefresh: true }]);
+    });
+
+    test('of a role: another one is asked for before a probe, or when the Secret has others', async () => {
+      let sessions = 0;
+      const sts = createServer((_request, response) => {
+        const fields = { AccessKeyId: `ASIA${++sessions}`, SecretAccessKey: 's', Expiration: new Date(NOW + 60 * MINUTE).toISOString() };
+        response.end(
+          Object.entries(fields)
+            .map(([name, value]) => `<${name}>${value}</${name}>`)
+            .join(''),
+        );
+      });
+      await new Promise<void>((resolve) => sts.listen(0, '127.0.0.1', resolve));
+      const url = `http://127.0.0.1:${(sts.address() as AddressInfo).port}`;
+      const secret = ['AKIDBASE', 'planted'];
+      const aws = {
+        ...{ credentialsSecretRef: { name: 'aws' }, endpoints: [{ service: 'STS', url }] },
+        assumeRole: { roleARN: 'arn:aws:iam::123456789012:role/operator' },
+      };
+      const { account } = accountOf(aws, undefined, () => Promise.resolve([...secret]));
+      const keyAfter = async (work: Promise<void>): Promise<string | undefined> => {
+        await work;
+        return parseAwsSettings(account.workerSettings()).credentials?.accessKeyId;
+      };
+      expect(await keyAfter(account.ensure())).toBe('ASIA1');
+      expect(await keyAfter(account.renew(false))).toBe('ASIA1');
+      expect(await keyAfter(account.renew(true))).toBe('ASIA2');
+      secret[0] = 'AKIDOTHER';
+      expect(await keyAfter(account.renew(false))).toBe('ASIA3');
+      expect(await keyAfter(account.renew(false))).toBe('ASIA3');
+      await new Promise((resolve) => sts.close(resolve));
     });
   });
 

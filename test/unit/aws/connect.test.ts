@@ -55,7 +55,7 @@ describe('connecting to AWS', () => {
       credentials: { accessKeyId: 'AKIDEXAMPLE', secretAccessKey: 'planted-secret' },
     });
     secret = { AccessKeyID: 'AKIDOTHER', SecretAccessKey: 'rotated' };
-    await cloud.renewCredentials?.();
+    await cloud.renewCredentials?.(false);
     expect(parseAwsSettings(cloud.workerSettings()).credentials).toEqual({ accessKeyId: 'AKIDOTHER', secretAccessKey: 'rotated' });
   });
 

@@ -4,7 +4,7 @@ import { canonicalJson } from '../../base/json';
 import type { EventRecorder } from '../../kube/api';
 import { keyOf } from '../../kube/object';
 import { capped, summaryOf, type Plan } from '../../updates/plan';
-import { verdictOfError, type Verdict } from '../conditions';
+import { sentence, verdictOfError, type Verdict } from '../conditions';
 import type { MemberInput } from '../stack/member-input';
 import type { Member } from '../stack/stack-kind';
 import { inputsOf, standingOf, suspectsOf, type UpdatePlan } from '../stack/stack-parts';
@@ -76,7 +76,7 @@ export class ApprovalGate<O extends Member> {
     const holdsAll = waiting.some(({ part }) => part.standing === true);
     const parts = plan.parts.map((part) => {
       const held = waiting.find((one) => one.part === part);
-      if (held !== undefined) return without(part, held.verdict);
+      if (held !== undefined) return without(part, beside(part.verdict, held.verdict));
       return holdsAll && part.candidate !== undefined ? without(part, { ...STACK_HELD, serving: facts.serving(part.object) }) : part;
     });
     const left = { ...plan, parts };
@@ -120,7 +120,7 @@ export class ApprovalGate<O extends Member> {
     const who = keyOf(chosen.object.metadata);
     const message = `The stack first carries out plan ${hash} of ${who}`;
     const parts = plan.parts.map((part) => {
-      if (part === chosen || part.standing === true || part.candidate === undefined || isAccepted(part)) return part;
+      if (part === chosen || part.standing === true || isAccepted(part)) return part;
       return without(part, { state: 'Reconciling', reason: 'Updating', message, serving: part.accepted !== undefined });
     });
     return { plan: { ...plan, parts }, approved: hash, run: true, waiting: [] };
@@ -171,6 +171,12 @@ function accepted<O>({ object, accepted: before }: Part<O>): Part<O> {
   return { object, ...(before === undefined ? {} : { accepted: before }) };
 }
 
+/** Its spec asks for nothing new, or can't be tried now. */
 function isAccepted<O>({ candidate, accepted: before }: Part<O>): boolean {
-  return canonicalJson(candidate) === canonicalJson(before);
+  return candidate === undefined || canonicalJson(candidate) === canonicalJson(before);
+}
+
+/** Why its spec can't be tried now is said first, where that is so. */
+function beside(own: Verdict | undefined, waits: Verdict): Verdict {
+  return own === undefined ? waits : { ...own, message: `${sentence(own.message)} Besides: ${waits.message}` };
 }

@@ -36,10 +36,15 @@ export interface ApprovalFacts<O> {
   underway?: boolean;
 }
 
-/** Something of the member is to reach the cloud that may have to wait. Deletions, the end of a replacement and what has begun go on. Pure. */
+/**
+ * Something of the member is to reach the cloud that may have to wait, also what it has already where its spec can't be tried. Deletions, the end of a
+ * replacement and what has begun go on; of what a lever holds nobody is asked. Pure.
+ */
 export function isChange<O>({ part, pending, underway }: Pick<ApprovalFacts<O>, 'part' | 'pending' | 'underway'>): boolean {
-  const { candidate, accepted } = part;
-  if (candidate === undefined || underway === true || isSecondHalf(accepted, candidate)) return false;
+  const { candidate, accepted, held } = part;
+  if (held === true || underway === true) return false;
+  if (candidate === undefined) return pending && accepted !== undefined;
+  if (isSecondHalf(accepted, candidate)) return false;
   return pending || canonicalJson(candidate) !== canonicalJson(accepted);
 }
 

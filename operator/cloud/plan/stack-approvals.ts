@@ -113,9 +113,9 @@ export class StackApprovals<O extends Member> {
     const found = new Map<Part<O>, string>();
     for (const part of plan.parts) {
       const window = windowOf(part.object, cloud, now);
-      if (window.state !== 'Closed') continue;
-      found.set(part, window.why);
-      this.options.again(stack, untilWindow([part.object], cloud, now));
+      if (window.state === 'Open') continue;
+      found.set(part, window.state === 'Closed' ? window.why : 'its maintenance windows never open');
+      if (window.state === 'Closed') this.options.again(stack, untilWindow([part.object], cloud, now));
     }
     return found;
   }

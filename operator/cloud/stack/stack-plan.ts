@@ -70,6 +70,8 @@ export interface Part<O> {
   verdict?: Verdict;
   /** A lever keeps its targets as they are. */
   targets?: 'Kept';
+  /** A lever keeps it as it is, or its object goes and leaves it so: no approval and no window of its own counts. */
+  held?: true;
   /** What the candidate replaces. */
   replacement?: Replacement;
   /** It serves, and with which input is not known: an update without its candidate would delete it. */
@@ -170,7 +172,8 @@ function partOf<O>(member: MemberFacts<O>, accepted: MemberInput | undefined, ve
   const { object, input, replacement, lever, serving, moving } = member;
   const kept = lever?.members === false ? { targets: 'Kept' as const } : {};
   const standing = accepted === undefined && serving && moving !== true;
-  const fallback = { ...kept, ...(accepted === undefined ? {} : { accepted }), ...(standing && { standing }) };
+  const held = lever !== undefined || isReleased(member);
+  const fallback = { ...kept, ...(held && { held }), ...(accepted === undefined ? {} : { accepted }), ...(standing && { standing }) };
   if (verdict !== undefined) return { object, verdict, ...fallback };
   return { object, candidate: input, ...fallback, ...(replacement === undefined ? {} : { replacement }) };
 }

@@ -1,10 +1,12 @@
 import { ApprovalGate } from '../../../operator/cloud/plan/approval-gate';
+import type { Verdict } from '../../../operator/cloud/conditions';
 import type { Member } from '../../../operator/cloud/stack/stack-kind';
 import type { UpdatePlan } from '../../../operator/cloud/stack/stack-parts';
 import type { Plan } from '../../../operator/updates/plan';
 
 const object = { kind: 'CloudLoadBalancer', metadata: { uid: 'u', name: 'web', namespace: 'shop' }, spec: { provider: 'p' } } as Member;
 const accepted = { uid: 'u', name: 'web', port: 80 };
+const INVALID: Verdict = { state: 'Stalled', reason: 'Invalid', message: 'spec.x is wrong' };
 
 interface Wait {
   why?: string;
@@ -14,11 +16,12 @@ interface Wait {
 }
 
 /** One member whose change must be approved, and what a preview of it finds. */
-async function open(candidate: object, operations: object[], { why, closed, approve }: Wait = { why: 'it is so' }) {
+async function open(candidate: object | undefined, operations: object[], { why, closed, approve }: Wait = { why: 'it is so' }) {
   const none = { leaving: [], released: [], missing: [], elsewhere: [], departing: [] };
   const annotations = approve === undefined ? {} : { annotations: { 'cloud-operator.dev/approve': approve } };
   const annotated = { ...object, metadata: { ...object.metadata, ...annotations } };
-  const parts = [{ object: annotated, accepted, candidate: candidate as typeof accepted }];
+  const wants = candidate === undefined ? { verdict: INVALID } : { candidate: candidate as typeof accepted };
+  const parts = [{ object: annotated, accepted, ...wants }];
   const plan: UpdatePlan<Member> = { kind: 'Update', engine: true, conflicts: false, ...none, parts };
   const events: string[] = [];
   const gate = new ApprovalGate<Member>({ event: (_object, _type, reason) => void events.push(reason) });
@@ -43,6 +46,32 @@ test.each<[string, object, object[], Awaited<ReturnType<typeof open>>]>([
   ['another program that makes the same', accepted, [], { run: true, waiting: [], events: [] }],
 ])('%s', async (_what, candidate, operations, expected) => {
   expect(await open(candidate, operations)).toMatchObject(expected);
+});
+
+describe('one whose spec can’t be tried: what it has already', () => {
+  const update = [{ op: 'update' }];
+
+  test('is not changed before somebody has approved that, and both are said', async () => {
+    const asked = await open(undefined, update);
+    expect(asked).toMatchObject({ run: false, waiting: ['h'], events: ['AwaitingApproval'] });
+    expect(asked.says).toMatch(/^spec\.x is wrong\. Besides: Plan h waits for approval/);
+    expect(await open(undefined, update, { why: 'it is so', approve: 'h' })).toEqual({
+      ...{ run: true, waiting: [], events: [], approved: 'h' },
+      says: 'spec.x is wrong',
+    });
+  });
+
+  test('waits for a window too', async () => {
+    const { run, says } = await open(undefined, update, { closed: 'no window' });
+    expect([run, says]).toEqual([
+      false,
+      'spec.x is wrong. Besides: what differs in the cloud, or a newer program would make otherwise, waits: no window',
+    ]);
+  });
+
+  test('is left alone where a newer program makes the same', async () => {
+    expect(await open(undefined, [])).toMatchObject({ run: true, waiting: [], says: 'spec.x is wrong' });
+  });
 });
 
 describe('while no maintenance window is open', () => {

@@ -46,6 +46,13 @@ describe('a person is asked', () => {
       'spec.updatePolicy.approval is Manual',
     ],
     ['not for healing otherwise', { pending: true, part: { object: 'o', candidate, accepted: candidate } }, undefined],
+    [
+      'for healing with Manual of one whose spec can’t be tried',
+      { policy: MANUAL, pending: true, part: { object: 'o', accepted } },
+      'spec.updatePolicy.approval is Manual',
+    ],
+    ['not for what a lever holds', { policy: MANUAL, pending: true, part: { object: 'o', accepted, held: true } }, undefined],
+    ['not where there is nothing of it', { policy: MANUAL, pending: true, part: { object: 'o' } }, undefined],
     ['not where the change waits for something else', { policy: MANUAL, part: { object: 'o', accepted } }, undefined],
   ])('%s', (_, facts, expected) => {
     expect(why(facts)).toBe(expected);

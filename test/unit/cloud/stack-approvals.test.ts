@@ -7,9 +7,17 @@ const NOON = Date.UTC(2026, 10, 28, 12);
 const HOUR = 3_600_000;
 const at = (schedule: string): MaintenanceWindow => ({ schedule, duration: '1h', timeZone: 'UTC' });
 
+interface Pass {
+  changed?: boolean;
+  drifted?: boolean;
+  /** Its spec can't be tried. */
+  stalled?: boolean;
+  now?: number;
+}
+
 /** One member with windows, whose change would reach the cloud. @returns what becomes of it, and when the stack is looked at again */
-async function open(windows: MaintenanceWindow[] | undefined, pass: { changed?: boolean; drifted?: boolean; now?: number } = {}) {
-  const { changed = true, drifted = false, now = NOON } = pass;
+async function open(windows: MaintenanceWindow[] | undefined, pass: Pass = {}) {
+  const { changed = true, drifted = false, stalled = false, now = NOON } = pass;
   const object = {
     kind: 'CloudLoadBalancer',
     metadata: { uid: 'u', name: 'web', namespace: 'shop' },
@@ -17,6 +25,7 @@ async function open(windows: MaintenanceWindow[] | undefined, pass: { changed?: 
   };
   const accepted = { uid: 'u', name: 'web', port: 80 };
   const candidate = { ...accepted, port: changed ? 81 : 80 };
+  const wants = stalled ? { verdict: { state: 'Stalled', reason: 'Invalid', message: 'wrong' } } : { candidate };
   const again: number[] = [];
   const approvals = new StackApprovals<Member>({
     ...{ kind: {} as StackKind<Member>, updates: {} as Updates, events: { event: () => undefined } },
@@ -34,7 +43,7 @@ async function open(windows: MaintenanceWindow[] | undefined, pass: { changed?: 
       updateOf: () => update,
       givingUp: () => undefined,
     },
-    plan: { kind: 'Update', engine: true, conflicts: false, ...none, parts: [{ object, accepted, candidate }] },
+    plan: { kind: 'Update', engine: true, conflicts: false, ...none, parts: [{ object, accepted, ...wants }] },
     state: { open: false, inputsHash: 'unused', accepted: {} },
   } as unknown as ApprovalPass<Member>);
   return { run, reason: plan.parts[0]?.verdict?.reason, again };
@@ -58,4 +67,15 @@ test.each<[string, MaintenanceWindow[] | undefined, number]>([
 
 test('what differs in the cloud waits too', async () => {
   expect(await open([at('30 12 * * *')], { changed: false, drifted: true })).toMatchObject({ run: false, reason: 'AwaitingWindow' });
+});
+
+test('so it does where the spec can’t be tried', async () => {
+  const stalled = await open([at('30 12 * * *')], { stalled: true, drifted: true });
+  expect(stalled).toEqual({ run: false, reason: 'Invalid', again: [HOUR / 2] });
+  expect(await open([at('0 12 * * *')], { stalled: true, drifted: true })).toMatchObject({ run: true });
+});
+
+test('windows that never open are not open', async () => {
+  const never = { ...at('0 12 * * *'), timeZone: 'Nowhere/At_All' };
+  expect(await open([never], { stalled: true, drifted: true })).toEqual({ run: false, reason: 'Invalid', again: [] });
 });

@@ -190,7 +190,7 @@ describe('what each lever leaves', () => {
   });
   test('pause: All beside others → their update leaves it and its targets as they are', () => {
     const plan = updateOf(planStack(facts([changed('a', { lever: PAUSED, serving: true }), changed('b', {})], { accepted })));
-    expect(plan).toMatchObject({ engine: true, parts: [{ object: 'a', targets: 'Kept' }, { object: 'b' }] });
+    expect(plan).toMatchObject({ engine: true, parts: [{ object: 'a', targets: 'Kept', held: true }, { object: 'b' }] });
     expect(rendered(plan)).toEqual(['a1', 'b2']);
   });
   test('Observe → nothing is done, which is as good as ready where it serves', () => {

@@ -2,6 +2,7 @@ import { lstatSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pidWorld, statOf } from './process-stat';
+import { removeWorkerFolder } from './worker-folder';
 
 interface KnownProcess {
   pid: number;
@@ -56,7 +57,7 @@ export class ProcessLedger {
       const isOther = entry === undefined || entry.world !== this.world;
       if (!isOther && isAlive(entry.operator)) return false;
       const orphan = !isOther && this.end(entry);
-      if (!isOther) rmSync(entry.folder, { recursive: true, force: true });
+      if (!isOther) removeWorkerFolder(entry.folder, this.logger);
       rmSync(join(this.directory, file), { force: true });
       return orphan;
     }).length;

@@ -1,5 +1,5 @@
 import { type ChildProcess, fork } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -28,6 +28,7 @@ import {
 import type { ProcessLedger } from './process-ledger';
 import { statOf } from './process-stat';
 import { WorkerCalls } from './worker-calls';
+import { removeWorkerFolder } from './worker-folder';
 
 export interface WorkerOptions {
   /** Path of the Pulumi CLI. */
@@ -305,7 +306,7 @@ export class WorkerProcess {
   #ended(error: OperatorError): void {
     // The engine may have survived the worker: it is in the same group.
     killGroup(this.#child.pid);
-    rmSync(this.#folder, { recursive: true, force: true });
+    removeWorkerFolder(this.#folder, this.options.logger);
     const running = this.#running;
     running?.settle(running.canceled ?? new OperatorError(error.code, `stack ${running.request.stack}: ${error.message}`));
   }

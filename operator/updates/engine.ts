@@ -9,6 +9,7 @@ import { traced } from '../base/tracing';
 import { isEmpty, resourcesOf } from './checkpoint';
 import { Accounts } from './limits/accounts';
 import type { CallPriority } from './limits/call-priority';
+import { EndedUpdates } from './ended-updates';
 import { assertOwn } from './ownership';
 import { HeldWrites, type StateHold } from './held-writes';
 import { planHash, type Plan } from './plan';
@@ -85,6 +86,7 @@ export class UpdateEngine implements Updates {
   readonly #states: StackStates;
   readonly #pool: WorkerPool;
   readonly #queue = new StackQueue<Job, UpdateResult>((job) => job.asAsked(() => this.#traced(job)), merge);
+  readonly #ended = new EndedUpdates();
   readonly #running = new Set<WorkerProcess>();
   readonly #accounts: Accounts;
   readonly #ledger: ProcessLedger;
@@ -156,12 +158,20 @@ export class UpdateEngine implements Updates {
     return (await this.#plan(update, base, hooks)).plan;
   }
 
-  compare(stack: string, found: DiscoveredResource[]): Promise<Drift[]> {
-    return this.#states.compare(stack, found);
+  moment(): number {
+    return this.#ended.moment;
   }
 
-  async adoptFindings(stack: string, found: DiscoveredResource[]): Promise<Drift[]> {
-    return (await this.#queue.exclusive(stack, () => this.#states.adopt(stack, found))) ?? [];
+  compare(stack: string, found: DiscoveredResource[], since?: number): Promise<Drift[] | undefined> {
+    return this.#unlessStale(stack, since, () => this.#states.compare(stack, found));
+  }
+
+  adoptFindings(stack: string, found: DiscoveredResource[], since?: number): Promise<Drift[] | undefined> {
+    return this.#unlessStale(stack, since, async () => {
+      const drift = await this.#states.adopt(stack, found);
+      if (drift.length > 0) this.#ended.note(stack);
+      return drift;
+    });
   }
 
   async forget(stack: string): Promise<void> {
@@ -171,6 +181,7 @@ export class UpdateEngine implements Updates {
     });
     if (forgetting === undefined) throw new OperatorError('Conflict', `stack ${stack}: an update of it runs`);
     await forgetting;
+    this.#ended.forget(stack);
   }
 
   /** Lets steps in flight finish and be stored, then ends all workers. What waits is refused. */
@@ -179,6 +190,11 @@ export class UpdateEngine implements Updates {
     for (const worker of this.#running) worker.cancel(new OperatorError('Canceled', 'updates are being shut down'));
     await this.#queue.close();
     await this.#pool.close();
+  }
+
+  /** Looks at a stack of which no update has run since then, nor runs now. */
+  async #unlessStale(stack: string, since: number | undefined, look: () => Promise<Drift[]>): Promise<Drift[] | undefined> {
+    return since !== undefined && this.#ended.since(since, stack) ? undefined : this.#queue.exclusive(stack, look);
   }
 
   #traced(job: Job): Promise<UpdateResult> {
@@ -192,7 +208,6 @@ export class UpdateEngine implements Updates {
   }
 
   async #update({ update, hooks }: Job): Promise<UpdateResult> {
-    const startedAt = this.options.clock.monotonic();
     if (!hooks.isValid()) throw new OperatorError('Canceled', `stack ${update.stack}: the operator doesn't hold its lease`);
     if (hooks.isFrozen?.() === true) throw frozen(update.stack);
     const stored = await this.#store.read(update.stack);
@@ -200,6 +215,11 @@ export class UpdateEngine implements Updates {
     const settled = await this.#settled(update, stored, hooks);
     if (settled !== undefined) return resultOf(settled, 'Unchanged');
     assertFits(update.stack, update.inputs, stored, this.#store.limitBytes);
+    return this.#carriedOut(update, stored, hooks).finally(() => this.#ended.note(update.stack));
+  }
+
+  async #carriedOut(update: StackUpdate, stored: StoredStack | undefined, hooks: UpdateHooks): Promise<UpdateResult> {
+    const startedAt = this.options.clock.monotonic();
     const base = await this.#states.recover(update, stored, hooks.discover);
     const measured = await (update.inputs === undefined
       ? this.#destroy(update, base, hooks)

@@ -110,10 +110,16 @@ export interface Updates {
    * @throws OperatorError as `run`
    */
   preview(update: StackUpdate, hooks: UpdateHooks): Promise<Plan>;
-  /** Compares what the state says with what the cloud has; changes nothing. Pure on its inputs. */
-  compare(stack: string, found: DiscoveredResource[]): Promise<Drift[]>;
-  /** Writes what was found into the checkpoint as a refresh would, so that the next forced run heals it. No-op while an update of the stack runs. */
-  adoptFindings(stack: string, found: DiscoveredResource[]): Promise<Drift[]>;
+  /** A moment between updates, to be taken before the cloud is asked what it has: `since` of what it answers. */
+  moment(): number;
+  /**
+   * Compares what the state says with what the cloud has; changes nothing.
+   * @param since when that was asked; absent = after all updates of the stack
+   * @returns undefined when an update of the stack has run since then, or runs now: what was found says nothing of it
+   */
+  compare(stack: string, found: DiscoveredResource[], since?: number): Promise<Drift[] | undefined>;
+  /** The same, and writes what was found into the checkpoint as a refresh would, so that the next forced run heals it. */
+  adoptFindings(stack: string, found: DiscoveredResource[], since?: number): Promise<Drift[] | undefined>;
   /**
    * Drops a stack's state, and nothing else: what it has in the cloud is then nobody's.
    * @throws OperatorError Conflict while an update of the stack runs

@@ -4,6 +4,7 @@ import { toOperatorError } from '../../base/errors';
 import type { Updates } from '../../updates/update';
 import { ProviderTimer, type ProviderTimerOptions } from '../providers/provider-timer';
 import { isOfTheStore } from '../stack/state-reads';
+import { AskedStacks } from './asked-stacks';
 import { DriftSchedule } from './drift-schedule';
 
 /** Stacks of one kind, as the drift loop sees them. */
@@ -37,8 +38,8 @@ const LOOK_MS = 10_000;
 export class DriftLoop {
   private readonly timer: ProviderTimer;
   private readonly schedules = new Map<string, DriftSchedule>();
-  /** By provider: stacks that somebody has asked for. */
-  private readonly asked = new Map<string, Set<string> | 'All'>();
+  /** By provider. */
+  private readonly asked = new Map<string, AskedStacks>();
 
   constructor(
     private readonly options: DriftLoopOptions,
@@ -62,9 +63,7 @@ export class DriftLoop {
    * @returns once that has ended, whether or not it failed
    */
   ask(provider: string, stacks?: readonly string[]): Promise<void> {
-    const before = this.asked.get(provider);
-    if (stacks === undefined) this.asked.set(provider, 'All');
-    else if (before !== 'All') this.asked.set(provider, new Set([...(before ?? []), ...stacks]));
+    this.askedOf(provider).add(stacks === undefined ? 'All' : new Set(stacks));
     return this.timer.ask(provider);
   }
 
@@ -75,16 +74,24 @@ export class DriftLoop {
 
   private waitMs(provider: string): number {
     const intervals = [...this.subject.intervals(provider).values(), this.subject.intervalMs(provider)];
-    return Math.min(LOOK_MS, this.scheduleOf(provider).waitMs(intervals));
+    const waits = [this.scheduleOf(provider).waitMs(intervals), this.askedOf(provider).waitMs()].filter((ms) => ms > 0);
+    return waits.length === 0 ? 0 : Math.min(LOOK_MS, ...waits);
   }
 
   private async passDue(provider: string): Promise<void> {
     const due = this.scheduleOf(provider).due();
-    const asked = this.asked.get(provider);
-    this.asked.delete(provider);
-    if (asked === 'All') return this.pass(provider);
-    const stacks = [...this.subject.intervals(provider)].filter(([stack, ms]) => due.has(ms) || asked?.has(stack) === true);
-    await this.compareAll(
+    const asked = this.askedOf(provider).take();
+    try {
+      await (asked === 'All' ? this.pass(provider) : this.passOver(provider, due, asked));
+    } catch (thrown) {
+      this.askedOf(provider).putOff(asked);
+      throw thrown;
+    }
+  }
+
+  private passOver(provider: string, due: ReadonlySet<number>, asked: ReadonlySet<string>): Promise<void> {
+    const stacks = [...this.subject.intervals(provider)].filter(([stack, ms]) => due.has(ms) || asked.has(stack));
+    return this.compareAll(
       provider,
       stacks.map(([stack]) => stack),
       due.has(this.subject.intervalMs(provider)),
@@ -94,29 +101,52 @@ export class DriftLoop {
   private async compareAll(provider: string, stacks: string[], others: boolean): Promise<void> {
     const { cloud } = this.options.registry.connected(provider);
     if (stacks.length > 0 && cloud.discover !== undefined) {
+      const since = this.options.updates.moment();
       const found = await cloud.discover(stacks);
+      const stale = new Set<string>();
       for (const stack of stacks) {
         if (!this.options.isValid()) return;
-        await this.compare(stack, provider, found.get(stack) ?? []).catch((thrown: unknown) => this.skip(stack, thrown));
+        const isNew = await this.compare(stack, provider, { found: found.get(stack) ?? [], since }).catch((thrown: unknown) =>
+          this.skip(stack, thrown),
+        );
+        if (!isNew) stale.add(stack);
       }
+      this.askedOf(provider).putOff(stale);
     }
     if (others) await this.subject.alsoCheck?.(provider);
   }
 
-  /** With `driftPolicy: Report` or a lever, the state stays as it is, so that no later update heals by the way what was only to be reported. */
-  private async compare(stack: string, provider: string, found: DiscoveredResource[]): Promise<void> {
+  /**
+   * With `driftPolicy: Report` or a lever, the state stays as it is, so that no later update heals by the way what was only to be reported.
+   * @returns false when an update came in between: what was found is of before
+   */
+  private async compare(
+    stack: string,
+    provider: string,
+    { found, since }: { found: DiscoveredResource[]; since: number },
+  ): Promise<boolean> {
     const { spec } = this.options.registry.connected(provider);
     const heals = spec.driftPolicy === 'Heal' && !spec.freeze && !this.subject.isHeld(stack);
-    const drift = await (heals ? this.options.updates.adoptFindings(stack, found) : this.options.updates.compare(stack, found));
+    const { updates } = this.options;
+    const drift = await (heals ? updates.adoptFindings(stack, found, since) : updates.compare(stack, found, since));
+    if (drift === undefined) return false;
     if (heals && drift.length > 0) this.subject.found(stack, provider, drift);
     else this.subject.reported(stack, provider, drift);
+    return true;
   }
 
   /** A stack whose state can't be read is in nobody's way. @throws OperatorError where no other could be read either */
-  private skip(stack: string, thrown: unknown): void {
+  private skip(stack: string, thrown: unknown): true {
     const error = toOperatorError(thrown);
     if (isOfTheStore(error)) throw error;
     this.options.logger.warn({ stack, code: error.code, error: error.message }, 'the stack could not be compared with the cloud');
+    return true;
+  }
+
+  private askedOf(provider: string): AskedStacks {
+    const known = this.asked.get(provider) ?? new AskedStacks(this.options.clock);
+    this.asked.set(provider, known);
+    return known;
   }
 
   private scheduleOf(provider: string): DriftSchedule {

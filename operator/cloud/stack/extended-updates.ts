@@ -13,8 +13,9 @@ export class ExtendedUpdates implements Updates {
   readonly states: Updates['states'] = () => this.inner.states();
   readonly state: Updates['state'] = (stack) => this.inner.state(stack);
   readonly preview: Updates['preview'] = (update, hooks) => this.inner.preview(update, hooks);
-  readonly compare: Updates['compare'] = (stack, found) => this.inner.compare(stack, found);
-  readonly adoptFindings: Updates['adoptFindings'] = (stack, found) => this.inner.adoptFindings(stack, found);
+  readonly compare: Updates['compare'] = (...of) => this.inner.compare(...of);
+  readonly adoptFindings: Updates['adoptFindings'] = (...of) => this.inner.adoptFindings(...of);
+  readonly moment: Updates['moment'] = () => this.inner.moment();
   readonly close: Updates['close'] = () => this.inner.close();
 
   constructor(

@@ -203,9 +203,10 @@ export class StackReconciler<O extends Member> {
   private async rediscover(stack: string, provider: string): Promise<void> {
     const { cloud } = this.options.registry.connected(provider);
     if (cloud.discover === undefined || this.isHeld(stack)) return;
+    const since = this.options.updates.moment();
     const found = (await cloud.discover([stack])).get(stack) ?? [];
-    const drift = await this.options.updates.adoptFindings(stack, found);
-    if (drift.length > 0) this.heal(stack, drift);
+    const drift = await this.options.updates.adoptFindings(stack, found, since);
+    if (drift !== undefined && drift.length > 0) this.heal(stack, drift);
   }
 
   /** Deletes may come from the deletion of the whole kind, which nobody means for the cloud. */

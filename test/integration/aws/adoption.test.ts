@@ -96,7 +96,7 @@ describeWithMoto('AWS: load balancers of others are taken over as they are', () 
       return engine.run({ ...this.update(this.adopted), inputs: undefined }, this.hooks());
     }
 
-    async drift(): Promise<unknown[]> {
+    async drift(): Promise<unknown[] | undefined> {
       return engine.compare(this.stack, (await this.cloud.discover!([this.stack])).get(this.stack) ?? []);
     }
 

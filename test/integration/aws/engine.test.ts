@@ -104,7 +104,7 @@ describeWithMoto('AWS under the real engine', () => {
     const balancer = (await discover(stack)).find(({ type }) => type.endsWith('LoadBalancer'))!;
     await account.deleteLoadBalancer(balancer.id);
     const findings = await engine.adoptFindings(stack, await discover(stack));
-    expect(findings.map(({ kind }) => kind)).toContain('Missing');
+    expect(findings?.map(({ kind }) => kind)).toContain('Missing');
     await run(stack, render(stack, input), { force: true });
     expect((await discover(stack)).filter(({ type }) => type.endsWith(':LoadBalancer'))).toHaveLength(1);
     expect(await engine.compare(stack, await discover(stack))).toEqual([]);

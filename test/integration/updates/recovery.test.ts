@@ -144,7 +144,7 @@ describe('fencing', () => {
     const running = harness.run('raced', { things }).catch((thrown: unknown) => thrown as OperatorError);
     await harness.cloud.until(() => harness.cloud.named('web', 'raced').length === 1);
     const rival = harness.newEngine();
-    expect((await rival.adoptFindings('raced', harness.cloud.discover('raced'))).map((drift) => drift.kind)).toEqual(['Unknown']);
+    expect(await rival.adoptFindings('raced', harness.cloud.discover('raced'))).toMatchObject([{ kind: 'Unknown' }]);
     harness.cloud.release();
     const error = await running;
     expect(error).toMatchObject({ code: 'Conflict' });
@@ -184,6 +184,27 @@ describe('drift', () => {
     expect(result.changes).toEqual({ create: 1, update: 1, replace: 0, delete: 0, same: 0 });
     expect(harness.cloud.named('web', 'drift')[0]?.properties.size).toBe(1);
     expect(await harness.engine.compare('drift', harness.cloud.discover('drift'))).toEqual([]);
+  });
+
+  test('is not looked for in what the cloud had before an update that ended meanwhile, or runs', async () => {
+    const { engine, cloud } = harness;
+    await harness.run('late', { things: [{ name: 'web', size: 1 }] });
+    const since = engine.moment();
+    const found = cloud.discover('late');
+    await harness.run('late', { things });
+    const before = await engine.state('late');
+    expect(await engine.compare('late', found, since)).toBeUndefined();
+    expect(await engine.adoptFindings('late', found, since)).toBeUndefined();
+    expect(await engine.state('late')).toEqual(before);
+
+    cloud.fault({ method: 'PATCH', name: 'web', kind: 'hold' });
+    const running = harness.run('late', { things: [{ name: 'web', size: 3 }] });
+    await cloud.until(() => cloud.heldCount > 0);
+    expect(await engine.adoptFindings('late', cloud.discover('late'), engine.moment())).toBeUndefined();
+    cloud.release();
+    await running;
+    await harness.run('late', { things: [{ name: 'web', size: 3 }] }); // nothing to do: what was found before it holds
+    expect(await engine.adoptFindings('late', cloud.discover('late'), engine.moment())).toEqual([]);
   });
 
   test('a twin left by a crash is deleted by the next update', async () => {

@@ -59,6 +59,7 @@ describe('a stack whose state can not be read', () => {
     const seen = { compared: [] as string[], checked: 0 };
     const entry = { name: 'home', spec: { driftPolicy: 'Heal', freeze: false }, cloud: { discover: () => Promise.resolve(new Map()) } };
     const updates = {
+      moment: () => 0,
       adoptFindings: (stack: string) => {
         seen.compared.push(stack);
         return stack === 'b' ? Promise.reject(failure) : Promise.resolve([]);
@@ -95,6 +96,69 @@ describe('a stack whose state can not be read', () => {
   });
 });
 
+describe('what told nothing', () => {
+  /** Stack a of a provider that is only compared when somebody asks. @param read what the cloud answers @param compare what becomes of it */
+  function watched(read: () => Promise<unknown>, compare: () => Promise<[] | undefined>) {
+    const clock = new FakeClock();
+    const entry = { name: 'home', spec: { driftPolicy: 'Heal', freeze: false }, cloud: { discover: () => read() } };
+    const registry = {
+      ...{ list: () => [entry], get: () => entry, connected: () => entry },
+      ...{ accounts: { refusal: () => undefined }, onChange: () => () => undefined },
+    };
+    const reported: string[] = [];
+    const loop = new DriftLoop(
+      {
+        ...{ registry: registry as unknown as CloudRegistry, updates: { moment: () => 7, adoptFindings: compare } as unknown as Updates },
+        ...{ clock, random: () => 0.5, isValid: () => true, logger: silentLogger },
+      },
+      {
+        ...{ intervalMs: () => 0, intervals: () => new Map([['a', 0]]), isHeld: () => false, found: () => undefined },
+        reported: (stack) => void reported.push(stack),
+      },
+    );
+    const stop = new AbortController();
+    const ended = loop.run(stop.signal);
+    const end = (): Promise<void> => (stop.abort(), ended);
+    return { clock, loop, reported, end };
+  }
+
+  test('since the cloud could not be read, is asked for again, later each time', async () => {
+    let reads = 0;
+    const away = new OperatorError('Transient', '500');
+    const { clock, loop, reported, end } = watched(
+      () => (++reads < 4 ? Promise.reject(away) : Promise.resolve(new Map())),
+      () => Promise.resolve([]),
+    );
+    const asked = loop.ask('home', ['a']);
+    await clock.advance(2_000);
+    await asked; // who asked is told
+    expect([reads, reported]).toEqual([1, []]);
+    await clock.advance(12_000);
+    expect(reads).toBe(2);
+    await clock.advance(12_000);
+    expect(reads).toBe(2);
+    await clock.advance(60_000);
+    expect([reads, reported]).toEqual([4, ['a']]);
+    await clock.advance(HOUR);
+    expect(reads).toBe(4);
+    await end();
+  });
+
+  test('since an update came in between, is asked for again, and nothing is said of it', async () => {
+    const updates = [undefined, [] as []];
+    const { clock, loop, reported, end } = watched(
+      () => Promise.resolve(new Map()),
+      () => Promise.resolve(updates.shift()),
+    );
+    void loop.ask('home');
+    await clock.advance(2_000);
+    expect([updates.length, reported]).toEqual([1, []]);
+    await clock.advance(12_000);
+    expect([updates.length, reported]).toEqual([0, ['a']]);
+    await end();
+  });
+});
+
 describe('stacks with intervals of their own', () => {
   /** What is compared together, in order; `others` is what no stack holds. */
   function watched(intervals: Record<string, number>, ofProvider: number) {
@@ -113,7 +177,10 @@ describe('stacks with intervals of their own', () => {
     };
     const loop = new DriftLoop(
       {
-        ...{ registry: registry as unknown as CloudRegistry, updates: { adoptFindings: () => Promise.resolve([]) } as unknown as Updates },
+        ...{
+          registry: registry as unknown as CloudRegistry,
+          updates: { moment: () => 0, adoptFindings: () => Promise.resolve([]) } as unknown as Updates,
+        },
         ...{ clock, random: () => 0.5, isValid: () => true, logger: silentLogger },
       },
       {

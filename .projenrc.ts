@@ -77,6 +77,7 @@ const project = new typescript.TypeScriptAppProject({
     '@aws-sdk/client-elastic-load-balancing@3.1075.0', // AWS: Classic load balancers and their instances
     '@aws-sdk/client-elastic-load-balancing-v2@3.1142.0', // AWS: Network Load Balancers and their members
     '@pulumi/aws@7.48.0', // typed classes of the AWS programs
+    '@pulumi/azure-native@3.28.0', // typed classes of the Azure programs
     '@opentelemetry/api@^1.9.1', // traces (the copies that Pulumi uses); loaded only where they are asked for
     '@opentelemetry/sdk-trace-base@^2.12.1', // spans in batches
     '@opentelemetry/resources@^2.12.1', // who sends them
@@ -117,6 +118,7 @@ project.testTask.exec('jest --ci', { receiveArgs: true });
 for (const [suite, description, files] of [
   ['disruptive', 'The tests that kill, freeze and cut off what runs, again and again', '\\.disruptive\\.test\\.ts$'],
   ['aws', 'The AWS provider against a simulated API (moto, which needs Python 3)', 'test/integration/aws/'],
+  ['azure', 'The Azure provider against a simulated Azure Resource Manager', 'test/integration/azure/'],
 ]) {
   project.addTask(`test:${suite}`, {
     description: description ?? '',
@@ -157,7 +159,7 @@ project.addTask('bench:aws', {
   steps: [{ spawn: 'compile' }, { exec: 'tsx test/bench/aws/main.ts', receiveArgs: true }],
 });
 // On a fresh clone these install what they need first.
-for (const task of ['test', 'test:disruptive', 'test:aws', 'bench', 'bench:aws', 'synth', 'lint', 'typecheck', 'generate', 'compile']) {
+for (const task of ['test', 'test:disruptive', 'test:aws', 'test:azure', 'bench', 'bench:aws', 'synth', 'lint', 'typecheck', 'generate', 'compile']) {
   project.package.setScript(task, `node bin/project.js ${task}`);
 }
 // Without the task runner in between, Ctrl-C is answered by the program itself, and the prompt comes back when all is cleaned up.
@@ -169,8 +171,8 @@ new JsonFile(project, 'jest.config.json', {
   obj: {
     roots: ['<rootDir>/test'],
     testMatch: ['**/*.test.ts'],
-    // Suites of their own: `npm run test:disruptive`, minutes of kills, and `npm run test:aws`.
-    testPathIgnorePatterns: ['\\.disruptive\\.test\\.ts$', 'test/integration/aws/'],
+    // Suites of their own: `npm run test:disruptive`, minutes of kills, `npm run test:aws` and `npm run test:azure`.
+    testPathIgnorePatterns: ['\\.disruptive\\.test\\.ts$', 'test/integration/aws/', 'test/integration/azure/'],
     testTimeout: 60000,
     moduleNameMapper: {
       '^(\\.{1,2}/.*)\\.js$': '$1', // lazy imports name the compiled file

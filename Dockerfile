@@ -12,14 +12,15 @@ WORKDIR /src
 COPY package.json package-lock.json ./
 RUN npm ci --no-audit --no-fund
 COPY . .
-ARG PROVIDERS="local aws"
+ARG PROVIDERS="local aws azure"
 # Nobody compiles or debugs in it: types and source maps stay here, and so does the copy of Node for hosts that have an older one.
 RUN npx tsc --build \
   && npm prune --omit=dev --no-audit --no-fund \
-  && for kind in local aws; do case " $PROVIDERS " in *" $kind "*) ;; *) rm "lib/providers/$kind/index.js" ;; esac; done \
+  && for kind in local aws azure; do case " $PROVIDERS " in *" $kind "*) ;; *) rm "lib/providers/$kind/index.js" ;; esac; done \
   && case " $PROVIDERS " in *" aws "*) ;; *) \
     npm uninstall --no-audit --no-fund @pulumi/aws @aws-sdk/client-ec2 \
       @aws-sdk/client-elastic-load-balancing @aws-sdk/client-elastic-load-balancing-v2 ;; esac \
+  && case " $PROVIDERS " in *" azure "*) ;; *) npm uninstall --no-audit --no-fund @pulumi/azure-native ;; esac \
   && node lib/tools/write-sbom.js > sbom.cdx.json \
   && rm -rf node_modules/node-linux-* \
   && find node_modules -type f \( -name '*.d.ts' -o -name '*.d.mts' -o -name '*.d.cts' -o -name '*.map' \) -delete

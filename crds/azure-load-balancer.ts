@@ -75,6 +75,7 @@ const publicIP = z
     ipTags: azureTags.optional().meta({ description: 'IP tags, by type; only a new address gets them.' }),
     dnsLabel: z
       .string()
+      .max(63)
       .regex(/^[a-z][a-z0-9-]{1,61}[a-z0-9]$/)
       .optional()
       .meta({ description: 'The first part of its name in DNS, which only one in the region can have.' }),

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { cidr, ip, ipFamily, namespaceName, objectName, port } from './address';
 import { awsLoadBalancer } from './aws-load-balancer';
+import { azureLoadBalancer } from './azure-load-balancer';
 import { customBlock } from './cloud-provider';
 import { type CloudObject, defineKind, statusBase } from './kind';
 import { mapOf, setOf } from './list';
@@ -144,15 +145,16 @@ const fields = z.object({
       'Takes over, in place of making one, the load balancer that has its name or addresses. Released: what another object or cluster has given up. Upstream: what another controller has made for this Service. CloudProvider.spec.policy.adoption must allow it.',
   }),
   aws: awsLoadBalancer.optional(),
+  azure: azureLoadBalancer.optional(),
   local: localLoadBalancer.optional(),
   custom: customBlock.optional(),
 });
 
 export const cloudLoadBalancerSpec = withRules(fields.meta({ description: 'What is wanted.' }), [
   {
-    cel: '[has(self.aws), has(self.local), has(self.custom)].filter(x, x).size() <= 1',
-    holds: (spec) => [spec.aws, spec.local, spec.custom].filter((block) => block !== undefined).length <= 1,
-    message: 'only one of aws, local, custom can be set',
+    cel: '[has(self.aws), has(self.azure), has(self.local), has(self.custom)].filter(x, x).size() <= 1',
+    holds: (spec) => [spec.aws, spec.azure, spec.local, spec.custom].filter((block) => block !== undefined).length <= 1,
+    message: 'only one of aws, azure, local, custom can be set',
   },
   {
     cel: 'self.listeners.all(a, self.listeners.exists_one(b, a.port == b.port && a.protocol == b.protocol))',
@@ -183,6 +185,24 @@ export const cloudLoadBalancerSpec = withRules(fields.meta({ description: 'What 
     holds: ({ aws, scheme }) => aws?.privateIPv4Addresses === undefined || scheme === 'Internal',
     message: 'aws.privateIPv4Addresses need scheme Internal; a public load balancer has aws.eipAllocationIDs',
     field: 'aws.privateIPv4Addresses',
+  },
+  {
+    cel: "!has(self.azure) || !has(self.azure.publicIP) || self.scheme == 'Public'",
+    holds: ({ azure, scheme }) => azure?.publicIP === undefined || scheme === 'Public',
+    message: 'azure.publicIP needs scheme Public; an internal load balancer has azure.ipv4Address and azure.subnetName',
+    field: 'azure.publicIP',
+  },
+  {
+    cel: "!has(self.azure) || !has(self.azure.subnetName) || self.scheme == 'Internal'",
+    holds: ({ azure, scheme }) => azure?.subnetName === undefined || scheme === 'Internal',
+    message: 'azure.subnetName needs scheme Internal',
+    field: 'azure.subnetName',
+  },
+  {
+    cel: "!has(self.azure) || !has(self.azure.allPorts) || !self.azure.allPorts || self.scheme == 'Internal'",
+    holds: ({ azure, scheme }) => azure?.allPorts !== true || scheme === 'Internal',
+    message: 'azure.allPorts needs scheme Internal: Azure forwards all ports of internal load balancers only',
+    field: 'azure.allPorts',
   },
 ]);
 export type CloudLoadBalancerSpec = z.infer<typeof cloudLoadBalancerSpec>;

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { objectName } from './address';
 import { awsProviderSettings } from './aws-provider';
+import { azureProviderSettings } from './azure-provider';
 import { duration, period } from './duration';
 import { type CloudObject, defineKind, statusBase } from './kind';
 import { setOf } from './list';
@@ -101,6 +102,7 @@ const fields = z.object({
   limits: limits.optional(),
   policy: policy.optional(),
   aws: awsProviderSettings.optional(),
+  azure: azureProviderSettings.optional(),
   local: localProviderSettings.optional(),
   custom: customBlock.optional(),
 });
@@ -117,12 +119,12 @@ function namesOnly(list: NamingList): Rule<z.output<typeof fields>> {
 
 export const cloudProviderSpec = withRules(fields.meta({ description: 'How the cloud is reached and what may be asked of it.' }), [
   {
-    cel: '[has(self.aws), has(self.local), has(self.custom)].filter(x, x).size() == 1',
-    holds: (spec) => [spec.aws, spec.local, spec.custom].filter((block) => block !== undefined).length === 1,
-    message: 'exactly one of aws, local, custom must be set',
+    cel: '[has(self.aws), has(self.azure), has(self.local), has(self.custom)].filter(x, x).size() == 1',
+    holds: (spec) => [spec.aws, spec.azure, spec.local, spec.custom].filter((block) => block !== undefined).length === 1,
+    message: 'exactly one of aws, azure, local, custom must be set',
   },
   {
-    cel: 'has(self.aws) == has(oldSelf.aws) && has(self.local) == has(oldSelf.local) && has(self.custom) == has(oldSelf.custom)',
+    cel: 'has(self.aws) == has(oldSelf.aws) && has(self.azure) == has(oldSelf.azure) && has(self.local) == has(oldSelf.local) && has(self.custom) == has(oldSelf.custom)',
     message: 'the kind of cloud cannot be changed; make another CloudProvider',
   },
   ...NAMING_LISTS.map(namesOnly),

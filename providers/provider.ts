@@ -183,7 +183,7 @@ export interface Named {
 }
 
 export interface LoadBalancers {
-  /** The placement of a load balancer that names none: its own (AWS, local) or one shared by all (Azure). */
+  /** The placement of a load balancer that names none: its own, which is its UID (AWS, local), or one that it shares with others (Azure). Pure. */
   defaultPlacement(input: LoadBalancerInput): string;
   /** What the CRD can't check: limits, contradictions, addresses outside the pool. Pure. */
   validate(spec: CloudLoadBalancerSpec): Problem[];
@@ -192,8 +192,11 @@ export interface LoadBalancers {
    * then has rules that allow no such list. Pure.
    */
   named?(spec: CloudLoadBalancerSpec): Named[];
-  /** Inputs of the program for one stack. Pure and deterministic: its hash decides whether the engine runs. */
-  render(stack: string, inputs: LoadBalancerInput[]): JsonObject;
+  /**
+   * Inputs of the program for one stack. Pure and deterministic: its hash decides whether the engine runs.
+   * @param targets the Nodes that may take traffic, for a cloud without `members`: its stacks carry them, and a Node more is an update. Absent = none
+   */
+  render(stack: string, inputs: LoadBalancerInput[], targets?: TargetsOf): JsonObject;
   /**
    * What of a load balancer must be replaced for a change; undefined = the change is made in place. Absent = never. Pure.
    * Without a gap, `render` gets an input with a higher generation and the old one as `retiring`: both are to be made, under names of their own.
@@ -204,6 +207,11 @@ export interface LoadBalancers {
    * one first. Absent = spec.addresses. Pure.
    */
   exclusive?(spec: CloudLoadBalancerSpec): string[];
+  /**
+   * Where only one load balancer of a stack can have a port, in words, such as an address that several may ask for. Absent = spec.addresses, else the
+   * address that all of the placement and scheme share. Pure.
+   */
+  places?(spec: CloudLoadBalancerSpec): string[];
   /** Reads one load balancer's results from the stack's outputs; undefined when they are not there. Pure. */
   results(outputs: JsonObject, uid: string): LoadBalancerResult | undefined;
   /**
@@ -258,7 +266,10 @@ export interface Target {
   addresses: string[];
 }
 
-/** The direct path for membership (design: Members). */
+/** Nodes that may take traffic, in the order of their names. @param labels only those that have all of them */
+export type TargetsOf = (labels?: NodeLabels) => readonly Target[];
+
+/** The direct path for membership (design: Members). A cloud without it has its targets in its stacks (LoadBalancers.render). */
 export interface Members {
   /**
    * Brings the whole target set of one group to `targets`, with the fewest batch calls; none when it is right already.

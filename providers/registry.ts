@@ -9,6 +9,7 @@ const load = createRequire(__filename);
 /** Providers that come with the operator; each is loaded when a CloudProvider of its kind appears. */
 const MODULES: Record<string, () => ProviderModule> = {
   aws: () => (load('./aws') as { awsProvider: ProviderModule }).awsProvider,
+  azure: () => (load('./azure') as { azureProvider: ProviderModule }).azureProvider,
   local: () => (load('./local') as { localProvider: ProviderModule }).localProvider,
 };
 

@@ -7,6 +7,7 @@ const load: (path: string) => unknown = createRequire(__filename);
 /** The built-in providers' worker halves by kind; each is loaded only when an update needs it. */
 const BUILT_IN: Record<string, () => unknown> = {
   aws: () => load('./aws/worker'),
+  azure: () => load('./azure/worker'),
   local: () => load('./local/worker'),
 };
 

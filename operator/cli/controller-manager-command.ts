@@ -84,7 +84,8 @@ async function cloudOf(values: FlagValues, given: ReadonlySet<string>): Promise<
       },
     );
   });
-  return defaultProviderOf(kind, values['cloud-config'], routePeriodOf(values, given));
+  const flags = { routePeriod: routePeriodOf(values, given), clusterName: values['cluster-name'] };
+  return defaultProviderOf(kind, values['cloud-config'], flags);
 }
 
 function versionText({ version }: FlagValues): string | undefined {

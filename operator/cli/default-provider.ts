@@ -3,6 +3,8 @@ import { CloudProviderKind, validateSpec, type CloudProviderSpec } from '../../c
 import { OperatorError, toOperatorError } from '../base/errors';
 import { readSmallFile } from '../base/small-file';
 import { isCloudConfig, parseCloudConfig } from '../../providers/aws/config/cloud-config';
+import { isAzureJson, parseAzureJson } from '../../providers/azure/config/azure-json';
+import { settingsOf } from '../../providers/azure/config/settings';
 import { kindOf } from '../cloud/providers/registry';
 
 /** The CloudProvider from the command line. */
@@ -13,23 +15,30 @@ export interface DefaultProvider {
   warnings: string[];
 }
 
+/** What other flags say of it; absent = what the kind has by default. */
+export interface ProviderFlags {
+  routePeriod?: string | undefined;
+  /** Upstream's name of the cluster, for clouds that name things by it. */
+  clusterName?: string | undefined;
+}
+
 /**
  * The CloudProvider that `--cloud-provider` and `--cloud-config` make, named like its kind; empty texts count as absent.
  * @throws OperatorError Invalid when there is no file, it can't be read, or is no CloudProvider.spec of that kind
  */
-export function defaultProviderOf(kind: string, file: string, routePeriod: string | undefined): DefaultProvider | undefined {
+export function defaultProviderOf(kind: string, file: string, flags: ProviderFlags = {}): DefaultProvider | undefined {
   if (kind === '') {
     if (file !== '') throw invalid('--cloud-config needs --cloud-provider: it is the configuration of that cloud');
     return undefined;
   }
   const format = Object.hasOwn(FORMATS, kind) ? FORMATS[kind] : undefined;
-  if (file === '' && format === undefined)
+  if (file === '' && format?.withoutFile !== true)
     throw invalid(
       `--cloud-provider=${kind} needs --cloud-config: a file with the spec of a CloudProvider, such as "${kind}: {endpoint: …}"`,
     );
   return file === ''
-    ? checked(kind, '', { settings: { [kind]: {} }, warnings: [] }, routePeriod)
-    : providerInFile(kind, textOf(file), routePeriod);
+    ? checked(kind, '', { settings: { [kind]: {} }, warnings: [] }, flags)
+    : providerInFile(kind, textOf(file), flags);
 }
 
 /** A configuration file that was read. */
@@ -51,14 +60,15 @@ export function textOf(path: string): ConfigFile {
  * The same from a file that was read already.
  * @throws OperatorError Invalid when it is no CloudProvider.spec of that kind
  */
-export function providerInFile(kind: string, file: ConfigFile, routePeriod?: string): DefaultProvider {
+export function providerInFile(kind: string, file: ConfigFile, flags: ProviderFlags = {}): DefaultProvider {
   const format = Object.hasOwn(FORMATS, kind) ? FORMATS[kind] : undefined;
-  return checked(kind, file.path, readConfig(file, format), routePeriod);
+  return checked(kind, file.path, readConfig(file, format), flags);
 }
 
-function checked(kind: string, file: string, { settings, warnings }: Config, routePeriod: string | undefined): DefaultProvider {
+function checked(kind: string, file: string, { settings, warnings }: Config, { routePeriod, clusterName }: ProviderFlags): DefaultProvider {
   const period = routePeriod === undefined ? {} : { routePeriod };
-  const validated = validateSpec(CloudProviderKind, { default: true, ...period, ...settings });
+  const named = clusterName !== undefined && isMap(settings.azure) ? { azure: { clusterName, ...settings.azure } } : {};
+  const validated = validateSpec(CloudProviderKind, { default: true, ...period, ...settings, ...named });
   if (!validated.ok) {
     const problems = validated.problems.map(({ field, message }) => `${field}: ${message}`).join('; ');
     throw invalid(`--cloud-config ${file}: ${problems}`);
@@ -82,6 +92,10 @@ function unknownFields(given: unknown, checked: unknown, path: string): string[]
   });
 }
 
+function isMap(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
 /** What a file says: fields of CloudProvider.spec, not checked yet. */
 interface Config {
   settings: Record<string, unknown>;
@@ -90,21 +104,35 @@ interface Config {
 
 /** A file in the form that upstream's provider of the same cloud reads. */
 interface ConfigFormat {
+  /** Its cloud can do without any file, as upstream can. */
+  withoutFile?: true;
   isOf(text: string): boolean;
   /** @throws OperatorError Invalid */
-  read(text: string): Config;
+  read(file: ConfigFile): Config;
 }
 
-/** Clouds that take upstream's file too, and can do without any file as upstream can. */
-const FORMATS: Readonly<Record<string, ConfigFormat>> = { aws: { isOf: isCloudConfig, read: readAws } };
+/** Clouds that take upstream's file too. */
+const FORMATS: Readonly<Record<string, ConfigFormat>> = {
+  aws: { withoutFile: true, isOf: isCloudConfig, read: readAws },
+  azure: { isOf: isAzureJson, read: readAzure },
+};
 
-function readAws(text: string): Config {
+/** Who the operator is to Azure stays in the file, so that no secret of it comes into an object. */
+function readAzure({ path, text }: ConfigFile): Config {
+  const { config, warnings } = parseAzureJson(text);
+  const { spec, warnings: more } = settingsOf(config);
+  const azure = { ...spec.azure, credentials: { cloudConfigFile: path } };
+  return { settings: { ...spec, azure }, warnings: [...warnings, ...more] };
+}
+
+function readAws({ text }: ConfigFile): Config {
   const { spec, warnings } = parseCloudConfig(text);
   return { settings: spec, warnings };
 }
 
-function readConfig({ path: file, text }: ConfigFile, format: ConfigFormat | undefined): Config {
-  if (format?.isOf(text) === true) return readFormat(file, text, format);
+function readConfig(of: ConfigFile, format: ConfigFormat | undefined): Config {
+  const { path: file, text } = of;
+  if (format?.isOf(text) === true) return readFormat(of, format);
   try {
     const content: unknown = parse(text);
     if (content !== null && typeof content === 'object' && !Array.isArray(content)) {
@@ -118,11 +146,11 @@ function readConfig({ path: file, text }: ConfigFile, format: ConfigFormat | und
   throw invalid(`--cloud-config ${file}: must be a map of CloudProvider.spec fields, for example "local: {endpoint: …}"`);
 }
 
-function readFormat(file: string, text: string, format: ConfigFormat): Config {
+function readFormat(file: ConfigFile, format: ConfigFormat): Config {
   try {
-    return format.read(text);
+    return format.read(file);
   } catch (cause) {
-    throw new OperatorError('Invalid', `--cloud-config ${file}: ${toOperatorError(cause).message}`, { cause });
+    throw new OperatorError('Invalid', `--cloud-config ${file.path}: ${toOperatorError(cause).message}`, { cause });
   }
 }
 

@@ -23,8 +23,8 @@ export async function runCommand(args: readonly string[]): Promise<void> {
   validateFlags(values);
   const kind = values['cloud-provider'];
   if (kind !== '') await loadProvider(kind).catch(unknownKind);
-  const routePeriod = routePeriodOf(values, parsed.given);
-  await runFromFlags(values, defaultProviderOf(kind, values['cloud-config'], routePeriod));
+  const flags = { routePeriod: routePeriodOf(values, parsed.given), clusterName: values['cluster-name'] };
+  await runFromFlags(values, defaultProviderOf(kind, values['cloud-config'], flags));
 }
 
 function unknownKind(thrown: unknown): never {

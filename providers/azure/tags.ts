@@ -13,12 +13,16 @@ export const TAG = {
   owner: 'cloud-operator.dev-owner',
   /** What the operator has given up. */
   released: 'cloud-operator.dev-released',
+  /** It was there before, without marks: ours is only a part of it, and it stays when that goes. */
+  joined: 'cloud-operator.dev-joined',
   /** Keys that the program has set beside these, with commas: all others are somebody else's, and are let alone. */
   keys: 'cloud-operator.dev-keys',
 } as const;
 
 /** What stands before the keys of all of them. */
 const OURS = 'cloud-operator.dev-';
+/** What no program sets. */
+const BOOKKEEPING = new Set<string>([TAG.keys, TAG.joined]);
 /** Azure's longest value. */
 const VALUE_LENGTH = 256;
 
@@ -36,6 +40,11 @@ export interface Maker {
 export function madeBy({ clusterID, stack, resource }: Maker, tags: Tags): boolean {
   if (tags[TAG.released] !== undefined) return false;
   return tags[TAG.clusterID] === clusterID && tags[TAG.stack] === stack && tags[TAG.resource] === resource;
+}
+
+/** True for what bears no cluster's mark. Pure. */
+export function isUnmarked(tags: Tags): boolean {
+  return tags[TAG.clusterID] === undefined;
 }
 
 /** Whose it is by its tags, in words. Pure. */
@@ -61,7 +70,7 @@ export function withKeys(tags: Tags): Record<string, string> {
 export function ownTags(tags: Tags = {}): Record<string, string> {
   const keys = tags[TAG.keys]?.split(',');
   const own = Object.entries(tags).filter(
-    ([key]) => key !== TAG.keys && (keys === undefined || key.startsWith(OURS) || keys.includes(key)),
+    ([key]) => !BOOKKEEPING.has(key) && (keys === undefined || key.startsWith(OURS) || keys.includes(key)),
   );
   return Object.fromEntries(own.sort(([a], [b]) => (a < b ? -1 : 1)));
 }
@@ -69,5 +78,5 @@ export function ownTags(tags: Tags = {}): Record<string, string> {
 /** Those that somebody else has added. Pure. */
 export function foreignTags(tags: Tags = {}): Record<string, string> {
   const own = ownTags(tags);
-  return Object.fromEntries(Object.entries(tags).filter(([key]) => !(key in own) && key !== TAG.keys));
+  return Object.fromEntries(Object.entries(tags).filter(([key]) => !(key in own) && !BOOKKEEPING.has(key)));
 }

@@ -1,3 +1,4 @@
+import { azure } from './azure';
 import { cluster } from './cluster';
 import { failover } from './failover';
 import { loadBalancer } from './load-balancer';
@@ -11,6 +12,7 @@ import { update } from './update';
 /** The figures of docs/figures.md. A cloud that answers at once, and no other load on the machine, please. */
 const BENCHMARKS: Record<string, () => Promise<void>> = {
   service,
+  azure,
   cluster,
   failover,
   'load-balancer': loadBalancer,

@@ -31,6 +31,7 @@ describe('Dockerfile', () => {
     // The KMS keeps the state's keys, whatever cloud there is.
     const ofAws = Object.keys(dependencies).filter((name) => /^@(aws-sdk|pulumi\/aws)/.test(name) && name !== '@aws-sdk/client-kms');
     expect(removed.split(/[\s\\]+/).sort()).toEqual(ofAws.sort());
+    expect(text).toContain('*) npm uninstall --no-audit --no-fund @pulumi/azure-native ;; esac');
   });
 
   it('without a cloud’s module knows the others', () => {

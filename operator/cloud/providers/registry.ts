@@ -246,11 +246,12 @@ function withDefaults(spec: CloudProviderSpec): CloudProviderSpec {
 /** The kind of cloud that a CloudProvider's typed block says. */
 export function kindOf(spec: CloudProviderSpec): string {
   if (spec.aws !== undefined) return 'aws';
+  if (spec.azure !== undefined) return 'azure';
   if (spec.local !== undefined) return 'local';
   if (spec.custom !== undefined) return spec.custom.kind;
   throw new OperatorError('Invalid', 'CloudProvider has no block that says which cloud it is', {
     field: 'spec',
-    remedy: 'Set spec.aws or spec.local.',
+    remedy: 'Set spec.aws, spec.azure or spec.local.',
   });
 }
 

@@ -52,7 +52,8 @@ export class LoadBalancerStacks implements StackKind<StoredLoadBalancer, LoadBal
     if (cloud === undefined || loadBalancers === undefined) return undefined;
     const { placement } = object.spec;
     if (placement === undefined) {
-      return stackName('lb', keyOf(object.metadata), [cloud.name, loadBalancers.defaultPlacement(inputOf(object))]);
+      const of = loadBalancers.defaultPlacement(inputOf(object));
+      return stackName('lb', of === object.metadata.uid ? keyOf(object.metadata) : of, [cloud.name, of]);
     }
     const key = `${placement.namespace ?? object.metadata.namespace ?? ''}/${placement.name}`;
     return stackName('lb', key, [cloud.name, 'placement', key]);
@@ -117,18 +118,19 @@ export class LoadBalancerStacks implements StackKind<StoredLoadBalancer, LoadBal
     await this.members.sync(cloud.name, [{ ...group, stack }]);
   }
 
-  /** Its ports at its addresses; who asks for no address gets the one that all of the placement and scheme share. */
-  claims({ spec, retiring }: LoadBalancerInput): string[] {
+  /** Its ports at its addresses; who asks for no address gets the one that all of the placement and scheme share, where the cloud has such. */
+  claims({ spec, retiring }: LoadBalancerInput, cloud: ConnectedCloud | undefined): string[] {
     const { addresses = [], scheme, listeners } = spec;
-    const places = addresses.length > 0 ? addresses : [`the shared ${scheme.toLowerCase()} address`];
+    const shared = addresses.length > 0 ? addresses : [`the shared ${scheme.toLowerCase()} address`];
+    const places = cloud?.cloud.loadBalancers?.places?.(spec) ?? shared;
     const own = places.flatMap((place) => listeners.map(({ port, protocol }) => `port ${port}/${protocol} of ${place}`));
-    return retiring === undefined ? own : [...new Set([...own, ...this.claims(retiring.input)])];
+    return retiring === undefined ? own : [...new Set([...own, ...this.claims(retiring.input, cloud)])];
   }
 
   readonly conflict = { reason: 'PortConflict', remedy: 'take another port' };
 
   render(stack: string, inputs: LoadBalancerInput[], cloud: ConnectedCloud): JsonObject {
-    return capability(cloud).render(stack, inputs);
+    return capability(cloud).render(stack, inputs, (labels) => this.members.decidedTargets(cloud.name, labels));
   }
 
   attribute(error: OperatorError, inputs: LoadBalancerInput[], cloud: ConnectedCloud): string[] {
@@ -270,6 +272,7 @@ function moveOf({ namespace, spec: before }: LoadBalancerInput, { spec: after }:
   if (before.provider !== after.provider) return `the change of spec.provider from ${before.provider} to ${after.provider}`;
   const named = ({ placement }: CloudLoadBalancerSpec): string =>
     placement === undefined ? 'none' : `${placement.namespace ?? namespace}/${placement.name}`;
+  if (named(before) === named(after)) return `the change of ${before.scheme === after.scheme ? 'its settings' : 'spec.scheme'}`;
   return `the change of spec.placement from ${named(before)} to ${named(after)}`;
 }
 
@@ -280,7 +283,7 @@ function addressOf([first]: Ingress[]): string | undefined {
 /** Settings for another kind of cloud; without a block, the load balancer is as the cloud's defaults are. */
 function foreignBlock(spec: CloudLoadBalancerSpec, { name, kind, spec: { custom } }: ConnectedCloud): Problem | undefined {
   const own = custom === undefined ? kind : 'custom';
-  const block = (['aws', 'local', 'custom'] as const).find((each) => each !== own && spec[each] !== undefined);
+  const block = (['aws', 'azure', 'local', 'custom'] as const).find((each) => each !== own && spec[each] !== undefined);
   if (block === undefined) return undefined;
   const message = `spec.${block} is for another cloud: CloudProvider ${name} is a ${kind} cloud. Remove it; settings for this one go into spec.${own}`;
   return { severity: 'Error', field: `spec.${block}`, value: '', message };

@@ -58,7 +58,7 @@ export class StackFactsOf<O extends Member> {
       leftover: leftover !== undefined,
       abandoned: whereabouts.abandoned || leftover === 'Released' || (state !== undefined && released.has(state.incarnation)),
       lever: leverOf(wide),
-      claims: (input) => kind.claims(input),
+      claims: (input) => kind.claims(input, cloud),
       conflict: kind.conflict,
     };
   }

@@ -50,7 +50,7 @@ export interface Holdings {
   sizeOf: (stack: string) => number;
 }
 
-/** What differs between stacks of load balancers and stacks of routes. All but `adoption`, `settle`, `keep`, `follow` and `syncTargets` is pure. */
+/** What differs between stacks of load balancers and stacks of routes. All but `adoption`, `render`, `settle`, `keep`, `follow` and `syncTargets` is pure. */
 export interface StackKind<O extends Member, I extends MemberInput = MemberInput> {
   readonly kind: CloudStackSpec['kind'];
   /** Name of the members' CustomResourceDefinition. */
@@ -79,10 +79,10 @@ export interface StackKind<O extends Member, I extends MemberInput = MemberInput
   /** Brings the targets of one group up to date while an update that needs them runs. */
   syncTargets?(stack: string, group: TargetGroup, cloud: ConnectedCloud): Promise<void>;
   /** What only one member of a stack can have, in words. */
-  claims(input: I): string[];
+  claims(input: I, cloud: ConnectedCloud | undefined): string[];
   /** What is said to a member whose claim another one has: the condition's reason, and what its author can do instead of waiting. */
   readonly conflict: { reason: string; remedy: string };
-  /** The program's inputs. */
+  /** The program's inputs, with the Nodes of today where the cloud's stacks carry them. @throws OperatorError Transient while those are not known */
   render(stack: string, inputs: I[], cloud: ConnectedCloud): JsonObject;
   /** UIDs of the members whose fault a failed update of `inputs` is; empty = the error does not say. */
   attribute(error: OperatorError, inputs: I[], cloud: ConnectedCloud): string[];

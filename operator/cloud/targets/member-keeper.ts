@@ -50,6 +50,12 @@ export class MemberKeeper {
     return this.eligible.of(provider, labels);
   }
 
+  /** The same, for who writes them. @throws OperatorError Transient while a Node may be the provider's or not */
+  decidedTargets(provider: string, labels?: NodeLabels): Target[] {
+    this.assertDecided(provider);
+    return this.targets(provider, labels);
+  }
+
   /** A change of a Node after which targets may be others. */
   mayBeChangedBy(change: StoreChange<Node>, promptRemoval: boolean): boolean {
     return this.eligible.mayBeChangedBy(change, promptRemoval);

@@ -12,7 +12,7 @@ import { healthCheckOf } from './rules';
 import { sourceRangesOf } from './source-ranges';
 
 /** The spec of a CloudLoadBalancer as the service loop wants it: the core, plus the typed block under its name. */
-export type WantedSpec = Omit<CloudLoadBalancerSpecInput, 'aws' | 'local' | 'custom'> & Record<string, unknown>;
+export type WantedSpec = Omit<CloudLoadBalancerSpecInput, 'aws' | 'azure' | 'local' | 'custom'> & Record<string, unknown>;
 
 export interface Compiled {
   /** Absent when a problem makes it impossible. */

@@ -1,13 +1,14 @@
-import type { AzureProviderSettings, IPFamily } from '../../../crds';
+import type { AzureProviderSettings, CloudLoadBalancerSpec, IPFamily } from '../../../crds';
 import type { LoadBalancerInput, Target } from '../../provider';
 import { familyOf } from '../security-groups/security-rule';
-import { frontendNameOf, poolNameOf, publicIPNameOf } from './names';
+import { type Entry, entriesOf } from './entries';
+import { poolNameOf } from './names';
+import { isPreConfigured } from './nodes-behind';
 import type { Probe } from './probes';
 import { type LoadBalancingRule, rulesOf } from './rules';
-import type { AzureSpec } from './spec';
 
 /** One CloudLoadBalancer with the block of this cloud. */
-export type AzureInput = Omit<LoadBalancerInput, 'spec' | 'retiring'> & { spec: AzureSpec };
+export type AzureInput = Omit<LoadBalancerInput, 'spec' | 'retiring'> & { spec: CloudLoadBalancerSpec };
 
 /** A frontend as programs write it (azure-native:network:FrontendIPConfiguration). */
 export interface Frontend {
@@ -47,7 +48,7 @@ export interface BalancerPlace {
   location: string;
   settings: Pick<
     AzureProviderSettings,
-    'clusterName' | 'resourceGroup' | 'vnetName' | 'vnetResourceGroup' | 'subnetName' | 'outboundSNAT' | 'healthProbe'
+    'clusterName' | 'resourceGroup' | 'vnetName' | 'vnetResourceGroup' | 'subnetName' | 'outboundSNAT' | 'healthProbe' | 'preConfiguredPools'
   >;
 }
 
@@ -61,7 +62,8 @@ export function loadBalancerArguments(
   place: BalancerPlace,
 ): LoadBalancerArguments {
   const parts = [...inputs].sort((a, b) => (a.uid < b.uid ? -1 : 1)).flatMap((input) => partsOf(input, place));
-  // The shared probe is there once.
+  // Frontends of addresses that several ask for, and the shared probe, are there once.
+  const frontends = new Map(parts.map(({ frontend }) => [frontend.name, frontend]));
   const probes = new Map(parts.flatMap((part) => part.probes).map((probe) => [probe.name, probe]));
   const families: IPFamily[] = ['IPv4', 'IPv6'];
   return {
@@ -69,8 +71,8 @@ export function loadBalancerArguments(
     loadBalancerName: place.name,
     location: place.location,
     sku: { name: 'Standard' },
-    frontendIPConfigurations: parts.map(({ frontend }) => frontend),
-    backendAddressPools: families
+    frontendIPConfigurations: [...frontends.values()],
+    backendAddressPools: (isPreConfigured(place.name, place.settings) ? [] : families)
       .filter((family) => parts.some((part) => part.family === family))
       .map((family) => poolOf(family, nodes, place)),
     loadBalancingRules: parts.flatMap(({ rules }) => rules),
@@ -91,42 +93,36 @@ interface Part {
 }
 
 function partsOf(input: AzureInput, place: BalancerPlace): Part[] {
-  return input.spec.ipFamilies.map((family) => {
-    const frontend = frontendOf(input, family, place);
+  return entriesOf(input, place).map((entry) => {
+    const { family } = entry;
     const ids = {
       family,
-      frontendID: balancerID(place, 'frontendIPConfigurations', frontend.name),
+      frontendID: balancerID(place, 'frontendIPConfigurations', entry.frontend),
       poolID: balancerID(place, 'backendAddressPools', poolNameOf(place.settings.clusterName, family)),
       probeID: (name: string) => balancerID(place, 'probes', name),
     };
-    return { family, frontend, ...rulesOf(input, ids, place.settings) };
+    return { family, frontend: frontendOf(entry, input, place), ...rulesOf(input, ids, place.settings) };
   });
 }
 
-function frontendOf(input: AzureInput, family: IPFamily, place: BalancerPlace): Frontend {
-  const name = frontendNameOf(input, family);
-  if (input.spec.scheme === 'Public') return { name, publicIPAddress: { id: publicIPID(input, family, place) } };
-  const asked = addressOf(input, family);
+function frontendOf(entry: Entry, input: AzureInput, place: BalancerPlace): Frontend {
+  const { frontend: name, family } = entry;
+  if (entry.kind !== 'Private') return { name, publicIPAddress: { id: publicIPID(entry, place) } };
   return {
     name,
     subnet: { id: subnetID(input, place) },
-    ...(asked === undefined ? { privateIPAllocationMethod: 'Dynamic' } : { privateIPAllocationMethod: 'Static', privateIPAddress: asked }),
+    ...(entry.address === undefined
+      ? { privateIPAllocationMethod: 'Dynamic' }
+      : { privateIPAllocationMethod: 'Static', privateIPAddress: entry.address }),
     privateIPAddressVersion: family,
   };
 }
 
-/** The id of the public address of a frontend: the one that is named, else the one that is made for it. Pure. */
-export function publicIPID(input: AzureInput, family: IPFamily, { subscriptionID, settings }: BalancerPlace): string {
-  const { publicIP = {} } = input.spec.azure ?? {};
-  const named = family === 'IPv6' ? publicIP.ipv6Name : publicIP.ipv4Name;
-  const group = (named === undefined ? undefined : publicIP.resourceGroup) ?? settings.resourceGroup;
-  return networkID(subscriptionID, group, 'publicIPAddresses', named ?? publicIPNameOf(input, settings.clusterName, family));
-}
-
-/** The address that is asked for in a family; undefined = Azure chooses. Pure. */
-export function addressOf({ spec }: Pick<AzureInput, 'spec'>, family: IPFamily): string | undefined {
-  const own = family === 'IPv6' ? spec.azure?.ipv6Address : spec.azure?.ipv4Address;
-  return own ?? spec.addresses?.find((address) => familyOf(address) === family);
+/** The id of the public address of a frontend. One that is named by its address has none yet: the program finds it. Pure. */
+export function publicIPID(entry: Exclude<Entry, { kind: 'Private' }>, { subscriptionID, settings }: BalancerPlace): string {
+  if (entry.kind === 'Made') return networkID(subscriptionID, settings.resourceGroup, 'publicIPAddresses', entry.name);
+  const name = 'name' in entry.by ? entry.by.name : entry.by.address;
+  return networkID(subscriptionID, entry.resourceGroup, 'publicIPAddresses', name);
 }
 
 function subnetID({ spec }: AzureInput, { subscriptionID, settings }: BalancerPlace): string {

@@ -1,16 +1,15 @@
-import type { IPFamily } from '../../../crds';
+import type { CloudLoadBalancerSpec, IPFamily } from '../../../crds';
 import type { LoadBalancerInput } from '../../provider';
-import type { AzureSpec } from './spec';
 
 /** Of frontends, rules, probes and public addresses. */
 const NAME_LENGTH = 80;
 /** Upstream leaves room for the suffix of a family, whether there is one or not. */
 const FAMILY_LENGTH = '-IPv6'.length;
 /** Upstream's name of a load balancer ends here (contract 1.3, DefaultLoadBalancerName). */
-const BASE_LENGTH = 32;
+export const BASE_LENGTH = 32;
 
 /** What of a load balancer decides its names. */
-export type Named = Pick<LoadBalancerInput, 'ownerUID' | 'generation'> & { spec: Pick<AzureSpec, 'ipFamilies' | 'azure'> };
+export type Named = Pick<LoadBalancerInput, 'ownerUID' | 'generation'> & { spec: Pick<CloudLoadBalancerSpec, 'ipFamilies' | 'azure'> };
 
 /** Upstream's name for what belongs to one Service; later generations bear their number behind it. Pure. */
 export function baseNameOf({ ownerUID, generation = 0 }: Pick<Named, 'ownerUID' | 'generation'>): string {

@@ -1,6 +1,5 @@
-import type { AzureLoadBalancer, AzureProviderSettings, IPFamily, Listener } from '../../../crds';
+import type { AzureLoadBalancer, AzureProviderSettings, CloudLoadBalancerSpec, IPFamily, Listener } from '../../../crds';
 import { ruleNameOf, type Named } from './names';
-import type { AzureSpec } from './spec';
 
 /** A probe as programs write it (azure-native:network:Probe). */
 export interface Probe {
@@ -17,7 +16,7 @@ export interface Probe {
 export const SHARED_PROBE = 'cluster-service-shared-health-probe';
 const DEFAULTS = { intervalInSeconds: 5, probeThreshold: 2 };
 
-type Spec = Pick<AzureSpec, 'ipFamilies' | 'azure' | 'listeners' | 'trafficPolicy' | 'healthCheck'>;
+type Spec = Pick<CloudLoadBalancerSpec, 'ipFamilies' | 'azure' | 'listeners' | 'trafficPolicy' | 'healthCheck'>;
 export type Probed = Named & { spec: Spec };
 type PortSettings = NonNullable<AzureLoadBalancer['ports']>[number];
 

@@ -1,7 +1,6 @@
-import type { AzureProviderSettings, IPFamily, Listener } from '../../../crds';
+import type { AzureLoadBalancer, AzureProviderSettings, CloudLoadBalancerSpec, IPFamily, Listener } from '../../../crds';
 import { ruleNameOf } from './names';
 import { type Probe, type Probed, probeOf, settingsOf } from './probes';
-import type { AzureSpec } from './spec';
 
 /** A load balancing rule as programs write it (azure-native:network:LoadBalancingRule). */
 export interface LoadBalancingRule {
@@ -30,7 +29,7 @@ export interface RulePlace {
 }
 
 type Settings = Pick<AzureProviderSettings, 'outboundSNAT' | 'healthProbe'>;
-export type Ruled = Probed & { spec: Probed['spec'] & Pick<AzureSpec, 'scheme' | 'sessionAffinity'> };
+export type Ruled = Probed & { spec: Probed['spec'] & Pick<CloudLoadBalancerSpec, 'scheme' | 'sessionAffinity'> };
 
 /** The rules of one load balancer in one family, and the probes that they need. Pure. */
 export function rulesOf(input: Ruled, place: RulePlace, settings: Settings): { rules: LoadBalancingRule[]; probes: Probe[] } {
@@ -57,7 +56,10 @@ export function forwardsAll({ scheme, azure, listeners }: Pick<Ruled['spec'], 's
 }
 
 /** With floating IP a Node sees the frontend's address and port; Azure has none for internal IPv6. Pure. */
-export function hasFloatingIP({ scheme, azure }: Pick<Ruled['spec'], 'scheme' | 'azure'>, family: IPFamily): boolean {
+export function hasFloatingIP(
+  { scheme, azure }: Pick<CloudLoadBalancerSpec, 'scheme'> & { azure?: Pick<AzureLoadBalancer, 'floatingIP'> | undefined },
+  family: IPFamily,
+): boolean {
   return azure?.floatingIP !== false && !(scheme === 'Internal' && family === 'IPv6');
 }
 

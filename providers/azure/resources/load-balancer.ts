@@ -1,7 +1,9 @@
 import { z } from 'zod';
+import type { AzureProviderSettings } from '../../../crds';
 import type { JsonObject } from '../../../operator/base/json';
 import { nameInID, parseResourceID, resourceID } from '../client/resource-id';
 import { foreignParts, mergedParts, namesIn, partsIn, PART_LISTS } from '../load-balancers/merge';
+import { isPreConfigured } from '../load-balancers/nodes-behind';
 import { SHARED_PROBE } from '../load-balancers/probes';
 import { ownTags } from '../tags';
 import { armBody } from './arm-body';
@@ -69,8 +71,15 @@ const OF_SERVICES = /^a[0-9a-f]{31}(-|$)/;
  * The official type, of a load balancer that carries many and may have parts of others: they stay, whatever becomes of ours. What is ours the state
  * says; while it says nothing, the names do.
  */
-export function loadBalancer(subscription: string, clusterName: string): OwnedDescription<LoadBalancerInputs> {
-  const isOurs = (name: string): boolean => OF_SERVICES.test(name) || [clusterName, `${clusterName}-IPv6`, SHARED_PROBE].includes(name);
+export function loadBalancer(
+  subscription: string,
+  { clusterName, preConfiguredPools }: Pick<AzureProviderSettings, 'clusterName' | 'preConfiguredPools'>,
+): OwnedDescription<LoadBalancerInputs> {
+  const pools = [clusterName, `${clusterName}-IPv6`];
+  const isOurs = (balancer: string, name: string): boolean => {
+    if (pools.includes(name)) return !isPreConfigured(balancer, { preConfiguredPools });
+    return OF_SERVICES.test(name) || name === SHARED_PROBE;
+  };
   return {
     token: 'azure-native:network:LoadBalancer',
     replaceOn: ['resourceGroupName', 'loadBalancerName', 'location', 'sku'],
@@ -82,9 +91,10 @@ export function loadBalancer(subscription: string, clusterName: string): OwnedDe
       const body = armBody(inputs as unknown as JsonObject);
       return { ...body, properties: mergedParts(found.properties, body.properties as JsonObject, namesIn(olds)) };
     },
-    remains: (found, olds) => {
+    joins: true,
+    remains: (found, olds, joined) => {
       const foreign = foreignParts(found.properties, [namesIn(olds)]);
-      if (PART_LISTS.every((list) => foreign[list].length === 0)) return undefined;
+      if (!joined && PART_LISTS.every((list) => foreign[list].length === 0)) return undefined;
       const { location = '', sku = { name: 'Standard' } } = found;
       return { location, sku, properties: foreign as unknown as JsonObject };
     },
@@ -95,7 +105,7 @@ export function loadBalancer(subscription: string, clusterName: string): OwnedDe
     describe: ({ id, location = '', tags, properties }) => {
       const ours = (list: (typeof PART_LISTS)[number]): JsonObject[] =>
         partsIn(properties, list)
-          .filter(({ name }) => isOurs(name))
+          .filter(({ name }) => isOurs(nameInID(id), name))
           .map((part) => ({ ...part.properties, name: part.name }));
       const frontends = ours('frontendIPConfigurations');
       const inputs = {

@@ -8,7 +8,7 @@ import type { UpdateContext } from '../../worker-module';
 import type { ArmClient } from '../client/arm-client';
 import type { CallOptions } from '../../client-options';
 import { isInUse, isWorthReadingAgain } from '../client/arm-error';
-import { foreignTags, holderOf, madeBy, TAG, withKeys } from '../tags';
+import { foreignTags, holderOf, isUnmarked, madeBy, TAG, withKeys } from '../tags';
 import type { Whole } from './part-of-resource';
 
 /** What still uses it is going too; the next try of the update goes on from here. */
@@ -37,10 +37,12 @@ export interface OwnedDescription<Inputs extends CommonInputs> {
    * @param olds properties in Azure's terms that were written before: parts that are not wanted any more go
    */
   merged?(found: Whole, inputs: Inputs, olds: JsonObject): JsonObject;
-  /** What stays of it without ours; undefined = nothing, so that it goes. Absent = it is ours as a whole. Pure. */
-  remains?(found: Whole, olds: JsonObject): JsonObject | undefined;
+  /** What stays of it without ours; undefined = nothing, so that it goes. Absent = it is ours as a whole. @param joined it was there before. Pure. */
+  remains?(found: Whole, olds: JsonObject, joined: boolean): JsonObject | undefined;
   /** Nothing of it is ours: an earlier delete has taken that out, and left the rest. Pure. */
   isRid?(found: Whole, olds: JsonObject): boolean;
+  /** It may be somebody else's that bears no mark: ours are then only its parts, and it is never deleted. Absent = what isn't ours is let alone. */
+  readonly joins?: true;
   /** The inputs that would give what is there, and what Azure adds. Pure. */
   describe(found: Found): { inputs: Inputs; observed: JsonObject };
 }
@@ -115,7 +117,7 @@ export class OwnedResource<Inputs extends CommonInputs> implements ResourceType 
       if (!isWorthReadingAgain(error)) throw error;
       const found = await this.arm.get<Found>(id, this.options(context));
       if (found === undefined) throw error;
-      return this.adopt(this.ours(found, context, 'taken over'), wanted, context);
+      return this.adopt(this.joinable(found) ? joined(found) : this.ours(found, context, 'taken over'), wanted, context);
     }
   }
 
@@ -133,7 +135,7 @@ export class OwnedResource<Inputs extends CommonInputs> implements ResourceType 
   private change(found: Found, { wanted, olds }: { wanted: Inputs; olds: JsonObject }, context: ResourceContext): Promise<Found> {
     if (canonicalJson(this.description.describe(found).inputs) === canonicalJson(wanted)) return Promise.resolve(found);
     const body = this.description.merged?.(found, wanted, this.written(olds)) ?? this.description.body(wanted);
-    const tags = { ...foreignTags(found.tags), ...withKeys(wanted.tags) };
+    const tags = { ...foreignTags(found.tags), ...joinedMark(found.tags), ...withKeys(wanted.tags) };
     return this.arm.put<Found>(found.id, { ...body, tags }, { ...this.options(context), only: { etag: found.etag } });
   }
 
@@ -150,9 +152,9 @@ export class OwnedResource<Inputs extends CommonInputs> implements ResourceType 
   private async remove(id: string, outputs: JsonObject, context: ResourceContext): Promise<void> {
     const found = await this.arm.get<Found>(id, this.options(context));
     const olds = this.written(outputs);
-    if (found === undefined || (found.tags?.[TAG.clusterID] === undefined && this.description.isRid?.(found, olds) === true)) return;
-    const { etag } = this.ours(found, context, 'deleted');
-    const others = this.description.remains?.(found, olds);
+    if (found === undefined || (isUnmarked(found.tags ?? {}) && this.description.isRid?.(found, olds) === true)) return;
+    const { etag, tags } = this.ours(found, context, 'deleted');
+    const others = this.description.remains?.(found, olds, tags?.[TAG.joined] !== undefined);
     if (others !== undefined) {
       await this.arm.put(id, { ...others, tags: foreignTags(found.tags) }, { ...this.options(context), only: { etag } });
       return;
@@ -173,6 +175,10 @@ export class OwnedResource<Inputs extends CommonInputs> implements ResourceType 
     });
   }
 
+  private joinable({ tags = {} }: Found): boolean {
+    return this.description.joins === true && isUnmarked(tags);
+  }
+
   /** @throws OperatorError Conflict naming the holder when it is not of this stack and place */
   private ours(found: Found, context: ResourceContext, done: string): Found {
     const { clusterID, stack } = this.updateContext;
@@ -190,6 +196,16 @@ export class OwnedResource<Inputs extends CommonInputs> implements ResourceType 
     const remedy = detail.remedy === undefined || what.includes(detail.remedy) ? '' : `. ${detail.remedy}`;
     return new OperatorError(code, `${this.token} ${context.name}: ${what}${remedy}`, { resource: context.urn, ...detail });
   }
+}
+
+/** As if we had marked it: none of its tags are ours. */
+function joined(found: Found): Found {
+  return { ...found, tags: { ...found.tags, [TAG.joined]: 'true', [TAG.keys]: '' } };
+}
+
+function joinedMark(tags: Found['tags'] = {}): Record<string, string> {
+  const { [TAG.joined]: mark } = tags;
+  return mark === undefined ? {} : { [TAG.joined]: mark };
 }
 
 function kept({ remedy, retryAfterMs }: OperatorError): ErrorDetail {

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import type { Json } from '../../../operator/base/json';
 import { STATE_PACKAGE } from '../../resource-provider/own-package';
-import { mergedRules, sameRules } from '../security-groups/merge';
-import type { SecurityRule } from '../security-groups/security-rule';
+import { mergedRules, type OwnedDestinations, sameRules } from '../security-groups/merge';
+import { ruleNameOf, type SecurityRule, type WantedRule } from '../security-groups/security-rule';
 import type { PartDescription } from './part-of-resource';
 
 const wantedRule = z.strictObject({
@@ -17,6 +17,8 @@ const wantedRule = z.strictObject({
 const schema = z.strictObject({
   networkSecurityGroupId: z.string().min(1),
   rules: z.array(wantedRule),
+  /** Destinations that other load balancers have too: the Nodes' own addresses. */
+  nodeAddresses: z.array(z.string().min(1)).optional(),
   rulesPerSecurityGroup: z.int().min(1),
   addressesPerSecurityGroup: z.int().min(1),
 });
@@ -30,9 +32,21 @@ export const securityRules: PartDescription<SecurityRulesInputs> = {
   idOf: ({ networkSecurityGroupId }) => networkSecurityGroupId,
   merged: (properties, wanted, owned) => {
     const existing = (properties.securityRules ?? []) as unknown as SecurityRule[];
-    const destinations = owned.flatMap(({ rules }) => rules).flatMap((rule) => rule.destinations);
-    const rules = (wanted?.rules ?? []).map(({ ports, ...rule }) => ({ ...rule, ...(ports !== undefined && { ports }) }));
-    const securityRules = mergedRules(existing, rules, destinations, wanted);
+    const securityRules = mergedRules(existing, rulesIn(wanted), ownedBy(wanted === undefined ? owned : [...owned, wanted]), wanted);
     return sameRules(existing, securityRules) ? undefined : { ...properties, securityRules: securityRules as unknown as Json };
   },
 };
+
+function rulesIn(inputs: SecurityRulesInputs | undefined): WantedRule[] {
+  return (inputs?.rules ?? []).map(({ ports, ...rule }) => ({ ...rule, ...(ports !== undefined && { ports }) }));
+}
+
+/** A frontend's address is its stack's in every rule, a Node's only in those that the stack has written it into. */
+function ownedBy(parts: readonly SecurityRulesInputs[]): OwnedDestinations {
+  const nodes = new Set(parts.flatMap(({ nodeAddresses = [] }) => nodeAddresses));
+  const rules = parts.flatMap(rulesIn);
+  const all = rules.flatMap(({ destinations }) => destinations);
+  const inRule = new Map<string, string[]>();
+  for (const rule of rules) inRule.set(ruleNameOf(rule), [...(inRule.get(ruleNameOf(rule)) ?? []), ...rule.destinations]);
+  return { everywhere: all.filter((address) => !nodes.has(address)), inRule };
+}

@@ -15,22 +15,31 @@ import {
 const FIRST_PRIORITY = 500;
 const LAST_PRIORITY = 4096;
 
+/** Destinations in a group's rules that are ours. */
+export interface OwnedDestinations {
+  /** In whatever rule. */
+  everywhere: readonly string[];
+  /** Only in the rules of these names. */
+  inRule?: ReadonlyMap<string, readonly string[]>;
+}
+
 type Limits = Pick<AzureLimits, 'rulesPerSecurityGroup' | 'addressesPerSecurityGroup'>;
 
 /**
  * The rules of a group with ours as they are wanted, and everybody else's as they are. Rules are shared by Services, clusters and upstream by their
  * names; what is ours of one are its destinations. Rules that lead nowhere any more go; a rule that stays keeps its priority. Pure.
- * @param owned destinations that were ours so far, and are taken out where they are not wanted any more
+ * @param owned destinations that were ours so far, or are to be: they are taken out of where they are not wanted
  * @throws OperatorError Quota with the figures when the group can't hold them
  */
 export function mergedRules(
   existing: readonly SecurityRule[],
   wanted: readonly WantedRule[],
-  owned: readonly string[],
+  owned: OwnedDestinations,
   limits: Limits = AZURE_LIMITS,
 ): SecurityRule[] {
-  const ours = new Set([...owned, ...wanted.flatMap(({ destinations }) => destinations)]);
-  const rules = new Map(existing.map((rule) => [rule.name, isShared(rule) ? without(rule, ours) : rule]));
+  const everywhere = new Set(owned.everywhere);
+  const oursIn = (name: string): ReadonlySet<string> => new Set([...everywhere, ...(owned.inRule?.get(name) ?? [])]);
+  const rules = new Map(existing.map((rule) => [rule.name, isShared(rule) ? without(rule, oursIn(rule.name)) : rule]));
   for (const want of wanted) {
     const name = ruleNameOf(want);
     const { properties } = rules.get(name) ?? { properties: made(want, [...rules.values()]) };

@@ -1,5 +1,5 @@
-import type { AzureLoadBalancer, IPFamily } from '../../../crds';
-import type { AzureSpec } from '../load-balancers/spec';
+import type { AzureLoadBalancer, CloudLoadBalancerSpec, IPFamily } from '../../../crds';
+import { hasFloatingIP } from '../load-balancers/rules';
 import { familyOf, type WantedRule } from './security-rule';
 
 const INTERNET = 'Internet';
@@ -7,8 +7,8 @@ const EVERYBODY = ['0.0.0.0/0', '::/0'];
 const FAMILIES: readonly IPFamily[] = ['IPv4', 'IPv6'];
 
 /** What decides the rules of a load balancer. */
-export type AccessSpec = Pick<AzureSpec, 'listeners' | 'sourceRanges' | 'scheme'> & {
-  azure?: Pick<AzureLoadBalancer, 'access' | 'floatingIP'> | undefined;
+export type AccessSpec = Pick<CloudLoadBalancerSpec, 'listeners' | 'sourceRanges' | 'scheme'> & {
+  azure?: Pick<AzureLoadBalancer, 'access' | 'floatingIP' | 'allPorts'> | undefined;
 };
 
 /**
@@ -29,7 +29,7 @@ export function wantedRules(spec: AccessSpec, destinations: readonly string[]): 
     const within = ranges.filter((range) => familyOf(range) === family);
     const sources = [...named.map((tag) => [tag]), ...(within.length > 0 ? [within] : [])];
     return [
-      ...portsOf(spec).flatMap(({ protocol, ports }) =>
+      ...portsOf(spec, family).flatMap(({ protocol, ports }) =>
         sources.map((from): WantedRule => ({ access: 'Allow', family, protocol, sources: from, ports, destinations: own })),
       ),
       ...(denyOthers && ranges.length > 0 ? [denyAll(family, own)] : []),
@@ -47,12 +47,12 @@ function denyAll(family: IPFamily, destinations: string[]): WantedRule {
   return { access: 'Deny', family, protocol: '*', sources: ['*'], destinations };
 }
 
-/** Ports that Nodes see, by protocol: the frontend's, or node ports where floating IP is off. Azure's rules know SCTP as any protocol. */
-function portsOf({ listeners, azure }: AccessSpec): { protocol: WantedRule['protocol']; ports: number[] }[] {
+/** Ports that Nodes see, by protocol: the frontend's, or node ports without floating IP. Azure's rules know SCTP as any protocol. */
+function portsOf(spec: AccessSpec, family: IPFamily): { protocol: WantedRule['protocol']; ports: number[] }[] {
   const byProtocol = new Map<WantedRule['protocol'], number[]>();
-  for (const { protocol, port, nodePort } of listeners) {
+  for (const { protocol, port, nodePort } of spec.listeners) {
     const key = protocol === 'TCP' ? 'Tcp' : protocol === 'UDP' ? 'Udp' : '*';
-    const seen = azure?.floatingIP === false ? nodePort : port;
+    const seen = hasFloatingIP(spec, family) ? port : nodePort;
     if (seen !== undefined) byProtocol.set(key, [...(byProtocol.get(key) ?? []), seen]);
   }
   const order: WantedRule['protocol'][] = ['Tcp', 'Udp', '*'];

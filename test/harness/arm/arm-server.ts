@@ -25,6 +25,8 @@ export interface RecordedCall {
   verb: CallVerb;
   method: string;
   path: string;
+  /** What a PUT asked for. */
+  body?: JsonObject;
   status?: number;
 }
 
@@ -63,7 +65,7 @@ export class ArmServer extends LoopbackServer {
     const tokens = this.tokens({ method, path, query, headers, body: {} }, text);
     if (tokens !== undefined) return send(response, tokens);
     const asked: ArmRequest = { method, path, query, headers, body: text === '' ? {} : (JSON.parse(text) as JsonObject) };
-    const record: RecordedCall = { verb: this.verbOf(asked), method, path };
+    const record: RecordedCall = { verb: this.verbOf(asked), method, path, ...(method === 'PUT' && { body: asked.body }) };
     this.calls.push(record);
     const answer = this.limited(asked, record.verb);
     record.status = answer.status;

@@ -13,7 +13,7 @@ import { balancer, NODES, place } from '../../unit/azure/balancer-scene';
 
 const CLUSTER = '0a1b2c3d-1111-4222-8333-444455556666';
 const addresses = publicIPAddress(SUBSCRIPTION) as unknown as OwnedDescription<CommonInputs>;
-const balancers = loadBalancer(SUBSCRIPTION, 'kubernetes') as unknown as OwnedDescription<CommonInputs>;
+const balancers = loadBalancer(SUBSCRIPTION, { clusterName: 'kubernetes' }) as unknown as OwnedDescription<CommonInputs>;
 const scope: DiscoveryScope = {
   subscriptionID: SUBSCRIPTION,
   clusterID: CLUSTER,

@@ -1,6 +1,7 @@
 import type { JsonObject } from '../../../operator/base/json';
 import type { ArmClient } from '../../../providers/azure/client/arm-client';
 import { type AzureInput, balancerID, loadBalancerArguments, publicIPID } from '../../../providers/azure/load-balancers/arguments';
+import { entriesOf } from '../../../providers/azure/load-balancers/entries';
 import { frontendNameOf } from '../../../providers/azure/load-balancers/names';
 import { loadBalancer, type LoadBalancerInputs } from '../../../providers/azure/resources/load-balancer';
 import { OwnedResource } from '../../../providers/azure/resources/owned-resource';
@@ -124,6 +125,26 @@ describe('azure-native:network:LoadBalancer', () => {
     expect(left?.tags).toEqual({});
   });
 
+  test('one that is there without any marks is joined: its parts and tags stay, and it stays when ours go, also with none', async () => {
+    const id = balancerID(place());
+    const theirs = { location: LOCATION, sku: { name: 'Standard' }, tags: { team: 'net' } };
+    await client.put(id, { ...theirs, properties: { backendAddressPools: [{ name: 'outbound', properties: {} }] } });
+    const { outputs } = await type().create(wantedOf([balancer(1, INTERNAL)]), context);
+    expect(server.cloud.find(id)?.tags).toMatchObject({ team: 'net', [TAG.clusterID]: CLUSTER });
+    expect(await type().read(id, context)).toEqual({ inputs: wantedOf([balancer(1, INTERNAL)]), outputs });
+    const more = await type().update(id, outputs, wantedOf([balancer(1, INTERNAL), balancer(2, INTERNAL)]), context);
+    expect(partsIn(server.cloud.find(id), 'backendAddressPools').map(({ name }) => name)).toEqual(['outbound', 'kubernetes']);
+    server.cloud.tamper(id, ({ properties }) => {
+      properties.backendAddressPools = (properties.backendAddressPools as JsonObject[]).filter(({ name }) => name !== 'outbound');
+    });
+    await type().delete(id, context, more.outputs);
+    const left = server.cloud.find(id);
+    expect(left?.tags).toEqual({ team: 'net' });
+    expect(['frontendIPConfigurations', 'backendAddressPools', 'loadBalancingRules', 'probes'].flatMap((list) => partsIn(left, list))).toEqual([]);
+    await type().delete(id, context, more.outputs);
+    expect(server.cloud.find(id)).toBeDefined();
+  });
+
   test('two who write at the same time lose nothing of each other', async () => {
     const { id, outputs } = await type().create(wantedOf([balancer(1, INTERNAL)]), context);
     const both = wantedOf([balancer(1, INTERNAL), balancer(2, INTERNAL)]);
@@ -164,7 +185,7 @@ describe('azure-native:network:LoadBalancer', () => {
   }
 
   function type(): OwnedResource<LoadBalancerInputs> {
-    return new OwnedResource(loadBalancer(place().subscriptionID, 'kubernetes'), client, update);
+    return new OwnedResource(loadBalancer(place().subscriptionID, { clusterName: 'kubernetes' }), client, update);
   }
 
   function wantedOf(inputs: AzureInput[], nodes: Target[] = NODES): JsonObject {
@@ -172,11 +193,10 @@ describe('azure-native:network:LoadBalancer', () => {
   }
 
   async function makeAddresses(inputs: AzureInput[]): Promise<void> {
-    for (const input of inputs.filter(({ spec }) => spec.scheme === 'Public')) {
-      for (const family of input.spec.ipFamilies) {
-        const properties = { publicIPAddressVersion: family };
-        await client.put(publicIPID(input, family, place()), { location: LOCATION, sku: { name: 'Standard' }, properties });
-      }
+    for (const entry of inputs.flatMap((input) => entriesOf(input, place()))) {
+      if (entry.kind === 'Private') continue;
+      const properties = { publicIPAddressVersion: entry.family };
+      await client.put(publicIPID(entry, place()), { location: LOCATION, sku: { name: 'Standard' }, properties });
     }
   }
 });

@@ -165,6 +165,19 @@ describe('our part of what is not ours alone', () => {
     expect(names()).toEqual(['n1', 'n2']);
   });
 
+  test('security rules: a Node’s address, which two load balancers lead to, is taken out of the rules of the one that goes', async () => {
+    const blind = (port: number): SecurityRulesInputs & JsonObject => {
+      const of = access('10.0.0.1');
+      return { ...of, rules: of.rules.map((rule) => ({ ...rule, ports: [port] })), nodeAddresses: ['10.0.0.1'] };
+    };
+    const { id } = await group().create(blind(30080), context);
+    await group().create(blind(30443), context);
+    await group().delete(id, context, blind(30443));
+    expect(addresses()).toEqual(['10.0.0.1']);
+    await group().delete(id, context, blind(30080));
+    expect(addresses()).toEqual([]);
+  });
+
   test('routes: a table that somebody has taken away is made again', async () => {
     const { id } = await tables().create(table(1), context);
     server.cloud.vanish(TABLE_ID);
@@ -173,7 +186,7 @@ describe('our part of what is not ours alone', () => {
   });
 
   test('inputs that are no part are told before anything is asked', () => {
-    expect(group().check({ ...access('20.1.0.1'), rules: [{}] })).not.toEqual([]);
+    expect(group().check({ ...(access('20.1.0.1') as JsonObject), rules: [{}] })).not.toEqual([]);
     expect(tables().check(table(1))).toEqual([]);
   });
 });

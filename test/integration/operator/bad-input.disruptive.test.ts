@@ -39,7 +39,7 @@ describe('refused by the API server, in words that name the field', () => {
     ],
     ['a source range with 33 bits', loadBalancerWith({ sourceRanges: ['10.0.0.0/33'] }), /spec\.sourceRanges\[0\].*CIDR/],
     ['an address that is none', loadBalancerWith({ addresses: ['10.0.0.256'] }), /spec\.addresses\[0\].*IP/],
-    ['two typed blocks', loadBalancerWith({ custom: { kind: 'other' } }), /only one of aws, local, custom can be set/],
+    ['two typed blocks', loadBalancerWith({ custom: { kind: 'other' } }), /only one of aws, azure, local, custom can be set/],
     [
       'two listeners on one port',
       loadBalancerWith({ listeners: ['a', 'b'].map((name) => ({ name, port: 80, nodePort: 30080 })) }),
@@ -59,7 +59,7 @@ describe('refused by the API server, in words that name the field', () => {
         metadata: { name: 'two' },
         spec: { local: { endpoint: 'http://127.0.0.1:1' }, custom: { kind: 'x' } },
       },
-      /exactly one of aws, local, custom must be set/,
+      /exactly one of aws, azure, local, custom must be set/,
     ],
     [
       'an interval that is none',

@@ -106,7 +106,7 @@ describe('a configuration of the cloud that can’t be used', () => {
     [
       'is of a cloud that does not exist',
       () => ['--cloud-provider=nowhere', `--cloud-config=${file('ok.yaml', 'local: {endpoint: "http://127.0.0.1:1"}')}`],
-      /--cloud-provider: there is no provider of kind "nowhere"; known are aws, local/,
+      /--cloud-provider: there is no provider of kind "nowhere"; known are aws, azure, local/,
     ],
   ])('%s', async (_what, args, message) => {
     expectOneLine(await run([kubeconfig(), ...args()]), message, 2);

@@ -165,7 +165,7 @@ describe('--cloud-provider=aws', () => {
   function provider(text: string): ReturnType<typeof defaultProviderOf> {
     const file = join(folder, 'cloud.conf');
     writeFileSync(file, text);
-    return defaultProviderOf('aws', file, undefined);
+    return defaultProviderOf('aws', file);
   }
 
   it('takes upstream’s file, and ours in YAML, to the same end', () => {
@@ -176,12 +176,12 @@ describe('--cloud-provider=aws', () => {
   });
 
   it('needs no file, as upstream', () => {
-    expect(defaultProviderOf('aws', '', undefined)).toMatchObject({
+    expect(defaultProviderOf('aws', '')).toMatchObject({
       name: 'aws',
       spec: { aws: { nodeIPFamilies: ['IPv4'] } },
       warnings: [],
     });
-    expect(() => defaultProviderOf('local', '', undefined)).toThrow('--cloud-provider=local needs --cloud-config');
+    expect(() => defaultProviderOf('local', '')).toThrow('--cloud-provider=local needs --cloud-config');
   });
 
   it('names the file and the fault', () => {

@@ -2,33 +2,18 @@ import { dirname } from 'node:path';
 import { z } from 'zod';
 import type { JsonObject } from '../../../operator/base/json';
 import { loadBalancerArguments } from '../../../providers/azure/load-balancers/arguments';
-import { loadBalancer } from '../../../providers/azure/resources/load-balancer';
-import { publicIPAddress } from '../../../providers/azure/resources/public-ip-address';
+import { DESCRIPTIONS } from '../../../providers/azure/resources';
+import { AZURE_NATIVE_VERSION } from '../../../providers/azure/worker';
 import { OfficialTypings } from '../../harness/official-types';
 import { driftOf, type JsonSchema, valueDrift } from '../../harness/type-drift';
 import { balancer, NODES, place } from './balancer-scene';
 
-const DESCRIPTIONS: { token: string; replaceOn: readonly string[]; schema: z.ZodType }[] = [
-  publicIPAddress('subscription'),
-  loadBalancer('subscription', 'kubernetes'),
-];
+describe('the built-in types of Azure beside the typings of @pulumi/azure-native', () => {
+  const typings = new OfficialTypings(dirname(require.resolve('@pulumi/azure-native/package.json')));
 
-/** The package is large, and no dependency; AZURE_NATIVE_PACKAGE names a folder of it that is somewhere else. */
-function packageFolder(): string | undefined {
-  const named = process.env.AZURE_NATIVE_PACKAGE;
-  if (named !== undefined && named !== '') return named;
-  try {
-    return dirname(require.resolve('@pulumi/azure-native/package.json'));
-  } catch {
-    return undefined;
-  }
-}
-
-const folder = packageFolder();
-const where = folder === undefined ? describe.skip : describe;
-
-where('the built-in types of Azure beside the typings of @pulumi/azure-native (skipped where that package is not there)', () => {
-  const typings = new OfficialTypings(folder ?? '');
+  test('the state names the version that is installed', () => {
+    expect(AZURE_NATIVE_VERSION).toBe(typings.version);
+  });
 
   test.each(DESCRIPTIONS)('$token: the token is the official one', ({ token }) => {
     expect(typings.resource(token).token).toBe(token);

@@ -132,7 +132,7 @@ describe('the security group', () => {
   });
 
   test('what is wanted is made: allowing from 500 on, denying from the other end; foreign rules stay as they are', () => {
-    const rules = mergedRules([foreign], [http([V4]), http([V4], ['10.0.0.0/8', '9.0.0.0/8']), deny([V4])], []);
+    const rules = mergedRules([foreign], [http([V4]), http([V4], ['10.0.0.0/8', '9.0.0.0/8']), deny([V4])], { everywhere: [] });
     expect(rules[0]).toBe(foreign);
     expect(rules.map(({ properties }) => properties.priority)).toEqual([500, 501, 502, 4095]);
     expect(rules[1]?.properties).toEqual({
@@ -150,33 +150,33 @@ describe('the security group', () => {
   });
 
   test('Services share a rule, and one of upstream’s by the same name is joined', () => {
-    const upstream = mergedRules([], [http(['20.7.0.1'])], []);
-    const joined = mergedRules(upstream, [http([V4])], []);
+    const upstream = mergedRules([], [http(['20.7.0.1'])], { everywhere: [] });
+    const joined = mergedRules(upstream, [http([V4])], { everywhere: [] });
     expect(joined).toHaveLength(1);
     expect(joined[0]?.properties).toMatchObject({ priority: 500, destinationAddressPrefixes: [V4, '20.7.0.1'] });
-    expect(mergedRules(joined, [], [V4])).toEqual(upstream);
+    expect(mergedRules(joined, [], { everywhere: [V4] })).toEqual(upstream);
   });
 
   test('what is not wanted any more goes, and with its last destination the rule', () => {
-    const rules = mergedRules([foreign], [http([V4, '20.1.0.2']), deny([V4])], []);
-    const fewer = mergedRules(rules, [http(['20.1.0.2'])], [V4, '20.1.0.2']);
+    const rules = mergedRules([foreign], [http([V4, '20.1.0.2']), deny([V4])], { everywhere: [] });
+    const fewer = mergedRules(rules, [http(['20.1.0.2'])], { everywhere: [V4, '20.1.0.2'] });
     expect(fewer.map(({ name }) => name)).toEqual(['ssh', ruleNameOf(http([V4]))]);
     expect(fewer[1]?.properties).toMatchObject({ priority: 501, destinationAddressPrefix: '20.1.0.2' });
     expect(fewer[1]?.properties).not.toHaveProperty('destinationAddressPrefixes');
-    expect(mergedRules(fewer, [], ['20.1.0.2'])).toEqual([foreign]);
+    expect(mergedRules(fewer, [], { everywhere: ['20.1.0.2'] })).toEqual([foreign]);
   });
 
   test('a rule of the name that is not within upstream’s priorities is nobody’s that shares', () => {
     const odd: SecurityRule = { ...foreign, name: ruleNameOf(http([V4])), properties: { ...foreign.properties, priority: 100 } };
-    expect(mergedRules([odd], [], [V4])).toEqual([odd]);
+    expect(mergedRules([odd], [], { everywhere: [V4] })).toEqual([odd]);
   });
 
   test('merging again changes nothing', () => {
     const wanted = [http([V4]), deny([V4])];
-    const rules = mergedRules([foreign], wanted, []);
-    const again = mergedRules(rules, wanted, [V4]);
+    const rules = mergedRules([foreign], wanted, { everywhere: [] });
+    const again = mergedRules(rules, wanted, { everywhere: [V4] });
     expect(sameRules(rules, again)).toBe(true);
-    expect(sameRules(rules, mergedRules(rules, [http([V4])], [V4]))).toBe(false);
+    expect(sameRules(rules, mergedRules(rules, [http([V4])], { everywhere: [V4] }))).toBe(false);
   });
 
   test.each([
@@ -184,12 +184,12 @@ describe('the security group', () => {
     ['destinations', { rulesPerSecurityGroup: 9, addressesPerSecurityGroup: 2 }, /3 destinations in its rules, and may have 2/],
   ])('more %s than it can hold are refused with the figures', (_name, limits, message) => {
     const wanted = [http([V4, '20.1.0.2'])];
-    expect(() => mergedRules([foreign], wanted, [], limits)).toThrow(message);
+    expect(() => mergedRules([foreign], wanted, { everywhere: [] }, limits)).toThrow(message);
   });
 
   test('what is too much already may become less', () => {
-    const rules = mergedRules([foreign], [http([V4, '20.1.0.2', '20.1.0.3'])], []);
+    const rules = mergedRules([foreign], [http([V4, '20.1.0.2', '20.1.0.3'])], { everywhere: [] });
     const limits = { rulesPerSecurityGroup: 1, addressesPerSecurityGroup: 1 };
-    expect(mergedRules(rules, [http([V4])], ['20.1.0.2', '20.1.0.3'], limits)).toHaveLength(2);
+    expect(mergedRules(rules, [http([V4])], { everywhere: ['20.1.0.2', '20.1.0.3'] }, limits)).toHaveLength(2);
   });
 });

@@ -6,6 +6,7 @@ import {
   CloudStackKind,
   type KindDefinition,
 } from '../../../crds';
+import { BAD_AZURE, FULL_OF_AZURE, SMALLEST_OF_AZURE } from './azure-spec-cases';
 
 /** A spec that both the API server and `validateSpec` must refuse, with the field and the words of their answer. */
 export interface BadSpec {
@@ -40,6 +41,7 @@ export const SMALLEST: { kind: KindDefinition; spec: Record<string, unknown> }[]
 export const SMALLEST_OF_CLOUDS: { kind: KindDefinition; spec: Record<string, unknown> }[] = [
   { kind: CloudLoadBalancerKind, spec: aws({}) },
   { kind: CloudProviderKind, spec: { aws: {} } },
+  ...SMALLEST_OF_AZURE,
 ];
 
 /** Specs with everything in them. */
@@ -226,6 +228,7 @@ export const FULL: { kind: KindDefinition; spec: Record<string, unknown> }[] = [
       },
     },
   },
+  ...FULL_OF_AZURE,
 ];
 
 /** What of AWS must be refused. */
@@ -406,6 +409,7 @@ const BAD_AWS: BadSpec[] = [
 /** What must be refused. */
 export const BAD: BadSpec[] = [
   ...BAD_AWS,
+  ...BAD_AZURE,
   {
     title: 'port 0',
     kind: CloudLoadBalancerKind,
@@ -515,7 +519,7 @@ export const BAD: BadSpec[] = [
     kind: CloudLoadBalancerKind,
     spec: { ...balancer, custom: { kind: 'example' } },
     field: 'spec',
-    message: 'only one of aws, local, custom can be set',
+    message: 'only one of aws, azure, local, custom can be set',
   },
   { title: 'no provider', kind: CloudLoadBalancerKind, spec: { listeners: [listener], local: {} }, field: 'spec.provider' },
   {
@@ -535,9 +539,9 @@ export const BAD: BadSpec[] = [
     kind: CloudProviderKind,
     spec: { ...provider, custom: { kind: 'example' } },
     field: 'spec',
-    message: 'exactly one of aws, local, custom must be set',
+    message: 'exactly one of aws, azure, local, custom must be set',
   },
-  { title: 'no cloud', kind: CloudProviderKind, spec: {}, field: 'spec', message: 'exactly one of aws, local, custom must be set' },
+  { title: 'no cloud', kind: CloudProviderKind, spec: {}, field: 'spec', message: 'exactly one of aws, azure, local, custom must be set' },
   {
     title: 'an endpoint that is none',
     kind: CloudProviderKind,

@@ -9,7 +9,7 @@ describe('the registry of providers', () => {
   it.each(['nope', 'constructor', '__proto__', ''])('refuses the kind "%s" and names the known ones', async (kind) => {
     await expect(loadProvider(kind)).rejects.toMatchObject({
       code: 'Invalid',
-      message: expect.stringContaining('known are aws, local') as string,
+      message: expect.stringContaining('known are aws, azure, local') as string,
     });
   });
 });

@@ -1,0 +1,72 @@
+import type { CloudProviderSpec } from '../../crds';
+import { OperatorError } from '../../operator/base/errors';
+import type { Cloud, ConnectContext, ProviderModule } from '../provider';
+import { compile } from './annotations/annotations';
+import { ArmClient } from './client/arm-client';
+import { AzureAccount } from './config/account';
+import { discover, release, type DiscoveryScope } from './discover';
+import { AzureLoadBalancers } from './load-balancers/load-balancers';
+import { networkSubscriptionOf, type AzureScope } from './load-balancers/scope';
+import { AzureInstances } from './nodes/instances';
+import { PROVIDER_ID_SCHEME } from './nodes/provider-id';
+import { loadBalancer } from './resources/load-balancer';
+import type { OwnedDescription, CommonInputs } from './resources/owned-resource';
+import { publicIPAddress } from './resources/public-ip-address';
+import type { WorkerSettings } from './worker-settings';
+
+/** The provider of Azure, the operator's half. Load balancers have no members path: their stacks carry the Nodes. */
+export const azureProvider: ProviderModule = {
+  kind: 'azure',
+  providerIDScheme: PROVIDER_ID_SCHEME,
+  programVersion: '1',
+  compile,
+  connect,
+};
+
+async function connect(spec: CloudProviderSpec, context: ConnectContext): Promise<Cloud> {
+  const { azure: settings, region } = spec;
+  if (settings === undefined) throw new OperatorError('Invalid', 'the CloudProvider has no block spec.azure', { field: 'spec.azure' });
+  if (region === undefined) {
+    const remedy = 'Set spec.region, such as westeurope (azure.json: location).';
+    throw new OperatorError('Invalid', `nothing says in which region the cluster is. ${remedy}`, { field: 'spec.region', remedy });
+  }
+  const account = await AzureAccount.open(settings, context);
+  const arm = new ArmClient(account.clientOptions());
+  const scope: AzureScope = { clusterID: context.clusterID, location: region, settings };
+  const { subscriptionID, resourceGroup, nodeResourceGroups = [], clusterName, preConfiguredPools } = settings;
+  return {
+    loadBalancers: new AzureLoadBalancers(scope),
+    instances: new AzureInstances(arm, { subscriptionID, resourceGroups: [resourceGroup, ...nodeResourceGroups] }),
+    discover: (stacks) => discover(arm, discoveryScope(scope), stacks),
+    release: (stack, isValid) =>
+      release(arm, discoveryScope(scope), stack, () => {
+        if (!isValid()) throw new OperatorError('Canceled', `stack ${stack} is not released: nothing may be written to the cloud now`);
+      }),
+    workerSettings: () => {
+      const { resourceManager, token } = account;
+      const worker = { resourceManager, networkSubscriptionID: networkSubscriptionOf(settings), clusterName } satisfies WorkerSettings;
+      return { ...worker, ...(preConfiguredPools !== undefined && { preConfiguredPools }), ...(token !== undefined && { token }) };
+    },
+    prepareUpdate: () => account.ensure(),
+    renewCredentials: () => account.renew(),
+    close: () => arm.close(),
+  };
+}
+
+function discoveryScope({ clusterID, settings }: AzureScope): DiscoveryScope {
+  const subscriptionID = networkSubscriptionOf(settings);
+  const { resourceGroup, loadBalancerResourceGroup = resourceGroup } = settings;
+  const typeOf = <I extends CommonInputs>(description: OwnedDescription<I>, armType: string, group: string): DiscoveryScope['types'][number] => ({
+    description: description as unknown as OwnedDescription<CommonInputs>,
+    armType: `Microsoft.Network/${armType}`,
+    resourceGroups: [group],
+  });
+  return {
+    subscriptionID,
+    clusterID,
+    types: [
+      typeOf(publicIPAddress(subscriptionID), 'publicIPAddresses', resourceGroup),
+      typeOf(loadBalancer(subscriptionID, settings), 'loadBalancers', loadBalancerResourceGroup),
+    ],
+  };
+}

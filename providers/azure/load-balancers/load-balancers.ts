@@ -1,0 +1,58 @@
+import type { CloudLoadBalancerSpec } from '../../../crds';
+import type { OperatorError } from '../../../operator/base/errors';
+import type { JsonObject } from '../../../operator/base/json';
+import { generationsOf } from '../../generations';
+import type { LoadBalancerInput, LoadBalancers, TargetsOf } from '../../provider';
+import type { AzureInput } from './arguments';
+import { entriesOf, placesOf } from './entries';
+import { baseNameOf } from './names';
+import { balancerNameOf, placeOf } from './placement';
+import { renderStack } from './render';
+import { replacement } from './replacement';
+import { recognize, results } from './results';
+import type { AzureScope } from './scope';
+import { validateLoadBalancer } from './validation';
+
+/** Standard load balancers, each of which carries all Services of its scheme: one stack has one of them, with the Nodes behind it. */
+export class AzureLoadBalancers implements LoadBalancers {
+  constructor(private readonly scope: AzureScope) {}
+
+  /** The load balancer itself. */
+  defaultPlacement(input: LoadBalancerInput): string {
+    return balancerNameOf(input, this.scope);
+  }
+
+  validate(spec: CloudLoadBalancerSpec): ReturnType<LoadBalancers['validate']> {
+    return validateLoadBalancer(spec, this.scope);
+  }
+
+  render(stack: string, inputs: LoadBalancerInput[], targets: TargetsOf = () => []): JsonObject {
+    return renderStack(stack, inputs, targets, this.scope) as unknown as JsonObject;
+  }
+
+  replacement = replacement;
+
+  exclusive = placesOf;
+
+  places = placesOf;
+
+  results = results;
+
+  recognize = recognize;
+
+  /** By the name of what failed, else by the names of parts of the load balancer that Azure's own words have in them. */
+  attribute(error: OperatorError, inputs: LoadBalancerInput[]): string[] {
+    const failed = error.resource?.split('::').at(-1) ?? '';
+    const all = generationsOf(inputs).map(({ input }) => input as AzureInput);
+    const ofName = all.filter((input) =>
+      entriesOf(input, placeOf(input, this.scope)).some((entry) => failed === (entry.kind === 'Made' ? entry.name : entry.frontend)),
+    );
+    const owners = ofName.length > 0 ? ofName : all.filter((input) => mentions(error.message, baseNameOf(input)));
+    return [...new Set(owners.map(({ uid }) => uid))];
+  }
+}
+
+/** A later generation's name begins with that of the first. */
+function mentions(text: string, base: string): boolean {
+  return new RegExp(`${base}(?!-g[0-9])`).test(text);
+}

@@ -1,0 +1,34 @@
+import type { AzureProviderSettings } from '../../../crds';
+import type { NodeLabels, Target, TargetsOf } from '../../provider';
+
+/** Labels of the control plane's Nodes, with the values that kubeadm, k3s and upstream's oldest clusters give them. */
+const CONTROL_PLANE: readonly NodeLabels[] = [
+  { 'node-role.kubernetes.io/control-plane': '' },
+  { 'node-role.kubernetes.io/control-plane': 'true' },
+  { 'node-role.kubernetes.io/master': '' },
+  { 'kubernetes.io/role': 'master' },
+];
+
+/** True where somebody else looks after the Nodes behind a load balancer: its pools are not ours. @param name the public or the internal one's. Pure. */
+export function isPreConfigured(name: string, { preConfiguredPools: of }: Pick<AzureProviderSettings, 'preConfiguredPools'>): boolean {
+  return of === 'All' || of === (isInternal(name) ? 'Internal' : 'External');
+}
+
+/**
+ * The Nodes behind one load balancer: all that may take traffic, whether they are ready or not, because they may need it for their connections outwards
+ * (kubernetes-sigs/cloud-provider-azure#3500); of several load balancers those with its labels. Pure.
+ * @param name of the load balancer, the public or the internal one
+ */
+export function nodesBehind(
+  name: string,
+  targets: TargetsOf,
+  { loadBalancers = [], excludeControlPlane }: Pick<AzureProviderSettings, 'loadBalancers' | 'excludeControlPlane'>,
+): readonly Target[] {
+  const labels = loadBalancers.find((one) => one.name === name || `${one.name}-internal` === name)?.nodeLabels;
+  const left = new Set(excludeControlPlane ? CONTROL_PLANE.flatMap((one) => targets(one).map(({ nodeName }) => nodeName)) : []);
+  return targets(labels).filter(({ nodeName }) => !left.has(nodeName));
+}
+
+function isInternal(name: string): boolean {
+  return name.endsWith('-internal');
+}

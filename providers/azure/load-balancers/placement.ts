@@ -1,0 +1,34 @@
+import { hashJson } from '../../../operator/base/json';
+import type { LoadBalancerInput } from '../../provider';
+import type { AzureScope } from './scope';
+import { networkSubscriptionOf } from './scope';
+import type { BalancerPlace } from './arguments';
+
+/** What decides which load balancer carries it. */
+type Placed = Pick<LoadBalancerInput, 'uid'> & { spec: Pick<LoadBalancerInput['spec'], 'scheme' | 'azure'> };
+
+/**
+ * Upstream's name of the load balancer that carries it: one for all of a scheme, or one of several (load-balancer-configurations). Of several that may
+ * carry it, always the same one is chosen, and another one more takes only those that it would have had from the beginning. Pure.
+ */
+export function balancerNameOf({ uid, spec: { scheme, azure } }: Placed, { settings }: AzureScope): string {
+  const { clusterName, loadBalancerName, loadBalancers = [] } = settings;
+  const open = loadBalancers.filter(({ allowServicePlacement }) => allowServicePlacement).map(({ name }) => name);
+  const among = loadBalancers.length === 0 ? [] : (azure?.configurations ?? open);
+  const weight = (name: string): string => hashJson([uid, name]);
+  const [chosen] = [...among].sort((a, b) => (weight(a) < weight(b) ? -1 : 1));
+  const name = chosen ?? loadBalancerName ?? clusterName;
+  return scheme === 'Internal' ? `${name}-internal` : name;
+}
+
+/** Where the load balancer is that carries it. Pure. */
+export function placeOf(input: Placed, scope: AzureScope): BalancerPlace {
+  const { settings, location } = scope;
+  return {
+    subscriptionID: networkSubscriptionOf(settings),
+    resourceGroup: settings.loadBalancerResourceGroup ?? settings.resourceGroup,
+    name: balancerNameOf(input, scope),
+    location,
+    settings,
+  };
+}

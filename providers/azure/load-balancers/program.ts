@@ -1,0 +1,135 @@
+import { LoadBalancer } from '@pulumi/azure-native/network/loadBalancer';
+import { PublicIPAddress } from '@pulumi/azure-native/network/publicIPAddress';
+import * as pulumi from '@pulumi/pulumi';
+import type { JsonObject } from '../../../operator/base/json';
+import { NAMED_ADDRESS, type NamedAddressInputs } from '../resources/named-address';
+import { securityRules, type SecurityRulesInputs } from '../resources/security-rules';
+import { combinedRules } from '../security-groups/combined-rules';
+import { familyOf } from '../security-groups/security-rule';
+import { wantedRules } from '../security-groups/wanted-rules';
+import { TAG } from '../tags';
+import type { RenderedPublicAddress } from './public-addresses';
+import type { RenderedBalancer, RenderedMember, RenderedNamed, RenderedSecurityGroup, RenderedStack } from './render';
+import type { PublishedLoadBalancer } from './results';
+
+/** A public address that is there already. */
+class NamedAddress extends pulumi.CustomResource {
+  declare readonly publicIPAddressId: pulumi.Output<string>;
+  declare readonly ipAddress: pulumi.Output<string>;
+
+  constructor(name: string, args: NamedAddressInputs) {
+    super(NAMED_ADDRESS, name, { ...args, publicIPAddressId: undefined, ipAddress: undefined });
+  }
+}
+
+type Args<T> = { [K in keyof T]: pulumi.Input<T[K]> };
+
+/** Our part of the Nodes' security group. */
+class SecurityRules extends pulumi.CustomResource {
+  constructor(name: string, args: Args<SecurityRulesInputs>, options: pulumi.CustomResourceOptions) {
+    super(securityRules.token, name, args, options);
+  }
+}
+
+/** What a frontend answers at. */
+interface DeclaredAddress {
+  resource: pulumi.CustomResource;
+  id: pulumi.Output<string>;
+  ip: pulumi.Output<string>;
+}
+
+type Published = Record<string, pulumi.Output<PublishedLoadBalancer>>;
+
+/**
+ * The program of stacks of load balancers: `inputs` are what `LoadBalancers.render` gave.
+ * @returns the stack's outputs: a PublishedLoadBalancer for each UID
+ */
+export function declareBalancers({ balancers }: RenderedStack): Published {
+  return Object.assign({}, ...balancers.map(declare)) as Published;
+}
+
+/**
+ * Addresses first, then who may come in, then the load balancer, so that nobody is led to a closed door; what internal frontends answer at, only the
+ * load balancer tells.
+ */
+function declare({ loadBalancer, addresses, named, members, securityGroup }: RenderedBalancer): Published {
+  const { loadBalancerName: name, tags, frontendIPConfigurations } = loadBalancer;
+  const isPublic = frontendIPConfigurations.some(({ subnet }) => subnet === undefined);
+  const declared = new Map([...addresses.map(declareAddress), ...named.map(declareNamed)]);
+  const openTo = (known: Addresses, dependsOn: pulumi.Resource[]): SecurityRules | undefined =>
+    securityGroup && declareRules(`${name}-access`, { securityGroup, members, known }, dependsOn);
+  const publicAddresses = pulumi.all(Object.fromEntries([...declared].map(([frontend, { ip }]) => [frontend, ip])));
+  const opened = isPublic ? openTo(publicAddresses, []) : undefined;
+  const args = {
+    ...loadBalancer,
+    frontendIPConfigurations: frontendIPConfigurations.map((frontend) => {
+      const address = declared.get(frontend.name);
+      return address === undefined ? frontend : { ...frontend, publicIPAddress: { id: address.id } };
+    }),
+    tags: { ...tags, [TAG.resource]: name },
+  };
+  const made = new LoadBalancer(name, args, { dependsOn: opened === undefined ? [] : [opened] });
+  const known = isPublic ? publicAddresses : made.frontendIPConfigurations.apply(privateAddresses);
+  if (!isPublic) openTo(known, [made]);
+  return publish(members, known);
+}
+
+/** By the names of frontends. */
+type Addresses = pulumi.Output<Record<string, string>>;
+
+function privateAddresses(frontends: readonly { name?: string; privateIPAddress?: string }[] = []): Record<string, string> {
+  return Object.fromEntries(frontends.map(({ name = '', privateIPAddress = '' }) => [name, privateIPAddress]));
+}
+
+function declareAddress({ frontend, tags, ...args }: RenderedPublicAddress): [string, DeclaredAddress] {
+  const name = args.publicIpAddressName;
+  const resource = new PublicIPAddress(name, { ...args, tags: { ...tags, [TAG.resource]: name } });
+  return [frontend, { resource, id: resource.id, ip: resource.ipAddress.apply((ip) => ip ?? '') }];
+}
+
+function declareNamed({ frontend, by, ...args }: RenderedNamed): [string, DeclaredAddress] {
+  const resource = new NamedAddress(frontend, { ...args, ...by });
+  return [frontend, { resource, id: resource.publicIPAddressId, ip: resource.ipAddress }];
+}
+
+interface AccessOf {
+  securityGroup: RenderedSecurityGroup;
+  members: readonly RenderedMember[];
+  known: Addresses;
+}
+
+function declareRules(name: string, { securityGroup, members, known }: AccessOf, dependsOn: pulumi.Resource[]): SecurityRules {
+  const { id, limits, nodeAddresses } = securityGroup;
+  const rules = known.apply((ips) =>
+    combinedRules(
+      members.flatMap(({ access, frontends, nodeFamilies }) => {
+        const own = frontends.map((frontend) => ips[frontend] ?? '').filter((ip) => ip !== '' && !nodeFamilies.includes(familyOf(ip)));
+        const ofNodes = nodeAddresses.filter((address) => nodeFamilies.includes(familyOf(address)));
+        return wantedRules(access, [...own, ...ofNodes]);
+      }),
+    ),
+  );
+  const isBlind = members.some(({ nodeFamilies }) => nodeFamilies.length > 0);
+  const args = { networkSecurityGroupId: id, rules, ...limits, ...(isBlind && { nodeAddresses }) };
+  return new SecurityRules(name, args, { dependsOn });
+}
+
+/** The addresses of the newest generation, and the rules of all. */
+function publish(members: readonly RenderedMember[], known: Addresses): Published {
+  const uids = [...new Set(members.map(({ uid }) => uid))];
+  return Object.fromEntries(
+    uids.map((uid) => {
+      const own = members.filter((member) => member.uid === uid);
+      const newest = own.find(({ retiring }) => retiring !== true) ?? own[0];
+      const targetGroups = own.flatMap((member) => member.targetGroups);
+      const more = newest?.access.azure?.access?.additionalAddresses ?? [];
+      const addresses = known.apply((ips) => [...(newest?.frontends ?? []).map((frontend) => ips[frontend] ?? ''), ...more]);
+      return [uid, pulumi.output({ addresses, targetGroups })];
+    }),
+  );
+}
+
+/** The program of every stack: `inputs` are what `LoadBalancers.render` gave. */
+export function program(inputs: JsonObject): Promise<Published> {
+  return Promise.resolve(declareBalancers(inputs as unknown as RenderedStack));
+}

@@ -1,0 +1,50 @@
+import type { PublicIPAddressInputs } from '../resources/public-ip-address';
+import { TAG } from '../tags';
+import type { AzureInput } from './arguments';
+import type { Entry } from './entries';
+import type { AzureScope } from './scope';
+
+/** Upstream's tags, by which it knows its addresses. */
+const SERVICE_TAG = 'k8s-azure-service';
+const CLUSTER_TAG = 'k8s-azure-cluster-name';
+const DNS_LABEL_TAG = 'k8s-azure-dns-label-service';
+
+/** A public address that is made, without the resource's own tag, which the program adds. */
+export type RenderedPublicAddress = PublicIPAddressInputs & { /** Of the frontend that it is for. */ frontend: string };
+
+/** Pure. */
+export function renderPublicAddress(
+  stack: string,
+  { input, entry }: { input: AzureInput; entry: Extract<Entry, { kind: 'Made' }> },
+  { clusterID, location, settings }: AzureScope,
+): RenderedPublicAddress {
+  const { family, name, frontend } = entry;
+  const { publicIP = {} } = input.spec.azure ?? {};
+  const { ipv4PrefixID, ipv6PrefixID, ipTags = {}, dnsLabel, tags } = publicIP;
+  const prefixID = family === 'IPv6' ? ipv6PrefixID : ipv4PrefixID;
+  const service = `${input.namespace}/${input.name}`;
+  const asked = Object.entries(ipTags).sort(([a], [b]) => (a < b ? -1 : 1));
+  return {
+    frontend,
+    resourceGroupName: settings.resourceGroup,
+    publicIpAddressName: name,
+    location,
+    sku: { name: 'Standard' },
+    publicIPAllocationMethod: 'Static',
+    publicIPAddressVersion: family,
+    ...(prefixID !== undefined && { publicIPPrefix: { id: prefixID } }),
+    ...(asked.length > 0 && { ipTags: asked.map(([ipTagType, tag]) => ({ ipTagType, tag })) }),
+    ...(dnsLabel !== undefined && { dnsSettings: { domainNameLabel: dnsLabel } }),
+    tags: {
+      ...settings.tags,
+      ...tags,
+      [SERVICE_TAG]: service,
+      [CLUSTER_TAG]: settings.clusterName,
+      ...(dnsLabel !== undefined && { [DNS_LABEL_TAG]: service }),
+      [TAG.clusterID]: clusterID,
+      [TAG.stack]: stack,
+      [TAG.ownerUID]: input.ownerUID,
+      [TAG.owner]: service,
+    },
+  };
+}

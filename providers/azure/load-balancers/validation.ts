@@ -1,0 +1,115 @@
+import { AZURE_LIMITS, type CloudLoadBalancerSpec } from '../../../crds';
+import type { Problem } from '../../provider';
+import { addressOf } from './entries';
+import { forwardsAll, hasFloatingIP } from './rules';
+import { settingsOf } from './probes';
+import type { AzureScope } from './scope';
+
+/** What Azure's load balancers can't do, in words for its author; what the kind's schema refuses never comes here. Pure; never throws. */
+export function validateLoadBalancer(spec: CloudLoadBalancerSpec, { settings }: Pick<AzureScope, 'settings'>): Problem[] {
+  return [
+    ...validateProvider(spec, settings),
+    ...validatePlacement(spec, settings),
+    ...spec.listeners.flatMap((listener, index) => validateListener(spec, listener, `spec.listeners[${index}]`)),
+    ...validateAddresses(spec),
+    ...validatePrivateLink(spec),
+    ...validateAccess(spec),
+    ...validateCount(spec, settings),
+  ];
+}
+
+function validateProvider({ provider, scheme }: CloudLoadBalancerSpec, settings: AzureScope['settings']): Problem[] {
+  if (settings.vnetName === undefined) {
+    return [error('spec.provider', provider, `CloudProvider ${provider} names no virtual network. Set its spec.azure.vnetName (azure.json: vnetName).`)];
+  }
+  if (scheme === 'Internal' && settings.subnetName === undefined) {
+    return [error('spec.provider', provider, `CloudProvider ${provider} names no subnet. Set its spec.azure.subnetName (azure.json: subnetName).`)];
+  }
+  return [];
+}
+
+/** Azure lets a Node be behind one public and one internal load balancer, so a placement of one's own has no Nodes. */
+function validatePlacement({ placement, azure }: CloudLoadBalancerSpec, { loadBalancers = [] }: AzureScope['settings']): Problem[] {
+  const problems: Problem[] = [];
+  if (placement !== undefined) {
+    const message = 'load balancers of Azure are those of the CloudProvider. Remove it, or name one by spec.azure.configurations.';
+    problems.push(error('spec.placement', placement.name, message));
+  }
+  const known = loadBalancers.map(({ name }) => name);
+  for (const name of azure?.configurations ?? []) {
+    if (known.includes(name)) continue;
+    const among = known.length === 0 ? 'it has none' : `it has ${known.join(', ')}`;
+    const message = `"${name}" is no load balancer of the CloudProvider's spec.azure.loadBalancers: ${among}. Correct the name, or remove it.`;
+    problems.push(error('spec.azure.configurations', name, message));
+  }
+  return problems;
+}
+
+function validateListener(spec: CloudLoadBalancerSpec, listener: CloudLoadBalancerSpec['listeners'][number], field: string): Problem[] {
+  const { name, protocol, nodePort } = listener;
+  const problems: Problem[] = [];
+  if (protocol === 'SCTP' && spec.scheme === 'Public') {
+    const message = `listener "${name}": public load balancers of Azure have no SCTP. Use TCP or UDP, or scheme Internal.`;
+    problems.push(error(`${field}.protocol`, protocol, message));
+  }
+  const isBlind = spec.ipFamilies.some((family) => !hasFloatingIP(spec, family)) && !forwardsAll(spec);
+  if (nodePort === undefined && isBlind && settingsOf(spec, listener.port)?.rule !== false) {
+    const message = `listener "${name}" has no node port, by which Nodes are reached without floating IP. Set spec.allocateLoadBalancerNodePorts: true on the Service, or nodePort on the listener.`;
+    problems.push(error(`${field}.nodePort`, '', message));
+  }
+  return problems;
+}
+
+/** Addresses are asked for by family. */
+function validateAddresses(spec: CloudLoadBalancerSpec): Problem[] {
+  const used = spec.ipFamilies.flatMap((family) => addressOf({ spec }, family) ?? []);
+  const problems = (spec.addresses ?? [])
+    .filter((address) => !used.includes(address))
+    .map((address) => error('spec.addresses', address, `${address} is not used: a load balancer has one address in each of spec.ipFamilies. Remove it.`));
+  const fields = [
+    ['ipv4Name', 'IPv4'],
+    ['ipv6Name', 'IPv6'],
+    ['ipv4PrefixID', 'IPv4'],
+    ['ipv6PrefixID', 'IPv6'],
+  ] as const;
+  for (const [field, family] of fields) {
+    const value = spec.azure?.publicIP?.[field];
+    if (value === undefined || spec.ipFamilies.includes(family)) continue;
+    const message = `without effect: spec.ipFamilies has no ${family}. Remove it, or add ${family}.`;
+    problems.push({ severity: 'Warning', field: `spec.azure.publicIP.${field}`, value, message });
+  }
+  return problems;
+}
+
+function validatePrivateLink(spec: CloudLoadBalancerSpec): Problem[] {
+  const { privateLink } = spec.azure ?? {};
+  if (privateLink === undefined) return [];
+  const [field, value] = ['spec.azure.privateLink', privateLink.name ?? ''];
+  if (spec.scheme === 'Public' && hasFloatingIP(spec, 'IPv4')) {
+    return [error(field, value, 'a Private Link Service needs scheme Internal, or spec.azure.floatingIP: false.')];
+  }
+  const message = 'Private Link Services are not made yet: the frontend is, and a service on it must be made by hand.';
+  return [{ severity: 'Warning', field, value, message }];
+}
+
+function validateAccess({ azure, sourceRanges = [] }: CloudLoadBalancerSpec): Problem[] {
+  const { ranges = [], rules } = azure?.access ?? {};
+  if (ranges.length > 0 && sourceRanges.length > 0) {
+    const message = 'spec.sourceRanges and spec.azure.access.ranges say both who may connect. Remove one.';
+    return [error('spec.azure.access.ranges', ranges.join(','), message)];
+  }
+  if (rules !== 'None' || (ranges.length === 0 && sourceRanges.length === 0)) return [];
+  const message = 'ranges are without effect while spec.azure.access.rules is None. Remove one.';
+  return [{ severity: 'Warning', field: 'spec.azure.access.rules', value: 'None', message }];
+}
+
+function validateCount({ listeners, ipFamilies }: CloudLoadBalancerSpec, { limits = AZURE_LIMITS }: AzureScope['settings']): Problem[] {
+  const rules = listeners.length * ipFamilies.length;
+  if (rules <= limits.rulesPerLoadBalancer) return [];
+  const message = `it has ${rules} rules, and a load balancer may have ${limits.rulesPerLoadBalancer}. Use fewer ports.`;
+  return [error('spec.listeners', String(listeners.length), message)];
+}
+
+function error(field: string, value: string, message: string): Problem {
+  return { severity: 'Error', field, value, message };
+}

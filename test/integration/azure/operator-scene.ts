@@ -1,0 +1,118 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { ArmServer, type ArmServerOptions } from '../../harness/arm/arm-server';
+import { partsIn } from '../../harness/arm/resource';
+import { GROUP, LOCATION, networkID, OPERATOR, startScene, SUBSCRIPTION } from '../../harness/arm/scene';
+import { OperatorCluster, type OperatorClusterOptions } from '../../harness/operator-cluster';
+import { Scene } from '../operator/scene';
+import { seedMachine } from './machines';
+
+export const SECRET = 'planted-secret-of-the-application-0123456789';
+export const SECURITY_GROUP = networkID('networkSecurityGroups', 'sg');
+
+/** As somebody runs it in place of cloud-provider-azure: upstream's flags and file, with a subscription behind them. */
+export class AzureScene {
+  readonly scene: Scene;
+  private machines = 0;
+
+  private constructor(
+    readonly arm: ArmServer,
+    readonly cluster: OperatorCluster,
+    private readonly directory: string,
+  ) {
+    this.scene = new Scene(cluster);
+  }
+
+  static async start(
+    arm: Partial<ArmServerOptions> = {},
+    { flags = [], azureJson: more, ...options }: OperatorClusterOptions & { azureJson?: object } = {},
+  ): Promise<AzureScene> {
+    const directory = mkdtempSync(join(tmpdir(), 'azure-operator-'));
+    const server = await startScene({ applications: [{ ...OPERATOR, secret: SECRET }], ...arm });
+    server.cloud.seed(SECURITY_GROUP, { location: LOCATION, properties: { securityRules: [] } });
+    const file = join(directory, 'azure.json');
+    writeFileSync(file, JSON.stringify({ ...azureJson(server), ...more }));
+    const cluster = await OperatorCluster.start({ flags: ['--cloud-provider=azure', `--cloud-config=${file}`, ...flags], ...options });
+    return new AzureScene(server, cluster, directory);
+  }
+
+  async stop(): Promise<void> {
+    await this.cluster.stop();
+    await this.arm.stop();
+    rmSync(this.directory, { recursive: true, force: true });
+  }
+
+  /** A machine in the subscription, and the Node that its kubelet would register. @returns its name and address */
+  async addNode(): Promise<{ name: string; address: string }> {
+    const node = await this.addMachine(++this.machines);
+    await this.scene.initialized(node.name);
+    return node;
+  }
+
+  /** The same by its number, without waiting for the operator. */
+  async addMachine(number: number): Promise<{ name: string; address: string }> {
+    const node = { name: `node-${number}`, address: `10.0.${3 + (number >> 8)}.${number & 255}` };
+    seedMachine(this.arm, node);
+    await this.scene.addNodeObject(node.name);
+    return node;
+  }
+
+  /** Addresses in a pool of a load balancer. */
+  poolOf(balancer = 'kubernetes', pool = 'kubernetes'): string[] {
+    const found = partsIn(this.balancer(balancer), 'backendAddressPools').find(({ name }) => name === pool);
+    const addresses = (found?.properties.loadBalancerBackendAddresses ?? []) as unknown as { properties: { ipAddress: string } }[];
+    return addresses.map(({ properties }) => properties.ipAddress).sort();
+  }
+
+  balancer(name = 'kubernetes'): ReturnType<ArmServer['cloud']['find']> {
+    return this.arm.cloud.find(networkID('loadBalancers', name));
+  }
+
+  /** Public addresses by name. */
+  publicAddresses(): string[] {
+    const all = this.arm.cloud.all().filter(({ type }) => /publicIPAddresses$/i.test(type));
+    return all.map(({ name }) => name).sort();
+  }
+
+  /** Destinations in our rules of the security group. */
+  letInTo(): string[] {
+    return partsIn(this.arm.cloud.find(SECURITY_GROUP), 'securityRules')
+      .flatMap(({ properties }) => {
+        const { destinationAddressPrefix: one, destinationAddressPrefixes: several = [] } = properties as {
+          destinationAddressPrefix?: string;
+          destinationAddressPrefixes?: string[];
+        };
+        return [...(one === undefined ? [] : [one]), ...several];
+      })
+      .sort();
+  }
+
+  /** Writes since the calls were last forgotten, as `PUT loadBalancers`. */
+  writes(): string[] {
+    return this.arm.calls
+      .filter(({ method }) => method !== 'GET')
+      .map(({ method, path }) => `${method} ${/providers\/[^/]+\/([^/]+)/.exec(path)?.[1] ?? path}`);
+  }
+
+  forgetCalls(): void {
+    this.arm.calls.length = 0;
+  }
+}
+
+/** What upstream's file says of the scene. */
+function azureJson(server: ArmServer): object {
+  return {
+    resourceManagerEndpoint: server.url,
+    tenantId: OPERATOR.tenantID,
+    subscriptionId: SUBSCRIPTION,
+    resourceGroup: GROUP,
+    location: LOCATION,
+    vnetName: 'net',
+    subnetName: 'nodes',
+    securityGroupName: 'sg',
+    loadBalancerSku: 'standard',
+    aadClientId: OPERATOR.clientID,
+    aadClientSecret: SECRET,
+  };
+}

@@ -1,0 +1,73 @@
+import { OPERATOR_CLUSTER_START_MS } from '../../harness/operator-cluster';
+import { partsIn } from '../../harness/arm/resource';
+import { secretsWith } from '../state/planted';
+import { addressOf, serviceOf } from '../operator/scene';
+import { AzureScene, SECRET } from './operator-scene';
+
+const PREFIX = 'service.beta.kubernetes.io/azure-';
+const INTERNAL = { [`${PREFIX}load-balancer-internal`]: 'true' };
+
+describe('an operator with a subscription of Azure', () => {
+  let azure: AzureScene;
+
+  beforeAll(async () => {
+    azure = await AzureScene.start();
+    await azure.addNode();
+  }, OPERATOR_CLUSTER_START_MS);
+  afterAll(() => azure.stop());
+
+  const published = (...names: string[]): Promise<string[]> => Promise.all(names.map((name) => azure.scene.published(name)));
+
+  test('Services share one load balancer, each at an address of its own, with the Nodes behind it; a Node more is one write', async () => {
+    const { scene, cluster } = azure;
+    await cluster.apply(serviceOf('web'));
+    await scene.ready('web', { timeoutMs: 60_000 });
+    azure.forgetCalls();
+    await cluster.apply(serviceOf('api'));
+    const [web, api] = await published('web', 'api');
+    expect(azure.writes().sort()).toEqual(['PUT loadBalancers', 'PUT networkSecurityGroups', 'PUT publicIPAddresses']);
+    expect(web).not.toBe(api);
+    expect((await scene.service('web'))?.status?.loadBalancer?.ingress).toEqual([{ ip: web, ipMode: 'VIP' }]);
+    expect((await scene.stackOf('web')).metadata.name).toBe((await scene.stackOf('api')).metadata.name);
+    expect(partsIn(azure.balancer(), 'frontendIPConfigurations')).toHaveLength(2);
+    expect(azure.letInTo()).toEqual([web, api].sort());
+    expect(azure.poolOf()).toEqual(['10.0.3.1']);
+
+    azure.forgetCalls();
+    const node = await azure.addNode();
+    await scene.until('the second Node behind it', () => Promise.resolve(azure.poolOf().includes(node.address)));
+    expect(azure.writes()).toEqual(['PUT loadBalancers']);
+  }, 120_000);
+
+  test('an internal Service is on another load balancer, and let in to only by the virtual network', async () => {
+    const { scene, cluster } = azure;
+    await cluster.apply(serviceOf('inner', { annotations: INTERNAL }));
+    const before = azure.letInTo();
+    const [inner] = await published('inner');
+    expect(inner).toMatch(/^10\.0\.0\./);
+    expect(partsIn(azure.balancer('kubernetes-internal'), 'frontendIPConfigurations')).toHaveLength(1);
+    expect(azure.letInTo()).toEqual(before);
+    expect(azure.poolOf('kubernetes-internal')).toEqual(azure.poolOf());
+    await scene.deleteServices('inner');
+    expect(azure.balancer('kubernetes-internal')).toBeUndefined();
+  }, 60_000);
+
+  test('one that goes takes its own along, and the others keep their addresses; the last one takes the load balancer', async () => {
+    const { scene } = azure;
+    const [web] = await published('web', 'api');
+    azure.forgetCalls();
+    await scene.deleteServices('api');
+    expect(azure.writes().sort()).toEqual(['DELETE publicIPAddresses', 'PUT loadBalancers', 'PUT networkSecurityGroups']);
+    expect(addressOf(await scene.service('web'))).toBe(web);
+    expect(azure.letInTo()).toEqual([web]);
+    await scene.deleteServices('web');
+    expect(azure.balancer()).toBeUndefined();
+    expect(azure.publicAddresses()).toEqual([]);
+    expect(azure.letInTo()).toEqual([]);
+  }, 60_000);
+
+  test('no secret is written down', async () => {
+    expect(await secretsWith(azure.cluster.kube, SECRET)).toEqual([]);
+    expect(azure.cluster.operatorLog()).not.toContain(SECRET);
+  });
+});

@@ -1,0 +1,208 @@
+import { azureProviderSettings, type AzureProviderSettingsInput, type CloudLoadBalancerSpec } from '../../../crds';
+import { OperatorError } from '../../../operator/base/errors';
+import { canonicalJson, type JsonObject } from '../../../operator/base/json';
+import type { AzureInput } from '../../../providers/azure/load-balancers/arguments';
+import { AzureLoadBalancers } from '../../../providers/azure/load-balancers/load-balancers';
+import { baseNameOf } from '../../../providers/azure/load-balancers/names';
+import type { RenderedBalancer, RenderedStack } from '../../../providers/azure/load-balancers/render';
+import { loadBalancersOf } from '../../../providers/azure/served';
+import { TAG } from '../../../providers/azure/tags';
+import type { Target } from '../../../providers/provider';
+import { balancer, HTTP, HTTPS, NODES, SUBSCRIPTION } from './balancer-scene';
+
+const INTERNAL = { scheme: 'Internal' };
+
+function loadBalancers(settings: Partial<AzureProviderSettingsInput> = {}): AzureLoadBalancers {
+  const all = { subscriptionID: SUBSCRIPTION, resourceGroup: 'cluster', vnetName: 'net', subnetName: 'nodes', ...settings };
+  return new AzureLoadBalancers({ clusterID: 'c', location: 'westeurope', settings: azureProviderSettings.parse(all) });
+}
+
+function rendered(inputs: AzureInput[], settings: Partial<AzureProviderSettingsInput> = {}, nodes: Target[] = NODES): RenderedBalancer {
+  const stack = loadBalancers(settings).render('s', inputs, () => nodes) as unknown as RenderedStack;
+  expect(stack.balancers).toHaveLength(1);
+  return stack.balancers[0]!;
+}
+
+describe('stacks', () => {
+  const ofSeveral = { loadBalancers: [{ name: 'one' }, { name: 'two' }, { name: 'closed', allowServicePlacement: false }] };
+
+  test.each([
+    ['a public one', {}, undefined, {}, 'kubernetes'],
+    ['an internal one', INTERNAL, undefined, {}, 'kubernetes-internal'],
+    ['another name of the cluster', INTERNAL, undefined, { clusterName: 'prod' }, 'prod-internal'],
+    ['the name that is set', {}, undefined, { loadBalancerName: 'edge' }, 'edge'],
+    ['one of several, by name', {}, { configurations: ['two'] }, ofSeveral, 'two'],
+    ['one that takes no others, by name', INTERNAL, { configurations: ['closed'] }, ofSeveral, 'closed-internal'],
+  ])('%s', (_name, core, azure, settings, name) => {
+    expect(loadBalancers(settings).defaultPlacement(balancer(1, core, azure))).toBe(name);
+  });
+
+  test('of several load balancers each takes some, and one more takes only what it then has', () => {
+    const names = (settings: object): string[] =>
+      Array.from({ length: 60 }, (_, number) => loadBalancers(settings).defaultPlacement(balancer(number)));
+    const two = names(ofSeveral);
+    expect(new Set(two)).toEqual(new Set(['one', 'two']));
+    const three = names({ loadBalancers: [...ofSeveral.loadBalancers, { name: 'three' }] });
+    const moved = two.flatMap((name, index) => (three[index] === name ? [] : [three[index]]));
+    expect(moved.length).toBeGreaterThan(0);
+    expect(new Set(moved)).toEqual(new Set(['three']));
+  });
+});
+
+describe('what the program gets', () => {
+  test('is the same in whatever order load balancers and Nodes come', () => {
+    const inputs = [balancer(1), balancer(2, { listeners: [HTTP, HTTPS] }), balancer(3, {}, { publicIP: { dnsLabel: 'web' } })];
+    const all = [inputs, inputs.toReversed()].map((some, index) => rendered(some, {}, index === 0 ? NODES : NODES.toReversed()));
+    expect(canonicalJson(all[0] as never)).toBe(canonicalJson(all[1] as never));
+  });
+
+  test('has an address for each, with the marks of upstream and of ours, and none for one that is named', () => {
+    const { addresses, named } = rendered([
+      balancer(1, {}, { publicIP: { dnsLabel: 'web', tags: { team: 'a' }, ipTags: { RoutingPreference: 'Internet' } } }),
+      balancer(2, {}, { publicIP: { ipv4Name: 'theirs', resourceGroup: 'net' } }),
+      balancer(3, { addresses: ['20.0.0.9'] }),
+    ]);
+    expect(addresses).toMatchObject([
+      {
+        dnsSettings: { domainNameLabel: 'web' },
+        ipTags: [{ ipTagType: 'RoutingPreference', tag: 'Internet' }],
+        tags: {
+          team: 'a',
+          'k8s-azure-service': 'demo/web-1',
+          'k8s-azure-cluster-name': 'kubernetes',
+          'k8s-azure-dns-label-service': 'demo/web-1',
+          [TAG.owner]: 'demo/web-1',
+          [TAG.stack]: 's',
+        },
+      },
+    ]);
+    expect(named).toMatchObject([
+      { family: 'IPv4', resourceGroupName: 'net', by: { name: 'theirs' } },
+      { family: 'IPv4', resourceGroupName: 'cluster', by: { address: '20.0.0.9' } },
+    ]);
+  });
+
+  test('has one frontend for an address that several ask for, whose name none of them decides', () => {
+    const ask = (number: number, port: number) =>
+      balancer(number, { ...INTERNAL, addresses: ['10.0.0.9'], listeners: [{ name: 'p', port, nodePort: 30000 + port }] });
+    const both = rendered([ask(1, 80), ask(2, 81)]).loadBalancer;
+    expect(both.frontendIPConfigurations).toHaveLength(1);
+    expect(both.loadBalancingRules).toHaveLength(2);
+    expect(rendered([ask(2, 81)]).loadBalancer.frontendIPConfigurations).toEqual(both.frontendIPConfigurations);
+    const { places } = loadBalancers();
+    expect([places(ask(1, 80).spec), places(balancer(1).spec)]).toEqual([['10.0.0.9'], []]);
+    expect(places(balancer(1, {}, { publicIP: { ipv4Name: 'web' } }).spec)).toEqual(['public IP address web']);
+  });
+
+  test('says of each resource whom it serves: an address its own, the load balancer all', () => {
+    const inputs = { balancers: [rendered([balancer(1), balancer(2)])] } as unknown as JsonObject;
+    const own = loadBalancersOf({ args: { tags: { [TAG.ownerUID]: balancer(2).ownerUID } } }, inputs);
+    expect(own).toEqual([balancer(2).uid]);
+    expect(loadBalancersOf({ args: { tags: { [TAG.ownerUID]: 'kubernetes' } } }, inputs)).toEqual([]);
+  });
+});
+
+describe('replacement', () => {
+  const DUAL = { ipFamilies: ['IPv4', 'IPv6'] };
+  const rows: [string, AzureInput, AzureInput, boolean | undefined][] = [
+    ['another port', balancer(1), balancer(1, { listeners: [HTTPS] }), undefined],
+    ['a DNS label', balancer(1), balancer(1, {}, { publicIP: { dnsLabel: 'web' } }), undefined],
+    ['a second family', balancer(1), balancer(1, DUAL), undefined],
+    ['IPv6 from both families', balancer(1, DUAL), balancer(1, { ipFamilies: ['IPv6'] }), false],
+    ['a subnet', balancer(1, INTERNAL), balancer(1, INTERNAL, { subnetName: 'apps' }), false],
+    ['a named address', balancer(1), balancer(1, {}, { publicIP: { ipv4Name: 'web' } }), false],
+    ['an address that it may have already', balancer(1, INTERNAL), balancer(1, { ...INTERNAL, addresses: ['10.0.0.9'] }), true],
+    [
+      'IP tags without floating IP',
+      balancer(1, {}, { floatingIP: false }),
+      balancer(1, {}, { floatingIP: false, publicIP: { ipTags: { a: 'b' } } }),
+      true,
+    ],
+  ];
+  test.each(rows)('%s', (_name, before, after, gap) => {
+    const found = loadBalancers().replacement(before, after);
+    expect(found?.gap).toBe(gap);
+    expect(loadBalancers().replacement(after, after)).toBeUndefined();
+  });
+});
+
+describe('whose fault a failure is', () => {
+  const inputs = [balancer(1), balancer(2)];
+  const urn = (type: string, name: string): string => `urn:pulumi:s::p::${type}::${name}`;
+  const attributed = (name: string, message: string): string[] =>
+    loadBalancers().attribute(new OperatorError('Invalid', message, { resource: urn('azure-native:network:LoadBalancer', name) }), inputs);
+
+  test.each([
+    ['an address is its load balancer’s', `kubernetes-${baseNameOf(inputs[1]!)}`, 'refused', [inputs[1]!.uid]],
+    ['a part is named in Azure’s words', 'kubernetes', `Rule ${baseNameOf(inputs[0]!)}-TCP-80: no`, [inputs[0]!.uid]],
+    ['nobody is named', 'kubernetes', 'Cannot create more than 250 rules on one load balancer.', []],
+    ['a later generation is another name', 'kubernetes', `Rule ${baseNameOf(inputs[0]!)}-g1-TCP-80: no`, []],
+  ])('%s', (_name, name, message, uids) => {
+    expect(attributed(name, message)).toEqual(uids);
+  });
+});
+
+describe('what Azure can’t do is said', () => {
+  const rows: [string, object, object | undefined, Partial<AzureProviderSettingsInput>, string][] = [
+    ['no network', {}, undefined, { vnetName: undefined }, 'spec.provider'],
+    ['no subnet', INTERNAL, undefined, { subnetName: undefined }, 'spec.provider'],
+    ['a placement', { placement: { name: 'mine' } }, undefined, {}, 'spec.placement'],
+    ['a configuration that is not there', {}, { configurations: ['two'] }, {}, 'spec.azure.configurations'],
+    ['public SCTP', { listeners: [{ name: 's', protocol: 'SCTP', port: 9, nodePort: 30009 }] }, undefined, {}, 'spec.listeners[0].protocol'],
+    [
+      'no node port without floating IP',
+      { listeners: [{ name: 'h', port: 80 }] },
+      { floatingIP: false },
+      {},
+      'spec.listeners[0].nodePort',
+    ],
+    ['a second address of one family', { addresses: ['20.0.0.1', '20.0.0.2'] }, undefined, {}, 'spec.addresses'],
+    [
+      'both kinds of ranges',
+      { sourceRanges: ['10.0.0.0/8'] },
+      { access: { ranges: ['192.168.0.0/16'] } },
+      {},
+      'spec.azure.access.ranges',
+    ],
+    ['Private Link on a floating public address', {}, { privateLink: {} }, {}, 'spec.azure.privateLink'],
+    ['more rules than a load balancer may have', { listeners: [HTTP, HTTPS] }, undefined, { limits: { rulesPerLoadBalancer: 1 } }, 'spec.listeners'],
+  ];
+  test.each(rows)('%s', (_name, core, azure, settings, field) => {
+    const { spec } = balancer(1, core, azure);
+    const errors = (of: CloudLoadBalancerSpec, more: object) =>
+      loadBalancers(more).validate(of).filter(({ severity }) => severity === 'Error');
+    expect(errors(spec, settings).map((problem) => problem.field)).toEqual([field]);
+    expect(errors(balancer(1).spec, {})).toEqual([]);
+  });
+});
+
+describe('the Nodes behind a load balancer', () => {
+  const [second, first] = NODES as [Target, Target];
+  const labelled: Record<string, string> = { 'node-role.kubernetes.io/control-plane': '' };
+  const targets = (labels: Record<string, string> = {}): Target[] =>
+    [first, second].filter((node) => node === first || Object.entries(labels).every(([key, value]) => labelled[key] === value));
+  const behind = (settings: Partial<AzureProviderSettingsInput>, azure?: object): string[] => {
+    const stack = loadBalancers(settings).render('s', [balancer(1, {}, azure)], (labels) =>
+      Object.keys(labels ?? {}).length === 0 ? targets() : targets(labels).filter((node) => node !== first),
+    ) as unknown as RenderedStack;
+    return stack.balancers.flatMap(({ loadBalancer: { backendAddressPools } }) =>
+      backendAddressPools.flatMap(({ loadBalancerBackendAddresses: all }) => all.map(({ name }) => name)),
+    );
+  };
+
+  test('are all but the control plane’s, or all', () => {
+    expect(behind({})).toEqual(['node-1']);
+    expect(behind({ excludeControlPlane: false })).toEqual(['node-1', 'node-2']);
+  });
+
+  test('are somebody else’s where that is set: the pool is theirs, and stays as it is', () => {
+    expect(rendered([balancer(1)], { preConfiguredPools: 'All' }).loadBalancer.backendAddressPools).toEqual([]);
+    expect(behind({ preConfiguredPools: 'Internal' })).toEqual(['node-1']);
+  });
+
+  test('of several load balancers are those with its labels', () => {
+    const several = { excludeControlPlane: false, loadBalancers: [{ name: 'one', nodeLabels: labelled }, { name: 'two' }] };
+    expect(behind(several, { configurations: ['one'] })).toEqual(['node-2']);
+    expect(behind(several, { configurations: ['two'] })).toEqual(['node-1', 'node-2']);
+  });
+});

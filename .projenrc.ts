@@ -159,7 +159,19 @@ project.addTask('bench:aws', {
   steps: [{ spawn: 'compile' }, { exec: 'tsx test/bench/aws/main.ts', receiveArgs: true }],
 });
 // On a fresh clone these install what they need first.
-for (const task of ['test', 'test:disruptive', 'test:aws', 'test:azure', 'bench', 'bench:aws', 'synth', 'lint', 'typecheck', 'generate', 'compile']) {
+for (const task of [
+  'test',
+  'test:disruptive',
+  'test:aws',
+  'test:azure',
+  'bench',
+  'bench:aws',
+  'synth',
+  'lint',
+  'typecheck',
+  'generate',
+  'compile',
+]) {
   project.package.setScript(task, `node bin/project.js ${task}`);
 }
 // Without the task runner in between, Ctrl-C is answered by the program itself, and the prompt comes back when all is cleaned up.

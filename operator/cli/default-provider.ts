@@ -36,9 +36,7 @@ export function defaultProviderOf(kind: string, file: string, flags: ProviderFla
     throw invalid(
       `--cloud-provider=${kind} needs --cloud-config: a file with the spec of a CloudProvider, such as "${kind}: {endpoint: …}"`,
     );
-  return file === ''
-    ? checked(kind, '', { settings: { [kind]: {} }, warnings: [] }, flags)
-    : providerInFile(kind, textOf(file), flags);
+  return file === '' ? checked(kind, '', { settings: { [kind]: {} }, warnings: [] }, flags) : providerInFile(kind, textOf(file), flags);
 }
 
 /** A configuration file that was read. */

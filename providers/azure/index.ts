@@ -56,7 +56,11 @@ async function connect(spec: CloudProviderSpec, context: ConnectContext): Promis
 function discoveryScope({ clusterID, settings }: AzureScope): DiscoveryScope {
   const subscriptionID = networkSubscriptionOf(settings);
   const { resourceGroup, loadBalancerResourceGroup = resourceGroup } = settings;
-  const typeOf = <I extends CommonInputs>(description: OwnedDescription<I>, armType: string, group: string): DiscoveryScope['types'][number] => ({
+  const typeOf = <I extends CommonInputs>(
+    description: OwnedDescription<I>,
+    armType: string,
+    group: string,
+  ): DiscoveryScope['types'][number] => ({
     description: description as unknown as OwnedDescription<CommonInputs>,
     armType: `Microsoft.Network/${armType}`,
     resourceGroups: [group],

@@ -15,6 +15,8 @@ export const TAG = {
   released: 'cloud-operator.dev-released',
   /** It was there before, without marks: ours is only a part of it, and it stays when that goes. */
   joined: 'cloud-operator.dev-joined',
+  /** namespace/name of others that use a public address too, with commas: it stays until they go. */
+  users: 'cloud-operator.dev-users',
   /** Keys that the program has set beside these, with commas: all others are somebody else's, and are let alone. */
   keys: 'cloud-operator.dev-keys',
 } as const;
@@ -22,7 +24,11 @@ export const TAG = {
 /** What stands before the keys of all of them. */
 const OURS = 'cloud-operator.dev-';
 /** What no program sets. */
-const BOOKKEEPING = new Set<string>([TAG.keys, TAG.joined]);
+const BOOKKEEPING = new Set<string>([TAG.keys, TAG.joined, TAG.users]);
+/** An address that is released to those who use it, and to nobody else. */
+const TO_USERS = 'to-users';
+/** Upstream's mark of a public address: whose it is. */
+export const SERVICE_TAG = 'k8s-azure-service';
 /** Azure's longest value. */
 const VALUE_LENGTH = 256;
 
@@ -40,6 +46,33 @@ export interface Maker {
 export function madeBy({ clusterID, stack, resource }: Maker, tags: Tags): boolean {
   if (tags[TAG.released] !== undefined) return false;
   return tags[TAG.clusterID] === clusterID && tags[TAG.stack] === stack && tags[TAG.resource] === resource;
+}
+
+/** Who uses a public address beside the one that it was made for. Pure. */
+export function usersOf(tags: Tags = {}): string[] {
+  return (tags[TAG.users] ?? '').split(',').filter(Boolean);
+}
+
+/** Tags that name these users, and no others. Of an address that was left to them, upstream's mark names them too. Pure. */
+export function withUsers(tags: Tags, users: readonly string[]): Record<string, string> {
+  const { [TAG.users]: _before, ...rest } = tags;
+  const named = users.length > 0 ? { [TAG.users]: users.join(',') } : {};
+  return { ...rest, ...named, ...(isLeftToUsers(tags) && { [SERVICE_TAG]: users.join(',') }) };
+}
+
+/** Tags of an address whose owner goes, and that its users keep: no stack has it any more. Pure. */
+export function leftToUsers(tags: Tags): Record<string, string> {
+  return withUsers({ ...tags, [TAG.released]: TO_USERS }, usersOf(tags));
+}
+
+/** True for an address that only its users keep. Pure. */
+export function isLeftToUsers(tags: Tags = {}): boolean {
+  return tags[TAG.released] === TO_USERS;
+}
+
+/** What our own bookkeeping says of a resource, which an update leaves as it is. Pure. */
+export function bookkeeping(tags: Tags = {}): Record<string, string> {
+  return Object.fromEntries(Object.entries(tags).filter(([key]) => BOOKKEEPING.has(key) && key !== TAG.keys));
 }
 
 /** True for what bears no cluster's mark. Pure. */

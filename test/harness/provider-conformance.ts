@@ -261,7 +261,8 @@ function describeRendering(suite: Suite): void {
     const loadBalancers = suite.cloud.loadBalancers!;
     const { input, stack, runner } = await suite.standing();
     const nodes = await suite.under.makeInstances(2);
-    const render = (targets: Target[]): JsonObject => loadBalancers.render(stack, [input], (labels) => (labels === undefined ? targets : []));
+    const render = (targets: Target[]): JsonObject =>
+      loadBalancers.render(stack, [input], (labels) => (labels === undefined ? targets : []));
     if (suite.cloud.members !== undefined) {
       expect(render(nodes)).toEqual(render([]));
       return;

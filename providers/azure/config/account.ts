@@ -90,7 +90,8 @@ async function credentialsOf(
   { readSecret }: ConnectContext,
   variables: IdentityVariables,
 ): Promise<AzureCredentials> {
-  const { clientID, clientSecretRef, clientCertificateRef, managedIdentity, workloadIdentity, cloudConfigFile, cloudConfigRef } = credentials;
+  const { clientID, clientSecretRef, clientCertificateRef, managedIdentity, workloadIdentity, cloudConfigFile, cloudConfigRef } =
+    credentials;
   const valueOf = async ({ name, key }: { name: string; key: string }): Promise<string> => (await readSecret(name, [key]))[0] ?? '';
   if (cloudConfigFile !== undefined) return identityOf(parseAzureJson(readSmallFile(cloudConfigFile)).config, variables);
   if (cloudConfigRef !== undefined) return identityOf(parseAzureJson(await valueOf(cloudConfigRef)).config, variables);

@@ -48,7 +48,14 @@ export interface BalancerPlace {
   location: string;
   settings: Pick<
     AzureProviderSettings,
-    'clusterName' | 'resourceGroup' | 'vnetName' | 'vnetResourceGroup' | 'subnetName' | 'outboundSNAT' | 'healthProbe' | 'preConfiguredPools'
+    | 'clusterName'
+    | 'resourceGroup'
+    | 'vnetName'
+    | 'vnetResourceGroup'
+    | 'subnetName'
+    | 'outboundSNAT'
+    | 'healthProbe'
+    | 'preConfiguredPools'
   >;
 }
 

@@ -8,6 +8,7 @@ import { combinedRules } from '../security-groups/combined-rules';
 import { familyOf } from '../security-groups/security-rule';
 import { wantedRules } from '../security-groups/wanted-rules';
 import { TAG } from '../tags';
+import type { LoadBalancerArguments } from './arguments';
 import type { RenderedPublicAddress } from './public-addresses';
 import type { RenderedBalancer, RenderedMember, RenderedNamed, RenderedSecurityGroup, RenderedStack } from './render';
 import type { PublishedLoadBalancer } from './results';
@@ -60,18 +61,51 @@ function declare({ loadBalancer, addresses, named, members, securityGroup }: Ren
     securityGroup && declareRules(`${name}-access`, { securityGroup, members, known }, dependsOn);
   const publicAddresses = pulumi.all(Object.fromEntries([...declared].map(([frontend, { ip }]) => [frontend, ip])));
   const opened = isPublic ? openTo(publicAddresses, []) : undefined;
+  const ids = pulumi.all(Object.fromEntries(named.flatMap(({ frontend }) => pairOf(frontend, declared.get(frontend)?.id))));
+  // What is known without them is shown in plans.
+  const parts = named.length === 0 ? loadBalancer : ids.apply((known) => withAddresses(loadBalancer, known));
   const args = {
     ...loadBalancer,
-    frontendIPConfigurations: frontendIPConfigurations.map((frontend) => {
-      const address = declared.get(frontend.name);
-      return address === undefined ? frontend : { ...frontend, publicIPAddress: { id: address.id } };
-    }),
+    frontendIPConfigurations: pulumi.output(parts).frontendIPConfigurations,
+    loadBalancingRules: pulumi.output(parts).loadBalancingRules,
     tags: { ...tags, [TAG.resource]: name },
   };
-  const made = new LoadBalancer(name, args, { dependsOn: opened === undefined ? [] : [opened] });
-  const known = isPublic ? publicAddresses : made.frontendIPConfigurations.apply(privateAddresses);
-  if (!isPublic) openTo(known, [made]);
+  const needed = [...declared.values()].map(({ resource }) => resource);
+  const balancer = new LoadBalancer(name, args, { dependsOn: opened === undefined ? needed : [...needed, opened] });
+  const known = isPublic ? publicAddresses : balancer.frontendIPConfigurations.apply(privateAddresses);
+  if (!isPublic) openTo(known, [balancer]);
   return publish(members, known);
+}
+
+type Parts = Pick<LoadBalancerArguments, 'frontendIPConfigurations' | 'loadBalancingRules'>;
+
+/**
+ * Frontends with the ids of public addresses that are there already, and the rules that lead from them. Azure has one frontend for an address: who has
+ * asked for the one that was made for another load balancer gets that one's frontend. Pure.
+ * @param ids of those that are there already, by the names of their frontends
+ */
+export function withAddresses({ frontendIPConfigurations, loadBalancingRules }: Parts, ids: Readonly<Record<string, string>>): Parts {
+  const ofAddress = new Map(Object.entries(ids).map(([frontend, id]) => [id.toLowerCase(), frontend]));
+  for (const { name, publicIPAddress } of frontendIPConfigurations) {
+    if (publicIPAddress !== undefined && ids[name] === undefined) ofAddress.set(publicIPAddress.id.toLowerCase(), name);
+  }
+  const frontendFor = (name: string): string => ofAddress.get(ids[name]?.toLowerCase() ?? '') ?? name;
+  const frontends = frontendIPConfigurations.filter(({ name }) => frontendFor(name) === name);
+  return {
+    frontendIPConfigurations: frontends.map((frontend) => {
+      const id = ids[frontend.name];
+      return id === undefined ? frontend : { ...frontend, publicIPAddress: { id } };
+    }),
+    loadBalancingRules: loadBalancingRules.map((rule) => {
+      const { id } = rule.frontendIPConfiguration;
+      const at = id.lastIndexOf('/') + 1;
+      return { ...rule, frontendIPConfiguration: { id: id.slice(0, at) + frontendFor(id.slice(at)) } };
+    }),
+  };
+}
+
+function pairOf<T>(key: string, value: T | undefined): [string, T][] {
+  return value === undefined ? [] : [[key, value]];
 }
 
 /** By the names of frontends. */

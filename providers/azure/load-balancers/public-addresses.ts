@@ -1,11 +1,10 @@
 import type { PublicIPAddressInputs } from '../resources/public-ip-address';
-import { TAG } from '../tags';
+import { SERVICE_TAG, TAG } from '../tags';
 import type { AzureInput } from './arguments';
 import type { Entry } from './entries';
 import type { AzureScope } from './scope';
 
 /** Upstream's tags, by which it knows its addresses. */
-const SERVICE_TAG = 'k8s-azure-service';
 const CLUSTER_TAG = 'k8s-azure-cluster-name';
 const DNS_LABEL_TAG = 'k8s-azure-dns-label-service';
 

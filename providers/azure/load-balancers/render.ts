@@ -31,6 +31,8 @@ export interface RenderedNamed {
   family: Entry['family'];
   resourceGroupName: string;
   by: { name: string } | { address: string };
+  /** namespace/name of those that ask for it. */
+  users: string[];
 }
 
 /** One generation of a CloudLoadBalancer. */
@@ -84,22 +86,29 @@ function renderBalancer(stack: string, generations: Generation[], targets: Targe
   const made = entries.flatMap(({ input, entries: own }) =>
     own.flatMap((entry) => (entry.kind === 'Made' ? [renderPublicAddress(stack, { input, entry }, scope)] : [])),
   );
-  const named = entries.flatMap(({ entries: own }) =>
-    own.flatMap((entry) => (entry.kind === 'Named' ? [renderNamed(entry)] : [])),
-  );
   const nodes = nodesBehind(place.name, targets, scope.settings);
   const securityGroup = renderSecurityGroup(nodes, scope);
   return {
     loadBalancer: { ...loadBalancerArguments(inputs, nodes, place), tags: tagsOf(stack, place.name, scope) },
     addresses: made,
-    named: [...new Map(named.map((one) => [one.frontend, one])).values()],
+    named: renderNamed(entries),
     members: generations.map((generation) => renderMember(generation, place)),
     ...(securityGroup !== undefined && { securityGroup }),
   };
 }
 
-function renderNamed({ frontend, family, resourceGroup, by }: Extract<Entry, { kind: 'Named' }>): RenderedNamed {
-  return { frontend, family, resourceGroupName: resourceGroup, by };
+/** Each once, with all that ask for it. */
+function renderNamed(all: readonly { input: AzureInput; entries: readonly Entry[] }[]): RenderedNamed[] {
+  const named = new Map<string, RenderedNamed>();
+  for (const { input, entries } of all) {
+    for (const entry of entries) {
+      if (entry.kind !== 'Named') continue;
+      const { frontend, family, resourceGroup: resourceGroupName, by } = entry;
+      const users = new Set([...(named.get(frontend)?.users ?? []), `${input.namespace}/${input.name}`]);
+      named.set(frontend, { frontend, family, resourceGroupName, by, users: [...users].sort() });
+    }
+  }
+  return [...named.values()];
 }
 
 function renderMember({ input, retiring }: Generation, place: ReturnType<typeof placeOf>): RenderedMember {
@@ -109,7 +118,9 @@ function renderMember({ input, retiring }: Generation, place: ReturnType<typeof 
   const entries = entriesOf(own, place);
   const [family = 'IPv4'] = spec.ipFamilies;
   const first = listeners.find(({ port }) => settingsOf(spec, port)?.rule !== false);
-  const rules = forwardsAll(spec) ? listeners.map((listener) => ({ listener, rule: first ?? listener })) : listeners.map((listener) => ({ listener, rule: listener }));
+  const rules = forwardsAll(spec)
+    ? listeners.map((listener) => ({ listener, rule: first ?? listener }))
+    : listeners.map((listener) => ({ listener, rule: listener }));
   return {
     uid,
     ownerUID,

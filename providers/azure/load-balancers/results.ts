@@ -29,7 +29,9 @@ const PUBLIC_ADDRESS = publicIPAddress('').token;
  */
 export function recognize(found: readonly DiscoveredResource[], { ownerUID, spec }: LoadBalancerInput): RecognizedLoadBalancer | undefined {
   const generationOf = (name: string): number | undefined => generationOfName(name, (generation) => baseNameOf({ ownerUID, generation }));
-  const addresses = new Map(found.filter(({ type }) => type === PUBLIC_ADDRESS).map(({ id, outputs }) => [id.toLowerCase(), outputs.ipAddress]));
+  const addresses = new Map(
+    found.filter(({ type }) => type === PUBLIC_ADDRESS).map(({ id, outputs }) => [id.toLowerCase(), outputs.ipAddress]),
+  );
   const balancers = found.filter(({ type }) => type === LOAD_BALANCER);
   const parts = balancers.flatMap(({ id, inputs, outputs }) =>
     (inputs as unknown as LoadBalancerInputs).loadBalancingRules
@@ -39,7 +41,9 @@ export function recognize(found: readonly DiscoveredResource[], { ownerUID, spec
   if (parts.length === 0) return undefined;
   const entries = (generation: number): Ingress[] => {
     const own = parts.filter(({ rule }) => generationOf(rule.name) === generation);
-    const named = own.flatMap(({ frontend }) => addresses.get(frontend?.publicIPAddress?.id.toLowerCase() ?? '') ?? frontend?.privateIPAddress ?? []);
+    const named = own.flatMap(
+      ({ frontend }) => addresses.get(frontend?.publicIPAddress?.id.toLowerCase() ?? '') ?? frontend?.privateIPAddress ?? [],
+    );
     return [...new Set(named as string[])].map(entryAt);
   };
   const first = parts.filter(({ rule }) => !rule.name.endsWith('-IPv6') || spec.ipFamilies[0] === 'IPv6');
@@ -47,7 +51,13 @@ export function recognize(found: readonly DiscoveredResource[], { ownerUID, spec
     id: `${id}/loadBalancingRules/${rule.name}`,
     port: spec.listeners.find(({ port }) => port === rule.frontendPort)?.nodePort ?? rule.backendPort,
   }));
-  return { ...servingGeneration(parts.map(({ rule }) => generationOf(rule.name) ?? 0), entries), targetGroups };
+  return {
+    ...servingGeneration(
+      parts.map(({ rule }) => generationOf(rule.name) ?? 0),
+      entries,
+    ),
+    targetGroups,
+  };
 }
 
 type FoundFrontend = LoadBalancerInputs['frontendIPConfigurations'][number];

@@ -20,10 +20,22 @@ export function validateLoadBalancer(spec: CloudLoadBalancerSpec, { settings }: 
 
 function validateProvider({ provider, scheme }: CloudLoadBalancerSpec, settings: AzureScope['settings']): Problem[] {
   if (settings.vnetName === undefined) {
-    return [error('spec.provider', provider, `CloudProvider ${provider} names no virtual network. Set its spec.azure.vnetName (azure.json: vnetName).`)];
+    return [
+      error(
+        'spec.provider',
+        provider,
+        `CloudProvider ${provider} names no virtual network. Set its spec.azure.vnetName (azure.json: vnetName).`,
+      ),
+    ];
   }
   if (scheme === 'Internal' && settings.subnetName === undefined) {
-    return [error('spec.provider', provider, `CloudProvider ${provider} names no subnet. Set its spec.azure.subnetName (azure.json: subnetName).`)];
+    return [
+      error(
+        'spec.provider',
+        provider,
+        `CloudProvider ${provider} names no subnet. Set its spec.azure.subnetName (azure.json: subnetName).`,
+      ),
+    ];
   }
   return [];
 }
@@ -65,7 +77,9 @@ function validateAddresses(spec: CloudLoadBalancerSpec): Problem[] {
   const used = spec.ipFamilies.flatMap((family) => addressOf({ spec }, family) ?? []);
   const problems = (spec.addresses ?? [])
     .filter((address) => !used.includes(address))
-    .map((address) => error('spec.addresses', address, `${address} is not used: a load balancer has one address in each of spec.ipFamilies. Remove it.`));
+    .map((address) =>
+      error('spec.addresses', address, `${address} is not used: a load balancer has one address in each of spec.ipFamilies. Remove it.`),
+    );
   const fields = [
     ['ipv4Name', 'IPv4'],
     ['ipv6Name', 'IPv6'],

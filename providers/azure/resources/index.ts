@@ -4,7 +4,7 @@ import type { UpdateContext } from '../../worker-module';
 import type { ArmClient } from '../client/arm-client';
 import type { WorkerSettings } from '../worker-settings';
 import { loadBalancer } from './load-balancer';
-import { namedAddress } from './named-address';
+import { NamedAddress } from './named-address';
 import { OwnedResource } from './owned-resource';
 import { PartOfResource } from './part-of-resource';
 import { publicIPAddress } from './public-ip-address';
@@ -29,7 +29,7 @@ export function resourceTypes(
       new OwnedResource(loadBalancer(networkSubscriptionID, settings), arm, update),
     ],
     own: [
-      namedAddress(arm, networkSubscriptionID),
+      new NamedAddress(arm, networkSubscriptionID, update),
       new PartOfResource(securityRules, arm, update),
       new PartOfResource(routes, arm, update),
     ],

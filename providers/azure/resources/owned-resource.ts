@@ -8,7 +8,7 @@ import type { UpdateContext } from '../../worker-module';
 import type { ArmClient } from '../client/arm-client';
 import type { CallOptions } from '../../client-options';
 import { isInUse, isWorthReadingAgain } from '../client/arm-error';
-import { foreignTags, holderOf, isUnmarked, madeBy, TAG, withKeys } from '../tags';
+import { bookkeeping, foreignTags, holderOf, isUnmarked, leftToUsers, madeBy, TAG, usersOf, withKeys } from '../tags';
 import type { Whole } from './part-of-resource';
 
 /** What still uses it is going too; the next try of the update goes on from here. */
@@ -135,7 +135,7 @@ export class OwnedResource<Inputs extends CommonInputs> implements ResourceType 
   private change(found: Found, { wanted, olds }: { wanted: Inputs; olds: JsonObject }, context: ResourceContext): Promise<Found> {
     if (canonicalJson(this.description.describe(found).inputs) === canonicalJson(wanted)) return Promise.resolve(found);
     const body = this.description.merged?.(found, wanted, this.written(olds)) ?? this.description.body(wanted);
-    const tags = { ...foreignTags(found.tags), ...joinedMark(found.tags), ...withKeys(wanted.tags) };
+    const tags = { ...foreignTags(found.tags), ...bookkeeping(found.tags), ...withKeys(wanted.tags) };
     return this.arm.put<Found>(found.id, { ...body, tags }, { ...this.options(context), only: { etag: found.etag } });
   }
 
@@ -154,6 +154,10 @@ export class OwnedResource<Inputs extends CommonInputs> implements ResourceType 
     const olds = this.written(outputs);
     if (found === undefined || (isUnmarked(found.tags ?? {}) && this.description.isRid?.(found, olds) === true)) return;
     const { etag, tags } = this.ours(found, context, 'deleted');
+    if (usersOf(tags).length > 0) {
+      await this.arm.patch(id, { tags: leftToUsers(tags ?? {}) }, { ...this.options(context), only: { etag } });
+      return;
+    }
     const others = this.description.remains?.(found, olds, tags?.[TAG.joined] !== undefined);
     if (others !== undefined) {
       await this.arm.put(id, { ...others, tags: foreignTags(found.tags) }, { ...this.options(context), only: { etag } });
@@ -201,11 +205,6 @@ export class OwnedResource<Inputs extends CommonInputs> implements ResourceType 
 /** As if we had marked it: none of its tags are ours. */
 function joined(found: Found): Found {
   return { ...found, tags: { ...found.tags, [TAG.joined]: 'true', [TAG.keys]: '' } };
-}
-
-function joinedMark(tags: Found['tags'] = {}): Record<string, string> {
-  const { [TAG.joined]: mark } = tags;
-  return mark === undefined ? {} : { [TAG.joined]: mark };
 }
 
 function kept({ remedy, retryAfterMs }: OperatorError): ErrorDetail {

@@ -140,7 +140,9 @@ describe('azure-native:network:LoadBalancer', () => {
     await type().delete(id, context, more.outputs);
     const left = server.cloud.find(id);
     expect(left?.tags).toEqual({ team: 'net' });
-    expect(['frontendIPConfigurations', 'backendAddressPools', 'loadBalancingRules', 'probes'].flatMap((list) => partsIn(left, list))).toEqual([]);
+    expect(
+      ['frontendIPConfigurations', 'backendAddressPools', 'loadBalancingRules', 'probes'].flatMap((list) => partsIn(left, list)),
+    ).toEqual([]);
     await type().delete(id, context, more.outputs);
     expect(server.cloud.find(id)).toBeDefined();
   });

@@ -14,15 +14,22 @@ describe('one load balancer of Azure for many Services', () => {
   let azure: AzureScene;
 
   beforeAll(async () => {
-    azure = await AzureScene.start({ operationMs: OPERATION_MS }, { azureJson: { tags: 'service=billing,team=net,k8s-azure-service=mine' } });
+    azure = await AzureScene.start(
+      { operationMs: OPERATION_MS },
+      { azureJson: { tags: 'service=billing,team=net,k8s-azure-service=mine' } },
+    );
     await azure.addNode();
   }, OPERATOR_CLUSTER_START_MS);
   afterAll(() => azure.stop());
   afterEach(async () => {
-    const services = (await azure.cluster.kubectl(['get', 'services', '-o', 'name'])).split('\n').filter((name) => !/kubernetes$/.test(name));
+    const services = (await azure.cluster.kubectl(['get', 'services', '-o', 'name']))
+      .split('\n')
+      .filter((name) => !/kubernetes$/.test(name));
     const names = services.filter(Boolean).map((name) => name.replace('service/', ''));
     if (names.length > 0) await azure.scene.deleteServices(...names);
-    await azure.scene.until('nothing to be left', () => Promise.resolve(azure.balancer() === undefined && azure.publicAddresses().length === 0));
+    await azure.scene.until('nothing to be left', () =>
+      Promise.resolve(azure.balancer() === undefined && azure.publicAddresses().length === 0),
+    );
   }, 2 * MINUTE);
 
   const apply = (names: string[], options: Parameters<typeof serviceOf>[1] = {}): Promise<unknown> =>
@@ -36,117 +43,152 @@ describe('one load balancer of Azure for many Services', () => {
       .filter(({ method, path, status = 0 }) => method === 'PUT' && path === networkID('loadBalancers', 'kubernetes') && status < 300)
       .map(({ body }) => namesIn(body));
 
-  test('R-34: Services that come and go at the same time, and a killed operator, are few writes; no living one loses its frontend', async () => {
-    const names = Array.from({ length: 10 }, (_, index) => `burst-${index}`);
-    await apply(names);
-    await azure.scene.until('the first write', () => Promise.resolve(frontendsWritten().length > 0), MINUTE);
-    await azure.cluster.kubectl(['delete', 'service', '--wait=false', 'burst-0', 'burst-1']);
-    await apply(['burst-10', 'burst-11']);
-    await azure.cluster.killOperator();
-    await azure.cluster.startOperator();
-    const living = [...names.slice(2), 'burst-10', 'burst-11'];
-    await ready(...living);
-    await azure.scene.until('those that went to be gone', async () => (await azure.scene.loadBalancer('burst-0')) === undefined, MINUTE);
-    const addresses = await addressesOf(living);
-    expect(new Set(addresses).size).toBe(living.length);
-    expect(partsIn(azure.balancer(), 'frontendIPConfigurations')).toHaveLength(living.length);
-    expect(azure.publicAddresses()).toHaveLength(living.length);
-    const uids = await Promise.all(living.map(async (name) => (await azure.scene.service(name))?.metadata.uid.replaceAll('-', '').slice(0, 31)));
-    const writes = frontendsWritten();
-    for (const uid of uids) {
-      const having = writes.map((all) => all.includes(`a${uid}`));
-      expect(having.indexOf(false, having.indexOf(true))).toBe(-1);
-    }
-    expect(writes.length).toBeLessThanOrEqual(6);
-    expect(azure.arm.calls.filter(({ method, path }) => method === 'DELETE' && /loadBalancers/.test(path))).toEqual([]);
-  }, 4 * MINUTE);
+  test(
+    'R-34: Services that come and go at the same time, and a killed operator, are few writes; no living one loses its frontend',
+    async () => {
+      const names = Array.from({ length: 10 }, (_, index) => `burst-${index}`);
+      await apply(names);
+      await azure.scene.until('the first write', () => Promise.resolve(frontendsWritten().length > 0), MINUTE);
+      await azure.cluster.kubectl(['delete', 'service', '--wait=false', 'burst-0', 'burst-1']);
+      await apply(['burst-10', 'burst-11']);
+      await azure.cluster.killOperator();
+      await azure.cluster.startOperator();
+      const living = [...names.slice(2), 'burst-10', 'burst-11'];
+      await ready(...living);
+      await azure.scene.until('those that went to be gone', async () => (await azure.scene.loadBalancer('burst-0')) === undefined, MINUTE);
+      const addresses = await addressesOf(living);
+      expect(new Set(addresses).size).toBe(living.length);
+      expect(partsIn(azure.balancer(), 'frontendIPConfigurations')).toHaveLength(living.length);
+      expect(azure.publicAddresses()).toHaveLength(living.length);
+      const uids = await Promise.all(
+        living.map(async (name) => (await azure.scene.service(name))?.metadata.uid.replaceAll('-', '').slice(0, 31)),
+      );
+      const writes = frontendsWritten();
+      for (const uid of uids) {
+        const having = writes.map((all) => all.includes(`a${uid}`));
+        expect(having.indexOf(false, having.indexOf(true))).toBe(-1);
+      }
+      expect(writes.length).toBeLessThanOrEqual(6);
+      expect(azure.arm.calls.filter(({ method, path }) => method === 'DELETE' && /loadBalancers/.test(path))).toEqual([]);
+    },
+    4 * MINUTE,
+  );
 
-  test('R-48: one more, one less and one that changes are updates in place, which leave the others as they are; a restart writes nothing', async () => {
-    const names = ['s1', 's2', 's3', 's4', 's5'];
-    await apply(names);
-    await ready(...names);
-    const before = await addressesOf(['s1', 's3', 's5']);
-    const parts = () => ['frontendIPConfigurations', 'loadBalancingRules'].map((list) => partsIn(azure.balancer(), list));
-    const kept = async (): Promise<unknown> => {
-      const uids = await Promise.all(['s1', 's3', 's5'].map(async (name) => (await azure.scene.service(name))?.metadata.uid.replaceAll('-', '').slice(0, 31)));
-      return parts().map((list) => list.filter(({ name }) => uids.some((uid) => name.startsWith(`a${uid}`))).map(({ name, properties }) => [name, properties]));
-    };
-    const first = await kept();
-    azure.forgetCalls();
-    await apply(['s6']);
-    await ready('s6');
-    await azure.scene.deleteServices('s2');
-    await apply(['s4'], { annotations: { [`${PREFIX}load-balancer-tcp-idle-timeout`]: '30' } });
-    await ready('s4');
-    const s4 = (await azure.scene.service('s4'))?.metadata.uid.replaceAll('-', '').slice(0, 31);
-    expect(partsIn(azure.balancer(), 'loadBalancingRules').find(({ name }) => name.startsWith(`a${s4}`))?.properties.idleTimeoutInMinutes).toBe(30);
-    expect(azure.arm.calls.filter(({ method, path }) => method === 'DELETE' && /loadBalancers/.test(path))).toEqual([]);
-    expect(await kept()).toEqual(first);
-    expect(await addressesOf(['s1', 's3', 's5'])).toEqual(before);
+  test(
+    'R-48: one more, one less and one that changes are updates in place, which leave the others as they are; a restart writes nothing',
+    async () => {
+      const names = ['s1', 's2', 's3', 's4', 's5'];
+      await apply(names);
+      await ready(...names);
+      const before = await addressesOf(['s1', 's3', 's5']);
+      const parts = () => ['frontendIPConfigurations', 'loadBalancingRules'].map((list) => partsIn(azure.balancer(), list));
+      const kept = async (): Promise<unknown> => {
+        const uids = await Promise.all(
+          ['s1', 's3', 's5'].map(async (name) => (await azure.scene.service(name))?.metadata.uid.replaceAll('-', '').slice(0, 31)),
+        );
+        return parts().map((list) =>
+          list.filter(({ name }) => uids.some((uid) => name.startsWith(`a${uid}`))).map(({ name, properties }) => [name, properties]),
+        );
+      };
+      const first = await kept();
+      azure.forgetCalls();
+      await apply(['s6']);
+      await ready('s6');
+      await azure.scene.deleteServices('s2');
+      await apply(['s4'], { annotations: { [`${PREFIX}load-balancer-tcp-idle-timeout`]: '30' } });
+      await ready('s4');
+      const s4 = (await azure.scene.service('s4'))?.metadata.uid.replaceAll('-', '').slice(0, 31);
+      expect(
+        partsIn(azure.balancer(), 'loadBalancingRules').find(({ name }) => name.startsWith(`a${s4}`))?.properties.idleTimeoutInMinutes,
+      ).toBe(30);
+      expect(azure.arm.calls.filter(({ method, path }) => method === 'DELETE' && /loadBalancers/.test(path))).toEqual([]);
+      expect(await kept()).toEqual(first);
+      expect(await addressesOf(['s1', 's3', 's5'])).toEqual(before);
 
-    await azure.cluster.stopOperator();
-    azure.forgetCalls();
-    await azure.cluster.startOperator();
-    await azure.scene.settled(3_000);
-    expect(azure.writes()).toEqual([]);
-    expect(azure.arm.calls.length).toBeLessThanOrEqual(12);
-  }, 4 * MINUTE);
+      await azure.cluster.stopOperator();
+      azure.forgetCalls();
+      await azure.cluster.startOperator();
+      await azure.scene.settled(3_000);
+      expect(azure.writes()).toEqual([]);
+      expect(azure.arm.calls.length).toBeLessThanOrEqual(12);
+    },
+    4 * MINUTE,
+  );
 
-  test('R-36: a user’s tags are on everything that is made, and none of them decides whose it is', async () => {
-    await apply(['web']);
-    await ready('web');
-    const [address = ''] = azure.publicAddresses();
-    const tags = { service: 'billing', team: 'net', 'k8s-azure-service': 'default/web' };
-    expect(azure.arm.cloud.find(networkID('publicIPAddresses', address))?.tags).toMatchObject(tags);
-    const theirs = networkID('publicIPAddresses', 'theirs');
-    azure.arm.cloud.seed(theirs, { location: LOCATION, sku: { name: 'Standard' }, tags: { service: 'default/web' }, properties: {} });
-    await azure.scene.deleteServices('web');
-    expect(azure.publicAddresses()).toEqual(['theirs']);
-    azure.arm.cloud.vanish(theirs);
-  }, 2 * MINUTE);
+  test(
+    'R-36: a user’s tags are on everything that is made, and none of them decides whose it is',
+    async () => {
+      await apply(['web']);
+      await ready('web');
+      const [address = ''] = azure.publicAddresses();
+      const tags = { service: 'billing', team: 'net', 'k8s-azure-service': 'default/web' };
+      expect(azure.arm.cloud.find(networkID('publicIPAddresses', address))?.tags).toMatchObject(tags);
+      const theirs = networkID('publicIPAddresses', 'theirs');
+      azure.arm.cloud.seed(theirs, { location: LOCATION, sku: { name: 'Standard' }, tags: { service: 'default/web' }, properties: {} });
+      await azure.scene.deleteServices('web');
+      expect(azure.publicAddresses()).toEqual(['theirs']);
+      azure.arm.cloud.vanish(theirs);
+    },
+    2 * MINUTE,
+  );
 
-  test('one that Azure refuses says so and keeps what it has, the others’ changes are made; all is well once it can be', async () => {
-    await apply(['good', 'bad']);
-    await ready('good', 'bad');
-    const [good, bad] = await addressesOf(['good', 'bad']);
-    await apply(['bad'], { annotations: { [`${PREFIX}pip-name`]: 'absent' } });
-    await azure.cluster.kubectl(['patch', 'cloudloadbalancer', 'bad', '--type=merge', '-p', '{"spec":{"updatePolicy":{"replace":"Allow"}}}']);
-    const stalled = await azure.scene.condition('bad', 'Stalled', 'Invalid');
-    expect(stalled.message).toContain('public IP address absent is not in resource group cluster');
-    await apply(['good'], { ports: [{ name: 'https', port: 443 }] });
-    await apply(['more']);
-    await ready('good', 'more');
-    expect(await addressesOf(['good', 'bad'])).toEqual([good, bad]);
-    expect(azure.letInTo()).toContain(bad);
+  test(
+    'one that Azure refuses says so and keeps what it has, the others’ changes are made; all is well once it can be',
+    async () => {
+      await apply(['good', 'bad']);
+      await ready('good', 'bad');
+      const [good, bad] = await addressesOf(['good', 'bad']);
+      await apply(['bad'], { annotations: { [`${PREFIX}pip-name`]: 'absent' } });
+      await azure.cluster.kubectl([
+        'patch',
+        'cloudloadbalancer',
+        'bad',
+        '--type=merge',
+        '-p',
+        '{"spec":{"updatePolicy":{"replace":"Allow"}}}',
+      ]);
+      const stalled = await azure.scene.condition('bad', 'Stalled', 'Invalid');
+      expect(stalled.message).toContain('public IP address absent is not in resource group cluster');
+      await apply(['good'], { ports: [{ name: 'https', port: 443 }] });
+      await apply(['more']);
+      await ready('good', 'more');
+      expect(await addressesOf(['good', 'bad'])).toEqual([good, bad]);
+      expect(azure.letInTo()).toContain(bad);
 
-    azure.arm.cloud.seed(networkID('publicIPAddresses', 'absent'), {
-      location: LOCATION,
-      sku: { name: 'Standard' },
-      properties: { ipAddress: '20.9.9.9', publicIPAddressVersion: 'IPv4' },
-    });
-    await azure.scene.askFor('bad');
-    await azure.scene.until('the address that it asked for', async () => (await addressesOf(['bad']))[0] === '20.9.9.9', MINUTE);
-    await azure.scene.deleteServices('bad');
-    expect(azure.publicAddresses()).toContain('absent');
-    azure.arm.cloud.vanish(networkID('publicIPAddresses', 'absent'));
-  }, 4 * MINUTE);
+      azure.arm.cloud.seed(networkID('publicIPAddresses', 'absent'), {
+        location: LOCATION,
+        sku: { name: 'Standard' },
+        properties: { ipAddress: '20.9.9.9', publicIPAddressVersion: 'IPv4' },
+      });
+      await azure.scene.askFor('bad');
+      await azure.scene.until('the address that it asked for', async () => (await addressesOf(['bad']))[0] === '20.9.9.9', MINUTE);
+      await azure.scene.deleteServices('bad');
+      expect(azure.publicAddresses()).toContain('absent');
+      azure.arm.cloud.vanish(networkID('publicIPAddresses', 'absent'));
+    },
+    4 * MINUTE,
+  );
 
-  test('parts of others on the load balancer, and what somebody changes of ours, are kept and healed', async () => {
-    await apply(['web']);
-    await ready('web');
-    const id = networkID('loadBalancers', 'kubernetes');
-    azure.arm.cloud.tamper(id, ({ properties }) => {
-      const theirs = { name: 'outbound', id: `${id}/backendAddressPools/outbound`, properties: {} };
-      properties.backendAddressPools = [...(properties.backendAddressPools as JsonObject[]), theirs];
-      for (const { properties: rule } of properties.loadBalancingRules as { properties: JsonObject }[]) rule.idleTimeoutInMinutes = 99;
-    });
-    await azure.cluster.kubectl(['annotate', 'cloudprovider', 'azure', '--overwrite', 'cloud-operator.dev/reconcile=now']);
-    const idle = (): unknown => partsIn(azure.balancer(), 'loadBalancingRules')[0]?.properties.idleTimeoutInMinutes;
-    await azure.scene.until('the rule to be healed', () => Promise.resolve(idle() === 4), MINUTE);
-    await azure.scene.deleteServices('web');
-    expect(partsIn(azure.balancer(), 'backendAddressPools').map(({ name }) => name)).toEqual(['outbound']);
-    azure.arm.cloud.vanish(id);
-  }, 2 * MINUTE);
+  test(
+    'parts of others on the load balancer, and what somebody changes of ours, are kept and healed',
+    async () => {
+      await apply(['web']);
+      await ready('web');
+      const id = networkID('loadBalancers', 'kubernetes');
+      azure.arm.cloud.tamper(id, ({ properties }) => {
+        const theirs = { name: 'outbound', id: `${id}/backendAddressPools/outbound`, properties: {} };
+        properties.backendAddressPools = [...(properties.backendAddressPools as JsonObject[]), theirs];
+        for (const { properties: rule } of properties.loadBalancingRules as { properties: JsonObject }[]) rule.idleTimeoutInMinutes = 99;
+      });
+      await azure.cluster.kubectl(['annotate', 'cloudprovider', 'azure', '--overwrite', 'cloud-operator.dev/reconcile=now']);
+      const idle = (): unknown => partsIn(azure.balancer(), 'loadBalancingRules')[0]?.properties.idleTimeoutInMinutes;
+      await azure.scene.until('the rule to be healed', () => Promise.resolve(idle() === 4), MINUTE);
+      await azure.scene.deleteServices('web');
+      expect(partsIn(azure.balancer(), 'backendAddressPools').map(({ name }) => name)).toEqual(['outbound']);
+      azure.arm.cloud.vanish(id);
+    },
+    2 * MINUTE,
+  );
 });
 
 function namesIn(body: JsonObject | undefined): string[] {

@@ -141,7 +141,10 @@ describe('cloud-operator manifests', () => {
     [['--image', 'a b'], '--image "a b" is no image reference'],
     [['--provider', 'local'], '--provider and --cloud-config need each other'],
     [['--provider', 'local', '--cloud-config', 'absent.yaml'], '--cloud-config absent.yaml does not exist'],
-    [['--provider', 'nowhere', '--cloud-config', 'local.yaml'], '--provider: there is no provider of kind "nowhere"; known are aws, azure, local'],
+    [
+      ['--provider', 'nowhere', '--cloud-config', 'local.yaml'],
+      '--provider: there is no provider of kind "nowhere"; known are aws, azure, local',
+    ],
     [
       ['--provider', 'aws', '--cloud-config', 'local.yaml'],
       '--cloud-config local.yaml: is the configuration of a cloud of kind local, but the provider is to be aws',

@@ -9,7 +9,13 @@ describe('the CloudProvider of --cloud-provider=azure', () => {
   afterAll(() => rmSync(directory, { recursive: true }));
 
   const subscriptionID = '11111111-2222-4333-8444-555555555555';
-  const text = { subscriptionId: subscriptionID, resourceGroup: 'cluster', location: 'westeurope', aadClientId: 'me', aadClientSecret: 'planted' };
+  const text = {
+    subscriptionId: subscriptionID,
+    resourceGroup: 'cluster',
+    location: 'westeurope',
+    aadClientId: 'me',
+    aadClientSecret: 'planted',
+  };
 
   test('is what upstream’s file says, named by --cluster-name; who the operator is stays in the file', () => {
     writeFileSync(file, JSON.stringify(text));

@@ -148,29 +148,31 @@ describe('what Azure can’t do is said', () => {
     ['no subnet', INTERNAL, undefined, { subnetName: undefined }, 'spec.provider'],
     ['a placement', { placement: { name: 'mine' } }, undefined, {}, 'spec.placement'],
     ['a configuration that is not there', {}, { configurations: ['two'] }, {}, 'spec.azure.configurations'],
-    ['public SCTP', { listeners: [{ name: 's', protocol: 'SCTP', port: 9, nodePort: 30009 }] }, undefined, {}, 'spec.listeners[0].protocol'],
     [
-      'no node port without floating IP',
-      { listeners: [{ name: 'h', port: 80 }] },
-      { floatingIP: false },
+      'public SCTP',
+      { listeners: [{ name: 's', protocol: 'SCTP', port: 9, nodePort: 30009 }] },
+      undefined,
       {},
-      'spec.listeners[0].nodePort',
+      'spec.listeners[0].protocol',
     ],
+    ['no node port without floating IP', { listeners: [{ name: 'h', port: 80 }] }, { floatingIP: false }, {}, 'spec.listeners[0].nodePort'],
     ['a second address of one family', { addresses: ['20.0.0.1', '20.0.0.2'] }, undefined, {}, 'spec.addresses'],
-    [
-      'both kinds of ranges',
-      { sourceRanges: ['10.0.0.0/8'] },
-      { access: { ranges: ['192.168.0.0/16'] } },
-      {},
-      'spec.azure.access.ranges',
-    ],
+    ['both kinds of ranges', { sourceRanges: ['10.0.0.0/8'] }, { access: { ranges: ['192.168.0.0/16'] } }, {}, 'spec.azure.access.ranges'],
     ['Private Link on a floating public address', {}, { privateLink: {} }, {}, 'spec.azure.privateLink'],
-    ['more rules than a load balancer may have', { listeners: [HTTP, HTTPS] }, undefined, { limits: { rulesPerLoadBalancer: 1 } }, 'spec.listeners'],
+    [
+      'more rules than a load balancer may have',
+      { listeners: [HTTP, HTTPS] },
+      undefined,
+      { limits: { rulesPerLoadBalancer: 1 } },
+      'spec.listeners',
+    ],
   ];
   test.each(rows)('%s', (_name, core, azure, settings, field) => {
     const { spec } = balancer(1, core, azure);
     const errors = (of: CloudLoadBalancerSpec, more: object) =>
-      loadBalancers(more).validate(of).filter(({ severity }) => severity === 'Error');
+      loadBalancers(more)
+        .validate(of)
+        .filter(({ severity }) => severity === 'Error');
     expect(errors(spec, settings).map((problem) => problem.field)).toEqual([field]);
     expect(errors(balancer(1).spec, {})).toEqual([]);
   });

@@ -10,7 +10,6 @@ import { networkSubscriptionOf, type AzureScope } from './load-balancers/scope';
 import { AzureInstances } from './nodes/instances';
 import { PROVIDER_ID_SCHEME } from './nodes/provider-id';
 import { loadBalancer } from './resources/load-balancer';
-import type { OwnedDescription, CommonInputs } from './resources/owned-resource';
 import { publicIPAddress } from './resources/public-ip-address';
 import type { WorkerSettings } from './worker-settings';
 
@@ -56,21 +55,16 @@ async function connect(spec: CloudProviderSpec, context: ConnectContext): Promis
 function discoveryScope({ clusterID, settings }: AzureScope): DiscoveryScope {
   const subscriptionID = networkSubscriptionOf(settings);
   const { resourceGroup, loadBalancerResourceGroup = resourceGroup } = settings;
-  const typeOf = <I extends CommonInputs>(
-    description: OwnedDescription<I>,
-    armType: string,
-    group: string,
-  ): DiscoveryScope['types'][number] => ({
-    description: description as unknown as OwnedDescription<CommonInputs>,
-    armType: `Microsoft.Network/${armType}`,
-    resourceGroups: [group],
-  });
   return {
     subscriptionID,
     clusterID,
     types: [
-      typeOf(publicIPAddress(subscriptionID), 'publicIPAddresses', resourceGroup),
-      typeOf(loadBalancer(subscriptionID, settings), 'loadBalancers', loadBalancerResourceGroup),
+      { description: publicIPAddress(subscriptionID), armType: 'Microsoft.Network/publicIPAddresses', resourceGroups: [resourceGroup] },
+      {
+        description: loadBalancer(subscriptionID, settings),
+        armType: 'Microsoft.Network/loadBalancers',
+        resourceGroups: [loadBalancerResourceGroup],
+      },
     ],
   };
 }

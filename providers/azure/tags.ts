@@ -55,9 +55,9 @@ export function usersOf(tags: Tags = {}): string[] {
 
 /** Tags that name these users, and no others. Of an address that was left to them, upstream's mark names them too. Pure. */
 export function withUsers(tags: Tags, users: readonly string[]): Record<string, string> {
-  const { [TAG.users]: _before, ...rest } = tags;
-  const named = users.length > 0 ? { [TAG.users]: users.join(',') } : {};
-  return { ...rest, ...named, ...(isLeftToUsers(tags) && { [SERVICE_TAG]: users.join(',') }) };
+  const rest = Object.fromEntries(Object.entries(tags).filter(([key]) => key !== TAG.users));
+  const all = users.join(',');
+  return { ...rest, ...(all !== '' && { [TAG.users]: all }), ...(isLeftToUsers(tags) && { [SERVICE_TAG]: all }) };
 }
 
 /** Tags of an address whose owner goes, and that its users keep: no stack has it any more. Pure. */

@@ -277,11 +277,11 @@ function describeRendering(suite: Suite): void {
   });
 
   test('P-43: who asks for nothing that others may have too claims no place, where the cloud names places', () => {
-    const { places } = suite.cloud.loadBalancers!;
-    if (places === undefined) return; // then it is spec.addresses
-    expect(places(suite.input().spec)).toEqual([]);
+    const loadBalancers = suite.cloud.loadBalancers!;
+    if (loadBalancers.places === undefined) return; // then it is spec.addresses
+    expect(loadBalancers.places(suite.input().spec)).toEqual([]);
     const { exclusive } = suite.under;
-    if (exclusive !== undefined) expect(places(exclusive.of(suite.input().spec))).toEqual(exclusive.names);
+    if (exclusive !== undefined) expect(loadBalancers.places(exclusive.of(suite.input().spec))).toEqual(exclusive.names);
   });
 
   test('P-10: results say nothing of what the outputs do not hold', () => {

@@ -15,23 +15,27 @@ export type Entry = { family: IPFamily; /** Of the frontend. */ frontend: string
  * The addresses of one load balancer, one in each family. One that is asked for may be asked for by several: they share its frontend, whose name is
  * made of it, so that it stays whoever of them goes. Pure.
  */
-export function entriesOf(input: AzureInput, { settings }: BalancerPlace): Entry[] {
-  return input.spec.ipFamilies.map((family): Entry => {
-    const asked = addressOf(input, family);
-    const frontend = frontendNameOf(input, family);
-    if (input.spec.scheme === 'Internal') {
-      if (asked === undefined) return { kind: 'Private', family, frontend };
-      const subnet = input.spec.azure?.subnetName ?? settings.subnetName ?? '';
-      return { kind: 'Private', family, frontend: sharedName('subnet', subnet, asked), address: asked };
-    }
-    const named = publicNameOf(input, family);
-    if (named === undefined && asked === undefined) {
-      return { kind: 'Made', family, frontend, name: publicIPNameOf(input, settings.clusterName, family) };
-    }
-    const resourceGroup = input.spec.azure?.publicIP?.resourceGroup ?? settings.resourceGroup;
-    const by = named === undefined ? { address: asked ?? '' } : { name: named };
-    return { kind: 'Named', family, frontend: sharedName('public', resourceGroup.toLowerCase(), named ?? asked ?? ''), resourceGroup, by };
-  });
+export function entriesOf(input: AzureInput, place: BalancerPlace): Entry[] {
+  const entryIn = input.spec.scheme === 'Internal' ? privateEntry : publicEntry;
+  return input.spec.ipFamilies.map((family) => entryIn(input, family, place));
+}
+
+function privateEntry(input: AzureInput, family: IPFamily, { settings }: BalancerPlace): Entry {
+  const address = addressOf(input, family);
+  if (address === undefined) return { kind: 'Private', family, frontend: frontendNameOf(input, family) };
+  const subnet = input.spec.azure?.subnetName ?? settings.subnetName ?? '';
+  return { kind: 'Private', family, frontend: sharedName('subnet', subnet, address), address };
+}
+
+function publicEntry(input: AzureInput, family: IPFamily, { settings }: BalancerPlace): Entry {
+  const name = publicNameOf(input, family);
+  const asked = name ?? addressOf(input, family);
+  if (asked === undefined) {
+    return { kind: 'Made', family, frontend: frontendNameOf(input, family), name: publicIPNameOf(input, settings.clusterName, family) };
+  }
+  const resourceGroup = input.spec.azure?.publicIP?.resourceGroup ?? settings.resourceGroup;
+  const by = name === undefined ? { address: asked } : { name };
+  return { kind: 'Named', family, frontend: sharedName('public', resourceGroup.toLowerCase(), asked), resourceGroup, by };
 }
 
 /** The name of the public address that is there, where one is named. Pure. */

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { ArmServer, type ArmServerOptions } from '../../harness/arm/arm-server';
+import type { ArmServer, ArmServerOptions } from '../../harness/arm/arm-server';
 import { partsIn } from '../../harness/arm/resource';
 import { GROUP, LOCATION, networkID, OPERATOR, startScene, SUBSCRIPTION } from '../../harness/arm/scene';
 import { OperatorCluster, type OperatorClusterOptions } from '../../harness/operator-cluster';

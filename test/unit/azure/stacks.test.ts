@@ -33,7 +33,7 @@ describe('stacks', () => {
     ['the name that is set', {}, undefined, { loadBalancerName: 'edge' }, 'edge'],
     ['one of several, by name', {}, { configurations: ['two'] }, ofSeveral, 'two'],
     ['one that takes no others, by name', INTERNAL, { configurations: ['closed'] }, ofSeveral, 'closed-internal'],
-  ])('%s', (_name, core, azure, settings, name) => {
+  ])('%s', (...[, core, azure, settings, name]) => {
     expect(loadBalancers(settings).defaultPlacement(balancer(1, core, azure))).toBe(name);
   });
 
@@ -167,7 +167,7 @@ describe('what Azure can’t do is said', () => {
       'spec.listeners',
     ],
   ];
-  test.each(rows)('%s', (_name, core, azure, settings, field) => {
+  test.each(rows)('%s', (...[, core, azure, settings, field]) => {
     const { spec } = balancer(1, core, azure);
     const errors = (of: CloudLoadBalancerSpec, more: object) =>
       loadBalancers(more)

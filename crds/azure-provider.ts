@@ -121,11 +121,9 @@ const fields = z.object({
   healthProbe: healthProbe.optional(),
   outboundSNAT: z.boolean().default(true).meta({ description: 'Whether load balancing rules also serve Nodes’ connections outwards.' }),
   excludeControlPlane: z.boolean().default(true).meta({ description: 'Whether Nodes of the control plane are left out.' }),
-  tags: azureTags
-    .optional()
-    .meta({
-      description: 'Tags of what is made: load balancers, public addresses, the route table. Those that say whose it is go before them.',
-    }),
+  tags: azureTags.optional().meta({
+    description: 'Tags of what is made: load balancers, public addresses, the route table. Those that say whose it is go before them.',
+  }),
   routeWaitSeconds: z.int().min(0).max(600).default(30).meta({ description: 'How long a route that was written takes to work.' }),
   limits: azureLimits.optional(),
   credentials: credentials.optional(),

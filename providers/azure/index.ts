@@ -11,6 +11,7 @@ import { AzureInstances } from './nodes/instances';
 import { PROVIDER_ID_SCHEME } from './nodes/provider-id';
 import { loadBalancer } from './resources/load-balancer';
 import { publicIPAddress } from './resources/public-ip-address';
+import { reservedKeys } from './tags';
 import type { WorkerSettings } from './worker-settings';
 
 /** The provider of Azure, the operator's half. Load balancers have no members path: their stacks carry the Nodes. */
@@ -28,6 +29,10 @@ async function connect(spec: CloudProviderSpec, context: ConnectContext): Promis
   if (region === undefined) {
     const remedy = 'Set spec.region, such as westeurope (azure.json: location).';
     throw new OperatorError('Invalid', `nothing says in which region the cluster is. ${remedy}`, { field: 'spec.region', remedy });
+  }
+  const [reserved] = reservedKeys(settings.tags);
+  if (reserved !== undefined) {
+    throw new OperatorError('Invalid', `spec.azure.tags: the key ${reserved} is reserved. Remove it.`, { field: 'spec.azure.tags' });
   }
   const account = await AzureAccount.open(settings, context);
   const arm = new ArmClient(account.clientOptions());

@@ -34,6 +34,11 @@ const VALUE_LENGTH = 256;
 
 export type Tags = Readonly<Record<string, string>>;
 
+/** Keys that are ours: who sets one of them on a resource says whose it is. Pure. */
+export function reservedKeys(tags: Tags = {}): string[] {
+  return Object.keys(tags).filter((key) => key.toLowerCase().startsWith(OURS));
+}
+
 /** Who made a resource: where its stack and its place in the program are found again. */
 export interface Maker {
   clusterID: string;

@@ -1,5 +1,6 @@
 import { AZURE_LIMITS, type CloudLoadBalancerSpec } from '../../../crds';
 import type { Problem } from '../../provider';
+import { reservedKeys } from '../tags';
 import { addressOf } from './entries';
 import { forwardsAll, hasFloatingIP } from './rules';
 import { settingsOf } from './probes';
@@ -13,6 +14,7 @@ export function validateLoadBalancer(spec: CloudLoadBalancerSpec, { settings }: 
     ...spec.listeners.flatMap((listener, index) => validateListener(spec, listener, `spec.listeners[${index}]`)),
     ...validateAddresses(spec),
     ...validatePrivateLink(spec),
+    ...validateTags(spec),
     ...validateAccess(spec),
     ...validateCount(spec, settings),
   ];
@@ -104,6 +106,12 @@ function validatePrivateLink(spec: CloudLoadBalancerSpec): Problem[] {
   }
   const message = 'Private Link Services are not made yet: the frontend is, and a service on it must be made by hand.';
   return [{ severity: 'Warning', field, value, message }];
+}
+
+function validateTags({ azure }: CloudLoadBalancerSpec): Problem[] {
+  return reservedKeys(azure?.publicIP?.tags).map((key) =>
+    error('spec.azure.publicIP.tags', key, `the key ${key} is reserved: by it the operator knows whose an address is. Remove it.`),
+  );
 }
 
 function validateAccess({ azure, sourceRanges = [] }: CloudLoadBalancerSpec): Problem[] {

@@ -156,6 +156,7 @@ describe('what Azure can’t do is said', () => {
       'spec.listeners[0].protocol',
     ],
     ['no node port without floating IP', { listeners: [{ name: 'h', port: 80 }] }, { floatingIP: false }, {}, 'spec.listeners[0].nodePort'],
+    ['a tag of ours', {}, { publicIP: { tags: { 'cloud-operator.dev-released': 'true' } } }, {}, 'spec.azure.publicIP.tags'],
     ['a second address of one family', { addresses: ['20.0.0.1', '20.0.0.2'] }, undefined, {}, 'spec.addresses'],
     ['both kinds of ranges', { sourceRanges: ['10.0.0.0/8'] }, { access: { ranges: ['192.168.0.0/16'] } }, {}, 'spec.azure.access.ranges'],
     ['Private Link on a floating public address', {}, { privateLink: {} }, {}, 'spec.azure.privateLink'],

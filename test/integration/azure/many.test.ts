@@ -170,6 +170,51 @@ describe('one load balancer of Azure for many Services', () => {
   );
 
   test(
+    'R-30: an address that was made for one and is used by another stays until that one goes too, whoever goes first',
+    async () => {
+      await azure.cluster.kubectl(['patch', 'cloudprovider', 'azure', '--type=merge', '-p', '{"spec":{"retireAfter":"1s"}}']);
+      const theirs = networkID('publicIPAddresses', 'pip-u');
+      const properties = { ipAddress: '20.9.9.50', publicIPAddressVersion: 'IPv4' };
+      azure.arm.cloud.seed(theirs, { location: LOCATION, sku: { name: 'Standard' }, tags: { team: 'net' }, properties });
+      await apply(['first']);
+      await ready('first');
+      const [shared = ''] = await addressesOf(['first']);
+      const [made = ''] = azure.publicAddresses().filter((name) => name !== 'pip-u');
+      await apply(['second'], { annotations: { [`${PREFIX}load-balancer-ipv4`]: shared }, ports: [{ name: 'https', port: 443 }] });
+      await ready('second');
+      expect(await addressesOf(['second'])).toEqual([shared]);
+      expect(partsIn(azure.balancer(), 'frontendIPConfigurations')).toHaveLength(1);
+
+      await azure.cluster.kubectl(['annotate', 'service', 'first', `${PREFIX}pip-name=pip-u`]);
+      await azure.cluster.kubectl([
+        'patch',
+        'cloudloadbalancer',
+        'first',
+        '--type=merge',
+        '-p',
+        '{"spec":{"updatePolicy":{"replace":"Allow"}}}',
+      ]);
+      await azure.scene.until('the named address', async () => (await addressesOf(['first']))[0] === '20.9.9.50', MINUTE);
+      const rules = (): number => partsIn(azure.balancer(), 'loadBalancingRules').length;
+      await azure.scene.until('the old frontend to go', () => Promise.resolve(rules() === 2), MINUTE);
+      await ready('second');
+      expect(await addressesOf(['second'])).toEqual([shared]);
+      expect(azure.letInTo()).toEqual([shared, '20.9.9.50'].sort());
+      const keeps = (): unknown => azure.arm.cloud.find(networkID('publicIPAddresses', made))?.tags?.['k8s-azure-service'];
+      await azure.scene.until('the address to be the other one’s', () => Promise.resolve(keeps() === 'default/second'));
+
+      await azure.scene.deleteServices('first');
+      expect(azure.publicAddresses()).toEqual([made, 'pip-u'].sort());
+      expect(azure.letInTo()).toEqual([shared]);
+      await azure.scene.deleteServices('second');
+      expect(azure.publicAddresses()).toEqual(['pip-u']);
+      expect(azure.arm.cloud.find(theirs)?.tags).toEqual({ team: 'net' });
+      azure.arm.cloud.vanish(theirs);
+    },
+    4 * 60_000,
+  );
+
+  test(
     'parts of others on the load balancer, and what somebody changes of ours, are kept and healed',
     async () => {
       await apply(['web']);

@@ -178,6 +178,7 @@ for (const task of [
 project.package.setScript('demo', 'node bin/project.js compile && node bin/cloud-operator.js demo');
 project.package.setScript('test:faults', 'node bin/project.js compile && node --import tsx test/faults/main.ts');
 project.package.setScript('test:e2e', 'node bin/project.js compile && node --import tsx test/e2e/main.ts');
+project.package.setScript('test:image', 'node bin/project.js compile && bash test/image/build.sh');
 
 new JsonFile(project, 'jest.config.json', {
   obj: {

@@ -13,17 +13,16 @@ COPY package.json package-lock.json ./
 RUN npm ci --no-audit --no-fund
 COPY . .
 ARG PROVIDERS="local aws azure"
-# Nobody compiles or debugs in it: types and source maps stay here, and so does the copy of Node for hosts that have an older one.
+# Nobody compiles or debugs in it: types, sources and source maps stay here, and so does the copy of Node for hosts that have an older one.
 RUN npx tsc --build \
-  && npm prune --omit=dev --no-audit --no-fund \
   && for kind in local aws azure; do case " $PROVIDERS " in *" $kind "*) ;; *) rm "lib/providers/$kind/index.js" ;; esac; done \
   && case " $PROVIDERS " in *" aws "*) ;; *) \
     npm uninstall --no-audit --no-fund @pulumi/aws @aws-sdk/client-ec2 \
       @aws-sdk/client-elastic-load-balancing @aws-sdk/client-elastic-load-balancing-v2 ;; esac \
   && case " $PROVIDERS " in *" azure "*) ;; *) npm uninstall --no-audit --no-fund @pulumi/azure-native ;; esac \
+  && npm prune --omit=dev --omit=optional --no-audit --no-fund \
   && node lib/tools/write-sbom.js > sbom.cdx.json \
-  && rm -rf node_modules/node-linux-* \
-  && find node_modules -type f \( -name '*.d.ts' -o -name '*.d.mts' -o -name '*.d.cts' -o -name '*.map' \) -delete
+  && find node_modules -type f \( -name '*.ts' -o -name '*.mts' -o -name '*.cts' -o -name '*.map' \) -delete
 
 FROM --platform=$BUILDPLATFORM ${NODE_IMAGE} AS pulumi
 ARG TARGETARCH
@@ -51,7 +50,25 @@ RUN set -eu; \
     rm "$file"; \
   done
 
-FROM ${NODE_IMAGE}
+# What Node needs of Debian, and a shell for those manifests that call one: no package manager, no Perl. The list of packages is for scanners.
+FROM ${NODE_IMAGE} AS debian
+RUN set -eu; \
+  apt-get update; \
+  apt-get install --yes --no-install-recommends busybox-static ca-certificates; \
+  mkdir -p /os/bin /os/usr/bin /os/etc /os/var/lib/dpkg/status.d; \
+  mkdir -m 1777 /os/tmp; \
+  cp --parents --dereference $(ldd /usr/local/bin/node | grep -o '/[^ ]*') /usr/local/bin/node /bin/busybox \
+    /etc/ssl/certs/ca-certificates.crt /etc/nsswitch.conf /etc/os-release /os; \
+  for applet in $(busybox --list | grep -vx busybox); do ln -s busybox "/os/bin/$applet"; done; \
+  ln -s /bin/busybox /os/usr/bin/env; \
+  printf 'root:x:0:0::/:/bin/sh\ncloud-operator:x:65532:65532::/tmp:/bin/sh\n' >/os/etc/passwd; \
+  printf 'root:x:0:\ncloud-operator:x:65532:\n' >/os/etc/group; \
+  for package in libc6 libgcc-s1 libstdc++6 busybox-static ca-certificates; do \
+    dpkg-query --status "$package" >"/os/var/lib/dpkg/status.d/$package"; \
+  done
+
+FROM scratch
+COPY --from=debian /os /
 COPY --from=pulumi /pulumi/pulumi /pulumi/plugins/ /usr/local/bin/
 WORKDIR /app
 COPY --from=build /src/package.json /src/sbom.cdx.json /src/LICENSE /src/THIRD_PARTY.md ./
@@ -67,7 +84,7 @@ RUN ln -s /app/bin/cloud-operator.js /usr/local/bin/cloud-operator \
       ln -s /app/bin/cloud-controller-manager.js "$folder/$name-controller-manager"; \
     done; \
   done
-ENV NODE_ENV=production HOME=/tmp TMPDIR=/tmp NODE_OPTIONS=--max-semi-space-size=8
+ENV PATH=/usr/local/bin:/usr/bin:/bin NODE_ENV=production HOME=/tmp TMPDIR=/tmp NODE_OPTIONS=--max-semi-space-size=8
 USER 65532:65532
 ENTRYPOINT ["node", "/app/bin/entrypoint.js"]
 CMD ["run"]

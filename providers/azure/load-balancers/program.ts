@@ -32,6 +32,14 @@ class SecurityRules extends pulumi.CustomResource {
   }
 }
 
+/**
+ * Without the dozens of names that Pulumi had for a type before: no state of ours has them, and each of them costs as much as a resource, in a program of
+ * hundreds.
+ */
+const ALONE: pulumi.CustomResourceOptions = { transformations: [({ props, opts }) => ({ props, opts: { ...opts, aliases: [] } })] };
+/** Resources that are declared at once. */
+const CHUNK = 20;
+
 /** What a frontend answers at. */
 interface DeclaredAddress {
   resource: pulumi.CustomResource;
@@ -45,18 +53,20 @@ type Published = Record<string, pulumi.Output<PublishedLoadBalancer>>;
  * The program of stacks of load balancers: `inputs` are what `LoadBalancers.render` gave.
  * @returns the stack's outputs: a PublishedLoadBalancer for each UID
  */
-export function declareBalancers({ balancers }: RenderedStack): Published {
-  return Object.assign({}, ...balancers.map(declare)) as Published;
+export async function declareBalancers({ balancers }: RenderedStack): Promise<Published> {
+  const published: Published[] = [];
+  for (const balancer of balancers) published.push(await declare(balancer));
+  return Object.assign({}, ...published) as Published;
 }
 
 /**
  * Addresses first, then who may come in, then the load balancer, so that nobody is led to a closed door; what internal frontends answer at, only the
  * load balancer tells.
  */
-function declare({ loadBalancer, addresses, named, members, securityGroup }: RenderedBalancer): Published {
+async function declare({ loadBalancer, addresses, named, members, securityGroup }: RenderedBalancer): Promise<Published> {
   const { loadBalancerName: name, tags, frontendIPConfigurations } = loadBalancer;
   const isPublic = frontendIPConfigurations.some(({ subnet }) => subnet === undefined);
-  const declared = new Map([...addresses.map(declareAddress), ...named.map(declareNamed)]);
+  const declared = new Map([...(await inChunks(addresses, declareAddress)), ...(await inChunks(named, declareNamed))]);
   const openTo = (known: Addresses, dependsOn: pulumi.Resource[]): SecurityRules | undefined =>
     securityGroup && declareRules(`${name}-access`, { securityGroup, members, known }, dependsOn);
   const publicAddresses = pulumi.all(Object.fromEntries([...declared].map(([frontend, { ip }]) => [frontend, ip])));
@@ -71,10 +81,20 @@ function declare({ loadBalancer, addresses, named, members, securityGroup }: Ren
     tags: { ...tags, [TAG.resource]: name },
   };
   const needed = [...declared.values()].map(({ resource }) => resource);
-  const balancer = new LoadBalancer(name, args, { dependsOn: opened === undefined ? needed : [...needed, opened] });
+  const balancer = new LoadBalancer(name, args, { ...ALONE, dependsOn: opened === undefined ? needed : [...needed, opened] });
   const known = isPublic ? publicAddresses : balancer.frontendIPConfigurations.apply(privateAddresses);
   if (!isPublic) openTo(known, [balancer]);
   return publish(members, known);
+}
+
+/** Between some and the next ones the process gets to what else it has to do: the operator stops a worker that says nothing for long. */
+async function inChunks<T, R>(all: readonly T[], declareOne: (one: T) => R): Promise<R[]> {
+  const declared: R[] = [];
+  for (const [index, one] of all.entries()) {
+    if (index > 0 && index % CHUNK === 0) await new Promise((resolve) => setImmediate(resolve));
+    declared.push(declareOne(one));
+  }
+  return declared;
 }
 
 type Parts = Pick<LoadBalancerArguments, 'frontendIPConfigurations' | 'loadBalancingRules'>;
@@ -117,7 +137,7 @@ function privateAddresses(frontends: readonly { name?: string; privateIPAddress?
 
 function declareAddress({ frontend, tags, ...args }: RenderedPublicAddress): [string, DeclaredAddress] {
   const name = args.publicIpAddressName;
-  const resource = new PublicIPAddress(name, { ...args, tags: { ...tags, [TAG.resource]: name } });
+  const resource = new PublicIPAddress(name, { ...args, tags: { ...tags, [TAG.resource]: name } }, ALONE);
   return [frontend, { resource, id: resource.id, ip: resource.ipAddress.apply((ip) => ip ?? '') }];
 }
 
@@ -165,5 +185,5 @@ function publish(members: readonly RenderedMember[], known: Addresses): Publishe
 
 /** The program of every stack: `inputs` are what `LoadBalancers.render` gave. */
 export function program(inputs: JsonObject): Promise<Published> {
-  return Promise.resolve(declareBalancers(inputs as unknown as RenderedStack));
+  return declareBalancers(inputs as unknown as RenderedStack);
 }

@@ -142,8 +142,16 @@ const fields = z.object({
   maintenanceWindows: maintenanceWindows.optional(),
   adopt: formerOwner.optional().meta({
     description:
-      'Takes over, in place of making one, the load balancer that has its name or addresses. Released: what another object or cluster has given up. Upstream: what another controller has made for this Service. CloudProvider.spec.policy.adoption must allow it.',
+      'Takes over, in place of making one, the load balancer that adoptID names, else the one that has its name or addresses. Released: what another object or cluster has given up. Upstream: what another controller has made for this Service. Unowned: what bears the marks of no controller; needs adoptID. CloudProvider.spec.policy.adoption must allow it.',
   }),
+  adoptID: z
+    .string()
+    .max(512)
+    .regex(/^\S+$/)
+    .optional()
+    .meta({
+      description: 'Id in the cloud of what adopt takes over: on AWS the ARN, of a Classic load balancer the name. It keeps its name.',
+    }),
   aws: awsLoadBalancer.optional(),
   azure: azureLoadBalancer.optional(),
   local: localLoadBalancer.optional(),
@@ -166,6 +174,18 @@ export const cloudLoadBalancerSpec = withRules(fields.meta({ description: 'What 
     cel: '!has(self.adopt) || !has(self.placement)',
     holds: ({ adopt, placement }) => adopt === undefined || placement === undefined,
     message: 'adopt is for load balancers of their own; remove placement',
+    field: 'adopt',
+  },
+  {
+    cel: '!has(self.adoptID) || has(self.adopt)',
+    holds: ({ adopt, adoptID }) => adoptID === undefined || adopt !== undefined,
+    message: 'adoptID needs adopt, which says whose it is',
+    field: 'adoptID',
+  },
+  {
+    cel: "!has(self.adopt) || self.adopt != 'Unowned' || has(self.adoptID)",
+    holds: ({ adopt, adoptID }) => adopt !== 'Unowned' || adoptID !== undefined,
+    message: 'adopt: Unowned needs adoptID; what nobody has marked is found by its id alone',
     field: 'adopt',
   },
   {

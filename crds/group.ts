@@ -10,8 +10,10 @@ export const ANNOTATIONS = {
   provider: `${GROUP}/provider`,
   /** Names the cloud load balancer that carries a Service, as `name` or `namespace/name`. */
   placement: `${GROUP}/placement`,
-  /** On a Service: `Released` or `Upstream`, whose load balancer it takes over (CloudLoadBalancer.spec.adopt). */
+  /** On a Service: `Released`, `Upstream` or `Unowned`, whose load balancer it takes over (CloudLoadBalancer.spec.adopt). */
   adopt: `${GROUP}/adopt`,
+  /** On a Service: which one, by its id in the cloud (CloudLoadBalancer.spec.adoptID). */
+  adoptID: `${GROUP}/adopt-id`,
   /** `Updates`: only targets are kept. `All`: not even those. Any other value counts as `All`, and the condition says so. */
   pause: `${GROUP}/pause`,
   /** Any token; a new one asks for a pass now and is echoed in `status.lastHandledReconcile`. */

@@ -32,7 +32,7 @@ export const providerPolicy = z.enum(['Default', 'Observe']).meta({
 });
 
 /** Whose load balancers may be taken over. */
-export const formerOwner = z.enum(['Released', 'Upstream']);
+export const formerOwner = z.enum(['Released', 'Upstream', 'Unowned']);
 export type FormerOwner = z.infer<typeof formerOwner>;
 
 /** How often an object's stack is compared with the cloud, where the CloudProvider's interval does not fit. */

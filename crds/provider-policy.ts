@@ -26,7 +26,7 @@ export const policy = withRules(
         .meta({ description: 'Who may name the placement or address of somebody else.' }),
       sharingNamespaces: setOf(namespaceName, { max: 1000, description: 'The namespaces of sharing: Namespaces.' }).optional(),
       adoption: setOf(formerOwner, {
-        max: 2,
+        max: 3,
         description: 'Whose load balancers may be taken over (CloudLoadBalancer.spec.adopt); absent = nobody’s.',
       }).optional(),
       serviceLevers: setOf(serviceLever, {

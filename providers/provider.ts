@@ -101,9 +101,10 @@ export interface Cloud {
    * `from` nor the spec's names or addresses ask for it. What is of this stack already is told with no resources.
    * @param from whose it may be; absent = nobody's. Itself = the stack had something before, and its state is gone: what was taken over is recognised by
    * this stack's marks, and given with what it keeps
-   * @throws OperatorError Taken naming the holder, when it is somebody else's
+   * @param id of the one that is meant, which goes before names and addresses; only with a former owner
+   * @throws OperatorError Taken naming the holder, when it is somebody else's; Invalid where the id is of something else than such a load balancer
    */
-  adoptable?(stack: string, input: LoadBalancerInput, from?: AdoptableFrom): Promise<Adoption | undefined>;
+  adoptable?(stack: string, input: LoadBalancerInput, from?: AdoptableFrom, id?: string): Promise<Adoption | undefined>;
   /**
    * What stands that `ProviderModule.predecessor` has made for a Service, by the name that this gives, and that nobody has taken over: its id and its
    * maker, in words. Undefined = nothing. Reads only.

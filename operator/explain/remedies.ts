@@ -31,7 +31,7 @@ export const REMEDIES: Record<string, string> = {
   Paused: 'remove the annotation (operate/levers.md)',
   Released: 'nothing; adopt it elsewhere, or here again (operate/adopt.md)',
   AdoptionDenied: 'the message names the CloudProvider; who may change it adds to `spec.policy.adoption` (operate/adopt.md)',
-  NothingToAdopt: 'correct the name, or remove the annotation (operate/adopt.md)',
+  NothingToAdopt: 'correct the id or name, or remove the annotation (operate/adopt.md)',
   Observed: 'remove the field (operate/levers.md)',
   KindDeleted: 'operate/levers.md',
   StackHeld: 'see its condition',

@@ -1,9 +1,11 @@
 import type { LoadBalancer } from '@aws-sdk/client-elastic-load-balancing-v2';
 import type { LoadBalancerDescription } from '@aws-sdk/client-elastic-load-balancing';
 import type { SecurityGroup } from '@aws-sdk/client-ec2';
+import { ANNOTATIONS } from '../../crds';
 import { OperatorError } from '../../operator/base/errors';
 import { canonicalJson, type JsonObject } from '../../operator/base/json';
 import type { Adoption, AdoptableFrom, DiscoveredResource, LoadBalancerInput } from '../provider';
+import { assertOfTheKind } from './adopt-id';
 import type { Kept } from './load-balancers/adopted';
 import { isClassic, renderClassic, type RenderedClassic } from './load-balancers/classic';
 import { partsOf } from './load-balancers/classic-discover';
@@ -21,13 +23,15 @@ import { listed as listedGroup, securityGroup } from './resources/security-group
 import { isOf, listedRule, securityGroupRule } from './resources/security-group-rule';
 import { targetGroup } from './resources/target-group';
 import type { LoadBalancerScope } from './scope';
-import { holderOf, isOfUpstream, TAG, type Tags } from './tags';
+import { holderOf, isOfUpstream, isUnowned, TAG, type Tags } from './tags';
 
 /** Whose stack asks, for what, and what it may have. */
 export interface AdoptionRequest {
   stack: string;
   input: LoadBalancerInput;
   from?: AdoptableFrom | undefined;
+  /** ARN of the load balancer that is meant, of a Classic one its name. */
+  id?: string | undefined;
 }
 
 /** What is found of a load balancer, with what it is in the program. */
@@ -39,12 +43,17 @@ interface Standing {
 }
 
 /**
- * Cloud.adoptable. A load balancer is found by its name, else, of another controller's, by the tags that say for which Service it was made. What it has
- * beyond what the spec asks for stays as it is, and is not looked after.
+ * Cloud.adoptable. A load balancer is found by its ARN; without one by its name, else, of another controller's, by the tags that say for which Service
+ * it was made. What it has beyond what the spec asks for stays as it is, and is not looked after.
  */
-export async function adoptable(api: Api, scope: LoadBalancerScope, request: AdoptionRequest): Promise<Adoption | undefined> {
-  const { input, from } = request;
+export async function adoptable(
+  api: Api,
+  scope: LoadBalancerScope & { region: string },
+  request: AdoptionRequest,
+): Promise<Adoption | undefined> {
+  const { input, from, id } = request;
   if (from === undefined && input.spec.aws?.name === undefined) return undefined;
+  if (id !== undefined) assertOfTheKind(id, { classic: isClassic(input.spec), region: scope.region });
   const look = new Look(api, scope, request);
   const standing = isClassic(input.spec) ? await look.classic() : await look.network();
   if (standing === undefined) return undefined;
@@ -87,6 +96,7 @@ class Look {
     if (found === undefined || this.isNotAsked(found.tags)) return undefined;
     this.assertMine(found.raw.LoadBalancerName ?? '', found.tags);
     const { raw } = found;
+    this.assertInPlace(raw.LoadBalancerName ?? '', raw.VpcId);
     if (raw.Type !== 'network') throw this.taken(raw.LoadBalancerName ?? '', `a load balancer of type ${raw.Type ?? 'unknown'}`);
     const { stack, input } = this.request;
     const rendered = renderNetwork(stack, { input, retiring: false }, this.scope);
@@ -100,9 +110,10 @@ class Look {
   }
 
   async classic(): Promise<Standing | undefined> {
-    const found = await classicByName(this.base, this.api);
+    const found = await classicByName(this.request.id ?? this.base, this.api);
     if (found === undefined || this.isNotAsked(found.tags)) return undefined;
     this.assertMine(found.id, found.tags);
+    this.assertInPlace(found.id, found.raw.VPCId);
     const { stack, input } = this.request;
     const rendered = renderClassic({ input, retiring: false, waits: false }, tagsOf(stack, input, this.scope), this.scope);
     const groups = await this.groups(found.raw.SecurityGroups ?? [], rendered.securityGroup);
@@ -113,9 +124,10 @@ class Look {
 
   private async findNetwork(): Promise<Listed<LoadBalancer> | undefined> {
     const { elb, options } = this.api;
-    const name = this.request.input.spec.aws?.name ?? this.base;
-    const named = await withTags(await emptyWhenGone(elb.loadBalancers({ Names: [name] }, options)), arnOf, this.api);
-    const { from } = this.request;
+    const { from, id, input } = this.request;
+    const which = id === undefined ? { Names: [input.spec.aws?.name ?? this.base] } : { LoadBalancerArns: [id] };
+    const named = await withTags(await emptyWhenGone(elb.loadBalancers(which, options)), arnOf, this.api);
+    if (id !== undefined) return named[0];
     if (named.length > 0 || (from !== 'Upstream' && from !== 'Itself')) return named[0];
     // The AWS Load Balancer Controller names them after Namespace and Service.
     const all = await withTags(await elb.loadBalancers({}, options), arnOf, this.api);
@@ -209,12 +221,33 @@ class Look {
     const { from } = this.request;
     const released = from === 'Released' && tags[TAG.released] !== undefined;
     const upstream = from === 'Upstream' && isOfUpstream(tags, this.service, this.scope.clusterName);
-    if (!this.isOwn(tags) && !released && !upstream) throw this.taken(name, holderOf(tags));
+    const unowned = from === 'Unowned' && isUnowned(tags);
+    if (this.isOwn(tags) || released || upstream || unowned) return;
+    const remedy = isUnowned(tags)
+      ? `If it may be taken over: name it by its ARN, with ${ANNOTATIONS.adopt}: Unowned (docs/operate/adopt.md)`
+      : undefined;
+    throw this.taken(name, holderOf(tags), remedy);
   }
 
-  private taken(name: string, holder: string): OperatorError {
-    const remedy = 'Ask for another name, or have it given up there and taken over here (docs/operate/adopt.md)';
-    return new OperatorError('Taken', `the name ${name} belongs to ${holder}`, { remedy, field: 'spec.aws.name' });
+  /** @throws OperatorError Invalid where no target of ours could ever stand behind it */
+  private assertInPlace(name: string, vpcID: string | undefined): void {
+    const { vpcID: ours } = this.scope;
+    if (ours === undefined || vpcID === ours) return;
+    throw new OperatorError('Invalid', `the load balancer ${name} is in ${vpcID ?? 'no VPC'}, and the Nodes are in ${ours}`, {
+      field: this.field,
+    });
+  }
+
+  private taken(
+    name: string,
+    holder: string,
+    remedy = 'Ask for another one, or have it given up there and taken over here (docs/operate/adopt.md)',
+  ): OperatorError {
+    return new OperatorError('Taken', `the name ${name} belongs to ${holder}`, { remedy, field: this.field });
+  }
+
+  private get field(): string {
+    return this.request.id === undefined ? 'spec.aws.name' : 'spec.adoptID';
   }
 }
 

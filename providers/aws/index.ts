@@ -66,7 +66,7 @@ async function connect(spec: CloudProviderSpec, context: ConnectContext): Promis
     instances,
     routes: new AwsRoutes(scope),
     discover: (stacks) => discover({ ec2, elb, classic, options: {} }, scope, stacks),
-    adoptable: (stack, input, from) => adoptable({ ec2, elb, classic, options: {} }, scope, { stack, input, from }),
+    adoptable: (stack, input, from, id) => adoptable({ ec2, elb, classic, options: {} }, { ...scope, region }, { stack, input, from, id }),
     leftFor: (serviceUID) => leftFor({ ec2, elb, classic, options: {} }, serviceUID),
     release: (stack, isValid) => release({ ec2, elb, classic }, { scope, stack }, isValid),
     workerSettings: () => ({

@@ -86,17 +86,22 @@ export function tagsKept(has: Tags, wanted: Tags): Record<string, string> {
 /** The holder of a resource, in words: by our tags, else by upstream's. Pure. */
 export function holderOf(tags: Tags): string {
   const clusterID = tags[TAG.clusterID];
-  if (clusterID === undefined) return upstreamHolderOf(tags);
+  if (clusterID === undefined) return controllerOf(tags) ?? 'somebody who left no tags of ours';
   const released = tags[TAG.released] === undefined ? '' : 'nobody: it was released by ';
   return `${released}${tags[TAG.owner] ?? 'an unnamed owner'} (stack ${tags[TAG.stack] ?? 'unknown'}, cluster ${clusterID})`;
 }
 
-function upstreamHolderOf(tags: Tags): string {
+/** True when no controller, this one or another, has marked the resource as its own or as given up. Pure. */
+export function isUnowned(tags: Tags): boolean {
+  return tags[TAG.clusterID] === undefined && tags[TAG.released] === undefined && controllerOf(tags) === undefined;
+}
+
+function controllerOf(tags: Tags): string | undefined {
   const service = tags[SERVICE_NAME] ?? tags[CONTROLLER.service];
   const cluster = Object.keys(tags).find((key) => key.startsWith(CLUSTER_PREFIX));
-  if (service === undefined && cluster === undefined) return 'somebody who left no tags of ours';
-  const name = cluster?.slice(CLUSTER_PREFIX.length) ?? tags[CONTROLLER.cluster] ?? 'unknown';
-  return `another controller: Service ${service ?? 'unknown'}, cluster ${name}`;
+  const name = cluster?.slice(CLUSTER_PREFIX.length) ?? tags[CONTROLLER.cluster];
+  if (service === undefined && name === undefined) return undefined;
+  return `another controller: Service ${service ?? 'unknown'}, cluster ${name ?? 'unknown'}`;
 }
 
 /** What turns the tags that are there into the wanted ones. Pure. */

@@ -1,4 +1,4 @@
-import type { FormerOwner } from '../../crds';
+import { ANNOTATIONS, type FormerOwner } from '../../crds';
 import { OperatorError } from '../../operator/base/errors';
 import type { Adoption, DiscoveredResource, LoadBalancerInput } from '../provider';
 import { familyOf, renderAddresses } from './addresses';
@@ -6,7 +6,16 @@ import type { Address, LoadBalancer, Resource, TargetPool } from './api';
 import type { LocalCloudClient, ResourceCollection, Resources } from './client';
 import { cloudName, renderListener } from './listeners';
 import { address } from './resources/address';
-import { ADOPTED, holderOf, inputsOf, outputsOf, RELEASED, type CommonInputs, type ResourceDescription } from './resources/description';
+import {
+  ADOPTED,
+  holderOf,
+  inputsOf,
+  isUnowned,
+  outputsOf,
+  RELEASED,
+  type CommonInputs,
+  type ResourceDescription,
+} from './resources/description';
 import { loadBalancer } from './resources/load-balancer';
 import { targetPool } from './resources/target-pool';
 
@@ -16,6 +25,8 @@ export interface AdoptionRequest {
   stack: string;
   input: LoadBalancerInput;
   from?: FormerOwner | undefined;
+  /** Id of the load balancer that is meant. */
+  id?: string | undefined;
 }
 
 /** The load balancer that has the name, or one of the addresses, and its parts. */
@@ -26,15 +37,26 @@ interface Standing {
 }
 
 /**
- * Cloud.adoptable. A load balancer is found by its name, also as a later generation bears it, else by the addresses asked for. What it has beyond what
- * the spec asks for stays with whom it was.
+ * Cloud.adoptable. A load balancer is found by its id; without one by its name, also as a later generation bears it, else by the addresses asked for.
+ * What it has beyond what the spec asks for stays with whom it was.
  */
 export async function adoptable(client: LocalCloudClient, request: AdoptionRequest): Promise<Adoption | undefined> {
   const { spec } = request.input;
   if (request.from === undefined && spec.local?.name === undefined && spec.addresses === undefined) return undefined;
   const [balancers, addresses, pools] = await Promise.all([client.list('loadbalancers'), client.list('addresses'), client.list('pools')]);
-  const standing = standingOf(request.input, { balancers: living(balancers), addresses: living(addresses), pools: living(pools) });
-  return judge(request, standing);
+  const cloud = { balancers: living(balancers), addresses: living(addresses), pools: living(pools) };
+  const { id } = request;
+  if (id !== undefined && !cloud.balancers.some((one) => one.id === id)) {
+    const other = [...cloud.addresses, ...cloud.pools].find((one) => one.id === id);
+    if (other !== undefined) throw notOfTheKind(id, 'ip' in other ? 'an address' : 'a target pool');
+    return undefined;
+  }
+  return judge(request, standingOf(request, cloud));
+}
+
+function notOfTheKind(id: string, what: string): OperatorError {
+  const remedy = 'Name the load balancer itself: its addresses and target pools come with it';
+  return new OperatorError('Invalid', `spec.adoptID: ${id} is ${what}, and no load balancer`, { remedy, field: 'spec.adoptID' });
 }
 
 /** Pure. @throws OperatorError Taken naming the holder */
@@ -42,27 +64,38 @@ function judge(request: AdoptionRequest, standing: Standing): Adoption | undefin
   const own = ({ tags }: Resource): boolean =>
     tags.clusterID === request.clusterID && tags.stack === request.stack && tags[RELEASED] === undefined;
   const all: Resource[] = [...(standing.balancer === undefined ? [] : [standing.balancer]), ...standing.addresses];
-  const foreign = all.filter((resource) => !own(resource));
-  const refused = foreign.find(({ tags }) => tags[RELEASED] === undefined || request.from !== 'Released');
-  if (refused !== undefined) throw taken(refused, standing.balancer);
   if (all.length === 0) return undefined;
+  const parts = found(request.input, standing).filter(({ resource }) => !own(resource));
+  const foreign = [...all.filter((resource) => !own(resource)), ...parts.map(({ resource }) => resource)];
+  const refused = foreign.find((resource) => !isOf(request.from, resource));
+  if (refused !== undefined) throw taken(refused, request, standing);
   const from = foreign[0] === undefined ? 'this stack' : holderOf(foreign[0]);
   if (foreign.length === 0 && all.every(({ tags }) => tags[ADOPTED] === undefined)) return { from, resources: [] };
-  const resources = found(request.input, standing).filter(({ resource }) => !own(resource));
-  return { from, resources: resources.map(({ described }) => described), kept: {} };
+  return { from, resources: parts.map(({ described }) => described), kept: {} };
 }
 
-function taken(resource: Resource, balancer: LoadBalancer | undefined): OperatorError {
-  const named = resource === balancer;
-  const what = named ? `the name ${resource.name}` : `the address ${(resource as Address).ip}`;
-  const remedy =
-    resource.tags[RELEASED] === undefined
-      ? 'Ask for another one, or have it released there and taken over here (docs/operate/adopt.md)'
-      : 'To take it over, write the annotation cloud-operator.dev/adopt: Released (docs/operate/adopt.md)';
+function isOf(from: FormerOwner | undefined, resource: Resource): boolean {
+  if (from === 'Unowned') return isUnowned(resource);
+  return from === 'Released' && resource.tags[RELEASED] !== undefined;
+}
+
+function taken(resource: Resource, { id }: AdoptionRequest, { balancer }: Standing): OperatorError {
+  const isBalancer = resource === balancer;
+  const named = isBalancer ? `the name ${resource.name}` : `the target pool ${resource.name}`;
+  const what = 'ip' in resource ? `the address ${String(resource.ip)}` : named;
+  const field = isBalancer ? 'spec.local.name' : 'spec.addresses';
   return new OperatorError('Taken', `${what} belongs to ${holderOf(resource)}`, {
-    remedy,
-    field: named ? 'spec.local.name' : 'spec.addresses',
+    remedy: remedyOf(resource),
+    field: id === undefined ? field : 'spec.adoptID',
   });
+}
+
+function remedyOf(resource: Resource): string {
+  if (resource.tags[RELEASED] !== undefined)
+    return `To take it over, write the annotation ${ANNOTATIONS.adopt}: Released (docs/operate/adopt.md)`;
+  if (isUnowned(resource))
+    return `To take it over, name it by its id, and write the annotation ${ANNOTATIONS.adopt}: Unowned (docs/operate/adopt.md)`;
+  return 'Ask for another one, or have it released there and taken over here (docs/operate/adopt.md)';
 }
 
 function living<R extends Resource>(all: R[]): R[] {
@@ -70,13 +103,14 @@ function living<R extends Resource>(all: R[]): R[] {
 }
 
 function standingOf(
-  { ownerUID, spec }: LoadBalancerInput,
+  { id, input: { ownerUID, spec } }: AdoptionRequest,
   cloud: { balancers: LoadBalancer[]; addresses: Address[]; pools: TargetPool[] },
 ): Standing {
   const asked = cloud.addresses.filter(({ ip }) => spec.addresses?.includes(ip));
   const name = spec.local?.name ?? cloudName(ownerUID);
+  const byAddress = ({ addressIDs }: LoadBalancer): boolean => asked.some((one) => addressIDs.includes(one.id));
   const balancer =
-    byName(cloud.balancers, name) ?? cloud.balancers.find(({ addressIDs }) => asked.some(({ id }) => addressIDs.includes(id)));
+    id === undefined ? (byName(cloud.balancers, name) ?? cloud.balancers.find(byAddress)) : cloud.balancers.find((one) => one.id === id);
   if (balancer === undefined) return { addresses: asked, pools: [] };
   const ids = new Set(balancer.listeners.map(({ poolID }) => poolID));
   const own = cloud.addresses.filter(({ id }) => balancer.addressIDs.includes(id));

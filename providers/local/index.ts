@@ -46,8 +46,8 @@ async function connect(spec: CloudProviderSpec, context: ConnectContext): Promis
     volumes: new LocalVolumes(client, context.clusterID),
     discover: (stacks) => discover(client, context.clusterID, stacks),
     // What was taken over is known here by its own mark alone (OwnedResource.keep).
-    adoptable: (stack, input, from) =>
-      adoptable(client, { clusterID: context.clusterID, stack, input, ...(from !== 'Itself' && { from }) }),
+    adoptable: (stack, input, from, id) =>
+      adoptable(client, { clusterID: context.clusterID, stack, input, id, ...(from !== 'Itself' && { from }) }),
     release: (stack, isValid) => release(client, { clusterID: context.clusterID, stack }, isValid),
     workerSettings: () => ({ endpoint: settings.endpoint, token }),
     renewCredentials: async () => {

@@ -15,6 +15,7 @@ import { planText, waitingPlans } from './waiting-plans';
 
 export interface AdoptFlags extends NamespaceFlags {
   id?: string;
+  name?: string;
   from: FormerOwner;
   dryRun?: boolean;
   output: OutputFormat;
@@ -29,9 +30,12 @@ interface Written extends AdoptionRequest {
 
 /**
  * `adopt`: shows what taking over a load balancer would change, and takes it over.
- * @throws OperatorError Conflict where the object has one of its own already; what keeps it from being taken over, with the object put back as it was
+ * @throws OperatorError Invalid for flags that don't fit; Conflict where the object has one of its own already; what keeps it from being taken over, with the object put back as it was
  */
 export async function adopt(what: string, flags: AdoptFlags): Promise<void> {
+  if (flags.from === 'Unowned' && flags.id === undefined) {
+    throw new OperatorError('Invalid', '--from Unowned needs --id: what nobody has marked is found by its id alone');
+  }
   await withCluster(flags, async (cluster) => {
     const subject = subjectOf(what, [SERVICES, CLOUD_LOAD_BALANCERS], cluster.namespace);
     const found = await yetWithout(cluster, subject);
@@ -68,9 +72,9 @@ async function yetWithout(cluster: Cluster, { resource, key }: Subject): Promise
 }
 
 /** A Service writes the spec of its CloudLoadBalancer: there it is asked for. */
-async function requestOf(cluster: Cluster, { key }: Subject, found: StoredLoadBalancer, { from, id }: AdoptFlags): Promise<Written> {
+async function requestOf(cluster: Cluster, { key }: Subject, found: StoredLoadBalancer, { from, id, name }: AdoptFlags): Promise<Written> {
   const kind = (await providerNamed(cluster, found.spec.provider))?.status?.kind ?? '';
-  const wish = { from, id, kind };
+  const wish = { from, id, name, kind };
   const owner = found.metadata.ownerReferences?.some((one) => one.kind === SERVICES.kind) === true;
   const service = owner ? await cluster.api.get<Service>(SERVICES, key) : undefined;
   if (service !== undefined) return { subject: { resource: SERVICES, key }, ...requestOnService(service, wish) };
@@ -81,7 +85,8 @@ async function requestOf(cluster: Cluster, { key }: Subject, found: StoredLoadBa
 async function look(cluster: Cluster, key: string, flags: AdoptFlags, deeds: Deeds): Promise<void> {
   const seen = await settled(cluster, key, flags, ({ spec, status }) => {
     const ready = status?.conditions?.find(({ type }) => type === 'Ready');
-    return spec.adopt === flags.from && ready?.reason === 'Observed' && ready.message.includes('taken over from');
+    const isAsked = spec.adopt === flags.from && (flags.id === undefined || spec.adoptID === flags.id);
+    return isAsked && ready?.reason === 'Observed' && ready.message.includes('taken over from');
   });
   const plan = (await waitingPlans(cluster)).find(({ kind, member }) => kind === CLOUD_LOAD_BALANCERS.kind && member === key);
   const { message = '' } = seen.status?.conditions?.find(({ type }) => type === 'Ready') ?? {};

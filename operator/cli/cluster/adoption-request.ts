@@ -11,8 +11,10 @@ const NAME_ANNOTATIONS: Record<string, string> = {
 
 export interface AdoptionWish {
   from: FormerOwner;
+  /** Its id in the cloud; absent = it is found by its name. */
+  id?: string | undefined;
   /** Its name in the cloud; absent = as the object says. */
-  id: string | undefined;
+  name?: string | undefined;
   /** Of the CloudProvider. */
   kind: string;
 }
@@ -27,20 +29,24 @@ export interface AdoptionRequest {
 }
 
 /** On the Service, from which the CloudLoadBalancer's spec is made anew. Pure. @throws OperatorError Invalid for a cloud whose load balancers have no name here */
-export function requestOnService({ metadata: { annotations = {} } }: Service, { from, id, kind }: AdoptionWish): AdoptionRequest {
-  const set = { [ANNOTATIONS.adopt]: from, ...(id === undefined ? {} : { [nameAnnotationOf(kind)]: id }) };
+export function requestOnService({ metadata: { annotations = {} } }: Service, { from, id, name, kind }: AdoptionWish): AdoptionRequest {
+  const set = {
+    [ANNOTATIONS.adopt]: from,
+    ...(id !== undefined && { [ANNOTATIONS.adoptID]: id }),
+    ...(name !== undefined && { [nameAnnotationOf(kind)]: name }),
+  };
   const before = Object.fromEntries(Object.keys(set).map((key) => [key, annotations[key] ?? null]));
   return { ask: { metadata: { annotations: set } }, back: { metadata: { annotations: before } } };
 }
 
 /** On a CloudLoadBalancer that a person has made. Pure. @throws OperatorError as requestOnService */
-export function requestOnLoadBalancer({ spec }: StoredLoadBalancer, { from, id, kind }: AdoptionWish): AdoptionRequest {
-  const ask: Patch = { adopt: from };
-  const back: Patch = { adopt: spec.adopt ?? null };
-  if (id !== undefined) {
+export function requestOnLoadBalancer({ spec }: StoredLoadBalancer, { from, id, name, kind }: AdoptionWish): AdoptionRequest {
+  const ask: Patch = { adopt: from, ...(id !== undefined && { adoptID: id }) };
+  const back: Patch = { adopt: spec.adopt ?? null, ...(id !== undefined && { adoptID: spec.adoptID ?? null }) };
+  if (name !== undefined) {
     nameAnnotationOf(kind); // known, or nothing has a name
     const block = (spec as Record<string, unknown>)[kind] as { name?: string } | undefined;
-    ask[kind] = { name: id };
+    ask[kind] = { name };
     back[kind] = block === undefined ? null : { name: block.name ?? null };
   }
   return { ask: { spec: ask }, back: { spec: back } };
@@ -49,7 +55,7 @@ export function requestOnLoadBalancer({ spec }: StoredLoadBalancer, { from, id, 
 function nameAnnotationOf(kind: string): string {
   const found = NAME_ANNOTATIONS[kind];
   if (found !== undefined) return found;
-  throw new OperatorError('Invalid', `--id: load balancers of the cloud "${kind}" are not found by a name`, {
-    remedy: 'leave --id out, and name it in the spec as the cloud wants it (docs/operate/adopt.md)',
+  throw new OperatorError('Invalid', `--name: load balancers of the cloud "${kind}" are not found by a name`, {
+    remedy: 'name it by --id, or in the spec as the cloud wants it (docs/operate/adopt.md)',
   });
 }

@@ -17,12 +17,13 @@ export async function adoptionOf(
 ): Promise<Adoption | undefined> {
   if (spec.placement !== undefined) return undefined;
   const allowed = allowedOf(spec, cloud);
+  const id = allowed && spec.adoptID;
   // What was here before needs no permission again. Where state, annotation or policy have gone since, only the cloud knows that it was taken over.
   const wasHere = metadata.finalizers?.includes(CLEANUP_FINALIZER) === true;
   const asked = wasHere ? undefined : spec.adopt;
   if (asked !== undefined && allowed === undefined) throw denied(asked, cloud.name);
-  const found = await cloud.cloud.adoptable?.(stack, input, allowed ?? (wasHere ? 'Itself' : undefined));
-  if (asked !== undefined && found === undefined) throw nothing(keyOf(metadata));
+  const found = await cloud.cloud.adoptable?.(stack, input, allowed ?? (wasHere ? 'Itself' : undefined), id);
+  if (asked !== undefined && found === undefined) throw nothing(keyOf(metadata), cloud.name, id);
   return found;
 }
 
@@ -36,8 +37,13 @@ function denied(adopt: FormerOwner, provider: string): OperatorError {
   return new OperatorError('Invalid', message, { reason: 'AdoptionDenied', remedy });
 }
 
-function nothing(object: string): OperatorError {
-  const remedy = `Correct the name or the addresses, or remove the annotation ${ANNOTATIONS.adopt} to have a new one made`;
-  const message = `spec.adopt: the cloud has nothing that could be taken over for ${object}`;
-  return new OperatorError('Invalid', message, { reason: 'NothingToAdopt', remedy, field: 'spec.adopt' });
+function nothing(object: string, provider: string, id: string | undefined): OperatorError {
+  const byID = id !== undefined;
+  const remedy = byID
+    ? `Correct the id, or look for it in the account and region of CloudProvider ${provider}`
+    : `Correct the name or the addresses, or remove the annotation ${ANNOTATIONS.adopt} to have a new one made`;
+  const message = byID
+    ? `spec.adoptID: the cloud has no load balancer ${id} that could be taken over`
+    : `spec.adopt: the cloud has nothing that could be taken over for ${object}`;
+  return new OperatorError('Invalid', message, { reason: 'NothingToAdopt', remedy, field: byID ? 'spec.adoptID' : 'spec.adopt' });
 }

@@ -264,6 +264,7 @@ function inputOf(object: StoredLoadBalancer): LoadBalancerInput {
   delete spec.driftInterval;
   delete spec.maintenanceWindows;
   delete spec.adopt;
+  delete spec.adoptID;
   return { uid, name, namespace: namespace ?? '', ownerUID: annotations?.[SERVICE_UID_ANNOTATION] ?? uid, spec };
 }
 

@@ -65,7 +65,7 @@ export function compile(service: Service, provider: string, block: CompiledBlock
     ...((service.spec.ipFamilies ?? []).length === 0 ? {} : { ipFamilies: service.spec.ipFamilies }),
     trafficPolicy: service.spec.externalTrafficPolicy ?? 'Cluster',
     ...affinityFields(service),
-    ...(adoption.adopt === undefined ? {} : { adopt: adoption.adopt }),
+    ...adoption.fields,
     ...levers,
     ...block.core,
     // An empty block applied over one that had fields is `null` to the API server (kubernetes-sigs/structured-merge-diff#305), which refuses it.

@@ -4,7 +4,13 @@ import type { Service } from '../../kube/object';
 import { LEVER_ANNOTATIONS } from './levers';
 import type { Problem } from './problem';
 
-const ON_SERVICES: readonly string[] = [ANNOTATIONS.provider, ANNOTATIONS.placement, ANNOTATIONS.adopt, ...LEVER_ANNOTATIONS];
+const ON_SERVICES: readonly string[] = [
+  ANNOTATIONS.provider,
+  ANNOTATIONS.placement,
+  ANNOTATIONS.adopt,
+  ANNOTATIONS.adoptID,
+  ...LEVER_ANNOTATIONS,
+];
 const ELSEWHERE: readonly string[] = [ANNOTATIONS.approve];
 const ALL = [...ON_SERVICES, ...ELSEWHERE];
 

@@ -75,6 +75,11 @@ export function madeBy(maker: Maker, resource: Resource): boolean {
   return clusterID === maker.clusterID && stack === maker.stack && name === maker.resource;
 }
 
+/** True for what nobody has marked as a cluster's: made by a person, or with another tool. */
+export function isUnowned({ tags }: Resource): boolean {
+  return tags.clusterID === undefined && tags[RELEASED] === undefined;
+}
+
 /** The holder of a resource, in words. */
 export function holderOf(resource: Resource): string {
   const { clusterID, stack, owner } = resource.tags;

@@ -3,11 +3,23 @@ import { canonicalJson, hashJson, type Json, type JsonObject } from '../../../op
 import { problemsIn } from '../../resource-provider/check';
 import type { ResourceContext, ResourceType } from '../../resource-provider/resource-provider';
 import type { UpdateContext } from '../../worker-module';
+import type { Tags } from '../api';
 import { LocalCloudError } from '../api-error';
 import type { LocalCloudClient, ResourceCollection, Resources } from '../client';
 import type { CallOptions } from '../../client-options';
 import { retry } from '../../retry';
-import { holderOf, inputsOf, madeBy, outputsOf, tagsOf, type CommonInputs, type Maker, type ResourceDescription } from './description';
+import {
+  holderOf,
+  inputsOf,
+  isUnowned,
+  madeBy,
+  outputsOf,
+  RELEASED,
+  tagsOf,
+  type CommonInputs,
+  type Maker,
+  type ResourceDescription,
+} from './description';
 
 /**
  * Serves one described resource to the engine.
@@ -55,8 +67,10 @@ export class OwnedResource<C extends ResourceCollection, Inputs extends CommonIn
     return { inputs: inputsOf(this.description, resource), outputs: outputsOf(this.description, resource) };
   }
 
+  /** @throws OperatorError Conflict naming the holder, where somebody else has taken it over meanwhile */
   async update(id: string, _olds: JsonObject, news: JsonObject, context: ResourceContext): Promise<{ outputs: JsonObject }> {
-    const updated = await this.patch(id, this.parse(news), context);
+    const wanted = this.parse(news);
+    const updated = wanted.adopted === true ? await this.takeOver(id, wanted, context) : await this.patch(id, wanted, context);
     return { outputs: outputsOf(this.description, updated) };
   }
 
@@ -126,9 +140,18 @@ export class OwnedResource<C extends ResourceCollection, Inputs extends CommonIn
     return this.createOnce(wanted, context);
   }
 
-  private patch(id: string, wanted: Inputs, context: ResourceContext): Promise<Resources[C]> {
+  /** Marks of others stay; two objects may have been shown the same as nobody's. */
+  private async takeOver(id: string, wanted: Inputs, context: ResourceContext): Promise<Resources[C]> {
+    const resource = await this.client.get(this.description.collection, id, this.callOptions(context));
+    if (resource === undefined) return this.patch(id, wanted, context);
+    const { [RELEASED]: released, ...kept } = resource.tags;
+    if (released === undefined && !isUnowned(resource)) this.ours(resource, context);
+    return this.patch(id, wanted, context, kept);
+  }
+
+  private patch(id: string, wanted: Inputs, context: ResourceContext, kept: Tags = {}): Promise<Resources[C]> {
     const changeable = Object.entries(this.description.fields(wanted)).filter(([field]) => !this.replaceOn.includes(field));
-    const fields = { ...Object.fromEntries(changeable), tags: tagsOf(this.maker(context), wanted) };
+    const fields = { ...Object.fromEntries(changeable), tags: { ...kept, ...tagsOf(this.maker(context), wanted) } };
     return this.inSpecTerms(this.client.update(this.description.collection, id, fields, this.callOptions(context)));
   }
 

@@ -117,9 +117,9 @@ describeWithMoto('AWS: load balancers of others are taken over as they are', () 
     }
   }
 
-  async function takeOver(of: ReturnType<typeof service>, from: FormerOwner = 'Upstream'): Promise<TakeOver> {
+  async function takeOver(of: ReturnType<typeof service>, from: FormerOwner = 'Upstream', id?: string): Promise<TakeOver> {
     const cloud = await connect();
-    const adoption = await cloud.adoptable!(of.stack, of.input, from);
+    const adoption = await cloud.adoptable!(of.stack, of.input, from, id);
     if (adoption === undefined) throw new Error('there is nothing to be taken over');
     return new TakeOver(cloud, of.stack, of.input, adoption);
   }
@@ -246,6 +246,63 @@ describeWithMoto('AWS: load balancers of others are taken over as they are', () 
     expect(model.calls).toEqual([]);
     await account.deleteLoadBalancer(arn);
     foreign.close();
+  }, 60_000);
+
+  test('what nobody has marked is taken over by its ARN, and by nothing else; its name, tags and targets stay', async () => {
+    const of = service();
+    const arn = await upstream.byHand(of.seen, instances);
+    const before = await upstream.standing(arn);
+    const cloud = await connect();
+    for (const from of ['Released', 'Upstream'] as const) {
+      expect(await cloud.adoptable!(of.stack, of.input, from)).toBeUndefined();
+      const refused = { code: 'Taken', field: 'spec.adoptID', message: expect.stringContaining('Unowned') as string };
+      await expect(cloud.adoptable!(of.stack, of.input, from, arn)).rejects.toMatchObject(refused);
+    }
+    expect(await cloud.adoptable!(of.stack, of.input, 'Unowned', arn.replace(/.{4}$/, 'ffff'))).toBeUndefined();
+    const taken = await takeOver(of, 'Unowned', arn);
+    model.calls.length = 0;
+    const planned = inCloud(await taken.plan());
+    expect(new Set(planned.map(({ op }) => op))).toEqual(new Set(['update']));
+    expect(await taken.run()).toMatchObject({ changes: { create: 0, replace: 0, delete: 0 } });
+    expect(new Set(writesOf())).toEqual(new Set(['AddTags']));
+    const after = await upstream.standing(arn);
+    expect({ ...after, tags: {} }).toEqual({ ...before, tags: {} });
+    expect(after.tags[arn]).toEqual(expect.objectContaining({ team: 'edge', 'cloud-operator.dev/owner': `demo/${of.seen.name}` }));
+    expect(await taken.drift()).toEqual([]);
+
+    const other = service();
+    await expect(cloud.adoptable!(other.stack, other.input, 'Unowned', arn)).rejects.toMatchObject({
+      code: 'Taken',
+      message: expect.stringContaining(`demo/${of.seen.name} (stack ${of.stack}`) as string,
+    });
+    // An update that did not end is gone on with, and a lost state is found again by our marks.
+    expect((await cloud.adoptable!(of.stack, of.input, 'Unowned', arn))?.resources).toEqual([]);
+    expect((await cloud.adoptable!(of.stack, of.input, 'Itself'))?.kept).toEqual(taken.adopted.adopted);
+    await taken.destroy();
+    expect(await account.content()).toEqual({ loadBalancers: 0, targetGroups: 0, securityGroups: 0 });
+  }, 120_000);
+
+  test('what another controller has made is none of nobody’s, also by its ARN; nor is what stands in another VPC', async () => {
+    const of = service();
+    const arn = await upstream.network(of.seen, []);
+    const cloud = await connect();
+    await expect(cloud.adoptable!(of.stack, of.input, 'Unowned', arn)).rejects.toMatchObject({
+      code: 'Taken',
+      message: expect.stringContaining(`another controller: Service demo/${of.seen.name}, cluster prod`) as string,
+    });
+    expect((await cloud.adoptable!(of.stack, of.input, 'Upstream', arn))?.resources.length).toBeGreaterThan(0);
+    const { aws, ...spec } = account.providerSpec() as { aws: object };
+    const elsewhere = await awsProvider.connect(
+      cloudProviderSpec.parse({ ...spec, aws: { ...aws, vpcID: 'vpc-0aaaaaaaaaaaaaaaa' } }),
+      account.connectContext(CLUSTER),
+    );
+    clouds.push(elsewhere);
+    await expect(elsewhere.adoptable!(of.stack, of.input, 'Upstream', arn)).rejects.toMatchObject({
+      code: 'Invalid',
+      field: 'spec.adoptID',
+      message: expect.stringContaining('and the Nodes are in vpc-0aaaaaaaaaaaaaaaa') as string,
+    });
+    await account.deleteLoadBalancer(arn);
   }, 60_000);
 
   test('what cloud-provider-aws has made for a Service is found by its name, until somebody here has taken it over', async () => {

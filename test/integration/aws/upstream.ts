@@ -42,6 +42,15 @@ export class Upstream {
     return this.make(service, { name: nameOf(service), tags: this.tags(service), groups: [], prefix: 'k8s' }, instances);
   }
 
+  /** As a person makes it, or Terraform: a name and a tag of theirs, and no sign of Kubernetes. @returns its ARN */
+  async byHand(service: UpstreamService, instances: string[]): Promise<string> {
+    return this.make(
+      service,
+      { name: `edge-${service.name}`, tags: [{ Key: 'team', Value: 'edge' }], groups: [], prefix: 'tf' },
+      instances,
+    );
+  }
+
   /** As the AWS Load Balancer Controller makes it: a group of its own, one for all in front of the Nodes, and tags of its own. */
   async controllerNetwork(service: UpstreamService, instances: string[]): Promise<{ arn: string; frontend: string; backend: string }> {
     const tags = this.controllerTags(service);

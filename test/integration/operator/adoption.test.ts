@@ -28,8 +28,8 @@ const edge = (annotations: Record<string, string>, options: ServiceOptions = {})
 const patch = (scene: Scene, spec: object): Promise<string> =>
   scene.cluster.kubectl(['patch', 'clb', 'edge', '--type=merge', '-p', JSON.stringify({ spec })]);
 
-const allow = (scene: Scene, provider: string): Promise<string> =>
-  scene.cluster.kubectl(['patch', 'cloudprovider', provider, '--type=merge', '-p', '{"spec":{"policy":{"adoption":["Released"]}}}']);
+const allow = (scene: Scene, provider: string, adoption = ['Released']): Promise<string> =>
+  scene.cluster.kubectl(['patch', 'cloudprovider', provider, '--type=merge', '-p', JSON.stringify({ spec: { policy: { adoption } } })]);
 
 /** What was written to the cloud since the last reset, by whichever cluster. */
 async function writes(): Promise<string[]> {
@@ -139,7 +139,7 @@ test('a spec of today is brought in, and what was taken over goes with its Servi
 
 test.each(['Yes', 'released', ''])('the annotation says %j: the Service says what to write', async (value) => {
   await second.cluster.apply(serviceOf('typo', { annotations: { ...OF_ACCOUNT, [ANNOTATIONS.adopt]: value } }));
-  await refused(second, 'typo', ANNOTATIONS.adopt, 'Released or Upstream');
+  await refused(second, 'typo', ANNOTATIONS.adopt, 'Released, Upstream, Unowned');
   await second.cluster.kubectl(['delete', 'service', 'typo']);
 });
 
@@ -149,3 +149,44 @@ test('nothing is there to be taken over: nothing is made, and the Service says s
   expect(await first.counts('nothing')).toEqual({ addresses: 0, pools: 0, loadbalancers: 0 });
   await first.deleteServices('nothing');
 });
+
+test('what a person has made is taken over by its id: refused by policy, by kind, by holder; then as it is, with its name, address and marks', async () => {
+  const { resources } = first.cluster;
+  const tags = { team: 'edge' };
+  const made = await resources.create('addresses', { name: 'by-hand', family: 'IPv4', tags }, 'by-hand', {});
+  const healthCheck = { protocol: 'TCP', intervalMs: 500, timeoutMs: 400, healthyThreshold: 1, unhealthyThreshold: 2 };
+  const pool = await resources.create('pools', { name: 'by-hand', protocol: 'TCP', healthCheck, tags }, 'by-hand', {});
+  const listeners = [{ name: 'http', protocol: 'TCP', port: 80, poolID: pool.id }];
+  const spec = { name: 'by-hand', scheme: 'Public', addressIDs: [made.id], listeners, sourceRanges: [], tags };
+  const { id } = await resources.create('loadbalancers', spec, 'by-hand', {});
+  const asking = (adopt: string, adoptID: string, name = 'hand'): object =>
+    serviceOf(name, { annotations: { [ANNOTATIONS.adopt]: adopt, [ANNOTATIONS.adoptID]: adoptID } });
+  await first.cluster.cloud.resetCalls();
+
+  await first.cluster.apply(asking('Unowned', id));
+  await refused(first, 'hand', 'CloudProvider local', 'spec.policy.adoption');
+  await allow(first, 'local', ['Released', 'Unowned']);
+  await first.cluster.apply(asking('Released', id));
+  await refused(first, 'hand', 'by-hand belongs to somebody who left no tags', 'Unowned');
+  await first.cluster.apply(asking('Unowned', pool.id));
+  await refused(first, 'hand', `${pool.id} is a target pool, and no load balancer`);
+  await first.cluster.apply(asking('Unowned', 'lb-nothing'));
+  await refused(first, 'hand', 'no load balancer lb-nothing that could be taken over');
+  expect(await writes()).toEqual([]);
+
+  await first.cluster.apply(asking('Unowned', id));
+  expect(await first.published('hand')).toBe(made.ip);
+  const after = await first.content();
+  const known = expect.objectContaining({ team: 'edge', owner: 'default/hand', adopted: 'true' }) as object;
+  expect(after.loadbalancers.map((one) => [one.id, one.name, one.tags])).toEqual([[id, 'by-hand', known]]);
+  expect(after.addresses.map((one) => [one.id, one.tags])).toEqual([[made.id, known]]);
+  expect(after.pools.map((one) => [one.id, one.tags])).toEqual([[pool.id, known]]);
+
+  await second.cluster.kubectl(['patch', 'cloudprovider', 'account', '--type=merge', '-p', '{"spec":{"policy":{"adoption":["Unowned"]}}}']);
+  const spectator = { [ANNOTATIONS.adopt]: 'Unowned', [ANNOTATIONS.adoptID]: id, ...OF_ACCOUNT };
+  await second.cluster.apply(serviceOf('hand', { annotations: spectator }));
+  await refused(second, 'hand', 'by-hand belongs to default/hand', firstID);
+  await second.cluster.kubectl(['delete', 'service', 'hand']);
+  await first.deleteServices('hand');
+  expect((await first.content()).loadbalancers).toEqual([]);
+}, 180_000);

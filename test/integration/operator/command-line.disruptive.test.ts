@@ -232,21 +232,21 @@ test('adopt shows what would change, and takes over what another object has give
     made('new', { managementPolicy: 'Observe', listeners: [{ name: 'http', protocol: 'TCP', port: 8081, nodePort: 30808 }] }),
   );
 
-  expect(await cloud('adopt', 'clb/new', '--id', 'kept', '--dry-run')).toMatchObject({
+  expect(await cloud('adopt', 'clb/new', '--name', 'kept', '--dry-run')).toMatchObject({
     code: 1,
     stderr: matching(/AdoptionDenied.*spec\.policy\.adoption/),
   });
   await cluster.kubectl(['patch', 'cloudprovider', 'local', '--type=merge', '-p', '{"spec":{"policy":{"adoption":["Released"]}}}']);
   const before = (await scene.loadBalancer('new'))?.spec;
   expect(before).not.toHaveProperty('adopt');
-  expect(await printed('adopt', 'clb/new', '--id', 'kept', '--dry-run')).toMatch(/taken over from[\s\S]*8080[\s\S]*8081/);
+  expect(await printed('adopt', 'clb/new', '--name', 'kept', '--dry-run')).toMatch(/taken over from[\s\S]*8080[\s\S]*8081/);
   expect((await scene.loadBalancer('new'))?.spec).toEqual(before);
   expect(await kept()).toMatchObject([{ port: 8080 }]);
 
-  const told = JSON.parse(await printed('adopt', 'clb/new', '--id', 'kept', '-o', 'json')) as object[];
+  const told = JSON.parse(await printed('adopt', 'clb/new', '--name', 'kept', '-o', 'json')) as object[];
   expect(told).toMatchObject([{ plan: { operations: expect.any(Array) as unknown } }, { state: 'Ready', address: status?.address }]);
   expect(await kept()).toMatchObject([{ port: 8081 }]);
-  expect(await cloud('adopt', 'clb/new', '--id', 'kept')).toMatchObject({ code: 1, stderr: matching(/has a load balancer already/) });
+  expect(await cloud('adopt', 'clb/new', '--name', 'kept')).toMatchObject({ code: 1, stderr: matching(/has a load balancer already/) });
   await cluster.kubectl(['delete', 'clb', 'new', '--timeout=30s']);
 }, 300_000);
 

@@ -1,8 +1,9 @@
 import { requestOnLoadBalancer, requestOnService } from '../../../operator/cli/cluster/adoption-request';
 import { loadBalancer, service } from '../explain/objects';
 
-const WISH = { from: 'Released', id: 'edge', kind: 'local' } as const;
+const WISH = { from: 'Released', name: 'edge', kind: 'local' } as const;
 const ADOPT = 'cloud-operator.dev/adopt';
+const ADOPT_ID = 'cloud-operator.dev/adopt-id';
 const NAME = 'local.cloud-operator.dev/name';
 
 test.each<[string, Record<string, string>, object]>([
@@ -29,15 +30,27 @@ test('a CloudLoadBalancer is asked by its spec', () => {
   });
 });
 
+test('by its id, whatever the cloud', () => {
+  const wish = { from: 'Unowned', id: 'lb-1', kind: 'other' } as const;
+  expect(requestOnService(service({ metadata: { annotations: { [ADOPT_ID]: 'lb-0' } } }), wish)).toEqual({
+    ask: { metadata: { annotations: { [ADOPT]: 'Unowned', [ADOPT_ID]: 'lb-1' } } },
+    back: { metadata: { annotations: { [ADOPT]: null, [ADOPT_ID]: 'lb-0' } } },
+  });
+  expect(requestOnLoadBalancer(loadBalancer(), wish)).toEqual({
+    ask: { spec: { adopt: 'Unowned', adoptID: 'lb-1' } },
+    back: { spec: { adopt: null, adoptID: null } },
+  });
+});
+
 test('without a name it is found by what the object says', () => {
-  const wish = { ...WISH, id: undefined, kind: 'other' };
+  const wish = { ...WISH, name: undefined, kind: 'other' };
   expect(requestOnService(service(), wish).ask).toEqual({ metadata: { annotations: { [ADOPT]: 'Released' } } });
   expect(requestOnLoadBalancer(loadBalancer(), wish).ask).toEqual({ spec: { adopt: 'Released' } });
 });
 
 test('a cloud whose load balancers have no name here is told so', () => {
   expect(() => requestOnService(service(), { ...WISH, kind: 'other' })).toThrow(
-    /--id: load balancers of the cloud "other" are not found by a name/,
+    /--name: load balancers of the cloud "other" are not found by a name/,
   );
-  expect(() => requestOnLoadBalancer(loadBalancer(), { ...WISH, kind: 'other' })).toThrow(/--id/);
+  expect(() => requestOnLoadBalancer(loadBalancer(), { ...WISH, kind: 'other' })).toThrow(/--name/);
 });

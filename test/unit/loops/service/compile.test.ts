@@ -12,6 +12,14 @@ const RANGES = 'service.beta.kubernetes.io/load-balancer-source-ranges';
 const PLACEMENT = 'annotation cloud-operator.dev/placement';
 
 const placed = (placement: string) => ({ metadata: { annotations: { 'cloud-operator.dev/placement': placement } } });
+const adopting = (adopt?: string, id?: string) => ({
+  metadata: {
+    annotations: {
+      ...(adopt !== undefined && { 'cloud-operator.dev/adopt': adopt }),
+      ...(id !== undefined && { 'cloud-operator.dev/adopt-id': id }),
+    },
+  },
+});
 const ports = (count: number) => Array.from({ length: count }, (_, n) => ({ name: `p${n}`, port: n + 1, nodePort: 30_000 + n }));
 const manyRanges = Array.from({ length: 201 }, (_, n) => `10.0.${n}.0/24`);
 
@@ -32,8 +40,9 @@ describe('compile', () => {
   });
 
   test('whose load balancer it takes over', () => {
-    const spec = specOf({ metadata: { annotations: { 'cloud-operator.dev/adopt': ' Upstream ' } } });
+    const spec = specOf(adopting(' Upstream '));
     expect(spec).toMatchObject({ adopt: 'Upstream' });
+    expect(specOf(adopting('Unowned', ' lb-1 '))).toMatchObject({ adopt: 'Unowned', adoptID: 'lb-1' });
   });
 
   test('settings that are not there leave the block out', () => {
@@ -105,7 +114,10 @@ describe('compile', () => {
       placed(`${'n'.repeat(64)}/b`),
       `"${'n'.repeat(64)}" can't be a Namespace's (letters, digits and "-" between them, at most 63)`,
     ],
-    ['adopt', { metadata: { annotations: { 'cloud-operator.dev/adopt': 'yes' } } }, '"yes" is not known; write Released or Upstream'],
+    ['adopt', adopting('yes'), '"yes" is not known; write one of Released, Upstream, Unowned'],
+    ['adopt without an id', adopting('Unowned'), 'Unowned needs cloud-operator.dev/adopt-id'],
+    ['id without adopt', adopting(undefined, 'lb-1'), 'adopt-id needs cloud-operator.dev/adopt: whose it is'],
+    ['id', adopting('Released', 'the edge'), '"the edge" is no id of anything in a cloud'],
     ['placement without a name', placed('a/'), '"a/" is not a name: "" can\'t be an object\'s'],
     ['placement, too long,', placed('p'.repeat(300)), `${PLACEMENT}: "${'p'.repeat(64)}…" (300 characters) is not a name: `],
     [

@@ -144,14 +144,9 @@ const fields = z.object({
     description:
       'Takes over, in place of making one, the load balancer that adoptID names, else the one that has its name or addresses. Released: what another object or cluster has given up. Upstream: what another controller has made for this Service. Unowned: what bears the marks of no controller; needs adoptID. CloudProvider.spec.policy.adoption must allow it.',
   }),
-  adoptID: z
-    .string()
-    .max(512)
-    .regex(/^\S+$/)
-    .optional()
-    .meta({
-      description: 'Id in the cloud of what adopt takes over: on AWS the ARN, of a Classic load balancer the name. It keeps its name.',
-    }),
+  adoptID: z.string().max(512).regex(/^\S+$/).optional().meta({
+    description: 'Id in the cloud of what adopt takes over: on AWS the ARN, of a Classic load balancer the name. It keeps its name.',
+  }),
   aws: awsLoadBalancer.optional(),
   azure: azureLoadBalancer.optional(),
   local: localLoadBalancer.optional(),

@@ -97,6 +97,8 @@ const project = new typescript.TypeScriptAppProject({
     'prettier@3', // format
     'fast-check@4.11.0', // property tests
     'fengari@0.1.5', // runs the health script of Argo CD, which is Lua
+    '@bufbuild/cel@0.6.1', // evaluates the health expressions for Flux, which are CEL
+    '@bufbuild/protobuf@2.17.0', // peer of @bufbuild/cel
     '@types/node@24',
     '@types/google-protobuf@3',
   ],

@@ -18,7 +18,7 @@ export function healthCheckExprs(): HealthCheckExpr[] {
   return KINDS.map(({ kind }) => ({
     apiVersion: API_VERSION,
     kind,
-    inProgress: `!(${seen}) || (${holds('Reconciling')})`,
+    inProgress: `has(metadata.deletionTimestamp) || !(${seen}) || (${holds('Reconciling')})`,
     failed: holds('Stalled'),
     current: `!has(status.conditions) || !status.conditions.exists(c, c.type == 'Ready') || (${holds('Ready')})`,
   }));

@@ -679,6 +679,12 @@ export const BAD: BadSpec[] = [
     field: 'spec.adoptID',
   },
   {
+    title: 'a deletion policy of other projects',
+    kind: CloudLoadBalancerKind,
+    spec: { ...balancer, deletionPolicy: 'Retain' },
+    field: 'spec.deletionPolicy',
+  },
+  {
     title: 'a name in a shared placement',
     kind: CloudLoadBalancerKind,
     spec: { ...balancer, local: { name: 'edge' }, placement: { name: 'shared' } },

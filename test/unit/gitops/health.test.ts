@@ -9,6 +9,7 @@ import { healthCheckExprs } from '../../../synth/gitops/flux-checks';
 import { HEALTH_LUA } from '../../../synth/gitops/health-lua';
 import { transitions, type SteppedObject } from '../../fixtures/status-transitions';
 import { expectFile } from '../../golden/golden';
+import { fluxHealth } from '../../harness/flux';
 import { kstatusOf } from '../../harness/kstatus';
 import { luaHealth } from '../../harness/lua';
 
@@ -19,7 +20,15 @@ function argocdOf(object: SteppedObject): string {
   return object.metadata.deletionTimestamp === undefined ? luaHealth(HEALTH_LUA, object).status : 'Progressing';
 }
 
+/** What Flux says of an object by the expressions of its kind. */
+function fluxOf(object: SteppedObject): string {
+  const expressions = healthCheckExprs().find(({ apiVersion, kind }) => apiVersion === object.apiVersion && kind === object.kind);
+  if (expressions === undefined) throw new Error(`no expressions for ${object.kind}`);
+  return fluxHealth(expressions, object);
+}
+
 describe.each(TABLE)('$name', ({ object, kstatus, argocd }) => {
+  test(`Flux's expressions say ${kstatus}`, () => expect(fluxOf(object)).toBe(kstatus === 'Terminating' ? 'InProgress' : kstatus));
   test(`kstatus says ${kstatus}`, () => expect(kstatusOf(object)).toBe(kstatus));
   test(`Argo CD says ${argocd}`, () => expect(argocdOf(object)).toBe(argocd));
 });

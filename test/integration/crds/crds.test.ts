@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { toCRD } from '../../../crds/crd';
 import { expectGolden } from '../../golden/golden';
 import { CLUSTER_START_MS, startTestCluster, type TestCluster } from '../../harness/cluster';
+import { docObjects, spoilt } from '../../harness/doc-objects';
 import { waitFor } from '../../harness/wait-for';
 import { ADDRESSES, BAD, CIDRS, FULL, SMALLEST, SMALLEST_OF_CLOUDS } from '../../unit/crds/spec-cases';
 import { pathOf, RawApi, type Answer } from './raw-api';
@@ -102,6 +103,25 @@ describe('the CRDs on a real API server', () => {
     const cause = body.details.causes.find((at) => at.field === field || at.field.startsWith(field));
     expect(cause).toBeDefined();
     if (message !== undefined) expect(cause?.message).toContain(message);
+  });
+
+  /** As kubectl asks: a field that nobody knows is refused. */
+  const strictly = (kind: KindDefinition, spec: unknown): Promise<Answer> =>
+    api.create(`${collection(kind)}?dryRun=All&fieldValidation=Strict`, objectOf(kind, 'shown', spec));
+
+  const examples = KINDS.flatMap((kind) => docObjects(kind.kind).map(({ page, object: { spec } }) => ({ page, kind, spec })));
+
+  test('the docs have examples', () => expect(examples.length).toBeGreaterThan(4));
+
+  test.each(examples)('accepts the $kind.kind of $page, and refuses each of its fields when it is spoilt', async ({ kind, spec }) => {
+    expect(await strictly(kind, spec)).toMatchObject({ status: 201 });
+    for (const { field, value } of spoilt(spec, 'spec')) {
+      const { status, body } = await strictly(kind, value);
+      expect({ field, status, message: body.message }).toEqual({
+        ...{ field, status: status === 400 ? 400 : 422 },
+        message: expect.stringContaining(field) as string,
+      });
+    }
   });
 
   test.each([...SMALLEST, ...SMALLEST_OF_CLOUDS])(

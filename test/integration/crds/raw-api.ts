@@ -12,6 +12,7 @@ export interface AnswerBody {
   metadata: { resourceVersion: string; generation: number };
   spec: unknown;
   status: { conditions: { type: string; status: string; message: string }[]; observedGeneration?: number; allowed?: boolean };
+  message: string;
   details: { causes: { field: string; message: string }[] };
   resources: { name: string; namespaced: boolean; verbs: string[] }[];
   groups: { name: string; preferredVersion: { groupVersion: string } }[];

@@ -12,48 +12,7 @@ export const cloudStackSpec = z.object({
 });
 export type CloudStackSpec = z.infer<typeof cloudStackSpec>;
 
-export const attempt = z.object({
-  kind: z.enum(['Update', 'Destroy', 'Preview']),
-  cause: z.enum(['Change', 'Drift', 'Upgrade']).optional().meta({
-    description: 'Drift: the cloud was changed by somebody else, and is brought back. Upgrade: a newer operator makes it otherwise.',
-  }),
-  id: z.string().max(64).optional().meta({
-    description:
-      'Of the change that the update brings about: in the operator’s log, and the id of its trace. Another try of the same has the same.',
-  }),
-  startedAt: z.string().max(64).meta({ format: 'date-time' }),
-  durationMs: z.int().min(0).optional(),
-  result: z.enum(['Running', 'Succeeded', 'Failed', 'Canceled']),
-  code: z.string().max(64).optional().meta({ description: 'The class of the failure.' }),
-  message: z.string().max(1024).optional(),
-  changes: z
-    .string()
-    .max(253)
-    .optional()
-    .meta({ description: 'Resources created, changed, deleted and left as they were, for example +2 ~1 -0 =3.' }),
-  cloudCalls: z.int().min(0).optional().meta({ description: 'How many calls were made to the cloud.' }),
-});
-export type Attempt = z.infer<typeof attempt>;
-
-export const stackResource = z.object({
-  type: z.string().max(253),
-  name: z.string().max(253),
-  id: z.string().max(1024),
-  urn: z.string().max(1024),
-});
-export type StackResource = z.infer<typeof stackResource>;
-
 const propertyValue = z.string().max(256);
-
-export const drift = z.object({
-  urn: z.string().max(1024),
-  kind: z.enum(['Changed', 'Missing', 'Unknown']),
-  property: z.string().max(253).optional(),
-  old: propertyValue.optional().meta({ description: 'What is wanted, as JSON.' }),
-  new: propertyValue.optional().meta({ description: 'What the cloud has, as JSON.' }),
-  detail: z.string().max(1024).optional(),
-});
-export type Drift = z.infer<typeof drift>;
 
 export const plannedChange = z.object({
   path: z.string().max(253).meta({ description: 'Path of the property, for example listeners[0].port.' }),
@@ -77,6 +36,53 @@ export const plannedOperation = z.object({
   properties: z.array(plannedChange).max(200).optional().meta({ description: 'What changes; secrets are shown as [secret].' }),
 });
 export type PlannedOperation = z.infer<typeof plannedOperation>;
+
+export const attempt = z.object({
+  kind: z.enum(['Update', 'Destroy', 'Preview']),
+  cause: z.enum(['Change', 'Drift', 'Upgrade']).optional().meta({
+    description: 'Drift: the cloud was changed by somebody else, and is brought back. Upgrade: a newer operator makes it otherwise.',
+  }),
+  id: z.string().max(64).optional().meta({
+    description:
+      'Of the change that the update brings about: in the operator’s log, and the id of its trace. Another try of the same has the same.',
+  }),
+  startedAt: z.string().max(64).meta({ format: 'date-time' }),
+  durationMs: z.int().min(0).optional(),
+  result: z.enum(['Running', 'Succeeded', 'Failed', 'Canceled']),
+  code: z.string().max(64).optional().meta({ description: 'The class of the failure.' }),
+  message: z.string().max(1024).optional(),
+  changes: z
+    .string()
+    .max(253)
+    .optional()
+    .meta({ description: 'Resources created, changed, deleted and left as they were, for example +2 ~1 -0 =3.' }),
+  cloudCalls: z.int().min(0).optional().meta({ description: 'How many calls were made to the cloud.' }),
+  operations: z
+    .array(plannedOperation)
+    .max(20)
+    .optional()
+    .meta({ description: 'What was done to which resource; of an attempt that failed, what had begun.' }),
+  omitted: z.int().min(0).optional().meta({ description: 'How many operations and properties are left out here.' }),
+});
+export type Attempt = z.infer<typeof attempt>;
+
+export const stackResource = z.object({
+  type: z.string().max(253),
+  name: z.string().max(253),
+  id: z.string().max(1024),
+  urn: z.string().max(1024),
+});
+export type StackResource = z.infer<typeof stackResource>;
+
+export const drift = z.object({
+  urn: z.string().max(1024),
+  kind: z.enum(['Changed', 'Missing', 'Unknown']),
+  property: z.string().max(253).optional(),
+  old: propertyValue.optional().meta({ description: 'What is wanted, as JSON.' }),
+  new: propertyValue.optional().meta({ description: 'What the cloud has, as JSON.' }),
+  detail: z.string().max(1024).optional(),
+});
+export type Drift = z.infer<typeof drift>;
 
 export const plan = z.object({
   member: z.string().max(600).meta({ description: 'namespace/name of the object whose change waits.' }),

@@ -60,7 +60,8 @@ export interface ShownLoadBalancer {
   state: State;
 }
 
-export type ShownUpdate = Attempt & { stack: string };
+/** Without what it did, which the details of its stack have. */
+export type ShownUpdate = Omit<Attempt, 'operations' | 'omitted'> & { stack: string };
 
 /** The caches as the page's first look. Pure. */
 export function overviewOf(caches: Caches, operator: Answering): Overview {
@@ -152,6 +153,8 @@ function stackOf(stack: StoredStack): Overview['stacks'][number] {
 }
 
 function updatesOf(stacks: readonly StoredStack[]): ShownUpdate[] {
-  const all = stacks.flatMap(({ metadata, status }) => (status?.attempts ?? []).map((one) => ({ ...one, stack: metadata.name })));
+  const all = stacks.flatMap(({ metadata, status }) =>
+    (status?.attempts ?? []).map(({ operations: _, omitted: __, ...one }) => ({ ...one, stack: metadata.name })),
+  );
   return all.sort((a, b) => Date.parse(b.startedAt) - Date.parse(a.startedAt)).slice(0, UPDATES);
 }

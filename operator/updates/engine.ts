@@ -306,6 +306,7 @@ export class UpdateEngine implements Updates {
           account,
           priority: priorityOf(update, hooks),
           onEvent: (event) => {
+            if (event.type === 'operations') hooks.onOperations?.(shownOf(event));
             if (event.type === 'calls') cloudCalls = event.total;
             if (event.type === 'done')
               this.options.logger.debug({ stack: update.stack, ...event.timings }, 'where the time of the update went');
@@ -371,6 +372,10 @@ export class UpdateEngine implements Updates {
 function priorityOf({ inputs }: StackUpdate, { background = false }: { background?: boolean }): CallPriority {
   if (inputs === undefined) return 'First';
   return background ? 'Background' : 'Change';
+}
+
+function shownOf({ operations, omitted }: ShownOperations): ShownOperations {
+  return { operations, ...(omitted === undefined ? {} : { omitted }) };
 }
 
 type Measured = Pick<UpdateResult, 'changes' | 'cloudCalls'>;

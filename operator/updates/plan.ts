@@ -14,8 +14,8 @@ export interface Plan {
   operations: PlannedOperation[];
 }
 
-/** One step of the engine, as its preview events tell it. */
-export interface PreviewStep {
+/** One step of the engine, as its events tell it. */
+export interface EngineStep {
   op: string;
   urn: string;
   type: string;
@@ -35,9 +35,12 @@ const REPLACEMENTS = ['replace', 'create-replacement', 'delete-replaced'];
 /** Limits of a plan where people read it. */
 export const PLAN_LIMITS = { operations: 50, properties: 200, bytes: 16 * 1024 };
 
+/** Limits of what an update that has ended did, of which a CloudStack keeps several. */
+export const DONE_LIMITS = { operations: 20, properties: 50, bytes: 3 * 1024 };
+
 /** One operation for each resource that changes: the engine's steps of a replacement are one. Pure. */
-export function operationsOf(steps: readonly PreviewStep[]): PlannedOperation[] {
-  const byUrn = new Map<string, PreviewStep[]>();
+export function operationsOf(steps: readonly EngineStep[]): PlannedOperation[] {
+  const byUrn = new Map<string, EngineStep[]>();
   for (const step of steps) byUrn.set(step.urn, [...(byUrn.get(step.urn) ?? []), step]);
   return [...byUrn.values()].flatMap((of) => operationOf(of) ?? []);
 }
@@ -55,11 +58,15 @@ export function planHash(of: {
   return hashJson({ stack, inputsHash, programVersion, operations });
 }
 
+/** The part of a plan that is shown. */
+export interface ShownOperations {
+  operations: PlannedOperation[];
+  /** How many operations and properties are left out; absent = none. */
+  omitted?: number;
+}
+
 /** The part of a plan that is shown, within the limits; what is left out is counted. Pure. */
-export function capped(
-  operations: readonly PlannedOperation[],
-  limits = PLAN_LIMITS,
-): { operations: PlannedOperation[]; omitted?: number } {
+export function capped(operations: readonly PlannedOperation[], limits = PLAN_LIMITS): ShownOperations {
   const shown: PlannedOperation[] = [];
   let [properties, bytes, omitted] = [limits.properties, limits.bytes, 0];
   for (const operation of operations) {
@@ -104,7 +111,7 @@ export function summaryOf({ counts, operations }: Plan): string {
   return text.length <= 1024 ? text : `${text.slice(0, 1023)}…`;
 }
 
-function operationOf(steps: readonly PreviewStep[]): PlannedOperation | undefined {
+function operationOf(steps: readonly EngineStep[]): PlannedOperation | undefined {
   const [first] = steps;
   if (first === undefined) return undefined;
   const { urn, type } = first;
@@ -122,7 +129,7 @@ function operationOf(steps: readonly PreviewStep[]): PlannedOperation | undefine
   return { op: 'delete', ...named };
 }
 
-function propertiesOf(step: PreviewStep): { properties?: PlannedChange[] } {
+function propertiesOf(step: EngineStep): { properties?: PlannedChange[] } {
   const [olds, news] = [step.op === 'create' ? {} : redacted(step.old?.inputs), redacted(step.new?.inputs)];
   const paths = propertyChanges(olds, news).map(({ path }) => path);
   // A secret differs without showing it.

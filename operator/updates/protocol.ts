@@ -7,6 +7,7 @@ import type { TargetGroup } from '../../providers/provider';
 import type { Keyring } from './state/keyring';
 import type { StackRecord } from './state/stack-record';
 import type { StoredStack } from './state/state-store';
+import type { ShownOperations } from './plan';
 import type { ChangeCounts, ExtensionUse } from './update';
 
 /** What a worker needs to run one update: JSON, so that another executor could stand behind the same boundary. */
@@ -80,6 +81,8 @@ export type WorkerEvent =
   | { type: 'acquire'; id: string; calls: { call: number; verb: string }[] }
   /** A granted call has ended, or is not wanted any more. */
   | { type: 'settled'; id: string; call: number; outcome: CallOutcome }
+  /** What an update did to the cloud, or had begun to do when it failed. */
+  | ({ type: 'operations'; id: string } & ShownOperations)
   | { type: 'calls'; id: string; total: number; byVerb: Record<string, number> }
   | {
       type: 'done';

@@ -4,7 +4,7 @@ import type { LoadBalancer } from '../../extensions';
 import type { DiscoveredResource, TargetGroup } from '../../providers/provider';
 import type { ExtensionModule } from './extension-module';
 import type { StateHold } from './held-writes';
-import type { Plan } from './plan';
+import type { Plan, ShownOperations } from './plan';
 
 /** What a stack should be, as operator/cloud/ asks for it. */
 export interface StackUpdate {
@@ -138,6 +138,8 @@ export interface UpdateHooks {
   /** `StackUpdate.settings` of the moment: asked when a worker is there, for all but what is only rendered; absent = those hold. @throws OperatorError what the update then fails with */
   settings?: () => Promise<JsonObject>;
   onStart?: () => void;
+  /** What the update did to the cloud, or had begun to do when it failed: told before it settles, and not where that is nothing. */
+  onOperations?: (done: ShownOperations) => void;
   /** The update waits for some seconds because its state can't be stored; undefined = it goes on. */
   onHeld?: (hold: StateHold | undefined) => void;
   /** Registers the members of a new target group while the update waits for them. */

@@ -8,9 +8,11 @@ import type { StoredLoadBalancer, StoredRoute, StoredStack } from '../../explain
 import { print, terminalPaint, type Paint } from './output';
 import type { Tone } from '../../explain/object-state';
 import { subjectOf } from './subject';
+import { notShown, operationLines } from './waiting-plans';
 
 export interface HistoryFlags extends NamespaceFlags {
   output: OutputFormat;
+  plan?: boolean;
 }
 
 const TONES: Record<Attempt['result'], Tone> = { Running: 'waiting', Succeeded: 'good', Failed: 'bad', Canceled: 'waiting' };
@@ -21,7 +23,9 @@ export async function history(what: string, flags: HistoryFlags): Promise<void> 
     const { metadata, status } = await stackNamed(cluster, what);
     const attempts = status?.attempts ?? [];
     const data = { stack: metadata.name, holder: status?.holder, attempts };
-    print(flags.output, data, () => textOf(metadata.name, attempts, flags.output === 'wide', terminalPaint()));
+    print(flags.output, data, () =>
+      textOf(metadata.name, attempts, { wide: flags.output === 'wide', plan: flags.plan === true }, terminalPaint()),
+    );
   });
 }
 
@@ -36,12 +40,26 @@ async function stackNamed(cluster: Cluster, what: string): Promise<StoredStack> 
   });
 }
 
-function textOf(stack: string, attempts: readonly Attempt[], wide: boolean, paint: Paint): string {
+interface Shown {
+  wide: boolean;
+  /** With what each attempt did. */
+  plan: boolean;
+}
+
+/** Pure. */
+export function textOf(stack: string, attempts: readonly Attempt[], { wide, plan }: Shown, paint: Paint): string {
   if (attempts.length === 0) return `Nothing was tried yet at stack ${stack}.\n`;
   const rows = attempts.map((attempt) => rowOf(attempt, wide));
   const tone = (row: number): Tone => TONES[attempts[row]?.result ?? 'Running'];
   const header = ['STARTED', 'KIND', 'CAUSE', 'RESULT', 'TOOK', 'CHANGES', 'CLOUD CALLS', ...(wide ? ['ID'] : []), 'MESSAGE'];
-  return formatTable(header, rows, (cell, column, row) => (column === 3 ? paint(cell, tone(row)) : cell));
+  const table = formatTable(header, rows, (cell, column, row) => (column === 3 ? paint(cell, tone(row)) : cell));
+  return plan ? [table, ...attempts.map((attempt) => didText(attempt, paint))].join('\n') : table;
+}
+
+function didText({ startedAt, kind, operations = [], omitted = 0 }: Attempt, paint: Paint): string {
+  const lines = operations.flatMap((operation) => operationLines(operation, paint));
+  const did = [...lines, ...(omitted === 0 ? [] : [notShown(omitted)])];
+  return `${[`${startedAt} ${kind}`, ...(did.length === 0 ? ['  no resource was changed'] : did)].join('\n')}\n`;
 }
 
 function rowOf(

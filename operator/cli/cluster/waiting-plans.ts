@@ -52,13 +52,19 @@ export function planText({ member, kind, stack, hash, reason, summary, operation
     `  waits since ${reason}`,
     `  ${summary}`,
     ...operations.flatMap((operation) => operationLines(operation, paint)),
-    ...(omitted === 0 ? [] : [`  … and ${omitted} operations and properties that are not shown; the hash is of them too`]),
+    ...(omitted === 0 ? [] : [`${notShown(omitted)}; the hash is of them too`]),
     `  kubectl cloud approve ${hash}`,
   ];
   return `${lines.join('\n')}\n`;
 }
 
-function operationLines({ op, type, name, deleteFirst, properties = [] }: PlannedOperation, paint: Paint): string[] {
+/** How much of a plan is left out. Pure. */
+export function notShown(omitted: number): string {
+  return `  … and ${omitted} operations and properties that are not shown`;
+}
+
+/** What is done to a resource, and each property's old and new value. Pure. */
+export function operationLines({ op, type, name, deleteFirst, properties = [] }: PlannedOperation, paint: Paint): string[] {
   const { sign, tone } = SIGNS[op];
   const first = deleteFirst === true ? ', the old one first: a gap in traffic' : '';
   const changes = properties.map(({ path, old, new: next }) => `      ${path}: ${old ?? '(absent)'} -> ${next ?? '(absent)'}`);

@@ -185,7 +185,8 @@ export class ExtraStacks {
     const [name, spec, members] = [wanted.stack, specOf(wanted), settled.loadBalancers.map(keyOf)];
     (await this.existingStacks()).add(name);
     const started = (): void => this.options.record.started(name, spec, members, { kind: 'Update', cause });
-    const result = await this.options.updates.run({ ...wanted, ...gate }, { ...hooks, onStart: started });
+    const onOperations: UpdateHooks['onOperations'] = (done) => this.options.record.carriedOut(name, done);
+    const result = await this.options.updates.run({ ...wanted, ...gate }, { ...hooks, onStart: started, onOperations });
     if (result.result === 'Unchanged') this.options.record.unchanged(name, spec, members, result);
     else this.options.record.succeeded(name, spec, members, result);
     this.warn(settled.update.stack, undefined);

@@ -17,6 +17,7 @@ import type { Logger } from '../../base/log';
 import type { KubeApi, Store } from '../../kube/api';
 import { exponentialDelay } from '../../kube/back-off';
 import type { StateHold } from '../../updates/held-writes';
+import type { ShownOperations } from '../../updates/plan';
 import type { ChangeCounts, UpdateResult } from '../../updates/update';
 import { conditionsOf, DRIFTED, verdictOfError, verdictOfHold, type Verdict } from '../conditions';
 import { isLeftover } from '../drift/leftovers';
@@ -59,6 +60,8 @@ export class StackRecord {
   private readonly unwritten = new Map<string, Unwritten>();
   /** When the attempts that run now began, by stack, on the monotonic clock: the wall clock may be set meanwhile. */
   private readonly begun = new Map<string, number>();
+  /** What the attempts that run have done, by stack. */
+  private readonly operations = new Map<string, ShownOperations>();
   /** What is to be said of members that vanished, by stack. */
   private readonly missingMembers = new Map<string, string>();
   /** Differences that are only reported, by stack. */
@@ -71,11 +74,17 @@ export class StackRecord {
     const id = currentChange()?.id;
     const attempt: Attempt = { kind, cause, ...(id === undefined ? {} : { id }), startedAt: this.time(), result: 'Running' };
     this.begun.set(stack, this.options.clock.monotonic());
+    this.operations.delete(stack);
     const earlier = (this.status(stack).attempts ?? []).map(asEnded);
     const attempts = [attempt, ...earlier].slice(0, ATTEMPTS_KEPT);
     const verdict: Verdict = { state: 'Reconciling', reason: 'Updating', message: `${kind} is running` };
     const again = earlier[0]?.result === 'Failed' && earlier[0].kind === kind;
     this.write(stack, spec, { members, attempts, holder: this.options.holder }, again ? undefined : verdict);
+  }
+
+  /** What the attempt that runs did to the cloud, or has begun: written with its end. */
+  carriedOut(stack: string, done: ShownOperations): void {
+    this.operations.set(stack, done);
   }
 
   /** The attempt that runs waits for the state store, or no longer does. */
@@ -227,6 +236,7 @@ export class StackRecord {
     this.missingMembers.delete(stack);
     this.reportedDrift.delete(stack);
     this.begun.delete(stack);
+    this.operations.delete(stack);
     this.written(stack);
     if (this.options.store.get(stack) !== undefined || !this.options.store.synced) await this.options.api.remove(CLOUD_STACKS, stack);
   }
@@ -242,8 +252,10 @@ export class StackRecord {
     if (newest?.result !== 'Running') return [newest, ...older].filter((attempt) => attempt !== undefined);
     const begun = this.begun.get(stack);
     const durationMs = begun === undefined ? undefined : Math.round(this.options.clock.monotonic() - begun);
+    const done = this.operations.get(stack);
     this.begun.delete(stack);
-    return [{ ...newest, durationMs, ...end }, ...older];
+    this.operations.delete(stack);
+    return [{ ...newest, durationMs, ...end, ...done }, ...older];
   }
 
   private status(stack: string): CloudStackStatus {

@@ -141,6 +141,7 @@ export class StackRuns<O extends Member> {
         this.options.record.started(stack, spec, members, { kind: verb, cause: causeOf(run) });
         announcing = announce();
       },
+      onOperations: (done) => this.options.record.carriedOut(stack, done),
       onHeld: (hold) => {
         this.options.logger.warn(
           { stack, error: hold?.error.message },

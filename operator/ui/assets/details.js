@@ -59,14 +59,17 @@ function stackParts({ name, plans, drift, attempts }) {
 }
 
 function planOf({ member, hash, reason, summary, operations, omitted = 0 }) {
-  const more = omitted === 0 ? [] : [element('p', { class: 'muted' }, `… and ${omitted} operations and properties that are not shown`)];
   return part(`Plan ${hash} of ${member}`, [
     element('p', {}, summary),
     element('p', { class: 'muted' }, `It waits since ${reason}.`),
     ...operations.map(operationOf),
-    ...more,
+    ...notShown(omitted),
     element('p', {}, element('code', {}, `kubectl cloud approve ${hash}`)),
   ]);
+}
+
+function notShown(omitted) {
+  return omitted === 0 ? [] : [element('p', { class: 'muted' }, `… and ${omitted} operations and properties that are not shown`)];
 }
 
 function operationOf({ op, type, name, deleteFirst, properties = [] }) {
@@ -82,10 +85,12 @@ function differenceOf({ urn, kind, property, old, new: found, detail }) {
   return element('div', { class: 'operation' }, pill({ word: kind, tone: 'waiting' }), ` ${urn}`, element('span', { class: 'line' }, said));
 }
 
-function attemptOf({ startedAt, kind, cause = 'Change', result, durationMs, changes, code, message }) {
+function attemptOf({ startedAt, kind, cause = 'Change', result, durationMs, changes, code, message, operations = [], omitted = 0 }) {
   const took = durationMs === undefined ? '' : `, ${(durationMs / 1000).toFixed(1)} s`;
   const told = [changes, code, message].filter(Boolean).join(': ');
   const first = ` ${when(startedAt)}, ${kind} (${cause})${took}`;
   const line = told === '' ? [] : [element('span', { class: 'line' }, told)];
-  return element('div', { class: 'operation' }, pill({ word: result, tone: TONES[result] ?? 'plain' }), first, ...line);
+  const what = [...operations.map(operationOf), ...notShown(omitted)];
+  const did = what.length === 0 ? [] : [element('details', {}, element('summary', {}, 'What it did'), ...what)];
+  return element('div', { class: 'operation' }, pill({ word: result, tone: TONES[result] ?? 'plain' }), first, ...line, ...did);
 }

@@ -9,7 +9,7 @@ import type { ResourceFailure } from '../../../providers/resource-provider/statu
 import { classifyFailure } from '../failure';
 import type { PreviewResult, Timings, UpdateRequest, WorkerCommand, WorkerEvent } from '../protocol';
 import { revealed } from '../checkpoint';
-import { operationsOf } from '../plan';
+import { capped, DONE_LIMITS, operationsOf } from '../plan';
 import type { ChangeCounts } from '../update';
 import { ChannelMembers } from './channel-members';
 import { ChannelStore } from './channel-store';
@@ -17,8 +17,8 @@ import { SecretsCipher } from './endpoint/secrets';
 import type { StateEndpoint } from './endpoint/endpoint';
 import { UpdateSession } from './endpoint/session';
 import { EngineEvents } from './engine-events';
+import { EngineSteps } from './engine-steps';
 import { engineEnvironment, type WorkerFolders } from './environment';
-import { PreviewSteps } from './preview-steps';
 import { WatchedProgram } from './program';
 import { extendedModule } from './extension/extended-module';
 import { PluginAccess } from './plugin-access';
@@ -51,7 +51,7 @@ export class UpdateRun {
   readonly #failures: ResourceFailure[] = [];
   readonly #callCounts = new Map<string, number>();
   readonly #events: EngineEvents;
-  readonly #steps = new PreviewSteps();
+  readonly #steps = new EngineSteps();
   readonly #store: ChannelStore;
   readonly #members: ChannelMembers;
   readonly #startedAt = performance.now();
@@ -128,6 +128,7 @@ export class UpdateRun {
       this.context.endpoint.serve(undefined);
       const byVerb = Object.fromEntries(this.#callCounts);
       const total = [...this.#callCounts.values()].reduce((sum, count) => sum + count, 0);
+      this.#tellOperations();
       this.context.emit({ type: 'calls', id: this.request.id, total, byVerb });
     }
   }
@@ -175,16 +176,29 @@ export class UpdateRun {
     const { savedPlan } = this.request;
     const plan = savedPlan === undefined ? {} : { plan: this.#planFile };
     if (savedPlan !== undefined) await writeFile(this.#planFile, savedPlan, { mode: 0o600 });
-    await stack.up({ onEvent: (event) => this.#events.take(event), signal: this.#abort.signal, suppressProgress: true, ...plan });
+    await stack.up({ onEvent: (event) => this.#take(event), signal: this.#abort.signal, suppressProgress: true, ...plan });
   }
 
   async #preview(stack: Stack): Promise<PreviewResult> {
-    const onEvent = (event: EngineEvent): void => {
-      this.#events.take(event);
-      this.#steps.take(event);
-    };
-    await stack.preview({ onEvent, signal: this.#abort.signal, suppressProgress: true, plan: this.#planFile });
+    await stack.preview({
+      onEvent: (event) => this.#take(event),
+      signal: this.#abort.signal,
+      suppressProgress: true,
+      plan: this.#planFile,
+    });
     return { operations: operationsOf(this.#steps.steps), savedPlan: await readFile(this.#planFile, 'utf8') };
+  }
+
+  #take(event: EngineEvent): void {
+    this.#events.take(event);
+    this.#steps.take(event);
+  }
+
+  /** Also of an update that failed: what it began. */
+  #tellOperations(): void {
+    const { id, preview, render } = this.request;
+    if (preview === true || render === true || this.#steps.steps.length === 0) return;
+    this.context.emit({ type: 'operations', id, ...capped(operationsOf(this.#steps.steps), DONE_LIMITS) });
   }
 
   get #planFile(): string {

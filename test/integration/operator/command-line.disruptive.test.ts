@@ -138,6 +138,9 @@ test('a plan is shown with old and new values, approved by its hash, and stands 
   expect((await scene.inCloud('web')).sourceRanges).toEqual(['10.0.0.0/8']);
   expect(await printed('plan')).toBe('No change waits for approval.\n');
   expect(await printed('history', 'web')).toMatch(/^\S+ +Update +Change +Succeeded +[\d.]+ s +\S* ?~1 /m);
+  expect(await printed('history', 'web', '--plan')).toMatch(
+    /^ {2}~ update local:index:LoadBalancer .*\n {6}sourceRanges\S*: .* -> .*10\.0\.0\.0\/8/m,
+  );
   await patch({ updatePolicy: { approval: 'Auto' } });
 });
 

@@ -85,6 +85,12 @@ test('a CloudStack shows what it holds and how it came about', async () => {
     expect.objectContaining({ kind: 'Update', result: 'Succeeded', changes: expect.stringMatching(/^\+3 ~0 -0 =/) as string }),
   ]);
   expect(stack.status?.attempts?.[0]?.cloudCalls).toBe(3);
+  const { operations = [] } = stack.status?.attempts?.[0] ?? {};
+  expect(operations.map(({ op, type }) => `${op} ${type}`).sort()).toEqual([
+    'create local:index:Address',
+    'create local:index:LoadBalancer',
+    'create local:index:TargetPool',
+  ]);
   expect(kstatusOf(stack)).toBe('Current');
   await scene.deleteServices('stacked');
 });

@@ -55,6 +55,21 @@ test('what could not be written is written later, without another change', async
   expect(bench.clock.pending()).toEqual([]);
 });
 
+test('what an attempt did is kept with it, also when it failed, and not with the next', async () => {
+  const bench = new Bench();
+  const operations = [{ op: 'update', type: 'local:index:LoadBalancer', name: 'web', urn: 'urn:web' }] as const;
+  begin(bench);
+  bench.record.carriedOut(STACK, { operations: [...operations], omitted: 2 });
+  bench.record.failed(STACK, SPEC, ['default/web'], new OperatorError('Quota', 'too many'));
+  begin(bench);
+  const result = { durationMs: 1, changes: { create: 0, update: 0, replace: 0, delete: 0, same: 1 }, cloudCalls: 1, resources: [] };
+  bench.record.succeeded(STACK, SPEC, ['default/web'], result as unknown as UpdateResult);
+  await bench.clock.advance(0);
+  const [last, before] = bench.sent.at(-1)?.attempts ?? [];
+  expect(last).not.toHaveProperty('operations');
+  expect(before).toMatchObject({ result: 'Failed', operations, omitted: 2 });
+});
+
 test('the last five attempts are kept, the newest first', async () => {
   const bench = new Bench();
   for (const durationMs of [1, 2, 3, 4, 5, 6, 7]) {

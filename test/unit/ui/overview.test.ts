@@ -91,10 +91,15 @@ test('the last updates of all stacks, the newest first, and no more than fifty',
       startedAt: new Date(Date.UTC(2026, 0, 1, 0, from + at * 2)).toISOString(),
       result: 'Succeeded',
     }));
-  const other = { ...stack({ attempts: attempts(1) }), metadata: { ...stack().metadata, name: 'lb-other' } };
+  const did = { op: 'update', type: 't', name: 'n', urn: 'u' } as const;
+  const other = {
+    ...stack({ attempts: attempts(1).map((one) => ({ ...one, operations: [did], omitted: 1 })) }),
+    metadata: { ...stack().metadata, name: 'lb-other' },
+  };
   const { updates } = overviewOf(cachesOf({ stacks: [stack({ attempts: attempts(0) }), other] }), OPERATOR);
   expect(updates).toHaveLength(50);
   expect(updates[0]).toMatchObject({ stack: 'lb-other', startedAt: '2026-01-01T01:19:00.000Z' });
+  expect(updates[0]).not.toHaveProperty('operations');
   expect(updates.map(({ startedAt }) => startedAt)).toEqual(
     updates
       .map(({ startedAt }) => startedAt)

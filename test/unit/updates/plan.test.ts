@@ -1,11 +1,11 @@
 import type { PlannedOperation } from '../../../crds';
-import { capped, operationsOf, PLAN_LIMITS, planHash, summaryOf, type PreviewStep } from '../../../operator/updates/plan';
+import { capped, operationsOf, PLAN_LIMITS, planHash, summaryOf, type EngineStep } from '../../../operator/updates/plan';
 
 const SECRET = { '4dabf18193072939515e22adb298388d': '1b47061264138c4ac30d75fd1eb44270', ciphertext: 'c2VjcmV0' };
 const UNKNOWN = '04da6b54-80e4-46f7-96ec-b56ff0331ba9';
 const urn = (name: string): string => `urn:pulumi:s::p::local:index:Thing::${name}`;
 
-function step(op: string, name: string, old?: PreviewStep['old'], wanted?: PreviewStep['new']): PreviewStep {
+function step(op: string, name: string, old?: EngineStep['old'], wanted?: EngineStep['new']): EngineStep {
   return { op, urn: urn(name), type: 'local:index:Thing', ...(old && { old }), ...(wanted && { new: wanted }) };
 }
 

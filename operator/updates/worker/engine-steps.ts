@@ -1,10 +1,10 @@
 import type { EngineEvent } from '@pulumi/pulumi/automation';
 import type { JsonObject } from '../../base/json';
-import type { PreviewStep } from '../plan';
+import type { EngineStep } from '../plan';
 
-/** What a preview's events say of resources, in the order of the engine. */
-export class PreviewSteps {
-  readonly steps: PreviewStep[] = [];
+/** What the engine's events say of the resources that it changes, or would change, in its order. */
+export class EngineSteps {
+  readonly steps: EngineStep[] = [];
 
   take({ resourcePreEvent }: EngineEvent): void {
     if (resourcePreEvent === undefined) return;

@@ -5,7 +5,7 @@ import { ANNOTATIONS } from '../../crds';
 import { OperatorError } from '../../operator/base/errors';
 import { canonicalJson, type JsonObject } from '../../operator/base/json';
 import type { Adoption, AdoptableFrom, DiscoveredResource, LoadBalancerInput } from '../provider';
-import { assertOfTheKind } from './adopt-id';
+import { assertOfTheKind, notAdoptable } from './adopt-id';
 import type { Kept } from './load-balancers/adopted';
 import { isClassic, renderClassic, type RenderedClassic } from './load-balancers/classic';
 import { partsOf } from './load-balancers/classic-discover';
@@ -127,7 +127,7 @@ class Look {
     const { from, id, input } = this.request;
     const which = id === undefined ? { Names: [input.spec.aws?.name ?? this.base] } : { LoadBalancerArns: [id] };
     const named = await withTags(await emptyWhenGone(elb.loadBalancers(which, options)), arnOf, this.api);
-    if (id !== undefined) return named[0];
+    if (id !== undefined) return this.networkOnly(named[0], id);
     if (named.length > 0 || (from !== 'Upstream' && from !== 'Itself')) return named[0];
     // The AWS Load Balancer Controller names them after Namespace and Service.
     const all = await withTags(await elb.loadBalancers({}, options), arnOf, this.api);
@@ -135,6 +135,13 @@ class Look {
     const isTakenOver = (tags: Tags): boolean => this.isOwn(tags) && tags[TAG.adopted] !== undefined;
     const isAsked = (tags: Tags): boolean => from === 'Upstream' && isOfUpstream(tags, this.service, this.scope.clusterName);
     return all.find(({ tags }) => isTakenOver(tags) || isAsked(tags));
+  }
+
+  /** @throws OperatorError Invalid where it is of another type */
+  private networkOnly(found: Listed<LoadBalancer> | undefined, id: string): Listed<LoadBalancer> | undefined {
+    const type = found?.raw.Type ?? 'network';
+    if (type === 'network') return found;
+    throw notAdoptable(id, `a load balancer of type ${type}; only Network and Classic ones are taken over`);
   }
 
   /** It is somebody else's, and nothing but a name that nobody has chosen leads there: the update says who has it. */

@@ -303,6 +303,13 @@ describeWithMoto('AWS: load balancers of others are taken over as they are', () 
       message: expect.stringContaining('and the Nodes are in vpc-0aaaaaaaaaaaaaaaa') as string,
     });
     await account.deleteLoadBalancer(arn);
+    const application = { Name: 'web-app', Type: 'application' as const, Subnets: account.subnetIDs };
+    const [{ LoadBalancerArn: other = '' } = {}] = (await upstream.elb.createLoadBalancer(application)).LoadBalancers ?? [];
+    await expect(cloud.adoptable!(of.stack, of.input, 'Unowned', other)).rejects.toMatchObject({
+      code: 'Invalid',
+      message: expect.stringContaining('is a load balancer of type application; only Network and Classic ones') as string,
+    });
+    await account.deleteLoadBalancer(other);
   }, 60_000);
 
   test('what cloud-provider-aws has made for a Service is found by its name, until somebody here has taken it over', async () => {

@@ -165,8 +165,8 @@ test('what a person has made is taken over by its id: refused by policy, by kind
 
   await first.cluster.apply(asking('Unowned', id));
   await refused(first, 'hand', 'CloudProvider local', 'spec.policy.adoption');
-  await allow(first, 'local', ['Released', 'Unowned']);
   await first.cluster.apply(asking('Released', id));
+  await allow(first, 'local', ['Released', 'Unowned']);
   await refused(first, 'hand', 'by-hand belongs to somebody who left no tags', 'Unowned');
   await first.cluster.apply(asking('Unowned', pool.id));
   await refused(first, 'hand', `${pool.id} is a target pool, and no load balancer`);

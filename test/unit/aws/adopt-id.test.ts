@@ -13,14 +13,12 @@ test.each([
 });
 
 test.each<[string, boolean, string]>([
-  [arn('loadbalancer/app/edge/50dc6c495c0c9188'), false, 'is an Application Load Balancer; only Network and Classic ones'],
-  [arn('loadbalancer/gwy/edge/50dc6c495c0c9188'), false, 'is a Gateway Load Balancer'],
-  [arn('loadbalancer/edge'), false, 'is a Classic Load Balancer; with spec.aws.type: Classic, name it by its name'],
+  [arn('loadbalancer/edge'), false, 'is a Classic load balancer; set spec.aws.type: Classic, and name it by its name, edge'],
   [arn('loadbalancer/net/edge/50dc6c495c0c9188', 'us-east-1'), false, 'is in region us-east-1, and the CloudProvider is in eu-central-1'],
-  [arn('targetgroup/edge/50dc6c495c0c9188'), false, 'is no ARN of a load balancer, such as arn:aws:'],
-  ['edge', false, 'is no ARN of a load balancer'],
-  [arn('loadbalancer/edge'), true, 'is an ARN; of a Classic one it is the name: edge'],
-  [NETWORK, true, 'is no name of a Classic Load Balancer'],
+  [arn('targetgroup/edge/50dc6c495c0c9188'), false, 'is not the ARN of a load balancer, such as arn:aws:'],
+  ['edge', false, 'is not the ARN of a load balancer'],
+  [arn('loadbalancer/edge'), true, 'is an ARN; a Classic one is named by its name, edge'],
+  [NETWORK, true, 'is not the name of a Classic load balancer'],
 ])('%s (Classic: %s) is refused: %s', (id, classic, message) => {
   const refusal = expect.objectContaining({
     code: 'Invalid',

@@ -68,6 +68,7 @@ function defaultsOf(options: ManifestOptions, choices: Choice[]): object {
     workload,
     network,
     monitoring,
+    ui,
     stateNamespace = '',
     secretsProvider = '',
     provider,
@@ -78,7 +79,7 @@ function defaultsOf(options: ManifestOptions, choices: Choice[]): object {
   };
   const shape = choices.some(({ name }) => name === 'workload') ? { workload, network } : {};
   return {
-    ...{ image, replicas, monitoring, stateNamespace, secretsProvider, ...shape },
+    ...{ image, replicas, monitoring, ui, stateNamespace, secretsProvider, ...shape },
     provider: provider ?? { kind: '', config: '' },
     apiServer: apiServer ?? { host: '', port: 6443 },
   };
@@ -101,6 +102,7 @@ function schemaOf(choices: Choice[]): object {
       image: { type: 'string', pattern: '^[\\w.:/@-]+$' },
       replicas: { type: 'integer', minimum: 0, maximum: 10 },
       monitoring: { type: 'boolean' },
+      ui: { type: 'boolean' },
       stateNamespace: name,
       secretsProvider: text,
       provider: object({ kind: text, config: text }),

@@ -22,6 +22,7 @@ const SHAPE: Choice[] = [
 ];
 const PARTS: Choice[] = [
   { name: 'monitoring', outcomes: given('.Values.monitoring') },
+  { name: 'ui', outcomes: given('.Values.ui') },
   { name: 'apiServer', outcomes: given('.Values.apiServer.host') },
   { name: 'stateNamespace', outcomes: given('.Values.stateNamespace') },
   { name: 'secretsProvider', outcomes: given('.Values.secretsProvider') },

@@ -33,6 +33,7 @@ export function optionsFor(base: ManifestOptions, decision: Decision): ManifestO
     image: image.word,
     replicas: Number(replicas.word),
     monitoring: decision.monitoring === 'yes',
+    ui: decision.ui === 'yes',
     ...('workload' in decision ? { workload: decision.workload as 'Deployment', network: decision.network as 'Host' } : {}),
     ...chosen('stateNamespace', { stateNamespace: stateNamespace.word }),
     ...chosen('secretsProvider', { secretsProvider: secretsProvider.word }),

@@ -14,7 +14,7 @@ function alternatives(decision: Decision): { values: Record<string, unknown>; op
   const values: Record<string, unknown> = { image: 'registry.example/x@sha256:00', replicas: 3, ...decision };
   const options: ManifestOptions = { namespace: NAMESPACE, image: 'registry.example/x@sha256:00', replicas: 3 };
   if (decision.workload !== undefined) Object.assign(options, { workload: decision.workload, network: decision.network });
-  Object.assign(options, { monitoring: (values.monitoring = decision.monitoring === 'yes') });
+  for (const name of ['monitoring', 'ui']) Object.assign(options, { [name]: (values[name] = decision[name] === 'yes') });
   values.stateNamespace = decision.stateNamespace === 'yes' ? 'cloud-state' : '';
   values.secretsProvider = decision.secretsProvider === 'yes' ? 'awskms://alias/x?region=eu-west-1#"' : '';
   values.provider = decision.provider === 'yes' ? { kind: 'local', config } : { kind: '', config: '' };
@@ -42,7 +42,7 @@ describe('the Helm chart', () => {
 
   it('renders, for each way to decide, the objects of the manifests', () => {
     const decisions = decisionsOf(choicesOf({}));
-    expect(decisions).toHaveLength(96);
+    expect(decisions).toHaveLength(192);
     for (const decision of decisions) {
       const { values, options } = alternatives(decision);
       const wanted = installation(options)

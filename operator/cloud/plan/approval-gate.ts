@@ -36,7 +36,18 @@ export interface Gated<O> {
   /** False: nothing is left for an update. */
   run: boolean;
   waiting: WaitingPlan[];
+  /** What waits for a maintenance window, and for no person; absent = nothing does. */
+  held?: HeldByWindow;
 }
+
+export interface HeldByWindow {
+  /** namespace/name of the object whose change waits. */
+  member: string;
+  /** Until when, and why. */
+  message: string;
+}
+
+const AWAITING_WINDOW = 'AwaitingWindow';
 
 type GatedPart<O> = { part: Part<O>; why: string | undefined; closed: string | undefined };
 
@@ -80,7 +91,9 @@ export class ApprovalGate<O extends Member> {
       return holdsAll && part.candidate !== undefined ? without(part, { ...STACK_HELD, serving: facts.serving(part.object) }) : part;
     });
     const left = { ...plan, parts };
+    const held = waiting.find(({ verdict }) => verdict.reason === AWAITING_WINDOW);
     return {
+      ...(held !== undefined && { held: { member: keyOf(held.part.object.metadata), message: held.verdict.message } }),
       plan: left,
       run: (nothing || suspectsOf(left).length + plan.leaving.length + plan.departing.length > 0) && !holdsAll,
       waiting: waiting.flatMap((one) => one.plan ?? []),
@@ -110,9 +123,9 @@ export class ApprovalGate<O extends Member> {
 
   private waitForWindow(part: Part<O>, message: string, serving: boolean): Waiting<O> {
     const { uid } = part.object.metadata;
-    if (this.told.get(uid) !== message) this.events.event(part.object, 'Normal', 'AwaitingWindow', message);
+    if (this.told.get(uid) !== message) this.events.event(part.object, 'Normal', AWAITING_WINDOW, message);
     this.told.set(uid, message);
-    return { part, verdict: { state: 'Reconciling', reason: 'AwaitingWindow', message, serving } };
+    return { part, verdict: { state: 'Reconciling', reason: AWAITING_WINDOW, message, serving } };
   }
 
   /** Everybody else stays as it is meanwhile, so that what is done is what was approved. */

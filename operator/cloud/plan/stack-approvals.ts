@@ -70,8 +70,8 @@ export class StackApprovals<O extends Member> {
     const plan = promising(gated.plan, this.options.clock.now());
     if (plan === gated.plan) return gated;
     // What was approved is made once the old stack has given up what exists only once.
-    const { run, waiting } = gated;
-    return { plan, run, waiting };
+    const { approved: _, ...others } = gated;
+    return { ...others, plan };
   }
 
   private async gated(pass: ApprovalPass<O>): Promise<Gated<O>> {

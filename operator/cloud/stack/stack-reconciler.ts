@@ -262,14 +262,14 @@ export class StackReconciler<O extends Member> {
 
   private async update(stack: string, wanted: UpdatePlan<O>, known: Connected): Promise<void> {
     const { cloud, state, adoption, found, upgrading, origins } = known;
-    const { plan, approved, run, waiting } = await this.approvals.open({
+    const { plan, approved, run, waiting, held } = await this.approvals.open({
       ...{ stack, plan: wanted, cloud, state, found, drifted: this.drift.has(stack), hooks: this.runs.hooks(stack, cloud, adoption) },
       serving: (object) => this.reports.serving(stack, object),
       updateOf: (inputs) =>
         this.runs.update(stack, { ...this.runs.of(stack, inputs, cloud), force: true, mayExist: mayExist(wanted), adoption }, cloud),
       givingUp: ({ metadata }) => this.runs.givingUp(origins.get(metadata.uid)),
     });
-    await this.options.record.waiting(stack, this.runs.specOf(cloud.name), waiting);
+    await this.options.record.waiting(stack, this.runs.specOf(cloud.name), waiting, held);
     this.options.record.missing(stack, plan.missing);
     if (!run || !plan.engine) return this.rest(stack, plan, { cloud, state, found });
     for (const { object, candidate, accepted } of plan.parts) {

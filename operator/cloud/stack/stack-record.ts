@@ -16,6 +16,7 @@ import { toOperatorError, type OperatorError } from '../../base/errors';
 import type { Logger } from '../../base/log';
 import type { KubeApi, Store } from '../../kube/api';
 import { exponentialDelay } from '../../kube/back-off';
+import type { HeldByWindow } from '../plan/approval-gate';
 import type { StateHold } from '../../updates/held-writes';
 import type { ShownOperations } from '../../updates/plan';
 import type { ChangeCounts, UpdateResult } from '../../updates/update';
@@ -64,6 +65,8 @@ export class StackRecord {
   private readonly operations = new Map<string, ShownOperations>();
   /** What is to be said of members that vanished, by stack. */
   private readonly missingMembers = new Map<string, string>();
+  /** What waits for a maintenance window, by stack. */
+  private readonly windows = new Map<string, HeldByWindow>();
   /** Differences that are only reported, by stack. */
   private readonly reportedDrift = new Map<string, Drift[]>();
 
@@ -190,11 +193,20 @@ export class StackRecord {
 
   /**
    * These changes wait until a person approves them; none = nothing waits any more.
+   * @param held what waits for a window alone; absent = nothing does
    * @returns once that was written, or tried: who is told by an object's condition that something waits shall find it here
    */
-  async waiting(stack: string, spec: CloudStackSpec, plans: WaitingPlan[]): Promise<void> {
+  async waiting(stack: string, spec: CloudStackSpec, plans: WaitingPlan[], held?: HeldByWindow): Promise<void> {
     const { plans: before = [], resourceCount = 0 } = this.status(stack);
-    if (isDeepStrictEqual(before, plans)) return;
+    const news = !isDeepStrictEqual(held, this.windows.get(stack));
+    if (held === undefined) this.windows.delete(stack);
+    else this.windows.set(stack, held);
+    if (isDeepStrictEqual(before, plans)) {
+      // Once nothing waits any more, an update says what is done; and what is yet to be made has no record.
+      if (news && held !== undefined && this.options.store.get(stack) !== undefined)
+        this.write(stack, spec, {}, this.atRest(stack, resourceCount));
+      return;
+    }
     if (plans.length === 0) this.write(stack, spec, { plans: undefined });
     else this.write(stack, spec, { plans: plans.slice(0, PLANS_SHOWN) }, awaiting(plans, resourceCount > 0));
     await this.writing.get(stack);
@@ -225,6 +237,9 @@ export class StackRecord {
   private atRest(stack: string, resources: number): Verdict {
     const { plans = [] } = this.status(stack);
     if (plans.length > 0) return awaiting(plans, resources > 0);
+    const held = this.windows.get(stack);
+    if (held !== undefined)
+      return { state: 'Reconciling', reason: 'AwaitingWindow', message: `${held.member}: ${held.message}`, serving: resources > 0 };
     const drift = this.drift(stack);
     return { state: 'Ready', message: inTheCloud(resources), ...(drift.length === 0 ? {} : { drifted: differences(drift) }) };
   }
@@ -235,6 +250,7 @@ export class StackRecord {
     this.known.delete(stack);
     this.missingMembers.delete(stack);
     this.reportedDrift.delete(stack);
+    this.windows.delete(stack);
     this.begun.delete(stack);
     this.operations.delete(stack);
     this.written(stack);

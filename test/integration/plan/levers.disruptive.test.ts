@@ -279,6 +279,42 @@ describe('levers', () => {
     await patch('cloudprovider', 'local', { maintenanceWindows: null });
   });
 
+  test('a window opens by itself: a load balancer and a route wait for it, their CloudStack says so, and nobody has to ask', async () => {
+    await published('dawn');
+    const opening = new Date(Date.now() + 75_000); // in the middle of the next minute but one, at the latest
+    const schedule = `${opening.getUTCMinutes()} ${opening.getUTCHours()} * * *`;
+    const maintenanceWindows = [{ schedule, duration: '10m' }];
+    await patch('clb', 'dawn', { maintenanceWindows });
+    const route = { provider: 'local', destinationCIDR: '10.250.99.0/24', nodeName: 'n1', maintenanceWindows };
+    await cluster.apply({ apiVersion: API_VERSION, kind: 'CloudRoute', metadata: { name: 'dawn' }, spec: route });
+    await newPort('dawn', 8080);
+    const opens = `the next one opens at ${opening.toISOString().slice(0, 16)}:00`;
+    await said('dawn', 'AwaitingWindow', opens);
+    await scene.until('its CloudStack to say so', async () =>
+      (await scene.stackOf('dawn')).status?.conditions?.some(
+        ({ type, reason, message }) =>
+          type === 'Reconciling' && reason === 'AwaitingWindow' && message.includes(`default/dawn: `) && message.includes(opens),
+      ),
+    );
+    const waits = await scene.until('the route to wait', async () =>
+      (await scene.route('dawn'))?.status?.conditions?.find(({ type, reason }) => type === 'Ready' && reason === 'AwaitingWindow'),
+    );
+    expect(waits.message).toContain(opens);
+    const routes = async (): Promise<string[]> => (await scene.content()).routes.map(({ destinationCIDR }) => destinationCIDR);
+    expect([await portOf('dawn'), (await routes()).includes('10.250.99.0/24')]).toEqual([80, false]);
+    await scene.until(
+      'both to be carried out',
+      async () => (await portOf('dawn')) === 8080 && (await routes()).includes('10.250.99.0/24'),
+      120_000,
+    );
+    expect(Date.now()).toBeGreaterThanOrEqual(Math.floor(opening.getTime() / 60_000) * 60_000);
+    await scene.until('its CloudStack to be Ready', async () =>
+      (await scene.stackOf('dawn')).status?.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True'),
+    );
+    await cluster.kubectl(['delete', 'cloudroute', 'dawn', '--timeout=30s']);
+    await scene.deleteServices('dawn');
+  }, 300_000);
+
   test('a Service sets levers by annotation where the policy allows it; what it takes back goes, and nothing that it writes is ignored', async () => {
     const prefix = 'cloud-operator.dev';
     const annotate = (...annotations: string[]): Promise<string> =>

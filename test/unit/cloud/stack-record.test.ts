@@ -55,6 +55,22 @@ test('what could not be written is written later, without another change', async
   expect(bench.clock.pending()).toEqual([]);
 });
 
+test('what waits for a window alone is said of the stack, once it is there, and after an update of others too', async () => {
+  const bench = new Bench();
+  const held = { member: 'default/web', message: 'a change of its spec waits' };
+  begin(bench);
+  await bench.record.waiting(STACK, SPEC, [], held);
+  const result = { durationMs: 1, changes: { create: 0, update: 0, replace: 0, delete: 0, same: 1 }, cloudCalls: 1, resources: [] };
+  const said = (): unknown => bench.sent.at(-1)?.conditions?.find(({ type }) => type === 'Ready');
+  bench.record.succeeded(STACK, SPEC, ['default/web'], result as unknown as UpdateResult);
+  await bench.clock.advance(0);
+  expect(said()).toMatchObject({ reason: 'AwaitingWindow', message: 'default/web: a change of its spec waits' });
+  await bench.record.waiting(STACK, SPEC, []);
+  bench.record.unchanged(STACK, SPEC, ['default/web'], result as unknown as UpdateResult);
+  await bench.clock.advance(0);
+  expect(said()).toMatchObject({ status: 'True' });
+});
+
 test('what an attempt did is kept with it, also when it failed, and not with the next', async () => {
   const bench = new Bench();
   const operations = [{ op: 'update', type: 'local:index:LoadBalancer', name: 'web', urn: 'urn:web' }] as const;

@@ -9,6 +9,26 @@ const HEADER = `<!-- Generated from crds/*.ts by \`npm run generate\`. Do not ed
 
 All of them belong to \`${API_VERSION}\`; \`kubectl get cloud -A\` lists all objects. A field in **bold** must be set. Every value is checked by the API
 server when an object is written; the rules under a table are those that speak of more than one field, or compare with the old object.
+
+## Words
+
+| word | means |
+|---|---|
+| cluster id | the UID of the Namespace \`kube-system\`: what the tags in the cloud name a cluster by |
+| stack | what one update brings about together: a Pulumi stack with its state, shown as a CloudStack |
+| member | a CloudLoadBalancer or CloudRoute that a stack carries |
+| placement | the cloud load balancer that carries a CloudLoadBalancer; those with the same one share it |
+| target | a Node that takes traffic of a load balancer; target groups (AWS) and target pools (local cloud) are lists of them |
+| accepted | of a member: the spec whose update succeeded last, which goes on serving while a newer one waits or fails |
+| plan | what an update would do, resource by resource, with old and new values; its hash is what a person approves |
+| attempt | one update, from its begin to its end, with what it did |
+| generation | of a load balancer: raised by each replacement; the old one stays until the new one serves |
+| drift | what somebody else has changed in the cloud |
+| lever | what holds changes back: freeze, observe, pause, window, approval ([levers.md](../operate/levers.md)) |
+| released | marked in the cloud as given up: nobody's, until it is adopted |
+| adopt | to take over, as it is, what somebody else has made or had ([adopt.md](../operate/adopt.md)) |
+| leftover | what bears this cluster's marks in the cloud and belongs to nothing ([sweep.md](../operate/sweep.md)) |
+| Stalled | nothing goes on until a person does something, which the message says |
 `;
 
 /** The API reference in Markdown: every field of every kind with type, default, limits and meaning. */

@@ -17,7 +17,7 @@ describe('docs/clouds/aws.md', () => {
       `\`${name}\``,
       field === '' ? '' : `\`${field}\``,
       cell(fallback),
-      mutable ? 'yes' : 'no',
+      field === '' && !mutable ? '–' : mutable ? 'yes' : 'no',
       only ?? '',
       cell(expects),
     ]);

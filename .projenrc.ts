@@ -133,6 +133,8 @@ for (const [suite, description, files] of [
   });
 }
 project.compileTask.reset('tsc --build');
+// Which sources these are; an archive without git has none.
+project.compileTask.exec('git rev-parse HEAD > lib/commit 2>/dev/null || true');
 project.addTask('lint', {
   description: 'Type-checked lint and format check',
   steps: [{ exec: 'eslint .' }, { exec: 'prettier --check .' }],
@@ -206,4 +208,5 @@ new JsonFile(project, '.prettierrc.json', { obj: { singleQuote: true, printWidth
 // Without the slash, a link to a shared folder is ignored as well.
 project.gitignore.exclude('dist/', '.cache/', 'node_modules');
 project.npmignore?.exclude('test/', 'docs/', '*.tsbuildinfo');
+project.npmignore?.include('/lib/commit');
 project.synth();

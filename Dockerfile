@@ -2,6 +2,7 @@
 # The operator's image: docker buildx build --platform linux/amd64,linux/arm64 --tag … .
 # The versions are those of tools/catalogue.ts and .projenrc.ts; a unit test compares them. Nothing is downloaded when it runs.
 #   --build-arg PROVIDERS="aws"               only these clouds (default: all)
+#   --build-arg COMMIT="$(git rev-parse HEAD)"   what --version says (default: nothing)
 #   --build-arg PLUGINS="aws@7.48.0@SHA256"   official Pulumi plugins, for extensions that add resources by them (default: none); the
 #                                             SHA-256 is that of the archive for the platform that is built
 ARG NODE_IMAGE=node:24-bookworm-slim
@@ -14,7 +15,9 @@ RUN npm ci --no-audit --no-fund
 COPY . .
 ARG PROVIDERS="local aws azure"
 # Nobody compiles or debugs in it: types, sources and source maps stay here, and so does the copy of Node for hosts that have an older one.
+ARG COMMIT=""
 RUN npx tsc --build \
+  && echo "$COMMIT" > lib/commit \
   && for kind in local aws azure; do case " $PROVIDERS " in *" $kind "*) ;; *) rm "lib/providers/$kind/index.js" ;; esac; done \
   && case " $PROVIDERS " in *" aws "*) ;; *) \
     npm uninstall --no-audit --no-fund @pulumi/aws @aws-sdk/client-ec2 \

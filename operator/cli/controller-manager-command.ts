@@ -9,7 +9,7 @@ import { defaultProviderOf, type DefaultProvider } from './default-provider';
 import { clusterCidrsOf, migrationOf, nodeCidrsOf } from './operator-options';
 import { runFromFlags } from './operator-process';
 import { routePeriodOf } from './run-command';
-import { programVersion } from './version';
+import { programCommit, programVersion, versionText } from './version';
 
 const NAME = 'cloud-controller-manager';
 /** Contract 7.4: flags and a lost lease; what upstream calls fatal: a cloud or a controller that can't be used. */
@@ -35,7 +35,7 @@ export async function controllerManagerCommand(args: readonly string[]): Promise
     const got = parsed.positional.map((word) => JSON.stringify(word)).join(' ');
     return fail(`Error: "${NAME}" does not take any arguments, got [${got}]`, EXIT.failed);
   }
-  const version = versionText(values);
+  const version = versionOf(values);
   return version === undefined ? runWith(values, parsed.given) : print(version);
 }
 
@@ -88,11 +88,18 @@ async function cloudOf(values: FlagValues, given: ReadonlySet<string>): Promise<
   return defaultProviderOf(kind, values['cloud-config'], flags);
 }
 
-function versionText({ version }: FlagValues): string | undefined {
-  if (version === 'print') return `cloud-operator v${programVersion()}\n`;
+function versionOf({ version }: FlagValues): string | undefined {
+  if (version === 'print') return `cloud-operator v${versionText()}\n`;
   if (version !== 'raw') return undefined;
   const [major = '', minor = ''] = programVersion().split('.');
-  const info = { Major: major, Minor: minor, GitVersion: `v${programVersion()}`, Compiler: `node ${process.version}` };
+  const commit = programCommit();
+  const info = {
+    Major: major,
+    Minor: minor,
+    GitVersion: `v${programVersion()}`,
+    ...(commit !== undefined && { GitCommit: commit }),
+    Compiler: `node ${process.version}`,
+  };
   const fields = Object.entries(info).map(([name, value]) => `${name}:${JSON.stringify(value)}`);
   return `version.Info{${fields.join(', ')}, Platform:"${process.platform}/${process.arch}"}\n`;
 }

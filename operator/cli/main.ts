@@ -24,7 +24,7 @@ import { sweep } from './sweep';
 import { tools } from './tools';
 import { tree } from './tree';
 import { ui } from './ui';
-import { programVersion } from './version';
+import { versionText } from './version';
 
 /** Every subcommand, under the heading that `--help` shows it with. Its file imports what is heavy only inside its action. */
 const SUBCOMMANDS: Record<string, Subcommand[]> = {
@@ -48,7 +48,7 @@ function makeProgram(): Command {
     .description(
       'A declarative cloud-controller-manager: Services, Nodes and routes become Cloud* objects, and Pulumi makes the cloud match.',
     )
-    .version(programVersion(), '--version', 'print the version')
+    .version(versionText(), '--version', 'print the version')
     .option('--debug', 'show a stack trace when something fails (also: DEBUG=1)')
     .helpOption('-h, --help', 'show this help')
     .addHelpText('after', AFTER_HELP)

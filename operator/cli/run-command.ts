@@ -8,7 +8,7 @@ import { flagUsages } from '../flags/usage';
 import { validateFlags } from '../flags/validate';
 import { defaultProviderOf } from './default-provider';
 import { runFromFlags } from './operator-process';
-import { programVersion } from './version';
+import { versionText } from './version';
 
 /**
  * `cloud-operator run`: every flag of `controller-manager`, with other defaults, and no flag required.
@@ -18,7 +18,7 @@ export async function runCommand(args: readonly string[]): Promise<void> {
   const parsed = parseFlags(FLAGS, args, RUN_DEFAULTS);
   const values = parsed.values as FlagValues;
   if (values.help) return void process.stdout.write(`Usage: cloud-operator run [flags]\n\n${flagUsages(RUN_DEFAULTS)}`);
-  if (values.version === 'print' || values.version === 'raw') return void process.stdout.write(`${programVersion()}\n`);
+  if (values.version === 'print' || values.version === 'raw') return void process.stdout.write(`${versionText()}\n`);
   if (parsed.positional.length > 0) throw new OperatorError('Invalid', `run takes flags only, not ${JSON.stringify(parsed.positional[0])}`);
   validateFlags(values);
   const kind = values['cloud-provider'];

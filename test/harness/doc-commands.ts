@@ -10,7 +10,8 @@ export interface CommandBlock {
   commands: string[];
 }
 
-const PROGRAMS = /^(apt-get|chown|cloud-operator|curl|docker|export|for|helm|kubeadm|kubectl|npm|npx|pulumi|skopeo|source|sudo|id=)/;
+const PROGRAMS =
+  /^(apt-get|chown|cloud-operator|curl|docker|export|for|helm|kubeadm|kubectl|npm|npx|pulumi|skopeo|source|sudo|[A-Za-z_]+=)/;
 
 /** The pages that have commands: README, CONTRIBUTING and docs/, without the decisions. */
 export function pages(): string[] {

@@ -6,7 +6,7 @@ import { systemClock } from '../../base/clock';
 import { messageWithRemedy, OperatorError, toOperatorError } from '../../base/errors';
 import { CRDS, EVENTS, LEASES, NODES, SECRETS, SERVICES, type KubeObject, type ResourcePath, type Service } from '../../kube/object';
 import type { ConnectionFlags } from '../cluster-flags';
-import { programVersion } from '../version';
+import { versionText } from '../version';
 import { withCluster, type Cluster } from './connect';
 import { ENDPOINT_SLICES, type KubeEvent } from '../../explain/kinds';
 import { redacted, redactedText } from './redact';
@@ -63,7 +63,7 @@ function fixedSources(namespace: string): Source[] {
   return [
     {
       path: 'version.yaml',
-      read: async ({ api }) => yaml({ program: programVersion(), node: process.version, cluster: await api.raw('GET', '/version') }),
+      read: async ({ api }) => yaml({ program: versionText(), node: process.version, cluster: await api.raw('GET', '/version') }),
     },
     ...ours.map((resource): Source => ({ path: `${resource.plural}.yaml`, read: async ({ api }) => yaml(await api.list(resource)) })),
     {

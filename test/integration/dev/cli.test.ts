@@ -29,9 +29,13 @@ describe('cloud-operator', () => {
     expect(stderr).not.toMatch(/node_modules\/(@pulumi|@kubernetes|cdk8s|undici|zod|pino)\//);
   });
 
-  it('--version is that of the package', () => {
+  it('--version is that of the package, with the commit that was compiled', () => {
     const { version } = JSON.parse(readFileSync(join(PROJECT_ROOT, 'package.json'), 'utf8')) as { version: string };
-    expect(run(['--version'])).toEqual({ code: 0, stdout: `${version}\n`, stderr: '' });
+    expect(run(['--version'])).toEqual({
+      code: 0,
+      stdout: expect.stringMatching(`^${version.replaceAll('.', '\\.')}( \\(commit [0-9a-f]{40}\\))?\n$`) as string,
+      stderr: '',
+    });
   });
 
   it.each([

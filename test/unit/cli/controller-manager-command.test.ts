@@ -123,7 +123,7 @@ test.each<[string, string[]]>([
 test.each<[string, RegExp]>([
   ['--help', /^The loops of .*[\s\S]*\nUsage:\n {2}cloud-controller-manager \[flags\]\n\nDebugging flags:\n/],
   ['-h', /\nGlobal flags:\n/],
-  ['--version', new RegExp(`^cloud-operator v${programVersion().replaceAll('.', '\\.')}\n$`)],
+  ['--version', new RegExp(`^cloud-operator v${programVersion().replaceAll('.', '\\.')}( \\(commit [0-9a-f]{40}\\))?\n$`)],
   ['--version=raw', /^version\.Info\{Major:"\d+", Minor:"\d+", GitVersion:"v/],
 ])('%s', async (flag, stdout) => {
   expect(await run(flag)).toEqual({ code: 0, stdout: expect.stringMatching(stdout) as string, stderr: '' });

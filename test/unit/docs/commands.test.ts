@@ -14,7 +14,7 @@ describe('commands of the docs', () => {
     expect(all.filter(({ command }) => /\\$/.test(command))).toEqual([]);
     const programs = new Set(all.map(({ command }) => command.split(/[ =]/)[0]));
     expect([...programs].sort()).toEqual(
-      ['apt-get', 'chown', 'cloud-operator', 'curl', 'docker', 'export', 'for', 'helm', 'id'].concat([
+      ['IMAGE', 'apt-get', 'chown', 'cloud-operator', 'curl', 'docker', 'export', 'for', 'helm', 'id'].concat([
         'kubeadm',
         'kubectl',
         'npm',

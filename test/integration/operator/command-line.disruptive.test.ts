@@ -5,14 +5,18 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { API_VERSION, CLOUD_LOAD_BALANCERS, CLOUD_PROVIDERS } from '../../../crds';
 import { PROJECT_ROOT } from '../../../operator/entry';
-import { SECRETS } from '../../../operator/kube/object';
+import { NODES, SECRETS, type ResourcePath } from '../../../operator/kube/object';
 import { freePort } from '../../../dev/cluster/free-port';
 import { minimalEnvironment } from '../../../dev/cluster/process-guard';
 import { manifests } from '../../../synth/manifests';
+import { labels } from '../../../synth/options';
 import { ChromiumPage, findChromium } from '../../harness/chromium';
+import { ForwardingKubelet } from '../../harness/forwarding-kubelet';
 import { OtlpReceiver } from '../../harness/otlp-receiver';
 import { snippetsOf } from '../../harness/snippets';
 import { NONE, type Scene, serviceOf, withScene } from './scene';
+
+const PODS: ResourcePath = { group: '', version: 'v1', plural: 'pods', kind: 'Pod', namespaced: true };
 
 interface Outcome {
   code: number;
@@ -279,9 +283,9 @@ describe('with a page, and traces', () => {
   });
 
   /** Runs `kubectl cloud ui` as a person does, who ends it with Ctrl-C. */
-  async function withPage(look: (address: string) => Promise<void>): Promise<void> {
+  async function withPage(look: (address: string) => Promise<void>, way = ['--server', server]): Promise<void> {
     const env = { ...process.env, KUBECONFIG: scene.cluster.kubeconfigPath };
-    const child = spawn(join(folder, 'kubectl-cloud'), ['ui', '--server', server], { env, stdio: ['ignore', 'pipe', 'pipe'] });
+    const child = spawn(join(folder, 'kubectl-cloud'), ['ui', ...way], { env, stdio: ['ignore', 'pipe', 'pipe'] });
     const ended = new Promise<number | null>((resolve) => child.once('exit', resolve));
     try {
       let said = '';
@@ -325,6 +329,52 @@ describe('with a page, and traces', () => {
       code: 1,
       stderr: matching(/does not show its page to the ServiceAccount \(403\); the ClusterRole cloud-operator-ui/),
     });
+  });
+
+  test('through a Pod, as kubectl port-forward goes: by the API server, and the kubelet of its Node', async () => {
+    const kubelet = new ForwardingKubelet();
+    const Port = await kubelet.start();
+    const { kube } = scene.cluster;
+    const ready = [{ type: 'Ready', status: 'True' }];
+    const metadata = { name: 'operator', namespace: 'cloud-operator-system', labels: labels('operator') };
+    try {
+      await kube.create(NODES, undefined, { metadata: { name: 'host' } });
+      const daemonEndpoints = { kubeletEndpoint: { Port } };
+      const addresses = [{ type: 'InternalIP', address: '127.0.0.1' }];
+      await kube.patch(NODES, 'host', 'merge', { status: { addresses, daemonEndpoints, conditions: ready } }, { subresource: 'status' });
+      const spec = { nodeName: 'host', serviceAccountName: 'cloud-operator-ui', containers: [{ name: 'operator', image: 'none' }] };
+      await scene.cluster.apply({ apiVersion: 'v1', kind: 'Pod', metadata, spec });
+      await kube.patch(
+        PODS,
+        'cloud-operator-system/operator',
+        'merge',
+        { status: { phase: 'Running', conditions: ready } },
+        { subresource: 'status' },
+      );
+      const port = new URL(server).port;
+      await withPage(
+        async (address) => {
+          const overview = (await (await fetch(`${address}overview.json`)).json()) as { services: object[] };
+          expect(overview.services).toMatchObject([{ name: 'default/web', made: true }]);
+          expect((await fetch(address)).headers.get('content-type')).toMatch(/^text\/html/);
+        },
+        ['--operator-port', port],
+      );
+      expect(new Set(kubelet.asked)).toEqual(new Set([`cloud-operator-system/operator:${port}`]));
+    } finally {
+      await scene.cluster.kubectl([
+        'delete',
+        'pod',
+        '-n',
+        'cloud-operator-system',
+        'operator',
+        '--force',
+        '--grace-period=0',
+        '--ignore-not-found',
+      ]);
+      await scene.cluster.kubectl(['delete', 'node', 'host', '--ignore-not-found']);
+      await kubelet.stop();
+    }
   });
 
   const chromium = findChromium();

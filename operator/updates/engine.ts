@@ -12,7 +12,7 @@ import type { CallPriority } from './limits/call-priority';
 import { EndedUpdates } from './ended-updates';
 import { assertOwn } from './ownership';
 import { HeldWrites, type StateHold } from './held-writes';
-import { planHash, type Plan } from './plan';
+import { planHash, type Plan, type ShownOperations } from './plan';
 import { ledgerDirectory, ProcessLedger } from './process-ledger';
 import type { DoneEvent, StoreEvent, UpdateRequest, WorkerEvent } from './protocol';
 import { assertFits } from './state/size-limit';

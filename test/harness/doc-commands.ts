@@ -11,7 +11,7 @@ export interface CommandBlock {
 }
 
 const PROGRAMS =
-  /^(apt-get|chown|cloud-operator|curl|docker|export|for|helm|kubeadm|kubectl|npm|npx|pulumi|skopeo|source|sudo|[A-Za-z_]+=)/;
+  /^(apt-get|chown|cloud-operator|curl|docker|echo|export|for|helm|kubeadm|kubectl|kubelet|ln|npm|npx|pulumi|skopeo|source|sudo|[A-Za-z_]+=)/;
 
 /** The pages that have commands: README, CONTRIBUTING and docs/, without the decisions. */
 export function pages(): string[] {
@@ -19,12 +19,21 @@ export function pages(): string[] {
   return ['README.md', 'CONTRIBUTING.md', ...docs.filter((path) => !path.startsWith('decisions')).map((path) => `docs/${path}`)].sort();
 }
 
+/** Blocks of no language, or a shell's, by their first lines, that are nothing to type: what is printed, and drawings. */
+export function shownBlocks(page: string): string[] {
+  return fencedIn(page).flatMap((lines) => (commandsOf(lines).length === 0 ? [lines.find((line) => line.trim() !== '') ?? ''] : []));
+}
+
 /** What a reader of a page is told to type. With a prompt (`$ `) in a block, the other lines are what is printed. */
 export function commandBlocks(page: string): CommandBlock[] {
+  const blocks = fencedIn(page).map((lines) => ({ page, commands: commandsOf(lines) }));
+  return blocks.filter(({ commands }) => commands.length > 0);
+}
+
+function fencedIn(page: string): string[][] {
   const text = readFileSync(join(PROJECT_ROOT, page), 'utf8');
   const fenced = [...text.matchAll(/^```(\w*)\n(.*?)^```$/gms)].filter(([, language = '']) => ['', 'sh', 'bash'].includes(language));
-  const blocks = fenced.map(([, , body = '']) => ({ page, commands: commandsOf(body.split('\n')) }));
-  return blocks.filter(({ commands }) => commands.length > 0);
+  return fenced.map(([, , body = '']) => body.split('\n'));
 }
 
 function commandsOf(lines: string[]): string[] {
@@ -46,5 +55,5 @@ function commandsOf(lines: string[]): string[] {
 function endOf(first: string): (line: string) => boolean {
   if (first.includes('<<EOF')) return (line) => line === 'EOF';
   if (first.startsWith('for ')) return (line) => line === 'done';
-  return (line) => !line.replace(/\s+#\s.*$/, '').endsWith('\\');
+  return (line) => !/[\\|]$/.test(line.replace(/\s+#\s.*$/, ''));
 }

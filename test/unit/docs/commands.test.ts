@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { PROJECT_ROOT } from '../../../operator/entry';
 import { NOT_RUN } from '../../fixtures/doc-commands';
-import { commandBlocks, pages } from '../../harness/doc-commands';
+import { commandBlocks, pages, shownBlocks } from '../../harness/doc-commands';
 
 const all = pages()
   .flatMap(commandBlocks)
@@ -16,6 +16,16 @@ describe('commands of the docs', () => {
     const known =
       'IMAGE apt-get chown cloud-operator curl docker echo export for helm id kubeadm kubectl kubelet ln npm npx pulumi skopeo source sudo';
     expect([...programs].sort()).toEqual(known.split(' '));
+  });
+
+  test('a block that has none is what is printed, or a drawing', () => {
+    expect(pages().flatMap((page) => shownBlocks(page).map((line) => `${page}: ${line.trim().slice(0, 20)}`))).toEqual([
+      'README.md: Service ─┐          ',
+      'docs/architecture.md: Service ─┐          ',
+      'docs/clouds/aws.md: endpoints:',
+      'docs/extend.md: transform(local:inde',
+      'docs/operate/plan-and-approve.md: … moves it to anothe',
+    ]);
   });
 
   test.each(NOT_RUN.map((one) => [one.page, String(one.command), one] as const))('%s: %s is one that is there', (page, _, { command }) => {

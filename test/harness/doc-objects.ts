@@ -62,7 +62,7 @@ export interface Spoilt {
 /** Each field in turn under a misspelt name, and with a value of another type. Pure. */
 export function spoilt(value: Record<string, unknown>, path: string): Spoilt[] {
   return Object.entries(value).flatMap(([key, child]) => {
-    const { [key]: _, ...others } = value;
+    const others = Object.fromEntries(Object.entries(value).filter(([name]) => name !== key));
     const field = `${path}.${key}`;
     const wrong = typeof child === 'object' && child !== null && !Array.isArray(child) ? 'spoilt' : { spoilt: true };
     const inside = Array.isArray(child) ? inList(child, field) : isObject(child) ? spoilt(child, field) : [];

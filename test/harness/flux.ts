@@ -15,7 +15,7 @@ export function fluxHealth({ inProgress, failed, current }: HealthCheckExpr, obj
   ] as const;
   for (const [verdict, expression] of verdicts) {
     const value = run(expression, object as Checked);
-    if (typeof value !== 'boolean') throw new TypeError(`CEL: ${expression} gives no bool: ${String(value)}`);
+    if (typeof value !== 'boolean') throw new TypeError(`CEL: ${expression} gives no bool, but ${typeof value}`);
     if (value) return verdict;
   }
   return 'InProgress';

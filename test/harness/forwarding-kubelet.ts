@@ -1,6 +1,6 @@
 import { createServer, type Server } from 'node:https';
 import { connect, type AddressInfo } from 'node:net';
-import { WebSocket, WebSocketServer } from 'ws';
+import { type WebSocket, WebSocketServer } from 'ws';
 import { CertificateAuthority } from './certificate-authority';
 
 /** Data and errors of the one port that is forwarded, as channels of the WebSocket. */

@@ -70,8 +70,8 @@ export class StackApprovals<O extends Member> {
     const plan = promising(gated.plan, this.options.clock.now());
     if (plan === gated.plan) return gated;
     // What was approved is made once the old stack has given up what exists only once.
-    const { approved: _, ...others } = gated;
-    return { ...others, plan };
+    const { run, waiting, held } = gated;
+    return { plan, run, waiting, ...(held !== undefined && { held }) };
   }
 
   private async gated(pass: ApprovalPass<O>): Promise<Gated<O>> {

@@ -1,5 +1,4 @@
 import { compile } from '../../../operator/loops/service/compile';
-import type { Service } from '../../../operator/kube/object';
 import { localProvider } from '../../../providers/local';
 import { docObjects } from '../../harness/doc-objects';
 import { service } from '../loops/objects';
@@ -11,8 +10,8 @@ const shown = docObjects('Service').flatMap(({ page, object }) =>
 /** What the Service is told, by annotations that are not as the page shows them. */
 function told(object: (typeof shown)[number]['object'], annotations: Record<string, string>): string[] {
   const given = service({ metadata: { annotations } });
-  const changed = { ...given, spec: { ...given.spec, ...object.spec } } as Service;
-  const { problems, warnings } = compile(changed, 'local', localProvider.compile(annotations));
+  const changed = { ...given, spec: { ...given.spec, ...object.spec } };
+  const { problems, warnings } = compile(changed, 'local', { blockName: 'local', ...localProvider.compile(annotations) });
   return [...problems, ...warnings].map(({ message }) => message);
 }
 

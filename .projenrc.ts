@@ -134,7 +134,7 @@ for (const [suite, description, files] of [
 }
 project.compileTask.reset('tsc --build');
 // Which sources these are; an archive without git has none.
-project.compileTask.exec('git rev-parse HEAD > lib/commit 2>/dev/null || true');
+project.compileTask.exec(`sh -c 'git rev-parse HEAD > lib/commit 2> /dev/null || true'`);
 project.addTask('lint', {
   description: 'Type-checked lint and format check',
   steps: [{ exec: 'eslint .' }, { exec: 'prettier --check .' }],

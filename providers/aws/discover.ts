@@ -1,8 +1,6 @@
 import type { SecurityGroup } from '@aws-sdk/client-ec2';
 import { systemClock } from '../../operator/base/clock';
-import type { OperatorError } from '../../operator/base/errors';
 import type { DiscoveredResource } from '../provider';
-import { retry } from '../retry';
 import { chunks } from './client/chunks';
 import { deadRoutes, discoverRoutes } from './routes/discover-routes';
 import type { RouteScope } from './routes/routes';
@@ -10,6 +8,7 @@ import { backendGroupName, leftBackendOf, leftBackendStack } from './nodes/backe
 import { LEFT_BACKEND } from './resources/backend-group';
 import { outputsOf } from './resources/owned-resource';
 import type { Api, CommonInputs, Listed, ResourceDescription } from './resources/description';
+import { lookAgainWhenGone } from './look-again';
 import { withTags } from './resources/elb-tags';
 import { listener } from './resources/listener';
 import { loadBalancer } from './resources/load-balancer';
@@ -34,8 +33,7 @@ interface Found {
  * @param stacks only these; absent = all
  */
 export function discover(api: Api, scope: RouteScope, stacks?: string[]): Promise<Map<string, DiscoveredResource[]>> {
-  const isGone = ({ code }: OperatorError): boolean => code === 'NotFound';
-  return retry(api.elb.retryPolicy, () => look(api, scope, stacks), isGone, api.options.signal);
+  return lookAgainWhenGone(api.elb.retryPolicy, () => look(api, scope, stacks), api.options.signal);
 }
 
 /** @throws OperatorError NotFound when something goes between the listing and a closer look at it */

@@ -6,13 +6,16 @@ import { TAG } from './tags';
 type ClientWords = 'config' | 'send' | 'destroy' | 'middlewareStack';
 /** The calls of an API, as the SDK has them: a misspelled one does not compile. */
 type ActionsOf<Client> = Capitalize<Exclude<keyof Client & string, ClientWords>>;
-type Action = `ec2:${ActionsOf<EC2>}` | `elasticloadbalancing:${ActionsOf<ElasticLoadBalancingV2> | ActionsOf<ElasticLoadBalancing>}`;
+type Action =
+  | 'iam:CreateServiceLinkedRole'
+  | `ec2:${ActionsOf<EC2>}`
+  | `elasticloadbalancing:${ActionsOf<ElasticLoadBalancingV2> | ActionsOf<ElasticLoadBalancing>}`;
 
 /**
  * What an action is allowed on. `Any`: AWS has no narrower one for it, or the thing is not made by us. `Ours`: what bears our tag.
- * `Made`: what is made in the same call with our tag.
+ * `Made`: what is made in the same call with our tag. `Linked`: the role by which load balancers work, which their first call in an account makes.
  */
-type Scope = 'Any' | 'Ours' | 'Made';
+type Scope = 'Any' | 'Ours' | 'Made' | 'Linked';
 
 /** What the provider does, each of it optional but the first. */
 export type Capability = 'LoadBalancers' | 'Classic' | 'Members' | 'NodeRules' | 'Instances' | 'NodeTags' | 'Routes';
@@ -21,6 +24,7 @@ export type Capability = 'LoadBalancers' | 'Classic' | 'Members' | 'NodeRules' |
 export const CALLS: Readonly<Record<Capability, Readonly<Partial<Record<Action, Scope>>>>> = {
   LoadBalancers: {
     'ec2:DescribeAvailabilityZones': 'Any',
+    'ec2:DescribeNetworkInterfaces': 'Any',
     'ec2:DescribeRouteTables': 'Any',
     'ec2:DescribeSecurityGroupRules': 'Any',
     'ec2:DescribeSecurityGroups': 'Any',
@@ -61,6 +65,7 @@ export const CALLS: Readonly<Record<Capability, Readonly<Partial<Record<Action, 
     'elasticloadbalancing:SetIpAddressType': 'Ours',
     'elasticloadbalancing:SetSecurityGroups': 'Ours',
     'elasticloadbalancing:SetSubnets': 'Ours',
+    'iam:CreateServiceLinkedRole': 'Linked',
   },
   Classic: {
     'elasticloadbalancing:DescribeLoadBalancerPolicies': 'Any',
@@ -110,12 +115,15 @@ export const CALLS: Readonly<Record<Capability, Readonly<Partial<Record<Action, 
   },
 };
 
+/** As IAM writes it: an operator, and the keys with what they must be. */
+type Condition = Readonly<Record<string, Readonly<Record<string, string>>>>;
+
 export interface PolicyStatement {
   Sid: string;
   Effect: 'Allow';
   Action: string[];
   Resource: '*';
-  Condition?: { Null: Record<string, 'false'> };
+  Condition?: Condition;
 }
 
 export interface PolicyDocument {
@@ -123,10 +131,11 @@ export interface PolicyDocument {
   Statement: PolicyStatement[];
 }
 
-const CONDITIONS: Readonly<Record<Scope, string | undefined>> = {
+const CONDITIONS: Readonly<Record<Scope, Condition | undefined>> = {
   Any: undefined,
-  Ours: `aws:ResourceTag/${TAG.clusterID}`,
-  Made: `aws:RequestTag/${TAG.clusterID}`,
+  Ours: { Null: { [`aws:ResourceTag/${TAG.clusterID}`]: 'false' } },
+  Made: { Null: { [`aws:RequestTag/${TAG.clusterID}`]: 'false' } },
+  Linked: { StringEquals: { 'iam:AWSServiceName': 'elasticloadbalancing.amazonaws.com' } },
 };
 
 /** The smallest policy with which the capabilities work. An action that one of them needs in a wide scope is not listed in a narrow one. Pure. */
@@ -137,7 +146,7 @@ export function iamPolicy(capabilities: readonly Capability[]): PolicyDocument {
     const ofScope = all.filter(([action, at]) => at === scope && (scope === 'Any' || !wide.has(action))).map(([action]) => action);
     return [...new Set(ofScope)].sort();
   };
-  const scopes: Scope[] = ['Any', 'Made', 'Ours'];
+  const scopes: Scope[] = ['Any', 'Made', 'Ours', 'Linked'];
   return {
     Version: '2012-10-17',
     Statement: scopes.filter((scope) => actionsOf(scope).length > 0).map((scope) => statement(scope, actionsOf(scope))),
@@ -145,12 +154,12 @@ export function iamPolicy(capabilities: readonly Capability[]): PolicyDocument {
 }
 
 function statement(scope: Scope, actions: string[]): PolicyStatement {
-  const key = CONDITIONS[scope];
+  const Condition = CONDITIONS[scope];
   return {
     Sid: `CloudOperator${scope}`,
     Effect: 'Allow',
     Action: actions,
     Resource: '*',
-    ...(key === undefined ? {} : { Condition: { Null: { [key]: 'false' as const } } }),
+    ...(Condition !== undefined && { Condition }),
   };
 }

@@ -37,9 +37,8 @@ export async function release(
   for (const batch of chunks(ofElb, BATCH)) {
     await clients.elb.addTags({ ResourceArns: batch.map(({ id }) => id), Tags: [tag] }, { assertValid });
   }
-  for (const batch of chunks(ofClassic, BATCH)) {
-    await clients.classic.addTags({ LoadBalancerNames: batch.map(({ id }) => id), Tags: [tag] }, { assertValid });
-  }
+  // Of these one call takes one alone.
+  for (const { id } of ofClassic) await clients.classic.addTags({ LoadBalancerNames: [id], Tags: [tag] }, { assertValid });
   for (const batch of chunks(ofEc2, BATCH)) {
     await clients.ec2.createTags(
       batch.map(({ id }) => id),

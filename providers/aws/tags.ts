@@ -50,6 +50,12 @@ export function madeBy({ clusterID, stack, resource }: Maker, tags: Tags): boole
   return tags[TAG.clusterID] === clusterID && tags[TAG.stack] === stack && tags[TAG.resource] === resource;
 }
 
+/** True when another resource of the maker's stack has it, by its tags, and it was not released since. Pure. */
+export function hasMoved({ clusterID, stack, resource }: Maker, tags: Tags): boolean {
+  const { [TAG.resource]: other = resource } = tags;
+  return other !== resource && madeBy({ clusterID, stack, resource: other }, tags);
+}
+
 /** Tags of cloud-provider-aws. */
 const SERVICE_NAME = 'kubernetes.io/service-name';
 const CLUSTER_PREFIX = 'kubernetes.io/cluster/';

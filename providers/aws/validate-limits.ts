@@ -49,7 +49,7 @@ export function validateRuleCount(spec: CloudLoadBalancerSpec, ports: readonly P
   const isMade = spec.aws?.securityGroups?.groups === undefined && hasGroup(spec, scope);
   const [count, most] = [ruleCount(spec, ports), limitsOf(scope).rulesPerSecurityGroup];
   if (!isMade || count <= most) return [];
-  const message = `these ports and ranges need ${count} rules in one security group, and the limit is ${most}. Put the ranges into a prefix list (securityGroups.prefixListIDs), or use wider ranges; ${raise('rulesPerSecurityGroup')}.`;
+  const message = `these ports and ranges need ${count} rules in one security group, and the limit is ${most}. Use wider ranges (a prefix list saves none: AWS counts as many rules as it has room for entries); ${raise('rulesPerSecurityGroup')}.`;
   return [error('spec.sourceRanges', spec.sourceRanges?.length ?? 0, message)];
 }
 

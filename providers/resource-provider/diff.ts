@@ -1,4 +1,5 @@
 import type { Json, JsonObject } from '../../operator/base/json';
+import type { ResourceType } from './resource-provider';
 
 /** One property that differs, by its path: `listeners[0].port`. */
 export interface PropertyChange {
@@ -17,6 +18,15 @@ export function propertyChanges(olds: JsonObject, news: JsonObject): PropertyCha
     .filter((key) => !key.startsWith('__'))
     .sort()
     .flatMap((key) => valueChanges(step('', key), olds[key], news[key]).map((change) => ({ ...change, property: key })));
+}
+
+/** Whether a change of a resource needs a replacement. Pure. */
+export function needsReplacement(
+  { path, property, kind }: PropertyChange,
+  { replaceOn, replaceOnPresence = [] }: Pick<ResourceType, 'replaceOn' | 'replaceOnPresence'>,
+): boolean {
+  const comesOrGoes = path === property && kind !== 'Update';
+  return replaceOn.includes(property) || (comesOrGoes && replaceOnPresence.includes(property));
 }
 
 type Change = Omit<PropertyChange, 'property'>;

@@ -6,6 +6,8 @@ export interface ResourceType {
   readonly token: string;
   /** Properties whose change needs a replacement. */
   readonly replaceOn: readonly string[];
+  /** Those that a resource has from the beginning or never: it is replaced where one of them comes or goes, not where it changes. */
+  readonly replaceOnPresence?: readonly string[];
   /** True: the old one must go before the new one can be made (an address, a route's destination). */
   readonly deleteBeforeReplace?: boolean;
   /**

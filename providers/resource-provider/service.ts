@@ -19,7 +19,7 @@ import {
 } from '@pulumi/pulumi/proto/provider_pb';
 import { OperatorError } from '../../operator/base/errors';
 import type { Json, JsonObject } from '../../operator/base/json';
-import { propertyChanges, type PropertyChange } from './diff';
+import { needsReplacement, propertyChanges, type PropertyChange } from './diff';
 import { conceal, fromStruct, hasUnknown, reveal, toStruct } from './properties';
 import type { ResourceContext, ResourceProvider, ResourceType } from './resource-provider';
 import type { ResourceFailure } from './status';
@@ -120,7 +120,7 @@ function withKept(olds: JsonObject, news: JsonObject, type: ResourceType): JsonO
 
 function diff(request: DiffRequest, type: ResourceType): DiffResponse {
   const changes = propertyChanges(reveal(fromStruct(request.getOldInputs())), reveal(fromStruct(request.getNews())));
-  const replaces = [...new Set(changes.map((change) => change.property))].filter((property) => type.replaceOn.includes(property));
+  const replaces = [...new Set(changes.filter((change) => needsReplacement(change, type)).map(({ property }) => property))];
   const response = new DiffResponse()
     .setChanges(changes.length === 0 ? DiffResponse.DiffChanges.DIFF_NONE : DiffResponse.DiffChanges.DIFF_SOME)
     .setDiffsList([...new Set(changes.map((change) => change.property))])

@@ -1,5 +1,6 @@
 import * as pulumi from '@pulumi/pulumi';
-import { canonicalJson, type JsonObject } from '../../operator/base/json';
+import type { JsonObject } from '../../operator/base/json';
+import { needsReplacement, propertyChanges } from '../../providers/resource-provider/diff';
 import type { ResourceContext, ResourceProvider, ResourceType } from '../../providers/resource-provider/resource-provider';
 import type { WorkerModule } from '../../providers/worker-module';
 
@@ -90,12 +91,11 @@ export class ProgramRunner {
     if (problems.length > 0) throw new Error(`${token} ${name}: ${JSON.stringify(problems)}`);
     const known = this.resources.find((resource) => resource.type === token && resource.name === name);
     if (known === undefined) return this.add(type, context, inputs);
-    const changed = changedProperties(known.inputs, inputs);
+    const changed = propertyChanges(known.inputs, inputs);
     if (changed.length === 0) return known;
-    if (changed.some((property) => type.replaceOn.includes(property))) {
-      if (type.deleteBeforeReplace !== true)
-        throw new Error(`${token} has deterministic names, so it must be deleted before it is replaced`);
-      await this.drop(known);
+    if (changed.some((change) => needsReplacement(change, type))) {
+      // Else the old one goes at the end.
+      if (type.deleteBeforeReplace === true) await this.drop(known);
       return this.add(type, context, inputs);
     }
     known.outputs = (await type.update(known.id, known.outputs, inputs, context)).outputs;
@@ -126,11 +126,6 @@ export class ProgramRunner {
 class Run {
   readonly registered = new Set<RunnerResource>();
   failure: { error: unknown } | undefined;
-}
-
-function changedProperties(olds: JsonObject, news: JsonObject): string[] {
-  const properties = new Set([...Object.keys(olds), ...Object.keys(news)]);
-  return [...properties].filter((property) => canonicalJson(olds[property]) !== canonicalJson(news[property]));
 }
 
 function resolved(outputs: Record<string, unknown>): Promise<JsonObject> {

@@ -5,6 +5,7 @@ import { OperatorError } from '../../base/errors';
 import { Turns } from '../../base/turns';
 import type { Store, StoreChange } from '../../kube/api';
 import { atPriority } from '../../updates/limits/call-priority';
+import { isReady } from '../../kube/node';
 import type { Node } from '../../kube/object';
 import { EligibleTargets } from './eligible-targets';
 import type { StoredLoadBalancer } from '../stack/load-balancer-stacks';
@@ -37,6 +38,10 @@ export class MemberKeeper {
   /** Groups of which a write has begun and not ended. */
   private readonly underway = new Set<string>();
 
+  /** provider → names of Nodes that could not become targets of some group, since their machines did not run. */
+  private readonly leftOut = new Map<string, Set<string>>();
+  /** Groups that lack such a Node. */
+  private readonly incomplete = new Set<string>();
   private readonly eligible: EligibleTargets;
   /** Hashes of sets of targets, which are never changed. */
   private readonly hashes = new WeakMap<readonly Target[], string>();
@@ -61,6 +66,14 @@ export class MemberKeeper {
     return this.eligible.mayBeChangedBy(change, promptRemoval);
   }
 
+  /** Providers that left a Node out which is ready now. Each is told once: a Node that can't be a target even so is left out again. */
+  missedBy(node: Node): string[] {
+    if (!isReady(node)) return [];
+    const providers = [...this.leftOut].filter(([, names]) => names.has(node.metadata.name)).map(([provider]) => provider);
+    for (const provider of providers) this.leftOut.delete(provider);
+    return providers;
+  }
+
   /** Hash of a provider's target sets: while it stays, no group needs a look. */
   targetsHash(provider: string): string {
     return hashJson(this.eligible.setsOf(provider).map((targets) => this.hashOf(targets)));
@@ -79,7 +92,7 @@ export class MemberKeeper {
     const sync = (group: TargetGroup): Promise<number> =>
       this.writing.run(group.id, () => atPriority('First', () => this.syncGroup(provider, members, group, isVouched)));
     const writes = await Promise.all(groups.map(sync));
-    const stayed = hash === this.hashOf(this.targets(provider));
+    const stayed = this.areComplete(groups) && hash === this.hashOf(this.targets(provider));
     if (members.assume !== undefined && load !== undefined && stayed) this.options.remembered?.converged(provider, load.metadata.uid, hash);
     return writes.reduce((sum, count) => sum + count, 0);
   }
@@ -87,7 +100,7 @@ export class MemberKeeper {
   /** What the status of a load balancer says while its groups have their members; undefined where nobody would read it. */
   claimOf(provider: string, groups: readonly TargetGroup[]): string | undefined {
     const assumes = this.options.registry.get(provider)?.cloud?.members?.assume !== undefined;
-    return assumes && this.options.remembered !== undefined ? digestOf(groups) : undefined;
+    return assumes && this.options.remembered !== undefined && this.areComplete(groups) ? digestOf(groups) : undefined;
   }
 
   /**
@@ -120,10 +133,27 @@ export class MemberKeeper {
     // A write whose answer is lost was made all the same: the set before it must not pass for what is registered.
     registered.set(group.id, UNKNOWN);
     this.underway.add(group.id);
-    const writes = await members.sync(group, targets, isValid).finally(() => this.underway.delete(group.id));
-    registered.set(group.id, wanted);
-    this.options.logger.info({ provider, group: group.id, targets: targets.length, writes }, 'members registered');
+    const leftOut = new Set<string>();
+    const writes = await members
+      .sync(group, targets, isValid, (nodeName) => leftOut.add(nodeName))
+      .finally(() => this.underway.delete(group.id));
+    this.remember(provider, group, leftOut);
+    if (leftOut.size === 0) registered.set(group.id, wanted);
+    this.options.logger.info(
+      { provider, group: group.id, targets: targets.length, writes, ...(leftOut.size > 0 && { leftOut: leftOut.size }) },
+      'members registered',
+    );
     return writes;
+  }
+
+  private remember(provider: string, { id }: TargetGroup, leftOut: ReadonlySet<string>): void {
+    if (leftOut.size === 0) return void this.incomplete.delete(id);
+    this.incomplete.add(id);
+    this.leftOut.set(provider, new Set([...(this.leftOut.get(provider) ?? []), ...leftOut]));
+  }
+
+  private areComplete(groups: readonly TargetGroup[]): boolean {
+    return groups.every(({ id }) => !this.incomplete.has(id));
   }
 
   private isRemembered(provider: string, load: StoredLoadBalancer, groups: readonly TargetGroup[]): boolean {

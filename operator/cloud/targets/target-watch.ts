@@ -38,7 +38,9 @@ export class TargetWatch {
   }
 
   onNode(change: StoreChange<Node>): void {
-    if (!this.options.members.mayBeChangedBy(change, this.options.promptRemoval)) return;
+    const missed = change.current === undefined ? [] : this.options.members.missedBy(change.current);
+    missed.forEach((provider) => this.hashes.delete(provider));
+    if (missed.length === 0 && !this.options.members.mayBeChangedBy(change, this.options.promptRemoval)) return;
     this.lookWithin(isTarget(change.previous) && !isTarget(change.current) ? SETTLE_MS : this.gatherMs);
   }
 

@@ -130,7 +130,7 @@ export function awsFailure(thrown: unknown, call: AwsCall): OperatorError {
   const name = exception.replace(/Exception$/, '');
   const status = $metadata?.httpStatusCode;
   const code = classOf(thrown, name, status);
-  const remedy = remedyFor(name, code, call);
+  const remedy = remedyFor(name, code, call, message);
   const retryAfterMs = retryAfter($response?.headers?.['retry-after']);
   const told = [kindOf(name, status), message.split('\n')[0]?.slice(0, 500)].filter(Boolean).join(': ');
   return new AwsError(code, `AWS, ${call.action}: ${told}${remedy === undefined ? '' : `. ${remedy}`}`, name, {
@@ -150,9 +150,14 @@ function kindOf(awsCode: string, status: number | undefined): string {
   return awsCode === 'Unknown' && status !== undefined ? `HTTP status ${status}` : awsCode;
 }
 
-function remedyFor(awsCode: string, code: ErrorCode, { action, endpoint, caller }: AwsCall): string | undefined {
+/** A call may need other permissions beside its own; AWS says which one it lacks. */
+function refusedAction(message: string): string | undefined {
+  return /not authorized to perform:? ([a-z0-9-]+:[A-Za-z]+)/.exec(message)?.[1];
+}
+
+function remedyFor(awsCode: string, code: ErrorCode, { action, endpoint, caller }: AwsCall, message: string): string | undefined {
   if (DENIED.has(awsCode)) {
-    return `Add to ${caller ?? 'the operator'}'s IAM policy: {"Effect": "Allow", "Action": "${action}", "Resource": "*"}`;
+    return `Add to ${caller ?? 'the operator'}'s IAM policy: {"Effect": "Allow", "Action": "${refusedAction(message) ?? action}", "Resource": "*"}`;
   }
   if (awsCode === 'RequestExpired') return "Set the clock of the operator's host right";
   if (code === 'Credentials' && caller !== undefined) return `Give ${caller} credentials that AWS accepts, such as an IAM role`;

@@ -33,6 +33,10 @@ export class ClassicElb {
     );
   }
 
+  get retryPolicy(): AwsService<Sdk, Client>['retryPolicy'] {
+    return this.service.retryPolicy;
+  }
+
   /** @param names absent = all; one that is gone fails the call */
   loadBalancers(names?: string[], options: CallOptions = {}): Promise<sdkTypes.LoadBalancerDescription[]> {
     const asked = names === undefined ? { PageSize: PAGE_SIZE } : { LoadBalancerNames: names };

@@ -28,7 +28,7 @@ export interface WebIdentity {
  */
 export async function assumeRole(of: RoleToAssume, base: CredentialChain): Promise<FoundCredentials> {
   const { role, region, endpoint, signing } = of;
-  const url = endpoint ?? `https://sts.${region}.${region.startsWith('cn-') ? 'amazonaws.com.cn' : 'amazonaws.com'}`;
+  const url = endpoint ?? `https://sts.${region}.${domainOf(region)}`;
   const request = requestOf(url, parametersOf(role), sourceOf(role));
   return credentialsBy('AssumeRole', endpoint, () => signedPost(request, { ...signing, credentials: base }));
 }
@@ -40,6 +40,21 @@ export async function assumeRole(of: RoleToAssume, base: CredentialChain): Promi
 export async function assumeRoleWithWebIdentity({ roleARN, token, url }: WebIdentity): Promise<FoundCredentials> {
   const parameters = { ...session('AssumeRoleWithWebIdentity', roleARN, 'cloud-operator'), WebIdentityToken: token };
   return credentialsBy('AssumeRoleWithWebIdentity', url, () => post(requestOf(url, parameters, {})));
+}
+
+/** Domains of the partitions beside the usual one, by what the names of their regions begin with. */
+const DOMAINS: readonly [string, string][] = [
+  ['cn-', 'amazonaws.com.cn'],
+  ['us-iso-', 'c2s.ic.gov'],
+  ['us-isob-', 'sc2s.sgov.gov'],
+  ['us-isof-', 'csp.hci.ic.gov'],
+  ['eu-isoe-', 'cloud.adc-e.uk'],
+  ['eusc-', 'amazonaws.eu'],
+];
+
+/** The domain of AWS's hosts in a region. Pure. */
+export function domainOf(region: string): string {
+  return DOMAINS.find(([prefix]) => region.startsWith(prefix))?.[1] ?? 'amazonaws.com';
 }
 
 async function credentialsBy(operation: string, endpoint: string | undefined, ask: () => Promise<string>): Promise<FoundCredentials> {

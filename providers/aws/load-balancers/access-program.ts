@@ -6,7 +6,7 @@ import { rulesForPorts, rulesFrom } from '../nodes/node-rules';
 import { BACKEND } from '../resources/backend-group';
 import { NAMED_GROUPS } from '../resources/named-groups';
 import { NODE_RULES, NODE_RULES_KEPT } from '../resources/node-rules';
-import type { RenderedNodeRules } from './node-access';
+import type { RenderedFormerRules, RenderedNodeRules } from './node-access';
 import { declareSecurityGroup, type TagsOf } from './program-parts';
 import type { RenderedBackend, RenderedGroups, RenderedSecurityGroup } from './security-groups';
 
@@ -148,6 +148,16 @@ function backendRules(
   return wanted.length === 0 ? undefined : backend?.groupId.apply((id) => rulesFrom(id, wanted).map(writeRule));
 }
 
+/** Called when all that sends traffic to Nodes is declared. */
+export function closeFormerRules({ name, loadBalancer, ownerUID, waits }: RenderedFormerRules, after: pulumi.Resource[]): void {
+  new NodeRulesKept(keptName(name), { loadBalancer, ownerUid: ownerUID, rules: [], waits }, { dependsOn: after });
+}
+
+/** The same whether there are rules or were: so those that were are revoked when there are none any more. */
+function keptName(name: string): string {
+  return `${name}-kept`;
+}
+
 interface DeclaredNodeRules extends Pick<DeclaredAccess, 'close'> {
   resource: pulumi.Resource;
   loadBalancer: string;
@@ -169,7 +179,7 @@ function declareNodeRules(
     close: (after, shared) => {
       const own = ownerUID === undefined ? { loadBalancerArn: shared } : { ownerUid: ownerUID };
       const inputs = { loadBalancer, ...own, ...group, rules: resource.rules, waits };
-      new NodeRulesKept(`${name}-kept`, inputs, { dependsOn: after });
+      new NodeRulesKept(keptName(name), inputs, { dependsOn: after });
     },
   };
 }

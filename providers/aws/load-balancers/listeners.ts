@@ -73,7 +73,7 @@ function tlsOf({ tls }: AWSLoadBalancer): Pick<ListenerInputs, 'certificateArn' 
   return {
     ...(certificate !== undefined && { certificateArn: certificate }),
     sslPolicy: tls?.policy ?? DEFAULT_TLS_POLICY,
-    ...(alpn !== undefined && { alpnPolicy: alpn }),
+    ...(alpn !== undefined && alpn !== 'None' && { alpnPolicy: alpn }),
   };
 }
 

@@ -10,7 +10,16 @@ import { portsOf, renderListener, type RenderedListener } from './listeners';
 import { memberAccess } from '../members/member-access';
 import { cloudName } from './names';
 import { FIXED, fixedOf, renderSettings, tagsOf, type NetworkSettings } from './network-settings';
-import { doubledOf, nodeAccessOf, portsOfNodes, renderNodeRules, type BesideOthers, type RenderedNodeRules } from './node-access';
+import {
+  doubledOf,
+  nodeAccessOf,
+  portsOfNodes,
+  renderFormerRules,
+  renderNodeRules,
+  type BesideOthers,
+  type RenderedFormerRules,
+  type RenderedNodeRules,
+} from './node-access';
 import { named } from '../named';
 import { recognize } from '../recognize';
 import type { LoadBalancerScope } from '../scope';
@@ -23,7 +32,7 @@ import {
   type RenderedSecurityGroup,
 } from './security-groups';
 import { isShared, renderShared, type RenderedSharedLoadBalancer } from './shared';
-import { renderSubnets, type RenderedSubnets } from './subnet-mappings';
+import { onceOf, renderSubnets, type RenderedSubnets } from './subnet-mappings';
 import { validateLoadBalancer } from '../validation';
 
 /** One Network Load Balancer by itself, as `render` gives it to the program. */
@@ -49,6 +58,8 @@ export interface RenderedLoadBalancer extends RenderedNetwork {
   uid: string;
   ownerUID: string;
   listeners: RenderedListener[];
+  /** Of the Nodes' groups, where it has none now. */
+  formerRules?: RenderedFormerRules;
   /** Of the Nodes that may be targets; absent = of all. */
   nodeLabels?: NodeLabels;
   /** An earlier generation, kept for clients that still have its address. */
@@ -147,11 +158,6 @@ function byOwner(a: { uid: string; name: string }, b: { uid: string; name: strin
   return `${a.uid} ${a.name}` < `${b.uid} ${b.name}` ? -1 : 1;
 }
 
-/** Addresses that exist only once. */
-function onceOf({ aws }: CloudLoadBalancerSpec): string[] {
-  return [...(aws?.eipAllocationIDs ?? []), ...(aws?.privateIPv4Addresses ?? []), ...(aws?.ipv6Addresses ?? [])];
-}
-
 /** Pure. */
 export function renderNetwork(stack: string, generation: Generation, scope: LoadBalancerScope): RenderedLoadBalancer {
   const kept = keptOf(generation.input);
@@ -201,11 +207,15 @@ function renderAccess(
   name: string,
   { input, waits, listeners, made }: Way,
   scope: LoadBalancerScope,
-): Pick<RenderedLoadBalancer, 'backend' | 'nodeRules'> {
+): Pick<RenderedLoadBalancer, 'backend' | 'nodeRules' | 'formerRules'> {
   const access = nodeAccessOf(input.spec, groupsOf(input, made), scope);
-  if (access === 'Backend') return { backend: renderBackend(name, listeners.flatMap(portsOfNodes), scope) };
   const nodeRules = renderNodeRules(name, { input, access, waits, listeners }, scope);
-  return nodeRules === undefined ? {} : { nodeRules };
+  const formerRules = renderFormerRules(name, { input, access, waits });
+  return {
+    ...(access === 'Backend' && { backend: renderBackend(name, listeners.flatMap(portsOfNodes), scope) }),
+    ...(nodeRules !== undefined && { nodeRules }),
+    ...(formerRules !== undefined && { formerRules }),
+  };
 }
 
 function results(outputs: JsonObject, uid: string): LoadBalancerResult | undefined {

@@ -1,4 +1,4 @@
-import type { CloudLoadBalancerSpec } from '../../../crds';
+import { maskedCIDR, type CloudLoadBalancerSpec } from '../../../crds';
 import type { Generation } from '../../generations';
 import type { LoadBalancerInput } from '../../provider';
 import { EVERYBODY } from '../nodes/client-rules';
@@ -6,7 +6,7 @@ import { isShared } from '../nodes/node-rules';
 import type { NodeRulesInputs } from '../resources/node-rules';
 import type { LoadBalancerScope } from '../scope';
 import type { RenderedListener } from './listeners';
-import { isDualStack } from './subnet-mappings';
+import { isDualStack, onceOf } from './subnet-mappings';
 
 /** A generation, and whether the other one of its load balancer is there too. */
 export type BesideOthers = Generation & { waits: boolean };
@@ -25,6 +25,17 @@ export interface RenderedNodeRules {
   clients?: Omit<NonNullable<NodeRulesInputs['clients']>, 'subnetIds'>;
   /** Absent = several share the load balancer. */
   ownerUID?: string;
+  /** Another generation of it is there. */
+  waits: boolean;
+}
+
+/** Rules that a load balancer may have had for its clients, and needs no more: those of another generation, or from before it was let in by hand. */
+export interface RenderedFormerRules {
+  /** Name in the program. */
+  name: string;
+  /** Its name, which their descriptions bear. */
+  loadBalancer: string;
+  ownerUID: string;
   /** Another generation of it is there. */
   waits: boolean;
 }
@@ -63,11 +74,19 @@ export function renderNodeRules(name: string, wish: AccessWish, scope: LoadBalan
   return { ...common, settings: { loadBalancer: name, groupPorts: 'Shared', ports: ports.filter(isBeyondShared) } };
 }
 
+/** Undefined where there can't be any, or its rules of today take their place. @param name of the load balancer in the program. Pure. */
+export function renderFormerRules(name: string, { input, access, waits }: AccessWish): RenderedFormerRules | undefined {
+  // With an address that exists once it is replaced within one generation.
+  const wasReplaced = (input.generation ?? 0) > 0 || onceOf(input.spec).length > 0;
+  const mayHave = access === 'None' || (access === 'Backend' && wasReplaced);
+  return mayHave ? { name: `${name}-nodes`, loadBalancer: name, ownerUID: input.ownerUID, waits } : undefined;
+}
+
 function clientsOf(spec: CloudLoadBalancerSpec, listeners: readonly RenderedListener[]): NonNullable<RenderedNodeRules['clients']> {
   const { sourceRanges = [], aws } = spec;
   const { prefixListIDs = [], pathMTUDiscovery = true } = aws?.securityGroups ?? {};
   // Target groups are of IPv4: who comes by IPv6 arrives with an address of the load balancer's.
-  const given = [...sourceRanges.filter((range) => !range.includes(':')), ...prefixListIDs];
+  const given = [...sourceRanges.filter((range) => !range.includes(':')).map(maskedCIDR), ...prefixListIDs];
   const isOpen = sourceRanges.length === 0 && prefixListIDs.length === 0;
   const hides = listeners.some(({ targetGroup: { settings } }) => settings.preserveClientIp === 'false');
   return {

@@ -5,7 +5,7 @@ import { TargetGroup } from '@pulumi/aws/lb/targetGroup';
 import * as pulumi from '@pulumi/pulumi';
 import type { JsonObject } from '../../../operator/base/json';
 import type { NodeLabels } from '../../provider';
-import { declareAccess, withOwnRules, type DeclaredAccess } from './access-program';
+import { closeFormerRules, declareAccess, withOwnRules, type DeclaredAccess } from './access-program';
 import { declareClassic } from './classic-program';
 import type { RenderedListener } from './listeners';
 import type { PublishedLoadBalancer, RenderedLoadBalancer, RenderedNetwork, RenderedStack } from './load-balancers';
@@ -56,10 +56,11 @@ function outputsOf(generations: Published[]): pulumi.Output<PublishedLoadBalance
 }
 
 /** Groups and target groups side by side; listeners wait for the load balancer and for the members of their target groups. */
-function declare({ uid, listeners, nodeLabels, adopted, ...input }: RenderedLoadBalancer): Published {
+function declare({ uid, listeners, nodeLabels, adopted, formerRules, ...input }: RenderedLoadBalancer): Published {
   const parts = declareNetwork(input);
   const declared = declareListeners(listeners, { ...parts, nodeLabels, adopted, count: listeners.length }, tagsOf(input.tags));
   parts.access.close(declared.resources);
+  if (formerRules !== undefined) closeFormerRules(formerRules, declared.resources);
   const { targetGroups } = declared;
   return { uid, retiring: input.retiring === true, hostname: parts.loadBalancer.dnsName, targetGroups };
 }
@@ -68,11 +69,12 @@ function declare({ uid, listeners, nodeLabels, adopted, ...input }: RenderedLoad
 function declareShared({ members, ...input }: RenderedSharedLoadBalancer): Published[] {
   const parts = declareNetwork(input);
   const count = members.flatMap(({ listeners }) => listeners).length;
-  const published = members.map(({ uid, listeners, rules, tags, nodeLabels, retiring, nodeRules }) => {
+  const published = members.map(({ uid, listeners, rules, tags, nodeLabels, retiring, nodeRules, formerRules }) => {
     if (parts.access.frontend !== undefined) declareRules(rules, parts.access.frontend, tagsOf(tags));
     const access = withOwnRules(parts.access, nodeRules, parts.subnetIds);
     const { targetGroups, resources } = declareListeners(listeners, { ...parts, access, nodeLabels, count }, tagsOf(tags));
     if (nodeRules !== undefined) access.close(resources);
+    if (formerRules !== undefined) closeFormerRules(formerRules, resources);
     return { resources, one: { uid, retiring: retiring === true, hostname: parts.loadBalancer.dnsName, targetGroups } };
   });
   parts.access.close(

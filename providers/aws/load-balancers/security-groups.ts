@@ -1,4 +1,4 @@
-import type { CloudLoadBalancerSpec } from '../../../crds';
+import { maskedCIDR, type CloudLoadBalancerSpec } from '../../../crds';
 import type { LoadBalancerInput } from '../../provider';
 import type { Port } from './listeners';
 import { hashedName } from './names';
@@ -93,10 +93,10 @@ export function renderGroups(base: string, named: readonly string[], { vpcID = '
 
 type Source = Pick<SecurityGroupRuleInputs, 'cidrIpv4' | 'cidrIpv6' | 'prefixListId'>;
 
-/** Nothing said = everybody, by each family that the load balancer has an address of. */
+/** Nothing said = everybody, by each family that the load balancer has an address of. AWS masks a range, and takes it once. */
 function sourcesOf(spec: CloudLoadBalancerSpec): Source[] {
   const lists = (spec.aws?.securityGroups?.prefixListIDs ?? []).map((prefixListId) => ({ prefixListId }));
-  const ranges = [...new Set(spec.sourceRanges ?? [])].sort();
+  const ranges = [...new Set((spec.sourceRanges ?? []).map(maskedCIDR))].sort();
   if (ranges.length === 0 && lists.length === 0) return spec.ipFamilies.map((family) => rangeOf(EVERYBODY[family]));
   return [...ranges.map(rangeOf), ...lists];
 }

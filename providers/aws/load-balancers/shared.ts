@@ -8,7 +8,16 @@ import { portsOf, renderListener, type RenderedListener } from './listeners';
 import type { RenderedNetwork } from './load-balancers';
 import { cloudName, hashedName } from './names';
 import { fixedOf, isGrouped, renderSettings, stackTagsOf, tagsOf } from './network-settings';
-import { doubledOf, nodeAccessOf, portsOfNodes, renderNodeRules, type BesideOthers, type RenderedNodeRules } from './node-access';
+import {
+  doubledOf,
+  nodeAccessOf,
+  portsOfNodes,
+  renderFormerRules,
+  renderNodeRules,
+  type BesideOthers,
+  type RenderedFormerRules,
+  type RenderedNodeRules,
+} from './node-access';
 import { renderBackend, renderGroups, renderRules, type RenderedRule, type RenderedSecurityGroup } from './security-groups';
 import { addressesOf, isDualStack, renderSubnets } from './subnet-mappings';
 
@@ -29,6 +38,7 @@ export interface RenderedMember {
   rules: RenderedRule[];
   /** Of the Nodes' groups, where the load balancer has none. */
   nodeRules?: RenderedNodeRules;
+  formerRules?: RenderedFormerRules;
   /** On its listeners, target groups and rules. */
   tags: Record<string, string>;
   nodeLabels?: NodeLabels;
@@ -101,14 +111,16 @@ function renderMember(stack: string, { input, retiring, waits }: BesideOthers, s
   const name = cloudName(ownerUID, generation);
   const ports = portsOf(spec);
   const listeners = ports.map((port) => renderListener(name, port, input, scope)).sort((a, b) => (a.name < b.name ? -1 : 1));
-  const nodeRules = isGrouped(spec, scope)
-    ? undefined
-    : renderNodeRules(name, { input, access: nodeAccessOf(spec, 'None', scope), waits, listeners }, scope);
+  // Where the load balancer has a group, that is let in for all of them.
+  const access = isGrouped(spec, scope) ? 'Backend' : nodeAccessOf(spec, 'None', scope);
+  const nodeRules = renderNodeRules(name, { input, access, waits, listeners }, scope);
+  const formerRules = renderFormerRules(name, { input, access, waits });
   return {
     uid,
     ownerUID,
     listeners,
     ...(nodeRules !== undefined && { nodeRules }),
+    ...(formerRules !== undefined && { formerRules }),
     rules: ownsGroup(spec, scope) ? renderRules(`${name}-frontend`, ports, spec).filter((rule) => !isForAll(rule)) : [],
     tags: tagsOf(stack, input, scope),
     ...(spec.aws?.targetNodeLabels !== undefined && { nodeLabels: spec.aws.targetNodeLabels }),

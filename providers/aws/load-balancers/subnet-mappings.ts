@@ -1,4 +1,4 @@
-import type { AWSLoadBalancer, CloudLoadBalancerSpec } from '../../../crds';
+import { canonicalIP, type AWSLoadBalancer, type CloudLoadBalancerSpec } from '../../../crds';
 import type { LoadBalancerInput } from '../../provider';
 import type { LoadBalancerInputs } from '../resources/load-balancer';
 import type { SubnetsInputs } from '../resources/subnets';
@@ -30,7 +30,7 @@ export function subnetMappingsOf(subnetIDs: readonly string[], addresses: Addres
       subnetId,
       ...(eip !== undefined && { allocationId: eip }),
       ...(ipv4 !== undefined && { privateIpv4Address: ipv4 }),
-      ...(ipv6 !== undefined && { ipv6Address: ipv6 }),
+      ...(ipv6 !== undefined && { ipv6Address: canonicalIP(ipv6) }),
     };
   });
   return mappings.sort((a, b) => (a.subnetId < b.subnetId ? -1 : 1));
@@ -65,6 +65,11 @@ export function addressesOf(aws: CloudLoadBalancerSpec['aws']): Addresses {
     ...(privateIPv4Addresses !== undefined && { privateIPv4Addresses }),
     ...(ipv6Addresses !== undefined && { ipv6Addresses }),
   };
+}
+
+/** Addresses that exist only once: two load balancers can't have them. Pure. */
+export function onceOf({ aws }: CloudLoadBalancerSpec): string[] {
+  return [...(aws?.eipAllocationIDs ?? []), ...(aws?.privateIPv4Addresses ?? []), ...(aws?.ipv6Addresses ?? [])];
 }
 
 /** Pure. */

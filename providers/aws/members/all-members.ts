@@ -1,4 +1,4 @@
-import type { Members, Problem, Target, TargetGroup } from '../../provider';
+import type { LeftOut, Members, Problem, Target, TargetGroup } from '../../provider';
 
 /** Members of both kinds of load balancers: a target group is known by its ARN, the instances of a Classic load balancer by its name. */
 export class AllMembers implements Members {
@@ -7,8 +7,8 @@ export class AllMembers implements Members {
     private readonly classic: Members,
   ) {}
 
-  sync(group: TargetGroup, targets: Target[], signalValid: () => boolean): Promise<number> {
-    return this.of(group).sync(group, targets, signalValid);
+  sync(group: TargetGroup, targets: Target[], signalValid: () => boolean, left?: LeftOut): Promise<number> {
+    return this.of(group).sync(group, targets, signalValid, left);
   }
 
   hash(group: TargetGroup, targets: Target[]): string {

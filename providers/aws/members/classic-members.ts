@@ -1,14 +1,17 @@
 import type { LoadBalancerDescription } from '@aws-sdk/client-elastic-load-balancing';
 import { OperatorError, toOperatorError } from '../../../operator/base/errors';
-import type { Members, Target, TargetGroup } from '../../provider';
+import type { LeftOut, Members, Target, TargetGroup } from '../../provider';
 import { assertMayWrite } from '../../member-writes';
 import { digestOfPort, instanceSet } from '../../target-digest';
 import { AwsError } from '../client/aws-error';
 import { chunks } from '../client/chunks';
 import type { ClassicElb } from '../client/classic-elb';
 import type { AwsInstances } from '../nodes/instances';
+import { lookAgainWhenGone } from '../look-again';
 import { instanceIDOf } from '../nodes/provider-id';
 import { fromAwsTags, holderOf, TAG, type Tags } from '../tags';
+import { exchange } from './exchange';
+import { tellLeftOut } from './left-out';
 
 /** The most instances of one call; upstream's figure for targets. */
 const BATCH = 100;
@@ -26,20 +29,19 @@ export class ClassicMembers implements Members {
     private readonly clusterID: string,
   ) {}
 
-  async sync(group: TargetGroup, targets: Target[], signalValid: () => boolean): Promise<number> {
+  async sync(group: TargetGroup, targets: Target[], signalValid: () => boolean, left?: LeftOut): Promise<number> {
     const assertValid = (): void => assertMayWrite(signalValid, group);
     const [raw] = await this.classic.loadBalancers([group.id]).catch((error: unknown) => Promise.reject(goneOr(error, group.id)));
     await this.assertOurs(group);
     const [has, wants] = [registeredOf(raw), idsOf(targets)];
     const missing = wants.filter((id) => !has.includes(id));
     const extra = has.filter((id) => !wants.includes(id));
-    let writes = 0;
-    for (const batch of chunks(missing, BATCH)) writes += await this.register(group.id, batch, assertValid);
-    for (const batch of chunks(extra, BATCH)) {
-      await this.classic.deregister(group.id, batch, { assertValid });
-      writes++;
-    }
-    return writes;
+    const [{ writes, dead }, deregistrations] = await exchange(
+      () => this.register(group.id, missing, assertValid),
+      () => this.deregister(group.id, extra, assertValid),
+    );
+    tellLeftOut(targets, dead, left);
+    return writes + deregistrations;
   }
 
   hash({ port }: TargetGroup, targets: Target[]): string {
@@ -47,25 +49,43 @@ export class ClassicMembers implements Members {
   }
 
   async observe(): Promise<Map<string, string>> {
-    const all = await this.classic.loadBalancers();
-    const tags = await this.classic.tags(all.map(({ LoadBalancerName = '' }) => LoadBalancerName));
+    const { all, tags } = await lookAgainWhenGone(this.classic.retryPolicy, async () => {
+      const listed = await this.classic.loadBalancers();
+      return { all: listed, tags: await this.classic.tags(listed.map(({ LoadBalancerName = '' }) => LoadBalancerName)) };
+    });
     const ours = all.filter(({ LoadBalancerName = '' }) => this.isOurs(fromAwsTags(tags.get(LoadBalancerName))));
     return new Map(ours.map((raw) => [raw.LoadBalancerName ?? '', digestOfPort(instanceSet(registeredOf(raw)), portOf(raw))]));
   }
 
   /** AWS refuses a whole batch for one instance that is gone; the others must not wait for that. */
-  private async register(name: string, batch: readonly string[], assertValid: () => void): Promise<number> {
-    try {
-      await this.classic.register(name, batch, { assertValid });
-      return 1;
-    } catch (refusal) {
-      if (!(refusal instanceof AwsError && INVALID_INSTANCE.has(refusal.awsCode))) throw refusal;
-      const running = (await this.instances.byIDs(batch)).filter(({ state }) => state === 'Running').map(({ id }) => id);
-      if (running.length === batch.length) throw refusal;
-      if (running.length === 0) return 0;
-      await this.classic.register(name, running, { assertValid });
-      return 1;
+  private async register(
+    name: string,
+    missing: readonly string[],
+    assertValid: () => void,
+  ): Promise<{ writes: number; dead: Set<string> }> {
+    let writes = 0;
+    const dead = new Set<string>();
+    for (const batch of chunks(missing, BATCH)) {
+      try {
+        await this.classic.register(name, batch, { assertValid });
+        writes++;
+      } catch (refusal) {
+        if (!(refusal instanceof AwsError && INVALID_INSTANCE.has(refusal.awsCode))) throw refusal;
+        const running = (await this.instances.byIDs(batch)).filter(({ state }) => state === 'Running').map(({ id }) => id);
+        if (running.length === batch.length) throw refusal;
+        batch.filter((id) => !running.includes(id)).forEach((id) => dead.add(id));
+        if (running.length === 0) continue;
+        await this.classic.register(name, running, { assertValid });
+        writes++;
+      }
     }
+    return { writes, dead };
+  }
+
+  private async deregister(name: string, extra: readonly string[], assertValid: () => void): Promise<number> {
+    const batches = chunks(extra, BATCH);
+    for (const batch of batches) await this.classic.deregister(name, batch, { assertValid });
+    return batches.length;
   }
 
   /** @throws OperatorError Conflict naming the holder */

@@ -1,10 +1,10 @@
-import type { Members, Problem, Target, TargetGroup } from '../../provider';
+import type { LeftOut, Members, Problem, Target, TargetGroup } from '../../provider';
 
 /** Members with something done before they are written; all else is as of those within. */
 export abstract class MembersAround implements Members {
   constructor(protected readonly members: Required<Members>) {}
 
-  abstract sync(group: TargetGroup, targets: Target[], signalValid: () => boolean): Promise<number>;
+  abstract sync(group: TargetGroup, targets: Target[], signalValid: () => boolean, left?: LeftOut): Promise<number>;
 
   hash(group: TargetGroup, targets: Target[]): string {
     return this.members.hash(group, targets);

@@ -1,14 +1,17 @@
 import type { TargetHealthDescription } from '@aws-sdk/client-elastic-load-balancing-v2';
 import { OperatorError, toOperatorError } from '../../../operator/base/errors';
-import type { Members, Problem, Target, TargetGroup } from '../../provider';
+import type { LeftOut, Members, Problem, Target, TargetGroup } from '../../provider';
 import { assertMayWrite } from '../../member-writes';
 import { digestOfPort, instanceSet, targetsDigest, type InstanceSet, type SetMember } from '../../target-digest';
 import { AwsError } from '../client/aws-error';
 import { chunks } from '../client/chunks';
 import type { ElbV2 } from '../client/elbv2';
+import { lookAgainWhenGone } from '../look-again';
 import type { AwsInstances } from '../nodes/instances';
 import { instanceIDOf, isFargate } from '../nodes/provider-id';
 import { holderOf, TAG, type Tags } from '../tags';
+import { exchange } from './exchange';
+import { tellLeftOut } from './left-out';
 
 /** The most targets of one call; upstream's figure. */
 const BATCH = 100;
@@ -50,7 +53,7 @@ export class AwsMembers implements Members {
     private readonly clusterID: string,
   ) {}
 
-  async sync(group: TargetGroup, targets: Target[], signalValid: () => boolean): Promise<number> {
+  async sync(group: TargetGroup, targets: Target[], signalValid: () => boolean, leftOut?: LeftOut): Promise<number> {
     const wanted = this.instancesOf(targets);
     const hash = digestOfPort(wanted, group.port);
     if (group.fresh === true) this.begin(group);
@@ -66,12 +69,15 @@ export class AwsMembers implements Members {
     const [has, wants] = [new Set(current.set.ids), new Set(wanted.ids)];
     const missing = wanted.ids.filter((id) => !has.has(id));
     const left = current.set.ids.filter((id) => !wants.has(id)).map((instanceID) => ({ instanceID, port: group.port }));
-    const registered = await this.register(group, missing, assertValid);
-    const writes = registered.writes + (await this.deregister(group, [...left, ...current.strays], assertValid));
+    const [registered, deregistrations] = await exchange(
+      () => this.register(group, missing, assertValid),
+      () => this.deregister(group, [...left, ...current.strays], assertValid),
+    );
     const dead = new Set(registered.dead);
+    tellLeftOut(targets, dead, leftOut);
     const set = dead.size === 0 ? wanted : instanceSet(wanted.ids.filter((id) => !dead.has(id)));
     this.remember(group.id, { port: group.port, set, strays: [], hash: digestOfPort(set, group.port) });
-    return writes;
+    return registered.writes + deregistrations;
   }
 
   /** A group that was just made is empty; what an interrupted update left in one of that name, the drift pass takes out. */
@@ -87,9 +93,7 @@ export class AwsMembers implements Members {
 
   /** There is no bulk call for registered targets: it takes one call for each target group of the cluster. */
   async observe(): Promise<Map<string, string>> {
-    const groups = (await this.elb.targetGroups()).map(({ TargetGroupArn: id = '', Port: port = 0 }) => ({ id, port }));
-    const tags = await this.elb.tags(groups.map(({ id }) => id));
-    const ours = groups.filter(({ id }) => this.isOurs(tags.get(id) ?? {}));
+    const { ours, tags } = await lookAgainWhenGone(this.elb.retryPolicy, () => this.list());
     for (const facts of [this.known, this.sets, this.tags, this.assumed]) facts.clear();
     for (const { id } of ours) this.tags.set(id, tags.get(id) ?? {});
     const observed = new Map<string, string>();
@@ -102,6 +106,12 @@ export class AwsMembers implements Members {
       );
     }
     return observed;
+  }
+
+  private async list(): Promise<{ ours: { id: string; port: number }[]; tags: Map<string, Tags> }> {
+    const groups = (await this.elb.targetGroups()).map(({ TargetGroupArn: id = '', Port: port = 0 }) => ({ id, port }));
+    const tags = await this.elb.tags(groups.map(({ id }) => id));
+    return { ours: groups.filter(({ id }) => this.isOurs(tags.get(id) ?? {})), tags };
   }
 
   assume({ id, port }: TargetGroup, targets: Target[]): void {

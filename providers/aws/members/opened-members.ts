@@ -1,5 +1,5 @@
 import { hashJson } from '../../../operator/base/json';
-import type { Members, Target, TargetGroup } from '../../provider';
+import type { LeftOut, Members, Target, TargetGroup } from '../../provider';
 import { assertMayWrite } from '../../member-writes';
 import type { Ec2 } from '../client/ec2';
 import { backendGroupName } from '../nodes/backend-group';
@@ -44,13 +44,13 @@ export class OpenedMembers extends MembersAround {
     super(members);
   }
 
-  async sync(group: TargetGroup, targets: Target[], signalValid: () => boolean): Promise<number> {
+  async sync(group: TargetGroup, targets: Target[], signalValid: () => boolean, left?: LeftOut): Promise<number> {
     const assertValid = (): void => assertMayWrite(signalValid, group);
     const access = group.access === undefined ? undefined : memberAccess.parse(group.access);
     const opening = this.turn.then(() => this.open({ targets, access, assertValid }));
     this.turn = opening.catch(() => undefined);
     await opening;
-    return this.members.sync(group, targets, signalValid);
+    return this.members.sync(group, targets, signalValid, left);
   }
 
   private async open({ targets, access, assertValid }: Opening): Promise<void> {

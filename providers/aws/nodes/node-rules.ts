@@ -61,22 +61,32 @@ export function rulesOfNodes(ec2: Ec2, { groups }: Pick<RuleTarget, 'groups'>, o
 }
 
 /**
- * Lets `wanted` in to groups of Nodes: what is missing is added, everything else of theirs is left as it is. One read when nothing is.
+ * Lets `wanted` in to groups of Nodes: what is missing is added, everything else of theirs is left as it is. One read when nothing is. A group that
+ * is gone, as after a node pool, is passed over.
  * @throws OperatorError Quota with the group's figures when it takes no more rules; AWS is not asked then
  */
 export async function openNodes(ec2: Ec2, target: RuleTarget, wanted: readonly NodeRule[], options: CallOptions): Promise<void> {
-  if (target.groups.length === 0 || wanted.length === 0) return;
-  for (let tries = 1; ; tries++) {
-    const known = tries === 1 ? target.has : undefined;
-    const rules = known ?? (await rulesOfNodes(ec2, target, options));
+  let { groups, has } = target;
+  for (let tries = 1; groups.length > 0 && wanted.length > 0; tries++) {
+    const rules = has ?? (await rulesOfNodes(ec2, { groups }, options));
+    has = undefined;
     try {
-      for (const group of target.groups)
+      for (const group of groups)
         await openGroup(ec2, { ...target, group, has: rules.filter(({ GroupId }) => GroupId === group) }, wanted, options);
       return;
     } catch (thrown) {
-      if (!isDuplicate(thrown) || tries === TRIES) throw thrown;
+      const there = toOperatorError(thrown).code === 'NotFound' ? await thoseThere(ec2, groups, options) : groups;
+      const isLostRace = isDuplicate(thrown) && tries < TRIES;
+      if (there.length === groups.length && !isLostRace) throw thrown;
+      groups = there;
     }
   }
+}
+
+/** By a filter, which passes over what is gone. */
+async function thoseThere(ec2: Ec2, groups: readonly string[], options: CallOptions): Promise<string[]> {
+  const found = await ec2.securityGroups([{ Name: 'group-id', Values: [...groups] }], options);
+  return groups.filter((group) => found.some(({ GroupId }) => GroupId === group));
 }
 
 async function openGroup(

@@ -1,8 +1,8 @@
 import type { TargetGroup } from '@aws-sdk/client-elastic-load-balancing-v2';
-import { retry } from '../../retry';
 import type { CallOptions } from '../../client-options';
 import { chunks } from '../client/chunks';
 import type { ElbV2 } from '../client/elbv2';
+import { lookAgainWhenGone } from '../look-again';
 import { isOfUpstreamCluster, TAG, type Tags } from '../tags';
 
 /** The most target groups of one call for tags. */
@@ -47,13 +47,7 @@ export function counts(tags: Tags, loadBalancers: readonly string[], { clusterID
  */
 export async function portsInUse(elb: ElbV2, ports: ReadonlySet<string>, users: Users, options: CallOptions): Promise<Set<string>> {
   if (ports.size === 0) return new Set();
-  // A target group that goes meanwhile fails the whole call for tags.
-  return retry(
-    elb.retryPolicy,
-    () => look(elb, ports, users, options),
-    ({ code }) => code === 'NotFound',
-    options.signal,
-  );
+  return lookAgainWhenGone(elb.retryPolicy, () => look(elb, ports, users, options), options.signal);
 }
 
 async function look(elb: ElbV2, ports: ReadonlySet<string>, users: Users, options: CallOptions): Promise<Set<string>> {

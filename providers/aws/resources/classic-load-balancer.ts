@@ -81,6 +81,9 @@ export const classicLoadBalancer: ResourceDescription<ClassicLoadBalancerInputs,
 
   async change(id, has, wanted, api) {
     const { classic, options } = api;
+    const { set, remove } = tagChanges(has.tags, wanted.tags);
+    if (Object.keys(set).length > 0) await classic.addTags({ LoadBalancerNames: [id], Tags: toAwsTags(set) }, options);
+    if (remove.length > 0) await classic.removeTags({ LoadBalancerNames: [id], Tags: remove.map((Key) => ({ Key })) }, options);
     await changeListeners(classic, { has, wanted }, api);
     await changeSubnets(classic, { has, wanted }, api);
     if (differs(has, wanted, 'securityGroups')) {
@@ -92,9 +95,6 @@ export const classicLoadBalancer: ResourceDescription<ClassicLoadBalancerInputs,
     if (canonicalJson(toAttributes(has)) !== canonicalJson(toAttributes(wanted))) {
       await classic.modifyAttributes({ LoadBalancerName: id, LoadBalancerAttributes: toAttributes(wanted) }, options);
     }
-    const { set, remove } = tagChanges(has.tags, wanted.tags);
-    if (Object.keys(set).length > 0) await classic.addTags({ LoadBalancerNames: [id], Tags: toAwsTags(set) }, options);
-    if (remove.length > 0) await classic.removeTags({ LoadBalancerNames: [id], Tags: remove.map((Key) => ({ Key })) }, options);
   },
 
   remove: (id, { classic, options }) => classic.deleteLoadBalancer(id, options),

@@ -50,6 +50,10 @@ export interface ResourceDescription<Inputs extends CommonInputs = CommonInputs,
   readonly token: string;
   /** Properties that AWS can't change in place. */
   readonly replaceOn: readonly string[];
+  /** Those that something made without them can never get, and the other way round. */
+  readonly replaceOnPresence?: readonly string[];
+  /** True: where it stands in the place that another resource of its stack asks for, that one takes it over; its own is gone by that. */
+  readonly movable?: true;
   /** The properties that are served; others are refused. */
   readonly schema: z.ZodType<Inputs>;
   /** Makes it whole, without a look at what is there. */
@@ -61,7 +65,10 @@ export interface ResourceDescription<Inputs extends CommonInputs = CommonInputs,
   tagsOf?(id: string, api: Api): Promise<Tags | undefined>;
   /** Reads what the listing does not give. */
   describe(listed: Listed<Raw>, api: Api): Promise<Described>;
-  /** Brings everything that can be changed in place to `wanted`, by what differs from `has`. */
+  /**
+   * Brings everything that can be changed in place to `wanted`, by what differs from `has`. The tags first: what was taken over may be changed by the
+   * IAM policy once it bears our mark.
+   */
   change(id: string, has: Inputs, wanted: Inputs, api: Api): Promise<void>;
   remove(id: string, api: Api): Promise<void>;
   /** Why AWS refuses to remove it as being in use, and what to do about that; absent, or undefined = AWS's own words are all that is known. */

@@ -8,6 +8,8 @@ import { present } from './present';
 
 const IDLE_TIMEOUT = 'tcp.idle_timeout.seconds';
 const DEFAULT_IDLE_TIMEOUT = 350;
+/** AWS's word for no policy. */
+const NO_ALPN = 'None';
 
 const schema = z.strictObject({
   loadBalancerArn: z.string().min(1),
@@ -60,11 +62,11 @@ export const listener: ResourceDescription<ListenerInputs, Listener> = {
 
   async change(id, has, wanted, api) {
     const { elb, options } = api;
+    await changeElbTags(id, has.tags, wanted.tags, api);
     if (canonicalJson(settingsOf(has)) !== canonicalJson(settingsOf(wanted))) {
-      await elb.modifyListener({ ListenerArn: id, ...settingsOf(wanted) }, options);
+      await elb.modifyListener({ ListenerArn: id, ...changedSettings(has, wanted) }, options);
     }
     await setIdleTimeout(id, has.tcpIdleTimeoutSeconds ?? DEFAULT_IDLE_TIMEOUT, wanted, api);
-    await changeElbTags(id, has.tags, wanted.tags, api);
   },
 
   remove: (id, { elb, options }) => elb.deleteListener({ ListenerArn: id }, options),
@@ -95,6 +97,12 @@ function settingsOf({ port, protocol, defaultActions, certificateArn, sslPolicy,
   };
 }
 
+/** What is not said of a listener of TLS stays as it is. */
+function changedSettings(has: ListenerInputs, wanted: ListenerInputs): Settings {
+  const goes = wanted.protocol === 'TLS' && has.alpnPolicy !== undefined && wanted.alpnPolicy === undefined;
+  return { ...settingsOf(wanted), ...(goes && { AlpnPolicy: [NO_ALPN] }) };
+}
+
 /** A listener of another protocol has none. */
 async function setIdleTimeout(
   arn: string,
@@ -119,8 +127,9 @@ function properties(raw: Listener, attributes: Record<string, string>): JsonObje
   };
 }
 
-function tlsProperties({ Certificates, SslPolicy, AlpnPolicy }: Listener): JsonObject {
-  return present({ certificateArn: Certificates?.[0]?.CertificateArn, sslPolicy: SslPolicy, alpnPolicy: AlpnPolicy?.[0] });
+function tlsProperties({ Certificates, SslPolicy, AlpnPolicy: [alpn = NO_ALPN] = [] }: Listener): JsonObject {
+  const alpnPolicy = alpn === NO_ALPN ? undefined : alpn;
+  return present({ certificateArn: Certificates?.[0]?.CertificateArn, sslPolicy: SslPolicy, alpnPolicy });
 }
 
 function actionOf({ Type = 'forward', TargetGroupArn, ForwardConfig }: NonNullable<Listener['DefaultActions']>[number]): JsonObject {

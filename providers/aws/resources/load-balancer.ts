@@ -49,6 +49,7 @@ const LOGS = { enabled: 'access_logs.s3.enabled', bucket: 'access_logs.s3.bucket
 export const loadBalancer: ResourceDescription<LoadBalancerInputs, LoadBalancer> = {
   token: 'aws:lb/loadBalancer:LoadBalancer',
   replaceOn: ['name', 'loadBalancerType', 'internal', 'subnetMappings'],
+  replaceOnPresence: ['securityGroups'],
   schema,
 
   async create(inputs, { elb, options }) {
@@ -96,13 +97,13 @@ export const loadBalancer: ResourceDescription<LoadBalancerInputs, LoadBalancer>
 
   async change(id, has, wanted, api) {
     const { elb, options } = api;
+    await changeElbTags(id, has.tags, wanted.tags, api);
     const changes = attributeChanges(allAttributes(has), allAttributes(wanted));
     if (changes.length > 0) await elb.modifyLoadBalancerAttributes({ LoadBalancerArn: id, Attributes: changes }, options);
     if (has.ipAddressType !== wanted.ipAddressType) {
       await elb.setIpAddressType({ LoadBalancerArn: id, IpAddressType: wanted.ipAddressType }, options);
     }
     if (canonicalJson(groupsOf(has)) !== canonicalJson(groupsOf(wanted))) await setSecurityGroups(id, wanted, api);
-    await changeElbTags(id, has.tags, wanted.tags, api);
   },
 
   remove: (id, { elb, options }) => elb.deleteLoadBalancer({ LoadBalancerArn: id }, options),

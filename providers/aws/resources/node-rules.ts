@@ -94,7 +94,7 @@ export function nodeRulesKept(clients: Omit<Api, 'options'>, settings: NodeRules
   const { clusterID } = update;
   return {
     token: NODE_RULES_KEPT,
-    replaceOn: ['loadBalancer', 'group'],
+    replaceOn: ['loadBalancer'],
     create: (inputs) => Promise.resolve({ id: keptSchema.parse(inputs).loadBalancer, outputs: inputs }),
     read: (id) => Promise.resolve({ inputs: {}, outputs: { loadBalancer: id } }),
     update: async (_id, _olds, news, context) => {
@@ -102,7 +102,10 @@ export function nodeRulesKept(clients: Omit<Api, 'options'>, settings: NodeRules
       const { nodeGroups: groups, maxRules, clusterName } = settings;
       const [own, wanted] = [{ ownerUID, loadBalancerArn }, rules.map(readRule)];
       const closing = { clusterID, clusterName, loadBalancer, own, group, groups, maxRules, wanted };
-      if (!waits) await closeRules(apiOf(clients, update, context), closing);
+      const api = apiOf(clients, update, context);
+      if (!waits) await closeRules(api, closing);
+      // A generation before it may have had no group, but rules for clients.
+      if (!waits && group !== undefined && ownerUID !== undefined) await closeRules(api, { ...closing, group: undefined, wanted: [] });
       return { outputs: news };
     },
     delete: () => Promise.resolve(),

@@ -5,7 +5,7 @@ import type { ResourceContext, ResourceType } from '../../resource-provider/reso
 import { retry } from '../../retry';
 import type { UpdateContext } from '../../worker-module';
 import { AwsError } from '../client/aws-error';
-import { holderOf, madeBy, TAG, tagsKept, type Maker, type Tags } from '../tags';
+import { hasMoved, holderOf, madeBy, TAG, tagsKept, type Maker, type Tags } from '../tags';
 import type { Api, CommonInputs, Described, Listed, Made, ResourceDescription } from './description';
 
 /** AWS takes minutes to let go of what was used by something that is deleted; the next try of the update goes on from here. */
@@ -31,6 +31,7 @@ const IN_USE = new Set(['ResourceInUse', 'DependencyViolation']);
 export class OwnedResource<Inputs extends CommonInputs, Raw> implements ResourceType {
   readonly token: string;
   readonly replaceOn: readonly string[];
+  readonly replaceOnPresence: readonly string[];
   readonly deleteBeforeReplace = true;
 
   constructor(
@@ -40,6 +41,7 @@ export class OwnedResource<Inputs extends CommonInputs, Raw> implements Resource
   ) {
     this.token = description.token;
     this.replaceOn = description.replaceOn;
+    this.replaceOnPresence = description.replaceOnPresence ?? [];
   }
 
   /**
@@ -96,7 +98,7 @@ export class OwnedResource<Inputs extends CommonInputs, Raw> implements Resource
   async delete(id: string, context: ResourceContext): Promise<void> {
     const api = this.api(context);
     const tags = await (this.description.tagsOf?.(id, api) ?? this.description.byID(id, api).then((listed) => listed?.tags));
-    if (tags === undefined) return;
+    if (tags === undefined || this.mayMove(tags, context)) return;
     this.ours({ id, tags }, context, 'deleted');
     const remove = (): Promise<void> => this.description.remove(id, api);
     try {
@@ -127,14 +129,20 @@ export class OwnedResource<Inputs extends CommonInputs, Raw> implements Resource
 
   /** What an earlier try left may be of other inputs; what can't be changed of it is made anew. */
   private async adopt(listed: Listed<Raw>, wanted: Inputs, context: ResourceContext): Promise<Adopted> {
-    const { inputs: has, observed } = await this.described(this.ours(listed, context, 'taken over'), context);
+    const owned = this.mayMove(listed.tags, context) ? listed : this.ours(listed, context, 'taken over');
+    const { inputs: has, observed } = await this.described(owned, context);
     const wants = wanted as unknown as JsonObject;
-    if (this.replaceOn.every((property) => canonicalJson(has[property]) === canonicalJson(wants[property]))) {
+    const isSame = this.replaceOn.every((property) => canonicalJson(has[property]) === canonicalJson(wants[property]));
+    if (isSame && this.replaceOnPresence.every((property) => (has[property] === undefined) === (wants[property] === undefined))) {
       await this.description.change(listed.id, has as unknown as Inputs, wanted, this.api(context));
       return { id: listed.id, observed };
     }
     await this.delete(listed.id, context);
     return this.description.create(wanted, this.api(context));
+  }
+
+  private mayMove(tags: Tags, context: ResourceContext): boolean {
+    return this.description.movable === true && hasMoved(this.maker(context), tags);
   }
 
   private described(listed: Listed<Raw>, context: ResourceContext): Promise<Described> {

@@ -33,6 +33,8 @@ export function securityGroupRule(direction: Direction): ResourceDescription<Sec
   return {
     token: `aws:vpc/securityGroup${direction}Rule:SecurityGroup${direction}Rule`,
     replaceOn: ['securityGroupId'],
+    // A range that is written otherwise has another name, and AWS knows a rule by its place alone.
+    movable: true,
     schema,
 
     async create(inputs, { ec2, options }) {
@@ -66,10 +68,10 @@ export function securityGroupRule(direction: Direction): ResourceDescription<Sec
 
     async change(id, has, wanted, api) {
       const { ec2, options } = api;
+      await changeEc2Tags(id, has.tags, wanted.tags, api);
       if (canonicalJson(requestOf(has)) !== canonicalJson(requestOf(wanted))) {
         await ec2.modifySecurityGroupRule(wanted.securityGroupId, id, requestOf(wanted), options);
       }
-      await changeEc2Tags(id, has.tags, wanted.tags, api);
     },
 
     async remove(id, api) {

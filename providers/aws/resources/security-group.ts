@@ -70,8 +70,8 @@ export const securityGroup: ResourceDescription<SecurityGroupInputs, SecurityGro
 
   async change(id, has, wanted, api) {
     const { ec2, options } = api;
-    if (has.egress.length === 0) await ec2.authorize('Egress', { GroupId: id, IpPermissions: [ALL_EGRESS_PERMISSION] }, options);
     await changeEc2Tags(id, has.tags, wanted.tags, api);
+    if (has.egress.length === 0) await ec2.authorize('Egress', { GroupId: id, IpPermissions: [ALL_EGRESS_PERMISSION] }, options);
   },
 
   remove: async (id, { ec2, options }) => {

@@ -111,12 +111,12 @@ export const targetGroup: ResourceDescription<TargetGroupInputs, TargetGroup> = 
 
   async change(id, has, wanted, api) {
     const { elb, options } = api;
+    await changeElbTags(id, has.tags, wanted.tags, api);
     if (canonicalJson(has.healthCheck) !== canonicalJson(wanted.healthCheck)) {
       await elb.modifyTargetGroup({ TargetGroupArn: id, ...healthCheckOf(wanted) }, options);
     }
     const changes = attributeChanges(allAttributes(has), allAttributes(wanted));
     if (changes.length > 0) await elb.modifyTargetGroupAttributes({ TargetGroupArn: id, Attributes: changes }, options);
-    await changeElbTags(id, has.tags, wanted.tags, api);
   },
 
   remove: (id, { elb, options }) => elb.deleteTargetGroup({ TargetGroupArn: id }, options),

@@ -1,5 +1,5 @@
 import { isIP } from 'node:net';
-import type { AWSProviderSettings, CloudRouteSpec } from '../../../crds';
+import { maskedCIDR, type AWSProviderSettings, type CloudRouteSpec } from '../../../crds';
 import type { OperatorError } from '../../../operator/base/errors';
 import type { JsonObject } from '../../../operator/base/json';
 import type { Problem, RouteInput, Routes } from '../../provider';
@@ -79,9 +79,10 @@ export class AwsRoutes implements Routes {
     const instanceId = instanceIDOf(spec.providerID ?? '');
     if (instanceId === undefined) return [];
     const { routesPerTable, clusterID } = this.scope;
+    const destination = maskedCIDR(spec.destinationCIDR);
     return selectorsOf(this.scope).map((routeTable) => {
-      const name = routeName(clusterID, spec.destinationCIDR, routeTable);
-      return { uid, name, instanceId, destination: spec.destinationCIDR, routeTable, routesPerTable };
+      const name = routeName(clusterID, destination, routeTable);
+      return { uid, name, instanceId, destination, routeTable, routesPerTable };
     });
   }
 }

@@ -176,6 +176,14 @@ describeWithMoto('Classic load balancers of AWS, against a simulated API', () =>
     expect(await classicOf(group.id)).toBeDefined();
   });
 
+  test('all of a stack are released, though AWS takes one at a time', async () => {
+    const one = await standing();
+    const second = { ...one.of, uid: 'second', ownerUID: 'ffffffff-0000-4000-8000-666666666666' };
+    await one.run.up(loadBalancers.render(one.stack, [one.of, second]));
+    await release(scene.clients, { scope: SCOPE, stack: one.stack }, ALWAYS);
+    expect(await scene.found(one.stack)).toEqual([]);
+  });
+
   test('instances: the whole set goes in once for all ports, one that is gone keeps no other out, and nothing is written without the right to', async () => {
     const { group } = await standing({ listeners: [HTTP, HTTPS] });
     const instances = new AwsInstances(scene.clients.ec2, { region: REGION, clusterName: 'prod', nodeIPFamilies: ['IPv4'] });

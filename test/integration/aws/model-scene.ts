@@ -7,6 +7,7 @@ import { Ec2 } from '../../../providers/aws/client/ec2';
 import { ElbV2 } from '../../../providers/aws/client/elbv2';
 import { discover } from '../../../providers/aws/discover';
 import { AwsInstances } from '../../../providers/aws/nodes/instances';
+import { ClassicMembers } from '../../../providers/aws/members/classic-members';
 import { AwsMembers } from '../../../providers/aws/members/members';
 import { OWN_PACKAGE } from '../../../providers/resource-provider/own-package';
 import { resourceTypes } from '../../../providers/aws/resources';
@@ -68,6 +69,11 @@ export class Scene {
   members(): AwsMembers {
     const instances = new AwsInstances(this.clients.ec2, { region: REGION, clusterName: 'prod', nodeIPFamilies: ['IPv4'] });
     return new AwsMembers(this.clients.elb, instances, CLUSTER);
+  }
+
+  classicMembers(): ClassicMembers {
+    const instances = new AwsInstances(this.clients.ec2, { region: REGION, clusterName: 'prod', nodeIPFamilies: ['IPv4'] });
+    return new ClassicMembers(this.clients.classic, instances, CLUSTER);
   }
 
   /** What discovery finds of a stack. */

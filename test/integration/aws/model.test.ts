@@ -1,7 +1,10 @@
+import type { SecurityGroupRule } from '@aws-sdk/client-ec2';
 import type { CreateLoadBalancerCommandInput } from '@aws-sdk/client-elastic-load-balancing-v2';
 import { cloudLoadBalancerSpec, type CloudLoadBalancerSpecInput } from '../../../crds';
 import { systemClock, type Clock } from '../../../operator/base/clock';
+import type { JsonObject } from '../../../operator/base/json';
 import { AwsLoadBalancers } from '../../../providers/aws/load-balancers/load-balancers';
+import { TAG } from '../../../providers/aws/tags';
 import type { LoadBalancerInput } from '../../../providers/provider';
 import { AwsModel } from '../../harness/aws-model/aws-model';
 import type { Rule } from '../../harness/aws-model/rule';
@@ -9,6 +12,7 @@ import { alwaysRules } from '../../harness/aws-model/rules';
 import { laggingReads, unknownAtFirst } from '../../harness/aws-model/rules/lag';
 import { provisioning } from '../../harness/aws-model/rules/provisioning';
 import { groupInUse } from '../../harness/aws-model/rules/security-groups';
+import { targetQuota } from '../../harness/aws-model/rules/targets';
 import { throttling } from '../../harness/aws-model/rules/throttling';
 import { describeWithMoto, startMoto, type Moto } from '../../harness/moto';
 import type { ProgramRunner } from '../../harness/program-runner';
@@ -177,8 +181,51 @@ describeWithMoto('A model of AWS in front of moto', () => {
     const [living, gone] = await account.makeInstances(2, 'prod');
     await account.terminate(gone!);
     const group = { id: TargetGroupArn, port: 30_080 };
-    expect(await scene.members().sync(group, [living!, gone!], ALWAYS)).toBe(1);
+    const left: string[] = [];
+    const keeper = scene.members();
+    expect(await keeper.sync(group, [living!, gone!], ALWAYS, (name) => left.push(name))).toBe(1);
     expect((await scene.members().observe()).get(TargetGroupArn)).toBe(scene.members().hash(group, [living!]));
+    expect(left).toEqual([gone!.nodeName]);
+    expect(await keeper.sync(group, [living!], ALWAYS, (name) => left.push(name))).toBe(0);
+    expect(left).toHaveLength(1);
+  });
+
+  test('a target group takes so many targets: where there is no room for both, those that go go first', async () => {
+    const scene = await sceneOf([...alwaysRules(), targetQuota(2)]);
+    const { groups } = await standing(scene);
+    const classic = await standing(scene, input({ aws: { type: 'Classic' } }));
+    const machines = await account.makeInstances(4, 'prod');
+    const [old, fresh] = [machines.slice(0, 2), machines.slice(2)];
+    for (const [keeper, group] of [
+      [scene.members(), { id: groups[0]!, port: 30_080 }],
+      [scene.classicMembers(), { id: classic.groups[0]!, port: 30_080 }],
+    ] as const) {
+      expect(await keeper.sync(group, old, ALWAYS)).toBe(1);
+      expect(await keeper.sync(group, fresh, ALWAYS)).toBe(2);
+      expect((await keeper.observe()).get(group.id)).toBe(keeper.hash(group, fresh));
+      await expect(keeper.sync(group, [...fresh, old[0]!], ALWAYS)).rejects.toMatchObject({ code: 'Quota' });
+    }
+  });
+
+  test('a rule that another resource of the stack asks for in the same place is taken over by that one', async () => {
+    const scene = await sceneOf();
+    const group = await account.makeGroup('moved');
+    const runner = scene.runner('moved');
+    const named = (name: string): ReturnType<ProgramRunner['resource']> =>
+      runner.resource('aws:vpc/securityGroupIngressRule:SecurityGroupIngressRule', name);
+    const inputs = (name: string): JsonObject => ({
+      ...{ securityGroupId: group, ipProtocol: 'tcp', fromPort: 80, toPort: 80, cidrIpv4: '10.0.0.0/8' },
+      tags: { [TAG.clusterID]: CLUSTER, [TAG.stack]: 'moved', [TAG.resource]: name },
+    });
+    const [before, after] = [named('tcp-80-10.1.2.3/8'), named('tcp-80-10.0.0.0/8')];
+    const { id } = await before.type.create(inputs(before.context.name), before.context);
+    expect((await after.type.create(inputs(after.context.name), after.context)).id).toBe(id);
+    await before.type.delete(id, before.context, {});
+    const rules = (): Promise<SecurityGroupRule[]> =>
+      scene.clients.ec2.securityGroupRules([{ Name: 'security-group-rule-id', Values: [id] }]);
+    expect(await rules()).toHaveLength(1);
+    await after.type.delete(id, after.context, {});
+    expect(await rules()).toEqual([]);
   });
 
   test('what is not registered is deregistered already, also where somebody was faster', async () => {

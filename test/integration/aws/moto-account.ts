@@ -167,7 +167,7 @@ export class MotoAccount {
   }
 
   /** Machines of one cluster, as Nodes. */
-  async makeInstances(count: number, clusterName: string, group?: string): Promise<Target[]> {
+  async makeInstances(count: number, clusterName: string, ...groups: string[]): Promise<Target[]> {
     const tags = [{ Key: `kubernetes.io/cluster/${clusterName}`, Value: 'owned' }];
     const { Instances = [] } = await this.ec2.send(
       new RunInstancesCommand({
@@ -176,7 +176,7 @@ export class MotoAccount {
         MinCount: count,
         MaxCount: count,
         SubnetId: this.subnetIDs[0],
-        ...(group !== undefined && { SecurityGroupIds: [group] }),
+        ...(groups.length > 0 && { SecurityGroupIds: groups }),
         TagSpecifications: [{ ResourceType: 'instance', Tags: tags }],
       }),
     );

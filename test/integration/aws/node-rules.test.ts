@@ -208,6 +208,41 @@ describeWithMoto('the group that lets load balancers in to Nodes, against a simu
     expect([...(await account.rulesFrom(backend, first)), ...(await account.rulesFrom(backend, second))]).toEqual([]);
   });
 
+  test('a group of Nodes that is gone, as after a node pool, is passed over, and a Node without a group of its own is looked at again', async () => {
+    const one = await user('pools');
+    const backend = await ensure(one);
+    let later = 0;
+    const clock: Clock = { ...systemClock, monotonic: () => systemClock.monotonic() + later };
+    const watched = new Ec2({ ...account.clientOptions(), clock });
+    const groups = new NodeGroups(watched, { region: REGION, clusterName: 'pools', nodeIPFamilies: ['IPv4'] });
+    const [old, left] = [await account.makeGroup('pool-old'), await account.makeGroup('pool-left')];
+    const [first] = await account.makeInstances(1, 'pools', old);
+    await account.makeInstances(1, 'pools', left);
+    await groups.list();
+    expect(groups.all).toEqual([old, left].sort());
+    await account.terminate(first!);
+    await ec2.deleteSecurityGroup(old, {});
+    await openNodes(ec2, { groups: groups.all, clusterID: CLUSTER, maxRules: 60 }, rulesFrom(backend, SHARED_RULES), {});
+    expect(await account.rulesFrom(backend, left)).toEqual(SHARED);
+    await expect(
+      openNodes(ec2, { groups: [left], clusterID: CLUSTER, maxRules: 60 }, rulesFrom('sg-0123456789abcdef0', SHARED_RULES), {}),
+    ).rejects.toMatchObject({ code: 'NotFound' });
+
+    const fresh = await account.makeGroup('pool-new');
+    const several = await account.makeInstances(1, 'pools', fresh, left);
+    await groups.learn(several.map(({ providerID }) => providerID.split('/').at(-1) ?? ''));
+    expect(groups.all).not.toContain(fresh);
+    await account.tag(fresh, 'kubernetes.io/cluster/pools', 'owned');
+    await groups.list();
+    expect(groups.all).not.toContain(fresh);
+    later = 11 * 60_000;
+    await groups.list();
+    expect(groups.all).toEqual([fresh, left].sort());
+    watched.close();
+    await backendOf().release(one, {});
+    await one.gone();
+  });
+
   test('a group of Nodes that takes no more rules is told with its figures', async () => {
     const one = await user('full');
     const backend = await ensure(one);

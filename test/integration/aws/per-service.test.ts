@@ -64,6 +64,8 @@ describeWithMoto('rules for each Service in the Nodes’ security group, against
     return { clusterID: CLUSTER, clusterName: 'prod', legacyClusterTag: false, vpcID, subnetIDs, nodeRules, ...more };
   }
 
+  const scopeNamed = (nodeRules: LoadBalancerScope['nodeRules']) => (): LoadBalancerScope => scopeOf(nodeRules);
+
   async function standing(
     more: Partial<CloudLoadBalancerSpecInput> = {},
     scope = scopeOf('PerService'),
@@ -255,6 +257,60 @@ describeWithMoto('rules for each Service in the Nodes’ security group, against
       `tcp 31080-31080 ${TWO}`,
       'tcp 31080-31080 198.51.100.0/24',
     ]);
+    await web.run.destroy();
+    expect(await rulesOf()).toEqual([]);
+  });
+
+  test.each([
+    ['the backend group', scopeNamed('Shared'), {}],
+    ['a group of its own', scopeNamed('PerService'), { securityGroups: { mode: 'Managed' as const } }],
+    ['nobody but by hand', scopeNamed('PerService'), { securityGroups: { mode: 'Managed' as const, backendRules: 'None' as const } }],
+  ])('a load balancer without a group that is replaced by one that %s lets in leaves no rule for its clients', async (_what, next, aws) => {
+    const ungrouped = { aws: { securityGroups: { mode: 'None' as const } } };
+    const web = await standing(ungrouped, next());
+    const open = `tcp 31080-31080 ${ANYBODY} client=${nameOf(web)}`;
+    expect(await rulesOf()).toContain(open);
+    await web.change({ aws }, { generation: 1, retiring: { input: web.of } });
+    expect(await rulesOf()).toContain(open);
+    await web.change({ aws }, { generation: 1 });
+    expect((await rulesOf()).filter((rule) => rule.includes(ANYBODY))).toEqual([]);
+    await web.run.destroy();
+    expect(await rulesOf()).toEqual([]);
+  });
+
+  test('one with an address that exists once is deleted before it is made again with a group, and leaves no rule for its clients', async () => {
+    const aws = { subnets: account.subnetIDs, privateIPv4Addresses: ['10.0.0.9', '10.0.1.9'] };
+    for (const scope of [scopeOf('Shared'), scopeOf('PerService', { networkSecurityGroups: 'Managed' })]) {
+      const web = await standing({ scheme: 'Internal', aws: { ...aws, securityGroups: { mode: 'None' } } }, scope);
+      expect(await rulesOf()).toContain(`tcp 31080-31080 ${ANYBODY} client=${nameOf(web)}`);
+      await web.change({ scheme: 'Internal', aws });
+      const [balancer] = (await account.loadBalancers()).filter(({ LoadBalancerName }) => LoadBalancerName === nameOf(web));
+      expect(balancer?.SecurityGroups).not.toEqual([]);
+      expect((await rulesOf()).filter((rule) => rule.includes(ANYBODY))).toEqual([]);
+      await web.run.destroy();
+      expect(await rulesOf()).toEqual([]);
+    }
+  });
+
+  test('of those that share a load balancer without a group, one that is replaced leaves no rule for its clients', async () => {
+    const shared = { placement: { name: 'edge' }, aws: { securityGroups: { mode: 'None' as const } } };
+    const web = await standing(shared, scopeOf('Shared'));
+    expect(await rulesOf()).toContain(`tcp 31080-31080 ${ANYBODY} client=${nameOf(web)}`);
+    await web.change({ ...shared, aws: {} }, { generation: 1, retiring: { input: web.of } });
+    await web.change({ ...shared, aws: {} }, { generation: 1 });
+    expect((await rulesOf()).filter((rule) => rule.includes(ANYBODY))).toEqual([]);
+    await web.run.destroy();
+    expect(await rulesOf()).toEqual([]);
+  });
+
+  test('a load balancer without a group that is to be let in by hand from now on takes its rules along, and gets them again', async () => {
+    const web = await standing();
+    const open = `tcp 31080-31080 ${ANYBODY} client=${nameOf(web)}`;
+    expect(await rulesOf()).toContain(open);
+    await web.change({ aws: { securityGroups: { backendRules: 'None' } } });
+    expect(await rulesOf()).toEqual([]);
+    await web.change({});
+    expect(await rulesOf()).toContain(open);
     await web.run.destroy();
     expect(await rulesOf()).toEqual([]);
   });

@@ -56,6 +56,13 @@ describe('errors of AWS', () => {
     expect(refusesCredentials(error)).toBe(false);
   });
 
+  test('a permission that a call needs beside its own is the one to add', () => {
+    const message =
+      'User: arn:aws:iam::1:user/x is not authorized to perform: iam:CreateServiceLinkedRole on resource: arn:aws:iam::1:role/y';
+    const error = awsFailure(thrownBySdk('AccessDenied', 403, message), CALL);
+    expect(error.message).toMatch(/^AWS, elasticloadbalancing:CreateLoadBalancer: .*"Action": "iam:CreateServiceLinkedRole"/);
+  });
+
   test('credentials that are refused or absent are told apart from a missing permission', () => {
     for (const name of ['ExpiredToken', 'InvalidClientTokenId', 'CredentialsProviderError']) {
       const error = awsFailure(thrownBySdk(name, name === 'CredentialsProviderError' ? undefined : 403), CALL);

@@ -11,7 +11,7 @@ function statementWith(action: string, capabilities: Capability[]): PolicyStatem
 
 /** Every command of the SDK that a client makes, as IAM calls its action. */
 function actionsInCode(): string[] {
-  const clients = { 'ec2.ts': 'ec2', 'elbv2.ts': 'elasticloadbalancing' };
+  const clients = { 'ec2.ts': 'ec2', 'elbv2.ts': 'elasticloadbalancing', 'classic-elb.ts': 'elasticloadbalancing' };
   return Object.entries(clients).flatMap(([file, prefix]) => {
     const text = readFileSync(join(PROJECT_ROOT, 'providers/aws/client', file), 'utf8');
     return [...text.matchAll(/new sdk\.(\w+)Command\(/g)].map(([, action = '']) => `${prefix}:${action}`);
@@ -53,6 +53,19 @@ describe('the IAM policy', () => {
         { Null: { 'aws:ResourceTag/cloud-operator.dev/cluster-id': 'false' } },
       ]);
     }
+  });
+
+  it('lets the first load balancer of an account make the role by which AWS runs them, and no other', () => {
+    expect(statementWith('iam:CreateServiceLinkedRole', ALL)).toEqual([
+      {
+        Sid: 'CloudOperatorLinked',
+        Effect: 'Allow',
+        Action: ['iam:CreateServiceLinkedRole'],
+        Resource: '*',
+        Condition: { StringEquals: { 'iam:AWSServiceName': 'elasticloadbalancing.amazonaws.com' } },
+      },
+    ]);
+    expect(statementWith('iam:CreateServiceLinkedRole', ['Instances', 'Routes'])).toEqual([]);
   });
 
   it('allows a call in the widest of the scopes that are needed', () => {

@@ -75,6 +75,20 @@ describe('load balancers of AWS, rendered', () => {
     expect(rendered({}, { ...SCOPE, legacyClusterTag: true }).tags).toMatchObject({ KubernetesCluster: 'prod' });
   });
 
+  test('ranges and addresses are as AWS gives them back, each once', () => {
+    const sourceRanges = ['10.1.2.3/8', '10.0.0.0/8', '2001:DB8::1/32'];
+    const { securityGroup } = rendered({ sourceRanges });
+    expect(securityGroup?.rules.map(({ settings: { cidrIpv4, cidrIpv6, ipProtocol } }) => [ipProtocol, cidrIpv4 ?? cidrIpv6])).toEqual([
+      ['tcp', '10.0.0.0/8'],
+      ['icmp', '10.0.0.0/8'],
+      ['tcp', '2001:db8::/32'],
+    ]);
+    const clients = rendered({ sourceRanges, aws: { securityGroups: { mode: 'None' } } }).nodeRules?.clients;
+    expect(clients?.ranges).toEqual(['10.0.0.0/8']);
+    const aws = { ipAddressType: 'DualStack' as const, subnets: ['subnet-0a'], ipv6Addresses: ['2001:DB8:0::9'] };
+    expect(rendered({ aws }).settings.subnetMappings).toEqual([{ subnetId: 'subnet-0a', ipv6Address: '2001:db8::9' }]);
+  });
+
   test('what AWS can’t change of a target group is in its name, and nothing else', () => {
     const nameOf = (more: Partial<CloudLoadBalancerSpecInput>): string => rendered(more).listeners[0]!.targetGroup.settings.name;
     const name = nameOf({});

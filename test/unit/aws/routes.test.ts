@@ -41,6 +41,13 @@ describe('routes of AWS, rendered', () => {
     ]);
   });
 
+  test('a destination is as AWS gives it back, however it is written', () => {
+    const routes = render([input('2001:DB8:0::/64', 'i-1', 'a'), input('2001:db8::/64', 'i-2', 'b')]);
+    expect(routes.map(({ name, destination, instanceId }) => [name, destination, instanceId])).toEqual([
+      ['r-0a1b2c3d-2001-db8---64', '2001:db8::/64', 'i-1'],
+    ]);
+  });
+
   test('a failure is its route’s', () => {
     const inputs = [input('10.244.1.0/24', 'i-1'), input('10.244.2.0/24', 'i-2')];
     const resource = 'urn:pulumi:s::p::aws:ec2/route:Route::r-0a1b2c3d-10.244.2.0-24';

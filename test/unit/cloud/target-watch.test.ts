@@ -7,7 +7,7 @@ import type { CloudRegistry } from '../../../operator/cloud/providers/registry';
 import { TargetWatch } from '../../../operator/cloud/targets/target-watch';
 import type { Node, Taint } from '../../../operator/kube/object';
 import { MemoryStore } from '../../../operator/kube/store';
-import type { TargetGroup } from '../../../providers/provider';
+import type { LeftOut, TargetGroup } from '../../../providers/provider';
 import { FakeClock } from '../kube/fake-clock';
 import { node, NOW } from '../loops/objects';
 import { fakeRegistry } from './fake-registry';
@@ -31,6 +31,8 @@ class World {
   readonly writes: string[] = [];
   /** The next write is made, and its answer is lost. */
   lose = false;
+  /** Nodes whose machines do not run. */
+  readonly stopped = new Set<string>();
   readonly clock = new FakeClock();
   readonly nodes = new MemoryStore<Node>({}, silentLogger);
   readonly registry: CloudRegistry;
@@ -41,8 +43,10 @@ class World {
     promptRemoval: boolean,
   ) {
     const members = {
-      sync: ({ id }: TargetGroup, targets: { nodeName: string }[]): Promise<number> => {
-        this.writes.push(`${id}: ${targets.map(({ nodeName }) => nodeName).join(' ')}`);
+      sync: ({ id }: TargetGroup, targets: { nodeName: string }[], _isValid: () => boolean, left?: LeftOut): Promise<number> => {
+        const names = targets.map(({ nodeName }) => nodeName);
+        this.writes.push(`${id}: ${names.filter((name) => !this.stopped.has(name)).join(' ')}`);
+        names.filter((name) => this.stopped.has(name)).forEach((name) => left?.(name));
         const lost = this.lose;
         this.lose = false;
         return lost ? Promise.reject(new OperatorError('Transient', 'no answer')) : Promise.resolve(1);
@@ -140,6 +144,18 @@ describe('node sync (contract 2.10)', () => {
     world.lose = true;
     expect(await world.after(named('node3'))).toEqual(['a: node1 node2 node3']);
     expect(await world.after('node3')).toEqual(['a: node1 node2']);
+  });
+
+  test('a Node whose machine does not run when it is to become a target becomes one when it is ready', async () => {
+    const world = await World.with(['a', 'b'], two());
+    world.stopped.add('node3');
+    expect(await world.after(named('node3', { status: NOT_READY }))).toEqual(['a: node1 node2', 'b: node1 node2']);
+    expect(await world.after(named('node3', { status: NOT_READY }))).toEqual([]);
+    // The cloud has not heard of it yet; the next heartbeat tries again.
+    expect(await world.after(named('node3', { status: READY }))).toEqual(['a: node1 node2', 'b: node1 node2']);
+    world.stopped.clear();
+    expect(await world.after(named('node3', { status: READY }))).toEqual(['a: node1 node2 node3', 'b: node1 node2 node3']);
+    expect(await world.after(named('node3', { status: READY }))).toEqual([]);
   });
 
   describe('a Node that is about to go', () => {

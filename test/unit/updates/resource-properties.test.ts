@@ -1,4 +1,4 @@
-import { propertyChanges } from '../../../providers/resource-provider/diff';
+import { needsReplacement, propertyChanges } from '../../../providers/resource-provider/diff';
 import { socketInode } from '../../../providers/resource-provider/peer';
 import { conceal, hasUnknown, reveal } from '../../../providers/resource-provider/properties';
 
@@ -44,6 +44,17 @@ describe('propertyChanges', () => {
     expect(paths({ l: [1, 2] }, { l: [1] })).toEqual(['Delete l[1]']);
     expect(paths({ a: { 'x.y': 1 } }, { a: { 'x.y': 2 } })).toEqual(['Update a["x.y"]']);
     expect(paths({ a: [1] }, { a: { b: 1 } })).toEqual(['Update a']);
+  });
+
+  test('a replacement: of what can’t be changed, and of what is there from the beginning or never', () => {
+    const type = { replaceOn: ['name'], replaceOnPresence: ['groups'] };
+    const replaced = (olds: object, news: object): boolean =>
+      propertyChanges(olds as never, news as never).some((change) => needsReplacement(change, type));
+    expect(replaced({ name: 'a', groups: ['x'], tags: {} }, { name: 'a', groups: ['y', 'z'], tags: { t: 'u' } })).toBe(false);
+    expect(replaced({ name: 'a' }, { name: 'b' })).toBe(true);
+    expect(replaced({ name: 'a' }, { name: 'a', groups: ['x'] })).toBe(true);
+    expect(replaced({ name: 'a', groups: ['x'] }, { name: 'a' })).toBe(true);
+    expect(replaced({ groups: ['x'] }, { groups: UNKNOWN })).toBe(false);
   });
 
   test('null is absent, internal keys do not count', () => {

@@ -4,6 +4,7 @@ import { duplicateLoadBalancerName, nameLengths } from './names';
 import { blackholeRoutes, routeAlreadyExists } from './routes';
 import { groupOfAnotherVpc, rulesOfGroups } from './group-rules';
 import { groupInUse } from './security-groups';
+import { oneClassicAtATime } from './tags';
 import { deregisterUnknownTarget, registerUnknownInstance } from './targets';
 
 /** The rules that always hold. Time, throttling and lag are rules of their own, for tests that ask for them. */
@@ -20,5 +21,6 @@ export function alwaysRules(): Rule[] {
     deregisterUnknownTarget(),
     routeAlreadyExists(),
     blackholeRoutes(),
+    oneClassicAtATime(),
   ];
 }

@@ -1,6 +1,6 @@
 import type { EC2 } from '@aws-sdk/client-ec2';
 import { fieldsOf, refusal, type ModelCall } from '../call';
-import type { Rule } from '../rule';
+import type { MotoState, Rule } from '../rule';
 
 /** Only running instances become targets, and one that can't refuses the whole call. moto takes what it never heard of. */
 export function registerUnknownInstance(): Rule {
@@ -17,6 +17,32 @@ export function registerUnknownInstance(): Rule {
       return refusal(code, `The following targets are not in a running state and cannot be registered: '${stopped.join("', '")}'`);
     },
   };
+}
+
+/** A target group has so many targets at most, a Classic load balancer so many instances: a call that breaks this registers none. moto has no end. */
+export function targetQuota(quota: number): Rule {
+  return {
+    async before(call, moto) {
+      const asked = registeredBy(call);
+      if (asked.length === 0) return undefined;
+      const there = await (call.service === 'elb' ? instancesOf(call, moto) : targetsOf(call, moto));
+      if (new Set([...there, ...asked]).size <= quota) return undefined;
+      return call.service === 'elb'
+        ? refusal('TooManyInstances', `There are more than ${quota} instances`)
+        : refusal('TooManyTargets', `The following targets exceed the quota of ${quota}`);
+    },
+  };
+}
+
+async function targetsOf({ parameters }: ModelCall, { elb }: MotoState): Promise<string[]> {
+  const { TargetHealthDescriptions = [] } = await elb.describeTargetHealth({ TargetGroupArn: parameters.get('TargetGroupArn') ?? '' });
+  return TargetHealthDescriptions.map(({ Target }) => Target?.Id ?? '');
+}
+
+async function instancesOf({ parameters }: ModelCall, { classic }: MotoState): Promise<string[]> {
+  const names = [parameters.get('LoadBalancerName') ?? ''];
+  const { LoadBalancerDescriptions = [] } = await classic.describeLoadBalancers({ LoadBalancerNames: names });
+  return (LoadBalancerDescriptions[0]?.Instances ?? []).map(({ InstanceId = '' }) => InstanceId);
 }
 
 function registeredBy(call: ModelCall): string[] {

@@ -314,9 +314,33 @@ export interface Instance {
   additionalLabels?: Record<string, string>;
 }
 
+/** What a Node says of where its machine is. */
+export interface NodePlace {
+  /** Absent while it has none. */
+  providerID?: string;
+  labels: Readonly<Record<string, string>>;
+}
+
 export interface Instances {
-  /** Every machine that could be a Node of this cluster, in bulk reads. An incomplete answer is an error, never a short list. */
-  list(): Promise<Instance[]>;
+  /**
+   * Every machine that could be a Node of this cluster, in bulk reads. An incomplete answer is an error, never a short list.
+   * @param place absent = where the settings say that the cluster's machines are; else one that `placeOf` gave
+   */
+  list(place?: string): Promise<Instance[]>;
+  /**
+   * Where a Node's machine is, if it is none of those that `list` gives without a place; undefined = it is one of those. Such a place is listed by
+   * itself, for the Nodes that name it, so that one which can't be read holds up no other Node. Absent = there are none. Pure.
+   */
+  placeOf?(node: NodePlace): string | undefined;
+  /** Why a Node is no machine of this cloud though it is in its cluster, by its labels, in words: it is let alone. Undefined = it may be one. Pure. */
+  unmanaged?(labels: Readonly<Record<string, string>>): string | undefined;
+  /**
+   * How long a listing is good for, in milliseconds, so that listings take no more than their share of the account's calls. Absent = as long as who
+   * asks says.
+   */
+  restMs?(): number;
+  /** How long after a machine was made the cloud's listings may not have it, in milliseconds: no younger Node is deleted for that. Absent = not at all. */
+  readonly lateMs?: number;
   /**
    * What of a Node's providerID tells its machine from others; undefined = this cloud can't say of it that it is gone, and its Node is left
    * alone. Absent = the whole text. Pure.
@@ -377,6 +401,8 @@ export interface Routes {
   render(stack: string, inputs: RouteInput[]): JsonObject;
   /** As LoadBalancers.attribute. */
   attribute?(error: OperatorError, inputs: RouteInput[]): string[];
+  /** When a route that the stack has begins to work, by the stack's outputs: wall clock, milliseconds; undefined = it does. Absent = at once. Pure. */
+  worksAt?(outputs: JsonObject, input: RouteInput): number | undefined;
 }
 
 /** A resource found in the cloud for a stack. */
@@ -394,6 +420,11 @@ export interface DiscoveredResource {
   failure?: string;
   /** It bears no mark: only where a state has it, by type and id, it is what that says, and is not gone. Elsewhere it is nothing of ours. */
   unmarked?: true;
+  /**
+   * Of one without a mark: lists among its `inputs` in which others have items too, each with the property that names an item. The items that the state
+   * has are compared, and no others.
+   */
+  sharedLists?: Record<string, string>;
 }
 
 export type { Json, JsonObject };

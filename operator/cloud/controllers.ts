@@ -169,7 +169,8 @@ export class CloudControllers {
         return [...stacks.warningsOf(object, cloud), ...(extra === undefined ? [] : [extra])];
       },
     });
-    this.routes = this.stackController(CLOUD_ROUTES, stores.routes, new RouteStacks(stores.nodes, this.options.clusterCIDRs), {
+    const routes = new RouteStacks(stores.nodes, options.clock, this.options.clusterCIDRs);
+    this.routes = this.stackController(CLOUD_ROUTES, stores.routes, routes, {
       warningsOf: (object) => overlapWarnings(object, stores.routes.list()),
     });
     this.drift = { loadBalancers: this.loadBalancerDrift(), routes: this.routeDrift() };

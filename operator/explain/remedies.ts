@@ -41,6 +41,7 @@ export const REMEDIES: Record<string, string> = {
   NodeNotFound: 'correct `spec.nodeName`, or set `spec.providerID`',
   NodeNotInitialized: 'wait until the Node is initialized, or set `spec.providerID`',
   RouteConflict: 'the message names it; delete one of the two',
+  RouteStarting: 'wait: it becomes Ready by itself',
   NodeUndecided: 'wait; if it lasts: set `spec.nodeSelector` on the CloudProviders',
   ClassNotClaimed: 'the message names those that are claimed; make the Service anew',
   ClassClaimedTwice: 'take it out of `spec.loadBalancerClasses` of one',

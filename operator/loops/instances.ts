@@ -10,8 +10,11 @@ export interface Instances {
 
 export type InstanceLookup =
   | { state: 'Found'; provider: string; metadata: InstanceMetadata; shutdown: boolean }
-  /** The owning provider says that it does not exist. */
-  | { state: 'Missing'; provider: string }
+  /**
+   * The owning provider says that it does not exist, by a listing taken at `listedAt` (monotonic, milliseconds). One that was made less than `lateMs`
+   * milliseconds ago may not be listed yet.
+   */
+  | { state: 'Missing'; provider: string; listedAt: number; lateMs: number }
   /** No provider, or more than one, claims the Node. */
   | { state: 'Unclaimed' | 'Ambiguous'; message: string };
 

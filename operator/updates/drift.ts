@@ -44,7 +44,21 @@ export function match(resources: CheckpointResource[], found: DiscoveredResource
 }
 
 function asStored(found: DiscoveredResource, { inputs = {}, outputs = {} }: CheckpointResource): DiscoveredResource {
-  return { ...found, inputs, outputs };
+  const own = ownItems(found, inputs);
+  return { ...found, inputs: { ...inputs, ...own }, outputs: { ...outputs, ...own } };
+}
+
+/** Of lists in which others have items too, those items that the state has, as they are now. */
+function ownItems({ sharedLists = {}, inputs }: DiscoveredResource, stored: JsonObject): JsonObject {
+  const own = Object.entries(sharedLists).map(([list, key]): [string, Json] => {
+    const there = new Map(itemsOf(inputs[list]).map((item) => [item[key], item]));
+    return [list, itemsOf(stored[list]).flatMap((item) => there.get(item[key]) ?? [])];
+  });
+  return Object.fromEntries(own);
+}
+
+function itemsOf(list: Json | undefined): JsonObject[] {
+  return Array.isArray(list) ? list.filter(isObject) : [];
 }
 
 /** Differences between state and cloud, one per property that the program sets; an empty list = in step. Pure. */

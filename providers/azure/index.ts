@@ -1,6 +1,6 @@
 import type { CloudProviderSpec } from '../../crds';
 import { OperatorError } from '../../operator/base/errors';
-import type { Cloud, ConnectContext, ProviderModule } from '../provider';
+import type { Cloud, ConnectContext, DiscoveredResource, ProviderModule } from '../provider';
 import { compile } from './annotations/annotations';
 import { ArmClient } from './client/arm-client';
 import { AzureAccount } from './config/account';
@@ -11,6 +11,8 @@ import { AzureInstances } from './nodes/instances';
 import { PROVIDER_ID_SCHEME } from './nodes/provider-id';
 import { loadBalancer } from './resources/load-balancer';
 import { publicIPAddress } from './resources/public-ip-address';
+import { discoverRoutes } from './routes/discover-routes';
+import { AzureRoutes, routeTableIDOf } from './routes/routes';
 import { reservedKeys } from './tags';
 import type { WorkerSettings } from './worker-settings';
 
@@ -41,7 +43,8 @@ async function connect(spec: CloudProviderSpec, context: ConnectContext): Promis
   return {
     loadBalancers: new AzureLoadBalancers(scope),
     instances: new AzureInstances(arm, { subscriptionID, resourceGroups: [resourceGroup, ...nodeResourceGroups] }),
-    discover: (stacks) => discover(arm, discoveryScope(scope), stacks),
+    routes: new AzureRoutes(scope),
+    discover: (stacks) => discoverAll(arm, scope, stacks),
     release: (stack, isValid) =>
       release(arm, discoveryScope(scope), stack, () => {
         if (!isValid()) throw new OperatorError('Canceled', `stack ${stack} is not released: nothing may be written to the cloud now`);
@@ -55,6 +58,20 @@ async function connect(spec: CloudProviderSpec, context: ConnectContext): Promis
     renewCredentials: () => account.renew(),
     close: () => arm.close(),
   };
+}
+
+/** What bears marks, and the route table with our routes in it. */
+async function discoverAll(
+  arm: ArmClient,
+  scope: AzureScope,
+  stacks: readonly string[] | undefined,
+): Promise<Map<string, DiscoveredResource[]>> {
+  const [found, routes] = await Promise.all([
+    discover(arm, discoveryScope(scope), stacks),
+    discoverRoutes(arm, routeTableIDOf(scope.settings), stacks ?? []),
+  ]);
+  for (const { stack, resource } of routes) found.set(stack, [...(found.get(stack) ?? []), resource]);
+  return found;
 }
 
 function discoveryScope({ clusterID, settings }: AzureScope): DiscoveryScope {

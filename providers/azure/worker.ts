@@ -4,7 +4,7 @@ import { OWN_PACKAGE } from '../resource-provider/own-package';
 import type { ResourceProvider } from '../resource-provider/resource-provider';
 import type { UpdateContext, WorkerModule } from '../worker-module';
 import { ArmClient } from './client/arm-client';
-import { program } from './load-balancers/program';
+import { program } from './program';
 import { resourceTypes } from './resources';
 import { loadBalancersOf } from './served';
 import { parseWorkerSettings } from './worker-settings';

@@ -1,4 +1,4 @@
-import type { Cloud, Instance } from '../../../providers/provider';
+import type { Cloud, Instance, Instances } from '../../../providers/provider';
 import { OperatorError, toOperatorError } from '../../base/errors';
 import type { Clock } from '../../base/clock';
 import { knowsForm, type NodeIdentity } from './node-owners';
@@ -6,8 +6,16 @@ import type { CloudRegistry } from '../providers/registry';
 
 export type Lookup =
   | { state: 'Found'; provider: string; instance: Instance; shutdown: boolean; metadata: Metadata }
-  | { state: 'Missing'; provider: string }
+  | ({ state: 'Missing'; provider: string } & Absence)
   | { state: 'Unclaimed' | 'Ambiguous'; message: string };
+
+/** What it rests on that a machine does not exist. */
+interface Absence {
+  /** When the listing was taken that does not have it: monotonic, milliseconds. */
+  listedAt: number;
+  /** How long after it was made a machine may not be listed yet, in milliseconds. */
+  lateMs: number;
+}
 
 interface Metadata {
   providerID: string;
@@ -38,11 +46,12 @@ interface Listing {
  * that asks within `maxAgeMs`. Only the owning provider may say that a machine does not exist (design: Whose Node).
  */
 export class InstanceDirectory {
+  // By provider and place.
   private readonly listings = new Map<string, Listing>();
   private readonly running = new Map<string, Promise<Listing>>();
+  private readonly problems = new Map<string, { problem: OperatorError; at: number }>();
   /** By provider and identity: machines that are asked for by name. */
   private readonly names = new Map<string, Map<string, { providerID: string; askedAt: number }>>();
-  private readonly problems = new Map<string, { problem: OperatorError; at: number }>();
   /** By provider: the connection that gave the newest good listing. */
   private readonly answered = new Map<string, Cloud>();
 
@@ -55,7 +64,7 @@ export class InstanceDirectory {
 
   /** Why the newest listing of a provider failed; undefined when it did not. */
   problem(provider: string): OperatorError | undefined {
-    return this.problems.get(provider)?.problem;
+    return this.problems.get(keyOf(provider))?.problem;
   }
 
   /** The connection of today has given a listing; also true where there is none to ask for. */
@@ -71,6 +80,8 @@ export class InstanceDirectory {
 
   /** @throws OperatorError when a cloud that must be asked can't be */
   async lookup(node: NodeIdentity, maxAgeMs: number): Promise<Lookup> {
+    const unmanaged = this.unmanaged(node);
+    if (unmanaged !== undefined) return { state: 'Unclaimed', message: unmanaged };
     const ownership = this.registry.owners.of(node);
     if (ownership === 'Undecided' || (ownership === 'Nobody' && this.ownersOfForm(node).length > 0))
       return this.askEverybody(node, maxAgeMs);
@@ -79,24 +90,46 @@ export class InstanceDirectory {
     const { owner } = ownership;
     const isNobodys = node.providerID !== undefined && node.providerID !== '' && this.identify(owner, node.providerID) === undefined;
     if (isNobodys) return { state: 'Unclaimed', message: `CloudProvider "${owner}" can't say anything of providerID "${node.providerID}"` };
-    return describe(owner, await this.machineOf(owner, node, maxAgeMs));
+    const { instance, listedAt } = await this.machineOf(owner, node, maxAgeMs);
+    return describe(owner, instance, { listedAt, lateMs: this.instancesOf(owner)?.lateMs ?? 0 });
   }
 
-  private async machineOf(provider: string, { name, providerID = '' }: NodeIdentity, maxAgeMs: number): Promise<Instance | undefined> {
-    const listing = await this.listing(provider, maxAgeMs);
-    if (providerID === '') return listing.byName.get(name);
+  private unmanaged({ labels }: NodeIdentity): string | undefined {
+    for (const { name } of this.registry.list()) {
+      const why = this.instancesOf(name)?.unmanaged?.(labels);
+      if (why !== undefined) return why;
+    }
+    return undefined;
+  }
+
+  private instancesOf(provider: string): Instances | undefined {
+    return this.registry.get(provider)?.cloud?.instances;
+  }
+
+  private async machineOf(
+    provider: string,
+    node: NodeIdentity,
+    maxAgeMs: number,
+  ): Promise<{ instance: Instance | undefined; listedAt: number }> {
+    const { name, providerID = '' } = node;
+    const place = this.instancesOf(provider)?.placeOf?.(node);
+    const listing = await this.listing(provider, maxAgeMs, place);
+    const { takenAt: listedAt } = listing;
+    if (providerID === '') return { instance: listing.byName.get(name), listedAt };
     const identity = this.identify(provider, providerID);
-    if (identity === undefined) return undefined;
+    if (identity === undefined) return { instance: undefined, listedAt };
     const found = listing.byIdentity.get(identity);
-    if (!this.mustName(provider, identity, found)) return found;
+    if (place !== undefined || !this.mustName(provider, identity, found)) return { instance: found, listedAt };
     const names = this.names.get(provider) ?? new Map<string, { providerID: string; askedAt: number }>();
     this.names.set(provider, names.set(identity, { providerID, askedAt: this.clock.monotonic() }));
-    return found ?? (await this.listingNaming(provider, identity, listing)).byIdentity.get(identity);
+    if (found !== undefined) return { instance: found, listedAt };
+    const naming = await this.listingNaming(provider, identity, listing);
+    return { instance: naming.byIdentity.get(identity), listedAt: naming.takenAt };
   }
 
   /** The machine is not in the bulk listing, or was not some time ago. */
   private mustName(provider: string, identity: string, found: Instance | undefined): boolean {
-    if (this.registry.get(provider)?.cloud?.instances?.named === undefined) return false;
+    if (this.instancesOf(provider)?.named === undefined) return false;
     return found === undefined || this.names.get(provider)?.has(identity) === true;
   }
 
@@ -108,14 +141,14 @@ export class InstanceDirectory {
   }
 
   private identify(provider: string, providerID: string): string | undefined {
-    const instances = this.registry.get(provider)?.cloud?.instances;
+    const instances = this.instancesOf(provider);
     return instances?.identify === undefined ? providerID : instances.identify(providerID);
   }
 
   /** One that can't be reached holds up nobody whom another one has. */
   private async askEverybody(node: NodeIdentity, maxAgeMs: number): Promise<Lookup> {
     const able = this.ownersOfForm(node);
-    const answers = await Promise.allSettled(able.map(async (name) => ({ name, instance: await this.machineOf(name, node, maxAgeMs) })));
+    const answers = await Promise.allSettled(able.map(async (name) => ({ name, ...(await this.machineOf(name, node, maxAgeMs)) })));
     const claiming = answers.flatMap((answer) =>
       answer.status === 'fulfilled' && answer.value.instance !== undefined ? [answer.value] : [],
     );
@@ -126,7 +159,7 @@ export class InstanceDirectory {
     }
     const [only, another] = claiming;
     this.registry.owners.found(node, another === undefined ? only?.name : undefined);
-    if (only !== undefined && another === undefined) return describe(only.name, only.instance);
+    if (only !== undefined && another === undefined) return describe(only.name, only.instance, { listedAt: only.listedAt, lateMs: 0 });
     if (only === undefined) {
       const asked = able.join(', ') || 'none is connected';
       return { state: 'Unclaimed', message: `no CloudProvider has an instance named ${node.name} (asked: ${asked})` };
@@ -144,44 +177,73 @@ export class InstanceDirectory {
     return may.map(({ name }) => name);
   }
 
-  /** One listing at a time per provider; callers that come meanwhile share it. */
-  private async listing(provider: string, maxAgeMs: number): Promise<Listing> {
-    const failed = this.problems.get(provider);
-    if (failed !== undefined && this.clock.monotonic() - failed.at < FAILURE_SHARED_MS) throw failed.problem;
-    const cached = this.listings.get(provider);
-    if (cached !== undefined && this.clock.monotonic() - cached.takenAt <= maxAgeMs) return cached;
-    const running = this.running.get(provider) ?? this.take(provider);
-    this.running.set(provider, running);
+  /** One listing at a time per provider and place; callers that come meanwhile share it. */
+  private async listing(provider: string, maxAgeMs: number, place?: string): Promise<Listing> {
+    const key = keyOf(provider, place);
+    const now = this.clock.monotonic();
+    const failed = this.problems.get(key);
+    if (failed !== undefined && now - failed.at < FAILURE_SHARED_MS) throw failed.problem;
+    const cached = this.listings.get(key);
+    // Asked for below zero, there must be a new one.
+    const goodForMs = maxAgeMs < 0 ? maxAgeMs : Math.max(maxAgeMs, this.instancesOf(provider)?.restMs?.() ?? 0);
+    if (cached !== undefined && now - cached.takenAt <= goodForMs) return cached;
+    const running = this.running.get(key) ?? this.take(provider, place);
+    this.running.set(key, running);
     try {
       return await running;
     } finally {
-      this.running.delete(provider);
+      this.running.delete(key);
     }
   }
 
-  private async take(provider: string): Promise<Listing> {
+  private async take(provider: string, place: string | undefined): Promise<Listing> {
     const { cloud } = this.registry.connected(provider);
     const { instances } = cloud;
     if (instances === undefined) throw new OperatorError('Invalid', `CloudProvider "${provider}" does not support instances`);
     const takenAt = this.clock.monotonic();
-    const names = this.namesAt(provider, takenAt);
     try {
-      const identify = (providerID: string): string | undefined => this.identify(provider, providerID);
-      const listed = indexed(await instances.list(), identify);
-      const missing = [...names].filter(([identity]) => !listed.byIdentity.has(identity)).map(([, { providerID }]) => providerID);
-      const more = missing.length === 0 ? [] : ((await instances.named?.(missing)) ?? []);
-      indexed(more, identify).byIdentity.forEach((instance, identity) => listed.byIdentity.set(identity, instance));
-      const listing = { takenAt, named: new Set(names.keys()), ...listed };
-      this.listings.set(provider, listing);
-      const first = this.answered.get(provider) !== cloud;
-      this.answered.set(provider, cloud);
-      this.judge(provider, undefined, first);
+      const listing = await (place === undefined
+        ? this.listed(provider, instances, takenAt)
+        : this.listedAt(provider, instances, { place, takenAt }));
+      this.forgetOldPlaces(takenAt);
+      this.listings.set(keyOf(provider, place), listing);
+      if (place !== undefined) this.problems.delete(keyOf(provider, place));
+      else this.answeredBy(provider, cloud);
       return listing;
     } catch (thrown) {
       const problem = toOperatorError(thrown);
-      this.judge(provider, problem);
+      // One place that can't be read says nothing of the others.
+      if (place === undefined) this.judge(provider, problem);
+      else this.problems.set(keyOf(provider, place), { problem, at: this.clock.monotonic() });
       throw problem;
     }
+  }
+
+  private async listed(provider: string, instances: Instances, takenAt: number): Promise<Listing> {
+    const names = this.namesAt(provider, takenAt);
+    const identify = (providerID: string): string | undefined => this.identify(provider, providerID);
+    const listed = indexed(await instances.list(), identify);
+    const missing = [...names].filter(([identity]) => !listed.byIdentity.has(identity)).map(([, { providerID }]) => providerID);
+    const more = missing.length === 0 ? [] : ((await instances.named?.(missing)) ?? []);
+    indexed(more, identify).byIdentity.forEach((instance, identity) => listed.byIdentity.set(identity, instance));
+    return { takenAt, named: new Set(names.keys()), ...listed };
+  }
+
+  private async listedAt(provider: string, instances: Instances, { place, takenAt }: { place: string; takenAt: number }): Promise<Listing> {
+    const listed = indexed(await instances.list(place), (providerID) => this.identify(provider, providerID));
+    return { takenAt, named: new Set(), ...listed };
+  }
+
+  /** Nodes that have named them are gone, or name others. */
+  private forgetOldPlaces(now: number): void {
+    for (const [key, { takenAt }] of this.listings) if (key.includes(' ') && now - takenAt > NAMED_FOR_MS) this.listings.delete(key);
+    for (const [key, { at }] of this.problems) if (key.includes(' ') && now - at > NAMED_FOR_MS) this.problems.delete(key);
+  }
+
+  private answeredBy(provider: string, cloud: Cloud): void {
+    const first = this.answered.get(provider) !== cloud;
+    this.answered.set(provider, cloud);
+    this.judge(provider, undefined, first);
   }
 
   /** Without those for which nobody has asked for long. */
@@ -192,9 +254,9 @@ export class InstanceDirectory {
   }
 
   private judge(provider: string, problem: OperatorError | undefined, first = false): void {
-    const before = this.problems.get(provider)?.problem;
-    if (problem === undefined) this.problems.delete(provider);
-    else this.problems.set(provider, { problem, at: this.clock.monotonic() });
+    const before = this.problem(provider);
+    if (problem === undefined) this.problems.delete(keyOf(provider));
+    else this.problems.set(keyOf(provider), { problem, at: this.clock.monotonic() });
     if (first || before?.message !== problem?.message) this.onHealth(provider);
   }
 }
@@ -215,8 +277,15 @@ function indexed(
   return { byIdentity, byName };
 }
 
-function describe(provider: string, instance: Instance | undefined): Lookup {
-  if (instance === undefined || instance.state === 'Terminated') return { state: 'Missing', provider };
+/** Names of CloudProviders have no blanks. @param place absent = where the settings say */
+function keyOf(provider: string, place?: string): string {
+  return place === undefined ? provider : `${provider} ${place}`;
+}
+
+function describe(provider: string, instance: Instance | undefined, absence: Absence): Lookup {
+  if (instance === undefined) return { state: 'Missing', provider, ...absence };
+  // Of what is listed as gone there is no doubt.
+  if (instance.state === 'Terminated') return { state: 'Missing', provider, ...absence, lateMs: 0 };
   const metadata = {
     providerID: instance.providerID,
     instanceType: instance.type,

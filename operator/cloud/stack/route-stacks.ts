@@ -1,5 +1,6 @@
 import { CLOUD_ROUTES, GROUP, type CloudRouteSpec, type CloudRouteStatus, type CloudStackSpec } from '../../../crds';
 import type { JsonObject, Problem, RouteInput, Routes } from '../../../providers/provider';
+import type { Clock } from '../../base/clock';
 import { OperatorError } from '../../base/errors';
 import type { Store } from '../../kube/api';
 import type { Node } from '../../kube/object';
@@ -8,7 +9,7 @@ import type { UpdatePolicy } from '../plan/approval';
 import { destinationProblem } from '../providers/policy';
 import type { ConnectedCloud, RegisteredCloud } from '../providers/registry';
 import type { Stored } from '../stored';
-import type { Holdings, Settlement, StackKind, StatusFields } from './stack-kind';
+import type { Holdings, Settled, Settlement, StackKind, StatusFields } from './stack-kind';
 import { stackName } from './stack-name';
 
 export type StoredRoute = Stored<CloudRouteSpec, CloudRouteStatus>;
@@ -27,6 +28,7 @@ export class RouteStacks implements StackKind<StoredRoute, RouteInput> {
   /** @param clusterCIDRs `--cluster-cidr`, in which destinations must lie; empty = they may lie anywhere */
   constructor(
     private readonly nodes: Pick<Store<Node>, 'get'>,
+    private readonly clock: Pick<Clock, 'now'>,
     private readonly clusterCIDRs: readonly string[] = [],
   ) {}
 
@@ -87,9 +89,12 @@ export class RouteStacks implements StackKind<StoredRoute, RouteInput> {
     return capability(cloud).attribute?.(error, inputs) ?? [];
   }
 
-  settle({ stack }: Settlement, _object: StoredRoute, { spec }: RouteInput): Promise<{ fields: StatusFields; verdict: Verdict }> {
-    const message = `${spec.destinationCIDR} goes to ${spec.nodeName}`;
-    return Promise.resolve({ fields: { stack }, verdict: { state: 'Ready', message } });
+  settle({ stack, cloud, result }: Settlement, _object: StoredRoute, input: RouteInput): Promise<Settled> {
+    const message = `${input.spec.destinationCIDR} goes to ${input.spec.nodeName}`;
+    const againMs = (capability(cloud).worksAt?.(result.outputs, input) ?? 0) - this.clock.now();
+    if (againMs <= 0) return Promise.resolve({ fields: { stack }, verdict: { state: 'Ready', message } });
+    const verdict = waiting('RouteStarting', `it is written, and works within ${Math.ceil(againMs / 1000)} s: ${message}`);
+    return Promise.resolve({ fields: { stack }, verdict, againMs });
   }
 
   keep(): Promise<void> {

@@ -34,6 +34,14 @@ export interface Settlement {
   result: UpdateResult;
 }
 
+/** How a member is after an update. */
+export interface Settled {
+  fields: StatusFields;
+  verdict: Verdict;
+  /** It is looked at again after so many milliseconds: what it waits for comes by itself. */
+  againMs?: number;
+}
+
 /** What is left to do for one member. */
 export interface MemberSettlement extends Settlement {
   /** False: a lever keeps its targets as they are. */
@@ -87,7 +95,7 @@ export interface StackKind<O extends Member, I extends MemberInput = MemberInput
   /** UIDs of the members whose fault a failed update of `inputs` is; empty = the error does not say. */
   attribute(error: OperatorError, inputs: I[], cloud: ConnectedCloud): string[];
   /** What is left to do for one object, and what its status says then. `input` is what was rendered for it. */
-  settle(settlement: MemberSettlement, object: O, input: I): Promise<{ fields: StatusFields; verdict: Verdict }>;
+  settle(settlement: MemberSettlement, object: O, input: I): Promise<Settled>;
   /** What is left to do for a member that has no object. */
   keep(settlement: Settlement, input: I): Promise<void>;
   /** Brings the targets of an object whose stack is left alone to the Nodes, by what is known; absent = it has none. */

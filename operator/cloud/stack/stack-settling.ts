@@ -13,7 +13,7 @@ import { type CandidateHolds, versionOf } from './candidate-holds';
 import type { TrialResult } from './isolate';
 import { keyOfInput, type MemberInput } from './member-input';
 import type { MemberReports } from './member-reports';
-import type { Member, Settlement, StackKind, StatusFields } from './stack-kind';
+import type { Member, Settled, Settlement, StackKind } from './stack-kind';
 import { inputOfPart, inputsOf, type UpdatePlan } from './stack-parts';
 import type { Part } from './stack-plan';
 import { differences, type StackRecord } from './stack-record';
@@ -31,8 +31,6 @@ export interface StackSettlingOptions<O extends Member> {
   clock: Clock;
   logger: Logger;
 }
-
-type Settled = { fields: StatusFields; verdict: Verdict } | undefined;
 
 /** What comes after an update, or after it was found that none is needed: targets, statuses, and what waits. */
 export class StackSettling<O extends Member> {
@@ -97,6 +95,7 @@ export class StackSettling<O extends Member> {
     const input = inputOfPart(part, failure === undefined);
     if (candidate !== undefined && failure === undefined) this.reached(stack, part);
     const settled = input === undefined ? undefined : await this.settleInput(settlement, part, input);
+    if (settled?.againMs !== undefined) this.options.again(stack, settled.againMs);
     if (failure !== undefined) return this.hold(stack, part, failure);
     const verdict = this.withDrift(stack, part.verdict ?? settled?.verdict);
     if (verdict !== undefined)
@@ -111,7 +110,7 @@ export class StackSettling<O extends Member> {
   }
 
   /** What the stack has of a member that another one has a newer generation of is kept, but not what the status speaks of. */
-  private async settleInput(settlement: Settlement, { object, targets }: Part<O>, input: MemberInput): Promise<Settled> {
+  private async settleInput(settlement: Settlement, { object, targets }: Part<O>, input: MemberInput): Promise<Settled | undefined> {
     if (isPromised(input)) return undefined;
     if (!this.reports.isElsewhere(settlement.stack, object.metadata.uid)) {
       return this.options.kind.settle({ ...settlement, targets: targets !== 'Kept' }, object, input);

@@ -19,12 +19,19 @@ export interface Misses {
   listings: number;
   /** Monotonic milliseconds. */
   since: number;
+  /** When the newest of the listings was taken, monotonic milliseconds. */
+  listedAt: number;
 }
 
-/** One more successful listing without the machine. Pure. @param now monotonic milliseconds */
-export function missed(before: Misses | undefined, node: { nodeUID: string; providerID: string }, now: number): Misses {
+/** A successful listing without the machine; one that was counted already is not counted again. Times are monotonic milliseconds. Pure. */
+export function missed(
+  before: Misses | undefined,
+  node: { nodeUID: string; providerID: string },
+  { now, listedAt }: { now: number; listedAt: number },
+): Misses {
   const same = before?.nodeUID === node.nodeUID && before.providerID === node.providerID;
-  return same ? { ...before, listings: before.listings + 1 } : { ...node, listings: 1, since: now };
+  if (!same) return { ...node, listings: 1, since: now, listedAt };
+  return before.listedAt === listedAt ? before : { ...before, listings: before.listings + 1, listedAt };
 }
 
 export function isConfirmed(misses: Misses, rule: ConfirmationRule, now: number): boolean {

@@ -17,6 +17,15 @@ export interface Judgement {
   misses: Misses | undefined;
 }
 
+/** When a Node is judged, and by what rule. */
+export interface JudgedWhen {
+  rule: ConfirmationRule;
+  /** Monotonic milliseconds. */
+  now: number;
+  /** Milliseconds since 1970. */
+  wallNow: number;
+}
+
 /** True for Nodes about which the cloud must be asked: a Ready one never, one that is on its way out neither (contract 4). */
 export function mustAsk(node: Node): boolean {
   return !isReady(node) && node.metadata.deletionTimestamp === undefined;
@@ -32,25 +41,26 @@ export function evaluateReady(node: Node): Action {
 /**
  * A Node that isn't Ready, and what the cloud says of its machine. Pure.
  * Only the owning provider's repeated word that there is no machine deletes the Node; a cloud that can't be asked never gets here.
- * @param now monotonic milliseconds
  */
-export function evaluateLookup(
-  node: Node,
-  lookup: InstanceLookup,
-  before: Misses | undefined,
-  when: { rule: ConfirmationRule; now: number },
-): Judgement {
+export function evaluateLookup(node: Node, lookup: InstanceLookup, before: Misses | undefined, when: JudgedWhen): Judgement {
   switch (lookup.state) {
     case 'Unclaimed':
     case 'Ambiguous':
       return { action: { kind: 'None' }, misses: undefined };
     case 'Missing': {
-      const misses = missed(before, { nodeUID: node.metadata.uid, providerID: node.spec.providerID ?? '' }, when.now);
+      if (isYoungerThan(lookup.lateMs, node, when.wallNow)) return { action: { kind: 'None' }, misses: undefined };
+      const machine = { nodeUID: node.metadata.uid, providerID: node.spec.providerID ?? '' };
+      const misses = missed(before, machine, { now: when.now, listedAt: lookup.listedAt });
       return { action: isConfirmed(misses, when.rule, when.now) ? { kind: 'Delete' } : { kind: 'None' }, misses };
     }
     case 'Found':
       return { action: lookup.shutdown ? addTaint(node) : { kind: 'None' }, misses: undefined };
   }
+}
+
+/** Clocks differ: where nothing lags behind, no age keeps a Node. */
+function isYoungerThan(ms: number, { metadata }: Node, wallNow: number): boolean {
+  return ms > 0 && wallNow - Date.parse(metadata.creationTimestamp) < ms;
 }
 
 function addTaint(node: Node): Action {

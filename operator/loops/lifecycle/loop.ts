@@ -119,7 +119,8 @@ export class LifecycleLoop {
     const lookup = await this.ask(node);
     if ('provider' in lookup && this.dependencies.observes(lookup.provider)) return { kind: 'None' };
     const before = this.misses.get(node.metadata.name);
-    const { action, misses } = evaluateLookup(node, lookup, before, { rule: settings.confirmation, now: clock.monotonic() });
+    const when = { rule: settings.confirmation, now: clock.monotonic(), wallNow: clock.now() };
+    const { action, misses } = evaluateLookup(node, lookup, before, when);
     if (misses === undefined) this.misses.delete(node.metadata.name);
     else this.misses.set(node.metadata.name, misses);
     return action;
@@ -139,7 +140,7 @@ export class LifecycleLoop {
     }
   }
 
-  /** The listing is younger than a period: two passes never count one listing twice, and one listing serves a whole pass. */
+  /** The listing is younger than a period, where the cloud allows that, so that one serves a whole pass. */
   private lookup(node: Node): Promise<InstanceLookup> {
     const { instances, settings } = this.dependencies;
     const { providerID } = node.spec;

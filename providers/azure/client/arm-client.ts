@@ -84,10 +84,14 @@ export class ArmClient {
    * Everything on all pages; a page that fails fails the whole list.
    * @param path such as `/subscriptions/<id>/resourceGroups/<name>/providers/Microsoft.Network/loadBalancers`
    * @param type of what is listed, by which the API version is chosen
-   * @param options `query`: what the list takes beside the version, such as `$expand`
+   * @param options `query`: what the list takes beside the version, such as `$expand`; `onPage`: called for each page
    */
-  async list<T>(path: string, type: string, options: CallOptions & { query?: Record<string, string> } = {}): Promise<T[]> {
-    const { query: more, ...rest } = options;
+  async list<T>(
+    path: string,
+    type: string,
+    options: CallOptions & { query?: Record<string, string>; onPage?: () => void } = {},
+  ): Promise<T[]> {
+    const { query: more, onPage, ...rest } = options;
     const query = new URLSearchParams({ 'api-version': apiVersionOf(type), ...more });
     const found: T[] = [];
     let next: string | undefined = `${this.options.resourceManager}${path}?${query.toString()}`;
@@ -99,6 +103,7 @@ export class ArmClient {
         url: next,
         path,
       });
+      onPage?.();
       if (!Array.isArray(body?.value)) throw new OperatorError('Unknown', `Azure, GET ${path}: the answer has no list of values`);
       for (const item of body.value) found.push(item);
       next = body.nextLink === undefined || body.nextLink === '' ? undefined : this.ownURL(body.nextLink, path);
@@ -186,16 +191,18 @@ export class ArmClient {
     const settle = await this.gate.acquire(call.verb, call.signal);
     extend(clock.monotonic() - queuedAt);
     let token: string | undefined;
+    let seen: Pick<CallOutcome, 'requestID'> = {};
     try {
       token = await this.options.token();
       const answer = await this.send<T>(call, token);
+      seen = requestIDOf(answer);
       if (answer.status >= 400) throw this.failureOf(answer, call);
-      settle(outcomeOfAnswer(answer));
+      settle({ ...outcomeOfAnswer(answer), ...seen });
       return answer;
     } catch (thrown) {
       const error = this.described(thrown, call);
       const again = refusesToken(error) && used === undefined && (await this.isRenewed(token));
-      settle(again ? { kind: 'Unanswered' } : outcomeOfFailure(error));
+      settle({ ...(again ? ({ kind: 'Unanswered' } as const) : outcomeOfFailure(error)), ...seen });
       if (again) return this.admitted(call, extend, token);
       throw error;
     }
@@ -233,8 +240,7 @@ export class ArmClient {
   }
 
   private failureOf(answer: ArmAnswer, { method, path }: Call): ArmError {
-    const requestID = headerOf(answer, 'x-ms-request-id');
-    const about: ArmCall = { method, path, ...(requestID !== undefined && { requestID }) };
+    const about: ArmCall = { method, path, ...requestIDOf(answer) };
     return armFailure(errorIn(answer), answer.status, about, retryAfterMs(answer, this.retryPolicy.clock.now()));
   }
 
@@ -253,6 +259,11 @@ export class ArmClient {
 function conditionOf({ only }: WriteOptions): Record<string, string> {
   if (only === undefined) return {};
   return only === 'absent' ? { 'if-none-match': '*' } : { 'if-match': only.etag };
+}
+
+function requestIDOf(answer: ArmAnswer): { requestID?: string } {
+  const requestID = headerOf(answer, 'x-ms-request-id');
+  return requestID === undefined ? {} : { requestID };
 }
 
 function outcomeOfAnswer(answer: ArmAnswer): CallOutcome {

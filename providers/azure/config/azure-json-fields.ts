@@ -54,6 +54,8 @@ export const WITHOUT_EFFECT: Readonly<Record<string, string>> = {
   cloudConfigType: 'a Secret is named by spec.azure.credentials.cloudConfigRef',
   userAgent: 'calls bear the operator’s own name',
   identitySystem: 'a cloud of Azure Stack Hub is known by resourceManagerEndpoint',
+  disableAzureStackCloud: 'a cloud of Azure Stack Hub is known by resourceManagerEndpoint',
+  enableIPTagMutationForExistingPublicIP: 'a public address with other IP tags is made beside the old one',
   networkResourceTenantID: 'networks of another tenant are not there yet',
   auxiliaryTokenSecretURI: 'networks of another tenant are not there yet',
   extendedLocationName: 'edge zones are not there yet',

@@ -1,7 +1,6 @@
 import { LoadBalancer } from '@pulumi/azure-native/network/loadBalancer';
 import { PublicIPAddress } from '@pulumi/azure-native/network/publicIPAddress';
 import * as pulumi from '@pulumi/pulumi';
-import type { JsonObject } from '../../../operator/base/json';
 import { NAMED_ADDRESS, type NamedAddressInputs } from '../resources/named-address';
 import { securityRules, type SecurityRulesInputs } from '../resources/security-rules';
 import { combinedRules } from '../security-groups/combined-rules';
@@ -181,9 +180,4 @@ function publish(members: readonly RenderedMember[], known: Addresses): Publishe
       return [uid, pulumi.output({ addresses, targetGroups })];
     }),
   );
-}
-
-/** The program of every stack: `inputs` are what `LoadBalancers.render` gave. */
-export function program(inputs: JsonObject): Promise<Published> {
-  return declareBalancers(inputs as unknown as RenderedStack);
 }

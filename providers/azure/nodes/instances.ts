@@ -1,5 +1,7 @@
-import type { Instance, Instances } from '../../provider';
+import type { Instance, Instances, NodePlace } from '../../provider';
 import type { ArmClient } from '../client/arm-client';
+import { ArmError } from '../client/arm-error';
+import { sameID } from '../client/resource-id';
 import { instanceOf, type NetworkInterface } from './machine';
 import { type MachineLists, MachineReads } from './machine-lists';
 import { machineIn } from './provider-id';
@@ -7,28 +9,62 @@ import { machineIn } from './provider-id';
 /** Which machines are looked at. */
 export interface MachineScope {
   subscriptionID: string;
-  /** The cluster's, and those of other Nodes. */
+  /** Where the settings say that the cluster's machines are. */
   resourceGroups: readonly string[];
 }
 
-/** Machines of a cluster's resource groups: by themselves, in availability sets, in flexible and in uniform scale sets. */
+/** Upstream's labels of Nodes. */
+const MANAGED_LABEL = 'kubernetes.azure.com/managed';
+const GROUP_LABEL = 'kubernetes.azure.com/resource-group';
+
+/** A quarter of the 12,000 reads an hour that a subscription has. */
+const MS_PER_READ = (4 * 3_600_000) / 12_000;
+/** Lists of Azure's lag behind what was made (kubernetes-sigs/cloud-provider-azure#10604). */
+const LATE_MS = 5 * 60_000;
+
+/**
+ * Machines of a cluster's resource groups: by themselves, in availability sets, in flexible and in uniform scale sets. Nodes of other groups of the
+ * subscription say by their providerID or label in which one they are, as upstream has it.
+ */
 export class AzureInstances implements Instances {
-  private readonly reads: MachineReads;
+  readonly lateMs = LATE_MS;
+  /** Of the newest listing without a place. */
+  private pages = 0;
 
   constructor(
-    arm: ArmClient,
+    private readonly arm: ArmClient,
     private readonly scope: MachineScope,
-  ) {
-    this.reads = new MachineReads(arm, scope.subscriptionID);
-  }
+  ) {}
 
-  async list(): Promise<Instance[]> {
-    const lists = await Promise.all(this.scope.resourceGroups.map((name) => this.reads.of(name)));
+  /** @param place a resource group; one that is gone has no machines */
+  async list(place?: string): Promise<Instance[]> {
+    const reads = new MachineReads(this.arm, this.scope.subscriptionID);
+    const groups = place === undefined ? this.scope.resourceGroups : [place];
+    const lists = await Promise.all(groups.map((name) => reads.of(name))).catch((thrown: unknown) => {
+      if (place !== undefined && thrown instanceof ArmError && thrown.armCode === 'ResourceGroupNotFound') return [];
+      throw thrown;
+    });
+    if (place === undefined) this.pages = reads.pages;
     return lists.flatMap(described);
   }
 
   identify(providerID: string): string | undefined {
-    return machineIn(providerID, this.scope.resourceGroups);
+    return machineIn(providerID, this.scope.subscriptionID)?.id;
+  }
+
+  placeOf({ providerID = '', labels }: NodePlace): string | undefined {
+    const group = providerID === '' ? labels[GROUP_LABEL] : machineIn(providerID, this.scope.subscriptionID)?.resourceGroup;
+    const isElsewhere = group !== undefined && !this.scope.resourceGroups.some((one) => sameID(one, group));
+    return isElsewhere ? group.toLowerCase() : undefined;
+  }
+
+  unmanaged(labels: Readonly<Record<string, string>>): string | undefined {
+    if (labels[MANAGED_LABEL]?.toLowerCase() !== 'false') return undefined;
+    return `its label ${MANAGED_LABEL}=false says that it is no machine of Azure's`;
+  }
+
+  restMs(): number {
+    return this.pages * MS_PER_READ;
   }
 }
 

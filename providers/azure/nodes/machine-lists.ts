@@ -29,6 +29,9 @@ export interface MachineLists {
 
 /** Reads machines in lists, never one by one: so many as there are uniform scale sets, and five more. A list that fails fails all. */
 export class MachineReads {
+  /** How many reads it took so far. */
+  pages = 0;
+
   constructor(
     private readonly arm: ArmClient,
     private readonly subscription: string,
@@ -37,9 +40,9 @@ export class MachineReads {
   async of(resourceGroup: string): Promise<MachineLists> {
     const group = `/subscriptions/${this.subscription}/resourceGroups/${resourceGroup}/providers`;
     const [alone, sets, interfaces] = await Promise.all([
-      this.arm.list<Machine>(`${group}/${MACHINES}`, MACHINES),
-      this.arm.list<ScaleSet>(`${group}/${SETS}`, SETS),
-      this.arm.list<NetworkInterface>(`${group}/${NETWORK}/networkInterfaces`, `${NETWORK}/networkInterfaces`),
+      this.list<Machine>(`${group}/${MACHINES}`, MACHINES),
+      this.list<ScaleSet>(`${group}/${SETS}`, SETS),
+      this.list<NetworkInterface>(`${group}/${NETWORK}/networkInterfaces`, `${NETWORK}/networkInterfaces`),
     ]);
     // Machines of flexible sets are listed as all others.
     const uniform = sets.filter(({ properties }) => properties.orchestrationMode !== 'Flexible').map(({ id }) => id);
@@ -53,10 +56,14 @@ export class MachineReads {
     };
   }
 
+  private list<T>(path: string, type: string, options: { query?: Record<string, string> } = {}): Promise<T[]> {
+    return this.arm.list<T>(path, type, { ...options, onPage: () => this.pages++ });
+  }
+
   private async inSet(id: string): Promise<{ machines: Machine[]; interfaces: NetworkInterface[] }> {
     const [machines, interfaces] = await Promise.all([
-      this.arm.list<Machine>(`${id}/virtualMachines`, `${SETS}/virtualMachines`, IN_SET),
-      this.arm.list<NetworkInterface>(`${id}/networkInterfaces`, `${SETS}/networkInterfaces`),
+      this.list<Machine>(`${id}/virtualMachines`, `${SETS}/virtualMachines`, IN_SET),
+      this.list<NetworkInterface>(`${id}/networkInterfaces`, `${SETS}/networkInterfaces`),
     ]);
     return { machines, interfaces };
   }
@@ -65,7 +72,7 @@ export class MachineReads {
   private async views(machines: Machine[]): Promise<Map<string, InstanceView>> {
     if (machines.length === 0) return new Map();
     const path = `/subscriptions/${this.subscription}/providers/${MACHINES}`;
-    const found = await this.arm.list<Pick<Machine, 'id' | 'properties'>>(path, MACHINES, { query: { statusOnly: 'true' } });
+    const found = await this.list<Pick<Machine, 'id' | 'properties'>>(path, MACHINES, { query: { statusOnly: 'true' } });
     return new Map(found.map(({ id, properties }) => [id.toLowerCase(), properties.instanceView ?? {}]));
   }
 
@@ -77,8 +84,8 @@ export class MachineReads {
     const sets = uniform.filter((id) => named.some((one) => one.startsWith(`${id.toLowerCase()}/`)));
     const isAlone = named.some((one) => !uniform.some((id) => one.startsWith(`${id.toLowerCase()}/`)));
     const lists = await Promise.all([
-      ...(isAlone ? [this.arm.list<PublicAddress>(`${group}/${NETWORK}/publicIPAddresses`, `${NETWORK}/publicIPAddresses`)] : []),
-      ...sets.map((id) => this.arm.list<PublicAddress>(`${id}/publicIPAddresses`, `${SETS}/publicIPAddresses`)),
+      ...(isAlone ? [this.list<PublicAddress>(`${group}/${NETWORK}/publicIPAddresses`, `${NETWORK}/publicIPAddresses`)] : []),
+      ...sets.map((id) => this.list<PublicAddress>(`${id}/publicIPAddresses`, `${SETS}/publicIPAddresses`)),
     ]);
     return new Map(
       lists.flat().flatMap(({ id, properties }) => (properties.ipAddress === undefined ? [] : [[id.toLowerCase(), properties.ipAddress]])),

@@ -56,7 +56,7 @@ export function instanceOf(machine: Machine, { interfaces, instanceView, publicA
     providerID: providerIDOf(id),
     id: nameInID(id),
     names: [...new Set(names)],
-    state: isShutDown(view, properties.provisioningState) ? 'Stopped' : 'Running',
+    state: stateOf(view, properties.provisioningState),
     type: machine.sku?.name ?? properties.hardwareProfile?.vmSize ?? '',
     zone: zoneOf(machine, region, view),
     region,
@@ -64,9 +64,11 @@ export function instanceOf(machine: Machine, { interfaces, instanceView, publicA
   };
 }
 
-function isShutDown({ statuses = [] }: InstanceView, provisioningState: string | undefined): boolean {
+/** A machine that is being deleted counts as gone, as upstream has it. */
+function stateOf({ statuses = [] }: InstanceView, provisioning = ''): Instance['state'] {
+  if (provisioning.toLowerCase() === 'deleting') return 'Terminated';
   const power = statuses.map(({ code = '' }) => /^PowerState\/(.+)$/i.exec(code)?.[1]?.toLowerCase()).find((one) => one !== undefined);
-  return power !== undefined && SHUT_DOWN.includes(power) && provisioningState?.toLowerCase() === 'succeeded';
+  return power !== undefined && SHUT_DOWN.includes(power) && provisioning.toLowerCase() === 'succeeded' ? 'Stopped' : 'Running';
 }
 
 /** `westeurope-1`; where a machine has no zone its fault domain, which upstream writes as a number alone. */

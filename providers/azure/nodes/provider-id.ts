@@ -1,3 +1,5 @@
+import { sameID } from '../client/resource-id';
+
 export const PROVIDER_ID_SCHEME = 'azure';
 
 /**
@@ -9,13 +11,17 @@ export function providerIDOf(machineID: string): string {
   return `azure://${written}`;
 }
 
-/**
- * What tells a machine from others: its id in lower case. Undefined for what is no machine of Azure's, and for one in another resource group than
- * those that are listed: its Node is let alone, as upstream does with what it calls unmanaged. Pure.
- */
-export function machineIn(providerID: string, resourceGroups: readonly string[]): string | undefined {
+/** A machine, as its providerID names it. */
+export interface NamedMachine {
+  /** Its id in lower case, which tells it from others. */
+  id: string;
+  resourceGroup: string;
+}
+
+/** The machine of a providerID; undefined for what is no machine of Azure's, and for one of another subscription: nobody says that it is gone. Pure. */
+export function machineIn(providerID: string, subscriptionID: string): NamedMachine | undefined {
   const form =
-    /^azure:\/\/(\/subscriptions\/[^/]+\/resourcegroups\/([^/]+)\/providers\/microsoft\.compute\/(?:virtualmachinescalesets\/[^/]+\/)?virtualmachines\/[^/]+)$/i;
-  const [, id = '', group = ''] = form.exec(providerID) ?? [];
-  return resourceGroups.some((one) => one.toLowerCase() === group.toLowerCase()) ? id.toLowerCase() : undefined;
+    /^azure:\/\/(\/subscriptions\/([^/]+)\/resourcegroups\/([^/]+)\/providers\/microsoft\.compute\/(?:virtualmachinescalesets\/[^/]+\/)?virtualmachines\/[^/]+)$/i;
+  const [, id = '', subscription = '', resourceGroup = ''] = form.exec(providerID) ?? [];
+  return sameID(subscription, subscriptionID) && id !== '' ? { id: id.toLowerCase(), resourceGroup } : undefined;
 }

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { OperatorError, toOperatorError } from '../../../operator/base/errors';
+import { OperatorError, toOperatorError, type ErrorCode } from '../../../operator/base/errors';
 import type { JsonObject } from '../../../operator/base/json';
 import { problemsIn } from '../../resource-provider/check';
 import type { ResourceContext, ResourceType } from '../../resource-provider/resource-provider';
@@ -7,7 +7,7 @@ import { retry } from '../../retry';
 import type { UpdateContext } from '../../worker-module';
 import type { ArmClient } from '../client/arm-client';
 import type { CallOptions } from '../../client-options';
-import { isWorthReadingAgain } from '../client/arm-error';
+import { ArmError, isWorthReadingAgain } from '../client/arm-error';
 
 /** A resource of Azure's, as far as it is the same for all. */
 export interface Whole {
@@ -34,11 +34,24 @@ export interface PartDescription<Inputs> {
    * @param owned what was written before, which may be there still
    */
   merged(properties: JsonObject, wanted: Inputs | undefined, owned: readonly Inputs[]): JsonObject | undefined;
+  /**
+   * What is kept beside the inputs. Pure.
+   * @param had properties of the whole before it was written; @param olds what was kept before; @param now wall clock, milliseconds
+   */
+  observed?(wanted: Inputs, had: JsonObject, { olds, now }: { olds: JsonObject; now: number }): JsonObject;
 }
 
+/** What is refused to the whole is no part's fault: nobody's part is held back for it. By Azure's code: the class that says so. */
+const OF_THE_WHOLE: Readonly<Record<string, ErrorCode>> = {
+  RequestDisallowedByPolicy: 'Credentials',
+  ResourceGroupNotFound: 'NotFound',
+  ResourceGroupBeingDeleted: 'NotFound',
+  SubscriptionNotFound: 'NotFound',
+  InvalidSubscriptionId: 'NotFound',
+};
+
 /**
- * Serves such a part to the engine: it reads, merges and writes under the etag, and takes out only what is its own. It stands for nothing that
- * discovery would find; everything that it has written is in the state.
+ * Serves such a part to the engine: it reads, merges and writes under the etag, and takes out only what is its own. What it has written is in the state.
  */
 export class PartOfResource<Inputs> implements ResourceType {
   readonly token: string;
@@ -60,8 +73,8 @@ export class PartOfResource<Inputs> implements ResourceType {
   async create(inputs: JsonObject, context: ResourceContext): Promise<{ id: string; outputs: JsonObject }> {
     const wanted = this.description.schema.parse(inputs);
     const id = this.description.idOf(wanted);
-    await this.write(id, { wanted, owned: [] }, context);
-    return { id, outputs: inputs };
+    const had = await this.write(id, { wanted, owned: [] }, context);
+    return { id, outputs: this.outputsOf(inputs, wanted, had) };
   }
 
   read(_id: string): Promise<{ inputs: JsonObject; outputs: JsonObject }> {
@@ -69,8 +82,9 @@ export class PartOfResource<Inputs> implements ResourceType {
   }
 
   async update(id: string, olds: JsonObject, news: JsonObject, context: ResourceContext): Promise<{ outputs: JsonObject }> {
-    await this.write(id, { wanted: this.description.schema.parse(news), owned: this.known(olds) }, context);
-    return { outputs: news };
+    const wanted = this.description.schema.parse(news);
+    const had = await this.write(id, { wanted, owned: this.known(olds) }, context);
+    return { outputs: this.outputsOf(news, wanted, had, olds.observed as JsonObject | undefined) };
   }
 
   async delete(id: string, context: ResourceContext, outputs: JsonObject): Promise<void> {
@@ -79,25 +93,37 @@ export class PartOfResource<Inputs> implements ResourceType {
 
   /** What a state has may be of an older program; what can't be read of it is nothing that could be taken out. */
   private known(outputs: JsonObject): Inputs[] {
-    const { data } = this.description.schema.safeParse(outputs);
+    const inputs = Object.fromEntries(Object.entries(outputs).filter(([key]) => key !== 'observed'));
+    const { data } = this.description.schema.safeParse(inputs);
     return data === undefined ? [] : [data];
   }
 
-  private write(id: string, part: { wanted: Inputs | undefined; owned: Inputs[] }, context: ResourceContext): Promise<void> {
+  private outputsOf(inputs: JsonObject, wanted: Inputs, had: JsonObject, olds: JsonObject = {}): JsonObject {
+    const { description } = this;
+    if (description.observed === undefined) return inputs;
+    return { ...inputs, observed: description.observed(wanted, had, { olds, now: this.arm.retryPolicy.clock.now() }) };
+  }
+
+  /** @returns the properties of the whole as they were before the first try */
+  private async write(id: string, part: { wanted: Inputs | undefined; owned: Inputs[] }, context: ResourceContext): Promise<JsonObject> {
     const { signal } = context;
     const options: CallOptions = { signal, assertValid: () => this.updateContext.assertValid() };
-    const attempt = (): Promise<void> => this.attempt(id, part, options);
-    return retry(this.arm.retryPolicy, attempt, isWorthReadingAgain, signal).catch((thrown: unknown) => {
+    let before: JsonObject | undefined;
+    const attempt = (): Promise<void> => this.attempt(id, part, options, (properties) => (before ??= properties));
+    await retry(this.arm.retryPolicy, attempt, isWorthReadingAgain, signal).catch((thrown: unknown) => {
       throw this.described(thrown, context);
     });
+    return before ?? {};
   }
 
   private async attempt(
     id: string,
     { wanted, owned }: { wanted: Inputs | undefined; owned: Inputs[] },
     options: CallOptions,
+    note: (properties: JsonObject) => void,
   ): Promise<void> {
     const whole = await this.arm.get<Whole>(id, options);
+    note(whole?.properties ?? {});
     if (whole === undefined) {
       if (wanted === undefined) return;
       await this.arm.put(id, this.made(id, wanted), { ...options, only: 'absent' });
@@ -114,7 +140,7 @@ export class PartOfResource<Inputs> implements ResourceType {
     const empty = this.description.empty?.(wanted);
     if (empty === undefined) {
       const remedy = 'Make it, or correct its name in the settings of the CloudProvider.';
-      throw new OperatorError('Invalid', `${id} is not there. ${remedy}`, { remedy });
+      throw new OperatorError('NotFound', `${id} is not there. ${remedy}`, { remedy });
     }
     const properties = (empty.properties ?? {}) as JsonObject;
     return { ...empty, properties: this.description.merged(properties, wanted, []) ?? properties };
@@ -122,10 +148,12 @@ export class PartOfResource<Inputs> implements ResourceType {
 
   private described(thrown: unknown, { name, urn }: ResourceContext): OperatorError {
     const error = toOperatorError(thrown);
-    const { remedy, retryAfterMs } = error;
-    return new OperatorError(error.code, `${this.token} ${name}: ${error.message}`, {
+    const { remedy, retryAfterMs, field } = error;
+    const code = error instanceof ArmError ? (OF_THE_WHOLE[error.armCode] ?? error.code) : error.code;
+    return new OperatorError(code, `${this.token} ${name}: ${error.message}`, {
       cause: error,
       resource: urn,
+      ...(field !== undefined && { field }),
       ...(remedy !== undefined && { remedy }),
       ...(retryAfterMs !== undefined && { retryAfterMs }),
     });

@@ -26,9 +26,14 @@ interface Named {
 }
 
 /** A gate that lets everything through and notes how calls ended. */
-function notingGate(): CallGate & { outcomes: CallOutcome[] } {
+function notingGate(): CallGate & { outcomes: CallOutcome[]; requestIDs: (string | undefined)[] } {
   const outcomes: CallOutcome[] = [];
-  return { outcomes, acquire: () => Promise.resolve((outcome) => void outcomes.push(outcome)) };
+  const requestIDs: (string | undefined)[] = [];
+  const settle = ({ requestID, ...outcome }: CallOutcome): void => {
+    outcomes.push(outcome);
+    requestIDs.push(requestID);
+  };
+  return { outcomes, requestIDs, acquire: () => Promise.resolve(settle) };
 }
 
 const failure = (work: Promise<unknown>): Promise<OperatorError> =>
@@ -214,6 +219,21 @@ describe('ArmClient', () => {
       /^Azure, PUT \/subscriptions\/.*\/publicIPAddresses\/a: ScopeLocked: .* \(request [0-9a-f-]{36}\)\. Remove the lock/,
     );
     expect(error.code).toBe('Credentials');
+  });
+
+  test('the account is told Azure’s id of each request that was answered, also of one that was refused', async () => {
+    await client.get(pip('a'));
+    server.cloud.locks.set('cluster', 'ReadOnly');
+    const { message } = await failure(client.put(pip('a'), ADDRESS));
+    const [read, write] = gate.requestIDs;
+    expect(read).toMatch(/^[0-9a-f-]{36}$/);
+    expect(message).toContain(`(request ${write})`);
+    const unheard = clientOf(server, { calls: gate, budgetMs: 0, token: () => Promise.resolve('any') });
+    await server.stop();
+    await failure(unheard.get(pip('a')));
+    expect(gate.requestIDs.at(-1)).toBeUndefined();
+    await unheard.close();
+    await server.start();
   });
 
   test('no token goes to anybody but the resource manager, whatever an answer says', async () => {

@@ -54,12 +54,39 @@ describe('AzureInstances', () => {
     expect(paths.size).toBe(7);
   });
 
-  test('of several groups, where other Nodes are in one of their own', async () => {
+  test('of several groups, where the settings name them', async () => {
     const both = new AzureInstances(client, { subscriptionID: SUBSCRIPTION, resourceGroups: [GROUP, 'other'] });
-    expect((await both.list()).map(({ names }) => names[0])).toContain('elsewhere');
     const [elsewhere] = (await both.list()).filter(({ names }) => names[0] === 'elsewhere');
-    expect(both.identify(elsewhere?.providerID ?? '')).toBeDefined();
-    expect(instances.identify(elsewhere?.providerID ?? '')).toBeUndefined();
+    expect(both.placeOf({ providerID: elsewhere?.providerID ?? '', labels: {} })).toBeUndefined();
+  });
+
+  test('of a group that only Nodes name, by their providerID or upstream’s label', async () => {
+    const providerID = `azure://${computeID('virtualMachines', 'elsewhere').replace('/cluster/', '/Other/')}`;
+    const labels = { 'kubernetes.azure.com/resource-group': 'OTHER' };
+    expect([instances.placeOf({ providerID, labels: {} }), instances.placeOf({ labels })]).toEqual(['other', 'other']);
+    expect(instances.placeOf({ labels: { 'kubernetes.azure.com/resource-group': GROUP.toUpperCase() } })).toBeUndefined();
+    const found = await instances.list('other');
+    expect(found.map(({ names }) => names[0])).toEqual(['elsewhere']);
+    expect(instances.identify(found[0]?.providerID ?? '')).toBe(instances.identify(providerID));
+  });
+
+  test('with a group that is gone its machines are; one that can’t be read says nothing of them', async () => {
+    expect(await instances.list('gone')).toEqual([]);
+    server.failsLists = true;
+    await expect(instances.list('other')).rejects.toMatchObject({ code: 'Credentials' });
+    server.failsLists = false;
+  });
+
+  test('Nodes that upstream calls unmanaged are let alone', () => {
+    expect(instances.unmanaged({ 'kubernetes.azure.com/managed': 'False' })).toMatch(/no machine of Azure's/);
+    expect(instances.unmanaged({ 'kubernetes.azure.com/managed': 'true' })).toBeUndefined();
+    expect(instances.unmanaged({})).toBeUndefined();
+  });
+
+  test('a listing rests so long that all of them together take a quarter of the subscription’s reads', async () => {
+    server.calls.length = 0;
+    await instances.list();
+    expect(instances.restMs()).toBe((server.calls.length * 4 * 3_600_000) / 12_000);
   });
 
   test('a list that fails is an error, never a short list', async () => {

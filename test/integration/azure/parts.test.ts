@@ -127,7 +127,7 @@ describe('our part of what is not ours alone', () => {
   test('a group that is not there is somebody else’s to make; to leave it is done', async () => {
     server.cloud.vanish(GROUP_ID);
     await expect(group().create(access('20.1.0.1'), context)).rejects.toMatchObject({
-      code: 'Invalid',
+      code: 'NotFound',
       remedy: 'Make it, or correct its name in the settings of the CloudProvider.',
     });
     await group().delete(GROUP_ID, context, access('20.1.0.1'));
@@ -139,6 +139,39 @@ describe('our part of what is not ours alone', () => {
       code: 'Credentials',
       remedy: /Remove the lock/ as never,
     });
+  });
+
+  test('what is refused to the whole is no part’s fault', async () => {
+    server.cloud.policies.set('microsoft.network/networksecuritygroups', 'no-changes');
+    await expect(group().create(access('20.1.0.1'), context)).rejects.toMatchObject({
+      code: 'Credentials',
+      message: /no-changes/ as never,
+    });
+    const gone = GROUP_ID.replace('/cluster/', '/gone/');
+    await expect(group().create(Object.assign(access('20.1.0.1'), { networkSecurityGroupId: gone }), context)).rejects.toMatchObject({
+      code: 'NotFound',
+    });
+  });
+
+  test('routes: it is kept when each was written that is not older than ours', async () => {
+    server.cloud.seed(TABLE_ID, {
+      location: LOCATION,
+      properties: {
+        routes: [
+          { name: 'n1', properties: { addressPrefix: '10.244.1.0/24', nextHopType: 'VirtualAppliance', nextHopIpAddress: '10.0.0.1' } },
+        ],
+      },
+    });
+    const { id, outputs } = await tables().create(table(1, 2), context);
+    const first = outputs.observed as { writtenAt: Record<string, number> };
+    expect(Object.keys(first.writtenAt)).toEqual(['n2']);
+    const { outputs: later } = await tables().update(id, outputs, table(2, 3), context);
+    const second = later.observed as { writtenAt: Record<string, number> };
+    expect(Object.keys(second.writtenAt)).toEqual(['n2', 'n3']);
+    expect(second.writtenAt['n2']).toBe(first.writtenAt['n2']);
+    expect(names()).toEqual(['n2', 'n3']);
+    await tables().delete(id, context, later);
+    expect(names()).toEqual([]);
   });
 
   test('routes: the table is made where there is none, in one write for all, and stays when they go', async () => {

@@ -39,7 +39,8 @@ export class Fleet implements Instances {
     if (machine !== undefined) {
       return Promise.resolve({ state: 'Found', provider: 'cloud-a', shutdown: machine.shutdown, metadata: machine });
     }
-    if (node.providerID !== undefined) return Promise.resolve({ state: 'Missing', provider: 'cloud-a' });
+    if (node.providerID !== undefined)
+      return Promise.resolve({ state: 'Missing', provider: 'cloud-a', listedAt: performance.now(), lateMs: 0 });
     return Promise.resolve({ state: 'Unclaimed', message: `no CloudProvider has an instance named ${node.name}` });
   }
 }

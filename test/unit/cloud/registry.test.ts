@@ -181,7 +181,7 @@ describe('InstanceDirectory', () => {
     const { registry } = registryWith({ a: () => Promise.resolve([]) });
     await registry.set('a', spec());
     const directory = new InstanceDirectory(registry, systemClock);
-    expect(await directory.lookup({ name: 'n1', providerID: 'local:///z/gone', labels: {} }, 0)).toEqual({
+    expect(await directory.lookup({ name: 'n1', providerID: 'local:///z/gone', labels: {} }, 0)).toMatchObject({
       state: 'Missing',
       provider: 'a',
     });
@@ -293,6 +293,77 @@ describe('InstanceDirectory of a cloud whose listing does not give every machine
       message: expect.stringContaining('fake:///elsewhere') as string,
     });
     expect(calls).toEqual([]);
+  });
+});
+
+describe('InstanceDirectory of a cloud with machines in several places', () => {
+  const group = (providerID: string): string | undefined => /^fake:\/\/\/(\w+)\//.exec(providerID)?.[1];
+  let calls: string[];
+  let clock: FakeClock;
+  let restMs: number;
+  let isBroken: boolean;
+  let directory: InstanceDirectory;
+
+  beforeEach(async () => {
+    [calls, clock, restMs, isBroken] = [[], new FakeClock(), 0, false];
+    const machines: Record<string, Instance[]> = {
+      main: [instance('n1', { providerID: 'fake:///main/i-1' })],
+      other: [instance('n2', { providerID: 'fake:///other/i-2' })],
+    };
+    const registry = fakeRegistry({
+      instances: {
+        lateMs: 5_000,
+        restMs: () => restMs,
+        unmanaged: ({ managed }) => (managed === 'no' ? 'somebody else has it' : undefined),
+        placeOf: ({ providerID = '', labels }) => [group(providerID) ?? labels['group']].find((one) => one !== undefined && one !== 'main'),
+        list: (place = 'main') => {
+          calls.push(place);
+          return place === 'other' && isBroken ? Promise.reject(new Error('not allowed')) : Promise.resolve(machines[place] ?? []);
+        },
+      },
+    });
+    await registry.set('a', cloudProviderSpec.parse({ custom: { kind: 'fake' }, nodeSelector: { cloud: 'a' } }));
+    directory = new InstanceDirectory(registry, clock);
+  });
+
+  const look = (name: string, providerID?: string, labels: Record<string, string> = {}) =>
+    directory.lookup({ name, labels: { cloud: 'a', ...labels }, ...(providerID !== undefined && { providerID }) }, 0);
+
+  test('a Node of another place is found there, by its providerID or its label', async () => {
+    expect(await look('n2', 'fake:///other/i-2')).toMatchObject({ state: 'Found' });
+    expect(await look('n2', undefined, { group: 'other' })).toMatchObject({
+      state: 'Found',
+      metadata: { providerID: 'fake:///other/i-2' },
+    });
+    expect(await look('n3', 'fake:///other/i-3')).toMatchObject({ state: 'Missing', lateMs: 5_000 });
+    expect(calls).toEqual(['other']);
+  });
+
+  test('a place that can’t be read holds up its own Nodes only', async () => {
+    isBroken = true;
+    await expect(look('n2', 'fake:///other/i-2')).rejects.toThrow('not allowed');
+    expect(await look('n1', 'fake:///main/i-1')).toMatchObject({ state: 'Found' });
+    expect(directory.problem('a')).toBeUndefined();
+    isBroken = false;
+    await clock.advance(1_000);
+    expect(await look('n2', 'fake:///other/i-2')).toMatchObject({ state: 'Found' });
+  });
+
+  test('a Node that is no machine of the cloud is let alone, and costs no call', async () => {
+    expect(await look('n9', 'fake:///main/i-9', { managed: 'no' })).toEqual({ state: 'Unclaimed', message: 'somebody else has it' });
+    expect(calls).toEqual([]);
+  });
+
+  test('a listing is good for as long as the cloud needs between two', async () => {
+    restMs = 20_000;
+    for (let pass = 0; pass < 4; pass++) {
+      await look('n1', 'fake:///main/i-1');
+      await clock.advance(5_000);
+    }
+    expect(calls).toEqual(['main']);
+    await clock.advance(1);
+    await look('n1', 'fake:///main/i-1');
+    expect(calls).toEqual(['main', 'main']);
   });
 });
 

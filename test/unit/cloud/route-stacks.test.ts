@@ -3,6 +3,7 @@ import { overlapWarnings } from '../../../operator/cloud/stack/route-overlaps';
 import type { RegisteredCloud } from '../../../operator/cloud/providers/registry';
 import { RouteStacks, type StoredRoute } from '../../../operator/cloud/stack/route-stacks';
 import { StackIndex } from '../../../operator/cloud/stack/stack-index';
+import { systemClock } from '../../../operator/base/clock';
 import type { Node } from '../../../operator/kube/object';
 import { LocalRoutes } from '../../../providers/local/routes';
 
@@ -17,7 +18,7 @@ describe('the next hop of a CloudRoute', () => {
   const known: Record<string, string | undefined> = { n1: 'local:///a/i-1', fresh: undefined };
   const node = (name: string): Node | undefined =>
     name in known ? ({ metadata: { name, uid: `uid-of-${name}` }, spec: { providerID: known[name] } } as Node) : undefined;
-  const stacks = new RouteStacks({ get: node });
+  const stacks = new RouteStacks({ get: node }, systemClock);
 
   test.each<[string, Partial<CloudRouteSpec>, string | undefined, string | undefined]>([
     ['is what the spec says', { providerID: 'local:///a/i-9' }, 'local:///a/i-9', undefined],
@@ -63,7 +64,7 @@ describe('the shard of a CloudRoute', () => {
   /** As the controller does it: what stands in the records is remembered, then each object gets its stack. */
   class Assignment {
     readonly index = new StackIndex();
-    private readonly stacks = new RouteStacks({ get: () => undefined });
+    private readonly stacks = new RouteStacks({ get: () => undefined }, systemClock);
 
     constructor(private readonly records: ReadonlyMap<string, string> = new Map()) {
       records.forEach((stack, key) => this.index.remember(key, stack));

@@ -105,6 +105,27 @@ describe('driftOf', () => {
     expect(drift([stored('a', { size: 1 })], [broken])).toEqual([{ urn: urn('a'), kind: 'Changed', detail: 'it does not work: no way' }]);
   });
 
+  test('of lists in which others have items too, those that the state has are compared', () => {
+    const mine = {
+      routes: [
+        { name: 'a', to: '1' },
+        { name: 'b', to: '2' },
+      ],
+    };
+    const table = (routes: JsonObject[]): DiscoveredResource => ({
+      ...found('t', { routes }),
+      unmarked: true,
+      sharedLists: { routes: 'name' },
+    });
+    const theirs = { name: 'theirs', to: '9' };
+    const is = (...routes: JsonObject[]): ReturnType<typeof drift> => drift([stored('t', mine)], [table(routes)]);
+    expect(is({ name: 'b', to: '2', more: 1 }, theirs, { name: 'a', to: '1' })).toEqual([]);
+    expect(is(theirs, { name: 'a', to: '1' })).toMatchObject([{ kind: 'Changed' }]);
+    expect(is({ name: 'a', to: '1' }, { name: 'b', to: '3' })).toMatchObject([{ kind: 'Changed', new: '"3"' }]);
+    const adopted = adoptFindings(deployment([stored('t', mine)]), [table([theirs, { name: 'a', to: '1' }])], stack);
+    expect(resources(adopted).find(({ urn: one }) => one === urn('t'))?.inputs).toEqual({ routes: [{ name: 'a', to: '1' }] });
+  });
+
   test('missing and unknown ones', () => {
     expect(drift([stored('a', {})], [found('b', {})]).map(({ kind, urn: at }) => [kind, at])).toEqual([
       ['Missing', urn('a')],

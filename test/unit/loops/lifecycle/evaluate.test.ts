@@ -11,10 +11,14 @@ const SHUTDOWN: Taint = { key: 'node.cloudprovider.kubernetes.io/shutdown', effe
 const OTHER: Taint = { key: 'other', effect: 'NoExecute' };
 const UPSTREAM = confirmationRule(0);
 const CAREFUL = confirmationRule(15_000);
-const MISSING: InstanceLookup = { state: 'Missing', provider: 'fake' };
+const MISSING = missingAt(0);
 
 function unready(status: 'False' | 'Unknown', taints: Taint[] = []): Node {
   return node({ spec: { taints }, status: { conditions: [{ type: 'Ready', status }] } });
+}
+
+function missingAt(listedAt: number, lateMs = 0): InstanceLookup {
+  return { state: 'Missing', provider: 'fake', listedAt, lateMs };
 }
 
 function found(shutdown: boolean): InstanceLookup {
@@ -41,7 +45,7 @@ describe('a Node that is not Ready (contract 4)', () => {
     ['C-LIFE-08 nobody can say', unready('False'), { state: 'Unclaimed', message: '' }, { kind: 'None' }],
     ['two clouds claim it', unready('False'), { state: 'Ambiguous', message: '' }, { kind: 'None' }],
   ])('%s', (_name, of, lookup, wanted) => {
-    expect(evaluateLookup(of, lookup, undefined, { rule: UPSTREAM, now: 0 }).action).toEqual(wanted);
+    expect(evaluateLookup(of, lookup, undefined, { rule: UPSTREAM, now: 0, wallNow: 0 }).action).toEqual(wanted);
   });
 
   test('the cloud is asked about Nodes that are not Ready, and about none that is on its way out', () => {
@@ -62,7 +66,8 @@ describe('confirmation', () => {
     let misses: ReturnType<typeof evaluateLookup>['misses'];
     return times.map((now, index) => {
       const { node: at, lookup } = of(index);
-      const judgement = evaluateLookup(at, lookup, misses, { rule: CAREFUL, now });
+      const listed = lookup.state === 'Missing' ? missingAt(now) : lookup;
+      const judgement = evaluateLookup(at, listed, misses, { rule: CAREFUL, now, wallNow: 0 });
       misses = judgement.misses;
       return judgement.action.kind;
     });
@@ -72,6 +77,23 @@ describe('confirmation', () => {
     const gone = { node: unready('False'), lookup: MISSING };
     expect(listings(() => gone, [0, 5_000, 10_000, 15_000])).toEqual(['None', 'None', 'None', 'Delete']);
     expect(listings(() => gone, [0])).toEqual(['None']);
+  });
+
+  test('one listing that serves several passes counts once', () => {
+    const first = evaluateLookup(unready('False'), missingAt(0), undefined, { rule: CAREFUL, now: 0, wallNow: 0 });
+    const again = evaluateLookup(unready('False'), missingAt(0), first.misses, { rule: CAREFUL, now: 20_000, wallNow: 0 });
+    expect(again.action.kind).toBe('None');
+    expect(evaluateLookup(unready('False'), missingAt(20_000), again.misses, { rule: CAREFUL, now: 21_000, wallNow: 0 }).action.kind).toBe(
+      'Delete',
+    );
+  });
+
+  test('a cloud whose listings lag behind takes no Node away that is younger than that', () => {
+    const at = unready('False');
+    const bornAt = Date.parse(at.metadata.creationTimestamp);
+    const judged = (ageMs: number): string =>
+      evaluateLookup(at, missingAt(0, 300_000), undefined, { rule: UPSTREAM, now: 0, wallNow: bornAt + ageMs }).action.kind;
+    expect([judged(0), judged(299_999), judged(300_000)]).toEqual(['None', 'None', 'Delete']);
   });
 
   test('a listing that has the machine again starts it afresh', () => {

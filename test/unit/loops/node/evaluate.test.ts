@@ -65,7 +65,11 @@ describe('initialization (contract 3.2)', () => {
       'no CloudProvider has an instance named n1',
     ],
     ['two clouds’', { state: 'Ambiguous', message: 'a and b both have it' }, 'a and b both have it'],
-    ['not listed yet', { state: 'Missing', provider: 'fake' }, 'CloudProvider "fake" has no machine for this Node yet'],
+    [
+      'not listed yet',
+      { state: 'Missing', provider: 'fake', listedAt: 0, lateMs: 0 },
+      'CloudProvider "fake" has no machine for this Node yet',
+    ],
   ])('%s: the taint stays, an event says why, and it is tried again', (_name, lookup, why) => {
     const [event, retry, ...more] = evaluateInitialize(joining(), lookup);
     expect(event).toMatchObject({ kind: 'Event', type: 'Warning', message: expect.stringContaining(why) as string });

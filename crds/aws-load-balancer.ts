@@ -51,7 +51,8 @@ const tls = z
     certificateARNs: setOf(arn('acm|iam'), {
       min: 1,
       max: 25,
-      description: 'Certificates of ACM or IAM; only the first is used so far, a warning names the others.',
+      description:
+        'Certificates of ACM or IAM: the first is the default, the others are for clients that ask for their names; for type Classic only the first.',
     }),
     ports: setOf(z.string().min(1).max(63), {
       min: 1,

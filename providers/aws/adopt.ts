@@ -18,13 +18,14 @@ import { classicByName, classicLoadBalancer } from './resources/classic-load-bal
 import type { Api, CommonInputs, Listed, ResourceDescription } from './resources/description';
 import { emptyWhenGone, withTags } from './resources/elb-tags';
 import { listener } from './resources/listener';
+import { foundCertificate } from './resources/listener-certificate';
 import { loadBalancer } from './resources/load-balancer';
 import { outputsOf } from './resources/owned-resource';
 import { listed as listedGroup, securityGroup } from './resources/security-group';
 import { isOf, listedRule, securityGroupRule } from './resources/security-group-rule';
 import { targetGroup } from './resources/target-group';
 import type { LoadBalancerScope } from './scope';
-import { holderOf, isOfUpstream, isUnowned, TAG, type Tags } from './tags';
+import { holderOf, isOfStack, isOfUpstream, isUnowned, TAG, type Tags } from './tags';
 
 /** Whose stack asks, for what, and what it may have. */
 export interface AdoptionRequest {
@@ -89,7 +90,7 @@ class Look {
   }
 
   isOwn(tags: Tags): boolean {
-    return tags[TAG.clusterID] === this.scope.clusterID && tags[TAG.stack] === this.request.stack && tags[TAG.released] === undefined;
+    return isOfStack({ clusterID: this.scope.clusterID, stack: this.request.stack }, tags);
   }
 
   async network(): Promise<Standing | undefined> {
@@ -161,16 +162,23 @@ class Look {
       this.api,
     );
     const parts: Standing['parts'] = [];
-    for (const { name, settings, targetGroup: group } of wanted) {
+    for (const { name, settings, certificates = [], targetGroup: group } of wanted) {
       const match = there.find(({ raw }) => raw.Port === settings.port);
       if (match === undefined) continue;
-      parts.push(await this.part(listener, name, match));
+      parts.push(await this.part(listener, name, match), ...(await this.certificates(name, match, certificates)));
       const { port, protocol, targetType } = group.settings;
       const behind = groups.find(({ id }) => id === match.raw.DefaultActions?.[0]?.TargetGroupArn);
       if (behind?.raw.Port !== port || behind.raw.Protocol !== protocol || behind.raw.TargetType !== targetType) continue;
       parts.push(await this.part(targetGroup, group.name, behind));
     }
     return parts;
+  }
+
+  /** Of those that are wanted; they have no tags, so they are whose listener it is. Others stay. */
+  private async certificates(name: string, { id, tags }: Listed<unknown>, wanted: readonly string[]): Promise<Standing['parts']> {
+    if (wanted.length === 0) return [];
+    const there = await this.api.elb.listenerCertificates(id, this.api.options);
+    return there.filter((arn) => wanted.includes(arn)).map((arn) => ({ tags, resource: foundCertificate(name, id, arn) }));
   }
 
   /** The group that was made for the load balancer, with the rules that are wanted; the others by id. */

@@ -1,4 +1,5 @@
 import type { SecurityGroup } from '@aws-sdk/client-ec2';
+import type { Listener } from '@aws-sdk/client-elastic-load-balancing-v2';
 import { systemClock } from '../../operator/base/clock';
 import type { DiscoveredResource } from '../provider';
 import { chunks } from './client/chunks';
@@ -11,6 +12,7 @@ import type { Api, CommonInputs, Listed, ResourceDescription } from './resources
 import { lookAgainWhenGone } from './look-again';
 import { withTags } from './resources/elb-tags';
 import { listener } from './resources/listener';
+import { foundCertificate } from './resources/listener-certificate';
 import { loadBalancer } from './resources/load-balancer';
 import { listed as listedGroup, securityGroup } from './resources/security-group';
 import { isOf, listedRule, securityGroupRule } from './resources/security-group-rule';
@@ -29,7 +31,7 @@ interface Found {
 
 /**
  * Everything that carries this cluster's tag, by stack. Load balancers, target groups, security groups and rules come from bulk listings;
- * routes are told by the marks of the instances that they lead to. AWS has none for listeners and for attributes, so those take one call for each of the load balancers and target groups that are asked for.
+ * routes are told by the marks of the instances that they lead to. AWS has none for listeners, their certificates and attributes, so those take one call for each of what is asked for.
  * @param stacks only these; absent = all
  */
 export function discover(api: Api, scope: RouteScope, stacks?: string[]): Promise<Map<string, DiscoveredResource[]>> {
@@ -62,16 +64,24 @@ async function fromElb(api: Api, wanted: (tags: Tags) => boolean): Promise<Found
   const balancers = (await withTags(allBalancers, ({ LoadBalancerArn }) => LoadBalancerArn, api)).filter(({ tags }) => wanted(tags));
   const groups = (await withTags(allGroups, ({ TargetGroupArn }) => TargetGroupArn, api)).filter(({ tags }) => wanted(tags));
   const allListeners = await side(balancers, ({ id }) => elb.listeners({ LoadBalancerArn: id }, options));
-  const listeners = await withTags(allListeners.flat(), ({ ListenerArn }) => ListenerArn, api);
+  const listeners = (await withTags(allListeners.flat(), ({ ListenerArn }) => ListenerArn, api)).filter(({ tags }) => wanted(tags));
   return [
     ...(await describeAll(loadBalancer, balancers, api)),
     ...(await describeAll(targetGroup, groups, api)),
-    ...(await describeAll(
-      listener,
-      listeners.filter(({ tags }) => wanted(tags)),
-      api,
-    )),
+    ...(await describeAll(listener, listeners, api)),
+    ...(await certificatesOf(listeners, api)),
   ];
+}
+
+/** They bear no tags, so one that the state does not know may be somebody's, and stays. */
+async function certificatesOf(listeners: readonly Listed<Listener>[], { elb, options }: Api): Promise<Found[]> {
+  const tls = listeners.filter(({ raw }) => raw.Protocol === 'TLS');
+  const found = await side(tls, async ({ id, tags }) => {
+    const arns = await elb.listenerCertificates(id, options);
+    const resourceOf = (arn: string): DiscoveredResource => ({ ...foundCertificate(tags[TAG.resource] ?? '', id, arn), unmarked: true });
+    return arns.map((arn) => ({ stack: tags[TAG.stack] ?? '', resource: resourceOf(arn) }));
+  });
+  return found.flat();
 }
 
 /** Parts of a load balancer have no tags, so their names in the program are made of its own. */

@@ -45,9 +45,13 @@ export function fromAwsTags(tags: readonly AwsTag[] | undefined): Record<string,
 }
 
 /** True when `maker` made the resource, by its tags, and it was not released since. Pure. */
-export function madeBy({ clusterID, stack, resource }: Maker, tags: Tags): boolean {
-  if (tags[TAG.released] !== undefined) return false;
-  return tags[TAG.clusterID] === clusterID && tags[TAG.stack] === stack && tags[TAG.resource] === resource;
+export function madeBy({ resource, ...stack }: Maker, tags: Tags): boolean {
+  return isOfStack(stack, tags) && tags[TAG.resource] === resource;
+}
+
+/** True for whatever the stack has made or taken over, by its tags, and not released since. Pure. */
+export function isOfStack({ clusterID, stack }: Omit<Maker, 'resource'>, tags: Tags): boolean {
+  return tags[TAG.clusterID] === clusterID && tags[TAG.stack] === stack && tags[TAG.released] === undefined;
 }
 
 /** True when another resource of the maker's stack has it, by its tags, and it was not released since. Pure. */

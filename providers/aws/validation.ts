@@ -19,8 +19,15 @@ const WITHOUT_EFFECT_ON_GROUPS = [
 /** What a Network Load Balancer can't do, in words for its author; what the kind's schema refuses never comes here. Pure; never throws. */
 export function validateLoadBalancer(spec: CloudLoadBalancerSpec, scope: LoadBalancerScope): Problem[] {
   const ports = portsOf(spec);
-  if (isClassic(spec))
-    return [...validateClassic(spec), ...validateSubnets(spec, scope), ...validateLimits(spec, ports, scope), ...validateUnserved(spec)];
+  if (isClassic(spec)) {
+    return [
+      ...validateClassic(spec),
+      ...validateClassicCertificates(spec.aws),
+      ...validateSubnets(spec, scope),
+      ...validateLimits(spec, ports, scope),
+      ...validateUnserved(spec),
+    ];
+  }
   return [
     ...spec.listeners.flatMap(({ name, protocol, nodePort }, index) => validateListener({ name, protocol, nodePort }, index)),
     ...validatePorts(spec),
@@ -126,11 +133,15 @@ function validateWithoutEffect(aws: AWSLoadBalancer | undefined): Problem[] {
   const fields = WITHOUT_EFFECT.filter((field) => aws?.[field] !== undefined).map((field) => `spec.aws.${field}`);
   const ofGroups = WITHOUT_EFFECT_ON_GROUPS.filter((field) => aws?.targetGroup?.[field] !== undefined);
   const all = [...fields, ...ofGroups.map((field) => `spec.aws.targetGroup.${field}`)];
-  const problems = all.map((field) => warning(field, '', 'has no effect: this provider does not set it. Remove it.'));
+  return all.map((field) => warning(field, '', 'has no effect: this provider does not set it. Remove it.'));
+}
+
+function validateClassicCertificates(aws: AWSLoadBalancer | undefined): Problem[] {
   const more = aws?.tls?.certificateARNs.slice(1) ?? [];
-  if (more.length === 0) return problems;
-  const message = 'only the first certificate is used: this provider does not add others to a listener. Remove them.';
-  return [...problems, warning('spec.aws.tls.certificateARNs', more.join(', '), message)];
+  if (more.length === 0) return [];
+  const message =
+    'only the first certificate is used: a listener of a Classic load balancer has one. Remove the others, or write type: Network.';
+  return [warning('spec.aws.tls.certificateARNs', more.join(', '), message)];
 }
 
 function error(field: string, value: string, message: string): Problem {

@@ -44,7 +44,8 @@ export const OF_TRAFFIC: readonly Annotation[] = [
     field: 'tls.certificateARNs',
     default: 'no TLS',
     mutable: true,
-    expects: 'ARNs of certificates in ACM or IAM, separated by commas; only the first is used so far',
+    expects:
+      'ARNs of certificates in ACM or IAM, separated by commas: the first is the default, the others are for clients that ask for their names (Network)',
     parse: read.list(read.matching(/^arn:aws[a-z0-9-]*:(acm|iam):\S+$/, 'the ARN of a certificate'), 25),
   },
   {

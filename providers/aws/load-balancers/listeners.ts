@@ -13,6 +13,8 @@ export interface RenderedListener {
   /** Name in the program. */
   name: string;
   settings: Omit<ListenerInputs, 'loadBalancerArn' | 'defaultActions' | 'tags'>;
+  /** ARNs of those beside the default one, which is in the settings; absent = none. */
+  certificates?: string[];
   targetGroup: RenderedTargetGroup;
 }
 
@@ -45,6 +47,7 @@ export function portsOf({ listeners, aws }: CloudLoadBalancerSpec): Port[] {
 export function renderListener(base: string, port: Port, input: LoadBalancerInput, scope: LoadBalancerScope): RenderedListener {
   const { aws = { type: 'Network' } } = input.spec;
   const protocol = speaksTLS(port, aws) ? 'TLS' : port.protocol;
+  const [, ...certificates] = protocol === 'TLS' ? (aws.tls?.certificateARNs ?? []) : [];
   const idle = aws.listeners?.find((of) => of.port === port.port)?.tcpIdleTimeoutSeconds ?? DEFAULT_IDLE_TIMEOUT;
   return {
     name: `${base}-${port.port}`,
@@ -54,6 +57,7 @@ export function renderListener(base: string, port: Port, input: LoadBalancerInpu
       ...(protocol === 'TLS' && tlsOf(aws)),
       ...(protocol === 'TCP' && { tcpIdleTimeoutSeconds: idle }),
     },
+    ...(certificates.length > 0 && { certificates }),
     targetGroup: renderTargetGroup(base, port, input, scope),
   };
 }

@@ -1,5 +1,6 @@
 import { Route } from '@pulumi/aws/ec2/route';
 import { Listener } from '@pulumi/aws/lb/listener';
+import { ListenerCertificate } from '@pulumi/aws/lb/listenerCertificate';
 import { LoadBalancer } from '@pulumi/aws/lb/loadBalancer';
 import { TargetGroup } from '@pulumi/aws/lb/targetGroup';
 import * as pulumi from '@pulumi/pulumi';
@@ -11,6 +12,7 @@ import type { RenderedListener } from './listeners';
 import type { PublishedLoadBalancer, RenderedLoadBalancer, RenderedNetwork, RenderedStack } from './load-balancers';
 import type { RenderedSharedLoadBalancer } from './shared';
 import { declareRules, MembersReady, Subnets, type Published, type PublishedGroup, type TagsOf } from './program-parts';
+import { certificateName } from '../resources/listener-certificate';
 import { NEXT_HOP, type NextHopInputs } from '../resources/next-hop';
 import type { RenderedRoute } from '../routes/routes';
 import { subnetMappingsOf, type RenderedSubnets } from './subnet-mappings';
@@ -55,50 +57,68 @@ function outputsOf(generations: Published[]): pulumi.Output<PublishedLoadBalance
   return pulumi.output({ hostname: newest?.hostname ?? '', targetGroups: generations.flatMap(({ targetGroups }) => targetGroups) });
 }
 
-/** Groups and target groups side by side; listeners wait for the load balancer and for the members of their target groups. */
+/** What a load balancer needs side by side; listeners wait for it and for the members of their target groups. */
 function declare({ uid, listeners, nodeLabels, adopted, formerRules, ...input }: RenderedLoadBalancer): Published {
-  const parts = declareNetwork(input);
-  const declared = declareListeners(listeners, { ...parts, nodeLabels, adopted, count: listeners.length }, tagsOf(input.tags));
-  parts.access.close(declared.resources);
-  if (formerRules !== undefined) closeFormerRules(formerRules, declared.resources);
-  const { targetGroups } = declared;
-  return { uid, retiring: input.retiring === true, hostname: parts.loadBalancer.dnsName, targetGroups };
+  const ground = declareGround(input);
+  const tags = tagsOf(input.tags);
+  const groups = declareGroups(listeners, { access: ground.access, nodeLabels, adopted, count: listeners.length }, tags);
+  const loadBalancer = declareLoadBalancer(input, ground, groups);
+  const declared = declareListeners(groups, loadBalancer, tags);
+  ground.access.close(declared);
+  if (formerRules !== undefined) closeFormerRules(formerRules, declared);
+  return { uid, retiring: input.retiring === true, hostname: loadBalancer.dnsName, targetGroups: groups.map(({ published }) => published) };
 }
 
 /** One load balancer with the listeners, target groups and rules of each member. */
 function declareShared({ members, ...input }: RenderedSharedLoadBalancer): Published[] {
-  const parts = declareNetwork(input);
+  const ground = declareGround(input);
   const count = members.flatMap(({ listeners }) => listeners).length;
-  const published = members.map(({ uid, listeners, rules, tags, nodeLabels, retiring, nodeRules, formerRules }) => {
-    if (parts.access.frontend !== undefined) declareRules(rules, parts.access.frontend, tagsOf(tags));
-    const access = withOwnRules(parts.access, nodeRules, parts.subnetIds);
-    const { targetGroups, resources } = declareListeners(listeners, { ...parts, access, nodeLabels, count }, tagsOf(tags));
-    if (nodeRules !== undefined) access.close(resources);
-    if (formerRules !== undefined) closeFormerRules(formerRules, resources);
-    return { resources, one: { uid, retiring: retiring === true, hostname: parts.loadBalancer.dnsName, targetGroups } };
+  const parts = members.map(({ rules, nodeRules, nodeLabels, ...member }) => {
+    const tags = tagsOf(member.tags);
+    if (ground.access.frontend !== undefined) declareRules(rules, ground.access.frontend, tags);
+    const access = withOwnRules(ground.access, nodeRules, ground.subnetIds);
+    return { member, tags, access, groups: declareGroups(member.listeners, { access, nodeLabels, count }, tags) };
   });
-  parts.access.close(
-    published.flatMap(({ resources }) => resources),
-    parts.loadBalancer.arn,
+  const loadBalancer = declareLoadBalancer(
+    input,
+    ground,
+    parts.flatMap(({ groups }) => groups),
   );
-  return published.map(({ one }) => one);
+  const listeners = parts.map(({ member: { formerRules }, access, tags, groups }) => {
+    const declared = declareListeners(groups, loadBalancer, tags);
+    if (access !== ground.access) access.close(declared);
+    if (formerRules !== undefined) closeFormerRules(formerRules, declared);
+    return declared;
+  });
+  ground.access.close(listeners.flat(), loadBalancer.arn);
+  return parts.map(({ member: { uid, retiring }, groups }) => {
+    const targetGroups = groups.map(({ published }) => published);
+    return { uid, retiring: retiring === true, hostname: loadBalancer.dnsName, targetGroups };
+  });
 }
 
-interface NetworkParts {
-  loadBalancer: LoadBalancer;
+/** What is there before a load balancer. */
+interface Ground {
   access: DeclaredAccess;
+  subnetMappings: pulumi.Input<ReturnType<typeof subnetMappingsOf>>;
   subnetIds: pulumi.Output<string[]>;
 }
 
-function declareNetwork({ name, settings, subnets, ...input }: RenderedNetwork): NetworkParts {
-  const tags = tagsOf(input.tags);
+function declareGround({ settings, subnets, ...input }: RenderedNetwork): Ground {
   const subnetMappings = subnets === undefined ? settings.subnetMappings : declareSubnets(subnets);
   const subnetIds = pulumi.output(subnetMappings).apply((mappings) => mappings.map(({ subnetId }) => subnetId));
-  const access = declareAccess(input, subnetIds, tags);
-  const groups = access.groups === undefined ? {} : { securityGroups: access.groups };
-  const args = { ...settings, subnetMappings, ...groups, tags: tags(name) };
-  const loadBalancer = new LoadBalancer(name, args, dependingOn(access.namedRules));
-  return { loadBalancer, access, subnetIds };
+  return { access: declareAccess(input, subnetIds, tagsOf(input.tags)), subnetMappings, subnetIds };
+}
+
+/** It depends on target groups, so that it goes before them: its listeners go with it, and AWS keeps a group that a listener has. */
+function declareLoadBalancer(
+  { name, settings, tags }: RenderedNetwork,
+  { access, subnetMappings }: Ground,
+  groups: readonly DeclaredGroup[],
+): LoadBalancer {
+  const securityGroups = access.groups === undefined ? {} : { securityGroups: access.groups };
+  const args = { ...settings, subnetMappings, ...securityGroups, tags: tagsOf(tags)(name) };
+  return new LoadBalancer(name, args, dependingOn(access.namedRules, ...groups.map(({ resource }) => resource)));
 }
 
 function tagsOf(tags: Record<string, string>): TagsOf {
@@ -116,42 +136,66 @@ function declareSubnets({ name, settings, addresses }: RenderedSubnets): pulumi.
   return new Subnets(name, settings).subnetIds.apply((ids) => subnetMappingsOf(ids, addresses));
 }
 
-interface ListenerPlace extends Pick<NetworkParts, 'loadBalancer' | 'access'> {
+interface GroupPlace {
+  access: DeclaredAccess;
   nodeLabels: NodeLabels | undefined;
   adopted?: true | undefined;
   /** Of the load balancer, all members' together. */
   count: number;
 }
 
-function declareListeners(
-  listeners: readonly RenderedListener[],
-  place: ListenerPlace,
+/** A target group, and the listener that is to forward to it. */
+interface DeclaredGroup {
+  resource: TargetGroup;
+  ready: MembersReady;
+  published: PublishedGroup;
+  listener: RenderedListener;
+  adopted: true | undefined;
+}
+
+function declareGroups(listeners: readonly RenderedListener[], place: GroupPlace, tags: TagsOf): DeclaredGroup[] {
+  return listeners.map((listener) => declareGroup(listener, place, tags));
+}
+
+function declareGroup(
+  listener: RenderedListener,
+  { access: { backend, rules, accessOf }, nodeLabels, adopted, count }: GroupPlace,
   tags: TagsOf,
-): { targetGroups: PublishedGroup[]; resources: pulumi.Resource[] } {
-  const declared = listeners.map((listener) => declareListener(listener, place, tags));
-  return { targetGroups: declared.map(({ group }) => group), resources: declared.map(({ resource }) => resource) };
+): DeclaredGroup {
+  const { name, settings } = listener.targetGroup;
+  const access = accessOf([settings.port, Number(settings.healthCheck.port)], count);
+  const members = { port: settings.port, ...(nodeLabels !== undefined && { nodeLabels }), ...(access !== undefined && { access }) };
+  // Who revokes rules looks whether a target group needs them, so those of this one go after it, and are there before.
+  const resource = new TargetGroup(name, { ...settings, tags: tags(name) }, dependingOn(rules));
+  const ready = new MembersReady(name, { group: resource.arn, ...members }, dependingOn(backend));
+  return { resource, ready, published: { id: resource.arn, ...members }, listener, adopted };
+}
+
+function declareListeners(groups: readonly DeclaredGroup[], loadBalancer: LoadBalancer, tags: TagsOf): pulumi.Resource[] {
+  return groups.map((group) => declareListener(group, loadBalancer, tags));
 }
 
 /** A target group has its members before traffic comes to it, also where it takes another one's place: behind a barrier. */
 function declareListener(
-  { name, settings, targetGroup }: RenderedListener,
-  { loadBalancer, access: { backend, rules, accessOf }, nodeLabels, adopted, count }: ListenerPlace,
+  { resource, ready, adopted, listener: { name, settings, certificates = [] } }: DeclaredGroup,
+  loadBalancer: LoadBalancer,
   tags: TagsOf,
-): { resource: pulumi.Resource; group: PublishedGroup } {
-  const { port, healthCheck } = targetGroup.settings;
-  const access = accessOf([port, Number(healthCheck.port)], count);
-  const members = { port, ...(nodeLabels !== undefined && { nodeLabels }), ...(access !== undefined && { access }) };
-  // Who revokes rules looks whether a target group needs them, so those of this one go after it, and are there before.
-  const args = { ...targetGroup.settings, tags: tags(targetGroup.name) };
-  const { arn } = new TargetGroup(targetGroup.name, args, dependingOn(rules));
-  const ready = new MembersReady(targetGroup.name, { group: arn, ...members }, dependingOn(backend));
+): pulumi.Resource {
   // What was taken over has traffic already; by its own id a plan shows that it stays.
-  const [targetGroupArn, options] = adopted === true ? [arn, dependingOn(ready)] : [ready.group, {}];
-  const defaultActions = [{ type: 'forward', targetGroupArn }];
-  const resource = new Listener(name, { ...settings, loadBalancerArn: loadBalancer.arn, defaultActions, tags: tags(name) }, options);
-  return { resource, group: { id: arn, ...members } };
+  const [targetGroupArn, waiting] = adopted === true ? [resource.arn, dependingOn(ready)] : [ready.group, {}];
+  const args = { ...settings, loadBalancerArn: loadBalancer.arn, defaultActions: [{ type: 'forward', targetGroupArn }], tags: tags(name) };
+  const listener = new Listener(name, args, { ...waiting, deletedWith: loadBalancer });
+  for (const certificateArn of certificates) {
+    new ListenerCertificate(
+      certificateName(name, certificateArn),
+      { listenerArn: listener.arn, certificateArn },
+      { deletedWith: listener },
+    );
+  }
+  return listener;
 }
 
-function dependingOn(resource: pulumi.Resource | undefined): pulumi.CustomResourceOptions {
-  return resource === undefined ? {} : { dependsOn: [resource] };
+function dependingOn(...resources: (pulumi.Resource | undefined)[]): pulumi.CustomResourceOptions {
+  const dependsOn = resources.filter((resource) => resource !== undefined);
+  return dependsOn.length === 0 ? {} : { dependsOn };
 }

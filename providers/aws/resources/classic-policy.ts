@@ -5,7 +5,7 @@ import { canonicalJson, type JsonObject } from '../../../operator/base/json';
 import { problemsIn } from '../../resource-provider/check';
 import type { ResourceContext, ResourceType } from '../../resource-provider/resource-provider';
 import type { UpdateContext } from '../../worker-module';
-import { holderOf, TAG } from '../tags';
+import { holderOf, isOfStack } from '../tags';
 import { classicByName } from './classic-load-balancer';
 import type { Api } from './description';
 
@@ -176,8 +176,7 @@ export class ClassicPartResource<Inputs extends { loadBalancerName: string }> im
     const name = id.split(':')[0] ?? '';
     const found = await classicByName(name, api);
     if (found === undefined) return undefined;
-    const { clusterID, stack } = this.updateContext;
-    if (found.tags[TAG.clusterID] !== clusterID || found.tags[TAG.stack] !== stack || found.tags[TAG.released] !== undefined) {
+    if (!isOfStack(this.updateContext, found.tags)) {
       const message = `${this.token} ${context.name}: load balancer ${name} is not changed, because by its tags it belongs to ${holderOf(found.tags)}`;
       throw new OperatorError('Conflict', message, { resource: context.urn });
     }

@@ -16,9 +16,8 @@ export async function withTags<Raw>(items: readonly Raw[], arnOf: (item: Raw) =>
 }
 
 /** The tags of one load balancer, target group or listener; undefined = it is gone. */
-export async function elbTagsOf(arn: string, api: Api): Promise<Tags | undefined> {
-  const [listed] = await emptyWhenGone(withTags([arn], (id) => id, api));
-  return listed?.tags;
+export function elbTagsOf(arn: string, { elb, options }: Api): Promise<Tags | undefined> {
+  return elb.tagsOf(arn, options);
 }
 
 /** Brings the tags of a load balancer, target group or listener to the wanted ones. */

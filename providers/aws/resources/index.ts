@@ -10,6 +10,7 @@ import { classicLoadBalancer } from './classic-load-balancer';
 import { ClassicPartResource, classicBackendPolicy, classicListenerPolicy, classicPolicy } from './classic-policy';
 import type { Api, CommonInputs, Made, ResourceDescription } from './description';
 import { listener } from './listener';
+import { listenerCertificate, ListenerCertificateResource } from './listener-certificate';
 import { loadBalancer } from './load-balancer';
 import { NextHop } from './next-hop';
 import { nodeRules, nodeRulesKept } from './node-rules';
@@ -31,6 +32,7 @@ export const DESCRIPTIONS: readonly { token: string; replaceOn: readonly string[
   loadBalancer,
   targetGroup,
   listener,
+  listenerCertificate,
   securityGroup,
   ingressRule,
   egressRule,
@@ -56,6 +58,7 @@ export function resourceTypes(
     new OwnedResource(loadBalancer, clients, update),
     new OwnedResource(noting(targetGroup, made), clients, update),
     new OwnedResource(listener, clients, update),
+    new ListenerCertificateResource(clients, update),
     new OwnedResource(securityGroup, clients, update),
     new OwnedResource(ingressRule, clients, update),
     new OwnedResource(egressRule, clients, update),

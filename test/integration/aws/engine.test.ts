@@ -54,6 +54,7 @@ describeWithMoto('AWS under the real engine', () => {
     ...input,
     spec: cloudLoadBalancerSpec.parse({ ...input.spec, ...fields }),
   });
+  const upload = (name: string): Promise<string> => account.uploadCertificate(name);
   const discover = async (stack: string): Promise<DiscoveredResource[]> => (await cloud.discover!([stack])).get(stack) ?? [];
   const render = (stack: string, ...inputs: LoadBalancerInput[]): JsonObject => cloud.loadBalancers!.render(stack, inputs);
   const run = (stack: string, inputs: JsonObject | undefined, more: Partial<StackUpdate> = {}): Promise<UpdateResult> => {
@@ -109,6 +110,46 @@ describeWithMoto('AWS under the real engine', () => {
     expect((await discover(stack)).filter(({ type }) => type.endsWith(':LoadBalancer'))).toHaveLength(1);
     expect(await engine.compare(stack, await discover(stack))).toEqual([]);
     await run(stack, undefined);
+  });
+
+  test('a certificate beside the default one that somebody takes off is seen, and added again; somebody else’s stays', async () => {
+    const stack = 'lb-certificates';
+    const [one = '', two = '', three = ''] = [await upload('one'), await upload('two'), await upload('three')];
+    const input = inputOf({ listeners: [WEB], aws: { tls: { certificateARNs: [one, two] } } });
+    await run(stack, render(stack, input));
+    expect(await engine.compare(stack, await discover(stack))).toEqual([]);
+    const listener = (await discover(stack)).find(({ type }) => type.endsWith(':Listener'))!.id;
+    await account.setCertificates(listener, { add: three, remove: two });
+    const drift = await engine.adoptFindings(stack, await discover(stack));
+    expect(drift).toMatchObject([{ kind: 'Missing', urn: expect.stringContaining(':ListenerCertificate::') as string }]);
+    await run(stack, render(stack, input), { force: true });
+    expect(await account.certificatesOf(listener)).toEqual([one, three, two]);
+    expect(await engine.compare(stack, await discover(stack))).toEqual([]);
+    await run(stack, undefined);
+    expect(await discover(stack)).toEqual([]);
+  });
+
+  test('whatever its way to the Nodes, a load balancer goes before its target groups, and its listeners with it', async () => {
+    const spec = account.providerSpec({ nodeRules: 'PerService' });
+    const perService = await awsProvider.connect(cloudProviderSpec.parse(spec), account.connectContext(CLUSTER));
+    const stack = 'lb-order';
+    const inputs = perService.loadBalancers!.render(stack, [inputOf()]);
+    await run(stack, inputs);
+    // As after a loss of the state: what is found again has only the edges that its ids tell.
+    await engine.forget(stack);
+    await run(stack, inputs, { mayExist: true });
+    const gone = await run(stack, undefined);
+    expect(gone.result).toBe('Destroyed');
+    expect(await discover(stack)).toEqual([]);
+    await perService.close();
+  });
+
+  test('a state that was found again and is given up at once leaves nothing', async () => {
+    const stack = 'lb-found';
+    await run(stack, render(stack, inputOf()));
+    await engine.forget(stack);
+    expect((await run(stack, undefined, { mayExist: true })).result).toBe('Destroyed');
+    expect(await discover(stack)).toEqual([]);
   });
 
   test('subnets are found by tags and route tables when the load balancer is made, and stay', async () => {

@@ -21,12 +21,15 @@ import {
   TerminateInstancesCommand,
 } from '@aws-sdk/client-ec2';
 import {
+  AddListenerCertificatesCommand,
   DeleteLoadBalancerCommand,
+  DescribeListenerCertificatesCommand,
   DescribeListenersCommand,
   DescribeLoadBalancersCommand,
   DescribeTargetGroupsCommand,
   DescribeTargetHealthCommand,
   ElasticLoadBalancingV2Client,
+  RemoveListenerCertificatesCommand,
   type LoadBalancer,
 } from '@aws-sdk/client-elastic-load-balancing-v2';
 import type { CloudProviderSpecInput } from '../../../crds';
@@ -238,6 +241,19 @@ export class MotoAccount {
     const authorization = 'AWS4-HMAC-SHA256 Credential=test/20260101/us-east-1/iam/aws4_request, SignedHeaders=host, Signature=0';
     const answer = await (await fetch(this.url, { method: 'POST', headers: { authorization }, body })).text();
     return /<Arn>([^<]+)</.exec(answer)?.[1] ?? '';
+  }
+
+  /** By hand. */
+  async setCertificates(ListenerArn: string, { add, remove }: { add: string; remove: string }): Promise<void> {
+    const pair = (CertificateArn: string) => ({ ListenerArn, Certificates: [{ CertificateArn }] });
+    await this.elb.send(new RemoveListenerCertificatesCommand(pair(remove)));
+    await this.elb.send(new AddListenerCertificatesCommand(pair(add)));
+  }
+
+  /** The default one first. */
+  async certificatesOf(ListenerArn: string): Promise<(string | undefined)[]> {
+    const { Certificates = [] } = await this.elb.send(new DescribeListenerCertificatesCommand({ ListenerArn }));
+    return Certificates.map(({ CertificateArn }) => CertificateArn);
   }
 
   async tag(id: string, key: string, value: string): Promise<void> {

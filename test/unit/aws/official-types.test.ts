@@ -13,6 +13,7 @@ const REPLACED: Readonly<Record<string, readonly string[]>> = {
   'aws:lb/loadBalancer:LoadBalancer': ['name', 'loadBalancerType', 'internal', 'subnetMappings'],
   'aws:lb/targetGroup:TargetGroup': ['name', 'port', 'protocol', 'targetType', 'ipAddressType', 'vpcId'],
   'aws:lb/listener:Listener': ['loadBalancerArn'],
+  'aws:lb/listenerCertificate:ListenerCertificate': ['listenerArn', 'certificateArn'],
   'aws:ec2/securityGroup:SecurityGroup': ['name', 'description', 'vpcId'],
   'aws:vpc/securityGroupIngressRule:SecurityGroupIngressRule': ['securityGroupId'],
   'aws:vpc/securityGroupEgressRule:SecurityGroupEgressRule': ['securityGroupId'],

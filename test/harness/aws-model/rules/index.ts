@@ -1,4 +1,5 @@
 import type { Rule } from '../rule';
+import { listenerCertificates } from './certificates';
 import { duplicateListener, incompatibleProtocols } from './listeners';
 import { duplicateLoadBalancerName, nameLengths } from './names';
 import { blackholeRoutes, routeAlreadyExists } from './routes';
@@ -14,6 +15,7 @@ export function alwaysRules(): Rule[] {
     duplicateLoadBalancerName(),
     duplicateListener(),
     incompatibleProtocols(),
+    listenerCertificates(),
     groupInUse(),
     rulesOfGroups(),
     groupOfAnotherVpc(),

@@ -28,6 +28,7 @@ import {
 import type { ProcessLedger } from './process-ledger';
 import { statOf } from './process-stat';
 import { WorkerCalls } from './worker-calls';
+import { wayOut } from './way-out';
 import { removeWorkerFolder } from './worker-folder';
 
 export interface WorkerOptions {
@@ -105,7 +106,7 @@ export class WorkerProcess {
     this.#child = fork(compiled('operator/updates/worker/main'), [this.#folder, options.pulumi, options.pulumiVersion], {
       detached: true,
       stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
-      env: { PATH: '/usr/local/bin:/usr/bin:/bin', HOME: this.#folder, TMPDIR: this.#folder, ...compileCache() },
+      env: { PATH: '/usr/local/bin:/usr/bin:/bin', HOME: this.#folder, TMPDIR: this.#folder, ...compileCache(), ...wayOut(process.env) },
       execArgv: [`--max-old-space-size=${options.heapMB}`, ...NODE_FLAGS, '--no-warnings'],
     });
     let markReady: () => void = () => undefined;

@@ -8,13 +8,7 @@ import { validateGroupCount, validateListenerCount, validateRuleCount } from './
 /** Lists that have one entry for each subnet. */
 const PER_SUBNET = ['eipAllocationIDs', 'privateIPv4Addresses', 'ipv6Addresses'] as const;
 /** Fields that the kind has and this provider does not act on. */
-const WITHOUT_EFFECT = ['ipv6SourceNAT', 'zonalShift', 'secondaryIPsPerSubnet', 'minimumCapacityUnits'] as const;
-const WITHOUT_EFFECT_ON_GROUPS = [
-  'unhealthyConnectionTermination',
-  'unhealthyDrainingIntervalSeconds',
-  'dnsFailover',
-  'unhealthyStateRouting',
-] as const;
+const WITHOUT_EFFECT = ['ipv6SourceNAT', 'minimumCapacityUnits'] as const;
 
 /** What a Network Load Balancer can't do, in words for its author; what the kind's schema refuses never comes here. Pure; never throws. */
 export function validateLoadBalancer(spec: CloudLoadBalancerSpec, scope: LoadBalancerScope): Problem[] {
@@ -130,10 +124,8 @@ function validateBackend(aws: AWSLoadBalancer | undefined): Problem[] {
 }
 
 function validateWithoutEffect(aws: AWSLoadBalancer | undefined): Problem[] {
-  const fields = WITHOUT_EFFECT.filter((field) => aws?.[field] !== undefined).map((field) => `spec.aws.${field}`);
-  const ofGroups = WITHOUT_EFFECT_ON_GROUPS.filter((field) => aws?.targetGroup?.[field] !== undefined);
-  const all = [...fields, ...ofGroups.map((field) => `spec.aws.targetGroup.${field}`)];
-  return all.map((field) => warning(field, '', 'has no effect: this provider does not set it. Remove it.'));
+  const fields = WITHOUT_EFFECT.filter((field) => aws?.[field] !== undefined);
+  return fields.map((field) => warning(`spec.aws.${field}`, '', 'has no effect: this provider does not set it. Remove it.'));
 }
 
 function validateClassicCertificates(aws: AWSLoadBalancer | undefined): Problem[] {

@@ -111,8 +111,8 @@ function check(request: CheckRequest, type: ResourceType): CheckResponse {
   return new CheckResponse().setInputs(toStruct(raw));
 }
 
-/** The new inputs with what stays as it is in place of what was asked for. */
-function withKept(olds: JsonObject, news: JsonObject, type: ResourceType): JsonObject {
+/** The new inputs with what stays as it is in place of what was asked for. Pure. */
+export function withKept(olds: JsonObject, news: JsonObject, type: ResourceType): JsonObject {
   const kept = type.keep?.(olds, news) ?? {};
   const entries = Object.entries({ ...news, ...kept }).filter((entry): entry is [string, Json] => entry[1] !== undefined);
   return Object.fromEntries(entries);

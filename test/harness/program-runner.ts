@@ -2,6 +2,7 @@ import * as pulumi from '@pulumi/pulumi';
 import type { JsonObject } from '../../operator/base/json';
 import { needsReplacement, propertyChanges } from '../../providers/resource-provider/diff';
 import type { ResourceContext, ResourceProvider, ResourceType } from '../../providers/resource-provider/resource-provider';
+import { withKept } from '../../providers/resource-provider/service';
 import type { WorkerModule } from '../../providers/worker-module';
 
 /** A resource as an engine's checkpoint would hold it. */
@@ -85,11 +86,12 @@ export class ProgramRunner {
     return { type: found, context: { urn, name, signal: new AbortController().signal } };
   }
 
-  private async register(token: string, name: string, inputs: JsonObject): Promise<RunnerResource> {
+  private async register(token: string, name: string, asked: JsonObject): Promise<RunnerResource> {
     const { type, context } = this.resource(token, name);
+    const known = this.resources.find((resource) => resource.type === token && resource.name === name);
+    const inputs = known === undefined ? asked : withKept(known.inputs, asked, type);
     const problems = type.check?.(inputs) ?? [];
     if (problems.length > 0) throw new Error(`${token} ${name}: ${JSON.stringify(problems)}`);
-    const known = this.resources.find((resource) => resource.type === token && resource.name === name);
     if (known === undefined) return this.add(type, context, inputs);
     const changed = propertyChanges(known.inputs, inputs);
     if (changed.length === 0) return known;

@@ -3,6 +3,7 @@ import type { CloudLoadBalancerSpec, CloudProviderSpec, CloudRouteSpec } from '.
 import { OperatorError } from '../../operator/base/errors';
 import { canonicalJson, type JsonObject } from '../../operator/base/json';
 import type {
+  Adoption,
   Cloud,
   DiscoveredResource,
   LoadBalancerInput,
@@ -355,6 +356,34 @@ function describeResources(suite: Suite): void {
       expect(await type.read(id, context)).toBeDefined();
     }
     runner.restore([]);
+  });
+
+  test('P-40: what nobody asks for is not looked for; what is not given up is Taken; what was released is taken over as it is', async () => {
+    const { cloud } = suite;
+    if (cloud.adoptable === undefined || cloud.release === undefined) return;
+    const { input, stack, runner } = await suite.standing(2);
+    await suite.under.control.resetCalls();
+    expect(await cloud.adoptable(stack, input)).toBeUndefined();
+    expect((await suite.under.control.calls()).total).toBe(0);
+    expect(await cloud.adoptable(stack, input, 'Itself')).toBeUndefined();
+    const another = suite.stack();
+    await expectError('Taken', cloud.adoptable(another, input, 'Released'));
+
+    const before = ids(await suite.discovered(stack));
+    await cloud.release(stack, () => true);
+    runner.restore([]);
+    let adoption: Adoption | undefined;
+    expect(await suite.writes(async () => (adoption = await cloud.adoptable!(another, input, 'Released')))).toBe(0);
+    expect(ids(adoption!.resources)).toEqual(before);
+    const taker = suite.runner(another);
+    taker.restore(adoption!.resources);
+    const rendered = suite.render(another, { ...input, ...(adoption!.kept !== undefined && { adopted: adoption!.kept }) });
+    await taker.up(rendered);
+    expect(ids(await suite.discovered(another))).toEqual(before);
+    expect(await suite.discovered(stack)).toEqual([]);
+    expect(await suite.writes(() => taker.up(rendered))).toBe(0);
+    // What bears this stack's marks by now is not to be taken over again.
+    for (const from of ['Released', 'Itself'] as const) expect((await cloud.adoptable(another, input, from))?.resources ?? []).toEqual([]);
   });
 
   test('P-13: read gives the inputs that the program set, and undefined for what is gone', async () => {

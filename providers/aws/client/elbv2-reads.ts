@@ -134,6 +134,20 @@ export class ElbV2Reads {
     return tagsOf(Attributes);
   }
 
+  /** How much the account may have in the region, by AWS's names, such as network-load-balancers. */
+  async accountLimits(options: CallOptions = {}): Promise<Map<string, number>> {
+    const limits = await this.service.pages(async (Marker) => {
+      const { Limits, NextMarker } = await this.service.call({
+        ...options,
+        verb: 'list',
+        operation: 'DescribeAccountLimits',
+        send: (sdk, client, prepare, signal) => client.send(prepare(new sdk.DescribeAccountLimitsCommand({ Marker })), signal),
+      });
+      return { items: Limits, next: NextMarker };
+    });
+    return new Map(limits.map(({ Name = '', Max }) => [Name, Number(Max)]));
+  }
+
   /** ARNs of the certificates that a listener has beside its default one. */
   async listenerCertificates(arn: string, options: CallOptions = {}): Promise<string[]> {
     const found = await this.service.pages(async (Marker) => {

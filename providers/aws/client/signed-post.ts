@@ -68,8 +68,13 @@ export async function signedPost(request: Post, { region, name, credentials }: S
  * @throws what the request failed with, or an error that bears AWS's code as its name
  */
 export async function post({ url, headers, body }: Post): Promise<string> {
-  const answer = await fetch(new URL(url), { method: 'POST', headers, body, redirect: 'error', signal: AbortSignal.timeout(TIMEOUT_MS) });
-  const text = await answer.text();
+  const { EnvHttpProxyAgent, fetch } = await import('undici');
+  // As the SDK's clients, by the proxies that the environment names.
+  const dispatcher = new EnvHttpProxyAgent();
+  const sent = { method: 'POST', headers, body, redirect: 'error', signal: AbortSignal.timeout(TIMEOUT_MS), dispatcher } as const;
+  const { answer, text } = await fetch(new URL(url), sent)
+    .then(async (answer) => ({ answer, text: await answer.text() }))
+    .finally(() => dispatcher.close());
   if (answer.ok) return text;
   const { name, message } = errorIn(text);
   throw Object.assign(new Error(message), { name, $metadata: { httpStatusCode: answer.status } });

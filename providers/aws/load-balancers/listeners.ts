@@ -1,8 +1,9 @@
-import type { AWSHealthCheck, AWSLoadBalancer, CloudLoadBalancerSpec, HealthCheck, Listener } from '../../../crds';
+import type { AWSHealthCheck, AWSLoadBalancer, AWSTargetGroup, CloudLoadBalancerSpec, HealthCheck, Listener } from '../../../crds';
 import type { LoadBalancerInput } from '../../provider';
 import { hashedName } from './names';
 import type { ListenerInputs } from '../resources/listener';
 import { cutsByDefault, type TargetGroupInputs } from '../resources/target-group';
+import type { TargetGroupHealth } from '../resources/target-group-health';
 import type { LoadBalancerScope } from '../scope';
 
 const DEFAULT_IDLE_TIMEOUT = 350;
@@ -98,7 +99,8 @@ function renderTargetGroup(base: string, port: Port, input: LoadBalancerInput, s
 type Attributes = Pick<
   TargetGroupInputs,
   'deregistrationDelay' | 'connectionTermination' | 'proxyProtocolV2' | 'preserveClientIp' | 'loadBalancingCrossZoneEnabled' | 'stickiness'
->;
+> &
+  TargetGroupHealth;
 
 const CROSS_ZONE = { Enabled: 'true', Disabled: 'false', LoadBalancer: 'use_load_balancer_configuration' } as const;
 
@@ -124,7 +126,36 @@ function renderAttributes(
     preserveClientIp: preserves || cutsByDefault(protocol) ? 'true' : 'false',
     loadBalancingCrossZoneEnabled: CROSS_ZONE[group.crossZone ?? 'LoadBalancer'],
     stickiness: { type: 'source_ip', enabled: sticky },
+    ...renderHealth(group, protocol),
   };
+}
+
+/** What is done about Nodes that are not healthy; only TCP has connections to cut. */
+function renderHealth(group: AWSTargetGroup, protocol: TargetGroupInputs['protocol']): TargetGroupHealth {
+  const {
+    unhealthyConnectionTermination: cuts = true,
+    unhealthyDrainingIntervalSeconds: drains = 0,
+    dnsFailover,
+    unhealthyStateRouting,
+  } = group;
+  const states = [{ enableUnhealthyConnectionTermination: cuts, unhealthyDrainingInterval: drains }];
+  return {
+    ...(!cutsByDefault(protocol) && { targetHealthStates: states }),
+    targetGroupHealth: {
+      dnsFailover: {
+        minimumHealthyTargetsCount: String(dnsFailover?.count ?? 1),
+        minimumHealthyTargetsPercentage: percentageOf(dnsFailover),
+      },
+      unhealthyStateRouting: {
+        minimumHealthyTargetsCount: unhealthyStateRouting?.count ?? 1,
+        minimumHealthyTargetsPercentage: percentageOf(unhealthyStateRouting),
+      },
+    },
+  };
+}
+
+function percentageOf(healthy: AWSTargetGroup['dnsFailover']): string {
+  return healthy?.percentage === undefined ? 'off' : String(healthy.percentage);
 }
 
 type Check = TargetGroupInputs['healthCheck'];

@@ -60,6 +60,8 @@ export function renderSettings(
     enableCrossZoneLoadBalancing: crossZone,
     enableDeletionProtection: deletionProtection,
     dnsRecordClientRoutingPolicy: DNS_POLICIES[dnsClientRoutingPolicy],
+    enableZonalShift: aws.zonalShift ?? false,
+    secondaryIpsAutoAssignedPerSubnet: aws.secondaryIPsPerSubnet ?? 0,
     ...(isGrouped(spec, scope) && { enforceSecurityGroupInboundRulesOnPrivateLinkTraffic: enforcementOf(aws) }),
     ...renderAccessLogs(aws),
   };

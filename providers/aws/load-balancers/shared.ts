@@ -168,6 +168,8 @@ function combined(specs: readonly CloudLoadBalancerSpec[], first: CloudLoadBalan
       ipAddressType: specs.some(isDualStack) ? 'DualStack' : 'IPv4',
       crossZone: blocks.some(({ crossZone }) => crossZone === true),
       deletionProtection: blocks.some(({ deletionProtection }) => deletionProtection === true),
+      zonalShift: blocks.some(({ zonalShift }) => zonalShift === true),
+      secondaryIPsPerSubnet: Math.max(...blocks.map(({ secondaryIPsPerSubnet = 0 }) => secondaryIPsPerSubnet)),
       ...(logs !== undefined && { accessLogs: logs }),
       ...(policy !== undefined && { dnsClientRoutingPolicy: policy }),
     },

@@ -4,8 +4,8 @@ import { assertMayWrite } from '../../member-writes';
 import type { Ec2 } from '../client/ec2';
 import { backendGroupName } from '../nodes/backend-group';
 import type { NodeGroups } from '../nodes/node-groups';
-import { readRule } from '../nodes/node-rule';
-import { openNodes, rulesFrom, SHARED_RULES } from '../nodes/node-rules';
+import { readRule, type NodeRule } from '../nodes/node-rule';
+import { missingRules, openNodes, rulesFrom, rulesOfNodes, SHARED_RULES } from '../nodes/node-rules';
 import { instanceIDOf } from '../nodes/provider-id';
 import { TAG } from '../tags';
 import { MembersAround } from './members-around';
@@ -29,11 +29,13 @@ interface Opening {
 
 /**
  * Members that load balancers are let in to: a security group of Nodes that was not seen open by this process is opened before its Node becomes a
- * target.
+ * target, and what somebody has closed since is seen by `observe`.
  */
 export class OpenedMembers extends MembersAround {
   /** Groups of Nodes, each with what it is open for. */
   private readonly opened = new Set<string>();
+  /** What each target group asked for last. */
+  private readonly asked = new Map<string, MemberAccess | undefined>();
   /** One look at a time: many target groups get a new Node at once. */
   private turn: Promise<void> = Promise.resolve();
 
@@ -46,11 +48,56 @@ export class OpenedMembers extends MembersAround {
 
   async sync(group: TargetGroup, targets: Target[], signalValid: () => boolean, left?: LeftOut): Promise<number> {
     const assertValid = (): void => assertMayWrite(signalValid, group);
-    const access = group.access === undefined ? undefined : memberAccess.parse(group.access);
+    const access = this.askedFor(group);
     const opening = this.turn.then(() => this.open({ targets, access, assertValid }));
     this.turn = opening.catch(() => undefined);
     await opening;
     return this.members.sync(group, targets, signalValid, left);
+  }
+
+  override assume(group: TargetGroup, targets: Target[]): void {
+    this.askedFor(group);
+    super.assume(group, targets);
+  }
+
+  /** Who is not let in to Nodes by all that it asked for has members to no use: its hash is no set's, so that it is brought in again, and opened. */
+  override async observe(): Promise<Map<string, string>> {
+    const seen = await this.members.observe();
+    for (const id of [...this.asked.keys()]) if (!seen.has(id)) this.asked.delete(id);
+    const shut = await this.shut();
+    if (shut.length > 0) this.opened.clear();
+    return new Map([...seen].map(([id, hash]) => [id, shut.includes(id) ? `${hash} shut` : hash]));
+  }
+
+  private askedFor({ id, access }: TargetGroup): MemberAccess | undefined {
+    const parsed = access === undefined ? undefined : memberAccess.parse(access);
+    this.asked.set(id, parsed);
+    return parsed;
+  }
+
+  /** Ids of target groups. A group of Nodes without any rule, also for what goes out, is taken for gone. */
+  private async shut(): Promise<string[]> {
+    if (this.asked.size === 0) return [];
+    const { ec2, groups, shared } = this.nodes;
+    await groups.list();
+    const rules = await rulesOfNodes(ec2, { groups: groups.all }, {});
+    const backend = shared ? await this.backend() : undefined;
+    const forAll = backend === undefined ? [] : rulesFrom(backend, SHARED_RULES);
+    const there = [...new Set(rules.map(({ GroupId }) => GroupId))];
+    const isShut = (wanted: readonly NodeRule[]): boolean => {
+      return there.some(
+        (group) =>
+          missingRules(
+            rules.filter(({ GroupId }) => GroupId === group),
+            wanted,
+          ).length > 0,
+      );
+    };
+    const wantedBy = (access: MemberAccess | undefined): NodeRule[] => [
+      ...(access?.loadBalancer === undefined ? forAll : []),
+      ...(access?.rules ?? []).map(readRule),
+    ];
+    return [...this.asked].filter(([, access]) => isShut(wantedBy(access))).map(([id]) => id);
   }
 
   private async open({ targets, access, assertValid }: Opening): Promise<void> {
@@ -63,14 +110,21 @@ export class OpenedMembers extends MembersAround {
     const { ec2, clusterID, maxRules } = this.nodes;
     const closed = this.closedTo('all');
     if (closed.length === 0) return;
-    const [backend] = await ec2.securityGroups([
+    const backend = await this.backend();
+    // Without load balancers that have it there is none; the update that makes it opens what is known by then.
+    if (backend === undefined) return;
+    await openNodes(ec2, { groups: closed, clusterID, maxRules }, rulesFrom(backend, SHARED_RULES), { assertValid });
+    this.remember('all', closed);
+  }
+
+  /** Id of the cluster's backend group; undefined = there is none. */
+  private async backend(): Promise<string | undefined> {
+    const { ec2, clusterID } = this.nodes;
+    const [found] = await ec2.securityGroups([
       { Name: 'group-name', Values: [backendGroupName(clusterID)] },
       { Name: `tag:${TAG.clusterID}`, Values: [clusterID] },
     ]);
-    // Without load balancers that have it there is none; the update that makes it opens what is known by then.
-    if (backend?.GroupId === undefined) return;
-    await openNodes(ec2, { groups: closed, clusterID, maxRules }, rulesFrom(backend.GroupId, SHARED_RULES), { assertValid });
-    this.remember('all', closed);
+    return found?.GroupId;
   }
 
   /** Looked at when the target group is there, by which others know that the rules are needed (close-rules.ts). */

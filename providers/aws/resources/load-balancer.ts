@@ -27,21 +27,26 @@ const schema = z.strictObject({
   enableCrossZoneLoadBalancing: z.boolean(),
   enableDeletionProtection: z.boolean(),
   dnsRecordClientRoutingPolicy: z.enum(['any_availability_zone', 'availability_zone_affinity', 'partial_availability_zone_affinity']),
+  enableZonalShift: z.boolean(),
+  secondaryIpsAutoAssignedPerSubnet: z.number().int(),
   /** Absent = none are written. */
   accessLogs: accessLogs.optional(),
   tags: z.record(z.string(), z.string()),
 });
 export type LoadBalancerInputs = z.infer<typeof schema>;
 
+const PROTECTION = 'deletion_protection.enabled';
 const ATTRIBUTES: readonly Attribute[] = [
   { property: 'enableCrossZoneLoadBalancing', attribute: 'load_balancing.cross_zone.enabled', kind: 'Boolean', default: 'false' },
-  { property: 'enableDeletionProtection', attribute: 'deletion_protection.enabled', kind: 'Boolean', default: 'false' },
+  { property: 'enableDeletionProtection', attribute: PROTECTION, kind: 'Boolean', default: 'false' },
   {
     property: 'dnsRecordClientRoutingPolicy',
     attribute: 'dns_record.client_routing_policy',
     kind: 'Text',
     default: 'any_availability_zone',
   },
+  { property: 'enableZonalShift', attribute: 'zonal_shift.config.enabled', kind: 'Boolean', default: 'false' },
+  { property: 'secondaryIpsAutoAssignedPerSubnet', attribute: 'secondary_ips.auto_assigned.per_subnet', kind: 'Number', default: '0' },
 ];
 const LOGS = { enabled: 'access_logs.s3.enabled', bucket: 'access_logs.s3.bucket', prefix: 'access_logs.s3.prefix' } as const;
 
@@ -107,6 +112,14 @@ export const loadBalancer: ResourceDescription<LoadBalancerInputs, LoadBalancer>
   },
 
   remove: (id, { elb, options }) => elb.deleteLoadBalancer({ LoadBalancerArn: id }, options),
+
+  async inUseBy(id, { elb, options }) {
+    const { [PROTECTION]: isProtected } = await elb.loadBalancerAttributes(id, options);
+    if (isProtected !== 'true') return undefined;
+    const off = `aws elbv2 modify-load-balancer-attributes --load-balancer-arn ${id} --attributes Key=${PROTECTION},Value=false`;
+    const remedy = `Turn it off ("${off}"), or keep the load balancer and let the object go by spec.deletionPolicy: Orphan.`;
+    return { why: 'deletion protection is on', remedy };
+  },
 };
 
 /** How far the clocks of AWS and of this host may be apart, in milliseconds; where they are farther, a create costs some reads more. */

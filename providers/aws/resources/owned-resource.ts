@@ -7,6 +7,7 @@ import type { UpdateContext } from '../../worker-module';
 import { AwsError } from '../client/aws-error';
 import { hasMoved, holderOf, madeBy, TAG, tagsKept, type Maker, type Tags } from '../tags';
 import type { Api, CommonInputs, Described, Listed, Made, ResourceDescription } from './description';
+import { withFigures } from './region-figures';
 
 /** AWS takes minutes to let go of what was used by something that is deleted; the next try of the update goes on from here. */
 const IN_USE_RETRY_MS = 15_000;
@@ -65,7 +66,9 @@ export class OwnedResource<Inputs extends CommonInputs, Raw> implements Resource
   async create(inputs: JsonObject, context: ResourceContext): Promise<{ id: string; outputs: JsonObject }> {
     const wanted = this.parse(inputs);
     const attempt = (): Promise<Adopted> => this.createOrAdopt(wanted, context);
-    const made = retry(this.clients.elb.retryPolicy, attempt, isNotThereYet, context.signal);
+    const made = retry(this.clients.elb.retryPolicy, attempt, isNotThereYet, context.signal).catch(async (thrown: unknown) => {
+      throw await withFigures(toOperatorError(thrown), this.api(context));
+    });
     const { id, observed } = await this.orMissingGroup(made, wanted, context);
     return { id, outputs: outputsOf(wanted, observed) };
   }
@@ -106,7 +109,7 @@ export class OwnedResource<Inputs extends CommonInputs, Raw> implements Resource
     } catch (thrown) {
       const error = toOperatorError(thrown);
       if (error.code === 'NotFound') return;
-      throw isInUse(error) ? await this.stillInUse(id, context, error) : error;
+      throw isInUse(error) || isProtected(error) ? await this.stillInUse(id, context, error) : error;
     }
   }
 
@@ -256,4 +259,9 @@ function alreadyExists(error: OperatorError): boolean {
 
 function isInUse(error: OperatorError): boolean {
   return error instanceof AwsError && IN_USE.has(error.awsCode);
+}
+
+/** Against its deletion: that doesn't pass by itself. */
+function isProtected(error: OperatorError): boolean {
+  return error instanceof AwsError && error.awsCode === 'OperationNotPermitted';
 }

@@ -6,6 +6,7 @@ import { attributeChanges, attributesOf, defaultsOf, propertiesOf, type Attribut
 import type { Api, Listed, ResourceDescription } from './description';
 import { changeElbTags, elbTagsOf, emptyWhenGone, withTags } from './elb-tags';
 import { present } from './present';
+import { healthAttributes, healthProperties, targetGroupHealth, USUAL_HEALTH } from './target-group-health';
 
 const healthCheck = z.strictObject({
   enabled: z.literal(true),
@@ -36,6 +37,7 @@ const schema = z.strictObject({
   preserveClientIp: z.enum(['true', 'false']),
   loadBalancingCrossZoneEnabled: z.enum(['true', 'false', 'use_load_balancer_configuration']),
   stickiness: z.strictObject({ type: z.literal('source_ip'), enabled: z.boolean() }),
+  ...targetGroupHealth,
   tags: z.record(z.string(), z.string()),
 });
 export type TargetGroupInputs = z.infer<typeof schema>;
@@ -88,7 +90,7 @@ export const targetGroup: ResourceDescription<TargetGroupInputs, TargetGroup> = 
     const id = made.TargetGroupArn ?? '';
     // The same name and settings again give what is there; one that traffic comes from is not new.
     if ((made.LoadBalancerArns ?? []).length > 0) return { id, observed: observed(id), existed: true };
-    const usual = { ...defaultsOf(tableOf(inputs.protocol)), [STICKINESS]: 'false' };
+    const usual = { ...defaultsOf(tableOf(inputs.protocol)), ...USUAL_HEALTH, [STICKINESS]: 'false' };
     const changes = attributeChanges(usual, allAttributes(inputs));
     if (changes.length > 0) await elb.modifyTargetGroupAttributes({ TargetGroupArn: id, Attributes: changes }, options);
     return { id, observed: observed(id) };
@@ -132,6 +134,7 @@ function allAttributes(inputs: TargetGroupInputs): Record<string, string> {
   // The type says nothing while it is off.
   return {
     ...attributesOf(tableOf(inputs.protocol), inputs),
+    ...healthAttributes(inputs),
     [STICKINESS]: String(enabled),
     ...(enabled && { 'stickiness.type': type }),
   };
@@ -163,6 +166,7 @@ function healthCheckOf({ healthCheck: check }: TargetGroupInputs): {
 
 function properties(raw: TargetGroup, attributes: Record<string, string>): JsonObject {
   const { TargetGroupName = '', Port = 0, Protocol = 'TCP', VpcId = '', IpAddressType = 'ipv4', TargetType = 'instance' } = raw;
+  const of = protocol.catch('TCP').parse(Protocol);
   return {
     name: TargetGroupName,
     port: Port,
@@ -171,7 +175,8 @@ function properties(raw: TargetGroup, attributes: Record<string, string>): JsonO
     ipAddressType: IpAddressType,
     vpcId: VpcId,
     healthCheck: healthCheckProperties(raw),
-    ...propertiesOf(tableOf(protocol.catch('TCP').parse(Protocol)), attributes),
+    ...propertiesOf(tableOf(of), attributes),
+    ...healthProperties(attributes, !cutsByDefault(of)),
     stickiness: { type: 'source_ip', enabled: attributes[STICKINESS] === 'true' },
   };
 }

@@ -7,9 +7,11 @@ import { AwsLoadBalancers } from '../../../providers/aws/load-balancers/load-bal
 import { TAG } from '../../../providers/aws/tags';
 import type { LoadBalancerInput } from '../../../providers/provider';
 import { AwsModel } from '../../harness/aws-model/aws-model';
+import { refusal } from '../../harness/aws-model/call';
 import type { Rule } from '../../harness/aws-model/rule';
 import { alwaysRules } from '../../harness/aws-model/rules';
 import { laggingReads, unknownAtFirst } from '../../harness/aws-model/rules/lag';
+import { regionLimits, type RegionLimits } from '../../harness/aws-model/rules/region-limits';
 import { provisioning } from '../../harness/aws-model/rules/provisioning';
 import { groupInUse } from '../../harness/aws-model/rules/security-groups';
 import { targetQuota } from '../../harness/aws-model/rules/targets';
@@ -70,6 +72,35 @@ describeWithMoto('A model of AWS in front of moto', () => {
   }
 
   const plain = (name: string): CreateLoadBalancerCommandInput => ({ Name: name, Type: 'network', Subnets: account.subnetIDs.slice(0, 1) });
+
+  test('a region that has no room is told with its figures; where these can’t be read, in AWS’s words', async () => {
+    const count = async (list: () => Promise<unknown[] | undefined>): Promise<number> => (await list())?.length ?? 0;
+    const plainScene = await sceneOf();
+    const balancers = await count(async () => (await plainScene.elb.describeLoadBalancers({})).LoadBalancers);
+    const groups = await count(async () => (await plainScene.elb.describeTargetGroups({})).TargetGroups);
+    const refused = async (most: RegionLimits, more: Rule[] = []): Promise<unknown> => {
+      const scene = await sceneOf([...more, regionLimits(most), ...alwaysRules()]);
+      const of = input();
+      const run = scene.runner(`model-${serial}`);
+      const thrown = await run.up(loadBalancers.render(`model-${serial}`, [of])).catch((error: unknown) => error);
+      await run.destroy();
+      return thrown;
+    };
+    expect(await refused({ 'network-load-balancers': balancers, 'target-groups': 3000 })).toMatchObject({
+      code: 'Quota',
+      message: expect.stringContaining(`${balancers} Network Load Balancers, and AWS lets it have ${balancers}`) as string,
+    });
+    const full = { 'network-load-balancers': 50, 'target-groups': groups };
+    expect(await refused(full)).toMatchObject({
+      code: 'Quota',
+      message: expect.stringContaining(`${groups} target groups, and AWS lets it have ${groups}`) as string,
+    });
+    const denied: Rule = { before: ({ action }) => (action === 'DescribeAccountLimits' ? refusal('AccessDenied', 'no', 403) : undefined) };
+    expect(await refused(full, [denied])).toMatchObject({
+      code: 'Quota',
+      message: expect.stringContaining('TooManyTargetGroups') as string,
+    });
+  });
 
   test('names: 33 characters are refused by AWS, and by the provider before a call', async () => {
     const scene = await sceneOf();

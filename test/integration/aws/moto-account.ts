@@ -29,6 +29,7 @@ import {
   DescribeTargetGroupsCommand,
   DescribeTargetHealthCommand,
   ElasticLoadBalancingV2Client,
+  ModifyLoadBalancerAttributesCommand,
   RemoveListenerCertificatesCommand,
   type LoadBalancer,
 } from '@aws-sdk/client-elastic-load-balancing-v2';
@@ -241,6 +242,11 @@ export class MotoAccount {
     const authorization = 'AWS4-HMAC-SHA256 Credential=test/20260101/us-east-1/iam/aws4_request, SignedHeaders=host, Signature=0';
     const answer = await (await fetch(this.url, { method: 'POST', headers: { authorization }, body })).text();
     return /<Arn>([^<]+)</.exec(answer)?.[1] ?? '';
+  }
+
+  async unprotect(LoadBalancerArn: string): Promise<void> {
+    const Attributes = [{ Key: 'deletion_protection.enabled', Value: 'false' }];
+    await this.elb.send(new ModifyLoadBalancerAttributesCommand({ LoadBalancerArn, Attributes }));
   }
 
   /** By hand. */

@@ -144,7 +144,18 @@ describeWithMoto('AWS, against a simulated API', () => {
         dnsClientRoutingPolicy: 'AvailabilityZoneAffinity',
         accessLogs: { bucket: 'logs', prefix: 'web' },
         listeners: [{ port: 80, tcpIdleTimeoutSeconds: 600 }],
-        targetGroup: { deregistrationDelaySeconds: 30, connectionTermination: true, proxyProtocolV2: true, stickiness: 'SourceIP' },
+        zonalShift: true,
+        secondaryIPsPerSubnet: 2,
+        targetGroup: {
+          deregistrationDelaySeconds: 30,
+          connectionTermination: true,
+          proxyProtocolV2: true,
+          stickiness: 'SourceIP',
+          unhealthyConnectionTermination: false,
+          unhealthyDrainingIntervalSeconds: 60,
+          dnsFailover: { count: 2, percentage: 50 },
+          unhealthyStateRouting: { percentage: 30 },
+        },
         healthCheck: { intervalSeconds: 15, healthyThreshold: 5 },
         tags: { team: 'shop' },
       };
@@ -153,6 +164,14 @@ describeWithMoto('AWS, against a simulated API', () => {
       const after = run.checkpoint().map(({ id }) => id);
       expect(after.filter((id) => id.startsWith('arn:')).sort()).toEqual(before.filter((id) => id.startsWith('arn:')).sort());
       await expectAsInState(stack, run);
+      const group = run.checkpoint().find(({ type, inputs }) => type.endsWith('TargetGroup') && inputs.protocol === 'TCP')!;
+      expect(await elb.targetGroupAttributes(group.id)).toMatchObject({
+        'target_health_state.unhealthy.connection_termination.enabled': 'false',
+        'target_health_state.unhealthy.draining_interval_seconds': '60',
+        'target_group_health.dns_failover.minimum_healthy_targets.count': '2',
+        'target_group_health.dns_failover.minimum_healthy_targets.percentage': '50',
+        'target_group_health.unhealthy_state_routing.minimum_healthy_targets.percentage': '30',
+      });
       await run.up(loadBalancers.render(stack, [of]));
       await expectAsInState(stack, run);
     });

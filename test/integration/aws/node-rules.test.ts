@@ -243,6 +243,54 @@ describeWithMoto('the group that lets load balancers in to Nodes, against a simu
     await one.gone();
   });
 
+  test('what somebody takes from the rules of Nodes is seen with the targets, and given back when those are brought in again', async () => {
+    const one = await user('shut');
+    const backend = await ensure(one);
+    const groups = new NodeGroups(ec2, { region: REGION, clusterName: 'prod', nodeIPFamilies: ['IPv4'] });
+    const registered = new Map([
+      ['tg-shared', 'a'],
+      ['tg-own', 'b'],
+      ['tg-unknown', 'c'],
+    ]);
+    const members = {
+      sync: () => Promise.resolve(0),
+      hash: () => '',
+      assume: () => undefined,
+      skipped: () => [],
+      observe: () => Promise.resolve(new Map(registered)),
+    };
+    const opened = new OpenedMembers(members, { ec2, groups, clusterID: CLUSTER, maxRules: 60, shared: true });
+    const nodes = await account.nodeGroup();
+    const targets = await account.makeInstances(1, 'prod', nodes);
+    const rule = 'tcp 31080:31080 192.0.2.0/24 client';
+    const [shared, own] = [
+      { id: 'tg-shared', port: 30_080 },
+      { id: 'tg-own', port: 31_080, access: { loadBalancer: 'own', rules: [rule] } },
+    ];
+    opened.assume(shared, targets);
+    await opened.sync(own, targets, () => true);
+    expect(await opened.observe()).toEqual(registered);
+
+    const take = async (isTaken: (rule: { CidrIpv4?: string }) => boolean): Promise<void> => {
+      const rules = (await ec2.securityGroupRules([{ Name: 'group-id', Values: [nodes] }])).filter(({ IsEgress }) => IsEgress !== true);
+      const ids = rules.filter((one) => isTaken(one as { CidrIpv4?: string })).map(({ SecurityGroupRuleId = '' }) => SecurityGroupRuleId);
+      await ec2.revoke('Ingress', nodes, ids, {});
+    };
+    await take(({ CidrIpv4 }) => CidrIpv4 !== undefined);
+    expect(await opened.observe()).toEqual(new Map([...registered, ['tg-own', 'b shut']]));
+    await opened.sync(own, targets, () => true);
+    expect(await opened.observe()).toEqual(registered);
+    await take(({ CidrIpv4 }) => CidrIpv4 === undefined);
+    expect(await opened.observe()).toEqual(new Map([...registered, ['tg-shared', 'a shut']]));
+    await opened.sync(shared, targets, () => true);
+    expect(await account.rulesFrom(backend, nodes)).toEqual(SHARED);
+    verbs = [];
+    expect(await opened.observe()).toEqual(registered);
+    expect(verbs).toEqual(['list', 'list']);
+    await backendOf().release(one, {});
+    await one.gone();
+  });
+
   test('a group of Nodes that takes no more rules is told with its figures', async () => {
     const one = await user('full');
     const backend = await ensure(one);

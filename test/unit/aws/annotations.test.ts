@@ -196,6 +196,13 @@ const ROWS: Row[] = [
     bad: 'my-certificate',
   },
   {
+    name: 'ssl-cert',
+    beside: nlb,
+    good: `${certificate}, ${certificate}-b`,
+    block: { ...NETWORK, tls: { certificateARNs: [certificate, `${certificate}-b`] } },
+    bad: `${certificate}, my-certificate`,
+  },
+  {
     name: 'ssl-ports',
     beside: { ...nlb, 'ssl-cert': certificate },
     good: 'https, 80',

@@ -162,6 +162,16 @@ describe('load balancers of AWS, rendered', () => {
     });
   });
 
+  test('the first certificate is the default one, the others are beside it on each TLS listener', () => {
+    const more = ['b', 'c'].map((name) => CERTIFICATE.replace(/.$/, name));
+    const tls = { certificateARNs: [CERTIFICATE, ...more], ports: ['tls'] };
+    const { listeners } = rendered({ listeners: [HTTP, { name: 'tls', port: 443, nodePort: 30_443 }], aws: { tls } });
+    expect(listeners.map(({ settings, certificates }) => [settings.port, settings.certificateArn, certificates])).toEqual([
+      [443, CERTIFICATE, more],
+      [80, undefined, undefined],
+    ]);
+  });
+
   test('TCP and UDP on one port are one listener where that is asked for', () => {
     const { listeners, securityGroup } = rendered({ listeners: DNS, aws: { tcpUDPListeners: true } });
     expect(listeners.map(({ settings }) => settings.protocol)).toEqual(['TCP_UDP']);
@@ -355,9 +365,9 @@ describe('load balancers of AWS', () => {
     ['TLS to Nodes alone', { aws: { backendProtocol: 'SSL' } }, SCOPE, ['spec.aws.backendProtocol']],
     [
       'what has no effect',
-      { aws: { zonalShift: true, targetGroup: { dnsFailover: { count: 1 } } } },
+      { aws: { ipv6SourceNAT: {}, minimumCapacityUnits: 10 } },
       SCOPE,
-      ['spec.aws.zonalShift', 'spec.aws.targetGroup.dnsFailover'],
+      ['spec.aws.ipv6SourceNAT', 'spec.aws.minimumCapacityUnits'],
     ],
   ] as [string, Partial<CloudLoadBalancerSpecInput>, LoadBalancerScope, string[]][])('validate: %s', (_what, more, scope, fields) => {
     const problems = new AwsLoadBalancers(scope).validate(spec(more));

@@ -1,5 +1,6 @@
 import type { Rule } from '../rule';
 import { listenerCertificates } from './certificates';
+import { deletionProtection } from './deletion-protection';
 import { duplicateListener, incompatibleProtocols } from './listeners';
 import { duplicateLoadBalancerName, nameLengths } from './names';
 import { blackholeRoutes, routeAlreadyExists } from './routes';
@@ -13,6 +14,7 @@ export function alwaysRules(): Rule[] {
   return [
     nameLengths(),
     duplicateLoadBalancerName(),
+    deletionProtection(),
     duplicateListener(),
     incompatibleProtocols(),
     listenerCertificates(),

@@ -366,24 +366,24 @@ function describeResources(suite: Suite): void {
     expect(await cloud.adoptable(stack, input)).toBeUndefined();
     expect((await suite.under.control.calls()).total).toBe(0);
     expect(await cloud.adoptable(stack, input, 'Itself')).toBeUndefined();
-    const another = suite.stack();
-    await expectError('Taken', cloud.adoptable(another, input, 'Released'));
+    const [another, taken] = [suite.stack(), { ...input, name: `${input.name}-again` }];
+    await expectError('Taken', cloud.adoptable(another, taken, 'Released'));
 
     const before = ids(await suite.discovered(stack));
     await cloud.release(stack, () => true);
     runner.restore([]);
     let adoption: Adoption | undefined;
-    expect(await suite.writes(async () => (adoption = await cloud.adoptable!(another, input, 'Released')))).toBe(0);
+    expect(await suite.writes(async () => (adoption = await cloud.adoptable!(another, taken, 'Released')))).toBe(0);
     expect(ids(adoption!.resources)).toEqual(before);
     const taker = suite.runner(another);
     taker.restore(adoption!.resources);
-    const rendered = suite.render(another, { ...input, ...(adoption!.kept !== undefined && { adopted: adoption!.kept }) });
+    const rendered = suite.render(another, { ...taken, ...(adoption!.kept !== undefined && { adopted: adoption!.kept }) });
     await taker.up(rendered);
     expect(ids(await suite.discovered(another))).toEqual(before);
     expect(await suite.discovered(stack)).toEqual([]);
     expect(await suite.writes(() => taker.up(rendered))).toBe(0);
     // What bears this stack's marks by now is not to be taken over again.
-    for (const from of ['Released', 'Itself'] as const) expect((await cloud.adoptable(another, input, from))?.resources ?? []).toEqual([]);
+    for (const from of ['Released', 'Itself'] as const) expect((await cloud.adoptable(another, taken, from))?.resources ?? []).toEqual([]);
   });
 
   test('P-13: read gives the inputs that the program set, and undefined for what is gone', async () => {

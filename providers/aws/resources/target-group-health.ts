@@ -14,8 +14,7 @@ export const targetGroupHealth = {
     unhealthyStateRouting: z.strictObject({ minimumHealthyTargetsCount: z.number().int(), minimumHealthyTargetsPercentage: z.string() }),
   }),
 };
-const schema = z.strictObject(targetGroupHealth);
-export type TargetGroupHealth = z.infer<typeof schema>;
+export type TargetGroupHealth = z.infer<z.ZodObject<typeof targetGroupHealth>>;
 
 const CUTS = 'target_health_state.unhealthy.connection_termination.enabled';
 const DRAINS = 'target_health_state.unhealthy.draining_interval_seconds';

@@ -53,10 +53,11 @@ describeWithMoto('several certificates of a listener, against a simulated API', 
     return { run, stack, up, listener };
   }
 
-  /** The default one first. */
-  async function certificatesOf(ListenerArn: string): Promise<(string | undefined)[]> {
+  /** The default one first; the others in the order in which the account has got them, whichever was added first. */
+  async function certificatesOf(ListenerArn: string): Promise<string[]> {
     const { Certificates = [] } = await scene.elb.describeListenerCertificates({ ListenerArn });
-    return Certificates.map(({ CertificateArn }) => CertificateArn);
+    const [first = '', ...others] = Certificates.map(({ CertificateArn = '' }) => CertificateArn);
+    return [first, ...others.sort((a, b) => certificates.indexOf(a) - certificates.indexOf(b))];
   }
 
   const pair = (ListenerArn: string, CertificateArn: string) => ({ ListenerArn, Certificates: [{ CertificateArn }] });

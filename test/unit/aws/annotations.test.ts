@@ -196,13 +196,6 @@ const ROWS: Row[] = [
     bad: 'my-certificate',
   },
   {
-    name: 'ssl-cert',
-    beside: nlb,
-    good: `${certificate}, ${certificate}-b`,
-    block: { ...NETWORK, tls: { certificateARNs: [certificate, `${certificate}-b`] } },
-    bad: `${certificate}, my-certificate`,
-  },
-  {
     name: 'ssl-ports',
     beside: { ...nlb, 'ssl-cert': certificate },
     good: 'https, 80',
@@ -560,6 +553,11 @@ describe('annotations that contradict each other', () => {
     const given = { ...nlb, subnets: 'a,b', 'eip-allocations': 'eipalloc-1,eipalloc-2', 'ssl-cert': certificate, 'ssl-ports': '*' };
     expect(compiled(given).problems).toEqual([]);
     expect(compiled(given).block.tls).toEqual({ certificateARNs: [certificate] });
+  });
+
+  it('of several certificates keep their order: the first is the default one', () => {
+    const [first, second] = [`${certificate}-b`, certificate];
+    expect(compiled({ ...nlb, 'ssl-cert': `${first}, ${second}` }).block.tls).toEqual({ certificateARNs: [first, second] });
   });
 
   it('by name stand before the attributes', () => {

@@ -32,18 +32,23 @@ export const PHASES = [
 ] as const;
 export type Phase = (typeof PHASES)[number];
 
-const UPDATES: ChangeKind[] = ['createService', 'changePorts', 'changeRanges'];
+/** Pairs of kind and phase that are met in one way only: a Node is gone again while nobody knows whether it has become a target. */
+export const ONLY: Partial<Record<`${FaultKind} ${Phase}`, { target: FaultTarget; change: ChangeKind }>> = {
+  'lost-answer members': { target: 'cloud', change: 'passNode' },
+};
+
+const UPDATES: ChangeKind[] = ['createService', 'changePorts', 'changeRanges', 'createBalancer', 'changeBalancer'];
 
 /** Changes after which a phase comes for certain. */
 export const CHANGES_OF: Record<Phase, readonly ChangeKind[]> = {
-  queued: [...UPDATES, 'deleteService', 'addNode'],
-  started: [...UPDATES, 'deleteService'],
+  queued: [...UPDATES, 'deleteService', 'deleteBalancer', 'addNode'],
+  started: [...UPDATES, 'deleteService', 'deleteBalancer'],
   'before-write': UPDATES,
   'after-write': UPDATES,
   answer: UPDATES,
-  checkpoint: [...UPDATES, 'deleteService'],
+  checkpoint: [...UPDATES, 'deleteService', 'deleteBalancer'],
   complete: UPDATES,
-  members: ['createService', 'addNode', 'excludeNode'],
-  status: ['createService'],
-  delete: ['deleteService'],
+  members: ['createService', 'createBalancer', 'addNode', 'excludeNode'],
+  status: ['createService', 'createBalancer'],
+  delete: ['deleteService', 'deleteBalancer'],
 };

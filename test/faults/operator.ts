@@ -7,13 +7,11 @@ import { minimalEnvironment, type Exit, type GuardedProcess } from '../../dev/cl
 import { PROJECT_ROOT } from '../../operator/entry';
 import { SmallDisk } from './disk';
 import { processes, signal, type Running } from './processes';
+import { CLOUD_ENDPOINT, providerSettings, SOCKET } from './providers';
 import { FaultProxy, type Tap } from './proxy';
 import type { FaultSystem } from './system';
 
 const TEMPORARY_DISK_MB = 32;
-const SOCKET = 'cloud.sock';
-/** All operators read one CloudProvider: each finds its own proxy by this, because each runs in a folder of its own. */
-const CLOUD_ENDPOINT = `unix:/proc/self/cwd/${SOCKET}`;
 
 export interface OperatorWays {
   /** Its ways to the API server and to the cloud. */
@@ -93,7 +91,7 @@ export class Operator {
       kubeconfig: this.system.kubeconfigVia(this.api.port, join(this.ways.root, 'kubeconfig')),
       pulumi: this.system.tools.pulumi ?? '',
       cloud: { endpoint: CLOUD_ENDPOINT, tokenFile: this.system.paths.cloudToken },
-      provider: { driftInterval: '1h', routePeriod: '1h' },
+      provider: providerSettings('local'),
       // A new one each time: while it was down, somebody else may have got the old one.
       port: await freePort(),
       logLevel: 'info',

@@ -1,12 +1,18 @@
+import { CLOUD_LOAD_BALANCERS } from '../../crds';
 import { sleep, systemClock } from '../../operator/base/clock';
 import { LABEL_EXCLUDE_FROM_LOAD_BALANCERS } from '../../operator/kube/well-known';
 import { NODES, SERVICES } from '../../operator/kube/object';
+import { nodePortsOf } from './carried';
+import { OWNER_LABEL } from './providers';
 import type { FaultSystem } from './system';
-import type { Change, WantedService } from './world';
+import type { Change, ProviderName, WantedBalancer, WantedService } from './world';
 
 const RETRY_MS = 200;
 /** Longer than any fault lasts. */
 const CLOUD_BACK_MS = 60_000;
+/** A Node that has not become a target by then goes all the same. */
+const PASSING_MS = 5_000;
+const POLL_MS = 20;
 
 /** Does to the cluster what a plan says, as people, kubelets and machines do it: not through the operator's ways. */
 export class People {
@@ -14,23 +20,30 @@ export class People {
 
   async make(change: Change): Promise<void> {
     const { kube } = this.system;
-    const service = `default/${change.name}`;
+    const key = `default/${change.name}`;
     switch (change.kind) {
       case 'createService':
         return void (await kube.create(SERVICES, 'default', serviceObject(change.name, change.service)));
       case 'deleteService':
-        return kube.remove(SERVICES, service);
+        return kube.remove(SERVICES, key);
       case 'changePorts':
-        return void (await kube.patch(SERVICES, service, 'merge', { spec: { ports: portsOf(change.ports) } }));
+        return void (await kube.patch(SERVICES, key, 'merge', { spec: { ports: portsOf(change.ports) } }));
       case 'changeRanges':
-        return void (await kube.patch(SERVICES, service, 'merge', { spec: { loadBalancerSourceRanges: change.sourceRanges } }));
+        return void (await kube.patch(SERVICES, key, 'merge', { spec: { loadBalancerSourceRanges: change.sourceRanges } }));
       case 'changeType':
-        return this.changeType(service, change);
+        return this.changeType(key, change);
+      case 'createBalancer':
+        return void (await kube.create(CLOUD_LOAD_BALANCERS, 'default', balancerObject(change.name, change.balancer)));
+      case 'deleteBalancer':
+        return kube.remove(CLOUD_LOAD_BALANCERS, key);
+      case 'changeBalancer':
+        return void (await kube.patch(CLOUD_LOAD_BALANCERS, key, 'merge', { spec: balancerFields(change.fields) }));
       case 'addNode':
-        return this.addNode(change.name);
+        return this.addNode(change.name, change.provider);
+      case 'passNode':
+        return this.passNode(change.name, change.provider);
       case 'removeNode':
-        await kube.remove(NODES, change.name);
-        return this.machine(change.name, (id) => this.system.cloud.drift({ kind: 'delete', collection: 'instances', id }));
+        return this.removeNode(change.name);
       case 'loseNode':
         await this.machine(change.name, (id) => this.system.cloud.drift({ kind: 'power', id, power: 'terminated' }));
         return this.setReady(change.name, 'Unknown');
@@ -45,12 +58,32 @@ export class People {
     await this.system.kube.patch(SERVICES, key, 'merge', { spec });
   }
 
-  private async addNode(name: string): Promise<void> {
+  private async addNode(name: string, provider: ProviderName = 'local'): Promise<void> {
     const { kube, resources } = this.system;
     await insist(() => resources.create('instances', { name }, `people-${name}`, {}));
     const taints = [{ key: 'node.cloudprovider.kubernetes.io/uninitialized', value: 'true', effect: 'NoSchedule' }];
-    await kube.create(NODES, undefined, { metadata: { name }, spec: { taints } });
+    await kube.create(NODES, undefined, { metadata: { name, labels: { [OWNER_LABEL]: provider } }, spec: { taints } });
     await this.setReady(name, 'True');
+  }
+
+  private async removeNode(name: string): Promise<void> {
+    await this.system.kube.remove(NODES, name);
+    await this.machine(name, (id) => this.system.cloud.drift({ kind: 'delete', collection: 'instances', id }));
+  }
+
+  private async passNode(name: string, provider: ProviderName): Promise<void> {
+    await this.addNode(name, provider);
+    const deadline = performance.now() + PASSING_MS;
+    while (!(await this.isTarget(name)) && performance.now() < deadline) await sleep(systemClock, POLL_MS);
+    await this.removeNode(name);
+  }
+
+  private isTarget(name: string): Promise<boolean> {
+    const { resources } = this.system;
+    return insist(async () => {
+      const [[machine], pools] = await Promise.all([resources.list('instances', { name }), resources.list('pools')]);
+      return pools.some(({ targets }) => targets.some(({ instanceID }) => instanceID === machine?.id));
+    });
   }
 
   private async setReady(name: string, status: 'True' | 'Unknown'): Promise<void> {
@@ -96,4 +129,22 @@ function serviceObject(name: string, { type, ports, sourceRanges }: WantedServic
 
 function portsOf(ports: readonly number[]): object[] {
   return ports.map((port) => ({ name: `p${port}`, port }));
+}
+
+function balancerObject(name: string, balancer: WantedBalancer): object {
+  const spec = { ...balancerFields(balancer), local: {}, updatePolicy: { replace: 'Allow' } };
+  return { apiVersion: 'cloud-operator.dev/v1alpha1', kind: 'CloudLoadBalancer', metadata: { name, namespace: 'default' }, spec };
+}
+
+function balancerFields({ ports, placement, ...fields }: Partial<WantedBalancer>): object {
+  const listeners = Object.entries(nodePortsOf(ports ?? [])).map(([port, nodePort]) => ({
+    name: `p${port}`,
+    port: Number(port),
+    nodePort,
+  }));
+  return {
+    ...fields,
+    ...(ports !== undefined && { listeners }),
+    ...(placement !== undefined && { placement: placement === null ? null : { name: placement } }),
+  };
 }

@@ -1,6 +1,7 @@
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { CLOUD_PROVIDERS } from '../../crds';
 import { ControlPlane } from '../../dev/cluster/control-plane';
 import { DEV_TOOLS } from '../../dev/cluster/dev-cluster';
 import { freePort } from '../../dev/cluster/free-port';
@@ -20,6 +21,8 @@ import { ensureTools } from '../../tools/ensure';
 import { SmallDisk } from './disk';
 import { Operator } from './operator';
 import { signal } from './processes';
+import { CLOUD_ENDPOINT, providerSettings } from './providers';
+import type { ProviderName } from './world';
 
 /** Small enough to be filled at once, large enough for a whole run. */
 const CLOUD_DISK_MB = 48;
@@ -77,7 +80,9 @@ export class FaultSystem {
       await install({ kubectl: tools.kubectl, kubeconfig: controlPlane.kubeconfigPath });
       const cloudPort = await freePort();
       const { process } = await startLocalCloud(guard, { paths, port: cloudPort, tier: 'none' });
-      return new FaultSystem({ paths, guard, controlPlane, tools, cloudDisk, cloudPort }, process);
+      const system = new FaultSystem({ paths, guard, controlPlane, tools, cloudDisk, cloudPort }, process);
+      await system.addProvider('second');
+      return system;
     } catch (thrown) {
       await guard.close();
       cloudDisk.unmount();
@@ -125,6 +130,13 @@ export class FaultSystem {
   /** Who starts operators again is told to leave that before they are ended. */
   onStop(leave: () => Promise<void>): void {
     this.beforeEnd = leave;
+  }
+
+  /** Another CloudProvider on the same cloud. */
+  private async addProvider(name: ProviderName): Promise<void> {
+    const local = { endpoint: CLOUD_ENDPOINT, tokenFile: this.paths.cloudToken };
+    const object = { apiVersion: 'cloud-operator.dev/v1alpha1', kind: 'CloudProvider', metadata: { name } };
+    await this.kube.create(CLOUD_PROVIDERS, undefined, { ...object, spec: { ...providerSettings(name), local } });
   }
 
   /** SIGKILL to the local cloud, which is started again at once. */

@@ -221,6 +221,11 @@ export interface LoadBalancers {
    */
   recognize?(found: readonly DiscoveredResource[], input: LoadBalancerInput): RecognizedLoadBalancer | undefined;
   /**
+   * The input's spec, but with what only a replacement can change as the input's generation has it in the cloud, where its state was lost. What the cloud
+   * doesn't say is the spec's. Absent = it can't be told: a changed spec then replaces what serves in one step. Pure.
+   */
+  madeFrom?(found: readonly DiscoveredResource[], input: LoadBalancerInput): CloudLoadBalancerSpec;
+  /**
    * Whose fault a failed update is, by UID: of those whose resource the error names, else of those whose part of a shared resource it names.
    * Empty = the error names nobody; then the candidates are bisected. Pure.
    * @param inputs what the failed update rendered

@@ -122,10 +122,20 @@ export class ControlPlane {
     if (this.options.guard === undefined) await this.guard.close();
   }
 
+  /** SIGKILL to the API server, from one moment to the next; resolves when another one is ready at its address. etcd goes on. */
+  async replaceApiServer(): Promise<void> {
+    const at = this.processes.findIndex(({ name }) => name === 'kube-apiserver');
+    const [server] = this.processes.splice(at, 1);
+    if (server === undefined) throw new Error('no API server runs');
+    process.kill(server.pid, 'SIGKILL');
+    await server.ended;
+    await this.startApiServer(this.apiServerPort);
+  }
+
   private async startAll(): Promise<void> {
     const { directory, fsync, controllerManager } = this.options;
     await this.startProcess('etcd', etcdArguments(fsync));
-    await this.startApiServer();
+    await this.startApiServer(this.options.port);
     this.credentials.writeKubeconfig(this.kubeconfigPath, ADMIN.user, this.url);
     if (!controllerManager) return;
     const kubeconfig = join(directory, 'kubeconfig-controller-manager');
@@ -143,9 +153,10 @@ export class ControlPlane {
     return { policy, log: join(this.options.logDirectory, 'audit.log') };
   }
 
-  private async startApiServer(): Promise<void> {
+  /** @param port taken where it is free */
+  private async startApiServer(port: number | undefined): Promise<void> {
     for (let attempt = 1; ; attempt++) {
-      this.apiServerPort = await freePort(attempt === 1 ? this.options.port : undefined);
+      this.apiServerPort = await freePort(attempt === 1 ? port : undefined);
       const options = {
         ...{
           address: this.address,

@@ -5,6 +5,7 @@ import type { LoadBalancerInput, LoadBalancerResult, LoadBalancers, Replacement 
 import { renderAddresses, type RenderedAddress } from './addresses';
 import { generationsOf, marksOf, type Generation } from '../generations';
 import { cloudName, engineOf, modeOf, withGeneration, renderListener, renderSourceRanges, type RenderedListener } from './listeners';
+import { madeFrom } from './made-from';
 import { recognize } from './recognize';
 import { membersAtFault, renderShared, type RenderedSharedLoadBalancer } from './shared-load-balancers';
 import { validateLoadBalancer } from './validation';
@@ -96,6 +97,8 @@ export class LocalLoadBalancers implements LoadBalancers {
   results = results;
 
   recognize = recognize;
+
+  madeFrom = madeFrom;
 }
 
 function renderOne({ input, retiring }: Generation): RenderedLoadBalancer {

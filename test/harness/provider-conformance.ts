@@ -531,6 +531,19 @@ function describeDiscovery(suite: Suite): void {
     expect(loadBalancers.recognize(await suite.discovered(stack), suite.input())).toBeUndefined();
   });
 
+  test('P-42: what only a replacement changes is told as the cloud has it', async () => {
+    const loadBalancers = suite.cloud.loadBalancers!;
+    const { replacing } = suite.under.changes;
+    if (loadBalancers.madeFrom === undefined || replacing === undefined) return; // a provider may not be able to tell
+    const { input, stack } = await suite.standing(2);
+    const found = await suite.discovered(stack);
+    expect(loadBalancers.madeFrom(found, input)).toEqual(input.spec);
+    const wanted = { ...input, spec: replacing(input.spec) };
+    const made = { ...wanted, spec: loadBalancers.madeFrom(found, wanted) };
+    expect(loadBalancers.replacement?.(made, wanted)).toEqual(loadBalancers.replacement?.(input, wanted));
+    expect(suite.render(stack, made)).toEqual(suite.render(stack, input));
+  });
+
   test('P-19: discover finds exactly what the program set', async () => {
     const { stack, runner } = await suite.standing(3);
     expectSame(await suite.discovered(stack), runner.checkpoint());

@@ -88,8 +88,13 @@ export class LoadBalancerStacks implements StackKind<StoredLoadBalancer, LoadBal
     return capability(cloud).replacement?.(accepted, wanted);
   }
 
-  generationFound(object: StoredLoadBalancer, found: readonly DiscoveredResource[], cloud: ConnectedCloud): number | undefined {
-    return capability(cloud).recognize?.(found, inputOf(object))?.generation;
+  inputFound(object: StoredLoadBalancer, found: readonly DiscoveredResource[], cloud: ConnectedCloud): LoadBalancerInput | undefined {
+    const loadBalancers = capability(cloud);
+    const wanted = inputOf(object);
+    const generation = loadBalancers.recognize?.(found, wanted)?.generation;
+    if (generation === undefined) return undefined;
+    const input = generation === 0 ? wanted : { ...wanted, generation };
+    return { ...input, spec: loadBalancers.madeFrom?.(found, input) ?? wanted.spec };
   }
 
   /**

@@ -16,8 +16,8 @@ export interface Before {
   origin: Origin | undefined;
   /** Of others, which it takes over (Adoption.kept). */
   adopted?: JsonObject | undefined;
-  /** In the cloud, where no state says it: which generation serves. */
-  generation?: number | undefined;
+  /** In the cloud, where no state says it: what the generation that serves was made from. */
+  found?: GenerationalInput | undefined;
 }
 
 /**
@@ -40,12 +40,13 @@ export function nextOf<O extends Member>(
   }
   const replacement: Parameters<typeof nextInput>[2]['replacement'] = (before, after) =>
     cloud === undefined ? undefined : kind.replacement?.(before, after, cloud);
-  return nextInput(accepted, asItStands(wanted, standing), { now, replacement });
+  return nextInput(accepted ?? madeOf(wanted, standing), wanted, { now, replacement });
 }
 
-/** What is there already goes on as what it is. */
-function asItStands(wanted: MemberInput, { adopted, generation = 0 }: Pick<Before, 'adopted' | 'generation'>): GenerationalInput {
-  return { ...wanted, ...(adopted !== undefined && { adopted }), ...(generation > 0 && { generation }) };
+/** What is there already, though no state says it. What was taken over was never made from any spec: what can't be changed of it is kept. */
+function madeOf(wanted: MemberInput, { adopted, found }: Pick<Before, 'adopted' | 'found'>): GenerationalInput | undefined {
+  if (adopted === undefined) return found;
+  return { ...wanted, adopted, ...(found?.generation !== undefined && { generation: found.generation }) };
 }
 
 /** What was approved is what is made, also where the spec has changed since: that is another plan. */

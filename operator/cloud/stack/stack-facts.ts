@@ -47,7 +47,7 @@ export class StackFactsOf<O extends Member> {
           accepted: accepted?.[object.metadata.uid],
           origin: origins.get(object.metadata.uid),
           adopted: adoption?.kept,
-          generation: cloud === undefined ? undefined : kind.generationFound?.(object, found, cloud),
+          found: cloud === undefined ? undefined : kind.inputFound?.(object, found, cloud),
         }),
       ),
       known: state !== undefined,

@@ -78,10 +78,10 @@ export interface StackKind<O extends Member, I extends MemberInput = MemberInput
   /** What a change replaces that can't be changed in place; absent = never anything. */
   replacement?(accepted: I, wanted: I, cloud: ConnectedCloud): Replacement | undefined;
   /**
-   * Which generation of the object serves by what the cloud has of its stack, where no state says it; undefined = none, or it can't be told. Absent = there
-   * is only one ever.
+   * What the generation that serves was made from, by what the cloud has of the object's stack, where no state says it; undefined = none serves, or it can't be
+   * told. Absent = there is only one generation ever.
    */
-  generationFound?(object: O, found: readonly DiscoveredResource[], cloud: ConnectedCloud): number | undefined;
+  inputFound?(object: O, found: readonly DiscoveredResource[], cloud: ConnectedCloud): I | undefined;
   /** What is said of a member that another stack has and that asks for this one; absent = it can't move. */
   move?(from: MovedFrom<I>, wanted: I, cloud: ConnectedCloud): Move;
   /** Brings the targets of one group up to date while an update that needs them runs. */

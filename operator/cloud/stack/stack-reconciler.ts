@@ -178,7 +178,7 @@ export class StackReconciler<O extends Member> {
     whereabouts.origins.forEach(({ knowledge }, uid) => this.reports.knowOrigin(stack, uid, knowledge));
     const wide = await this.wideLevers(members, cloud, whereabouts);
     const adoption = wide.leading ? await this.adoptions.gather(stack, members, { cloud, state }, whereabouts) : undefined;
-    const ask = wide.leading && this.options.kind.generationFound !== undefined;
+    const ask = wide.leading && this.options.kind.inputFound !== undefined;
     const found = await standingIn(stack, members, { cloud, state }, { ...whereabouts, findings: this.findings, ask });
     if (found !== undefined) this.reports.know(stack, { stack, cloud, state, found });
     const known = { cloud, state, adoption, found, origins: whereabouts.origins };

@@ -26,7 +26,7 @@ export interface StateReadsOptions {
  * with what it said, so that a store which doesn't answer holds up nobody who needs it for nothing but to learn that.
  */
 export class StateReads implements Pick<Updates, 'state'> {
-  private trouble: { error: OperatorError; at: number } | undefined;
+  private trouble: { stack: string; error: OperatorError; at: number } | undefined;
   private probing = false;
   /** Stacks that the trouble kept from being read. */
   private readonly waiting = new Set<string>();
@@ -41,7 +41,7 @@ export class StateReads implements Pick<Updates, 'state'> {
     if (trouble === undefined) return this.read(stack);
     if (this.probing || this.options.clock.monotonic() - trouble.at < PROBE_MS) {
       this.waiting.add(stack);
-      throw this.unread(unasked(stack, trouble.error));
+      throw this.unread(unasked(stack, trouble));
     }
     this.probing = true;
     try {
@@ -65,7 +65,7 @@ export class StateReads implements Pick<Updates, 'state'> {
     } catch (thrown) {
       const error = toOperatorError(thrown);
       if (isOfTheStore(error)) {
-        this.trouble = { error, at: this.options.clock.monotonic() };
+        this.trouble = { stack, error, at: this.options.clock.monotonic() };
         this.waiting.add(stack);
       }
       throw this.unread(error);
@@ -86,9 +86,10 @@ export class StateReads implements Pick<Updates, 'state'> {
   }
 }
 
-function unasked(stack: string, cause: OperatorError): OperatorError {
+/** What the store said names the object that it was asked for. */
+function unasked(stack: string, { stack: asked, error: cause }: { stack: string; error: OperatorError }): OperatorError {
   const { code, message, reason, remedy } = cause;
-  return new OperatorError(code, `the state of stack ${stack} can't be read either: ${message}`, {
+  return new OperatorError(code, `the state of stack ${stack} is read when that of stack ${asked} can be, which just failed: ${message}`, {
     ...(reason === undefined ? {} : { reason }),
     ...(remedy === undefined ? {} : { remedy }),
     cause,

@@ -6,6 +6,7 @@ import { toOperatorError } from '../../base/errors';
 import { toWire, type WorkerCommand, type WorkerEvent } from '../protocol';
 import { StateEndpoint } from './endpoint/endpoint';
 import { guardProcess } from './guards';
+import { WatchedProgram } from './program';
 import { type RunContext, UpdateRun } from './update-run';
 import { Validity } from './validity';
 
@@ -17,6 +18,8 @@ class Worker {
   readonly #validity = new Validity();
   readonly #endpoint = new StateEndpoint();
   #run: UpdateRun | undefined;
+  /** Something of an earlier update has gone wrong since: who knows what else of it goes on. */
+  #polluted = false;
 
   constructor(
     private readonly folder: string,
@@ -24,7 +27,10 @@ class Worker {
   ) {}
 
   async start(): Promise<void> {
-    guardProcess((thrown) => this.#stray(thrown));
+    guardProcess(
+      (thrown) => this.#stray(thrown),
+      () => this.#isLeftover(),
+    );
     for (const name of ['home', 'work', 'tmp']) mkdirSync(join(this.folder, name), { recursive: true, mode: 0o700 });
     await this.#endpoint.listen();
     process.on('message', (command) => this.#take(command as WorkerCommand));
@@ -66,15 +72,25 @@ class Worker {
     }
   }
 
-  /** Something that nobody caught: the running program's fault, as far as anybody can tell. Without one, this worker is not to be trusted any more. */
+  /** What is going on was begun by the program of an earlier update. */
+  #isLeftover(): boolean {
+    const program = WatchedProgram.behind();
+    return program !== undefined && this.#run?.runs(program) !== true;
+  }
+
+  /**
+   * Something that nobody caught: the running program's fault, unless an earlier update began it. Without one that runs, this worker is not to be
+   * trusted any more.
+   */
   #stray(thrown: unknown): void {
     process.stderr.write(`uncaught in the worker: ${thrown instanceof Error ? (thrown.stack ?? thrown.message) : String(thrown)}\n`);
     if (this.#run === undefined) killOwnGroup();
+    else if (this.#isLeftover()) this.#polluted = true;
     else this.#run.blameProgram(thrown);
   }
 
   #health(run: UpdateRun): { rssBytes: number; tainted: boolean } {
-    return { rssBytes: process.memoryUsage.rss(), tainted: run.tainted };
+    return { rssBytes: process.memoryUsage.rss(), tainted: run.tainted || this.#polluted };
   }
 }
 

@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { type ServiceError, status } from '@grpc/grpc-js';
 import { OperatorError, toOperatorError } from '../../base/errors';
 import type { JsonObject } from '../../base/json';
@@ -5,6 +6,7 @@ import type { WorkerModule } from '../../../providers/worker-module';
 
 /** A provider's program as the Automation API runs it, watched: what it throws and whether it came to an end is known exactly. */
 export class WatchedProgram {
+  private static readonly current = new AsyncLocalStorage<WatchedProgram>();
   /** What the program did wrong, when it did. */
   failure: OperatorError | undefined;
   started = false;
@@ -17,7 +19,14 @@ export class WatchedProgram {
     private readonly onStart: () => void,
   ) {}
 
-  readonly run = async (): Promise<Record<string, unknown>> => {
+  /** The program that began what is going on, maybe long ago, such as a call to an engine that has gone; undefined = none, or it can't be told. */
+  static behind(): WatchedProgram | undefined {
+    return WatchedProgram.current.getStore();
+  }
+
+  readonly run = (): Promise<Record<string, unknown>> => WatchedProgram.current.run(this, () => this.runWatched());
+
+  private async runWatched(): Promise<Record<string, unknown>> {
     this.started = true;
     this.onStart();
     try {
@@ -28,7 +37,7 @@ export class WatchedProgram {
     } finally {
       this.finished = true;
     }
-  };
+  }
 
   /** Records the first thing that went wrong in the program. */
   fail(thrown: unknown): void {
@@ -43,7 +52,7 @@ function failureOf(thrown: unknown): OperatorError {
   return new OperatorError(code, `the program failed: ${error.message}`, { cause: thrown });
 }
 
-/** What gRPC says when the engine at the other end has gone: also that of an earlier update, whose failure left a call behind. */
+/** What gRPC says when the engine at the other end has gone. */
 function isLostEngine(thrown: unknown): boolean {
   const { code, details } = (thrown ?? {}) as Partial<ServiceError>;
   return typeof details === 'string' && (code === status.UNAVAILABLE || code === status.CANCELLED);

@@ -78,6 +78,11 @@ export class UpdateRun {
     return this.#program?.started === true && !this.#program.finished;
   }
 
+  /** The program is this update's. */
+  runs(program: WatchedProgram): boolean {
+    return program === this.#program;
+  }
+
   /** Records something that the program did behind our back, such as an unhandled rejection. */
   blameProgram(thrown: unknown): void {
     this.#program?.fail(thrown);

@@ -3,7 +3,7 @@ import type { CloudLoadBalancerSpec } from '../../../crds';
 import type { OperatorError } from '../../../operator/base/errors';
 import { canonicalJson, type JsonObject } from '../../../operator/base/json';
 import { generationsOf, type Generation } from '../../generations';
-import type { LoadBalancerInput, LoadBalancerResult, LoadBalancers, NodeLabels, Replacement } from '../../provider';
+import type { DiscoveredResource, LoadBalancerInput, LoadBalancerResult, LoadBalancers, NodeLabels, Replacement } from '../../provider';
 import { keepNetwork, keptOf } from './adopted';
 import { isClassic, renderClassic, type RenderedClassic } from './classic';
 import { portsOf, renderListener, type RenderedListener } from './listeners';
@@ -20,6 +20,7 @@ import {
   type RenderedFormerRules,
   type RenderedNodeRules,
 } from './node-access';
+import { madeFrom } from '../made-from';
 import { named } from '../named';
 import { recognize } from '../recognize';
 import type { LoadBalancerScope } from '../scope';
@@ -152,6 +153,10 @@ export class AwsLoadBalancers implements LoadBalancers {
   results = results;
 
   recognize = recognize;
+
+  madeFrom(found: readonly DiscoveredResource[], input: LoadBalancerInput): CloudLoadBalancerSpec {
+    return madeFrom(found, input, this.scope);
+  }
 }
 
 function byOwner(a: { uid: string; name: string }, b: { uid: string; name: string }): number {

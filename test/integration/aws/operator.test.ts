@@ -1,26 +1,17 @@
 import { CLOUD_PROVIDERS } from '../../../crds';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { minimalEnvironment } from '../../../dev/cluster/process-guard';
-import { AwsModel } from '../../harness/aws-model/aws-model';
+import type { AwsModel } from '../../harness/aws-model/aws-model';
 import { refusal } from '../../harness/aws-model/call';
 import type { Rule } from '../../harness/aws-model/rule';
-import { alwaysRules } from '../../harness/aws-model/rules';
-import { describeWithMoto, startMoto, type Moto } from '../../harness/moto';
-import { OPERATOR_CLUSTER_START_MS, OperatorCluster } from '../../harness/operator-cluster';
-import { Scene, serviceOf } from '../operator/scene';
+import { describeWithMoto } from '../../harness/moto';
+import { OPERATOR_CLUSTER_START_MS, type OperatorCluster } from '../../harness/operator-cluster';
+import { type Scene, serviceOf } from '../operator/scene';
 import { secretsWith } from '../state/planted';
 import { backendGroupName } from '../../../providers/aws/nodes/backend-group';
-import { MotoAccount, REGION } from './moto-account';
+import type { MotoAccount } from './moto-account';
+import { AwsOperatorScene, NETWORK, SECRET_KEY } from './operator-scene';
 
-const NETWORK = { 'service.beta.kubernetes.io/aws-load-balancer-type': 'nlb' };
-const SECRET_KEY = 'planted-secret-of-the-account-0123456789';
-
-/** As somebody runs it in place of cloud-provider-aws: upstream's flags and file, and credentials where the SDK finds them. */
 describeWithMoto('An operator with an account of AWS', () => {
-  const directory = mkdtempSync(join(tmpdir(), 'aws-operator-'));
-  let moto: Moto;
+  let aws: AwsOperatorScene | undefined;
   let model: AwsModel;
   let account: MotoAccount;
   let cluster: OperatorCluster | undefined;
@@ -28,33 +19,10 @@ describeWithMoto('An operator with an account of AWS', () => {
   let nodes: string;
 
   beforeAll(async () => {
-    moto = await startMoto();
-    account = new MotoAccount(moto.url);
-    await account.prepare();
-    model = new AwsModel(moto.url, REGION, [told, ...alwaysRules()]);
-    await model.start();
-    await account.openToInternet();
-    nodes = await account.nodeGroup();
-    const file = join(directory, 'cloud.conf');
-    writeFileSync(file, account.upstreamConfig(model.url));
-    cluster = await OperatorCluster.start({
-      flags: ['--cloud-provider=aws', `--cloud-config=${file}`],
-      environment: {
-        ...minimalEnvironment(),
-        AWS_EC2_METADATA_DISABLED: 'true',
-        AWS_ACCESS_KEY_ID: 'test',
-        AWS_SECRET_ACCESS_KEY: SECRET_KEY,
-      },
-    });
-    scene = new Scene(cluster);
+    aws = await AwsOperatorScene.start([told]);
+    ({ model, account, cluster, scene, nodes } = aws);
   }, OPERATOR_CLUSTER_START_MS);
-  afterAll(async () => {
-    await cluster?.stop();
-    account.close();
-    await model.stop();
-    await moto.stop();
-    rmSync(directory, { recursive: true, force: true });
-  });
+  afterAll(() => aws?.stop());
 
   /** What tests have AWS do: refuse actions, and lose a security group just before an action. */
   const denied = new Set<string>();
@@ -72,12 +40,8 @@ describeWithMoto('An operator with an account of AWS', () => {
     },
   };
 
-  /** A machine in the account, and the Node that its kubelet would register. */
-  async function addNode(): Promise<{ name: string; id: string }> {
-    const [machine] = await account.makeInstances(1, 'prod', nodes);
-    await scene.addNodeObject(machine!.nodeName);
-    return { name: machine!.nodeName, id: machine!.providerID.split('/').at(-1) ?? '' };
-  }
+  const addNode = (): Promise<{ name: string; id: string }> => aws!.addNode();
+  const hostname = (name: string): Promise<string> => aws!.hostname(name);
 
   /** The secret key is in no object, state included, and in no log. */
   async function expectNoSecret(): Promise<void> {
@@ -86,9 +50,6 @@ describeWithMoto('An operator with an account of AWS', () => {
     expect(await cluster!.kubectl(['get', kinds.join(','), '-A', '-o', 'json'])).not.toContain(SECRET_KEY);
     expect(cluster!.operatorLog()).not.toContain(SECRET_KEY);
   }
-
-  const hostname = (name: string): Promise<string> =>
-    scene.until(`a host name of Service ${name}`, async () => (await scene.service(name))?.status?.loadBalancer?.ingress?.[0]?.hostname);
 
   test('a Node becomes one of AWS, a Service a Network Load Balancer with the Node behind it, and no secret is written down', async () => {
     const node = await addNode();

@@ -1,25 +1,22 @@
 import { createHash } from 'node:crypto';
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pino from 'pino';
 import type { JsonObject } from '../../../operator/base/json';
-import { PROJECT_ROOT } from '../../../operator/entry';
 import type { ExtensionModule } from '../../../operator/updates/extension-module';
 import type { UpdateResult } from '../../../operator/updates/update';
 import { filesBelow, filesWith } from '../state/planted';
-import { pulumiPath } from '../updates/harness';
 import { ExtendedHarness, WEB } from './extended-harness';
+import { PluginFolder } from './plugin-folder';
 
 /** Credentials of the CloudProvider's account, and of another one that only the extension knows. */
 const ACCOUNT = { accessKeyId: 'AKIAOFTHEACCOUNT', secretAccessKey: 'glockenspiel-of-the-account-23421508' };
 const OTHER_SECRET = 'xylophone-of-another-account-99170';
-const modules = join(PROJECT_ROOT, 'node_modules');
+const plugins = new PluginFolder();
+const { modules } = plugins;
 
-/**
- * Stands in the place of the official plugin, which is a program of some hundred megabytes: the real engine finds it by its name and speaks to it by the
- * real protocol. What it was given is written down as a hash, beside all folders that are searched.
- */
+/** What it was given is written down as a hash, beside all folders that are searched. */
 const PLUGIN = (notes: string): string => `
 const { createHash } = require('node:crypto');
 const { appendFileSync } = require('node:fs');
@@ -63,26 +60,18 @@ main(
 `;
 
 const harness = new ExtendedHarness();
-const folder = mkdtempSync(join(tmpdir(), 'cloud-operator-plugin-'));
+const folder = plugins.path;
 const notes = join(folder, 'notes');
 const log: string[] = [];
 
 beforeAll(() => {
-  const executable = (name: string, text: string): string => {
-    writeFileSync(join(folder, name), text);
-    chmodSync(join(folder, name), 0o755);
-    return join(folder, name);
-  };
-  writeFileSync(join(folder, 'plugin.js'), PLUGIN(notes));
-  executable('pulumi-resource-aws', `#!/bin/sh\nexec ${process.execPath} ${folder}/plugin.js "$@"\n`);
-  // The image has plugins where every program is; here the engine gets a folder more.
-  const pulumi = executable('pulumi', `#!/bin/sh\nPATH=${folder}:$PATH exec ${pulumiPath()} "$@"\n`);
+  plugins.install('aws', PLUGIN(notes));
   const logger = pino({ level: 'trace' }, { write: (line: string) => void log.push(line) });
-  return harness.start({ graceMs: 1_000, workers: 1, tools: { pulumi }, logger });
+  return harness.start({ graceMs: 1_000, workers: 1, tools: { pulumi: plugins.pulumi() }, logger });
 });
 afterAll(async () => {
   await harness.stop();
-  rmSync(folder, { recursive: true, force: true });
+  plugins.remove();
 });
 beforeEach(() => rmSync(notes, { force: true }));
 

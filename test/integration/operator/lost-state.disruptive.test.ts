@@ -89,7 +89,9 @@ describe('lost state of a load balancer that was replaced', () => {
     await cluster.cloud.resetCalls();
     await cluster.startOperator();
     const { message } = await scene.condition('again', 'Reconciling', 'AwaitingApproval');
-    expect(message).toMatch(/the state of what serves was lost.*replaces LoadBalancer .*-g1, and spec\.updatePolicy\.replace is Never/);
+    expect(message).toMatch(
+      /the change of spec\.scheme from Internal to Public replaces the load balancer, and spec\.updatePolicy\.replace is Never/,
+    );
     await isAsBefore();
     expect(await cluster.kube.get(SECRETS, secret)).toBeUndefined();
     await scene.addNode('n2');
@@ -98,6 +100,24 @@ describe('lost state of a load balancer that was replaced', () => {
     await scene.ready('again');
     expect(await scene.inCloud('again')).toMatchObject({ id: before.id, scheme: 'Internal' });
     await cluster.kube.remove(NODES, 'n2');
+    await scene.until('one target', async () => (await scene.targets('again', 'http')).length === 1);
+  });
+
+  test('one that is allowed takes two updates: the new one serves before the old one goes', async () => {
+    await patch('cloudprovider', 'local', { retireAfter: '4s' });
+    await cluster.stopOperator();
+    await cluster.kube.remove(SECRETS, secret);
+    await patch('clb', 'again', { updatePolicy: { replace: 'Allow' }, scheme: 'Public' });
+    await cluster.cloud.resetCalls();
+    await cluster.startOperator();
+    await scene.until('another address', async () => (await scene.published('again')) !== address);
+    const both = (await scene.content()).loadbalancers;
+    expect(both.map(({ name, scheme }) => `${name.slice(-3)} ${scheme}`).sort()).toEqual(['-g1 Internal', '-g2 Public']);
+    expect(both.map(({ id }) => id)).toContain(before.id);
+    await scene.until('the second one alone', async () => {
+      expect(await scene.counts('again')).toEqual({ addresses: 1, pools: 1, loadbalancers: 1 });
+      return true;
+    });
     await scene.deleteServices('again');
     expect(await scene.counts('again')).toEqual(NONE);
   });

@@ -1,6 +1,6 @@
-import { CLOUD_LOAD_BALANCERS, CLOUD_STACKS } from '../../../crds';
 import { setTimeout as after } from 'node:timers/promises';
-import { SERVICES, type Service } from '../../../operator/kube/object';
+import { CLOUD_LOAD_BALANCERS, CLOUD_PROVIDERS, CLOUD_STACKS } from '../../../crds';
+import { SERVICES, type KubeObject, type ResourcePath, type Service } from '../../../operator/kube/object';
 import { documentedMetrics } from '../../../operator/server/reference';
 import { OPERATOR_CLUSTER_START_MS, OperatorCluster } from '../../harness/operator-cluster';
 import { addressOf, isSettled, Scene, serviceOf, type StoredStack } from './scene';
@@ -148,6 +148,49 @@ test('a status that was deleted is rebuilt from the stored state', async () => {
   });
   expect(writes).toBe(0);
   expect(addressOf(await scene.service('s4'))).toBe(address);
+});
+
+/** Everything that anybody could take a status at its word for, with something else in it. */
+const FORGERIES: { resource: ResourcePath; key: (stack: string) => string; status: Record<string, unknown> }[] = [
+  { resource: CLOUD_PROVIDERS, key: () => 'local', status: { clusterID: 'a-cluster-elsewhere', nodes: 99 } },
+  {
+    resource: CLOUD_LOAD_BALANCERS,
+    key: () => 'default/s1',
+    status: { stack: 'lb-of-somebody-else', address: '203.0.113.66', ingress: [{ ip: '203.0.113.66' }] },
+  },
+  {
+    resource: CLOUD_STACKS,
+    key: (stack) => stack,
+    status: { inputsHash: 'deadbeef', incarnation: 'another-life', members: [], resources: [] },
+  },
+];
+
+test('statuses that were forged while no operator ran are corrected by the next one, and nothing is done because of them', async () => {
+  const stack = (await scene.stackOf('s1')).metadata.name;
+  const seen = await scene.history<Service>('Service', 'default/s1');
+  const address = addressOf(await scene.service('s1'));
+  /** The fields that were forged, as they are now. */
+  const fields = (): Promise<unknown[]> =>
+    Promise.all(
+      FORGERIES.map(async ({ resource, key, status }) => {
+        const object = await cluster.kube.get<KubeObject & { status?: Record<string, unknown> }>(resource, key(stack));
+        return Object.fromEntries(Object.keys(status).map((name) => [name, object?.status?.[name]]));
+      }),
+    );
+  const before = await fields();
+  const writes = await writesOf(async () => {
+    await cluster.stopOperator();
+    for (const { resource, key, status } of FORGERIES)
+      await cluster.kube.patch(resource, key(stack), 'merge', { status }, { subresource: 'status' });
+    expect(await fields()).toEqual(FORGERIES.map(({ status }) => status));
+    await cluster.startOperator();
+    await scene.until('the statuses to be corrected', async () => {
+      expect(await fields()).toEqual(before);
+      return true;
+    });
+  });
+  expect(writes).toBe(0);
+  expect((await seen.stop()).map(addressOf).filter((shown) => shown !== address)).toEqual([]);
 });
 
 test.each([

@@ -35,7 +35,7 @@ export class FakeCloud extends LoopbackServer {
   readonly things = new Map<string, FakeThing>();
   readonly calls: string[] = [];
   readonly #faults: Fault[] = [];
-  readonly #held: (() => void)[] = [];
+  readonly #held: { answer: () => void; cut: () => void }[] = [];
   #counter = 0;
   #waiters: { predicate: () => boolean; resolve: () => void }[] = [];
 
@@ -45,7 +45,12 @@ export class FakeCloud extends LoopbackServer {
   }
 
   release(): void {
-    this.#held.splice(0).forEach((answer) => answer());
+    this.#held.splice(0).forEach(({ answer }) => answer());
+  }
+
+  /** Cuts the connection of the call that was held first. */
+  cutFirst(): void {
+    this.#held.shift()?.cut();
   }
 
   get heldCount(): number {
@@ -85,7 +90,7 @@ export class FakeCloud extends LoopbackServer {
   }
 
   #answer(response: ServerResponse, reply: Reply, fault: Fault | undefined): void {
-    if (fault?.kind === 'hold') this.#held.push(() => send(response, reply));
+    if (fault?.kind === 'hold') this.#held.push({ answer: () => send(response, reply), cut: () => void response.destroy() });
     else if (fault?.kind === 'drop') response.destroy();
     else send(response, reply);
   }

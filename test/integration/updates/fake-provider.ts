@@ -1,3 +1,4 @@
+import { request } from 'node:http';
 import { CustomResource, type Input, type Output, output, secret } from '@pulumi/pulumi';
 import { OperatorError, type ErrorCode } from '../../../operator/base/errors';
 import type { JsonObject } from '../../../operator/base/json';
@@ -10,6 +11,8 @@ export interface FakeInputs {
   things?: { name: string; size: number; zone?: string; on?: string; password?: string; labels?: Record<string, string> }[];
   /** Misbehave. */
   mode?: 'throw' | 'exit' | 'loop' | 'hang' | 'print' | 'twice' | 'nothing' | 'reject' | 'heap' | 'buffers';
+  /** URL that is asked, and whose answer nobody waits for. */
+  forget?: string;
 }
 
 /** How the cloud is reached. */
@@ -29,6 +32,7 @@ class Thing extends CustomResource {
 async function program(json: JsonObject): Promise<Record<string, unknown>> {
   const inputs = json as FakeInputs;
   misbehave(inputs.mode);
+  if (inputs.forget !== undefined) askAndForget(inputs.forget);
   if (inputs.mode === 'buffers') await allocate();
   if (inputs.mode === 'hang') await new Promise(() => setInterval(() => undefined, 1000));
   const made = new Map<string, Thing>();
@@ -53,6 +57,11 @@ function misbehave(mode: FakeInputs['mode']): void {
   if (mode === 'print') process.stdout.write(`${JSON.stringify({ type: 'done', id: 'forged' })}\n`);
   if (mode === 'heap') for (const kept: number[][] = []; ;) kept.push(Array.from({ length: 1e6 }, Math.random));
   if (mode === 'reject') void Promise.reject(new Error('nobody waits for this'));
+}
+
+/** Leaves a rejection behind when the connection is cut, whenever that is. */
+function askAndForget(url: string): void {
+  void new Promise((resolve, reject) => request(url, { method: 'POST' }, resolve).once('error', reject).end('{}'));
 }
 
 /** Memory outside of the JavaScript heap, without end. */

@@ -1,4 +1,6 @@
+import pino from 'pino';
 import { OperatorError } from '../../../operator/base/errors';
+import type { UpdateResult } from '../../../operator/updates/update';
 import type { FakeInputs } from './fake-provider';
 import { UpdatesHarness } from './harness';
 
@@ -72,6 +74,26 @@ describe('a program that misbehaves costs its own update only', () => {
     expect(error.code).toBe('Invalid');
     expect(error.message).toMatch(/nobody waits for this/);
     await expectHealthy('rejects');
+  });
+
+  test('leaves a call behind, which fails while the worker runs the next update: that is not touched, and the worker is not used again', async () => {
+    const log: string[] = [];
+    const logger = pino({}, { write: (line: string) => void log.push(line) });
+    const alone = harness.newEngine({ workers: 1, logger });
+    const run = (stack: string, inputs: FakeInputs): Promise<UpdateResult> =>
+      alone.run(harness.update(stack, inputs), harness.hooks(stack));
+    harness.cloud.fault({ method: 'POST', name: '', kind: 'hold' });
+    await run('forgetful', { forget: `${harness.cloud.url}/things` });
+    await harness.cloud.until(() => harness.cloud.heldCount === 1);
+    harness.cloud.fault({ method: 'POST', name: 'web', kind: 'hold' });
+    const next = run('next', { things: [web] });
+    await harness.cloud.until(() => harness.cloud.heldCount === 2);
+    const [worker] = alone.workerPids;
+    harness.cloud.cutFirst();
+    await harness.until(() => log.some((line) => line.includes('uncaught in the worker')));
+    harness.cloud.release();
+    expect(await next).toMatchObject({ result: 'Updated', changes: { create: 1 } });
+    await harness.until(() => !alone.workerPids.includes(worker!));
   });
 
   test('writes to standard output: harmless, even when it looks like our own events', async () => {

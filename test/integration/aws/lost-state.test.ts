@@ -1,0 +1,93 @@
+import type { LoadBalancer } from '@aws-sdk/client-elastic-load-balancing-v2';
+import { SECRETS } from '../../../operator/kube/object';
+import { describeWithMoto } from '../../harness/moto';
+import { OPERATOR_CLUSTER_START_MS, type OperatorCluster } from '../../harness/operator-cluster';
+import { type Scene, serviceOf } from '../operator/scene';
+import { AwsOperatorScene, NETWORK } from './operator-scene';
+
+const EMPTY = { loadBalancers: 0, targetGroups: 0, securityGroups: 0 };
+const SLOW_MS = 60_000;
+jest.setTimeout(180_000);
+
+describeWithMoto('AWS: state that was lost', () => {
+  let aws: AwsOperatorScene | undefined;
+  let cluster: OperatorCluster;
+  let scene: Scene;
+  let secret: string;
+
+  beforeAll(async () => {
+    aws = await AwsOperatorScene.start();
+    ({ cluster, scene } = aws);
+    await scene.initialized((await aws.addNode()).name);
+    await cluster.kubectl(['patch', 'cloudprovider', 'aws', '--type', 'merge', '-p', '{"spec":{"retireAfter":"4s"}}']);
+    await cluster.apply(serviceOf('web', { annotations: NETWORK }));
+    await scene.ready('web', { timeoutMs: SLOW_MS });
+    secret = await scene.stateSecretOf('web');
+    await scene.settled();
+  }, OPERATOR_CLUSTER_START_MS);
+  afterAll(() => aws?.stop());
+
+  const balancers = (): Promise<LoadBalancer[]> => aws!.account.loadBalancers();
+  const ids = async (): Promise<(string | undefined)[]> => (await balancers()).map(({ LoadBalancerArn }) => LoadBalancerArn);
+  const patch = (spec: object): Promise<string> =>
+    cluster.kubectl(['patch', 'clb', 'web', '--type', 'merge', '-p', JSON.stringify({ spec })]);
+
+  /** The newest generation alone, under this number. */
+  async function standsAlone(generation: number, timeoutMs: number): Promise<void> {
+    await scene.until(
+      `generation ${generation} alone`,
+      async () => (await balancers()).map(({ LoadBalancerName = '' }) => LoadBalancerName.endsWith(`-g${generation}`)).join() === 'true',
+      timeoutMs,
+    );
+    await scene.ready('web', { timeoutMs });
+    await scene.settled();
+  }
+
+  /** Loses the state, and waits until it is there again: nothing was written to AWS meanwhile, and the same load balancer serves. */
+  async function expectTakenUp(): Promise<void> {
+    const [before, address] = [await ids(), await aws!.hostname('web')];
+    await cluster.kube.remove(SECRETS, secret);
+    aws!.model.calls.length = 0;
+    await scene.askFor('web');
+    await scene.until('the state to be there again', () => cluster.kube.get(SECRETS, secret), SLOW_MS);
+    await scene.ready('web', { timeoutMs: SLOW_MS });
+    await scene.settled();
+    expect(aws!.model.calls.map(({ action }) => action).filter((action) => !action.startsWith('Describe'))).toEqual([]);
+    expect(await ids()).toEqual(before);
+    expect(await aws!.hostname('web')).toBe(address);
+  }
+
+  test('is rebuilt from AWS, without a write to it', expectTakenUp);
+
+  test('of a load balancer that was replaced: the generation that serves is taken up again', async () => {
+    await patch({ updatePolicy: { replace: 'Allow' }, scheme: 'Internal' });
+    await standsAlone(1, SLOW_MS);
+    await expectTakenUp();
+  });
+
+  test('and whose spec has changed meanwhile: the new load balancer is made beside the one that serves', async () => {
+    const [before] = await ids();
+    await cluster.stopOperator();
+    await cluster.kube.remove(SECRETS, secret);
+    await patch({ scheme: 'Public' });
+    await cluster.startOperator();
+    const both = await scene.until(
+      'two load balancers',
+      async () => {
+        const found = await balancers();
+        return found.length === 2 && found;
+      },
+      SLOW_MS,
+    );
+    expect(both.map(({ LoadBalancerArn }) => LoadBalancerArn)).toContain(before);
+    expect(both.map(({ Scheme }) => Scheme).sort()).toEqual(['internal', 'internet-facing']);
+    await standsAlone(2, SLOW_MS);
+    expect(await ids()).not.toContain(before);
+  });
+
+  test('a deletion after that removes what is there', async () => {
+    await cluster.kube.remove(SECRETS, secret);
+    await scene.deleteServices('web');
+    expect(await aws!.account.content()).toEqual(EMPTY);
+  });
+});

@@ -1,0 +1,71 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { minimalEnvironment } from '../../../dev/cluster/process-guard';
+import { AwsModel } from '../../harness/aws-model/aws-model';
+import type { Rule } from '../../harness/aws-model/rule';
+import { alwaysRules } from '../../harness/aws-model/rules';
+import { startMoto, type Moto } from '../../harness/moto';
+import { OperatorCluster } from '../../harness/operator-cluster';
+import { Scene } from '../operator/scene';
+import { MotoAccount, REGION } from './moto-account';
+
+/** Of the account: it may stand in no object and in no log. */
+export const SECRET_KEY = 'planted-secret-of-the-account-0123456789';
+/** Asks for a Network Load Balancer. */
+export const NETWORK = { 'service.beta.kubernetes.io/aws-load-balancer-type': 'nlb' };
+
+/** A cluster whose operator works on an account of AWS, run in place of cloud-provider-aws: upstream's flags and file, and credentials where the SDK finds them. */
+export class AwsOperatorScene {
+  private constructor(
+    private readonly moto: Moto,
+    readonly account: MotoAccount,
+    readonly model: AwsModel,
+    readonly cluster: OperatorCluster,
+    readonly scene: Scene,
+    /** Id of the Nodes' security group. */
+    readonly nodes: string,
+    private readonly directory: string,
+  ) {}
+
+  /** @param rules what AWS does beside what it always does */
+  static async start(rules: Rule[] = []): Promise<AwsOperatorScene> {
+    const directory = mkdtempSync(join(tmpdir(), 'aws-operator-'));
+    const moto = await startMoto();
+    const account = new MotoAccount(moto.url);
+    await account.prepare();
+    const model = new AwsModel(moto.url, REGION, [...rules, ...alwaysRules()]);
+    await model.start();
+    await account.openToInternet();
+    const nodes = await account.nodeGroup();
+    const file = join(directory, 'cloud.conf');
+    writeFileSync(file, account.upstreamConfig(model.url));
+    const credentials = { AWS_EC2_METADATA_DISABLED: 'true', AWS_ACCESS_KEY_ID: 'test', AWS_SECRET_ACCESS_KEY: SECRET_KEY };
+    const cluster = await OperatorCluster.start({
+      flags: ['--cloud-provider=aws', `--cloud-config=${file}`],
+      environment: { ...minimalEnvironment(), ...credentials },
+    });
+    return new AwsOperatorScene(moto, account, model, cluster, new Scene(cluster), nodes, directory);
+  }
+
+  async stop(): Promise<void> {
+    await this.cluster.stop();
+    this.account.close();
+    await this.model.stop();
+    await this.moto.stop();
+    rmSync(this.directory, { recursive: true, force: true });
+  }
+
+  /** A machine in the account, and the Node that its kubelet would register. */
+  async addNode(): Promise<{ name: string; id: string }> {
+    const [machine] = await this.account.makeInstances(1, 'prod', this.nodes);
+    await this.scene.addNodeObject(machine!.nodeName);
+    return { name: machine!.nodeName, id: machine!.providerID.split('/').at(-1) ?? '' };
+  }
+
+  hostname(name: string): Promise<string> {
+    return this.scene.until(`a host name of Service ${name}`, async () => {
+      return (await this.scene.service(name))?.status?.loadBalancer?.ingress?.[0]?.hostname;
+    });
+  }
+}

@@ -19,6 +19,8 @@ export interface ResourceType {
   check?(inputs: JsonObject): { property: string; reason: string }[];
   /** Creates, or adopts what a lost answer left: idempotent by deterministic name or client token. */
   create(inputs: JsonObject, context: ResourceContext): Promise<{ id: string; outputs: JsonObject }>;
+  /** What `create` would give beside the inputs, for previews: of what makes nothing. Reads only. Absent = only the update can tell. */
+  foresee?(inputs: JsonObject, context: ResourceContext): Promise<JsonObject>;
   /** undefined = it is gone. `inputs` = the properties that a program sets, as they are in the cloud. */
   read(id: string, context: ResourceContext): Promise<{ inputs: JsonObject; outputs: JsonObject } | undefined>;
   update(id: string, olds: JsonObject, news: JsonObject, context: ResourceContext): Promise<{ outputs: JsonObject }>;

@@ -143,10 +143,19 @@ function diffKind(change: PropertyChange, replaces: boolean): PropertyDiff.Kind 
 
 async function create(request: CreateRequest, type: ResourceType, signal: AbortSignal): Promise<CreateResponse> {
   const raw = fromStruct(request.getProperties());
-  // A preview asks what would be: what is given stays, everything the cloud would add is unknown.
-  if (request.getPreview()) return new CreateResponse().setId('').setProperties(toStruct(raw));
+  if (request.getPreview()) return new CreateResponse().setId('').setProperties(toStruct(await foreseen(raw, request, { type, signal })));
   const { id, outputs } = await type.create(known(raw, request), contextOf(request, signal));
   return new CreateResponse().setId(id).setProperties(toStruct(conceal(outputs, raw)));
+}
+
+/** A preview asks what would be: what is given stays, and what the cloud would add is unknown, but where the type can tell. */
+async function foreseen(
+  raw: JsonObject,
+  request: CreateRequest,
+  { type, signal }: { type: ResourceType; signal: AbortSignal },
+): Promise<JsonObject> {
+  if (type.foresee === undefined || Object.values(raw).some(hasUnknown)) return raw;
+  return { ...raw, ...conceal(await type.foresee(reveal(raw), contextOf(request, signal)), raw) };
 }
 
 async function read(request: ReadRequest, type: ResourceType, signal: AbortSignal): Promise<ReadResponse> {

@@ -5,7 +5,6 @@ import { OPERATOR_CLUSTER_START_MS, type OperatorCluster } from '../../harness/o
 import { type Scene, serviceOf } from '../operator/scene';
 import { AwsOperatorScene, NETWORK } from './operator-scene';
 
-const EMPTY = { loadBalancers: 0, targetGroups: 0, securityGroups: 0 };
 const SLOW_MS = 60_000;
 jest.setTimeout(180_000);
 
@@ -49,7 +48,15 @@ describeWithMoto('AWS: state that was lost', () => {
     await cluster.kube.remove(SECRETS, secret);
     aws!.model.calls.length = 0;
     await scene.askFor('web');
-    await scene.until('the state to be there again', () => cluster.kube.get(SECRETS, secret), SLOW_MS);
+    await scene.until(
+      'the state to be there again',
+      async () => {
+        const found = await cluster.kube.get(SECRETS, secret);
+        if (found === undefined) throw new Error(JSON.stringify((await scene.loadBalancer('web'))?.status?.conditions));
+        return found;
+      },
+      SLOW_MS,
+    );
     await scene.ready('web', { timeoutMs: SLOW_MS });
     await scene.settled();
     expect(aws!.model.calls.map(({ action }) => action).filter((action) => !action.startsWith('Describe'))).toEqual([]);
@@ -85,9 +92,11 @@ describeWithMoto('AWS: state that was lost', () => {
     expect(await ids()).not.toContain(before);
   });
 
-  test('a deletion after that removes what is there', async () => {
+  test('a deletion after that removes what is there; the backend group, which is no stack’s own, is told by a sweep', async () => {
     await cluster.kube.remove(SECRETS, secret);
     await scene.deleteServices('web');
-    expect(await aws!.account.content()).toEqual(EMPTY);
+    expect(await aws!.account.content()).toEqual({ loadBalancers: 0, targetGroups: 0, securityGroups: 1 });
+    await cluster.kubectl(['annotate', 'cloudprovider', 'aws', 'cloud-operator.dev/sweep=now']);
+    await scene.until('the leftover', async () => (await scene.provider('aws'))?.status?.sweep?.leftovers === 1, SLOW_MS);
   });
 });

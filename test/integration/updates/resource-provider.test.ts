@@ -45,10 +45,17 @@ const type: ResourceType = {
       : Promise.resolve(),
 };
 
+/** One that makes nothing. */
+const choice: ResourceType = {
+  ...type,
+  token: 'x:index:Choice',
+  foresee: ({ of: all }) => Promise.resolve({ chosen: (all as string[])[0]! }),
+};
+
 const failures: ResourceFailure[] = [];
 let enginePid: number | undefined = process.pid;
 const server = new ResourceProviderServer(
-  { package: 'x', version: '1.2.3', types: [type] },
+  { package: 'x', version: '1.2.3', types: [type, choice] },
   { onFailure: (failure) => void failures.push(failure), enginePid: () => enginePid, cancelGraceMs: 50 },
 );
 const clients: ResourceProviderClient[] = [];
@@ -168,6 +175,18 @@ describe('our resource provider over gRPC', () => {
     );
     expect(changed.getProperties().toJavaScript()).toEqual({ address: 'y', port: 2 });
     expect(seen.length).toBe(before);
+  });
+
+  test('a preview of what makes nothing has what it would give, unless an input is unknown', async () => {
+    const planned = async (properties: JsonObject): Promise<unknown> => {
+      const request = new CreateRequest()
+        .setUrn('urn:pulumi:s::p::x:index:Choice::choice')
+        .setPreview(true)
+        .setProperties(struct(properties));
+      return (await ask<{ getProperties(): Struct }>('create', request)).getProperties().toJavaScript();
+    };
+    expect(await planned({ of: ['a', 'b'] })).toEqual({ of: ['a', 'b'], chosen: 'a' });
+    expect(await planned({ of: ['a', UNKNOWN] })).toEqual({ of: ['a', UNKNOWN] });
   });
 
   test('read: what is gone has no id; secrets stay secret', async () => {

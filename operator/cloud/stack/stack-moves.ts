@@ -53,7 +53,7 @@ export class StackMoves<O extends Member> {
 
   /** Asks for another pass when there will be something to do. */
   async gather(stack: string, members: readonly O[], state: StackState | undefined): Promise<Whereabouts> {
-    this.releaseFormers(stack, state);
+    this.releaseFormers(stack, members, state);
     const accepted = acceptedOf(state);
     const origins = new Map<string, Origin>();
     for (const { metadata } of members) {
@@ -63,10 +63,15 @@ export class StackMoves<O extends Member> {
     return { origins, ...(await this.others(stack, members, accepted ?? {})), abandoned: await this.isAbandoned(stack, state) };
   }
 
-  /** What stands in the index is what may be; the state knows. An object that waited for this with its deletion, or to be made anew, goes on. */
-  private releaseFormers(stack: string, state: StackState | undefined): void {
+  /**
+   * What stands in the index is what may be; the state knows. An object that waited for this with its deletion, or to be made anew, goes on. One that has
+   * left while this pass began is made by it all the same: the next pass tells.
+   */
+  private releaseFormers(stack: string, members: readonly O[], state: StackState | undefined): void {
     const { index, store, again } = this.options;
+    const passing = new Set(members.map(({ metadata }) => keyOf(metadata)));
     for (const key of index.formersIn(stack)) {
+      if (passing.has(key)) continue;
       const object = store.get(key);
       const unknown = state !== undefined && state.accepted === undefined;
       const isHere = object !== undefined && (unknown || acceptedOf(state)?.[object.metadata.uid] !== undefined);

@@ -16,13 +16,18 @@ interface Scene {
   frozen?: boolean;
   /** The CloudProvider of the stack `old` is only observed. */
   observed?: boolean;
+  /** The pass makes the object; default: where it asks for the stack. */
+  passing?: boolean;
   /** What each stack has of the member; null = state that does not say. */
   states: Record<string, Accepted | 'nothing' | 'unknown'>;
   metadata?: { deletionTimestamp?: string; annotations?: Record<string, string> };
 }
 
 /** One object that has gone from `old` to `new`, seen from either. */
-async function seenFrom(stack: 'old' | 'new', { states, metadata = {}, frozen = false, observed = false }: Scene) {
+async function seenFrom(
+  stack: 'old' | 'new',
+  { states, metadata = {}, frozen = false, observed = false, passing = stack === 'new' }: Scene,
+) {
   const object = { metadata: { uid: 'u', name: 'web', ...metadata }, spec: { provider: 'p' } } as unknown as Member;
   const index = new StackIndex();
   index.assign('web', 'old');
@@ -48,7 +53,7 @@ async function seenFrom(stack: 'old' | 'new', { states, metadata = {}, frozen = 
     again: (name, afterMs) => again.push(`${name} ${afterMs}`),
     clock: { now: () => NOW },
   });
-  const found = await moves.gather(stack, stack === 'new' ? [object] : [], state(stack));
+  const found = await moves.gather(stack, passing ? [object] : [], state(stack));
   return {
     origin: found.origins.get('u')?.stack,
     elsewhere: [...found.elsewhere],
@@ -112,6 +117,7 @@ describe('the stack that it was in', () => {
       { states: { old: {} }, metadata: { deletionTimestamp: PAST }, observed: true },
       { ...kept, formers: [], again: ['new 0'] },
     ],
+    ['is making it, though it has left since the pass began', { states: {}, passing: true }, {}],
     ['has nothing of it any more', { states: { old: 'nothing', new: moved(PAST) } }, { formers: [], again: ['new 0'] }],
     [
       'is gone, and the deletion goes on',

@@ -2,6 +2,7 @@ import type { Replacement } from '../../../providers/provider';
 import type { JsonObject } from '../../base/json';
 import type { Verdict } from '../conditions';
 import type { MemberInput } from '../stack/member-input';
+import type { TimeLeft } from './retirements';
 
 /** A member's input that may be in the cloud twice while it is replaced. */
 export interface GenerationalInput extends MemberInput {
@@ -26,8 +27,7 @@ export interface Holding {
 export interface Generations {
   /** Why the change needs a replacement; undefined = it is made in place. Pure. */
   replacement(accepted: GenerationalInput, wanted: GenerationalInput): Replacement | undefined;
-  /** Milliseconds since 1970. */
-  now: number;
+  left: TimeLeft;
 }
 
 /** What a member's update is to render next. */
@@ -49,7 +49,7 @@ export function nextInput(accepted: GenerationalInput | undefined, wanted: Gener
   const { generation, retiring, movedFrom, adopted, ...bare } = accepted;
   const moved = movedFrom === undefined ? {} : { movedFrom };
   const numbered = generation === undefined ? {} : { generation };
-  const kept = retiring !== undefined && !isOver(retiring.until, generations.now) ? retiring : undefined;
+  const kept = retiring !== undefined && !isOver(retiring.until, generations.left) ? retiring : undefined;
   const taken = adopted === undefined ? {} : { adopted };
   const made = { ...wanted, ...numbered, ...moved, ...(kept === undefined ? {} : { retiring: kept }) };
   const same = { ...made, ...taken };
@@ -66,10 +66,10 @@ export function nextInput(accepted: GenerationalInput | undefined, wanted: Gener
  * The same for a member that another stack has: the new generation is made here, the old one stays there. Pure.
  * @param move why the change moves it, and whether it needs what the old one has
  */
-export function movedInput(origin: Holding, wanted: GenerationalInput, { why, gap, now }: Replacement & { now: number }): NextInput {
+export function movedInput(origin: Holding, wanted: GenerationalInput, { why, gap, left }: Replacement & { left: TimeLeft }): NextInput {
   const input = { ...wanted, generation: generationOf(origin.input) + 1, movedFrom: { stack: origin.stack } };
   const until = origin.input.movedFrom?.until;
-  if (until !== undefined && !isOver(until, now)) return { input, waitsUntil: until };
+  if (until !== undefined && !isOver(until, left)) return { input, waitsUntil: until };
   return { input, replacement: { why, gap } };
 }
 
@@ -95,10 +95,10 @@ export function stamped<I extends MemberInput>(input: I, until: string): I {
 }
 
 /** In how many milliseconds the old generation of an input goes; undefined = there is none. Pure. @param delayMs of a replacement that was just made */
-export function retirementIn(input: MemberInput, now: number, delayMs: number): number | undefined {
+export function retirementIn(input: MemberInput, left: TimeLeft, delayMs: number): number | undefined {
   const { retiring } = input as GenerationalInput;
   if (retiring === undefined) return undefined;
-  return retiring.until === undefined ? delayMs : Math.max(0, Date.parse(retiring.until) - now);
+  return retiring.until === undefined ? delayMs : left(retiring.until);
 }
 
 /** What is said of a change that must wait for the end of the replacement before. Pure. @param until RFC 3339 */
@@ -114,6 +114,6 @@ export function onlyRetires(accepted: MemberInput, candidate: MemberInput, equal
 }
 
 /** True when a time (RFC 3339) has come; false where none is set. Pure. */
-export function isOver(until: string | undefined, now: number): boolean {
-  return until !== undefined && Date.parse(until) <= now;
+export function isOver(until: string | undefined, left: TimeLeft): boolean {
+  return until !== undefined && left(until) === 0;
 }

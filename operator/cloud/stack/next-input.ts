@@ -4,6 +4,7 @@ import { gapHeld } from './former-clouds';
 import type { MemberInput } from './member-input';
 import { movedInput, nextInput, type GenerationalInput, type NextInput } from '../plan/generation';
 import { givingUp, isPromised, kept } from '../plan/promise';
+import type { TimeLeft } from '../plan/retirements';
 import type { ConnectedCloud } from '../providers/registry';
 import type { Member, StackKind } from './stack-kind';
 import type { Origin } from './stack-moves';
@@ -22,13 +23,13 @@ export interface Before {
 
 /**
  * What a member's update is to render next, and why it must wait with that. Pure.
- * @param now milliseconds since 1970
+ * @param left until old generations go
  */
 export function nextOf<O extends Member>(
   kind: StackKind<O>,
   object: O,
   cloud: ConnectedCloud | undefined,
-  { accepted, origin, now, ...standing }: Before & { now: number },
+  { accepted, origin, left, ...standing }: Before & { left: TimeLeft },
 ): NextInput & { obstacle?: Verdict | undefined } {
   const wanted = kind.inputOf(object);
   if (accepted !== undefined && isPromised(accepted))
@@ -36,11 +37,11 @@ export function nextOf<O extends Member>(
   if (origin !== undefined && cloud !== undefined && kind.move !== undefined) {
     const { input, others, knowledge } = origin;
     const { why, gap = false, obstacle } = kind.move({ input, others, cloud: knowledge.cloud }, wanted, cloud);
-    return { ...movedInput(origin, wanted, { why, gap, now }), obstacle: obstacle ?? (gap ? gapHeld(why, knowledge.cloud) : undefined) };
+    return { ...movedInput(origin, wanted, { why, gap, left }), obstacle: obstacle ?? (gap ? gapHeld(why, knowledge.cloud) : undefined) };
   }
   const replacement: Parameters<typeof nextInput>[2]['replacement'] = (before, after) =>
     cloud === undefined ? undefined : kind.replacement?.(before, after, cloud);
-  return nextInput(accepted ?? madeOf(wanted, standing), wanted, { now, replacement });
+  return nextInput(accepted ?? madeOf(wanted, standing), wanted, { left, replacement });
 }
 
 /** What is there already, though no state says it. What was taken over was never made from any spec: what can't be changed of it is kept. */

@@ -1,10 +1,12 @@
 import type { Adoption, DiscoveredResource } from '../../../providers/provider';
+import { parseDuration } from '../../base/duration';
 import type { StackState } from '../../updates/update';
 import { versionOf, type CandidateHolds } from './candidate-holds';
 import { leverOf, leverOn, type WideLevers } from '../levers';
 import type { MemberReports } from './member-reports';
 import { nextOf, type Before } from './next-input';
 import { replacing } from '../plan/generation';
+import type { Retirements } from '../plan/retirements';
 import type { ConnectedCloud } from '../providers/registry';
 import type { Member } from './stack-kind';
 import type { Whereabouts } from './stack-moves';
@@ -28,6 +30,7 @@ export class StackFactsOf<O extends Member> {
     private readonly options: Pick<StackReconcilerOptions<O>, 'kind' | 'registry' | 'record' | 'clock'>,
     private readonly reports: Pick<MemberReports<O>, 'serving'>,
     private readonly holds: Pick<CandidateHolds, 'of'>,
+    private readonly retirements: Retirements,
   ) {}
 
   of(
@@ -67,7 +70,8 @@ export class StackFactsOf<O extends Member> {
     const { uid, creationTimestamp, deletionTimestamp } = object.metadata;
     const { kind, registry, clock } = this.options;
     const now = clock.now();
-    const { input, waitsUntil, replacement, obstacle } = nextOf(kind, object, cloud, { ...before, now });
+    const left = this.retirements.within(cloud === undefined ? Infinity : parseDuration(cloud.spec.retireAfter));
+    const { input, waitsUntil, replacement, obstacle } = nextOf(kind, object, cloud, { ...before, left });
     return {
       object,
       input,

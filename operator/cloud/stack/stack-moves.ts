@@ -1,9 +1,10 @@
-import type { Clock } from '../../base/clock';
+import { parseDuration } from '../../base/duration';
 import type { Store } from '../../kube/api';
 import { keyOf } from '../../kube/object';
 import type { StackState, Updates } from '../../updates/update';
 import { generationOf, isOver, type GenerationalInput, type Holding } from '../plan/generation';
 import { givenUpBy, isPromised } from '../plan/promise';
+import type { Retirements, TimeLeft } from '../plan/retirements';
 import { isConnected, type CloudRegistry, type ConnectedCloud } from '../providers/registry';
 import type { StackIndex } from './stack-index';
 import { keepsCloud } from '../levers';
@@ -38,7 +39,7 @@ export interface StackMovesOptions<O extends Member> {
   record: Pick<StackRecord, 'providerOf'>;
   /** Asks for another pass over a stack after so many milliseconds. */
   again: (stack: string, afterMs: number) => void;
-  clock: Pick<Clock, 'now'>;
+  retirements: Retirements;
 }
 
 type Inputs = Readonly<Record<string, GenerationalInput>> | undefined;
@@ -93,7 +94,7 @@ export class StackMoves<O extends Member> {
       const found = await this.heldBy(former, uid);
       if (generationOf(found?.input) > generationOf(newest?.input ?? made)) newest = found;
     }
-    this.waitFor(stack, newest?.input);
+    this.waitFor(stack, newest?.input, this.leftFor(this.options.store.get(key)));
     if (newest !== undefined && giving !== undefined) this.options.again(newest.stack, 0);
     return newest;
   }
@@ -132,8 +133,9 @@ export class StackMoves<O extends Member> {
     const taken = await this.takenOver(keyOf(metadata), input);
     if (taken === undefined) return false;
     if (isPromised(taken) && !this.canMake(object)) return false;
-    this.waitFor(stack, taken);
-    return isOver(taken.movedFrom?.until, this.options.clock.now());
+    const left = this.leftFor(object);
+    this.waitFor(stack, taken, left);
+    return isOver(taken.movedFrom?.until, left);
   }
 
   /** Whatever its members ask for by now, the stack's own cloud is only observed. */
@@ -174,10 +176,14 @@ export class StackMoves<O extends Member> {
     return true;
   }
 
-  private waitFor(stack: string, moved: GenerationalInput | undefined): void {
+  private waitFor(stack: string, moved: GenerationalInput | undefined, left: TimeLeft): void {
     const until = moved?.movedFrom?.until;
-    const now = this.options.clock.now();
-    if (until !== undefined && !isOver(until, now)) this.options.again(stack, Date.parse(until) - now);
+    if (until !== undefined && !isOver(until, left)) this.options.again(stack, left(until));
+  }
+
+  private leftFor(object: O | undefined): TimeLeft {
+    const retireAfter = this.options.registry.get(object?.spec.provider ?? '')?.spec.retireAfter;
+    return this.options.retirements.within(retireAfter === undefined ? Infinity : parseDuration(retireAfter));
   }
 
   private cloudOf(stack: string): ConnectedCloud | undefined {

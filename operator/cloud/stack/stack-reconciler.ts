@@ -28,6 +28,7 @@ import { planStack, type Part, type StackPlan } from './stack-plan';
 import { StackMoves, type Whereabouts } from './stack-moves';
 import { StackRuns, type Ran } from './stack-runs';
 import type { ApprovalGuard } from '../plan/approval-guard';
+import { Retirements } from '../plan/retirements';
 import { StackApprovals } from '../plan/stack-approvals';
 import type { RetryPlan } from './retry-delay';
 import type { StackRetries } from './stack-retries';
@@ -103,9 +104,10 @@ export class StackReconciler<O extends Member> {
     this.findings = new CloudFindings(options.clock);
     this.follower = new TargetFollower({ ...options, reads: this.reads, findings: this.findings });
     this.runs = new StackRuns({ ...options, onHeld: (stack, held) => this.follower.holdUp(stack, held) }, this.reports);
-    this.moves = new StackMoves({ ...options, updates: this.reads });
-    this.facts = new StackFactsOf(options, this.reports, this.holds);
-    this.settling = new StackSettling({ ...options, reports: this.reports, holds: this.holds });
+    const retirements = new Retirements(options.clock);
+    this.moves = new StackMoves({ ...options, updates: this.reads, retirements });
+    this.facts = new StackFactsOf(options, this.reports, this.holds, retirements);
+    this.settling = new StackSettling({ ...options, reports: this.reports, holds: this.holds, retirements });
     this.adoptions = new Adoptions(options, this.runs);
   }
 

@@ -1,4 +1,3 @@
-import type { Clock } from '../../base/clock';
 import { parseDuration } from '../../base/duration';
 import { type OperatorError, toOperatorError } from '../../base/errors';
 import type { Logger } from '../../base/log';
@@ -8,6 +7,7 @@ import type { Verdict } from '../conditions';
 import { leverOn } from '../levers';
 import { leftBehind, retirementIn } from '../plan/generation';
 import { isPromised } from '../plan/promise';
+import type { Retirements } from '../plan/retirements';
 import type { CloudRegistry } from '../providers/registry';
 import { type CandidateHolds, versionOf } from './candidate-holds';
 import type { TrialResult } from './isolate';
@@ -28,7 +28,7 @@ export interface StackSettlingOptions<O extends Member> {
   holds: CandidateHolds;
   /** Asks for another pass over a stack after so many milliseconds. */
   again: (stack: string, afterMs: number) => void;
-  clock: Clock;
+  retirements: Retirements;
   logger: Logger;
 }
 
@@ -83,9 +83,9 @@ export class StackSettling<O extends Member> {
   /** Has the stack looked at again when the old generation of a replacement may go, and those that had its members before at once. */
   private retireLater(plan: UpdatePlan<O>, { stack, cloud }: Settlement): void {
     plan.parts.flatMap(({ candidate }) => leftBehind(candidate) ?? []).forEach((left) => this.options.again(left, 0));
-    const delays = inputsOf(plan, plan.parts).flatMap(
-      (input) => retirementIn(input, this.options.clock.now(), parseDuration(cloud.spec.retireAfter)) ?? [],
-    );
+    const retireAfterMs = parseDuration(cloud.spec.retireAfter);
+    const left = this.options.retirements.within(retireAfterMs);
+    const delays = inputsOf(plan, plan.parts).flatMap((input) => retirementIn(input, left, retireAfterMs) ?? []);
     if (delays.length > 0) this.options.again(stack, Math.min(...delays));
   }
 

@@ -1,4 +1,5 @@
 import { movedInput, nextInput, onlyRetires, retirementIn, stamped, type GenerationalInput } from '../../../operator/cloud/plan/generation';
+import type { TimeLeft } from '../../../operator/cloud/plan/retirements';
 import { canonicalJson } from '../../../operator/base/json';
 
 interface Input extends GenerationalInput {
@@ -8,13 +9,18 @@ interface Input extends GenerationalInput {
 
 const NOW = Date.parse('2026-01-01T00:00:00Z');
 const LATER = '2026-01-01T00:05:00Z';
+/** What is left at a moment of one clock that nobody sets. */
+const at =
+  (now: number): TimeLeft =>
+  (until) =>
+    Math.max(0, Date.parse(until) - now);
 const equal = (a: unknown, b: unknown): boolean => canonicalJson(a) === canonicalJson(b);
 const input = (scheme: string, port = 80): Input => ({ uid: 'u', name: 'web', scheme, port });
 
 function next(accepted: GenerationalInput | undefined, wanted: Input, { gap = false, now = NOW } = {}): ReturnType<typeof nextInput> {
   const replacement = (a: GenerationalInput, b: GenerationalInput) =>
     (a as Input).scheme === (b as Input).scheme ? undefined : { why: 'the scheme', gap };
-  return nextInput(accepted, wanted, { now, replacement });
+  return nextInput(accepted, wanted, { left: at(now), replacement });
 }
 
 test('the first generation has no number, and changes in place keep it so', () => {
@@ -29,7 +35,7 @@ test('a replacement holds both; once it has succeeded the old one has a time to 
   const accepted = stamped(candidate, LATER);
   expect(accepted).toEqual({ ...candidate, retiring: { input: input('A'), until: LATER } });
   expect(stamped(accepted, '2027-01-01T00:00:00Z')).toEqual(accepted);
-  expect(retirementIn(accepted, NOW, 1)).toBe(300_000);
+  expect(retirementIn(accepted, at(NOW), 1)).toBe(300_000);
 
   expect(next(accepted, input('B')).input).toEqual(accepted);
   expect(next(accepted, input('B', 81)).input).toEqual({ ...accepted, port: 81 });
@@ -59,7 +65,7 @@ test('a member that another stack has is made anew here, and keeps the mark of i
     input: candidate,
     replacement,
     waitsUntil,
-  } = movedInput({ stack: 'old', input: input('A') }, input('B'), { why: 'it moves', gap: false, now: NOW });
+  } = movedInput({ stack: 'old', input: input('A') }, input('B'), { why: 'it moves', gap: false, left: at(NOW) });
   expect(candidate).toEqual({ ...input('B'), generation: 1, movedFrom: { stack: 'old' } });
   expect([replacement, waitsUntil]).toEqual([{ why: 'it moves', gap: false }, undefined]);
   const accepted = stamped(candidate, LATER);
@@ -76,9 +82,9 @@ test('a member that another stack has is made anew here, and keeps the mark of i
 
 test('the next move waits until the stack before has given it up', () => {
   const origin = { stack: 'b', input: { ...input('A'), generation: 1, movedFrom: { stack: 'a', until: LATER } } };
-  const move = { why: 'it moves', gap: false, now: NOW };
+  const move = { why: 'it moves', gap: false, left: at(NOW) };
   expect(movedInput(origin, input('A'), move)).toMatchObject({ waitsUntil: LATER });
-  const then = movedInput(origin, input('A'), { ...move, now: Date.parse(LATER) });
+  const then = movedInput(origin, input('A'), { ...move, left: at(Date.parse(LATER)) });
   expect(then).toEqual({
     input: { ...input('A'), generation: 2, movedFrom: { stack: 'b' } },
     replacement: { why: 'it moves', gap: false },

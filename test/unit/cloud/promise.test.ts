@@ -94,7 +94,7 @@ describe('what is rendered next of a promise', () => {
     return nextOf(kind as unknown as StackKind<Member>, {} as Member, cloud, {
       accepted: { ...promised, port: 80 } as never,
       origin: has,
-      now: NOW,
+      left: (until) => Math.max(0, Date.parse(until) - NOW),
     });
   };
   const marks = { generation: 1, movedFrom: { stack: 'old', until: AT } };

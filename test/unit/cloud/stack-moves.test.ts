@@ -2,6 +2,7 @@ import { StackIndex } from '../../../operator/cloud/stack/stack-index';
 import type { Member } from '../../../operator/cloud/stack/stack-kind';
 import { StackMoves } from '../../../operator/cloud/stack/stack-moves';
 import type { RegisteredCloud } from '../../../operator/cloud/providers/registry';
+import { Retirements } from '../../../operator/cloud/plan/retirements';
 import type { GenerationalInput } from '../../../operator/cloud/plan/generation';
 import type { Store } from '../../../operator/kube/api';
 import type { StackState } from '../../../operator/updates/update';
@@ -45,13 +46,13 @@ async function seenFrom(
     store: { get: () => object, list: () => [object] } as unknown as Store<Member>,
     updates: { state: (name) => Promise.resolve(state(name)) },
     registry: {
-      get: () => ({ cloud: {}, spec: { freeze: frozen } }) as unknown as RegisteredCloud,
+      get: () => ({ cloud: {}, spec: { freeze: frozen, retireAfter: '5m' } }) as unknown as RegisteredCloud,
       isFrozen: () => frozen,
       observes: (provider) => observed && provider === 'p-old',
     },
     record: { providerOf: (name) => (name === 'old' ? 'p-old' : 'p') },
     again: (name, afterMs) => again.push(`${name} ${afterMs}`),
-    clock: { now: () => NOW },
+    retirements: new Retirements({ now: () => NOW, monotonic: () => 0 }),
   });
   const found = await moves.gather(stack, passing ? [object] : [], state(stack));
   return {

@@ -42,17 +42,13 @@ function nameAsked(standing: string, { spec, ownerUID, generation = 0 }: LoadBal
 }
 
 /** The block with these subnets, and with the addresses that they have. */
-function inSubnets(
-  { eipAllocationIDs, privateIPv4Addresses, ipv6Addresses, ...aws }: Block,
-  mappings: LoadBalancerInputs['subnetMappings'],
-): Block {
+function inSubnets(block: Block, mappings: LoadBalancerInputs['subnetMappings']): Block {
   const all = <K extends keyof (typeof mappings)[number]>(key: K): string[] => mappings.flatMap((mapping) => mapping[key] ?? []);
-  const [eips, ipv4, ipv6] = [all('allocationId'), all('privateIpv4Address'), all('ipv6Address')];
-  return {
-    ...aws,
-    subnets: all('subnetId'),
-    ...(eips.length > 0 && { eipAllocationIDs: eips }),
-    ...(ipv4.length > 0 && { privateIPv4Addresses: ipv4 }),
-    ...(ipv6.length > 0 && { ipv6Addresses: ipv6 }),
+  const addresses = {
+    eipAllocationIDs: all('allocationId'),
+    privateIPv4Addresses: all('privateIpv4Address'),
+    ipv6Addresses: all('ipv6Address'),
   };
+  const fields = Object.entries({ ...block, ...addresses, subnets: all('subnetId') });
+  return Object.fromEntries(fields.filter(([, value]) => !Array.isArray(value) || value.length > 0)) as Block;
 }

@@ -5,7 +5,7 @@ import { NODES, SERVICES } from '../../operator/kube/object';
 import { nodePortsOf } from './carried';
 import { OWNER_LABEL } from './providers';
 import type { FaultSystem } from './system';
-import type { Change, ProviderName, WantedBalancer, WantedService } from './world';
+import type { BalancerChange, Change, NodeChange, ProviderName, ServiceChange, WantedBalancer, WantedService } from './world';
 
 const RETRY_MS = 200;
 /** Longer than any fault lasts. */
@@ -19,8 +19,14 @@ export class People {
   constructor(private readonly system: FaultSystem) {}
 
   async make(change: Change): Promise<void> {
-    const { kube } = this.system;
     const key = `default/${change.name}`;
+    if (change.kind.endsWith('Node')) return this.makeOfNode(change as NodeChange);
+    if (change.kind.endsWith('Balancer')) return this.makeOfBalancer(key, change as BalancerChange);
+    return this.makeOfService(key, change as ServiceChange);
+  }
+
+  private async makeOfService(key: string, change: ServiceChange): Promise<void> {
+    const { kube } = this.system;
     switch (change.kind) {
       case 'createService':
         return void (await kube.create(SERVICES, 'default', serviceObject(change.name, change.service)));
@@ -32,12 +38,23 @@ export class People {
         return void (await kube.patch(SERVICES, key, 'merge', { spec: { loadBalancerSourceRanges: change.sourceRanges } }));
       case 'changeType':
         return this.changeType(key, change);
+    }
+  }
+
+  private async makeOfBalancer(key: string, change: BalancerChange): Promise<void> {
+    const { kube } = this.system;
+    switch (change.kind) {
       case 'createBalancer':
         return void (await kube.create(CLOUD_LOAD_BALANCERS, 'default', balancerObject(change.name, change.balancer)));
       case 'deleteBalancer':
         return kube.remove(CLOUD_LOAD_BALANCERS, key);
       case 'changeBalancer':
         return void (await kube.patch(CLOUD_LOAD_BALANCERS, key, 'merge', { spec: balancerFields(change.fields) }));
+    }
+  }
+
+  private async makeOfNode(change: NodeChange): Promise<void> {
+    switch (change.kind) {
       case 'addNode':
         return this.addNode(change.name, change.provider);
       case 'passNode':
@@ -53,7 +70,7 @@ export class People {
   }
 
   /** Source ranges are refused on other types; they are back with the type. */
-  private async changeType(key: string, { type, sourceRanges }: Extract<Change, { kind: 'changeType' }>): Promise<void> {
+  private async changeType(key: string, { type, sourceRanges }: Extract<ServiceChange, { kind: 'changeType' }>): Promise<void> {
     const spec = { type, loadBalancerSourceRanges: type === 'LoadBalancer' ? sourceRanges : null };
     await this.system.kube.patch(SERVICES, key, 'merge', { spec });
   }

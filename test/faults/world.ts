@@ -34,18 +34,21 @@ export interface WantedNode {
   excluded: boolean;
 }
 
-/** One thing that somebody does to the cluster. */
-export type Change =
+export type ServiceChange =
   | { kind: 'createService'; name: string; service: WantedService }
   | { kind: 'deleteService'; name: string }
   | { kind: 'changePorts'; name: string; ports: readonly number[] }
   | { kind: 'changeRanges'; name: string; sourceRanges: readonly string[] }
   /** `sourceRanges` are the Service's own, which only a LoadBalancer may show. */
-  | { kind: 'changeType'; name: string; type: WantedService['type']; sourceRanges: readonly string[] }
+  | { kind: 'changeType'; name: string; type: WantedService['type']; sourceRanges: readonly string[] };
+
+export type BalancerChange =
   | { kind: 'createBalancer'; name: string; balancer: WantedBalancer }
   | { kind: 'deleteBalancer'; name: string }
   /** All but the ports can't be changed in place: what serves is replaced, or moves to another stack. */
-  | { kind: 'changeBalancer'; name: string; fields: Partial<WantedBalancer> }
+  | { kind: 'changeBalancer'; name: string; fields: Partial<WantedBalancer> };
+
+export type NodeChange =
   /** Absent = the first provider's. */
   | { kind: 'addNode'; name: string; provider?: ProviderName }
   /** A Node joins, and is gone as soon as its machine is a target. */
@@ -55,38 +58,68 @@ export type Change =
   /** The machine is gone first; the operator finds out and deletes the Node. */
   | { kind: 'loseNode'; name: string }
   | { kind: 'excludeNode'; name: string; excluded: boolean };
+
+/** One thing that somebody does to the cluster. */
+export type Change = ServiceChange | BalancerChange | NodeChange;
 export type ChangeKind = Change['kind'];
 
 export const EMPTY_WORLD: World = { services: {}, balancers: {}, nodes: {}, lastName: 0 };
 
 /** The world after a change. Pure. @throws RangeError when the change is about something that is not there */
 export function changed(world: World, change: Change): World {
+  const after = {
+    ...world,
+    services: changedServices(world.services, change),
+    balancers: changedBalancers(world.balancers, change),
+    nodes: changedNodes(world.nodes, change),
+  };
+  return TAKE_A_NAME.includes(change.kind) ? { ...after, lastName: world.lastName + 1 } : after;
+}
+
+/** A change of a load balancer takes one for its ports. */
+const TAKE_A_NAME: readonly ChangeKind[] = ['createService', 'createBalancer', 'changeBalancer', 'addNode', 'passNode'];
+
+function changedServices(services: World['services'], change: Change): World['services'] {
   switch (change.kind) {
     case 'createService':
-      return named({ ...world, services: { ...world.services, [change.name]: change.service } });
+      return { ...services, [change.name]: change.service };
     case 'deleteService':
-      return { ...world, services: without(world.services, change.name) };
+      return without(services, change.name);
     case 'changePorts':
-      return { ...world, services: withFields(world.services, change.name, { ports: change.ports }) };
+      return withFields(services, change.name, { ports: change.ports });
     case 'changeRanges':
-      return { ...world, services: withFields(world.services, change.name, { sourceRanges: change.sourceRanges }) };
+      return withFields(services, change.name, { sourceRanges: change.sourceRanges });
     case 'changeType':
-      return { ...world, services: withFields(world.services, change.name, { type: change.type }) };
+      return withFields(services, change.name, { type: change.type });
+    default:
+      return services;
+  }
+}
+
+function changedBalancers(balancers: World['balancers'], change: Change): World['balancers'] {
+  switch (change.kind) {
     case 'createBalancer':
-      return named({ ...world, balancers: { ...world.balancers, [change.name]: change.balancer } });
+      return { ...balancers, [change.name]: change.balancer };
     case 'deleteBalancer':
-      return { ...world, balancers: without(world.balancers, change.name) };
+      return without(balancers, change.name);
     case 'changeBalancer':
-      return named({ ...world, balancers: withFields(world.balancers, change.name, change.fields) });
+      return withFields(balancers, change.name, change.fields);
+    default:
+      return balancers;
+  }
+}
+
+function changedNodes(nodes: World['nodes'], change: Change): World['nodes'] {
+  switch (change.kind) {
     case 'addNode':
-      return named({ ...world, nodes: { ...world.nodes, [change.name]: { provider: change.provider ?? 'local', excluded: false } } });
-    case 'passNode':
-      return named(world);
+      return { ...nodes, [change.name]: { provider: change.provider ?? 'local', excluded: false } };
     case 'removeNode':
     case 'loseNode':
-      return { ...world, nodes: without(world.nodes, change.name) };
+      return without(nodes, change.name);
     case 'excludeNode':
-      return { ...world, nodes: withFields(world.nodes, change.name, { excluded: change.excluded }) };
+      return withFields(nodes, change.name, { excluded: change.excluded });
+    default:
+      return nodes;
   }
 }
 
@@ -106,10 +139,6 @@ export function describeChange(change: Change): string {
   const { kind, name, ...rest } = change;
   const details = Object.values(rest).map((value) => JSON.stringify(value));
   return [kind, name, ...details].join(' ');
-}
-
-function named(world: World): World {
-  return { ...world, lastName: world.lastName + 1 };
 }
 
 function withFields<T>(all: Readonly<Record<string, T>>, name: string, fields: Partial<T>): Record<string, T> {

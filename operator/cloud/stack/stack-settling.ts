@@ -13,6 +13,7 @@ import { type CandidateHolds, versionOf } from './candidate-holds';
 import type { TrialResult } from './isolate';
 import { keyOfInput, type MemberInput } from './member-input';
 import type { MemberReports } from './member-reports';
+import type { StackIndex } from './stack-index';
 import type { Member, Settled, Settlement, StackKind } from './stack-kind';
 import { inputOfPart, inputsOf, type UpdatePlan } from './stack-parts';
 import type { Part } from './stack-plan';
@@ -21,6 +22,7 @@ import { differences, type StackRecord } from './stack-record';
 export interface StackSettlingOptions<O extends Member> {
   kind: StackKind<O>;
   store: Store<O>;
+  index: Pick<StackIndex, 'formersOf'>;
   registry: CloudRegistry;
   record: Pick<StackRecord, 'drift'>;
   events: EventRecorder;
@@ -80,9 +82,16 @@ export class StackSettling<O extends Member> {
     return object?.metadata.uid !== input.uid || leverOn(object, this.options.registry)?.members !== false;
   }
 
-  /** Has the stack looked at again when the old generation of a replacement may go, and those that had its members before at once. */
+  /**
+   * Has the stack looked at again when the old generation of a replacement may go, and all that had its members before at once: one that moved on has
+   * left several behind.
+   */
   private retireLater(plan: UpdatePlan<O>, { stack, cloud }: Settlement): void {
-    plan.parts.flatMap(({ candidate }) => leftBehind(candidate) ?? []).forEach((left) => this.options.again(left, 0));
+    const left = plan.parts.flatMap(({ candidate, object }) => {
+      const last = leftBehind(candidate);
+      return last === undefined ? [] : [last, ...this.options.index.formersOf(keyOf(object.metadata))];
+    });
+    new Set(left).forEach((former) => this.options.again(former, 0));
     const retireAfterMs = parseDuration(cloud.spec.retireAfter);
     const left = this.options.retirements.within(retireAfterMs);
     const delays = inputsOf(plan, plan.parts).flatMap((input) => retirementIn(input, left, retireAfterMs) ?? []);

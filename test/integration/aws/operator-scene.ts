@@ -17,16 +17,21 @@ export const NETWORK = { 'service.beta.kubernetes.io/aws-load-balancer-type': 'n
 
 /** A cluster whose operator works on an account of AWS, run in place of cloud-provider-aws: upstream's flags and file, and credentials where the SDK finds them. */
 export class AwsOperatorScene {
+  readonly scene: Scene;
+
   private constructor(
-    private readonly moto: Moto,
+    readonly cluster: OperatorCluster,
     readonly account: MotoAccount,
     readonly model: AwsModel,
-    readonly cluster: OperatorCluster,
-    readonly scene: Scene,
-    /** Id of the Nodes' security group. */
-    readonly nodes: string,
-    private readonly directory: string,
-  ) {}
+    private readonly parts: { moto: Moto; nodes: string; directory: string },
+  ) {
+    this.scene = new Scene(cluster);
+  }
+
+  /** Id of the Nodes' security group. */
+  get nodes(): string {
+    return this.parts.nodes;
+  }
 
   /** @param rules what AWS does beside what it always does */
   static async start(rules: Rule[] = []): Promise<AwsOperatorScene> {
@@ -45,15 +50,15 @@ export class AwsOperatorScene {
       flags: ['--cloud-provider=aws', `--cloud-config=${file}`],
       environment: { ...minimalEnvironment(), ...credentials },
     });
-    return new AwsOperatorScene(moto, account, model, cluster, new Scene(cluster), nodes, directory);
+    return new AwsOperatorScene(cluster, account, model, { moto, nodes, directory });
   }
 
   async stop(): Promise<void> {
     await this.cluster.stop();
     this.account.close();
     await this.model.stop();
-    await this.moto.stop();
-    rmSync(this.directory, { recursive: true, force: true });
+    await this.parts.moto.stop();
+    rmSync(this.parts.directory, { recursive: true, force: true });
   }
 
   /** A machine in the account, and the Node that its kubelet would register. */

@@ -2,7 +2,8 @@ import { cloudLoadBalancerSpec, type CloudLoadBalancerSpecInput } from '../../..
 import { LocalLoadBalancers } from '../../../providers/local/load-balancers';
 import type { DiscoveredResource, LoadBalancerInput } from '../../../providers/provider';
 
-const { madeFrom, replacement } = new LocalLoadBalancers({ clusterID: 'c1', providerName: 'local' });
+const loadBalancers = new LocalLoadBalancers({ clusterID: 'c1', providerName: 'local' });
+const { madeFrom } = loadBalancers;
 
 function input(spec: Partial<CloudLoadBalancerSpecInput> = {}, generation?: number): LoadBalancerInput {
   const listeners = [{ name: 'http', port: 80, nodePort: 30080 }];
@@ -34,7 +35,7 @@ test.each([
   const wanted = input(spec, generation);
   const found = standing(generation === undefined ? 'aweb' : `aweb-g${generation}`, { name, scheme: spec.scheme });
   expect(madeFrom(found, wanted)).toEqual(wanted.spec);
-  expect(replacement(wanted, wanted)).toBeUndefined();
+  expect(loadBalancers.replacement(wanted, wanted)).toBeUndefined();
 });
 
 test('a name that nobody asks for any more is without its generation', () => {

@@ -1,0 +1,57 @@
+import type { CloudLoadBalancerSpecInput } from '../../../crds';
+import type { OperatorCluster } from '../../harness/operator-cluster';
+import { type Scene, withScene } from './scene';
+
+/** A load balancer that asks for a third stack while the second one has not taken it over: in the end the third has it, and nothing is left in the others. */
+
+let cluster: OperatorCluster;
+let scene: Scene;
+
+withScene(
+  (made) => {
+    scene = made;
+    cluster = made.cluster;
+  },
+  { provider: { retireAfter: '1s' } },
+);
+
+/** Long enough for the next change to come meanwhile. */
+const HELD_MS = 1_500;
+
+function at(placement: string): object {
+  const spec: CloudLoadBalancerSpecInput = {
+    provider: 'local',
+    placement: { name: placement },
+    listeners: [{ name: 'http', port: 80, nodePort: 30_080 }],
+    updatePolicy: { replace: 'Allow' },
+    local: {},
+  };
+  return { apiVersion: 'cloud-operator.dev/v1alpha1', kind: 'CloudLoadBalancer', metadata: { name: 'web', namespace: 'default' }, spec };
+}
+
+/** Placements whose load balancers are in the cloud. */
+async function placements(): Promise<(string | undefined)[]> {
+  return (await cluster.resources.list('loadbalancers')).map(({ tags }) => tags.owner);
+}
+
+test.each(['addresses', 'pools', 'loadbalancers'] as const)('it moves on while a create of %s is held', async (collection) => {
+  await cluster.apply(at('first'));
+  await scene.ready('web');
+  await scene.faults({ match: { verb: 'create', collection }, times: 1, act: { latencyMs: { min: HELD_MS, max: HELD_MS } } });
+  await cluster.apply(at('second'));
+  await scene.acted(0);
+  await cluster.apply(at('third'));
+  await scene.until(
+    'the third one alone',
+    async () => {
+      expect(await placements()).toEqual(['placement default/third']);
+      return true;
+    },
+    60_000,
+  );
+  await scene.ready('web');
+  expect(await scene.counts()).toEqual({ addresses: 1, pools: 1, loadbalancers: 1 });
+  await cluster.kubectl(['delete', 'clb', 'web', '--wait=false']);
+  await scene.gone('the CloudLoadBalancer', () => scene.loadBalancer('web'));
+  expect(await scene.counts()).toEqual({ addresses: 0, pools: 0, loadbalancers: 0 });
+});

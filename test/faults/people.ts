@@ -5,7 +5,17 @@ import { NODES, SERVICES } from '../../operator/kube/object';
 import { nodePortsOf } from './carried';
 import { OWNER_LABEL } from './providers';
 import type { FaultSystem } from './system';
-import type { BalancerChange, Change, NodeChange, ProviderName, ServiceChange, WantedBalancer, WantedService } from './world';
+import {
+  isOfBalancer,
+  isOfNode,
+  type BalancerChange,
+  type Change,
+  type NodeChange,
+  type ProviderName,
+  type ServiceChange,
+  type WantedBalancer,
+  type WantedService,
+} from './world';
 
 const RETRY_MS = 200;
 /** Longer than any fault lasts. */
@@ -20,9 +30,8 @@ export class People {
 
   async make(change: Change): Promise<void> {
     const key = `default/${change.name}`;
-    if (change.kind.endsWith('Node')) return this.makeOfNode(change as NodeChange);
-    if (change.kind.endsWith('Balancer')) return this.makeOfBalancer(key, change as BalancerChange);
-    return this.makeOfService(key, change as ServiceChange);
+    if (isOfNode(change)) return this.makeOfNode(change);
+    return isOfBalancer(change) ? this.makeOfBalancer(key, change) : this.makeOfService(key, change);
   }
 
   private async makeOfService(key: string, change: ServiceChange): Promise<void> {

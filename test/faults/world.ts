@@ -67,19 +67,24 @@ export const EMPTY_WORLD: World = { services: {}, balancers: {}, nodes: {}, last
 
 /** The world after a change. Pure. @throws RangeError when the change is about something that is not there */
 export function changed(world: World, change: Change): World {
-  const after = {
-    ...world,
-    services: changedServices(world.services, change),
-    balancers: changedBalancers(world.balancers, change),
-    nodes: changedNodes(world.nodes, change),
-  };
-  return TAKE_A_NAME.includes(change.kind) ? { ...after, lastName: world.lastName + 1 } : after;
+  const lastName = world.lastName + (TAKE_A_NAME.includes(change.kind) ? 1 : 0);
+  if (isOfNode(change)) return { ...world, lastName, nodes: changedNodes(world.nodes, change) };
+  if (isOfBalancer(change)) return { ...world, lastName, balancers: changedBalancers(world.balancers, change) };
+  return { ...world, lastName, services: changedServices(world.services, change) };
+}
+
+export function isOfNode(change: Change): change is NodeChange {
+  return change.kind.endsWith('Node');
+}
+
+export function isOfBalancer(change: Change): change is BalancerChange {
+  return change.kind.endsWith('Balancer');
 }
 
 /** A change of a load balancer takes one for its ports. */
 const TAKE_A_NAME: readonly ChangeKind[] = ['createService', 'createBalancer', 'changeBalancer', 'addNode', 'passNode'];
 
-function changedServices(services: World['services'], change: Change): World['services'] {
+function changedServices(services: World['services'], change: ServiceChange): World['services'] {
   switch (change.kind) {
     case 'createService':
       return { ...services, [change.name]: change.service };
@@ -91,12 +96,10 @@ function changedServices(services: World['services'], change: Change): World['se
       return withFields(services, change.name, { sourceRanges: change.sourceRanges });
     case 'changeType':
       return withFields(services, change.name, { type: change.type });
-    default:
-      return services;
   }
 }
 
-function changedBalancers(balancers: World['balancers'], change: Change): World['balancers'] {
+function changedBalancers(balancers: World['balancers'], change: BalancerChange): World['balancers'] {
   switch (change.kind) {
     case 'createBalancer':
       return { ...balancers, [change.name]: change.balancer };
@@ -104,12 +107,10 @@ function changedBalancers(balancers: World['balancers'], change: Change): World[
       return without(balancers, change.name);
     case 'changeBalancer':
       return withFields(balancers, change.name, change.fields);
-    default:
-      return balancers;
   }
 }
 
-function changedNodes(nodes: World['nodes'], change: Change): World['nodes'] {
+function changedNodes(nodes: World['nodes'], change: NodeChange): World['nodes'] {
   switch (change.kind) {
     case 'addNode':
       return { ...nodes, [change.name]: { provider: change.provider ?? 'local', excluded: false } };
@@ -118,7 +119,7 @@ function changedNodes(nodes: World['nodes'], change: Change): World['nodes'] {
       return without(nodes, change.name);
     case 'excludeNode':
       return withFields(nodes, change.name, { excluded: change.excluded });
-    default:
+    case 'passNode':
       return nodes;
   }
 }

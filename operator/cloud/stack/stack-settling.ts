@@ -87,11 +87,11 @@ export class StackSettling<O extends Member> {
    * left several behind.
    */
   private retireLater(plan: UpdatePlan<O>, { stack, cloud }: Settlement): void {
-    const left = plan.parts.flatMap(({ candidate, object }) => {
+    const formers = plan.parts.flatMap(({ candidate, object }) => {
       const last = leftBehind(candidate);
       return last === undefined ? [] : [last, ...this.options.index.formersOf(keyOf(object.metadata))];
     });
-    new Set(left).forEach((former) => this.options.again(former, 0));
+    new Set(formers).forEach((former) => this.options.again(former, 0));
     const retireAfterMs = parseDuration(cloud.spec.retireAfter);
     const left = this.options.retirements.within(retireAfterMs);
     const delays = inputsOf(plan, plan.parts).flatMap((input) => retirementIn(input, left, retireAfterMs) ?? []);

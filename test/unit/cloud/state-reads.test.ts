@@ -37,7 +37,9 @@ test('a store in trouble is asked by one at a time, and not again at once; the o
   const told = await failureOf(reads.state('b'));
   expect(asked).toEqual(['a']);
   expect(told).toMatchObject({ code: 'Transient', reason: 'StateStoreUnavailable', remedy: 'mend it' });
-  expect(told.message).toBe('the state of stack b is read when that of stack a can be, which just failed: state store (the folder /s): 500');
+  expect(told.message).toBe(
+    'the state of stack b is read when that of stack a can be, which just failed: state store (the folder /s): 500',
+  );
   expect([reads.isUnread(unavailable), reads.isUnread(told), reads.isUnread(new OperatorError('Transient', 'other'))]).toEqual([
     true,
     true,

@@ -531,7 +531,7 @@ function describeDiscovery(suite: Suite): void {
     expect(loadBalancers.recognize(await suite.discovered(stack), suite.input())).toBeUndefined();
   });
 
-  test('P-42: what only a replacement changes is told as the cloud has it', async () => {
+  test('P-44: what only a replacement changes is told as the cloud has it', async () => {
     const loadBalancers = suite.cloud.loadBalancers!;
     if (loadBalancers.madeFrom === undefined) return; // a provider may not be able to tell
     const { changes } = suite.under;

@@ -5,6 +5,7 @@ import { loadBalancer } from '../../../providers/aws/resources/load-balancer';
 import { securityGroup } from '../../../providers/aws/resources/security-group';
 import { securityGroupRule } from '../../../providers/aws/resources/security-group-rule';
 import { targetGroup } from '../../../providers/aws/resources/target-group';
+import { healthProperties } from '../../../providers/aws/resources/target-group-health';
 import { TAG } from '../../../providers/aws/tags';
 
 /** Names of the calls that a change makes, in their order. */
@@ -35,7 +36,12 @@ const CASES: Record<string, Case> = {
   'a target group': {
     of: targetGroup as ResourceDescription<never>,
     has: { healthCheck: { protocol: 'TCP' }, deregistrationDelay: 0 },
-    wanted: { healthCheck: { protocol: 'HTTP' }, deregistrationDelay: 300, stickiness: { type: 'source_ip', enabled: false } },
+    wanted: {
+      ...healthProperties({}, false),
+      healthCheck: { protocol: 'HTTP' },
+      deregistrationDelay: 300,
+      stickiness: { type: 'source_ip', enabled: false },
+    },
     calls: ['addTags', 'modifyTargetGroup', 'modifyTargetGroupAttributes'],
   },
   'a Classic load balancer': {

@@ -125,11 +125,12 @@ export interface Cloud {
   prepareUpdate?(): Promise<void>;
   /**
    * Reads the credentials anew from where the settings say (a file, a Secret); `workerSettings()` then has today's. Asked every second while the
-   * cloud refuses them, so that repaired ones are used at once: where `workerSettings()` differs afterwards, they count as such.
+   * cloud refuses them, so that repaired ones are used at once.
    * @param sessions before a probe: what is made anew for every asking, such as the session of a role, is asked for too. Without it no session is made, and
    *   no cloud is called, but for others than before.
+   * @returns true when they are others than before; another session is none
    */
-  renewCredentials?(sessions: boolean): Promise<void>;
+  renewCredentials?(sessions: boolean): Promise<boolean>;
   close(): Promise<void>;
 }
 

@@ -5,7 +5,7 @@ import type { DiscoveredResource } from '../provider';
 import { chunks } from './client/chunks';
 import { deadRoutes, discoverRoutes } from './routes/discover-routes';
 import type { RouteScope } from './routes/routes';
-import { backendGroupName, leftBackendOf, leftBackendStack } from './nodes/backend-group';
+import { backendGroupName, leftBackendsOf, leftBackendStack } from './nodes/backend-group';
 import { LEFT_BACKEND } from './resources/backend-group';
 import { outputsOf } from './resources/owned-resource';
 import type { Api, CommonInputs, Listed, ResourceDescription } from './resources/description';
@@ -119,16 +119,16 @@ async function fromEc2(api: Api, { clusterID, stacks, wanted }: Asked): Promise<
       keptRules.filter(({ raw }) => isOf(direction, raw)),
       api,
     );
-  const left = leftBackend(groups, clusterID).filter(({ stack }) => stacks?.includes(stack) ?? true);
+  const left = leftBackends(groups, clusterID).filter(({ stack }) => stacks?.includes(stack) ?? true);
   return [...(await describeAll(securityGroup, kept, api)), ...(await of('Ingress')), ...(await of('Egress')), ...left];
 }
 
 /** The cluster's backend group belongs to no stack; without load balancers it is a leftover of its own. */
-function leftBackend(groups: readonly SecurityGroup[], clusterID: string): Found[] {
-  const id = leftBackendOf(groups, clusterID, systemClock.now());
-  if (id === undefined) return [];
-  const resource = { type: LEFT_BACKEND, name: backendGroupName(clusterID), id, inputs: {}, outputs: { groupId: id } };
-  return [{ stack: leftBackendStack(id), resource }];
+function leftBackends(groups: readonly SecurityGroup[], clusterID: string): Found[] {
+  return leftBackendsOf(groups, clusterID, systemClock.now()).map((id) => ({
+    stack: leftBackendStack(id),
+    resource: { type: LEFT_BACKEND, name: backendGroupName(clusterID), id, inputs: {}, outputs: { groupId: id } },
+  }));
 }
 
 function describeAll<Inputs extends CommonInputs, Raw>(

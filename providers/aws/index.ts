@@ -62,7 +62,7 @@ async function connect(spec: CloudProviderSpec, context: ConnectContext): Promis
   const shared = aws.nodeRules === 'Shared';
   return {
     loadBalancers: new AwsLoadBalancers(scope),
-    members: groups === undefined ? members : new OpenedMembers(members, { ec2, groups, clusterID, maxRules, shared }),
+    members: groups === undefined ? members : new OpenedMembers(members, { ec2, groups, clusterID, vpcID, maxRules, shared }),
     instances,
     routes: new AwsRoutes(scope),
     discover: (stacks) => discover({ ec2, elb, classic, options: {} }, scope, stacks),
@@ -82,8 +82,9 @@ async function connect(spec: CloudProviderSpec, context: ConnectContext): Promis
       await groups?.list();
     },
     renewCredentials: async (sessions) => {
-      await account.renew(sessions);
+      const repaired = await account.renew(sessions);
       clients.forEach((client) => client.forgetCredentials());
+      return repaired;
     },
     close: () => Promise.resolve(clients.forEach((client) => client.close())),
   };

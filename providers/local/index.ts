@@ -51,8 +51,10 @@ async function connect(spec: CloudProviderSpec, context: ConnectContext): Promis
     release: (stack, isValid) => release(client, { clusterID: context.clusterID, stack }, isValid),
     workerSettings: () => ({ endpoint: settings.endpoint, token }),
     renewCredentials: async () => {
+      const before = token;
       await renewToken();
       client.forgetToken();
+      return token !== before;
     },
     close: () => client.close(),
   };

@@ -1,7 +1,6 @@
 import type { Clock } from '../../base/clock';
 import { sleep } from '../../base/clock';
 import { toOperatorError } from '../../base/errors';
-import { hashJson } from '../../base/json';
 import type { Logger } from '../../base/log';
 import type { Cloud } from '../../../providers/provider';
 import type { CloudRegistry } from './registry';
@@ -63,9 +62,7 @@ export class CredentialWatch {
     const { accounts } = this.options.registry;
     const { cloud } = this.options.registry.connected(provider);
     if ((accounts.refusal(provider)?.retryAfterMs ?? 1) <= 0) return this.tryAnew(provider, cloud);
-    const before = hashJson(cloud.workerSettings());
-    await cloud.renewCredentials?.(false);
-    if (hashJson(cloud.workerSettings()) !== before) accounts.of(provider).repaired();
+    if ((await cloud.renewCredentials?.(false)) === true) accounts.of(provider).repaired();
   }
 
   /** The probe is made also where no session is to be had: its failure says when the next one is due. */

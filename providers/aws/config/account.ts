@@ -69,14 +69,16 @@ export class AwsAccount {
   /**
    * Looks for the credentials anew.
    * @param sessions also where they are sessions, of which each search makes another one; else those stay what they are
+   * @returns true when they are others, and not another session
    */
-  async renew(sessions: boolean): Promise<void> {
+  async renew(sessions: boolean): Promise<boolean> {
     const before = this.base;
-    if (!sessions && before?.expiration !== undefined) return;
+    if (!sessions && before?.expiration !== undefined) return false;
     this.chain = undefined;
-    if (this.aws.assumeRole === undefined || sessions) return void (await this.find({ forceRefresh: true }));
     const base = await this.own({ forceRefresh: true });
-    if (!isDeepStrictEqual(base, before)) await this.find({ forceRefresh: true });
+    const others = !isDeepStrictEqual(base, before);
+    if (others || sessions) await this.use(base);
+    return others && before?.expiration === undefined;
   }
 
   /** Workers have no environment of their own to look in, so what they get must last as long as they work. */
@@ -91,6 +93,12 @@ export class AwsAccount {
     if (role !== undefined && this.known !== undefined && options.forceRefresh !== true && this.lasts(this.known)) return this.known;
     this.known = role === undefined ? await this.own(options) : await this.assumed(role);
     return this.known;
+  }
+
+  /** Has these used from now on, by themselves or for the role. */
+  private async use(base: FoundCredentials): Promise<void> {
+    const { assumeRole: role } = this.aws;
+    this.known = role === undefined ? base : await this.assumed(role);
   }
 
   /** True while they are enough for an update to begin with. */

@@ -15,6 +15,8 @@ export interface NodesToOpen {
   ec2: Ec2;
   groups: NodeGroups;
   clusterID: string;
+  /** Of the cluster. */
+  vpcID?: string | undefined;
   maxRules: number;
   /** The cluster's backend group is let in to all. */
   shared: boolean;
@@ -119,10 +121,11 @@ export class OpenedMembers extends MembersAround {
 
   /** Id of the cluster's backend group; undefined = there is none. */
   private async backend(): Promise<string | undefined> {
-    const { ec2, clusterID } = this.nodes;
+    const { ec2, clusterID, vpcID } = this.nodes;
     const [found] = await ec2.securityGroups([
       { Name: 'group-name', Values: [backendGroupName(clusterID)] },
       { Name: `tag:${TAG.clusterID}`, Values: [clusterID] },
+      ...(vpcID === undefined ? [] : [{ Name: 'vpc-id', Values: [vpcID] }]),
     ]);
     return found?.GroupId;
   }

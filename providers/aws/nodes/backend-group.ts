@@ -34,14 +34,16 @@ export interface BackendUser {
 }
 
 /**
- * The backend group of a cluster, where no load balancer uses it and nobody is removing it. Pure.
+ * The backend groups of a cluster, one for each VPC, which no load balancer uses and nobody is removing. Pure.
  * @param groups all security groups with the cluster's mark
  * @param now milliseconds since 1970
+ * @returns their ids
  */
-export function leftBackendOf(groups: readonly SecurityGroup[], clusterID: string, now: number): string | undefined {
+export function leftBackendsOf(groups: readonly SecurityGroup[], clusterID: string, now: number): string[] {
   const seen = groups.map(seenOf);
-  const backend = seen.find(({ name, tags }) => name === backendGroupName(clusterID) && tags[TAG.released] === undefined);
-  return isBeingRemoved(backend?.tags[REMOVING], now) || isUsed(seen) ? undefined : backend?.id;
+  const backends = seen.filter(({ name, tags }) => name === backendGroupName(clusterID) && tags[TAG.released] === undefined);
+  const isLeft = ({ tags, vpcID }: Seen): boolean => !isBeingRemoved(tags[REMOVING], now) && !isUsed(inVPC(seen, vpcID));
+  return backends.filter(isLeft).map(({ id }) => id);
 }
 
 /** One that began long ago was cut off; and so was one that begins in an hour, by a clock that is wrong: nobody waits for it. */
@@ -52,11 +54,12 @@ function isBeingRemoved(since: string | undefined, now: number): boolean {
 interface Seen {
   id: string;
   name: string;
+  vpcID: string;
   tags: Tags;
 }
 
 /**
- * The backend group of a cluster, which all its load balancers have beside their own. No stack owns it: the first that needs it makes it, the last
+ * The backend group of a cluster in a VPC, which all its load balancers there have beside their own. No stack owns it: the first that needs it makes it, the last
  * removes it. Two that do so at once can't miss each other: a user's own group is its claim, made before it looks for a mark of removal; who
  * removes sets that mark before it looks for claims.
  */
@@ -72,7 +75,7 @@ export class BackendGroup {
    * @throws OperatorError Transient while it is just being removed; Conflict when its name is somebody else's
    */
   async ensure(user: BackendUser, vpcID: string, options: CallOptions): Promise<string> {
-    const seen = await this.look(options);
+    const seen = inVPC(await this.look(options), vpcID);
     const own = seen.find((group) => isOwn(group, user));
     if (own?.tags[LEAVING] !== undefined) await this.ec2.deleteTags([own.id], [LEAVING], options);
     const group = seen.find(({ name }) => name === backendGroupName(this.clusterID));
@@ -90,14 +93,15 @@ export class BackendGroup {
    */
   async release(user: BackendUser, options: CallOptions): Promise<void> {
     const before = await this.look(options);
-    const group = before.find(({ name }) => name === backendGroupName(this.clusterID));
+    const own = before.filter((one) => isOwn(one, user));
+    const group = before.find(({ name, vpcID }) => name === backendGroupName(this.clusterID) && (own[0]?.vpcID ?? vpcID) === vpcID);
     if (group === undefined) return;
-    const own = before.filter((one) => isOwn(one, user)).map(({ id }) => id);
     const now = new Date(this.clock.now()).toISOString();
-    if (own.length > 0) await this.ec2.createTags(own, toAwsTags({ [LEAVING]: now }), options);
-    if (isUsed(await this.look(options), user)) return;
+    const marked = own.map(({ id }) => id);
+    if (own.length > 0) await this.ec2.createTags(marked, toAwsTags({ [LEAVING]: now }), options);
+    if (isUsed(inVPC(await this.look(options), group.vpcID), user)) return;
     await this.ec2.createTags([group.id], toAwsTags({ [REMOVING]: now }), options);
-    const used = isUsed(await this.look(options), user);
+    const used = isUsed(inVPC(await this.look(options), group.vpcID), user);
     const busy = !used && (await this.interfacesOf(group.id, options)).length > 0;
     if (!used && !busy) return this.remove(group.id, options);
     await this.ec2.deleteTags([group.id], [REMOVING], options);
@@ -108,13 +112,14 @@ export class BackendGroup {
    * Removes it where no load balancer uses it.
    * @throws OperatorError Conflict where one does, or AWS says that something still has it
    */
-  async removeLeft(options: CallOptions): Promise<void> {
-    const before = await this.look(options);
-    const group = before.find(({ name }) => name === backendGroupName(this.clusterID));
+  async removeLeft(id: string, options: CallOptions): Promise<void> {
+    const all = await this.look(options);
+    const group = all.find((one) => one.id === id && one.name === backendGroupName(this.clusterID));
     if (group === undefined) return;
+    const before = inVPC(all, group.vpcID);
     const mark = toAwsTags({ [REMOVING]: new Date(this.clock.now()).toISOString() });
     if (!isUsed(before)) await this.ec2.createTags([group.id], mark, options);
-    const isNeeded = isUsed(before) || isUsed(await this.look(options));
+    const isNeeded = isUsed(before) || isUsed(inVPC(await this.look(options), group.vpcID));
     const isBusy = !isNeeded && (await this.interfacesOf(group.id, options)).length > 0;
     if (!isNeeded && !isBusy) return this.remove(group.id, options);
     await this.ec2.deleteTags([group.id], [REMOVING], options);
@@ -183,8 +188,13 @@ export class BackendGroup {
   }
 }
 
-function seenOf({ GroupId: id = '', GroupName: name = '', Tags }: SecurityGroup): Seen {
-  return { id, name, tags: fromAwsTags(Tags) };
+function seenOf({ GroupId: id = '', GroupName: name = '', VpcId: vpcID = '', Tags }: SecurityGroup): Seen {
+  return { id, name, vpcID, tags: fromAwsTags(Tags) };
+}
+
+/** Two CloudProviders of one account may each have a VPC of their own. */
+function inVPC(seen: readonly Seen[], vpcID: string): Seen[] {
+  return seen.filter((group) => group.vpcID === vpcID);
 }
 
 function isOwn({ tags }: Seen, { stack, frontend }: BackendUser): boolean {

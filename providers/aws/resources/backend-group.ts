@@ -74,7 +74,7 @@ export function leftBackendGroup(ec2: Ec2, update: UpdateContext): ResourceType 
     create: refuse,
     read: (id) => Promise.resolve({ inputs: {}, outputs: { groupId: id } }),
     update: refuse,
-    delete: (_id, { signal }) => backend.removeLeft({ signal, assertValid: () => update.assertValid() }),
+    delete: (id, { signal }) => backend.removeLeft(id, { signal, assertValid: () => update.assertValid() }),
   };
 }
 

@@ -1,9 +1,11 @@
+import { isDeepStrictEqual } from 'node:util';
 import { request } from 'undici';
 import type { AzureProviderSettings } from '../../../crds';
 import { OperatorError, toOperatorError } from '../../../operator/base/errors';
 import type { ConnectContext } from '../../provider';
 import type { ArmClientOptions } from '../client/arm-client';
 import { endpointsIn, endpointsOf, metadataURL, type CloudEndpoints } from '../client/clouds';
+import type { AzureCredentials } from '../client/credentials';
 import { AzureTokens } from '../client/tokens';
 import { credentialsOf, type CredentialSources } from './credentials';
 
@@ -12,6 +14,7 @@ const ENOUGH_MS = 20 * 60_000;
 const TIMEOUT_MS = 10_000;
 
 interface Opened {
+  credentials: AzureCredentials;
   endpoints: CloudEndpoints;
   tokens: AzureTokens;
   sources: CredentialSources;
@@ -33,8 +36,9 @@ export class AzureAccount {
     const { resourceManagerEndpoint } = settings;
     const endpoints = resourceManagerEndpoint === undefined ? endpointsOf(settings.cloud) : await endpointsAt(resourceManagerEndpoint);
     const sources: CredentialSources = { settings, secrets: context, variables };
-    const tokens = new AzureTokens({ credentials: await credentialsOf(sources), endpoints });
-    return new AzureAccount({ endpoints, tokens, sources, calls: context.calls });
+    const credentials = await credentialsOf(sources);
+    const tokens = new AzureTokens({ credentials, endpoints });
+    return new AzureAccount({ credentials, endpoints, tokens, sources, calls: context.calls });
   }
 
   get resourceManager(): string {
@@ -61,10 +65,13 @@ export class AzureAccount {
     this.known = (await this.opened.tokens.token(ENOUGH_MS)).value;
   }
 
-  /** Reads the credentials anew from where the settings say. */
-  async renew(): Promise<void> {
+  /** Reads the credentials anew from where the settings say. @returns true when they are others */
+  async renew(): Promise<boolean> {
     const { sources, endpoints } = this.opened;
-    this.opened.tokens = new AzureTokens({ credentials: await credentialsOf(sources), endpoints });
+    const credentials = await credentialsOf(sources);
+    if (isDeepStrictEqual(credentials, this.opened.credentials)) return false;
+    Object.assign(this.opened, { credentials, tokens: new AzureTokens({ credentials, endpoints }) });
+    return true;
   }
 }
 

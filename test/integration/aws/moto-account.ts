@@ -65,6 +65,11 @@ export class MotoAccount {
     this.subnetIDs.sort();
   }
 
+  /** Another one. @returns its id */
+  async makeVPC(CidrBlock: string): Promise<string> {
+    return (await this.ec2.send(new CreateVpcCommand({ CidrBlock }))).Vpc?.VpcId ?? '';
+  }
+
   /** The newest is the last of `subnetIDs`. */
   async addSubnet(zone: string): Promise<void> {
     const input = { VpcId: this.vpcID, CidrBlock: `10.0.${this.subnetIDs.length}.0/24`, AvailabilityZone: `${REGION}${zone}` };

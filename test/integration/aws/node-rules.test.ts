@@ -1,6 +1,6 @@
 import { systemClock, type Clock } from '../../../operator/base/clock';
 import { OperatorError } from '../../../operator/base/errors';
-import { BackendGroup, backendGroupName, leftBackendOf, type BackendUser } from '../../../providers/aws/nodes/backend-group';
+import { BackendGroup, backendGroupName, leftBackendsOf, type BackendUser } from '../../../providers/aws/nodes/backend-group';
 import { Ec2 } from '../../../providers/aws/client/ec2';
 import { NodeGroups } from '../../../providers/aws/nodes/node-groups';
 import { openNodes, rulesForPorts, rulesFrom, SHARED_RULES } from '../../../providers/aws/nodes/node-rules';
@@ -40,11 +40,11 @@ describeWithMoto('the group that lets load balancers in to Nodes, against a simu
     (await ec2.securityGroups([{ Name: 'group-name', Values: [backendGroupName(CLUSTER)] }])).map(({ GroupId = '' }) => GroupId);
 
   /** A load balancer's own group, as its stack makes it before it asks for the backend group. */
-  async function user(stack: string): Promise<BackendUser & { gone: () => Promise<void> }> {
+  async function user(stack: string, VpcId = account.vpcID): Promise<BackendUser & { gone: () => Promise<void> }> {
     const frontend = `${stack}-frontend`;
     const Tags = toAwsTags({ [TAG.clusterID]: CLUSTER, [TAG.stack]: stack, [TAG.resource]: frontend });
     const { GroupId = '' } = await ec2.createSecurityGroup(
-      { GroupName: frontend, Description: 'x', VpcId: account.vpcID, TagSpecifications: [{ ResourceType: 'security-group', Tags }] },
+      { GroupName: frontend, Description: 'x', VpcId, TagSpecifications: [{ ResourceType: 'security-group', Tags }] },
       {},
     );
     return { stack, frontend, gone: () => ec2.deleteSecurityGroup(GroupId, {}) };
@@ -123,22 +123,38 @@ describeWithMoto('the group that lets load balancers in to Nodes, against a simu
   });
 
   test('a group without users is found as a leftover, and is removed unless somebody uses it by then', async () => {
-    const listed = async (): Promise<string | undefined> =>
-      leftBackendOf(await ec2.securityGroups([{ Name: `tag:${TAG.clusterID}`, Values: [CLUSTER] }]), CLUSTER, systemClock.now());
+    const listed = async (): Promise<string[]> =>
+      leftBackendsOf(await ec2.securityGroups([{ Name: `tag:${TAG.clusterID}`, Values: [CLUSTER] }]), CLUSTER, systemClock.now());
     const one = await user('left');
     const id = await ensure(one);
-    expect(await listed()).toBeUndefined();
-    await expect(backendOf().removeLeft({})).rejects.toMatchObject({
+    expect(await listed()).toEqual([]);
+    await expect(backendOf().removeLeft(id, {})).rejects.toMatchObject({
       code: 'Conflict',
       message: expect.stringContaining('used') as string,
     });
     expect(await backends()).toEqual([id]);
     // its stack lost its state, and somebody cleaned up by hand
     await one.gone();
-    expect(await listed()).toBe(id);
-    await backendOf().removeLeft({});
+    expect(await listed()).toEqual([id]);
+    await backendOf().removeLeft(id, {});
     expect(await backends()).toEqual([]);
-    await backendOf().removeLeft({});
+    await backendOf().removeLeft(id, {});
+  });
+
+  test('each VPC of an account has its own group: none is another one’s, or kept by users elsewhere', async () => {
+    const vpcID = await account.makeVPC('10.9.0.0/16');
+    const [here, there] = [await user('here'), await user('there', vpcID)];
+    const [one, other] = [await ensure(here), await backendOf().ensure(there, vpcID, {})];
+    expect(other).not.toBe(one);
+    expect(await backendOf().ensure(there, vpcID, {})).toBe(other);
+    await backendOf().release(here, {});
+    expect(await backends()).toEqual([other]);
+    await there.gone();
+    const left = await ec2.securityGroups([{ Name: `tag:${TAG.clusterID}`, Values: [CLUSTER] }]);
+    expect(leftBackendsOf(left, CLUSTER, systemClock.now())).toEqual([other]);
+    await backendOf().removeLeft(other, {});
+    await here.gone();
+    expect(await backends()).toEqual([]);
   });
 
   test('a removal that was cut off is ended by the next user', async () => {

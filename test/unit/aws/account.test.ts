@@ -86,16 +86,17 @@ describe('credentials for workers', () => {
       found = { accessKeyId: 'AKID', secretAccessKey: 'planted' };
       await account.ensure();
       found = { accessKeyId: 'AKIDOTHER', secretAccessKey: 'planted' };
-      await account.renew(false);
+      expect([await account.renew(false), await account.renew(false)]).toEqual([true, false]);
       expect(parseAwsSettings(account.workerSettings()).credentials).toMatchObject({ accessKeyId: 'AKIDOTHER' });
     });
 
     test('are left what they are while they are sessions, of which each search makes another one, until a probe', async () => {
       const { account } = accountOf();
       await account.ensure();
-      await account.renew(false);
+      expect(await account.renew(false)).toBe(false);
       expect(asked).toEqual([{}]);
-      await account.renew(true);
+      found = { ...found, accessKeyId: 'ASIAOTHER' };
+      expect(await account.renew(true)).toBe(false);
       expect(asked).toEqual([{}, { forceRefresh: true }]);
     });
 
@@ -117,7 +118,7 @@ describe('credentials for workers', () => {
         assumeRole: { roleARN: 'arn:aws:iam::123456789012:role/operator' },
       };
       const { account } = accountOf(aws, undefined, () => Promise.resolve([...secret]));
-      const keyAfter = async (work: Promise<void>): Promise<string | undefined> => {
+      const keyAfter = async (work: Promise<unknown>): Promise<string | undefined> => {
         await work;
         return parseAwsSettings(account.workerSettings()).credentials?.accessKeyId;
       };

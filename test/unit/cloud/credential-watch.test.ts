@@ -22,8 +22,11 @@ async function refused(renew: (sessions: boolean) => Promise<string>) {
   };
   const cloud = {
     instances: { list },
-    workerSettings: () => ({ key: seen.key }),
-    renewCredentials: async (sessions: boolean) => void (seen.key = await renew(sessions)),
+    renewCredentials: async (sessions: boolean) => {
+      const before = seen.key;
+      seen.key = await renew(sessions);
+      return !sessions && seen.key !== before;
+    },
   } as unknown as Cloud;
   const registry = { accounts, connected: () => ({ cloud }) } as unknown as CloudRegistry;
   // Whoever is told that the credentials are others now tries again.

@@ -45,12 +45,12 @@ test.each(['addresses', 'pools', 'loadbalancers'] as const)('it moves on while a
     'the third one alone',
     async () => {
       expect(await placements()).toEqual(['placement default/third']);
+      expect(await scene.counts()).toEqual({ addresses: 1, pools: 1, loadbalancers: 1 });
       return true;
     },
     60_000,
   );
   await scene.ready('web');
-  expect(await scene.counts()).toEqual({ addresses: 1, pools: 1, loadbalancers: 1 });
   await cluster.kubectl(['delete', 'clb', 'web', '--wait=false']);
   await scene.gone('the CloudLoadBalancer', () => scene.loadBalancer('web'));
   expect(await scene.counts()).toEqual({ addresses: 0, pools: 0, loadbalancers: 0 });

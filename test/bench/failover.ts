@@ -1,10 +1,7 @@
 import { sleep, systemClock } from '../../operator/base/clock';
-import { problemsOf } from '../faults/checks';
 import type { Operator } from '../faults/operator';
-import { People } from '../faults/people';
 import { FaultSystem } from '../faults/system';
-import { changed, EMPTY_WORLD, type Change, type World } from '../faults/world';
-import { waitFor } from '../harness/wait-for';
+import { WantedWorld } from '../faults/wanted-world';
 import { say, secondsSince } from './report';
 
 const SERVICES = Number(process.env.BENCH_SERVICES ?? 50);
@@ -14,6 +11,7 @@ const NODES = 3;
 const CHANGES = 5;
 const LEASE_SECONDS = 15;
 const FLAGS = ['--leader-elect=true', `--leader-elect-lease-duration=${LEASE_SECONDS}s`];
+const SETTLED_MS = 180_000;
 
 /** Two operators; the leader is killed in the middle of its work. */
 export async function failover(): Promise<void> {
@@ -28,32 +26,32 @@ export async function failover(): Promise<void> {
 }
 
 class FailoverBench {
-  private readonly people: People;
-  private world: World = EMPTY_WORLD;
+  private readonly world: WantedWorld;
 
   constructor(
-    private readonly system: FaultSystem,
+    system: FaultSystem,
     /** Who leads now, and who would take over. */
     private pair: [Operator, Operator],
   ) {
-    this.people = new People(system);
+    this.world = new WantedWorld(system);
   }
 
   async begin(): Promise<void> {
     for (const operator of this.pair) await operator.start();
-    for (let node = 0; node < NODES; node++) await this.make({ kind: 'addNode', name: `node-${node}` });
+    for (let node = 0; node < NODES; node++) await this.world.make({ kind: 'addNode', name: `node-${node}` });
     for (let index = 0; index < SERVICES; index++) await this.addService(`web-${index}`, 80);
-    await this.settled(this.pair);
+    await this.world.settled(this.pair, SETTLED_MS);
   }
 
   async round(round: number): Promise<void> {
     const [leader, successor] = this.pair;
-    for (let index = 0; index < CHANGES; index++) await this.make({ kind: 'changePorts', name: `web-${index}`, ports: [8_000 + round] });
+    for (let index = 0; index < CHANGES; index++)
+      await this.world.make({ kind: 'changePorts', name: `web-${index}`, ports: [8_000 + round] });
     await this.addService(`late-${round}`, 443);
     await sleep(systemClock, 300);
     const startedAt = performance.now();
     await leader.kill();
-    await this.settled([successor]);
+    await this.world.settled([successor], SETTLED_MS);
     say(
       `leader of ${SERVICES} load balancers killed amid ${CHANGES + 1} changes: all Ready and right after ${secondsSince(startedAt).toFixed(1)} s ` +
         `(goal: lease of ${LEASE_SECONDS} s + 10 s)`,
@@ -63,20 +61,6 @@ class FailoverBench {
   }
 
   private addService(name: string, port: number): Promise<void> {
-    return this.make({ kind: 'createService', name, service: { type: 'LoadBalancer', ports: [port], sourceRanges: [] } });
-  }
-
-  private async make(change: Change): Promise<void> {
-    await this.people.make(change);
-    this.world = changed(this.world, change);
-  }
-
-  private settled(operators: readonly Operator[]): Promise<true> {
-    const allRight = async (): Promise<true> => {
-      const problems = await problemsOf(this.world, this.system, operators);
-      if (problems.length === 0) return true;
-      throw new Error(problems.slice(0, 5).join('; '));
-    };
-    return waitFor(allRight, { what: 'everything to be as wanted', timeoutMs: 180_000 });
+    return this.world.make({ kind: 'createService', name, service: { type: 'LoadBalancer', ports: [port], sourceRanges: [] } });
   }
 }

@@ -1,16 +1,10 @@
 import { sleep, systemClock } from '../../operator/base/clock';
+import { ELECTION } from './election';
 import type { Operator } from './operator';
 import type { Exchange, Moment, Tap } from './proxy';
 import type { FaultSystem } from './system';
 
 const FLAGS = ['--node-monitor-period=1s', '--node-deletion-grace=1s'];
-/** Short enough for a round, long enough for a machine that is busy. */
-const ELECTION = [
-  '--leader-elect=true',
-  '--leader-elect-lease-duration=8s',
-  '--leader-elect-renew-deadline=4s',
-  '--leader-elect-retry-period=500ms',
-];
 const RESTART_MS = 200;
 
 /** The operators of a system: one alone, or two of which one leads. Who ends is started again, as a kubelet does it. */

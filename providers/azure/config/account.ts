@@ -1,17 +1,15 @@
 import { isDeepStrictEqual } from 'node:util';
-import { request } from 'undici';
 import type { AzureProviderSettings } from '../../../crds';
-import { OperatorError, toOperatorError } from '../../../operator/base/errors';
 import type { ConnectContext } from '../../provider';
 import type { ArmClientOptions } from '../client/arm-client';
-import { endpointsIn, endpointsOf, metadataURL, type CloudEndpoints } from '../client/clouds';
+import type { CloudEndpoints } from '../client/clouds';
 import type { AzureCredentials } from '../client/credentials';
 import { AzureTokens } from '../client/tokens';
 import { credentialsOf, type CredentialSources } from './credentials';
+import { findEndpoints } from './endpoints';
 
 /** What is left of a token for an update to begin with it: more than an update may take. */
 const ENOUGH_MS = 20 * 60_000;
-const TIMEOUT_MS = 10_000;
 
 interface Opened {
   credentials: AzureCredentials;
@@ -33,8 +31,7 @@ export class AzureAccount {
    * @throws OperatorError Invalid or Credentials naming what is wrong with them
    */
   static async open(settings: AzureProviderSettings, context: ConnectContext, variables = process.env): Promise<AzureAccount> {
-    const { resourceManagerEndpoint } = settings;
-    const endpoints = resourceManagerEndpoint === undefined ? endpointsOf(settings.cloud) : await endpointsAt(resourceManagerEndpoint);
+    const endpoints = await findEndpoints(settings);
     const sources: CredentialSources = { settings, secrets: context, variables };
     const credentials = await credentialsOf(sources);
     const tokens = new AzureTokens({ credentials, endpoints });
@@ -72,17 +69,5 @@ export class AzureAccount {
     if (isDeepStrictEqual(credentials, this.opened.credentials)) return false;
     Object.assign(this.opened, { credentials, tokens: new AzureTokens({ credentials, endpoints }) });
     return true;
-  }
-}
-
-async function endpointsAt(resourceManager: string): Promise<CloudEndpoints> {
-  const url = metadataURL(resourceManager);
-  try {
-    const answer = await request(url, { headersTimeout: TIMEOUT_MS, bodyTimeout: TIMEOUT_MS });
-    return endpointsIn(await answer.body.json().catch(() => undefined), resourceManager);
-  } catch (thrown) {
-    const error = toOperatorError(thrown);
-    if (thrown instanceof OperatorError) throw error;
-    throw new OperatorError(error.code, `Azure, ${url}: ${error.message}`, { cause: thrown });
   }
 }

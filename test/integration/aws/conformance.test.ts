@@ -6,6 +6,7 @@ import { ElbV2 } from '../../../providers/aws/client/elbv2';
 import { TAG } from '../../../providers/aws/tags';
 import { workerModule } from '../../../providers/aws/worker';
 import type { DiscoveredResource } from '../../../providers/provider';
+import { anyFields, listenersOf } from '../../harness/any-load-balancer';
 import { AwsModel } from '../../harness/aws-model/aws-model';
 import type { CallVerb } from '../../harness/aws-model/call';
 import { describeWithMoto, startMoto } from '../../harness/moto';
@@ -53,7 +54,7 @@ async function start(): Promise<ProviderUnderTest> {
       bad: { [`${PREFIX}healthcheck-interval`]: 'often' },
     },
     acceptsBlock: (block) => awsLoadBalancer.safeParse(block).success,
-    loadBalancer: (listeners) => cloudLoadBalancerSpec.parse({ provider: 'aws', aws: {}, listeners: ports(listeners) }),
+    loadBalancer: (listeners) => cloudLoadBalancerSpec.parse({ provider: 'aws', aws: {}, listeners: listenersOf(listeners) }),
     changes: {
       inPlace: (spec) => ({
         ...spec,
@@ -94,29 +95,10 @@ async function start(): Promise<ProviderUnderTest> {
   };
 }
 
-function ports(count: number) {
-  return Array.from({ length: count }, (_unused, index) => ({
-    name: `port-${index}`,
-    protocol: index % 3 === 2 ? ('UDP' as const) : ('TCP' as const),
-    port: 8000 + index,
-    nodePort: 30_000 + index,
-  }));
-}
-
 function anyLoadBalancer(): fc.Arbitrary<CloudLoadBalancerSpec> {
-  const port = fc.integer({ min: 1, max: 65_535 });
-  const listener = fc.record({
-    name: fc.string({ minLength: 1, maxLength: 63 }),
-    protocol: fc.constantFrom('TCP' as const, 'UDP' as const, 'SCTP' as const),
-    port,
-    nodePort: fc.option(port, { nil: undefined }),
-  });
   return fc.record({
     provider: fc.constant('aws'),
-    listeners: fc.array(listener, { minLength: 1, maxLength: 5 }),
-    scheme: fc.constantFrom('Public' as const, 'Internal' as const),
-    ipFamilies: fc.constantFrom<('IPv4' | 'IPv6')[]>(['IPv4'], ['IPv6'], ['IPv4', 'IPv6']),
-    trafficPolicy: fc.constantFrom('Cluster' as const, 'Local' as const),
+    ...anyFields,
     aws: fc.record({
       type: fc.constantFrom('Network' as const, 'Classic' as const),
       subnets: fc.option(fc.array(fc.string({ minLength: 1 }), { minLength: 1, maxLength: 3 }), { nil: undefined }),

@@ -5,6 +5,7 @@ import { providerIDOf } from '../../../providers/azure/nodes/provider-id';
 import { TAG } from '../../../providers/azure/tags';
 import { workerModule } from '../../../providers/azure/worker';
 import type { DiscoveredResource, Target } from '../../../providers/provider';
+import { anyFields, listenersOf } from '../../harness/any-load-balancer';
 import { GROUP, LOCATION, networkID, OPERATOR, startScene, SUBSCRIPTION } from '../../harness/arm/scene';
 import { describeProviderConformance, type ProviderUnderTest } from '../../harness/provider-conformance';
 import { seedMachine } from './machines';
@@ -57,7 +58,7 @@ async function start(): Promise<ProviderUnderTest> {
     acceptsBlock: (block) => azureLoadBalancer.safeParse(block).success,
     loadBalancer: (listeners) => {
       const configurations = [`lb-${serial++ % BALANCERS.length}`];
-      return cloudLoadBalancerSpec.parse({ provider: 'azure', azure: { configurations }, listeners: ports(listeners) });
+      return cloudLoadBalancerSpec.parse({ provider: 'azure', azure: { configurations }, listeners: listenersOf(listeners) });
     },
     changes: {
       inPlace: (spec) => ({
@@ -103,23 +104,7 @@ async function start(): Promise<ProviderUnderTest> {
   };
 }
 
-function ports(count: number) {
-  return Array.from({ length: count }, (_unused, index) => ({
-    name: `port-${index}`,
-    protocol: index % 3 === 2 ? ('UDP' as const) : ('TCP' as const),
-    port: 8000 + index,
-    nodePort: 30_000 + index,
-  }));
-}
-
 function anyLoadBalancer(): fc.Arbitrary<CloudLoadBalancerSpec> {
-  const port = fc.integer({ min: 1, max: 65_535 });
-  const listener = fc.record({
-    name: fc.string({ minLength: 1, maxLength: 63 }),
-    protocol: fc.constantFrom('TCP' as const, 'UDP' as const, 'SCTP' as const),
-    port,
-    nodePort: fc.option(port, { nil: undefined }),
-  });
   const block = fc.record({
     configurations: fc.option(fc.array(fc.string({ minLength: 1 }), { minLength: 1, maxLength: 3 }), { nil: undefined }),
     floatingIP: fc.option(fc.boolean(), { nil: undefined }),
@@ -127,10 +112,7 @@ function anyLoadBalancer(): fc.Arbitrary<CloudLoadBalancerSpec> {
   });
   return fc.record({
     provider: fc.constant('azure'),
-    listeners: fc.array(listener, { minLength: 1, maxLength: 5 }),
-    scheme: fc.constantFrom('Public' as const, 'Internal' as const),
-    ipFamilies: fc.constantFrom<('IPv4' | 'IPv6')[]>(['IPv4'], ['IPv6'], ['IPv4', 'IPv6']),
-    trafficPolicy: fc.constantFrom('Cluster' as const, 'Local' as const),
+    ...anyFields,
     azure: block.map((given) => azureLoadBalancer.parse(JSON.parse(JSON.stringify(given)))),
   });
 }

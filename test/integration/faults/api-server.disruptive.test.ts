@@ -1,10 +1,9 @@
 import { EVENTS, NODES, type KubeObject, type Node } from '../../../operator/kube/object';
-import { problemsOf } from '../../faults/checks';
 import type { Operator } from '../../faults/operator';
-import { People } from '../../faults/people';
 import type { Exchange, Tap } from '../../faults/proxy';
 import { FaultSystem } from '../../faults/system';
-import { changed, EMPTY_WORLD, type Change, type World } from '../../faults/world';
+import { WantedWorld } from '../../faults/wanted-world';
+import type { Change } from '../../faults/world';
 import { waitFor } from '../../harness/wait-for';
 import { isTainted } from '../operator/scene';
 
@@ -25,17 +24,16 @@ const CONFLICTS = 21;
 
 let system: FaultSystem;
 let operator: Operator;
-let people: People;
-let world: World = EMPTY_WORLD;
+let world: WantedWorld;
 
 beforeAll(async () => {
   system = await FaultSystem.start();
-  people = new People(system);
+  world = new WantedWorld(system);
   operator = await system.addOperator('a');
   await operator.start();
-  await make({ kind: 'addNode', name: 'node-1' });
-  await make(service('web-0'));
-  await settled();
+  await world.make({ kind: 'addNode', name: 'node-1' });
+  await world.make(service('web-0'));
+  await world.settled([operator], RECOVERY_MS);
 });
 
 afterAll(() => system?.stop());
@@ -44,24 +42,8 @@ afterEach(() => {
   operator.tap = () => 'pass';
 });
 
-async function make(change: Change): Promise<void> {
-  await people.make(change);
-  world = changed(world, change);
-}
-
 function service(name: string): Change {
   return { kind: 'createService', name, service: { type: 'LoadBalancer', ports: [80], sourceRanges: [] } };
-}
-
-function settled(): Promise<true> {
-  return waitFor(
-    async () => {
-      const problems = await problemsOf(world, system, [operator]);
-      if (problems.length === 0) return true;
-      throw new Error(problems.join('; '));
-    },
-    { what: 'everything to be as wanted', timeoutMs: RECOVERY_MS },
-  );
 }
 
 /** Answers every write to the API server with this, and keeps it; but Events are taken, so that people can be told. */
@@ -93,9 +75,9 @@ test.each<[number, string, Record<string, string>]>([
   const { pid } = operator;
   const refused: Exchange[] = [];
   operator.tap = refusing(status, reason, headers, refused);
-  await make(service(`web-${status}`));
-  await make({ kind: 'addNode', name: `node-${status}` });
-  await make({ kind: 'changePorts', name: 'web-0', ports: [status] });
+  await world.make(service(`web-${status}`));
+  await world.make({ kind: 'addNode', name: `node-${status}` });
+  await world.make({ kind: 'changePorts', name: 'web-0', ports: [status] });
   const since = performance.now();
   await waitFor(() => performance.now() - since > OUTAGE_MS, { what: 'the outage to be over', timeoutMs: 2 * OUTAGE_MS });
   const events = await system.kube.list<KubeObject & { reason: string; message: string }>(EVENTS, {
@@ -111,7 +93,7 @@ test.each<[number, string, Record<string, string>]>([
   expect(Object.entries(times).filter(([object, count]) => count > limitOf(object))).toEqual([]);
   // It has tried, and more than once.
   expect(times[`PATCH /api/v1/nodes/node-${status}`]).toBeGreaterThan(2);
-  await settled();
+  await world.settled([operator], RECOVERY_MS);
   expect([operator.running, operator.pid]).toEqual([true, pid]);
   const node = await system.kube.get<Node>(NODES, `node-${status}`);
   expect(node && isTainted(node)).toBe(false);

@@ -1,39 +1,31 @@
 import { LEASES } from '../../../operator/kube/object';
 import type { Lease, LeaseSpec } from '../../../operator/kube/lease';
-import { problemsOf } from '../../faults/checks';
+import { ELECTION, LEASE } from '../../faults/election';
 import type { Operator } from '../../faults/operator';
-import { People } from '../../faults/people';
 import type { Exchange } from '../../faults/proxy';
 import { FaultSystem } from '../../faults/system';
-import { changed, EMPTY_WORLD, type Change, type World } from '../../faults/world';
+import { WantedWorld } from '../../faults/wanted-world';
+import type { Change } from '../../faults/world';
 import { waitFor } from '../../harness/wait-for';
 
 /** Two operators whose clocks are an hour ahead of the API server's, and an hour behind: one leads, all is done, and nothing is done again and again. */
 
 const HOUR_MS = 3_600_000;
-const LEASE = { durationMs: 8_000, renewDeadlineMs: 4_000, retryPeriodMs: 500 };
-const FLAGS = [
-  '--leader-elect=true',
-  `--leader-elect-lease-duration=${LEASE.durationMs}ms`,
-  `--leader-elect-renew-deadline=${LEASE.renewDeadlineMs}ms`,
-  `--leader-elect-retry-period=${LEASE.retryPeriodMs}ms`,
-];
 const SETTLED_MS = 60_000;
 /** Writes to one object for one change of it, and what follows from that. */
 const PER_OBJECT = 12;
 jest.setTimeout(150_000);
 
 let system: FaultSystem;
-let people: People;
 let ahead: Operator;
 let behind: Operator;
-let world: World = EMPTY_WORLD;
+let world: WantedWorld;
 
 beforeAll(async () => {
   system = await FaultSystem.start();
-  people = new People(system);
-  ahead = await system.addOperator('ahead', FLAGS);
-  behind = await system.addOperator('behind', FLAGS);
+  world = new WantedWorld(system);
+  ahead = await system.addOperator('ahead', ELECTION);
+  behind = await system.addOperator('behind', ELECTION);
   ahead.setClock(HOUR_MS);
   behind.setClock(-HOUR_MS);
   await ahead.start();
@@ -42,26 +34,8 @@ beforeAll(async () => {
 
 afterAll(() => system?.stop());
 
-async function make(...changes: Change[]): Promise<void> {
-  for (const change of changes) {
-    await people.make(change);
-    world = changed(world, change);
-  }
-}
-
 function service(name: string): Change {
   return { kind: 'createService', name, service: { type: 'LoadBalancer', ports: [80], sourceRanges: [] } };
-}
-
-function settled(operators: readonly Operator[]): Promise<true> {
-  return waitFor(
-    async () => {
-      const problems = await problemsOf(world, system, operators);
-      if (problems.length === 0) return true;
-      throw new Error(problems.join('; '));
-    },
-    { what: 'everything to be as wanted', timeoutMs: SETTLED_MS },
-  );
 }
 
 async function lease(): Promise<LeaseSpec> {
@@ -86,8 +60,8 @@ const hoursOff = ({ renewTime = '' }: LeaseSpec): number => Math.round((Date.par
 
 test('an hour ahead: what is wanted is done once, then nothing is written; who is an hour behind sees that the lease is held', async () => {
   const times = writesOf(ahead);
-  await make({ kind: 'addNode', name: 'node-1' }, service('web-1'));
-  await settled([ahead, behind]);
+  await world.make({ kind: 'addNode', name: 'node-1' }, service('web-1'));
+  await world.settled([ahead, behind], SETTLED_MS);
   const before = await lease();
   expect(hoursOff(before)).toBe(1);
   expect(tooMany(times)).toEqual([]);
@@ -110,10 +84,10 @@ test('an hour behind: it takes over in the lease’s time, and does what is want
   await waitFor(async () => (await lease()).holderIdentity !== before.holderIdentity, { what: 'a new leader', timeoutMs: SETTLED_MS });
   expect(performance.now() - killedAt).toBeLessThan(LEASE.durationMs + 5_000);
   expect(hoursOff(await lease())).toBe(-1);
-  await make({ kind: 'addNode', name: 'node-2' }, service('web-2'), { kind: 'changePorts', name: 'web-1', ports: [443] });
-  await make({ kind: 'removeNode', name: 'node-1' });
-  await settled([behind]);
+  await world.make({ kind: 'addNode', name: 'node-2' }, service('web-2'), { kind: 'changePorts', name: 'web-1', ports: [443] });
+  await world.make({ kind: 'removeNode', name: 'node-1' });
+  await world.settled([behind], SETTLED_MS);
   expect(tooMany(times)).toEqual([]);
-  await make({ kind: 'deleteService', name: 'web-1' });
-  await settled([behind]);
+  await world.make({ kind: 'deleteService', name: 'web-1' });
+  await world.settled([behind], SETTLED_MS);
 });

@@ -1,11 +1,9 @@
-import { problemsOf } from '../../faults/checks';
 import type { Phase } from '../../faults/kinds';
 import type { Operator } from '../../faults/operator';
-import { People } from '../../faults/people';
 import { isAt } from '../../faults/phases';
 import { FaultSystem } from '../../faults/system';
-import { changed, EMPTY_WORLD, type Change, type World } from '../../faults/world';
-import { waitFor } from '../../harness/wait-for';
+import { WantedWorld } from '../../faults/wanted-world';
+import type { Change } from '../../faults/world';
 
 /** The API server itself is killed in the middle of an update, and another one starts in its place: the stack comes to a known state without a person. */
 
@@ -15,17 +13,16 @@ jest.setTimeout(2 * RECOVERY_MS);
 
 let system: FaultSystem;
 let operator: Operator;
-let people: People;
-let world: World = EMPTY_WORLD;
+let world: WantedWorld;
 
 beforeAll(async () => {
   system = await FaultSystem.start();
-  people = new People(system);
+  world = new WantedWorld(system);
   operator = await system.addOperator('a');
   await operator.start();
-  await make({ kind: 'addNode', name: 'node-1' });
-  await make({ kind: 'createService', name: 'web-0', service: { type: 'LoadBalancer', ports: [80], sourceRanges: [] } });
-  await settled();
+  await world.make({ kind: 'addNode', name: 'node-1' });
+  await world.make({ kind: 'createService', name: 'web-0', service: { type: 'LoadBalancer', ports: [80], sourceRanges: [] } });
+  await world.settled([operator], RECOVERY_MS);
 });
 
 afterAll(() => system?.stop());
@@ -33,22 +30,6 @@ afterAll(() => system?.stop());
 afterEach(() => {
   operator.tap = () => 'pass';
 });
-
-async function make(change: Change): Promise<void> {
-  await people.make(change);
-  world = changed(world, change);
-}
-
-function settled(): Promise<true> {
-  return waitFor(
-    async () => {
-      const problems = await problemsOf(world, system, [operator]);
-      if (problems.length === 0) return true;
-      throw new Error(problems.join('; '));
-    },
-    { what: 'everything to be as wanted', timeoutMs: RECOVERY_MS },
-  );
-}
 
 /** Kills the API server when the operator meets the phase; resolves when another one is ready. */
 function killAt(phase: Phase, early: boolean): Promise<void> {
@@ -76,8 +57,8 @@ test.each<[string, Phase, boolean, Change]>([
 ])('the API server is killed %s', async (_when, phase, early, change) => {
   const { pid } = operator;
   const back = killAt(phase, early);
-  await make(change);
+  await world.make(change);
   await back;
-  await settled();
+  await world.settled([operator], RECOVERY_MS);
   expect([operator.running, operator.pid]).toEqual([true, pid]);
 });

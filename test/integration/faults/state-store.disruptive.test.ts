@@ -2,37 +2,31 @@ import { join } from 'node:path';
 import { CLOUD_LOAD_BALANCERS, CLOUD_STACKS, type Condition } from '../../../crds';
 import type { KubeObject, ResourcePath } from '../../../operator/kube/object';
 import { SmallDisk } from '../../faults/disk';
-import { problemsOf } from '../../faults/checks';
 import type { Operator } from '../../faults/operator';
-import { People } from '../../faults/people';
 import { isStateWrite } from '../../faults/phases';
 import type { Action, Exchange } from '../../faults/proxy';
 import { FaultSystem } from '../../faults/system';
-import { changed, EMPTY_WORLD, type Change, type World } from '../../faults/world';
+import { WantedWorld } from '../../faults/wanted-world';
 import { waitFor } from '../../harness/wait-for';
 
 const PORTS = [80, 443, 8080];
+/** By then everything is as wanted. */
+const SETTLED_MS = 75_000;
 jest.setTimeout(150_000);
 
 let system: FaultSystem;
-let people: People;
 let operator: Operator;
-let world: World = EMPTY_WORLD;
+let world: WantedWorld;
 
 beforeAll(async () => {
   system = await FaultSystem.start();
-  people = new People(system);
+  world = new WantedWorld(system);
   operator = await system.addOperator('operator');
   await operator.start();
-  await make({ kind: 'addNode', name: 'node-1' });
+  await world.make({ kind: 'addNode', name: 'node-1' });
 });
 
 afterAll(() => system?.stop());
-
-async function make(change: Change): Promise<void> {
-  await people.make(change);
-  world = changed(world, change);
-}
 
 const isCreate = ({ side, method, path }: Exchange): boolean => side === 'cloud' && method === 'POST' && /^\/v1\/[a-z]+$/.test(path);
 
@@ -69,17 +63,6 @@ async function readyOf(resource: ResourcePath, key: string, is: (ready: Conditio
   );
 }
 
-async function allAsWanted(): Promise<void> {
-  await waitFor(
-    async () => {
-      const problems = await problemsOf(world, system, [operator]);
-      if (problems.length === 0) return true;
-      throw new Error(problems.join('; '));
-    },
-    { what: 'everything to be as wanted', timeoutMs: 75_000 },
-  );
-}
-
 /** Answers of an API server that has trouble with its store. */
 function refused(code: number, reason: string, message: string): Action {
   const body = JSON.stringify({ apiVersion: 'v1', kind: 'Status', status: 'Failure', code, reason, message });
@@ -101,21 +84,21 @@ test('R-44 from the second create on, the state store refuses writes: the update
     if (!broken || moment !== 'request' || created.length < 2 || !isStateWrite(exchange)) return 'pass';
     return refused(403, 'Forbidden', 'no');
   };
-  await make({ kind: 'createService', name, service: { type: 'LoadBalancer', ports: PORTS, sourceRanges: [] } });
+  await world.make({ kind: 'createService', name, service: { type: 'LoadBalancer', ports: PORTS, sourceRanges: [] } });
   const ready = ({ status, message }: Condition): boolean => status === 'False' && message.includes('state store');
   await readyOf(CLOUD_LOAD_BALANCERS, `default/${name}`, ready, 'Ready=False with the state store as its cause');
   // What it could not record, it did not build upon.
   expect(created).not.toContain('/v1/loadbalancers');
 
   broken = false;
-  await allAsWanted();
+  await world.settled([operator], SETTLED_MS);
   expect(created.toSorted()).toEqual(['/v1/addresses', '/v1/loadbalancers', ...PORTS.map(() => '/v1/pools')]);
 });
 
 test('a state store that answers 500 for long is told within seconds, what serves goes on, others are not held up, and it recovers by itself', async () => {
   let answer: Action = refused(500, 'InternalError', 'etcdserver: mvcc: database space exceeded');
   operator.tap = (exchange, moment) => (moment === 'request' && isStateOf('web', exchange) ? answer : 'pass');
-  await make({ kind: 'changeRanges', name: 'web', sourceRanges: ['10.9.0.0/16'] });
+  await world.make({ kind: 'changeRanges', name: 'web', sourceRanges: ['10.9.0.0/16'] });
   const isUnavailable = ({ reason }: Condition): boolean => reason === 'StateStoreUnavailable';
   const said = await readyOf(
     CLOUD_LOAD_BALANCERS,
@@ -132,19 +115,19 @@ test('a state store that answers 500 for long is told within seconds, what serve
     .filter((name) => name.startsWith('lb-default-web-'));
   expect((await readyOf(CLOUD_STACKS, stack, isUnavailable, 'its stack to say so too')).message).toContain('database space exceeded');
 
-  await make({ kind: 'createService', name: 'beside', service: { type: 'LoadBalancer', ports: [80], sourceRanges: [] } });
+  await world.make({ kind: 'createService', name: 'beside', service: { type: 'LoadBalancer', ports: [80], sourceRanges: [] } });
   await readyOf(CLOUD_LOAD_BALANCERS, 'default/beside', ({ reason }) => reason === 'Ready', 'another load balancer to be made meanwhile');
-  await make({ kind: 'addNode', name: 'node-2' });
+  await world.make({ kind: 'addNode', name: 'node-2' });
   await targetsAre(2);
   await readyOf(CLOUD_LOAD_BALANCERS, 'default/web', isUnavailable, 'the one with the change still to wait for the store');
 
   answer = refused(401, 'Unauthorized', 'Unauthorized');
   const refusal = ({ status, message }: Condition): boolean => status === 'False' && message.includes('check the token');
   await readyOf(CLOUD_LOAD_BALANCERS, 'default/web', refusal, 'the refusal to end the update, and to be told');
-  await make({ kind: 'removeNode', name: 'node-2' });
+  await world.make({ kind: 'removeNode', name: 'node-2' });
   await targetsAre(1);
   answer = 'pass';
-  await allAsWanted();
+  await world.settled([operator], SETTLED_MS);
 });
 
 test.each<[string, () => Action | Promise<Action>]>([
@@ -154,14 +137,14 @@ test.each<[string, () => Action | Promise<Action>]>([
   'a state store that %s: who waits is told, what is unchanged stays Ready, targets follow the Nodes, and it recovers by itself',
   async (what, answer) => {
     operator.tap = (exchange, moment) => (moment === 'request' && isStateRead(exchange) ? answer() : 'pass');
-    await make({ kind: 'changeRanges', name: 'web', sourceRanges: [`10.9.${what.length}.0/24`] });
+    await world.make({ kind: 'changeRanges', name: 'web', sourceRanges: [`10.9.${what.length}.0/24`] });
     const waits = ({ status, reason }: Condition): boolean => status === 'False' && reason === 'StateStoreUnavailable';
     const { message } = await readyOf(CLOUD_LOAD_BALANCERS, 'default/web', waits, 'the one with a change to say why it waits');
     expect(message).toMatch(
       /state store \(the Secrets in namespace cloud-operator-system\): GET .*keeps serving\. Next try at [0-9T:-]+Z\.$/,
     );
 
-    await make({ kind: 'addNode', name: 'node-2' });
+    await world.make({ kind: 'addNode', name: 'node-2' });
     await targetsAre(2);
     const beside = await conditionsOf('beside');
     expect(beside.map(({ type, status, reason }) => [type, status, reason])).toEqual([
@@ -169,12 +152,12 @@ test.each<[string, () => Action | Promise<Action>]>([
       ['StateUnavailable', 'True', 'StateStoreUnavailable'],
     ]);
     await operator.kill();
-    await make({ kind: 'removeNode', name: 'node-2' });
+    await world.make({ kind: 'removeNode', name: 'node-2' });
     await operator.start();
     await targetsAre(1);
     expect((await conditionsOf('beside'))[0]).toMatchObject({ type: 'Ready', status: 'True', reason: 'Ready' });
     operator.tap = () => 'pass';
-    await allAsWanted();
+    await world.settled([operator], SETTLED_MS);
   },
 );
 
@@ -185,13 +168,13 @@ test('a state store that does not answer is told too', async () => {
     if (moment === 'request' && isStateOf('beside', exchange)) await held;
     return 'pass';
   };
-  await make({ kind: 'changeRanges', name: 'beside', sourceRanges: ['10.9.0.0/16'] });
+  await world.make({ kind: 'changeRanges', name: 'beside', sourceRanges: ['10.9.0.0/16'] });
   const silent = ({ reason, message }: Condition): boolean =>
     reason === 'StateStoreUnavailable' && message.includes('no answer to a write for 3 s');
   await readyOf(CLOUD_LOAD_BALANCERS, 'default/beside', silent, 'the silence to be told');
   letGo();
   await readyOf(CLOUD_LOAD_BALANCERS, 'default/beside', ({ reason }) => reason === 'Ready', 'the update to go on');
-  await allAsWanted();
+  await world.settled([operator], SETTLED_MS);
 });
 
 test('state in a folder that becomes read-only, or whose disk is full: one condition says so, what serves goes on, and it recovers by itself', async () => {
@@ -202,25 +185,25 @@ test('state in a folder that becomes read-only, or whose disk is full: one condi
   await operator.start();
   try {
     for (const name of ['kept', 'also']) {
-      await make({ kind: 'createService', name, service: { type: 'LoadBalancer', ports: [80], sourceRanges: [] } });
+      await world.make({ kind: 'createService', name, service: { type: 'LoadBalancer', ports: [80], sourceRanges: [] } });
       await readyOf(CLOUD_LOAD_BALANCERS, `default/${name}`, ({ reason }) => reason === 'Ready', 'it to be made');
     }
     disk.setReadOnly(true);
-    await make({ kind: 'changeRanges', name: 'kept', sourceRanges: ['10.9.0.0/16'] });
+    await world.make({ kind: 'changeRanges', name: 'kept', sourceRanges: ['10.9.0.0/16'] });
     const told = ({ reason }: Condition): boolean => reason === 'StateStoreUnavailable';
     const { message } = await readyOf(CLOUD_LOAD_BALANCERS, 'default/kept', told, 'it to say that the folder is read-only');
     expect(message).toContain(`state store (the folder ${disk.path}):`);
     expect(message).toMatch(/read-only.*EROFS.*name a path on a file system that can be written to.*keeps serving\. Next try at/);
-    await make({ kind: 'addNode', name: 'node-2' });
+    await world.make({ kind: 'addNode', name: 'node-2' });
     await targetsAre(2);
     disk.setReadOnly(false);
     await readyOf(CLOUD_LOAD_BALANCERS, 'default/kept', ({ reason }) => reason === 'Ready', 'it to be changed');
 
     disk.fill();
-    await make({ kind: 'changeRanges', name: 'kept', sourceRanges: ['10.10.0.0/16'] });
+    await world.make({ kind: 'changeRanges', name: 'kept', sourceRanges: ['10.10.0.0/16'] });
     const full = await readyOf(CLOUD_LOAD_BALANCERS, 'default/kept', told, 'it to say that the disk is full');
     expect(full.message).toMatch(/ENOSPC.*free some space.*keeps serving/);
-    await make({ kind: 'removeNode', name: 'node-2' });
+    await world.make({ kind: 'removeNode', name: 'node-2' });
     await targetsAre(1);
     expect((await conditionsOf('also'))[0]).toMatchObject({ type: 'Ready', status: 'True', reason: 'Ready' });
     disk.clear();

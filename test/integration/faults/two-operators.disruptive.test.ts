@@ -1,14 +1,14 @@
 import { sleep, systemClock } from '../../../operator/base/clock';
 import { LEASES } from '../../../operator/kube/object';
 import type { Lease } from '../../../operator/kube/lease';
-import { problemsOf } from '../../faults/checks';
+import { ELECTION, LEASE } from '../../faults/election';
 import type { Operator } from '../../faults/operator';
-import { People } from '../../faults/people';
 import { isCloudWrite, isMembersWrite } from '../../faults/phases';
 import { signal } from '../../faults/processes';
 import type { Exchange, Moment, Tap } from '../../faults/proxy';
 import { FaultSystem } from '../../faults/system';
-import { changed, EMPTY_WORLD, type Change, type WantedService, type World } from '../../faults/world';
+import { WantedWorld } from '../../faults/wanted-world';
+import type { Change, WantedService } from '../../faults/world';
 import { waitFor } from '../../harness/wait-for';
 
 /**
@@ -16,13 +16,6 @@ import { waitFor } from '../../harness/wait-for';
  * Services change: one leads at a time, and nothing is lost.
  */
 
-const LEASE = { durationMs: 8_000, renewDeadlineMs: 4_000, retryPeriodMs: 500 };
-const FLAGS = [
-  '--leader-elect=true',
-  `--leader-elect-lease-duration=${LEASE.durationMs}ms`,
-  `--leader-elect-renew-deadline=${LEASE.renewDeadlineMs}ms`,
-  `--leader-elect-retry-period=${LEASE.retryPeriodMs}ms`,
-];
 /** Generous: the figure itself (Ready 10 s after the lease has run out) is for an idle machine. */
 const TAKE_OVER_MS = 60_000;
 const EXIT_MS = 20_000;
@@ -31,20 +24,19 @@ const TAKE_OVER_SLACK_MS = 5_000;
 jest.setTimeout(150_000);
 
 let system: FaultSystem;
-let people: People;
-let world: World = EMPTY_WORLD;
+let world: WantedWorld;
 /** Who leads now, and who would take over. */
 let pair: [Operator, Operator];
 
 beforeAll(async () => {
   system = await FaultSystem.start();
-  people = new People(system);
-  pair = [await system.addOperator('a', FLAGS), await system.addOperator('b', FLAGS)];
+  world = new WantedWorld(system);
+  pair = [await system.addOperator('a', ELECTION), await system.addOperator('b', ELECTION)];
   await pair[0].start();
   await pair[1].start();
-  await make({ kind: 'addNode', name: 'node-1' });
-  await make({ kind: 'createService', name: 'web-1', service: { type: 'LoadBalancer', ports: [80], sourceRanges: [] } });
-  await settled(pair, TAKE_OVER_MS);
+  await world.make({ kind: 'addNode', name: 'node-1' });
+  await world.make({ kind: 'createService', name: 'web-1', service: { type: 'LoadBalancer', ports: [80], sourceRanges: [] } });
+  await world.settled(pair, TAKE_OVER_MS);
 });
 
 afterAll(() => system?.stop());
@@ -55,22 +47,6 @@ afterEach(async () => {
   await standby.kill();
   await standby.start();
 });
-
-async function make(change: Change): Promise<void> {
-  await people.make(change);
-  world = changed(world, change);
-}
-
-function settled(operators: readonly Operator[], timeoutMs: number): Promise<true> {
-  return waitFor(
-    async () => {
-      const problems = await problemsOf(world, system, operators);
-      if (problems.length === 0) return true;
-      throw new Error(problems.join('; '));
-    },
-    { what: 'everything to be as wanted', timeoutMs },
-  );
-}
 
 /** The lease with its holder; the moment is that of the answer, so that the holder had it before. */
 async function leaseHolder(): Promise<string> {
@@ -113,7 +89,7 @@ async function expectTakeOver(
   await stopped;
   await waitFor(async () => (await leaseHolder()) !== before, { what: 'the successor to get the lease', timeoutMs: TAKE_OVER_MS });
   const takenAt = performance.now();
-  await settled([successor], TAKE_OVER_MS);
+  await world.settled([successor], TAKE_OVER_MS);
   const wokenAt = performance.now();
   wake();
   expect((await leader.ended).code).toBe(1);
@@ -122,7 +98,7 @@ async function expectTakeOver(
   const late = sent.filter(({ arrivedAt }) => arrivedAt > takenAt);
   expect(late.filter(isCloudWrite).map(inWords)).toEqual([]);
   expect(late.filter(isApiWrite).map(inWords)).toEqual([]);
-  await settled(pair, TAKE_OVER_MS);
+  await world.settled(pair, TAKE_OVER_MS);
 }
 
 function inWords({ method, path }: Exchange): string {
@@ -166,7 +142,7 @@ test.each(CASES)('R-52 the leader is stopped $name', async ({ at, change, withWo
     pids = pidsOf(leader, withWorkers);
     pids.forEach((pid) => signal(pid, 'SIGSTOP'));
   });
-  await make(change);
+  await world.make(change);
   await expectTakeOver(before, watched, () => pids.forEach((pid) => signal(pid, 'SIGCONT')));
 });
 
@@ -186,11 +162,11 @@ test.each(ENDS)('the leader gets $how in an update, and more Services come meanw
     if (moment === 'request' && isLeaders(exchange)) taken.push(exchange);
     return 'pass';
   };
-  await make({ kind: 'createService', name, service: { type: 'LoadBalancer', ports: [80, 443], sourceRanges: [] } });
+  await world.make({ kind: 'createService', name, service: { type: 'LoadBalancer', ports: [80, 443], sourceRanges: [] } });
   await stopped;
   const service: WantedService = { type: 'LoadBalancer', ports: [80], sourceRanges: [] };
-  await make({ kind: 'createService', name: `${name}-late`, service });
-  await make({ kind: 'deleteService', name: 'web-1' });
+  await world.make({ kind: 'createService', name: `${name}-late`, service });
+  await world.make({ kind: 'deleteService', name: 'web-1' });
   expect(await leader.ended).toEqual(exit);
   const endedAt = performance.now();
   await waitFor(async () => ![before, ''].includes(await leaseHolder()), {
@@ -199,9 +175,9 @@ test.each(ENDS)('the leader gets $how in an update, and more Services come meanw
   });
   // What was given back needs no waiting. A killed leader's lease runs out: it was renewed at most a retry period before.
   expect(performance.now() - endedAt).toBeLessThan(LEASE.durationMs + (how === 'SIGTERM' ? 0 : TAKE_OVER_SLACK_MS));
-  await settled([successor], TAKE_OVER_MS);
-  await make({ kind: 'createService', name: 'web-1', service });
-  await settled([successor], TAKE_OVER_MS);
+  await world.settled([successor], TAKE_OVER_MS);
+  await world.make({ kind: 'createService', name: 'web-1', service });
+  await world.settled([successor], TAKE_OVER_MS);
   expect(await holders.stop()).toHaveLength(2);
   const lastOfLeader = Math.max(...sent.filter(isLeaders).map(({ arrivedAt }) => arrivedAt));
   expect(taken[0]?.arrivedAt).toBeGreaterThan(lastOfLeader);
@@ -232,7 +208,7 @@ test('R-52 the leader reaches the cloud, but not the API server', async () => {
   const [leader] = pair;
   const before = await leaseHolder();
   const watched = stopAt(leader, isCreate, () => leader.api.stall());
-  await make({ kind: 'createService', name: 'web-3', service: { type: 'LoadBalancer', ports: [80, 443], sourceRanges: [] } });
+  await world.make({ kind: 'createService', name: 'web-3', service: { type: 'LoadBalancer', ports: [80, 443], sourceRanges: [] } });
   // It ends by itself: it can't know who leads, but that its own time is over.
   await expectTakeOver(before, watched, () => leader.api.open());
 });

@@ -12,6 +12,7 @@ import { ANNOTATION_PREFIX } from '../../../providers/local/annotations';
 import { instanceIDOf } from '../../../providers/local/provider-id';
 import { workerModule } from '../../../providers/local/worker';
 import type { DiscoveredResource, Target } from '../../../providers/provider';
+import { anyListener, listenersOf } from '../../harness/any-load-balancer';
 import { describeProviderConformance, type CloudControl, type ProviderUnderTest } from '../../harness/provider-conformance';
 import { LocalCloudProcess } from './local-cloud-process';
 
@@ -47,7 +48,7 @@ describeProviderConformance('the local cloud', async (): Promise<ProviderUnderTe
       },
     },
     acceptsBlock: (block) => localLoadBalancer.safeParse(block).success,
-    loadBalancer: (listeners) => cloudLoadBalancerSpec.parse({ provider: 'local', local: {}, listeners: ports(listeners) }),
+    loadBalancer: (listeners) => cloudLoadBalancerSpec.parse({ provider: 'local', local: {}, listeners: listenersOf(listeners) }),
     changes: {
       inPlace: (spec) => ({
         ...spec,
@@ -97,24 +98,9 @@ function controlOf(cloud: LocalCloudProcess): CloudControl {
   };
 }
 
-function ports(count: number) {
-  return Array.from({ length: count }, (_unused, index) => ({
-    name: `port-${index}`,
-    protocol: index % 3 === 2 ? ('UDP' as const) : ('TCP' as const),
-    port: 8000 + index,
-    nodePort: 30_000 + index,
-  }));
-}
-
 function anyLoadBalancer(): fc.Arbitrary<CloudLoadBalancerSpec> {
   const optional = <T>(arbitrary: fc.Arbitrary<T>) => fc.option(arbitrary, { nil: undefined });
   const port = fc.integer({ min: 1, max: 65_535 });
-  const listener = fc.record({
-    name: fc.string({ minLength: 1, maxLength: 63 }),
-    protocol: fc.constantFrom('TCP' as const, 'UDP' as const, 'SCTP' as const),
-    port,
-    nodePort: optional(port),
-  });
   const seconds = fc.integer({ min: 1, max: 3600 });
   const healthCheck = fc.record({
     protocol: fc.constant('HTTP' as const),
@@ -129,7 +115,7 @@ function anyLoadBalancer(): fc.Arbitrary<CloudLoadBalancerSpec> {
     .record({
       provider: fc.constant('local'),
       local: fc.constant({}),
-      listeners: fc.uniqueArray(listener, { minLength: 1, maxLength: 8, selector: ({ protocol, port: at }) => `${protocol}/${at}` }),
+      listeners: fc.uniqueArray(anyListener, { minLength: 1, maxLength: 8, selector: ({ protocol, port: at }) => `${protocol}/${at}` }),
       healthCheck: optional(healthCheck),
       sourceRanges: optional(fc.uniqueArray(range)),
       scheme: fc.constantFrom('Public', 'Internal'),

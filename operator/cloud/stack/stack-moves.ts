@@ -92,7 +92,7 @@ export class StackMoves<O extends Member> {
     if (giving !== undefined) this.options.index.remember(key, giving);
     for (const former of this.options.index.formersOf(key)) {
       const found = await this.heldBy(former, uid);
-      if (generationOf(found?.input) > generationOf(newest?.input ?? made)) newest = found;
+      if (found !== undefined && isNewer(found, newest ?? { stack, input: made })) newest = found;
     }
     this.waitFor(stack, newest?.input, this.leftFor(this.options.store.get(key)));
     if (newest !== undefined && giving !== undefined) this.options.again(newest.stack, 0);
@@ -156,11 +156,11 @@ export class StackMoves<O extends Member> {
     return isConnected(cloud) && !this.options.registry.isFrozen(spec.provider);
   }
 
-  /** What the object's own stack has of it, where that is a newer generation. */
+  /** What the object's own stack has of it, where that is no older generation: both have the same when it moved on while it was replaced here. */
   private async takenOver(key: string, input: GenerationalInput): Promise<GenerationalInput | undefined> {
     const home = this.options.index.stackOf(key);
     const taken = home === undefined ? undefined : acceptedOf(await this.options.updates.state(home))?.[input.uid];
-    return generationOf(taken) > generationOf(input) ? taken : undefined;
+    return generationOf(taken) >= generationOf(input) ? taken : undefined;
   }
 
   /** Its first update never succeeded, and its members went back. */
@@ -190,6 +190,12 @@ export class StackMoves<O extends Member> {
     const found = this.options.registry.get(this.options.record.providerOf(stack) ?? '');
     return isConnected(found) ? found : undefined;
   }
+}
+
+/** Of two stacks' generations with one number, the newer was made of what the other stack had before its own was done. */
+function isNewer(one: Holding, than: { stack: string; input: GenerationalInput | undefined }): boolean {
+  const ahead = generationOf(one.input) - generationOf(than.input);
+  return ahead > 0 || (ahead === 0 && one.input.movedFrom?.stack === than.stack && than.input?.movedFrom?.stack !== one.stack);
 }
 
 function acceptedOf(state: StackState | undefined): Inputs {

@@ -67,6 +67,8 @@ async function seenFrom(
 
 const nothing = { origin: undefined, elsewhere: [], departing: [], abandoned: false, again: [], formers: ['old'] };
 const moved = (until: string): Accepted => ({ generation: 1, movedFrom: { stack: 'old', until } });
+/** What a replacement made of it there. */
+const replaced: Accepted = { generation: 1, retiring: { input: { uid: 'u', name: 'web' }, until: PAST } };
 const promised: Accepted = { ...moved(PAST), promised: true };
 
 describe('the stack that it asks for', () => {
@@ -78,6 +80,17 @@ describe('the stack that it asks for', () => {
       'has an older one of it: it went and comes back at once',
       { states: { old: moved(LATER), new: {} } },
       { origin: 'old', again: ['new 300000'] },
+    ],
+    ['has taken it over, while the other one replaced it', { states: { old: replaced, new: moved(LATER) } }, {}],
+    [
+      'has replaced it, while the other one took it over, and it comes back',
+      { states: { old: { generation: 1, movedFrom: { stack: 'new', until: PAST } }, new: replaced } },
+      { origin: 'old' },
+    ],
+    [
+      'has taken it over from there, as that had from here before',
+      { states: { old: { generation: 1, movedFrom: { stack: 'new', until: PAST } }, new: moved(PAST) } },
+      {},
     ],
     ['has promised to make it, and has the other give it up', { states: { old: {}, new: promised } }, { origin: 'old', again: ['old 0'] }],
     ['has promised to make it, and the other has given it up', { states: { old: 'nothing', new: promised } }, {}],
@@ -96,6 +109,23 @@ describe('the stack that it was in', () => {
     ['keeps it while the other fails', { states: { old: {}, new: 'nothing' } }, kept],
     ['keeps it for a while after that', { states: { old: {}, new: moved(LATER) } }, { ...kept, again: ['old 300000'] }],
     ['then lets it go', { states: { old: {}, new: moved(PAST) } }, { departing: ['u'] }],
+    [
+      'keeps it for a while where it replaced it meanwhile',
+      { states: { old: replaced, new: moved(LATER) } },
+      { ...kept, again: ['old 300000'] },
+    ],
+    ['then lets that go too', { states: { old: replaced, new: moved(PAST) } }, { departing: ['u'] }],
+    [
+      'lets it go where a third one had it, and both took it over from that',
+      {
+        states: {
+          old: { generation: 1, movedFrom: { stack: 'third', until: PAST } },
+          new: { generation: 1, movedFrom: { stack: 'third', until: PAST } },
+        },
+      },
+      { departing: ['u'] },
+    ],
+    ['keeps it where both say the same, and neither was moved', { states: { old: {}, new: {} } }, kept],
     ['gives it up at once for a promise', { states: { old: {}, new: promised } }, { departing: ['u'] }],
     ['keeps it while what was promised could not be made', { states: { old: {}, new: promised }, frozen: true }, kept],
     ['drops a promise that was taken back', { states: { old: promised, new: {} } }, { departing: ['u'] }],

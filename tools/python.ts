@@ -28,7 +28,7 @@ export async function pythonVersion(environment: NodeJS.ProcessEnv): Promise<str
  * @throws OperatorError with the end of the output of venv or pip
  */
 export async function installPythonTool({ name }: Tool, install: PythonInstall, target: string, options: BuildOptions): Promise<void> {
-  const venv = join(dirname(target), 'venv');
+  const venv = join(await realpath(dirname(target)), 'venv'); // its programs name their interpreter by this path
   const { environment, report } = options;
   const common = { environment, report, progress: (elapsed: string) => `${name}: installing, ${elapsed} elapsed` };
   await runLongCommand({ ...common, what: 'python3 -m venv', command: 'python3', args: ['-m', 'venv', venv] });

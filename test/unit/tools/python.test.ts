@@ -1,4 +1,4 @@
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { USUAL_TOOL_NAMES } from '../../../tools/catalogue';
@@ -38,7 +38,7 @@ describe('a Python program', () => {
         `*python_version*) echo ${version} ;;`,
         `*importlib.metadata*) echo ${installed} ;;`,
         `*pip*) ${pip || install} ;;`,
-        `*venv*) /bin/mkdir -p "$3/bin"; /bin/cp "$0" "$3/bin/python3" ;;`,
+        `*venv*) echo "$3" >> ${root}/venvs; /bin/mkdir -p "$3/bin"; /bin/cp "$0" "$3/bin/python3" ;;`,
         `esac`,
       ].join('\n'),
     );
@@ -50,6 +50,14 @@ describe('a Python program', () => {
     expect(readFileSync(join(root, 'pip.calls'), 'utf8')).toMatch(/-m pip install .*--requirement .*tools\/moto\/requirements\.txt\n$/);
     expect(lines).toEqual(['moto v5.2.5 (a simulated AWS API, for tests): installing it with pip, about 1 min, by Python 3.12.1']);
     expect(await locateTools(['moto'], options)).toMatchObject([{ source: 'cache', path: cached }]);
+  });
+
+  it('knows its interpreter by a path that needs no link to the cache', async () => {
+    fakePython();
+    mkdirSync(join(root, 'elsewhere'));
+    symlinkSync(join(root, 'elsewhere'), join(root, 'cloud-operator'));
+    await locateTools(['moto'], options);
+    expect(readFileSync(join(root, 'venvs'), 'utf8')).toBe(`${join(root, 'elsewhere/tools/moto/v5.2.5/venv')}\n`);
   });
 
   it('is taken from its variable or from PATH, where it has another name, when its version will do', async () => {

@@ -16,7 +16,7 @@ import { planHash, type Plan, type ShownOperations } from './plan';
 import { ledgerDirectory, ProcessLedger } from './process-ledger';
 import type { DoneEvent, StoreEvent, UpdateRequest, WorkerEvent } from './protocol';
 import { assertFits } from './state/size-limit';
-import { metadataOf, type StackRecord } from './state/stack-record';
+import { isNeverMade, metadataOf, type StackRecord } from './state/stack-record';
 import type { StateStore, StoredStack } from './state/state-store';
 import { StackStates } from './stack-states';
 import { StackQueue } from './stack-queue';
@@ -403,8 +403,9 @@ function isUnchanged(update: StackUpdate, record: StackRecord, hash: string): bo
 
 function stateOf(record: StackRecord): StackState {
   const { accepted, transform, underway, outputs, checkpoint } = record;
-  const more = { ...(accepted === undefined ? {} : { accepted }), ...(transform === undefined ? {} : { transform }) };
-  return { ...metadataOf(record), ...more, ...(underway === undefined ? {} : { underway }), outputs, resources: resourcesOf(checkpoint) };
+  const made = { ...(accepted === undefined ? {} : { accepted }), ...(transform === undefined ? {} : { transform }) };
+  const going = { ...(underway === undefined ? {} : { underway }), ...(isNeverMade(record) && { neverMade: true as const }) };
+  return { ...metadataOf(record), ...made, ...going, outputs, resources: resourcesOf(checkpoint) };
 }
 
 function resultOf(record: StackRecord, result: UpdateResult['result']): UpdateResult {

@@ -85,7 +85,8 @@ export class StackStates {
       { stack: update.stack, found: found?.length },
       'an update of the stack did not end well; its state is brought to what the cloud has',
     );
-    return this.#write(stored.record, stored.version, found);
+    const record = update.adopts === true ? { ...stored.record, refound: true as const } : stored.record;
+    return this.#write(record, stored.version, found);
   }
 
   /** What `recover` would give, without writing it: for previews. */
@@ -107,7 +108,7 @@ export class StackStates {
       { stack: update.stack, found: found.length },
       'the stack has no state, but is in the cloud; its state is made anew from that',
     );
-    return this.#write({ ...newRecord({ ...update, holder: this.holder }), open: true }, undefined, found);
+    return this.#write({ ...newRecord({ ...update, holder: this.holder }), open: true, refound: true }, undefined, found);
   }
 
   async #write(record: StackRecord, version: string | undefined, found: DiscoveredResource[] | undefined): Promise<StoredStack> {

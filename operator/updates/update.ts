@@ -31,6 +31,8 @@ export interface StackUpdate {
   approved?: string;
   /** The stack was made before: where it has no state, that was lost, and the cloud is asked first what there is. */
   mayExist?: boolean;
+  /** It takes over what others have made, which serves already. */
+  adopts?: true;
   /** What the operator's extension in code does in this stack; absent = nothing. */
   extension?: ExtensionUse;
 }
@@ -85,6 +87,8 @@ export interface StackSummary {
 export interface StackState extends StackSummary {
   /** StackUpdate.accepted of the last update that succeeded; absent where none said it. */
   accepted?: JsonObject;
+  /** No update of it has ever succeeded: what it has serves nobody. */
+  neverMade?: true;
   /** Digest of the extension whose `transform` it was made with; absent = none, or not known. */
   transform?: string;
   /** updateHash of the update that was approved, began and did not end. */

@@ -86,10 +86,24 @@ export class People {
 
   private async addNode(name: string, provider: ProviderName = 'local'): Promise<void> {
     const { kube, resources } = this.system;
-    await insist(() => resources.create('instances', { name }, `people-${name}`, {}));
+    await this.insist(() => resources.create('instances', { name }, `people-${name}`, {}));
     const taints = [{ key: 'node.cloudprovider.kubernetes.io/uninitialized', value: 'true', effect: 'NoSchedule' }];
     await kube.create(NODES, undefined, { metadata: { name, labels: { [OWNER_LABEL]: provider } }, spec: { taints } });
     await this.setReady(name, 'True');
+  }
+
+  /** The cloud may be broken just now, or have ended only now of a disk that was full, and whoever wants something of it comes again. */
+  private async insist<T>(act: () => Promise<T>): Promise<T> {
+    const deadline = performance.now() + CLOUD_BACK_MS;
+    for (;;) {
+      try {
+        return await act();
+      } catch (thrown) {
+        if (performance.now() > deadline) throw thrown;
+        await this.system.startCloud();
+        await sleep(systemClock, RETRY_MS);
+      }
+    }
   }
 
   private async removeNode(name: string): Promise<void> {
@@ -106,7 +120,7 @@ export class People {
 
   private isTarget(name: string): Promise<boolean> {
     const { resources } = this.system;
-    return insist(async () => {
+    return this.insist(async () => {
       const [[machine], pools] = await Promise.all([resources.list('instances', { name }), resources.list('pools')]);
       return pools.some(({ targets }) => targets.some(({ instanceID }) => instanceID === machine?.id));
     });
@@ -123,23 +137,10 @@ export class People {
   }
 
   private machine(name: string, act: (id: string) => Promise<unknown>): Promise<void> {
-    return insist(async () => {
+    return this.insist(async () => {
       const [machine] = await this.system.resources.list('instances', { name });
       if (machine !== undefined) await act(machine.id);
     });
-  }
-}
-
-/** The cloud may be broken just now, and whoever wants something of it comes again. */
-async function insist<T>(act: () => Promise<T>): Promise<T> {
-  const deadline = performance.now() + CLOUD_BACK_MS;
-  for (;;) {
-    try {
-      return await act();
-    } catch (thrown) {
-      if (performance.now() > deadline) throw thrown;
-      await sleep(systemClock, RETRY_MS);
-    }
   }
 }
 

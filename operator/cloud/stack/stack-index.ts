@@ -8,8 +8,8 @@ import type { KubeObject } from '../../kube/object';
 export class StackIndex {
   private readonly stackByKey = new Map<string, string>();
   private readonly keysByStack = new Map<string, Set<string>>();
-  /** Objects that a stack may still have though they ask for another one, by stack. */
-  private readonly formerKeys = new Map<string, Set<string>>();
+  /** Objects that a stack may still have though they ask for another one, by stack, with the generation in that one of which the stack was told. */
+  private readonly formerKeys = new Map<string, Map<string, number | undefined>>();
 
   /**
    * Records that the object asks for `stack`, or for none.
@@ -39,7 +39,18 @@ export class StackIndex {
 
   /** A stack has, or may have, the object. */
   remember(key: string, stack: string): void {
-    if (this.stackByKey.get(key) !== stack) add(this.formerKeys, stack, key);
+    if (this.stackByKey.get(key) === stack || this.formerKeys.get(stack)?.has(key) === true) return;
+    this.formerKeys.set(stack, (this.formerKeys.get(stack) ?? new Map<string, number | undefined>()).set(key, undefined));
+  }
+
+  /**
+   * Its own stack has this generation of the object.
+   * @returns the stacks that had it before and have not been told of that yet; by this they are
+   */
+  tell(key: string, generation: number): string[] {
+    const untold = [...this.formerKeys].filter(([, keys]) => keys.has(key) && keys.get(key) !== generation);
+    untold.forEach(([, keys]) => keys.set(key, generation));
+    return untold.map(([stack]) => stack).sort();
   }
 
   /** A stack that had the object before has nothing of it any more. */
@@ -63,7 +74,7 @@ export class StackIndex {
 
   /** Those that the stack had before, and may still have. */
   formersIn(stack: string): string[] {
-    return [...(this.formerKeys.get(stack) ?? [])].sort();
+    return [...(this.formerKeys.get(stack)?.keys() ?? [])].sort();
   }
 
   /** Stacks that had the object before, and may still have it. */
@@ -85,7 +96,7 @@ function add(sets: Map<string, Set<string>>, name: string, key: string): void {
   sets.set(name, (sets.get(name) ?? new Set<string>()).add(key));
 }
 
-function remove(sets: Map<string, Set<string>>, name: string, key: string): void {
+function remove(sets: Map<string, Set<string> | Map<string, unknown>>, name: string, key: string): void {
   const keys = sets.get(name);
   keys?.delete(key);
   if (keys?.size === 0) sets.delete(name);

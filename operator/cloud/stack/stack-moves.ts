@@ -27,7 +27,7 @@ export interface Whereabouts {
   elsewhere: ReadonlySet<string>;
   /** UIDs of accepted inputs that may go: their own stack has them long enough, or they are being deleted. */
   departing: ReadonlySet<string>;
-  /** Nobody was ever accepted here, and all who were tried here are served by stacks of their own. */
+  /** Nobody was ever accepted here, and all who were tried here have gone to stacks of their own. */
   abandoned: boolean;
 }
 
@@ -133,9 +133,11 @@ export class StackMoves<O extends Member> {
     const taken = await this.takenOver(keyOf(metadata), input);
     if (taken === undefined) return false;
     if (isPromised(taken) && !this.canMake(object)) return false;
+    // Both were made at the same time, neither for the other.
+    if (taken.movedFrom === undefined) return true;
     const left = this.leftFor(object);
     this.waitFor(stack, taken, left);
-    return isOver(taken.movedFrom?.until, left);
+    return isOver(taken.movedFrom.until, left);
   }
 
   /** Whatever its members ask for by now, the stack's own cloud is only observed. */
@@ -163,7 +165,7 @@ export class StackMoves<O extends Member> {
     return generationOf(taken) >= generationOf(input) ? taken : undefined;
   }
 
-  /** Its first update never succeeded, and its members went back. */
+  /** Its first update never succeeded, and its members went elsewhere; where what it has may serve, they must be served there. */
   private async isAbandoned(stack: string, state: StackState | undefined): Promise<boolean> {
     const { index, store, updates } = this.options;
     const formers = index.formersIn(stack);
@@ -171,7 +173,8 @@ export class StackMoves<O extends Member> {
     for (const key of formers) {
       const home = index.stackOf(key);
       const uid = store.get(key)?.metadata.uid ?? '';
-      if (home === undefined || acceptedOf(await updates.state(home))?.[uid] === undefined) return false;
+      if (home === undefined) return false;
+      if (state.neverMade !== true && acceptedOf(await updates.state(home))?.[uid] === undefined) return false;
     }
     return true;
   }

@@ -107,6 +107,7 @@ export class StackRuns<O extends Member> {
       settings: cloud.cloud.workerSettings(),
       force,
       mayExist: mayExist || adoption !== undefined,
+      ...(adoption !== undefined && adoption.resources.length > 0 && { adopts: true as const }),
     });
   }
 

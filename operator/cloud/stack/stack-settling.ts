@@ -5,7 +5,7 @@ import type { EventRecorder, Store } from '../../kube/api';
 import { keyOf } from '../../kube/object';
 import type { Verdict } from '../conditions';
 import { leverOn } from '../levers';
-import { leftBehind, retirementIn } from '../plan/generation';
+import { generationOf, leftBehind, retirementIn } from '../plan/generation';
 import { isPromised } from '../plan/promise';
 import type { Retirements } from '../plan/retirements';
 import type { CloudRegistry } from '../providers/registry';
@@ -22,7 +22,7 @@ import { differences, type StackRecord } from './stack-record';
 export interface StackSettlingOptions<O extends Member> {
   kind: StackKind<O>;
   store: Store<O>;
-  index: Pick<StackIndex, 'formersOf'>;
+  index: Pick<StackIndex, 'formersOf' | 'tell'>;
   registry: CloudRegistry;
   record: Pick<StackRecord, 'drift'>;
   events: EventRecorder;
@@ -67,7 +67,11 @@ export class StackSettling<O extends Member> {
         this.options.logger.warn({ stack, member: keyOfInput(input), error: toOperatorError(thrown).message }, 'targets not kept');
       });
     }
-    this.retireLater(plan, settlement);
+    this.retireLater(
+      plan,
+      settlement,
+      plan.parts.filter((part) => !failed.some(({ candidate }) => candidate === part)),
+    );
     const [first] = failures;
     if (first === undefined) return;
     this.unsettled.set(
@@ -84,12 +88,15 @@ export class StackSettling<O extends Member> {
 
   /**
    * Has the stack looked at again when the old generation of a replacement may go, and all that had its members before at once: one that moved on has
-   * left several behind.
+   * left several behind, and some of them were not known when it was made here.
    */
-  private retireLater(plan: UpdatePlan<O>, { stack, cloud }: Settlement): void {
-    const formers = plan.parts.flatMap(({ candidate, object }) => {
+  private retireLater(plan: UpdatePlan<O>, { stack, cloud }: Settlement, reached: readonly Part<O>[]): void {
+    const { index } = this.options;
+    const formers = reached.flatMap(({ candidate, object }) => {
+      const key = keyOf(object.metadata);
       const last = leftBehind(candidate);
-      return last === undefined ? [] : [last, ...this.options.index.formersOf(keyOf(object.metadata))];
+      if (last !== undefined) return [last, ...index.formersOf(key)];
+      return candidate === undefined ? [] : index.tell(key, generationOf(candidate));
     });
     new Set(formers).forEach((former) => this.options.again(former, 0));
     const retireAfterMs = parseDuration(cloud.spec.retireAfter);

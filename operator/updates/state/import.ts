@@ -41,7 +41,13 @@ export async function importCheckpoint(store: StateStore, stack: string, content
   const project = projectOf(stack, deployment, stored?.record);
   assertDecrypts(deployment, await store.keyring(), stack);
   const record = stored?.record ?? freshRecord(stack, project, options);
-  const imported = { ...heldBy(record, randomUUID()), checkpoint: toStored(deployment), open: true, inputsHash: '' };
+  const imported = {
+    ...heldBy(record, randomUUID()),
+    checkpoint: toStored(deployment),
+    open: true,
+    refound: true as const,
+    inputsHash: '',
+  };
   await store.write(stampedAt(imported, options.now), stored?.version);
 }
 

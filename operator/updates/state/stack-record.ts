@@ -21,6 +21,8 @@ export interface StackRecord {
   open: boolean;
   /** Hash of what was approved, while an update that a person has approved is open: whoever goes on needs no other approval. */
   underway?: string;
+  /** Its resources were found in the cloud or imported: what was made of them before is not known. Goes with the next success. */
+  refound?: true;
   /** Inputs that the cloud was last brought to; null before the first success. Stored encrypted. */
   inputs: JsonObject | null;
   /** StackUpdate.accepted that went with these inputs. Stored encrypted. */
@@ -38,7 +40,7 @@ export interface StackRecord {
 }
 
 /** What a listing tells of a stack without reading all of its state. */
-export type StackMetadata = Omit<StackRecord, 'underway' | 'inputs' | 'accepted' | 'transform' | 'outputs' | 'checkpoint'> & {
+export type StackMetadata = Omit<StackRecord, 'underway' | 'refound' | 'inputs' | 'accepted' | 'transform' | 'outputs' | 'checkpoint'> & {
   /** Cloud resources in the checkpoint. */
   resourceCount: number;
 };
@@ -70,6 +72,11 @@ export function newRecord(
   return { stack, project, providerKind, programVersion, clusterID, holder, ...first, ...unset };
 }
 
+/** No update of the stack has ever succeeded. Pure. */
+export function isNeverMade({ inputs, refound }: StackRecord): boolean {
+  return inputs === null && refound !== true;
+}
+
 /** The record under a holder: another one than the last raises the epoch. */
 export function heldBy(record: StackRecord, holder: string): StackRecord {
   return { ...record, holder, epoch: record.holder === holder ? record.epoch : record.epoch + 1 };
@@ -82,7 +89,7 @@ export function stampedAt(record: StackRecord, now: number): StackRecord {
 
 /** The record of what an update has brought the cloud to. @param by what the update was made with */
 export function madeBy(
-  { transform: _transform, underway: _underway, ...base }: StackRecord,
+  { transform: _transform, underway: _underway, refound: _refound, ...base }: StackRecord,
   by: Pick<StackRecord, 'inputs' | 'inputsHash' | 'programVersion' | 'accepted' | 'transform'>,
 ): StackRecord {
   const { inputs, inputsHash, programVersion, accepted, transform } = by;

@@ -20,7 +20,7 @@ interface Scene {
   /** The pass makes the object; default: where it asks for the stack. */
   passing?: boolean;
   /** What each stack has of the member; null = state that does not say. */
-  states: Record<string, Accepted | 'nothing' | 'unknown'>;
+  states: Record<string, Accepted | 'nothing' | 'unknown' | 'never made'>;
   metadata?: { deletionTimestamp?: string; annotations?: Record<string, string> };
 }
 
@@ -37,6 +37,7 @@ async function seenFrom(
   const state = (name: string): StackState | undefined => {
     const has = states[name];
     if (has === undefined) return undefined;
+    if (has === 'never made') return { neverMade: true } as StackState;
     return (has === 'unknown'
       ? {}
       : { accepted: has === 'nothing' ? {} : { u: { uid: 'u', name: 'web', ...has } } }) as unknown as StackState;
@@ -125,7 +126,11 @@ describe('the stack that it was in', () => {
       },
       { departing: ['u'] },
     ],
-    ['keeps it where both say the same, and neither was moved', { states: { old: {}, new: {} } }, kept],
+    [
+      'lets it go where both made it at the same time, and neither from the other’s',
+      { states: { old: {}, new: {} } },
+      { departing: ['u'] },
+    ],
     ['gives it up at once for a promise', { states: { old: {}, new: promised } }, { departing: ['u'] }],
     ['keeps it while what was promised could not be made', { states: { old: {}, new: promised }, frozen: true }, kept],
     ['drops a promise that was taken back', { states: { old: promised, new: {} } }, { departing: ['u'] }],
@@ -157,6 +162,7 @@ describe('the stack that it was in', () => {
     ],
     ['never had it, and it went back', { states: { old: 'unknown', new: {} } }, { abandoned: true }],
     ['may have it', { states: { old: 'unknown' } }, {}],
+    ['was never made: what is left of it may stand in the other one’s way', { states: { old: 'never made' } }, { abandoned: true }],
   ])('%s', async (_, scene, expected) => {
     expect(await seenFrom('old', scene)).toEqual({ ...nothing, ...expected });
   });

@@ -1,0 +1,19 @@
+import { isNeverMade, madeBy, newRecord } from '../../../operator/updates/state/stack-record';
+
+const fresh = newRecord({ stack: 's', project: 'p', providerKind: 'local', programVersion: '1', clusterID: 'c', holder: 'h' });
+const by = { inputs: {}, inputsHash: 'hash', programVersion: '1' };
+
+describe('whether an update of a stack has ever succeeded', () => {
+  test.each([
+    ['none has, where its first one was cut off', { ...fresh, open: true }, true],
+    ['one has', madeBy(fresh, by), false],
+    ['one has, and the cloud differs since', { ...madeBy(fresh, by), inputsHash: '' }, false],
+    ['nobody knows of what was found in the cloud', { ...fresh, refound: true as const }, false],
+  ])('%s', (_, record, expected) => {
+    expect(isNeverMade(record)).toBe(expected);
+  });
+
+  test('a success makes known what was found', () => {
+    expect(madeBy({ ...fresh, refound: true }, by)).not.toHaveProperty('refound');
+  });
+});

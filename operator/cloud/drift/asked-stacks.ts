@@ -16,10 +16,11 @@ export class AskedStacks {
 
   constructor(private readonly clock: Pick<Clock, 'monotonic'>) {}
 
-  /** Somebody asks: at once, together with what was put off. */
+  /** Somebody asks: at once, together with what was put off, whose row ends: whoever asks now waits no longer for what failed before. */
   add(stacks: Asked): void {
     this.asked = both(this.asked, stacks);
     this.dueAt = 0;
+    this.failures = 0;
   }
 
   /** These could not be compared; they are due later each time in a row. @param stacks may be empty: then the row has ended */

@@ -105,15 +105,14 @@ export class DriftLoop {
       const found = await cloud.discover(stacks);
       const stale = new Set<string>();
       for (const stack of stacks) {
-        if (!this.options.isValid()) return;
-        const isNew = await this.compare(stack, provider, { found: found.get(stack) ?? [], since }).catch((thrown: unknown) =>
-          this.skip(stack, thrown),
-        );
+        // A lease that is renewed late is valid again: what is not compared meanwhile is put off, not forgotten.
+        const compare = (): Promise<boolean> => this.compare(stack, provider, { found: found.get(stack) ?? [], since });
+        const isNew = this.options.isValid() && (await compare().catch((thrown: unknown) => this.skip(stack, thrown)));
         if (!isNew) stale.add(stack);
       }
       this.askedOf(provider).putOff(stale);
     }
-    if (others) await this.subject.alsoCheck?.(provider);
+    if (others && this.options.isValid()) await this.subject.alsoCheck?.(provider);
   }
 
   /**

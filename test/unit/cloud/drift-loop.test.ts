@@ -98,7 +98,7 @@ describe('a stack whose state can not be read', () => {
 
 describe('what told nothing', () => {
   /** Stack a of a provider that is only compared when somebody asks. @param read what the cloud answers @param compare what becomes of it */
-  function watched(read: () => Promise<unknown>, compare: () => Promise<[] | undefined>) {
+  function watched(read: () => Promise<unknown>, compare: () => Promise<[] | undefined>, isValid = () => true) {
     const clock = new FakeClock();
     const entry = { name: 'home', spec: { driftPolicy: 'Heal', freeze: false }, cloud: { discover: () => read() } };
     const registry = {
@@ -109,7 +109,7 @@ describe('what told nothing', () => {
     const loop = new DriftLoop(
       {
         ...{ registry: registry as unknown as CloudRegistry, updates: { moment: () => 7, adoptFindings: compare } as unknown as Updates },
-        ...{ clock, random: () => 0.5, isValid: () => true, logger: silentLogger },
+        ...{ clock, random: () => 0.5, isValid, logger: silentLogger },
       },
       {
         ...{ intervalMs: () => 0, intervals: () => new Map([['a', 0]]), isHeld: () => false, found: () => undefined },
@@ -155,6 +155,39 @@ describe('what told nothing', () => {
     expect([updates.length, reported]).toEqual([1, []]);
     await clock.advance(12_000);
     expect([updates.length, reported]).toEqual([0, ['a']]);
+    await end();
+  });
+
+  test('is compared soon when somebody asks anew, however often it was put off before', async () => {
+    const updates = [...Array<undefined>(5), [] as []];
+    const { clock, loop, reported, end } = watched(
+      () => Promise.resolve(new Map()),
+      () => Promise.resolve(updates.shift()),
+    );
+    void loop.ask('home');
+    await clock.advance(75_000); // 10, 20 and 40 s later
+    expect(updates).toHaveLength(2);
+    void loop.ask('home');
+    await clock.advance(2_000);
+    expect(updates).toHaveLength(1);
+    await clock.advance(12_000);
+    expect(reported).toEqual(['a']);
+    await end();
+  });
+
+  test('since the lease was renewed late, is asked for again', async () => {
+    let valid = false;
+    const { clock, loop, reported, end } = watched(
+      () => Promise.resolve(new Map()),
+      () => Promise.resolve([]),
+      () => valid,
+    );
+    void loop.ask('home');
+    await clock.advance(2_000);
+    expect(reported).toEqual([]);
+    valid = true;
+    await clock.advance(12_000);
+    expect(reported).toEqual(['a']);
     await end();
   });
 });

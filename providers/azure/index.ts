@@ -6,7 +6,7 @@ import { ArmClient } from './client/arm-client';
 import { AzureAccount } from './config/account';
 import { discover, release, type DiscoveryScope } from './discover';
 import { AzureLoadBalancers } from './load-balancers/load-balancers';
-import { networkSubscriptionOf, type AzureScope } from './load-balancers/scope';
+import { locationOf, networkSubscriptionOf, type AzureScope } from './load-balancers/scope';
 import { AzureInstances } from './nodes/instances';
 import { PROVIDER_ID_SCHEME } from './nodes/provider-id';
 import { loadBalancer } from './resources/load-balancer';
@@ -38,7 +38,7 @@ async function connect(spec: CloudProviderSpec, context: ConnectContext): Promis
   }
   const account = await AzureAccount.open(settings, context);
   const arm = new ArmClient(account.clientOptions());
-  const scope: AzureScope = { clusterID: context.clusterID, location: region, settings };
+  const scope: AzureScope = { clusterID: context.clusterID, location: locationOf(region), settings };
   const { subscriptionID, resourceGroup, nodeResourceGroups = [], clusterName, preConfiguredPools } = settings;
   return {
     loadBalancers: new AzureLoadBalancers(scope),

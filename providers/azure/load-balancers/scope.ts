@@ -8,6 +8,11 @@ export interface AzureScope {
   settings: AzureProviderSettings;
 }
 
+/** Azure's name of a region, which it also takes as `West Europe`, but always answers as `westeurope`. Pure. */
+export function locationOf(region: string): string {
+  return region.replaceAll(' ', '').toLowerCase();
+}
+
 /** The subscription of the network: load balancers, addresses, security groups, route tables. Pure. */
 export function networkSubscriptionOf({ networkSubscriptionID, subscriptionID }: AzureProviderSettings): string {
   return networkSubscriptionID ?? subscriptionID;

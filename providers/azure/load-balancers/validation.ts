@@ -114,8 +114,15 @@ function validateTags({ azure }: CloudLoadBalancerSpec): Problem[] {
   );
 }
 
-function validateAccess({ azure, sourceRanges = [] }: CloudLoadBalancerSpec): Problem[] {
-  const { ranges = [], rules } = azure?.access ?? {};
+function validateAccess(spec: CloudLoadBalancerSpec): Problem[] {
+  const { azure, sourceRanges = [], ipFamilies } = spec;
+  const { ranges = [], rules, denyOthers = false } = azure?.access ?? {};
+  const denies = denyOthers && rules !== 'None' && ranges.length + sourceRanges.length > 0;
+  const blind = ipFamilies.find((family) => !hasFloatingIP(spec, family));
+  if (denies && blind !== undefined) {
+    const message = `its ${blind} has no floating IP, so the rule that denies others would deny everything to the Nodes themselves. Remove it, or use floating IP, which internal load balancers have in IPv4 only.`;
+    return [error('spec.azure.access.denyOthers', 'true', message)];
+  }
   if (ranges.length > 0 && sourceRanges.length > 0) {
     const message = 'spec.sourceRanges and spec.azure.access.ranges say both who may connect. Remove one.';
     return [error('spec.azure.access.ranges', ranges.join(','), message)];

@@ -5,6 +5,7 @@ import type { AzureInput } from '../../../providers/azure/load-balancers/argumen
 import { AzureLoadBalancers } from '../../../providers/azure/load-balancers/load-balancers';
 import { baseNameOf } from '../../../providers/azure/load-balancers/names';
 import type { RenderedBalancer, RenderedStack } from '../../../providers/azure/load-balancers/render';
+import { locationOf } from '../../../providers/azure/load-balancers/scope';
 import { loadBalancersOf } from '../../../providers/azure/served';
 import { TAG } from '../../../providers/azure/tags';
 import type { Target } from '../../../providers/provider';
@@ -159,6 +160,20 @@ describe('what Azure can’t do is said', () => {
     ['a tag of ours', {}, { publicIP: { tags: { 'cloud-operator.dev-released': 'true' } } }, {}, 'spec.azure.publicIP.tags'],
     ['a second address of one family', { addresses: ['20.0.0.1', '20.0.0.2'] }, undefined, {}, 'spec.addresses'],
     ['both kinds of ranges', { sourceRanges: ['10.0.0.0/8'] }, { access: { ranges: ['192.168.0.0/16'] } }, {}, 'spec.azure.access.ranges'],
+    [
+      'others denied where Nodes are reached by their own addresses',
+      { sourceRanges: ['10.0.0.0/8'] },
+      { floatingIP: false, access: { denyOthers: true } },
+      {},
+      'spec.azure.access.denyOthers',
+    ],
+    [
+      'others denied in internal IPv6, which has no floating IP',
+      { ...INTERNAL, ipFamilies: ['IPv4', 'IPv6'], sourceRanges: ['10.0.0.0/8'] },
+      { access: { denyOthers: true } },
+      {},
+      'spec.azure.access.denyOthers',
+    ],
     ['Private Link on a floating public address', {}, { privateLink: {} }, {}, 'spec.azure.privateLink'],
     [
       'more rules than a load balancer may have',
@@ -177,6 +192,10 @@ describe('what Azure can’t do is said', () => {
     expect(errors(spec, settings).map((problem) => problem.field)).toEqual([field]);
     expect(errors(balancer(1).spec, {})).toEqual([]);
   });
+});
+
+test('a region is where Azure says that things are, however it is written', () => {
+  expect(['West Europe', 'WestEurope', 'westeurope'].map(locationOf)).toEqual(['westeurope', 'westeurope', 'westeurope']);
 });
 
 describe('the Nodes behind a load balancer', () => {

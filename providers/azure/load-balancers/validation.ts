@@ -16,6 +16,7 @@ export function validateLoadBalancer(spec: CloudLoadBalancerSpec, { settings }: 
     ...validatePrivateLink(spec),
     ...validateTags(spec),
     ...validateAccess(spec),
+    ...validateDenial(spec),
     ...validateCount(spec, settings),
   ];
 }
@@ -114,15 +115,17 @@ function validateTags({ azure }: CloudLoadBalancerSpec): Problem[] {
   );
 }
 
-function validateAccess(spec: CloudLoadBalancerSpec): Problem[] {
-  const { azure, sourceRanges = [], ipFamilies } = spec;
-  const { ranges = [], rules, denyOthers = false } = azure?.access ?? {};
-  const denies = denyOthers && rules !== 'None' && ranges.length + sourceRanges.length > 0;
-  const blind = ipFamilies.find((family) => !hasFloatingIP(spec, family));
-  if (denies && blind !== undefined) {
-    const message = `its ${blind} has no floating IP, so the rule that denies others would deny everything to the Nodes themselves. Remove it, or use floating IP, which internal load balancers have in IPv4 only.`;
-    return [error('spec.azure.access.denyOthers', 'true', message)];
-  }
+/** Without floating IP the destinations of rules are the Nodes' own addresses. */
+function validateDenial(spec: CloudLoadBalancerSpec): Problem[] {
+  const { denyOthers = false, ranges = spec.sourceRanges ?? [], rules } = spec.azure?.access ?? {};
+  const blind = spec.ipFamilies.find((family) => !hasFloatingIP(spec, family));
+  if (!denyOthers || rules === 'None' || ranges.length === 0 || blind === undefined) return [];
+  const message = `its ${blind} has no floating IP, so the rule that denies others would deny everything to the Nodes themselves. Remove it, or use floating IP, which internal load balancers have in IPv4 only.`;
+  return [error('spec.azure.access.denyOthers', 'true', message)];
+}
+
+function validateAccess({ azure, sourceRanges = [] }: CloudLoadBalancerSpec): Problem[] {
+  const { ranges = [], rules } = azure?.access ?? {};
   if (ranges.length > 0 && sourceRanges.length > 0) {
     const message = 'spec.sourceRanges and spec.azure.access.ranges say both who may connect. Remove one.';
     return [error('spec.azure.access.ranges', ranges.join(','), message)];

@@ -19,14 +19,15 @@ export class ApprovalChart extends Chart {
   constructor(scope: Construct) {
     super(scope, 'approval', { disableResourceNameHashes: true });
     const metadata = { name: APPROVAL_POLICY, labels: labels('people') };
-    const rule = { apiGroups: [GROUP], apiVersions: [VERSION], operations: ['CREATE', 'UPDATE'], resources: RESOURCES };
+    const rule = { apiGroups: [GROUP], apiVersions: [VERSION], operations: ['CREATE', 'UPDATE'], resources: RESOURCES, scope: '*' };
     new ApiObject(this, 'policy', {
       apiVersion: API,
       kind: 'ValidatingAdmissionPolicy',
       metadata,
       spec: {
         failurePolicy: 'Fail',
-        matchConstraints: { resourceRules: [rule] },
+        // With the API server's own defaults: it takes the whole for one value, and a second tool that applies it would be told of a conflict.
+        matchConstraints: { matchPolicy: 'Equivalent', namespaceSelector: {}, objectSelector: {}, resourceRules: [rule] },
         variables: [
           { name: 'approved', expression: approvedBy('object') },
           { name: 'before', expression: `oldObject == null ? '' : ${approvedBy('oldObject')}` },

@@ -63,10 +63,11 @@ export function notShown(omitted: number): string {
   return `  … and ${omitted} operations and properties that are not shown`;
 }
 
-/** What is done to a resource, and each property's old and new value. Pure. */
-export function operationLines({ op, type, name, deleteFirst, properties = [] }: PlannedOperation, paint: Paint): string[] {
+/** What is done to a resource, in which stack where that is another one, and each property's old and new value. Pure. */
+export function operationLines({ op, type, name, stack, deleteFirst, properties = [] }: PlannedOperation, paint: Paint): string[] {
   const { sign, tone } = SIGNS[op];
+  const elsewhere = stack === undefined ? '' : `, in stack ${stack}`;
   const first = deleteFirst === true ? ', the old one first: a gap in traffic' : '';
   const changes = properties.map(({ path, old, new: next }) => `      ${path}: ${old ?? '(absent)'} -> ${next ?? '(absent)'}`);
-  return [`  ${paint(`${sign} ${op}`, tone)} ${type} ${name}${first}`, ...changes];
+  return [`  ${paint(`${sign} ${op}`, tone)} ${type} ${name}${elsewhere}${first}`, ...changes];
 }

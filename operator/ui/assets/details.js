@@ -72,12 +72,19 @@ function notShown(omitted) {
   return omitted === 0 ? [] : [element('p', { class: 'muted' }, `… and ${omitted} operations and properties that are not shown`)];
 }
 
-function operationOf({ op, type, name, deleteFirst, properties = [] }) {
+function operationOf({ op, type, name, stack, deleteFirst, properties = [] }) {
+  const elsewhere = stack === undefined ? '' : `, in stack ${stack}`;
   const gap = deleteFirst === true ? ', the old one first: a gap in traffic' : '';
   const lines = properties.map(({ path, old, new: next }) =>
     element('span', { class: 'line' }, element('code', {}, `${path}: ${old ?? '(absent)'} → ${next ?? '(absent)'}`)),
   );
-  return element('div', { class: 'operation' }, pill({ word: op, tone: SIGNS[op] ?? 'plain' }), ` ${type} ${name}${gap}`, ...lines);
+  return element(
+    'div',
+    { class: 'operation' },
+    pill({ word: op, tone: SIGNS[op] ?? 'plain' }),
+    ` ${type} ${name}${elsewhere}${gap}`,
+    ...lines,
+  );
 }
 
 function differenceOf({ urn, kind, property, old, new: found, detail }) {

@@ -50,6 +50,7 @@ test('a plan shows every property with its old and new value', () => {
       ],
     },
     { op: 'replace', type: 't', name: 'b', urn: 'v', deleteFirst: true },
+    { op: 'delete', type: 't', name: 'c', urn: 'w', stack: 'lb-old' },
   ];
   const [found] = plansOf([stack('lb', 'LoadBalancer', plan('shop/web', 'a', { operations, omitted: 3 }))]);
   expect(planText(found!, (text) => text)).toBe(
@@ -61,6 +62,7 @@ test('a plan shows every property with its old and new value', () => {
       '      listeners[0].port: 80 -> 443',
       '      x: (absent) -> 1',
       '  ± replace t b, the old one first: a gap in traffic',
+      '  - delete t c, in stack lb-old',
       '  … and 3 operations and properties that are not shown; the hash is of them too',
       '  kubectl cloud approve a',
       '',

@@ -1,4 +1,5 @@
 import type { Clock } from '../base/clock';
+import { hashJson } from '../base/json';
 import type { EventTarget } from './api';
 import { TokenBucket } from './token-bucket';
 
@@ -33,11 +34,12 @@ export interface CorrelatedEvent {
 }
 
 interface Aggregate {
+  /** Digests. */
   messages: Set<string>;
   lastAt: number;
 }
 
-/** client-go's EventCorrelator: folds similar events, counts identical ones, drops what comes too often. */
+/** client-go's EventCorrelator: folds similar events, counts identical ones, drops what comes too often. Hashes stand for what it remembers: the texts of thousands of Events are megabytes. */
 export class EventCorrelator {
   private readonly aggregates = new RecentMap<Aggregate>(MEMORY);
   private readonly known = new RecentMap<Omit<CorrelatedEvent, 'key' | 'message'>>(MEMORY);
@@ -60,15 +62,16 @@ export class EventCorrelator {
   }
 
   private fold({ target, type, reason, message }: Occurrence): { key: string; message: string } {
-    const similar = JSON.stringify([objectId(target), type, reason]);
+    const similar = hashJson([objectId(target), type, reason]);
+    const exactly = hashJson([similar, message]);
     const now = this.clock.monotonic();
     const recent = this.aggregates.get(similar);
     const aggregate =
       recent === undefined || now - recent.lastAt > AGGREGATE_INTERVAL ? { messages: new Set<string>(), lastAt: now } : recent;
     aggregate.lastAt = now;
     this.aggregates.set(similar, aggregate);
-    aggregate.messages.add(message);
-    if (aggregate.messages.size < AGGREGATE_FROM) return { key: JSON.stringify([similar, message]), message };
+    aggregate.messages.add(exactly);
+    if (aggregate.messages.size < AGGREGATE_FROM) return { key: exactly, message };
     // Room for the next one to count: the set must neither grow nor fall below the threshold.
     const [first] = aggregate.messages;
     if (first !== undefined) aggregate.messages.delete(first);
@@ -84,7 +87,7 @@ export class EventCorrelator {
 }
 
 function objectId({ apiVersion, kind, metadata }: EventTarget): string {
-  return JSON.stringify([apiVersion, kind, metadata.namespace ?? '', metadata.name, metadata.uid]);
+  return hashJson([apiVersion, kind, metadata.namespace ?? '', metadata.name, metadata.uid]);
 }
 
 /** A map that forgets what was not used for longest. */

@@ -82,7 +82,9 @@ export class Account implements CallGate {
 
   /** The account is gone: who waits is refused. */
   close(): void {
-    this.limiter.close(new OperatorError('Canceled', `CloudProvider ${this.name} was removed`));
+    const removed = new OperatorError('Canceled', `CloudProvider ${this.name} was removed`);
+    this.limiter.close(removed);
+    this.pace.close(removed);
     this.breaker.end();
   }
 
@@ -95,7 +97,7 @@ export class Account implements CallGate {
     // Before the wait for a token and after it: nobody waits for what is refused anyway, and it may become so meanwhile.
     const { refusal, refuses } = this.breaker;
     if (refuses && refusal !== undefined) throw this.errorOf(refusal);
-    await this.pace.turn(sortOfCall(verb), signal);
+    await this.pace.turn(sortOfCall(verb), priority, signal);
     await this.limiter.take(priority, signal);
     const pass = await this.admitted(signal);
     const span = startSpan(`cloud ${verb}`, { 'cloud.verb': verb, 'cloud_operator.provider': this.name });

@@ -1,22 +1,27 @@
 import type { CallSort } from '../../../providers/call-gate';
-import { sleep, type Clock } from '../../base/clock';
+import type { Clock } from '../../base/clock';
+import { CallLimiter } from './call-limiter';
+import type { CallPriority } from './call-priority';
 
 /** With so many calls left nobody needs to hurry less. */
 const PLENTY = 100;
 /** What is left is spread over this time, in which clouds give new calls; what was said longer ago says nothing any more. */
 const SPREAD_MS = 60_000;
 
+/** As good as no limit. */
+const OPEN = { callsPerSecond: 1e9, burst: 1e9 };
+
 interface Pace {
+  limiter: CallLimiter;
   /** Calls left, and when the cloud said so. */
   left: number;
   saidAt: number;
-  /** When the next call may go. */
-  nextAt: number;
 }
 
 /**
  * Slows calls of one sort down before the cloud refuses them, by what it says of how many are left (Azure does with every answer). Many left: no
- * wait. Few: those that are left are spread over a minute, so the account is never used up, and others who share it are not locked out.
+ * wait. Few: those that are left are spread over a minute, so the account is never used up, and others who share it are not locked out. Each answer
+ * counts for those who wait already too.
  */
 export class CallPace {
   private readonly paces = new Map<CallSort, Pace>();
@@ -25,19 +30,28 @@ export class CallPace {
 
   /** The cloud says how many calls of a sort it still takes. */
   told(sort: CallSort, left: number): void {
-    const nextAt = this.paces.get(sort)?.nextAt ?? -Infinity;
-    this.paces.set(sort, { left, saidAt: this.clock.monotonic(), nextAt });
+    const limits = limitsFor(left);
+    const limiter = this.paces.get(sort)?.limiter ?? new CallLimiter(limits, this.clock);
+    limiter.configure(limits);
+    this.paces.set(sort, { limiter, left, saidAt: this.clock.monotonic() });
   }
 
-  /** Resolves when a call of this sort may go, at once in most cases. Rejects with the signal's reason. */
-  async turn(sort: CallSort, signal?: AbortSignal): Promise<void> {
+  /** Resolves when a call of this sort may go, at once in most cases, else by priority. Rejects with the signal's reason. */
+  async turn(sort: CallSort, priority: CallPriority, signal?: AbortSignal): Promise<void> {
     const pace = this.paces.get(sort);
-    const now = this.clock.monotonic();
-    if (pace === undefined || now - pace.saidAt > SPREAD_MS) return;
-    const at = Math.max(now, pace.nextAt);
-    pace.nextAt = at + gapMs(pace.left);
-    if (at > now) await sleep(this.clock, at - now, signal);
+    if (pace === undefined || pace.left >= PLENTY || this.clock.monotonic() - pace.saidAt > SPREAD_MS) return;
+    await pace.limiter.take(priority, signal);
   }
+
+  /** Refuses who waits. */
+  close(reason: Error): void {
+    this.paces.forEach(({ limiter }) => limiter.close(reason));
+  }
+}
+
+function limitsFor(left: number): ConstructorParameters<typeof CallLimiter>[0] {
+  const gap = gapMs(left);
+  return gap === 0 ? OPEN : { callsPerSecond: 1_000 / gap, burst: 1 };
 }
 
 /** Time from one call to the next, in milliseconds. Pure. */

@@ -1,4 +1,5 @@
 import { CallPace, gapMs } from '../../../operator/updates/limits/call-pace';
+import type { CallPriority } from '../../../operator/updates/limits/call-priority';
 import type { CallSort } from '../../../providers/call-gate';
 import { FakeClock, settle } from '../kube/fake-clock';
 
@@ -7,8 +8,13 @@ function setUp() {
   const pace = new CallPace(clock);
   const start = clock.monotonic();
   const went: number[] = [];
-  const take = (sort: CallSort = 'writes'): void => void pace.turn(sort).then(() => went.push(clock.monotonic() - start));
-  return { clock, pace, went, take };
+  const names: string[] = [];
+  const take = (sort: CallSort = 'writes', priority: CallPriority = 'Change'): void =>
+    void pace.turn(sort, priority).then(() => {
+      went.push(clock.monotonic() - start);
+      names.push(priority);
+    });
+  return { clock, pace, went, names, take };
 }
 
 describe('CallPace', () => {
@@ -59,12 +65,34 @@ describe('CallPace', () => {
     expect(went).toHaveLength(4);
   });
 
+  test('a better answer counts for those who wait already, and they leave nobody waiting behind them', async () => {
+    const { clock, pace, went, take } = setUp();
+    pace.told('reads', 6);
+    for (let i = 0; i < 100; i++) take('reads');
+    await settle();
+    expect(went).toEqual([0]);
+    pace.told('reads', 1_000);
+    await clock.advance(10);
+    take('reads');
+    await settle();
+    expect(went).toHaveLength(101);
+  });
+
+  test('deletions and targets go first, what nobody waits for last', async () => {
+    const { clock, pace, names, take } = setUp();
+    pace.told('reads', 6);
+    for (let i = 0; i < 3; i++) take('reads', 'Background');
+    take('reads', 'First');
+    await clock.advance(30_000);
+    expect(names).toEqual(['Background', 'First', 'Background', 'Background']);
+  });
+
   test('who gives up waiting is told his own reason', async () => {
     const { pace } = setUp();
     pace.told('writes', 1);
-    await pace.turn('writes');
+    await pace.turn('writes', 'Change');
     const abort = new AbortController();
-    const waiting = pace.turn('writes', abort.signal);
+    const waiting = pace.turn('writes', 'Change', abort.signal);
     abort.abort(new Error('the update was stopped'));
     await expect(waiting).rejects.toThrow('the update was stopped');
   });

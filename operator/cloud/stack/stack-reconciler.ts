@@ -74,7 +74,7 @@ type Moving = Known & Pick<Whereabouts, 'origins'>;
 
 type Connected = Moving & { cloud: ConnectedCloud; upgrading: boolean };
 
-type Trial = Pick<Connected, 'cloud' | 'upgrading' | 'adoption'> & { approved: string | undefined };
+type Trial = Pick<Connected, 'cloud' | 'state' | 'upgrading' | 'adoption'> & { approved: string | undefined };
 
 /** Brings one stack after another to what its members ask for: gather → plan → act. The caller's queue sees to one pass per stack at a time. */
 export class StackReconciler<O extends Member> {
@@ -283,7 +283,7 @@ export class StackReconciler<O extends Member> {
       suspects: suspectsOf(plan).filter((part) => !standing.includes(part)),
       restorable: inputsOf(plan, []).length + plan.leaving.length + plan.departing.length > 0 || this.takesOver(stack, plan),
       attempt: async (chosen) => {
-        const ran = await this.attempt(stack, plan, [...standing, ...chosen], { cloud, approved, upgrading, adoption });
+        const ran = await this.attempt(stack, plan, [...standing, ...chosen], { cloud, state, approved, upgrading, adoption });
         engine ||= ran.engine;
         return ran.result;
       },
@@ -352,7 +352,7 @@ export class StackReconciler<O extends Member> {
     stack: string,
     plan: UpdatePlan<O>,
     chosen: readonly Part<O>[],
-    { cloud, approved, upgrading, adoption }: Trial,
+    { cloud, state, approved, upgrading, adoption }: Trial,
   ): Promise<Ran> {
     const inputs = inputsOf(plan, chosen);
     const healing = this.drift.has(stack);
@@ -364,7 +364,9 @@ export class StackReconciler<O extends Member> {
     const how = { ...asApproved, force: healing, healing, upgrading, adoption, mayExist: mayExist(plan) };
     return this.runs.run(stack, { ...this.runs.of(stack, inputs, cloud), objects, ...how }, cloud).catch((thrown: unknown) => {
       const error = toOperatorError(thrown);
+      const asking = [...parts.map(({ object }) => object), ...plan.leaving];
       if (isOfTheStore(error)) this.concerned.set(error, [...objects, ...plan.leaving]);
+      else if (asking.length > 0 && this.runs.hasAccepted(stack, cloud, state)) this.concerned.set(error, asking);
       throw error;
     });
   }

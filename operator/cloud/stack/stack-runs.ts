@@ -3,6 +3,7 @@ import { parseDuration } from '../../base/duration';
 import { OperatorError, toOperatorError } from '../../base/errors';
 import type { JsonObject } from '../../base/json';
 import type { Adoption } from '../../../providers/provider';
+import { updateHash } from '../../updates/update-hash';
 import type { StackState, StackUpdate, UpdateHooks, UpdateResult } from '../../updates/update';
 import { isUpgrade } from '../../updates/upgrade';
 import { keyOfInput, type MemberInput } from './member-input';
@@ -127,6 +128,16 @@ export class StackRuns<O extends Member> {
     if (state === undefined || !plan.engine || plan.leaving.length + plan.departing.length > 0) return false;
     const inputs = inputsOf(plan, suspectsOf(plan));
     return isUpgrade(this.update(stack, { ...this.of(stack, inputs, cloud), force: false }, cloud), state);
+  }
+
+  /**
+   * True when the stack was brought to what its members had before: those that ask for nothing new have what they ask for, and whatever keeps the others
+   * from theirs is none of their business.
+   */
+  hasAccepted(stack: string, cloud: ConnectedCloud, state: StackState | undefined): boolean {
+    if (state?.accepted === undefined) return false;
+    const before = Object.values(state.accepted) as unknown as MemberInput[];
+    return updateHash(this.update(stack, { ...this.of(stack, before, cloud), force: false }, cloud)) === state.inputsHash;
   }
 
   /** @throws OperatorError with the failure's class */

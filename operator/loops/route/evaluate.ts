@@ -3,7 +3,7 @@ import type { Cidr } from '../cidr';
 import type { StoredCloudRoute } from '../kinds';
 import { readinessOf } from '../readiness';
 import { bodyOf, type CloudRouteBody, isManaged, isUpToDate, nodeOf, routeName } from './cloud-route';
-import { conditionPatch, type NetworkCondition, NO_ROUTE_CREATED, ROUTE_CREATED } from './condition';
+import { conditionPatch, isSaidToBeRouted, type NetworkCondition, NO_ROUTE_CREATED, ROUTE_CREATED } from './condition';
 import { isResponsible } from './responsibility';
 
 /** What a pass does for one Node, in this order. */
@@ -50,6 +50,16 @@ export function evaluate(gathered: Gathered): Evaluation {
   };
 }
 
+/** Failures in which the cloud could not be asked about the route: they say nothing of one that there is. */
+const UNASKED = new Set([
+  'CredentialsRefused',
+  'SecretMissing',
+  'CloudUnavailable',
+  'Throttled',
+  'ProviderUnavailable',
+  'RetriesExhausted',
+]);
+
 /** What is to be said of one PodCIDR. */
 interface Verdict {
   cidr: string;
@@ -77,7 +87,8 @@ function judge({ routes, clusterCidrs }: Gathered, node: Node, { cidr, provider 
   const body = bodyOf(node, cidr, provider, existing);
   if (!isUpToDate(existing, body)) return { ...pending, apply: body };
   const { current, failure, settled } = readinessOf(existing);
-  return { cidr, kept, ready: settled, ...(current && failure !== undefined ? { failure: failure.message } : {}) };
+  if (!current || failure === undefined || (isSaidToBeRouted(node) && UNASKED.has(failure.reason))) return { ...pending, ready: settled };
+  return { ...pending, failure: failure.message };
 }
 
 function hasAddress(node: Node): boolean {

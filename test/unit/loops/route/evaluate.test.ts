@@ -8,6 +8,7 @@ import { isResponsible, parseClusterCidrs } from '../../../../operator/loops/rou
 import { cloudRoute, condition, NOW, node } from '../objects';
 
 const READY = condition('Ready', 'True', 'Ready');
+const REFUSED = condition('Ready', 'False', 'CredentialsRefused', 'expired');
 const FAILED = condition('Ready', 'False', 'QuotaExceeded', 'table full');
 
 function withCidrs(podCIDRs: string[], network?: object): Node {
@@ -214,6 +215,13 @@ describe('condition NetworkUnavailable (contract 5.5)', () => {
     ['C-ROUTE-15 of somebody else', { status: 'False', reason: 'ExternalCNI' }, [READY], [CREATED]],
     ['C-ROUTE-16 failed', ROUTED, [FAILED, condition('Stalled', 'True', 'QuotaExceeded', 'table full')], [NOT_CREATED]],
     ['failed and said', { status: 'True', reason: 'NoRouteCreated' }, [FAILED], []],
+    [
+      'failed because the cloud could not be asked, and there already',
+      ROUTED,
+      [REFUSED, condition('Stalled', 'True', 'CredentialsRefused')],
+      [],
+    ],
+    ['the same of a new one', undefined, [REFUSED, condition('Stalled', 'True', 'CredentialsRefused')], [NOT_CREATED]],
     ['still being made', undefined, [condition('Ready', 'False', 'Updating'), condition('Reconciling', 'True', 'Updating')], []],
   ])('%s', (_name, network, conditions, wanted) => {
     const of = withCidrs([CIDR], network);

@@ -428,9 +428,9 @@ export interface DiscoveredResource {
   unmarked?: true;
   /**
    * Of one without a mark: lists among its `inputs` in which others have items too, each with the property that names an item. The items that the state
-   * has are compared, and no others.
+   * has are compared, and no others; of an item's own `lists` of values the same.
    */
-  sharedLists?: Record<string, string>;
+  sharedLists?: Record<string, string | { key: string; lists: readonly string[] }>;
 }
 
 export type { Json, JsonObject };

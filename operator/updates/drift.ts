@@ -50,11 +50,23 @@ function asStored(found: DiscoveredResource, { inputs = {}, outputs = {} }: Chec
 
 /** Of lists in which others have items too, those items that the state has, as they are now. */
 function ownItems({ sharedLists = {}, inputs }: DiscoveredResource, stored: JsonObject): JsonObject {
-  const own = Object.entries(sharedLists).map(([list, key]): [string, Json] => {
+  const own = Object.entries(sharedLists).map(([list, shared]): [string, Json] => {
+    const { key, lists = [] } = typeof shared === 'string' ? { key: shared } : shared;
     const there = new Map(itemsOf(inputs[list]).map((item) => [item[key], item]));
-    return [list, itemsOf(stored[list]).flatMap((item) => there.get(item[key]) ?? [])];
+    return [list, itemsOf(stored[list]).flatMap((item) => ownPart(there.get(item[key]), item, lists))];
   });
   return Object.fromEntries(own);
+}
+
+/** An item whose own lists others share as well, with what the state has of those; of one that has nothing of that nothing is ours. */
+function ownPart(found: JsonObject | undefined, stored: JsonObject, lists: readonly string[]): JsonObject[] {
+  if (found === undefined) return [];
+  const valuesOf = (value: Json | undefined): Json[] => (Array.isArray(value) ? value : []);
+  const own = lists.map((list): [string, Json[]] => {
+    const there = new Set(valuesOf(found[list]));
+    return [list, valuesOf(stored[list]).filter((value) => there.has(value))];
+  });
+  return own.some(([, values]) => values.length === 0) ? [] : [{ ...found, ...Object.fromEntries(own) }];
 }
 
 function itemsOf(list: Json | undefined): JsonObject[] {

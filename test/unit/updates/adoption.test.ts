@@ -126,6 +126,22 @@ describe('driftOf', () => {
     expect(resources(adopted).find(({ urn: one }) => one === urn('t'))?.inputs).toEqual({ routes: [{ name: 'a', to: '1' }] });
   });
 
+  test('of a list whose items have lists that others share as well, what the state has in each is compared', () => {
+    const mine = { rules: [{ name: 'a', port: 80, to: ['1', '2'] }] };
+    const group = (rules: JsonObject[]): DiscoveredResource => ({
+      ...found('g', { rules }),
+      unmarked: true,
+      sharedLists: { rules: { key: 'name', lists: ['to'] } },
+    });
+    const is = (...rules: JsonObject[]): ReturnType<typeof drift> => drift([stored('g', mine)], [group(rules)]);
+    expect(is({ name: 'theirs', to: ['1'] }, { name: 'a', port: 80, to: ['9', '2', '1'] })).toEqual([]);
+    expect(is({ name: 'a', port: 80, to: ['1', '9'] })).toMatchObject([{ kind: 'Changed' }]);
+    expect(is({ name: 'a', port: 81, to: ['1', '2'] })).toMatchObject([{ kind: 'Changed', new: '81' }]);
+    expect(is({ name: 'a', port: 80, to: ['9'] })).toMatchObject([{ kind: 'Changed' }]);
+    const adopted = adoptFindings(deployment([stored('g', mine)]), [group([{ name: 'a', port: 80, to: ['9'] }])], stack);
+    expect(resources(adopted).find(({ urn: one }) => one === urn('g'))?.inputs).toEqual({ rules: [] });
+  });
+
   test('missing and unknown ones', () => {
     expect(drift([stored('a', {})], [found('b', {})]).map(({ kind, urn: at }) => [kind, at])).toEqual([
       ['Missing', urn('a')],

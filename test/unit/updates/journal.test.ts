@@ -60,6 +60,48 @@ test.each<[string, Partial<JournalEntry>[], string[]]>([
   expect(inState(folded(base([a, b]), entries))).toEqual(expected);
 });
 
+describe('whether the checkpoint may be another one than before', () => {
+  const pending = { pending_operations: [{ type: 'updating', resource: a }] };
+  test.each<[string, Deployment, Partial<JournalEntry>[], boolean]>([
+    [
+      'resources are as they were',
+      base([a, b]),
+      [{ kind: JournalKind.Begin }, { state: { ...a, sourcePosition: 'x' }, removeOld: 0 }],
+      false,
+    ],
+    [
+      'one of them is not',
+      base([a, b]),
+      [
+        { state: a, removeOld: 0 },
+        { state: { ...b, id: '9' }, removeOld: 1 },
+      ],
+      true,
+    ],
+    ['one more', base([a]), [{ state: b }], true],
+    ['one less', base([a]), [{ removeOld: 0 }], true],
+    ['the same, marked', base([a]), [{ state: a, removeOld: 0, deleteOld: 0 }], true],
+    ['an operation begins', base([a]), [{ kind: JournalKind.Begin, operation: { type: 'updating', resource: a } }], true],
+    ['outputs', base([a]), [{ kind: JournalKind.Outputs, state: a, removeOld: 0 }], true],
+    ['operations that were pending before', base([a], pending), [{ state: a, removeOld: 0 }], true],
+  ])('%s: %#', (_what, start, entries, isNews) => {
+    const numbered = entries.map((entry, at): JournalEntry => ({
+      version: 1,
+      kind: JournalKind.Success,
+      sequenceID: at,
+      operationID: at,
+      ...entry,
+    }));
+    expect(new Journal(start).add(numbered)).toBe(isNews);
+  });
+
+  test('entries that come again are none', () => {
+    const journal = new Journal(base([]));
+    const entry = { version: 1, kind: JournalKind.Success, sequenceID: 1, operationID: 1, state: a };
+    expect([journal.add([entry]), journal.add([entry])]).toEqual([true, false]);
+  });
+});
+
 test('what a refresh has found gone is named by nobody any more', () => {
   const child = { parent: urn('a'), dependencies: [urn('root'), urn('a')], propertyDependencies: { x: [urn('a')] }, deletedWith: urn('a') };
   const start = base([resource('root'), a, resource('child', child)]);

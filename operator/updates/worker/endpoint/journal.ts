@@ -34,15 +34,23 @@ export class Journal {
     this.#features = new Set(base?.features ?? []);
   }
 
-  /** Takes the entries of one request; those that it has already are left out. @throws OperatorError on what it doesn't understand: the engine must stop */
-  add(entries: readonly JournalEntry[]): void {
+  /**
+   * Takes the entries of one request; those that it has already are left out.
+   * @returns false when they say only that resources are as they were, which most of a large stack's do: the checkpoint is then the same
+   * @throws OperatorError on what it doesn't understand: the engine must stop
+   */
+  add(entries: readonly JournalEntry[]): boolean {
+    // Of operations that were pending before, some are no more.
+    let isNews = this.#known.size === 0 && (this.#base.pending_operations ?? []).length > 0;
     for (const entry of entries) {
       if (this.#known.has(entry.sequenceID)) continue;
       if (entry.version !== JOURNAL_VERSION) throw notUnderstood(`version ${entry.version}`);
+      isNews = this.#isNews(entry) || isNews;
       this.#apply(entry);
       this.#known.add(entry.sequenceID);
       if (entry.requiresByteString === true) this.#features.add(BYTE_STRING);
     }
+    return isNews;
   }
 
   /** The checkpoint as it is now. @param now RFC 3339 */
@@ -65,6 +73,17 @@ export class Journal {
     if (pending.length === 0) delete deployment.pending_operations;
     const features = [...this.#features].sort();
     return features.length === 0 ? { version: 3, deployment } : { version: WITH_FEATURES, features, deployment };
+  }
+
+  /** Asked before it is applied. */
+  #isNews({ kind, operationID, operation, state, removeOld, ...entry }: JournalEntry): boolean {
+    if (kind === JournalKind.Begin) return isSet(operation);
+    if (kind !== JournalKind.Success || !isSet(state) || !isSet(removeOld) || isSet(this.#inFlight.get(operationID)?.operation))
+      return true;
+    const { removeNew, deleteOld, deleteNew, pendingReplacementOld, pendingReplacementNew } = entry;
+    if ([removeNew, deleteOld, deleteNew, pendingReplacementOld, pendingReplacementNew].some(isSet) || entry.requiresByteString === true)
+      return true;
+    return asText(state) !== asText(this.#base.resources?.[removeOld]);
   }
 
   #apply(entry: JournalEntry): void {
@@ -152,6 +171,11 @@ export class Journal {
     if (!this.#made.has(operation)) throw notUnderstood(`operation ${operation}`);
     return operation;
   }
+}
+
+/** Without the places in the program, which are not stored. */
+function asText(resource: CheckpointResource | undefined): string {
+  return JSON.stringify({ ...resource, sourcePosition: undefined, stackTrace: undefined });
 }
 
 function isSet<T>(value: T | null | undefined): value is T {

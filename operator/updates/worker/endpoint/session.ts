@@ -85,7 +85,7 @@ export class UpdateSession {
   journal(entries: readonly JournalEntry[]): Promise<void> {
     const taken = this.#journaling.then(async () => {
       if (this.#journal === undefined) throw new OperatorError('Unknown', 'the engine sent a journal for which it was not asked');
-      this.#journal.add(entries);
+      if (!this.#journal.add(entries)) return;
       await this.checkpoint(this.#journal.deployment(new Date(this.context.clock.now()).toISOString()));
     });
     this.#journaling = taken.catch(() => undefined); // told to whoever sent it

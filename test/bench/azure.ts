@@ -1,4 +1,5 @@
-import { NODES, SERVICES, type Node, type Service } from '../../operator/kube/object';
+import { NODES, SECRETS, SERVICES, type Node, type Service } from '../../operator/kube/object';
+import { decodeMetadata, kilobytes, STATE_TYPE, type Secret } from '../../operator/updates/state/state-secret';
 import { waitFor } from '../harness/wait-for';
 import { AzureScene } from '../integration/azure/operator-scene';
 import { addressOf, serviceOf } from '../integration/operator/scene';
@@ -47,6 +48,7 @@ class AzureBench {
     const figure = `${SERVICE_COUNT} Services on ${NODE_COUNT} Nodes from nothing, ${LATENCY_MS} ms for each answer: settled after ${seconds.toFixed(0)} s`;
     sayFigure(figure, '≤ 600 s', seconds <= 600);
     sayFigure(`  ${writes} writes (${this.kinds()}), ${reads} reads`, '≤ 550 writes', writes <= 550);
+    say(`  state: ${await this.states()}`);
     say(`  largest worker ${watch.workerMB} MB, largest engine ${watch.engineMB} MB, operator ${rssMB(cluster.operatorPid)} MB`);
   }
 
@@ -92,6 +94,18 @@ class AzureBench {
       throw new Error(`${found.length} Services have addresses, ${initialized} Nodes a providerID`);
     };
     await waitFor(all, { what: `${services} addresses and ${nodes} Nodes`, timeoutMs: 20 * MINUTES, pollMs: 500 });
+  }
+
+  /** Bytes of the stacks' Secrets, and how often each was written. */
+  private async states(): Promise<string> {
+    const found = (await this.azure.cluster.kube.list<Secret>(SECRETS)).filter(({ type }) => type === STATE_TYPE);
+    const bytesOf = ({ data = {} }: Secret): number =>
+      Object.values(data).reduce((sum, text) => sum + Buffer.from(text, 'base64').length, 0);
+    const told = found.map((secret) => {
+      const { stack, revision } = decodeMetadata(secret.metadata, secret.metadata.name);
+      return `${stack} ${kilobytes(bytesOf(secret))}, ${revision} writes`;
+    });
+    return told.join('; ');
   }
 
   private calls(): [writes: number, reads: number] {

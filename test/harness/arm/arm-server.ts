@@ -126,20 +126,20 @@ export class ArmServer extends LoopbackServer {
     if (this.failsLists) return refusal(403, 'AuthorizationFailed', "The client does not have authorization to perform action 'read'.");
     const collection = collectionOf(path);
     if (collection === undefined) return refusal(400, 'InvalidResourceType', `${path} is no list.`);
-    const all = listed(collection, query, this.cloud);
-    if (!Array.isArray(all)) return all;
-    const { pageSize = 100 } = this.options;
+    const { pageSize: size = 100 } = this.options;
     const from = Number(query.get('$skiptoken') ?? 0);
+    const found = listed(collection, query, this.cloud, { from, size });
+    if (!('value' in found)) return found;
     const next = new URLSearchParams(query);
-    next.set('$skiptoken', String(from + pageSize));
-    const nextLink = from + pageSize < all.length ? `${this.url}${path}?${next.toString()}` : undefined;
-    return { status: 200, body: { value: all.slice(from, from + pageSize), ...(nextLink !== undefined && { nextLink }) } };
+    next.set('$skiptoken', String(from + size));
+    const nextLink = found.isMore ? `${this.url}${path}?${next.toString()}` : undefined;
+    return { status: 200, body: { value: found.value, ...(nextLink !== undefined && { nextLink }) } };
   }
 
   private verbOf({ method, path }: ArmRequest): CallVerb {
     if (method === 'DELETE') return 'delete';
     if (method === 'GET') return collectionOf(path) !== undefined && !path.includes('/operations/') ? 'list' : 'get';
-    return method === 'PUT' && this.cloud.get(parseResourceID(path)).status === 404 ? 'create' : 'update';
+    return method === 'PUT' && !this.cloud.has(parseResourceID(path)) ? 'create' : 'update';
   }
 }
 

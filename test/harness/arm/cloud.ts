@@ -5,9 +5,10 @@ import { withAddresses, withUsers } from './fill';
 import { Operations, type RunningOperation } from './operations';
 import type { Answer, ArmRequest } from './request';
 import { refusal } from './request';
-import { isSameOrPart, newEtag, partFrom, partsIn, referencesOf, resourceFrom, wholeOf, type Part, type Resource } from './resource';
+import { newEtag, partFrom, partsIn, resourceFrom, wholeOf, type Part, type Resource } from './resource';
 import type { CloudLimits, CloudView, Rule, Write } from './rule';
 import { RULES } from './rules';
+import { Users } from './users';
 
 /** Limits of a subscription that has not asked for more. */
 export const LIMITS: CloudLimits = {
@@ -35,6 +36,7 @@ export class ArmCloud implements CloudView {
   readonly limits: CloudLimits;
   readonly operations: Operations;
   private readonly resources = new Map<string, Resource>();
+  private readonly users = new Users(() => this.resources.values());
   private published = { 4: 0, 6: 0 };
 
   constructor(
@@ -57,22 +59,20 @@ export class ArmCloud implements CloudView {
   }
 
   usersOf(id: string): string[] {
-    return [...this.resources.values()]
-      .filter((one) => !isSameOrPart(id, one.id))
-      .flatMap((one) => referencesOf(one).filter(({ to }) => isSameOrPart(to, id)))
-      .map(({ from }) => from);
+    return this.users.of(id);
   }
 
   /** Puts something there, past all rules: machines, networks. */
   seed(id: string, body: object): Resource {
     const resource = resourceFrom(parseResourceID(id), body as JsonObject);
     resource.properties.provisioningState ??= 'Succeeded';
-    this.resources.set(id.toLowerCase(), resource);
+    this.set(id, resource);
     return resource;
   }
 
   /** Takes something away behind everybody's back. */
   vanish(id: string): void {
+    this.users.forget();
     this.resources.delete(id.toLowerCase());
   }
 
@@ -82,6 +82,7 @@ export class ArmCloud implements CloudView {
     if (resource === undefined) throw new Error(`${id} is not there`);
     change(resource);
     resource.etag = newEtag();
+    this.users.forget();
   }
 
   get(name: ResourceName): Answer {
@@ -96,6 +97,12 @@ export class ArmCloud implements CloudView {
       return refusal(404, 'ResourceGroupNotFound', `Resource group '${resourceGroup}' could not be found.`);
     }
     return refusal(404, resource === undefined ? 'ResourceNotFound' : 'NotFound', `The Resource '${resourceID(name)}' was not found.`);
+  }
+
+  has(name: ResourceName): boolean {
+    const { whole, part } = wholeOf(name);
+    const resource = this.find(resourceID(whole));
+    return resource !== undefined && (part === undefined || partOf(resource, part.list, part.name) !== undefined);
   }
 
   /** PUT of a resource or a part of one. */
@@ -130,9 +137,9 @@ export class ArmCloud implements CloudView {
     const refused = this.refusedBy(write, this.rules);
     if (refused !== undefined) return refused;
     const { id, before } = write;
-    if (write.after === undefined) return this.begun(id, () => this.resources.delete(id.toLowerCase()), 'Deleting', 202);
+    if (write.after === undefined) return this.begun(id, () => this.vanish(id), 'Deleting', 202);
     const after = withAddresses(write.after, before, this, (family) => this.nextPublic(family));
-    this.resources.set(id.toLowerCase(), after);
+    this.set(id, after);
     const isDelete = write.request.method === 'DELETE';
     const status = isDelete ? 202 : before === undefined ? 201 : 200;
     const answer = this.begun(id, () => undefined, 'Updating', status);
@@ -149,6 +156,11 @@ export class ArmCloud implements CloudView {
     });
     if (operation.status === 'Succeeded') return { status: status === 202 ? 200 : status };
     return { status, headers: { 'azure-asyncoperation': operationPath(id, operation), 'retry-after': '0' } };
+  }
+
+  private set(id: string, resource: Resource): void {
+    this.users.forget();
+    this.resources.set(id.toLowerCase(), resource);
   }
 
   private refusedBy(write: Write, rules: readonly Rule[]): Answer | undefined {

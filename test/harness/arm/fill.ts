@@ -1,7 +1,7 @@
-import type { Json, JsonObject } from '../../../operator/base/json';
+import type { Json } from '../../../operator/base/json';
 import { sameID } from '../../../providers/azure/client/resource-id';
 import { addressesIn, freeAddress, subnetOf } from './rules/addresses';
-import { partListsOf, partsIn, partsOf, referencesOf, type Part, type Resource } from './resource';
+import { partsIn, partsOf, referencesOf, type Part, type Resource } from './resource';
 import type { CloudView } from './rule';
 
 /** Gives addresses to what asks for one, and keeps those that were given. */
@@ -54,18 +54,15 @@ export function withUsers(resource: Resource, cloud: Pick<CloudView, 'usersOf'>)
 
 /** Frontends, pools and probes name the rules that name them. */
 function noteRules(balancer: Resource): void {
+  const parts = new Map(partsOf(balancer).map((part) => [part.id.toLowerCase(), part]));
   for (const list of ['loadBalancingRules', 'outboundRules'] as const) {
+    const users = new Map<Part, Set<string>>();
     for (const rule of partsIn(balancer, list)) {
-      for (const { to } of referencesOf({ ...balancer, properties: { [list]: [rule] as unknown as Json } })) note(balancer, list, rule, to);
+      for (const { to } of referencesOf({ ...balancer, properties: { [list]: [rule] as unknown as Json } })) {
+        const named = parts.get(to.toLowerCase());
+        if (named !== undefined) users.set(named, (users.get(named) ?? new Set()).add(rule.id));
+      }
     }
+    for (const [{ properties }, rules] of users) properties[list] = [...rules].map((id) => ({ id }));
   }
-}
-
-function note(balancer: Resource, list: string, rule: Part, to: string): void {
-  const named = partListsOf(balancer.type)
-    .flatMap((one) => partsIn(balancer, one))
-    .find(({ id }) => id.toLowerCase() === to.toLowerCase());
-  if (named === undefined) return;
-  const users = (named.properties[list] ?? []) as JsonObject[];
-  if (!users.some(({ id }) => id === rule.id)) named.properties[list] = [...users, { id: rule.id }];
 }

@@ -1,7 +1,7 @@
 import { parseResourceID, sameID, type ResourceName } from '../../../providers/azure/client/resource-id';
 import { withUsers } from './fill';
 import { refusal, type Answer } from './request';
-import { partListsOf, partsIn, type Resource } from './resource';
+import { partListsOf, partsIn, type Part, type Resource } from './resource';
 import type { CloudView } from './rule';
 
 /** What a list asks for: resources of a type in a subscription, in a group, or below another resource; or parts of one. */
@@ -25,8 +25,13 @@ export function collectionOf(path: string): Collection | undefined {
   return { subscription, type, ...(resourceGroup !== undefined && { resourceGroup }), ...(below !== undefined && { below }) };
 }
 
-/** Everything in a collection, in the order in which it was made. */
-export function listed(collection: Collection, query: URLSearchParams, cloud: CloudView): Answer | object[] {
+/** Some of a collection, in the order in which it was made, and whether there are more. @param from the first one's index; @param size how many */
+export function listed(
+  collection: Collection,
+  query: URLSearchParams,
+  cloud: CloudView,
+  { from, size }: { from: number; size: number },
+): Answer | { value: object[]; isMore: boolean } {
   const { resourceGroup, type, below } = collection;
   if (resourceGroup !== undefined && !cloud.resourceGroups.has(resourceGroup.toLowerCase())) {
     return refusal(404, 'ResourceGroupNotFound', `Resource group '${resourceGroup}' could not be found.`);
@@ -37,14 +42,12 @@ export function listed(collection: Collection, query: URLSearchParams, cloud: Cl
     return refusal(400, 'InvalidParameter', "The expand option 'instanceView' needs a $filter.");
   }
   const found = below === undefined ? top(collection, cloud) : inside(below, collection, cloud);
-  return found.map((one) => shown(one, query, type));
+  const value = found.slice(from, from + size).map((one) => shown('type' in one ? withUsers(one, cloud) : one, query, type));
+  return { value, isMore: from + size < found.length };
 }
 
 function top({ subscription, resourceGroup, type }: Collection, cloud: CloudView): Resource[] {
-  return cloud
-    .all()
-    .filter((one) => one.type.toLowerCase() === type.toLowerCase() && belongs(one, subscription, resourceGroup))
-    .map((one) => withUsers(one, cloud));
+  return cloud.all().filter((one) => one.type.toLowerCase() === type.toLowerCase() && belongs(one, subscription, resourceGroup));
 }
 
 function belongs({ id }: Resource, subscription: string, resourceGroup: string | undefined): boolean {
@@ -53,7 +56,7 @@ function belongs({ id }: Resource, subscription: string, resourceGroup: string |
 }
 
 /** Parts of a resource; or resources whose ids lie below it, at any depth, as the interfaces of a scale set's machines do. */
-function inside(below: ResourceName, { type }: Collection, cloud: CloudView): object[] {
+function inside(below: ResourceName, { type }: Collection, cloud: CloudView): (Part | Resource)[] {
   const id = `/subscriptions/${below.subscription}/resourceGroups/${below.resourceGroup}/providers/${below.namespace}${below.path.map((one) => `/${one.type}/${one.name}`).join('')}`;
   const list = type.slice(type.lastIndexOf('/') + 1);
   const whole = cloud.find(id);
@@ -64,9 +67,9 @@ function inside(below: ResourceName, { type }: Collection, cloud: CloudView): ob
 }
 
 /** Run-time state is given only where it is asked for: `$expand=instanceView`, or `statusOnly=true` for nothing else. */
-function shown(one: object, query: URLSearchParams, type: string): object {
-  const { properties } = one as Partial<Resource>;
-  if (properties === undefined || !/microsoft\.compute\//i.test(type)) return one;
+function shown(one: Part | Resource, query: URLSearchParams, type: string): object {
+  const { properties } = one;
+  if (!/microsoft\.compute\//i.test(type)) return one;
   const { instanceView, ...rest } = properties;
   if (query.get('statusOnly') === 'true') return { ...one, properties: { instanceView } };
   return query.get('$expand') === 'instanceView' ? one : { ...one, properties: rest };

@@ -14,6 +14,7 @@ export interface RunningOperation {
 /** Operations that take time. A later one for the same resource ends the earlier one. */
 export class Operations {
   private readonly known = new Map<string, RunningOperation>();
+  private readonly running = new Set<RunningOperation>();
   /** What the next operations fail with, in their order. */
   readonly failures: { code: string; message: string }[] = [];
 
@@ -25,7 +26,9 @@ export class Operations {
 
   /** @param end called when it is over; false = it has failed */
   begin(resourceID: string, end: (succeeded: boolean) => void): RunningOperation {
-    for (const earlier of this.running(resourceID)) {
+    for (const earlier of this.running) {
+      if (earlier.resourceID !== resourceID.toLowerCase()) continue;
+      this.running.delete(earlier);
       earlier.status = 'Canceled';
       earlier.error = {
         code: 'CanceledAndSupersededDueToAnotherOperation',
@@ -40,6 +43,7 @@ export class Operations {
       end,
     };
     this.known.set(operation.id, operation);
+    this.running.add(operation);
     this.settle();
     return operation;
   }
@@ -51,16 +55,13 @@ export class Operations {
 
   /** Ends what is due. */
   settle(): void {
-    for (const operation of this.known.values()) {
-      if (operation.status !== 'InProgress' || operation.endsAt > this.clock.monotonic()) continue;
+    for (const operation of this.running) {
+      if (operation.endsAt > this.clock.monotonic()) continue;
+      this.running.delete(operation);
       const failure = this.failures.shift();
       operation.status = failure === undefined ? 'Succeeded' : 'Failed';
       if (failure !== undefined) operation.error = failure;
       operation.end(failure === undefined);
     }
-  }
-
-  private running(resourceID: string): RunningOperation[] {
-    return [...this.known.values()].filter((one) => one.status === 'InProgress' && one.resourceID === resourceID.toLowerCase());
   }
 }

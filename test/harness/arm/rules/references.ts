@@ -7,8 +7,9 @@ import type { CloudView, Rule } from '../rule';
 /** What a resource names must be there, also where it is a part of the resource itself: InvalidResourceReference. */
 export const referencesExist: Rule = ({ after }, cloud) => {
   if (after === undefined) return undefined;
+  const own = idsOf(after);
   for (const { from, to } of referencesOf(after)) {
-    if (isThere(to, after, cloud)) continue;
+    if (isSameOrPart(to, after.id) ? own.has(to.toLowerCase()) : isThere(to, cloud)) continue;
     const text = `Resource ${to} referenced by resource ${from} was not found. Please make sure that the referenced resource exists, and that both resources are in the same region.`;
     return refusal(400, 'InvalidResourceReference', text);
   }
@@ -28,10 +29,14 @@ export const referencesProvisioned: Rule = ({ before, after }, cloud): Answer | 
   return undefined;
 };
 
-function isThere(to: string, after: Resource, cloud: CloudView): boolean {
-  const whole = isSameOrPart(to, after.id) ? after : wholeIn(cloud, to);
-  if (whole === undefined) return false;
-  return to.toLowerCase() === whole.id.toLowerCase() || partsOf(whole).some(({ id }) => id.toLowerCase() === to.toLowerCase());
+function isThere(to: string, cloud: CloudView): boolean {
+  const whole = wholeIn(cloud, to);
+  return whole !== undefined && idsOf(whole).has(to.toLowerCase());
+}
+
+/** In lower case, of a resource and its parts. */
+function idsOf(whole: Resource): Set<string> {
+  return new Set([whole, ...partsOf(whole)].map(({ id }) => id.toLowerCase()));
 }
 
 function wholeIn(cloud: CloudView, id: string): Resource | undefined {

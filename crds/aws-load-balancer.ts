@@ -11,6 +11,11 @@ export const MAX_AWS_SUBNETS = 16;
 /** Beginnings of tag keys that nobody else sets: AWS's own, and those by which controllers know whose a resource is. */
 export const RESERVED_AWS_TAGS = ['aws:', 'cloud-operator.dev/', 'kubernetes.io/cluster/', 'kubernetes.io/service-name'] as const;
 
+/** AWS takes 50 tags on a resource; the others are ours and upstream's. */
+export const MAX_AWS_TAGS = 40;
+/** Characters of a tag's key. */
+export const MAX_AWS_TAG_KEY = 128;
+
 /** Pure. */
 export function isReservedAWSTag(key: string): boolean {
   return RESERVED_AWS_TAGS.some((prefix) => key.startsWith(prefix));
@@ -209,7 +214,11 @@ const fields = z.object({
   targetNodeLabels: z.record(z.string(), z.string().max(63)).optional().meta({
     description: 'Labels of the Nodes that get traffic; absent = all.',
   }),
-  tags: z.record(z.string(), tagValue).optional().meta({ description: 'More tags on everything that is made for it.' }),
+  tags: z
+    .record(z.string(), tagValue)
+    .refine((tags) => Object.keys(tags).length <= MAX_AWS_TAGS, { message: `at most ${MAX_AWS_TAGS} tags are possible` })
+    .optional()
+    .meta({ description: 'More tags on everything that is made for it.', maxProperties: MAX_AWS_TAGS }),
   classic: classic.optional(),
 });
 
@@ -280,6 +289,12 @@ export const awsLoadBalancer = withRules(fields.meta({ description: 'Settings of
     cel: `!has(self.tags) || !self.tags.exists(key, ${RESERVED_AWS_TAGS.map((prefix) => `key.startsWith('${prefix}')`).join(' || ')})`,
     holds: ({ tags = {} }) => !Object.keys(tags).some(isReservedAWSTag),
     message: `keys of tags don't begin with ${RESERVED_AWS_TAGS.join(', ')}, which are reserved`,
+    field: 'tags',
+  },
+  {
+    cel: `!has(self.tags) || self.tags.all(key, key.size() <= ${MAX_AWS_TAG_KEY})`,
+    holds: ({ tags = {} }) => Object.keys(tags).every((key) => key.length <= MAX_AWS_TAG_KEY),
+    message: `keys of tags have at most ${MAX_AWS_TAG_KEY} characters`,
     field: 'tags',
   },
 ]);

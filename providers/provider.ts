@@ -422,6 +422,8 @@ export interface DiscoveredResource {
   inputs: JsonObject;
   /** All properties, as a refresh would record them. */
   outputs: JsonObject;
+  /** Id of what takes it along when that is deleted (Pulumi's option of that name): it is not deleted before. */
+  deletedWith?: string;
   /** The cloud says that it is recorded but does not work, and why. It is drift, and the next update calls the resource's `update`. */
   failure?: string;
   /** It bears no mark: only where a state has it, by type and id, it is what that says, and is not gone. Elsewhere it is nothing of ours. */

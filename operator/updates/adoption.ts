@@ -100,7 +100,7 @@ function insertUnknown(resources: CheckpointResource[], matches: Matches, stack:
       provider,
     });
   }
-  return withInferredEdges(all, new Set(matches.unknown.map(({ found }) => found.id)));
+  return withInferredEdges(all, new Map(matches.unknown.map(({ found }) => [found.id, found])));
 }
 
 function addProvider(all: CheckpointResource[], type: string, stack: { project: string; name: string }): string {
@@ -110,14 +110,22 @@ function addProvider(all: CheckpointResource[], type: string, stack: { project: 
   return `${seed.urn}::${seed.id ?? ''}`;
 }
 
-/** An inserted resource has no recorded dependencies; whoever's id stands in its inputs is one, which puts deletions in the right order. */
-function withInferredEdges(all: CheckpointResource[], insertedIds: Set<string>): CheckpointResource[] {
+/**
+ * An inserted resource has no recorded dependencies; whoever's id stands in its inputs is one, which puts deletions in the right order. What the cloud takes along
+ * with another one goes with that, and not before: where that one's deletion is refused, it is still needed.
+ */
+function withInferredEdges(all: CheckpointResource[], inserted: Map<string, DiscoveredResource>): CheckpointResource[] {
   const urnById = new Map(all.filter(isCloudResource).map((resource) => [resource.id ?? '', resource.urn]));
+  const twins = new Set(all.filter((resource) => resource.delete === true).map((resource) => resource.urn));
   return all.map((resource) => {
-    if (resource.id === undefined || !insertedIds.has(resource.id) || !isCloudResource(resource)) return resource;
+    const found = inserted.get(resource.id ?? '');
+    if (found === undefined || !isCloudResource(resource)) return resource;
     const edges = new Set(stringsIn(resource.inputs ?? {}).flatMap((text) => urnById.get(text) ?? []));
     edges.delete(resource.urn);
-    return { ...resource, dependencies: [...edges].sort() };
+    const deletedWith = urnById.get(found.deletedWith ?? '');
+    // Of two with one URN the engine could not tell which is meant.
+    const isKnown = deletedWith !== undefined && !twins.has(deletedWith);
+    return { ...resource, dependencies: [...edges].sort(), ...(isKnown && { deletedWith }) };
   });
 }
 

@@ -155,12 +155,11 @@ class Look {
   /** Listeners of the ports asked for, with their target groups where these are as they would be made. */
   private async listeners(arn: string, { listeners: wanted }: RenderedLoadBalancer): Promise<Standing['parts']> {
     const { elb, options } = this.api;
-    const there = await withTags(await elb.listeners({ LoadBalancerArn: arn }, options), ({ ListenerArn }) => ListenerArn, this.api);
-    const groups = await withTags(
-      await elb.targetGroups({ LoadBalancerArn: arn }, options),
-      ({ TargetGroupArn }) => TargetGroupArn,
-      this.api,
-    );
+    const listed = await emptyWhenGone(elb.listeners({ LoadBalancerArn: arn }, options));
+    const there = await withTags(listed, ({ ListenerArn }) => ListenerArn, this.api);
+    // One without target groups is answered with an error.
+    const forwarded = await emptyWhenGone(elb.targetGroups({ LoadBalancerArn: arn }, options));
+    const groups = await withTags(forwarded, ({ TargetGroupArn }) => TargetGroupArn, this.api);
     const parts: Standing['parts'] = [];
     for (const { name, settings, certificates = [], targetGroup: group } of wanted) {
       const match = there.find(({ raw }) => raw.Port === settings.port);

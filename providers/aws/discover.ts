@@ -68,7 +68,7 @@ async function fromElb(api: Api, wanted: (tags: Tags) => boolean): Promise<Found
   return [
     ...(await describeAll(loadBalancer, balancers, api)),
     ...(await describeAll(targetGroup, groups, api)),
-    ...(await describeAll(listener, listeners, api)),
+    ...(await describeAll(listener, listeners, api, ({ LoadBalancerArn }) => LoadBalancerArn)),
     ...(await certificatesOf(listeners, api)),
   ];
 }
@@ -118,6 +118,7 @@ async function fromEc2(api: Api, { clusterID, stacks, wanted }: Asked): Promise<
       securityGroupRule(direction),
       keptRules.filter(({ raw }) => isOf(direction, raw)),
       api,
+      ({ GroupId }) => GroupId,
     );
   const left = leftBackends(groups, clusterID).filter(({ stack }) => stacks?.includes(stack) ?? true);
   return [...(await describeAll(securityGroup, kept, api)), ...(await of('Ingress')), ...(await of('Egress')), ...left];
@@ -131,15 +132,21 @@ function leftBackends(groups: readonly SecurityGroup[], clusterID: string): Foun
   }));
 }
 
+/** @param wholeOf id of what takes each along when it is deleted */
 function describeAll<Inputs extends CommonInputs, Raw>(
   description: ResourceDescription<Inputs, Raw>,
   all: Listed<Raw>[],
   api: Api,
+  wholeOf: (raw: Raw) => string | undefined = () => undefined,
 ): Promise<Found[]> {
   return side(all, async (listed): Promise<Found> => {
     const { inputs, observed } = await description.describe(listed, api);
     const name = listed.tags[TAG.resource] ?? '';
-    const resource = { type: description.token, name, id: listed.id, inputs, outputs: outputsOf(inputs, observed) };
+    const deletedWith = wholeOf(listed.raw);
+    const resource = {
+      ...{ type: description.token, name, id: listed.id, inputs, outputs: outputsOf(inputs, observed) },
+      ...(deletedWith !== undefined && { deletedWith }),
+    };
     return { stack: listed.tags[TAG.stack] ?? '', resource };
   });
 }

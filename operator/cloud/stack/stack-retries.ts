@@ -31,7 +31,7 @@ export class StackRetries {
 
   /**
    * A try has failed. One that says itself when to come again is not counted.
-   * @param deletes something has to go: it is tried at least every 30 s, where nobody else says when
+   * @param deletes something has to go: it is tried at least every 30 s, unless whoever refuses says a later time
    */
   failed(key: string, error: OperatorError, deletes = false): PlannedRetry {
     const now = this.clock.monotonic();
@@ -39,7 +39,7 @@ export class StackRetries {
     const failures = (before?.failures ?? 0) + (toldDelayMs(error) === undefined ? 1 : 0);
     const since = before?.since ?? now;
     const asPlanned = this.plan(error, { failures, lastedMs: now - since });
-    const limitMs = deletes && error.retryAfterMs === undefined ? DELETE_RETRY_MS : Infinity;
+    const limitMs = deletes ? Math.max(DELETE_RETRY_MS, error.retryAfterMs ?? 0) : Infinity;
     const planned = { ...asPlanned, delayMs: Math.min(asPlanned.delayMs, limitMs) };
     const nextTryAt = error instanceof CredentialsRefused ? error.nextTryAt : this.clock.now() + planned.delayMs;
     const retry = { ...planned, nextTryAt };

@@ -1,5 +1,5 @@
 import { isIP } from 'node:net';
-import { isReservedAWSTag } from '../../../crds';
+import { isReservedAWSTag, MAX_AWS_TAG_KEY, MAX_AWS_TAGS } from '../../../crds';
 import { pairs } from '../../annotation-values';
 
 export * from '../../annotation-values';
@@ -26,17 +26,14 @@ export function labels(text: string): Record<string, string> {
   return read;
 }
 
-/** AWS takes 50 tags on a resource; the others are ours and upstream's. */
-const MAX_TAGS = 40;
-
 /** Tags of AWS, without those that say whose a resource is. */
 export function tags(text: string): Record<string, string> {
   const read = pairs(text);
   const keys = Object.keys(read);
-  if (keys.length > MAX_TAGS) throw new Error(`it has ${keys.length} tags, and at most ${MAX_TAGS} are possible`);
+  if (keys.length > MAX_AWS_TAGS) throw new Error(`it has ${keys.length} tags, and at most ${MAX_AWS_TAGS} are possible`);
   const reserved = keys.find(isReservedAWSTag);
   if (reserved !== undefined) throw new Error(`the tag "${reserved}" is reserved`);
-  const long = Object.entries(read).find(([key, value]) => key.length > 128 || value.length > 256);
-  if (long !== undefined) throw new Error(`the tag "${long[0]}" is too long: a key has at most 128 characters, a value 256`);
+  const long = Object.entries(read).find(([key, value]) => key.length > MAX_AWS_TAG_KEY || value.length > 256);
+  if (long !== undefined) throw new Error(`the tag "${long[0]}" is too long: a key has at most ${MAX_AWS_TAG_KEY} characters, a value 256`);
   return read;
 }

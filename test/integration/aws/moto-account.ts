@@ -175,6 +175,13 @@ export class MotoAccount {
     return found.map(({ IpProtocol, FromPort, ToPort }) => `${IpProtocol} ${FromPort}-${ToPort}`).sort();
   }
 
+  /** How many rules of a security group let somebody in. */
+  async rulesOf(group: string): Promise<number> {
+    const Filters = [{ Name: 'group-id', Values: [group] }];
+    const { SecurityGroupRules = [] } = await this.ec2.send(new DescribeSecurityGroupRulesCommand({ Filters }));
+    return SecurityGroupRules.filter(({ IsEgress }) => IsEgress !== true).length;
+  }
+
   /** Machines of one cluster, as Nodes. */
   async makeInstances(count: number, clusterName: string, ...groups: string[]): Promise<Target[]> {
     const tags = [{ Key: `kubernetes.io/cluster/${clusterName}`, Value: 'owned' }];

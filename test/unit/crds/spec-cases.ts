@@ -640,6 +640,19 @@ export const BAD: BadSpec[] = [
     message: 'which are reserved',
   })),
   {
+    title: 'more tags than AWS has room for',
+    kind: CloudLoadBalancerKind,
+    spec: aws({ tags: Object.fromEntries(Array.from({ length: 41 }, (_, at) => [`key-${at}`, 'x'])) }),
+    field: 'spec.aws.tags',
+  },
+  {
+    title: 'a tag whose key is longer than AWS takes',
+    kind: CloudLoadBalancerKind,
+    spec: aws({ tags: { ['k'.repeat(129)]: 'x' } }),
+    field: 'spec.aws.tags',
+    message: 'keys of tags have at most 128 characters',
+  },
+  {
     title: 'unknown adoption',
     kind: CloudProviderKind,
     spec: { ...provider, policy: { adoption: ['Anybody'] } },

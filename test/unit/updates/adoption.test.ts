@@ -203,6 +203,14 @@ describe('adoptFindings', () => {
     });
   });
 
+  test('what goes with another one is inserted so, but for a twin’s', () => {
+    const part = { ...found('part', { of: 'id-whole' }), deletedWith: 'id-whole' };
+    const after = resources(adoptFindings(deployment([stored('whole', {})]), [found('whole', {}), part], stack));
+    expect(after.find(({ id }) => id === 'id-part')).toMatchObject({ deletedWith: urn('whole'), dependencies: [urn('whole')] });
+    const twin = resources(adoptFindings(deployment([stored('whole', {})]), [found('whole', {}), found('whole', {}, 'twin'), part], stack));
+    expect(twin.find(({ id }) => id === 'id-part')?.deletedWith).toBeUndefined();
+  });
+
   test('a twin of a known one is inserted as to be deleted', () => {
     const adopted = resources(adoptFindings(deployment([stored('a', {})]), [found('a', {}), found('a', {}, 'twin')], stack));
     expect(adopted.slice(2).map((resource) => [resource.id, resource.delete])).toEqual([

@@ -86,9 +86,16 @@ function judge({ routes, clusterCidrs }: Gathered, node: Node, { cidr, provider 
   if (existing.metadata.deletionTimestamp !== undefined || existing.spec.provider !== provider) return pending;
   const body = bodyOf(node, cidr, provider, existing);
   if (!isUpToDate(existing, body)) return { ...pending, apply: body };
-  const { current, failure, settled } = readinessOf(existing);
-  if (!current || failure === undefined || (isSaidToBeRouted(node) && UNASKED.has(failure.reason))) return { ...pending, ready: settled };
-  return { ...pending, failure: failure.message };
+  const { settled } = readinessOf(existing);
+  const failure = failureOf(existing, node);
+  return { ...pending, ready: settled, ...(failure !== undefined && { failure }) };
+}
+
+/** What keeps the route from being made; nothing where the cloud could not be asked about one that there is. */
+function failureOf(route: StoredCloudRoute, node: Node): string | undefined {
+  const { current, failure } = readinessOf(route);
+  if (!current || failure === undefined) return undefined;
+  return isSaidToBeRouted(node) && UNASKED.has(failure.reason) ? undefined : failure.message;
 }
 
 function hasAddress(node: Node): boolean {

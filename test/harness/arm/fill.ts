@@ -57,11 +57,12 @@ function noteRules(balancer: Resource): void {
   const parts = new Map(partsOf(balancer).map((part) => [part.id.toLowerCase(), part]));
   for (const list of ['loadBalancingRules', 'outboundRules'] as const) {
     const users = new Map<Part, Set<string>>();
-    for (const rule of partsIn(balancer, list)) {
-      for (const { to } of referencesOf({ ...balancer, properties: { [list]: [rule] as unknown as Json } })) {
-        const named = parts.get(to.toLowerCase());
-        if (named !== undefined) users.set(named, (users.get(named) ?? new Set()).add(rule.id));
-      }
+    const references = partsIn(balancer, list).flatMap((rule) =>
+      referencesOf({ ...balancer, properties: { [list]: [rule] as unknown as Json } }).map(({ to }) => ({ rule, to })),
+    );
+    for (const { rule, to } of references) {
+      const named = parts.get(to.toLowerCase());
+      if (named !== undefined) users.set(named, (users.get(named) ?? new Set()).add(rule.id));
     }
     for (const [{ properties }, rules] of users) properties[list] = [...rules].map((id) => ({ id }));
   }

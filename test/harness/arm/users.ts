@@ -30,12 +30,11 @@ export class Users {
   private indexed(): Map<string, Reference[]> {
     const index = new Map<string, Reference[]>();
     for (const resource of this.all()) {
-      for (const reference of this.referencesIn(resource)) {
-        for (const id of reference.to) {
-          const users = index.get(id);
-          if (users === undefined) index.set(id, [reference]);
-          else users.push(reference);
-        }
+      const pairs = this.referencesIn(resource).flatMap((reference) => reference.to.map((id) => ({ id, reference })));
+      for (const { id, reference } of pairs) {
+        const users = index.get(id);
+        if (users === undefined) index.set(id, [reference]);
+        else users.push(reference);
       }
     }
     return index;

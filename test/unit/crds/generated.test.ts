@@ -39,7 +39,7 @@ describe('generated files', () => {
 describe('the schemas', () => {
   it('say only what a structural schema can say', () => {
     const known = new Set([
-      'type', 'format', 'description', 'default', 'enum', 'pattern', 'minimum', 'maximum', 'minLength', 'maxLength', 'minItems', 'maxItems',
+      'type', 'format', 'description', 'default', 'enum', 'pattern', 'minimum', 'maximum', 'minLength', 'maxLength', 'minItems', 'maxItems', 'maxProperties',
       'required', 'properties', 'additionalProperties', 'items', 'x-kubernetes-list-type', 'x-kubernetes-list-map-keys', 'x-kubernetes-validations',
     ]); // prettier-ignore
     const unknown = everySchema.flatMap(({ path, schema }) =>

@@ -61,6 +61,12 @@ describe('the manifests on a real API server', () => {
     expect(versions[1]).toEqual(versions[0]);
   });
 
+  it('are taken from another tool too, without a conflict about what the API server has filled in', async () => {
+    const list = JSON.stringify({ apiVersion: 'v1', kind: 'List', items: objects });
+    const args = ['apply', '--server-side', '--dry-run=server', '--field-manager=another', '-f', '-'];
+    await expect(cluster.kubectl(args, list)).resolves.toContain('validatingadmissionpolicy');
+  });
+
   it('lose nothing that was written', async () => {
     for (const object of objects) expect((await api.get(pathOf(object))).body).toMatchObject(object);
   });

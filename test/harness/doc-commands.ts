@@ -1,0 +1,98 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { PROJECT_ROOT } from '../../operator/entry';
+import { pages } from './doc-pages';
+
+/** One command that a reader is told to type. */
+export interface DocCommand {
+  /** Path of its page in the project, and its line there: a failure names both. */
+  page: string;
+  line: number;
+  /** Whole, with its continued lines, here-document or loop, and without a comment at its end. */
+  text: string;
+  /** What the page shows as its output; none where the block has no prompt. */
+  shown: string[];
+}
+
+interface Line {
+  number: number;
+  text: string;
+}
+
+const PROGRAMS =
+  /^(apt-get|chown|cloud-operator|curl|docker|echo|export|for|helm|kubeadm|kubectl|kubelet|ln|npm|npx|pulumi|skopeo|source|sudo|[A-Za-z_]+=)/;
+
+/** The fenced blocks of all pages that have commands, each as its commands in their order. */
+export function commandBlocks(): DocCommand[][] {
+  return pages().flatMap((page) => fencedIn(page).map((lines) => commandsIn(page, lines)).filter((commands) => commands.length > 0));
+}
+
+/** Blocks of no language, or a shell's, that have nothing to type: what is printed, and drawings. By page and first line. */
+export function shownBlocks(): string[] {
+  return pages().flatMap((page) =>
+    fencedIn(page)
+      .filter((lines) => commandsIn(page, lines).length === 0)
+      .map((lines) => `${page}: ${lines.find(({ text }) => text.trim() !== '')?.text.trim().slice(0, 20).trim()}`),
+  );
+}
+
+/** What a page says between backquotes in its text that begins with one of our own programs' names. */
+export function inlineCommands(): DocCommand[] {
+  return pages().flatMap((page) =>
+    linesOf(page).flatMap(({ number, text }) =>
+      [...text.matchAll(/`((?:npx )?(?:cloud-operator|kubectl cloud) [^`]+)`/g)].map((found) => ({
+        page,
+        line: number,
+        text: found[1] ?? '',
+        shown: [],
+      })),
+    ),
+  );
+}
+
+function linesOf(page: string): Line[] {
+  const text = readFileSync(join(PROJECT_ROOT, page), 'utf8');
+  return text.split('\n').map((line, at) => ({ number: at + 1, text: line }));
+}
+
+function fencedIn(page: string): Line[][] {
+  const blocks: Line[][] = [];
+  let language: string | undefined;
+  for (const line of linesOf(page)) {
+    const [, fence] = /^```(\w*)$/.exec(line.text) ?? [];
+    if (fence === undefined) {
+      if (language !== undefined && ['', 'sh', 'bash'].includes(language)) blocks.at(-1)?.push(line);
+    } else {
+      language = language === undefined ? fence : undefined;
+      if (language !== undefined && ['', 'sh', 'bash'].includes(language)) blocks.push([]);
+    }
+  }
+  return blocks;
+}
+
+/** With a prompt (`$ `) in a block, the other lines are what is printed. */
+function commandsIn(page: string, lines: Line[]): DocCommand[] {
+  const isPrompted = lines.some(({ text }) => text.startsWith('$ '));
+  if (!isPrompted && !PROGRAMS.test(lines[0]?.text ?? '')) return [];
+  const commands: DocCommand[] = [];
+  for (let at = 0; at < lines.length; at += 1) {
+    const { number, text } = lines[at] ?? { number: 0, text: '' };
+    if (isPrompted && !text.startsWith('$ ')) {
+      commands.at(-1)?.shown.push(text);
+      continue;
+    }
+    const whole = [isPrompted ? text.slice(2) : text];
+    const isLast = endOf(whole[0] ?? '');
+    while (!isLast(whole.at(-1) ?? '') && at < lines.length - 1) whole.push(lines[(at += 1)]?.text ?? '');
+    const command = whole.join('\n').replace(/\s+#\s.*$/, '');
+    if (!/^(#|\s*$)/.test(command)) commands.push({ page, line: number, text: command, shown: [] });
+  }
+  return commands;
+}
+
+/** How the last line of a command is known, by its first. */
+function endOf(first: string): (line: string) => boolean {
+  if (first.includes('<<EOF')) return (line) => line === 'EOF';
+  if (first.startsWith('for ')) return (line) => line === 'done';
+  return (line) => !/[\\|]$/.test(line.replace(/\s+#\s.*$/, ''));
+}

@@ -24,7 +24,11 @@ const PROGRAMS =
 
 /** The fenced blocks of all pages that have commands, each as its commands in their order. */
 export function commandBlocks(): DocCommand[][] {
-  return pages().flatMap((page) => fencedIn(page).map((lines) => commandsIn(page, lines)).filter((commands) => commands.length > 0));
+  return pages().flatMap((page) =>
+    fencedIn(page)
+      .map((lines) => commandsIn(page, lines))
+      .filter((commands) => commands.length > 0),
+  );
 }
 
 /** Blocks of no language, or a shell's, that have nothing to type: what is printed, and drawings. By page and first line. */
@@ -32,7 +36,14 @@ export function shownBlocks(): string[] {
   return pages().flatMap((page) =>
     fencedIn(page)
       .filter((lines) => commandsIn(page, lines).length === 0)
-      .map((lines) => `${page}: ${lines.find(({ text }) => text.trim() !== '')?.text.trim().slice(0, 20).trim()}`),
+      .map(
+        (lines) =>
+          `${page}: ${lines
+            .find(({ text }) => text.trim() !== '')
+            ?.text.trim()
+            .slice(0, 20)
+            .trim()}`,
+      ),
   );
 }
 

@@ -53,7 +53,10 @@ function scriptOf(steps: readonly Step[], file: (name: string) => string): strin
   const typed = steps.flatMap(({ text, prints }, at) => {
     const command = `{\n${text}\n} > ${file('output')} 2>&1`;
     const seen = (prints ?? []).map((pattern) => `grep -Eq -e ${quoted(pattern)} ${file('output')}`);
-    return [`echo ${at} > ${file('step')}`, prints === undefined ? command : `until ${[command, ...seen].join(' && ')}; do cp ${file('output')} ${file('last')}; sleep 0.2; done`];
+    return [
+      `echo ${at} > ${file('step')}`,
+      prints === undefined ? command : `until ${[command, ...seen].join(' && ')}; do cp ${file('output')} ${file('last')}; sleep 0.2; done`,
+    ];
   });
   return ['set -euo pipefail', ...typed].join('\n');
 }

@@ -132,7 +132,10 @@ function fill(folder: string, page: string): void {
 
 function stepsOf(command: DocCommand): Step[] {
   const { page, line, shown } = command;
-  const text = FILLED_IN.filter((one) => page.startsWith(one.page)).reduce((words, { from, to }) => words.replace(from, () => to), command.text);
+  const text = FILLED_IN.filter((one) => page.startsWith(one.page)).reduce(
+    (words, { from, to }) => words.replace(from, () => to),
+    command.text,
+  );
   const typed = isFor(DRY_RUN, command) ? text.replace(DRY_RUN.command, '$& --dry-run=server') : text;
   const around = AROUND.filter((rule) => isFor(rule, { ...command, text }));
   const at = `${page}:${line}`;
@@ -150,7 +153,8 @@ function headerOf([first = '']: string[]): string[] {
 }
 
 /** Subcommands that a command line has, before its options: `local-cloud address`. */
-const SUBCOMMAND = /^(?:npx )?(?:sudo )?(?:cloud-operator|kubectl cloud) ([a-z-]+(?: (?:up|down|status|logs|serve|register|address|list|export|import|move|rotate-key|moto))?)/;
+const SUBCOMMAND =
+  /^(?:npx )?(?:sudo )?(?:cloud-operator|kubectl cloud) ([a-z-]+(?: (?:up|down|status|logs|serve|register|address|list|export|import|move|rotate-key|moto))?)/;
 
 test('every option of ours that a page names is one of its command, also in the text and where it is not run', async () => {
   const fenced = commandBlocks().flat();

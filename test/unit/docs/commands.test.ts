@@ -9,7 +9,10 @@ const all = commandBlocks().flat();
 /** As they are typed. */
 const filled = all.map((command) => ({
   ...command,
-  text: FILLED_IN.filter(({ page }) => command.page.startsWith(page)).reduce((text, { from, to }) => text.replace(from, () => to), command.text),
+  text: FILLED_IN.filter(({ page }) => command.page.startsWith(page)).reduce(
+    (text, { from, to }) => text.replace(from, () => to),
+    command.text,
+  ),
 }));
 
 describe('commands of the docs', () => {

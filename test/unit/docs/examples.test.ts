@@ -20,6 +20,12 @@ test('there are Services with annotations, and they are as they should be', () =
   for (const { object } of shown) expect(told(object, object.metadata.annotations ?? {})).toEqual([]);
 });
 
+test('the clouds’ pages and examples/ are among what the API server is given with each field spoilt (crds.test.ts)', () => {
+  const pagesOf = (kind: string): string[] => docObjects(kind).map(({ page }) => page);
+  expect(pagesOf('CloudProvider')).toEqual(expect.arrayContaining(['docs/clouds/aws.md', 'docs/clouds/azure.md']));
+  expect(pagesOf('CloudLoadBalancer')).toContain('examples/load-balancer.yaml');
+});
+
 describe.each(shown)('$page: $key', ({ key, object }) => {
   const { [key]: value = '', ...others } = object.metadata.annotations ?? {};
 

@@ -83,22 +83,35 @@ function fencedIn(page: string): Line[][] {
 
 /** With a prompt (`$ `) in a block, the other lines are what is printed. */
 function commandsIn(page: string, lines: Line[]): DocCommand[] {
-  const isPrompted = lines.some(({ text }) => text.startsWith('$ '));
-  if (!isPrompted && !PROGRAMS.test(lines[0]?.text ?? '')) return [];
+  if (lines.some(({ text }) => text.startsWith('$ '))) return promptedIn(page, lines);
+  if (!PROGRAMS.test(lines[0]?.text ?? '')) return [];
   const commands: DocCommand[] = [];
-  for (let at = 0; at < lines.length; at += 1) {
-    const { number, text } = lines[at] ?? { number: 0, text: '' };
-    if (isPrompted && !text.startsWith('$ ')) {
-      commands.at(-1)?.shown.push(text);
-      continue;
-    }
-    const whole = [isPrompted ? text.slice(2) : text];
-    const isLast = endOf(whole[0] ?? '');
-    while (!isLast(whole.at(-1) ?? '') && at < lines.length - 1) whole.push(lines[(at += 1)]?.text ?? '');
-    const command = whole.join('\n').replace(/\s+#\s.*$/, '');
-    if (!/^(#|\s*$)/.test(command)) commands.push({ page, line: number, text: command, shown: [] });
+  const left = [...lines];
+  for (let next = left.shift(); next !== undefined; next = left.shift()) commands.push({ page, ...wholeOf(next, left), shown: [] });
+  return commands.filter(isCommand);
+}
+
+function promptedIn(page: string, lines: Line[]): DocCommand[] {
+  const commands: DocCommand[] = [];
+  const left = [...lines];
+  for (let next = left.shift(); next !== undefined; next = left.shift()) {
+    const { number, text } = next;
+    if (text.startsWith('$ ')) commands.push({ page, ...wholeOf({ number, text: text.slice(2) }, left), shown: [] });
+    else commands.at(-1)?.shown.push(text);
   }
-  return commands;
+  return commands.filter(isCommand);
+}
+
+function isCommand({ text }: DocCommand): boolean {
+  return !/^(#|\s*$)/.test(text);
+}
+
+/** The command that begins with a line, whose further lines are taken from those that are left. */
+function wholeOf({ number, text }: Line, left: Line[]): Pick<DocCommand, 'line' | 'text'> {
+  const whole = [text];
+  const isLast = endOf(text);
+  while (!isLast(whole.at(-1) ?? '') && left.length > 0) whole.push(left.shift()?.text ?? '');
+  return { line: number, text: whole.join('\n').replace(/\s+#\s.*$/, '') };
 }
 
 /** How the last line of a command is known, by its first. */

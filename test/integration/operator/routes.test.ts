@@ -191,6 +191,8 @@ test('two Nodes with one PodCIDR: the first keeps the route, the second says who
     (await scene.events('Node', 'twin')).find(({ reason }) => reason === 'FailedToCreateRoute'),
   );
   expect(event.message).toContain(`the route to ${CIDR} belongs to first-10.244.6.0-24`);
+  // The instances of Nodes that earlier tests have deleted are shown until the next look at them.
+  for (const name of ['outside', 'bare']) await scene.gone(`CloudInstance ${name}`, () => scene.instance(name));
   await scene.settled();
   await cluster.cloud.resetCalls();
   const quiet = await scene.versions();

@@ -33,8 +33,8 @@ export interface Evaluation {
 export function evaluate(gathered: Gathered): Evaluation {
   const { node, provider, clusterCidrs } = gathered;
   const managed = gathered.routes.filter((route) => isManaged(route) && isResponsible(clusterCidrs, route.spec.destinationCIDR));
-  if (node === undefined || node.metadata.deletionTimestamp !== undefined)
-    return { actions: deletions(managed, () => false), failures: [] };
+  // One that is being deleted drains its Pods, which need their route until it is gone (contract 5.4).
+  if (node === undefined) return { actions: deletions(managed, () => false), failures: [] };
   if (provider === undefined) return { actions: [], failures: [] };
   const verdicts = podCidrs(node).map((cidr) => judge(gathered, node, { cidr, provider }));
   const keep = (route: StoredCloudRoute): boolean =>

@@ -203,7 +203,6 @@ export class RouteLoop {
 function relevant({ metadata, spec, status }: Node): object {
   return {
     uid: metadata.uid,
-    deleting: metadata.deletionTimestamp,
     labels: metadata.labels,
     podCIDRs: spec.podCIDRs,
     providerID: spec.providerID,

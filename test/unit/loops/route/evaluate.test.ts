@@ -110,6 +110,14 @@ describe('reconcile (contract 5.4)', () => {
     expect(brief(run(undefined, [made(gone, '10.120.3.0/24')]).actions)).toEqual(['delete n1-10.120.3.0-24']);
   });
 
+  test('a Node that is being deleted keeps its routes until it is gone: its Pods are drained meanwhile', () => {
+    const leaving = withCidrs(['10.120.3.0/24']);
+    const drained = { ...leaving, metadata: { ...leaving.metadata, deletionTimestamp: NOW, finalizers: ['karpenter.sh/termination'] } };
+    expect(brief(run(drained, [made(leaving, '10.120.3.0/24')]).actions)).toEqual(
+      brief(run(leaving, [made(leaving, '10.120.3.0/24')]).actions),
+    );
+  });
+
   // A route that is none of ours is left, blackhole or not (difference from upstream): what we made for a Node that is gone, goes.
   test('C-ROUTE-07 a CloudRoute that leads nowhere', () => {
     const clusterCidrs = parseClusterCidrs(['10.120.0.0/16']);

@@ -34,12 +34,15 @@ export interface CorrelatedEvent {
 }
 
 interface Aggregate {
-  /** Digests. */
+  /** Their hashes. */
   messages: Set<string>;
   lastAt: number;
 }
 
-/** client-go's EventCorrelator: folds similar events, counts identical ones, drops what comes too often. Hashes stand for what it remembers: the texts of thousands of Events are megabytes. */
+/**
+ * client-go's EventCorrelator: folds similar events, counts identical ones, drops what comes too often. It remembers hashes: the texts of
+ * thousands of Events are megabytes.
+ */
 export class EventCorrelator {
   private readonly aggregates = new RecentMap<Aggregate>(MEMORY);
   private readonly known = new RecentMap<Omit<CorrelatedEvent, 'key' | 'message'>>(MEMORY);

@@ -22,6 +22,9 @@ interface Line {
 const PROGRAMS =
   /^(apt-get|chown|cloud-operator|curl|docker|echo|export|for|helm|kubeadm|kubectl|kubelet|ln|npm|npx|pulumi|skopeo|source|sudo|[A-Za-z_]+=)/;
 
+/** Languages of blocks that may have commands. */
+const SHELLS = ['', 'sh', 'bash'];
+
 /** The fenced blocks of all pages that have commands, each as its commands in their order. */
 export function commandBlocks(): DocCommand[][] {
   return pages().flatMap((page) =>
@@ -68,14 +71,16 @@ function linesOf(page: string): Line[] {
 
 function fencedIn(page: string): Line[][] {
   const blocks: Line[][] = [];
-  let language: string | undefined;
+  let open: { language: string; lines: Line[] } | undefined;
   for (const line of linesOf(page)) {
     const [, fence] = /^```(\w*)$/.exec(line.text) ?? [];
     if (fence === undefined) {
-      if (language !== undefined && ['', 'sh', 'bash'].includes(language)) blocks.at(-1)?.push(line);
+      open?.lines.push(line);
+    } else if (open === undefined) {
+      open = { language: fence, lines: [] };
     } else {
-      language = language === undefined ? fence : undefined;
-      if (language !== undefined && ['', 'sh', 'bash'].includes(language)) blocks.push([]);
+      if (SHELLS.includes(open.language)) blocks.push(open.lines);
+      open = undefined;
     }
   }
   return blocks;

@@ -58,20 +58,15 @@ export class StackSettling<O extends Member> {
     const attempted = async (object: O, work: Promise<void>): Promise<void> => {
       await work.catch((thrown: unknown) => failures.push({ object, error: toOperatorError(thrown) }));
     };
-    for (const part of plan.parts) {
-      const failure = failed.find(({ candidate }) => candidate === part)?.error;
-      await attempted(part.object, this.settleOne(part, failure, settlement));
-    }
+    const errors = new Map(failed.map(({ candidate, error }) => [candidate, error]));
+    for (const part of plan.parts) await attempted(part.object, this.settleOne(part, errors.get(part), settlement));
     for (const input of [...plan.missing, ...plan.elsewhere.filter((one) => this.keepsTargets(one))].filter((one) => !isPromised(one))) {
       await this.options.kind.keep(settlement, input).catch((thrown: unknown) => {
         this.options.logger.warn({ stack, member: keyOfInput(input), error: toOperatorError(thrown).message }, 'targets not kept');
       });
     }
-    this.retireLater(
-      plan,
-      settlement,
-      plan.parts.filter((part) => !failed.some(({ candidate }) => candidate === part)),
-    );
+    const succeeded = plan.parts.filter((part) => !errors.has(part));
+    this.retireLater(plan, settlement, succeeded);
     const [first] = failures;
     if (first === undefined) return;
     this.unsettled.set(
@@ -90,9 +85,9 @@ export class StackSettling<O extends Member> {
    * Has the stack looked at again when the old generation of a replacement may go, and all that had its members before at once: one that moved on has
    * left several behind, and some of them were not known when it was made here.
    */
-  private retireLater(plan: UpdatePlan<O>, { stack, cloud }: Settlement, reached: readonly Part<O>[]): void {
+  private retireLater(plan: UpdatePlan<O>, { stack, cloud }: Settlement, succeeded: readonly Part<O>[]): void {
     const { index } = this.options;
-    const formers = reached.flatMap(({ candidate, object }) => {
+    const formers = succeeded.flatMap(({ candidate, object }) => {
       const key = keyOf(object.metadata);
       const last = leftBehind(candidate);
       if (last !== undefined) return [last, ...index.formersOf(key)];

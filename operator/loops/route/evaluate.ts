@@ -1,7 +1,7 @@
 import type { Node } from '../../kube/object';
 import type { Cidr } from '../cidr';
 import type { StoredCloudRoute } from '../kinds';
-import { readinessOf } from '../readiness';
+import { type Readiness, readinessOf } from '../readiness';
 import { bodyOf, type CloudRouteBody, isManaged, isUpToDate, nodeOf, routeName } from './cloud-route';
 import { conditionPatch, isSaidToBeRouted, type NetworkCondition, NO_ROUTE_CREATED, ROUTE_CREATED } from './condition';
 import { isResponsible } from './responsibility';
@@ -86,14 +86,13 @@ function judge({ routes, clusterCidrs }: Gathered, node: Node, { cidr, provider 
   if (existing.metadata.deletionTimestamp !== undefined || existing.spec.provider !== provider) return pending;
   const body = bodyOf(node, cidr, provider, existing);
   if (!isUpToDate(existing, body)) return { ...pending, apply: body };
-  const { settled } = readinessOf(existing);
-  const failure = failureOf(existing, node);
-  return { ...pending, ready: settled, ...(failure !== undefined && { failure }) };
+  const readiness = readinessOf(existing);
+  const failure = failureOf(readiness, node);
+  return { ...pending, ready: readiness.settled, ...(failure !== undefined && { failure }) };
 }
 
 /** What keeps the route from being made; nothing where the cloud could not be asked about one that there is. */
-function failureOf(route: StoredCloudRoute, node: Node): string | undefined {
-  const { current, failure } = readinessOf(route);
+function failureOf({ current, failure }: Readiness, node: Node): string | undefined {
   if (!current || failure === undefined) return undefined;
   return isSaidToBeRouted(node) && UNASKED.has(failure.reason) ? undefined : failure.message;
 }

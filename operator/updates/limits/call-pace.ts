@@ -7,7 +7,6 @@ import type { CallPriority } from './call-priority';
 const PLENTY = 100;
 /** What is left is spread over this time, in which clouds give new calls; what was said longer ago says nothing any more. */
 const SPREAD_MS = 60_000;
-
 /** As good as no limit. */
 const OPEN = { callsPerSecond: 1e9, burst: 1e9 };
 
@@ -31,9 +30,9 @@ export class CallPace {
   /** The cloud says how many calls of a sort it still takes. */
   told(sort: CallSort, left: number): void {
     const limits = limitsFor(left);
-    const limiter = this.paces.get(sort)?.limiter ?? new CallLimiter(limits, this.clock);
-    limiter.configure(limits);
-    this.paces.set(sort, { limiter, left, saidAt: this.clock.monotonic() });
+    const known = this.paces.get(sort)?.limiter;
+    known?.configure(limits);
+    this.paces.set(sort, { limiter: known ?? new CallLimiter(limits, this.clock), left, saidAt: this.clock.monotonic() });
   }
 
   /** Resolves when a call of this sort may go, at once in most cases, else by priority. Rejects with the signal's reason. */

@@ -10,8 +10,6 @@ export interface Application {
   certificate?: string;
   /** Tokens of a cluster that are trusted. */
   federated?: string[];
-  /** Its secret is one no more. */
-  isExpired?: boolean;
 }
 
 /** Makes out tokens as Microsoft Entra ID and the metadata service of a machine do, and knows them again. */
@@ -73,10 +71,6 @@ export class Identity {
   private refusalOf(application: Application, form: URLSearchParams, url: string): Answer | undefined {
     const assertion = form.get('client_assertion');
     if (assertion === null) {
-      if (application.isExpired === true && form.get('client_secret') === application.secret) {
-        const text = `AADSTS7000222: The provided client secret keys for app '${application.clientID}' are expired.`;
-        return refused('invalid_client', text, 401);
-      }
       if (application.secret !== undefined && form.get('client_secret') === application.secret) return undefined;
       return refused('invalid_client', 'AADSTS7000215: Invalid client secret provided.', 401);
     }

@@ -1,31 +1,28 @@
 import type { AwsModel } from '../../harness/aws-model/aws-model';
 import { describeWithMoto } from '../../harness/moto';
-import { OPERATOR_CLUSTER_START_MS } from '../../harness/operator-cluster';
 import { type Scene, serviceOf } from '../operator/scene';
 import type { MotoAccount } from './moto-account';
-import { AwsOperatorScene, NETWORK } from './operator-scene';
+import { type AwsOperatorScene, NETWORK, withAwsScene } from './operator-scene';
 
 describeWithMoto('A load balancer with deletion protection', () => {
-  let aws: AwsOperatorScene | undefined;
+  let aws: AwsOperatorScene;
   let account: MotoAccount;
   let model: AwsModel;
   let scene: Scene;
 
-  beforeAll(async () => {
-    aws = await AwsOperatorScene.start();
-    ({ account, model, scene } = aws);
-    await scene.initialized((await aws.addNode()).name);
-  }, OPERATOR_CLUSTER_START_MS);
-  afterAll(() => aws?.stop());
+  withAwsScene((made) => {
+    aws = made;
+    ({ account, model, scene } = made);
+  });
 
   test('R-28: is kept whole and follows the Nodes while its deletion is refused, and goes once that is turned off', async () => {
     const attributes = { 'service.beta.kubernetes.io/aws-load-balancer-attributes': 'deletion_protection.enabled=true' };
-    await aws!.cluster.apply(serviceOf('edge', { annotations: { ...NETWORK, ...attributes } }));
+    await aws.cluster.apply(serviceOf('edge', { annotations: { ...NETWORK, ...attributes } }));
     await scene.ready('edge', { timeoutMs: 60_000 });
     const [balancer] = await account.loadBalancers();
     const arn = balancer?.LoadBalancerArn ?? '';
     model.calls.length = 0;
-    await aws!.cluster.kubectl(['delete', 'service', '--wait=false', 'edge']);
+    await aws.cluster.kubectl(['delete', 'service', '--wait=false', 'edge']);
     const ready = await scene.until('the protection to be told on the Service', async () => {
       const conditions = (await scene.service('edge'))?.status?.conditions ?? [];
       return conditions.find(({ message = '' }) => message.includes('deletion protection is on'));
@@ -35,7 +32,7 @@ describeWithMoto('A load balancer with deletion protection', () => {
     expect(ofObject.find(({ type }) => type === 'Ready')?.message).toMatch(/deletion protection is on.*Next try at/);
     expect((await scene.service('edge'))?.metadata.finalizers).toContain('service.kubernetes.io/load-balancer-cleanup');
 
-    const node = await aws!.addNode();
+    const node = await aws.addNode();
     await scene.initialized(node.name);
     await scene.until('the new Node behind it', async () => (await account.targetsOf(arn))[80]?.includes(node.id), 60_000);
     await scene.until(

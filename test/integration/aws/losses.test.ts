@@ -1,10 +1,9 @@
 import { SERVICES, type KubeObject } from '../../../operator/kube/object';
 import type { MotoState, Rule } from '../../harness/aws-model/rule';
 import { describeWithMoto } from '../../harness/moto';
-import { OPERATOR_CLUSTER_START_MS } from '../../harness/operator-cluster';
 import { type Scene, serviceOf } from '../operator/scene';
 import type { MotoAccount } from './moto-account';
-import { AwsOperatorScene, NETWORK } from './operator-scene';
+import { type AwsOperatorScene, deleteOurGroups, NETWORK, withAwsScene } from './operator-scene';
 
 /** What somebody deletes by hand, of all that there is; what AWS keeps while something else uses it goes after that. */
 const LOSSES = {
@@ -26,9 +25,7 @@ const LOSSES = {
   },
   async securityGroups(moto: MotoState): Promise<void> {
     await LOSSES.loadBalancers(moto);
-    const { SecurityGroups = [] } = await moto.ec2.describeSecurityGroups({});
-    const ours = SecurityGroups.filter(({ GroupName = '' }) => GroupName.startsWith('k8s-'));
-    for (const { GroupId } of ours) await moto.ec2.deleteSecurityGroup({ GroupId });
+    await deleteOurGroups(moto);
   },
 };
 type Lost = keyof typeof LOSSES;
@@ -50,8 +47,9 @@ const SETTINGS = {
   [`${PREFIX}target-group-attributes`]: 'deregistration_delay.timeout_seconds=20',
   [`${PREFIX}listener-attributes.TCP-80`]: 'tcp.idle_timeout.seconds=400',
 };
+
 describeWithMoto('What somebody deletes by hand while an update runs', () => {
-  let aws: AwsOperatorScene | undefined;
+  let aws: AwsOperatorScene;
   let account: MotoAccount;
   let scene: Scene;
   let loses: { what: Lost; before: string } | undefined;
@@ -65,16 +63,17 @@ describeWithMoto('What somebody deletes by hand while an update runs', () => {
     },
   };
 
-  beforeAll(async () => {
-    aws = await AwsOperatorScene.start([lossy]);
-    ({ account, scene } = aws);
-    await scene.initialized((await aws.addNode()).name);
-  }, OPERATOR_CLUSTER_START_MS);
+  withAwsScene(
+    (made) => {
+      aws = made;
+      ({ account, scene } = made);
+    },
+    [lossy],
+  );
   afterEach(async () => {
     const left = (await scene.list<KubeObject>(SERVICES)).map(({ metadata }) => metadata.name).filter((name) => name !== 'kubernetes');
     if (left.length > 0) await scene.deleteServices(...left);
   }, 60_000);
-  afterAll(() => aws?.stop());
 
   /** It is whole: one of each, with Nodes behind it, and nothing beside. */
   async function expectWhole(name: string): Promise<void> {
@@ -101,7 +100,7 @@ describeWithMoto('What somebody deletes by hand while an update runs', () => {
     async (what, before) => {
       const name = nameOf('new', what, before);
       loses = { what, before };
-      await aws!.cluster.apply(serviceOf(name, { annotations: { ...NETWORK, ...SETTINGS } }));
+      await aws.cluster.apply(serviceOf(name, { annotations: { ...NETWORK, ...SETTINGS } }));
       await scene.until(`${before} to be asked for`, () => Promise.resolve(loses === undefined), 30_000);
       await expectWhole(name);
       await expectNothingLeft(name);

@@ -1,32 +1,30 @@
 import type { LoadBalancer } from '@aws-sdk/client-elastic-load-balancing-v2';
 import { SECRETS } from '../../../operator/kube/object';
 import { describeWithMoto } from '../../harness/moto';
-import { OPERATOR_CLUSTER_START_MS, type OperatorCluster } from '../../harness/operator-cluster';
+import type { OperatorCluster } from '../../harness/operator-cluster';
 import { type Scene, serviceOf } from '../operator/scene';
-import { AwsOperatorScene, NETWORK } from './operator-scene';
+import { type AwsOperatorScene, NETWORK, withAwsScene } from './operator-scene';
 
 const SLOW_MS = 60_000;
 jest.setTimeout(180_000);
 
 describeWithMoto('AWS: state that was lost', () => {
-  let aws: AwsOperatorScene | undefined;
+  let aws: AwsOperatorScene;
   let cluster: OperatorCluster;
   let scene: Scene;
   let secret: string;
 
-  beforeAll(async () => {
-    aws = await AwsOperatorScene.start();
-    ({ cluster, scene } = aws);
-    await scene.initialized((await aws.addNode()).name);
+  withAwsScene(async (made) => {
+    aws = made;
+    ({ cluster, scene } = made);
     await cluster.kubectl(['patch', 'cloudprovider', 'aws', '--type', 'merge', '-p', '{"spec":{"retireAfter":"4s"}}']);
     await cluster.apply(serviceOf('web', { annotations: NETWORK }));
     await scene.ready('web', { timeoutMs: SLOW_MS });
     secret = await scene.stateSecretOf('web');
     await scene.settled();
-  }, OPERATOR_CLUSTER_START_MS);
-  afterAll(() => aws?.stop());
+  });
 
-  const balancers = (): Promise<LoadBalancer[]> => aws!.account.loadBalancers();
+  const balancers = (): Promise<LoadBalancer[]> => aws.account.loadBalancers();
   const ids = async (): Promise<(string | undefined)[]> => (await balancers()).map(({ LoadBalancerArn }) => LoadBalancerArn);
   const patch = (spec: object): Promise<string> =>
     cluster.kubectl(['patch', 'clb', 'web', '--type', 'merge', '-p', JSON.stringify({ spec })]);
@@ -44,9 +42,9 @@ describeWithMoto('AWS: state that was lost', () => {
 
   /** Loses the state, and waits until it is there again: nothing was written to AWS meanwhile, and the same load balancer serves. */
   async function expectTakenUp(): Promise<void> {
-    const [before, address] = [await ids(), await aws!.hostname('web')];
+    const [before, address] = [await ids(), await aws.hostname('web')];
     await cluster.kube.remove(SECRETS, secret);
-    aws!.model.calls.length = 0;
+    aws.model.calls.length = 0;
     await scene.askFor('web');
     await scene.until(
       'the state to be there again',
@@ -59,9 +57,9 @@ describeWithMoto('AWS: state that was lost', () => {
     );
     await scene.ready('web', { timeoutMs: SLOW_MS });
     await scene.settled();
-    expect(aws!.model.calls.map(({ action }) => action).filter((action) => !action.startsWith('Describe'))).toEqual([]);
+    expect(aws.model.calls.map(({ action }) => action).filter((action) => !action.startsWith('Describe'))).toEqual([]);
     expect(await ids()).toEqual(before);
-    expect(await aws!.hostname('web')).toBe(address);
+    expect(await aws.hostname('web')).toBe(address);
   }
 
   test('is rebuilt from AWS, without a write to it', expectTakenUp);
@@ -95,7 +93,7 @@ describeWithMoto('AWS: state that was lost', () => {
   test('a deletion after that removes what is there; the backend group, which is no stack’s own, is told by a sweep', async () => {
     await cluster.kube.remove(SECRETS, secret);
     await scene.deleteServices('web');
-    expect(await aws!.account.content()).toEqual({ loadBalancers: 0, targetGroups: 0, securityGroups: 1 });
+    expect(await aws.account.content()).toEqual({ loadBalancers: 0, targetGroups: 0, securityGroups: 1 });
     await cluster.kubectl(['annotate', 'cloudprovider', 'aws', 'cloud-operator.dev/sweep=now']);
     await scene.until('the leftover', async () => (await scene.provider('aws'))?.status?.sweep?.leftovers === 1, SLOW_MS);
   });

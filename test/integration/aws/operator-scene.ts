@@ -3,10 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { minimalEnvironment } from '../../../dev/cluster/process-guard';
 import { AwsModel } from '../../harness/aws-model/aws-model';
-import type { Rule } from '../../harness/aws-model/rule';
+import type { MotoState, Rule } from '../../harness/aws-model/rule';
 import { alwaysRules } from '../../harness/aws-model/rules';
 import { startMoto, type Moto } from '../../harness/moto';
-import { OperatorCluster } from '../../harness/operator-cluster';
+import { OPERATOR_CLUSTER_START_MS, OperatorCluster } from '../../harness/operator-cluster';
 import { Scene } from '../operator/scene';
 import { MotoAccount, REGION } from './moto-account';
 
@@ -14,6 +14,27 @@ import { MotoAccount, REGION } from './moto-account';
 export const SECRET_KEY = 'planted-secret-of-the-account-0123456789';
 /** Asks for a Network Load Balancer. */
 export const NETWORK = { 'service.beta.kubernetes.io/aws-load-balancer-type': 'nlb' };
+
+/**
+ * Before the tests of a block, one with a Node, which ends after them.
+ * @param receive what else is done before them
+ */
+export function withAwsScene(receive: (aws: AwsOperatorScene) => void | Promise<void>, rules: Rule[] = []): void {
+  let aws: AwsOperatorScene | undefined;
+  beforeAll(async () => {
+    aws = await AwsOperatorScene.start(rules);
+    await aws.scene.initialized((await aws.addNode()).name);
+    await receive(aws);
+  }, OPERATOR_CLUSTER_START_MS);
+  afterAll(() => aws?.stop());
+}
+
+/** Somebody deletes the security groups that were made for the cluster. */
+export async function deleteOurGroups({ ec2 }: MotoState): Promise<void> {
+  const { SecurityGroups = [] } = await ec2.describeSecurityGroups({});
+  const ours = SecurityGroups.filter(({ GroupName = '' }) => GroupName.startsWith('k8s-'));
+  for (const { GroupId } of ours) await ec2.deleteSecurityGroup({ GroupId });
+}
 
 /** A cluster whose operator works on an account of AWS, run in place of cloud-provider-aws: upstream's flags and file, and credentials where the SDK finds them. */
 export class AwsOperatorScene {

@@ -8,7 +8,7 @@ import { type Scene, serviceOf } from '../operator/scene';
 import { secretsWith } from '../state/planted';
 import { backendGroupName } from '../../../providers/aws/nodes/backend-group';
 import type { MotoAccount } from './moto-account';
-import { AwsOperatorScene, NETWORK, SECRET_KEY } from './operator-scene';
+import { AwsOperatorScene, deleteOurGroups, NETWORK, SECRET_KEY } from './operator-scene';
 
 describeWithMoto('An operator with an account of AWS', () => {
   let aws: AwsOperatorScene | undefined;
@@ -28,14 +28,12 @@ describeWithMoto('An operator with an account of AWS', () => {
   const denied = new Set<string>();
   let deletesGroupBefore: string | undefined;
   const told: Rule = {
-    async before({ service, action }, { ec2 }) {
+    async before({ service, action }, moto) {
       if (denied.has(action))
         return refusal(service === 'ec2' ? 'UnauthorizedOperation' : 'AccessDenied', `not authorized: ${action}`, 403);
       if (action !== deletesGroupBefore) return undefined;
       deletesGroupBefore = undefined;
-      const { SecurityGroups = [] } = await ec2.describeSecurityGroups({});
-      const ours = SecurityGroups.filter(({ GroupName = '' }) => GroupName.startsWith('k8s-'));
-      await Promise.all(ours.map(({ GroupId }) => ec2.deleteSecurityGroup({ GroupId })));
+      await deleteOurGroups(moto);
       return undefined;
     },
   };

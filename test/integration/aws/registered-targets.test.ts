@@ -1,9 +1,9 @@
 import { CLOUD_LOAD_BALANCERS, CLOUD_PROVIDERS } from '../../../crds';
 import { LABEL_EXCLUDE_FROM_LOAD_BALANCERS } from '../../../operator/kube/well-known';
 import { describeWithMoto } from '../../harness/moto';
-import { OPERATOR_CLUSTER_START_MS, type OperatorCluster } from '../../harness/operator-cluster';
+import type { OperatorCluster } from '../../harness/operator-cluster';
 import { type Scene, serviceOf } from '../operator/scene';
-import { AwsOperatorScene, NETWORK } from './operator-scene';
+import { type AwsOperatorScene, NETWORK, withAwsScene } from './operator-scene';
 
 const NAMES = ['one', 'two'];
 const SLOW_MS = 60_000;
@@ -11,30 +11,28 @@ jest.setTimeout(180_000);
 
 /** Where reading what is registered takes a call for each target group, a restart goes by CloudProvider.status.registeredTargets. */
 describeWithMoto('AWS: a record of registered targets that was forged while no operator ran', () => {
-  let aws: AwsOperatorScene | undefined;
+  let aws: AwsOperatorScene;
   let cluster: OperatorCluster;
   let scene: Scene;
   let second: { name: string; id: string };
 
-  beforeAll(async () => {
-    aws = await AwsOperatorScene.start();
-    ({ cluster, scene } = aws);
-    await scene.initialized((await aws.addNode()).name);
+  withAwsScene(async (made) => {
+    aws = made;
+    ({ cluster, scene } = made);
     second = await aws.addNode();
     await scene.initialized(second.name);
     await cluster.kubectl(['patch', 'cloudprovider', 'aws', '--type', 'merge', '-p', '{"spec":{"driftInterval":"2s"}}']);
     await cluster.apply(...NAMES.map((name) => serviceOf(name, { annotations: NETWORK })));
     for (const name of NAMES) await scene.ready(name, { timeoutMs: SLOW_MS });
-  }, OPERATOR_CLUSTER_START_MS);
-  afterAll(() => aws?.stop());
+  });
 
   /** Every target group has the second Node, or none has it. */
   function secondIsTarget(wanted: boolean): Promise<true> {
     return scene.until(
       `the second Node ${wanted ? 'behind all' : 'behind none'}`,
       async () => {
-        const balancers = await aws!.account.loadBalancers();
-        const targets = await Promise.all(balancers.map(({ LoadBalancerArn = '' }) => aws!.account.targetsOf(LoadBalancerArn)));
+        const balancers = await aws.account.loadBalancers();
+        const targets = await Promise.all(balancers.map(({ LoadBalancerArn = '' }) => aws.account.targetsOf(LoadBalancerArn)));
         return targets.every(({ 80: ids = [] }) => ids.includes(second.id) === wanted && ids.length === (wanted ? 2 : 1)) || undefined;
       },
       SLOW_MS,
@@ -67,12 +65,12 @@ describeWithMoto('AWS: a record of registered targets that was forged while no o
       { status: { targetGroups: 'deadbeef' } },
       { subresource: 'status' },
     );
-    aws!.model.calls.length = 0;
+    aws.model.calls.length = 0;
     await cluster.startOperator();
     expect(await recorded((record) => record !== 'deadbeef')).toBe(before);
     await scene.settled();
     expect(await claim()).toBe(claimed);
-    expect(aws!.model.calls.map(({ action }) => action).filter((action) => !action.startsWith('Describe'))).toEqual([]);
+    expect(aws.model.calls.map(({ action }) => action).filter((action) => !action.startsWith('Describe'))).toEqual([]);
   });
 
   test('as it was once, for what is wanted again: it holds until the next comparison, which puts the targets right', async () => {

@@ -1,27 +1,24 @@
 import type { AwsModel } from '../../harness/aws-model/aws-model';
 import { describeWithMoto } from '../../harness/moto';
-import { OPERATOR_CLUSTER_START_MS } from '../../harness/operator-cluster';
 import { type Scene, serviceOf } from '../operator/scene';
 import type { MotoAccount } from './moto-account';
-import { AwsOperatorScene } from './operator-scene';
+import { type AwsOperatorScene, withAwsScene } from './operator-scene';
 
 const TYPE = 'service.beta.kubernetes.io/aws-load-balancer-type';
 const AWAITS = 'AwaitingApproval';
 
 describeWithMoto('R-22: a Service whose type of load balancer changes', () => {
-  let aws: AwsOperatorScene | undefined;
+  let aws: AwsOperatorScene;
   let account: MotoAccount;
   let model: AwsModel;
   let scene: Scene;
 
-  beforeAll(async () => {
-    aws = await AwsOperatorScene.start();
-    ({ account, model, scene } = aws);
-    await scene.initialized((await aws.addNode()).name);
-  }, OPERATOR_CLUSTER_START_MS);
-  afterAll(() => aws?.stop());
+  withAwsScene((made) => {
+    aws = made;
+    ({ account, model, scene } = made);
+  });
 
-  const annotate = (annotation: string): Promise<string> => aws!.cluster.kubectl(['annotate', 'service', 'web', '--overwrite', annotation]);
+  const annotate = (annotation: string): Promise<string> => aws.cluster.kubectl(['annotate', 'service', 'web', '--overwrite', annotation]);
 
   test.each([
     ['classic', 'nlb'],
@@ -29,9 +26,9 @@ describeWithMoto('R-22: a Service whose type of load balancer changes', () => {
   ])(
     'from %s to %s: one load balancer, which serves and follows the Nodes, until the other is approved',
     async (before, after) => {
-      await aws!.cluster.apply(serviceOf('web', { annotations: { [TYPE]: before } }));
+      await aws.cluster.apply(serviceOf('web', { annotations: { [TYPE]: before } }));
       await scene.ready('web', { timeoutMs: 60_000 });
-      const host = await aws!.hostname('web');
+      const host = await aws.hostname('web');
       model.calls.length = 0;
       await annotate(`${TYPE}=${after}`);
       const ready = await scene.until(`condition Ready of the Service with the reason ${AWAITS}`, async () => {
@@ -40,8 +37,8 @@ describeWithMoto('R-22: a Service whose type of load balancer changes', () => {
       });
       expect(ready.message).toContain('spec.aws.type');
       expect(model.calls.map(({ action }) => action).filter((action) => !action.startsWith('Describe'))).toEqual([]);
-      expect(await aws!.hostname('web')).toBe(host);
-      const node = await aws!.addNode();
+      expect(await aws.hostname('web')).toBe(host);
+      const node = await aws.addNode();
       await scene.initialized(node.name);
       await scene.until('the new Node behind what serves', async () => (await targets()).includes(node.id));
 
@@ -54,7 +51,7 @@ describeWithMoto('R-22: a Service whose type of load balancer changes', () => {
       await scene.deleteServices('web');
       expect(await account.classicLoadBalancers()).toEqual([]);
       expect(await account.content()).toEqual({ loadBalancers: 0, targetGroups: 0, securityGroups: 0 });
-      expect(await account.rulesOf(aws!.nodes)).toBe(0);
+      expect(await account.rulesOf(aws.nodes)).toBe(0);
     },
     180_000,
   );

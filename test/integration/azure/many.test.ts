@@ -35,8 +35,9 @@ describe('one load balancer of Azure for many Services', () => {
   const apply = (names: string[], options: Parameters<typeof serviceOf>[1] = {}): Promise<unknown> =>
     Promise.all(names.map((name) => azure.cluster.apply(serviceOf(name, options))));
   const ready = (...names: string[]): Promise<unknown> => Promise.all(names.map((name) => azure.scene.ready(name, { timeoutMs: MINUTE })));
-  const addressesOf = async (names: string[]): Promise<(string | undefined)[]> =>
-    Promise.all(names.map(async (name) => addressOf(await azure.scene.service(name))));
+  /** A Service is told of its address after its load balancer is Ready. */
+  const addressesOf = (names: string[]): Promise<string[]> =>
+    Promise.all(names.map((name) => azure.scene.until(`an address of ${name}`, async () => addressOf(await azure.scene.service(name)))));
   /** Names of the frontends in each write of the public load balancer that Azure has taken. */
   const frontendsWritten = (): string[][] =>
     azure.arm.calls

@@ -1,111 +1,45 @@
-import { FIELD_MANAGERS, CLOUD_LOAD_BALANCERS, CLOUD_PROVIDERS, CLOUD_ROUTES } from '../../crds';
-import type { ChangeBook } from '../base/change-book';
-import type { Clock } from '../base/clock';
+import { CLOUD_LOAD_BALANCERS, CLOUD_PROVIDERS, CLOUD_ROUTES } from '../../crds';
 import { toOperatorError } from '../base/errors';
-import { failureFields, type Logger } from '../base/log';
-import type { EventRecorder, KubeApi, Store } from '../kube/api';
-import type { KubeConfig } from '../kube/kube-config';
-import type { KindControllerOptions } from '../kube/controller';
-import { CRDS, keyOf, type KubeObject, type Node, type ResourcePath } from '../kube/object';
-import type { BackOffLimits } from '../kube/back-off';
-import type { KeyedQueue, KeyedQueueOptions } from '../kube/queue';
+import { failureFields } from '../base/log';
+import type { Store } from '../kube/api';
+import { keyOf, type KubeObject } from '../kube/object';
+import type { KeyedQueue } from '../kube/queue';
 import { exportsOf } from '../updates/extension-exports';
-import type { ExtensionModule } from '../updates/extension-module';
-import type { StackUpdate, Updates } from '../updates/update';
-import type { Warning } from './conditions';
-import { CredentialWatch } from './providers/credential-watch';
+import { controllerOptionsOf, RETRY, writerOf, type CloudControllersOptions } from './controllers-options';
 import { DriftLoop } from './drift/drift-loop';
 import { driftSubject } from './drift/drift-subject';
-import { ExtendedUpdates } from './stack/extended-updates';
-import { formerCloudsKept } from './stack/former-clouds';
-import { ExtraStacks, extraStackOf } from './stack/extra-stacks';
-import { HostEvents } from './targets/host-events';
+import { LeftoverRecords } from './drift/leftover-records';
+import { isLeftover } from './drift/leftovers';
+import { Sweep } from './drift/sweep';
 import type { InstanceDirectory } from './instances/instance-directory';
+import { InstanceMirror } from './instances/instance-mirror';
 import { NodeTagging } from './instances/node-tagging';
-import { InstanceMirror, type StoredInstance } from './instances/instance-mirror';
-import { LoadBalancerStacks, type StoredLoadBalancer } from './stack/load-balancer-stacks';
-import { MemberKeeper } from './targets/member-keeper';
-import { ObjectWriter } from './object-writer';
 import { ApprovalGuard } from './plan/approval-guard';
+import { CredentialWatch } from './providers/credential-watch';
 import { ProviderController } from './providers/provider-controller';
-import { RegisteredTargets } from './targets/registered-targets';
+import { ProviderReconciler, type ProviderUse } from './providers/provider-reconciler';
+import { intervalOf } from './providers/provider-timer';
 import { ProviderWarnings } from './providers/provider-warnings';
-import { ProviderReconciler, type ProviderUse, type StoredProvider } from './providers/provider-reconciler';
 import { ReconcileRequests } from './providers/reconcile-requests';
-import type { CloudRegistry } from './providers/registry';
+import { retryOfMissing, SecretWatch } from './providers/secret-watch';
+import { ExtendedUpdates } from './stack/extended-updates';
+import { ExtraStacks, extraStackOf } from './stack/extra-stacks';
+import { LoadBalancerStacks, type StoredLoadBalancer } from './stack/load-balancer-stacks';
+import { makeStackController } from './stack/make-stack-controller';
 import { overlapWarnings } from './stack/route-overlaps';
 import { RouteStacks, type StoredRoute } from './stack/route-stacks';
-import { isLeftover } from './drift/leftovers';
-import { LeftoverRecords } from './drift/leftover-records';
-import { intervalOf } from './providers/provider-timer';
-import { retryOfMissing, SecretWatch } from './providers/secret-watch';
-import { StackController } from './stack/stack-controller';
-import { StackIndex } from './stack/stack-index';
-import type { Member, StackKind } from './stack/stack-kind';
-import { StackReconciler } from './stack/stack-reconciler';
-import { StackRecord, type StoredStack } from './stack/stack-record';
-import { Sweep } from './drift/sweep';
+import type { StackController } from './stack/stack-controller';
+import { StackRecord } from './stack/stack-record';
+import { UpgradeRollout } from './stack/upgrade-rollout';
+import { HostEvents } from './targets/host-events';
+import { MemberKeeper } from './targets/member-keeper';
+import { RegisteredTargets } from './targets/registered-targets';
 import { VouchedLoadBalancers, Vouchers } from './vouchers';
 import { WhatFollows } from './what-follows';
-import { retryAfterFailure, type RetryBudget, type RetryPlan } from './stack/retry-delay';
-import { StackRetries } from './stack/stack-retries';
-import { UpgradeRollout } from './stack/upgrade-rollout';
 
 const MIRROR_MAX_AGE_MS = 60_000;
-/** A failed pass is tried again after 1 s, doubling up to 5 minutes; stacks by the class of their failure. */
-const RETRY = { baseMs: 1_000, maxMs: 300_000 };
 /** To connect makes no cloud call. */
 const CONNECT_RETRY = { baseMs: 1_000, maxMs: 10_000 };
-
-export interface CloudControllersOptions {
-  kubeConfig: KubeConfig;
-  api: KubeApi;
-  stores: {
-    nodes: Store<Node>;
-    providers: Store<StoredProvider>;
-    loadBalancers: Store<StoredLoadBalancer>;
-    routes: Store<StoredRoute>;
-    stacks: Store<StoredStack>;
-    instances: Store<StoredInstance>;
-  };
-  registry: CloudRegistry;
-  directory: InstanceDirectory;
-  updates: Updates;
-  /** What `--extension` names. */
-  extension?: ExtensionModule;
-  events: EventRecorder;
-  /** Which changes of the loops are behind the objects. */
-  changes: ChangeBook;
-  /** For Events on Services, with the source component `service-controller`. */
-  serviceEvents: EventRecorder;
-  clusterID: string;
-  /** Who we are, for CloudStack.status.holder. */
-  identity: string;
-  /** Passes over stacks at the same time. */
-  workers: number;
-  isValid: () => boolean;
-  /** After how many failures, or how long, a stack that fails is Stalled. */
-  retryBudget: RetryBudget;
-  /** Makes a work queue whose failed keys wait within the limits, or as `delayOf` says (milliseconds). */
-  makeQueue: (name: string, backOff: BackOffLimits, delayOf?: KeyedQueueOptions['delayOf']) => KeyedQueue;
-  /** A Node that gained the autoscaler's taint or a deletion timestamp leaves the load balancers at once. */
-  promptNodeRemoval: boolean;
-  /** `--cluster-cidr`, in which routes must lead; empty = anywhere. */
-  clusterCIDRs: readonly string[];
-  /** Told how long it took to bring the targets of a load balancer in use to other Nodes, in milliseconds. */
-  onHostsSynced: (tookMs: number, failed: boolean) => void;
-  /** Told how long it took until all load balancers of a provider had been looked at after a change of Nodes, in milliseconds. */
-  onNodeSync: (tookMs: number) => void;
-  /** Told how each update ended: `Updated`, `Destroyed`, or the code of the OperatorError. */
-  onUpdate: (provider: string, result: string, tookMs: number) => void;
-  /** Told how many stacks a search of a provider's account has found that nothing accounts for. */
-  onSwept: (provider: string, leftovers: number) => void;
-  /** Told of each stack that was found changed in the cloud. */
-  onDrift: (provider: string, kind: StoredStack['spec']['kind'], policy: 'Heal' | 'Report') => void;
-  clock: Clock;
-  random: () => number;
-  logger: Logger;
-}
 
 /** Everything of operator/cloud/ that runs: the controllers of the Cloud* kinds, members, drift, the mirror of instances. */
 export class CloudControllers {
@@ -144,7 +78,7 @@ export class CloudControllers {
     this.warnings = new ProviderWarnings({ store: stores.providers, registry, events: options.events, again: handled });
     this.mirror = new InstanceMirror({
       ...{ api: options.api, nodes: stores.nodes, store: stores.instances, directory: options.directory, clock },
-      ...{ queue: this.queue('cloudinstances'), maxAgeMs: MIRROR_MAX_AGE_MS },
+      ...{ queue: options.makeQueue('cloudinstances', RETRY), maxAgeMs: MIRROR_MAX_AGE_MS },
     });
     this.tagging = new NodeTagging({ ...options, nodes: stores.nodes, told: handled });
     this.sweep = this.makeSweep();
@@ -152,27 +86,9 @@ export class CloudControllers {
     this.providers = this.providerController();
     const vouchers = new Vouchers();
     this.vouchedLoadBalancers = new VouchedLoadBalancers(stores.loadBalancers, vouchers);
-    const stacks = new LoadBalancerStacks(
-      this.members,
-      vouchers,
-      new HostEvents({ events: options.serviceEvents, clock, onSynced: options.onHostsSynced }),
-      clusterID,
-    );
     this.extras = this.extraStacks();
-    const updates = new ExtendedUpdates(options.updates, options.extension, this.extras);
-    this.loadBalancers = this.stackController(CLOUD_LOAD_BALANCERS, stores.loadBalancers, stacks, {
-      updates,
-      extend: (update) => updates.extend(update),
-      warningsOf: (object) => {
-        const cloud = registry.get(object.spec.provider);
-        const extra = this.extras.warningOf(stacks.stackOf(object, cloud));
-        return [...stacks.warningsOf(object, cloud), ...(extra === undefined ? [] : [extra])];
-      },
-    });
-    const routes = new RouteStacks(stores.nodes, options.clock, this.options.clusterCIDRs);
-    this.routes = this.stackController(CLOUD_ROUTES, stores.routes, routes, {
-      warningsOf: (object) => overlapWarnings(object, stores.routes.list()),
-    });
+    this.loadBalancers = this.loadBalancerController(vouchers);
+    this.routes = this.routeController();
     this.drift = { loadBalancers: this.loadBalancerDrift(), routes: this.routeDrift() };
   }
 
@@ -274,6 +190,34 @@ export class CloudControllers {
     this.routes.sweep(named('Routes'));
   }
 
+  private loadBalancerController(vouchers: Vouchers): StackController<StoredLoadBalancer> {
+    const { stores, registry, extension, serviceEvents, clock, clusterID, onHostsSynced } = this.options;
+    const hostEvents = new HostEvents({ events: serviceEvents, clock, onSynced: onHostsSynced });
+    const kind = new LoadBalancerStacks(this.members, vouchers, hostEvents, clusterID);
+    const updates = new ExtendedUpdates(this.options.updates, extension, this.extras);
+    const own = {
+      ...{ resource: CLOUD_LOAD_BALANCERS, store: stores.loadBalancers, kind, updates },
+      extend: updates.extend.bind(updates),
+      warningsOf: (object: StoredLoadBalancer) => {
+        const cloud = registry.get(object.spec.provider);
+        const extra = this.extras.warningOf(kind.stackOf(object, cloud));
+        return [...kind.warningsOf(object, cloud), ...(extra === undefined ? [] : [extra])];
+      },
+      compare: (provider: string, stack: string) => void this.drift.loadBalancers.ask(provider, [stack]),
+    };
+    return makeStackController(this.options, own, { record: this.record, rollout: this.rollout });
+  }
+
+  private routeController(): StackController<StoredRoute> {
+    const { stores, updates, clusterCIDRs, clock } = this.options;
+    const own = {
+      ...{ resource: CLOUD_ROUTES, store: stores.routes, kind: new RouteStacks(stores.nodes, clock, clusterCIDRs), updates },
+      warningsOf: (object: StoredRoute) => overlapWarnings(object, stores.routes.list()),
+      compare: (provider: string, stack: string) => void this.drift.routes.ask(provider, [stack]),
+    };
+    return makeStackController(this.options, own, { record: this.record, rollout: this.rollout });
+  }
+
   private loadBalancerDrift(): DriftLoop {
     const { registry } = this.options;
     return new DriftLoop(this.options, {
@@ -306,7 +250,10 @@ export class CloudControllers {
 
   private providerController(): ProviderController {
     const { stores, registry, clusterID, clock, logger, directory } = this.options;
-    const writer = this.writer(CLOUD_PROVIDERS, (object) => [...this.warnings.of(object), ...this.tagging.warnings(object.metadata.name)]);
+    const writer = writerOf(this.options, CLOUD_PROVIDERS, (object) => [
+      ...this.warnings.of(object),
+      ...this.tagging.warnings(object.metadata.name),
+    ]);
     const use = (provider: string): ProviderUse => ({
       nodes: this.members.targets(provider).length,
       loadBalancers: usersOf(stores.loadBalancers, provider),
@@ -323,7 +270,8 @@ export class CloudControllers {
       sweep: (provider) => this.sweep.result(provider),
       handledReconcile: (provider) => this.requests.handled(provider),
     });
-    return new ProviderController(this.controllerOptions(CLOUD_PROVIDERS, stores.providers, this.providerQueue), reconciler);
+    const own = { resource: CLOUD_PROVIDERS, store: stores.providers, queue: this.providerQueue };
+    return new ProviderController(controllerOptionsOf(this.options, own), reconciler);
   }
 
   private extraStacks(): ExtraStacks {
@@ -342,70 +290,10 @@ export class CloudControllers {
         rollout: this.rollout,
         guard: new ApprovalGuard(this.options.api, CLOUD_LOAD_BALANCERS),
       },
-      queue: this.queue('extra-stacks'),
+      queue: this.options.makeQueue('extra-stacks', RETRY),
       changed: (stack) => this.loadBalancers.refresh(stack),
       logger: logger.child({ part: 'extension' }),
     });
-  }
-
-  private stackController<O extends Member>(
-    resource: ResourcePath,
-    store: Store<O>,
-    kind: StackKind<O>,
-    own: { updates?: Updates; extend?: (update: StackUpdate) => StackUpdate; warningsOf?: (object: O) => Warning[] } = {},
-  ): StackController<O> {
-    const { registry, events, clusterID, isValid, onUpdate, clock, logger } = this.options;
-    const { updates = this.options.updates, extend = (update: StackUpdate) => update, warningsOf = () => [] } = own;
-    const index = new StackIndex();
-    const retryPlan: RetryPlan = (error, streak) => retryAfterFailure(error, streak, this.options.retryBudget, this.options.random());
-    const retries = new StackRetries(clock, retryPlan);
-    const writer = this.writer(resource, (object) => [
-      ...warningsOf(object as O),
-      ...formerCloudsKept(keyOf(object.metadata), { index, record: this.record, registry }),
-    ]);
-    const stacks = this.options.makeQueue(`${resource.plural}-stacks`, RETRY, (stack) => retries.of(stack)?.delayMs);
-    const reconciler = new StackReconciler<O>({
-      ...{ kind, store, index, registry, updates, extend, writer, events, retries, clusterID, isValid, onUpdate, clock },
-      guard: new ApprovalGuard(this.options.api, resource),
-      isKindDeleted: async () => {
-        const crd = await this.options.api.get(CRDS, kind.crd);
-        return crd === undefined || crd.metadata.deletionTimestamp !== undefined;
-      },
-      again: (stack, afterMs) => stacks.addAfter(stack, afterMs),
-      retryPlan,
-      rollout: this.rollout,
-      record: this.record,
-      changes: this.options.changes,
-      logger: logger.child({ kind: resource.kind }),
-    });
-    const options = this.controllerOptions(resource, store, this.queue(resource.plural));
-    return new StackController<O>({
-      ...options,
-      records: () => this.options.stores.stacks.list(),
-      compare: (provider, stack) => void this.drift[kind.kind === 'Routes' ? 'routes' : 'loadBalancers'].ask(provider, [stack]),
-      providerOf: (name) => this.record.providerOf(name),
-      kind,
-      index,
-      registry,
-      reconciler,
-      writer,
-      retries,
-      events,
-      stacks,
-    });
-  }
-
-  private controllerOptions<O extends KubeObject>(resource: ResourcePath, store: Store<O>, queue: KeyedQueue): KindControllerOptions<O> {
-    const { kubeConfig, api, logger, workers } = this.options;
-    return { kubeConfig, api, logger, resource, store, queue, workers, fieldManager: FIELD_MANAGERS.cloud };
-  }
-
-  private writer(resource: ResourcePath, warningsOf?: (object: KubeObject) => Warning[]): ObjectWriter {
-    return new ObjectWriter(this.options.api, resource, () => this.options.clock.now(), warningsOf);
-  }
-
-  private queue(name: string): KeyedQueue {
-    return this.options.makeQueue(name, RETRY);
   }
 }
 

@@ -1,7 +1,7 @@
 import { ANNOTATIONS } from '../../crds';
 import type { Store, StoreChange } from '../kube/api';
 import type { KeyedQueue } from '../kube/queue';
-import type { CloudControllersOptions } from './controllers';
+import type { CloudControllersOptions } from './controllers-options';
 import type { Sweep } from './drift/sweep';
 import type { InstanceMirror } from './instances/instance-mirror';
 import type { StoredProvider } from './providers/provider-reconciler';

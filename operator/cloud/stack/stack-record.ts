@@ -45,9 +45,10 @@ export interface StackRecordOptions {
 }
 
 interface Unwritten {
+  /** Of the first try, and of each after its wait. */
   failures: number;
-  /** Ends the wait for the next try. */
-  cancel: () => void;
+  /** Ends the wait for the next try; absent = that one is made now. */
+  cancel?: () => void;
 }
 
 /** When a write that failed is made again, in milliseconds; the next change makes it good as well. */
@@ -330,16 +331,20 @@ export class StackRecord {
   }
 
   private written(stack: string): void {
-    this.unwritten.get(stack)?.cancel();
+    this.unwritten.get(stack)?.cancel?.();
     this.unwritten.delete(stack);
   }
 
   private tryLater(stack: string, spec: CloudStackSpec, thrown: unknown): void {
     const { failures = 0, cancel } = this.unwritten.get(stack) ?? {};
-    cancel?.();
+    // However much happens meanwhile that can't be written either, the next try waits no longer for it.
+    if (cancel !== undefined) return;
     const delay = exponentialDelay(failures, REWRITE);
-    const again = this.options.clock.after(delay, () => this.queue(stack, spec));
-    this.unwritten.set(stack, { failures: failures + 1, cancel: again });
+    const wait = this.options.clock.after(delay, () => {
+      this.unwritten.set(stack, { failures: failures + 1 });
+      this.queue(stack, spec);
+    });
+    this.unwritten.set(stack, { failures, cancel: wait });
     this.options.logger.warn(
       { stack, error: toOperatorError(thrown).message, delay },
       'CloudStack could not be written; it is tried again',

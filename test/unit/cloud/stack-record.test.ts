@@ -55,6 +55,31 @@ test('what could not be written is written later, without another change', async
   expect(bench.clock.pending()).toEqual([]);
 });
 
+test('all that happens while nothing can be written waits for one next try, which is made after a second, then two, and says the newest', async () => {
+  const bench = new Bench();
+  bench.failing = true;
+  for (let attempt = 0; attempt < 5; attempt++) {
+    begin(bench);
+    bench.record.failed(STACK, SPEC, ['default/web'], new OperatorError('Transient', `no answer to try ${attempt}`));
+    await bench.clock.advance(0);
+  }
+  expect(bench.clock.pending()).toEqual([1_000]);
+  await bench.clock.advance(1_000);
+  expect(bench.clock.pending()).toEqual([2_000]);
+  begin(bench);
+  await bench.clock.advance(1_500);
+  expect(bench.clock.pending()).toEqual([500]);
+  bench.failing = false;
+  await bench.clock.advance(500);
+  expect(bench.clock.pending()).toEqual([]);
+  expect(bench.sent.at(-1)?.attempts?.map(({ result }) => result)).toEqual(['Running', ...Array<string>(4).fill('Failed')]);
+
+  bench.failing = true;
+  begin(bench);
+  await bench.clock.advance(0);
+  expect(bench.clock.pending()).toEqual([1_000]);
+});
+
 test('what waits for a window alone is said of the stack, once it is there, and after an update of others too', async () => {
   const bench = new Bench();
   const held = { member: 'default/web', message: 'a change of its spec waits' };

@@ -154,7 +154,8 @@ function describe<C extends ResourceCollection, I extends CommonInputs>(
   resource: Resources[C],
 ): Found {
   const marks = { adopted: true };
-  const inputs = { ...inputsOf(description, resource), ...marks };
+  // No program says whose it was: the update writes our marks, also where all else is as the spec asks.
+  const inputs = { ...inputsOf(description, resource), ...marks, formerOwner: holderOf(resource) };
   const outputs = { ...outputsOf(description, resource), ...marks };
   return { resource, described: { type: description.token, name, id: resource.id, inputs, outputs } };
 }

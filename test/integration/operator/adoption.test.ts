@@ -150,6 +150,32 @@ test('nothing is there to be taken over: nothing is made, and the Service says s
   await first.deleteServices('nothing');
 });
 
+test('what it has released the same cluster takes back, and once more after a look: it bears its marks again, and nothing differs from its state', async () => {
+  const stateOf = async (): Promise<object> => {
+    const { loadbalancers, addresses, pools } = await first.content();
+    const marks = [...loadbalancers, ...addresses, ...pools].map(({ tags }) => [tags.owner, tags.released]);
+    return { address: loadbalancers.length === 1 && addresses[0]?.ip, marks: [...new Set(marks.map((each) => each.join()))] };
+  };
+  await first.cluster.apply(serviceOf('edge'));
+  const back = { address: await first.published('edge'), marks: ['default/edge,'] };
+  for (const look of [false, true]) {
+    await patch(first, { managementPolicy: 'Released' });
+    await first.condition('edge', 'Ready', 'Released');
+    expect(await stateOf()).toEqual({ ...back, marks: ['default/edge,true'] });
+    await first.cluster.apply(serviceOf('edge', { annotations: { [ANNOTATIONS.adopt]: 'Released' } }));
+    if (look) {
+      await patch(first, { managementPolicy: 'Observe' });
+      const plan = await first.until('its plan', async () => (await first.stackOf('edge')).status?.plans?.[0], 60_000);
+      expect(plan.summary).toBe('0 to create, 3 to update, 0 to replace, 0 to delete, 0 unchanged');
+    }
+    await patch(first, { managementPolicy: null });
+    expect(await first.published('edge')).toBe(back.address);
+    expect(await stateOf()).toEqual(back);
+  }
+  await first.deleteServices('edge');
+  expect((await first.content()).loadbalancers).toEqual([]);
+}, 180_000);
+
 test('what a person has made is taken over by its id: refused by policy, by kind, by holder; then as it is, with its name, address and marks', async () => {
   const { resources } = first.cluster;
   const tags = { team: 'edge' };

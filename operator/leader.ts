@@ -2,8 +2,9 @@ import { ChangeBook } from './base/change-book';
 import { systemClock } from './base/clock';
 import { permissionsOf } from './access-check';
 import { Bootstrap, type IdentityRights } from './bootstrap';
-import { failureFields, type Logger } from './base/log';
+import type { Logger } from './base/log';
 import { CloudControllers } from './cloud/controllers';
+import { EarlyProviders } from './cloud/providers/early-providers';
 import { UnobservedNodes } from './cloud/instances/unobserved-nodes';
 import { InstanceDirectory } from './cloud/instances/instance-directory';
 import type { CloudRegistry } from './cloud/providers/registry';
@@ -77,7 +78,9 @@ export class Leader {
 
   /** Works until the signal is aborted. What needs nothing but Nodes begins at once (design: Bootstrap). */
   async run(signal: AbortSignal): Promise<void> {
-    await this.bringUpDefaultProvider();
+    const early = this.earlyProviders();
+    await Promise.race([early.begin(signal), aborted(signal)]);
+    this.controllers.then(({ connected }) => connected.then(() => early.end())).catch(() => undefined);
     const { options, registry, leadership } = this.parts;
     const migrating = options.leaderElection?.migration?.controllers ?? new Set();
     const loops = this.managed();
@@ -92,6 +95,7 @@ export class Leader {
         (ended) => this.bootstrap().run(ended),
       ]);
     } finally {
+      early.end();
       stopFollowing();
       this.queues.forEach((queue) => queue.close());
       await Promise.all(this.recorders.map((recorder) => recorder.flush()));
@@ -151,15 +155,11 @@ export class Leader {
     });
   }
 
-  /** The CloudProvider from the flags works before its kind exists in the cluster (design: Words). */
-  private async bringUpDefaultProvider(): Promise<void> {
-    const { options, registry, logger } = this.parts;
-    if (options.defaultProvider === undefined) return;
-    const { name, spec, warnings = [] } = options.defaultProvider;
-    for (const warning of warnings) logger.warn({ provider: name }, `--cloud-config: ${warning}`);
-    const entry = await registry.set(name, spec);
-    if (entry.problem !== undefined)
-      logger.warn({ provider: name, ...failureFields(entry.problem) }, 'the CloudProvider from the flags is not connected yet');
+  private earlyProviders(): EarlyProviders {
+    const { options, stores, registry, logger } = this.parts;
+    const { defaultProvider: fromFlags } = options;
+    for (const warning of fromFlags?.warnings ?? []) logger.warn({ provider: fromFlags?.name }, `--cloud-config: ${warning}`);
+    return new EarlyProviders({ providers: stores.providers, registry, logger, ...(fromFlags === undefined ? {} : { fromFlags }) });
   }
 
   private bootstrap(): Bootstrap {

@@ -17,7 +17,7 @@ import { NodeTagging } from './instances/node-tagging';
 import { ApprovalGuard } from './plan/approval-guard';
 import { CredentialWatch } from './providers/credential-watch';
 import { ProviderController } from './providers/provider-controller';
-import { ProviderReconciler, type ProviderUse } from './providers/provider-reconciler';
+import { ProviderReconciler, type ProviderUse, type StoredProvider } from './providers/provider-reconciler';
 import { intervalOf } from './providers/provider-timer';
 import { ProviderWarnings } from './providers/provider-warnings';
 import { ReconcileRequests } from './providers/reconcile-requests';
@@ -77,7 +77,7 @@ export class CloudControllers {
     const handled = (provider: string): void => this.providerQueue.add(provider);
     this.warnings = new ProviderWarnings({ store: stores.providers, registry, events: options.events, again: handled });
     this.mirror = new InstanceMirror({
-      ...{ api: options.api, nodes: stores.nodes, store: stores.instances, directory: options.directory, clock },
+      ...{ api: options.api, nodes: stores.nodes, store: stores.instances, directory: options.directory, registry, clock },
       ...{ queue: options.makeQueue('cloudinstances', RETRY), maxAgeMs: MIRROR_MAX_AGE_MS },
     });
     this.tagging = new NodeTagging({ ...options, nodes: stores.nodes, told: handled });
@@ -142,12 +142,14 @@ export class CloudControllers {
 
   /** Before the first pass over stacks every known CloudProvider has been tried once, so that objects find their stacks. */
   private async connectAll(): Promise<void> {
-    for (const { metadata, spec } of this.options.stores.providers.list()) {
-      if (metadata.deletionTimestamp !== undefined) this.options.registry.retire(metadata.name);
-      await this.options.registry.set(metadata.name, spec).catch((thrown: unknown) => {
-        this.options.logger.warn({ provider: metadata.name, ...failureFields(toOperatorError(thrown)) }, 'CloudProvider not connected yet');
+    const { stores, registry, logger } = this.options;
+    const objects = stores.providers.list();
+    for (const { metadata } of objects) if (metadata.deletionTimestamp !== undefined) registry.retire(metadata.name);
+    const connect = ({ metadata: { name }, spec }: StoredProvider): Promise<unknown> =>
+      registry.set(name, spec).catch((thrown: unknown) => {
+        logger.warn({ provider: name, ...failureFields(toOperatorError(thrown)) }, 'CloudProvider not connected yet');
       });
-    }
+    await Promise.all(objects.map(connect));
   }
 
   private makeSweep(): Sweep {

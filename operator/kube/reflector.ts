@@ -72,6 +72,9 @@ export class Reflector<T extends KubeObject> {
   private failures = 0;
   private lastError: OperatorError | undefined;
   private wake: AbortController | undefined;
+  private markTried: () => void = () => undefined;
+  /** Resolves once the store is filled, or it is known that it can't be: the API server doesn't know the resource, or refuses to list it. */
+  readonly tried = new Promise<void>((resolve) => (this.markTried = resolve));
 
   constructor(private readonly options: ReflectorOptions<T>) {
     this.resource = options.resource;
@@ -125,6 +128,7 @@ export class Reflector<T extends KubeObject> {
       version = page.resourceVersion;
     }
     this.memory.replace(objects);
+    this.markTried();
     this.resourceVersion = version;
     // Waiting for a CRD says nothing about the server's health.
     if (this.lastError !== undefined && isResourceMissing(this.lastError)) this.recovered();
@@ -163,6 +167,8 @@ export class Reflector<T extends KubeObject> {
     this.phase = missing ? 'Missing' : 'Waiting';
     this.failures += 1;
     this.lastError = error;
+    // Not 401: whoever the API server doesn't know yet may still be let in.
+    if (missing || statusOf(error)?.code === 403) this.markTried();
     await this.pause(Math.max(delay, error.retryAfterMs ?? 0), signal);
   }
 

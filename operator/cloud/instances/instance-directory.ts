@@ -169,11 +169,12 @@ export class InstanceDirectory {
     return { state: 'Ambiguous', message };
   }
 
-  /** Connected CloudProviders that may have the Node, by its providerID. */
+  /** CloudProviders that may have the Node; to say that nobody has a machine by its providerID, those that are not connected must be asked as well. */
   private ownersOfForm({ providerID = '' }: NodeIdentity): string[] {
     const may = this.registry
       .list()
-      .filter((known) => known.cloud?.instances !== undefined && (providerID === '' || knowsForm(known, providerID)));
+      .filter(({ cloud }) => (cloud === undefined ? providerID !== '' : cloud.instances !== undefined))
+      .filter((known) => providerID === '' || knowsForm(known, providerID));
     return may.map(({ name }) => name);
   }
 

@@ -6,6 +6,7 @@ import { isReady } from '../../kube/node';
 import type { Node } from '../../kube/object';
 import type { KeyedQueue } from '../../kube/queue';
 import type { InstanceDirectory, Lookup } from './instance-directory';
+import type { CloudRegistry } from '../providers/registry';
 import type { Stored } from '../stored';
 
 export type StoredInstance = Stored<CloudInstanceSpec, CloudInstanceStatus>;
@@ -15,6 +16,7 @@ export interface InstanceMirrorOptions {
   nodes: Store<Node>;
   store: Store<StoredInstance>;
   directory: InstanceDirectory;
+  registry: Pick<CloudRegistry, 'onChange'>;
   /** How old the listing that serves the mirror may be, in milliseconds. */
   maxAgeMs: number;
   queue: KeyedQueue;
@@ -33,9 +35,12 @@ export class InstanceMirror {
 
   /** Runs until the signal is aborted. */
   async run(signal: AbortSignal): Promise<void> {
-    const { queue } = this.options;
+    const { queue, registry } = this.options;
+    // A CloudProvider that came, or has other settings, may have the Nodes of one that went.
+    const stop = registry.onChange(() => this.lookAtAll());
     this.lookAtAll();
     await Promise.all([queue.run(1, (node) => this.reconcile(node), signal), this.lookForEver(signal)]);
+    stop();
   }
 
   /** Heartbeats of thousands of Nodes are no reason to list the cloud's machines. */

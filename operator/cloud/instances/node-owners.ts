@@ -37,14 +37,29 @@ export class NodeOwners {
   of(node: NodeIdentity): Ownership {
     const { providerID = '' } = node;
     const clouds = this.clouds();
+    const finding = this.findingOf(node);
+    const last = this.lastOwnerOf(node, finding);
+    // It is not there, any more or yet: the others may say that they have the Node, but not that nobody does.
+    if (last !== undefined && !hasName(clouds, last)) return finding === undefined ? 'Undecided' : 'Nobody';
     const decided = bySelector(clouds, node);
     if (decided !== undefined) return { owner: decided };
     if (providerID === '') return 'Undecided';
     const knowing = knowers(clouds, providerID);
     if (knowing.length === 0) return 'Nobody';
-    const found = [this.findings.get(node.name), this.recorded(node.name)].find((one) => one?.providerID === providerID);
-    if (found === undefined) return 'Undecided';
-    return knowing.some(({ name }) => name === found.provider) && found.provider !== undefined ? { owner: found.provider } : 'Nobody';
+    const found = finding === undefined ? last : finding.provider;
+    if (found === undefined) return finding === undefined ? 'Undecided' : 'Nobody';
+    return hasName(knowing, found) ? { owner: found } : 'Nobody';
+  }
+
+  private findingOf({ name, providerID = '' }: NodeIdentity): Finding | undefined {
+    const finding = this.findings.get(name);
+    return finding?.providerID === providerID ? finding : undefined;
+  }
+
+  /** Who had the Node last, as far as that is known. */
+  private lastOwnerOf({ name, providerID = '' }: NodeIdentity, finding: Finding | undefined): string | undefined {
+    const recorded = this.recorded(name);
+    return finding?.provider ?? (recorded?.providerID === providerID ? recorded.provider : undefined);
   }
 
   /** CloudProviders whose an undecided Node may be: those of its form that have not said that they don't have it. */
@@ -103,6 +118,10 @@ function bySelector(clouds: Owning[], { providerID = '', labels }: NodeIdentity)
 
 function knowers(clouds: Owning[], providerID: string): Owning[] {
   return clouds.filter((cloud) => knowsForm(cloud, providerID));
+}
+
+function hasName(clouds: Owning[], name: string): boolean {
+  return clouds.some((cloud) => cloud.name === name);
 }
 
 function onlyOne(clouds: Owning[]): string | undefined {

@@ -47,6 +47,8 @@ export class CloudRegistry {
   private readonly listeners = new Set<(name: string) => void>();
 
   private readonly retiring = new Set<string>();
+  /** By name: what was asked for last. */
+  private readonly turns = new Map<string, Promise<unknown>>();
   private clusterID: string | undefined;
 
   /** Limits and credentials of each cloud's account. */
@@ -64,13 +66,30 @@ export class CloudRegistry {
   }
 
   /**
+   * Has a CloudProvider known, with what its spec says of Nodes and of what may be written, before it is connected: that can take long.
+   * @throws OperatorError Invalid when no such kind of cloud exists
+   */
+  declare(name: string, stored: CloudProviderSpec): Promise<void> {
+    return this.inTurn(name, async () => {
+      if (this.clouds.has(name)) return;
+      const spec = withDefaults(stored);
+      const kind = kindOf(spec);
+      this.clouds.set(name, { name, kind, spec, module: await this.options.loadModule(kind) });
+    });
+  }
+
+  /**
    * Brings a CloudProvider's connection up to its spec; equal specs keep the connection.
    * @returns the entry, with `problem` set when it could not be connected
    * @throws OperatorError Invalid when no such kind of cloud exists
    */
-  async set(name: string, stored: CloudProviderSpec): Promise<RegisteredCloud> {
-    const spec = withDefaults(stored);
-    const hash = hashJson(spec);
+  set(name: string, stored: CloudProviderSpec): Promise<RegisteredCloud> {
+    return this.inTurn(name, () => this.connect(name, withDefaults(stored)));
+  }
+
+  private async connect(name: string, spec: CloudProviderSpec): Promise<RegisteredCloud> {
+    const { clusterID = '' } = this;
+    const hash = hashJson({ spec, clusterID });
     const known = this.clouds.get(name);
     if (known?.cloud !== undefined && this.hashes.get(name) === hash) return known;
     const kind = kindOf(spec);
@@ -79,7 +98,7 @@ export class CloudRegistry {
     this.accounts.configure(name, limitsOf(spec));
     try {
       entry.cloud = await module.connect(spec, {
-        clusterID: this.clusterID ?? '',
+        clusterID,
         providerName: name,
         readSecret: (secret, keys) => this.options.readSecret(secret, keys),
         calls: this.accounts.of(name),
@@ -100,11 +119,19 @@ export class CloudRegistry {
   async know(clusterID: string): Promise<void> {
     if (clusterID === this.clusterID) return;
     this.clusterID = clusterID;
-    this.hashes.clear();
-    for (const { name, spec } of this.list()) await this.set(name, spec);
+    await Promise.all([...this.turns.keys()].map((name) => this.inTurn(name, () => this.reconnect(name))));
   }
 
-  async remove(name: string): Promise<void> {
+  private async reconnect(name: string): Promise<void> {
+    const known = this.clouds.get(name);
+    if (known !== undefined) await this.connect(name, known.spec);
+  }
+
+  remove(name: string): Promise<void> {
+    return this.inTurn(name, () => this.disconnect(name));
+  }
+
+  private async disconnect(name: string): Promise<void> {
     const known = this.clouds.get(name);
     this.clouds.delete(name);
     this.hashes.delete(name);
@@ -225,7 +252,15 @@ export class CloudRegistry {
   }
 
   async close(): Promise<void> {
-    await Promise.all(this.list().map((cloud) => this.remove(cloud.name)));
+    await Promise.all(this.list().map((cloud) => this.disconnect(cloud.name)));
+  }
+
+  /** What is asked of one CloudProvider is done in the order in which it was asked, each after the other has ended. */
+  private inTurn<T>(name: string, work: () => Promise<T>): Promise<T> {
+    const before = this.turns.get(name) ?? Promise.resolve();
+    const turn = before.then(work, work);
+    this.turns.set(name, turn);
+    return turn;
   }
 
   private candidates(): Candidate[] {

@@ -1,8 +1,11 @@
+import { cloudProviderSpec } from '../../../crds';
 import { silentLogger } from '../../../operator/base/log';
 import { InstanceMirror, type StoredInstance } from '../../../operator/cloud/instances/instance-mirror';
+import type { CloudRegistry } from '../../../operator/cloud/providers/registry';
 import type { KubeObject, Node } from '../../../operator/kube/object';
 import { KeyedQueue } from '../../../operator/kube/queue';
 import { MemoryStore } from '../../../operator/kube/store';
+import { fakeRegistry } from './fake-registry';
 import { FakeClock } from '../kube/fake-clock';
 import { FakeInstances } from '../loops/fake-instances';
 import { waitFor } from '../../harness/wait-for';
@@ -15,6 +18,7 @@ interface World {
   api: RecordingApi;
   clock: FakeClock;
   instances: FakeInstances;
+  registry: CloudRegistry;
   change: (changes: Parameters<typeof node>[0]) => void;
   end: () => Promise<void>;
 }
@@ -30,7 +34,8 @@ async function world(): Promise<World> {
   const queue = new KeyedQueue({ name: 'cloudinstances', logger: silentLogger, clock });
   const store = new MemoryStore<StoredInstance>({}, silentLogger);
   const directory = await instances.directory(clock);
-  const mirror = new InstanceMirror({ api, nodes, store, directory, maxAgeMs: MINUTE, queue, clock });
+  const registry = fakeRegistry();
+  const mirror = new InstanceMirror({ api, nodes, store, directory, registry, maxAgeMs: MINUTE, queue, clock });
   nodes.onChange((told) => mirror.onNode(told));
   const stop = new AbortController();
   const running = mirror.run(stop.signal);
@@ -40,7 +45,7 @@ async function world(): Promise<World> {
     queue.close();
   };
   await clock.advance(0);
-  return { api, clock, instances, change, end };
+  return { api, clock, instances, registry, change, end };
 }
 
 test('heartbeats ask the cloud for nothing; every five minutes all machines are looked at', async () => {
@@ -51,6 +56,15 @@ test('heartbeats ask the cloud for nothing; every five minutes all machines are 
     await clock.advance(MINUTE / 2 - 1);
   }
   expect(instances.listings).toBe(3);
+  await end();
+});
+
+test('another CloudProvider, which may have the Nodes of one that is gone: all machines are looked at', async () => {
+  const { clock, instances, registry, end } = await world();
+  await clock.advance(2 * MINUTE);
+  await registry.set('another', cloudProviderSpec.parse({ custom: { kind: 'fake' } }));
+  await clock.advance(0);
+  expect(instances.listings).toBe(2);
   await end();
 });
 

@@ -93,4 +93,22 @@ describe('two clouds of one form without selectors', () => {
     }));
     expect(recorded.forNode(node)).toBe('one');
   });
+
+  test('of the Node of one that is not there (yet), another one says nothing until it was asked, and then only that it has it', async () => {
+    const registry = await registryOf({ one: { kind: 'alpha' } }, () => ({ provider: 'two', providerID: 'alpha:///1' }));
+    expect(registry.owners.of(node)).toBe('Undecided');
+    registry.owners.found(node, undefined);
+    expect(registry.owners.of(node)).toBe('Nobody');
+    registry.owners.found(node, 'one');
+    expect(registry.forNode(node)).toBe('one');
+    expect(registry.owners.of({ ...node, providerID: 'alpha:///2' })).toEqual({ owner: 'one' });
+  });
+
+  test('one that is only declared may have the Node', async () => {
+    const registry = await registryOf({ one: { kind: 'alpha' } });
+    await registry.declare('two', cloudProviderSpec.parse({ custom: { kind: 'alpha' }, managementPolicy: 'Observe' }));
+    expect(registry.owners.of(node)).toBe('Undecided');
+    expect(registry.observes('two')).toBe(true);
+    expect(() => registry.connected('two')).toThrow('not connected yet');
+  });
 });

@@ -89,6 +89,42 @@ describe('CloudRegistry', () => {
     expect(told).toEqual(['a', 'a', 'a']);
   });
 
+  test('the cluster’s id that comes while a cloud is being connected holds for it too, with its newest spec', async () => {
+    const { module } = await connectedParts();
+    const connected: string[] = [];
+    const closed: string[] = [];
+    let markBegun = (): void => undefined;
+    let answer = (): void => undefined;
+    const begun = new Promise<void>((resolve) => (markBegun = resolve));
+    const answered = new Promise<void>((resolve) => (answer = resolve));
+    const slow: ProviderModule = {
+      ...module,
+      connect: async ({ region }, { clusterID }) => {
+        markBegun();
+        if (clusterID === '') await answered;
+        const connection = `${region} of ${clusterID}`;
+        connected.push(connection);
+        return { workerSettings: () => ({}), close: () => (closed.push(connection), Promise.resolve()) };
+      },
+    };
+    const registry = new CloudRegistry({ loadModule: () => Promise.resolve(slow), readSecret: () => Promise.resolve(['']) });
+    void registry.set('a', spec({ region: 'old' }));
+    await begun;
+    void registry.set('a', spec({ region: 'new' }));
+    const known = registry.know('c');
+    answer();
+    await known;
+    expect([connected, closed]).toEqual([['old of ', 'new of c'], ['old of ']]);
+  });
+
+  test('one that is removed while the cluster’s id comes stays away', async () => {
+    const { registry } = registryWith();
+    await registry.set('a', spec());
+    void registry.remove('a');
+    await registry.know('c2');
+    expect(registry.providers()).toEqual([]);
+  });
+
   test('an equal spec keeps the connection, a changed one makes a new one', async () => {
     const { registry, connected } = registryWith();
     await registry.set('a', spec());
@@ -215,6 +251,18 @@ describe('InstanceDirectory', () => {
     const known = { name: 'n1', providerID: instance('n1').providerID, labels: {} };
     expect(await directory.lookup(known, 0)).toMatchObject({ state: 'Found', provider: 'a' });
     expect(registry.forNode(known)).toBe('a');
+  });
+
+  test('nobody says that a machine is gone that one may have which is not connected', async () => {
+    const { registry } = registryWith({ a: () => Promise.resolve([]) });
+    await registry.set('a', spec());
+    await registry.declare('b', spec());
+    const directory = new InstanceDirectory(registry, systemClock);
+    const node = { name: 'n1', providerID: instance('n1').providerID, labels: {} };
+    await expect(directory.lookup(node, 0)).rejects.toThrow('"b" is not connected yet');
+    expect(registry.owners.candidates(node)).toEqual(['b']);
+    // Where nothing is gone, there is somebody to be told.
+    expect((await directory.lookup({ name: 'n2', labels: {} }, 0)).state).toBe('Unclaimed');
   });
 
   test('two claims are Ambiguous, a foreign scheme is Unclaimed, a terminated instance does not claim by name', async () => {

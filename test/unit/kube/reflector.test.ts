@@ -110,6 +110,23 @@ describe('Reflector', () => {
     expect(scene.reflector.status()).toMatchObject({ phase: 'Watching', synced: true, failures: 0, message: 'watching nodes' });
   });
 
+  it.each<[number, string, boolean]>([
+    [404, 'NotFound', true],
+    [403, 'Forbidden', true],
+    [401, 'Unauthorized', false],
+    [500, 'InternalError', false],
+  ])('whether anything is there is known once it could be listed, or a %i %s says that it can not: %s', async (status, reason, known) => {
+    scene = await Scene.open();
+    let tried = false;
+    void scene.reflector.tried.then(() => (tried = true));
+    scene.start([failing(status, reason), listOf('10')], [quietWatch]);
+    const delay = await scene.backOff(1);
+    expect(tried).toBe(known);
+    await scene.clock.advance(delay);
+    await scene.reflector.store.whenSynced();
+    await scene.until('the word of it', () => tried);
+  });
+
   it('lists again after a 410 in the stream and finds what was deleted meanwhile', async () => {
     scene = await Scene.open();
     const expired = `${JSON.stringify({ type: 'ERROR', object: statusBody(410, 'Expired', 'too old resource version: 10 (99)') })}\n`;

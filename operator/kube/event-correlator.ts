@@ -34,8 +34,8 @@ export interface CorrelatedEvent {
 }
 
 interface Aggregate {
-  /** Their hashes. */
-  messages: Set<string>;
+  /** Their hashes, fewer than AGGREGATE_FROM, the oldest first. */
+  messages: string[];
   lastAt: number;
 }
 
@@ -68,16 +68,14 @@ export class EventCorrelator {
     const similar = hashJson([objectId(target), type, reason]);
     const exactly = hashJson([similar, message]);
     const now = this.clock.monotonic();
-    const recent = this.aggregates.get(similar);
-    const aggregate =
-      recent === undefined || now - recent.lastAt > AGGREGATE_INTERVAL ? { messages: new Set<string>(), lastAt: now } : recent;
+    this.aggregates.forget(({ lastAt }) => now - lastAt > AGGREGATE_INTERVAL);
+    const aggregate = this.aggregates.get(similar) ?? { messages: [], lastAt: now };
     aggregate.lastAt = now;
     this.aggregates.set(similar, aggregate);
-    aggregate.messages.add(exactly);
-    if (aggregate.messages.size < AGGREGATE_FROM) return { key: exactly, message };
-    // Room for the next one to count: the set must neither grow nor fall below the threshold.
-    const [first] = aggregate.messages;
-    if (first !== undefined) aggregate.messages.delete(first);
+    if (!aggregate.messages.includes(exactly)) aggregate.messages.push(exactly);
+    if (aggregate.messages.length < AGGREGATE_FROM) return { key: exactly, message };
+    // Room for the next one to count: the list must neither grow nor fall below the threshold.
+    aggregate.messages.shift();
     return { key: similar, message: AGGREGATE_PREFIX + message };
   }
 
@@ -110,5 +108,13 @@ class RecentMap<V> {
     this.entries.set(key, value);
     const [oldest] = this.entries.keys();
     if (this.entries.size > this.limit && oldest !== undefined) this.entries.delete(oldest);
+  }
+
+  /** Forgets those, not used for longest, that count for nothing any more. */
+  forget(isOver: (value: V) => boolean): void {
+    for (const [key, value] of this.entries) {
+      if (!isOver(value)) return;
+      this.entries.delete(key);
+    }
   }
 }

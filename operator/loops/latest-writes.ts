@@ -6,6 +6,7 @@ import type { KubeObject, ObjectKey } from '../kube/object';
  * object from before, and do and say everything twice.
  */
 export class LatestWrites<T extends KubeObject> {
+  /** The latest last. */
   private readonly written = new Map<ObjectKey, { object: T; at: number }>();
 
   /** @param limitMs how long a write counts for more than the store: the object may be gone by then, without our having seen it */
@@ -14,9 +15,23 @@ export class LatestWrites<T extends KubeObject> {
     private readonly limitMs: number,
   ) {}
 
+  /** How many writes are remembered. */
+  get size(): number {
+    return this.written.size;
+  }
+
   wrote(key: ObjectKey, object: T): void {
+    const at = this.clock.monotonic();
     const before = this.written.get(key)?.object;
-    if (newer(before, object) === object) this.written.set(key, { object, at: this.clock.monotonic() });
+    if (newer(before, object) === object) {
+      this.written.delete(key);
+      this.written.set(key, { object, at });
+    }
+    // Nobody asks again for an object that went with the write, and whose removal the store told of before its answer came.
+    for (const [old, entry] of this.written) {
+      if (at - entry.at < this.limitMs) return;
+      this.written.delete(old);
+    }
   }
 
   /** The later of what is stored and what was written. */

@@ -132,7 +132,7 @@ export class UpdateEngine implements Updates {
     }
   }
 
-  /** Process ids of the living workers; each leads a process group. */
+  /** Process ids of the living workers; each leads a session. */
   get workerPids(): number[] {
     return this.#pool.pids;
   }

@@ -1,6 +1,7 @@
-import { lstatSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { lstatSync, mkdirSync, readdirSync, readFileSync, readlinkSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { killSession, sessionOf } from './process-session';
 import { pidWorld, statOf } from './process-stat';
 import { removeWorkerFolder } from './worker-folder';
 
@@ -15,12 +16,11 @@ interface Entry {
   worker: KnownProcess;
   /** The worker's own, removed with it. */
   folder: string;
-  engine?: KnownProcess;
 }
 
 /**
- * The worker and engine processes of the operators of one user on this machine, one file each, so that the next operator finds and ends what a
- * dead one has left. A process is only ended when pid and start time are those written down, so never somebody else's.
+ * The workers of the operators of one user on this machine, one file each, so that the next operator finds and ends what a dead one has left. A worker is only
+ * ended when pid and start time are those written down, and what has outlived it when it works in the worker's folder: so never somebody else's.
  */
 export class ProcessLedger {
   private readonly world = pidWorld();
@@ -36,13 +36,11 @@ export class ProcessLedger {
       logger.warn({ directory }, 'update processes are not written down: the folder is not ours alone, or there is no /proc');
   }
 
-  /** A worker runs, perhaps with an engine. */
-  running(worker: number, folder: string, engine?: number): void {
+  running(worker: number, folder: string): void {
     const operator = known(process.pid);
     const leader = known(worker);
     if (!this.usable || operator === undefined || leader === undefined) return;
-    const child = engine === undefined ? undefined : known(engine);
-    const entry: Entry = { world: this.world, operator, worker: leader, folder, ...(child === undefined ? {} : { engine: child }) };
+    const entry: Entry = { world: this.world, operator, worker: leader, folder };
     this.written(() => writeFileSync(this.path(worker), JSON.stringify(entry), { mode: 0o600 }));
   }
 
@@ -50,7 +48,7 @@ export class ProcessLedger {
     this.written(() => rmSync(this.path(worker), { force: true }));
   }
 
-  /** Ends what dead operators left. @returns how many process groups were ended */
+  /** Ends what dead operators left. @returns how many workers, with all that they had started, were ended */
   endOrphans(): number {
     if (!this.usable) return 0;
     return this.entries().filter(({ file, entry }) => {
@@ -77,16 +75,10 @@ export class ProcessLedger {
     }
   }
 
-  private end({ worker, engine, operator }: Entry): boolean {
-    const engineInGroup = engine !== undefined && isAlive(engine) && statOf(engine.pid)?.processGroup === worker.pid;
-    if (!isAlive(worker) && !engineInGroup) return false;
+  private end({ worker, folder, operator }: Entry): boolean {
+    if (!isAlive(worker) && !sessionOf(worker.pid).some((pid) => worksIn(folder, pid))) return false;
     this.logger.warn({ worker: worker.pid, operator: operator.pid }, 'ending the update processes of an operator that has died');
-    try {
-      process.kill(-worker.pid, 'SIGKILL');
-    } catch (error) {
-      // ESRCH: the last of them ended in this moment.
-      if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
-    }
+    killSession(worker.pid);
     return true;
   }
 
@@ -112,6 +104,15 @@ function known(pid: number): KnownProcess | undefined {
 
 function isAlive({ pid, startTime }: KnownProcess): boolean {
   return statOf(pid)?.startTime === startTime;
+}
+
+/** An engine or a plugin; the folder may be gone by now. */
+function worksIn(folder: string, pid: number): boolean {
+  try {
+    return readlinkSync(`/proc/${pid}/cwd`).startsWith(`${folder}/`);
+  } catch {
+    return false;
+  }
 }
 
 /** What others could write there would be an order to us to end a process. */

@@ -5,6 +5,7 @@ export interface ProcessStat {
   /** Clock ticks since the boot: with the pid, it tells a process from a later one of the same pid. */
   startTime: number;
   processGroup: number;
+  session: number;
   rssBytes: number;
 }
 
@@ -22,7 +23,7 @@ export function statOf(pid: number): ProcessStat | undefined {
   const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
   const [state, startTime, pages] = [fields[0], Number(fields[19]), Number(fields[21])];
   if (state === 'Z' || state === 'X') return undefined;
-  return { startTime, processGroup: Number(fields[2]), rssBytes: pages * PAGE_BYTES };
+  return { startTime, processGroup: Number(fields[2]), session: Number(fields[3]), rssBytes: pages * PAGE_BYTES };
 }
 
 /** Names the world in which pids mean something: this boot, this pid namespace. */

@@ -1,5 +1,5 @@
 import { type ChildProcess, fork } from 'node:child_process';
-import { mkdtempSync } from 'node:fs';
+import { mkdtempSync, realpathSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -26,6 +26,7 @@ import {
   type WorkerEvent,
 } from './protocol';
 import type { ProcessLedger } from './process-ledger';
+import { killSession } from './process-session';
 import { statOf } from './process-stat';
 import { WorkerCalls } from './worker-calls';
 import { wayOut } from './way-out';
@@ -43,7 +44,7 @@ export interface WorkerOptions {
   memoryMB: number;
   /** Where the processes are written down. */
   ledger: ProcessLedger;
-  /** How long a canceled update may take to end by itself before its process group is killed. */
+  /** How long a canceled update may take to end by itself before it is killed with all that it has started. */
   graceMs: number;
   /** A worker with an update that is silent for so long is frozen, and is killed. */
   silenceMs: number;
@@ -86,10 +87,10 @@ interface Running {
   canceled?: OperatorError;
 }
 
-/** One worker process as the operator sees it: a process group of its own that is killed as a whole. */
+/** One worker process as the operator sees it: a session of its own that is killed as a whole. */
 export class WorkerProcess {
   readonly #child: ChildProcess;
-  readonly #folder = mkdtempSync(join(tmpdir(), 'cloud-operator-worker-'));
+  readonly #folder = realpathSync(mkdtempSync(join(tmpdir(), 'cloud-operator-worker-')));
   readonly #ready: Promise<void>;
   readonly exited: Promise<void>;
   #running: Running | undefined;
@@ -195,9 +196,9 @@ export class WorkerProcess {
     };
   }
 
-  /** Ends the worker, its engine and everything else in its group, at once. */
+  /** Ends the worker, its engine and plugins, at once. */
   kill(): void {
-    killGroup(this.#child.pid);
+    if (this.pid !== undefined) killSession(this.pid);
   }
 
   #begin(running: Running): void {
@@ -273,7 +274,7 @@ export class WorkerProcess {
     if (event.type === 'store') return this.#store(running.options, event);
     if (event.type === 'syncTargets') return this.#syncTargets(running.options, event);
     running.calls.take(event);
-    if (event.type === 'started') this.#engineStarted(running, event.enginePid);
+    if (event.type === 'started') running.enginePid = event.enginePid;
     running.options.onEvent(event);
     if (event.type === 'done') running.settle(event);
     if (event.type === 'failed') running.settle(this.#failure(event, running));
@@ -294,19 +295,14 @@ export class WorkerProcess {
     );
   }
 
-  #engineStarted(running: Running, enginePid: number): void {
-    running.enginePid = enginePid;
-    if (this.pid !== undefined) this.options.ledger.running(this.pid, this.#folder, enginePid);
-  }
-
   #failure(event: FailedEvent, running: Running): OperatorError {
     const error = fromWire(event.error);
     return error.code === 'Canceled' && running.canceled !== undefined ? running.canceled : error;
   }
 
   #ended(error: OperatorError): void {
-    // The engine may have survived the worker: it is in the same group.
-    killGroup(this.#child.pid);
+    // Engine and plugins may have survived the worker.
+    this.kill();
     removeWorkerFolder(this.#folder, this.options.logger);
     const running = this.#running;
     running?.settle(running.canceled ?? new OperatorError(error.code, `stack ${running.request.stack}: ${error.message}`));
@@ -325,15 +321,5 @@ export class WorkerProcess {
       if (this.#running === undefined) tell();
       else this.#running.asAsked(tell);
     });
-  }
-}
-
-function killGroup(pid: number | undefined): void {
-  if (pid === undefined) return;
-  try {
-    process.kill(-pid, 'SIGKILL');
-  } catch (error) {
-    // ESRCH: nobody of the group is left, which is the aim.
-    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
   }
 }

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 // Loaded before the first request: it takes half a second.
 import '@pulumi/pulumi';
 import { toOperatorError } from '../../base/errors';
+import { killSession } from '../process-session';
 import { toWire, type WorkerCommand, type WorkerEvent } from '../protocol';
 import { StateEndpoint } from './endpoint/endpoint';
 import { guardProcess } from './guards';
@@ -12,7 +13,7 @@ import { Validity } from './validity';
 
 /**
  * A worker process: runs one update at a time for the operator at the other end of its IPC channel, and ends with that channel,
- * taking the engine with it. Arguments: folder of its own, path of the Pulumi CLI, version of the CLI.
+ * taking engine and plugins with it: nothing that it started may outlive the operator. Arguments: folder of its own, path of the Pulumi CLI, version of the CLI.
  */
 class Worker {
   readonly #validity = new Validity();
@@ -37,7 +38,7 @@ class Worker {
     process.on('disconnect', () => {
       // The operator would have done this.
       rmSync(this.folder, { recursive: true, force: true });
-      killOwnGroup();
+      killSession(process.pid);
     });
     send({ type: 'ready', rssBytes: process.memoryUsage.rss() });
   }
@@ -84,7 +85,7 @@ class Worker {
    */
   #stray(thrown: unknown): void {
     process.stderr.write(`uncaught in the worker: ${thrown instanceof Error ? (thrown.stack ?? thrown.message) : String(thrown)}\n`);
-    if (this.#run === undefined) killOwnGroup();
+    if (this.#run === undefined) killSession(process.pid);
     else if (this.#isLeftover()) this.#polluted = true;
     else this.#run.blameProgram(thrown);
   }
@@ -92,11 +93,6 @@ class Worker {
   #health(run: UpdateRun): { rssBytes: number; tainted: boolean } {
     return { rssBytes: process.memoryUsage.rss(), tainted: run.tainted || this.#polluted };
   }
-}
-
-/** The operator is gone: nothing that this worker started may outlive it. The worker leads its process group; the engine is in it. */
-function killOwnGroup(): void {
-  process.kill(-process.pid, 'SIGKILL');
 }
 
 function send(event: WorkerEvent): void {

@@ -9,6 +9,7 @@ import type { ResourceFailure } from '../../../providers/resource-provider/statu
 import { classifyFailure } from '../failure';
 import type { PreviewResult, Timings, UpdateRequest, WorkerCommand, WorkerEvent } from '../protocol';
 import { revealed } from '../checkpoint';
+import { killOthers } from '../process-session';
 import { capped, DONE_LIMITS, operationsOf } from '../plan';
 import type { ChangeCounts } from '../update';
 import { ChannelMembers } from './channel-members';
@@ -57,6 +58,7 @@ export class UpdateRun {
   readonly #startedAt = performance.now();
   readonly #timings: Timings = { preparedMs: 0, programMs: 0, engineMs: 0, totalMs: 0 };
   #plugins = new PluginAccess([]);
+  #endWatch: () => void = () => undefined;
   #canceled: string | undefined;
   #program: WatchedProgram | undefined;
   #session: UpdateSession | undefined;
@@ -93,6 +95,12 @@ export class UpdateRun {
     this.#abort.abort();
   }
 
+  /** Other people's plugins don't ask whether they may write. */
+  #cut(why: string): void {
+    this.cancel(why);
+    killOthers(process.pid);
+  }
+
   /** The operator's answer to a write of state. */
   stored(answer: Extract<WorkerCommand, { type: 'stored' }>): void {
     this.#store.take(answer);
@@ -112,7 +120,10 @@ export class UpdateRun {
       this.#program = new WatchedProgram(module, inputs, () => this.#mark('programMs'));
       this.#openSession();
       // Only an extension's own stack uses plugins of others: those of the provider have nothing to say to them.
-      if (extension?.role === 'extra') this.#plugins = new PluginAccess(module.pluginVariables?.(this.request.settings) ?? []);
+      if (extension?.role === 'extra') {
+        this.#plugins = new PluginAccess(module.pluginVariables?.(this.request.settings) ?? []);
+        this.#endWatch = this.context.validity.watch((why) => this.#cut(why));
+      }
       const providers = module.resourceProviders(this.request.settings, {
         stack: this.request.stack,
         clusterID: this.request.clusterID,
@@ -128,6 +139,7 @@ export class UpdateRun {
       this.#mark('totalMs');
       return { changes: this.#events.changes, timings: this.#timings, ...(preview === undefined ? {} : { preview }) };
     } finally {
+      this.#endWatch();
       for (const server of servers) server.close();
       await rm(this.#planFile, { force: true });
       this.context.endpoint.serve(undefined);

@@ -215,20 +215,24 @@ test('a temporary folder that can not be written: one clear error, and all is we
 });
 
 describe('orphans', () => {
-  test('worker and engine of an operator that was killed are ended by the next one', async () => {
-    harness.cloud.fault({ method: 'POST', name: 'orphan', kind: 'hold' });
+  test.each([
+    { how: 'is frozen, and does not notice that its channel has closed', killed: false },
+    { how: 'was killed too, and the engine is frozen', killed: true },
+  ])('of an operator that was killed, everything is ended by the next one, where the worker $how', async ({ killed }) => {
+    harness.cloud.fault({ method: 'POST', kind: 'hold' });
     const held = harness.cloud.heldCount;
-    const runDirectory = join(harness.directory, 'orphans');
-    const operator = startOperator(runDirectory);
+    const runDirectory = join(harness.directory, killed ? 'orphans-engine' : 'orphans');
+    const operator = startOperator(runDirectory, `orphan${killed ? '-engine' : ''}`);
     await harness.until(() => harness.cloud.heldCount > held);
     await harness.until(() => readdirSync(runDirectory).length === 1);
     const worker = Number(readdirSync(runDirectory)[0]?.replace('.json', ''));
-    // A worker that is frozen does not notice that its channel has closed.
-    process.kill(worker, 'SIGSTOP');
+    process.kill(killed ? -worker : worker, 'SIGSTOP');
     const ended = new Promise((resolve) => operator.once('exit', resolve));
     operator.kill('SIGKILL');
     await ended;
-    expect(membersOf(worker).length).toBeGreaterThanOrEqual(2);
+    if (killed) process.kill(worker, 'SIGKILL');
+    await harness.until(() => (statOf(worker) === undefined) === killed);
+    expect(membersOf(worker).length).toBeGreaterThanOrEqual(killed ? 1 : 2);
 
     const next = harness.newEngine({ runDirectory });
     next.warm();
@@ -246,9 +250,9 @@ describe('orphans', () => {
   });
 
   /** An operator in a process of its own, in the middle of an update. */
-  function startOperator(runDirectory: string): ReturnType<typeof fork> {
+  function startOperator(runDirectory: string, stack: string): ReturnType<typeof fork> {
     const script = `${OPERATOR} engine.run(update, { isValid: () => true });`;
-    const update = harness.update('orphan', { things: [{ name: 'orphan', size: 1 }] });
+    const update = harness.update(stack, { things: [{ name: stack, size: 1 }] });
     const argument = {
       directory: join(harness.directory, 'orphan-state'),
       pulumi: pulumiPath(),

@@ -429,7 +429,7 @@ export interface DiscoveredResource {
   /** It bears no mark: only where a state has it, by type and id, it is what that says, and is not gone. Elsewhere it is nothing of ours. */
   unmarked?: true;
   /**
-   * Of one without a mark: lists among its `inputs` in which others have items too, each with the property that names an item. The items that the state
+   * Lists among its `inputs` in which others have items too, each with the property that names an item. Where a state has it, the items that the state
    * has are compared, and no others; of an item's own `lists` of values the same.
    */
   sharedLists?: Record<string, string | { key: string; lists: readonly string[] }>;

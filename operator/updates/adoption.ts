@@ -30,7 +30,8 @@ export function adoptFindings(
   const start = base === undefined ? seedCheckpoint(stack.project, stack.name, packages) : (deployment as Deployment);
   const checkpoint = start.deployment as Checkpoint;
   const resources = checkpoint.resources ?? [];
-  const matches = match(resources, found, stack);
+  const begun = (checkpoint.pending_operations ?? []).map(({ resource }) => resource);
+  const matches = match(resources, found, stack, begun);
   const kept = withoutGone(withActual(resources, matches), matches);
   const inserted = insertUnknown(kept, matches, stack);
   return { ...start, deployment: { ...withoutPending(checkpoint), resources: inOrder(inserted) } };

@@ -22,8 +22,14 @@ const FAILURE = '$failure';
 /**
  * Pairs the state's resources with what was found: by type and id. A found one with a known type and name but another id is unknown
  * (a twin, or made anew by somebody); one without a mark is nothing at all then, and in a pair it is as the state has it. Pure.
+ * @param begun what operations in flight were to make of them: of lists that others share, their items are the stack's too
  */
-export function match(resources: CheckpointResource[], found: DiscoveredResource[], stack: { project: string; name: string }): Matches {
+export function match(
+  resources: CheckpointResource[],
+  found: DiscoveredResource[],
+  stack: { project: string; name: string },
+  begun: CheckpointResource[] = [],
+): Matches {
   const rest = new Map(found.map((resource) => [`${resource.type} ${resource.id}`, resource]));
   const pairs: Matches['pairs'] = [];
   const gone: CheckpointResource[] = [];
@@ -31,7 +37,7 @@ export function match(resources: CheckpointResource[], found: DiscoveredResource
     const key = `${stored.type} ${stored.id ?? ''}`;
     const twin = rest.get(key);
     if (twin === undefined) gone.push(stored);
-    else pairs.push({ stored, found: twin.unmarked === true ? asStored(twin, stored) : twin });
+    else pairs.push({ stored, found: asStored(twin, stored, begun) });
     rest.delete(key);
   }
   const urnByName = new Map(resources.map((resource) => [`${resource.type} ${nameOfUrn(resource.urn)}`, resource.urn]));
@@ -43,28 +49,39 @@ export function match(resources: CheckpointResource[], found: DiscoveredResource
   return { pairs, gone, unknown };
 }
 
-function asStored(found: DiscoveredResource, { inputs = {}, outputs = {} }: CheckpointResource): DiscoveredResource {
-  const own = ownItems(found, inputs);
-  return { ...found, inputs: { ...inputs, ...own }, outputs: { ...outputs, ...own } };
+/** What is found of it without what is others': of one without a mark all that the state does not say, of shared lists their items. */
+function asStored(found: DiscoveredResource, stored: CheckpointResource, begun: CheckpointResource[]): DiscoveredResource {
+  const { inputs = {}, outputs = {}, urn } = stored;
+  const known = [inputs, ...begun.filter((one) => one.urn === urn).map((one) => one.inputs ?? {})];
+  const [own, shown] = [found.inputs, found.outputs].map((properties) => ownItems(found.sharedLists, properties, known));
+  if (found.unmarked === true) return { ...found, inputs: { ...inputs, ...own }, outputs: { ...outputs, ...own } };
+  return { ...found, inputs: { ...found.inputs, ...own }, outputs: { ...found.outputs, ...shown } };
 }
 
-/** Of lists in which others have items too, those items that the state has, as they are now. */
-function ownItems({ sharedLists = {}, inputs }: DiscoveredResource, stored: JsonObject): JsonObject {
+/** Of lists in which others have items too, the items that are known, as they are now. */
+function ownItems(sharedLists: DiscoveredResource['sharedLists'] = {}, properties: JsonObject, known: JsonObject[]): JsonObject {
   const own = Object.entries(sharedLists).map(([list, shared]): [string, Json] => {
     const { key, lists = [] } = typeof shared === 'string' ? { key: shared } : shared;
-    const there = new Map(itemsOf(inputs[list]).map((item) => [item[key], item]));
-    return [list, itemsOf(stored[list]).flatMap((item) => ownPart(there.get(item[key]), item, lists))];
+    const there = new Map(itemsOf(properties[list]).map((item) => [item[key], item]));
+    const ours = known.flatMap((one) => itemsOf(one[list]));
+    const names = new Set(ours.map((item) => item[key]));
+    const itemOf = (name: Json | undefined): JsonObject[] => {
+      const found = there.get(name);
+      const parts = ours.filter((item) => item[key] === name);
+      return found === undefined ? [] : ownPart(found, parts, lists);
+    };
+    return [list, [...names].flatMap(itemOf)];
   });
   return Object.fromEntries(own);
 }
 
-/** An item whose own lists others share as well, with what the state has of those; of one that has nothing of that nothing is ours. */
-function ownPart(found: JsonObject | undefined, stored: JsonObject, lists: readonly string[]): JsonObject[] {
-  if (found === undefined) return [];
+/** An item whose own lists others share as well, with what is known of those; of one that has nothing of that nothing is ours. */
+function ownPart(found: JsonObject, known: JsonObject[], lists: readonly string[]): JsonObject[] {
   const valuesOf = (value: Json | undefined): Json[] => (Array.isArray(value) ? value : []);
   const own = lists.map((list): [string, Json[]] => {
     const there = new Set(valuesOf(found[list]));
-    return [list, valuesOf(stored[list]).filter((value) => there.has(value))];
+    const values = new Set(known.flatMap((item) => valuesOf(item[list])));
+    return [list, [...values].filter((value) => there.has(value))];
   });
   return own.some(([, values]) => values.length === 0) ? [] : [{ ...found, ...Object.fromEntries(own) }];
 }

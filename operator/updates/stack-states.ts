@@ -79,12 +79,10 @@ export class StackStates {
       const mayExist = update.inputs === undefined || update.mayExist === true;
       return mayExist ? this.#reconstruct(update, await discover?.()) : undefined;
     }
-    if (!stored.record.open) return stored;
+    if (!isAsked(stored, update)) return stored;
     const found = await discover?.();
-    this.logger.info(
-      { stack: update.stack, found: found?.length },
-      'an update of the stack did not end well; its state is brought to what the cloud has',
-    );
+    const why = stored.record.open ? 'an update of the stack did not end well' : 'the stack takes something over';
+    this.logger.info({ stack: update.stack, found: found?.length }, `${why}; its state is brought to what the cloud has`);
     const record = update.adopts === true ? { ...stored.record, refound: true as const } : stored.record;
     return this.#write(record, stored.version, found);
   }
@@ -95,7 +93,7 @@ export class StackStates {
     stored: StoredStack | undefined,
     discover: (() => Promise<DiscoveredResource[]>) | undefined,
   ): Promise<StoredStack | undefined> {
-    if (stored === undefined ? update.mayExist !== true : !stored.record.open) return stored;
+    if (stored === undefined ? update.mayExist !== true : !isAsked(stored, update)) return stored;
     const found = await discover?.();
     if (stored === undefined && (found ?? []).every(({ unmarked }) => unmarked)) return undefined;
     const { record, version } = stored ?? { record: newRecord({ ...update, holder: this.holder }), version: '' };
@@ -115,6 +113,11 @@ export class StackStates {
     const adopted = stampedAt(heldBy(adopting(record, found), this.holder), this.clock.now());
     return { record: adopted, version: await this.store.write(adopted, version), bytes: 0 };
   }
+}
+
+/** The cloud is to be asked what it has before an update. */
+function isAsked({ record }: StoredStack, { adopts }: StackUpdate): boolean {
+  return record.open || adopts === true;
 }
 
 /** The record with what was found in it. The cloud is known to differ from what its hash stands for: the next update runs. */

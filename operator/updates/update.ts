@@ -31,7 +31,7 @@ export interface StackUpdate {
   approved?: string;
   /** The stack was made before: where it has no state, that was lost, and the cloud is asked first what there is. */
   mayExist?: boolean;
-  /** It takes over what others have made, which serves already. */
+  /** It takes over what others have made, which serves already: the cloud is asked first (UpdateHooks.discover), also where the state is in order. */
   adopts?: true;
   /** What the operator's extension in code does in this stack; absent = nothing. */
   extension?: ExtensionUse;

@@ -41,6 +41,7 @@ export async function discover(
       id: resource.id,
       inputs: inputs as unknown as JsonObject,
       outputs: outputsOf(inputs, observed),
+      ...(description.sharedLists !== undefined && { sharedLists: description.sharedLists }),
     };
     found.set(stack, [...(found.get(stack) ?? []), one]);
   }

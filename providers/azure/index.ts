@@ -1,6 +1,7 @@
 import type { CloudProviderSpec } from '../../crds';
 import { OperatorError } from '../../operator/base/errors';
 import type { Cloud, ConnectContext, DiscoveredResource, ProviderModule } from '../provider';
+import { AzureAdoption } from './adopt';
 import { compile } from './annotations/annotations';
 import { ArmClient } from './client/arm-client';
 import { AzureAccount } from './config/account';
@@ -39,11 +40,13 @@ async function connect(spec: CloudProviderSpec, context: ConnectContext): Promis
   const account = await AzureAccount.open(settings, context);
   const arm = new ArmClient(account.clientOptions());
   const scope: AzureScope = { clusterID: context.clusterID, location: locationOf(region), settings };
+  const adoption = new AzureAdoption(arm, scope);
   const { subscriptionID, resourceGroup, nodeResourceGroups = [], clusterName, preConfiguredPools } = settings;
   return {
     loadBalancers: new AzureLoadBalancers(scope),
     instances: new AzureInstances(arm, { subscriptionID, resourceGroups: [resourceGroup, ...nodeResourceGroups] }),
     routes: new AzureRoutes(scope),
+    adoptable: (stack, input, from, id) => adoption.adoptable({ stack, input, from, id }),
     discover: (stacks) => discoverAll(arm, scope, stacks),
     release: (stack, isValid) =>
       release(arm, discoveryScope(scope), stack, () => {

@@ -13,6 +13,8 @@ export const TAG = {
   owner: 'cloud-operator.dev-owner',
   /** What the operator has given up. */
   released: 'cloud-operator.dev-released',
+  /** It was taken over: what can't be changed of it stays as it is, whatever the program says. */
+  adopted: 'cloud-operator.dev-adopted',
   /** It was there before, without marks: ours is only a part of it, and it stays when that goes. */
   joined: 'cloud-operator.dev-joined',
   /** namespace/name of others that use a public address too, with commas: it stays until they go. */
@@ -29,6 +31,8 @@ const BOOKKEEPING = new Set<string>([TAG.keys, TAG.joined, TAG.users]);
 const TO_USERS = 'to-users';
 /** Upstream's mark of a public address: whose it is. */
 export const SERVICE_TAG = 'k8s-azure-service';
+/** Upstream's mark of a public address: of which cluster it is. */
+export const CLUSTER_TAG = 'k8s-azure-cluster-name';
 /** Azure's longest value. */
 const VALUE_LENGTH = 256;
 
@@ -80,6 +84,17 @@ export function bookkeeping(tags: Tags = {}): Record<string, string> {
   return Object.fromEntries(Object.entries(tags).filter(([key]) => BOOKKEEPING.has(key) && key !== TAG.keys));
 }
 
+/** Upstream's owner, in words; undefined = it has no tags of upstream's. Pure. */
+function upstreamOf({ [SERVICE_TAG]: services, [CLUSTER_TAG]: cluster }: Tags): string | undefined {
+  return services === undefined ? undefined : `another controller: Service ${services}, cluster ${cluster ?? '?'}`;
+}
+
+/** True for what upstream has made for the Service in a cluster of that name, or others share with it. Pure. */
+export function isOfUpstream(tags: Tags, service: string, clusterName: string): boolean {
+  const cluster = tags[CLUSTER_TAG] ?? clusterName;
+  return isUnmarked(tags) && cluster === clusterName && (tags[SERVICE_TAG] ?? '').split(',').includes(service);
+}
+
 /** True for what bears no cluster's mark. Pure. */
 export function isUnmarked(tags: Tags): boolean {
   return tags[TAG.clusterID] === undefined;
@@ -88,7 +103,7 @@ export function isUnmarked(tags: Tags): boolean {
 /** Whose it is by its tags, in words. Pure. */
 export function holderOf(tags: Tags): string {
   const { [TAG.clusterID]: clusterID, [TAG.stack]: stack = '?', [TAG.resource]: resource = '?' } = tags;
-  if (clusterID === undefined) return 'somebody else (it has no tags of ours)';
+  if (clusterID === undefined) return upstreamOf(tags) ?? 'somebody else (it has no tags of ours)';
   return `${resource} of stack ${stack} of cluster ${clusterID}${tags[TAG.released] === undefined ? '' : ', which has released it'}`;
 }
 

@@ -40,7 +40,8 @@ export interface ApprovalPass<O> {
   found: readonly DiscoveredResource[] | undefined;
   /** The cloud was found changed. */
   drifted: boolean;
-  hooks: UpdateHooks;
+  /** Of an update of these inputs. */
+  hooksOf: (inputs: readonly MemberInput[]) => UpdateHooks;
   serving: (object: O) => boolean;
   updateOf: (inputs: MemberInput[]) => StackUpdate;
   /** How the stack that an object moves away from gives it up. @throws OperatorError when that can't be said now */
@@ -75,7 +76,7 @@ export class StackApprovals<O extends Member> {
   }
 
   private async gated(pass: ApprovalPass<O>): Promise<Gated<O>> {
-    const { stack, plan, state, hooks, found } = pass;
+    const { stack, plan, state, found } = pass;
     const { kind } = this.options;
     const windows = this.closedWindows(pass);
     const manual = plan.parts.some(({ object }) => kind.updatePolicy?.(object)?.approval === 'Manual');
@@ -100,7 +101,7 @@ export class StackApprovals<O extends Member> {
       },
       closed: (part) => (isChange({ part, pending, underway: isUnderway(pass, part) }) ? windows.get(part) : undefined),
       preview: async (inputs, part) => {
-        const made = await this.preview({ state, found, hooks, update: pass.updateOf(inputs) });
+        const made = await this.preview({ state, found, hooks: pass.hooksOf(inputs), update: pass.updateOf(inputs) });
         const giving = beginsMove(part) ? pass.givingUp(part.object) : undefined;
         return giving === undefined ? made : planOfMove(made, { stack: giving.update.stack, plan: await this.preview(giving) });
       },
@@ -122,14 +123,14 @@ export class StackApprovals<O extends Member> {
 
   /** Where no state says what serves, only a plan can tell whether that would be replaced (design: Crashes and drift). */
   private async lossOf(pass: ApprovalPass<O>): Promise<Replacement | undefined> {
-    const { plan, state, found, hooks, updateOf } = pass;
+    const { plan, state, found, hooksOf, updateOf } = pass;
     const isAsked = ({ object }: Part<O>): boolean => {
       const { approval, replace } = this.options.kind.updatePolicy?.(object) ?? {};
       return approval !== 'Manual' && replace !== 'Allow';
     };
     if (!standingOf(plan).some(isAsked)) return undefined;
-    const update = updateOf(inputsOf(plan, suspectsOf(plan)));
-    return lossIn((await this.preview({ state, found, hooks, update })).operations);
+    const inputs = inputsOf(plan, suspectsOf(plan));
+    return lossIn((await this.preview({ state, found, hooks: hooksOf(inputs), update: updateOf(inputs) })).operations);
   }
 
   private preview({ state, found, update, hooks }: GivingUp): Promise<Plan> {

@@ -1,6 +1,7 @@
-import type { Adoption, DiscoveredResource } from '../../../providers/provider';
+import type { DiscoveredResource } from '../../../providers/provider';
 import { parseDuration } from '../../base/duration';
 import type { StackState } from '../../updates/update';
+import { hasBegun } from './adoptions';
 import { versionOf, type CandidateHolds } from './candidate-holds';
 import { leverOf, leverOn, type WideLevers } from '../levers';
 import type { MemberReports } from './member-reports';
@@ -12,14 +13,15 @@ import type { Member } from './stack-kind';
 import type { Whereabouts } from './stack-moves';
 import type { AcceptedInputs, MemberFacts, StackFacts } from './stack-plan';
 import type { StackReconcilerOptions } from './stack-reconciler';
+import type { Takeovers } from './takeovers';
 import { windowProblems } from '../windows/windows-of';
 
 /** What a pass knows of its stack. */
 export interface Known {
   cloud: ConnectedCloud | undefined;
   state: StackState | undefined;
-  /** What its only member takes over. */
-  adoption?: Adoption | undefined;
+  /** What its members take over. */
+  takeovers?: Takeovers | undefined;
   /** What the cloud has of it, where the state says nothing of members that were there before. */
   found?: readonly DiscoveredResource[] | undefined;
 }
@@ -36,7 +38,7 @@ export class StackFactsOf<O extends Member> {
   of(
     stack: string,
     members: O[],
-    { cloud, state, adoption, found = [] }: Known,
+    { cloud, state, takeovers, found = [] }: Known,
     { wide, ...whereabouts }: Whereabouts & { wide: WideLevers },
   ): StackFacts<O> {
     const { kind, record } = this.options;
@@ -45,14 +47,16 @@ export class StackFactsOf<O extends Member> {
     const released = record.released(stack);
     const leftover = record.leftover(stack);
     return {
-      members: members.map((object) =>
-        this.memberFacts(stack, object, cloud, {
-          accepted: accepted?.[object.metadata.uid],
-          origin: origins.get(object.metadata.uid),
-          adopted: adoption?.kept,
+      members: members.map((object) => {
+        const { uid } = object.metadata;
+        const facts = this.memberFacts(stack, object, cloud, {
+          accepted: accepted?.[uid],
+          origin: origins.get(uid),
+          adopted: takeovers?.taken.get(uid)?.kept,
           found: cloud === undefined ? undefined : kind.inputFound?.(object, found, cloud),
-        }),
-      ),
+        });
+        return members.length === 1 ? facts : { ...facts, ...takingOver(object, takeovers) };
+      }),
       known: state !== undefined,
       accepted,
       elsewhere,
@@ -87,4 +91,15 @@ export class StackFactsOf<O extends Member> {
       moving: before.origin !== undefined,
     };
   }
+}
+
+/** What the plan must know of one of several that takes something over. Pure. */
+function takingOver(object: Member, takeovers: Takeovers | undefined): Pick<MemberFacts<Member>, 'takesOver' | 'held'> {
+  const { uid } = object.metadata;
+  const error = takeovers?.refused.get(uid);
+  const takesOver = takeovers?.taken.has(uid) === true;
+  return {
+    ...(error !== undefined && { held: { error } }),
+    ...(hasBegun(object) ? { takesOver: 'Begun' as const } : takesOver && { takesOver: 'Now' as const }),
+  };
 }

@@ -31,6 +31,8 @@ export interface MemberFacts<O> {
   replacement?: Replacement | undefined;
   /** What serves is another stack's. */
   moving?: boolean;
+  /** It takes over what serves from somebody else, in a stack that others share; `Begun`: an update of before may have done so. */
+  takesOver?: 'Now' | 'Begun';
 }
 
 /** Accepted inputs by UID. */
@@ -74,7 +76,7 @@ export interface Part<O> {
   held?: true;
   /** What the candidate replaces. */
   replacement?: Replacement;
-  /** It serves, and with which input is not known: an update without its candidate would delete it. */
+  /** It serves, and with which input is not known, or is taken over: an update without its candidate would delete it. */
   standing?: true;
 }
 
@@ -169,9 +171,10 @@ function withoutMember<O>({ members, accepted = {}, elsewhere, departing, releas
 }
 
 function partOf<O>(member: MemberFacts<O>, accepted: MemberInput | undefined, verdict: Verdict | undefined): Part<O> {
-  const { object, input, replacement, lever, serving, moving } = member;
+  const { object, input, replacement, lever, serving, moving, takesOver } = member;
   const kept = lever?.members === false ? { targets: 'Kept' as const } : {};
-  const standing = accepted === undefined && serving && moving !== true;
+  const taken = takesOver === 'Begun' || (takesOver === 'Now' && verdict === undefined);
+  const standing = accepted === undefined && (serving || taken) && moving !== true;
   const held = lever !== undefined || isReleased(member);
   const fallback = { ...kept, ...(held && { held }), ...(accepted === undefined ? {} : { accepted }), ...(standing && { standing }) };
   if (verdict !== undefined) return { object, verdict, ...fallback };

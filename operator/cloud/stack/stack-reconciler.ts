@@ -35,6 +35,7 @@ import type { StackRetries } from './stack-retries';
 import type { StackRecord } from './stack-record';
 import { StackSettling } from './stack-settling';
 import { isOfTheStore, StateReads } from './state-reads';
+import { togetherOf } from './takeovers';
 import { TargetFollower } from '../targets/target-follower';
 import type { UpgradeRollout } from './upgrade-rollout';
 
@@ -74,7 +75,7 @@ type Moving = Known & Pick<Whereabouts, 'origins'>;
 
 type Connected = Moving & { cloud: ConnectedCloud; upgrading: boolean };
 
-type Trial = Pick<Connected, 'cloud' | 'state' | 'upgrading' | 'adoption'> & { approved: string | undefined };
+type Trial = Pick<Connected, 'cloud' | 'state' | 'upgrading' | 'takeovers'> & { approved: string | undefined };
 
 /** Brings one stack after another to what its members ask for: gather → plan → act. The caller's queue sees to one pass per stack at a time. */
 export class StackReconciler<O extends Member> {
@@ -179,11 +180,11 @@ export class StackReconciler<O extends Member> {
     const whereabouts = await this.moves.gather(stack, members, state);
     whereabouts.origins.forEach(({ knowledge }, uid) => this.reports.knowOrigin(stack, uid, knowledge));
     const wide = await this.wideLevers(members, cloud, whereabouts);
-    const adoption = wide.leading ? await this.adoptions.gather(stack, members, { cloud, state }, whereabouts) : undefined;
+    const takeovers = wide.leading ? await this.adoptions.gather(stack, members, { cloud, state }, whereabouts) : undefined;
     const ask = wide.leading && this.options.kind.inputFound !== undefined;
     const found = await standingIn(stack, members, { cloud, state }, { ...whereabouts, findings: this.findings, ask });
     if (found !== undefined) this.reports.know(stack, { stack, cloud, state, found });
-    const known = { cloud, state, adoption, found, origins: whereabouts.origins };
+    const known = { cloud, state, takeovers, found, origins: whereabouts.origins };
     await this.act(stack, planStack(this.facts.of(stack, members, known, { ...whereabouts, wide })), known);
   }
 
@@ -232,14 +233,14 @@ export class StackReconciler<O extends Member> {
   }
 
   private async act(stack: string, plan: StackPlan<O>, known: Moving): Promise<void> {
-    const { cloud, state, adoption } = known;
+    const { cloud, state, takeovers } = known;
     if (plan.kind === 'Forget') return this.options.record.removed(stack);
     if (plan.kind === 'Keep') {
       this.options.record.abandoned(stack, plan.missing);
       this.options.logger.warn({ stack }, 'the stack has resources in the cloud but no object asks for them; they are kept until released');
       return;
     }
-    if (plan.kind === 'Hold') return this.wait(stack, plan.verdicts, { cloud, state, adoption });
+    if (plan.kind === 'Hold') return this.wait(stack, plan.verdicts, { cloud, state, takeovers });
     if (cloud === undefined) throw new OperatorError('Transient', `the cloud of stack ${stack} is not connected`);
     if (plan.kind === 'Destroy') return this.destroy(stack, plan, cloud);
     if (plan.kind === 'Release') return this.forget(stack, plan.released, cloud);
@@ -252,23 +253,29 @@ export class StackReconciler<O extends Member> {
   }
 
   /** Nothing is written; what taking over would do is shown of what is only observed. */
-  private async wait(stack: string, verdicts: { object: O; verdict: Verdict }[], { cloud, adoption }: Known): Promise<void> {
+  private async wait(stack: string, verdicts: { object: O; verdict: Verdict }[], { cloud, state, takeovers }: Known): Promise<void> {
     const held = verdicts.length === 0 ? stackHeld(cloud) : undefined;
     if (held !== undefined) this.options.record.rests(stack, held);
+    const observed = verdicts.filter(({ verdict }) => verdict.reason === 'Observed').map(({ object }) => object);
+    const foreseen = cloud === undefined ? undefined : await this.adoptions.foresee(stack, observed, { takeovers, state }, cloud);
     for (const { object, verdict } of verdicts) {
-      const shown = adoption !== undefined && cloud !== undefined && verdict.reason === 'Observed';
-      const said = shown ? await this.adoptions.foresee(stack, object, adoption, cloud) : verdict;
+      const said = foreseen?.get(object.metadata.uid) ?? verdict;
       await this.reports.report(object, { ...this.reports.kept(stack, object), stack }, this.settling.withDrift(stack, said));
     }
   }
 
   private async update(stack: string, wanted: UpdatePlan<O>, known: Connected): Promise<void> {
-    const { cloud, state, adoption, found, upgrading, origins } = known;
+    const { cloud, state, takeovers, found, upgrading, origins } = known;
     const { plan, approved, run, waiting, held } = await this.approvals.open({
-      ...{ stack, plan: wanted, cloud, state, found, drifted: this.drift.has(stack), hooks: this.runs.hooks(stack, cloud, adoption) },
+      ...{ stack, plan: wanted, cloud, state, found, drifted: this.drift.has(stack) },
+      hooksOf: (inputs) => this.runs.hooks(stack, cloud, togetherOf(takeovers, inputs)),
       serving: (object) => this.reports.serving(stack, object),
       updateOf: (inputs) =>
-        this.runs.update(stack, { ...this.runs.of(stack, inputs, cloud), force: true, mayExist: mayExist(wanted), adoption }, cloud),
+        this.runs.update(
+          stack,
+          { ...this.runs.of(stack, inputs, cloud), force: true, mayExist: mayExist(wanted), adopted: togetherOf(takeovers, inputs) },
+          cloud,
+        ),
       givingUp: ({ metadata }) => this.runs.givingUp(origins.get(metadata.uid)),
     });
     await this.options.record.waiting(stack, this.runs.specOf(cloud.name), waiting, held);
@@ -283,7 +290,7 @@ export class StackReconciler<O extends Member> {
       suspects: suspectsOf(plan).filter((part) => !standing.includes(part)),
       restorable: inputsOf(plan, []).length + plan.leaving.length + plan.departing.length > 0 || this.takesOver(stack, plan),
       attempt: async (chosen) => {
-        const ran = await this.attempt(stack, plan, [...standing, ...chosen], { cloud, state, approved, upgrading, adoption });
+        const ran = await this.attempt(stack, plan, [...standing, ...chosen], { cloud, state, approved, upgrading, takeovers });
         engine ||= ran.engine;
         return ran.result;
       },
@@ -293,7 +300,11 @@ export class StackReconciler<O extends Member> {
       },
     });
     this.drift.healed(stack);
-    this.adoptions.ended(plan, adoption, trial.failed.length);
+    this.adoptions.ended(
+      plan,
+      takeovers,
+      trial.failed.map(({ candidate }) => candidate.object),
+    );
     const left = await this.letGoOf(plan);
     await this.release(stack, plan);
     await this.settling.settle(plan, trial, { stack, cloud, result: trial.result });
@@ -352,7 +363,7 @@ export class StackReconciler<O extends Member> {
     stack: string,
     plan: UpdatePlan<O>,
     chosen: readonly Part<O>[],
-    { cloud, state, approved, upgrading, adoption }: Trial,
+    { cloud, state, approved, upgrading, takeovers }: Trial,
   ): Promise<Ran> {
     const inputs = inputsOf(plan, chosen);
     const healing = this.drift.has(stack);
@@ -361,7 +372,8 @@ export class StackReconciler<O extends Member> {
     const objects = parts.filter((part) => !this.hasFailed(part)).map(({ object }) => object);
     // Without its candidate, an update is not what was approved, but the way back.
     const asApproved = approved === undefined || chosen.length < suspectsOf(plan).length ? {} : { approved };
-    const how = { ...asApproved, force: healing, healing, upgrading, adoption, mayExist: mayExist(plan) };
+    const adopted = togetherOf(takeovers, inputs);
+    const how = { ...asApproved, force: healing, healing, upgrading, adopted, mayExist: mayExist(plan) };
     return this.runs.run(stack, { ...this.runs.of(stack, inputs, cloud), objects, ...how }, cloud).catch((thrown: unknown) => {
       const error = toOperatorError(thrown);
       const asking = [...parts.map(({ object }) => object), ...plan.leaving];

@@ -2,7 +2,7 @@ import type { Attempt, CloudStackSpec } from '../../../crds';
 import { parseDuration } from '../../base/duration';
 import { OperatorError, toOperatorError } from '../../base/errors';
 import type { JsonObject } from '../../base/json';
-import type { Adoption } from '../../../providers/provider';
+import type { DiscoveredResource } from '../../../providers/provider';
 import { updateHash } from '../../updates/update-hash';
 import type { StackState, StackUpdate, UpdateHooks, UpdateResult } from '../../updates/update';
 import { isUpgrade } from '../../updates/upgrade';
@@ -16,6 +16,7 @@ import type { Member } from './stack-kind';
 import { acceptedOf, inputsOf, suspectsOf, type UpdatePlan } from './stack-parts';
 import type { Origin } from './stack-moves';
 import type { StackReconcilerOptions } from './stack-reconciler';
+import { merged } from './takeovers';
 import { changesText, stackSpec } from './stack-record';
 
 /** What one run of the engine is asked for. */
@@ -34,7 +35,7 @@ export interface Run<O> {
   /** It was made before (StackUpdate.mayExist). */
   mayExist?: boolean;
   /** What is taken over from others. */
-  adoption?: Adoption | undefined;
+  adopted?: DiscoveredResource[] | undefined;
   /** Names of those that the stack carries. */
   members: string[];
   /** Those for whom the run is made. */
@@ -76,7 +77,8 @@ export class StackRuns<O extends Member> {
     };
   }
 
-  hooks(stack: string, cloud: ConnectedCloud, adoption?: Adoption): UpdateHooks {
+  /** @param adopted what is taken over from others */
+  hooks(stack: string, cloud: ConnectedCloud, adopted: readonly DiscoveredResource[] = []): UpdateHooks {
     return {
       isValid: this.options.isValid,
       isFrozen: () => this.options.registry.isFrozen(cloud.name),
@@ -84,17 +86,17 @@ export class StackRuns<O extends Member> {
         await cloud.cloud.prepareUpdate?.();
         return cloud.cloud.workerSettings();
       },
-      discover: async () => [...((await cloud.cloud.discover?.([stack]))?.get(stack) ?? []), ...(adoption?.resources ?? [])],
+      discover: async () => merged([...((await cloud.cloud.discover?.([stack]))?.get(stack) ?? []), ...adopted]),
       syncTargets: async (group) => this.options.kind.syncTargets?.(stack, group, cloud),
     };
   }
 
   update(
     stack: string,
-    run: Pick<Run<O>, 'inputs' | 'accepted' | 'approved' | 'force' | 'mayExist' | 'adoption'>,
+    run: Pick<Run<O>, 'inputs' | 'accepted' | 'approved' | 'force' | 'mayExist' | 'adopted'>,
     cloud: ConnectedCloud,
   ): StackUpdate {
-    const { inputs, accepted, approved, force, adoption, mayExist = false } = run;
+    const { inputs, accepted, approved, force, adopted, mayExist = false } = run;
     return this.options.extend({
       stack,
       project: this.specOf(cloud.name).project,
@@ -107,8 +109,8 @@ export class StackRuns<O extends Member> {
       ...(approved === undefined ? {} : { approved }),
       settings: cloud.cloud.workerSettings(),
       force,
-      mayExist: mayExist || adoption !== undefined,
-      ...(adoption !== undefined && adoption.resources.length > 0 && { adopts: true as const }),
+      mayExist: mayExist || adopted !== undefined,
+      ...(adopted !== undefined && adopted.length > 0 && { adopts: true as const }),
     });
   }
 
@@ -148,7 +150,7 @@ export class StackRuns<O extends Member> {
     let announcing: Promise<void> | undefined;
     const announce = (): Promise<void> => this.reports.announce(stack, objects, verb === 'Destroy' ? 'Deleting' : 'Updating');
     const hooks: UpdateHooks = {
-      ...this.hooks(stack, cloud, run.adoption),
+      ...this.hooks(stack, cloud, run.adopted),
       onStart: () => {
         this.options.record.started(stack, spec, members, { kind: verb, cause: causeOf(run) });
         announcing = announce();

@@ -83,7 +83,7 @@ export function loadBalancerArguments(
       .filter((family) => parts.some((part) => part.family === family))
       .map((family) => poolOf(family, nodes, place)),
     loadBalancingRules: parts.flatMap(({ rules }) => rules),
-    probes: [...probes.values()].sort((a, b) => (a.name < b.name ? -1 : 1)),
+    probes: [...probes.values()],
   };
 }
 

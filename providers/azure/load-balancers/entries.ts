@@ -1,6 +1,7 @@
 import type { CloudLoadBalancerSpec, IPFamily } from '../../../crds';
 import { hashJson } from '../../../operator/base/json';
 import { familyOf } from '../security-groups/security-rule';
+import { keptOf } from './adopted';
 import type { AzureInput, BalancerPlace } from './arguments';
 import { BASE_LENGTH, frontendNameOf, publicIPNameOf } from './names';
 
@@ -13,11 +14,15 @@ export type Entry = { family: IPFamily; /** Of the frontend. */ frontend: string
 
 /**
  * The addresses of one load balancer, one in each family. One that is asked for may be asked for by several: they share its frontend, whose name is
- * made of it, so that it stays whoever of them goes. Pure.
+ * made of it, so that it stays whoever of them goes; one that was taken over keeps its name. Pure.
  */
 export function entriesOf(input: AzureInput, place: BalancerPlace): Entry[] {
   const entryIn = input.spec.scheme === 'Internal' ? privateEntry : publicEntry;
-  return input.spec.ipFamilies.map((family) => entryIn(input, family, place));
+  const kept = keptOf(input)?.frontends ?? {};
+  return input.spec.ipFamilies.map((family) => {
+    const entry = entryIn(input, family, place);
+    return { ...entry, frontend: kept[family] ?? entry.frontend };
+  });
 }
 
 function privateEntry(input: AzureInput, family: IPFamily, { settings }: BalancerPlace): Entry {

@@ -1,11 +1,10 @@
 import type { PublicIPAddressInputs } from '../resources/public-ip-address';
-import { SERVICE_TAG, TAG } from '../tags';
+import { CLUSTER_TAG, SERVICE_TAG, TAG } from '../tags';
 import type { AzureInput } from './arguments';
 import type { Entry } from './entries';
 import type { AzureScope } from './scope';
 
-/** Upstream's tags, by which it knows its addresses. */
-const CLUSTER_TAG = 'k8s-azure-cluster-name';
+/** Upstream's tag of who has set the label. */
 const DNS_LABEL_TAG = 'k8s-azure-dns-label-service';
 
 /** A public address that is made, without the resource's own tag, which the program adds. */

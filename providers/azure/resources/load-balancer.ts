@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { AzureProviderSettings } from '../../../crds';
 import type { JsonObject } from '../../../operator/base/json';
 import { nameInID, parseResourceID, resourceID } from '../client/resource-id';
-import { foreignParts, mergedParts, namesIn, partsIn, PART_LISTS } from '../load-balancers/merge';
+import { foreignParts, mergedParts, namesIn, type PartList, partsIn, PART_LISTS } from '../load-balancers/merge';
 import { isPreConfigured } from '../load-balancers/nodes-behind';
 import { SHARED_PROBE } from '../load-balancers/probes';
 import { ownTags } from '../tags';
@@ -102,11 +102,18 @@ export function loadBalancer(
       const names = namesIn(olds);
       return PART_LISTS.every((list) => partsIn(found.properties, list).every(({ name }) => names[list]?.includes(name) !== true));
     },
-    describe: ({ id, location = '', tags, properties }) => {
-      const ours = (list: (typeof PART_LISTS)[number]): JsonObject[] =>
-        partsIn(properties, list)
-          .filter(({ name }) => isOurs(nameInID(id), name))
-          .map((part) => ({ ...part.properties, name: part.name }));
+    sharedLists: { frontendIPConfigurations: 'name', backendAddressPools: 'name', loadBalancingRules: 'name', probes: 'name' },
+    describe: ({ id, location = '', tags, properties }, of) => {
+      const named = of?.map(namesIn);
+      const ours = (list: PartList): JsonObject[] => {
+        const all = partsIn(properties, list);
+        const names = [...new Set(named?.flatMap((one) => one[list] ?? []))];
+        const own =
+          named === undefined
+            ? all.filter(({ name }) => isOurs(nameInID(id), name))
+            : names.flatMap((name) => all.find((part) => part.name === name) ?? []);
+        return own.map((part) => ({ ...part.properties, name: part.name }));
+      };
       const frontends = ours('frontendIPConfigurations');
       const inputs = {
         resourceGroupName: parseResourceID(id).resourceGroup,
@@ -133,10 +140,14 @@ function asFrontend(found: JsonObject): JsonObject {
   return all;
 }
 
-function asPool(found: JsonObject): JsonObject {
-  const addresses = (found.loadBalancerBackendAddresses ?? []) as { name: string; properties: JsonObject }[];
-  const inside = addresses.map(({ name, properties }) => picked({ ...properties, name }, ['name', 'ipAddress', 'virtualNetwork']));
-  return { name: found.name ?? '', loadBalancerBackendAddresses: inside };
+/** Upstream says once for all of a pool in which network it is, and has no order. */
+function asPool({ name = '', virtualNetwork, loadBalancerBackendAddresses = [] }: JsonObject): JsonObject {
+  const addresses = loadBalancerBackendAddresses as { name: string; properties: JsonObject }[];
+  const network = virtualNetwork === undefined ? {} : { virtualNetwork };
+  const inside = [...addresses]
+    .sort((a, b) => (a.name < b.name ? -1 : 1))
+    .map((one) => picked({ ...network, ...one.properties, name: one.name }, ['name', 'ipAddress', 'virtualNetwork']));
+  return { name, loadBalancerBackendAddresses: inside };
 }
 
 /** Azure writes the times of connections into rules for UDP too. */

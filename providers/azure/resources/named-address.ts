@@ -58,6 +58,11 @@ export class NamedAddress implements ResourceType {
     return this.use(inputs, [], context);
   }
 
+  async foresee(inputs: JsonObject, context: ResourceContext): Promise<JsonObject> {
+    const { id, properties } = await this.find(schema.parse(inputs), context);
+    return { publicIPAddressId: id, ipAddress: properties.ipAddress ?? '' };
+  }
+
   read(): Promise<{ inputs: JsonObject; outputs: JsonObject }> {
     return Promise.resolve({ inputs: {}, outputs: {} });
   }

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import { OperatorError, toOperatorError, type ErrorCode, type ErrorDetail } from '../../../operator/base/errors';
-import { canonicalJson, type JsonObject } from '../../../operator/base/json';
+import { canonicalJson, type Json, type JsonObject } from '../../../operator/base/json';
 import { problemsIn } from '../../resource-provider/check';
 import type { ResourceContext, ResourceType } from '../../resource-provider/resource-provider';
 import { retry } from '../../retry';
@@ -8,7 +8,7 @@ import type { UpdateContext } from '../../worker-module';
 import type { ArmClient } from '../client/arm-client';
 import type { CallOptions } from '../../client-options';
 import { isInUse, isWorthReadingAgain } from '../client/arm-error';
-import { bookkeeping, foreignTags, holderOf, isUnmarked, leftToUsers, madeBy, TAG, usersOf, withKeys } from '../tags';
+import { bookkeeping, foreignTags, holderOf, isUnmarked, leftToUsers, madeBy, TAG, type Tags, usersOf, withKeys } from '../tags';
 import type { Whole } from './part-of-resource';
 
 /** What still uses it is going too; the next try of the update goes on from here. */
@@ -43,8 +43,13 @@ export interface OwnedDescription<Inputs extends CommonInputs> {
   isRid?(found: Whole, olds: JsonObject): boolean;
   /** It may be somebody else's that bears no mark: ours are then only its parts, and it is never deleted. Absent = what isn't ours is let alone. */
   readonly joins?: true;
-  /** The inputs that would give what is there, and what Azure adds. Pure. */
-  describe(found: Found): { inputs: Inputs; observed: JsonObject };
+  /**
+   * The inputs that would give what is there, and what Azure adds. Pure.
+   * @param of of one that has parts of others: properties in Azure's terms whose parts are ours; absent = the names say it
+   */
+  describe(found: Found, of?: readonly JsonObject[]): { inputs: Inputs; observed: JsonObject };
+  /** Lists among its inputs in which others have parts too (DiscoveredResource.sharedLists). */
+  readonly sharedLists?: Record<string, string>;
 }
 
 /** As Azure gives it. */
@@ -68,6 +73,15 @@ export class OwnedResource<Inputs extends CommonInputs> implements ResourceType 
     this.replaceOn = description.replaceOn;
   }
 
+  /** What was taken over stays so, and as it is where it can't be changed. */
+  keep(olds: JsonObject, news: JsonObject): Record<string, Json | undefined> {
+    const [had, wanted] = [olds.tags, news.tags].map((tags) => (tags ?? {}) as Tags);
+    const adopted = had?.[TAG.adopted];
+    if (adopted === undefined) return {};
+    const fixed = Object.fromEntries(this.replaceOn.map((property) => [property, olds[property]]));
+    return { ...fixed, tags: { ...wanted, [TAG.adopted]: adopted } };
+  }
+
   check(inputs: JsonObject): { property: string; reason: string }[] {
     return problemsIn(this.description.schema, inputs);
   }
@@ -80,7 +94,7 @@ export class OwnedResource<Inputs extends CommonInputs> implements ResourceType 
     const wanted = this.description.schema.parse(inputs);
     const id = this.description.idOf(wanted);
     const made = await this.again(() => this.createOrAdopt(id, wanted, context), context);
-    return { id, outputs: outputsOf(wanted, this.description.describe(made).observed) };
+    return { id, outputs: outputsOf(wanted, this.described(made, wanted).observed) };
   }
 
   async read(id: string, context: ResourceContext): Promise<{ inputs: JsonObject; outputs: JsonObject } | undefined> {
@@ -96,9 +110,10 @@ export class OwnedResource<Inputs extends CommonInputs> implements ResourceType 
     const made = await this.again(async () => {
       const found = await this.arm.get<Found>(id, this.options(context));
       if (found === undefined) throw this.fail('NotFound', context, `${id} is not in Azure any more; the drift pass makes it again`);
-      return this.change(this.ours(found, context, 'changed'), { wanted, olds }, context);
+      const own = mayTakeOver(found.tags, wanted.tags) ? unclaimed(found) : this.ours(found, context, 'changed');
+      return this.change(own, { wanted, olds }, context);
     }, context);
-    return { outputs: outputsOf(wanted, this.description.describe(made).observed) };
+    return { outputs: outputsOf(wanted, this.described(made, wanted).observed) };
   }
 
   /**
@@ -133,10 +148,22 @@ export class OwnedResource<Inputs extends CommonInputs> implements ResourceType 
   }
 
   private change(found: Found, { wanted, olds }: { wanted: Inputs; olds: JsonObject }, context: ResourceContext): Promise<Found> {
-    if (canonicalJson(this.description.describe(found).inputs) === canonicalJson(wanted)) return Promise.resolve(found);
-    const body = this.description.merged?.(found, wanted, this.written(olds)) ?? this.description.body(wanted);
+    const written = this.written(olds);
+    const has = this.described(found, wanted, written).inputs;
+    if (canonicalJson(has) === canonicalJson(wanted)) return Promise.resolve(found);
     const tags = { ...foreignTags(found.tags), ...bookkeeping(found.tags), ...withKeys(wanted.tags) };
-    return this.arm.put<Found>(found.id, { ...body, tags }, { ...this.options(context), only: { etag: found.etag } });
+    const options = { ...this.options(context), only: { etag: found.etag } };
+    // What carries traffic is not written for the sake of its tags.
+    if (canonicalJson({ ...has, tags }) === canonicalJson({ ...wanted, tags })) return this.arm.patch<Found>(found.id, { tags }, options);
+    const body = this.description.merged?.(found, wanted, written) ?? this.description.body(wanted);
+    // Azure writes more into a SKU than anybody asked for, and takes it for a change where it is left out.
+    const sku = found.sku === undefined ? {} : { sku: found.sku };
+    return this.arm.put<Found>(found.id, { ...body, ...sku, tags }, options);
+  }
+
+  /** Of one that has parts of others, the parts that are wanted, and those that were. */
+  private described(found: Found, wanted: Inputs, written: JsonObject = {}): { inputs: Inputs; observed: JsonObject } {
+    return this.description.describe(found, [(this.description.body(wanted).properties ?? {}) as JsonObject, written]);
   }
 
   /** What a state has in Azure's terms; what can't be read of an older program's is nothing that could be told apart. */
@@ -204,7 +231,16 @@ export class OwnedResource<Inputs extends CommonInputs> implements ResourceType 
 
 /** As if we had marked it: none of its tags are ours. */
 function joined(found: Found): Found {
-  return { ...found, tags: { ...found.tags, [TAG.joined]: 'true', [TAG.keys]: '' } };
+  return unclaimed({ ...found, tags: { ...found.tags, [TAG.joined]: 'true' } });
+}
+
+function unclaimed(found: Found): Found {
+  return { ...found, tags: { ...found.tags, [TAG.keys]: '' } };
+}
+
+/** True for what a stack takes over: whether it may was found out before it came into its state (Cloud.adoptable). */
+function mayTakeOver(has: Tags = {}, wanted: Tags): boolean {
+  return wanted[TAG.adopted] !== undefined && (isUnmarked(has) || has[TAG.released] !== undefined);
 }
 
 function kept({ remedy, retryAfterMs }: OperatorError): ErrorDetail {

@@ -44,7 +44,8 @@ describe('discovery in Azure', () => {
     const tags = { [TAG.clusterID]: clusterID, [TAG.resource]: name, [TAG.stack]: stack };
     const wanted = { ...inputs, tags };
     const { id, outputs } = await new OwnedResource(description, client, update).create(wanted, context);
-    return { type: description.token, name, id, inputs: wanted, outputs };
+    const { token: type, sharedLists } = description;
+    return { type, name, id, inputs: wanted, outputs, ...(sharedLists !== undefined && { sharedLists }) };
   }
 
   const address = (publicIpAddressName: string): JsonObject => ({

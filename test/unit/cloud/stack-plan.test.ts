@@ -1,7 +1,7 @@
 import { OperatorError } from '../../../operator/base/errors';
 import type { MemberInput } from '../../../operator/cloud/stack/member-input';
 import { leverOf, leverOn } from '../../../operator/cloud/levers';
-import { acceptedOf, inputsOf, suspectsOf, type UpdatePlan } from '../../../operator/cloud/stack/stack-parts';
+import { acceptedOf, inputsOf, standingOf, suspectsOf, type UpdatePlan } from '../../../operator/cloud/stack/stack-parts';
 import { planStack, type MemberFacts, type StackFacts, type StackPlan } from '../../../operator/cloud/stack/stack-plan';
 
 /** An input with a port, which it claims, and anything else that tells two versions apart. */
@@ -210,6 +210,24 @@ describe('what each lever leaves', () => {
       released: ['a'],
       engine: false,
     });
+  });
+});
+
+describe('taking over, in a stack that others share', () => {
+  const accepted = acceptedInputs(inputOf('b'));
+
+  test('no update leaves out what is being taken over', () => {
+    const plan = updateOf(planStack(facts([live('a', { takesOver: 'Now' }), live('b')], { accepted })));
+    expect(standingOf(plan).map(({ object }) => object)).toEqual(['a']);
+  });
+  test('one that waits before anything was taken over holds up nobody; afterwards it holds the stack', () => {
+    const waits = (takesOver: 'Now' | 'Begun') => planStack(facts([live('a', { takesOver, problems: [invalid] }), live('b')], { accepted }));
+    expect([rendered(waits('Now')), standingOf(updateOf(waits('Now')))]).toEqual([['b'], []]);
+    expect(waits('Begun').kind).toBe('Hold');
+  });
+  test('its deletion takes it out', () => {
+    const plan = updateOf(planStack(facts([live('a', { takesOver: 'Begun', deleting: true }), live('b')], { accepted })));
+    expect([rendered(plan), plan.leaving]).toEqual([['b'], ['a']]);
   });
 });
 

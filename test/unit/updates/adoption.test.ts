@@ -142,6 +142,15 @@ describe('driftOf', () => {
     expect(resources(adopted).find(({ urn: one }) => one === urn('g'))?.inputs).toEqual({ rules: [] });
   });
 
+  test('the same of one with marks; what an operation in flight was to make of it is the stack’s too', () => {
+    const [a, b, theirs] = [{ name: 'a' }, { name: 'b' }, { name: 'theirs' }];
+    const seen: DiscoveredResource = { ...found('t', { rules: [theirs, b, a] }), sharedLists: { rules: 'name' } };
+    expect(drift([stored('t', { rules: [a] })], [seen])).toEqual([]);
+    const begun = deployment([stored('t', { rules: [a] })], [stored('t', { rules: [a, b] })]);
+    const adopted = resources(adoptFindings(begun, [seen], stack)).find(({ urn: one }) => one === urn('t'));
+    expect(adopted?.inputs).toEqual({ rules: [a, b] });
+  });
+
   test('missing and unknown ones', () => {
     expect(drift([stored('a', {})], [found('b', {})]).map(({ kind, urn: at }) => [kind, at])).toEqual([
       ['Missing', urn('a')],

@@ -134,12 +134,12 @@ class Look {
     const name = frontends[family];
     if (entry === undefined || name === undefined) return [];
     const frontend = partsIn(found.properties, 'frontendIPConfigurations').find((one) => one.name === name)?.properties as
-      | Omit<Frontend, 'name'>
-      | undefined;
+      Omit<Frontend, 'name'> | undefined;
     const id = frontend?.publicIPAddress?.id;
     if (entry.kind === 'Private') {
       this.assertSubnet(name, frontend);
-      if (entry.address !== undefined && frontend?.privateIPAddress !== entry.address) throw this.otherAddress(name, frontend?.privateIPAddress);
+      if (entry.address !== undefined && frontend?.privateIPAddress !== entry.address)
+        throw this.otherAddress(name, frontend?.privateIPAddress);
       return [];
     }
     const address = id === undefined ? undefined : await this.read(id);

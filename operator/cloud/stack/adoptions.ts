@@ -87,14 +87,16 @@ export class Adoptions<O extends Member> {
     if (first === undefined) return said;
     const plan = await this.preview(stack, shown, { takeovers, state }, cloud);
     const summary = summaryOf(plan);
-    const reasonOf = ({ from }: Adoption): string =>
-      `it is only observed; otherwise it would be taken over from ${from}`.slice(0, 1024);
+    const reasonOf = ({ from }: Adoption): string => `it is only observed; otherwise it would be taken over from ${from}`.slice(0, 1024);
     const name = keyOf(first.member.metadata);
     const member = others.length === 0 ? name : `${name} and ${others.length} more`;
     const waiting = { member, hash: plan.hash, reason: reasonOf(first.adoption), summary, ...capped(plan.operations) };
     await this.options.record.waiting(stack, this.runs.specOf(cloud.name), [waiting]);
     const together = others.length === 0 ? '' : `, together with ${others.length} more of its load balancer`;
-    for (const { member: { metadata }, adoption } of shown) {
+    for (const {
+      member: { metadata },
+      adoption,
+    } of shown) {
       const message = `${reasonOf(adoption)}${together}: ${summary}. To see all of it: kubectl get cloudstack ${stack} -o yaml`;
       said.set(metadata.uid, { state: 'Reconciling', reason: 'Observed', message });
     }

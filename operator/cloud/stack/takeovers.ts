@@ -10,7 +10,10 @@ export interface Takeovers {
 }
 
 /** What an update of these members takes over: what several of them have in one resource is there once; undefined = nothing. Pure. */
-export function togetherOf(takeovers: Takeovers | undefined, inputs: readonly Pick<MemberInput, 'uid'>[]): DiscoveredResource[] | undefined {
+export function togetherOf(
+  takeovers: Takeovers | undefined,
+  inputs: readonly Pick<MemberInput, 'uid'>[],
+): DiscoveredResource[] | undefined {
   const uids = inputs.map(({ uid }) => uid).sort();
   const adoptions = uids.flatMap((uid) => takeovers?.taken.get(uid) ?? []);
   return adoptions.length === 0 ? undefined : merged(adoptions.flatMap(({ resources }) => resources));

@@ -139,7 +139,10 @@ describe('taking over from cloud-provider-azure, and stepping back', () => {
     await cluster.kubectl(['annotate', 'service', 'api', `${PREFIX}load-balancer-tcp-idle-timeout=30`]);
     await scene.until('the change', async () => {
       if (partsIn(azure.balancer(), 'loadBalancingRules').some(({ properties }) => properties.idleTimeoutInMinutes === 30)) return true;
-      throw new Error(JSON.stringify([(await scene.loadBalancer('api'))?.status, (await scene.stackOf('api')).status]) + cluster.operatorLog().slice(-4000));
+      throw new Error(
+        JSON.stringify([(await scene.loadBalancer('api'))?.status, (await scene.stackOf('api')).status]) +
+          cluster.operatorLog().slice(-4000),
+      );
     });
     await scene.ready('api');
     azure.forgetCalls();

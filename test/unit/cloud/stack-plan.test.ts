@@ -221,7 +221,8 @@ describe('taking over, in a stack that others share', () => {
     expect(standingOf(plan).map(({ object }) => object)).toEqual(['a']);
   });
   test('one that waits before anything was taken over holds up nobody; afterwards it holds the stack', () => {
-    const waits = (takesOver: 'Now' | 'Begun') => planStack(facts([live('a', { takesOver, problems: [invalid] }), live('b')], { accepted }));
+    const waits = (takesOver: 'Now' | 'Begun') =>
+      planStack(facts([live('a', { takesOver, problems: [invalid] }), live('b')], { accepted }));
     expect([rendered(waits('Now')), standingOf(updateOf(waits('Now')))]).toEqual([['b'], []]);
     expect(waits('Begun').kind).toBe('Hold');
   });

@@ -1,0 +1,152 @@
+import type { AdoptableFrom, Adoption, LoadBalancerInput } from '../../../providers/provider';
+import { AzureAdoption } from '../../../providers/azure/adopt';
+import type { ArmClient } from '../../../providers/azure/client/arm-client';
+import type { AzureInput } from '../../../providers/azure/load-balancers/arguments';
+import { baseNameOf } from '../../../providers/azure/load-balancers/names';
+import { TAG } from '../../../providers/azure/tags';
+import type { ArmServer } from '../../harness/arm/arm-server';
+import { partFrom, partsIn } from '../../harness/arm/resource';
+import { clientOf, GROUP, LOCATION, networkID, startScene, SUBSCRIPTION } from '../../harness/arm/scene';
+import { balancer, place } from '../../unit/azure/balancer-scene';
+
+const CLUSTER = '0a1b2c3d-1111-4222-8333-444455556666';
+const BALANCER = networkID('loadBalancers', 'kubernetes');
+const settings = { ...place().settings, subscriptionID: SUBSCRIPTION, resourceGroup: GROUP, outboundSNAT: true, excludeControlPlane: true };
+
+describe('what is taken over of one Service in Azure', () => {
+  let server: ArmServer;
+  let client: ArmClient;
+  let adoption: AzureAdoption;
+
+  beforeEach(async () => {
+    server = await startScene();
+    client = clientOf(server);
+    adoption = new AzureAdoption(client, { clusterID: CLUSTER, location: LOCATION, settings: settings as never });
+    server.cloud.seed(BALANCER, { location: LOCATION, sku: { name: 'Standard' }, properties: {} });
+  });
+
+  afterEach(async () => {
+    await client.close();
+    await server.stop();
+  });
+
+  /** As upstream has it, at a public address. */
+  function serve(
+    input: AzureInput,
+    { ip = '20.9.0.1', name = `kubernetes-${baseNameOf(input)}`, frontend = baseNameOf(input) } = {},
+  ): string {
+    const id = networkID('publicIPAddresses', name);
+    const tags = { 'k8s-azure-service': `demo/${input.name}`, 'k8s-azure-cluster-name': 'kubernetes' };
+    const properties = { publicIPAllocationMethod: 'Static', ipAddress: ip };
+    server.cloud.seed(id, { location: LOCATION, sku: { name: 'Standard' }, tags, properties });
+    const frontendID = `${BALANCER}/frontendIPConfigurations/${frontend}`;
+    put('frontendIPConfigurations', frontend, { publicIPAddress: { id } });
+    put('loadBalancingRules', `${baseNameOf(input)}-TCP-80`, { frontendIPConfiguration: { id: frontendID }, frontendPort: 80 });
+    return id;
+  }
+
+  function put(list: string, name: string, properties: object): void {
+    server.cloud.tamper(BALANCER, (resource) => {
+      const part = partFrom(`${BALANCER}/${list}`, { name, properties: properties as never });
+      resource.properties[list] = [...partsIn(resource, list), part] as never;
+    });
+  }
+
+  const ask = (input: AzureInput, from: AdoptableFrom = 'Upstream', id?: string): Promise<Adoption | undefined> =>
+    adoption.adoptable({ stack: 's', input: input as unknown as LoadBalancerInput, from, id });
+
+  test('its own parts of the load balancer, and its address; all that ask at once read the load balancer once', async () => {
+    const [one, two] = [balancer(1), balancer(2)];
+    [one, two].forEach((input, index) => serve(input, { ip: `20.9.0.${index + 1}` }));
+    put('loadBalancingRules', `${baseNameOf(one)}-TCP-8080`, { frontendIPConfiguration: { id: `${BALANCER}/x/${baseNameOf(one)}` } });
+    server.calls.length = 0;
+    const [first] = await Promise.all([ask(one), ask(two)]);
+    expect(server.calls.map(({ path }) => path.split('/').at(-2)).sort()).toEqual([
+      'loadBalancers',
+      'publicIPAddresses',
+      'publicIPAddresses',
+    ]);
+    expect(first).toMatchObject({
+      from: 'another controller: Service demo/web-1, cluster kubernetes',
+      kept: { frontends: { IPv4: baseNameOf(one) } },
+    });
+    const found = first?.resources.find(({ type }) => type.endsWith('LoadBalancer'))?.inputs;
+    // What the spec has no place for is there too, so that the plan tells that it goes.
+    const base = baseNameOf(one);
+    expect((found?.loadBalancingRules as { name: string }[]).map(({ name }) => name)).toEqual([`${base}-TCP-80`, `${base}-TCP-8080`]);
+  });
+
+  test('a Service that is led from the frontend of another one keeps that', async () => {
+    const [one, two] = [balancer(1), balancer(2, {}, { publicIP: { ipv4Name: `kubernetes-${baseNameOf(balancer(1))}` } })];
+    serve(one);
+    const frontendID = `${BALANCER}/frontendIPConfigurations/${baseNameOf(one)}`;
+    put('loadBalancingRules', `${baseNameOf(two)}-TCP-81`, { frontendIPConfiguration: { id: frontendID }, frontendPort: 81 });
+    expect(await ask(two)).toMatchObject({ kept: { frontends: { IPv4: baseNameOf(one) } } });
+  });
+
+  test('nothing of it is there: nothing is found', async () => {
+    serve(balancer(1));
+    expect(await ask(balancer(2))).toBeUndefined();
+    expect(await ask(balancer(1, { scheme: 'Internal' }))).toBeUndefined();
+  });
+
+  const rows: [string, (input: AzureInput) => void | [AzureInput, string?], object][] = [
+    [
+      'an address of another Service',
+      (input) => server.cloud.tamper(serve(input), ({ tags = {} }) => void (tags['k8s-azure-service'] = 'demo/other')),
+      { code: 'Taken', message: expect.stringContaining('Service demo/other') },
+    ],
+    [
+      'an address of another cluster',
+      (input) => server.cloud.tamper(serve(input), ({ tags = {} }) => void (tags['k8s-azure-cluster-name'] = 'theirs')),
+      { code: 'Taken', message: expect.stringContaining('cluster theirs') },
+    ],
+    [
+      'a load balancer of another cluster of ours',
+      (input) => {
+        serve(input);
+        server.cloud.tamper(BALANCER, (resource) => void (resource.tags = { [TAG.clusterID]: 'another', [TAG.stack]: 't' }));
+      },
+      { code: 'Taken', message: expect.stringContaining('cluster another') },
+    ],
+    [
+      'an address that the spec does not ask for',
+      (input) => void serve(input, { name: 'byo' }),
+      { code: 'Invalid', message: expect.stringContaining('20.9.0.1 (public IP address byo)') },
+    ],
+    [
+      'a Basic load balancer',
+      (input) => {
+        serve(input);
+        server.cloud.tamper(BALANCER, (resource) => void (resource.sku = { name: 'Basic' }));
+      },
+      { code: 'Invalid', message: expect.stringContaining('SKU Standard') },
+    ],
+    [
+      'a pool of interfaces',
+      (input) => {
+        serve(input);
+        put('backendAddressPools', 'kubernetes', { backendIPConfigurations: [{ id: 'nic' }] });
+      },
+      { code: 'Invalid', message: expect.stringContaining('nodeIP') },
+    ],
+  ];
+  test.each(rows)('%s is refused, and says what to do', async (_name, prepare, expected) => {
+    const input = balancer(1);
+    prepare(input);
+    await expect(ask(input)).rejects.toMatchObject({ ...expected, remedy: expect.stringMatching(/./) });
+  });
+
+  test('an id is refused', async () => {
+    serve(balancer(1));
+    await expect(ask(balancer(1), 'Upstream', BALANCER)).rejects.toMatchObject({ code: 'Invalid', field: 'spec.adoptID' });
+  });
+
+  test('without any state, the name of a frontend that was taken over is known again by our marks on the load balancer', async () => {
+    const input = balancer(1, {}, { publicIP: { ipv4Name: 'shop' } });
+    serve(input, { name: 'shop' });
+    expect(await ask(input, 'Itself')).toBeUndefined();
+    server.cloud.tamper(BALANCER, (resource) => void (resource.tags = { [TAG.clusterID]: CLUSTER, [TAG.stack]: 's' }));
+    expect(await ask(input, 'Itself')).toEqual({ from: 'this stack', resources: [], kept: { frontends: { IPv4: baseNameOf(input) } } });
+  });
+});

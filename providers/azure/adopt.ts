@@ -7,7 +7,7 @@ import type { ArmClient } from './client/arm-client';
 import { nameInID, sameID } from './client/resource-id';
 import { frontendsOf, isOfService, type Kept } from './load-balancers/adopted';
 import { type AzureInput, balancerID, type Frontend } from './load-balancers/arguments';
-import { entriesOf } from './load-balancers/entries';
+import { entriesOf, type Entry } from './load-balancers/entries';
 import { type PartList, partsIn } from './load-balancers/merge';
 import { baseNameOf } from './load-balancers/names';
 import { placeOf } from './load-balancers/placement';
@@ -49,13 +49,13 @@ export class AzureAdoption {
       const remedy = `Remove the annotation ${ANNOTATIONS.adoptID}: what was made for a Service is found by its name`;
       throw invalid('spec.adoptID', `load balancers of Azure are not taken over by an id. ${remedy}`, remedy);
     }
-    const place = placeOf(input as AzureInput, this.scope);
+    const place = placeOf(input, this.scope);
     const found = await this.read(balancerID(place));
     if (found === undefined) return undefined;
     const frontends = frontendsOf(found.properties, baseNameOf(input), input.spec.ipFamilies);
     if (Object.keys(frontends).length === 0) return undefined;
     const own = this.isOwn(found.tags, stack);
-    if (from === 'Itself') return own && isNamedOtherwise(input as AzureInput, frontends, place) ? recognized({ frontends }) : undefined;
+    if (from === 'Itself') return own && isNamedOtherwise(input, frontends, place) ? recognized({ frontends }) : undefined;
     const standing = { stack, from, input: { ...input, adopted: { frontends } } as AzureInput, found, frontends };
     return new Look(this.scope, standing, (address) => this.read(address)).adoption(own);
   }
@@ -91,7 +91,7 @@ class Look {
     private readonly standing: Standing,
     private readonly read: (id: string) => Promise<Found | undefined>,
   ) {
-    const [rendered] = renderStack(standing.stack, [standing.input as unknown as LoadBalancerInput], () => [], scope).balancers;
+    const [rendered] = renderStack(standing.stack, [standing.input], () => [], scope).balancers;
     if (rendered === undefined) throw new Error('one load balancer is rendered');
     this.rendered = rendered;
   }
@@ -123,35 +123,25 @@ class Look {
     const { inputs, observed } = description.describe(found, [wanted, Object.fromEntries(more) as JsonObject]);
     const { resourceGroupName, loadBalancerName, location, tags } = args;
     const marked = { ...inputs, resourceGroupName, loadBalancerName, location, tags: taken(found.tags, tags) };
-    const one = described(description, loadBalancerName, found.id, marked, observed);
+    const one = described(description, { name: loadBalancerName, id: found.id, inputs: marked, observed });
     return { ...one, ...(description.sharedLists !== undefined && { sharedLists: description.sharedLists }) };
   }
 
-  /** The public address of a frontend, where it was made for the Service. */
+  /** The public address of a frontend, where it was made for the Service. @throws OperatorError where the frontend has not what the spec asks for */
   private async addressIn(family: IPFamily): Promise<{ tags: Tags; resource: DiscoveredResource }[]> {
     const { found, frontends, input } = this.standing;
     const entry = entriesOf(input, placeOf(input, this.scope)).find((one) => one.family === family);
     const name = frontends[family];
     if (entry === undefined || name === undefined) return [];
-    const frontend = partsIn(found.properties, 'frontendIPConfigurations').find((one) => one.name === name)?.properties as
-      Omit<Frontend, 'name'> | undefined;
-    const id = frontend?.publicIPAddress?.id;
+    const frontend = frontendIn(found, name);
     if (entry.kind === 'Private') {
-      this.assertSubnet(name, frontend);
-      if (entry.address !== undefined && frontend?.privateIPAddress !== entry.address)
-        throw this.otherAddress(name, frontend?.privateIPAddress);
+      this.assertPrivate(name, frontend, entry.address);
       return [];
     }
+    const id = frontend?.publicIPAddress?.id;
     const address = id === undefined ? undefined : await this.read(id);
-    const ip = address?.properties.ipAddress as string | undefined;
-    if (address === undefined) throw this.otherAddress(name, undefined);
-    const isAsked =
-      entry.kind === 'Made'
-        ? nameInID(address.id).toLowerCase() === entry.name.toLowerCase()
-        : 'name' in entry.by
-          ? nameInID(address.id).toLowerCase() === entry.by.name.toLowerCase()
-          : ip === entry.by.address;
-    if (!isAsked) throw this.otherAddress(name, `${ip ?? '?'} (public IP address ${nameInID(address.id)})`);
+    if (address === undefined) throw otherAddress(name, undefined);
+    if (!isAskedFor(entry, address)) throw otherAddress(name, `${ipOf(address) ?? '?'} (public IP address ${nameInID(address.id)})`);
     return entry.kind === 'Made' ? this.publicAddress(address) : [];
   }
 
@@ -166,7 +156,7 @@ class Look {
     const description = publicIPAddress(networkSubscriptionOf(this.scope.settings));
     const { inputs, observed } = description.describe(found);
     const marked = { ...inputs, resourceGroupName, publicIpAddressName: name, location, tags: taken(tags, args.tags) };
-    return [{ tags, resource: described(description, name, found.id, marked, observed) }];
+    return [{ tags, resource: described(description, { name, id: found.id, inputs: marked, observed }) }];
   }
 
   private isOwn(tags: Tags): boolean {
@@ -184,7 +174,7 @@ class Look {
   /** @throws OperatorError Invalid where what stands can't become what is made today */
   private assertOfToday({ id, sku, properties }: Found): void {
     const name = nameInID(id);
-    if (String(sku?.name).toLowerCase() !== 'standard') {
+    if ((sku?.name as string | undefined)?.toLowerCase() !== 'standard') {
       throw invalid('spec.adopt', `load balancer ${name} is not of SKU Standard. Upgrade it first.`, 'Upgrade it first');
     }
     const pools = this.rendered.loadBalancer.backendAddressPools.map((pool) => pool.name);
@@ -198,24 +188,45 @@ class Look {
     }
   }
 
-  private assertSubnet(name: string, frontend: Omit<Frontend, 'name'> | undefined): void {
+  /** @param address that is asked for; undefined = any one of the subnet */
+  private assertPrivate(name: string, frontend: Omit<Frontend, 'name'> | undefined, address: string | undefined): void {
     const wanted = this.rendered.loadBalancer.frontendIPConfigurations.find((one) => one.name === name)?.subnet?.id ?? '';
     const has = frontend?.subnet?.id ?? '';
-    if (sameID(wanted, has)) return;
+    if (sameID(wanted, has)) {
+      if (address === undefined || frontend?.privateIPAddress === address) return;
+      throw otherAddress(name, frontend?.privateIPAddress);
+    }
     const remedy = 'Name that one by the annotation azure-load-balancer-internal-subnet';
     throw invalid('spec.azure.subnetName', `frontend ${name} is in subnet ${has}, and ${wanted} is asked for. ${remedy}.`, remedy);
   }
+}
 
-  private otherAddress(name: string, has: string | undefined): OperatorError {
-    const remedy = 'Ask for the address that it has, by the annotation azure-pip-name or azure-load-balancer-ipv4';
-    const what = has === undefined ? 'another kind of address' : has;
-    return invalid('spec.adopt', `frontend ${name} has ${what}, which the spec does not ask for. ${remedy}.`, remedy);
-  }
+function frontendIn({ properties }: Found, name: string): Omit<Frontend, 'name'> | undefined {
+  return partsIn(properties, 'frontendIPConfigurations').find((one) => one.name === name)?.properties;
+}
+
+function ipOf({ properties }: Found): string | undefined {
+  return properties.ipAddress as string | undefined;
+}
+
+/** True where a public address is the one that the spec makes or names. */
+function isAskedFor(entry: Exclude<Entry, { kind: 'Private' }>, address: Found): boolean {
+  if (entry.kind === 'Made') return sameID(nameInID(address.id), entry.name);
+  return 'name' in entry.by ? sameID(nameInID(address.id), entry.by.name) : ipOf(address) === entry.by.address;
+}
+
+function otherAddress(name: string, has: string | undefined): OperatorError {
+  const remedy = 'Ask for the address that it has, by the annotation azure-pip-name or azure-load-balancer-ipv4';
+  return invalid(
+    'spec.adopt',
+    `frontend ${name} has ${has ?? 'another kind of address'}, which the spec does not ask for. ${remedy}.`,
+    remedy,
+  );
 }
 
 /** What bears this stack's marks stays its own; only what was taken over under another name has something to keep. */
 function recognized(kept: Kept): Adoption {
-  return { from: 'this stack', resources: [], kept: kept as unknown as JsonObject };
+  return { from: 'this stack', resources: [], kept };
 }
 
 function isNamedOtherwise(input: AzureInput, frontends: Kept['frontends'], place: ReturnType<typeof placeOf>): boolean {
@@ -232,10 +243,7 @@ function taken(has: Tags = {}, wanted: Tags): Record<string, string> {
 
 function described<I extends CommonInputs>(
   { token: type }: OwnedDescription<I>,
-  name: string,
-  id: string,
-  inputs: object,
-  observed: JsonObject,
+  { name, id, inputs, observed }: { name: string; id: string; inputs: object; observed: JsonObject },
 ): DiscoveredResource {
   return { type, name, id, inputs: inputs as JsonObject, outputs: outputsOf(inputs, observed) };
 }

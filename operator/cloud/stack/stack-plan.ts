@@ -171,14 +171,19 @@ function withoutMember<O>({ members, accepted = {}, elsewhere, departing, releas
 }
 
 function partOf<O>(member: MemberFacts<O>, accepted: MemberInput | undefined, verdict: Verdict | undefined): Part<O> {
-  const { object, input, replacement, lever, serving, moving, takesOver } = member;
+  const { object, input, replacement, lever } = member;
   const kept = lever?.members === false ? { targets: 'Kept' as const } : {};
-  const taken = takesOver === 'Begun' || (takesOver === 'Now' && verdict === undefined);
-  const standing = accepted === undefined && (serving || taken) && moving !== true;
+  const standing = accepted === undefined && stands(member, verdict);
   const held = lever !== undefined || isReleased(member);
   const fallback = { ...kept, ...(held && { held }), ...(accepted === undefined ? {} : { accepted }), ...(standing && { standing }) };
   if (verdict !== undefined) return { object, verdict, ...fallback };
   return { object, candidate: input, ...fallback, ...(replacement === undefined ? {} : { replacement }) };
+}
+
+/** What it has in the cloud must stay, although no state says what that is. */
+function stands<O>({ serving, moving, takesOver }: MemberFacts<O>, verdict: Verdict | undefined): boolean {
+  const taken = takesOver === 'Begun' || (takesOver === 'Now' && verdict === undefined);
+  return (serving || taken) && moving !== true;
 }
 
 /** Nothing can be rendered of what is in the cloud. */

@@ -1,4 +1,4 @@
-import type { AdoptableFrom, Adoption, LoadBalancerInput } from '../../../providers/provider';
+import type { AdoptableFrom, Adoption } from '../../../providers/provider';
 import { AzureAdoption } from '../../../providers/azure/adopt';
 import type { ArmClient } from '../../../providers/azure/client/arm-client';
 import type { AzureInput } from '../../../providers/azure/load-balancers/arguments';
@@ -53,7 +53,7 @@ describe('what is taken over of one Service in Azure', () => {
   }
 
   const ask = (input: AzureInput, from: AdoptableFrom = 'Upstream', id?: string): Promise<Adoption | undefined> =>
-    adoption.adoptable({ stack: 's', input: input as unknown as LoadBalancerInput, from, id });
+    adoption.adoptable({ stack: 's', input: input, from, id });
 
   test('its own parts of the load balancer, and its address; all that ask at once read the load balancer once', async () => {
     const [one, two] = [balancer(1), balancer(2)];
@@ -94,12 +94,12 @@ describe('what is taken over of one Service in Azure', () => {
     [
       'an address of another Service',
       (input) => server.cloud.tamper(serve(input), ({ tags = {} }) => void (tags['k8s-azure-service'] = 'demo/other')),
-      { code: 'Taken', message: expect.stringContaining('Service demo/other') },
+      { code: 'Taken', message: expect.stringContaining('Service demo/other') as string },
     ],
     [
       'an address of another cluster',
       (input) => server.cloud.tamper(serve(input), ({ tags = {} }) => void (tags['k8s-azure-cluster-name'] = 'theirs')),
-      { code: 'Taken', message: expect.stringContaining('cluster theirs') },
+      { code: 'Taken', message: expect.stringContaining('cluster theirs') as string },
     ],
     [
       'a load balancer of another cluster of ours',
@@ -107,12 +107,12 @@ describe('what is taken over of one Service in Azure', () => {
         serve(input);
         server.cloud.tamper(BALANCER, (resource) => void (resource.tags = { [TAG.clusterID]: 'another', [TAG.stack]: 't' }));
       },
-      { code: 'Taken', message: expect.stringContaining('cluster another') },
+      { code: 'Taken', message: expect.stringContaining('cluster another') as string },
     ],
     [
       'an address that the spec does not ask for',
       (input) => void serve(input, { name: 'byo' }),
-      { code: 'Invalid', message: expect.stringContaining('20.9.0.1 (public IP address byo)') },
+      { code: 'Invalid', message: expect.stringContaining('20.9.0.1 (public IP address byo)') as string },
     ],
     [
       'a Basic load balancer',
@@ -120,7 +120,7 @@ describe('what is taken over of one Service in Azure', () => {
         serve(input);
         server.cloud.tamper(BALANCER, (resource) => void (resource.sku = { name: 'Basic' }));
       },
-      { code: 'Invalid', message: expect.stringContaining('SKU Standard') },
+      { code: 'Invalid', message: expect.stringContaining('SKU Standard') as string },
     ],
     [
       'a pool of interfaces',
@@ -128,13 +128,13 @@ describe('what is taken over of one Service in Azure', () => {
         serve(input);
         put('backendAddressPools', 'kubernetes', { backendIPConfigurations: [{ id: 'nic' }] });
       },
-      { code: 'Invalid', message: expect.stringContaining('nodeIP') },
+      { code: 'Invalid', message: expect.stringContaining('nodeIP') as string },
     ],
   ];
   test.each(rows)('%s is refused, and says what to do', async (_name, prepare, expected) => {
     const input = balancer(1);
     prepare(input);
-    await expect(ask(input)).rejects.toMatchObject({ ...expected, remedy: expect.stringMatching(/./) });
+    await expect(ask(input)).rejects.toMatchObject({ ...expected, remedy: expect.stringMatching(/./) as string });
   });
 
   test('an id is refused', async () => {

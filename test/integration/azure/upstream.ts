@@ -48,7 +48,7 @@ export class UpstreamAzure {
       ? { publicIPAddress: { id: publicIP }, privateIPAllocationMethod: 'Dynamic' }
       : { subnet, privateIPAddress: ip, privateIPAllocationMethod: 'Dynamic', privateIPAddressVersion: 'IPv4' };
     this.arm.cloud.tamper(id, (resource) => {
-      if (frontendOf === undefined) add(resource, 'frontendIPConfigurations', { name: frontend, properties: at as JsonObject });
+      if (frontendOf === undefined) add(resource, 'frontendIPConfigurations', { name: frontend, properties: at });
       for (const { port, nodePort = 0 } of service.spec.ports ?? []) {
         const name = `${base}-TCP-${port}`;
         add(resource, 'probes', {

@@ -18,7 +18,7 @@ type Action =
 type Scope = 'Any' | 'Ours' | 'Made' | 'Linked';
 
 /** What the provider does, each of it optional but the first. */
-export type Capability = 'LoadBalancers' | 'Classic' | 'Members' | 'NodeRules' | 'Instances' | 'NodeTags' | 'Routes';
+export type Capability = 'LoadBalancers' | 'Classic' | 'Members' | 'NodeRules' | 'Instances' | 'NodeTags' | 'Routes' | 'Volumes';
 
 /** Every call that is made, by what it is made for. */
 export const CALLS: Readonly<Record<Capability, Readonly<Partial<Record<Action, Scope>>>>> = {
@@ -114,6 +114,7 @@ export const CALLS: Readonly<Record<Capability, Readonly<Partial<Record<Action, 
     'ec2:ModifyNetworkInterfaceAttribute': 'Any',
     'ec2:ReplaceRoute': 'Any',
   },
+  Volumes: { 'ec2:DescribeVolumes': 'Any' },
 };
 
 /** As IAM writes it: an operator, and the keys with what they must be. */

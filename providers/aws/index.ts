@@ -24,6 +24,7 @@ import { isBareInstanceID, PROVIDER_ID_SCHEME } from './nodes/provider-id';
 import { release } from './release';
 import { AwsRoutes } from './routes/routes';
 import { fromAwsTags, type Tags } from './tags';
+import { AwsVolumes } from './volumes';
 
 /** The provider of AWS, the operator's half. */
 export const awsProvider: ProviderModule = {
@@ -65,6 +66,7 @@ async function connect(spec: CloudProviderSpec, context: ConnectContext): Promis
     members: groups === undefined ? members : new OpenedMembers(members, { ec2, groups, clusterID, vpcID, maxRules, shared }),
     instances,
     routes: new AwsRoutes(scope),
+    volumes: new AwsVolumes(ec2, region),
     discover: (stacks) => discover({ ec2, elb, classic, options: {} }, scope, stacks),
     adoptable: (stack, input, from, id) => adoptable({ ec2, elb, classic, options: {} }, { ...scope, region }, { stack, input, from, id }),
     leftFor: (serviceUID) => leftFor({ ec2, elb, classic, options: {} }, serviceUID),

@@ -7,11 +7,12 @@ type Sdk = typeof sdkTypes;
 /** The most that one page gives. */
 const PAGE_SIZE = 1000;
 const TABLES_PAGE_SIZE = 100;
+const VOLUMES_PAGE_SIZE = 500;
 
 /** Which side of a security group a rule is on. */
 export type Direction = 'Ingress' | 'Egress';
 
-/** The part of the EC2 API that is used here: instances, routes, security groups, subnets. Every method throws as AwsService. */
+/** The part of the EC2 API that is used here: instances, volumes, routes, security groups, subnets. Every method throws as AwsService. */
 export class Ec2 {
   private readonly service: AwsService<Sdk, sdkTypes.EC2Client>;
 
@@ -42,6 +43,22 @@ export class Ec2 {
           client.send(prepare(new sdk.DescribeInstancesCommand({ Filters: filters, MaxResults: PAGE_SIZE, NextToken: token })), signal),
       });
       return { items: Reservations?.flatMap(({ Instances = [] }) => Instances), next: NextToken };
+    });
+  }
+
+  volumes(filters: sdkTypes.Filter[], options: CallOptions = {}): Promise<sdkTypes.Volume[]> {
+    return this.service.pages(async (token) => {
+      const { Volumes, NextToken } = await this.service.call({
+        ...options,
+        verb: 'list',
+        operation: 'DescribeVolumes',
+        send: (sdk, client, prepare, signal) =>
+          client.send(
+            prepare(new sdk.DescribeVolumesCommand({ Filters: filters, MaxResults: VOLUMES_PAGE_SIZE, NextToken: token })),
+            signal,
+          ),
+      });
+      return { items: Volumes, next: NextToken };
     });
   }
 

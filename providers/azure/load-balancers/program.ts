@@ -163,7 +163,9 @@ function declareRules(name: string, { securityGroup, members, known }: AccessOf,
     ),
   );
   const isBlind = members.some(({ nodeFamilies }) => nodeFamilies.length > 0);
-  const args = { networkSecurityGroupId: id, rules, ...limits, ...(isBlind && { nodeAddresses }) };
+  const additionalAddresses = [...new Set(members.flatMap(({ access }) => access.azure?.access?.additionalAddresses ?? []))].sort();
+  const shared = { ...(isBlind && { nodeAddresses }), ...(additionalAddresses.length > 0 && { additionalAddresses }) };
+  const args = { networkSecurityGroupId: id, rules, ...limits, ...shared };
   return new SecurityRules(name, args, { dependsOn });
 }
 

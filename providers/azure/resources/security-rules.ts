@@ -19,6 +19,8 @@ const schema = z.strictObject({
   rules: z.array(wantedRule),
   /** Destinations that other load balancers have too: the Nodes' own addresses. */
   nodeAddresses: z.array(z.string().min(1)).optional(),
+  /** Destinations that may be the frontends of other load balancers, or stand before several of them. */
+  additionalAddresses: z.array(z.string().min(1)).optional(),
   rulesPerSecurityGroup: z.int().min(1),
   addressesPerSecurityGroup: z.int().min(1),
 });
@@ -41,12 +43,12 @@ function rulesIn(inputs: SecurityRulesInputs | undefined): WantedRule[] {
   return (inputs?.rules ?? []).map(({ ports, ...rule }) => ({ ...rule, ...(ports !== undefined && { ports }) }));
 }
 
-/** A frontend's address is its stack's in every rule, a Node's only in those that the stack has written it into. */
+/** A frontend's address is its stack's in every rule, another one only in those that the stack has written it into. */
 function ownedBy(parts: readonly SecurityRulesInputs[]): OwnedDestinations {
-  const nodes = new Set(parts.flatMap(({ nodeAddresses = [] }) => nodeAddresses));
+  const shared = new Set(parts.flatMap(({ nodeAddresses = [], additionalAddresses = [] }) => [...nodeAddresses, ...additionalAddresses]));
   const rules = parts.flatMap(rulesIn);
   const all = rules.flatMap(({ destinations }) => destinations);
   const inRule = new Map<string, string[]>();
   for (const rule of rules) inRule.set(ruleNameOf(rule), [...(inRule.get(ruleNameOf(rule)) ?? []), ...rule.destinations]);
-  return { everywhere: all.filter((address) => !nodes.has(address)), inRule };
+  return { everywhere: all.filter((address) => !shared.has(address)), inRule };
 }

@@ -200,8 +200,9 @@ describe('our part of what is not ours alone', () => {
 
   test('security rules: a Node’s address, which two load balancers lead to, is taken out of the rules of the one that goes', async () => {
     const blind = (port: number): SecurityRulesInputs & JsonObject => {
-      const of = access('10.0.0.1');
-      return { ...of, rules: of.rules.map((rule) => ({ ...rule, ports: [port] })), nodeAddresses: ['10.0.0.1'] };
+      const { networkSecurityGroupId, rules, rulesPerSecurityGroup, addressesPerSecurityGroup } = access('10.0.0.1');
+      const ours = rules.map((rule) => ({ ...rule, ports: [port] }));
+      return { networkSecurityGroupId, rules: ours, nodeAddresses: ['10.0.0.1'], rulesPerSecurityGroup, addressesPerSecurityGroup };
     };
     const { id } = await group().create(blind(30080), context);
     await group().create(blind(30443), context);

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { securityRules, type SecurityRulesInputs } from '../../../providers/azure/resources/security-rules';
 import { mergedRules, sameRules } from '../../../providers/azure/security-groups/merge';
 import { ruleNameOf, type SecurityRule, type WantedRule } from '../../../providers/azure/security-groups/security-rule';
 import { type AccessSpec, wantedRules } from '../../../providers/azure/security-groups/wanted-rules';
@@ -155,6 +156,20 @@ describe('the security group', () => {
     expect(joined).toHaveLength(1);
     expect(joined[0]?.properties).toMatchObject({ priority: 500, destinationAddressPrefixes: [V4, '20.7.0.1'] });
     expect(mergedRules(joined, [], { everywhere: [V4] })).toEqual(upstream);
+  });
+
+  test('an address in front is ours only in our own rules: those of the load balancer that answers at it stay', () => {
+    const theirs = mergedRules([], [http([V4])], { everywhere: [] });
+    const ours = { ...http(['10.0.0.5', V4]), ports: [8080] };
+    const wanted: SecurityRulesInputs = {
+      networkSecurityGroupId: 'sg',
+      rules: [ours],
+      additionalAddresses: [V4],
+      ...{ rulesPerSecurityGroup: 9, addressesPerSecurityGroup: 9 },
+    };
+    const opened = securityRules.merged({ securityRules: theirs as never }, wanted, []);
+    expect(opened?.securityRules).toMatchObject([theirs[0], { properties: { destinationAddressPrefixes: ['10.0.0.5', V4] } }]);
+    expect(securityRules.merged(opened ?? {}, undefined, [wanted])).toEqual({ securityRules: theirs });
   });
 
   test('what is not wanted any more goes, and with its last destination the rule', () => {

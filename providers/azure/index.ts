@@ -7,13 +7,14 @@ import { ArmClient } from './client/arm-client';
 import { AzureAccount } from './config/account';
 import { discover, release, type DiscoveryScope } from './discover';
 import { AzureLoadBalancers } from './load-balancers/load-balancers';
-import { locationOf, networkSubscriptionOf, type AzureScope } from './load-balancers/scope';
+import { locationOf, networkSubscriptionOf, securityGroupIDOf, type AzureScope } from './load-balancers/scope';
 import { AzureInstances } from './nodes/instances';
 import { PROVIDER_ID_SCHEME } from './nodes/provider-id';
 import { loadBalancer } from './resources/load-balancer';
 import { publicIPAddress } from './resources/public-ip-address';
 import { discoverRoutes } from './routes/discover-routes';
 import { AzureRoutes, routeTableIDOf } from './routes/routes';
+import { discoverRules } from './security-groups/discover-rules';
 import { reservedKeys } from './tags';
 import type { WorkerSettings } from './worker-settings';
 
@@ -63,17 +64,18 @@ async function connect(spec: CloudProviderSpec, context: ConnectContext): Promis
   };
 }
 
-/** What bears marks, and the route table with our routes in it. */
+/** What bears marks, and the route table and the security group with what is ours in them. */
 async function discoverAll(
   arm: ArmClient,
   scope: AzureScope,
   stacks: readonly string[] | undefined,
 ): Promise<Map<string, DiscoveredResource[]>> {
-  const [found, routes] = await Promise.all([
+  const [found, ...parts] = await Promise.all([
     discover(arm, discoveryScope(scope), stacks),
     discoverRoutes(arm, routeTableIDOf(scope.settings), stacks ?? []),
+    discoverRules(arm, securityGroupIDOf(scope.settings), stacks ?? []),
   ]);
-  for (const { stack, resource } of routes) found.set(stack, [...(found.get(stack) ?? []), resource]);
+  for (const { stack, resource } of parts.flat()) found.set(stack, [...(found.get(stack) ?? []), resource]);
   return found;
 }
 

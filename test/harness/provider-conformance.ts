@@ -2,6 +2,8 @@ import * as fc from 'fast-check';
 import type { CloudLoadBalancerSpec, CloudProviderSpec, CloudRouteSpec } from '../../crds';
 import { OperatorError } from '../../operator/base/errors';
 import { canonicalJson, type JsonObject } from '../../operator/base/json';
+import { urnOf } from '../../operator/updates/checkpoint';
+import { driftOf, match } from '../../operator/updates/drift';
 import type {
   Adoption,
   Cloud,
@@ -162,8 +164,18 @@ class Suite {
     return this.cloud.loadBalancers!.render(stack, inputs, () => []);
   }
 
-  async discovered(stack: string): Promise<DiscoveredResource[]> {
+  async found(stack: string): Promise<DiscoveredResource[]> {
     return (await this.cloud.discover!([stack])).get(stack) ?? [];
+  }
+
+  /** What of the stack's state bears marks in the cloud. */
+  async marked(stack: string, runner: ProgramRunner): Promise<RunnerResource[]> {
+    return divided(await this.found(stack), runner.checkpoint()).marked;
+  }
+
+  /** Without a state, what bears no mark is nothing of the stack's. */
+  async discovered(stack: string): Promise<DiscoveredResource[]> {
+    return (await this.found(stack)).filter(({ unmarked }) => unmarked !== true);
   }
 
   /** Writes that `act` makes. */
@@ -271,7 +283,7 @@ function describeRendering(suite: Suite): void {
     expect(canonicalJson(render(nodes.toReversed()))).toBe(canonicalJson(render(nodes)));
     await runner.up(render(nodes.slice(1)));
     expect(await suite.writes(() => runner.up(render(nodes)))).toBe(1);
-    expectSame(await suite.discovered(stack), runner.checkpoint());
+    expectSame(await suite.found(stack), runner.checkpoint());
     await suite.under.control.resetCalls();
     await runner.up(render(nodes.toReversed()));
     expect((await suite.under.control.calls()).total).toBe(0);
@@ -308,7 +320,7 @@ function describeResources(suite: Suite): void {
   test('P-11: a lost answer to any create makes nothing twice', async () => {
     await suite.under.control.loseAnswers('create', 3);
     const { stack, runner } = await suite.standing(2);
-    expect(ids(await suite.discovered(stack))).toEqual(ids(inCloud(runner.checkpoint())));
+    expect(ids(await suite.discovered(stack))).toEqual(ids(await suite.marked(stack, runner)));
   });
 
   test('P-11: a worker that died before it could tell is no reason for a second one, whatever was wanted then', async () => {
@@ -318,7 +330,7 @@ function describeResources(suite: Suite): void {
     runner.restore([]);
     await runner.up(inputs);
     expect(ids(runner.checkpoint())).toEqual(left);
-    expectSame(await suite.discovered(stack), runner.checkpoint());
+    expectSame(await suite.found(stack), runner.checkpoint());
   });
 
   test('P-12, R-50: what belongs to somebody else is neither adopted nor deleted', async () => {
@@ -387,8 +399,8 @@ function describeResources(suite: Suite): void {
   });
 
   test('P-13: read gives the inputs that the program set, and undefined for what is gone', async () => {
-    const { runner } = await suite.standing(2);
-    const resources = inCloud(runner.checkpoint());
+    const { stack, runner } = await suite.standing(2);
+    const resources = await suite.marked(stack, runner);
     for (const { type: token, name, id, inputs, outputs } of resources) {
       const { type, context } = runner.resource(token, name);
       expect(await type.read(id, context)).toEqual({ inputs, outputs });
@@ -408,7 +420,7 @@ function describeResources(suite: Suite): void {
     await suite.under.control.loseAnswers('update', 2);
     await runner.up(suite.render(stack, { ...input, spec: suite.under.changes.inPlace(input.spec) }));
     expect(ids(runner.checkpoint())).toEqual(before);
-    expectSame(await suite.discovered(stack), runner.checkpoint());
+    expectSame(await suite.found(stack), runner.checkpoint());
   });
 
   test('P-14: an update brings back what somebody changed', async () => {
@@ -419,7 +431,7 @@ function describeResources(suite: Suite): void {
       const { type, context } = runner.resource(known.type, known.name);
       await type.update(known.id, known.outputs, known.inputs, context);
     }
-    expectSame(await suite.discovered(stack), runner.checkpoint());
+    expectSame(await suite.found(stack), runner.checkpoint());
   });
 
   test('P-15: deletes survive lost answers and leave nothing', async () => {
@@ -433,7 +445,7 @@ function describeResources(suite: Suite): void {
     const { input, stack, runner } = await suite.standing(3);
     const [first] = input.spec.listeners;
     await runner.up(suite.render(stack, { ...input, spec: { ...input.spec, listeners: [first!] } }));
-    expectSame(await suite.discovered(stack), runner.checkpoint());
+    expectSame(await suite.found(stack), runner.checkpoint());
   });
 
   test('P-16: nothing is written once the update may not write any more', async () => {
@@ -475,10 +487,10 @@ function describeResources(suite: Suite): void {
     const before = ids(runner.checkpoint());
     await runner.up(replaced);
     expect(ids(runner.checkpoint())).not.toEqual(before);
-    expectSame(await suite.discovered(stack), runner.checkpoint());
+    expectSame(await suite.found(stack), runner.checkpoint());
     runner.restore([]);
     await runner.up(suite.render(stack, input));
-    expectSame(await suite.discovered(stack), runner.checkpoint());
+    expectSame(await suite.found(stack), runner.checkpoint());
   });
 
   test('P-31: a new generation stands beside the old one, behind a barrier of its members, and goes on alone', async () => {
@@ -490,7 +502,7 @@ function describeResources(suite: Suite): void {
     expect(loadBalancers.replacement(input, input)).toBeUndefined();
     expect(loadBalancers.replacement(input, wanted)).toMatchObject({ gap: false });
     const before = loadBalancers.results(outputs, input.uid)!;
-    const old = ids(inCloud(runner.checkpoint()));
+    const old = ids(await suite.marked(stack, runner));
     suite.synced = [];
     const both = suite.render(stack, { ...wanted, retiring: { input } });
 
@@ -547,7 +559,7 @@ function describeDiscovery(suite: Suite): void {
 
   test('P-19: discover finds exactly what the program set', async () => {
     const { stack, runner } = await suite.standing(3);
-    expectSame(await suite.discovered(stack), runner.checkpoint());
+    expectSame(await suite.found(stack), runner.checkpoint());
   });
 
   test('P-19: the number of calls does not grow with the number of stacks', async () => {
@@ -562,9 +574,14 @@ function describeDiscovery(suite: Suite): void {
     const both = await calls();
     expect(both - alone).toBe(suite.under.discoveryCallsEach ?? 0);
     const all = await suite.cloud.discover!();
-    expectSame(all.get(one.stack) ?? [], one.runner.checkpoint());
-    expectSame(all.get(two.stack) ?? [], two.runner.checkpoint());
-    expect([...(await suite.cloud.discover!([one.stack, 'no-such-stack'])).keys()]).toEqual([one.stack]);
+    // What bears no mark is given where stacks are named.
+    for (const { stack, runner } of [one, two]) {
+      const unmarked = (await suite.found(stack)).filter((found) => found.unmarked === true);
+      expectSame([...(all.get(stack) ?? []), ...unmarked], runner.checkpoint());
+    }
+    const named = [...(await suite.cloud.discover!([one.stack, 'no-such-stack']))];
+    const having = named.filter(([, found]) => found.some(({ unmarked }) => unmarked !== true));
+    expect(having.map(([stack]) => stack)).toEqual([one.stack]);
   });
 
   test('P-19: another cluster finds nothing of it', async () => {
@@ -711,11 +728,11 @@ function describeRoutes(suite: Suite): void {
     const before = ids(runner.checkpoint());
     await runner.up(routes.render(stack, [moved]));
     expect(ids(runner.checkpoint())).toEqual(before);
-    expectSame(await suite.discovered(stack), runner.checkpoint());
+    expectSame(await suite.found(stack), runner.checkpoint());
     const both = [moved, inputOf(route('10.244.2.0/24', one!), 3)];
     expect(canonicalJson(routes.render(stack, both))).toBe(canonicalJson(routes.render(stack, both.toReversed())));
     await runner.up(routes.render(stack, both));
-    expectSame(await suite.discovered(stack), runner.checkpoint());
+    expectSame(await suite.found(stack), runner.checkpoint());
     await suite.under.control.resetCalls();
     await runner.up(routes.render(stack, both));
     expect((await suite.under.control.calls()).total).toBe(0);
@@ -736,13 +753,28 @@ function inCloud(resources: RunnerResource[]): RunnerResource[] {
   return resources.filter(({ type }) => !isStateOnly(type));
 }
 
-/** Same resources with the same inputs and outputs, in any order. */
-function expectSame(found: DiscoveredResource[], all: RunnerResource[]): void {
+/** Of what a state has in the cloud: what bears marks there, and what is only a part of something that was found without. */
+function divided(found: DiscoveredResource[], all: RunnerResource[]): { marked: RunnerResource[]; parts: RunnerResource[] } {
+  const keyOf = ({ type, id }: { type: string; id: string }): string => `${type} ${id}`;
+  const unmarked = new Set(found.filter((one) => one.unmarked === true).map(keyOf));
   const checkpoint = inCloud(all);
+  return {
+    marked: checkpoint.filter((one) => !unmarked.has(keyOf(one))),
+    parts: checkpoint.filter((one) => unmarked.has(keyOf(one))),
+  };
+}
+
+/** Same resources with the same inputs and outputs, in any order; a part is without drift. */
+function expectSame(found: DiscoveredResource[], all: RunnerResource[]): void {
+  const { marked, parts } = divided(found, all);
   const sorted = (resources: (DiscoveredResource | RunnerResource)[]) =>
     resources.map(({ type, name, id, inputs, outputs }) => ({ type, name, id, inputs, outputs })).sort((a, b) => (a.id < b.id ? -1 : 1));
-  expect(sorted(found)).toEqual(sorted(checkpoint));
-  expect(checkpoint.length).toBeGreaterThan(0);
+  expect(sorted(found.filter(({ unmarked }) => unmarked !== true))).toEqual(sorted(marked));
+  expect(marked.length).toBeGreaterThan(0);
+  const stack = { project: 'project', name: 'stack' };
+  const stored = parts.map(({ name, ...one }) => ({ ...one, urn: urnOf(stack.project, stack.name, one.type, name), custom: true }));
+  const unmarked = found.filter((one) => one.unmarked === true);
+  expect(driftOf(match(stored, unmarked, stack))).toEqual([]);
 }
 
 async function expectError(code: OperatorError['code'], failing: Promise<unknown>): Promise<void> {

@@ -81,6 +81,24 @@ export function classOfArmCode(armCode: string, status: number): ErrorCode {
   return codeOfHttpStatus(status);
 }
 
+/** Where things are is the CloudProvider's doing. */
+const PLACES: ReadonlySet<string> = new Set([
+  'ResourceGroupNotFound',
+  'ResourceGroupBeingDeleted',
+  'SubscriptionNotFound',
+  'InvalidSubscriptionId',
+]);
+
+/**
+ * The class of a failure as it concerns those for whom something is made: nobody's change is held back as at fault for the place, nor for what is refused
+ * to something that many share. Pure.
+ */
+export function classForUsers(error: OperatorError, { isShared }: { isShared: boolean }): ErrorCode {
+  if (!(error instanceof ArmError)) return error.code;
+  if (PLACES.has(error.armCode)) return 'NotFound';
+  return isShared && error.armCode === 'RequestDisallowedByPolicy' ? 'Credentials' : error.code;
+}
+
 /** True where the token was refused, not one action. Pure. */
 export function refusesToken(error: OperatorError): boolean {
   return error instanceof ArmError && REFUSED.has(error.armCode);

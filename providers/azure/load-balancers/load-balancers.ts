@@ -47,8 +47,13 @@ export class AzureLoadBalancers implements LoadBalancers {
     const ofName = all.filter((input) =>
       entriesOf(input, placeOf(input, this.scope)).some((entry) => failed === (entry.kind === 'Made' ? entry.name : entry.frontend)),
     );
-    const owners = ofName.length > 0 ? ofName : all.filter((input) => mentions(error.message, baseNameOf(input)));
+    const owners = ofName.length > 0 ? ofName : all.filter((input) => this.namesOf(input).some((name) => mentions(error.message, name)));
     return [...new Set(owners.map(({ uid }) => uid))];
+  }
+
+  /** Of its parts; a frontend of an address that was asked for is named by that. */
+  private namesOf(input: AzureInput): string[] {
+    return [baseNameOf(input), ...entriesOf(input, placeOf(input, this.scope)).map(({ frontend }) => frontend)];
   }
 }
 

@@ -3,19 +3,23 @@ import type { LoadBalancerInput } from '../../provider';
 import type { AzureScope } from './scope';
 import { networkSubscriptionOf } from './scope';
 import type { BalancerPlace } from './arguments';
+import { placesOf } from './entries';
 
 /** What decides which load balancer carries it. */
-type Placed = Pick<LoadBalancerInput, 'uid'> & { spec: Pick<LoadBalancerInput['spec'], 'scheme' | 'azure'> };
+type Placed = Pick<LoadBalancerInput, 'uid' | 'spec'>;
 
 /**
  * Upstream's name of the load balancer that carries it: one for all of a scheme, or one of several (load-balancer-configurations). Of several that may
- * carry it, always the same one is chosen, and another one more takes only those that it would have had from the beginning. Pure.
+ * carry it, always the same one is chosen, the same for all that ask for one address (cloud-provider-azure#9867), and another one more
+ * takes only those that it would have had from the beginning. Pure.
  */
-export function balancerNameOf({ uid, spec: { scheme, azure } }: Placed, { settings }: AzureScope): string {
+export function balancerNameOf({ uid, spec }: Placed, { settings }: AzureScope): string {
+  const { scheme, azure } = spec;
   const { clusterName, loadBalancerName, loadBalancers = [] } = settings;
   const open = loadBalancers.filter(({ allowServicePlacement }) => allowServicePlacement).map(({ name }) => name);
   const among = loadBalancers.length === 0 ? [] : (azure?.configurations ?? open);
-  const weight = (name: string): string => hashJson([uid, name]);
+  const [address = uid] = placesOf(spec);
+  const weight = (name: string): string => hashJson([address, name]);
   const [chosen] = [...among].sort((a, b) => (weight(a) < weight(b) ? -1 : 1));
   const name = chosen ?? loadBalancerName ?? clusterName;
   return scheme === 'Internal' ? `${name}-internal` : name;

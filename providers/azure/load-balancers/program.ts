@@ -3,9 +3,8 @@ import { PublicIPAddress } from '@pulumi/azure-native/network/publicIPAddress';
 import * as pulumi from '@pulumi/pulumi';
 import { NAMED_ADDRESS, type NamedAddressInputs } from '../resources/named-address';
 import { securityRules, type SecurityRulesInputs } from '../resources/security-rules';
-import { combinedRules } from '../security-groups/combined-rules';
-import { familyOf } from '../security-groups/security-rule';
-import { wantedRules } from '../security-groups/wanted-rules';
+import { rulesOfStack } from '../security-groups/rules-of-stack';
+import { ruleNameOf } from '../security-groups/security-rule';
 import { TAG } from '../tags';
 import type { LoadBalancerArguments } from './arguments';
 import type { RenderedPublicAddress } from './public-addresses';
@@ -153,14 +152,8 @@ interface AccessOf {
 
 function declareRules(name: string, { securityGroup, members, known }: AccessOf, dependsOn: pulumi.Resource[]): SecurityRules {
   const { id, limits, nodeAddresses } = securityGroup;
-  const rules = known.apply((ips) =>
-    combinedRules(
-      members.flatMap(({ access, frontends, nodeFamilies }) => {
-        const own = frontends.map((frontend) => ips[frontend] ?? '').filter((ip) => ip !== '' && !nodeFamilies.includes(familyOf(ip)));
-        const ofNodes = nodeAddresses.filter((address) => nodeFamilies.includes(familyOf(address)));
-        return wantedRules(access, [...own, ...ofNodes]);
-      }),
-    ),
+  const rules = known.apply((ofFrontends) =>
+    rulesOfStack(members, { ofFrontends, ofNodes: nodeAddresses }).map((rule) => ({ name: ruleNameOf(rule), ...rule })),
   );
   const isBlind = members.some(({ nodeFamilies }) => nodeFamilies.length > 0);
   const additionalAddresses = [...new Set(members.flatMap(({ access }) => access.azure?.access?.additionalAddresses ?? []))].sort();

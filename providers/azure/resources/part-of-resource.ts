@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { OperatorError, toOperatorError, type ErrorCode } from '../../../operator/base/errors';
+import { OperatorError, toOperatorError } from '../../../operator/base/errors';
 import type { JsonObject } from '../../../operator/base/json';
 import { problemsIn } from '../../resource-provider/check';
 import type { ResourceContext, ResourceType } from '../../resource-provider/resource-provider';
@@ -7,7 +7,7 @@ import { retry } from '../../retry';
 import type { UpdateContext } from '../../worker-module';
 import type { ArmClient } from '../client/arm-client';
 import type { CallOptions } from '../../client-options';
-import { ArmError, isWorthReadingAgain } from '../client/arm-error';
+import { classForUsers, isWorthReadingAgain } from '../client/arm-error';
 
 /** A resource of Azure's, as far as it is the same for all. */
 export interface Whole {
@@ -40,15 +40,6 @@ export interface PartDescription<Inputs> {
    */
   observed?(wanted: Inputs, had: JsonObject, { olds, now }: { olds: JsonObject; now: number }): JsonObject;
 }
-
-/** What is refused to the whole is no part's fault: nobody's part is held back for it. By Azure's code: the class that says so. */
-const OF_THE_WHOLE: Readonly<Record<string, ErrorCode>> = {
-  RequestDisallowedByPolicy: 'Credentials',
-  ResourceGroupNotFound: 'NotFound',
-  ResourceGroupBeingDeleted: 'NotFound',
-  SubscriptionNotFound: 'NotFound',
-  InvalidSubscriptionId: 'NotFound',
-};
 
 /**
  * Serves such a part to the engine: it reads, merges and writes under the etag, and takes out only what is its own. What it has written is in the state.
@@ -149,7 +140,7 @@ export class PartOfResource<Inputs> implements ResourceType {
   private described(thrown: unknown, { name, urn }: ResourceContext): OperatorError {
     const error = toOperatorError(thrown);
     const { remedy, retryAfterMs, field } = error;
-    const code = error instanceof ArmError ? (OF_THE_WHOLE[error.armCode] ?? error.code) : error.code;
+    const code = classForUsers(error, { isShared: true });
     return new OperatorError(code, `${this.token} ${name}: ${error.message}`, {
       cause: error,
       resource: urn,

@@ -3,6 +3,7 @@ import { OperatorError } from '../../../operator/base/errors';
 import {
   asDestinations,
   destinationsOf,
+  portsOf,
   ruleNameOf,
   RULE_PREFIX,
   sourcesOf,
@@ -42,7 +43,8 @@ export function mergedRules(
   const rules = new Map(existing.map((rule) => [rule.name, isShared(rule) ? without(rule, oursIn(rule.name)) : rule]));
   for (const want of wanted) {
     const name = ruleNameOf(want);
-    const { properties } = rules.get(name) ?? { properties: made(want, [...rules.values()]) };
+    const has = rules.get(name)?.properties;
+    const properties = has === undefined ? made(want, freePriority([...rules.values()], want.access)) : repaired(has, want);
     const destinations = [...destinationsOf(properties), ...want.destinations];
     rules.set(name, { ...rules.get(name), name, properties: withDestinations(properties, destinations) });
   }
@@ -58,8 +60,20 @@ export function sameRules(some: readonly SecurityRule[], others: readonly Securi
 
 function isSame(rule: SecurityRule, other: SecurityRule): boolean {
   const said = ({ name, properties }: SecurityRule): string =>
-    JSON.stringify([name, properties.priority, properties.access, destinationsOf(properties).sort()]);
+    JSON.stringify([name, properties.priority, formOf(properties), destinationsOf(properties).sort()]);
   return said(rule) === said(other);
+}
+
+/** All that a rule's name stands for. */
+function formOf(properties: SecurityRuleProperties): unknown[] {
+  const { direction, access, protocol } = properties;
+  return [direction, access, protocol.toLowerCase(), sourcesOf(properties).sort(), portsOf(properties)?.sort()];
+}
+
+/** A rule that does not say what it is named for was changed by somebody. */
+function repaired(has: SecurityRuleProperties, want: WantedRule): SecurityRuleProperties {
+  const whole = made(want, has.priority);
+  return JSON.stringify(formOf(has)) === JSON.stringify(formOf(whole)) ? has : { ...whole, ...asDestinations(destinationsOf(has)) };
 }
 
 /** One that Services share: by upstream's names, and within its priorities. */
@@ -80,11 +94,11 @@ function withDestinations(properties: SecurityRuleProperties, destinations: read
   return { ...rest, ...asDestinations(destinations) };
 }
 
-function made(want: WantedRule, rules: readonly SecurityRule[]): SecurityRuleProperties {
+function made(want: WantedRule, priority: number): SecurityRuleProperties {
   const { access, protocol, sources, ports } = want;
   const [only = '*', ...more] = sources;
   return {
-    priority: freePriority(rules, access),
+    priority,
     direction: 'Inbound',
     access,
     protocol,

@@ -58,6 +58,15 @@ export function sourcesOf({ sourceAddressPrefix, sourceAddressPrefixes = [] }: S
   return [...(sourceAddressPrefix === undefined || sourceAddressPrefix === '' ? [] : [sourceAddressPrefix]), ...sourceAddressPrefixes];
 }
 
+/** Ports of a rule, in whichever of the two forms; undefined = all. Pure. */
+export function portsOf({ destinationPortRange, destinationPortRanges = [] }: SecurityRuleProperties): string[] | undefined {
+  const all = [
+    ...(destinationPortRange === undefined || destinationPortRange === '' ? [] : [destinationPortRange]),
+    ...destinationPortRanges,
+  ];
+  return all.includes('*') ? undefined : all;
+}
+
 /** Destinations as Azure wants them: one by itself, several in a list; each once, in order. Pure. */
 export function asDestinations(
   addresses: readonly string[],

@@ -15,14 +15,15 @@ export type AccessSpec = Pick<CloudLoadBalancerSpec, 'listeners' | 'sourceRanges
  * The rules that let clients in to a load balancer. A narrower source never stands beside everybody (cloud-provider-azure#337); an internal load
  * balancer lets the internet in only where its ranges say so; whoever is in the virtual network is let in by Azure's own rule, unless it is denied. Pure.
  * @param destinations what Nodes see: the frontend's addresses, or their own where floating IP is off
+ * @param ofOthers addresses that are none of its additional ones, whatever it says
  */
-export function wantedRules(spec: AccessSpec, destinations: readonly string[]): WantedRule[] {
+export function wantedRules(spec: AccessSpec, destinations: readonly string[], ofOthers: readonly string[] = []): WantedRule[] {
   const access = spec.azure?.access ?? {};
   if (access.rules === 'None') return [];
   const { serviceTags: tags = [], additionalAddresses = [], denyOthers = false } = access;
   const ranges = access.ranges ?? spec.sourceRanges ?? [];
   const named = tags.length === 0 && isOpen(spec, ranges) ? [INTERNET] : tags;
-  const all = [...destinations, ...additionalAddresses];
+  const all = [...destinations, ...additionalAddresses.filter((address) => !ofOthers.includes(address))];
   return FAMILIES.flatMap((family) => {
     const own = all.filter((address) => familyOf(address) === family);
     if (own.length === 0) return [];

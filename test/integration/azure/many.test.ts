@@ -3,7 +3,7 @@ import { partsIn } from '../../harness/arm/resource';
 import { LOCATION, networkID } from '../../harness/arm/scene';
 import { OPERATOR_CLUSTER_START_MS } from '../../harness/operator-cluster';
 import { addressOf, serviceOf } from '../operator/scene';
-import { AzureScene } from './operator-scene';
+import { AzureScene, SECURITY_GROUP } from './operator-scene';
 
 const PREFIX = 'service.beta.kubernetes.io/azure-';
 /** Of the public load balancer, as Azure takes for a write of it. */
@@ -38,6 +38,13 @@ describe('one load balancer of Azure for many Services', () => {
   /** A Service is told of its address after its load balancer is Ready. */
   const addressesOf = (names: string[]): Promise<string[]> =>
     Promise.all(names.map((name) => azure.scene.until(`an address of ${name}`, async () => addressOf(await azure.scene.service(name)))));
+  /** Calls from here on are those of a new operator. */
+  const restarted = async (): Promise<void> => {
+    await azure.cluster.stopOperator();
+    azure.forgetCalls();
+    await azure.cluster.startOperator();
+    await azure.scene.settled(3_000);
+  };
   /** Names of the frontends in each write of the public load balancer that Azure has taken. */
   const frontendsWritten = (): string[][] =>
     azure.arm.calls
@@ -106,12 +113,27 @@ describe('one load balancer of Azure for many Services', () => {
       expect(await kept()).toEqual(first);
       expect(await addressesOf(['s1', 's3', 's5'])).toEqual(before);
 
-      await azure.cluster.stopOperator();
-      azure.forgetCalls();
-      await azure.cluster.startOperator();
-      await azure.scene.settled(3_000);
+      await restarted();
       expect(azure.writes()).toEqual([]);
       expect(azure.arm.calls.length).toBeLessThanOrEqual(12);
+    },
+    4 * MINUTE,
+  );
+
+  test(
+    'a restart reads the same whether there are two Services or a dozen, and writes nothing',
+    async () => {
+      const names = Array.from({ length: 12 }, (_, index) => `many-${index}`);
+      for (const some of [names.slice(0, 2), names]) {
+        await apply(some);
+        await ready(...some);
+        await addressesOf(some);
+        await restarted();
+        expect(azure.writes()).toEqual([]);
+        // Lists, and what all of them share: nothing that is of one Service.
+        expect(azure.arm.calls.length).toBeLessThanOrEqual(12);
+        expect(azure.arm.calls.filter(({ path }) => /publicIPAddresses\/./.test(path))).toEqual([]);
+      }
     },
     4 * MINUTE,
   );
@@ -229,7 +251,20 @@ describe('one load balancer of Azure for many Services', () => {
       await azure.cluster.kubectl(['annotate', 'cloudprovider', 'azure', '--overwrite', 'cloud-operator.dev/reconcile=now']);
       const idle = (): unknown => partsIn(azure.balancer(), 'loadBalancingRules')[0]?.properties.idleTimeoutInMinutes;
       await azure.scene.until('the rule to be healed', () => Promise.resolve(idle() === 4), MINUTE);
+
+      const [address = ''] = azure.letInTo();
+      const ssh = { priority: 100, direction: 'Inbound', access: 'Allow', protocol: 'Tcp', destinationPortRange: '22' };
+      azure.arm.cloud.tamper(SECURITY_GROUP, ({ properties }) => {
+        const theirs = {
+          name: 'ssh',
+          properties: { ...ssh, sourcePortRange: '*', sourceAddressPrefix: '*', destinationAddressPrefix: address },
+        };
+        properties.securityRules = [{ id: `${SECURITY_GROUP}/securityRules/ssh`, etag: 'x', ...theirs }] as never;
+      });
+      await azure.cluster.kubectl(['annotate', 'cloudprovider', 'azure', '--overwrite', 'cloud-operator.dev/reconcile=again']);
+      await azure.scene.until('the rule to be there again', () => Promise.resolve(azure.letInTo().length === 2), MINUTE);
       await azure.scene.deleteServices('web');
+      expect(partsIn(azure.arm.cloud.find(SECURITY_GROUP), 'securityRules').map(({ name }) => name)).toEqual(['ssh']);
       expect(partsIn(azure.balancer(), 'backendAddressPools').map(({ name }) => name)).toEqual(['outbound']);
       azure.arm.cloud.vanish(id);
     },

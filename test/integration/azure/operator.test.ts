@@ -1,3 +1,4 @@
+import { NODES } from '../../../operator/kube/object';
 import { OPERATOR_CLUSTER_START_MS } from '../../harness/operator-cluster';
 import { partsIn } from '../../harness/arm/resource';
 import { secretsWith } from '../state/planted';
@@ -38,6 +39,25 @@ describe('an operator with a subscription of Azure', () => {
     await scene.until('the second Node behind it', () => Promise.resolve(azure.poolOf().includes(node.address)));
     expect(azure.writes()).toEqual(['PUT loadBalancers']);
   }, 120_000);
+
+  test('#3500: a Node that is not ready, tainted or cordoned stays in the pool, and with it what it may need to get ready; one with the label leaves', async () => {
+    const { scene, cluster } = azure;
+    const name = 'node-2';
+    const before = azure.poolOf();
+    expect(before).toHaveLength(2);
+    await scene.setReady(name, false);
+    const taints = [{ key: 'node.kubernetes.io/unreachable', value: '', effect: 'NoExecute' }];
+    await cluster.kube.patch(NODES, name, 'merge', { spec: { unschedulable: true, taints } });
+    await cluster.apply(serviceOf('api', { ports: [{ name: 'https', port: 443 }] }));
+    await scene.until('the other port', () =>
+      Promise.resolve(partsIn(azure.balancer(), 'loadBalancingRules').some(({ properties }) => properties.frontendPort === 443)),
+    );
+    expect(azure.poolOf()).toEqual(before);
+    await cluster.kubectl(['label', 'node', name, 'node.kubernetes.io/exclude-from-external-load-balancers=']);
+    await scene.until('the Node to leave', () => Promise.resolve(azure.poolOf().length === 1));
+    await cluster.kubectl(['label', 'node', name, 'node.kubernetes.io/exclude-from-external-load-balancers-']);
+    await scene.until('the Node to be back', () => Promise.resolve(azure.poolOf().length === 2));
+  }, 90_000);
 
   test('an internal Service is on another load balancer, and let in to only by the virtual network', async () => {
     const { scene, cluster } = azure;

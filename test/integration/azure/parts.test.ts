@@ -4,6 +4,7 @@ import type { ArmClient } from '../../../providers/azure/client/arm-client';
 import { PartOfResource } from '../../../providers/azure/resources/part-of-resource';
 import { routes, type RoutesInputs } from '../../../providers/azure/resources/routes';
 import { securityRules, type SecurityRulesInputs } from '../../../providers/azure/resources/security-rules';
+import { ruleNameOf } from '../../../providers/azure/security-groups/security-rule';
 import type { UpdateContext } from '../../../providers/worker-module';
 import type { ArmServer } from '../../harness/arm/arm-server';
 import { partsIn } from '../../harness/arm/resource';
@@ -28,7 +29,8 @@ const SSH = {
 function access(...destinations: string[]): SecurityRulesInputs & JsonObject {
   const rule = { access: 'Allow' as const, family: 'IPv4' as const, protocol: 'Tcp' as const, sources: ['Internet'], ports: [80] };
   const limits = { rulesPerSecurityGroup: 1000, addressesPerSecurityGroup: 4000 };
-  return { networkSecurityGroupId: GROUP_ID, rules: destinations.length === 0 ? [] : [{ ...rule, destinations }], ...limits };
+  const rules = destinations.length === 0 ? [] : [{ name: ruleNameOf(rule), ...rule, destinations }];
+  return { networkSecurityGroupId: GROUP_ID, rules, ...limits };
 }
 
 function table(...numbers: number[]): RoutesInputs & JsonObject {
@@ -201,7 +203,7 @@ describe('our part of what is not ours alone', () => {
   test('security rules: a Node’s address, which two load balancers lead to, is taken out of the rules of the one that goes', async () => {
     const blind = (port: number): SecurityRulesInputs & JsonObject => {
       const { networkSecurityGroupId, rules, rulesPerSecurityGroup, addressesPerSecurityGroup } = access('10.0.0.1');
-      const ours = rules.map((rule) => ({ ...rule, ports: [port] }));
+      const ours = rules.map((rule) => ({ ...rule, name: ruleNameOf({ ...rule, ports: [port] }), ports: [port] }));
       return { networkSecurityGroupId, rules: ours, nodeAddresses: ['10.0.0.1'], rulesPerSecurityGroup, addressesPerSecurityGroup };
     };
     const { id } = await group().create(blind(30080), context);

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { securityRules, type SecurityRulesInputs } from '../../../providers/azure/resources/security-rules';
 import { mergedRules, sameRules } from '../../../providers/azure/security-groups/merge';
 import { ruleNameOf, type SecurityRule, type WantedRule } from '../../../providers/azure/security-groups/security-rule';
+import { rulesOfStack } from '../../../providers/azure/security-groups/rules-of-stack';
 import { type AccessSpec, wantedRules } from '../../../providers/azure/security-groups/wanted-rules';
 
 const listeners: AccessSpec['listeners'] = [
@@ -102,6 +103,26 @@ describe('wantedRules', () => {
   });
 });
 
+test('nobody lets in to the frontend of another load balancer of the stack; all may name what stands in front of them', () => {
+  const listeners = [{ name: 'http', protocol: 'TCP' as const, port: 80, nodePort: 30080 }];
+  const access = (additionalAddresses: string[]): AccessSpec => ({
+    scheme: 'Public',
+    listeners,
+    azure: { access: { additionalAddresses } },
+  });
+  const closed = { frontends: ['a'], nodeFamilies: [], access: { ...access(['20.9.0.1']), sourceRanges: ['203.0.113.0/24'] } };
+  const nosy = { frontends: ['b'], nodeFamilies: [], access: access([V4, '20.9.0.1']) };
+  const ofFrontends = { a: V4, b: '20.1.0.2', c: '' };
+  expect(brief(rulesOfStack([closed, nosy], { ofFrontends, ofNodes: [] })).sort()).toEqual([
+    `Allow IPv4 Tcp 203.0.113.0/24 80 ${V4}+20.9.0.1`,
+    'Allow IPv4 Tcp Internet 80 20.1.0.2+20.9.0.1',
+  ]);
+  // Two that share an address are both let in.
+  expect(brief(rulesOfStack([{ ...nosy, frontends: ['a'] }], { ofFrontends, ofNodes: [] }))).toEqual([
+    `Allow IPv4 Tcp Internet 80 ${V4}+20.9.0.1`,
+  ]);
+});
+
 describe('the security group', () => {
   const http = (destinations: string[], sources = ['Internet']): WantedRule => ({
     access: 'Allow',
@@ -160,7 +181,8 @@ describe('the security group', () => {
 
   test('an address in front is ours only in our own rules: those of the load balancer that answers at it stay', () => {
     const theirs = mergedRules([], [http([V4])], { everywhere: [] });
-    const ours = { ...http(['10.0.0.5', V4]), ports: [8080] };
+    const other = { ...http(['10.0.0.5', V4]), ports: [8080] };
+    const ours = { name: ruleNameOf(other), ...other };
     const wanted: SecurityRulesInputs = {
       networkSecurityGroupId: 'sg',
       rules: [ours],
@@ -184,6 +206,21 @@ describe('the security group', () => {
   test('a rule of the name that is not within upstream’s priorities is nobody’s that shares', () => {
     const odd: SecurityRule = { ...foreign, name: ruleNameOf(http([V4])), properties: { ...foreign.properties, priority: 100 } };
     expect(mergedRules([odd], [], { everywhere: [V4] })).toEqual([odd]);
+  });
+
+  test('what somebody has changed of a rule is put right, with its priority and everybody’s destinations', () => {
+    const rules = mergedRules([], [http([V4, '20.7.0.1'])], { everywhere: [] });
+    const changes: Partial<SecurityRule['properties']>[] = [
+      { access: 'Deny' },
+      { destinationPortRanges: ['443'] },
+      { sourceAddressPrefix: '10.0.0.0/8' },
+      { protocol: '*' },
+    ];
+    for (const change of changes) {
+      const changed = rules.map((rule) => ({ ...rule, properties: { ...rule.properties, ...change } }));
+      expect(sameRules(changed, rules)).toBe(false);
+      expect(mergedRules(changed, [http([V4])], { everywhere: [V4] })).toEqual(rules);
+    }
   });
 
   test('merging again changes nothing', () => {

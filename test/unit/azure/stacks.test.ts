@@ -2,6 +2,7 @@ import { azureProviderSettings, type AzureProviderSettingsInput, type CloudLoadB
 import { OperatorError } from '../../../operator/base/errors';
 import { canonicalJson, type JsonObject } from '../../../operator/base/json';
 import type { AzureInput } from '../../../providers/azure/load-balancers/arguments';
+import { entriesOf } from '../../../providers/azure/load-balancers/entries';
 import { AzureLoadBalancers } from '../../../providers/azure/load-balancers/load-balancers';
 import { baseNameOf } from '../../../providers/azure/load-balancers/names';
 import type { RenderedBalancer, RenderedStack } from '../../../providers/azure/load-balancers/render';
@@ -9,7 +10,7 @@ import { locationOf } from '../../../providers/azure/load-balancers/scope';
 import { loadBalancersOf } from '../../../providers/azure/served';
 import { TAG } from '../../../providers/azure/tags';
 import type { Target } from '../../../providers/provider';
-import { balancer, HTTP, HTTPS, NODES, SUBSCRIPTION } from './balancer-scene';
+import { balancer, HTTP, HTTPS, NODES, place, SUBSCRIPTION } from './balancer-scene';
 
 const INTERNAL = { scheme: 'Internal' };
 
@@ -36,6 +37,14 @@ describe('stacks', () => {
     ['one that takes no others, by name', INTERNAL, { configurations: ['closed'] }, ofSeveral, 'closed-internal'],
   ])('%s', (...[, core, azure, settings, name]) => {
     expect(loadBalancers(settings).defaultPlacement(balancer(1, core, azure))).toBe(name);
+  });
+
+  test('R-32: those that ask for one address are on one load balancer, which has it', () => {
+    const settings = { loadBalancers: ['lb1', 'lb2', 'lb3'].map((name) => ({ name })) };
+    for (const azure of [{ publicIP: { ipv4Name: 'shared' } }, { ipv4Address: '203.0.113.10' }]) {
+      const all = Array.from({ length: 20 }, (_, number) => loadBalancers(settings).defaultPlacement(balancer(number, {}, azure)));
+      expect(new Set(all).size).toBe(1);
+    }
   });
 
   test('of several load balancers each takes some, and one more takes only what it then has', () => {
@@ -128,7 +137,8 @@ describe('replacement', () => {
 });
 
 describe('whose fault a failure is', () => {
-  const inputs = [balancer(1), balancer(2)];
+  const inputs = [balancer(1), balancer(2), balancer(3, {}, { publicIP: { ipv4Name: 'theirs' } })];
+  const namedFrontend = entriesOf(inputs[2]!, place())[0]?.frontend;
   const urn = (type: string, name: string): string => `urn:pulumi:s::p::${type}::${name}`;
   const attributed = (name: string, message: string): string[] =>
     loadBalancers().attribute(new OperatorError('Invalid', message, { resource: urn('azure-native:network:LoadBalancer', name) }), inputs);
@@ -136,6 +146,12 @@ describe('whose fault a failure is', () => {
   test.each([
     ['an address is its load balancer’s', `kubernetes-${baseNameOf(inputs[1]!)}`, 'refused', [inputs[1]!.uid]],
     ['a part is named in Azure’s words', 'kubernetes', `Rule ${baseNameOf(inputs[0]!)}-TCP-80: no`, [inputs[0]!.uid]],
+    [
+      'so is the frontend of an address that was asked for',
+      'kubernetes',
+      `Resource lb/${namedFrontend} is referencing public IP address x`,
+      [inputs[2]!.uid],
+    ],
     ['nobody is named', 'kubernetes', 'Cannot create more than 250 rules on one load balancer.', []],
     ['a later generation is another name', 'kubernetes', `Rule ${baseNameOf(inputs[0]!)}-g1-TCP-80: no`, []],
   ])('%s', (_name, name, message, uids) => {

@@ -411,6 +411,14 @@ export interface Routes {
   worksAt?(outputs: JsonObject, input: RouteInput): number | undefined;
 }
 
+/** Ids in whose letter case a cloud makes no difference. */
+export interface CaselessIDs {
+  /** What ids among the properties begin with, in lower case. */
+  prefix: string;
+  /** Properties of which the id is made. */
+  properties: readonly string[];
+}
+
 /** A resource found in the cloud for a stack. */
 export interface DiscoveredResource {
   /** Pulumi type token, for example `local:index:LoadBalancer`. */
@@ -433,6 +441,8 @@ export interface DiscoveredResource {
    * has are compared, and no others; of an item's own `lists` of values the same.
    */
   sharedLists?: Record<string, string | { key: string; lists: readonly string[] }>;
+  /** Where the letter case of ids means nothing: one that a state has in another case is the same. */
+  caselessIDs?: CaselessIDs;
 }
 
 export type { Json, JsonObject };

@@ -30,15 +30,18 @@ export function match(
   stack: { project: string; name: string },
   begun: CheckpointResource[] = [],
 ): Matches {
-  const rest = new Map(found.map((resource) => [`${resource.type} ${resource.id}`, resource]));
+  const rest = new Map(found.map((resource) => [keyOf(resource), resource]));
   const pairs: Matches['pairs'] = [];
   const gone: CheckpointResource[] = [];
   for (const stored of resources.filter(isCloudResource)) {
-    const key = `${stored.type} ${stored.id ?? ''}`;
-    const twin = rest.get(key);
-    if (twin === undefined) gone.push(stored);
-    else pairs.push({ stored, found: asStored(twin, stored, begun) });
-    rest.delete(key);
+    const { type, id = '' } = stored;
+    const twin = rest.get(keyOf({ type, id })) ?? rest.get(caselessKeyOf({ type, id }));
+    if (twin === undefined) {
+      gone.push(stored);
+      continue;
+    }
+    pairs.push({ stored, found: respelled(asStored(twin, stored, begun), stored) });
+    rest.delete(keyOf(twin));
   }
   const urnByName = new Map(resources.map((resource) => [`${resource.type} ${nameOfUrn(resource.urn)}`, resource.urn]));
   const marked = [...rest.values()].filter(({ unmarked }) => unmarked !== true);
@@ -47,6 +50,37 @@ export function match(
     found: resource,
   }));
   return { pairs, gone, unknown };
+}
+
+function keyOf(resource: Pick<DiscoveredResource, 'type' | 'id' | 'caselessIDs'>): string {
+  return resource.caselessIDs === undefined ? `${resource.type} ${resource.id}` : caselessKeyOf(resource);
+}
+
+function caselessKeyOf({ type, id }: Pick<DiscoveredResource, 'type' | 'id'>): string {
+  return `${type} caseless ${id.toLowerCase()}`;
+}
+
+/** With ids as the state has them where they differ in letter case alone. */
+function respelled(found: DiscoveredResource, { id, inputs = {}, outputs = {} }: CheckpointResource): DiscoveredResource {
+  const { caselessIDs } = found;
+  if (caselessIDs === undefined) return found;
+  const { prefix, properties } = caselessIDs;
+  const spelled = (value: Json, stored: Json | undefined, isID = false): Json => {
+    if (typeof value === 'string') {
+      const isSame = typeof stored === 'string' && stored.toLowerCase() === value.toLowerCase();
+      return isSame && (isID || value.toLowerCase().startsWith(prefix)) ? stored : value;
+    }
+    if (Array.isArray(value)) return Array.isArray(stored) ? value.map((item, index) => spelled(item, stored[index])) : value;
+    return isObject(value) && stored !== undefined && isObject(stored) ? inside(value, stored) : value;
+  };
+  const inside = (values: JsonObject, stored: JsonObject, ids: readonly string[] = []): JsonObject =>
+    Object.fromEntries(Object.entries(values).map(([key, value]) => [key, spelled(value, stored[key], ids.includes(key))]));
+  return {
+    ...found,
+    id: id ?? found.id,
+    inputs: inside(found.inputs, inputs, properties),
+    outputs: inside(found.outputs, outputs, properties),
+  };
 }
 
 /** What is found of it without what is others': of one without a mark all that the state does not say, of shared lists their items. */

@@ -4,7 +4,7 @@ import { OperatorError } from '../../operator/base/errors';
 import type { JsonObject } from '../../operator/base/json';
 import type { AdoptableFrom, Adoption, DiscoveredResource, LoadBalancerInput } from '../provider';
 import type { ArmClient } from './client/arm-client';
-import { nameInID, sameID } from './client/resource-id';
+import { ID_PREFIX, nameInID, sameID } from './client/resource-id';
 import { frontendsOf, isOfService, type Kept } from './load-balancers/adopted';
 import { type AzureInput, balancerID, type Frontend } from './load-balancers/arguments';
 import { entriesOf, type Entry } from './load-balancers/entries';
@@ -123,8 +123,7 @@ class Look {
     const { inputs, observed } = description.describe(found, [wanted, Object.fromEntries(more) as JsonObject]);
     const { resourceGroupName, loadBalancerName, location, tags } = args;
     const marked = { ...inputs, resourceGroupName, loadBalancerName, location, tags: taken(found.tags, tags) };
-    const one = described(description, { name: loadBalancerName, id: found.id, inputs: marked, observed });
-    return { ...one, ...(description.sharedLists !== undefined && { sharedLists: description.sharedLists }) };
+    return described(description, { name: loadBalancerName, inputs: marked, observed });
   }
 
   /** The public address of a frontend, where it was made for the Service. @throws OperatorError where the frontend has not what the spec asks for */
@@ -156,7 +155,7 @@ class Look {
     const description = publicIPAddress(networkSubscriptionOf(this.scope.settings));
     const { inputs, observed } = description.describe(found);
     const marked = { ...inputs, resourceGroupName, publicIpAddressName: name, location, tags: taken(tags, args.tags) };
-    return [{ tags, resource: described(description, { name, id: found.id, inputs: marked, observed }) }];
+    return [{ tags, resource: described(description, { name, inputs: marked, observed }) }];
   }
 
   private isOwn(tags: Tags): boolean {
@@ -242,10 +241,19 @@ function taken(has: Tags = {}, wanted: Tags): Record<string, string> {
 }
 
 function described<I extends CommonInputs>(
-  { token: type }: OwnedDescription<I>,
-  { name, id, inputs, observed }: { name: string; id: string; inputs: object; observed: JsonObject },
+  description: OwnedDescription<I>,
+  { name, inputs, observed }: { name: string; inputs: I; observed: JsonObject },
 ): DiscoveredResource {
-  return { type, name, id, inputs: inputs as JsonObject, outputs: outputsOf(inputs, observed) };
+  const { token: type, idProperties, sharedLists } = description;
+  return {
+    type,
+    name,
+    id: description.idOf(inputs),
+    inputs: inputs as unknown as JsonObject,
+    outputs: outputsOf(inputs, observed),
+    ...(sharedLists !== undefined && { sharedLists }),
+    caselessIDs: { prefix: ID_PREFIX, properties: idProperties },
+  };
 }
 
 function invalid(field: string, message: string, remedy: string): OperatorError {

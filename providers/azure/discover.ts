@@ -1,6 +1,7 @@
 import type { JsonObject } from '../../operator/base/json';
 import type { DiscoveredResource } from '../provider';
 import type { ArmClient } from './client/arm-client';
+import { ID_PREFIX, nameInID, sameID } from './client/resource-id';
 import type { CommonInputs, Found, OwnedDescription } from './resources/owned-resource';
 import { outputsOf } from './resources/owned-resource';
 import { TAG } from './tags';
@@ -42,6 +43,7 @@ export async function discover(
       inputs: inputs as unknown as JsonObject,
       outputs: outputsOf(inputs, observed),
       ...(description.sharedLists !== undefined && { sharedLists: description.sharedLists }),
+      caselessIDs: { prefix: ID_PREFIX, properties: description.idProperties },
     };
     found.set(stack, [...(found.get(stack) ?? []), one]);
   }
@@ -59,13 +61,19 @@ export async function release(arm: ArmClient, scope: DiscoveryScope, stack: stri
   }
 }
 
+/** With its id as programs write it: Azure may do so in another letter case. @param path of the list */
+function spelled(found: Found, path: string): Found {
+  const [is, wanted = is] = [nameInID(found.id), found.tags?.[TAG.resource]];
+  return { ...found, id: `${path}/${sameID(is, wanted) ? wanted : is}` };
+}
+
 /** Everything that bears this cluster's mark. */
 async function marked(arm: ArmClient, scope: DiscoveryScope): Promise<{ description: DiscoveredType['description']; resource: Found }[]> {
   const { subscriptionID, clusterID, types } = scope;
   const lists = types.flatMap(({ description, armType, resourceGroups }) =>
     resourceGroups.map(async (group) => {
       const path = `/subscriptions/${subscriptionID}/resourceGroups/${group}/providers/${armType}`;
-      return (await arm.list<Found>(path, armType)).map((resource) => ({ description, resource }));
+      return (await arm.list<Found>(path, armType)).map((resource) => ({ description, resource: spelled(resource, path) }));
     }),
   );
   const all = (await Promise.all(lists)).flat();

@@ -1,4 +1,5 @@
 import { OperatorError } from '../../../operator/base/errors';
+import type { Json } from '../../../operator/base/json';
 
 /** A resource of Azure Resource Manager, as its id names it: `Microsoft.Network/loadBalancers/<name>`, or a part of one. */
 export interface ResourceName {
@@ -42,6 +43,17 @@ export function resourceTypeOf({ namespace, path }: Pick<ResourceName, 'namespac
 /** Ids name the same resource whatever their case: APIs of Azure give it now so, now so. Pure. */
 export function sameID(a: string, b: string): boolean {
   return a.toLowerCase() === b.toLowerCase();
+}
+
+/** What every id begins with. */
+export const ID_PREFIX = '/subscriptions/';
+
+/** A value with all ids in it in one letter case, to be compared with another one. Pure. */
+export function inOneCase(value: Json): Json {
+  if (typeof value === 'string') return value.toLowerCase().startsWith(ID_PREFIX) ? value.toLowerCase() : value;
+  if (Array.isArray(value)) return value.map(inOneCase);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, inside]) => [key, inOneCase(inside)]));
 }
 
 /** The last name in an id, in its own case. Pure. */

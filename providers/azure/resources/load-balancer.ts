@@ -84,6 +84,7 @@ export function loadBalancer(
     token: 'azure-native:network:LoadBalancer',
     replaceOn: ['resourceGroupName', 'loadBalancerName', 'location', 'sku'],
     schema,
+    idProperties: ['resourceGroupName', 'loadBalancerName'],
     idOf: ({ resourceGroupName: resourceGroup, loadBalancerName: name }) =>
       resourceID({ subscription, resourceGroup, namespace: 'Microsoft.Network', path: [{ type: 'loadBalancers', name }] }),
     body: (inputs) => armBody(inputs as unknown as JsonObject),

@@ -7,7 +7,8 @@ import { retry } from '../../retry';
 import type { UpdateContext } from '../../worker-module';
 import type { ArmClient } from '../client/arm-client';
 import type { CallOptions } from '../../client-options';
-import { isInUse, isWorthReadingAgain } from '../client/arm-error';
+import { classForUsers, isInUse, isWorthReadingAgain } from '../client/arm-error';
+import { inOneCase, sameID } from '../client/resource-id';
 import { bookkeeping, foreignTags, holderOf, isUnmarked, leftToUsers, madeBy, TAG, type Tags, usersOf, withKeys } from '../tags';
 import type { Whole } from './part-of-resource';
 
@@ -28,6 +29,8 @@ export interface OwnedDescription<Inputs extends CommonInputs> {
   readonly replaceOn: readonly string[];
   /** The properties that are served; others are refused. */
   readonly schema: z.ZodType<Inputs>;
+  /** Those of which its id is made. */
+  readonly idProperties: readonly string[];
   /** Pure. */
   idOf(inputs: Inputs): string;
   /** The body of a PUT, whatever tags it has. Pure. */
@@ -73,13 +76,14 @@ export class OwnedResource<Inputs extends CommonInputs> implements ResourceType 
     this.replaceOn = description.replaceOn;
   }
 
-  /** What was taken over stays so, and as it is where it can't be changed. */
+  /** What was taken over stays so, and as it is where it can't be changed; ids stay as they are where only their letter case is another one. */
   keep(olds: JsonObject, news: JsonObject): Record<string, Json | undefined> {
+    const spelled = Object.fromEntries(Object.entries(olds).filter(([property, old]) => this.isSame(property, old, news[property])));
     const [had, wanted] = [olds.tags, news.tags].map((tags) => (tags ?? {}) as Tags);
     const adopted = had?.[TAG.adopted];
-    if (adopted === undefined) return {};
+    if (adopted === undefined) return spelled;
     const fixed = Object.fromEntries(this.replaceOn.map((property) => [property, olds[property]]));
-    return { ...fixed, tags: { ...wanted, [TAG.adopted]: adopted } };
+    return { ...spelled, ...fixed, tags: { ...wanted, [TAG.adopted]: adopted } };
   }
 
   check(inputs: JsonObject): { property: string; reason: string }[] {
@@ -98,7 +102,7 @@ export class OwnedResource<Inputs extends CommonInputs> implements ResourceType 
   }
 
   async read(id: string, context: ResourceContext): Promise<{ inputs: JsonObject; outputs: JsonObject } | undefined> {
-    const found = await this.arm.get<Found>(id, this.options(context));
+    const found = await this.found(id, context);
     if (found === undefined) return undefined;
     const { inputs, observed } = this.description.describe(found);
     return { inputs: inputs as unknown as JsonObject, outputs: outputsOf(inputs, observed) };
@@ -108,7 +112,7 @@ export class OwnedResource<Inputs extends CommonInputs> implements ResourceType 
   async update(id: string, olds: JsonObject, news: JsonObject, context: ResourceContext): Promise<{ outputs: JsonObject }> {
     const wanted = this.description.schema.parse(news);
     const made = await this.again(async () => {
-      const found = await this.arm.get<Found>(id, this.options(context));
+      const found = await this.found(id, context);
       if (found === undefined) throw this.fail('NotFound', context, `${id} is not in Azure any more; the drift pass makes it again`);
       const own = mayTakeOver(found.tags, wanted.tags) ? unclaimed(found) : this.ours(found, context, 'changed');
       return this.change(own, { wanted, olds }, context);
@@ -124,13 +128,27 @@ export class OwnedResource<Inputs extends CommonInputs> implements ResourceType 
     await this.again(() => this.remove(id, outputs, context), context);
   }
 
+  /** What is there, by the id that was asked for: Azure may write it in another letter case. */
+  private async found(id: string, context: ResourceContext): Promise<Found | undefined> {
+    const found = await this.arm.get<Found>(id, this.options(context));
+    return found === undefined ? undefined : { ...found, id };
+  }
+
+  /** True where a property says the same as before, in whatever letter case. */
+  private isSame(property: string, old: Json | undefined, wanted: Json | undefined): boolean {
+    if (old === undefined || wanted === undefined) return false;
+    const isOfID = this.description.idProperties.includes(property);
+    if (isOfID && typeof old === 'string' && typeof wanted === 'string') return sameID(old, wanted);
+    return canonicalJson(inOneCase(old)) === canonicalJson(inOneCase(wanted));
+  }
+
   private async createOrAdopt(id: string, wanted: Inputs, context: ResourceContext): Promise<Found> {
     try {
       return await this.put(id, wanted, { ...this.options(context), only: 'absent' });
     } catch (thrown) {
       const error = toOperatorError(thrown);
       if (!isWorthReadingAgain(error)) throw error;
-      const found = await this.arm.get<Found>(id, this.options(context));
+      const found = await this.found(id, context);
       if (found === undefined) throw error;
       return this.adopt(this.joinable(found) ? joined(found) : this.ours(found, context, 'taken over'), wanted, context);
     }
@@ -140,7 +158,9 @@ export class OwnedResource<Inputs extends CommonInputs> implements ResourceType 
   private async adopt(found: Found, wanted: Inputs, context: ResourceContext): Promise<Found> {
     const has = this.description.describe(found).inputs as unknown as JsonObject;
     const wants = wanted as unknown as JsonObject;
-    if (this.replaceOn.every((property) => canonicalJson(has[property]) === canonicalJson(wants[property]))) {
+    const isKept = (property: string): boolean =>
+      has[property] === wants[property] || this.isSame(property, has[property], wants[property]);
+    if (this.replaceOn.every(isKept)) {
       return this.change(found, { wanted, olds: {} }, context);
     }
     await this.remove(found.id, has, context);
@@ -150,11 +170,11 @@ export class OwnedResource<Inputs extends CommonInputs> implements ResourceType 
   private change(found: Found, { wanted, olds }: { wanted: Inputs; olds: JsonObject }, context: ResourceContext): Promise<Found> {
     const written = this.written(olds);
     const has = this.described(found, wanted, written).inputs;
-    if (canonicalJson(has) === canonicalJson(wanted)) return Promise.resolve(found);
+    if (isSameResource(has, wanted)) return Promise.resolve(found);
     const tags = { ...foreignTags(found.tags), ...bookkeeping(found.tags), ...withKeys(wanted.tags) };
     const options = { ...this.options(context), only: { etag: found.etag } };
     // What carries traffic is not written for the sake of its tags.
-    if (canonicalJson({ ...has, tags }) === canonicalJson({ ...wanted, tags })) return this.arm.patch<Found>(found.id, { tags }, options);
+    if (isSameResource({ ...has, tags }, { ...wanted, tags })) return this.arm.patch<Found>(found.id, { tags }, options);
     const body = this.description.merged?.(found, wanted, written) ?? this.description.body(wanted);
     // Azure writes more into a SKU than anybody asked for, and takes it for a change where it is left out.
     const sku = found.sku === undefined ? {} : { sku: found.sku };
@@ -177,7 +197,7 @@ export class OwnedResource<Inputs extends CommonInputs> implements ResourceType 
   }
 
   private async remove(id: string, outputs: JsonObject, context: ResourceContext): Promise<void> {
-    const found = await this.arm.get<Found>(id, this.options(context));
+    const found = await this.found(id, context);
     const olds = this.written(outputs);
     if (found === undefined || (isUnmarked(found.tags ?? {}) && this.description.isRid?.(found, olds) === true)) return;
     const { etag, tags } = this.ours(found, context, 'deleted');
@@ -202,7 +222,9 @@ export class OwnedResource<Inputs extends CommonInputs> implements ResourceType 
   private again<T>(attempt: () => Promise<T>, context: ResourceContext): Promise<T> {
     return retry(this.arm.retryPolicy, attempt, isWorthReadingAgain, context.signal).catch((thrown: unknown) => {
       const error = toOperatorError(thrown);
-      throw error.resource === context.urn ? error : this.fail(error.code, context, error.message, { ...kept(error), cause: error });
+      if (error.resource === context.urn) throw error;
+      const code = classForUsers(error, { isShared: this.description.joins === true });
+      throw this.fail(code, context, error.message, { ...kept(error), cause: error });
     });
   }
 
@@ -227,6 +249,11 @@ export class OwnedResource<Inputs extends CommonInputs> implements ResourceType 
     const remedy = detail.remedy === undefined || what.includes(detail.remedy) ? '' : `. ${detail.remedy}`;
     return new OperatorError(code, `${this.token} ${context.name}: ${what}${remedy}`, { resource: context.urn, ...detail });
   }
+}
+
+function isSameResource(has: CommonInputs, wanted: CommonInputs): boolean {
+  const [one, other] = [has, wanted].map((inputs) => canonicalJson(inOneCase(inputs as unknown as Json)));
+  return one === other;
 }
 
 /** As if we had marked it: none of its tags are ours. */

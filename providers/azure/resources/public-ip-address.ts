@@ -36,6 +36,7 @@ export function publicIPAddress(subscription: string): OwnedDescription<PublicIP
       'ipTags',
     ],
     schema,
+    idProperties: ['resourceGroupName', 'publicIpAddressName'],
     idOf: ({ resourceGroupName: resourceGroup, publicIpAddressName: name }) =>
       resourceID({ subscription, resourceGroup, namespace: 'Microsoft.Network', path: [{ type: 'publicIPAddresses', name }] }),
     body: (inputs) => armBody(inputs as JsonObject),

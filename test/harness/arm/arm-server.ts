@@ -44,6 +44,8 @@ export class ArmServer extends LoopbackServer {
   failsLists = false;
   /** Answers to everything with 503. */
   isDown = false;
+  /** Writes ids into its answers in another letter case than they were asked for, as some of Azure's APIs do. */
+  respells = false;
   private readonly clock: Clock;
 
   constructor(private readonly options: ArmServerOptions) {
@@ -71,7 +73,7 @@ export class ArmServer extends LoopbackServer {
     record.status = answer.status;
     if (this.options.latencyMs !== undefined) await sleep(this.options.latencyMs);
     if (this.lost?.verb === record.verb && this.lost.times-- > 0) return void response.destroy();
-    send(response, answer);
+    send(response, this.respells ? { ...answer, body: respelled(answer.body) } : answer);
   }
 
   private tokens({ method, path, query, headers }: ArmRequest, form: string): Answer | undefined {
@@ -141,6 +143,13 @@ export class ArmServer extends LoopbackServer {
     if (method === 'GET') return collectionOf(path) !== undefined && !path.includes('/operations/') ? 'list' : 'get';
     return method === 'PUT' && !this.cloud.has(parseResourceID(path)) ? 'create' : 'update';
   }
+}
+
+function respelled<T>(body: T): T {
+  const ids = /"\/subscriptions\/([^/"]+)\/resourceGroups\/([^/"]+)\/providers\/Microsoft\.Network/g;
+  const other = (_id: string, subscription: string, group: string): string =>
+    `"/subscriptions/${subscription.toUpperCase()}/resourcegroups/${group.toUpperCase()}/providers/microsoft.network`;
+  return body === undefined ? body : (JSON.parse(JSON.stringify(body).replace(ids, other)) as T);
 }
 
 function send(response: ServerResponse, { status, body, headers = {} }: Answer): void {

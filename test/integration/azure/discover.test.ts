@@ -4,6 +4,8 @@ import type { ArmClient } from '../../../providers/azure/client/arm-client';
 import { discover, release, type DiscoveryScope } from '../../../providers/azure/discover';
 import { loadBalancerArguments } from '../../../providers/azure/load-balancers/arguments';
 import { loadBalancer } from '../../../providers/azure/resources/load-balancer';
+import { withKept } from '../../../providers/resource-provider/service';
+import { driftOf, match } from '../../../operator/updates/drift';
 import { OwnedResource, type CommonInputs, type OwnedDescription } from '../../../providers/azure/resources/owned-resource';
 import { publicIPAddress } from '../../../providers/azure/resources/public-ip-address';
 import { TAG } from '../../../providers/azure/tags';
@@ -44,8 +46,9 @@ describe('discovery in Azure', () => {
     const tags = { [TAG.clusterID]: clusterID, [TAG.resource]: name, [TAG.stack]: stack };
     const wanted = { ...inputs, tags };
     const { id, outputs } = await new OwnedResource(description, client, update).create(wanted, context);
-    const { token: type, sharedLists } = description;
-    return { type, name, id, inputs: wanted, outputs, ...(sharedLists !== undefined && { sharedLists }) };
+    const { token: type, sharedLists, idProperties: properties } = description;
+    const caselessIDs = { prefix: '/subscriptions/', properties };
+    return { type, name, id, inputs: wanted, outputs, ...(sharedLists !== undefined && { sharedLists }), caselessIDs };
   }
 
   const address = (publicIpAddressName: string): JsonObject => ({
@@ -86,6 +89,43 @@ describe('discovery in Azure', () => {
     const [found] = (await discover(client, scope)).get('s1') ?? [];
     const [rule] = found?.inputs.loadBalancingRules as { idleTimeoutInMinutes: number }[];
     expect(rule?.idleTimeoutInMinutes).toBe(30);
+  });
+
+  test('ids and names in another letter case are no drift, no reason to write, and none to make anything anew', async () => {
+    const prefix = { publicIPPrefix: { id: networkID('publicIPPrefixes', 'range') } };
+    server.cloud.seed(networkID('publicIPPrefixes', 'range'), { location: LOCATION, properties: { ipPrefix: '20.8.0.0/28' } });
+    server.respells = true;
+    const a = await make(addresses, { ...address('a'), ...prefix }, { stack: 's1', name: 'a' });
+    const lb = await make(balancers, internal(), { stack: 's1', name: 'kubernetes-internal' });
+    const stored = [a, lb].map(({ name, ...one }) => ({ ...one, urn: `urn:pulumi:s1::p::${one.type}::${name}`, custom: true }));
+    const stack = { project: 'p', name: 's1' };
+    const found = (await discover(client, scope)).get('s1') ?? [];
+    expect(driftOf(match(stored, found, stack))).toEqual([]);
+    // Somebody corrects the letter case of the group in the settings.
+    const respelled = { ...scope, types: scope.types.map((type) => ({ ...type, resourceGroups: [GROUP.toUpperCase()] })) };
+    const again = (await discover(client, respelled)).get('s1') ?? [];
+    expect(driftOf(match(stored, again, stack))).toEqual([]);
+    const [kept] = match(stored, again, stack).pairs.map(({ found: { id, inputs } }) => ({ id, inputs }));
+    expect(kept).toEqual({ id: a.id, inputs: a.inputs });
+
+    server.calls.length = 0;
+    for (const [description, { name, id, inputs, outputs }] of [
+      [addresses, a],
+      [balancers, lb],
+    ] as const) {
+      const type = new OwnedResource(description, client, {
+        stack: 's1',
+        clusterID: CLUSTER,
+        countCall: () => undefined,
+        assertValid: () => undefined,
+      });
+      const context = { urn: `urn:${name}`, name, signal: new AbortController().signal };
+      await type.update(id, outputs, inputs, context);
+      const wanted = { ...inputs, resourceGroupName: GROUP.toUpperCase() };
+      expect(withKept(inputs, wanted, type)).toEqual(inputs);
+      expect(await type.create(inputs, context)).toMatchObject({ id });
+    }
+    expect(server.calls.filter(({ method, status }) => method !== 'GET' && status !== 412 && status !== 409)).toEqual([]);
   });
 
   test('what is released is not found any more, and is as it was', async () => {

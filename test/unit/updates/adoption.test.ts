@@ -151,6 +151,23 @@ describe('driftOf', () => {
     expect(adopted?.inputs).toEqual({ rules: [a, b] });
   });
 
+  test('ids in another letter case are the same where the cloud says so, and stay as the state has them', () => {
+    const caselessIDs = { prefix: '/groups/', properties: ['group'] };
+    const id = '/groups/g/nets/n';
+    const mine = { group: 'g', label: 'a', rules: [{ name: 'a', net: { id } }] };
+    const other = { group: 'G', label: 'a', rules: [{ name: 'theirs' }, { name: 'a', net: { id: '/Groups/G/nets/n' } }] };
+    const net = stored('n', mine, { id });
+    const seen = (inputs: JsonObject): DiscoveredResource => ({
+      ...found('n', inputs, id.toUpperCase()),
+      sharedLists: { rules: 'name' },
+      caselessIDs,
+    });
+    expect(drift([net], [seen(other)])).toEqual([]);
+    expect(drift([net], [seen({ ...other, label: 'A' })])).toMatchObject([{ kind: 'Changed', property: 'label' }]);
+    const adopted = resources(adoptFindings(deployment([net]), [seen(other)], stack)).find(({ urn: one }) => one === net.urn);
+    expect(adopted).toMatchObject({ id, inputs: mine });
+  });
+
   test('missing and unknown ones', () => {
     expect(drift([stored('a', {})], [found('b', {})]).map(({ kind, urn: at }) => [kind, at])).toEqual([
       ['Missing', urn('a')],

@@ -57,8 +57,8 @@ function blamable<C, R>(thrown: unknown, group: readonly C[], { suspects, restor
   return error;
 }
 
-/** A lost race for the state, and none for something in the cloud. */
-function isRace({ code, resource }: OperatorError): boolean {
+/** A lost race for the state, and none for something in the cloud. Pure. */
+export function isRace({ code, resource }: OperatorError): boolean {
   return code === 'Conflict' && resource === undefined;
 }
 

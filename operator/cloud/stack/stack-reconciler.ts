@@ -14,7 +14,7 @@ import { CandidateHolds, versionOf } from './candidate-holds';
 import { CloudFindings } from '../drift/cloud-findings';
 import { FoundDrift } from '../drift/found-drift';
 import { stackHeld } from './former-clouds';
-import { isolate } from './isolate';
+import { isolate, isRace } from './isolate';
 import { leverOn, type Lever, type WideLevers } from '../levers';
 import { MemberReports, type Failure } from './member-reports';
 import type { ObjectWriter } from '../object-writer';
@@ -76,6 +76,9 @@ type Moving = Known & Pick<Whereabouts, 'origins'>;
 type Connected = Moving & { cloud: ConnectedCloud; upgrading: boolean };
 
 type Trial = Pick<Connected, 'cloud' | 'state' | 'upgrading' | 'takeovers'> & { approved: string | undefined };
+
+/** Who loses a race tries again with what the others wrote, and nobody need know; one that is lost so often in a row is none. */
+const RACES_LOST = 3;
 
 /** Brings one stack after another to what its members ask for: gather → plan → act. The caller's queue sees to one pass per stack at a time. */
 export class StackReconciler<O extends Member> {
@@ -163,7 +166,7 @@ export class StackReconciler<O extends Member> {
         retry: this.options.retries.failed(stack, error, anyIsLeaving(members)),
         standing: this.stands(stack, error),
       };
-      if (error.code !== 'Conflict' || error.resource !== undefined) await this.reportFailure(stack, members, failure);
+      if (!isRace(error) || this.options.retries.failuresOf(stack) >= RACES_LOST) await this.reportFailure(stack, members, failure);
       if (error.code !== 'Canceled' && this.settling.concernedBy(error) === undefined) await this.follower.follow(stack);
       throw error;
     } finally {

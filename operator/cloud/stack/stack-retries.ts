@@ -57,6 +57,11 @@ export class StackRetries {
     return Math.max(0, (this.streaks.get(key)?.due ?? 0) - this.clock.monotonic());
   }
 
+  /** In a row, without those that said when to come again. */
+  failuresOf(key: string): number {
+    return this.streaks.get(key)?.failures ?? 0;
+  }
+
   /** What the last failure led to; undefined where there was none. */
   of(key: string): PlannedRetry | undefined {
     return this.streaks.get(key)?.retry;

@@ -92,6 +92,12 @@ describe('state that can not be used', () => {
       /belongs to cluster c0ffee, not to this one.*delete it here/,
       (record) => sealed({ ...record, clusterID: 'c0ffee' }),
     ],
+    [
+      'of another kind of cloud',
+      'Conflict',
+      /belongs to .* \(aws\), not to .*remove the old stack first/,
+      (record) => sealed({ ...record, providerKind: 'aws' }),
+    ],
     ['under a key that is lost', 'WrongKey', /key/, (record) => sealed(record, newKeyring())],
     [
       'cut off',
@@ -108,10 +114,10 @@ describe('state that can not be used', () => {
     await cluster.kube.patch(SECRETS, secret, 'merge', await spoil(stored.record, good));
     const version = (await cluster.kube.get(SECRETS, secret))?.metadata.resourceVersion;
     const inCloud = await scene.inCloud('spoilt');
-    const range = `10.8.${reason.length}.0/24`;
+    const range = `10.8.${reason.charCodeAt(0)}.0/24`;
     const change = { spec: { loadBalancerSourceRanges: [range] } };
     await cluster.apply(serviceOf('spoilt', change), serviceOf('other', change));
-    const { message } = await scene.condition('spoilt', 'Stalled', reason);
+    const { message } = await scene.condition('spoilt', reason === 'Conflict' ? 'Reconciling' : 'Stalled', reason);
     expect(message).toMatch(says);
     expect(message).toContain('The last good version keeps serving.');
     await scene.until('the other one to be changed', async () => (await scene.inCloud('other')).sourceRanges.includes(range));

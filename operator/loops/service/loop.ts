@@ -6,7 +6,7 @@ import type { Logger } from '../../base/log';
 import { traced } from '../../base/tracing';
 import type { EventRecorder, KubeApi, Store, StoreChange, WorkQueue } from '../../kube/api';
 import { eligibleForLoadBalancers } from '../../kube/node';
-import { type Node, type Service, SERVICES } from '../../kube/object';
+import { keyOf, type Node, type Service, SERVICES } from '../../kube/object';
 import type { Clouds } from '../clouds';
 import type { StoredCloudLoadBalancer } from '../kinds';
 import { LatestWrites } from '../latest-writes';
@@ -70,6 +70,7 @@ export class ServiceLoop {
     try {
       await Promise.all([services, cloudLoadBalancers, nodes].map((store) => store.whenSynced(signal)));
       this.requeueAll();
+      this.requeueUnwanted();
       await Promise.all([queue.run(workers, (key) => this.sync(key), signal), this.resyncForEver(signal)]);
     } finally {
       unsubscribe.forEach((stop) => stop());
@@ -240,6 +241,15 @@ export class ServiceLoop {
         return;
       }
       this.requeue(needsCleanup);
+    }
+  }
+
+  /** Services that need no load balancer any more, and have one: nobody may have been there to see them change. */
+  private requeueUnwanted(): void {
+    const { cloudLoadBalancers, queue } = this.dependencies;
+    for (const { metadata } of cloudLoadBalancers.list()) {
+      const service = this.serviceOf(keyOf(metadata));
+      if (service !== undefined && !isRelevant(service)) queue.add(keyOf(metadata), 'Low');
     }
   }
 

@@ -73,6 +73,14 @@ async function running(during: () => Promise<void>): Promise<void> {
   }
 }
 
+test('a Service that became another type, and lost its finalizer, while nobody looked: its CloudLoadBalancer goes at the start', async () => {
+  set(service({ spec: { type: 'ClusterIP' } }), made(HELD));
+  await running(async () => {
+    await clock.advance(0);
+    expect(api.log).toEqual(['Normal DeletingLoadBalancer: Deleting load balancer', REMOVE]);
+  });
+});
+
 test('C-SVC-22 a status patch that meets a Conflict: upstream’s words in the error and in the Event', async () => {
   set(HELD, made(HELD));
   api.failures.set(STATUS_PATCH, new OperatorError('Conflict', '409 the object has been modified'));

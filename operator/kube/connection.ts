@@ -80,15 +80,24 @@ export class Connection {
 
   private async authenticate(): Promise<Credentials> {
     if (this.closed) throw new OperatorError('Canceled', 'the connection to the API server was closed');
-    const known = await this.credentials;
-    if (known !== undefined && this.clock.monotonic() - known.readAt < CREDENTIALS_FOR) return known;
+    const askedAt = this.clock.monotonic();
+    for (;;) {
+      const reading = this.credentials;
+      const known = await reading;
+      // However long the reading took: who waited for it has the newest.
+      if (known !== undefined && (known.readAt >= askedAt || this.clock.monotonic() - known.readAt < CREDENTIALS_FOR)) return known;
+      // Of all that have waited, one reads them anew.
+      if (this.credentials === reading) this.readAnew();
+    }
+  }
+
+  private readAnew(): void {
     const reading = this.readCredentials();
     this.credentials = reading;
     reading.catch(() => {
-      // The caller gets the error; only the memory of a failed reading goes, so that the next request tries again.
+      // Whoever waits gets the error; only the memory of a failed reading goes, so that the next request tries again.
       if (this.credentials === reading) this.credentials = undefined;
     });
-    return reading;
   }
 
   private async readCredentials(): Promise<Credentials> {

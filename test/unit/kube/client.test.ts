@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { OperatorError } from '../../../operator/base/errors';
@@ -164,6 +164,23 @@ describe('credentials', () => {
     await connect({}, { exec: { apiVersion: 'client.authentication.k8s.io/v1', command: 'echo', args: [credential] } });
     await client.get(NODES, 'a');
     expect(server.requests[0]?.headers.authorization).toBe('Bearer from-plugin');
+  });
+
+  it('requests that come together read the credentials once, whatever has become of the last ones', async () => {
+    const directory = mkdtempSync(join(tmpdir(), 'plugin-'));
+    const runs = join(directory, 'runs');
+    // Each is over at once.
+    const status = { token: 'from-plugin', expirationTimestamp: '2020-01-01T00:00:00Z' };
+    const credential = JSON.stringify({ apiVersion: 'client.authentication.k8s.io/v1', kind: 'ExecCredential', status });
+    const script = `echo run >> ${runs}; echo '${credential}'`;
+    const clock = new FakeClock();
+    await connect({ clock, qps: 0 }, { exec: { apiVersion: 'client.authentication.k8s.io/v1', command: 'sh', args: ['-c', script] } });
+    const together = (): Promise<unknown> => Promise.all(Array.from({ length: 20 }, () => client.get(NODES, 'a')));
+    await together();
+    await clock.advance(11_000);
+    await together();
+    expect(readFileSync(runs, 'utf8')).toBe('run\nrun\n');
+    rmSync(directory, { recursive: true });
   });
 
   it('says which user’s plugin failed', async () => {

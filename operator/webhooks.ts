@@ -36,7 +36,7 @@ export class Webhooks {
   ) {
     const accounts = new Accounts(systemClock, watchCalls(parts.metrics, parts.logger));
     const registry = new CloudRegistry({ ...parts.clouds, accounts });
-    this.volumes = new VolumeClouds({ registry, providers: () => this.providers() });
+    this.volumes = new VolumeClouds({ registry, providers: () => this.providers(), clock: systemClock });
   }
 
   /** Listens, where there is something to serve. @throws OperatorError when a certificate or the address can't be had */

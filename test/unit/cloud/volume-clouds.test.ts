@@ -3,15 +3,28 @@ import { OperatorError } from '../../../operator/base/errors';
 import { CloudRegistry } from '../../../operator/cloud/providers/registry';
 import { VolumeClouds } from '../../../operator/cloud/providers/volume-clouds';
 import type { VolumePlace } from '../../../providers/provider';
+import { FakeClock } from '../kube/fake-clock';
 
-type Answer = VolumePlace | OperatorError | 'none of ours' | 'knows no zones';
+type Answer = VolumePlace | OperatorError | 'none of ours' | 'knows no zones' | 'can’t be reached';
 const PLACE = { zones: ['zone-a'], region: 'r' };
 const AWAY = new OperatorError('Transient', 'the cloud is away');
 
 let connections: string[];
 
-function cloudsOf(answers: Record<string, Answer>): { clouds: VolumeClouds; specs: Map<string, CloudProviderSpec> } {
+interface World {
+  clouds: VolumeClouds;
+  specs: Map<string, CloudProviderSpec>;
+  clock: FakeClock;
+  /** Those that can't be reached refuse at last. */
+  refuse: () => void;
+}
+
+function cloudsOf(answers: Record<string, Answer>): World {
   connections = [];
+  const clock = new FakeClock();
+  let refuse = (): void => undefined;
+  const refused = new Promise<never>((_resolve, reject) => (refuse = () => reject(AWAY)));
+  refused.catch(() => undefined);
   const registry = new CloudRegistry({
     ...{ clusterID: 'c', readSecret: () => Promise.resolve(['']) },
     loadModule: (kind) =>
@@ -22,13 +35,14 @@ function cloudsOf(answers: Record<string, Answer>): { clouds: VolumeClouds; spec
           const answer = answers[providerName];
           const place = (): Promise<VolumePlace | undefined> =>
             answer instanceof OperatorError ? Promise.reject(answer) : Promise.resolve(typeof answer === 'object' ? answer : undefined);
+          if (answer === 'can’t be reached') return refused;
           const ability = answer === 'knows no zones' ? {} : { volumes: { place } };
           return Promise.resolve({ workerSettings: () => ({}), close: () => Promise.resolve(), ...ability });
         },
       }),
   });
   const specs = new Map(Object.keys(answers).map((name) => [name, cloudProviderSpec.parse({ custom: { kind: 'x' } })]));
-  return { clouds: new VolumeClouds({ registry, providers: () => specs }), specs };
+  return { clouds: new VolumeClouds({ registry, providers: () => specs, clock }), specs, clock, refuse };
 }
 
 test.each<[string, Record<string, Answer>, unknown]>([
@@ -54,4 +68,19 @@ test('each is connected once, however many ask, and one that is gone is not aske
   expect(connections).toEqual(['a', 'b']);
   specs.delete('a');
   await expect(clouds.place({})).rejects.toThrow('the cloud is away');
+});
+
+test('one that can’t be reached holds up only what nobody else has, and is tried once for all that ask', async () => {
+  const { clouds, clock, refuse } = cloudsOf({ a: 'can’t be reached', b: PLACE });
+  const places = Promise.all([clouds.place({}), clouds.place({})]);
+  await clock.advance(2_000);
+  expect(await places).toEqual([PLACE, PLACE]);
+  expect(connections).toEqual(['a', 'b']);
+  refuse();
+  expect(await clouds.place({})).toEqual(PLACE);
+  const nowhere = cloudsOf({ a: 'can’t be reached', b: 'none of ours' });
+  const failing = expect(nowhere.clouds.place({})).rejects.toThrow('the cloud is away');
+  await nowhere.clock.advance(2_000);
+  nowhere.refuse();
+  await failing;
 });

@@ -31,14 +31,19 @@ const FAILURE_SHARED_MS = 1000;
 /** A machine that the bulk listing does not give is asked for by name with every listing, until nobody has asked for it for so long. */
 const NAMED_FOR_MS = 900_000;
 
-interface Listing {
-  takenAt: number;
+interface Listed {
   /** By what tells a machine from others. */
   byIdentity: Map<string, Instance>;
   /** Machines that were asked for by name besides: who is not among the others is gone. */
   named: ReadonlySet<string>;
   /** Without those that are terminated: their names are free. */
   byName: Map<string, Instance>;
+}
+
+interface Listing extends Listed {
+  /** The connection that gave it: what another account or region has is no word about these Nodes. */
+  cloud: Cloud;
+  takenAt: number;
 }
 
 /**
@@ -185,9 +190,11 @@ export class InstanceDirectory {
     const failed = this.problems.get(key);
     if (failed !== undefined && now - failed.at < FAILURE_SHARED_MS) throw failed.problem;
     const cached = this.listings.get(key);
-    // Asked for below zero, there must be a new one.
-    const goodForMs = maxAgeMs < 0 ? maxAgeMs : Math.max(maxAgeMs, this.instancesOf(provider)?.restMs?.() ?? 0);
-    if (cached !== undefined && now - cached.takenAt <= goodForMs) return cached;
+    if (cached !== undefined && cached.cloud === this.registry.get(provider)?.cloud) {
+      // Asked for below zero, there must be a new one.
+      const goodForMs = maxAgeMs < 0 ? maxAgeMs : Math.max(maxAgeMs, cached.cloud.instances?.restMs?.() ?? 0);
+      if (now - cached.takenAt <= goodForMs) return cached;
+    }
     const running = this.running.get(key) ?? this.take(provider, place);
     this.running.set(key, running);
     try {
@@ -197,42 +204,41 @@ export class InstanceDirectory {
     }
   }
 
+  /** From the connection that there is in the end: it may be made anew meanwhile. */
   private async take(provider: string, place: string | undefined): Promise<Listing> {
     const { cloud } = this.registry.connected(provider);
     const { instances } = cloud;
     if (instances === undefined) throw new OperatorError('Invalid', `CloudProvider "${provider}" does not support instances`);
     const takenAt = this.clock.monotonic();
-    try {
-      const listing = await (place === undefined
-        ? this.listed(provider, instances, takenAt)
-        : this.listedAt(provider, instances, { place, takenAt }));
-      this.forgetOldPlaces(takenAt);
-      this.listings.set(keyOf(provider, place), listing);
-      if (place !== undefined) this.problems.delete(keyOf(provider, place));
-      else this.answeredBy(provider, cloud);
-      return listing;
-    } catch (thrown) {
-      const problem = toOperatorError(thrown);
+    const listed = place === undefined ? this.listed(provider, instances, takenAt) : this.listedAt(provider, instances, place);
+    const taken = await listed.catch(toOperatorError);
+    if (this.registry.get(provider)?.cloud !== cloud) return this.take(provider, place);
+    if (taken instanceof OperatorError) {
       // One place that can't be read says nothing of the others.
-      if (place === undefined) this.judge(provider, problem);
-      else this.problems.set(keyOf(provider, place), { problem, at: this.clock.monotonic() });
-      throw problem;
+      if (place === undefined) this.judge(provider, taken);
+      else this.problems.set(keyOf(provider, place), { problem: taken, at: this.clock.monotonic() });
+      throw taken;
     }
+    const listing = { cloud, takenAt, ...taken };
+    this.forgetOldPlaces(takenAt);
+    this.listings.set(keyOf(provider, place), listing);
+    if (place !== undefined) this.problems.delete(keyOf(provider, place));
+    else this.answeredBy(provider, cloud);
+    return listing;
   }
 
-  private async listed(provider: string, instances: Instances, takenAt: number): Promise<Listing> {
+  private async listed(provider: string, instances: Instances, takenAt: number): Promise<Listed> {
     const names = this.namesAt(provider, takenAt);
     const identify = (providerID: string): string | undefined => this.identify(provider, providerID);
     const listed = indexed(await instances.list(), identify);
     const missing = [...names].filter(([identity]) => !listed.byIdentity.has(identity)).map(([, { providerID }]) => providerID);
     const more = missing.length === 0 ? [] : ((await instances.named?.(missing)) ?? []);
     indexed(more, identify).byIdentity.forEach((instance, identity) => listed.byIdentity.set(identity, instance));
-    return { takenAt, named: new Set(names.keys()), ...listed };
+    return { named: new Set(names.keys()), ...listed };
   }
 
-  private async listedAt(provider: string, instances: Instances, { place, takenAt }: { place: string; takenAt: number }): Promise<Listing> {
-    const listed = indexed(await instances.list(place), (providerID) => this.identify(provider, providerID));
-    return { takenAt, named: new Set(), ...listed };
+  private async listedAt(provider: string, instances: Instances, place: string): Promise<Listed> {
+    return { named: new Set(), ...indexed(await instances.list(place), (providerID) => this.identify(provider, providerID)) };
   }
 
   /** Nodes that have named them are gone, or name others. */
@@ -263,10 +269,7 @@ export class InstanceDirectory {
 }
 
 /** Thousands of Nodes ask one listing. Of several with one key, the first counts. */
-function indexed(
-  instances: readonly Instance[],
-  identify: (providerID: string) => string | undefined,
-): Pick<Listing, 'byIdentity' | 'byName'> {
+function indexed(instances: readonly Instance[], identify: (providerID: string) => string | undefined): Omit<Listed, 'named'> {
   const byIdentity = new Map<string, Instance>();
   const byName = new Map<string, Instance>();
   for (const instance of instances) {

@@ -265,6 +265,32 @@ describe('InstanceDirectory', () => {
     expect((await directory.lookup({ name: 'n2', labels: {} }, 0)).state).toBe('Unclaimed');
   });
 
+  test('a listing is its connection’s: a corrected setting counts at once, also for a listing that is under way', async () => {
+    let [right, begin] = [false, (): void => undefined];
+    const old = new Promise<void>((resolve) => (begin = resolve));
+    const list = async (): Promise<Instance[]> => {
+      if (right) return [instance('n1')];
+      await old;
+      return [];
+    };
+    const { registry } = registryWith({ a: list });
+    await registry.set('a', spec({ region: 'wrong' }));
+    const told: string[] = [];
+    const directory = new InstanceDirectory(registry, systemClock, (provider) => told.push(provider));
+    const look = () => directory.lookup({ name: 'n1', providerID: instance('n1').providerID, labels: {} }, 60_000);
+    const early = look();
+    right = true;
+    await registry.set('a', spec({ region: 'right' }));
+    begin();
+    expect(await early).toMatchObject({ state: 'Found' });
+    right = false;
+    await registry.set('a', spec({ region: 'wrong' }));
+    expect(await look()).toMatchObject({ state: 'Missing' });
+    right = true;
+    await registry.set('a', spec({ region: 'right' }));
+    expect([(await look()).state, directory.hasAnswered('a'), told]).toEqual(['Found', true, ['a', 'a', 'a']]);
+  });
+
   test('two claims are Ambiguous, a foreign scheme is Unclaimed, a terminated instance does not claim by name', async () => {
     const { registry } = registryWith({
       a: () => Promise.resolve([instance('n1'), instance('n2', { state: 'Terminated' })]),

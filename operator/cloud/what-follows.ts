@@ -74,6 +74,7 @@ export class WhatFollows {
   /** A CloudProvider's users are counted. */
   private onUser({ previous, current }: StoreChange<Member>): void {
     if (previous === undefined || current === undefined) this.options.providerQueue.add((current ?? previous)?.spec.provider ?? '');
+    if (previous !== undefined && previous.metadata.uid !== current?.metadata.uid) this.options.members.forget(previous.metadata.uid);
   }
 
   /** A CloudStack that somebody deletes while its objects live is written anew. */

@@ -6,6 +6,7 @@ import { eligibleForLoadBalancers, excludedFromLoadBalancers } from '../../kube/
 import type { Node } from '../../kube/object';
 import type { NodeIdentity, Ownership } from '../instances/node-owners';
 import type { CloudRegistry } from '../providers/registry';
+import { TargetSelections } from './target-selections';
 
 interface TargetSets {
   byProvider: Map<string, Target[]>;
@@ -18,9 +19,8 @@ interface TargetSets {
 /** The Nodes that may take traffic, by the provider that has them; worked out once for each change of the Nodes, not for each target group. */
 export class EligibleTargets {
   private sets: TargetSets | undefined;
-  /** The labels that targets were asked for by, as canonical JSON: a change of theirs counts. */
-  private readonly selections = new Set<string>();
-  private readonly labelKeys = new Set<string>();
+  /** Those of the groups that are looked after. */
+  readonly selections = new TargetSelections();
 
   constructor(
     private readonly nodes: Store<Node>,
@@ -47,18 +47,16 @@ export class EligibleTargets {
     const wanted = Object.entries(labels);
     if (wanted.length === 0) return all;
     const selection = canonicalJson(labels);
-    this.selections.add(selection);
-    wanted.forEach(([key]) => this.labelKeys.add(key));
     const key = `${provider} ${selection}`;
     const selected = sets.selected.get(key) ?? all.filter(({ nodeName }) => this.hasLabels(nodeName, wanted));
-    sets.selected.set(key, selected);
+    // Of labels that nobody has, a change would not be noticed.
+    if (this.selections.all.has(selection)) sets.selected.set(key, selected);
     return selected;
   }
 
-  /** All sets of a provider's targets that were asked for, in a fixed order. */
+  /** All sets of a provider's targets that groups have, in a fixed order. */
   setsOf(provider: string): Target[][] {
-    const selections = [...this.selections].sort().map((labels) => JSON.parse(labels) as NodeLabels);
-    return [this.of(provider), ...selections.map((labels) => this.of(provider, labels))];
+    return [this.of(provider), ...[...this.selections.all.values()].map((labels) => this.of(provider, labels))];
   }
 
   /** Names of eligible Nodes that the provider may have, of which it is not known yet whose they are. */
@@ -69,7 +67,7 @@ export class EligibleTargets {
   /** A change of a Node after which the sets may be others. @param promptRemoval as of `mayChangeTargets` */
   mayBeChangedBy({ previous, current }: StoreChange<Node>, promptRemoval: boolean): boolean {
     if (previous === undefined || current === undefined || mayChangeTargets(previous, current, promptRemoval)) return true;
-    if ([...this.labelKeys].some((key) => previous.metadata.labels?.[key] !== current.metadata.labels?.[key])) return true;
+    if ([...this.selections.keys].some((key) => previous.metadata.labels?.[key] !== current.metadata.labels?.[key])) return true;
     return !isDeepStrictEqual(this.ownership(previous), this.ownership(current));
   }
 

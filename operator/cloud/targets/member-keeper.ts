@@ -87,6 +87,7 @@ export class MemberKeeper {
   async sync(provider: string, groups: TargetGroup[], load?: StoredLoadBalancer): Promise<number> {
     const { members } = this.options.registry.connected(provider).cloud;
     if (members === undefined || groups.length === 0) return 0;
+    this.select(groups, load);
     const hash = this.hashOf(this.targets(provider));
     const isVouched = (): boolean => load !== undefined && this.isRemembered(provider, load, groups);
     const sync = (group: TargetGroup): Promise<number> =>
@@ -95,6 +96,11 @@ export class MemberKeeper {
     const stayed = this.areComplete(groups) && hash === this.hashOf(this.targets(provider));
     if (members.assume !== undefined && load !== undefined && stayed) this.options.remembered?.converged(provider, load.metadata.uid, hash);
     return writes.reduce((sum, count) => sum + count, 0);
+  }
+
+  /** The load balancer is no more: nobody follows the labels by which its groups had their Nodes. @param uid of the object */
+  forget(uid: string): void {
+    this.eligible.selections.drop(uid);
   }
 
   /** What the status of a load balancer says while its groups have their members; undefined where nobody would read it. */
@@ -144,6 +150,17 @@ export class MemberKeeper {
       'members registered',
     );
     return writes;
+  }
+
+  /** A group that comes in the course of an update is its load balancer's after it. */
+  private select(groups: readonly TargetGroup[], load: StoredLoadBalancer | undefined): void {
+    const { selections } = this.eligible;
+    for (const { id, nodeLabels } of groups) selections.hold(id, load === undefined ? [nodeLabels] : []);
+    if (load !== undefined)
+      selections.hold(
+        load.metadata.uid,
+        groups.map(({ nodeLabels }) => nodeLabels),
+      );
   }
 
   private remember(provider: string, { id }: TargetGroup, leftOut: ReadonlySet<string>): void {

@@ -64,6 +64,8 @@ test('by labels: only those that have all of them, and a change of such a label 
   const change = (label: Record<string, string>): boolean =>
     targets.mayBeChangedBy({ key: 'c', previous: labelled('c', { arch: 'arm' }), current: labelled('c', { arch: 'arm', ...label }) }, true);
   expect(change({ pool: 'edge' })).toBe(false);
+  targets.selections.hold('web', [{ pool: 'edge' }, undefined]);
+  targets.selections.hold('shop', [{ pool: 'core' }, { pool: 'edge', arch: 'arm' }, { pool: 'edge' }]);
   expect([select({ pool: 'edge' }), select({ pool: 'edge', arch: 'arm' }), select({ pool: 'core' })]).toEqual([['a', 'b'], ['a'], []]);
   expect([change({ pool: 'edge' }), change({ team: 'shop' })]).toEqual([true, false]);
   nodes.replace([
@@ -73,6 +75,16 @@ test('by labels: only those that have all of them, and a change of such a label 
   ]);
   expect(select({ pool: 'edge' })).toEqual(['a', 'b', 'c']);
   expect(targets.setsOf('one').map((set) => set.length)).toEqual([3, 1, 0, 3]);
+  // A tenant may write other labels each minute, and is gone one day.
+  targets.selections.hold('shop', [{ arch: 'arm' }]);
+  expect([targets.setsOf('one').length, [...targets.selections.keys]]).toEqual([3, ['arch', 'pool']]);
+  targets.selections.drop('shop');
+  targets.selections.hold('web', [undefined]);
+  expect([targets.setsOf('one').length, change({ pool: 'edge' })]).toEqual([1, false]);
+  // Before anybody has it, each answer is of now.
+  expect(select({ team: 'shop' })).toEqual([]);
+  nodes.set(named('a', { metadata: { name: 'a', uid: 'a', resourceVersion: '3', labels: { team: 'shop' } } }));
+  expect(select({ team: 'shop' })).toEqual(['a']);
 });
 
 test('a Node without a providerID is nobody’s target, also where there is but one cloud and its selector has it (difference from upstream)', async () => {

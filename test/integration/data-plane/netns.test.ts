@@ -113,6 +113,24 @@ passes('packets are handed on as they are there too, from a machine and from the
   expect(get(NETWORK, ip, 80)?.client).toBe('172.30.0.1');
 });
 
+passes('a target to which no way leads keeps nothing from the others, while it is there and afterwards', async () => {
+  const [balancer] = await cloud.client.list('loadbalancers', { name: 'through' });
+  const [pool] = await cloud.client.list('pools', { name: 'through' });
+  const ip = balancer!.hostPorts[0]!.ip;
+  const machines = (await cloud.client.list('instances')).map(({ id }) => id);
+  const lost = await cloud.client.create('instances', { name: 'lost', addresses: ['192.0.2.9'], podCIDRs: [] }, 'lost', {});
+  const setTargets = (...ids: string[]) => cloud.client.setTargets(pool!.id, ids, 80, {});
+  for (const others of [[lost.id], []]) {
+    await setTargets(...machines, ...others);
+    await until(() => seen(NETWORK, ip).size === 2);
+    await setTargets(machines[0]!, ...others);
+    await until(() => seen(NETWORK, ip).size === 1);
+  }
+  await setTargets(...machines);
+  await until(() => seen(NETWORK, ip).size === 2);
+  await cloud.client.remove('instances', lost.id, {});
+});
+
 ran('routes to their pods stand in that network', async () => {
   const fetchPod = () => nodelets[0]!.fetchPod({ ip: '10.99.2.2', port: 8080, timeoutMs: 1000 });
   await expect(fetchPod()).rejects.toThrow();

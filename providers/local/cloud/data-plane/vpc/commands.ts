@@ -40,6 +40,38 @@ export async function runIp(lines: readonly string[], netns?: string): Promise<v
   });
 }
 
+/**
+ * Runs all lines with one `ip`, whatever becomes of each.
+ * @param option the family, `-4` or `-6`
+ * @returns what was said of those that failed, by their index
+ */
+export async function runEach(option: string, lines: readonly string[]): Promise<Map<number, string>> {
+  if (lines.length === 0) return new Map();
+  try {
+    await run(['ip', option, '-force', '-batch', '-'], `${lines.join('\n')}\n`);
+    return new Map();
+  } catch (thrown) {
+    const failures = failuresIn((thrown as Error).message);
+    if (failures.size === 0) throw thrown;
+    return failures;
+  }
+}
+
+/** `ip` says why a line failed, and then which one it was. Pure. */
+export function failuresIn(said: string): Map<number, string> {
+  const failures = new Map<number, string>();
+  let reason: string[] = [];
+  for (const line of said.split('\n')) {
+    const number = /^Command failed -:(\d+)/.exec(line)?.[1];
+    if (number === undefined) reason.push(line.trim());
+    else {
+      failures.set(Number(number) - 1, reason.join(' '));
+      reason = [];
+    }
+  }
+  return failures;
+}
+
 /** Removes a link of this process's namespace; one that is gone, or that the kernel removes at the same time with its other end, is done. */
 export async function removeLink(name: string): Promise<void> {
   await run(['ip', 'link', 'delete', name]).catch((error: Error) => {

@@ -31,6 +31,8 @@ export class Passthrough {
   /** True while a write waits for its turn: it will see whatever changes until then. */
   private waiting = false;
   private used = false;
+  /** Targets to which no way could be made at the last write. */
+  private refused: ReadonlyMap<string, string> = new Map();
 
   constructor(private readonly logger: Logger) {}
 
@@ -120,13 +122,24 @@ export class Passthrough {
       this.used = true;
       // Of one moment: what changes meanwhile has a write of its own.
       const addresses = new Set([...this.pools.values()].flatMap((pool) => pool.members().map(({ address }) => address)));
-      const next = rulesetOf(this.listeners());
+      const listeners = this.listeners();
       // The way before the packets; and it stays until none are sent there.
-      await this.ways.add(addresses);
+      const refused = await this.ways.add(addresses);
+      this.complain(refused);
+      const lost = new Set([...refused.keys()].map((address) => this.ways.markOf(address)));
+      const next = rulesetOf(listeners.map((listener) => without(listener, lost)));
       await run(['nft', '-f', '-'], scriptFor(this.ruleset, next));
       this.ruleset = next;
       await this.ways.keepOnly(addresses);
     });
+  }
+
+  /** Once, as long as the kernel says the same. */
+  private complain(refused: ReadonlyMap<string, string>): void {
+    for (const [target, why] of refused) {
+      if (this.refused.get(target) !== why) this.logger.warn({ target, why }, 'no packets go to this target: there is no way to it');
+    }
+    this.refused = refused;
   }
 
   private listeners(): PassthroughListener[] {
@@ -145,4 +158,10 @@ export class Passthrough {
     const staying = (pool?.members() ?? []).filter(({ draining }) => draining || protocol === 'TCP');
     return { fresh, kept: staying.map(({ address }) => this.ways.markOf(address)).filter((mark) => !fresh.includes(mark)) };
   }
+}
+
+/** A packet with a mark whose way is missing would go to its destination, which is nowhere. Pure. */
+function without(listener: PassthroughListener, marks: ReadonlySet<number>): PassthroughListener {
+  const rest = (some: readonly number[]): number[] => some.filter((mark) => !marks.has(mark));
+  return { ...listener, fresh: rest(listener.fresh), kept: rest(listener.kept) };
 }

@@ -1,6 +1,6 @@
 import type { Family } from '../../../api';
 import { familyOf } from '../ip-range';
-import { run } from './commands';
+import { run, runEach } from './commands';
 
 /** The first mark, and number of a route table; those of the kernel are below. */
 const FIRST = 1001;
@@ -22,34 +22,55 @@ export class TargetWays {
     return mark;
   }
 
-  async add(addresses: ReadonlySet<string>): Promise<void> {
+  /** @returns the targets to which no way can be made, with what the kernel said; all others have theirs */
+  async add(addresses: ReadonlySet<string>): Promise<ReadonlyMap<string, string>> {
     const fresh = [...addresses].filter((address) => !this.made.has(address));
-    await forEachFamily(fresh, (address) => {
+    const refused = await forEachFamily(fresh, (address) => {
       const mark = this.markOf(address);
       return [`route replace default via ${address} table ${mark}`, `rule add fwmark ${mark} lookup ${mark} pref ${PREFERENCE}`];
     });
-    for (const address of fresh) this.made.add(address);
+    for (const address of fresh) if (!refused.has(address)) this.made.add(address);
+    // There is a whole way or none: the next try begins anew.
+    await this.remove([...refused.keys()]);
+    return refused;
   }
 
   async keepOnly(addresses: ReadonlySet<string>): Promise<void> {
-    const gone = [...this.made].filter((address) => !addresses.has(address));
-    await forEachFamily(gone, (address) => {
-      const mark = this.markOf(address);
-      return [`rule del fwmark ${mark} lookup ${mark} pref ${PREFERENCE}`, `route flush table ${mark}`];
-    });
+    const gone = [...this.marks.keys()].filter((address) => !addresses.has(address));
+    await this.remove(gone.filter((address) => this.made.has(address)));
     for (const address of gone) {
       this.made.delete(address);
       this.marks.delete(address);
     }
   }
+
+  /** What is not there any more is as good as removed. */
+  private async remove(addresses: readonly string[]): Promise<void> {
+    await forEachFamily(addresses, (address) => removalOf(this.markOf(address)));
+  }
 }
 
-/** `ip rule` takes the family only as an option, not from what it reads. */
-async function forEachFamily(addresses: readonly string[], linesOf: (address: string) => string[]): Promise<void> {
+function removalOf(mark: number | string): string[] {
+  return [`rule del fwmark ${mark} lookup ${mark} pref ${PREFERENCE}`, `route flush table ${mark}`];
+}
+
+/**
+ * `ip rule` takes the family only as an option, not from what it reads.
+ * @returns what the kernel said of the addresses of which it refused a line
+ */
+async function forEachFamily(addresses: readonly string[], linesOf: (address: string) => string[]): Promise<Map<string, string>> {
+  const refused = new Map<string, string>();
   for (const [family, option] of [['IPv4', '-4'] as const, ['IPv6', '-6'] as const] satisfies [Family, string][]) {
-    const lines = addresses.filter((address) => familyOf(address) === family).flatMap(linesOf);
-    if (lines.length > 0) await run(['ip', option, '-batch', '-'], `${lines.join('\n')}\n`);
+    const lines = addresses
+      .filter((address) => familyOf(address) === family)
+      .flatMap((address) => linesOf(address).map((line) => ({ address, line })));
+    const failures = await runEach(
+      option,
+      lines.map(({ line }) => line),
+    );
+    failures.forEach((message, index) => refused.set(lines[index]?.address ?? '', message));
   }
+  return refused;
 }
 
 /** Takes away every rule of ours, with its table: those of a process that has ended. */
@@ -58,10 +79,9 @@ export async function removeWays(): Promise<void> {
     const listing = await run(['ip', option, '-json', 'rule', 'show', 'pref', String(PREFERENCE)]);
     const rules = JSON.parse(listing.trim() === '' ? '[]' : listing) as { fwmark?: string; table?: string }[];
     const ours = rules.filter(({ fwmark, table }) => Number(fwmark) >= FIRST && Number(fwmark) === Number(table));
-    const lines = ours.flatMap(({ table }) => [
-      `rule del fwmark ${table} lookup ${table} pref ${PREFERENCE}`,
-      `route flush table ${table}`,
-    ]);
-    if (lines.length > 0) await run(['ip', option, '-batch', '-'], `${lines.join('\n')}\n`);
+    await runEach(
+      option,
+      ours.flatMap(({ table = '' }) => removalOf(table)),
+    );
   }
 }

@@ -12,7 +12,7 @@ export const pause: Subcommand = (program: Command): void => {
     .argument('<objects...>', OBJECTS)
     .summary('write nothing of an object to the cloud; freeze a CloudProvider')
     .description(
-      'Writes nothing of these objects to the cloud until `resume`, not even their deletion. A CloudProvider is frozen: nothing at all is written to its cloud.',
+      'Writes nothing of these objects to the cloud until `resume`, not even their deletion. A CloudProvider is frozen: nothing at all is written to its cloud; with --updates its load balancers and routes are paused.',
     )
     .option('--updates', 'only updates: targets go on following the Nodes');
   withExamples(
@@ -20,6 +20,7 @@ export const pause: Subcommand = (program: Command): void => {
     'kubectl cloud pause web --updates',
     'kubectl cloud pause cloudroute/n1-10.244.1.0-24',
     'kubectl cloud pause cloudprovider/aws',
+    'kubectl cloud pause cloudprovider/aws --updates',
   ).action(async (objects: string[], flags: PauseFlags) => {
     const { pause: act } = await import('./cluster/pause.js');
     await act(objects, flags);

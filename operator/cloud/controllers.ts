@@ -1,4 +1,4 @@
-import { CLOUD_LOAD_BALANCERS, CLOUD_PROVIDERS, CLOUD_ROUTES } from '../../crds';
+import { ANNOTATIONS, CLOUD_LOAD_BALANCERS, CLOUD_PROVIDERS, CLOUD_ROUTES } from '../../crds';
 import { toOperatorError } from '../base/errors';
 import { failureFields } from '../base/log';
 import type { Store } from '../kube/api';
@@ -144,7 +144,10 @@ export class CloudControllers {
   private async connectAll(): Promise<void> {
     const { stores, registry, logger } = this.options;
     const objects = stores.providers.list();
-    for (const { metadata } of objects) if (metadata.deletionTimestamp !== undefined) registry.retire(metadata.name);
+    for (const { metadata } of objects) {
+      if (metadata.deletionTimestamp !== undefined) registry.retire(metadata.name);
+      registry.pauseBy(metadata.name, metadata.annotations?.[ANNOTATIONS.pause]);
+    }
     const connect = ({ metadata: { name }, spec }: StoredProvider): Promise<unknown> =>
       registry.set(name, spec).catch((thrown: unknown) => {
         logger.warn({ provider: name, ...failureFields(toOperatorError(thrown)) }, 'CloudProvider not connected yet');

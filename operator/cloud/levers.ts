@@ -20,6 +20,8 @@ export interface MemberLevers {
   observed?: string | undefined;
   /** Value of the annotation `cloud-operator.dev/pause`. */
   pause?: string | undefined;
+  /** The same of its CloudProvider. */
+  providerPause?: { provider: string; value: string } | undefined;
 }
 
 /** What keeps a member's changes, and the healing of what somebody else has changed, out of the cloud. */
@@ -37,7 +39,14 @@ export interface Lever {
 }
 
 /** The lever that is in force, in the design's order: the first match wins (section 4, Levers). Windows and approval come after these. Pure. */
-export function leverOf({ leading, kindDeleted, frozen, observed, managementPolicy, pause }: WideLevers & MemberLevers): Lever | undefined {
+export function leverOf({
+  leading,
+  kindDeleted,
+  frozen,
+  observed,
+  managementPolicy,
+  ...pauses
+}: WideLevers & MemberLevers): Lever | undefined {
   if (!leading) return waits('NoLease', 'NoLease', 'this operator does not hold the lease');
   if (kindDeleted !== undefined) {
     const why = `CustomResourceDefinition ${kindDeleted} is being deleted, which deletes every object of the kind: nothing is done in the cloud`;
@@ -54,42 +63,56 @@ export function leverOf({ leading, kindDeleted, frozen, observed, managementPoli
     const why = 'given up (spec.managementPolicy): nobody looks after it here, and another object or cluster may take it over';
     return { ...waits('Released', 'Released', why), deletion: 'Releases' };
   }
-  return pause === undefined ? undefined : paused(pause);
+  return pauseOf(pauses);
 }
 
-/** Which CloudProviders are only observed. */
-export interface Observed {
+/** Of two pauses the one that holds more is in force, else the object's own. */
+function pauseOf({ pause, providerPause }: Pick<MemberLevers, 'pause' | 'providerPause'>): Lever | undefined {
+  const both = [
+    ...(pause === undefined ? [] : [paused(pause)]),
+    ...(providerPause === undefined ? [] : [paused(providerPause.value, ` of CloudProvider ${providerPause.provider}`)]),
+  ];
+  return both.find(({ kind }) => kind === 'PauseAll') ?? both[0];
+}
+
+/** The levers on CloudProviders that hold all of their objects. */
+export interface ProviderLevers {
+  /** It is only observed. */
   observes(provider: string): boolean;
+  /** Value of its annotation `cloud-operator.dev/pause`. */
+  pauseOf(provider: string): string | undefined;
 }
 
 /** The lever on one object. Pure. */
 export function leverOn(
   { metadata, spec }: Pick<Member, 'metadata' | 'spec'>,
-  registry: Observed,
+  registry: ProviderLevers,
   wide: WideLevers = { leading: true },
 ): Lever | undefined {
   const { provider, managementPolicy } = spec;
   const observed = registry.observes(provider) ? provider : undefined;
-  return leverOf({ ...wide, observed, managementPolicy, pause: metadata.annotations?.[ANNOTATIONS.pause] });
+  const value = registry.pauseOf(provider);
+  const providerPause = value === undefined ? undefined : { provider, value };
+  return leverOf({ ...wide, observed, managementPolicy, pause: metadata.annotations?.[ANNOTATIONS.pause], providerPause });
 }
 
 /** What it has in the cloud is kept, also by a stack that it has left. Pure. */
-export function keepsCloud(object: Pick<Member, 'metadata' | 'spec'>, registry: Observed): boolean {
+export function keepsCloud(object: Pick<Member, 'metadata' | 'spec'>, registry: ProviderLevers): boolean {
   return (
     leverOn(object, registry) !== undefined || (object.metadata.deletionTimestamp !== undefined && object.spec.deletionPolicy === 'Orphan')
   );
 }
 
-/** Whoever writes anything wants things to stand still. */
-function paused(value: string): Lever {
+/** Whoever writes anything wants things to stand still. @param whose words for what has the annotation, where that is not the object itself */
+function paused(value: string, whose = ''): Lever {
   const text = value.trim();
   if (text === 'Updates') {
-    const why = `paused by annotation ${ANNOTATIONS.pause}: Updates, so that only its targets are kept`;
+    const why = `paused by annotation ${ANNOTATIONS.pause}${whose}: Updates, so that only its targets are kept`;
     return { ...waits('PauseUpdates', 'Paused', why), members: true };
   }
-  const why = `paused by annotation ${ANNOTATIONS.pause}: All, so that nothing of it is written to the cloud`;
+  const why = `paused by annotation ${ANNOTATIONS.pause}${whose}: All, so that nothing of it is written to the cloud`;
   if (text === 'All') return waits('PauseAll', 'Paused', why);
-  const instead = `paused by annotation ${ANNOTATIONS.pause}, whose value "${text.slice(0, 63)}" is unknown and counts as All`;
+  const instead = `paused by annotation ${ANNOTATIONS.pause}${whose}, whose value "${text.slice(0, 63)}" is unknown and counts as All`;
   const message = `${instead}; write All (nothing is written to the cloud) or Updates (only its targets are), or remove it`;
   return { ...waits('PauseAll', 'Paused', message), mistaken: true };
 }

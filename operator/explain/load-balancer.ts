@@ -1,4 +1,4 @@
-import type { Attempt, WaitingPlan } from '../../crds';
+import { ANNOTATIONS, type Attempt, type WaitingPlan } from '../../crds';
 import { leverOn } from '../cloud/levers';
 import type { EndpointSlice, StoredLoadBalancer, StoredProvider, StoredRoute, StoredStack } from './kinds';
 import { conditionFindings, finding, type Finding } from './finding';
@@ -42,7 +42,8 @@ export function providerFindings(name: string, provider: StoredProvider | undefi
 export function leverFindings(object: StoredLoadBalancer | StoredRoute, provider: StoredProvider | undefined): Finding[] {
   const frozen = provider?.spec.freeze === true ? provider.metadata.name : undefined;
   const observes = (): boolean => provider?.spec.managementPolicy === 'Observe';
-  const lever = leverOn(object, { observes }, { leading: true, frozen });
+  const pauseOf = (): string | undefined => provider?.metadata.annotations?.[ANNOTATIONS.pause];
+  const lever = leverOn(object, { observes, pauseOf }, { leading: true, frozen });
   return lever === undefined
     ? []
     : [finding('waiting', `Nothing changes: ${lever.why}`, 'docs/operate/levers.md; to go on: kubectl cloud resume')];

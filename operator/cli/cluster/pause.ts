@@ -13,11 +13,11 @@ export interface PauseFlags extends NamespaceFlags {
 
 const KINDS = [CLOUD_LOAD_BALANCERS, SERVICES, CLOUD_ROUTES, CLOUD_PROVIDERS];
 
-/** `pause`: nothing of these objects is written to the cloud; with `--updates` only their targets are. A CloudProvider is frozen. */
+/** `pause`: nothing of these objects is written to the cloud; with `--updates` only their targets are. A CloudProvider is frozen then, or holds all that is its own. */
 export async function pause(names: readonly string[], flags: PauseFlags): Promise<void> {
   const value = flags.updates === true ? 'Updates' : 'All';
   await each(names, flags, async (cluster, subject) => {
-    if (subject.resource.kind === CLOUD_PROVIDERS.kind) return freeze(cluster, subject, true);
+    if (value === 'All' && subject.resource.kind === CLOUD_PROVIDERS.kind) return freeze(cluster, subject, true);
     await annotate(cluster, subject, value);
     return value === 'All' ? 'is paused: nothing of it is written to the cloud' : 'is paused: only its targets follow the Nodes';
   });
@@ -26,8 +26,8 @@ export async function pause(names: readonly string[], flags: PauseFlags): Promis
 /** `resume`: they go on. */
 export async function resume(names: readonly string[], flags: PauseFlags): Promise<void> {
   await each(names, flags, async (cluster, subject) => {
-    if (subject.resource.kind === CLOUD_PROVIDERS.kind) return freeze(cluster, subject, false);
     await annotate(cluster, subject, null); // null takes it away
+    if (subject.resource.kind === CLOUD_PROVIDERS.kind) return freeze(cluster, subject, false);
     return 'goes on';
   });
 }

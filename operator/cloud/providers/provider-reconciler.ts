@@ -1,9 +1,10 @@
-import type { CloudProviderSpec, CloudProviderStatus, Sweep } from '../../../crds';
+import { ANNOTATIONS, type CloudProviderSpec, type CloudProviderStatus, type Sweep } from '../../../crds';
 import type { Clock } from '../../base/clock';
 import { type OperatorError, toOperatorError } from '../../base/errors';
 import type { Logger } from '../../base/log';
 import type { Store } from '../../kube/api';
 import { verdictOfError, type Verdict } from '../conditions';
+import { leverOf } from '../levers';
 import type { ObjectWriter } from '../object-writer';
 import { CredentialsRefused } from '../../updates/limits/account';
 import { SecretMissing } from './provider-secrets';
@@ -76,7 +77,7 @@ export class ProviderReconciler {
 
   /** @throws OperatorError when the connection failed */
   private async report(name: string, object: StoredProvider, use: ProviderUse): Promise<void> {
-    const problem = await this.connect(name, object.spec);
+    const problem = await this.connect(name, object);
     const answered = this.options.hasAnswered(name);
     if (problem instanceof SecretMissing) this.options.awaitSecret(name);
     if (this.mustAsk(name, problem, answered)) this.options.ask(name);
@@ -101,7 +102,8 @@ export class ProviderReconciler {
     return problem !== undefined || !answered;
   }
 
-  private async connect(name: string, spec: CloudProviderSpec): Promise<OperatorError | undefined> {
+  private async connect(name: string, { metadata, spec }: StoredProvider): Promise<OperatorError | undefined> {
+    this.options.registry.pauseBy(name, metadata.annotations?.[ANNOTATIONS.pause]);
     try {
       const entry = await this.options.registry.set(name, spec);
       return entry.problem ?? this.options.health(name);
@@ -155,5 +157,13 @@ function verdictOn(object: StoredProvider, { use, problem, answered, now }: Find
     const message = 'connected, and only observed (spec.managementPolicy): nothing is written to its cloud, its Services and its Nodes';
     return { state: 'Ready', reason: 'Observed', message };
   }
-  return { state: 'Ready', message: 'connected' };
+  return pausedVerdict(object) ?? { state: 'Ready', message: 'connected' };
+}
+
+function pausedVerdict({ metadata }: StoredProvider): Verdict | undefined {
+  const value = metadata.annotations?.[ANNOTATIONS.pause];
+  const lever = value === undefined ? undefined : leverOf({ leading: true, providerPause: { provider: metadata.name, value } });
+  if (lever === undefined) return undefined;
+  const said = { reason: lever.reason, message: `connected, and ${lever.why}` };
+  return lever.mistaken === true ? { state: 'Stalled', serving: true, ...said } : { state: 'Ready', ...said };
 }

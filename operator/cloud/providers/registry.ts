@@ -46,6 +46,8 @@ export class CloudRegistry {
   private readonly hashes = new Map<string, string>();
   private readonly listeners = new Set<(name: string) => void>();
 
+  /** Value of the annotation `cloud-operator.dev/pause`, by CloudProvider. */
+  private readonly pauses = new Map<string, string>();
   private readonly retiring = new Set<string>();
   /** By name: what was asked for last. */
   private readonly turns = new Map<string, Promise<unknown>>();
@@ -135,6 +137,7 @@ export class CloudRegistry {
     const known = this.clouds.get(name);
     this.clouds.delete(name);
     this.hashes.delete(name);
+    this.pauses.delete(name);
     this.retiring.delete(name);
     this.accounts.remove(name);
     await known?.cloud?.close();
@@ -172,6 +175,19 @@ export class CloudRegistry {
   /** `CloudProvider.spec.managementPolicy: Observe`: nothing is written to its cloud, nor to the Services and Nodes that are its own. */
   observes(name: string): boolean {
     return this.clouds.get(name)?.spec.managementPolicy === 'Observe';
+  }
+
+  /** Value of the annotation `cloud-operator.dev/pause` of the CloudProvider; undefined = it has none. */
+  pauseOf(name: string): string | undefined {
+    return this.pauses.get(name);
+  }
+
+  /** Notes that annotation. @param value undefined = there is none */
+  pauseBy(name: string, value: string | undefined): void {
+    if (this.pauses.get(name) === value) return;
+    if (value === undefined) this.pauses.delete(name);
+    else this.pauses.set(name, value);
+    if (this.clouds.has(name)) this.listeners.forEach((listener) => listener(name));
   }
 
   /** `CloudProvider.spec.policy.serviceLevers`, with its default. */

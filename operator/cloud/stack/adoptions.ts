@@ -6,7 +6,7 @@ import { capped, summaryOf, type Plan } from '../../updates/plan';
 import type { StackState } from '../../updates/update';
 import { updateHash } from '../../updates/update-hash';
 import { verdictOfError, type Verdict } from '../conditions';
-import { leverOn, type Observed } from '../levers';
+import { leverOn, type ProviderLevers } from '../levers';
 import { PlanCache } from '../plan/plan-cache';
 import type { ConnectedCloud } from '../providers/registry';
 import type { Known } from './stack-facts';
@@ -141,7 +141,7 @@ export class Adoptions<O extends Member> {
 function isYetToBeMade(
   member: Member,
   state: StackState | undefined,
-  { alone, registry }: { alone: boolean; registry: Observed },
+  { alone, registry }: { alone: boolean; registry: ProviderLevers },
 ): boolean {
   const { metadata } = member;
   const accepted = state?.accepted?.[metadata.uid] !== undefined;

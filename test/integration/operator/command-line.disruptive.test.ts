@@ -154,6 +154,7 @@ test('pause, resume and freeze', async () => {
   expect(await printed('reconcile', 'web')).toMatch(/^CloudLoadBalancer default\/web: Reconciling \(Paused\)/);
   expect(await printed('resume', 'svc/web')).toBe('CloudLoadBalancer default/web goes on\n');
   await scene.ready('web');
+  expect(await printed('pause', '--updates', 'cloudprovider/local')).toContain('only its targets follow the Nodes');
   expect(await printed('pause', 'cloudprovider/local')).toContain('is frozen');
   await scene.condition('web', 'Reconciling', 'Frozen');
   expect(await printed('explain', 'web')).toContain('CloudProvider local is frozen');

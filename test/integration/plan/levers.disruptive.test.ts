@@ -167,6 +167,36 @@ describe('levers', () => {
     await scene.deleteServices('bogus');
   });
 
+  test('a CloudProvider that is paused with Updates holds changes of all that is its own, and their targets follow; what nobody knows is told', async () => {
+    const pause = (value: string): Promise<string> =>
+      cluster.kubectl(['annotate', 'cloudprovider', 'local', '--overwrite', `${PAUSE}${value}`]);
+    const exclude = (value: string): Promise<string> =>
+      cluster.kubectl(['label', 'node', 'n2', `node.kubernetes.io/exclude-from-external-load-balancers${value}`]);
+    const providerSays = (type: string): Promise<boolean> =>
+      scene.until(`CloudProvider local to be ${type}, Paused`, async () => {
+        const { conditions = [] } = (await scene.provider())?.status ?? {};
+        return conditions.some((one) => one.type === type && one.status === 'True' && one.reason === 'Paused');
+      });
+    await published('wide');
+    await targetsAre('wide', 1);
+    await pause('=Updates');
+    await said('wide', 'Paused', `annotation ${PAUSE} of CloudProvider local: Updates`);
+    await providerSays('Ready');
+    await newPort('wide', 8080);
+    await said('wide', 'Paused', 'a change of its spec waits');
+    await exclude('-');
+    await targetsAre('wide', 2);
+    expect(await portOf('wide')).toBe(80);
+    await pause('=Off');
+    await providerSays('Stalled');
+    await said('wide', 'Paused', 'whose value "Off" is unknown and counts as All');
+    await pause('-');
+    await scene.until('the change to be carried out', async () => (await portOf('wide')) === 8080);
+    await exclude('=');
+    await targetsAre('web', 1);
+    await scene.deleteServices('wide');
+  });
+
   test('managementPolicy: Observe writes nothing; deletion lets the object go, and the CloudStack says what stays', async () => {
     await published('seen');
     await patch('clb', 'seen', { managementPolicy: 'Observe' });

@@ -71,7 +71,7 @@ function inForce(ofService: Said, own: Said, ofProvider: Said) {
   const wide = { leading: true, frozen: spec.freeze ? 'aws' : undefined };
   const part = { object, candidate: { uid: 'u', name: 'web' } };
   return {
-    lever: leverOn(object, { observes: () => spec.managementPolicy === 'Observe' }, wide)?.kind ?? 'None',
+    lever: leverOn(object, { observes: () => spec.managementPolicy === 'Observe', pauseOf: () => ofProvider.pause }, wide)?.kind ?? 'None',
     approval:
       whyApproval({ part, policy: updatePolicyOf(object), replacement: undefined, pending: false }) === undefined ? 'Auto' : 'Manual',
     window: windowOf(object, { name: 'aws', spec }, NOW).state,
@@ -93,6 +93,12 @@ describe('freeze, observe, pause: the CloudProviderâ€™s first, then the Serviceâ
     const paused = said === undefined ? 'None' : said === 'Updates' ? 'PauseUpdates' : 'PauseAll';
     const expected = c === 'Freeze' ? 'Frozen' : c === 'Observe' ? 'Observe' : paused;
     expect(inForce({ pause: a }, { pause: b }, provider).lever).toBe(expected);
+  });
+
+  test.each(combinations([undefined, 'All', 'Updates'], ['All', 'Updates'], pauses))('pause %s, %s, CloudProvider %s', (a, b, c) => {
+    const own = a ?? b;
+    const isAll = own === 'All' || (c !== undefined && c !== 'Updates');
+    expect(inForce({ pause: a }, { pause: b }, { pause: c }).lever).toBe(isAll ? 'PauseAll' : 'PauseUpdates');
   });
 
   const policies = [undefined, 'Default', 'Observe', 'Released'] as const;

@@ -45,9 +45,19 @@ describe('levers', () => {
   test('spaces around a value are nobody’s meaning', () => expect(of({ pause: ' Updates ' })).toMatchObject({ kind: 'PauseUpdates' }));
 });
 
+test('a CloudProvider that is paused holds all of its objects, and says that it is the one', () => {
+  const object = { metadata: { name: 'a', uid: 'u', resourceVersion: '1', creationTimestamp: '' }, spec: { provider: 'aws' } };
+  const registry = { observes: () => false, pauseOf: (provider: string) => (provider === 'aws' ? 'Updates' : undefined) };
+  expect(leverOn(object, registry)).toMatchObject({ kind: 'PauseUpdates', members: true });
+  expect(leverOn(object, registry)?.why).toContain('annotation cloud-operator.dev/pause of CloudProvider aws: Updates');
+  expect(leverOn({ ...object, spec: { provider: 'local' } }, registry)).toBeUndefined();
+  const other = of({ pause: 'Updates', providerPause: { provider: 'aws', value: 'Never' } });
+  expect(other).toMatchObject({ kind: 'PauseAll', mistaken: true });
+});
+
 test('a CloudProvider that is only observed holds all of its objects, whatever they say', () => {
   const object = { metadata: { name: 'a', uid: 'u', resourceVersion: '1', creationTimestamp: '' }, spec: { provider: 'aws' } };
-  const registry = { observes: (provider: string) => provider === 'aws' };
+  const registry = { observes: (provider: string) => provider === 'aws', pauseOf: () => undefined };
   expect(leverOn(object, registry)).toMatchObject({ kind: 'Observe', deletion: 'Releases' });
   expect(leverOn(object, registry)?.why).toContain('CloudProvider aws');
   expect(leverOn({ ...object, spec: { provider: 'aws', managementPolicy: 'Released' } }, registry)).toMatchObject({ kind: 'Observe' });

@@ -50,6 +50,7 @@ async function seenFrom(
       get: () => ({ cloud: {}, spec: { freeze: frozen, retireAfter: '5m' } }) as unknown as RegisteredCloud,
       isFrozen: () => frozen,
       observes: (provider) => observed && provider === 'p-old',
+      pauseOf: () => undefined,
     },
     record: { providerOf: (name) => (name === 'old' ? 'p-old' : 'p') },
     again: (name, afterMs) => again.push(`${name} ${afterMs}`),

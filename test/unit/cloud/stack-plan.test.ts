@@ -23,7 +23,7 @@ const member = (spec: { managementPolicy?: 'Observe' | 'Released' }, pause?: str
   metadata: { ...meta, annotations: pause === undefined ? {} : { 'cloud-operator.dev/pause': pause } },
 });
 const meta = { name: 'a', uid: 'u', resourceVersion: '1', creationTimestamp: '' };
-const NONE_OBSERVED = { observes: () => false };
+const NONE_OBSERVED = { observes: () => false, pauseOf: () => undefined };
 const PAUSED = leverOn(member({}, 'All'), NONE_OBSERVED);
 const TARGETS_ONLY = leverOn(member({}, 'Updates'), NONE_OBSERVED);
 const GIVEN_UP = leverOn(member({ managementPolicy: 'Released' }), NONE_OBSERVED);

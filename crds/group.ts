@@ -50,3 +50,6 @@ export const FIELD_MANAGERS = { service: 'cloud-operator-service', route: 'cloud
 
 /** Condition type under which a load balancer's Ready is mirrored to `Service.status.conditions`. */
 export const SERVICE_READY_CONDITION = `${GROUP}/Ready`;
+
+/** Condition type of a Service that is True while only a person can help: its author, or who runs the clouds. */
+export const SERVICE_STALLED_CONDITION = `${GROUP}/Stalled`;

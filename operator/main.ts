@@ -137,8 +137,10 @@ function pageOf({ ui, version }: OperatorOptions, stores: Stores, about: { ident
 
 function showIn(metrics: Metrics, options: OperatorOptions, stores: Stores): void {
   metrics.built(options.version);
+  metrics.objects.follow('Service', stores.services.store);
   metrics.objects.follow('CloudLoadBalancer', stores.loadBalancers.store);
   metrics.objects.follow('CloudRoute', stores.routes.store);
+  metrics.objects.follow('CloudProvider', stores.providers.store);
 }
 
 function healthOf(stores: Stores, leadership: Leadership, logger: Logger): HealthChecks {

@@ -1,20 +1,18 @@
 import { Gauge, Histogram, type Registry } from 'prom-client';
 import type { Clock } from '../base/clock';
 import type { Store, StoreChange } from '../kube/api';
-import type { KubeObject } from '../kube/object';
+import { stateOf, type Judged, type ObjectState } from './object-state';
 
 /** In seconds. */
 const READY_BUCKETS = [0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600, 1800];
 
-/** An object of ours, as far as its metrics go. */
-export interface Measured extends KubeObject {
-  status?: { conditions?: { type: string; status: string }[] | undefined } | undefined;
-}
+/** How an object is, and since when it has been being deleted, if it is. */
+type Standing = ObjectState & { deletedAt?: number };
 
-/** How long people wait for our objects: until the first time that they are Ready, and while they are being deleted. */
+/** How objects are, and how long people wait for them: until they are Ready for the first time, while they are not, and while they are being deleted. */
 export class ObjectMetrics {
   private readonly untilReady: Histogram<'kind'>;
-  private readonly stores = new Map<string, Pick<Store<Measured>, 'list'>>();
+  private readonly stores = new Map<string, Pick<Store<Judged>, 'list'>>();
 
   constructor(
     registers: Registry[],
@@ -27,27 +25,63 @@ export class ObjectMetrics {
       buckets: READY_BUCKETS,
       registers,
     });
-    const measure = (gauge: Gauge<'kind'>): void => this.stores.forEach((store, kind) => gauge.set({ kind }, this.oldestDeletion(store)));
+    const each = (measure: (kind: string, objects: Standing[]) => void): void =>
+      this.stores.forEach((store, kind) => measure(kind, store.list().flatMap(standingOf)));
+    new Gauge({
+      name: 'cloud_operator_objects',
+      help: 'Objects by what their conditions say: Ready, Reconciling or Stalled, and why',
+      labelNames: ['kind', 'state', 'reason'],
+      registers,
+      collect() {
+        this.reset();
+        each((kind, objects) => objects.forEach(({ state, reason }) => this.inc({ kind, state, reason })));
+      },
+    });
+    new Gauge({
+      name: 'cloud_operator_unsettled_oldest_seconds',
+      help: 'For how long the oldest object has not been as its spec asks, without what a lever or a policy makes wait; 0 = all are',
+      labelNames: ['kind'],
+      registers,
+      collect() {
+        each((kind, objects) =>
+          this.set(
+            { kind },
+            secondsSince(
+              objects.map(({ unsettledSince }) => unsettledSince),
+              clock,
+            ),
+          ),
+        );
+      },
+    });
     new Gauge({
       name: 'cloud_operator_deleting_oldest_seconds',
       help: 'For how long the oldest object has been being deleted; 0 = none is',
       labelNames: ['kind'],
       registers,
       collect() {
-        measure(this);
+        each((kind, objects) =>
+          this.set(
+            { kind },
+            secondsSince(
+              objects.map(({ deletedAt }) => deletedAt),
+              clock,
+            ),
+          ),
+        );
       },
     });
   }
 
   /** Follows the objects of a kind until the returned function is called. */
-  follow(kind: string, store: Pick<Store<Measured>, 'list' | 'onChange'>): () => void {
+  follow(kind: string, store: Pick<Store<Judged>, 'list' | 'onChange'>): () => void {
     const seen = new Set<string>();
     this.stores.set(kind, store);
     return store.onChange((change) => this.changed(kind, seen, change));
   }
 
   /** What was Ready when it was first seen became so before this process. */
-  private changed(kind: string, seen: Set<string>, { previous, current }: StoreChange<Measured>): void {
+  private changed(kind: string, seen: Set<string>, { previous, current }: StoreChange<Judged>): void {
     if (current === undefined) return void seen.delete(previous?.metadata.uid ?? '');
     const { uid, creationTimestamp } = current.metadata;
     if (!isReady(current) || seen.has(uid)) return;
@@ -55,18 +89,21 @@ export class ObjectMetrics {
     if (previous === undefined || isReady(previous)) return;
     this.untilReady.observe({ kind }, Math.max(0, (this.clock.now() - Date.parse(creationTimestamp)) / 1000));
   }
-
-  private oldestDeletion(store: Pick<Store<Measured>, 'list'>): number {
-    const now = this.clock.now();
-    const ages = store
-      .list()
-      .flatMap(({ metadata: { deletionTimestamp } }) =>
-        deletionTimestamp === undefined ? [] : [(now - Date.parse(deletionTimestamp)) / 1000],
-      );
-    return Math.max(0, ...ages);
-  }
 }
 
-function isReady({ status }: Measured): boolean {
+/** A Service that is nobody's of ours is none. */
+function standingOf(object: Judged): Standing[] {
+  const judged = stateOf(object);
+  const { deletionTimestamp } = object.metadata;
+  return judged === undefined ? [] : [{ ...judged, ...(deletionTimestamp !== undefined && { deletedAt: Date.parse(deletionTimestamp) }) }];
+}
+
+/** Of the first of these times; 0 = there is none. */
+function secondsSince(times: readonly (number | undefined)[], clock: Pick<Clock, 'now'>): number {
+  const first = Math.min(Infinity, ...times.filter((time) => time !== undefined));
+  return Math.max(0, (clock.now() - first) / 1000);
+}
+
+function isReady({ status }: Judged): boolean {
   return status?.conditions?.some(({ type, status: value }) => type === 'Ready' && value === 'True') ?? false;
 }

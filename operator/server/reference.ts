@@ -10,7 +10,8 @@ const HEAD = `<!-- Generated from operator/server/ by \`npm run generate\`. Do n
 At \`/metrics\`, and those of health checks at \`/metrics/slis\` ([install.md](../install.md#metrics-and-health)). What upstream's cloud-controller-manager measures has its
 names, labels and buckets; what is ours begins with \`cloud_operator_\`. The names of Node.js and of the process come from its client library, and differ between platforms.
 
-A label's values: \`provider\` is the name of a CloudProvider; \`kind\` a kind of ours; \`name\` a controller, a queue or a Lease; \`result\` is \`Unchanged\`, \`Updated\`, \`Destroyed\` or the class
+A label's values: \`provider\` is the name of a CloudProvider; \`kind\` a kind of ours, or Service for those that we look after; \`state\` and \`reason\` are those of
+[conditions.md](../conditions.md), as many as there are at the moment; \`name\` a controller, a queue or a Lease; \`result\` is \`Unchanged\`, \`Updated\`, \`Destroyed\` or the class
 of a failure; \`code\` of a cloud call is \`Answered\`, \`Throttled\`, \`Refused\` or \`Unanswered\`; \`policy\` says whether drift is healed.
 `;
 

@@ -33,6 +33,24 @@ export const ALERTS: readonly Alert[] = [
     description: 'The objects that are not Ready say why: kubectl get cloudstacks; kubectl get clb -A.',
   },
   {
+    alert: 'CloudOperatorNotReady',
+    // Tries and their failures take turns as the reason, so that no single one would last.
+    expr: 'max by (kind) (cloud_operator_unsettled_oldest_seconds) > 1800',
+    for: '5m',
+    severity: 'warning',
+    summary: 'A {{ $labels.kind }} has not been Ready, or has been Stalled, for more than 30 minutes',
+    description:
+      'Metric cloud_operator_objects has the reasons, the conditions of the objects the cause and the next step: kubectl get services,cloud -A; kubectl cloud explain.',
+  },
+  {
+    alert: 'CloudOperatorApprovalWaits',
+    expr: 'max by (kind) (cloud_operator_objects{reason="AwaitingApproval"}) > 0',
+    for: '1d',
+    severity: 'info',
+    summary: 'Changes of a {{ $labels.kind }} have waited for approval for a day',
+    description: 'kubectl cloud plan shows what would be done; kubectl cloud approve does it. Or take the change back.',
+  },
+  {
     alert: 'CloudOperatorCloudUnanswered',
     expr: 'sum by (provider) (rate(cloud_operator_cloud_calls_total{code="Unanswered"}[5m])) > 0 unless sum by (provider) (rate(cloud_operator_cloud_calls_total{code="Answered"}[5m])) > 0',
     for: '5m',

@@ -18,6 +18,16 @@ export const PANELS: readonly Panel[] = [
     ],
   },
   {
+    title: 'Not as asked for',
+    unit: 'short',
+    targets: [{ expr: 'max by (kind, state, reason) (cloud_operator_objects{state!="Ready"})', legend: '{{kind}} {{state}}: {{reason}}' }],
+  },
+  {
+    title: 'For how long',
+    unit: 's',
+    targets: [{ expr: 'max by (kind) (cloud_operator_unsettled_oldest_seconds)', legend: '{{kind}}' }],
+  },
+  {
     title: 'Oldest deletion',
     unit: 's',
     targets: [{ expr: 'max by (kind) (cloud_operator_deleting_oldest_seconds)', legend: '{{kind}}' }],

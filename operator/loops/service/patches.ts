@@ -1,14 +1,11 @@
 import { isDeepStrictEqual } from 'node:util';
-import { type Ingress, SERVICE_READY_CONDITION } from '../../../crds';
+import { type Ingress, SERVICE_READY_CONDITION, SERVICE_STALLED_CONDITION } from '../../../crds';
 import type { KubeCondition, Service, ServiceIngress } from '../../kube/object';
 import { FINALIZER_LOAD_BALANCER_CLEANUP as FINALIZER } from '../../kube/well-known';
 import { hasCleanupFinalizer } from './rules';
 
 /** Condition that lists what was ignored in a Service, for example an annotation that the cloud doesn't know. */
 export const SERVICE_WARNING_CONDITION = 'cloud-operator.dev/Warning';
-
-/** Condition that is True while only a person can help: the Service's author, or who runs the clouds. */
-export const SERVICE_STALLED_CONDITION = 'cloud-operator.dev/Stalled';
 
 /** What a Service's status should say; an absent part is left as it is. */
 export interface WantedStatus {

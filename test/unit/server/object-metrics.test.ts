@@ -1,12 +1,13 @@
 import { Registry } from 'prom-client';
 import type { StoreChange } from '../../../operator/kube/api';
-import { ObjectMetrics, type Measured } from '../../../operator/server/object-metrics';
+import { ObjectMetrics } from '../../../operator/server/object-metrics';
+import type { Judged } from '../../../operator/server/object-state';
 import { FakeClock } from '../kube/fake-clock';
 
 let clock: FakeClock;
 let registry: Registry;
-let objects: Measured[];
-let change: (change: StoreChange<Measured>) => void;
+let objects: Judged[];
+let change: (change: StoreChange<Judged>) => void;
 
 beforeEach(() => {
   clock = new FakeClock();
@@ -18,7 +19,7 @@ beforeEach(() => {
   });
 });
 
-function object(ready: boolean, more: Partial<Measured['metadata']> = {}): Measured {
+function object(ready: boolean, more: Partial<Judged['metadata']> = {}): Judged {
   const creationTimestamp = new Date(clock.now() - 4000).toISOString();
   const metadata = { name: 'a', uid: 'u', resourceVersion: '1', creationTimestamp, ...more };
   return { apiVersion: 'v1', kind: 'CloudRoute', metadata, status: { conditions: [{ type: 'Ready', status: ready ? 'True' : 'False' }] } };
@@ -45,8 +46,36 @@ test('what was Ready before this process began does not count', async () => {
 });
 
 test('the oldest deletion shows its age', async () => {
-  const deleted = (ago: number): Measured => object(true, { deletionTimestamp: new Date(clock.now() - ago).toISOString() });
+  const deleted = (ago: number): Judged => object(true, { deletionTimestamp: new Date(clock.now() - ago).toISOString() });
   expect(await registry.metrics()).toContain('deleting_oldest_seconds{kind="CloudRoute"} 0');
   objects = [object(true), deleted(2000), deleted(9000)];
   expect(await registry.metrics()).toContain('deleting_oldest_seconds{kind="CloudRoute"} 9');
+});
+
+test('objects are counted by what they say; what none says any more has no series', async () => {
+  const said = (state: 'Stalled' | 'Reconciling', reason: string, uid: string): Judged => {
+    const conditions = ['Ready', state].map((type) => ({ type, status: type === 'Ready' ? 'False' : 'True', reason }));
+    return { ...object(false, { uid }), status: { conditions } };
+  };
+  objects = [said('Stalled', 'QuotaExceeded', 'a'), said('Stalled', 'QuotaExceeded', 'b'), said('Reconciling', 'Updating', 'c')];
+  expect(await registry.metrics()).toContain('objects{kind="CloudRoute",state="Stalled",reason="QuotaExceeded"} 2');
+  expect(await registry.metrics()).toContain('objects{kind="CloudRoute",state="Reconciling",reason="Updating"} 1');
+  objects = [said('Reconciling', 'Updating', 'c')];
+  expect(await registry.metrics()).not.toContain('QuotaExceeded');
+});
+
+test('the object that has not been as asked for the longest shows for how long', async () => {
+  const since = (ago: number): Judged => {
+    const lastTransitionTime = new Date(clock.now() - ago).toISOString();
+    return { ...object(false), status: { conditions: [{ type: 'Ready', status: 'False', reason: 'Updating', lastTransitionTime }] } };
+  };
+  expect(await registry.metrics()).toContain('unsettled_oldest_seconds{kind="CloudRoute"} 0');
+  objects = [object(true), since(1000), since(3000)];
+  expect(await registry.metrics()).toContain('unsettled_oldest_seconds{kind="CloudRoute"} 3');
+});
+
+test('a Service of another controller that is being deleted is none of ours', async () => {
+  const deletionTimestamp = new Date(clock.now() - 9000).toISOString();
+  objects = [{ ...object(true, { deletionTimestamp }), kind: 'Service' }];
+  expect(await registry.metrics()).toContain('deleting_oldest_seconds{kind="CloudRoute"} 0');
 });

@@ -1,3 +1,6 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { PROJECT_ROOT } from '../../../operator/entry';
 import { documentedMetrics } from '../../../operator/server/reference';
 import { ALERTS } from '../../../synth/monitoring/alerts';
 import { PANELS } from '../../../synth/monitoring/dashboard';
@@ -67,6 +70,46 @@ const CASES: Record<string, Case[]> = {
         [8, []],
         [20, []],
       ],
+    },
+  ],
+  CloudOperatorNotReady: [
+    {
+      of: 'a quota is reached, and the update fails again and again',
+      series: [
+        ['cloud_operator_unsettled_oldest_seconds{kind="CloudLoadBalancer",pod="a"}', '0x2 60+60x40 0x20'],
+        ['cloud_operator_unsettled_oldest_seconds{kind="CloudLoadBalancer",pod="b"}', '0x2 60+60x40 0x20'],
+        ['cloud_operator_unsettled_oldest_seconds{kind="CloudRoute",pod="a"}', '0x63'],
+      ],
+      firing: [
+        [33, []],
+        [37, []],
+        [38, [{ kind: 'CloudLoadBalancer' }]],
+        [50, []],
+      ],
+    },
+    {
+      of: 'one object after another is made, each in five minutes',
+      series: [['cloud_operator_unsettled_oldest_seconds{kind="CloudLoadBalancer"}', '0+60x5 0+60x5 0+60x5 0+60x5 0+60x5 0+60x5 0+60x5']],
+      firing: [[40, []]],
+    },
+  ],
+  CloudOperatorApprovalWaits: [
+    {
+      of: 'nobody approves',
+      series: [['cloud_operator_objects{kind="CloudLoadBalancer",state="Reconciling",reason="AwaitingApproval"}', '_x9 1x1500']],
+      firing: [
+        [60, []],
+        [1440, []],
+        [1450, [{ kind: 'CloudLoadBalancer' }]],
+      ],
+    },
+    {
+      of: 'somebody does after an hour, and other objects wait for something else',
+      series: [
+        ['cloud_operator_objects{kind="CloudLoadBalancer",state="Reconciling",reason="AwaitingApproval"}', '1x60'],
+        ['cloud_operator_objects{kind="CloudLoadBalancer",state="Reconciling",reason="Updating"}', '1x1500'],
+      ],
+      firing: [[1500, []]],
     },
   ],
   CloudOperatorCloudUnanswered: [
@@ -205,6 +248,12 @@ const promtool = findPromtool();
   const [first] = CASES['CloudOperatorNoLeader'] ?? [];
   const wrong = { ...first, of: 'wrong', series: first?.series ?? [], firing: [[5, [{}]]] as [number, Labels[]][] };
   expect(promtoolOn(promtool ?? '', { CloudOperatorNoLeader: [wrong] })).toMatchObject({ status: 1 });
+});
+
+test('docs/troubleshoot.md says where to look for each, and for no other', () => {
+  const page = readFileSync(join(PROJECT_ROOT, 'docs/troubleshoot.md'), 'utf8');
+  const named = [...page.matchAll(/^\| `(CloudOperator\w+)`/gm)].map(([, alert]) => alert);
+  expect(named.sort()).toEqual(ALERTS.map(({ alert }) => alert).sort());
 });
 
 describe('what alerts and the dashboard ask for', () => {

@@ -61,6 +61,11 @@ export class MemberKeeper {
     return this.targets(provider, labels);
   }
 
+  /** Of some Node it is not known yet whether it is the provider's: its targets can't be written. */
+  isUndecided(provider: string): boolean {
+    return this.eligible.undecidedOf(provider).length > 0;
+  }
+
   /** A change of a Node after which targets may be others. */
   mayBeChangedBy(change: StoreChange<Node>, promptRemoval: boolean): boolean {
     return this.eligible.mayBeChangedBy(change, promptRemoval);

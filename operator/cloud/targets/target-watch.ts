@@ -26,6 +26,8 @@ export interface TargetWatchOptions {
  */
 export class TargetWatch {
   private readonly hashes = new Map<string, string>();
+  /** Providers that a Node may have or not: until that is known their targets stay as they are. */
+  private readonly undecided = new Set<string>();
   private planned: { due: number; cancel: () => void } | undefined;
   private lookedAt = -Infinity;
   private stopped = false;
@@ -70,10 +72,18 @@ export class TargetWatch {
     this.lookedAt = this.options.clock.monotonic();
     for (const { name } of this.options.registry.list()) {
       const hash = this.options.members.targetsHash(name);
-      if (this.hashes.get(name) === hash) continue;
+      const decided = this.isDecidedNow(name);
+      if (this.hashes.get(name) === hash && !decided) continue;
       this.hashes.set(name, hash);
       this.options.changed(name);
     }
+  }
+
+  /** What could not be written meanwhile is not left to its back-off. */
+  private isDecidedNow(provider: string): boolean {
+    if (!this.options.members.isUndecided(provider)) return this.undecided.delete(provider);
+    this.undecided.add(provider);
+    return false;
   }
 }
 

@@ -158,6 +158,18 @@ describe('node sync (contract 2.10)', () => {
     expect(await world.after(named('node3', { status: READY }))).toEqual([]);
   });
 
+  test('what waited for the word whose a Node is, is written as soon as that is known', async () => {
+    const world = await World.with(['a'], two());
+    const identity = (name: string) => ({ name, providerID: `fake://${name}`, labels: {} });
+    for (const name of ['node1', 'node2']) world.registry.owners.found(identity(name), 'one');
+    await world.registry.set('two', cloudProviderSpec.parse({ custom: { kind: 'fake' } }));
+    await world.clock.advance(1_000);
+    expect(await world.after(named('node3'), 'node2')).toEqual([]);
+    world.registry.owners.denied(identity('node3'), 'one');
+    await world.clock.advance(1_000);
+    expect(world.writes).toEqual(['a: node1']);
+  });
+
   describe('a Node that is about to go', () => {
     test.each<[string, Changes]>([
       ['C-SVC-41 deletionTimestamp', { metadata: { deletionTimestamp: NOW } }],

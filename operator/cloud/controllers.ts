@@ -29,7 +29,7 @@ import { makeStackController } from './stack/make-stack-controller';
 import { overlapWarnings } from './stack/route-overlaps';
 import { RouteStacks, type StoredRoute } from './stack/route-stacks';
 import type { StackController } from './stack/stack-controller';
-import { StackRecord } from './stack/stack-record';
+import { StackRecord, stackSpec } from './stack/stack-record';
 import { UpgradeRollout } from './stack/upgrade-rollout';
 import { HostEvents } from './targets/host-events';
 import { MemberKeeper } from './targets/member-keeper';
@@ -166,6 +166,10 @@ export class CloudControllers {
         return known.flatMap((stack) => [stack, extraStackOf(stack)]);
       },
       serves: (stack) => this.serves(stack),
+      takeUp: (provider, { stack, kind }) => {
+        this.record.restore(stack, stackSpec(provider, kind));
+        (kind === 'Routes' ? this.routes : this.loadBalancers).look(stack);
+      },
       swept: (provider, leftovers) => {
         onSwept(provider, leftovers.length);
         this.providerQueue.add(provider);
@@ -173,8 +177,8 @@ export class CloudControllers {
     });
   }
 
-  /** A state that can't be read may be anybody's. */
-  private async serves(stack: string): Promise<boolean> {
+  /** Whether a stack's state speaks of an object that lives; undefined = it can't be read. */
+  private async serves(stack: string): Promise<boolean | undefined> {
     const { updates, stores, logger } = this.options;
     try {
       const accepted = (await updates.state(stack))?.accepted ?? {};
@@ -184,7 +188,7 @@ export class CloudControllers {
         { stack, error: toOperatorError(thrown).message },
         'whether the stack is a leftover can not be said: its state can not be read',
       );
-      return true;
+      return undefined;
     }
   }
 

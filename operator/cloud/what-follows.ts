@@ -77,17 +77,23 @@ export class WhatFollows {
     if (previous !== undefined && previous.metadata.uid !== current?.metadata.uid) this.options.members.forget(previous.metadata.uid);
   }
 
-  /** A CloudStack that somebody deletes while its objects live is written anew. */
-  private onRecord({ key, previous, current }: StoreChange<StoredStack>): void {
-    const { record, loadBalancers, routes, providerQueue } = this.options;
-    if (current === undefined) {
-      providerQueue.add(previous?.spec.provider ?? '');
-      loadBalancers.refresh(key);
-      routes.refresh(key);
-      return;
+  /** A CloudStack that somebody deletes is written anew, and the next pass over its stack says whether that is still there. */
+  private onRecord({ previous, current }: StoreChange<StoredStack>): void {
+    const { record, providerQueue } = this.options;
+    if (current !== undefined) {
+      record.noticed(current);
+      if (releaseOf(current) !== releaseOf(previous)) this.lookAt(current);
+    } else if (previous !== undefined) {
+      providerQueue.add(previous.spec.provider);
+      if (record.deleted(previous)) this.lookAt(previous);
     }
-    record.noticed(current);
-    if (releaseOf(current) !== releaseOf(previous)) (current.spec.kind === 'Routes' ? routes : loadBalancers).look(key);
+  }
+
+  /** What an extension has made beside a stack is no controller's. */
+  private lookAt({ metadata, spec }: StoredStack): void {
+    const { loadBalancers, routes } = this.options;
+    if (spec.kind === 'LoadBalancer') loadBalancers.look(metadata.name);
+    if (spec.kind === 'Routes') routes.look(metadata.name);
   }
 
   private askForSweep(provider: StoredProvider | undefined): void {

@@ -11,8 +11,10 @@ export interface SweepOptions extends ProviderTimerOptions {
   records: Pick<LeftoverRecords, 'write'>;
   /** Stacks with members or a record, but for those of leftovers. A state alone accounts for nothing: nobody would ever come back for it. */
   stacks: () => Iterable<string>;
-  /** The state of a stack without record and members speaks of an object that lives: it is taken up again. */
-  serves: (stack: string) => Promise<boolean>;
+  /** True when the state of a stack without record and members speaks of an object that lives; undefined = it can't be read, and may be anybody's. */
+  serves: (stack: string) => Promise<boolean | undefined>;
+  /** Such a stack gets its record again, and is looked at: nobody else would, where its object asks for another stack by now. */
+  takeUp: (provider: string, found: Leftover) => void;
   clock: Clock;
   isValid: () => boolean;
   /** A provider was swept: its status is to be written. */
@@ -65,8 +67,9 @@ export class Sweep {
     const found = await cloud.discover();
     const unknown = leftoversOf(found, new Set([...before, ...this.options.stacks()]));
     const serving = await Promise.all(unknown.map(({ stack }) => this.options.serves(stack)));
-    const leftovers = unknown.filter((_one, index) => serving[index] !== true);
+    const leftovers = unknown.filter((_one, index) => serving[index] === false);
     if (!isValid()) return;
+    unknown.filter((_one, index) => serving[index] === true).forEach((one) => this.options.takeUp(provider, one));
     await records.write(provider, leftovers);
     this.results.set(provider, {
       at: new Date(clock.now()).toISOString(),

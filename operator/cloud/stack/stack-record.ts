@@ -68,6 +68,10 @@ export class StackRecord {
   private readonly missingMembers = new Map<string, string>();
   /** What waits for a maintenance window, by stack. */
   private readonly windows = new Map<string, HeldByWindow>();
+  /** Stacks that are no more, and whose record goes. */
+  private readonly ended = new Set<string>();
+  /** What records of stacks that are there and have none are to say, until they are there again. */
+  private readonly lost = new Map<string, CloudStackSpec>();
   /** Differences that are only reported, by stack. */
   private readonly reportedDrift = new Map<string, Drift[]>();
 
@@ -132,12 +136,31 @@ export class StackRecord {
    */
   noticed({ metadata: { name }, spec, status }: StoredStack): void {
     const { holder } = this.options;
+    this.lost.delete(name);
     if (this.known.get(name)?.holder === holder && status?.holder !== holder) this.queue(name, spec);
+  }
+
+  /**
+   * A record is gone. Where somebody has deleted it, it is written again: nothing else says whose stack it is when no object asks for it any more.
+   * @param before what it said
+   * @returns true when somebody has
+   */
+  deleted({ metadata: { name }, spec, status = {} }: StoredStack): boolean {
+    if (this.ended.delete(name) || isLeftover({ status })) return false;
+    this.known.set(name, this.known.get(name) ?? status);
+    this.restore(name, spec);
+    return true;
+  }
+
+  /** Writes the record of a stack that is there and has none. */
+  restore(stack: string, spec: CloudStackSpec): void {
+    this.lost.set(stack, spec);
+    this.write(stack, spec, {});
   }
 
   /** The CloudProvider of a stack, by its record; undefined where there is none. */
   providerOf(stack: string): string | undefined {
-    return this.options.store.get(stack)?.spec.provider;
+    return (this.options.store.get(stack)?.spec ?? this.lost.get(stack))?.provider;
   }
 
   /** What people have released, by annotation: UIDs of missing members, or the stack's incarnation for all that it has. */
@@ -248,14 +271,18 @@ export class StackRecord {
   /** The stack is gone from cloud and state. */
   async removed(stack: string): Promise<void> {
     await this.writing.get(stack);
-    this.known.delete(stack);
+    // What was just written may not be in the store yet.
+    const isWritten = this.known.delete(stack) || this.options.store.get(stack) !== undefined || !this.options.store.synced;
     this.missingMembers.delete(stack);
     this.reportedDrift.delete(stack);
     this.windows.delete(stack);
     this.begun.delete(stack);
     this.operations.delete(stack);
+    this.lost.delete(stack);
     this.written(stack);
-    if (this.options.store.get(stack) !== undefined || !this.options.store.synced) await this.options.api.remove(CLOUD_STACKS, stack);
+    if (!isWritten) return;
+    this.ended.add(stack);
+    await this.options.api.remove(CLOUD_STACKS, stack);
   }
 
   /** For the end: waits until everything said so far is written, or was tried. */
@@ -281,6 +308,7 @@ export class StackRecord {
 
   /** @param verdict absent = as it was */
   private write(stack: string, spec: CloudStackSpec, fields: Partial<Record<keyof CloudStackStatus, unknown>>, verdict?: Verdict): void {
+    this.ended.delete(stack);
     const before = this.status(stack);
     const generation = this.options.store.get(stack)?.metadata.generation ?? 1;
     const merged = {

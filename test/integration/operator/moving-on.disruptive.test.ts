@@ -1,6 +1,6 @@
-import type { CloudLoadBalancerSpecInput } from '../../../crds';
+import { ANNOTATIONS, CLOUD_STACKS, type CloudLoadBalancerSpecInput } from '../../../crds';
 import type { OperatorCluster } from '../../harness/operator-cluster';
-import { type Scene, withScene } from './scene';
+import { type Scene, type StoredStack, withScene } from './scene';
 
 /** A load balancer that asks for a third stack while the second one has not taken it over: in the end the third has it, and nothing is left in the others. */
 
@@ -74,4 +74,53 @@ test('it moves on while the first update of the second stack fails halfway', asy
   await scene.until('the third stack', async () => (await cluster.kubectl(['get', 'cloudstacks', '-o', 'name'])).includes('third'));
   await scene.faults();
   await onlyIn('third');
+});
+
+/** Its only member asks for another one: but for its CloudStack nothing says whose it is. */
+describe('somebody deletes the CloudStack of the stack that it has left, which has not given it up yet', () => {
+  let former: string;
+
+  beforeEach(async () => {
+    await cluster.apply(at('first'));
+    await scene.ready('web');
+    former = (await scene.stackOf('web')).metadata.name;
+    await scene.faults({ match: { verb: 'delete', collection: 'loadbalancers' }, act: { status: 500, code: 'Internal' } });
+    await cluster.apply(at('second'));
+    await scene.acted(0);
+  });
+
+  async function onlyTheSecond(): Promise<void> {
+    await onlyIn('second');
+    await scene.until('no CloudStack of the first one', async () =>
+      (await scene.list<StoredStack>(CLOUD_STACKS)).every(({ metadata }) => metadata.name !== former),
+    );
+  }
+
+  test('it is written anew, and that stack gives up what it has', async () => {
+    const freeze = (value: boolean): Promise<string> =>
+      cluster.kubectl(['patch', 'cloudprovider', 'local', '--type=merge', '-p', JSON.stringify({ spec: { freeze: value } })]);
+    await freeze(true);
+    const before = await scene.until('its stack to rest', async () => {
+      const found = await scene.stack(former);
+      return found?.status?.conditions?.some(({ reason }) => reason === 'Frozen') === true && found;
+    });
+    await scene.faults();
+    await cluster.kubectl(['delete', 'cst', former]);
+    await scene.until('its CloudStack anew', async () => {
+      const uid = (await scene.stack(former))?.metadata.uid;
+      return uid !== undefined && uid !== before.metadata.uid;
+    });
+    await freeze(false);
+    await onlyTheSecond();
+  });
+
+  test('while the operator is down: a sweep has the stack taken up again', async () => {
+    await cluster.stopOperator();
+    await cluster.kubectl(['delete', 'cst', former]);
+    await scene.faults();
+    await cluster.startOperator();
+    await scene.ready('web');
+    await cluster.kubectl(['annotate', 'cloudprovider', 'local', '--overwrite', `${ANNOTATIONS.sweep}=${Date.now()}`]);
+    await onlyTheSecond();
+  });
 });

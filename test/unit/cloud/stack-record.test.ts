@@ -18,7 +18,10 @@ class Bench {
   failing = false;
   readonly sent: CloudStackStatus[] = [];
   readonly record = new StackRecord({
-    api: { apply: (_resource: unknown, _key: unknown, body: { status?: CloudStackStatus }) => this.apply(body) } as unknown as KubeApi,
+    api: {
+      apply: (_resource: unknown, _key: unknown, body: { status?: CloudStackStatus }) => this.apply(body),
+      remove: () => Promise.resolve(),
+    } as unknown as KubeApi,
     store: new MemoryStore<StoredStack>({}, silentLogger),
     holder: 'test',
     clock: {
@@ -157,4 +160,33 @@ test.each([HOUR, -HOUR])('an attempt’s duration does not change with the wall 
   bench.record.failed(STACK, SPEC, ['default/web'], new OperatorError('Transient', 'no'));
   await bench.clock.advance(0);
   expect(bench.sent.at(-1)?.attempts?.[0]).toMatchObject({ result: 'Failed', durationMs: 1_500 });
+});
+
+/** A record of an earlier run of the operator. */
+const RECORD = { metadata: { name: STACK }, spec: SPEC, status: { members: ['default/web'], holder: 'earlier' } } as unknown as StoredStack;
+
+test('what somebody deletes is written again, and whose stack it is is known meanwhile', async () => {
+  const bench = new Bench();
+  expect(bench.record.deleted(RECORD)).toBe(true);
+  expect(bench.record.providerOf(STACK)).toBe('local');
+  await bench.clock.advance(0);
+  expect(bench.sent).toMatchObject([{ members: ['default/web'], holder: 'earlier' }]);
+
+  bench.record.noticed(RECORD);
+  expect(bench.record.providerOf(STACK)).toBeUndefined();
+});
+
+test.each([
+  ['of a stack that is no more', RECORD, true],
+  ['of what a sweep has found', { ...RECORD, status: { incarnation: 'found-1' } }, false],
+])('a record goes for good: %s', async (_what, record, isOver) => {
+  const bench = new Bench();
+  if (isOver) {
+    begin(bench);
+    await bench.record.removed(STACK);
+    bench.sent.length = 0;
+  }
+  expect(bench.record.deleted(record)).toBe(false);
+  await bench.clock.advance(0);
+  expect(bench.sent).toEqual([]);
 });

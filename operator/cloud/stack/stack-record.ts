@@ -1,7 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import {
   ANNOTATIONS,
-  FIELD_MANAGERS,
   type Attempt,
   type Condition,
   type CloudStackSpec,
@@ -12,10 +11,9 @@ import {
 } from '../../../crds';
 import { currentChange } from '../../base/change';
 import type { Clock } from '../../base/clock';
-import { toOperatorError, type OperatorError } from '../../base/errors';
+import type { OperatorError } from '../../base/errors';
 import type { Logger } from '../../base/log';
 import type { KubeApi, Store } from '../../kube/api';
-import { exponentialDelay } from '../../kube/back-off';
 import type { HeldByWindow } from '../plan/approval-gate';
 import type { StateHold } from '../../updates/held-writes';
 import type { ShownOperations } from '../../updates/plan';
@@ -23,6 +21,7 @@ import type { ChangeCounts, UpdateResult } from '../../updates/update';
 import { conditionsOf, DRIFTED, verdictOfError, verdictOfHold, type Verdict } from '../conditions';
 import { isLeftover } from '../drift/leftovers';
 import { keyOfInput, type MemberInput } from './member-input';
+import { RecordWrites } from './record-writes';
 import type { PlannedRetry } from './stack-retries';
 import type { Stored } from '../stored';
 
@@ -44,22 +43,10 @@ export interface StackRecordOptions {
   logger: Logger;
 }
 
-interface Unwritten {
-  /** Of the first try, and of each after its wait. */
-  failures: number;
-  /** Ends the wait for the next try; absent = that one is made now. */
-  cancel?: () => void;
-}
-
-/** When a write that failed is made again, in milliseconds; the next change makes it good as well. */
-const REWRITE = { baseMs: 1_000, maxMs: 60_000 };
-
 /** Keeps the CloudStack objects: what each stack holds and how its last updates went. People read them; nothing is decided from them. */
 export class StackRecord {
   private readonly known = new Map<string, CloudStackStatus>();
-  private readonly writing = new Map<string, Promise<void>>();
-  /** Stacks whose newest status could not be written. */
-  private readonly unwritten = new Map<string, Unwritten>();
+  private readonly writes: RecordWrites;
   /** When the attempts that run now began, by stack, on the monotonic clock: the wall clock may be set meanwhile. */
   private readonly begun = new Map<string, number>();
   /** What the attempts that run have done, by stack. */
@@ -75,7 +62,9 @@ export class StackRecord {
   /** Differences that are only reported, by stack. */
   private readonly reportedDrift = new Map<string, Drift[]>();
 
-  constructor(private readonly options: StackRecordOptions) {}
+  constructor(private readonly options: StackRecordOptions) {
+    this.writes = new RecordWrites(options, (stack) => this.known.get(stack));
+  }
 
   /** An update of the stack begins. While a failed one is tried again, the conditions go on telling why it failed. */
   started(stack: string, spec: CloudStackSpec, members: string[], { kind, cause }: Pick<Attempt, 'kind' | 'cause'>): void {
@@ -137,7 +126,7 @@ export class StackRecord {
   noticed({ metadata: { name }, spec, status }: StoredStack): void {
     const { holder } = this.options;
     this.lost.delete(name);
-    if (this.known.get(name)?.holder === holder && status?.holder !== holder) this.queue(name, spec);
+    if (this.known.get(name)?.holder === holder && status?.holder !== holder) this.writes.queue(name, spec);
   }
 
   /**
@@ -233,7 +222,7 @@ export class StackRecord {
     }
     if (plans.length === 0) this.write(stack, spec, { plans: undefined });
     else this.write(stack, spec, { plans: plans.slice(0, PLANS_SHOWN) }, awaiting(plans, resourceCount > 0));
-    await this.writing.get(stack);
+    await this.writes.tried(stack);
   }
 
   /** The cloud was changed, and is being brought back. */
@@ -270,7 +259,7 @@ export class StackRecord {
 
   /** The stack is gone from cloud and state. */
   async removed(stack: string): Promise<void> {
-    await this.writing.get(stack);
+    await this.writes.tried(stack);
     // What was just written may not be in the store yet.
     const isWritten = this.known.delete(stack) || this.options.store.get(stack) !== undefined || !this.options.store.synced;
     this.missingMembers.delete(stack);
@@ -279,16 +268,15 @@ export class StackRecord {
     this.begun.delete(stack);
     this.operations.delete(stack);
     this.lost.delete(stack);
-    this.written(stack);
+    this.writes.forget(stack);
     if (!isWritten) return;
     this.ended.add(stack);
     await this.options.api.remove(CLOUD_STACKS, stack);
   }
 
   /** For the end: waits until everything said so far is written, or was tried. */
-  async flush(): Promise<void> {
-    await Promise.all(this.writing.values());
-    for (const stack of [...this.unwritten.keys()]) this.written(stack);
+  flush(): Promise<void> {
+    return this.writes.flush();
   }
 
   private closeAttempt(stack: string, end: Partial<Attempt>): Attempt[] {
@@ -321,19 +309,7 @@ export class StackRecord {
       JSON.stringify({ ...merged, lastAttempt: attemptText((merged as CloudStackStatus).attempts?.[0]) }),
     ) as CloudStackStatus;
     this.known.set(stack, status);
-    this.queue(stack, spec);
-  }
-
-  private queue(stack: string, spec: CloudStackSpec): void {
-    const previous = this.writing.get(stack) ?? Promise.resolve();
-    const next = previous
-      .then(() => this.send(stack, spec))
-      .then(
-        () => this.written(stack),
-        (thrown: unknown) => this.tryLater(stack, spec, thrown),
-      );
-    this.writing.set(stack, next);
-    void next.then(() => this.writing.get(stack) === next && this.writing.delete(stack));
+    this.writes.queue(stack, spec);
   }
 
   /** @param verdict absent = as it was */
@@ -345,38 +321,6 @@ export class StackRecord {
     const lastTransitionTime = said?.lastTransitionTime ?? this.time();
     const missing = { type: MEMBER_MISSING, status: 'True', reason: 'Vanished', observedGeneration: generation } as const;
     return [...own, { ...missing, message, lastTransitionTime }];
-  }
-
-  /** Sends the newest status; when several were queued, the later sends find nothing new to say. */
-  private async send(stack: string, spec: CloudStackSpec): Promise<void> {
-    const status = this.known.get(stack);
-    if (status === undefined) return;
-    const head = { apiVersion: 'cloud-operator.dev/v1alpha1', kind: 'CloudStack', metadata: { name: stack } };
-    const options = { fieldManager: FIELD_MANAGERS.cloud, force: true };
-    const stored = this.options.store.get(stack);
-    if (!isDeepStrictEqual(stored?.spec, spec)) await this.options.api.apply(CLOUD_STACKS, stack, { ...head, spec }, options);
-    await this.options.api.apply(CLOUD_STACKS, stack, { ...head, status }, { ...options, subresource: 'status' });
-  }
-
-  private written(stack: string): void {
-    this.unwritten.get(stack)?.cancel?.();
-    this.unwritten.delete(stack);
-  }
-
-  private tryLater(stack: string, spec: CloudStackSpec, thrown: unknown): void {
-    const { failures = 0, cancel } = this.unwritten.get(stack) ?? {};
-    // However much happens meanwhile that can't be written either, the next try waits no longer for it.
-    if (cancel !== undefined) return;
-    const delay = exponentialDelay(failures, REWRITE);
-    const wait = this.options.clock.after(delay, () => {
-      this.unwritten.set(stack, { failures: failures + 1 });
-      this.queue(stack, spec);
-    });
-    this.unwritten.set(stack, { failures, cancel: wait });
-    this.options.logger.warn(
-      { stack, error: toOperatorError(thrown).message, delay },
-      'CloudStack could not be written; it is tried again',
-    );
   }
 
   private time(): string {

@@ -14,7 +14,7 @@ import type { Member } from './stack-kind';
 import type { Whereabouts } from './stack-moves';
 import type { UpdatePlan } from './stack-parts';
 import type { AcceptedInputs } from './stack-plan';
-import type { StackReconcilerOptions } from './stack-reconciler';
+import type { StackReconcilerOptions } from './stack-reconciler-options';
 import type { StackRuns } from './stack-runs';
 import { togetherOf, type Takeovers } from './takeovers';
 

@@ -12,7 +12,7 @@ import type { ConnectedCloud } from '../providers/registry';
 import type { Member } from './stack-kind';
 import type { Whereabouts } from './stack-moves';
 import type { AcceptedInputs, MemberFacts, StackFacts } from './stack-plan';
-import type { StackReconcilerOptions } from './stack-reconciler';
+import type { StackReconcilerOptions } from './stack-reconciler-options';
 import type { Takeovers } from './takeovers';
 import { windowProblems } from '../windows/windows-of';
 

@@ -1,81 +1,40 @@
-import { CLEANUP_FINALIZER, type Drift } from '../../../crds';
+import type { Drift } from '../../../crds';
 import { inChange, newChangeID } from '../../base/change';
-import type { ChangeBook } from '../../base/change-book';
-import type { Clock } from '../../base/clock';
 import { OperatorError, toOperatorError } from '../../base/errors';
-import type { Logger } from '../../base/log';
 import { traced } from '../../base/tracing';
-import type { EventRecorder, Store } from '../../kube/api';
 import { keyOf } from '../../kube/object';
-import { resultOf, type StackUpdate, type UpdateResult, type Updates } from '../../updates/update';
+import { resultOf } from '../../updates/update';
 import type { Verdict } from '../conditions';
-import { Adoptions } from './adoptions';
-import { CandidateHolds, versionOf } from './candidate-holds';
 import { CloudFindings } from '../drift/cloud-findings';
 import { FoundDrift } from '../drift/found-drift';
-import { stackHeld } from './former-clouds';
-import { isolate, isRace } from './isolate';
 import { leverOn, type Lever, type WideLevers } from '../levers';
-import { MemberReports, type Failure } from './member-reports';
-import type { ObjectWriter } from '../object-writer';
-import type { CloudRegistry, ConnectedCloud } from '../providers/registry';
-import { membersOf, type StackIndex } from './stack-index';
-import type { Member, StackKind } from './stack-kind';
-import { anyIsLeaving, inputsOf, mayExist, standingOf, suspectsOf, type UpdatePlan } from './stack-parts';
-import { StackFactsOf, type Known } from './stack-facts';
-import { standingIn } from './standing';
-import { planStack, type Part, type StackPlan } from './stack-plan';
-import { StackMoves, type Whereabouts } from './stack-moves';
-import { StackRuns, type Ran } from './stack-runs';
-import type { ApprovalGuard } from '../plan/approval-guard';
 import { Retirements } from '../plan/retirements';
 import { StackApprovals } from '../plan/stack-approvals';
-import type { RetryPlan } from './retry-delay';
-import type { StackRetries } from './stack-retries';
-import type { StackRecord } from './stack-record';
+import type { ConnectedCloud } from '../providers/registry';
+import { TargetFollower } from '../targets/target-follower';
+import { Adoptions } from './adoptions';
+import { CandidateHolds } from './candidate-holds';
+import { Departures } from './departures';
+import { stackHeld } from './former-clouds';
+import { isRace } from './isolate';
+import { MemberReports, type Failure } from './member-reports';
+import { StackFactsOf, type Known } from './stack-facts';
+import { membersOf } from './stack-index';
+import type { Member } from './stack-kind';
+import { StackMoves, type Whereabouts } from './stack-moves';
+import { anyIsLeaving, mayExist, type UpdatePlan } from './stack-parts';
+import { planStack, type StackPlan } from './stack-plan';
+import type { StackReconcilerOptions } from './stack-reconciler-options';
+import { StackRuns } from './stack-runs';
 import { StackSettling } from './stack-settling';
+import { standingIn } from './standing';
 import { isOfTheStore, StateReads } from './state-reads';
 import { togetherOf } from './takeovers';
-import { TargetFollower } from '../targets/target-follower';
-import type { UpgradeRollout } from './upgrade-rollout';
-
-export interface StackReconcilerOptions<O extends Member> {
-  kind: StackKind<O>;
-  store: Store<O>;
-  index: StackIndex;
-  registry: CloudRegistry;
-  updates: Updates;
-  /** Puts an extension's part into an update, before anything is decided about it. Pure. */
-  extend: (update: StackUpdate) => StackUpdate;
-  writer: ObjectWriter;
-  /** Which changes are behind its members. */
-  changes: ChangeBook;
-  record: StackRecord;
-  events: EventRecorder;
-  retries: StackRetries;
-  clusterID: string;
-  isValid: () => boolean;
-  /** The CRD of the kind is being deleted, or gone: asked before anything is deleted in the cloud. */
-  isKindDeleted: () => Promise<boolean>;
-  /** Told how each update ended: `Updated`, `Destroyed`, or the code of the OperatorError. */
-  onUpdate: (provider: string, result: string, tookMs: number) => void;
-  /** Who keeps approvals to those who may give them. */
-  guard: Pick<ApprovalGuard, 'problem'>;
-  /** Asks for another pass over a stack after so many milliseconds. */
-  again: (stack: string, afterMs: number) => void;
-  /** When what failed is tried again. */
-  retryPlan: RetryPlan;
-  /** When it is a stack's turn to be brought to a newer program. */
-  rollout: UpgradeRollout;
-  clock: Clock;
-  logger: Logger;
-}
+import { UpdateAttempts } from './update-attempts';
 
 type Moving = Known & Pick<Whereabouts, 'origins'>;
 
 type Connected = Moving & { cloud: ConnectedCloud; upgrading: boolean };
-
-type Trial = Pick<Connected, 'cloud' | 'state' | 'upgrading' | 'takeovers'> & { approved: string | undefined };
 
 /** Who loses a race tries again with what the others wrote, and nobody need know; one that is lost so often in a row is none. */
 const RACES_LOST = 3;
@@ -90,12 +49,12 @@ export class StackReconciler<O extends Member> {
   private readonly moves: StackMoves<O>;
   private readonly facts: StackFactsOf<O>;
   private readonly adoptions: Adoptions<O>;
+  private readonly attempts: UpdateAttempts<O>;
+  private readonly departures: Departures<O>;
   private readonly reads: StateReads;
   private readonly findings: CloudFindings;
   /** Keeps the targets of stacks on which nothing else can be done now. */
   readonly follower: TargetFollower<O>;
-  /** Failures that concern some of a stack's members only. */
-  private readonly concerned = new WeakMap<OperatorError, O[]>();
   /** What comes after an update, such as to bring targets to the Nodes. */
   private readonly settling: StackSettling<O>;
 
@@ -113,6 +72,9 @@ export class StackReconciler<O extends Member> {
     this.facts = new StackFactsOf(options, this.reports, this.holds, retirements);
     this.settling = new StackSettling({ ...options, reports: this.reports, holds: this.holds, retirements });
     this.adoptions = new Adoptions(options, this.runs);
+    const { drift, reports, holds, runs, approvals, adoptions } = this;
+    this.attempts = new UpdateAttempts({ kind: options.kind, runs, drift, holds, reports });
+    this.departures = new Departures({ ...options, runs, approvals, adoptions, holds });
   }
 
   /** The next pass over the stack heals what was found. */
@@ -245,8 +207,8 @@ export class StackReconciler<O extends Member> {
     }
     if (plan.kind === 'Hold') return this.wait(stack, plan.verdicts, { cloud, state, takeovers });
     if (cloud === undefined) throw new OperatorError('Transient', `the cloud of stack ${stack} is not connected`);
-    if (plan.kind === 'Destroy') return this.destroy(stack, plan, cloud);
-    if (plan.kind === 'Release') return this.forget(stack, plan.released, cloud);
+    if (plan.kind === 'Destroy') return this.departures.destroy(stack, plan.leaving, cloud);
+    if (plan.kind === 'Release') return this.departures.forget(stack, plan.released, cloud);
     const upgrading = !this.drift.has(stack) && this.runs.isUpgrade(stack, plan, cloud, state);
     const waitMs = upgrading ? this.options.rollout.waitOf(stack) : 0;
     if (waitMs === 0) return this.update(stack, plan, { ...known, cloud, upgrading });
@@ -287,32 +249,18 @@ export class StackReconciler<O extends Member> {
     for (const { object, candidate, accepted } of plan.parts) {
       if ((candidate ?? accepted) !== undefined) await this.options.writer.addFinalizer(object);
     }
-    let engine = false;
-    const standing = standingOf(plan);
-    const trial = await isolate<Part<O>, UpdateResult>({
-      suspects: suspectsOf(plan).filter((part) => !standing.includes(part)),
-      restorable: inputsOf(plan, []).length + plan.leaving.length + plan.departing.length > 0 || this.takesOver(stack, plan),
-      attempt: async (chosen) => {
-        const ran = await this.attempt(stack, plan, [...standing, ...chosen], { cloud, state, approved, upgrading, takeovers });
-        engine ||= ran.engine;
-        return ran.result;
-      },
-      attribute: (error, chosen) => {
-        const uids = this.options.kind.attribute(error, inputsOf(plan, [...standing, ...chosen]), cloud);
-        return chosen.filter(({ object }) => uids.includes(object.metadata.uid));
-      },
-    });
+    const trial = await this.attempts.bring(stack, plan, { cloud, state, approved, upgrading, takeovers });
     this.drift.healed(stack);
     this.adoptions.ended(
       plan,
       takeovers,
       trial.failed.map(({ candidate }) => candidate.object),
     );
-    const left = await this.letGoOf(plan);
-    await this.release(stack, plan);
+    const left = await this.departures.letGoOf(plan);
+    await this.departures.release(stack, plan);
     await this.settling.settle(plan, trial, { stack, cloud, result: trial.result });
     // What was given up now may be what others wait for, and the plans of those that wait for approval are of before.
-    if (((plan.conflicts || waiting.length > 0) && engine) || left || approved !== undefined) this.options.again(stack, 0);
+    if (((plan.conflicts || waiting.length > 0) && trial.engine) || left || approved !== undefined) this.options.again(stack, 0);
   }
 
   /** Nothing is to be done but to keep what is there. */
@@ -321,99 +269,13 @@ export class StackReconciler<O extends Member> {
       await this.settling.settle(plan, { failed: [], result: resultOf(state) }, { stack, cloud, result: resultOf(state) });
     else await this.reportParts(stack, plan);
     if (found !== undefined) await this.follower.follow(stack);
-    await this.release(stack, plan);
+    await this.departures.release(stack, plan);
   }
 
   private async reportParts(stack: string, { parts }: UpdatePlan<O>): Promise<void> {
     for (const { object, verdict } of parts) {
       if (verdict !== undefined) await this.reports.report(object, { ...this.reports.kept(stack, object), stack }, verdict);
     }
-  }
-
-  /** These objects go; what the stack has of them stays in it, as of members that vanished (docs/operate/levers.md). */
-  private release(stack: string, { released }: UpdatePlan<O>): Promise<void> {
-    return this.releaseObjects(released, `It is let go of, and what it has in the cloud stays as it is: see CloudStack ${stack}`);
-  }
-
-  private async releaseObjects(objects: readonly O[], message: string): Promise<void> {
-    for (const object of objects) {
-      this.options.events.event(object, 'Normal', 'Released', message);
-      await this.options.writer.removeFinalizer(object);
-    }
-  }
-
-  /** What the stack has is marked as nobody's before its state is dropped: from then on nothing of it would be known to be ours. */
-  private async forget(stack: string, released: O[], { name, cloud }: ConnectedCloud): Promise<void> {
-    const isValid = (): boolean => this.options.isValid() && !this.options.registry.isFrozen(name);
-    await cloud.release?.(stack, isValid);
-    await this.options.updates.forget(stack);
-    const message = 'What it had in the cloud stays there, marked as released; nobody looks after it any more (docs/operate/adopt.md)';
-    await this.releaseObjects(released, message);
-    this.options.logger.info({ stack }, 'stack released: its resources stay in the cloud');
-    await this.ended(stack);
-    if (!released.every(({ metadata }) => metadata.deletionTimestamp !== undefined)) this.options.again(stack, 0);
-  }
-
-  /** The stack is no more: nothing is remembered of it. */
-  private async ended(stack: string): Promise<void> {
-    this.approvals.forget(stack);
-    this.adoptions.forget(stack);
-    this.options.rollout.forget(stack);
-    await this.options.record.removed(stack);
-  }
-
-  private attempt(
-    stack: string,
-    plan: UpdatePlan<O>,
-    chosen: readonly Part<O>[],
-    { cloud, state, approved, upgrading, takeovers }: Trial,
-  ): Promise<Ran> {
-    const inputs = inputsOf(plan, chosen);
-    const healing = this.drift.has(stack);
-    const damaged = this.drift.concerned(stack, inputs, cloud);
-    const parts = plan.parts.filter((part) => chosen.includes(part) || damaged.includes(part.object.metadata.uid));
-    const objects = parts.filter((part) => !this.hasFailed(part)).map(({ object }) => object);
-    // Without its candidate, an update is not what was approved, but the way back.
-    const asApproved = approved === undefined || chosen.length < suspectsOf(plan).length ? {} : { approved };
-    const adopted = togetherOf(takeovers, inputs);
-    const how = { ...asApproved, force: healing, healing, upgrading, adopted, mayExist: mayExist(plan) };
-    return this.runs.run(stack, { ...this.runs.of(stack, inputs, cloud), objects, ...how }, cloud).catch((thrown: unknown) => {
-      const error = toOperatorError(thrown);
-      const asking = [...parts.map(({ object }) => object), ...plan.leaving];
-      if (isOfTheStore(error)) this.concerned.set(error, [...objects, ...plan.leaving]);
-      else if (asking.length > 0 && this.runs.hasAccepted(stack, cloud, state)) this.concerned.set(error, asking);
-      throw error;
-    });
-  }
-
-  /** True when nothing is lost by going back to what the stack had before its candidates: another one still has them. */
-  private takesOver(stack: string, plan: UpdatePlan<O>): boolean {
-    return plan.parts.every(({ object }) => this.reports.isElsewhere(stack, object.metadata.uid));
-  }
-
-  /** Ends what the update has taken out of the stack: what they had may be what those wait for that are held. @returns true when that was something */
-  private async letGoOf({ parts, leaving, departing }: UpdatePlan<O>): Promise<boolean> {
-    for (const object of leaving) await this.letGo(object);
-    const left = leaving.length + departing.length > 0;
-    if (left) parts.forEach(({ object }) => this.holds.release(object.metadata.uid));
-    return left;
-  }
-
-  /** An object that other stacks may still have keeps its finalizer until they don't. */
-  private async letGo(object: O): Promise<void> {
-    const formers = this.options.index.formersOf(keyOf(object.metadata));
-    if (formers.length === 0) await this.options.writer.removeFinalizer(object);
-    else formers.forEach((stack) => this.options.again(stack, 0));
-  }
-
-  private async destroy(stack: string, { leaving }: { leaving: O[] }, cloud: ConnectedCloud): Promise<void> {
-    const made = leaving.filter((object) => object.metadata.finalizers?.includes(CLEANUP_FINALIZER));
-    const known = this.options.record.leftover(stack) !== undefined || (await this.options.updates.state(stack)) !== undefined;
-    const all = { members: made.map(({ metadata }) => keyOf(metadata)), objects: made, force: true };
-    if (made.length > 0 || known) await this.runs.run(stack, all, cloud);
-    for (const object of made) await this.letGo(object);
-    if (this.options.index.formersIn(stack).length > 0) this.options.again(stack, 0);
-    await this.ended(stack);
   }
 
   private async reportFailure(stack: string, members: O[], failure: Failure): Promise<void> {
@@ -423,14 +285,10 @@ export class StackReconciler<O extends Member> {
     if (provider === undefined) return;
     // Stopped by ourselves, at the end of the process or of the lease: whoever goes on says how it went.
     if (error.code !== 'Canceled')
-      await this.reports.fail(stack, this.concerned.get(error) ?? this.settling.concernedBy(error) ?? members, failure);
+      await this.reports.fail(stack, this.attempts.concernedBy(error) ?? this.settling.concernedBy(error) ?? members, failure);
     const names = [...members.map((object) => keyOf(object.metadata)), ...this.options.index.formersIn(stack)].sort();
     if (this.options.registry.get(provider)?.cloud !== undefined) {
       this.options.record.failed(stack, this.runs.specOf(provider), names, error, retry);
     }
-  }
-
-  private hasFailed({ object, candidate }: Part<O>): boolean {
-    return candidate !== undefined && this.holds.hasFailed(object.metadata.uid, versionOf(candidate, object));
   }
 }

@@ -15,7 +15,7 @@ import type { ConnectedCloud } from '../providers/registry';
 import type { Member } from './stack-kind';
 import { acceptedOf, inputsOf, suspectsOf, type UpdatePlan } from './stack-parts';
 import type { Origin } from './stack-moves';
-import type { StackReconcilerOptions } from './stack-reconciler';
+import type { StackReconcilerOptions } from './stack-reconciler-options';
 import { merged } from './takeovers';
 import { changesText, stackSpec } from './stack-record';
 

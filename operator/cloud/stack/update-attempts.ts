@@ -1,0 +1,106 @@
+import { toOperatorError, type OperatorError } from '../../base/errors';
+import type { StackState, UpdateResult } from '../../updates/update';
+import type { FoundDrift } from '../drift/found-drift';
+import type { ConnectedCloud } from '../providers/registry';
+import { versionOf, type CandidateHolds } from './candidate-holds';
+import { isolate, type TrialResult } from './isolate';
+import type { MemberReports } from './member-reports';
+import type { Member, StackKind } from './stack-kind';
+import { inputsOf, mayExist, standingOf, suspectsOf, type UpdatePlan } from './stack-parts';
+import type { Part } from './stack-plan';
+import type { Ran, StackRuns } from './stack-runs';
+import { isOfTheStore } from './state-reads';
+import { togetherOf, type Takeovers } from './takeovers';
+
+export interface UpdateAttemptsOptions<O extends Member> {
+  kind: StackKind<O>;
+  runs: StackRuns<O>;
+  drift: FoundDrift<O>;
+  holds: CandidateHolds;
+  reports: MemberReports<O>;
+}
+
+/** How an update is carried out. */
+export interface Trial {
+  cloud: ConnectedCloud;
+  /** As it was before. */
+  state: StackState | undefined;
+  /** Only this operator's newer program asks for it. */
+  upgrading: boolean;
+  takeovers?: Takeovers | undefined;
+  /** Hash of the plan that it must be. */
+  approved: string | undefined;
+}
+
+/** What became of it. */
+export interface Attempted<O> extends TrialResult<Part<O>, UpdateResult> {
+  /** False when there was nothing to do. */
+  engine: boolean;
+}
+
+/** Brings a stack to as much of a plan as the cloud takes, in as many runs as that needs. */
+export class UpdateAttempts<O extends Member> {
+  /** Failures that concern some of a stack's members only. */
+  private readonly concerned = new WeakMap<OperatorError, O[]>();
+
+  constructor(private readonly options: UpdateAttemptsOptions<O>) {}
+
+  /** Whom a failure concerns that `bring` has thrown; undefined = all members, or it is not from there. */
+  concernedBy(error: OperatorError): O[] | undefined {
+    return this.concerned.get(error);
+  }
+
+  /** @throws OperatorError the failure, where it is no candidate's, or leaving candidates out does not help */
+  async bring(stack: string, plan: UpdatePlan<O>, how: Trial): Promise<Attempted<O>> {
+    let engine = false;
+    const standing = standingOf(plan);
+    const trial = await isolate<Part<O>, UpdateResult>({
+      suspects: suspectsOf(plan).filter((part) => !standing.includes(part)),
+      restorable: inputsOf(plan, []).length + plan.leaving.length + plan.departing.length > 0 || this.takesOver(stack, plan),
+      attempt: async (chosen) => {
+        const ran = await this.attempt(stack, plan, [...standing, ...chosen], how);
+        engine ||= ran.engine;
+        return ran.result;
+      },
+      attribute: (error, chosen) => {
+        const uids = this.options.kind.attribute(error, inputsOf(plan, [...standing, ...chosen]), how.cloud);
+        return chosen.filter(({ object }) => uids.includes(object.metadata.uid));
+      },
+    });
+    return { ...trial, engine };
+  }
+
+  private attempt(
+    stack: string,
+    plan: UpdatePlan<O>,
+    chosen: readonly Part<O>[],
+    { cloud, state, approved, upgrading, takeovers }: Trial,
+  ): Promise<Ran> {
+    const { drift, runs } = this.options;
+    const inputs = inputsOf(plan, chosen);
+    const healing = drift.has(stack);
+    const damaged = drift.concerned(stack, inputs, cloud);
+    const parts = plan.parts.filter((part) => chosen.includes(part) || damaged.includes(part.object.metadata.uid));
+    const objects = parts.filter((part) => !this.hasFailed(part)).map(({ object }) => object);
+    // Without its candidate, an update is not what was approved, but the way back.
+    const asApproved = approved === undefined || chosen.length < suspectsOf(plan).length ? {} : { approved };
+    const adopted = togetherOf(takeovers, inputs);
+    const how = { ...asApproved, force: healing, healing, upgrading, adopted, mayExist: mayExist(plan) };
+    return runs.run(stack, { ...runs.of(stack, inputs, cloud), objects, ...how }, cloud).catch((thrown: unknown) => {
+      const error = toOperatorError(thrown);
+      const asking = [...parts.map(({ object }) => object), ...plan.leaving];
+      if (isOfTheStore(error)) this.concerned.set(error, [...objects, ...plan.leaving]);
+      else if (asking.length > 0 && runs.hasAccepted(stack, cloud, state)) this.concerned.set(error, asking);
+      throw error;
+    });
+  }
+
+  /** True when nothing is lost by going back to what the stack had before its candidates: another one still has them. */
+  private takesOver(stack: string, plan: UpdatePlan<O>): boolean {
+    return plan.parts.every(({ object }) => this.options.reports.isElsewhere(stack, object.metadata.uid));
+  }
+
+  private hasFailed({ object, candidate }: Part<O>): boolean {
+    return candidate !== undefined && this.options.holds.hasFailed(object.metadata.uid, versionOf(candidate, object));
+  }
+}

@@ -96,6 +96,14 @@ const fields = z.object({
     description:
       'How often the whole account is searched for what bears this cluster’s mark and belongs to nothing; jittered. 0s = only when asked.',
   }),
+  plugin: z
+    .enum(['BuiltIn', 'Official'])
+    .optional()
+    .meta({
+      description:
+        'Who serves the cloud’s resource types to new stacks; a stack stays with what it was made with. BuiltIn (also where absent): the provider in the operator. ' +
+        'Official: the cloud’s own Pulumi plugin, which has to be in the image.',
+    }),
   freeze: z.boolean().default(false).meta({ description: 'No cloud writes at all; drift is still reported.' }),
   managementPolicy: providerPolicy.optional(),
   maintenanceWindows: maintenanceWindows.optional(),
@@ -126,6 +134,12 @@ export const cloudProviderSpec = withRules(fields.meta({ description: 'How the c
   {
     cel: 'has(self.aws) == has(oldSelf.aws) && has(self.azure) == has(oldSelf.azure) && has(self.local) == has(oldSelf.local) && has(self.custom) == has(oldSelf.custom)',
     message: 'the kind of cloud cannot be changed; make another CloudProvider',
+  },
+  {
+    cel: "!has(self.plugin) || self.plugin == 'BuiltIn' || has(self.aws) || has(self.custom)",
+    holds: ({ plugin = 'BuiltIn', aws, custom }) => plugin === 'BuiltIn' || aws !== undefined || custom !== undefined,
+    message: 'plugin Official needs aws or custom: the provider of another cloud does not run with an official plugin',
+    field: 'plugin',
   },
   ...NAMING_LISTS.map(namesOnly),
 ]);

@@ -108,6 +108,10 @@ export const cloudStackStatus = z.object({
   epoch: z.int().min(0).optional().meta({ description: 'Raised by every new leader.' }),
   inputsHash: z.string().max(64).optional().meta({ description: 'Hash of the inputs that the cloud was last brought to.' }),
   programVersion: z.string().max(64).optional().meta({ description: 'The version of the program that was last run.' }),
+  plugin: z.enum(['Official']).optional().meta({
+    description:
+      'The cloud’s official plugin serves its resource types, as spec.plugin of the CloudProvider said when the stack was made; absent = the operator does.',
+  }),
   members: z
     .array(z.string().max(600))
     .max(5000)

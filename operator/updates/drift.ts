@@ -18,6 +18,8 @@ const DETAIL_LIMIT = 200;
 const FAILURE_LIMIT = 1024;
 /** Input under which a checkpoint remembers what the cloud says is broken. No program sets it: the engine sees a difference and updates. */
 const FAILURE = '$failure';
+/** Under which an official plugin lists the names of the inputs that it has filled in. */
+const DEFAULTS = '__defaults';
 
 /**
  * Pairs the state's resources with what was found: by type and id. A found one with a known type and name but another id is unknown
@@ -162,7 +164,17 @@ function changesOf(stored: CheckpointResource, found: DiscoveredResource): Retur
 
 /** What the program set, without secrets: those can't be compared with what the cloud shows. */
 function comparable(stored: CheckpointResource): JsonObject {
-  return Object.fromEntries(Object.entries(stored.inputs ?? {}).filter(([name, value]) => name !== FAILURE && !containsSecret(value)));
+  const inputs = withoutDefaults(stored.inputs ?? {}) as JsonObject;
+  return Object.fromEntries(Object.entries(inputs).filter(([name, value]) => name !== FAILURE && !containsSecret(value)));
+}
+
+/** Without what an official plugin has filled in: it names that beside it, at every depth. */
+function withoutDefaults(value: Json): Json {
+  if (Array.isArray(value)) return value.map(withoutDefaults);
+  if (!isObject(value)) return value;
+  const filledIn = new Set<Json>([DEFAULTS, ...(Array.isArray(value[DEFAULTS]) ? value[DEFAULTS] : [])]);
+  const set = Object.entries(value).filter(([name]) => !filledIn.has(name));
+  return Object.fromEntries(set.map(([name, item]) => [name, withoutDefaults(item)]));
 }
 
 function containsSecret(value: Json): boolean {

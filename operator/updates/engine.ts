@@ -10,7 +10,7 @@ import { isEmpty, resourcesOf } from './checkpoint';
 import { Accounts } from './limits/accounts';
 import type { CallPriority } from './limits/call-priority';
 import { EndedUpdates } from './ended-updates';
-import { assertOwn } from './ownership';
+import { assertOwn, pluginOf } from './ownership';
 import { HeldWrites, type StateHold } from './held-writes';
 import { planHash, type Plan, type ShownOperations } from './plan';
 import { ledgerDirectory, ProcessLedger } from './process-ledger';
@@ -343,6 +343,7 @@ export class UpdateEngine implements Updates {
   ): Promise<UpdateRequest> {
     const { stack, project, providerKind, programVersion, clusterID, settings } = update;
     const modulePath = this.options.workerModules?.[providerKind];
+    const plugin = pluginOf(update, stored?.record);
     return {
       id: randomUUID(),
       stack,
@@ -358,6 +359,7 @@ export class UpdateEngine implements Updates {
       journalAbove: this.options.journalAbove ?? JOURNAL_ABOVE,
       validUntil: 0,
       ...(modulePath === undefined ? {} : { modulePath }),
+      ...(plugin === undefined ? {} : { plugin }),
       ...(update.inputs === undefined ? {} : { inputs: update.inputs }),
       ...(update.accepted === undefined ? {} : { accepted: update.accepted }),
       ...(update.approved === undefined ? {} : { approved: true }),
@@ -402,16 +404,18 @@ function isUnchanged(update: StackUpdate, record: StackRecord, hash: string): bo
 }
 
 function stateOf(record: StackRecord): StackState {
-  const { accepted, transform, underway, outputs, checkpoint } = record;
-  const made = { ...(accepted === undefined ? {} : { accepted }), ...(transform === undefined ? {} : { transform }) };
+  const { accepted, plugin, transform, underway, outputs, checkpoint } = record;
+  const by = { ...(plugin === undefined ? {} : { plugin }), ...(transform === undefined ? {} : { transform }) };
+  const made = { ...(accepted === undefined ? {} : { accepted }), ...by };
   const going = { ...(underway === undefined ? {} : { underway }), ...(isNeverMade(record) && { neverMade: true as const }) };
   return { ...metadataOf(record), ...made, ...going, outputs, resources: resourcesOf(checkpoint) };
 }
 
 function resultOf(record: StackRecord, result: UpdateResult['result']): UpdateResult {
-  const { outputs, inputsHash, incarnation, epoch } = record;
+  const { outputs, inputsHash, incarnation, epoch, programVersion, plugin } = record;
   const measured = { changes: { ...NO_CHANGES }, cloudCalls: 0, durationMs: 0 };
-  return { result, outputs, resources: resourcesOf(record.checkpoint), inputsHash, incarnation, epoch, ...measured };
+  const made = { inputsHash, incarnation, epoch, programVersion, ...(plugin && { plugin }) };
+  return { result, outputs, resources: resourcesOf(record.checkpoint), ...made, ...measured };
 }
 
 /** A stack that is gone; `record` is what it was, absent when there was nothing. */

@@ -22,6 +22,19 @@ export function assertOwn(update: StackUpdate, record: StackRecord | undefined):
   }
 }
 
+/**
+ * Who serves the cloud's types to a stack: what it was made with, since the state of the one is not the other's. Pure.
+ * @returns undefined = our own provider
+ * @throws OperatorError where the official plugin would have to take over what others have made: it makes anew what it can't change
+ */
+export function pluginOf({ stack, plugin, adopts }: StackUpdate, record: StackRecord | undefined): 'Official' | undefined {
+  const chosen = record === undefined ? plugin : record.plugin;
+  if (chosen === undefined || adopts !== true) return chosen;
+  throw new OperatorError('Invalid', `stack ${stack} is made with the official plugin, which takes over nothing of others`, {
+    remedy: 'take it over with spec.plugin: BuiltIn of the CloudProvider, in a stack of its own',
+  });
+}
+
 /** State that came from another cluster, such as by a restored backup: its resources belong to that one. */
 export function foreignState(stack: string, found: string, own: string): OperatorError {
   return new OperatorError('Invalid', `the state of stack ${stack} belongs to cluster ${found}, not to this one (${own})`, {

@@ -19,6 +19,8 @@ export interface UpdateRequest {
   /** Path of the provider's worker module, for providers that are not built in. */
   modulePath?: string;
   programVersion: string;
+  /** The stack's own: who serves the cloud's types. Absent = our own provider. */
+  plugin?: 'Official';
   clusterID: string;
   /** undefined = destroy. */
   inputs?: JsonObject;

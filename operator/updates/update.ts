@@ -16,6 +16,8 @@ export interface StackUpdate {
   /** Which `providers/<kind>/worker` module runs the program. */
   providerKind: string;
   programVersion: string;
+  /** Who is to serve the cloud's types where the stack is made: later ones go on with what it was made with. Absent = our own provider. */
+  plugin?: 'Official';
   clusterID: string;
   /** Inputs of the program; an emptied stack is destroyed, then its state removed. `undefined` = destroy. */
   inputs: JsonObject | undefined;
@@ -56,6 +58,10 @@ export interface UpdateResult {
   inputsHash: string;
   incarnation: string;
   epoch: number;
+  /** Of the program that made it what it is; absent where nothing is left of it. */
+  programVersion?: string;
+  /** The stack is made with the cloud's official plugin. */
+  plugin?: 'Official';
 }
 
 export interface ChangeCounts {
@@ -89,6 +95,8 @@ export interface StackState extends StackSummary {
   accepted?: JsonObject;
   /** No update of it has ever succeeded: what it has serves nobody. */
   neverMade?: true;
+  /** It was made with the cloud's official plugin. */
+  plugin?: 'Official';
   /** Digest of the extension whose `transform` it was made with; absent = none, or not known. */
   transform?: string;
   /** updateHash of the update that was approved, began and did not end. */
@@ -151,7 +159,8 @@ export interface UpdateHooks {
 }
 
 /** What an update that has nothing to do would give. Pure. */
-export function resultOf({ outputs, resources, inputsHash, incarnation, epoch }: StackState): UpdateResult {
+export function resultOf({ outputs, resources, inputsHash, incarnation, epoch, programVersion, plugin }: StackState): UpdateResult {
   const changes = { create: 0, update: 0, replace: 0, delete: 0, same: 0 };
-  return { result: 'Unchanged', outputs, resources, inputsHash, incarnation, epoch, changes, cloudCalls: 0, durationMs: 0 };
+  const made = { inputsHash, incarnation, epoch, programVersion, ...(plugin && { plugin }) };
+  return { result: 'Unchanged', outputs, resources, ...made, changes, cloudCalls: 0, durationMs: 0 };
 }

@@ -19,6 +19,7 @@ import {
 } from '@pulumi/pulumi/proto/provider_pb';
 import { OperatorError } from '../../operator/base/errors';
 import type { Json, JsonObject } from '../../operator/base/json';
+import { OWN_PACKAGE } from './own-package';
 import { needsReplacement, propertyChanges, type PropertyChange } from './diff';
 import { conceal, fromStruct, hasUnknown, reveal, toStruct } from './properties';
 import type { ResourceContext, ResourceProvider, ResourceType } from './resource-provider';
@@ -66,7 +67,9 @@ export function operations(context: OperationContext): Record<string, Operation>
     check: resource('check', check),
     diff: resource('check', diff),
     create: resource('create', (request: CreateRequest, type) => create(request, type, context.signal)),
-    read: resource('read', (request: ReadRequest, type) => read(request, type, context.signal)),
+    read: resource('read', (request: ReadRequest, type) =>
+      context.provider.package === OWN_PACKAGE ? asStored(request) : read(request, type, context.signal),
+    ),
     update: resource('update', (request: UpdateRequest, type) => update(request, type, context.signal)),
     delete: resource('delete', (request: DeleteRequest, type) => remove(request, type, context.signal)),
   };
@@ -167,6 +170,11 @@ async function read(request: ReadRequest, type: ResourceType, signal: AbortSigna
     .setId(request.getId())
     .setInputs(toStruct(conceal(found.inputs, like)))
     .setProperties(toStruct(conceal(found.outputs, like)));
+}
+
+/** A refresh is for what an official plugin serves: types of ours are compared with the cloud by discovery, and stay as the state has them. */
+function asStored(request: ReadRequest): ReadResponse {
+  return new ReadResponse().setId(request.getId()).setInputs(request.getInputs()).setProperties(request.getProperties());
 }
 
 async function update(request: UpdateRequest, type: ResourceType, signal: AbortSignal): Promise<UpdateResponse> {

@@ -28,6 +28,8 @@ export interface OperatorClusterOptions {
   audit?: boolean;
   /** The operator's whole environment; default the minimal one. */
   environment?: Record<string, string>;
+  /** Path of the Pulumi CLI; absent = the pinned one. */
+  pulumi?: string;
   /** Holds everything, is reused with its data, and stays; absent = a temporary one. */
   directory?: string;
   /** False: the first start of the operator is the caller's. */
@@ -77,7 +79,7 @@ export class OperatorCluster {
 
   /** Starts everything in about 8 s. Call it in `beforeAll` (with OPERATOR_CLUSTER_START_MS) and `stop()` in `afterAll`. */
   static async start(options: OperatorClusterOptions = {}): Promise<OperatorCluster> {
-    const tools = await ensureTools(DEV_TOOLS);
+    const tools = { ...(await ensureTools(DEV_TOOLS)), ...(options.pulumi !== undefined && { pulumi: options.pulumi }) };
     const directory = options.directory ?? mkdtempSync(join(tmpdir(), 'cloud-operator-test-'));
     const { tier = 'none', logLevel = 'info', fsync = false, audit = false, flags = [], environment } = options;
     const common = { directory, tools, tier, operator: false, fsync, audit, report: () => undefined } as const;

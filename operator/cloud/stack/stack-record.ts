@@ -97,21 +97,19 @@ export class StackRecord {
       changes: changesText(result.changes),
       cloudCalls: result.cloudCalls,
     });
-    const { inputsHash, incarnation, epoch, resources } = result;
     const drift = listed(this.drift(stack));
-    const fields = { members, attempts, inputsHash, incarnation, epoch, resources, resourceCount: resources.length, drift };
-    this.write(stack, spec, fields, this.atRest(stack, resources.length));
+    const fields = { members, attempts, ...contentOf(result), epoch: result.epoch, drift };
+    this.write(stack, spec, fields, this.atRest(stack, result.resources.length));
   }
 
   /** The stack was found as its members ask: written only where the record says otherwise, such as after the end of an operator in between. */
   unchanged(stack: string, spec: CloudStackSpec, members: string[], result: UpdateResult): void {
     const before = this.status(stack);
     const attempts = (before.attempts ?? []).map(asEnded);
-    const { inputsHash, incarnation, resources } = result;
     const drift = listed(this.drift(stack));
-    const fields = { members, attempts, inputsHash, incarnation, resources, resourceCount: resources.length, drift };
+    const fields = { members, attempts, ...contentOf(result), drift };
     const { conditions = [] } = before;
-    const verdict = this.atRest(stack, resources.length);
+    const verdict = this.atRest(stack, result.resources.length);
     const expected = verdict.state === 'Ready' ? ['Ready', MEMBER_MISSING, DRIFTED] : ['Ready', verdict.state, MEMBER_MISSING];
     const isSaid = conditions.every(({ type }) => expected.includes(type)) && conditions[0]?.message === verdict.message;
     const known = Object.entries(fields).every(([name, value]) => isDeepStrictEqual(value, before[name as keyof typeof fields]));
@@ -336,6 +334,11 @@ export function stackSpec(provider: string, kind: CloudStackSpec['kind']): Cloud
 /** `+2 ~1 -0 =3`: created, updated or replaced, deleted, unchanged. */
 export function changesText(changes: ChangeCounts): string {
   return `+${changes.create} ~${changes.update + changes.replace} -${changes.delete} =${changes.same}`;
+}
+
+/** What a stack is by now. */
+function contentOf({ inputsHash, incarnation, programVersion, plugin, resources }: UpdateResult): Partial<CloudStackStatus> {
+  return { inputsHash, incarnation, programVersion, plugin, resources, resourceCount: resources.length };
 }
 
 /** An attempt that runs no longer, because the operator that ran it has ended. */

@@ -103,6 +103,7 @@ export class StackRuns<O extends Member> {
       providerName: cloud.name,
       providerKind: cloud.kind,
       programVersion: cloud.module.programVersion,
+      ...(cloud.spec.plugin === 'Official' && { plugin: cloud.spec.plugin }),
       clusterID: this.options.clusterID,
       inputs,
       ...(accepted === undefined ? {} : { accepted }),

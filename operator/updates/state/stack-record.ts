@@ -30,6 +30,8 @@ export interface StackRecord {
   /** Hash of inputs, program version and provider kind; empty when the cloud is known to differ. */
   inputsHash: string;
   programVersion: string;
+  /** Who serves the cloud's types to it, from its first update on; absent = our own provider. */
+  plugin?: 'Official';
   /** Digest of the extension whose `transform` changed what the program makes; absent = none, or a version that did not say. */
   transform?: string;
   outputs: JsonObject;
@@ -40,7 +42,10 @@ export interface StackRecord {
 }
 
 /** What a listing tells of a stack without reading all of its state. */
-export type StackMetadata = Omit<StackRecord, 'underway' | 'refound' | 'inputs' | 'accepted' | 'transform' | 'outputs' | 'checkpoint'> & {
+export type StackMetadata = Omit<
+  StackRecord,
+  'underway' | 'refound' | 'inputs' | 'accepted' | 'plugin' | 'transform' | 'outputs' | 'checkpoint'
+> & {
   /** Cloud resources in the checkpoint. */
   resourceCount: number;
 };
@@ -64,12 +69,12 @@ export function identityOf({
 
 /** A stack that has never been stored. */
 export function newRecord(
-  of: Pick<StackRecord, 'stack' | 'project' | 'providerKind' | 'programVersion' | 'clusterID' | 'holder'>,
+  of: Pick<StackRecord, 'stack' | 'project' | 'providerKind' | 'programVersion' | 'clusterID' | 'holder' | 'plugin'>,
 ): StackRecord {
-  const { stack, project, providerKind, programVersion, clusterID, holder } = of;
+  const { stack, project, providerKind, programVersion, clusterID, holder, plugin } = of;
   const unset = { inputs: null, inputsHash: '', outputs: {}, checkpoint: null, updatedAt: '' };
   const first = { incarnation: randomUUID(), epoch: 1, revision: 0, open: false };
-  return { stack, project, providerKind, programVersion, clusterID, holder, ...first, ...unset };
+  return { stack, project, providerKind, programVersion, clusterID, holder, ...(plugin && { plugin }), ...first, ...unset };
 }
 
 /** No update of the stack has ever succeeded. Pure. */

@@ -1,8 +1,9 @@
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type EngineEvent, LocalWorkspace, type Stack } from '@pulumi/pulumi/automation';
+import { type EngineEvent, LocalWorkspace, type Stack, type UpOptions } from '@pulumi/pulumi/automation';
 import { systemClock } from '../../base/clock';
 import { OperatorError, toOperatorError } from '../../base/errors';
+import type { WorkerModule } from '../../../providers/worker-module';
 import { loadWorkerModule } from '../../../providers/worker-registry';
 import { ResourceProviderServer } from '../../../providers/resource-provider/server';
 import type { ResourceFailure } from '../../../providers/resource-provider/status';
@@ -22,7 +23,7 @@ import { EngineSteps } from './engine-steps';
 import { engineEnvironment, type WorkerFolders } from './environment';
 import { WatchedProgram } from './program';
 import { extendedModule } from './extension/extended-module';
-import { PluginAccess } from './plugin-access';
+import { besidePlugin, PluginAccess } from './plugin-access';
 import { EngineCommand, type EngineExit } from './pulumi-command';
 import { RemoteGate } from './remote-gate';
 import { rendersSame } from './rendering';
@@ -115,15 +116,9 @@ export class UpdateRun {
   async execute(): Promise<RunResult> {
     const servers: ResourceProviderServer[] = [];
     try {
-      const { providerKind, modulePath, extension, inputs } = this.request;
-      const module = extendedModule(loadWorkerModule(providerKind, modulePath), extension, inputs === undefined);
-      this.#program = new WatchedProgram(module, inputs, () => this.#mark('programMs'));
+      const module = this.#module();
+      this.#program = new WatchedProgram(module, this.request.inputs, () => this.#mark('programMs'));
       this.#openSession();
-      // Only an extension's own stack uses plugins of others: those of the provider have nothing to say to them.
-      if (extension?.role === 'extra') {
-        this.#plugins = new PluginAccess(module.pluginVariables?.(this.request.settings) ?? []);
-        this.#endWatch = this.context.validity.watch((why) => this.#cut(why));
-      }
       const providers = module.resourceProviders(this.request.settings, {
         stack: this.request.stack,
         clusterID: this.request.clusterID,
@@ -148,6 +143,17 @@ export class UpdateRun {
       this.#tellOperations();
       this.context.emit({ type: 'calls', id: this.request.id, total, byVerb });
     }
+  }
+
+  /** The provider's half with what the extension does in it, and official plugins made ready where it uses them. */
+  #module(): WorkerModule {
+    const { providerKind, modulePath, extension, inputs, plugin, settings } = this.request;
+    const own = loadWorkerModule(providerKind, modulePath);
+    const module = extendedModule(own, extension, inputs === undefined);
+    if (plugin === undefined && extension?.role !== 'extra') return module;
+    this.#plugins = new PluginAccess(own.pluginVariables?.(settings) ?? []);
+    this.#endWatch = this.context.validity.watch((why) => this.#cut(why));
+    return plugin === undefined ? module : besidePlugin(own, module);
   }
 
   #openSession(): void {
@@ -193,17 +199,19 @@ export class UpdateRun {
     const { savedPlan } = this.request;
     const plan = savedPlan === undefined ? {} : { plan: this.#planFile };
     if (savedPlan !== undefined) await writeFile(this.#planFile, savedPlan, { mode: 0o600 });
-    await stack.up({ onEvent: (event) => this.#take(event), signal: this.#abort.signal, suppressProgress: true, ...plan });
+    await stack.up({ ...this.#options, ...plan });
   }
 
   async #preview(stack: Stack): Promise<PreviewResult> {
-    await stack.preview({
-      onEvent: (event) => this.#take(event),
-      signal: this.#abort.signal,
-      suppressProgress: true,
-      plan: this.#planFile,
-    });
+    await stack.preview({ ...this.#options, plan: this.#planFile });
     return { operations: operationsOf(this.#steps.steps), savedPlan: await readFile(this.#planFile, 'utf8') };
+  }
+
+  get #options(): Pick<UpOptions, 'onEvent' | 'signal' | 'suppressProgress' | 'refresh'> {
+    const { plugin, inputs, stored } = this.request;
+    // What discovery has put in the state is what our own provider records. The official one records more, and fails to delete what has gone.
+    const isRead = plugin === 'Official' && (inputs === undefined || stored?.record.open === true || stored?.record.inputsHash === '');
+    return { onEvent: (event) => this.#take(event), signal: this.#abort.signal, suppressProgress: true, refresh: isRead };
   }
 
   #take(event: EngineEvent): void {

@@ -14,6 +14,7 @@ export function pluginVariables(settings: JsonObject): PluginVariable[] {
     ...secret('AWS_SECRET_ACCESS_KEY', credentials?.secretAccessKey),
     ...secret('AWS_SESSION_TOKEN', credentials?.sessionToken),
     ...optional('AWS_ENDPOINT_URL_EC2', endpoints?.EC2),
+    ...optional('AWS_ENDPOINT_URL_ELASTIC_LOAD_BALANCING', endpoints?.ElasticLoadBalancing),
     ...optional('AWS_ENDPOINT_URL_ELASTIC_LOAD_BALANCING_V2', endpoints?.ElasticLoadBalancingV2),
     ...optional('AWS_USE_FIPS_ENDPOINT', useFIPSEndpoints === true ? 'true' : undefined),
     ...optional('AWS_USE_DUALSTACK_ENDPOINT', useDualStackEndpoints === true ? 'true' : undefined),

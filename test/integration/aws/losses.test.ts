@@ -1,4 +1,6 @@
+import { isDeepStrictEqual } from 'node:util';
 import { SERVICES, type KubeObject } from '../../../operator/kube/object';
+import type { AwsModel } from '../../harness/aws-model/aws-model';
 import type { MotoState, Rule } from '../../harness/aws-model/rule';
 import { describeWithMoto } from '../../harness/moto';
 import { type Scene, serviceOf } from '../operator/scene';
@@ -47,10 +49,45 @@ const SETTINGS = {
   [`${PREFIX}target-group-attributes`]: 'deregistration_delay.timeout_seconds=20',
   [`${PREFIX}listener-attributes.TCP-80`]: 'tcp.idle_timeout.seconds=400',
 };
+/** Two that differ in about everything, and the writes that a change from one to the other takes, there and back. */
+const CHANGES = [
+  {
+    annotations: {
+      [`${PREFIX}attributes`]: 'load_balancing.cross_zone.enabled=true',
+      [`${PREFIX}target-group-attributes`]: 'deregistration_delay.timeout_seconds=20',
+      [`${PREFIX}listener-attributes.TCP-80`]: 'tcp.idle_timeout.seconds=400',
+      [`${PREFIX}healthcheck-interval`]: '10',
+      [`${PREFIX}additional-resource-tags`]: 'team=red',
+    },
+    port: 443,
+  },
+  {
+    annotations: {
+      [`${PREFIX}attributes`]: 'load_balancing.cross_zone.enabled=false',
+      [`${PREFIX}target-group-attributes`]: 'deregistration_delay.timeout_seconds=40',
+      [`${PREFIX}listener-attributes.TCP-80`]: 'tcp.idle_timeout.seconds=500',
+      [`${PREFIX}healthcheck-interval`]: '15',
+      [`${PREFIX}additional-resource-tags`]: 'team=blue',
+    },
+    port: 444,
+  },
+];
+const CHANGE = [
+  'AddTags',
+  'CreateTags',
+  'ModifyTargetGroup',
+  'ModifyTargetGroupAttributes',
+  'ModifyLoadBalancerAttributes',
+  'ModifyListenerAttributes',
+  'CreateTargetGroup',
+  'CreateListener',
+  'AuthorizeSecurityGroupIngress',
+] as const;
 
 describeWithMoto('What somebody deletes by hand while an update runs', () => {
   let aws: AwsOperatorScene;
   let account: MotoAccount;
+  let model: AwsModel;
   let scene: Scene;
   let loses: { what: Lost; before: string } | undefined;
   const lossy: Rule = {
@@ -66,26 +103,24 @@ describeWithMoto('What somebody deletes by hand while an update runs', () => {
   withAwsScene(
     (made) => {
       aws = made;
-      ({ account, scene } = made);
+      ({ account, model, scene } = made);
     },
     [lossy],
   );
-  afterEach(async () => {
-    const left = (await scene.list<KubeObject>(SERVICES)).map(({ metadata }) => metadata.name).filter((name) => name !== 'kubernetes');
-    if (left.length > 0) await scene.deleteServices(...left);
-  }, 60_000);
-
   /** It is whole: one of each, with Nodes behind it, and nothing beside. */
-  async function expectWhole(name: string): Promise<void> {
+  async function expectWhole(name: string, ...ports: number[]): Promise<void> {
+    const served = async (): Promise<boolean> => {
+      const [balancer] = await account.loadBalancers();
+      const targets = await account.targetsOf(balancer?.LoadBalancerArn ?? '');
+      return isDeepStrictEqual(Object.keys(targets).map(Number), ports) && Object.values(targets).every((ids) => ids.length > 0);
+    };
+    await scene.until('Nodes behind each port', served, 60_000);
     await scene.ready(name, { timeoutMs: 60_000 });
     const [balancer, ...others] = await account.loadBalancers();
     expect(others).toEqual([]);
     expect(balancer?.SecurityGroups).toHaveLength(2);
-    await scene.until('Nodes behind it', async () => {
-      const targets = Object.values(await account.targetsOf(balancer?.LoadBalancerArn ?? ''));
-      return targets.length === 1 && targets.every((ids) => ids.length > 0);
-    });
-    expect(await account.content()).toMatchObject({ loadBalancers: 1, targetGroups: 1 });
+    expect(await served()).toBe(true);
+    expect(await account.content()).toMatchObject({ loadBalancers: 1, targetGroups: ports.length });
   }
 
   async function expectNothingLeft(name: string): Promise<void> {
@@ -94,17 +129,81 @@ describeWithMoto('What somebody deletes by hand while an update runs', () => {
   }
 
   const nameOf = (...words: string[]): string => words.join('-').toLowerCase().slice(0, 55);
+  /** Deletes something while it is done, and waits until that is asked for. */
+  async function losing(what: Lost, before: string, work: Promise<void>): Promise<void> {
+    loses = { what, before };
+    await work;
+    await scene.until(`${before} to be asked for`, () => Promise.resolve(loses === undefined), 30_000);
+  }
+  /** Writes since the calls were last forgotten. */
+  const writes = (): string[] =>
+    [...new Set(model.calls.map(({ action }) => action))].filter((action) => !/^(Describe|Delete|Deregister|Revoke)/.test(action)).sort();
 
-  test.each(Object.entries(CREATE).flatMap(([before, all]) => all.map((what) => [what, before] as const)))(
-    'of a new load balancer: %s just before %s',
-    async (what, before) => {
-      const name = nameOf('new', what, before);
-      loses = { what, before };
-      await aws.cluster.apply(serviceOf(name, { annotations: { ...NETWORK, ...SETTINGS } }));
-      await scene.until(`${before} to be asked for`, () => Promise.resolve(loses === undefined), 30_000);
-      await expectWhole(name);
-      await expectNothingLeft(name);
-    },
-    150_000,
-  );
+  describe('of a new load balancer', () => {
+    const make = (name: string): Promise<void> => aws.cluster.apply(serviceOf(name, { annotations: { ...NETWORK, ...SETTINGS } }));
+
+    afterEach(async () => {
+      const left = (await scene.list<KubeObject>(SERVICES)).map(({ metadata }) => metadata.name).filter((name) => name !== 'kubernetes');
+      if (left.length > 0) await scene.deleteServices(...left);
+    }, 60_000);
+
+    test.each(Object.entries(CREATE).flatMap(([before, all]) => all.map((what) => [what, before] as const)))(
+      '%s just before %s',
+      async (what, before) => {
+        const name = nameOf('new', what, before);
+        await losing(what, before, make(name));
+        await expectWhole(name, 80);
+        await expectNothingLeft(name);
+      },
+      150_000,
+    );
+
+    test('those are all the writes', async () => {
+      model.calls.length = 0;
+      await make('all');
+      await expectWhole('all', 80);
+      expect(writes()).toEqual(['CreateSecurityGroup', 'CreateTargetGroup', ...Object.keys(CREATE)].sort());
+    }, 60_000);
+  });
+
+  describe('of one that is changed', () => {
+    let turn = 0;
+    const asked = (): (typeof CHANGES)[number] => CHANGES[turn % 2]!;
+    const apply = (): Promise<void> => {
+      const { annotations, port } = asked();
+      const ports = [
+        { name: 'http', port: 80 },
+        { name: 'https', port },
+      ];
+      return aws.cluster.apply(serviceOf('old', { annotations: { ...NETWORK, ...annotations }, ports }));
+    };
+    /** To the other of the two. */
+    const change = (): Promise<void> => {
+      turn++;
+      return apply();
+    };
+    const expectChanged = (): Promise<void> => expectWhole('old', 80, asked().port);
+
+    beforeAll(async () => {
+      await apply();
+      await expectChanged();
+    }, 60_000);
+    afterAll(() => expectNothingLeft('old'), 60_000);
+
+    test('these are all the writes', async () => {
+      model.calls.length = 0;
+      await change();
+      await expectChanged();
+      expect(writes()).toEqual(['RegisterTargets', ...CHANGE].sort());
+    }, 60_000);
+
+    test.each(CHANGE.flatMap((before) => ALL.map((what) => [what, before] as const)))(
+      '%s just before %s',
+      async (what, before) => {
+        await losing(what, before, change());
+        await expectChanged();
+      },
+      150_000,
+    );
+  });
 });

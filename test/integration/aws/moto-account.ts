@@ -22,6 +22,7 @@ import {
 } from '@aws-sdk/client-ec2';
 import {
   AddListenerCertificatesCommand,
+  DeleteListenerCommand,
   DeleteLoadBalancerCommand,
   DescribeListenerCertificatesCommand,
   DescribeListenersCommand,
@@ -114,6 +115,11 @@ export class MotoAccount {
 
   async deleteLoadBalancer(arn: string): Promise<void> {
     await this.elb.send(new DeleteLoadBalancerCommand({ LoadBalancerArn: arn }));
+  }
+
+  async deleteListeners(LoadBalancerArn: string): Promise<void> {
+    const { Listeners = [] } = await this.elb.send(new DescribeListenersCommand({ LoadBalancerArn }));
+    for (const { ListenerArn } of Listeners) await this.elb.send(new DeleteListenerCommand({ ListenerArn }));
   }
 
   async loadBalancers(): Promise<LoadBalancer[]> {

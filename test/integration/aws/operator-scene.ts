@@ -19,10 +19,10 @@ export const NETWORK = { 'service.beta.kubernetes.io/aws-load-balancer-type': 'n
  * Before the tests of a block, one with a Node, which ends after them.
  * @param receive what else is done before them
  */
-export function withAwsScene(receive: (aws: AwsOperatorScene) => void | Promise<void>, rules: Rule[] = []): void {
+export function withAwsScene(receive: (aws: AwsOperatorScene) => void | Promise<void>, rules: Rule[] = [], pulumi?: string): void {
   let aws: AwsOperatorScene | undefined;
   beforeAll(async () => {
-    aws = await AwsOperatorScene.start(rules);
+    aws = await AwsOperatorScene.start(rules, pulumi);
     await aws.scene.initialized((await aws.addNode()).name);
     await receive(aws);
   }, OPERATOR_CLUSTER_START_MS);
@@ -54,8 +54,11 @@ export class AwsOperatorScene {
     return this.parts.nodes;
   }
 
-  /** @param rules what AWS does beside what it always does */
-  static async start(rules: Rule[] = []): Promise<AwsOperatorScene> {
+  /**
+   * @param rules what AWS does beside what it always does
+   * @param pulumi path of the Pulumi CLI; absent = the pinned one
+   */
+  static async start(rules: Rule[] = [], pulumi?: string): Promise<AwsOperatorScene> {
     const directory = mkdtempSync(join(tmpdir(), 'aws-operator-'));
     const moto = await startMoto();
     const account = new MotoAccount(moto.url);
@@ -70,6 +73,7 @@ export class AwsOperatorScene {
     const cluster = await OperatorCluster.start({
       flags: ['--cloud-provider=aws', `--cloud-config=${file}`],
       environment: { ...minimalEnvironment(), ...credentials },
+      ...(pulumi !== undefined && { pulumi }),
     });
     return new AwsOperatorScene(cluster, account, model, { moto, nodes, directory });
   }

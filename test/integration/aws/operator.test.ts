@@ -24,11 +24,13 @@ describeWithMoto('An operator with an account of AWS', () => {
   }, OPERATOR_CLUSTER_START_MS);
   afterAll(() => aws?.stop());
 
-  /** What tests have AWS do: refuse actions, and lose a security group just before an action. */
+  /** What tests have AWS do: refuse actions or all credentials, and lose a security group just before an action. */
   const denied = new Set<string>();
+  let expired = false;
   let deletesGroupBefore: string | undefined;
   const told: Rule = {
     async before({ service, action }, moto) {
+      if (expired) return refusal('ExpiredToken', 'The security token included in the request is expired', 403);
       if (denied.has(action))
         return refusal(service === 'ec2' ? 'UnauthorizedOperation' : 'AccessDenied', `not authorized: ${action}`, 403);
       if (action !== deletesGroupBefore) return undefined;
@@ -169,6 +171,31 @@ describeWithMoto('An operator with an account of AWS', () => {
     },
     240_000,
   );
+
+  test('credentials that have run out are told on the Service with what to do, and it goes on by itself once AWS takes them again', async () => {
+    await cluster!.apply(serviceOf('kept', { annotations: NETWORK }));
+    await scene.ready('kept', { timeoutMs: 60_000 });
+    const address = await aws!.hostname('kept');
+    expired = true;
+    try {
+      await cluster!.apply(serviceOf('late', { annotations: NETWORK }));
+      const message = await scene.until('the refusal to be told', async () => {
+        const conditions = (await scene.service('late'))?.status?.conditions ?? [];
+        return conditions.find(({ message: text = '' }) => text.includes('ExpiredToken'))?.message;
+      });
+      expect(message).toContain('Give the operator credentials that AWS accepts');
+      await scene.until('the CloudProvider to say so', async () =>
+        (await scene.provider('aws'))?.status?.conditions?.some(({ message: text = '' }) => text.includes('ExpiredToken')),
+      );
+      expect(await aws!.hostname('kept')).toBe(address);
+    } finally {
+      expired = false;
+    }
+    // The credentials are tried again after half a minute, and after twice that where it failed then.
+    await scene.ready('late', { timeoutMs: 120_000 });
+    await scene.deleteServices('kept', 'late');
+    expect(await account.content()).toEqual({ loadBalancers: 0, targetGroups: 0, securityGroups: 0 });
+  }, 240_000);
 
   test.each(['AuthorizeSecurityGroupIngress', 'CreateLoadBalancer'])(
     'a security group that somebody deletes just before %s is made again',

@@ -1,11 +1,17 @@
+import { execFile } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { ANNOTATIONS, API_VERSION, CLOUD_LOAD_BALANCERS } from '../../../crds';
+import { promisify } from 'node:util';
+import { ANNOTATIONS, CLOUD_LOAD_BALANCERS } from '../../../crds';
 import { minimalEnvironment } from '../../../dev/cluster/process-guard';
 import { PROJECT_ROOT } from '../../../operator/entry';
 import { LEASES, NODES, SERVICES, type KubeObject } from '../../../operator/kube/object';
 import { AwsModel } from '../../harness/aws-model/aws-model';
 import { describeWithMoto, startMoto, type Moto } from '../../harness/moto';
+import { ensureTools } from '../../../tools/ensure';
 import { OPERATOR_CLUSTER_START_MS, OperatorCluster } from '../../harness/operator-cluster';
+import { snippetsOf } from '../../harness/snippets';
 import { Scene, serviceOf } from '../operator/scene';
 import { MotoAccount, REGION } from './moto-account';
 import { type Standing, Upstream } from './upstream';
@@ -16,7 +22,12 @@ const LEASE = 'kube-system/cloud-controller-manager';
 const FINALIZER = 'service.kubernetes.io/load-balancer-cleanup';
 const SLOW_MS = 120_000;
 
-/** docs/migrate/aws.md, step by step: what stands is what cloud-provider-aws has made, and would find again. */
+/** The commands of docs/migrate/aws.md, in their order: a here-document is one with the command that it is for. */
+const COMMANDS = snippetsOf(readFileSync(join(PROJECT_ROOT, 'docs/migrate/aws.md'), 'utf8'), '').flatMap(
+  (block) => block.match(/^.*<<EOF\n[^]*?^EOF$|^.+$/gm) ?? [],
+);
+
+/** docs/migrate/aws.md, command by command: what stands is what cloud-provider-aws has made, and would find again. */
 describeWithMoto('Taking over from cloud-provider-aws, and stepping back', () => {
   let moto: Moto;
   let model: AwsModel;
@@ -27,6 +38,21 @@ describeWithMoto('Taking over from cloud-provider-aws, and stepping back', () =>
   let arn: string;
   let before: Standing;
   let hostname: string;
+  const folder = mkdtempSync(join(tmpdir(), 'aws-take-over-'));
+  const done = new Set<string>();
+
+  /** Runs the page's next command that begins so, as a person does, and gives what it prints. @param filled what the reader has to fill in */
+  async function run(beginning: string, filled: Record<string, string> = {}): Promise<string> {
+    const command = COMMANDS.find((one) => one.startsWith(beginning) && !done.has(one));
+    if (command === undefined) throw new Error(`docs/migrate/aws.md has no more command that begins with ${beginning}`);
+    done.add(command);
+    // The harness has given the operator its rights before, in a name of its own.
+    const mine = command.replace('apply --server-side', 'apply --server-side --force-conflicts');
+    const text = Object.entries(filled).reduce((words, [name, value]) => words.replace(name, value), mine);
+    const PATH = `${folder}:${process.env.PATH ?? ''}`;
+    const env = { ...process.env, DEBUG: '', PATH, KUBECONFIG: cluster.kubeconfigPath, IMAGE: 'example.com/cloud-operator:1' };
+    return (await promisify(execFile)('bash', ['-ec', text], { env, cwd: folder, maxBuffer: 64 * 1024 * 1024 })).stdout;
+  }
 
   beforeAll(async () => {
     moto = await startMoto();
@@ -44,7 +70,14 @@ describeWithMoto('Taking over from cloud-provider-aws, and stepping back', () =>
     };
     cluster = await OperatorCluster.start({ started: false, environment });
     scene = new Scene(cluster);
-    await cluster.kubectl(['apply', '-f', join(PROJECT_ROOT, 'crds/generated')]);
+    const { kubectl } = await ensureTools(['kubectl']);
+    symlinkSync(kubectl, join(folder, 'kubectl'));
+    // In place of the package's: npx finds what stands in the folder.
+    writeFileSync(
+      join(folder, 'npx'),
+      `#!/bin/sh\nshift\nexec "${process.execPath}" "${join(PROJECT_ROOT, 'bin/cloud-operator.js')}" "$@"\n`,
+      { mode: 0o755 },
+    );
     await makeClusterOfUpstream();
   }, OPERATOR_CLUSTER_START_MS + 60_000);
   afterAll(async () => {
@@ -53,6 +86,7 @@ describeWithMoto('Taking over from cloud-provider-aws, and stepping back', () =>
     account.close();
     await model.stop();
     await moto.stop();
+    rmSync(folder, { recursive: true, force: true });
   });
 
   /** A Node that was initialized, and a Service that is served. */
@@ -73,16 +107,18 @@ describeWithMoto('Taking over from cloud-provider-aws, and stepping back', () =>
     await cluster.kube.patch(SERVICES, 'default/web', 'merge', { metadata: { finalizers: [FINALIZER] } });
     const status = { loadBalancer: { ingress: [{ hostname }] } };
     await cluster.kube.patch(SERVICES, 'default/web', 'merge', { status }, { subresource: 'status' });
-    const { aws, ...spec } = account.providerSpec();
-    const settings = { ...aws, credentialsSecretRef: undefined };
-    await applyProvider({ ...spec, aws: settings, managementPolicy: 'Observe', policy: { adoption: ['Upstream'] }, sweepInterval: '0s' });
+    const labels = { app: 'aws-cloud-controller-manager' };
+    const template = { metadata: { labels }, spec: { containers: [{ name: 'ccm', image: 'example.com/ccm:1' }] } };
+    const metadata = { name: 'aws-cloud-controller-manager', namespace: 'kube-system' };
+    await cluster.apply({ apiVersion: 'apps/v1', kind: 'DaemonSet', metadata, spec: { selector: { matchLabels: labels }, template } });
   }
 
-  const applyProvider = (spec: object): Promise<void> =>
-    cluster.apply({ apiVersion: API_VERSION, kind: 'CloudProvider', metadata: { name: 'aws' }, spec });
-
-  const setPolicy = (managementPolicy: string): Promise<string> =>
-    cluster.kubectl(['patch', 'cloudprovider', 'aws', '--type=merge', '-p', JSON.stringify({ spec: { managementPolicy } })]);
+  /** Where moto stands in for AWS. */
+  async function pointToMoto(): Promise<void> {
+    const { vpcID, subnetIDs, endpoints } = account.providerSpec().aws ?? {};
+    const spec = { sweepInterval: '0s', aws: { vpcID, subnetIDs, endpoints } };
+    await cluster.kubectl(['patch', 'cloudprovider', 'aws', '--type=merge', '-p', JSON.stringify({ spec })]);
+  }
 
   const writesOf = (): string[] => model.calls.map(({ action }) => action).filter((action) => !action.startsWith('Describe'));
 
@@ -93,7 +129,12 @@ describeWithMoto('Taking over from cloud-provider-aws, and stepping back', () =>
   }
 
   test('observed beside the controller that runs: the plan is shown, and nothing is written to the cloud, the Service and the Node', async () => {
-    await cluster.kubectl(['annotate', 'service', 'web', `${ANNOTATIONS.adopt}=Upstream`]);
+    await run('npx cloud-operator manifests', { FLAGS: '--configure-cloud-routes=false' });
+    await run('kubectl apply --server-side -f dist/crds.yaml');
+    await run('kubectl apply -f - <<EOF');
+    await pointToMoto();
+    await run('kubectl apply --server-side -f dist/install.yaml');
+    await run('kubectl annotate service web');
     const versions = await foreign();
     model.calls.length = 0;
     await cluster.startOperator();
@@ -109,6 +150,9 @@ describeWithMoto('Taking over from cloud-provider-aws, and stepping back', () =>
     await scene.until('the CloudProvider to say so', async () =>
       (await scene.provider('aws'))?.status?.conditions?.some(({ reason }) => reason === 'Observed'),
     );
+    expect(await run('kubectl get cloudprovider aws')).toMatch(/aws.*True.*Observed/);
+    expect(await run('kubectl get clb web')).toMatch(/web.*False.*Observed/);
+    expect(await run("kubectl get clb web -o jsonpath='")).toMatch(/cluster prod: \d+ to create, \d+ to update, 0 to replace, 0 to delete/);
     expect(writesOf()).toEqual([]);
     expect(await foreign()).toEqual(versions);
     expect(await scene.events('Service', 'web')).toEqual([]);
@@ -117,11 +161,18 @@ describeWithMoto('Taking over from cloud-provider-aws, and stepping back', () =>
 
   test('the Lease is handed over, and what stands is adopted: same address, only our marks are added', async () => {
     await cluster.stopOperator();
-    await setPolicy('Default');
+    await run('kubectl -n kube-system patch daemonset');
+    await run('npx cloud-operator manifests', { FLAGS: '--configure-cloud-routes=false' });
+    await run('kubectl apply --server-side -f dist/crds.yaml -f dist/install.yaml');
+    await run('kubectl patch cloudprovider aws');
     model.calls.length = 0;
     await cluster.startOperator(['--leader-elect=true']);
     await scene.until('the Lease to be ours', async () => (await cluster.kube.get<Lease>(LEASES, LEASE))?.spec.holderIdentity);
     await scene.ready('web', { timeoutMs: SLOW_MS });
+    await run('kubectl wait clb/web');
+    expect(await run('kubectl describe clb web')).toContain(
+      'Took over 3 resources from another controller: Service default/web, cluster prod',
+    );
     // what stands in for upstream here has not let it in to the Nodes
     expect(new Set(writesOf())).toEqual(new Set(['AddTags', 'AuthorizeSecurityGroupIngress']));
     const after = await upstream.standing(arn);
@@ -132,7 +183,7 @@ describeWithMoto('Taking over from cloud-provider-aws, and stepping back', () =>
   }, 300_000);
 
   test('a step back: the controller of before finds its names and tags, and its Service and load balancer are its own again', async () => {
-    await setPolicy('Observe');
+    await run('kubectl patch cloudprovider aws');
     await scene.until(
       'the load balancer to be observed',
       async () => {
@@ -141,6 +192,9 @@ describeWithMoto('Taking over from cloud-provider-aws, and stepping back', () =>
       },
       SLOW_MS,
     );
+    expect(await run('kubectl get clb web')).toMatch(/web.*Observed/);
+    await run('kubectl -n kube-system patch daemonset');
+    expect(COMMANDS.filter((command) => !done.has(command))).toEqual([]);
     const standing = await upstream.standing(arn);
     for (const [id, tags] of Object.entries(before.tags)) expect(standing.tags[id]).toEqual(expect.objectContaining(tags));
     expect({ ...standing, tags: undefined }).toEqual({ ...before, tags: undefined });
@@ -184,7 +238,7 @@ describeWithMoto('Taking over from cloud-provider-aws, and stepping back', () =>
     const [gap, conflicting] = [await serveByUpstream('gap'), await serveByUpstream('conflicting')];
     await cluster.kubectl(['delete', 'service', 'gap', '--wait=false']);
     const before = [await upstream.standing(gap), await upstream.standing(conflicting)];
-    await setPolicy('Default');
+    await cluster.kubectl(['patch', 'cloudprovider', 'aws', '--type=merge', '-p', '{"spec":{"managementPolicy":"Default"}}']);
     await cluster.startOperator(['--leader-elect=true']);
     await held('gap', gap);
     expect((await scene.events('Service', 'gap')).map(({ reason }) => reason)).toEqual(['SyncLoadBalancerFailed']);

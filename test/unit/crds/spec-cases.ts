@@ -631,6 +631,13 @@ export const BAD: BadSpec[] = [
     field: `spec.policy.${list}`,
     message: `policy.${list} needs aws`,
   })),
+  {
+    title: 'an official plugin, where there is none',
+    kind: CloudProviderKind,
+    spec: { ...provider, plugin: 'Official' },
+    field: 'spec.plugin',
+    message: 'plugin Official needs aws or custom',
+  },
   { title: 'an empty pattern', kind: CloudProviderKind, spec: { aws: {}, policy: { subnets: [''] } }, field: 'spec.policy.subnets[0]' },
   ...['aws:createdBy', 'cloud-operator.dev/released', 'kubernetes.io/cluster/other', 'kubernetes.io/service-name'].map((key) => ({
     title: `the tag ${key}`,

@@ -83,6 +83,13 @@ describe('driftOf', () => {
     ]);
   });
 
+  test('what an official plugin has filled in, at any depth, is not compared', () => {
+    const inputs = { name: 'a', wait: 0, check: { port: 80, path: '/', __defaults: ['path'] }, __defaults: ['wait'] };
+    expect(drift([stored('a', inputs)], [found('a', { name: 'a', check: { port: 80 } })])).toEqual([]);
+    const [changed] = drift([stored('a', inputs)], [found('a', { name: 'a', check: { port: 81, path: '/x' } })]);
+    expect(changed).toMatchObject({ property: 'check.port', old: '80', new: '81' });
+  });
+
   test('a secret is not compared', () => {
     const secret = { '4dabf18193072939515e22adb298388d': '1b47061264138c4ac30d75fd1eb44270', ciphertext: 'AAAA' };
     expect(drift([stored('a', { password: secret })], [found('a', { password: 'other' })])).toEqual([]);

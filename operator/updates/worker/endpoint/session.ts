@@ -17,6 +17,7 @@ export interface SessionRequest {
   project: string;
   providerKind: string;
   programVersion: string;
+  plugin?: 'Official';
   clusterID: string;
   /** undefined: the stack is being destroyed, and its record is removed at the end. */
   inputs: JsonObject | undefined;

@@ -383,7 +383,7 @@ export interface Volumes {
 }
 
 export interface VolumePlace {
-  /** One, or all that hold a copy. */
+  /** One, or all that hold a copy; none where the whole region can have it. */
   zones: string[];
   region: string;
 }

@@ -16,6 +16,7 @@ import { discoverRoutes } from './routes/discover-routes';
 import { AzureRoutes, routeTableIDOf } from './routes/routes';
 import { discoverRules } from './security-groups/discover-rules';
 import { reservedKeys } from './tags';
+import { AzureVolumes } from './volumes';
 import type { WorkerSettings } from './worker-settings';
 
 /** The provider of Azure, the operator's half. Load balancers have no members path: their stacks carry the Nodes. */
@@ -47,6 +48,7 @@ async function connect(spec: CloudProviderSpec, context: ConnectContext): Promis
     loadBalancers: new AzureLoadBalancers(scope),
     instances: new AzureInstances(arm, { subscriptionID, resourceGroups: [resourceGroup, ...nodeResourceGroups] }),
     routes: new AzureRoutes(scope),
+    volumes: new AzureVolumes(arm, subscriptionID),
     adoptable: (stack, input, from, id) => adoption.adoptable({ stack, input, from, id }),
     discover: (stacks) => discoverAll(arm, scope, stacks),
     release: (stack, isValid) =>

@@ -23,7 +23,7 @@ interface Requirement {
 
 /** Where a cloud says that a volume lies. */
 export interface VolumePlace {
-  /** One, or all that hold a copy. */
+  /** One, or all that hold a copy; none where the whole region can have it. */
   zones: readonly string[];
   region: string;
 }
@@ -65,7 +65,9 @@ export function trustedLabels({ metadata: { labels = {}, annotations = {} } }: N
 
 /** The labels for what a cloud says. */
 export function placeLabels(place: VolumePlace | undefined): PlaceLabels | undefined {
-  return place === undefined ? undefined : { [ZONE]: [...new Set(place.zones)].sort().join(BETWEEN_ZONES), [REGION]: place.region };
+  if (place === undefined) return undefined;
+  const zones = [...new Set(place.zones)].sort();
+  return { ...(zones.length > 0 && { [ZONE]: zones.join(BETWEEN_ZONES) }), [REGION]: place.region };
 }
 
 /**

@@ -13,6 +13,7 @@ const API_VERSIONS: Readonly<Record<string, string>> = {
   'microsoft.network/virtualnetworks': '2024-05-01',
   'microsoft.network/networkinterfaces': '2024-05-01',
   'microsoft.network/privatelinkservices': '2024-05-01',
+  'microsoft.compute/disks': '2024-03-02',
   'microsoft.compute/virtualmachines': '2024-11-01',
   'microsoft.compute/virtualmachinescalesets': '2024-11-01',
   // Interfaces and addresses of a scale set's machines are found below the set, but are network resources.

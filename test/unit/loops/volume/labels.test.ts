@@ -117,3 +117,10 @@ describe('VolumeAdmission', () => {
     expect(await admission.review({ ...created, object })).toEqual([affinityOf({ matchExpressions: [IN_ZONE, IN_REGION] })]);
   });
 });
+
+test('a volume that the whole region can have gets the label and the affinity of its region alone', () => {
+  const labels = placeLabels({ zones: [], region: 'westeurope' }) ?? {};
+  expect(labels).toEqual({ 'topology.kubernetes.io/region': 'westeurope' });
+  const expressions = [{ key: 'topology.kubernetes.io/region', operator: 'In', values: ['westeurope'] }];
+  expect(JSON.stringify(labelVolume(volume(), labels))).toContain(JSON.stringify(expressions));
+});

@@ -6,6 +6,8 @@ import { statOf } from './process-stat';
  * plugin a group of its own, which outlives the engine by minutes and goes on writing to the cloud.
  */
 export function killSession(worker: number): void {
+  // With its engine, so that it has no time to call that one's end a failure; and itself last.
+  if (worker !== process.pid) kill(-worker);
   killOthers(worker);
   kill(-worker);
 }

@@ -6,7 +6,7 @@ import { duration, period } from './duration';
 import { type CloudObject, defineKind, statusBase } from './kind';
 import { setOf } from './list';
 import { maintenanceWindows } from './maintenance-window';
-import { providerPolicy } from './policies';
+import { approval, deletionPolicy, providerPolicy } from './policies';
 import { NAMING_LISTS, policy, type NamingList } from './provider-policy';
 import { type Rule, withRules } from './rule';
 
@@ -106,6 +106,16 @@ const fields = z.object({
     }),
   freeze: z.boolean().default(false).meta({ description: 'No cloud writes at all; drift is still reported.' }),
   managementPolicy: providerPolicy.optional(),
+  updatePolicy: z
+    .object({ approval })
+    .optional()
+    .meta({
+      description: 'How changes of its load balancers reach the cloud; routes follow the Nodes, unless a CloudRoute itself says Manual.',
+    }),
+  deletionPolicy: deletionPolicy.optional().meta({
+    description:
+      'What becomes of the cloud when one of its objects is deleted that does not say it itself. Orphan: what it has stays there, marked as released. Absent = Delete.',
+  }),
   maintenanceWindows: maintenanceWindows.optional(),
   limits: limits.optional(),
   policy: policy.optional(),

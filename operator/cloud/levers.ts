@@ -1,4 +1,4 @@
-import { ANNOTATIONS } from '../../crds';
+import { ANNOTATIONS, type DeletionPolicy } from '../../crds';
 import type { Member } from './stack/stack-kind';
 
 /** What holds whole stacks. */
@@ -81,12 +81,14 @@ export interface ProviderLevers {
   observes(provider: string): boolean;
   /** Value of its annotation `cloud-operator.dev/pause`. */
   pauseOf(provider: string): string | undefined;
+  /** Of its objects that have none of their own. */
+  deletionPolicyOf(provider: string): DeletionPolicy | undefined;
 }
 
 /** The lever on one object. Pure. */
 export function leverOn(
   { metadata, spec }: Pick<Member, 'metadata' | 'spec'>,
-  registry: ProviderLevers,
+  registry: Pick<ProviderLevers, 'observes' | 'pauseOf'>,
   wide: WideLevers = { leading: true },
 ): Lever | undefined {
   const { provider, managementPolicy } = spec;
@@ -98,9 +100,12 @@ export function leverOn(
 
 /** What it has in the cloud is kept, also by a stack that it has left. Pure. */
 export function keepsCloud(object: Pick<Member, 'metadata' | 'spec'>, registry: ProviderLevers): boolean {
-  return (
-    leverOn(object, registry) !== undefined || (object.metadata.deletionTimestamp !== undefined && object.spec.deletionPolicy === 'Orphan')
-  );
+  return leverOn(object, registry) !== undefined || (object.metadata.deletionTimestamp !== undefined && isOrphaned(object, registry));
+}
+
+/** What it has in the cloud stays there when it is deleted: by its own word, or where it has none by its CloudProvider's. Pure. */
+export function isOrphaned({ spec }: Pick<Member, 'spec'>, registry: Pick<ProviderLevers, 'deletionPolicyOf'>): boolean {
+  return (spec.deletionPolicy ?? registry.deletionPolicyOf(spec.provider)) === 'Orphan';
 }
 
 /** Whoever writes anything wants things to stand still. @param whose words for what has the annotation, where that is not the object itself */

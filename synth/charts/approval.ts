@@ -1,10 +1,10 @@
 import { ApiObject, Chart } from 'cdk8s';
 import type { Construct } from 'constructs';
-import { ANNOTATIONS, APPROVAL_POLICY, CLOUD_LOAD_BALANCERS, CLOUD_ROUTES, GROUP, VERSION } from '../../crds';
+import { ANNOTATIONS, APPROVAL_POLICY, CLOUD_LOAD_BALANCERS, CLOUD_PROVIDERS, CLOUD_ROUTES, GROUP, VERSION } from '../../crds';
 import { labels } from '../options';
 
 const API = 'admissionregistration.k8s.io/v1';
-const RESOURCES = [CLOUD_LOAD_BALANCERS.plural, CLOUD_ROUTES.plural];
+const RESOURCES = [CLOUD_LOAD_BALANCERS.plural, CLOUD_ROUTES.plural, CLOUD_PROVIDERS.plural];
 
 /** CEL: may whoever sends the request approve plans of this object? One that is in no namespace has no such key. */
 const MAY_APPROVE =

@@ -1,7 +1,7 @@
 import { Chart } from 'cdk8s';
 import { k8s } from 'cdk8s-plus-27';
 import type { Construct } from 'constructs';
-import { CLOUD_LOAD_BALANCERS, CLOUD_ROUTES, GROUP, KINDS } from '../../crds';
+import { CLOUD_LOAD_BALANCERS, CLOUD_PROVIDERS, CLOUD_ROUTES, GROUP, KINDS } from '../../crds';
 import { ACCOUNT_NAMESPACE, LOOP_ACCOUNTS, permissions, permissionsOfAccount, type Permission } from '../../operator/permissions';
 import { labels, OPERATOR_NAME, servesHttps, workloadOf, type Settings } from '../options';
 import { rulesIn } from '../rbac';
@@ -81,7 +81,7 @@ export class RbacChart extends Chart {
   /** For whom the platform team chooses: no role of the cluster's own has it. */
   private approveRole(): void {
     const metadata = { name: `${OPERATOR_NAME}-approve`, labels: labels('people') };
-    const resources = [CLOUD_LOAD_BALANCERS.plural, CLOUD_ROUTES.plural];
+    const resources = [CLOUD_LOAD_BALANCERS.plural, CLOUD_ROUTES.plural, CLOUD_PROVIDERS.plural];
     new k8s.KubeClusterRole(this, 'cluster-role-approve', { metadata, rules: [{ apiGroups: [GROUP], resources, verbs: ['approve'] }] });
   }
 

@@ -1,4 +1,4 @@
-import { ANNOTATIONS, type CloudLoadBalancerSpec, type CloudRouteSpec, type PlannedOperation } from '../../../crds';
+import { ANNOTATIONS, type CloudLoadBalancerSpec, type CloudProviderSpec, type CloudRouteSpec, type PlannedOperation } from '../../../crds';
 import type { Replacement } from '../../../providers/provider';
 import { canonicalJson } from '../../base/json';
 import type { KubeMeta } from '../../kube/object';
@@ -8,21 +8,28 @@ import type { MemberInput } from '../stack/member-input';
 import type { Part } from '../stack/stack-plan';
 
 /** Of either kind: a route is never replaced. */
-export type UpdatePolicy = NonNullable<CloudRouteSpec['updatePolicy'] & Partial<CloudLoadBalancerSpec['updatePolicy']>>;
+export type UpdatePolicy = NonNullable<CloudRouteSpec['updatePolicy'] & Partial<CloudLoadBalancerSpec['updatePolicy']>> & {
+  /** Its CloudProvider asks for approval. */
+  ofProvider?: true;
+};
 
 /**
- * The object's policy, with what its Service's annotation asks for: that is no field, which only who may approve could take back from Manual. Whatever the
- * annotation says counts as Manual. Pure.
+ * A load balancer's policy, with what its CloudProvider asks for, and its Service's annotation: that is no field, which only who may approve could take back
+ * from Manual. Whatever the annotation says counts as Manual. Pure.
  */
-export function updatePolicyOf({
-  metadata,
-  spec,
-}: {
-  metadata: KubeMeta;
-  spec: { updatePolicy?: UpdatePolicy | undefined };
-}): UpdatePolicy | undefined {
-  const asked = metadata.annotations?.[ANNOTATIONS.approval] !== undefined;
-  return asked ? { ...spec.updatePolicy, approval: 'Manual' } : spec.updatePolicy;
+export function updatePolicyOf(
+  { metadata, spec }: { metadata: KubeMeta; spec: { updatePolicy?: UpdatePolicy | undefined } },
+  provider: Pick<CloudProviderSpec, 'updatePolicy'> | undefined,
+): UpdatePolicy | undefined {
+  const { updatePolicy } = spec;
+  const asked = metadata.annotations?.[ANNOTATIONS.approval] !== undefined || updatePolicy?.approval === 'Manual';
+  if (asked) return { ...updatePolicy, approval: 'Manual' };
+  return provider?.updatePolicy?.approval === 'Manual' ? { ...updatePolicy, approval: 'Manual', ofProvider: true } : updatePolicy;
+}
+
+/** Who asks for approval, in words. Pure. */
+export function whyManual({ ofProvider }: UpdatePolicy): string {
+  return `spec.updatePolicy.approval${ofProvider === true ? ' of its CloudProvider' : ''} is Manual`;
 }
 
 export interface ApprovalFacts<O> {
@@ -52,8 +59,7 @@ export function isChange<O>({ part, pending, underway }: Pick<ApprovalFacts<O>, 
 export function whyApproval<O>(facts: ApprovalFacts<O>): string | undefined {
   if (!isChange(facts)) return undefined;
   const { policy, replacement } = facts;
-  if (policy?.approval === 'Manual')
-    return `${replacement === undefined ? '' : `${replacement.why}, and `}spec.updatePolicy.approval is Manual`;
+  if (policy?.approval === 'Manual') return `${replacement === undefined ? '' : `${replacement.why}, and `}${whyManual(policy)}`;
   if (replacement === undefined || policy?.replace === 'Allow') return undefined;
   return `${replacement.why}, and spec.updatePolicy.replace is Never`;
 }

@@ -1,4 +1,4 @@
-import { ANNOTATIONS, type WaitingPlan } from '../../../crds';
+import { ANNOTATIONS, type CloudProviderSpec, type WaitingPlan } from '../../../crds';
 import type { EventRecorder } from '../../kube/api';
 import { keyOf } from '../../kube/object';
 import { capped, summaryOf, type Plan } from '../../updates/plan';
@@ -6,7 +6,7 @@ import type { StackState, StackUpdate, UpdateHooks, Updates } from '../../update
 import { updateHash } from '../../updates/update-hash';
 import type { Warning } from '../conditions';
 import type { StoredLoadBalancer } from '../stack/load-balancer-stacks';
-import { updatePolicyOf } from './approval';
+import { updatePolicyOf, whyManual } from './approval';
 import { unprotected, type ApprovalGuard } from './approval-guard';
 import { approvalMessage } from './approval-message';
 import { PlanCache } from './plan-cache';
@@ -17,8 +17,6 @@ export type ExtraGate =
   | { run: true; approved?: string }
   /** Nobody, or not everybody, has approved it. */
   | { run: false; warning: Warning; waiting: WaitingPlan[] };
-
-const WHY = 'spec.updatePolicy.approval is Manual';
 
 /** Lets no change of an extra stack to the cloud that the people of its load balancers must approve first, and have not (design: Levers). */
 export class ExtraApprovals {
@@ -32,14 +30,15 @@ export class ExtraApprovals {
 
   /**
    * @param objects the load balancers that the stack is for
+   * @param provider of all of them
    * @throws OperatorError when a plan can't be made
    */
   async open(
     update: StackUpdate,
     objects: readonly StoredLoadBalancer[],
-    { stored, hooks }: { stored: StackState | undefined; hooks: UpdateHooks },
+    { stored, hooks, provider }: { stored: StackState | undefined; hooks: UpdateHooks; provider: CloudProviderSpec | undefined },
   ): Promise<ExtraGate> {
-    const manual = objects.filter((object) => updatePolicyOf(object)?.approval === 'Manual');
+    const manual = objects.filter((object) => updatePolicyOf(object, provider)?.approval === 'Manual');
     const hash = updateHash(update);
     if (manual.length === 0 || needsNone(hash, stored)) return { run: true };
     const problem = await this.options.guard.problem();
@@ -47,9 +46,10 @@ export class ExtraApprovals {
     const plan = await this.cache.plan(update.stack, stored, hash, () => this.options.updates.preview(update, hooks));
     const lacking = lackingOf(plan, manual);
     if (lacking.length === 0) return { run: true, approved: plan.hash };
-    const warning = warningOf('AwaitingApproval', messageOf(update.stack, plan, lacking));
-    this.tell(update.stack, plan, lacking);
-    return { run: false, warning, waiting: lacking.map((object) => waitingOf(plan, object)) };
+    const whyOf: WhyOf = (object) => whyManual(updatePolicyOf(object, provider) ?? { approval: 'Manual' });
+    const warning = warningOf('AwaitingApproval', messageOf(update.stack, plan, lacking, whyOf));
+    this.tell(update.stack, plan, lacking, whyOf);
+    return { run: false, warning, waiting: lacking.map((object) => waitingOf(plan, object, whyOf)) };
   }
 
   /** The stack is gone, or its plan has become another one. */
@@ -58,15 +58,18 @@ export class ExtraApprovals {
     this.told.delete(stack);
   }
 
-  private tell(stack: string, plan: Plan, lacking: readonly StoredLoadBalancer[]): void {
+  private tell(stack: string, plan: Plan, lacking: readonly StoredLoadBalancer[], whyOf: WhyOf): void {
     if (this.told.get(stack) === plan.hash) return;
     this.told.set(stack, plan.hash);
     for (const object of lacking) {
-      const message = `Plan ${plan.hash} of stack ${stack} waits for approval, since ${WHY}: ${summaryOf(plan)}`;
+      const message = `Plan ${plan.hash} of stack ${stack} waits for approval, since ${whyOf(object)}: ${summaryOf(plan)}`;
       this.options.events.event(object, 'Normal', 'AwaitingApproval', message);
     }
   }
 }
+
+/** Why a load balancer's approval is asked for, in words. */
+type WhyOf = (object: StoredLoadBalancer) => string;
 
 /** It is what it should be, or was approved and stopped halfway with the operator. */
 function needsNone(hash: string, stored: StackState | undefined): boolean {
@@ -79,16 +82,16 @@ export function lackingOf({ hash, operations }: Plan, manual: readonly StoredLoa
   return operations.length === 0 ? [] : manual.filter(({ metadata }) => metadata.annotations?.[ANNOTATIONS.approve]?.trim() !== hash);
 }
 
-function messageOf(stack: string, plan: Plan, [first, ...others]: readonly StoredLoadBalancer[]): string {
+function messageOf(stack: string, plan: Plan, [first, ...others]: readonly StoredLoadBalancer[], whyOf: WhyOf): string {
   if (first === undefined) return '';
   const given = first.metadata.annotations?.[ANNOTATIONS.approve]?.trim();
-  const message = approvalMessage({ stack, object: first, hash: plan.hash, summary: summaryOf(plan), why: WHY, given });
+  const message = approvalMessage({ stack, object: first, hash: plan.hash, summary: summaryOf(plan), why: whyOf(first), given });
   const more = others.length === 0 ? '' : `, and the same for ${others.map(({ metadata }) => keyOf(metadata)).join(', ')}`;
   return `What the extension adds: ${message}${more}`;
 }
 
-function waitingOf(plan: Plan, { metadata }: StoredLoadBalancer): WaitingPlan {
-  return { member: keyOf(metadata), hash: plan.hash, reason: WHY, summary: summaryOf(plan), ...capped(plan.operations) };
+function waitingOf(plan: Plan, object: StoredLoadBalancer, whyOf: WhyOf): WaitingPlan {
+  return { member: keyOf(object.metadata), hash: plan.hash, reason: whyOf(object), summary: summaryOf(plan), ...capped(plan.operations) };
 }
 
 function warningOf(reason: 'AwaitingApproval' | 'ApprovalUnprotected', message: string): Warning {

@@ -12,7 +12,7 @@ import { inputsOf, standingOf, suspectsOf, type UpdatePlan } from '../stack/stac
 import type { ApprovalGuard } from './approval-guard';
 import type { Part } from '../stack/stack-plan';
 import { untilWindow, windowOf } from '../windows/windows-of';
-import { isChange, lossIn, whyApproval } from './approval';
+import { isChange, lossIn, whyApproval, type UpdatePolicy } from './approval';
 import { ApprovalGate, type Gated } from './approval-gate';
 import { PlanCache } from './plan-cache';
 import { beginsMove, planOfMove, promising } from './promise';
@@ -76,10 +76,10 @@ export class StackApprovals<O extends Member> {
   }
 
   private async gated(pass: ApprovalPass<O>): Promise<Gated<O>> {
-    const { stack, plan, state, found } = pass;
-    const { kind } = this.options;
+    const { stack, plan, cloud, state, found } = pass;
+    const policyOf = (object: O): UpdatePolicy | undefined => this.options.kind.updatePolicy?.(object, cloud.spec);
     const windows = this.closedWindows(pass);
-    const manual = plan.parts.some(({ object }) => kind.updatePolicy?.(object)?.approval === 'Manual');
+    const manual = plan.parts.some(({ object }) => policyOf(object)?.approval === 'Manual');
     const pending = (manual || windows.size > 0) && isPending(pass);
     const loss = await this.lossOf(pass);
     let asked: Promise<string | undefined> | undefined;
@@ -88,14 +88,14 @@ export class StackApprovals<O extends Member> {
       plan,
       serving: (object) => pass.serving(object),
       unprotected: async ({ object }) => {
-        if (kind.updatePolicy?.(object)?.approval !== 'Manual') return undefined;
+        if (policyOf(object)?.approval !== 'Manual') return undefined;
         asked ??= this.options.guard.problem();
         const problem = await asked;
         if (problem !== undefined) this.options.again(stack, GUARD_POLL_MS);
         return problem;
       },
       why: (part) => {
-        const policy = kind.updatePolicy?.(part.object);
+        const policy = policyOf(part.object);
         const replacement = part.replacement ?? (part.standing === true ? loss : undefined);
         return whyApproval({ part, pending, policy, replacement, underway: isUnderway(pass, part) });
       },
@@ -123,9 +123,9 @@ export class StackApprovals<O extends Member> {
 
   /** Where no state says what serves, only a plan can tell whether that would be replaced (design: Crashes and drift). */
   private async lossOf(pass: ApprovalPass<O>): Promise<Replacement | undefined> {
-    const { plan, state, found, hooksOf, updateOf } = pass;
+    const { plan, cloud, state, found, hooksOf, updateOf } = pass;
     const isAsked = ({ object }: Part<O>): boolean => {
-      const { approval, replace } = this.options.kind.updatePolicy?.(object) ?? {};
+      const { approval, replace } = this.options.kind.updatePolicy?.(object, cloud.spec) ?? {};
       return approval !== 'Manual' && replace !== 'Allow';
     };
     if (!standingOf(plan).some(isAsked)) return undefined;

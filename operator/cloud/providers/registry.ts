@@ -1,4 +1,4 @@
-import { cloudProviderSpec, DEFAULT_SERVICE_LEVERS, type CloudProviderSpec, type ServiceLever } from '../../../crds';
+import { cloudProviderSpec, DEFAULT_SERVICE_LEVERS, type CloudProviderSpec, type DeletionPolicy, type ServiceLever } from '../../../crds';
 import type { Cloud, ProviderModule, ServiceFacts } from '../../../providers/provider';
 import { systemClock } from '../../base/clock';
 import { parseDuration } from '../../base/duration';
@@ -180,6 +180,11 @@ export class CloudRegistry {
   /** Value of the annotation `cloud-operator.dev/pause` of the CloudProvider; undefined = it has none. */
   pauseOf(name: string): string | undefined {
     return this.pauses.get(name);
+  }
+
+  /** `CloudProvider.spec.deletionPolicy`: of its objects that have none of their own. */
+  deletionPolicyOf(name: string): DeletionPolicy | undefined {
+    return this.clouds.get(name)?.spec.deletionPolicy;
   }
 
   /** Notes that annotation. @param value undefined = there is none */

@@ -199,7 +199,8 @@ export class ExtraStacks {
     hooks: UpdateHooks,
   ): Promise<Pick<StackUpdate, 'approved'> | undefined> {
     const stored = (await this.existingStacks()).has(wanted.stack) ? await this.options.updates.state(wanted.stack) : undefined;
-    const gate = await this.approvals.open(wanted, this.objectsOf(loadBalancers), { stored, hooks });
+    const provider = this.options.registry.get(wanted.providerName)?.spec;
+    const gate = await this.approvals.open(wanted, this.objectsOf(loadBalancers), { stored, hooks, provider });
     await this.options.record.waiting(wanted.stack, specOf(wanted), gate.run ? [] : gate.waiting);
     if (gate.run) return gate.approved === undefined ? {} : { approved: gate.approved };
     this.tried.delete(stack);

@@ -4,6 +4,7 @@ import {
   SERVICE_UID_ANNOTATION,
   type CloudLoadBalancerSpec,
   type CloudLoadBalancerStatus,
+  type CloudProviderSpec,
   type CloudStackSpec,
   type Ingress,
 } from '../../../crds';
@@ -80,8 +81,8 @@ export class LoadBalancerStacks implements StackKind<StoredLoadBalancer, LoadBal
     return adoptionOf(stack, object, inputOf(object), cloud);
   }
 
-  updatePolicy(object: StoredLoadBalancer): UpdatePolicy | undefined {
-    return updatePolicyOf(object);
+  updatePolicy(object: StoredLoadBalancer, provider: CloudProviderSpec | undefined): UpdatePolicy | undefined {
+    return updatePolicyOf(object, provider);
   }
 
   replacement(accepted: LoadBalancerInput, wanted: LoadBalancerInput, cloud: ConnectedCloud): Replacement | undefined {

@@ -33,7 +33,7 @@ export function nextOf<O extends Member>(
 ): NextInput & { obstacle?: Verdict | undefined } {
   const wanted = kind.inputOf(object);
   if (accepted !== undefined && isPromised(accepted))
-    return ofPromise(accepted, origin, { wanted, approval: kind.updatePolicy?.(object)?.approval });
+    return ofPromise(accepted, origin, { wanted, approval: approvalOf(kind, object, cloud) });
   if (origin !== undefined && cloud !== undefined && kind.move !== undefined) {
     const { input, others, knowledge } = origin;
     const { why, gap = false, obstacle } = kind.move({ input, others, cloud: knowledge.cloud }, wanted, cloud);
@@ -42,6 +42,10 @@ export function nextOf<O extends Member>(
   const replacement: Parameters<typeof nextInput>[2]['replacement'] = (before, after) =>
     cloud === undefined ? undefined : kind.replacement?.(before, after, cloud);
   return nextInput(accepted ?? madeOf(wanted, standing), wanted, { left, replacement });
+}
+
+function approvalOf<O extends Member>(kind: StackKind<O>, object: O, cloud: ConnectedCloud | undefined): string | undefined {
+  return kind.updatePolicy?.(object, cloud?.spec)?.approval;
 }
 
 /** What is there already, though no state says it. What was taken over was never made from any spec: what can't be changed of it is kept. */

@@ -3,7 +3,7 @@ import { parseDuration } from '../../base/duration';
 import type { StackState } from '../../updates/update';
 import { hasBegun } from './adoptions';
 import { versionOf, type CandidateHolds } from './candidate-holds';
-import { leverOf, leverOn, type WideLevers } from '../levers';
+import { isOrphaned, leverOf, leverOn, type WideLevers } from '../levers';
 import type { MemberReports } from './member-reports';
 import { nextOf, type Before } from './next-input';
 import { replacing } from '../plan/generation';
@@ -82,7 +82,7 @@ export class StackFactsOf<O extends Member> {
       createdAt: creationTimestamp,
       deleting: deletionTimestamp !== undefined,
       lever: leverOn(object, registry),
-      orphan: object.spec.deletionPolicy === 'Orphan',
+      orphan: isOrphaned(object, registry),
       problems: cloud === undefined ? [] : [...kind.problems(object, cloud), ...windowProblems(object, cloud, now)],
       serving: this.reports.serving(stack, object),
       held: this.holds.of(uid, versionOf(input, object)),

@@ -1,4 +1,4 @@
-import type { CloudStackSpec, Condition, DeletionPolicy, MaintenanceWindow, ManagementPolicy } from '../../../crds';
+import type { CloudProviderSpec, CloudStackSpec, Condition, DeletionPolicy, MaintenanceWindow, ManagementPolicy } from '../../../crds';
 import type { Adoption, DiscoveredResource, JsonObject, Problem, Replacement, TargetGroup } from '../../../providers/provider';
 import type { OperatorError } from '../../base/errors';
 import type { KubeObject } from '../../kube/object';
@@ -74,7 +74,7 @@ export interface StackKind<O extends Member, I extends MemberInput = MemberInput
   /** What the program gets of the object. */
   inputOf(object: O): I;
   /** How the object's changes reach the cloud; absent = at once. */
-  updatePolicy?(object: O): UpdatePolicy | undefined;
+  updatePolicy?(object: O, provider: CloudProviderSpec | undefined): UpdatePolicy | undefined;
   /** What a change replaces that can't be changed in place; absent = never anything. */
   replacement?(accepted: I, wanted: I, cloud: ConnectedCloud): Replacement | undefined;
   /**

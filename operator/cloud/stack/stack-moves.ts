@@ -35,7 +35,7 @@ export interface StackMovesOptions<O extends Member> {
   index: StackIndex;
   store: Store<O>;
   updates: Pick<Updates, 'state'>;
-  registry: Pick<CloudRegistry, 'get' | 'isFrozen' | 'observes' | 'pauseOf'>;
+  registry: Pick<CloudRegistry, 'get' | 'isFrozen' | 'observes' | 'pauseOf' | 'deletionPolicyOf'>;
   record: Pick<StackRecord, 'providerOf'>;
   /** Asks for another pass over a stack after so many milliseconds. */
   again: (stack: string, afterMs: number) => void;

@@ -243,6 +243,30 @@ describe('with approval: Manual', () => {
   });
 });
 
+test('with approval: Manual on the CloudProvider every load balancer of it waits, and says who asks; its routes go on', async () => {
+  const set = (approval: string | null): Promise<string> =>
+    cluster.kubectl(['patch', 'cloudprovider', 'local', '--type=merge', '-p', JSON.stringify({ spec: { updatePolicy: { approval } } })]);
+  await set('Manual');
+  await cluster.apply(balancer('whole', { approval: 'Auto' }));
+  const { message } = await scene.condition('whole', 'Reconciling', 'AwaitingApproval');
+  expect(message).toContain('spec.updatePolicy.approval of its CloudProvider is Manual');
+  const spec = { provider: 'local', destinationCIDR: '10.250.9.0/24', nodeName: 'n1' };
+  await cluster.apply({ apiVersion: 'cloud-operator.dev/v1alpha1', kind: 'CloudRoute', metadata: { name: 'beside' }, spec });
+  await scene.until('the route', async () =>
+    (await scene.content()).routes.some(({ destinationCIDR }) => destinationCIDR === spec.destinationCIDR),
+  );
+  await approve('whole', (await scene.planOf('whole')).hash);
+  await scene.ready('whole');
+
+  await cluster.apply(balancer('whole', { approval: 'Auto', ports: [80, 443] }));
+  await scene.condition('whole', 'Reconciling', 'AwaitingApproval');
+  await set(null);
+  await scene.ready('whole');
+  expect(await listenerPorts('whole')).toEqual([80, 443]);
+  await cluster.kubectl(['delete', 'cloudroute', 'beside']);
+  await remove('whole');
+});
+
 describe('who may approve', () => {
   const POLICY = 'approval.cloud-operator.dev';
   const binding = (user: string, role: string): object => ({
@@ -275,6 +299,22 @@ describe('who may approve', () => {
     // What has been approved is no obstacle to who changes something else.
     await as('eve', 'annotate', 'clb', 'guarded', '--overwrite', 'example.com/note=still mine');
     await policy('ann', { replace: 'Allow' });
+  });
+
+  test('nor from anybody else that of a CloudProvider', async () => {
+    const name = 'changes-cloudproviders';
+    const rules = [{ apiGroups: ['cloud-operator.dev'], resources: ['cloudproviders'], verbs: ['get', 'patch'] }];
+    const subjects = ['eve', 'ann'].map((user) => ({ apiGroup: 'rbac.authorization.k8s.io', kind: 'User', name: user }));
+    const roleRef = { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name };
+    await cluster.apply(
+      { apiVersion: 'rbac.authorization.k8s.io/v1', kind: 'ClusterRole', metadata: { name }, rules },
+      { apiVersion: 'rbac.authorization.k8s.io/v1', kind: 'ClusterRoleBinding', metadata: { name }, roleRef, subjects },
+    );
+    const set = (user: string, approval: string): Promise<string> =>
+      as(user, 'patch', 'cloudprovider', 'local', '--type=merge', '-p', JSON.stringify({ spec: { updatePolicy: { approval } } }));
+    await set('eve', 'Manual');
+    await expect(set('eve', 'Auto')).rejects.toThrow(/ValidatingAdmissionPolicy .*approval.cloud-operator.dev.*verb approve/);
+    await set('ann', 'Auto');
   });
 
   test('without the policy, Manual is Stalled, and nothing is done until it is there', async () => {

@@ -242,6 +242,18 @@ describe('levers', () => {
     expect(await scene.counts('left')).toEqual(ONE);
   });
 
+  test('deletionPolicy: Orphan on the CloudProvider is for those that say nothing themselves', async () => {
+    await patch('cloudprovider', 'local', { deletionPolicy: 'Orphan' });
+    await published('kept');
+    await published('goes');
+    await patch('clb', 'goes', { deletionPolicy: 'Delete' });
+    await scene.ready('goes');
+    await cluster.kubectl(['delete', 'service', 'kept', 'goes', '--timeout=30s']);
+    expect(await scene.counts('goes')).toEqual(NONE);
+    expect(await scene.counts('kept')).toEqual(ONE);
+    await patch('cloudprovider', 'local', { deletionPolicy: null });
+  });
+
   test('freeze stops what runs, and everything waits for its end', async () => {
     await published('iced');
     await scene.faults({ match: { verb: 'create', collection: 'pools' }, times: 1, act: { latencyMs: { min: 2_000, max: 2_000 } } });

@@ -1,7 +1,7 @@
 import { ANNOTATIONS, cloudProviderSpec, type MaintenanceWindow } from '../../../crds';
 import { intervalOfStack } from '../../../operator/cloud/drift/drift-schedule';
-import { leverOn } from '../../../operator/cloud/levers';
-import { updatePolicyOf, whyApproval } from '../../../operator/cloud/plan/approval';
+import { isOrphaned, leverOn } from '../../../operator/cloud/levers';
+import { updatePolicyOf, whyApproval, whyManual } from '../../../operator/cloud/plan/approval';
 import type { StoredLoadBalancer } from '../../../operator/cloud/stack/load-balancer-stacks';
 import { windowOf } from '../../../operator/cloud/windows/windows-of';
 import { leversOf } from '../../../operator/loops/service/levers';
@@ -63,9 +63,10 @@ function applied(ofService: Said, own: Said): StoredLoadBalancer {
 /** What is in force, in one word for each lever. */
 function inForce(ofService: Said, own: Said, ofProvider: Said) {
   const object = applied(ofService, own);
-  const { window, managementPolicy, driftInterval, freeze } = ofProvider;
+  const { window, managementPolicy, driftInterval, freeze, approval, deletionPolicy } = ofProvider;
   const spec = cloudProviderSpec.parse({
-    ...{ local: { endpoint: 'http://127.0.0.1:1' }, managementPolicy, driftInterval, freeze },
+    ...{ local: { endpoint: 'http://127.0.0.1:1' }, managementPolicy, driftInterval, freeze, deletionPolicy },
+    ...(approval !== undefined && { updatePolicy: { approval } }),
     maintenanceWindows: window === undefined ? undefined : [window],
   });
   const wide = { leading: true, frozen: spec.freeze ? 'aws' : undefined };
@@ -73,10 +74,10 @@ function inForce(ofService: Said, own: Said, ofProvider: Said) {
   return {
     lever: leverOn(object, { observes: () => spec.managementPolicy === 'Observe', pauseOf: () => ofProvider.pause }, wide)?.kind ?? 'None',
     approval:
-      whyApproval({ part, policy: updatePolicyOf(object), replacement: undefined, pending: false }) === undefined ? 'Auto' : 'Manual',
+      whyApproval({ part, policy: updatePolicyOf(object, spec), replacement: undefined, pending: false }) === undefined ? 'Auto' : 'Manual',
     window: windowOf(object, { name: 'aws', spec }, NOW).state,
     driftMs: intervalOfStack([object.spec.driftInterval], parseDuration(spec.driftInterval)),
-    deletion: object.spec.deletionPolicy ?? 'Delete',
+    deletion: isOrphaned(object, { deletionPolicyOf: () => spec.deletionPolicy }) ? 'Orphan' : 'Delete',
   };
 }
 
@@ -112,16 +113,22 @@ describe('freeze, observe, pause: the CloudProviderâ€™s first, then the Serviceâ
   );
 });
 
-test.each(combinations([undefined, 'Manual'] as const, [undefined, 'Auto', 'Manual'] as const, [undefined]))('approval %s, %s', (a, b) => {
-  expect(inForce({ approval: a }, { approval: b }, {}).approval).toBe(a ?? b ?? 'Auto');
+const APPROVALS = [undefined, 'Auto', 'Manual'] as const;
+test.each(combinations([undefined, 'Manual'] as const, APPROVALS, APPROVALS))('approval %s, %s, CloudProvider %s', (a, b, c) => {
+  expect(inForce({ approval: a }, { approval: b }, { approval: c }).approval).toBe([a, b, c].includes('Manual') ? 'Manual' : 'Auto');
 });
 
-test.each(combinations([undefined, 'Orphan', 'Delete'] as const, [undefined, 'Orphan', 'Delete'] as const, [undefined]))(
-  'deletion policy %s, %s',
-  (a, b) => {
-    expect(inForce({ deletionPolicy: a }, { deletionPolicy: b }, {}).deletion).toBe(a ?? b ?? 'Delete');
-  },
-);
+const DELETIONS = [undefined, 'Orphan', 'Delete'] as const;
+test.each(combinations(DELETIONS, DELETIONS, DELETIONS))('deletion policy %s, %s, CloudProvider %s', (a, b, c) => {
+  expect(inForce({ deletionPolicy: a }, { deletionPolicy: b }, { deletionPolicy: c }).deletion).toBe(a ?? b ?? c ?? 'Delete');
+});
+
+test('who asks for approval is said: the object, before its CloudProvider', () => {
+  const whole = { updatePolicy: { approval: 'Manual' as const } };
+  const why = (own: Said): string => whyManual(updatePolicyOf(applied({}, own), whole)!);
+  expect(why({})).toBe('spec.updatePolicy.approval of its CloudProvider is Manual');
+  expect(why({ approval: 'Manual' })).toBe('spec.updatePolicy.approval is Manual');
+});
 
 test.each(combinations([undefined, '1m', '0s'], [undefined, '2m', '0s'], [undefined, '3m', '0s']))(
   'drift interval %s, %s, %s',

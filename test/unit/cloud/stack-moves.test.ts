@@ -51,6 +51,7 @@ async function seenFrom(
       isFrozen: () => frozen,
       observes: (provider) => observed && provider === 'p-old',
       pauseOf: () => undefined,
+      deletionPolicyOf: () => undefined,
     },
     record: { providerOf: (name) => (name === 'old' ? 'p-old' : 'p') },
     again: (name, afterMs) => again.push(`${name} ${afterMs}`),

@@ -106,12 +106,9 @@ const fields = z.object({
     }),
   freeze: z.boolean().default(false).meta({ description: 'No cloud writes at all; drift is still reported.' }),
   managementPolicy: providerPolicy.optional(),
-  updatePolicy: z
-    .object({ approval })
-    .optional()
-    .meta({
-      description: 'How changes of its load balancers reach the cloud; routes follow the Nodes, unless a CloudRoute itself says Manual.',
-    }),
+  updatePolicy: z.object({ approval }).optional().meta({
+    description: 'How changes of its load balancers reach the cloud; routes follow the Nodes, unless a CloudRoute itself says Manual.',
+  }),
   deletionPolicy: deletionPolicy.optional().meta({
     description:
       'What becomes of the cloud when one of its objects is deleted that does not say it itself. Orphan: what it has stays there, marked as released. Absent = Delete.',

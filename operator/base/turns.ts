@@ -2,6 +2,11 @@
 export class Turns {
   private readonly last = new Map<string, Promise<unknown>>();
 
+  /** Keys whose work has not ended. */
+  get keys(): string[] {
+    return [...this.last.keys()];
+  }
+
   /** @returns what the work gives; rejects as the work does */
   run<T>(key: string, work: () => Promise<T>): Promise<T> {
     const turn = (this.last.get(key) ?? Promise.resolve()).then(work, work);

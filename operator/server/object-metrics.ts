@@ -37,40 +37,23 @@ export class ObjectMetrics {
         each((kind, objects) => objects.forEach(({ state, reason }) => this.inc({ kind, state, reason })));
       },
     });
-    new Gauge({
-      name: 'cloud_operator_unsettled_oldest_seconds',
-      help: 'For how long the oldest object has not been as its spec asks, without what a lever or a policy makes wait; 0 = all are',
-      labelNames: ['kind'],
-      registers,
-      collect() {
-        each((kind, objects) =>
-          this.set(
-            { kind },
-            secondsSince(
-              objects.map(({ unsettledSince }) => unsettledSince),
-              clock,
-            ),
-          ),
-        );
-      },
-    });
-    new Gauge({
-      name: 'cloud_operator_deleting_oldest_seconds',
-      help: 'For how long the oldest object has been being deleted; 0 = none is',
-      labelNames: ['kind'],
-      registers,
-      collect() {
-        each((kind, objects) =>
-          this.set(
-            { kind },
-            secondsSince(
-              objects.map(({ deletedAt }) => deletedAt),
-              clock,
-            ),
-          ),
-        );
-      },
-    });
+    const oldest = (name: string, help: string, sinceOf: (object: Standing) => number | undefined): Gauge<'kind'> =>
+      new Gauge({
+        ...{ name, help, labelNames: ['kind'], registers },
+        collect() {
+          each((kind, objects) => this.set({ kind }, secondsSince(objects.map(sinceOf), clock)));
+        },
+      });
+    oldest(
+      'cloud_operator_unsettled_oldest_seconds',
+      'For how long the oldest object has not been as its spec asks, without what a lever or a policy makes wait; 0 = all are',
+      ({ unsettledSince }) => unsettledSince,
+    );
+    oldest(
+      'cloud_operator_deleting_oldest_seconds',
+      'For how long the oldest object has been being deleted; 0 = none is',
+      ({ deletedAt }) => deletedAt,
+    );
   }
 
   /** Follows the objects of a kind until the returned function is called. */

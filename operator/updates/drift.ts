@@ -87,6 +87,7 @@ function respelled(found: DiscoveredResource, { id, inputs = {}, outputs = {} }:
 
 /** What is found of it without what is others': of one without a mark all that the state does not say, of shared lists their items. */
 function asStored(found: DiscoveredResource, stored: CheckpointResource, begun: CheckpointResource[]): DiscoveredResource {
+  if (found.unmarked !== true && found.sharedLists === undefined) return found;
   const { inputs = {}, outputs = {}, urn } = stored;
   const known = [inputs, ...begun.filter((one) => one.urn === urn).map((one) => one.inputs ?? {})];
   const [own, shown] = [found.inputs, found.outputs].map((properties) => ownItems(found.sharedLists, properties, known));
@@ -164,8 +165,9 @@ function changesOf(stored: CheckpointResource, found: DiscoveredResource): Retur
 
 /** What the program set, without secrets: those can't be compared with what the cloud shows. */
 function comparable(stored: CheckpointResource): JsonObject {
-  const inputs = withoutDefaults(stored.inputs ?? {}) as JsonObject;
-  return Object.fromEntries(Object.entries(inputs).filter(([name, value]) => name !== FAILURE && !containsSecret(value)));
+  const { inputs = {} } = stored;
+  const set = inputs[DEFAULTS] === undefined ? inputs : (withoutDefaults(inputs) as JsonObject);
+  return Object.fromEntries(Object.entries(set).filter(([name, value]) => name !== FAILURE && !containsSecret(value)));
 }
 
 /** Without what an official plugin has filled in: it names that beside it, at every depth. */

@@ -1,10 +1,9 @@
 import { OperatorError } from '../../operator/base/errors';
+import { NOT_MADE_YET } from '../in-tree-volume';
 import type { JsonObject, VolumePlace, Volumes } from '../provider';
 import type { Ec2 } from './client/ec2';
 
 const EBS_DRIVER = 'ebs.csi.aws.com';
-/** What stands for a volume that is being made (upstream's in-tree plugin). */
-const NOT_MADE_YET = 'placeholder-for-provisioning';
 
 /** A PersistentVolume's spec, as far as it names a volume of EBS. */
 interface EBSVolume {

@@ -1,4 +1,5 @@
 import { OperatorError } from '../../operator/base/errors';
+import { NOT_MADE_YET } from '../in-tree-volume';
 import type { JsonObject, VolumePlace, Volumes } from '../provider';
 import type { ArmClient } from './client/arm-client';
 import { parseResourceID, resourceTypeOf, sameID } from './client/resource-id';
@@ -6,8 +7,6 @@ import { locationOf } from './load-balancers/scope';
 
 const DISK_DRIVER = 'disk.csi.azure.com';
 const DISK_TYPE = 'Microsoft.Compute/disks';
-/** What stands for a disk that is being made (upstream's in-tree plugin). */
-const NOT_MADE_YET = 'placeholder-for-provisioning';
 
 /** A PersistentVolume's spec, as far as it names a managed disk. */
 interface DiskVolume {

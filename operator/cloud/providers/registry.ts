@@ -4,6 +4,7 @@ import { systemClock } from '../../base/clock';
 import { parseDuration } from '../../base/duration';
 import { OperatorError, toOperatorError } from '../../base/errors';
 import { hashJson } from '../../base/json';
+import { Turns } from '../../base/turns';
 import type { AccountLimits } from '../../updates/limits/account-limits';
 import { Accounts } from '../../updates/limits/accounts';
 import { NodeOwners, type NodeIdentity } from '../instances/node-owners';
@@ -49,8 +50,8 @@ export class CloudRegistry {
   /** Value of the annotation `cloud-operator.dev/pause`, by CloudProvider. */
   private readonly pauses = new Map<string, string>();
   private readonly retiring = new Set<string>();
-  /** By name: what was asked for last. */
-  private readonly turns = new Map<string, Promise<unknown>>();
+  /** What is asked of one CloudProvider is done in the order in which it was asked. */
+  private readonly turns = new Turns();
   private clusterID: string | undefined;
 
   /** Limits and credentials of each cloud's account. */
@@ -72,7 +73,7 @@ export class CloudRegistry {
    * @throws OperatorError Invalid when no such kind of cloud exists
    */
   declare(name: string, stored: CloudProviderSpec): Promise<void> {
-    return this.inTurn(name, async () => {
+    return this.turns.run(name, async () => {
       if (this.clouds.has(name)) return;
       const spec = withDefaults(stored);
       const kind = kindOf(spec);
@@ -86,7 +87,7 @@ export class CloudRegistry {
    * @throws OperatorError Invalid when no such kind of cloud exists
    */
   set(name: string, stored: CloudProviderSpec): Promise<RegisteredCloud> {
-    return this.inTurn(name, () => this.connect(name, withDefaults(stored)));
+    return this.turns.run(name, () => this.connect(name, withDefaults(stored)));
   }
 
   private async connect(name: string, spec: CloudProviderSpec): Promise<RegisteredCloud> {
@@ -121,7 +122,9 @@ export class CloudRegistry {
   async know(clusterID: string): Promise<void> {
     if (clusterID === this.clusterID) return;
     this.clusterID = clusterID;
-    await Promise.all([...this.turns.keys()].map((name) => this.inTurn(name, () => this.reconnect(name))));
+    // Also those that are being set for the first time, which began without it.
+    const names = new Set([...this.clouds.keys(), ...this.turns.keys]);
+    await Promise.all([...names].map((name) => this.turns.run(name, () => this.reconnect(name))));
   }
 
   private async reconnect(name: string): Promise<void> {
@@ -130,7 +133,7 @@ export class CloudRegistry {
   }
 
   remove(name: string): Promise<void> {
-    return this.inTurn(name, () => this.disconnect(name));
+    return this.turns.run(name, () => this.disconnect(name));
   }
 
   private async disconnect(name: string): Promise<void> {
@@ -274,14 +277,6 @@ export class CloudRegistry {
 
   async close(): Promise<void> {
     await Promise.all(this.list().map((cloud) => this.disconnect(cloud.name)));
-  }
-
-  /** What is asked of one CloudProvider is done in the order in which it was asked, each after the other has ended. */
-  private inTurn<T>(name: string, work: () => Promise<T>): Promise<T> {
-    const before = this.turns.get(name) ?? Promise.resolve();
-    const turn = before.then(work, work);
-    this.turns.set(name, turn);
-    return turn;
   }
 
   private candidates(): Candidate[] {

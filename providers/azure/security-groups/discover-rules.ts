@@ -1,34 +1,24 @@
 import type { Json } from '../../../operator/base/json';
 import type { DiscoveredResource } from '../../provider';
 import type { ArmClient } from '../client/arm-client';
-import type { Whole } from '../resources/part-of-resource';
+import { discoverPart } from '../resources/discover-part';
 import { rulesOfGroup, securityRules } from '../resources/security-rules';
 import { destinationsOf, familyOf, portsOf, sourcesOf, type SecurityRule } from './security-rule';
 
 /** As programs write them: Azure takes them in any case. */
 const PROTOCOLS = ['Tcp', 'Udp'];
 
-/**
- * The Nodes' security group, with all rules in it: as for routes, only a stack's state can tell which destinations in which rules are its own. One read, and
- * none where no group or no stack is named.
- */
-export async function discoverRules(
+/** The Nodes' security group, with all rules in it: which destinations in which rules are a stack's own, its state says. */
+export function discoverRules(
   arm: ArmClient,
   securityGroupId: string | undefined,
   stacks: readonly string[],
 ): Promise<{ stack: string; resource: DiscoveredResource }[]> {
-  const group = securityGroupId === undefined || stacks.length === 0 ? undefined : await arm.get<Whole>(securityGroupId);
-  if (securityGroupId === undefined || group === undefined) return [];
-  const resource: DiscoveredResource = {
+  return discoverPart(arm, securityGroupId, stacks, {
     type: securityRules.token,
-    name: '',
-    id: securityGroupId,
-    inputs: { rules: rulesOfGroup(group.properties).filter(isInbound).map(asWanted) },
-    outputs: {},
-    unmarked: true,
+    inputsOf: ({ properties }) => ({ rules: rulesOfGroup(properties).filter(isInbound).map(asWanted) }),
     sharedLists: { rules: { key: 'name', lists: ['destinations'] } },
-  };
-  return stacks.map((stack) => ({ stack, resource }));
+  });
 }
 
 function isInbound({ properties: { direction } }: SecurityRule): boolean {

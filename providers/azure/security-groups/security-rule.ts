@@ -47,24 +47,23 @@ export function ruleNameOf({ access, family, protocol, sources, ports = [] }: Om
 
 /** Destinations of a rule, in whichever of the two forms. Pure. */
 export function destinationsOf({ destinationAddressPrefix, destinationAddressPrefixes = [] }: SecurityRuleProperties): string[] {
-  return [
-    ...(destinationAddressPrefix === undefined || destinationAddressPrefix === '' ? [] : [destinationAddressPrefix]),
-    ...destinationAddressPrefixes,
-  ];
+  return inEitherForm(destinationAddressPrefix, destinationAddressPrefixes);
 }
 
 /** Sources of a rule, in whichever of the two forms. Pure. */
 export function sourcesOf({ sourceAddressPrefix, sourceAddressPrefixes = [] }: SecurityRuleProperties): string[] {
-  return [...(sourceAddressPrefix === undefined || sourceAddressPrefix === '' ? [] : [sourceAddressPrefix]), ...sourceAddressPrefixes];
+  return inEitherForm(sourceAddressPrefix, sourceAddressPrefixes);
 }
 
 /** Ports of a rule, in whichever of the two forms; undefined = all. Pure. */
 export function portsOf({ destinationPortRange, destinationPortRanges = [] }: SecurityRuleProperties): string[] | undefined {
-  const all = [
-    ...(destinationPortRange === undefined || destinationPortRange === '' ? [] : [destinationPortRange]),
-    ...destinationPortRanges,
-  ];
+  const all = inEitherForm(destinationPortRange, destinationPortRanges);
   return all.includes('*') ? undefined : all;
+}
+
+/** Azure says one by itself, and several in a list. */
+function inEitherForm(only: string | undefined, several: readonly string[]): string[] {
+  return [...(only === undefined || only === '' ? [] : [only]), ...several];
 }
 
 /** Destinations as Azure wants them: one by itself, several in a list; each once, in order. Pure. */

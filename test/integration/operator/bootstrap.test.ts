@@ -1,25 +1,20 @@
 import { execFile } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { parseAllDocuments } from 'yaml';
 import { APPROVAL_POLICY, CLOUD_PROVIDERS, type Condition, KINDS, SERVICE_READY_CONDITION } from '../../../crds';
 import { freePort } from '../../../dev/cluster/free-port';
 import { serviceAccount } from '../../../dev/cluster/credentials';
-import { startLocalCloud } from '../../../dev/cluster/local-cloud';
-import { OPERATOR_NAMESPACE, writeCloudConfig } from '../../../dev/cluster/operator';
-import { devPathsIn, type DevPaths } from '../../../dev/cluster/paths';
-import { minimalEnvironment, ProcessGuard, type GuardedProcess } from '../../../dev/cluster/process-guard';
+import { OPERATOR_NAMESPACE } from '../../../dev/cluster/operator';
+import type { GuardedProcess } from '../../../dev/cluster/process-guard';
 import { compiled } from '../../../operator/entry';
 import type { StoredProvider } from '../../../operator/cloud/providers/provider-reconciler';
-import { KubeClient } from '../../../operator/kube/client';
-import { loadKubeConfig } from '../../../operator/kube/kube-config';
+import type { KubeClient } from '../../../operator/kube/client';
 import { EVENTS, NODES, SERVICES, type KubeCondition, type KubeObject, type Node, type Service } from '../../../operator/kube/object';
-import { LocalCloudClient } from '../../../providers/local/client';
-import { ensureTools } from '../../../tools/ensure';
-import { CLUSTER_START_MS, startTestCluster, type TestCluster } from '../../harness/cluster';
+import { TAINT_UNINITIALIZED } from '../../../operator/kube/well-known';
+import type { LocalCloudClient } from '../../../providers/local/client';
+import { CLUSTER_START_MS, type TestCluster } from '../../harness/cluster';
 import { waitFor } from '../../harness/wait-for';
+import { BareCluster } from './bare-cluster';
 
 /**
  * A new cluster, as an existing manifest of a cloud-controller-manager finds it whose image is now ours: no kind of ours, no CloudProvider, and
@@ -29,7 +24,6 @@ import { waitFor } from '../../harness/wait-for';
 const ACCOUNT = { namespace: 'kube-system', name: 'cloud-controller-manager' };
 const IDENTITY = serviceAccount(ACCOUNT.namespace, ACCOUNT.name);
 
-const UNINITIALIZED = 'node.cloudprovider.kubernetes.io/uninitialized';
 const EVENTS_VERBS = ['create', 'patch', 'update'];
 const UPSTREAM = {
   apiVersion: 'rbac.authorization.k8s.io/v1',
@@ -82,57 +76,34 @@ const MISSING = [
 const SOON_MS = 60_000;
 jest.setTimeout(150_000);
 
+let bare: BareCluster;
 let cluster: TestCluster;
 let kube: KubeClient;
 let cloud: LocalCloudClient;
-let guard: ProcessGuard;
-let paths: DevPaths;
 let operator: GuardedProcess;
 
 beforeAll(async () => {
-  const { pulumi } = await ensureTools(['pulumi']);
-  paths = devPathsIn(mkdtempSync(join(tmpdir(), 'cloud-operator-bootstrap-')));
-  mkdirSync(paths.logs, { recursive: true });
-  guard = ProcessGuard.open();
-  cluster = await startTestCluster({ controllerManager: false, identities: [IDENTITY] });
-  kube = new KubeClient(loadKubeConfig({ kubeconfig: cluster.kubeconfigPath }), { qps: 0 });
-  const { endpoint, tokenFile } = await startLocalCloud(guard, { paths, port: await freePort(), tier: 'none' });
-  const token = readFileSync(tokenFile, 'utf8').trim();
-  cloud = new LocalCloudClient({ endpoint, token: () => Promise.resolve(token), caller: 'test' });
+  bare = await BareCluster.start({ identities: [IDENTITY] });
+  ({ test: cluster, kube, cloud } = bare);
   await cluster.kubectl(['apply', '-f', '-'], JSON.stringify({ apiVersion: 'v1', kind: 'List', items: [UPSTREAM, BINDING] }));
   await addNode('n1');
   await kube.create<Service>(SERVICES, 'default', {
     metadata: { name: 'web' },
     spec: { type: 'LoadBalancer', ports: [{ port: 80 }], selector: { app: 'web' } },
   });
-  writeCloudConfig({ paths, cloud: { endpoint, tokenFile }, provider: { driftInterval: '1h', routePeriod: '1h' } });
-  operator = await guard.start({
-    ...{ name: 'operator', command: process.execPath, cwd: paths.root, log: join(paths.logs, 'operator.log'), graceMs: 15_000 },
-    args: [
-      ...[compiled('operator/cli/main'), 'controller-manager', '--cloud-provider=local', `--cloud-config=${paths.operatorConfig}`],
-      ...['kubeconfig', 'authentication-kubeconfig', 'authorization-kubeconfig'].map(
-        (flag) => `--${flag}=${cluster.controlPlane.kubeconfigFor(IDENTITY.user)}`,
-      ),
-      ...['--bind-address=127.0.0.1', `--secure-port=${await freePort()}`],
-      ...FLAGS,
-    ],
-    environment: { ...minimalEnvironment(), CLOUD_OPERATOR_PULUMI: pulumi },
-  });
+  const kubeconfigs = ['kubeconfig', 'authentication-kubeconfig', 'authorization-kubeconfig'].map(
+    (flag) => `--${flag}=${cluster.controlPlane.kubeconfigFor(IDENTITY.user)}`,
+  );
+  operator = await bare.startOperator(
+    ['controller-manager', ...kubeconfigs, '--bind-address=127.0.0.1', `--secure-port=${await freePort()}`, ...FLAGS],
+    { driftInterval: '1h', routePeriod: '1h' },
+  );
 }, CLUSTER_START_MS);
 
-afterAll(async () => {
-  await guard?.close();
-  await Promise.all([kube?.close(), cloud?.close()]);
-  await cluster?.stop();
-  rmSync(paths.root, { recursive: true, force: true });
-});
+afterAll(() => bare?.stop());
 
 async function addNode(name: string): Promise<void> {
-  await cloud.create('instances', { name }, `test-${name}`, {});
-  await kube.create(NODES, undefined, {
-    metadata: { name },
-    spec: { taints: [{ key: UNINITIALIZED, value: 'true', effect: 'NoSchedule' }] },
-  });
+  await bare.addNode(name);
   const condition = { type: 'Ready', status: 'True', reason: 'Test', message: '', lastTransitionTime: new Date().toISOString() };
   await kube.patch(NODES, name, 'strategic', { status: { conditions: [condition] } }, { subresource: 'status' });
 }
@@ -143,7 +114,7 @@ const until = <T>(what: string, condition: () => Promise<T | undefined | false>)
 function initialized(name: string): Promise<Node> {
   return until(`Node ${name} to be initialized`, async () => {
     const node = await kube.get<Node>(NODES, name);
-    return (node?.spec.providerID ?? '') !== '' && !node?.spec.taints?.some(({ key }) => key === UNINITIALIZED) && node;
+    return (node?.spec.providerID ?? '') !== '' && !node?.spec.taints?.some(({ key }) => key === TAINT_UNINITIALIZED) && node;
   });
 }
 
@@ -155,10 +126,6 @@ function ready(reason: string): Promise<KubeCondition> {
     if (condition?.reason === reason) return condition;
     throw new Error(`it is ${JSON.stringify(service?.status)}`);
   });
-}
-
-function log(): string {
-  return readFileSync(join(paths.logs, 'operator.log'), 'utf8');
 }
 
 test('with upstream’s rights alone, and without our kinds, Nodes are initialized and deleted', async () => {
@@ -177,7 +144,9 @@ test('with upstream’s rights alone, and without our kinds, Nodes are initializ
 
 test('each missing rule is named in the log, and in the Service’s condition', async () => {
   const condition = await ready('PermissionMissing');
-  const named = [...log().matchAll(/"msg":"missing RBAC rule: ((?:[^"\\]|\\.)*)"/g)].map(([, rule]) => JSON.parse(`"${rule}"`) as string);
+  const named = [...bare.operatorLog().matchAll(/"msg":"missing RBAC rule: ((?:[^"\\]|\\.)*)"/g)].map(
+    ([, rule]) => JSON.parse(`"${rule}"`) as string,
+  );
   expect(named.sort()).toEqual(MISSING);
   for (const rule of MISSING) expect(condition.message).toContain(rule);
   expect(condition.status).toBe('False');
@@ -229,6 +198,6 @@ test('when our kinds and their rights come, as one manifest, everything works, i
   await applyAll([...objects, UPSTREAM]);
   await until('nothing to be said any more', async () => (await warning()) === undefined);
   expect(operator.exit).toBeUndefined();
-  await until('the log to say so', () => Promise.resolve(log().includes('no RBAC rule is missing any more')));
+  await until('the log to say so', () => Promise.resolve(bare.operatorLog().includes('no RBAC rule is missing any more')));
   expect(await operator.stop()).toEqual({ code: 0, signal: null });
 });

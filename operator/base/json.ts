@@ -11,7 +11,8 @@ export function canonicalJson(value: unknown): string {
 
 /** The first 32 hex digits of the SHA-256 of the canonical JSON. */
 export function hashJson(value: unknown): string {
-  return createHash('sha256').update(canonicalJson(value)).digest('hex').slice(0, 32);
+  // Not a slice of the whole digest's text: that would keep the whole alive.
+  return createHash('sha256').update(canonicalJson(value)).digest().toString('hex', 0, 16);
 }
 
 function sortKeys(value: unknown): unknown {

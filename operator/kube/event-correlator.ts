@@ -69,7 +69,7 @@ export class EventCorrelator {
     const exactly = hashJson([similar, message]);
     const now = this.clock.monotonic();
     this.aggregates.forget(({ lastAt }) => now - lastAt > AGGREGATE_INTERVAL);
-    const aggregate = this.aggregates.get(similar) ?? { messages: [], lastAt: now };
+    const aggregate = this.aggregates.get(similar) ?? { messages: [exactly], lastAt: now };
     aggregate.lastAt = now;
     this.aggregates.set(similar, aggregate);
     if (!aggregate.messages.includes(exactly)) aggregate.messages.push(exactly);
@@ -81,6 +81,7 @@ export class EventCorrelator {
 
   private filterOf(target: EventTarget): TokenBucket {
     const id = objectId(target);
+    this.filters.forget((filter) => filter.isFull());
     const filter = this.filters.get(id) ?? new TokenBucket(SPAM_QPS, SPAM_BURST, this.clock);
     this.filters.set(id, filter);
     return filter;

@@ -32,6 +32,12 @@ export class TokenBucket {
     return true;
   }
 
+  /** Nothing taken from it counts any more: it is as good as a new one. */
+  isFull(): boolean {
+    this.refill();
+    return this.tokens >= this.burst;
+  }
+
   private refill(): void {
     const now = this.clock.monotonic();
     this.tokens = Math.min(this.burst, this.tokens + ((now - this.refilledAt) / 1000) * this.qps);

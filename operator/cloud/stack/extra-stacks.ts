@@ -94,6 +94,7 @@ export class ExtraStacks {
     this.settledStacks.delete(update.stack);
     this.tried.delete(update.stack);
     await this.turns.run(update.stack, async () => {
+      await this.lookFor(extraStackOf(update.stack));
       await this.remove(update, hooks);
       this.warnings.delete(update.stack);
     });
@@ -106,6 +107,7 @@ export class ExtraStacks {
     const name = extraStackOf(stack);
     this.options.rollout.forget(name);
     await this.turns.run(stack, async () => {
+      await this.lookFor(name);
       const existing = await this.existingStacks();
       if (!existing.has(name)) return;
       await this.markReleased(stack, name);
@@ -298,7 +300,16 @@ export class ExtraStacks {
     return this.hasExtra;
   }
 
-  /** Names of the extra stacks that have state: read once, then kept, because nobody else makes any. */
+  /**
+   * The list leaves out what can't be read, and after the load balancers' stack has gone nobody asks again.
+   * @throws OperatorError Invalid where there is a state that can't be read
+   */
+  private async lookFor(name: string): Promise<void> {
+    const existing = await this.existingStacks();
+    if (!existing.has(name) && (await this.options.updates.state(name)) !== undefined) existing.add(name);
+  }
+
+  /** Names of the extra stacks that have state and can be read: read once, then kept, because nobody else makes any. */
   private existingStacks(): Promise<Set<string>> {
     this.existing ??= this.options.updates
       .states()

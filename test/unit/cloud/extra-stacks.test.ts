@@ -1,6 +1,7 @@
 import { cloudLoadBalancerSpec } from '../../../crds/cloud-load-balancer';
 import type { JsonObject } from '../../../operator/base/json';
 import { systemClock } from '../../../operator/base/clock';
+import { OperatorError } from '../../../operator/base/errors';
 import { silentLogger } from '../../../operator/base/log';
 import { ExtraStacks, type SettledStack } from '../../../operator/cloud/stack/extra-stacks';
 import type { StoredLoadBalancer } from '../../../operator/cloud/stack/load-balancer-stacks';
@@ -58,6 +59,8 @@ class World {
   readonly waiting = new Map<string, unknown[]>();
   readonly events: string[] = [];
   readonly removed: string[] = [];
+  /** Its state can't be read: lists leave it out. */
+  damaged: string | undefined;
   private work: (stack: string) => Promise<void> = () => Promise.resolve();
 
   async operator(module: ExtensionModule | undefined): Promise<ExtraStacks> {
@@ -107,8 +110,9 @@ class World {
     await this.work('lb-web');
   }
 
-  states = (): Promise<StackState[]> => Promise.resolve([...this.stored.values()]);
-  state = (stack: string): Promise<StackState | undefined> => Promise.resolve(this.stored.get(stack));
+  states = (): Promise<StackState[]> => Promise.resolve([...this.stored.values()].filter(({ stack }) => stack !== this.damaged));
+  state = (stack: string): Promise<StackState | undefined> =>
+    stack === this.damaged ? Promise.reject(new OperatorError('Invalid', 'not readable')) : Promise.resolve(this.stored.get(stack));
   preview = (update: StackUpdate): Promise<Plan> => {
     const [, digest = ''] = update.programVersion.split(' ');
     return Promise.resolve({ hash: `plan-${digest}`, counts: {}, operations: this.operations } as unknown as Plan);
@@ -169,6 +173,19 @@ test('with its load balancers’ stack it is given up: what it has is marked as 
   await world.pass(extras);
   await extras.forget('lb-web');
   expect([world.released, world.removed, world.stored.size]).toEqual([['lb-web-extra'], ['lb-web-extra'], 0]);
+});
+
+test.each(['destroy', 'forget'] as const)('a state that can’t be read is no absence: %s waits, and goes on once it can', async (end) => {
+  await world.pass(await world.operator(OLD));
+  world.damaged = 'lb-web-extra';
+  const extras = await world.operator(OLD);
+  const { update } = settledStack();
+  const go = (): Promise<void> => (end === 'destroy' ? extras.destroy(update, { isValid: () => true }) : extras.forget('lb-web'));
+  await expect(go()).rejects.toThrow('not readable');
+  expect([...world.stored.keys()]).toEqual(['lb-web-extra']);
+  world.damaged = undefined;
+  await go();
+  expect([world.stored.size, world.removed]).toEqual([0, ['lb-web-extra']]);
 });
 
 test('plugins get the credentials of today, not those of when the load balancers’ stack settled', async () => {

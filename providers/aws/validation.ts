@@ -1,14 +1,13 @@
 import type { AWSLoadBalancer, CloudLoadBalancerSpec } from '../../crds';
 import type { Problem } from '../provider';
 import { isClassic } from './load-balancers/classic';
-import { portsOf, type Port } from './load-balancers/listeners';
+import { portsOf, speaksTLS, type Port } from './load-balancers/listeners';
+import { isDualStack, takesSourcePrefixes } from './load-balancers/subnet-mappings';
 import type { LoadBalancerScope } from './scope';
 import { validateGroupCount, validateListenerCount, validateRuleCount } from './validate-limits';
 
 /** Lists that have one entry for each subnet. */
 const PER_SUBNET = ['eipAllocationIDs', 'privateIPv4Addresses', 'ipv6Addresses'] as const;
-/** Fields that the kind has and this provider does not act on. */
-const WITHOUT_EFFECT = ['ipv6SourceNAT', 'minimumCapacityUnits'] as const;
 
 /** What a Network Load Balancer can't do, in words for its author; what the kind's schema refuses never comes here. Pure; never throws. */
 export function validateLoadBalancer(spec: CloudLoadBalancerSpec, scope: LoadBalancerScope): Problem[] {
@@ -19,7 +18,7 @@ export function validateLoadBalancer(spec: CloudLoadBalancerSpec, scope: LoadBal
       ...validateClassicCertificates(spec.aws),
       ...validateSubnets(spec, scope),
       ...validateLimits(spec, ports, scope),
-      ...validateUnserved(spec),
+      ...validatePlacement(spec),
     ];
   }
   return [
@@ -29,7 +28,8 @@ export function validateLoadBalancer(spec: CloudLoadBalancerSpec, scope: LoadBal
     ...validateSourceRanges(spec),
     ...validateBackend(spec.aws),
     ...validateLimits(spec, ports, scope),
-    ...validateUnserved(spec),
+    ...validateSourceNAT(spec, ports),
+    ...validateCapacity(spec.aws, ports),
   ];
 }
 
@@ -109,11 +109,38 @@ function validateLimits(spec: CloudLoadBalancerSpec, ports: readonly Port[], sco
   return [...validateListenerCount(spec, ports, scope), ...validateGroupCount(spec, scope), ...validateRuleCount(spec, ports, scope)];
 }
 
-function validateUnserved(spec: CloudLoadBalancerSpec): Problem[] {
-  const { placement, aws } = spec;
-  if (placement === undefined || !isClassic(spec)) return validateWithoutEffect(aws);
+function validatePlacement({ placement }: CloudLoadBalancerSpec): Problem[] {
+  if (placement === undefined) return [];
   const message = 'a Classic load balancer is not shared. Write spec.aws.type: Network (annotation type: nlb), or remove spec.placement.';
-  return [error('spec.placement', placement.name, message), ...validateWithoutEffect(aws)];
+  return [error('spec.placement', placement.name, message)];
+}
+
+/** AWS: prefixes are for load balancers of both families, and there UDP needs them. */
+function validateSourceNAT(spec: CloudLoadBalancerSpec, ports: readonly Port[]): Problem[] {
+  const { aws } = spec;
+  const udp = ports.find(({ protocol }) => protocol !== 'TCP');
+  if (!takesSourcePrefixes(aws)) {
+    if (udp === undefined || !isDualStack(spec)) return [];
+    const message = `listener "${udp.name}": on a dual-stack load balancer UDP needs IPv6 prefixes for source addresses. Set spec.aws.ipv6SourceNAT.enabled: true, or ipAddressType: IPv4.`;
+    return [error('spec.aws.ipv6SourceNAT', '', message)];
+  }
+  if (!isDualStack(spec)) {
+    const message = 'IPv6 prefixes are for a dual-stack load balancer. Set spec.aws.ipAddressType: DualStack, or remove them.';
+    return [error('spec.aws.ipv6SourceNAT.enabled', 'true', message)];
+  }
+  const chosen = aws?.ipv6SourceNAT?.prefixes?.filter((prefix) => prefix !== 'auto_assigned') ?? [];
+  if (chosen.length === 0) return [];
+  const message = 'has no effect: AWS chooses the prefix of each subnet. Write auto_assigned, or remove it.';
+  return [warning('spec.aws.ipv6SourceNAT.prefixes', chosen.join(', '), message)];
+}
+
+/** AWS: no capacity is reserved where a listener speaks TLS. */
+function validateCapacity(aws: AWSLoadBalancer | undefined, ports: readonly Port[]): Problem[] {
+  const { minimumCapacityUnits: units = 0 } = aws ?? {};
+  const tls = aws === undefined ? undefined : ports.find((port) => speaksTLS(port, aws));
+  if (units === 0 || tls === undefined) return [];
+  const message = `AWS reserves no capacity for a load balancer with TLS, and listener "${tls.name}" has it. Remove one of the two.`;
+  return [error('spec.aws.minimumCapacityUnits', String(units), message)];
 }
 
 /** What a listener has decrypted can be encrypted anew; what passes through encrypted stays so. */
@@ -121,11 +148,6 @@ function validateBackend(aws: AWSLoadBalancer | undefined): Problem[] {
   if (aws?.backendProtocol !== 'SSL' || aws.tls !== undefined) return [];
   const message = 'has no effect: without a certificate the load balancer passes on what comes. Name one in spec.aws.tls, or remove it.';
   return [warning('spec.aws.backendProtocol', 'SSL', message)];
-}
-
-function validateWithoutEffect(aws: AWSLoadBalancer | undefined): Problem[] {
-  const fields = WITHOUT_EFFECT.filter((field) => aws?.[field] !== undefined);
-  return fields.map((field) => warning(`spec.aws.${field}`, '', 'has no effect: this provider does not set it. Remove it.'));
 }
 
 function validateClassicCertificates(aws: AWSLoadBalancer | undefined): Problem[] {

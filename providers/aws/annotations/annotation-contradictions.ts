@@ -111,7 +111,13 @@ function counts(reading: Reading, block: Read): void {
 }
 
 function sourceNAT(reading: Reading, block: Read): void {
-  const { ipv6SourceNAT: nat, subnets } = block;
+  const { ipv6SourceNAT: nat, subnets, ipAddressType } = block;
+  if (nat?.enabled === true && ipAddressType === 'IPv4') {
+    const message = 'the annotation ip-address-type says ipv4. Write dualstack there, or off here.';
+    refuse(reading, 'enable-prefix-for-ipv6-source-nat', message);
+    delete block.ipv6SourceNAT;
+    return;
+  }
   if (nat?.prefixes === undefined) return;
   if (nat.enabled !== true) {
     warn(reading, 'source-nat-ipv6-prefixes', 'without effect. Set the annotation enable-prefix-for-ipv6-source-nat to on, or remove it.');

@@ -66,6 +66,7 @@ const CONFLICT = new Set([
   'InvalidGroup.Duplicate',
   'InvalidPermission.Duplicate',
   'RouteAlreadyExists',
+  'CapacityReservationPending',
   'ResourceInUse',
   'DependencyViolation',
   'OperationNotPermitted',

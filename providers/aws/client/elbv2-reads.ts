@@ -111,6 +111,17 @@ export class ElbV2Reads {
     return tagsOf(Attributes);
   }
 
+  /** The capacity that was asked to be kept for a load balancer, and how far AWS has come with it. */
+  capacityReservation(arn: string, options: CallOptions = {}): Promise<sdkTypes.DescribeCapacityReservationCommandOutput> {
+    return this.service.call({
+      ...options,
+      verb: 'get',
+      operation: 'DescribeCapacityReservation',
+      send: (sdk, client, prepare, signal) =>
+        client.send(prepare(new sdk.DescribeCapacityReservationCommand({ LoadBalancerArn: arn })), signal),
+    });
+  }
+
   /** The attributes of a target group, by AWS's names. */
   async targetGroupAttributes(arn: string, options: CallOptions = {}): Promise<Record<string, string>> {
     const { Attributes = [] } = await this.service.call({

@@ -62,6 +62,25 @@ export class ElbV2 extends ElbV2Reads {
     });
   }
 
+  /** Adds subnets; of a Network Load Balancer all that it has must be named as they are. */
+  async setSubnets(input: sdkTypes.SetSubnetsCommandInput, options: CallOptions): Promise<void> {
+    await this.service.call({
+      ...options,
+      verb: 'update',
+      operation: 'SetSubnets',
+      send: (sdk, client, prepare, signal) => client.send(prepare(new sdk.SetSubnetsCommand(input)), signal),
+    });
+  }
+
+  async modifyCapacityReservation(input: sdkTypes.ModifyCapacityReservationCommandInput, options: CallOptions): Promise<void> {
+    await this.service.call({
+      ...options,
+      verb: 'update',
+      operation: 'ModifyCapacityReservation',
+      send: (sdk, client, prepare, signal) => client.send(prepare(new sdk.ModifyCapacityReservationCommand(input)), signal),
+    });
+  }
+
   async modifyTargetGroup(input: sdkTypes.ModifyTargetGroupCommandInput, options: CallOptions): Promise<void> {
     await this.service.call({
       ...options,

@@ -63,8 +63,8 @@ export function renderListener(base: string, port: Port, input: LoadBalancerInpu
   };
 }
 
-/** Certificates are for TCP ports: for all, or for those that are named. */
-function speaksTLS({ name, port, protocol }: Port, { tls }: AWSLoadBalancer): boolean {
+/** Certificates are for TCP ports: for all, or for those that are named. Pure. */
+export function speaksTLS({ name, port, protocol }: Port, { tls }: AWSLoadBalancer): boolean {
   if (tls === undefined || protocol !== 'TCP') return false;
   return tls.ports === undefined || tls.ports.includes(name) || tls.ports.includes(String(port));
 }

@@ -5,7 +5,7 @@ import { groupModeOf, type LoadBalancerScope } from '../scope';
 import { TAG } from '../tags';
 import { isClassic } from './classic';
 import { withGeneration } from './names';
-import { addressesOf, isDualStack, subnetIDsOf, subnetMappingsOf } from './subnet-mappings';
+import { addressesOf, isDualStack, subnetIDsOf, subnetMappingsOf, takesSourcePrefixes } from './subnet-mappings';
 
 /** What is fixed when a load balancer is made, and how people know it. */
 export const FIXED: Readonly<Record<string, string>> = {
@@ -62,6 +62,8 @@ export function renderSettings(
     dnsRecordClientRoutingPolicy: DNS_POLICIES[dnsClientRoutingPolicy],
     enableZonalShift: aws.zonalShift ?? false,
     secondaryIpsAutoAssignedPerSubnet: aws.secondaryIPsPerSubnet ?? 0,
+    ...(takesSourcePrefixes(aws) && { enablePrefixForIpv6SourceNat: 'on' as const }),
+    ...renderCapacity(aws),
     ...(isGrouped(spec, scope) && { enforceSecurityGroupInboundRulesOnPrivateLinkTraffic: enforcementOf(aws) }),
     ...renderAccessLogs(aws),
   };
@@ -69,6 +71,12 @@ export function renderSettings(
 
 function enforcementOf({ securityGroups }: AWSLoadBalancer): 'on' | 'off' {
   return securityGroups?.privateLinkRules === 'Ignored' ? 'off' : 'on';
+}
+
+function renderCapacity({
+  minimumCapacityUnits: capacityUnits = 0,
+}: AWSLoadBalancer): Pick<LoadBalancerInputs, 'minimumLoadBalancerCapacity'> {
+  return capacityUnits === 0 ? {} : { minimumLoadBalancerCapacity: { capacityUnits } };
 }
 
 function renderAccessLogs({ accessLogs: logs }: AWSLoadBalancer): Pick<LoadBalancerInputs, 'accessLogs'> {

@@ -19,7 +19,7 @@ import {
   type RenderedNodeRules,
 } from './node-access';
 import { renderBackend, renderGroups, renderRules, type RenderedRule, type RenderedSecurityGroup } from './security-groups';
-import { addressesOf, isDualStack, renderSubnets } from './subnet-mappings';
+import { addressesOf, isDualStack, renderSubnets, takesSourcePrefixes } from './subnet-mappings';
 
 /**
  * A Network Load Balancer that all CloudLoadBalancers of one placement share which agree on what AWS fixes when it is made. Nothing else of a member is
@@ -151,7 +151,7 @@ function isForAll({ settings }: RenderedRule): boolean {
   return settings.ipProtocol === 'icmp';
 }
 
-/** Of the fixed fields all say the same. The others are on as soon as one asks for it; what is no yes or no is as the first says it that says it. */
+/** Of the fixed fields all say the same. The others are on as soon as one asks for it; the most of what is a figure; what is neither is as the first says it that says it. */
 function combined(specs: readonly CloudLoadBalancerSpec[], first: CloudLoadBalancerSpec): CloudLoadBalancerSpec {
   const blocks = specs.map(({ aws }) => aws ?? { type: 'Network' as const });
   const logs = blocks.find(({ accessLogs }) => accessLogs !== undefined)?.accessLogs;
@@ -169,6 +169,8 @@ function combined(specs: readonly CloudLoadBalancerSpec[], first: CloudLoadBalan
       crossZone: blocks.some(({ crossZone }) => crossZone === true),
       deletionProtection: blocks.some(({ deletionProtection }) => deletionProtection === true),
       zonalShift: blocks.some(({ zonalShift }) => zonalShift === true),
+      ipv6SourceNAT: { enabled: blocks.some(takesSourcePrefixes) },
+      minimumCapacityUnits: Math.max(...blocks.map(({ minimumCapacityUnits = 0 }) => minimumCapacityUnits)),
       secondaryIPsPerSubnet: Math.max(...blocks.map(({ secondaryIPsPerSubnet = 0 }) => secondaryIPsPerSubnet)),
       ...(logs !== undefined && { accessLogs: logs }),
       ...(policy !== undefined && { dnsClientRoutingPolicy: policy }),

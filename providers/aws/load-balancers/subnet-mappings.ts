@@ -76,3 +76,8 @@ export function onceOf({ aws }: CloudLoadBalancerSpec): string[] {
 export function isDualStack({ aws, ipFamilies }: CloudLoadBalancerSpec): boolean {
   return aws?.ipAddressType === undefined ? ipFamilies.includes('IPv6') : aws.ipAddressType === 'DualStack';
 }
+
+/** Whether IPv6 source addresses come from a prefix of each subnet. Pure. */
+export function takesSourcePrefixes(aws: CloudLoadBalancerSpec['aws']): boolean {
+  return aws?.ipv6SourceNAT?.enabled === true;
+}

@@ -1,8 +1,9 @@
-import type { AvailabilityZone, LoadBalancer } from '@aws-sdk/client-elastic-load-balancing-v2';
+import type { AvailabilityZone, LoadBalancer, SubnetMapping } from '@aws-sdk/client-elastic-load-balancing-v2';
 import { z } from 'zod';
 import { canonicalJson, type JsonObject } from '../../../operator/base/json';
 import { toAwsTags } from '../tags';
 import { attributeChanges, attributesOf, defaultsOf, propertiesOf, type Attribute } from './attributes';
+import { changeReservation, reservedUnits } from './capacity-reservation';
 import type { Api, Listed, ResourceDescription } from './description';
 import { changeElbTags, elbTagsOf, emptyWhenGone, withTags } from './elb-tags';
 
@@ -29,6 +30,10 @@ const schema = z.strictObject({
   dnsRecordClientRoutingPolicy: z.enum(['any_availability_zone', 'availability_zone_affinity', 'partial_availability_zone_affinity']),
   enableZonalShift: z.boolean(),
   secondaryIpsAutoAssignedPerSubnet: z.number().int(),
+  /** Absent = off. */
+  enablePrefixForIpv6SourceNat: z.literal('on').optional(),
+  /** Absent = none is reserved. */
+  minimumLoadBalancerCapacity: z.strictObject({ capacityUnits: z.number().int().min(1) }).optional(),
   /** Absent = none are written. */
   accessLogs: accessLogs.optional(),
   tags: z.record(z.string(), z.string()),
@@ -65,12 +70,8 @@ export const loadBalancer: ResourceDescription<LoadBalancerInputs, LoadBalancer>
         Type: 'network',
         Scheme: inputs.internal ? 'internal' : 'internet-facing',
         IpAddressType: inputs.ipAddressType,
-        SubnetMappings: inputs.subnetMappings.map((mapping) => ({
-          SubnetId: mapping.subnetId,
-          AllocationId: mapping.allocationId,
-          PrivateIPv4Address: mapping.privateIpv4Address,
-          IPv6Address: mapping.ipv6Address,
-        })),
+        SubnetMappings: sentMappings(inputs),
+        EnablePrefixForIpv6SourceNat: inputs.enablePrefixForIpv6SourceNat,
         ...(inputs.securityGroups !== undefined && { SecurityGroups: inputs.securityGroups }),
         Tags: toAwsTags(inputs.tags),
       },
@@ -82,6 +83,7 @@ export const loadBalancer: ResourceDescription<LoadBalancerInputs, LoadBalancer>
     if (changes.length > 0) await elb.modifyLoadBalancerAttributes({ LoadBalancerArn: id, Attributes: changes }, options);
     // What the groups' rules hold for is set with the groups, after they are there.
     if (inputs.enforceSecurityGroupInboundRulesOnPrivateLinkTraffic === 'off') await setSecurityGroups(id, inputs, { elb, options });
+    await changeReservation(id, { wanted: unitsOf(inputs) }, { elb, options });
     return { id, observed: observed(made) };
   },
 
@@ -95,9 +97,10 @@ export const loadBalancer: ResourceDescription<LoadBalancerInputs, LoadBalancer>
 
   tagsOf: elbTagsOf,
 
-  async describe({ id, raw, tags }, { elb, options }) {
-    const attributes = await elb.loadBalancerAttributes(id, options);
-    return { inputs: { ...properties(raw, attributes), tags: { ...tags } }, observed: observed(raw) };
+  async describe({ id, raw, tags }, api) {
+    const [attributes, units] = await Promise.all([api.elb.loadBalancerAttributes(id, api.options), reservedUnits(id, api)]);
+    const reserved = units === undefined ? {} : { minimumLoadBalancerCapacity: { capacityUnits: units } };
+    return { inputs: { ...properties(raw, attributes), ...reserved, tags: { ...tags } }, observed: observed(raw) };
   },
 
   async change(id, has, wanted, api) {
@@ -105,10 +108,10 @@ export const loadBalancer: ResourceDescription<LoadBalancerInputs, LoadBalancer>
     await changeElbTags(id, has.tags, wanted.tags, api);
     const changes = attributeChanges(allAttributes(has), allAttributes(wanted));
     if (changes.length > 0) await elb.modifyLoadBalancerAttributes({ LoadBalancerArn: id, Attributes: changes }, options);
-    if (has.ipAddressType !== wanted.ipAddressType) {
-      await elb.setIpAddressType({ LoadBalancerArn: id, IpAddressType: wanted.ipAddressType }, options);
-    }
+    await changeAddressing(id, has, wanted, api);
     if (canonicalJson(groupsOf(has)) !== canonicalJson(groupsOf(wanted))) await setSecurityGroups(id, wanted, api);
+    // AWS may have none to give; all else is done by then.
+    await changeReservation(id, { has: unitsOf(has), wanted: unitsOf(wanted) }, api);
   },
 
   remove: (id, { elb, options }) => elb.deleteLoadBalancer({ LoadBalancerArn: id }, options),
@@ -136,6 +139,31 @@ function isNew({ State, CreatedTime }: LoadBalancer, sentAt: number): boolean {
 async function only(found: LoadBalancer[], api: Api): Promise<Listed<LoadBalancer> | undefined> {
   const [first] = await withTags(found.slice(0, 1), ({ LoadBalancerArn }) => LoadBalancerArn, api);
   return first;
+}
+
+/** A prefix for source NAT needs both families, so both are told at once. */
+async function changeAddressing(id: string, has: LoadBalancerInputs, wanted: LoadBalancerInputs, { elb, options }: Api): Promise<void> {
+  const { ipAddressType: IpAddressType, enablePrefixForIpv6SourceNat: nat = 'off' } = wanted;
+  if ((has.enablePrefixForIpv6SourceNat ?? 'off') !== nat) {
+    const SubnetMappings = sentMappings(wanted);
+    await elb.setSubnets({ LoadBalancerArn: id, IpAddressType, SubnetMappings, EnablePrefixForIpv6SourceNat: nat }, options);
+  } else if (has.ipAddressType !== IpAddressType) {
+    await elb.setIpAddressType({ LoadBalancerArn: id, IpAddressType }, options);
+  }
+}
+
+function sentMappings({ subnetMappings, enablePrefixForIpv6SourceNat }: LoadBalancerInputs): SubnetMapping[] {
+  return subnetMappings.map((mapping) => ({
+    SubnetId: mapping.subnetId,
+    AllocationId: mapping.allocationId,
+    PrivateIPv4Address: mapping.privateIpv4Address,
+    IPv6Address: mapping.ipv6Address,
+    ...(enablePrefixForIpv6SourceNat === 'on' && { SourceNatIpv6Prefix: 'auto_assigned' }),
+  }));
+}
+
+function unitsOf({ minimumLoadBalancerCapacity: capacity }: LoadBalancerInputs): number | undefined {
+  return capacity?.capacityUnits;
 }
 
 function setSecurityGroups(arn: string, inputs: LoadBalancerInputs, { elb, options }: Pick<Api, 'elb' | 'options'>): Promise<void> {
@@ -174,6 +202,7 @@ function properties(raw: LoadBalancer, attributes: Record<string, string>): Json
       enforceSecurityGroupInboundRulesOnPrivateLinkTraffic: enforce ?? 'on',
     }),
     ...propertiesOf(ATTRIBUTES, attributes),
+    ...(raw.EnablePrefixForIpv6SourceNat === 'on' && { enablePrefixForIpv6SourceNat: 'on' }),
     ...(attributes[LOGS.enabled] === 'true' && { accessLogs: logs }),
   };
 }

@@ -68,8 +68,8 @@ async function start(): Promise<ProviderUnderTest> {
     },
     anyLoadBalancer: anyLoadBalancer(),
     route: (destinationCIDR, { nodeName, providerID }) => cloudRouteSpec.parse({ provider: 'aws', destinationCIDR, nodeName, providerID }),
-    // its listeners, and the attributes of load balancer, target group and listener
-    discoveryCallsEach: 4,
+    // its listeners, the capacity kept for it, and the attributes of load balancer, target group and listener
+    discoveryCallsEach: 5,
     makeInstances: (count, clusterID) => account.makeInstances(count, clusterID === undefined ? 'prod' : 'other'),
     control: {
       calls: () => Promise.resolve({ total: model.calls.length, writes: model.calls.filter(({ verb }) => verb !== 'list').length }),

@@ -10,6 +10,7 @@ import { AwsModel } from '../../harness/aws-model/aws-model';
 import { refusal } from '../../harness/aws-model/call';
 import type { Rule } from '../../harness/aws-model/rule';
 import { alwaysRules } from '../../harness/aws-model/rules';
+import { capacityReservations, type CapacityGrants } from '../../harness/aws-model/rules/capacity';
 import { laggingReads, unknownAtFirst } from '../../harness/aws-model/rules/lag';
 import { regionLimits, type RegionLimits } from '../../harness/aws-model/rules/region-limits';
 import { provisioning } from '../../harness/aws-model/rules/provisioning';
@@ -186,6 +187,76 @@ describeWithMoto('A model of AWS in front of moto', () => {
     }
   });
 
+  test('UDP on a load balancer of both families needs IPv6 prefixes for source addresses: they are there before it, and can be turned off', async () => {
+    const scene = await sceneOf();
+    const udp = { ...HTTP, protocol: 'UDP' as const };
+    const dual = { ipAddressType: 'DualStack' as const, ipv6SourceNAT: {} };
+    const { of, run, groups } = await standing(scene, input({ listeners: [udp], aws: dual }));
+    const balancer = run.checkpoint().find(({ type }) => type.endsWith('LoadBalancer'))!;
+    const told = async (): Promise<unknown> => (await scene.elb.describeLoadBalancers({ LoadBalancerArns: [balancer.id] })).LoadBalancers;
+    expect(await told()).toMatchObject([{ IpAddressType: 'dualstack', EnablePrefixForIpv6SourceNat: 'on' }]);
+    expect(await inputsOf(scene, balancer.id)).toEqual(balancer.inputs);
+
+    const spec = cloudLoadBalancerSpec.parse({ ...of.spec, aws: { ipAddressType: 'IPv4' } });
+    await run.up(loadBalancers.render(`model-${serial}`, [{ ...of, spec }]));
+    expect(await told()).toMatchObject([{ IpAddressType: 'ipv4', EnablePrefixForIpv6SourceNat: 'off' }]);
+    await run.up(loadBalancers.render(`model-${serial}`, [of]));
+    expect(await told()).toMatchObject([{ IpAddressType: 'dualstack', EnablePrefixForIpv6SourceNat: 'on' }]);
+
+    await scene.elb.setSubnets({
+      LoadBalancerArn: balancer.id,
+      SubnetMappings: account.subnetIDs.map((SubnetId) => ({ SubnetId })),
+      EnablePrefixForIpv6SourceNat: 'off',
+    });
+    expect(await inputsOf(scene, balancer.id)).not.toHaveProperty('enablePrefixForIpv6SourceNat');
+    const DefaultActions = [{ Type: 'forward' as const, TargetGroupArn: groups[0] }];
+    const second = scene.elb.createListener({ LoadBalancerArn: balancer.id, Port: 81, Protocol: 'UDP', DefaultActions });
+    await expectCode('InvalidConfigurationRequest', second);
+    const single = { LoadBalancerArn: balancer.id, SubnetMappings: [], EnablePrefixForIpv6SourceNat: 'on' as const };
+    await expectCode('InvalidConfigurationRequest', scene.elb.setSubnets(single));
+  });
+
+  test('capacity is asked for and not waited for; what AWS can’t provide is a drift, and a request that is pending is told', async () => {
+    const grants: CapacityGrants = { state: 'provisioned' };
+    const scene = await sceneOf([capacityReservations(grants), ...alwaysRules()]);
+    const { of, run } = await standing(scene, input({ aws: { minimumCapacityUnits: 3000 } }));
+    const balancer = run.checkpoint().find(({ type }) => type.endsWith('LoadBalancer'))!;
+    expect(await inputsOf(scene, balancer.id)).toEqual(balancer.inputs);
+    expect(balancer.inputs).toMatchObject({ minimumLoadBalancerCapacity: { capacityUnits: 3000 } });
+    const ask = (aws: CloudLoadBalancerSpecInput['aws']): Promise<unknown> => {
+      const spec = cloudLoadBalancerSpec.parse({ ...of.spec, aws });
+      return run.up(loadBalancers.render(`model-${serial}`, [{ ...of, spec }]));
+    };
+
+    grants.state = 'pending';
+    await expect(ask({ minimumCapacityUnits: 5000, crossZone: true })).rejects.toMatchObject({
+      code: 'Conflict',
+      message: expect.stringContaining('CapacityReservationPending') as string,
+    });
+    // all else is done
+    expect(await inputsOf(scene, balancer.id)).toMatchObject({ enableCrossZoneLoadBalancing: true });
+    grants.state = 'failed';
+    expect(await inputsOf(scene, balancer.id)).toMatchObject({ minimumLoadBalancerCapacity: { capacityUnits: 0 } });
+    await ask({});
+    grants.state = 'provisioned';
+    expect(await inputsOf(scene, balancer.id)).not.toHaveProperty('minimumLoadBalancerCapacity');
+    const reservation = await scene.elb.describeCapacityReservation({ LoadBalancerArn: balancer.id });
+    expect(reservation.MinimumLoadBalancerCapacity).toBeUndefined();
+  });
+
+  test('who may not read reservations is kept from nothing but making one', async () => {
+    const denied: Rule = {
+      before: ({ action }) => (action.endsWith('CapacityReservation') ? refusal('AccessDenied', 'no', 403) : undefined),
+    };
+    const scene = await sceneOf([denied, ...alwaysRules()]);
+    const { run } = await standing(scene);
+    expect(await foundBy(scene)).toEqual(inCloud(run));
+    await expect(standing(scene, input({ aws: { minimumCapacityUnits: 3000 } }))).rejects.toMatchObject({
+      code: 'Credentials',
+      remedy: expect.stringContaining('elasticloadbalancing:ModifyCapacityReservation') as string,
+    });
+  });
+
   test('a security group in use is not deleted: the order is right, AWS is given the time to let go, and what lasts is told with its remedy', async () => {
     const always = alwaysRules();
     const scene = await sceneOf([groupInUse({ clock: systemClock, lingerMs: 700 }), ...always]);
@@ -325,6 +396,11 @@ describeWithMoto('A model of AWS in front of moto', () => {
     const sure = await sceneOf();
     expect(await foundBy(sure)).toEqual(made);
   });
+
+  /** What a look at AWS says of one. */
+  async function inputsOf(scene: Scene, arn: string): Promise<JsonObject | undefined> {
+    return (await scene.found(`model-${serial}`)).find(({ id }) => id === arn)?.inputs;
+  }
 
   /** Ids of what discovery finds of the last stack. */
   async function foundBy(scene: Scene): Promise<string[]> {

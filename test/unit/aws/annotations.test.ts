@@ -412,6 +412,12 @@ describe('annotations that contradict each other', () => {
       message: 'Write dualstack',
     },
     {
+      title: 'IPv6 prefixes without IPv6',
+      given: { ...nlb, 'ip-address-type': 'ipv4', 'enable-prefix-for-ipv6-source-nat': 'on' },
+      field: 'enable-prefix-for-ipv6-source-nat',
+      message: 'Write dualstack',
+    },
+    {
       title: 'prefixes nobody uses',
       given: { ...nlb, 'source-nat-ipv6-prefixes': 'auto_assigned' },
       field: 'source-nat-ipv6-prefixes',

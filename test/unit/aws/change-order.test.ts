@@ -33,6 +33,17 @@ const CASES: Record<string, Case> = {
     wanted: { ipAddressType: 'dualstack', securityGroups: ['sg-0b'], enableCrossZoneLoadBalancing: true },
     calls: ['addTags', 'modifyLoadBalancerAttributes', 'setIpAddressType', 'setSecurityGroups'],
   },
+  'a Network load balancer that gets IPv6, prefixes and capacity': {
+    of: loadBalancer as ResourceDescription<never>,
+    has: { ipAddressType: 'ipv4', enablePrefixForIpv6SourceNat: undefined as never, minimumLoadBalancerCapacity: undefined as never },
+    wanted: {
+      ipAddressType: 'dualstack',
+      subnetMappings: [],
+      enablePrefixForIpv6SourceNat: 'on',
+      minimumLoadBalancerCapacity: { capacityUnits: 3000 },
+    },
+    calls: ['addTags', 'setSubnets', 'modifyCapacityReservation'],
+  },
   'a target group': {
     of: targetGroup as ResourceDescription<never>,
     has: { healthCheck: { protocol: 'TCP' }, deregistrationDelay: 0 },

@@ -363,11 +363,30 @@ describe('load balancers of AWS', () => {
     ['rules for each Service', {}, { ...SCOPE, nodeRules: 'PerService' }, []],
     ['a placement of a Classic one', { placement: { name: 'shared' }, aws: { type: 'Classic' } }, SCOPE, ['spec.placement']],
     ['TLS to Nodes alone', { aws: { backendProtocol: 'SSL' } }, SCOPE, ['spec.aws.backendProtocol']],
+    ['IPv6 prefixes without IPv6', { aws: { ipv6SourceNAT: {} } }, SCOPE, ['spec.aws.ipv6SourceNAT.enabled']],
     [
-      'what has no effect',
-      { aws: { ipv6SourceNAT: {}, minimumCapacityUnits: 10 } },
+      'IPv6 prefixes of one’s own',
+      { aws: { ipAddressType: 'DualStack', ipv6SourceNAT: { prefixes: ['auto_assigned', '2001:db8::/80'] } } },
       SCOPE,
-      ['spec.aws.ipv6SourceNAT', 'spec.aws.minimumCapacityUnits'],
+      ['spec.aws.ipv6SourceNAT.prefixes'],
+    ],
+    [
+      'UDP on a dual-stack one without IPv6 prefixes',
+      { listeners: [{ ...HTTP, protocol: 'UDP' }], aws: { ipAddressType: 'DualStack' } },
+      SCOPE,
+      ['spec.aws.ipv6SourceNAT'],
+    ],
+    [
+      'UDP on a dual-stack one with them, and capacity',
+      { listeners: [{ ...HTTP, protocol: 'UDP' }], aws: { ipAddressType: 'DualStack', ipv6SourceNAT: {}, minimumCapacityUnits: 3000 } },
+      SCOPE,
+      [],
+    ],
+    [
+      'capacity beside TLS',
+      { aws: { minimumCapacityUnits: 3000, tls: { certificateARNs: [CERTIFICATE] } } },
+      SCOPE,
+      ['spec.aws.minimumCapacityUnits'],
     ],
   ] as [string, Partial<CloudLoadBalancerSpecInput>, LoadBalancerScope, string[]][])('validate: %s', (_what, more, scope, fields) => {
     const problems = new AwsLoadBalancers(scope).validate(spec(more));

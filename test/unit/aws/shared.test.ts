@@ -78,8 +78,10 @@ describe('a placement on AWS', () => {
   });
 
   test('what is changed in place is on for all as soon as one asks for it, and replaces nothing', () => {
-    const asking = member(2, { aws: { crossZone: true, accessLogs: { enabled: true, bucket: 'logs' }, ipAddressType: 'DualStack' } });
+    const more = { ipAddressType: 'DualStack' as const, ipv6SourceNAT: {}, minimumCapacityUnits: 3000 };
+    const asking = member(2, { aws: { crossZone: true, accessLogs: { enabled: true, bucket: 'logs' }, ...more } });
     const { name, settings } = one(member(1), asking);
+    expect(settings).toMatchObject({ enablePrefixForIpv6SourceNat: 'on', minimumLoadBalancerCapacity: { capacityUnits: 3000 } });
     expect(settings).toMatchObject({ enableCrossZoneLoadBalancing: true, accessLogs: { bucket: 'logs' }, ipAddressType: 'dualstack' });
     expect(name).toBe(one(member(1)).name);
     expect(provider.replacement(member(2), asking)).toBeUndefined();

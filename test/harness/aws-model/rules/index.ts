@@ -1,4 +1,5 @@
 import type { Rule } from '../rule';
+import { capacityReservations } from './capacity';
 import { listenerCertificates } from './certificates';
 import { deletionProtection } from './deletion-protection';
 import { duplicateListener, incompatibleProtocols } from './listeners';
@@ -6,6 +7,7 @@ import { duplicateLoadBalancerName, nameLengths } from './names';
 import { blackholeRoutes, routeAlreadyExists } from './routes';
 import { groupOfAnotherVpc, rulesOfGroups } from './group-rules';
 import { groupInUse } from './security-groups';
+import { ipv6SourceNat } from './source-nat';
 import { oneClassicAtATime } from './tags';
 import { deregisterUnknownTarget, registerUnknownInstance } from './targets';
 
@@ -15,6 +17,8 @@ export function alwaysRules(): Rule[] {
     nameLengths(),
     duplicateLoadBalancerName(),
     deletionProtection(),
+    capacityReservations(),
+    ipv6SourceNat(),
     duplicateListener(),
     incompatibleProtocols(),
     listenerCertificates(),

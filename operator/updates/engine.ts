@@ -88,6 +88,7 @@ export class UpdateEngine implements Updates {
   readonly #queue = new StackQueue<Job, UpdateResult>((job) => job.asAsked(() => this.#traced(job)), merge);
   readonly #ended = new EndedUpdates();
   readonly #running = new Set<WorkerProcess>();
+  #closed = false;
   readonly #accounts: Accounts;
   readonly #ledger: ProcessLedger;
 
@@ -186,10 +187,18 @@ export class UpdateEngine implements Updates {
 
   /** Lets steps in flight finish and be stored, then ends all workers. What waits is refused. */
   async close(): Promise<void> {
+    this.#closed = true;
     this.#pool.drain();
-    for (const worker of this.#running) worker.cancel(new OperatorError('Canceled', 'updates are being shut down'));
+    for (const worker of this.#running) worker.cancel(shutDown());
     await this.#queue.close();
     await this.#pool.close();
+  }
+
+  /** Why no update of the stack may begin or go on. */
+  #refusal(stack: string, hooks: UpdateHooks): OperatorError | undefined {
+    if (this.#closed) return shutDown();
+    if (!hooks.isValid()) return new OperatorError('Canceled', `stack ${stack}: the operator doesn't hold its lease`);
+    return hooks.isFrozen?.() === true ? frozen(stack) : undefined;
   }
 
   /** Looks at a stack of which no update has run since then, nor runs now. */
@@ -208,8 +217,8 @@ export class UpdateEngine implements Updates {
   }
 
   async #update({ update, hooks }: Job): Promise<UpdateResult> {
-    if (!hooks.isValid()) throw new OperatorError('Canceled', `stack ${update.stack}: the operator doesn't hold its lease`);
-    if (hooks.isFrozen?.() === true) throw frozen(update.stack);
+    const refusal = this.#refusal(update.stack, hooks);
+    if (refusal !== undefined) throw refusal;
     const stored = await this.#store.read(update.stack);
     assertOwn(update, stored?.record);
     const settled = await this.#settled(update, stored, hooks);
@@ -265,7 +274,8 @@ export class UpdateEngine implements Updates {
 
   async #plan(update: StackUpdate, stored: StoredStack | undefined, hooks: UpdateHooks): Promise<{ plan: Plan; savedPlan: string }> {
     const { stack, programVersion } = update;
-    const quiet = { ...hooks, onStart: () => undefined };
+    // It writes nothing: whoever has frozen the cloud may look.
+    const quiet = { ...hooks, onStart: () => undefined, isFrozen: () => false };
     const { preview, changes } = await this.#execute(await this.#request(update, stored, { preview: true }), update, quiet);
     if (preview === undefined) throw new OperatorError('Unknown', `stack ${stack}: the preview ended without a plan`);
     const { operations, savedPlan } = preview;
@@ -287,7 +297,10 @@ export class UpdateEngine implements Updates {
     const tell = (hold: StateHold | undefined): void => hooks.onHeld?.(hold);
     const held = new HeldWrites({ store: this.#store.name, holdMs: this.#holdMs, clock: this.options.clock, tell });
     let cloudCalls = 0;
+    const refusal = (): OperatorError | undefined => this.#refusal(update.stack, hooks);
     try {
+      const refused = refusal();
+      if (refused !== undefined) throw refused;
       hooks.onStart?.();
       // What is only rendered asks no cloud.
       const settings = request.render === true ? request.settings : ((await hooks.settings?.()) ?? request.settings);
@@ -296,7 +309,7 @@ export class UpdateEngine implements Updates {
         {
           deadlineMs: update.deadlineMs ?? account.limits.updateDeadlineMs ?? this.options.deadlineMs ?? 600_000,
           isValid: hooks.isValid,
-          refusal: () => (hooks.isFrozen?.() === true ? frozen(update.stack) : undefined),
+          refusal,
           store: (write) => {
             const writing = held.watch(() => this.#write(request, write));
             writes.push(writing);
@@ -381,6 +394,10 @@ function shownOf({ operations, omitted }: ShownOperations): ShownOperations {
 }
 
 type Measured = Pick<UpdateResult, 'changes' | 'cloudCalls'>;
+
+function shutDown(): OperatorError {
+  return new OperatorError('Canceled', 'updates are being shut down');
+}
 
 function frozen(stack: string): OperatorError {
   return new OperatorError(

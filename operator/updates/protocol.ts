@@ -51,21 +51,21 @@ export interface UpdateRequest {
   validUntil: number;
 }
 
-/** Operator → worker. */
+/** Operator → worker. What answers an event carries the id of its update: it may come so late that the worker runs another one. */
 export type WorkerCommand =
   | { type: 'run'; request: UpdateRequest }
   /** Renews (or, with a time in the past, withdraws) the permission to write to the cloud. */
   | { type: 'validity'; validUntil: number }
   /** The answer to a `store` event: the new version of the stack, or why it was not written. */
-  | { type: 'stored'; call: number; version?: string; error?: WireError }
+  | { type: 'stored'; id: string; call: number; version?: string; error?: WireError }
   /** The answer to a `syncTargets` event. */
-  | { type: 'targetsSynced'; call: number; error?: WireError }
+  | { type: 'targetsSynced'; id: string; call: number; error?: WireError }
   /** Ends the running update gracefully: the step in flight finishes and is stored. */
   | { type: 'cancel'; reason: string }
   /** The account's limits allow these cloud calls, */
-  | { type: 'granted'; calls: number[] }
+  | { type: 'granted'; id: string; calls: number[] }
   /** or not this one. */
-  | { type: 'denied'; call: number; error: WireError };
+  | { type: 'denied'; id: string; call: number; error: WireError };
 
 /** Worker → operator. */
 export type WorkerEvent =

@@ -12,8 +12,12 @@ export class WorkerCalls {
   private readonly open = new Map<number, Settle>();
   private granted: number[] = [];
 
-  /** @param priority of calls whose verb has none of its own */
+  /**
+   * @param id of the update
+   * @param priority of calls whose verb has none of its own
+   */
   constructor(
+    private readonly id: string,
     private readonly account: Account,
     private readonly priority: CallPriority,
     private readonly send: (command: WorkerCommand) => void,
@@ -43,7 +47,7 @@ export class WorkerCalls {
       this.open.set(call, settle);
       this.grant(call);
     } catch (thrown) {
-      if (!controller.signal.aborted) this.send({ type: 'denied', call, error: toWire(toOperatorError(thrown)) });
+      if (!controller.signal.aborted) this.send({ type: 'denied', id: this.id, call, error: toWire(toOperatorError(thrown)) });
     } finally {
       this.waiting.delete(call);
     }
@@ -55,7 +59,7 @@ export class WorkerCalls {
       queueMicrotask(() => {
         const calls = this.granted;
         this.granted = [];
-        this.send({ type: 'granted', calls });
+        this.send({ type: 'granted', id: this.id, calls });
       });
     }
     this.granted.push(call);

@@ -53,7 +53,7 @@ export interface WorkerOptions {
 export interface RunOptions {
   deadlineMs: number;
   isValid: () => boolean;
-  /** Why the update is to end after the steps in flight; undefined = it may go on. */
+  /** Why the update may not begin, or is to end after the steps in flight; undefined = it may go on. */
   refusal: () => OperatorError | undefined;
   /** Where the update's cloud calls are counted and limited, */
   account: Account;
@@ -166,7 +166,7 @@ export class WorkerProcess {
         if (outcome instanceof OperatorError) reject(outcome);
         else resolve(outcome);
       };
-      const calls = new WorkerCalls(options.account, options.priority, (command) => this.#send(command));
+      const calls = new WorkerCalls(request.id, options.account, options.priority, (command) => this.#send(command));
       const running: Running = {
         request,
         options,
@@ -204,6 +204,9 @@ export class WorkerProcess {
   #begin(running: Running): void {
     if (this.#running !== running) return;
     if (!this.#alive) return running.settle(new OperatorError('Transient', 'the worker process ended before the update began'));
+    // It may have waited for long.
+    const refusal = running.options.refusal();
+    if (refusal !== undefined) return running.settle(refusal);
     running.sent = true;
     this.#unanswered = 0;
     this.#send({ type: 'run', request: { ...running.request, validUntil: hostMonotonic() + VALIDITY_MS } });
@@ -281,17 +284,17 @@ export class WorkerProcess {
   }
 
   #store(options: RunOptions, write: StoreEvent): void {
-    const { call } = write;
+    const { id, call } = write;
     options.store(write).then(
-      (version) => this.#send({ type: 'stored', call, ...(version === undefined ? {} : { version }) }),
-      (thrown: unknown) => this.#send({ type: 'stored', call, error: toWire(toOperatorError(thrown)) }),
+      (version) => this.#send({ type: 'stored', id, call, ...(version === undefined ? {} : { version }) }),
+      (thrown: unknown) => this.#send({ type: 'stored', id, call, error: toWire(toOperatorError(thrown)) }),
     );
   }
 
-  #syncTargets(options: RunOptions, { call, group }: SyncTargetsEvent): void {
+  #syncTargets(options: RunOptions, { id, call, group }: SyncTargetsEvent): void {
     options.syncTargets(group).then(
-      () => this.#send({ type: 'targetsSynced', call }),
-      (thrown: unknown) => this.#send({ type: 'targetsSynced', call, error: toWire(toOperatorError(thrown)) }),
+      () => this.#send({ type: 'targetsSynced', id, call }),
+      (thrown: unknown) => this.#send({ type: 'targetsSynced', id, call, error: toWire(toOperatorError(thrown)) }),
     );
   }
 

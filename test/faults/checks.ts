@@ -1,5 +1,7 @@
 import { keyOf } from '../../operator/kube/object';
 import { resourcesOf } from '../../operator/updates/checkpoint';
+import { driftOf, match } from '../../operator/updates/drift';
+import { discover } from '../../providers/local/discover';
 import { carriedOf, carriedProblems, carrierProblems } from './carried';
 import type { Operator } from './operator';
 import { look, sameSet, type Seen, type StoredLoadBalancer, type StoredStack } from './seen';
@@ -94,8 +96,8 @@ function serviceProblems(name: string, wanted: WantedService, seen: Seen): strin
   ];
 }
 
-/** The state can be read, nothing in it is open or pending, and it holds what the cloud has. */
-async function stateProblems({ states }: FaultSystem, { stacks, cloud }: Seen): Promise<string[]> {
+/** The state can be read, nothing in it is open or pending, and it holds what the cloud has, property by property. */
+async function stateProblems({ states, resources }: FaultSystem, { stacks, cloud }: Seen): Promise<string[]> {
   const { stacks: stored, damaged } = await states.list();
   const problems = damaged.map(({ message }) => message);
   problems.push(
@@ -105,12 +107,16 @@ async function stateProblems({ states }: FaultSystem, { stacks, cloud }: Seen): 
       stacks.map(({ metadata }) => metadata.name),
     ),
   );
+  const found = await discover(resources, stored[0]?.clusterID ?? '');
   const all = [...cloud.addresses, ...cloud.pools, ...cloud.loadbalancers];
   for (const { stack } of stored) {
     const record = (await states.read(stack))?.record;
     if (record === undefined) continue; // it went since it was listed; the next look tells
     const checkpoint = record.checkpoint?.deployment;
     if (record.open) problems.push(`state ${stack} is open`);
+    if (record.inputsHash === '') problems.push(`state ${stack} is not of what the cloud was brought to`);
+    const drift = driftOf(match(checkpoint?.resources ?? [], found.get(stack) ?? [], { project: record.project, name: stack }));
+    problems.push(...drift.map((one) => `state ${stack} is not what the cloud has: ${JSON.stringify(one)}`));
     if ((checkpoint?.pending_operations ?? []).length > 0) problems.push(`state ${stack} has pending operations`);
     if ((checkpoint?.resources ?? []).some((resource) => resource.delete === true)) problems.push(`state ${stack} has resources to delete`);
     const inCloud = all.filter(({ tags }) => tags.stack === stack).map(({ id }) => id);

@@ -19,7 +19,8 @@ export class FoundDrift<O extends Member> {
     return this.found.has(stack);
   }
 
-  healed(stack: string): void {
+  /** It was healed, or the stack is no more. */
+  forget(stack: string): void {
     this.found.delete(stack);
   }
 

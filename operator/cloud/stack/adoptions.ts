@@ -118,8 +118,7 @@ export class Adoptions<O extends Member> {
     const adopted = togetherOf(takeovers, taking) ?? [];
     const update = this.runs.update(stack, { ...this.runs.of(stack, inputs, cloud), force: true, adopted }, cloud);
     const key = `${updateHash(update)} ${adopted.map(({ id }) => id).join()}`;
-    // A preview writes nothing, so that it may also run where nothing may be written.
-    const hooks = { ...this.runs.hooks(stack, cloud, adopted), isFrozen: () => false };
+    const hooks = this.runs.hooks(stack, cloud, adopted);
     return this.plans.plan(stack, undefined, key, () => updates.preview(update, hooks));
   }
 

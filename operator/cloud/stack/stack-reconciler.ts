@@ -207,8 +207,11 @@ export class StackReconciler<O extends Member> {
     }
     if (plan.kind === 'Hold') return this.wait(stack, plan.verdicts, { cloud, state, takeovers });
     if (cloud === undefined) throw new OperatorError('Transient', `the cloud of stack ${stack} is not connected`);
-    if (plan.kind === 'Destroy') return this.departures.destroy(stack, plan.leaving, cloud);
-    if (plan.kind === 'Release') return this.departures.forget(stack, plan.released, cloud);
+    if (plan.kind === 'Destroy' || plan.kind === 'Release') {
+      if (plan.kind === 'Destroy') await this.departures.destroy(stack, plan.leaving, cloud);
+      else await this.departures.forget(stack, plan.released, cloud);
+      return this.drift.forget(stack);
+    }
     const upgrading = !this.drift.has(stack) && this.runs.isUpgrade(stack, plan, cloud, state);
     const waitMs = upgrading ? this.options.rollout.waitOf(stack) : 0;
     if (waitMs === 0) return this.update(stack, plan, { ...known, cloud, upgrading });
@@ -250,7 +253,7 @@ export class StackReconciler<O extends Member> {
       if ((candidate ?? accepted) !== undefined) await this.options.writer.addFinalizer(object);
     }
     const trial = await this.attempts.bring(stack, plan, { cloud, state, approved, upgrading, takeovers });
-    this.drift.healed(stack);
+    this.drift.forget(stack);
     this.adoptions.ended(
       plan,
       takeovers,

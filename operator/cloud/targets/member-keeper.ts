@@ -106,6 +106,7 @@ export class MemberKeeper {
   /** The load balancer is no more: nobody follows the labels by which its groups had their Nodes. @param uid of the object */
   forget(uid: string): void {
     this.eligible.selections.drop(uid);
+    this.options.remembered?.forget(uid);
   }
 
   /** What the status of a load balancer says while its groups have their members; undefined where nobody would read it. */

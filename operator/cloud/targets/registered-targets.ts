@@ -72,6 +72,12 @@ export class RegisteredTargets {
     });
   }
 
+  /** The load balancer is no more. @param uid of the object */
+  forget(uid: string): void {
+    this.seen.delete(uid);
+    for (const { uids } of this.converging.values()) uids.delete(uid);
+  }
+
   /** UIDs of the load balancers whose statuses say that their targets are registered. */
   private claimants(provider: string): string[] {
     const ofProvider = this.options.loadBalancers.list().filter(({ spec }) => spec.provider === provider);

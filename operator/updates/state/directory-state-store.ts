@@ -179,6 +179,10 @@ export class DirectoryStateStore implements StateStore {
     try {
       await file.writeFile(bytes);
       await file.datasync();
+    } catch (thrown) {
+      // On a full disk, it would take the room that is waited for.
+      await rm(path, { force: true });
+      throw thrown;
     } finally {
       await file.close();
     }

@@ -57,14 +57,18 @@ export function metadataOf(record: StackRecord): StackMetadata {
   return { ...who, epoch, revision, holder, open, inputsHash, updatedAt, resourceCount: resourcesOf(record.checkpoint).length };
 }
 
-/** Tells any two writes apart: equal identities are one and the same write. */
+/**
+ * Tells any two writes apart: equal identities are one and the same write. Not even the revision does: one that reached the store late, and that
+ * its holder had given up, has the same as the one after it.
+ */
 export function identityOf({
   incarnation,
   holder,
   epoch,
   revision,
-}: Pick<StackRecord, 'incarnation' | 'holder' | 'epoch' | 'revision'>): string {
-  return [incarnation, holder, epoch, revision].join('/');
+  updatedAt,
+}: Pick<StackRecord, 'incarnation' | 'holder' | 'epoch' | 'revision' | 'updatedAt'>): string {
+  return [incarnation, holder, epoch, revision, updatedAt].join('/');
 }
 
 /** A stack that has never been stored. */

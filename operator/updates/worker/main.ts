@@ -46,11 +46,8 @@ class Worker {
   #take(command: WorkerCommand): void {
     if (command.type === 'validity') this.#extend(command.validUntil);
     else if (command.type === 'cancel') this.#run?.cancel(command.reason);
-    else if (command.type === 'stored') this.#run?.stored(command);
-    else if (command.type === 'targetsSynced') this.#run?.targetsSynced(command);
-    else if (command.type === 'granted') this.#run?.calls.granted(command.calls);
-    else if (command.type === 'denied') this.#run?.calls.denied(command.call, command.error);
-    else void this.#execute(command.request);
+    else if (command.type === 'run') void this.#execute(command.request);
+    else if (command.id === this.#run?.id) this.#run.answered(command);
   }
 
   #extend(validUntil: number): void {

@@ -47,8 +47,6 @@ export interface RunResult {
 
 /** One update, from its request to the stored result. */
 export class UpdateRun {
-  /** The account's gate, which stands in the operator. */
-  readonly calls: RemoteGate;
   readonly #abort = new AbortController();
   readonly #failures: ResourceFailure[] = [];
   readonly #callCounts = new Map<string, number>();
@@ -56,6 +54,8 @@ export class UpdateRun {
   readonly #steps = new EngineSteps();
   readonly #store: ChannelStore;
   readonly #members: ChannelMembers;
+  /** The account's gate, which stands in the operator. */
+  readonly #calls: RemoteGate;
   readonly #startedAt = performance.now();
   readonly #timings: Timings = { preparedMs: 0, programMs: 0, engineMs: 0, totalMs: 0 };
   #plugins = new PluginAccess([]);
@@ -73,7 +73,11 @@ export class UpdateRun {
     this.#events = new EngineEvents(request.id, context.emit, (text) => this.#plugins.redact(text));
     this.#store = new ChannelStore(request.id, context.emit);
     this.#members = new ChannelMembers(request.id, context.emit);
-    this.calls = new RemoteGate(request.id, context.emit);
+    this.#calls = new RemoteGate(request.id, context.emit);
+  }
+
+  get id(): string {
+    return this.request.id;
   }
 
   /** The program never came to an end: what it still does would disturb later updates. */
@@ -102,14 +106,12 @@ export class UpdateRun {
     killOthers(process.pid);
   }
 
-  /** The operator's answer to a write of state. */
-  stored(answer: Extract<WorkerCommand, { type: 'stored' }>): void {
-    this.#store.take(answer);
-  }
-
-  /** The operator's answer to a request for members. */
-  targetsSynced(answer: Extract<WorkerCommand, { type: 'targetsSynced' }>): void {
-    this.#members.take(answer);
+  /** The operator's answer to one of this update's events. */
+  answered(answer: Extract<WorkerCommand, { id: string }>): void {
+    if (answer.type === 'stored') this.#store.take(answer);
+    else if (answer.type === 'targetsSynced') this.#members.take(answer);
+    else if (answer.type === 'granted') this.#calls.granted(answer.calls);
+    else this.#calls.denied(answer.call, answer.error);
   }
 
   /** @throws OperatorError the failure, classed */
@@ -125,7 +127,7 @@ export class UpdateRun {
         assertValid: () => this.context.validity.assertValid(),
         syncTargets: (group) => this.#members.sync(group),
         countCall: (verb) => void this.#callCounts.set(verb, (this.#callCounts.get(verb) ?? 0) + 1),
-        calls: this.calls,
+        calls: this.#calls,
       });
       if (this.request.render === true) return { changes: this.#events.changes, timings: this.#timings, same: await this.#rendersSame() };
       for (const provider of providers) servers.push(await this.#serve(provider));

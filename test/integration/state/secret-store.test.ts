@@ -117,6 +117,16 @@ describe('SecretStateStore', () => {
     expect(await store.write(recordOf('web', { revision: 2 }), created)).toBe(written);
   });
 
+  test('a write that was given up and came late is not taken for the one after it, though that has its revision', async () => {
+    const store = await newStore('late');
+    const start = await store.write(recordOf('web'), undefined);
+    const givenUp = recordOf('web', { revision: 2, updatedAt: '2026-01-01T00:00:01.000Z' });
+    await store.write(givenUp, start);
+    const next = recordOf('web', { revision: 2, updatedAt: '2026-01-01T00:02:00.000Z', open: true });
+    await expect(store.write(next, start)).rejects.toMatchObject({ code: 'Conflict' });
+    expect((await store.read('web'))?.record).toMatchObject({ updatedAt: givenUp.updatedAt, open: false });
+  });
+
   test('somebody else’s label takes no lease away, and stays', async () => {
     const store = await newStore('labels');
     const first = await store.write(recordOf('web'), undefined);

@@ -3,12 +3,15 @@ import { CustomResource, type Input, type Output, output, secret } from '@pulumi
 import { OperatorError, type ErrorCode } from '../../../operator/base/errors';
 import type { JsonObject } from '../../../operator/base/json';
 import type { CallOutcome } from '../../../providers/call-gate';
+import { membersReady } from '../../../providers/resource-provider/members-ready';
 import type { ResourceType } from '../../../providers/resource-provider/resource-provider';
 import type { UpdateContext, WorkerModule } from '../../../providers/worker-module';
 
 /** Inputs of the fake program. */
 export interface FakeInputs {
   things?: { name: string; size: number; zone?: string; on?: string; password?: string; labels?: Record<string, string> }[];
+  /** A target group whose members must be registered before the update goes on. */
+  group?: string;
   /** Misbehave. */
   mode?: 'throw' | 'exit' | 'loop' | 'hang' | 'print' | 'twice' | 'nothing' | 'reject' | 'heap' | 'buffers';
   /** URL that is asked, and whose answer nobody waits for. */
@@ -29,12 +32,19 @@ class Thing extends CustomResource {
   }
 }
 
+class MembersReady extends CustomResource {
+  constructor(group: string) {
+    super('fake:index:MembersReady', group, { group, port: 80 });
+  }
+}
+
 async function program(json: JsonObject): Promise<Record<string, unknown>> {
   const inputs = json as FakeInputs;
   misbehave(inputs.mode);
   if (inputs.forget !== undefined) askAndForget(inputs.forget);
   if (inputs.mode === 'buffers') await allocate();
   if (inputs.mode === 'hang') await new Promise(() => setInterval(() => undefined, 1000));
+  if (inputs.group !== undefined) new MembersReady(inputs.group);
   const made = new Map<string, Thing>();
   for (const { name, password, on, ...rest } of inputs.things ?? []) {
     const host = on === undefined ? undefined : made.get(on);
@@ -126,6 +136,6 @@ function thingType({ url, gated }: FakeSettings, context: UpdateContext): Resour
 export const workerModule: WorkerModule = {
   program,
   resourceProviders: (settings, context) => [
-    { package: 'fake', version: '1.0.0', types: [thingType(settings as unknown as FakeSettings, context)] },
+    { package: 'fake', version: '1.0.0', types: [thingType(settings as unknown as FakeSettings, context), membersReady('fake', context, { deadlineMs: 500 })] },
   ],
 };

@@ -1,5 +1,8 @@
 import { OperatorError } from '../../../operator/base/errors';
+import type { JsonObject } from '../../../operator/base/json';
+import type { UpdateEngine } from '../../../operator/updates/engine';
 import { DirectoryStateStore } from '../../../operator/updates/state/directory-state-store';
+import type { UpdateHooks } from '../../../operator/updates/update';
 import type { FakeInputs } from './fake-provider';
 import { UpdatesHarness } from './harness';
 
@@ -154,6 +157,65 @@ describe('fencing', () => {
     expect(harness.cloud.named('web', 'raced')).toHaveLength(1);
     expect(harness.cloud.named('db', 'raced')).toHaveLength(1);
   });
+});
+
+describe('an update that waits for a worker', () => {
+  /** One worker, which an update of `first` has whose create of `web` is not answered; then what waits for it. */
+  async function behind(first: string, hooks: Partial<UpdateHooks>): Promise<{ engine: UpdateEngine; waiting: Promise<unknown> }> {
+    const engine = harness.newEngine({ workers: 1 });
+    harness.cloud.fault({ method: 'POST', name: 'web', kind: 'hold' });
+    const running = engine.run(harness.update(first, { things }), harness.hooks(first)).catch((thrown: unknown) => thrown);
+    await harness.cloud.until(() => harness.cloud.named('web', first).length === 1 && harness.cloud.heldCount > 0);
+    const waiting = engine.run(harness.update(`${first}-waits`, { things }), harness.hooks(`${first}-waits`, hooks));
+    const settled = waiting.catch((thrown: unknown) => thrown);
+    return { engine, waiting: running.then(() => settled) };
+  }
+
+  test('does not begin where the cloud was frozen meanwhile', async () => {
+    let frozen = false;
+    const started: string[] = [];
+    const { waiting } = await behind('thawed', { isFrozen: () => frozen, onStart: () => void started.push('waits') });
+    frozen = true;
+    harness.cloud.release();
+    expect(await waiting).toMatchObject({ code: 'Canceled', message: expect.stringContaining('frozen') as string });
+    expect([harness.cloud.named('web', 'thawed-waits'), started]).toEqual([[], []]);
+  });
+
+  test('does not begin where the cloud was frozen, or the operator ended, while its credentials were asked for', async () => {
+    let frozen = false;
+    const settings = (): Promise<JsonObject> => {
+      frozen = true;
+      return Promise.resolve({ url: harness.cloud.url });
+    };
+    const { waiting } = await behind('asked', { isFrozen: () => frozen, settings });
+    harness.cloud.release();
+    expect(await waiting).toMatchObject({ code: 'Canceled', message: expect.stringContaining('frozen') as string });
+    const { engine, waiting: last } = await behind('ending', {
+      settings: () => {
+        void engine.close();
+        return Promise.resolve({ url: harness.cloud.url });
+      },
+    });
+    harness.cloud.release();
+    expect(await last).toMatchObject({ code: 'Canceled', message: 'updates are being shut down' });
+    expect([...harness.cloud.named('web', 'asked-waits'), ...harness.cloud.named('web', 'ending-waits')]).toEqual([]);
+  });
+});
+
+test('what is answered late to one update is no answer to the next one of the same worker', async () => {
+  const engine = harness.newEngine({ workers: 1 });
+  const answers: (() => void)[] = [];
+  const syncTargets = (): Promise<void> => new Promise((resolve) => answers.push(resolve));
+  const run = (stack: string): Promise<unknown> =>
+    engine.run(harness.update(stack, { group: stack }), harness.hooks(stack, { syncTargets })).catch((thrown: unknown) => thrown);
+  const late = { code: 'Transient', message: expect.stringContaining('were not registered within') as string };
+  expect(await run('late')).toMatchObject(late);
+  const [pid] = engine.workerPids;
+  const next = run('next');
+  await harness.until(() => answers.length === 2);
+  answers[0]?.();
+  expect(await next).toMatchObject(late);
+  expect(engine.workerPids).toEqual([pid]);
 });
 
 describe('drift', () => {

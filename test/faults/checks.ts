@@ -2,6 +2,8 @@ import { keyOf } from '../../operator/kube/object';
 import { resourcesOf } from '../../operator/updates/checkpoint';
 import { driftOf, match } from '../../operator/updates/drift';
 import { discover } from '../../providers/local/discover';
+import type { StackRecord } from '../../operator/updates/state/stack-record';
+import type { DiscoveredResource } from '../../providers/provider';
 import { carriedOf, carriedProblems, carrierProblems } from './carried';
 import type { Operator } from './operator';
 import { look, sameSet, type Seen, type StoredLoadBalancer, type StoredStack } from './seen';
@@ -112,23 +114,23 @@ async function stateProblems({ states, resources }: FaultSystem, { stacks, cloud
   for (const { stack } of stored) {
     const record = (await states.read(stack))?.record;
     if (record === undefined) continue; // it went since it was listed; the next look tells
-    const checkpoint = record.checkpoint?.deployment;
-    if (record.open) problems.push(`state ${stack} is open`);
-    if (record.inputsHash === '') problems.push(`state ${stack} is not of what the cloud was brought to`);
-    const drift = driftOf(match(checkpoint?.resources ?? [], found.get(stack) ?? [], { project: record.project, name: stack }));
-    problems.push(...drift.map((one) => `state ${stack} is not what the cloud has: ${JSON.stringify(one)}`));
-    if ((checkpoint?.pending_operations ?? []).length > 0) problems.push(`state ${stack} has pending operations`);
-    if ((checkpoint?.resources ?? []).some((resource) => resource.delete === true)) problems.push(`state ${stack} has resources to delete`);
     const inCloud = all.filter(({ tags }) => tags.stack === stack).map(({ id }) => id);
-    problems.push(
-      ...sameSet(
-        `resources of state ${stack}`,
-        resourcesOf(record.checkpoint).map(({ id }) => id),
-        inCloud,
-      ),
-    );
+    const inState = resourcesOf(record.checkpoint).map(({ id }) => id);
+    problems.push(...sameSet(`resources of state ${stack}`, inState, inCloud), ...recordProblems(record, found.get(stack) ?? []));
   }
   return problems;
+}
+
+function recordProblems({ stack, project, open, inputsHash, checkpoint }: StackRecord, found: DiscoveredResource[]): string[] {
+  const { resources = [], pending_operations: pending } = checkpoint?.deployment ?? {};
+  const drift = driftOf(match(resources, found, { project, name: stack }));
+  return [
+    ...(open ? ['is open'] : []),
+    ...(inputsHash === '' ? ['is not of what the cloud was last brought to'] : []),
+    ...((pending ?? []).length > 0 ? ['has pending operations'] : []),
+    ...(resources.some((resource) => resource.delete === true) ? ['has resources to delete'] : []),
+    ...drift.map((one) => `is not what the cloud has: ${JSON.stringify(one)}`),
+  ].map((problem) => `state ${stack} ${problem}`);
 }
 
 /** Only the running operator's own workers are left, and no engine. */

@@ -136,6 +136,10 @@ function thingType({ url, gated }: FakeSettings, context: UpdateContext): Resour
 export const workerModule: WorkerModule = {
   program,
   resourceProviders: (settings, context) => [
-    { package: 'fake', version: '1.0.0', types: [thingType(settings as unknown as FakeSettings, context), membersReady('fake', context, { deadlineMs: 500 })] },
+    {
+      package: 'fake',
+      version: '1.0.0',
+      types: [thingType(settings as unknown as FakeSettings, context), membersReady('fake', context, { deadlineMs: 500 })],
+    },
   ],
 };

@@ -12,10 +12,11 @@ import { instanceIDOf } from '../nodes/provider-id';
 import { fromAwsTags, holderOf, TAG, type Tags } from '../tags';
 import { exchange } from './exchange';
 import { tellLeftOut } from './left-out';
+import { othersOf, registerTakeable } from './takeable';
 
 /** The most instances of one call; upstream's figure for targets. */
 const BATCH = 100;
-/** What a registration is answered that names an instance which is not there. */
+/** What a registration is answered that names an instance which is not there, does not run, or is in another VPC. */
 const INVALID_INSTANCE = new Set(['InvalidInstance', 'InvalidEndPoint', 'InvalidInstanceID.NotFound']);
 
 /**
@@ -25,7 +26,7 @@ const INVALID_INSTANCE = new Set(['InvalidInstance', 'InvalidEndPoint', 'Invalid
 export class ClassicMembers implements Members {
   constructor(
     private readonly classic: ClassicElb,
-    private readonly instances: Pick<AwsInstances, 'byIDs'>,
+    private readonly instances: Pick<AwsInstances, 'takeable'>,
     private readonly clusterID: string,
   ) {}
 
@@ -37,7 +38,7 @@ export class ClassicMembers implements Members {
     const missing = wants.filter((id) => !has.includes(id));
     const extra = has.filter((id) => !wants.includes(id));
     const [{ writes, dead }, deregistrations] = await exchange(
-      () => this.register(group.id, missing, assertValid),
+      () => this.register({ LoadBalancerName: group.id, ...raw }, missing, assertValid),
       () => this.deregister(group.id, extra, assertValid),
     );
     tellLeftOut(targets, dead, left);
@@ -57,29 +58,27 @@ export class ClassicMembers implements Members {
     return new Map(ours.map((raw) => [raw.LoadBalancerName ?? '', digestOfPort(instanceSet(registeredOf(raw)), portOf(raw))]));
   }
 
-  /** AWS refuses a whole batch for one instance that is gone; the others must not wait for that. */
+  /** One write for each batch of which anything can be registered. */
   private async register(
-    name: string,
+    { LoadBalancerName: name = '', VPCId: vpcID }: LoadBalancerDescription,
     missing: readonly string[],
     assertValid: () => void,
   ): Promise<{ writes: number; dead: Set<string> }> {
+    const send = (ids: readonly string[]): Promise<void> => this.classic.register(name, ids, { assertValid });
     let writes = 0;
     const dead = new Set<string>();
     for (const batch of chunks(missing, BATCH)) {
-      try {
-        await this.classic.register(name, batch, { assertValid });
-        writes++;
-      } catch (refusal) {
-        if (!(refusal instanceof AwsError && INVALID_INSTANCE.has(refusal.awsCode))) throw refusal;
-        const running = (await this.instances.byIDs(batch)).filter(({ state }) => state === 'Running').map(({ id }) => id);
-        if (running.length === batch.length) throw refusal;
-        batch.filter((id) => !running.includes(id)).forEach((id) => dead.add(id));
-        if (running.length === 0) continue;
-        await this.classic.register(name, running, { assertValid });
-        writes++;
-      }
+      const living = await registerTakeable(batch, { send, without: (ids, refusal) => this.living(vpcID, ids, refusal) });
+      writes += Number(living.length > 0);
+      batch.filter((id) => !living.includes(id)).forEach((id) => dead.add(id));
     }
     return { writes, dead };
+  }
+
+  /** @throws `refusal` when it has another cause than instances that can't be registered */
+  private async living(vpcID: string | undefined, batch: readonly string[], refusal: unknown): Promise<string[]> {
+    if (!(refusal instanceof AwsError && INVALID_INSTANCE.has(refusal.awsCode))) throw refusal;
+    return othersOf(batch, refusal, await this.instances.takeable(batch, vpcID));
   }
 
   private async deregister(name: string, extra: readonly string[], assertValid: () => void): Promise<number> {

@@ -12,6 +12,7 @@ import { instanceIDOf, isFargate } from '../nodes/provider-id';
 import { holderOf, TAG, type Tags } from '../tags';
 import { exchange } from './exchange';
 import { tellLeftOut } from './left-out';
+import { othersOf, registerTakeable } from './takeable';
 
 /** The most targets of one call; upstream's figure. */
 const BATCH = 100;
@@ -131,7 +132,7 @@ export class AwsMembers implements Members {
       }));
   }
 
-  /** One write for each batch. AWS refuses a whole batch for one instance that is gone or does not run; the others must not wait for that. */
+  /** One write for each batch of which anything can be registered. */
   private async register(
     { id, port }: TargetGroup,
     missing: readonly string[],
@@ -142,16 +143,9 @@ export class AwsMembers implements Members {
     let writes = 0;
     const dead: string[] = [];
     for (const batch of chunks(missing, BATCH)) {
-      try {
-        await send(batch);
-        writes++;
-      } catch (refusal) {
-        const living = await this.living(id, batch, refusal);
-        dead.push(...batch.filter((instanceID) => !living.includes(instanceID)));
-        if (living.length === 0) continue;
-        await send(living);
-        writes++;
-      }
+      const living = await registerTakeable(batch, { send, without: (ids, refusal) => this.living(id, ids, refusal) });
+      writes += Number(living.length > 0);
+      dead.push(...batch.filter((instanceID) => !living.includes(instanceID)));
     }
     return { writes, dead };
   }
@@ -182,11 +176,10 @@ export class AwsMembers implements Members {
   /** @throws `refusal` when it has another cause than instances that can't be targets */
   private async living(groupID: string, batch: readonly string[], refusal: unknown): Promise<string[]> {
     if (!isInvalidTarget(refusal)) throw goneOr(refusal, groupID);
-    const found = await this.ec2.byIDs(batch);
-    const running = new Set(found.filter(({ state }) => state === 'Running').map(({ id }) => id));
-    const living = batch.filter((id) => running.has(id));
-    if (living.length === batch.length) throw refusal;
-    return living;
+    const [group] = await this.elb
+      .targetGroups({ TargetGroupArns: [groupID] })
+      .catch((error: unknown) => Promise.reject(goneOr(error, groupID)));
+    return othersOf(batch, refusal, await this.ec2.takeable(batch, group?.VpcId));
   }
 
   /** @throws OperatorError NotFound when the group is gone */
@@ -249,7 +242,7 @@ function whyNot(nodeName: string, providerID: string): string {
   return `Node ${nodeName} gets no traffic: ${why}.`;
 }
 
-function isInvalidTarget(error: unknown): boolean {
+function isInvalidTarget(error: unknown): error is AwsError {
   return error instanceof AwsError && error.awsCode === 'InvalidTarget';
 }
 

@@ -63,11 +63,26 @@ export class AwsInstances implements Instances {
 
   /** Those of the given ids that there are. They are asked for by a filter, which passes over an id that is gone; naming it would fail the call. */
   async byIDs(ids: readonly string[]): Promise<Instance[]> {
+    return this.describeAll(await this.found(ids));
+  }
+
+  /**
+   * Those of the given ids that load balancers take as targets: in the VPC, and running at this moment. Nodes of instances that are about to start
+   * or stop count as running elsewhere.
+   */
+  async takeable(ids: readonly string[], vpcID: string | undefined): Promise<string[]> {
+    const found = await this.found(ids);
+    return found
+      .filter(({ State, VpcId }) => State?.Name === 'running' && (vpcID === undefined || VpcId === vpcID))
+      .map(({ InstanceId = '' }) => InstanceId);
+  }
+
+  private async found(ids: readonly string[]): Promise<Ec2Instance[]> {
     const found: Ec2Instance[] = [];
     for (const batch of chunks([...new Set(ids)], FILTER_VALUES)) {
       found.push(...(await this.ec2.instances([{ Name: 'instance-id', Values: batch }])));
     }
-    return this.describeAll(found);
+    return found;
   }
 
   private async tag(machines: NodeMachines, how: NodeTagScope & { isValid: () => boolean }): Promise<number> {

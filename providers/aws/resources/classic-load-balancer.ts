@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { canonicalJson, type JsonObject } from '../../../operator/base/json';
 import type { ClassicElb } from '../client/classic-elb';
 import { fromAwsTags, tagChanges, toAwsTags } from '../tags';
+import { changeSubnets } from './classic-subnets';
 import type { Api, Listed, ResourceDescription } from './description';
 import { emptyWhenGone } from './elb-tags';
 
@@ -85,7 +86,6 @@ export const classicLoadBalancer: ResourceDescription<ClassicLoadBalancerInputs,
     if (Object.keys(set).length > 0) await classic.addTags({ LoadBalancerNames: [id], Tags: toAwsTags(set) }, options);
     if (remove.length > 0) await classic.removeTags({ LoadBalancerNames: [id], Tags: remove.map((Key) => ({ Key })) }, options);
     await changeListeners(classic, { has, wanted }, api);
-    await changeSubnets(classic, { has, wanted }, api);
     if (differs(has, wanted, 'securityGroups')) {
       await classic.setSecurityGroups({ LoadBalancerName: id, SecurityGroups: wanted.securityGroups }, options);
     }
@@ -95,6 +95,8 @@ export const classicLoadBalancer: ResourceDescription<ClassicLoadBalancerInputs,
     if (canonicalJson(toAttributes(has)) !== canonicalJson(toAttributes(wanted))) {
       await classic.modifyAttributes({ LoadBalancerName: id, LoadBalancerAttributes: toAttributes(wanted) }, options);
     }
+    // What can't be done of this holds up nothing else.
+    await changeSubnets(id, { has: has.subnets, wanted: wanted.subnets }, api);
   },
 
   remove: (id, { classic, options }) => classic.deleteLoadBalancer(id, options),
@@ -136,15 +138,6 @@ async function changeListeners(classic: ClassicElb, { has, wanted }: Change, { o
 /** Everything of a listener but its certificate. */
 function placeOf({ sslCertificateId: certificate, ...place }: ClassicListenerInputs): string {
   return canonicalJson({ ...place, tls: certificate !== undefined });
-}
-
-/** The new ones first: it is never without any. */
-async function changeSubnets(classic: ClassicElb, { has, wanted }: Change, { options }: Api): Promise<void> {
-  const { name: LoadBalancerName } = wanted;
-  const fresh = wanted.subnets.filter((id) => !has.subnets.includes(id));
-  const gone = has.subnets.filter((id) => !wanted.subnets.includes(id));
-  if (fresh.length > 0) await classic.attachSubnets({ LoadBalancerName, Subnets: fresh }, options);
-  if (gone.length > 0) await classic.detachSubnets({ LoadBalancerName, Subnets: gone }, options);
 }
 
 function toListener({ instancePort, instanceProtocol, lbPort, lbProtocol, sslCertificateId }: ClassicListenerInputs): Listener {

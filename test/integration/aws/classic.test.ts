@@ -150,6 +150,24 @@ describeWithMoto('Classic load balancers of AWS, against a simulated API', () =>
     expect((await classicOf(id))?.Policies?.OtherPolicies ?? []).toEqual([]);
   });
 
+  test('other subnets, also of the same zones: it is never without any, and the only one of a zone is not exchanged', async () => {
+    const [a, b] = account.subnetIDs;
+    await account.addSubnet('a');
+    await account.addSubnet('b');
+    const [otherA, otherB] = account.subnetIDs.splice(2);
+    const made = await standing({ aws: { subnets: [a!] } });
+    const subnets = async (...ids: (string | undefined)[]): Promise<string[] | undefined> => {
+      await made.change({ aws: { subnets: ids.map((id) => id!) } });
+      return (await classicOf(made.group.id))?.Subnets?.toSorted();
+    };
+    await expect(subnets(otherA)).rejects.toMatchObject({ code: 'Invalid', field: 'spec.aws.subnets' });
+    expect(await subnets(otherA, b)).toEqual([otherA!, b!].sort());
+    expect(await subnets(a, otherB)).toEqual([a!, otherB!].sort());
+    expect(await subnets(b)).toEqual([b]);
+    expect(await subnets(a)).toEqual([a]);
+    expect(made.run.checkpoint().find(({ type }) => type.endsWith('elb/loadBalancer:LoadBalancer'))?.id).toBe(made.group.id);
+  });
+
   test('a lost answer and a dead worker make nothing twice; what is another’s is neither taken over nor deleted', async () => {
     scene.model.lost = { verb: 'create', times: 3 };
     const made = await standing();

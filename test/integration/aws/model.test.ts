@@ -15,7 +15,7 @@ import { laggingReads, unknownAtFirst } from '../../harness/aws-model/rules/lag'
 import { regionLimits, type RegionLimits } from '../../harness/aws-model/rules/region-limits';
 import { provisioning } from '../../harness/aws-model/rules/provisioning';
 import { groupInUse } from '../../harness/aws-model/rules/security-groups';
-import { targetQuota } from '../../harness/aws-model/rules/targets';
+import { instancesOnTheirWay, targetQuota } from '../../harness/aws-model/rules/targets';
 import { throttling } from '../../harness/aws-model/rules/throttling';
 import { describeWithMoto, startMoto, type Moto } from '../../harness/moto';
 import type { ProgramRunner } from '../../harness/program-runner';
@@ -291,6 +291,28 @@ describeWithMoto('A model of AWS in front of moto', () => {
     expect(await keeper.sync(group, [living!], ALWAYS, (name) => left.push(name))).toBe(0);
     expect(left).toHaveLength(1);
   });
+
+  test.each(['pending', 'stopping', 'shutting-down', 'untold'])(
+    'an instance that is %s, or in another VPC, keeps no other out',
+    async (state) => {
+      const states = new Map<string, string>();
+      const scene = await sceneOf([instancesOnTheirWay(states, () => state !== 'untold'), ...alwaysRules()]);
+      const { groups } = await standing(scene);
+      const classic = await standing(scene, input({ aws: { type: 'Classic' } }));
+      const [living, passing] = await account.makeInstances(2, 'prod');
+      const far = await account.makeInstanceElsewhere();
+      states.set(passing!.providerID.split('/').at(-1)!, state);
+      for (const [keeper, group] of [
+        [scene.members(), { id: groups[0]!, port: 30_080 }],
+        [scene.classicMembers(), { id: classic.groups[0]!, port: 30_080 }],
+      ] as const) {
+        const left: string[] = [];
+        expect(await keeper.sync(group, [passing!, living!, far], ALWAYS, (name) => left.push(name))).toBe(1);
+        expect((await keeper.observe()).get(group.id)).toBe(keeper.hash(group, [living!]));
+        expect(left.sort()).toEqual([passing!.nodeName, far.nodeName].sort());
+      }
+    },
+  );
 
   test('a target group takes so many targets: where there is no room for both, those that go go first', async () => {
     const scene = await sceneOf([...alwaysRules(), targetQuota(2)]);

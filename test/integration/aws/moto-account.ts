@@ -19,6 +19,7 @@ import {
   EC2Client,
   RunInstancesCommand,
   TerminateInstancesCommand,
+  type Instance,
 } from '@aws-sdk/client-ec2';
 import {
   AddListenerCertificatesCommand,
@@ -188,6 +189,13 @@ export class MotoAccount {
     return SecurityGroupRules.filter(({ IsEgress }) => IsEgress !== true).length;
   }
 
+  /** A machine in the VPC that each account has. */
+  async makeInstanceElsewhere(): Promise<Target> {
+    const image = { ImageId: 'ami-12c6146b', InstanceType: 't3.large' as const };
+    const { Instances = [] } = await this.ec2.send(new RunInstancesCommand({ ...image, MinCount: 1, MaxCount: 1 }));
+    return targetOf(Instances[0] ?? {});
+  }
+
   /** Machines of one cluster, as Nodes. */
   async makeInstances(count: number, clusterName: string, ...groups: string[]): Promise<Target[]> {
     const tags = [{ Key: `kubernetes.io/cluster/${clusterName}`, Value: 'owned' }];
@@ -202,11 +210,7 @@ export class MotoAccount {
         TagSpecifications: [{ ResourceType: 'instance', Tags: tags }],
       }),
     );
-    return Instances.map(({ InstanceId = '', PrivateDnsName = '', Placement }) => ({
-      nodeName: PrivateDnsName,
-      providerID: `aws:///${Placement?.AvailabilityZone ?? ''}/${InstanceId}`,
-      addresses: [],
-    }));
+    return Instances.map(targetOf);
   }
 
   async terminate(target: Target): Promise<void> {
@@ -288,4 +292,8 @@ export class MotoAccount {
     this.ec2.destroy();
     this.elb.destroy();
   }
+}
+
+function targetOf({ InstanceId = '', PrivateDnsName = '', Placement }: Instance): Target {
+  return { nodeName: PrivateDnsName, providerID: `aws:///${Placement?.AvailabilityZone ?? ''}/${InstanceId}`, addresses: [] };
 }

@@ -1,6 +1,7 @@
 import type { Rule } from '../rule';
 import { capacityReservations } from './capacity';
 import { listenerCertificates } from './certificates';
+import { subnetsOfClassic } from './classic-subnets';
 import { deletionProtection } from './deletion-protection';
 import { duplicateListener, incompatibleProtocols } from './listeners';
 import { duplicateLoadBalancerName, nameLengths } from './names';
@@ -30,5 +31,6 @@ export function alwaysRules(): Rule[] {
     routeAlreadyExists(),
     blackholeRoutes(),
     oneClassicAtATime(),
+    subnetsOfClassic(),
   ];
 }

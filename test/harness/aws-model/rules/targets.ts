@@ -1,22 +1,59 @@
-import type { EC2 } from '@aws-sdk/client-ec2';
-import { fieldsOf, refusal, type ModelCall } from '../call';
+import type { EC2, Instance } from '@aws-sdk/client-ec2';
+import { fieldsOf, refusal, type ModelAnswer, type ModelCall } from '../call';
 import type { MotoState, Rule } from '../rule';
 
-/** Only running instances become targets, and one that can't refuses the whole call. moto takes what it never heard of. */
+/** Only running instances of the same VPC become targets, and one that can't refuses the whole call. moto takes what it never heard of. */
 export function registerUnknownInstance(): Rule {
   return {
-    async before(call, { ec2 }) {
+    async before(call, moto) {
       const ids = registeredBy(call);
       if (ids.length === 0) return undefined;
       const code = call.service === 'elb' ? 'InvalidInstance' : 'InvalidTarget';
-      const states = await statesOf(ec2, ids);
-      const unknown = ids.filter((id) => !states.has(id) || states.get(id) === 'terminated');
+      const found = await instancesOf(moto.ec2, ids);
+      const unknown = ids.filter((id) => (found.get(id)?.State?.Name ?? 'terminated') === 'terminated');
       if (unknown.length > 0) return refusal(code, `The following targets are not valid instances: '${unknown.join("', '")}'`);
-      const stopped = ids.filter((id) => states.get(id) !== 'running');
-      if (stopped.length === 0) return undefined;
-      return refusal(code, `The following targets are not in a running state and cannot be registered: '${stopped.join("', '")}'`);
+      const idle = ids.filter((id) => found.get(id)?.State?.Name !== 'running');
+      if (idle.length > 0) return notRunning(code, idle);
+      const vpc = await vpcOf(call, moto);
+      const far = ids.filter((id) => found.get(id)?.VpcId !== vpc);
+      return far.length === 0 ? undefined : refusal(code, `The following targets are not in the VPC '${vpc}': '${far.join("', '")}'`);
     },
   };
+}
+
+/**
+ * Instances on their way from one state to the next, which can't be registered; moto's are there at once.
+ * @param states of instances by their ids; a test changes them
+ * @param isTold whether EC2 says so too by now
+ */
+export function instancesOnTheirWay(states: ReadonlyMap<string, string>, isTold: () => boolean = () => true): Rule {
+  return {
+    before(call) {
+      const idle = registeredBy(call).filter((id) => states.has(id));
+      return idle.length === 0 ? undefined : notRunning(call.service === 'elb' ? 'InvalidInstance' : 'InvalidTarget', idle);
+    },
+    after({ action }, answer) {
+      if (action !== 'DescribeInstances' || !isTold()) return answer;
+      const body = [...states].reduce((text, [id, state]) => {
+        const stateOf = new RegExp(`(<instanceId>${id}</instanceId>[\\s\\S]*?<instanceState>[\\s\\S]*?<name>)[^<]*`);
+        return text.replace(stateOf, `$1${state}`);
+      }, answer.body);
+      return { ...answer, body };
+    },
+  };
+}
+
+function notRunning(code: string, ids: readonly string[]): ModelAnswer {
+  return refusal(code, `The following targets are not in a running state and cannot be registered: '${ids.join("', '")}'`);
+}
+
+async function vpcOf({ service, parameters }: ModelCall, { elb, classic }: MotoState): Promise<string | undefined> {
+  if (service === 'elb') {
+    const names = [parameters.get('LoadBalancerName') ?? ''];
+    return (await classic.describeLoadBalancers({ LoadBalancerNames: names })).LoadBalancerDescriptions?.[0]?.VPCId;
+  }
+  const arns = [parameters.get('TargetGroupArn') ?? ''];
+  return (await elb.describeTargetGroups({ TargetGroupArns: arns })).TargetGroups?.[0]?.VpcId;
 }
 
 /** A target group has so many targets at most, a Classic load balancer so many instances: a call that breaks this registers none. moto has no end. */
@@ -25,7 +62,7 @@ export function targetQuota(quota: number): Rule {
     async before(call, moto) {
       const asked = registeredBy(call);
       if (asked.length === 0) return undefined;
-      const there = await (call.service === 'elb' ? instancesOf(call, moto) : targetsOf(call, moto));
+      const there = await (call.service === 'elb' ? membersOf(call, moto) : targetsOf(call, moto));
       if (new Set([...there, ...asked]).size <= quota) return undefined;
       return call.service === 'elb'
         ? refusal('TooManyInstances', `There are more than ${quota} instances`)
@@ -39,7 +76,7 @@ async function targetsOf({ parameters }: ModelCall, { elb }: MotoState): Promise
   return TargetHealthDescriptions.map(({ Target }) => Target?.Id ?? '');
 }
 
-async function instancesOf({ parameters }: ModelCall, { classic }: MotoState): Promise<string[]> {
+async function membersOf({ parameters }: ModelCall, { classic }: MotoState): Promise<string[]> {
   const names = [parameters.get('LoadBalancerName') ?? ''];
   const { LoadBalancerDescriptions = [] } = await classic.describeLoadBalancers({ LoadBalancerNames: names });
   return (LoadBalancerDescriptions[0]?.Instances ?? []).map(({ InstanceId = '' }) => InstanceId);
@@ -76,8 +113,8 @@ const DEREGISTERED = {
 };
 
 /** By id; those that AWS never had are absent. */
-async function statesOf(ec2: EC2, ids: string[]): Promise<Map<string, string>> {
+async function instancesOf(ec2: EC2, ids: string[]): Promise<Map<string, Instance>> {
   const { Reservations = [] } = await ec2.describeInstances({ Filters: [{ Name: 'instance-id', Values: ids }] });
   const found = Reservations.flatMap(({ Instances = [] }) => Instances);
-  return new Map(found.map(({ InstanceId = '', State }) => [InstanceId, State?.Name ?? '']));
+  return new Map(found.map((instance) => [instance.InstanceId ?? '', instance]));
 }

@@ -2,7 +2,16 @@ import { z } from 'zod';
 import type { AzureProviderSettings } from '../../../crds';
 import type { JsonObject } from '../../../operator/base/json';
 import { nameInID, parseResourceID, resourceID } from '../client/resource-id';
-import { foreignParts, mergedParts, namesIn, type PartList, partsIn, PART_LISTS } from '../load-balancers/merge';
+import {
+  mergedParts,
+  namesIn,
+  othersParts,
+  type PartList,
+  type PartNames,
+  partsIn,
+  PART_LISTS,
+  remainingParts,
+} from '../load-balancers/merge';
 import { isPreConfigured } from '../load-balancers/nodes-behind';
 import { SHARED_PROBE } from '../load-balancers/probes';
 import { ownTags } from '../tags';
@@ -64,6 +73,14 @@ const schema = z.strictObject({
 });
 export type LoadBalancerInputs = z.infer<typeof schema>;
 
+/** Azure writes the pool of a rule twice. */
+const SET = {
+  frontendIPConfigurations: frontend.keyof().options,
+  backendAddressPools: pool.keyof().options,
+  loadBalancingRules: [...rule.keyof().options, 'backendAddressPool'],
+  probes: [...probe.keyof().options, 'numberOfProbes'],
+};
+
 /** Names that upstream and we give to parts: of Services, of the pools of a cluster, and of the shared probe. */
 const OF_SERVICES = /^a[0-9a-f]{31}(-|$)/;
 
@@ -80,6 +97,11 @@ export function loadBalancer(
     if (pools.includes(name)) return !isPreConfigured(balancer, { preConfiguredPools });
     return OF_SERVICES.test(name) || name === SHARED_PROBE;
   };
+  // A pool that somebody's rule has kept is ours again when that rule is gone, though no state has it any more.
+  const owned = (balancer: string, olds: JsonObject): PartNames[] => [
+    namesIn(olds),
+    ...(isPreConfigured(balancer, { preConfiguredPools }) ? [] : [{ backendAddressPools: pools }]),
+  ];
   return {
     token: 'azure-native:network:LoadBalancer',
     replaceOn: ['resourceGroupName', 'loadBalancerName', 'location', 'sku'],
@@ -90,18 +112,18 @@ export function loadBalancer(
     body: (inputs) => armBody(inputs as unknown as JsonObject),
     merged: (found, inputs, olds) => {
       const body = armBody(inputs as unknown as JsonObject);
-      return { ...body, properties: mergedParts(found.properties, body.properties as JsonObject, namesIn(olds)) };
+      return { ...body, properties: mergedParts(found.properties, body.properties as JsonObject, owned(nameInID(found.id), olds), SET) };
     },
     joins: true,
     remains: (found, olds, joined) => {
-      const foreign = foreignParts(found.properties, [namesIn(olds)]);
-      if (!joined && PART_LISTS.every((list) => foreign[list].length === 0)) return undefined;
+      const others = othersParts(found.properties, owned(nameInID(found.id), olds));
+      if (!joined && PART_LISTS.every((list) => others[list].length === 0)) return undefined;
       const { location = '', sku = { name: 'Standard' } } = found;
-      return { location, sku, properties: foreign as unknown as JsonObject };
+      return { location, sku, properties: remainingParts(found.properties, others) };
     },
     isRid: (found, olds) => {
-      const names = namesIn(olds);
-      return PART_LISTS.every((list) => partsIn(found.properties, list).every(({ name }) => names[list]?.includes(name) !== true));
+      const others = othersParts(found.properties, [namesIn(olds)]);
+      return PART_LISTS.every((list) => partsIn(found.properties, list).length === others[list].length);
     },
     sharedLists: { frontendIPConfigurations: 'name', backendAddressPools: 'name', loadBalancingRules: 'name', probes: 'name' },
     describe: ({ id, location = '', tags, properties }, of) => {

@@ -39,11 +39,11 @@ export interface OwnedDescription<Inputs extends CommonInputs> {
    * The same for one that has parts of others, which stay. Absent = it is ours as a whole. Pure.
    * @param olds properties in Azure's terms that were written before: parts that are not wanted any more go
    */
-  merged?(found: Whole, inputs: Inputs, olds: JsonObject): JsonObject;
+  merged?(found: Found, inputs: Inputs, olds: JsonObject): JsonObject;
   /** What stays of it without ours; undefined = nothing, so that it goes. Absent = it is ours as a whole. @param joined it was there before. Pure. */
-  remains?(found: Whole, olds: JsonObject, joined: boolean): JsonObject | undefined;
+  remains?(found: Found, olds: JsonObject, joined: boolean): JsonObject | undefined;
   /** Nothing of it is ours: an earlier delete has taken that out, and left the rest. Pure. */
-  isRid?(found: Whole, olds: JsonObject): boolean;
+  isRid?(found: Found, olds: JsonObject): boolean;
   /** It may be somebody else's that bears no mark: ours are then only its parts, and it is never deleted. Absent = what isn't ours is let alone. */
   readonly joins?: true;
   /**

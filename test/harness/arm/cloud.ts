@@ -193,7 +193,8 @@ function partOf(resource: Resource, list: string, name: string): Part | undefine
 
 function withPart(before: Resource, { list, name }: { list: string; name: string }, body: JsonObject): Resource {
   const after = withoutPart(before, { list, name });
-  const part = partFrom(`${before.id}/${list}`, { name, properties: (body.properties ?? {}) as JsonObject });
+  const { properties = {}, zones } = body as Partial<Part>;
+  const part = partFrom(`${before.id}/${list}`, { name, properties, ...(zones !== undefined && { zones }) });
   after.properties[list] = [...partsIn(after, list), part] as unknown as Json;
   return after;
 }

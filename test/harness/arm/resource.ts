@@ -20,6 +20,7 @@ export interface Part {
   id: string;
   name: string;
   etag: string;
+  zones?: string[];
   properties: JsonObject;
 }
 
@@ -32,6 +33,7 @@ const PARTS: Readonly<Record<string, readonly string[]>> = {
     'probes',
     'outboundRules',
     'inboundNatRules',
+    'inboundNatPools',
   ],
   'microsoft.network/networksecuritygroups': ['securityRules'],
   'microsoft.network/routetables': ['routes'],
@@ -88,8 +90,10 @@ export function resourceFrom(name: ResourceName, body: JsonObject): Resource {
   return resource;
 }
 
-export function partFrom(below: string, { name = '', properties = {} }: Partial<Part>): Part {
-  return { id: `${below}/${name}`, name, etag: newEtag(), properties: { ...writable(properties), provisioningState: 'Succeeded' } };
+export function partFrom(below: string, { name = '', zones, properties = {} }: Partial<Part>): Part {
+  const id = `${below}/${name}`;
+  const own = { ...writable(properties), provisioningState: 'Succeeded' };
+  return { id, name, etag: newEtag(), ...(zones !== undefined && { zones }), properties: own };
 }
 
 /** Without what only Azure writes. */

@@ -110,6 +110,25 @@ const ROWS: Row[] = [
     allowed: [pip('web'), address({ idleTimeoutInMinutes: 5 })],
   },
   {
+    rule: 'zonesStay',
+    source: 'Azure/azure-powershell#14326',
+    given: [[lb('lb'), balancer({ frontends: [{ ...frontend('a', { subnet: subnet('nodes') }), zones: ['1', '2', '3'] }] })]],
+    put: [lb('lb'), balancer()],
+    code: 'ResourceAvailabilityZonesCannotBeModified',
+    allowed: [
+      lb('lb'),
+      balancer({ frontends: [{ ...frontend('a', { subnet: subnet('nodes') }), zones: ['1', '2', '3'] }], rules: [rule('r')] }),
+    ],
+  },
+  {
+    rule: 'zonesStay',
+    source: `${learn}"Public IP addresses": availability zone`,
+    given: [[pip('web'), { ...address(), zones: ['1', '2', '3'] }]],
+    put: [pip('web'), address()],
+    code: 'ResourceAvailabilityZonesCannotBeModified',
+    allowed: [pip('web'), { ...address({ idleTimeoutInMinutes: 5 }), zones: ['1', '2', '3'] }],
+  },
+  {
     rule: 'tagNames',
     source: `${learn}"Use tags to organize your Azure resources"`,
     put: [pip('web'), { location: LOCATION, tags: { 'a/b': 'c' } }],

@@ -171,6 +171,132 @@ describe('azure-native:network:LoadBalancer', () => {
     expect(partsIn(server.cloud.find(id), 'backendAddressPools').map(({ name }) => name)).toEqual(['theirs']);
   });
 
+  describe('what others, or upstream, have set', () => {
+    const outbound = (id: string) => ({
+      name: 'theirs',
+      properties: {
+        protocol: 'All',
+        backendAddressPool: { id: `${id}/backendAddressPools/kubernetes` },
+        frontendIPConfigurations: [{ id: `${id}/frontendIPConfigurations/theirs` }],
+      },
+    });
+    const theirFrontend = {
+      name: 'theirs',
+      properties: { subnet: { id: networkID('virtualNetworks', 'net', 'subnets', 'nodes') }, privateIPAllocationMethod: 'Dynamic' },
+    };
+    const names = (id: string, list: string): string[] => partsIn(server.cloud.find(id), list).map(({ name }) => name);
+    const addresses = (id: string): unknown =>
+      partsIn(server.cloud.find(id), 'backendAddressPools').map(({ properties }) =>
+        (properties.loadBalancerBackendAddresses as JsonObject[]).map(({ properties: one }) => (one as JsonObject).ipAddress),
+      );
+
+    test('of our own parts stays when they are written: zones of frontends, another load balancer before them, states of addresses', async () => {
+      const { id, outputs } = await type().create(wantedOf([balancer(1, INTERNAL)]), context);
+      const network = { id: networkID('virtualNetworks', 'net') };
+      server.cloud.tamper(id, (resource) => {
+        const [frontend] = partsIn(resource, 'frontendIPConfigurations');
+        Object.assign(frontend!, { zones: ['1', '2', '3'] });
+        Object.assign(frontend!.properties, { gatewayLoadBalancer: { id: frontend!.id } });
+        const [pool] = partsIn(resource, 'backendAddressPools');
+        const all = ['10.0.0.1', '10.0.0.2'].map((ipAddress) => ({
+          name: `their ${ipAddress}`,
+          properties: { ipAddress, adminState: 'Down' },
+        }));
+        Object.assign(pool!.properties, { virtualNetwork: network, loadBalancerBackendAddresses: all });
+      });
+      await type().update(id, outputs, wantedOf([balancer(1, INTERNAL), balancer(2, INTERNAL)]), context);
+      const [frontend, another] = partsIn(server.cloud.find(id), 'frontendIPConfigurations');
+      expect(frontend).toMatchObject({ zones: ['1', '2', '3'], properties: { gatewayLoadBalancer: { id: frontend?.id } } });
+      expect(another).not.toHaveProperty('zones');
+      expect(partsIn(server.cloud.find(id), 'backendAddressPools')).toMatchObject([
+        {
+          properties: {
+            virtualNetwork: network,
+            loadBalancerBackendAddresses: [
+              { name: 'node-1', properties: { ipAddress: '10.0.0.1', adminState: 'Down' } },
+              { name: 'node-2', properties: { ipAddress: '10.0.0.2', adminState: 'Down' } },
+            ],
+          },
+        },
+      ]);
+      expect((await type().read(id, context))?.inputs).toEqual(wantedOf([balancer(1, INTERNAL), balancer(2, INTERNAL)]));
+    });
+
+    test('but what we have set of it goes when it is not wanted any more', async () => {
+      const { id, outputs } = await type().create(wantedOf([balancer(1, INTERNAL)]), context);
+      await type().update(id, outputs, wantedOf([balancer(1, INTERNAL, { ports: [{ port: 80, probe: false }] })]), context);
+      expect(partsIn(server.cloud.find(id), 'loadBalancingRules')[0]?.properties).not.toHaveProperty('probe');
+    });
+
+    test('of the load balancer stays: pools of NAT rules', async () => {
+      const { id, outputs } = await type().create(wantedOf([balancer(1, INTERNAL)]), context);
+      const pool = {
+        name: 'ssh',
+        properties: { protocol: 'Tcp', frontendPortRangeStart: 50000, frontendPortRangeEnd: 50010, backendPort: 22 },
+      };
+      server.cloud.tamper(id, (resource) => add(resource, 'inboundNatPools', pool));
+      const more = await type().update(id, outputs, wantedOf([balancer(1, INTERNAL), balancer(2, INTERNAL)]), context);
+      expect(names(id, 'inboundNatPools')).toEqual(['ssh']);
+      await type().delete(id, context, more.outputs);
+      expect(names(id, 'inboundNatPools')).toEqual(['ssh']);
+    });
+
+    test('a pool that an outbound rule of somebody’s leads to stays with its Nodes, and with it the load balancer', async () => {
+      const { id, outputs } = await type().create(wantedOf([balancer(1, INTERNAL)]), context);
+      server.cloud.tamper(id, (resource) => {
+        add(resource, 'frontendIPConfigurations', theirFrontend);
+        add(resource, 'outboundRules', outbound(id));
+      });
+      await type().delete(id, context, outputs);
+      expect(
+        ['frontendIPConfigurations', 'backendAddressPools', 'loadBalancingRules', 'outboundRules'].map((list) => names(id, list)),
+      ).toEqual([['theirs'], ['kubernetes'], [], ['theirs']]);
+      expect(addresses(id)).toEqual([['10.0.0.1', '10.0.0.2']]);
+      await type().delete(id, context, outputs);
+      expect(names(id, 'backendAddressPools')).toEqual(['kubernetes']);
+    });
+
+    test('likewise while others of ours stay; a pool that nobody needs any more goes, though no state has it', async () => {
+      const six = balancer(2, { ...INTERNAL, ipFamilies: ['IPv6'] });
+      const { id, outputs } = await type().create(wantedOf([balancer(1, INTERNAL), six]), context);
+      server.cloud.tamper(id, (resource) => {
+        add(resource, 'frontendIPConfigurations', theirFrontend);
+        add(resource, 'outboundRules', outbound(id));
+      });
+      const fewer = await type().update(id, outputs, wantedOf([six]), context);
+      expect(names(id, 'backendAddressPools')).toEqual(['kubernetes', 'kubernetes-IPv6']);
+      expect(addresses(id)).toEqual([
+        ['10.0.0.1', '10.0.0.2'],
+        ['fd00::1', 'fd00::2'],
+      ]);
+      server.cloud.tamper(id, ({ properties }) => {
+        properties.outboundRules = [];
+      });
+      await type().update(
+        id,
+        fewer.outputs,
+        wantedOf([six, balancer(3, { ...INTERNAL, ipFamilies: ['IPv6'], listeners: [HTTPS] })]),
+        context,
+      );
+      expect(names(id, 'backendAddressPools')).toEqual(['kubernetes-IPv6']);
+    });
+
+    test('a frontend of ours that a NAT rule of somebody’s leads from stays while that does', async () => {
+      const { id, outputs } = await type().create(wantedOf([balancer(1, INTERNAL), balancer(2, INTERNAL)]), context);
+      const frontend = frontendNameOf(balancer(1, INTERNAL), 'IPv4');
+      const frontendIPConfiguration = { id: `${id}/frontendIPConfigurations/${frontend}` };
+      server.cloud.tamper(id, (resource) =>
+        add(resource, 'inboundNatRules', {
+          name: 'ssh',
+          properties: { protocol: 'Tcp', frontendPort: 22, backendPort: 22, frontendIPConfiguration },
+        }),
+      );
+      await type().update(id, outputs, wantedOf([balancer(2, INTERNAL)]), context);
+      expect(names(id, 'frontendIPConfigurations')).toContain(frontend);
+      expect(names(id, 'loadBalancingRules')).toHaveLength(1);
+    });
+  });
+
   /** Somebody else, who also writes under the etag. */
   async function addPool(id: string, name: string): Promise<void> {
     for (;;) {

@@ -13,7 +13,7 @@ import {
 import { frontendOnce, networkPolicies } from './private-link';
 import { referencesExist, referencesProvisioned } from './references';
 import { destinationOnce, nextHop, routeLimit } from './route-tables';
-import { apiVersion, immutable, lock, patchSetsTags, policy, precondition, resourceGroup, tagNames } from './scope';
+import { apiVersion, immutable, lock, patchSetsTags, policy, precondition, resourceGroup, tagNames, zonesStay } from './scope';
 import { priorityOnce, priorityRange, ruleForm, securityGroupLimits } from './security-groups';
 
 /** Everything that a write must get past, in the order in which Azure looks: what holds for all types first. */
@@ -25,6 +25,7 @@ export const RULES: readonly Rule[] = [
   precondition,
   patchSetsTags,
   immutable,
+  zonesStay,
   tagNames,
   partNames,
   referencesExist,

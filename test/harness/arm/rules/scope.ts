@@ -1,6 +1,7 @@
 import { apiVersionOf } from '../../../../providers/azure/client/api-versions';
 import { parseResourceID } from '../../../../providers/azure/client/resource-id';
 import { refusal } from '../request';
+import { partsOf } from '../resource';
 import type { Rule } from '../rule';
 
 /** Every request says in which version it speaks: MissingApiVersionParameter; and in one that there is: NoRegisteredProviderFound. */
@@ -70,6 +71,23 @@ export const immutable: Rule = ({ before, after }) => {
   if (JSON.stringify(before.sku) === JSON.stringify(after.sku)) return undefined;
   return refusal(400, 'PropertyChangeNotAllowed', `Changing property 'sku' of ${before.id} is not allowed.`);
 };
+
+/** Zones of a resource, or of a part such as a frontend, stay (Azure/azure-powershell#14326). */
+export const zonesStay: Rule = ({ before, after }) => {
+  if (before === undefined || after === undefined) return undefined;
+  const had = new Map([before, ...partsOf(before)].map(({ id, zones }) => [id.toLowerCase(), zonesOf(zones)]));
+  for (const { id, zones } of [after, ...partsOf(after)]) {
+    const [old, wanted] = [had.get(id.toLowerCase()), zonesOf(zones)];
+    if (old === undefined || old === wanted) continue;
+    const text = `Resource ${id} has an existing availability zone constraint ${old} and the request has availability zone constraint ${wanted}, which do not match.`;
+    return refusal(400, 'ResourceAvailabilityZonesCannotBeModified', text);
+  }
+  return undefined;
+};
+
+function zonesOf(zones: readonly string[] = []): string {
+  return [...zones].sort().join(', ');
+}
 
 /** Keys of tags are short and have none of `<>%&\\?/`; there are 50 at most (learn.microsoft.com, "Use tags to organize your Azure resources"). */
 export const tagNames: Rule = ({ after }) => {

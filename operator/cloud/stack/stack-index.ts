@@ -44,10 +44,12 @@ export class StackIndex {
   }
 
   /**
-   * Its own stack has this generation of the object.
-   * @returns the stacks that had it before and have not been told of that yet; by this they are
+   * The stack has this generation of the object.
+   * @returns the stacks that had it before and have not been told of that yet; by this they are. None where the object asks for another stack by now: they are not to learn
+   * from this one that it was made
    */
-  tell(key: string, generation: number): string[] {
+  tell(stack: string, key: string, generation: number): string[] {
+    if (this.stackByKey.get(key) !== stack) return [];
     const untold = [...this.formerKeys].filter(([, keys]) => keys.has(key) && keys.get(key) !== generation);
     untold.forEach(([, keys]) => keys.set(key, generation));
     return untold.map(([stack]) => stack).sort();

@@ -91,7 +91,7 @@ export class StackSettling<O extends Member> {
       const key = keyOf(object.metadata);
       const last = leftBehind(candidate);
       if (last !== undefined) return [last, ...index.formersOf(key)];
-      return candidate === undefined ? [] : index.tell(key, generationOf(candidate));
+      return candidate === undefined ? [] : index.tell(stack, key, generationOf(candidate));
     });
     new Set(formers).forEach((former) => this.options.again(former, 0));
     const retireAfterMs = parseDuration(cloud.spec.retireAfter);

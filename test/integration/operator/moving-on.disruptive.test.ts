@@ -1,4 +1,5 @@
-import { ANNOTATIONS, CLOUD_STACKS, type CloudLoadBalancerSpecInput } from '../../../crds';
+import { ANNOTATIONS, CLOUD_LOAD_BALANCERS, CLOUD_STACKS, type CloudLoadBalancerSpecInput } from '../../../crds';
+import type { FaultRule } from '../../../providers/local/api';
 import type { OperatorCluster } from '../../harness/operator-cluster';
 import { type Scene, type StoredStack, withScene } from './scene';
 
@@ -61,6 +62,21 @@ test.each(['addresses', 'pools', 'loadbalancers'] as const)('it moves on while a
   await scene.acted(0);
   await cluster.apply(at('third'));
   await onlyIn('third');
+});
+
+/** Its target group has another name, so that the second one need not wait for the first; when that one has it, nothing is to be given up yet. */
+test('it moves on while its first stack makes it, and that is done before the second one has it', async () => {
+  const held = (ms: number): FaultRule => ({
+    match: { verb: 'create', collection: 'loadbalancers' },
+    act: { latencyMs: { min: ms, max: ms } },
+  });
+  await scene.faults({ ...held(2 * HELD_MS), times: 1 }, held(4 * HELD_MS));
+  await cluster.apply(at('first'));
+  await scene.acted(0);
+  await cluster.kube.patch(CLOUD_LOAD_BALANCERS, 'default/web', 'merge', {
+    spec: { placement: { name: 'second' }, listeners: [{ name: 'http', port: 8080, nodePort: 30_080 }] },
+  });
+  await onlyIn('second');
 });
 
 /** A target group that the second stack has made, in an update that never ended, has the name that the third one's is to have. */

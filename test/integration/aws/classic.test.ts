@@ -151,10 +151,8 @@ describeWithMoto('Classic load balancers of AWS, against a simulated API', () =>
   });
 
   test('other subnets, also of the same zones: it is never without any, and the only one of a zone is not exchanged', async () => {
-    const [a, b] = account.subnetIDs;
-    await account.addSubnet('a');
-    await account.addSubnet('b');
-    const [otherA, otherB] = account.subnetIDs.splice(2);
+    for (const zone of ['a', 'b', 'a', 'b']) await account.addSubnet(zone);
+    const [a, b, otherA, otherB] = account.subnetIDs.splice(2);
     const made = await standing({ aws: { subnets: [a!] } });
     const subnets = async (...ids: (string | undefined)[]): Promise<string[] | undefined> => {
       await made.change({ aws: { subnets: ids.map((id) => id!) } });

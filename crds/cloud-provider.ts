@@ -143,9 +143,9 @@ export const cloudProviderSpec = withRules(fields.meta({ description: 'How the c
     message: 'the kind of cloud cannot be changed; make another CloudProvider',
   },
   {
-    cel: "!has(self.plugin) || self.plugin == 'BuiltIn' || has(self.aws) || has(self.custom)",
-    holds: ({ plugin = 'BuiltIn', aws, custom }) => plugin === 'BuiltIn' || aws !== undefined || custom !== undefined,
-    message: 'plugin Official needs aws or custom: the provider of another cloud does not run with an official plugin',
+    cel: "!has(self.plugin) || self.plugin == 'BuiltIn' || has(self.aws) || has(self.azure) || has(self.custom)",
+    holds: ({ plugin = 'BuiltIn', aws, azure, custom }) => plugin === 'BuiltIn' || (aws ?? azure ?? custom) !== undefined,
+    message: 'plugin Official needs aws, azure or custom: the provider of another cloud does not run with an official plugin',
     field: 'plugin',
   },
   ...NAMING_LISTS.map(namesOnly),

@@ -443,6 +443,8 @@ export interface DiscoveredResource {
   sharedLists?: Record<string, string | { key: string; lists: readonly string[] }>;
   /** Where the letter case of ids means nothing: one that a state has in another case is the same. */
   caselessIDs?: CaselessIDs;
+  /** Inputs that the cloud's official plugin fills in by itself, and that no program sets: not compared. */
+  filledIn?: readonly string[];
 }
 
 export type { Json, JsonObject };

@@ -17,6 +17,11 @@ export interface WorkerModule {
    */
   pluginVariables?(settings: JsonObject): PluginVariable[];
   /**
+   * The same where a plugin takes no variable that has what it needs, but asks somebody for it: opened for one update, in the worker. Absent = none does.
+   * @throws OperatorError when the settings have nothing to give
+   */
+  pluginEndpoint?(settings: JsonObject): Promise<PluginEndpoint>;
+  /**
    * UIDs of the load balancers that a resource of the program serves, for extensions; empty or absent = all of the stack. Pure.
    * @param inputs what the program runs on
    */
@@ -29,6 +34,15 @@ export interface PluginVariable {
   value: string;
   /** Its value is taken out of messages. */
   secret?: true;
+}
+
+/** Where the official plugins of one update get what no variable can hold. */
+export interface PluginEndpoint {
+  /** By which they find it. */
+  variables: PluginVariable[];
+  /** What it gives them: taken out of messages as well. */
+  secrets: readonly string[];
+  close(): void;
 }
 
 /** What the resource providers of one update get from the operator. */

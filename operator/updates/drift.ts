@@ -18,7 +18,7 @@ const DETAIL_LIMIT = 200;
 const FAILURE_LIMIT = 1024;
 /** Input under which a checkpoint remembers what the cloud says is broken. No program sets it: the engine sees a difference and updates. */
 const FAILURE = '$failure';
-/** Under which an official plugin lists the names of the inputs that it has filled in. */
+/** Under which a plugin of the Terraform kind lists the names of the inputs that it has filled in; of others discovery knows them (DiscoveredResource.filledIn). */
 const DEFAULTS = '__defaults';
 
 /**
@@ -148,7 +148,7 @@ export function driftOf(matches: Matches): Drift[] {
 
 /** Top-level properties that differ, with the cloud's value: only what the program sets counts, and what is broken. Pure. */
 export function changedProperties(stored: CheckpointResource, found: DiscoveredResource): JsonObject {
-  const actual = restrict(found.inputs, comparable(stored)) as JsonObject;
+  const actual = restrict(found.inputs, comparable(stored, found)) as JsonObject;
   const names = new Set(changesOf(stored, found).map((change) => change.property));
   return { ...Object.fromEntries([...names].map((name) => [name, actual[name] ?? null])), ...failureOf(found) };
 }
@@ -159,15 +159,16 @@ export function failureOf({ failure }: DiscoveredResource): JsonObject {
 }
 
 function changesOf(stored: CheckpointResource, found: DiscoveredResource): ReturnType<typeof propertyChanges> {
-  const wanted = comparable(stored);
+  const wanted = comparable(stored, found);
   return propertyChanges(wanted, restrict(found.inputs, wanted) as JsonObject);
 }
 
 /** What the program set, without secrets: those can't be compared with what the cloud shows. */
-function comparable(stored: CheckpointResource): JsonObject {
-  const { inputs = {} } = stored;
+function comparable({ inputs = {} }: CheckpointResource, { filledIn = [] }: DiscoveredResource): JsonObject {
   const set = inputs[DEFAULTS] === undefined ? inputs : (withoutDefaults(inputs) as JsonObject);
-  return Object.fromEntries(Object.entries(set).filter(([name, value]) => name !== FAILURE && !containsSecret(value)));
+  return Object.fromEntries(
+    Object.entries(set).filter(([name, value]) => name !== FAILURE && !filledIn.includes(name) && !containsSecret(value)),
+  );
 }
 
 /** Without what an official plugin has filled in: it names that beside it, at every depth. */

@@ -22,14 +22,19 @@ export interface FailureEvidence {
 const PHRASES: readonly [RegExp, ErrorCode][] = [
   [/throttl|rate exceeded|too many requests|\b429\b|slow ?down/i, 'Throttled'],
   [/unauthorized|access ?denied|forbidden|invalid.*credential|expired ?token|\b40[13]\b/i, 'Credentials'],
-  [/quota|limit ?exceeded|limit has been reached/i, 'Quota'],
-  [/already exists|conflict|\b409\b|\b412\b|precondition/i, 'Conflict'],
+  [/quota|limit ?(exceeded|reached)|limit has been reached/i, 'Quota'],
+  [/already exist(s|ing)|conflict|\b409\b|\b412\b|precondition/i, 'Conflict'],
   [/duplicate resource urn|invalid|malformed|must be|is required|\b400\b|\b422\b/i, 'Invalid'],
   [/timeout|timed out|connection (refused|reset)|unavailable|temporar|\b50[0234]\b|EOF/i, 'Transient'],
 ];
 
 /** Somebody else's plugin is not there, or only in another version; what the engine says to do about it is for people at a terminal. */
 const MISSING_PLUGIN = /no resource plugin '(pulumi-resource-[^']+)' found in the workspace(?: at version [\w.+-]+)? or on your \$PATH/;
+
+/** Somebody else's plugin would have to make what is there already. */
+const TAKEN = /already exist(s|ing)/i;
+const TAKEN_REMEDY =
+  'an official plugin joins and takes over nothing that is there: remove it, or have a stack that is new made with spec.plugin: BuiltIn of the CloudProvider';
 
 /** Turns everything known about a failed update into the one error that the operator acts on. Pure. */
 export function classifyFailure(evidence: FailureEvidence): OperatorError {
@@ -88,7 +93,8 @@ function fromWords({ stack, diagnostics, exit }: FailureEvidence): OperatorError
   const told = diagnostics.find((diagnostic) => diagnostic.urn !== undefined) ?? diagnostics[0] ?? { message: exit?.stderr ?? '' };
   const words = firstLines(told.message);
   if (words !== '') {
-    return new OperatorError(codeOfWords(words), `stack ${stack}: ${words}`, told.urn === undefined ? {} : { resource: told.urn });
+    const detail = { ...(told.urn !== undefined && { resource: told.urn }), ...(TAKEN.test(words) && { remedy: TAKEN_REMEDY }) };
+    return new OperatorError(codeOfWords(words), `stack ${stack}: ${words}`, detail);
   }
   return endedEarly(stack, `exit code ${exit?.code ?? 'unknown'}`);
 }

@@ -6,6 +6,9 @@ import type { CommonInputs, Found, OwnedDescription } from './resources/owned-re
 import { outputsOf } from './resources/owned-resource';
 import { TAG } from './tags';
 
+/** What the official plugin adds to the inputs of every resource: which version of the API it speaks. */
+const FILLED_IN = ['azureApiVersion'];
+
 /** A type of which we make resources, and the groups in which they are. */
 export interface DiscoveredType {
   description: OwnedDescription<CommonInputs>;
@@ -43,6 +46,7 @@ export async function discover(
       inputs: inputs as unknown as JsonObject,
       outputs: outputsOf(inputs, observed),
       ...(description.sharedLists !== undefined && { sharedLists: description.sharedLists }),
+      filledIn: FILLED_IN,
       caselessIDs: { prefix: ID_PREFIX, properties: description.idProperties },
     };
     found.set(stack, [...(found.get(stack) ?? []), one]);

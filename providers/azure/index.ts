@@ -56,9 +56,18 @@ async function connect(spec: CloudProviderSpec, context: ConnectContext): Promis
         if (!isValid()) throw new OperatorError('Canceled', `stack ${stack} is not released: nothing may be written to the cloud now`);
       }),
     workerSettings: () => {
-      const { resourceManager, token } = account;
-      const worker = { resourceManager, networkSubscriptionID: networkSubscriptionOf(settings), clusterName } satisfies WorkerSettings;
-      return { ...worker, ...(preConfiguredPools !== undefined && { preConfiguredPools }), ...(token !== undefined && { token }) };
+      const { resourceManager, audience, token } = account;
+      const worker = {
+        resourceManager,
+        audience,
+        networkSubscriptionID: networkSubscriptionOf(settings),
+        clusterName,
+      } satisfies WorkerSettings;
+      return {
+        ...worker,
+        ...(preConfiguredPools !== undefined && { preConfiguredPools }),
+        ...(token !== undefined && { token: token.value, expiresAt: token.expiresAt }),
+      };
     },
     prepareUpdate: () => account.ensure(),
     renewCredentials: () => account.renew(),

@@ -7,6 +7,10 @@ const workerSettings = z.object({
   resourceManager: z.string().min(1),
   /** One that lasts for an update; absent = there is none, and every call fails. */
   token: z.string().min(1).optional(),
+  /** When it ends, by the wall clock, milliseconds since 1970. */
+  expiresAt: z.number().optional(),
+  /** For whom it is made out; absent = the resource manager itself. */
+  audience: z.string().min(1).optional(),
   networkSubscriptionID: z.string().min(1),
   clusterName: z.string().min(1),
   preConfiguredPools: z.enum(['Internal', 'External', 'All']).optional(),

@@ -4,6 +4,7 @@ import { OWN_PACKAGE } from '../resource-provider/own-package';
 import type { ResourceProvider } from '../resource-provider/resource-provider';
 import type { UpdateContext, WorkerModule } from '../worker-module';
 import { ArmClient } from './client/arm-client';
+import { pluginEndpoint } from './config/plugin-endpoint';
 import { program } from './program';
 import { resourceTypes } from './resources';
 import { loadBalancersOf } from './served';
@@ -14,7 +15,7 @@ export const AZURE_NATIVE_VERSION = '3.28.0';
 const OWN_VERSION = '1.0.0';
 
 /** The provider of Azure, the workers' half. */
-export const workerModule: WorkerModule = { program, resourceProviders, loadBalancersOf };
+export const workerModule: WorkerModule = { program, resourceProviders, loadBalancersOf, hasOfficialPlugin: true, pluginEndpoint };
 
 /** A client for each update, with the token of that update. */
 function resourceProviders(settings: JsonObject, context: UpdateContext): ResourceProvider[] {

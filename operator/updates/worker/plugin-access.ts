@@ -2,6 +2,7 @@ import { OperatorError } from '../../base/errors';
 import { OWN_PACKAGE } from '../../../providers/resource-provider/own-package';
 import type { ResourceProvider } from '../../../providers/resource-provider/resource-provider';
 import type { PluginVariable, WorkerModule } from '../../../providers/worker-module';
+import type { JsonObject } from '../../base/json';
 
 /** Shorter ones would take ordinary words out of every message. */
 const SHORTEST_SECRET = 8;
@@ -14,9 +15,26 @@ export class PluginAccess {
   readonly environment: Readonly<Record<string, string>>;
   private readonly secrets: readonly string[];
 
-  constructor(variables: readonly PluginVariable[]) {
+  /**
+   * @param secrets what else may not be said
+   * @param close ends what stands for the plugins alone
+   */
+  constructor(
+    variables: readonly PluginVariable[],
+    secrets: readonly string[] = [],
+    readonly close: () => void = () => undefined,
+  ) {
     this.environment = Object.fromEntries(variables.map(({ name, value }) => [name, value]));
-    this.secrets = variables.filter(({ secret, value }) => secret === true && value.length >= SHORTEST_SECRET).map(({ value }) => value);
+    const all = [...variables.flatMap(({ secret, value }) => (secret === true ? [value] : [])), ...secrets];
+    this.secrets = all.filter((value) => value.length >= SHORTEST_SECRET);
+  }
+
+  /** What a provider's plugins need, by the settings of one update. @throws OperatorError when those have it not */
+  static async open(module: WorkerModule, settings: JsonObject): Promise<PluginAccess> {
+    const variables = module.pluginVariables?.(settings) ?? [];
+    const endpoint = await module.pluginEndpoint?.(settings);
+    if (endpoint === undefined) return new PluginAccess(variables);
+    return new PluginAccess([...variables, ...endpoint.variables], endpoint.secrets, () => endpoint.close());
   }
 
   /** A message without the secrets. */

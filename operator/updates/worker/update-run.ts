@@ -118,7 +118,7 @@ export class UpdateRun {
   async execute(): Promise<RunResult> {
     const servers: ResourceProviderServer[] = [];
     try {
-      const module = this.#module();
+      const module = await this.#module();
       this.#program = new WatchedProgram(module, this.request.inputs, () => this.#mark('programMs'));
       this.#openSession();
       const providers = module.resourceProviders(this.request.settings, {
@@ -137,6 +137,7 @@ export class UpdateRun {
       return { changes: this.#events.changes, timings: this.#timings, ...(preview === undefined ? {} : { preview }) };
     } finally {
       this.#endWatch();
+      this.#plugins.close();
       for (const server of servers) server.close();
       await rm(this.#planFile, { force: true });
       this.context.endpoint.serve(undefined);
@@ -148,12 +149,12 @@ export class UpdateRun {
   }
 
   /** The provider's half with what the extension does in it, and official plugins made ready where it uses them. */
-  #module(): WorkerModule {
+  async #module(): Promise<WorkerModule> {
     const { providerKind, modulePath, extension, inputs, plugin, settings } = this.request;
     const own = loadWorkerModule(providerKind, modulePath);
     const module = extendedModule(own, extension, inputs === undefined);
     if (plugin === undefined && extension?.role !== 'extra') return module;
-    this.#plugins = new PluginAccess(own.pluginVariables?.(settings) ?? []);
+    if (this.request.render !== true) this.#plugins = await PluginAccess.open(own, settings);
     this.#endWatch = this.context.validity.watch((why) => this.#cut(why));
     return plugin === undefined ? module : besidePlugin(own, module);
   }

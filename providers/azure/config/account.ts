@@ -3,7 +3,7 @@ import type { AzureProviderSettings } from '../../../crds';
 import type { ConnectContext } from '../../provider';
 import type { ArmClientOptions } from '../client/arm-client';
 import type { CloudEndpoints } from '../client/clouds';
-import type { AzureCredentials } from '../client/credentials';
+import type { AccessToken, AzureCredentials } from '../client/credentials';
 import { AzureTokens } from '../client/tokens';
 import { credentialsOf, type CredentialSources } from './credentials';
 import { findEndpoints } from './endpoints';
@@ -22,7 +22,7 @@ interface Opened {
 /** Who the operator is to one subscription, and where that is. */
 export class AzureAccount {
   /** The token of today; workers get it. */
-  private known: string | undefined;
+  private known: AccessToken | undefined;
 
   private constructor(private readonly opened: Opened) {}
 
@@ -42,8 +42,13 @@ export class AzureAccount {
     return this.opened.endpoints.resourceManager;
   }
 
+  /** For whom its tokens are made out. */
+  get audience(): string {
+    return this.opened.endpoints.audience;
+  }
+
   /** The token that workers get; undefined before the first update. */
-  get token(): string | undefined {
+  get token(): AccessToken | undefined {
     return this.known;
   }
 
@@ -59,7 +64,7 @@ export class AzureAccount {
 
   /** Workers ask for no token themselves, so what they get must last as long as they work. */
   async ensure(): Promise<void> {
-    this.known = (await this.opened.tokens.token(ENOUGH_MS)).value;
+    this.known = await this.opened.tokens.token(ENOUGH_MS);
   }
 
   /** Reads the credentials anew from where the settings say. @returns true when they are others */

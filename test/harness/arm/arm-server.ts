@@ -46,6 +46,8 @@ export class ArmServer extends LoopbackServer {
   isDown = false;
   /** Writes ids into its answers in another letter case than they were asked for, as some of Azure's APIs do. */
   respells = false;
+  /** What happens between a call that is carried out and its answer. */
+  beforeAnswer: (call: RecordedCall) => Promise<void> = () => Promise.resolve();
   private readonly clock: Clock;
 
   constructor(private readonly options: ArmServerOptions) {
@@ -71,6 +73,7 @@ export class ArmServer extends LoopbackServer {
     this.calls.push(record);
     const answer = this.limited(asked, record.verb);
     record.status = answer.status;
+    await this.beforeAnswer(record);
     if (this.options.latencyMs !== undefined) await sleep(this.options.latencyMs);
     if (this.lost?.verb === record.verb && this.lost.times-- > 0) return void response.destroy();
     send(response, this.respells ? { ...answer, body: respelled(answer.body) } : answer);

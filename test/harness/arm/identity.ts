@@ -27,6 +27,11 @@ export class Identity {
 
   constructor(private readonly applications: readonly Application[]) {}
 
+  /** All that were made out and hold. */
+  get tokens(): string[] {
+    return [...this.valid];
+  }
+
   knows(authorization: string | undefined): boolean {
     return this.valid.has(authorization?.replace(/^Bearer /, '') ?? '');
   }

@@ -1,6 +1,4 @@
-import { join } from 'node:path';
 import type { CloudStack } from '../../../crds';
-import { PROJECT_ROOT } from '../../../operator/entry';
 import { describeWithMoto } from '../../harness/moto';
 import type { Rule } from '../../harness/aws-model/rule';
 import { PluginFolder } from '../extensions/plugin-folder';
@@ -10,7 +8,6 @@ import type { MotoAccount } from './moto-account';
 import { type AwsOperatorScene, NETWORK, SECRET_KEY, withAwsScene } from './operator-scene';
 
 const plugins = new PluginFolder();
-const source = (file: string): string => JSON.stringify(join(PROJECT_ROOT, file));
 
 /** docs/clouds/aws.md, "The official plugin": the same programs, with another process behind the types of the package `aws`. */
 describeWithMoto('A CloudProvider of AWS with plugin: Official', () => {
@@ -23,16 +20,12 @@ describeWithMoto('A CloudProvider of AWS with plugin: Official', () => {
     async after({ action }, answer) {
       if (action !== killsAt) return answer;
       killsAt = undefined;
-      plugins.running('aws').forEach((pid) => process.kill(pid, 'SIGKILL'));
-      await scene.until('the plugin to be dead', () => Promise.resolve(plugins.running('aws').length === 0));
+      await plugins.kill('aws');
       return answer;
     },
   };
 
-  plugins.install(
-    'aws',
-    `require(${source('node_modules/tsx/dist/cjs/index.cjs')});\nrequire(${source('test/integration/aws/official-plugin.ts')});\n`,
-  );
+  plugins.installModule('aws', 'test/integration/aws/official-plugin.ts');
   afterAll(() => plugins.remove());
   withAwsScene(
     async (made) => {

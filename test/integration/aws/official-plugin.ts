@@ -8,7 +8,7 @@ import { DESCRIPTIONS } from '../../../providers/aws/resources';
 import type { Api, CommonInputs, ResourceDescription } from '../../../providers/aws/resources/description';
 import { AWS_VERSION } from '../../../providers/aws/worker';
 import type { ResourceContext, ResourceType } from '../../../providers/resource-provider/resource-provider';
-import { ResourceProviderServer } from '../../../providers/resource-provider/server';
+import { serveAsPlugin } from '../extensions/plugin-process';
 
 /** What it fills in where a program sets nothing, as the bridge of the official plugin does. */
 const DEFAULTS = { ipAddressType: 'ipv4' };
@@ -91,10 +91,7 @@ async function main(): Promise<void> {
   const options = { settings, clock: systemClock };
   const api = { ec2: new Ec2(options), elb: new ElbV2(options), classic: new ClassicElb(options) };
   const types = (DESCRIPTIONS as readonly unknown[] as ResourceDescription[]).map((description) => new OfficialType(description, api));
-  const provider = { package: 'aws', version: AWS_VERSION, types };
-  const server = new ResourceProviderServer(provider, { onFailure: () => undefined, enginePid: () => process.ppid });
-  await server.listen();
-  process.stdout.write(`${server.attachment.split(':')[1]}\n`);
+  await serveAsPlugin({ package: 'aws', version: AWS_VERSION, types });
 }
 
 void main();

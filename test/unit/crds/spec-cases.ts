@@ -636,7 +636,7 @@ export const BAD: BadSpec[] = [
     kind: CloudProviderKind,
     spec: { ...provider, plugin: 'Official' },
     field: 'spec.plugin',
-    message: 'plugin Official needs aws or custom',
+    message: 'plugin Official needs aws, azure or custom',
   },
   { title: 'an empty pattern', kind: CloudProviderKind, spec: { aws: {}, policy: { subnets: [''] } }, field: 'spec.policy.subnets[0]' },
   ...['aws:createdBy', 'cloud-operator.dev/released', 'kubernetes.io/cluster/other', 'kubernetes.io/service-name'].map((key) => ({

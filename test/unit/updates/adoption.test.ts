@@ -88,6 +88,8 @@ describe('driftOf', () => {
     expect(drift([stored('a', inputs)], [found('a', { name: 'a', check: { port: 80 } })])).toEqual([]);
     const [changed] = drift([stored('a', inputs)], [found('a', { name: 'a', check: { port: 81, path: '/x' } })]);
     expect(changed).toMatchObject({ property: 'check.port', old: '80', new: '81' });
+    const versioned = { ...found('a', { name: 'a' }), filledIn: ['apiVersion'] };
+    expect(drift([stored('a', { name: 'a', apiVersion: '2024-05-01' })], [versioned])).toEqual([]);
   });
 
   test('a secret is not compared', () => {

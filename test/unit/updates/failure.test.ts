@@ -44,6 +44,14 @@ describe('classifyFailure', () => {
     expect(classify({ diagnostics })).toMatchObject({ code: 'Quota', message: 'stack s: quota exceeded: the limit', resource: at('a') });
   });
 
+  test('what a plugin would have to take over: the remedy is our own provider', () => {
+    const diagnostics = [{ urn: at('a'), message: "cannot create already existing resource 'a'" }];
+    expect(classify({ diagnostics })).toMatchObject({
+      code: 'Conflict',
+      remedy: expect.stringContaining('spec.plugin: BuiltIn') as string,
+    });
+  });
+
   test('a killed engine: its program’s failure is a consequence', () => {
     const program = new OperatorError('Invalid', 'the program failed: 14 UNAVAILABLE: No connection established');
     const killed = classify({ program, exit: { code: null, signal: 'SIGKILL', stderr: '' } });
@@ -91,4 +99,6 @@ test.each([
   ["Duplicate resource URN 'urn:…'; try giving it a unique name", 'Invalid'],
   ['dial tcp: connection refused', 'Transient'],
   ['something else', 'Unknown'],
+  ["cannot create already existing resource '/subscriptions/1/resourceGroups/g/providers/x'", 'Conflict'],
+  ['Code="PublicIPCountLimitReached" Message="Cannot create more than 10 public IP addresses"', 'Quota'],
 ])('codeOfWords(%s) = %s', (text, code) => expect(codeOfWords(text)).toBe(code));

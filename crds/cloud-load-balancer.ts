@@ -232,6 +232,14 @@ export const ingress = z
   .meta({ description: 'One point of entry, as in Service.status.loadBalancer.ingress.' });
 export type Ingress = z.infer<typeof ingress>;
 
+const keptDifference = z
+  .object({
+    field: z.string().max(253).meta({ description: 'The field that asks for something else.' }),
+    wanted: z.string().max(2048).meta({ description: 'What it asks for.' }),
+    kept: z.string().max(2048).meta({ description: 'What stands in the cloud.' }),
+  })
+  .meta({ description: 'What can’t be changed in place of a load balancer that was taken over.' });
+
 export const cloudLoadBalancerStatus = z.object({
   ...statusBase,
   clusterID: z.string().max(64).optional().meta({ description: 'The cluster that this status was written in; another one makes it void.' }),
@@ -246,6 +254,11 @@ export const cloudLoadBalancerStatus = z.object({
     .max(64)
     .optional()
     .meta({ description: 'Digest of its target groups while all Nodes are registered in them; absent = that is not so, or not kept.' }),
+  keptAsAdopted: z
+    .array(keptDifference)
+    .max(32)
+    .optional()
+    .meta({ description: 'Where it was taken over, and stays, other than the spec asks; absent = nowhere.' }),
 });
 export type CloudLoadBalancerStatus = z.infer<typeof cloudLoadBalancerStatus>;
 export type CloudLoadBalancer = CloudObject<CloudLoadBalancerSpec, CloudLoadBalancerStatus>;

@@ -175,6 +175,14 @@ export interface Replacement {
   gap: boolean;
 }
 
+/** What a load balancer that was taken over keeps, because it can't be changed in place, though its spec asks for something else. */
+export interface KeptDifference {
+  /** Path in the CloudLoadBalancer. */
+  field: string;
+  wanted: string;
+  kept: string;
+}
+
 /** Something of the account that a load balancer's settings name, such as a subnet. */
 export interface Named {
   /** The list of the policy that judges it. */
@@ -204,6 +212,8 @@ export interface LoadBalancers {
    * Without a gap, `render` gets an input with a higher generation and the old one as `retiring`: both are to be made, under names of their own.
    */
   replacement?(accepted: LoadBalancerInput, wanted: LoadBalancerInput): Replacement | undefined;
+  /** Where an input that was taken over asks for something else than what it keeps; empty where it was made here. Absent = it can't be told. Pure. */
+  keptDifferences?(input: LoadBalancerInput): KeptDifference[];
   /**
    * What of a load balancer only one can have at a time, in words, such as addresses that were asked for: a move to another stack then deletes the old
    * one first. Absent = spec.addresses. Pure.

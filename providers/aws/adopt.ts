@@ -108,7 +108,8 @@ class Look {
     const groups = await this.groups(groupIDs, rendered.securityGroup);
     const parts = [own, ...(await this.listeners(found.id, rendered)), ...groups.parts];
     const subnetMappings = inputs.subnetMappings as unknown as Kept['subnetMappings'];
-    return { tags: found.tags, parts, kept: { subnetMappings, grouped: groupIDs.length > 0, groupIDs: groups.others } };
+    const place = { subnetMappings, internal: raw.Scheme === 'internal', name: raw.LoadBalancerName ?? '' };
+    return { tags: found.tags, parts, kept: { ...place, grouped: groupIDs.length > 0, groupIDs: groups.others } };
   }
 
   async classic(): Promise<Standing | undefined> {
@@ -121,7 +122,8 @@ class Look {
     const groups = await this.groups(found.raw.SecurityGroups ?? [], rendered.securityGroup);
     const parts = [await this.part(classicLoadBalancer, this.base, found), ...(await this.policies(found, rendered)), ...groups.parts];
     const subnetMappings = (found.raw.Subnets ?? []).map((subnetId) => ({ subnetId }));
-    return { tags: found.tags, parts, kept: { subnetMappings, grouped: true, groupIDs: groups.others } };
+    const place = { subnetMappings, internal: found.raw.Scheme === 'internal', name: found.id };
+    return { tags: found.tags, parts, kept: { ...place, grouped: true, groupIDs: groups.others } };
   }
 
   private async findNetwork(): Promise<Listed<LoadBalancer> | undefined> {

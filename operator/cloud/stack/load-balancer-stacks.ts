@@ -12,6 +12,7 @@ import type {
   Adoption,
   DiscoveredResource,
   JsonObject,
+  KeptDifference,
   LoadBalancerInput,
   LoadBalancerResult,
   LoadBalancers,
@@ -152,6 +153,7 @@ export class LoadBalancerStacks implements StackKind<StoredLoadBalancer, LoadBal
     const { ingress, groups } = await this.register(settlement, input, object);
     this.vouchers.vouch(object.metadata, ingress);
     const address = addressOf(ingress);
+    const kept = capability(cloud).keptDifferences?.(input) ?? [];
     const targets = Math.max(0, ...groups.map(({ nodeLabels }) => this.members.targets(cloud.name, nodeLabels).length));
     const fields: StatusFields = {
       ...this.identity(object),
@@ -161,8 +163,9 @@ export class LoadBalancerStacks implements StackKind<StoredLoadBalancer, LoadBal
       ports: input.spec.listeners.map(({ port, protocol }) => `${port}/${protocol}`).join(','),
       ingress,
       targetGroups: settlement.targets ? this.members.claimOf(cloud.name, groups) : undefined,
+      keptAsAdopted: kept.length > 0 ? kept : undefined,
     };
-    const where = `serving at ${address ?? 'no address'}`;
+    const where = `serving at ${address ?? 'no address'}${asAdopted(kept)}`;
     if (targets > 0) return { fields, verdict: { state: 'Ready', message: where } };
     const why = `no Node of CloudProvider ${cloud.name} can take traffic (docs/troubleshoot.md)`;
     return { fields, verdict: { state: 'Ready', reason: 'NoTargets', message: `${where}, but ${why}` } };
@@ -211,11 +214,11 @@ export class LoadBalancerStacks implements StackKind<StoredLoadBalancer, LoadBal
   }
 
   keptFields(object: StoredLoadBalancer, known: Knowledge): StatusFields {
-    const { clusterID, objectUID, stack, incarnation, address, ports } = this.trusted(object) ?? {};
+    const { clusterID, objectUID, stack, incarnation, address, ports, keptAsAdopted } = this.trusted(object) ?? {};
     const ingress = this.published(object, known);
     if (ingress === undefined) return { clusterID, objectUID, stack, incarnation, address, ports, ingress };
     const life = known.state === undefined ? { stack, incarnation } : { stack: known.stack, incarnation: known.state.incarnation };
-    return { ...this.identity(object), ...life, address: addressOf(ingress), ports, ingress };
+    return { ...this.identity(object), ...life, address: addressOf(ingress), ports, ingress, keptAsAdopted };
   }
 
   serving(object: StoredLoadBalancer, known: Knowledge): boolean {
@@ -252,6 +255,11 @@ function capability(cloud: ConnectedCloud): LoadBalancers {
     throw new OperatorError('Invalid', `the cloud provider does not support external load balancers`, { field: 'spec.provider' });
   }
   return loadBalancers;
+}
+
+function asAdopted(kept: readonly KeptDifference[]): string {
+  if (kept.length === 0) return '';
+  return `; as it was taken over stays ${kept.map(({ field }) => field).join(', ')} (status.keptAsAdopted)`;
 }
 
 /** What of it only one load balancer can have. */

@@ -19,6 +19,9 @@ export const kept = z.object({
   grouped: z.boolean(),
   /** Ids of its groups beside the one that is taken over with it. */
   groupIDs: z.array(z.string()),
+  /** Its scheme and its name; absent = not known, for it was taken over before they were noted. */
+  internal: z.boolean().optional(),
+  name: z.string().optional(),
 });
 export type Kept = z.infer<typeof kept>;
 

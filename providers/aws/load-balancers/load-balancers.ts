@@ -3,8 +3,17 @@ import type { CloudLoadBalancerSpec } from '../../../crds';
 import type { OperatorError } from '../../../operator/base/errors';
 import { canonicalJson, type JsonObject } from '../../../operator/base/json';
 import { generationsOf, type Generation } from '../../generations';
-import type { DiscoveredResource, LoadBalancerInput, LoadBalancerResult, LoadBalancers, NodeLabels, Replacement } from '../../provider';
+import type {
+  DiscoveredResource,
+  KeptDifference,
+  LoadBalancerInput,
+  LoadBalancerResult,
+  LoadBalancers,
+  NodeLabels,
+  Replacement,
+} from '../../provider';
 import { keepNetwork, keptOf } from './adopted';
+import { keptDifferences, standingOf } from './kept-differences';
 import { isClassic, renderClassic, type RenderedClassic } from './classic';
 import { portsOf, renderListener, type RenderedListener } from './listeners';
 import { memberAccess } from '../members/member-access';
@@ -137,13 +146,22 @@ export class AwsLoadBalancers implements LoadBalancers {
   /** What AWS fixes when it makes a Network Load Balancer. An address that was asked for can't be on two at once. */
   replacement(accepted: LoadBalancerInput, wanted: LoadBalancerInput): Replacement | undefined {
     const [before, after] = [accepted.spec, wanted.spec].map((spec) => fixedOf(spec, this.scope));
-    const field = Object.keys(FIXED).find((key) => canonicalJson(before?.[key]) !== canonicalJson(after?.[key]));
+    const kept = keptOf(accepted);
+    const standing = kept === undefined ? {} : standingOf(kept);
+    const isAsked = (key: string, by: Record<string, unknown> | undefined): boolean =>
+      canonicalJson(by?.[key]) === canonicalJson(after?.[key]);
+    // What was taken over with a difference, and is asked for as it is now, stays.
+    const field = Object.keys(FIXED).find((key) => !isAsked(key, before) && !(key in standing && isAsked(key, standing)));
     if (field === undefined) return undefined;
     const why = `the change of ${FIXED[field]} replaces the load balancer`;
     const [had, asked] = [accepted.spec, wanted.spec].map(onceOf);
     const once = (asked ?? []).filter((address) => had?.includes(address));
     if (once.length === 0) return { why, gap: false };
     return { why: `${why}, delete first, with a gap in traffic, because ${once.join(', ')} can't be used twice`, gap: true };
+  }
+
+  keptDifferences(input: LoadBalancerInput): KeptDifference[] {
+    return keptDifferences(input, this.scope);
   }
 
   exclusive = onceOf;

@@ -14,7 +14,7 @@ import { ensureTools } from '../../../tools/ensure';
 import { AwsModel } from '../../harness/aws-model/aws-model';
 import { describeWithMoto, startMoto, type Moto } from '../../harness/moto';
 import { MotoAccount, REGION } from './moto-account';
-import { Upstream, type UpstreamService } from './upstream';
+import { CONTROLLERS_POLICY, Upstream, type UpstreamService } from './upstream';
 
 const CLUSTER = '0a1b2c3d-1111-4222-8333-444455556666';
 const OTHER = 'ffffffff-1111-4222-8333-444455556666';
@@ -69,6 +69,11 @@ describeWithMoto('AWS: load balancers of others are taken over as they are', () 
     const input = { uid: `clb-${uid}`, ownerUID: uid, namespace: 'demo', name, spec };
     return { seen: { uid, namespace: 'demo', name, ports }, input, stack: `lb-adopt-${serial}` };
   }
+
+  const withTLS = (input: LoadBalancerInput, tls: AWSLoadBalancer['tls']): LoadBalancerInput => ({
+    ...input,
+    spec: cloudLoadBalancerSpec.parse({ ...input.spec, aws: { ...input.spec.aws, tls } }),
+  });
 
   /** As operator/cloud/ asks for it. */
   class TakeOver {
@@ -169,6 +174,10 @@ describeWithMoto('AWS: load balancers of others are taken over as they are', () 
     expect(await taken.cloud.adoptable!('lb-another', of.input, 'Itself')).toBeUndefined();
 
     const spec = cloudLoadBalancerSpec.parse({ ...of.input.spec, aws: { crossZone: true }, scheme: 'Internal' });
+    expect(taken.cloud.loadBalancers!.keptDifferences!({ ...taken.adopted, spec }).map(({ field }) => field)).toEqual([
+      'spec.scheme',
+      'spec.aws.securityGroups',
+    ]);
     const changed = await taken.run({ ...taken.adopted, spec });
     expect(changed).toMatchObject({ changes: { create: 0, update: 1, replace: 0, delete: 0 } });
     expect(writesOf()).toEqual(['ModifyLoadBalancerAttributes']);
@@ -207,6 +216,54 @@ describeWithMoto('AWS: load balancers of others are taken over as they are', () 
     expect(writesOf().filter((action) => action.startsWith('Delete'))).toEqual([]);
     expect((await upstream.standing(arn)).balancer.LoadBalancerName).toBe(before.balancer.LoadBalancerName);
     await taken.run(taken.adopted, { force: true });
+    await taken.destroy();
+    await upstream.ec2.deleteSecurityGroup({ GroupId: backend });
+    expect(await account.content()).toEqual({ loadBalancers: 0, targetGroups: 0, securityGroups: 0 });
+  }, 120_000);
+
+  test('a listener with several certificates: those that are asked for are taken over, others stay, and the plan says which one comes', async () => {
+    const [one, two, three, foreign] = await Promise.all(['one', 'two', 'three', 'foreign'].map((name) => account.uploadCertificate(name)));
+    const asking = (...certificateARNs: (string | undefined)[]): AWSLoadBalancer['tls'] => ({
+      certificateARNs: certificateARNs.map((arn) => arn ?? ''),
+      ports: ['https'],
+      policy: CONTROLLERS_POLICY,
+    });
+    const of = service({ tls: asking(one, two, three) });
+    const { arn, backend } = await upstream.controllerNetwork(of.seen, instances, [one!, three!, two!, foreign!]);
+    const listener = (await upstream.elb.describeListeners({ LoadBalancerArn: arn })).Listeners?.find(({ Port }) => Port === 443);
+    const certificates = async (): Promise<string[]> => {
+      const { Certificates = [] } = await upstream.elb.describeListenerCertificates({ ListenerArn: listener?.ListenerArn });
+      return Certificates.map(({ CertificateArn = '' }) => CertificateArn);
+    };
+    /** What a plan does to certificates, and to what goes with them. */
+    const planOf = async (tls: AWSLoadBalancer['tls']): Promise<string[]> => {
+      const plan = await (await takeOver({ ...of, input: withTLS(of.input, tls) })).plan();
+      return inCloud(plan).flatMap(({ op, type, properties = [] }) =>
+        properties.flatMap(({ path, new: to = '' }) =>
+          ['certificateArn', 'sslPolicy'].includes(path) ? `${op} ${type.split(':').at(-1)} ${path} ${to}` : [],
+        ),
+      );
+    };
+    expect(await planOf(asking(one, two, three))).toEqual([]);
+    expect(await planOf(asking(one, three, two))).toEqual([]);
+    expect(await planOf(asking(two, three))).toEqual([`update Listener certificateArn "${two}"`]);
+    expect(await planOf({ ...asking(one, two)!, policy: 'ELBSecurityPolicy-TLS13-1-2-2021-06' })).toEqual([
+      'update Listener sslPolicy "ELBSecurityPolicy-TLS13-1-2-2021-06"',
+    ]);
+    const four = await account.uploadCertificate('four');
+    expect(await planOf(asking(one, two, four))).toEqual([`create ListenerCertificate certificateArn "${four}"`]);
+
+    const taken = await takeOver(of);
+    const before = await certificates();
+    expect(before.slice().sort()).toEqual([one, two, three, foreign].sort());
+    model.calls.length = 0;
+    expect(await taken.run()).toMatchObject({ changes: { replace: 0, delete: 0 } });
+    expect(writesOf().filter((action) => /Certificate|Listener/.test(action))).toEqual([]);
+    expect(await certificates()).toEqual(before);
+    expect(await taken.drift()).toEqual([]);
+    // one of them is not asked for any more: that one goes, and what was never asked for stays
+    await taken.run(withTLS(taken.adopted, asking(one, two)));
+    expect((await certificates()).sort()).toEqual([one, two, foreign].sort());
     await taken.destroy();
     await upstream.ec2.deleteSecurityGroup({ GroupId: backend });
     expect(await account.content()).toEqual({ loadBalancers: 0, targetGroups: 0, securityGroups: 0 });

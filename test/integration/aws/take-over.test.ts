@@ -19,6 +19,7 @@ import { type Standing, Upstream } from './upstream';
 type Lease = KubeObject & { spec: { holderIdentity?: string } };
 
 const LEASE = 'kube-system/cloud-controller-manager';
+const PREFIX = 'service.beta.kubernetes.io/aws-load-balancer-';
 const FINALIZER = 'service.kubernetes.io/load-balancer-cleanup';
 const SLOW_MS = 120_000;
 
@@ -96,7 +97,8 @@ describeWithMoto('Taking over from cloud-provider-aws, and stepping back', () =>
     const { nodeName: name, providerID } = machine!;
     await cluster.kube.create(NODES, undefined, { metadata: { name }, spec: { providerID } });
     await scene.setReady(name, true);
-    const annotations = { 'service.beta.kubernetes.io/aws-load-balancer-type': 'nlb', [ANNOTATIONS.provider]: 'aws' };
+    // The last came when the load balancer was there, and upstream passes over that.
+    const annotations = { [`${PREFIX}type`]: 'nlb', [ANNOTATIONS.provider]: 'aws', [`${PREFIX}internal`]: 'true' };
     await cluster.apply(serviceOf('web', { annotations }));
     const service = (await scene.service('web'))!;
     const ports = (service.spec.ports ?? []).map(({ port, nodePort = 0 }) => ({ port, nodePort }));
@@ -170,9 +172,12 @@ describeWithMoto('Taking over from cloud-provider-aws, and stepping back', () =>
     await scene.until('the Lease to be ours', async () => (await cluster.kube.get<Lease>(LEASES, LEASE))?.spec.holderIdentity);
     await scene.ready('web', { timeoutMs: SLOW_MS });
     await run('kubectl wait clb/web');
-    expect(await run('kubectl describe clb web')).toContain(
-      'Took over 3 resources from another controller: Service default/web, cluster prod',
-    );
+    const described = await run('kubectl describe clb web');
+    expect(described).toContain('Took over 3 resources from another controller: Service default/web, cluster prod');
+    expect((await scene.loadBalancer('web'))?.status?.keptAsAdopted).toEqual([
+      { field: 'spec.scheme', wanted: 'Internal', kept: 'Public' },
+    ]);
+    expect(described).toMatch(/Kept As Adopted:\s+Field:\s+spec.scheme\s+Kept:\s+Public\s+Wanted:\s+Internal/);
     // what stands in for upstream here has not let it in to the Nodes
     expect(new Set(writesOf())).toEqual(new Set(['AddTags', 'AuthorizeSecurityGroupIngress']));
     const after = await upstream.standing(arn);

@@ -1,6 +1,11 @@
 import { ElasticLoadBalancing } from '@aws-sdk/client-elastic-load-balancing';
 import { EC2, type SecurityGroupRule } from '@aws-sdk/client-ec2';
-import { ElasticLoadBalancingV2, type LoadBalancer, type TargetGroup } from '@aws-sdk/client-elastic-load-balancing-v2';
+import {
+  ElasticLoadBalancingV2,
+  type CreateListenerCommandInput,
+  type LoadBalancer,
+  type TargetGroup,
+} from '@aws-sdk/client-elastic-load-balancing-v2';
 import { type MotoAccount, REGION } from './moto-account';
 
 /** A Service as the controllers before us have seen it. */
@@ -10,6 +15,9 @@ export interface UpstreamService {
   name: string;
   ports: { port: number; nodePort: number }[];
 }
+
+/** What the AWS Load Balancer Controller asks for where a Service names no policy. */
+export const CONTROLLERS_POLICY = 'ELBSecurityPolicy-2016-08';
 
 type Tag = { Key: string; Value: string };
 
@@ -51,8 +59,15 @@ export class Upstream {
     );
   }
 
-  /** As the AWS Load Balancer Controller makes it: a group of its own, one for all in front of the Nodes, and tags of its own. */
-  async controllerNetwork(service: UpstreamService, instances: string[]): Promise<{ arn: string; frontend: string; backend: string }> {
+  /**
+   * As the AWS Load Balancer Controller makes it: a group of its own, one for all in front of the Nodes, and tags of its own.
+   * @param certificates of the listener on port 443, the default one first; none = it speaks no TLS
+   */
+  async controllerNetwork(
+    service: UpstreamService,
+    instances: string[],
+    certificates: string[] = [],
+  ): Promise<{ arn: string; frontend: string; backend: string }> {
     const tags = this.controllerTags(service);
     const frontend = await this.group(`k8s-${service.namespace}-${service.name}-aaaaaaaaaa`, [
       ...tags,
@@ -65,7 +80,7 @@ export class Upstream {
       { Key: 'elbv2.k8s.aws/resource', Value: 'backend-sg' },
     ]);
     const name = `k8s-${service.namespace}-${service.name}-cccccccccc`;
-    const arn = await this.make(service, { name, tags, groups: [frontend, backend], prefix: 'k8s' }, instances);
+    const arn = await this.make(service, { name, tags, groups: [frontend, backend], prefix: 'k8s', certificates }, instances);
     return { arn, frontend, backend };
   }
 
@@ -125,7 +140,7 @@ export class Upstream {
 
   private async make(
     service: UpstreamService,
-    as: { name: string; tags: Tag[]; groups: string[]; prefix: string },
+    as: { name: string; tags: Tag[]; groups: string[]; prefix: string; certificates?: string[] },
     instances: string[],
   ): Promise<string> {
     const { LoadBalancers: [made] = [] } = await this.elb.createLoadBalancer({
@@ -142,11 +157,19 @@ export class Upstream {
       });
       const TargetGroupArn = group?.TargetGroupArn ?? '';
       const DefaultActions = [{ Type: 'forward' as const, TargetGroupArn }];
-      await this.elb.createListener({ LoadBalancerArn, Port: port, Protocol: 'TCP', DefaultActions, Tags: as.tags });
+      const certificates = port === 443 ? (as.certificates ?? []) : [];
+      await this.listener({ LoadBalancerArn, Port: port, Protocol: 'TCP', DefaultActions, Tags: as.tags }, certificates);
       const Targets = instances.map((Id) => ({ Id, Port: nodePort }));
       if (Targets.length > 0) await this.elb.registerTargets({ TargetGroupArn, Targets });
     }
     return LoadBalancerArn;
+  }
+
+  private async listener(input: CreateListenerCommandInput, [first, ...others]: string[]): Promise<void> {
+    const tls = { Protocol: 'TLS' as const, SslPolicy: CONTROLLERS_POLICY, Certificates: [{ CertificateArn: first }] };
+    const { Listeners: [made] = [] } = await this.elb.createListener({ ...input, ...(first !== undefined && tls) });
+    const ListenerArn = made?.ListenerArn;
+    for (const CertificateArn of others) await this.elb.addListenerCertificates({ ListenerArn, Certificates: [{ CertificateArn }] });
   }
 
   private async group(GroupName: string, Tags: Tag[]): Promise<string> {

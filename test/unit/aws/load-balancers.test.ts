@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { AWS_LIMITS, cloudLoadBalancerSpec, type CloudLoadBalancerSpec, type CloudLoadBalancerSpecInput } from '../../../crds';
 import { OperatorError } from '../../../operator/base/errors';
-import { canonicalJson } from '../../../operator/base/json';
+import { canonicalJson, type JsonObject } from '../../../operator/base/json';
 import { AwsLoadBalancers, type RenderedLoadBalancer, type RenderedStack } from '../../../providers/aws/load-balancers/load-balancers';
 import { cloudName } from '../../../providers/aws/load-balancers/names';
 import type { LoadBalancerScope } from '../../../providers/aws/scope';
@@ -392,6 +392,60 @@ describe('load balancers of AWS', () => {
     const problems = new AwsLoadBalancers(scope).validate(spec(more));
     expect(problems.map(({ field }) => field)).toEqual(fields);
     for (const { message } of problems) expect(message).toMatch(/\.$/);
+  });
+});
+
+describe('what a load balancer that was taken over keeps', () => {
+  const [MAPPINGS, GROUPED] = [[{ subnetId: 'subnet-0a' }, { subnetId: 'subnet-0b' }], { grouped: true, groupIDs: [] }];
+  const taken = (more: Partial<CloudLoadBalancerSpecInput>, kept: JsonObject = {}): LoadBalancerInput => ({
+    ...input(more),
+    adopted: { subnetMappings: MAPPINGS, internal: false, name: 'edge', ...GROUPED, ...kept },
+  });
+  const provider = new AwsLoadBalancers(SCOPE);
+
+  test.each<[string, Partial<CloudLoadBalancerSpecInput>, JsonObject, [field: string, wanted: string, kept: string][]]>([
+    ['nothing else', {}, {}, []],
+    ['another scheme', { scheme: 'Internal' }, {}, [['spec.scheme', 'Internal', 'Public']]],
+    ['a scheme that was not noted', { scheme: 'Internal' }, { internal: undefined as never }, []],
+    ['another name', { aws: { name: 'web' } }, {}, [['spec.aws.name', 'web', 'edge']]],
+    [
+      'other subnets, with an address',
+      { aws: { subnets: ['subnet-0c'], eipAllocationIDs: ['eipalloc-0c'] } },
+      { subnetMappings: [{ subnetId: 'subnet-0a', allocationId: 'eipalloc-0a' }] },
+      [
+        ['spec.aws.subnets', 'subnet-0c', 'subnet-0a'],
+        ['spec.aws.eipAllocationIDs', 'eipalloc-0c', 'eipalloc-0a'],
+      ],
+    ],
+    ['subnets by their tags', { aws: { subnets: ['front'] } }, {}, []],
+    ['no group', {}, { grouped: false }, [['spec.aws.securityGroups', 'one that is made for it', 'none']]],
+    ['a group', { aws: { securityGroups: { mode: 'None' } } }, { groupIDs: ['sg-0a'] }, [['spec.aws.securityGroups', 'none', 'sg-0a']]],
+    [
+      'groups beside its own',
+      {},
+      { groupIDs: ['sg-0a'] },
+      [['spec.aws.securityGroups.groups', 'one that is made for it', 'beside it sg-0a']],
+    ],
+    ['groups, and the spec names its own', { aws: { securityGroups: { groups: ['sg-0b'] } } }, { groupIDs: ['sg-0a'] }, []],
+    ['a Classic one’s scheme', { aws: { type: 'Classic' }, scheme: 'Internal' }, {}, [['spec.scheme', 'Internal', 'Public']]],
+  ])('%s', (_what, more, kept, differences) => {
+    const expected = differences.map(([field, wanted, stands]) => ({ field, wanted, kept: stands }));
+    expect(provider.keptDifferences(taken(more, kept))).toEqual(expected);
+    expect(provider.keptDifferences(input(more))).toEqual([]);
+  });
+
+  test('is not replaced when the spec comes to ask for it; a change to something else does replace it', () => {
+    const before = taken({ scheme: 'Internal', aws: { name: 'web', subnets: ['subnet-0c'] } });
+    const change = (more: Partial<CloudLoadBalancerSpecInput>): unknown => provider.replacement(before, { ...before, spec: spec(more) });
+    const subnets = MAPPINGS.map(({ subnetId }) => subnetId);
+    expect(change({ scheme: 'Public', aws: { name: 'edge', subnets } })).toBeUndefined();
+    expect(change({ scheme: 'Public', aws: { name: 'other', subnets } })).toMatchObject({
+      why: expect.stringContaining('spec.aws.name') as string,
+    });
+    const without = { ...input({ scheme: 'Internal' }) };
+    expect(provider.replacement(without, { ...without, spec: spec() })).toMatchObject({
+      why: expect.stringContaining('spec.scheme') as string,
+    });
   });
 });
 

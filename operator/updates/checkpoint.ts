@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { isStateOnly } from '../../providers/resource-provider/own-package';
+import { isBarrier, isStateOnly } from '../../providers/resource-provider/own-package';
 import type { StackResource } from '../../crds';
 import type { Json, JsonObject } from '../base/json';
 
@@ -130,6 +130,23 @@ export function isSameCheckpoint(a: Deployment | null, b: Deployment | null): bo
     return JSON.stringify({ ...deployment, deployment: { ...deployment?.deployment, manifest: null, resources } });
   };
   return essence(a) === essence(b);
+}
+
+/**
+ * Equal but for what writes nothing to a cloud, which are the stack itself, providers and barriers: until the next write to the cloud nothing is lost with the
+ * difference. Where a crash comes before, barriers wait anew.
+ */
+export function isSameInCloud(a: Deployment | null, b: Deployment | null): boolean {
+  const essence = (deployment: Deployment | null): string => {
+    const { resources = [], pending_operations: pending = [] } = deployment?.deployment ?? {};
+    const writing = resources.filter(mayWrite).map((resource) => JSON.stringify(resource));
+    return JSON.stringify([writing.sort(), pending.filter(({ resource }) => mayWrite(resource))]);
+  };
+  return essence(a) === essence(b);
+}
+
+function mayWrite(resource: CheckpointResource): boolean {
+  return resource.custom && !isProvider(resource) && !isBarrier(resource.type);
 }
 
 /** A checkpoint of a stack that the engine has not seen yet: its root and the default provider of one package. */

@@ -8,5 +8,10 @@ export const STATE_PACKAGE = `${OWN_PACKAGE}:state:`;
 
 /** True for what stands in a state but is nothing that discovery would find: barriers, choices, our part of what is not ours alone. Pure. */
 export function isStateOnly(type: string): boolean {
-  return type.endsWith(MEMBERS_READY) || type.startsWith(STATE_PACKAGE);
+  return isBarrier(type) || type.startsWith(STATE_PACKAGE);
+}
+
+/** True for what only waits. Pure. */
+export function isBarrier(type: string): boolean {
+  return type.endsWith(MEMBERS_READY);
 }

@@ -108,6 +108,52 @@ describe('the state endpoint', () => {
     expect(session.writes).toBe(2);
   });
 
+  test('what writes nothing to the cloud is not stored by itself: it comes with the next write, or at the end, also of a failed update', async () => {
+    const state = (...types: [type: string, name: string][]): object => ({
+      version: 3,
+      deployment: {
+        manifest: { time: '', magic: '', version: '' },
+        resources: types.map(([type, name]) => ({ urn: `urn:pulumi:s::p::${type}::${name}`, type, custom: true, id: name })),
+      },
+    });
+    const namesIn = async (stack: string): Promise<(string | undefined)[]> =>
+      ((await store.read(stack))?.record.checkpoint?.deployment?.resources ?? []).map(({ id }) => id);
+    const [provider, thing] = [['pulumi:providers:x', 'default'] as const, ['x:i:T', 'a'] as const];
+    const barrier = (name: string) => ['cloudoperator:index:MembersReady', name] as const;
+    const session = await serve('barrier');
+    await begin('barrier');
+    const send = (...types: (readonly [string, string])[]) =>
+      call('PATCH', update('barrier', 'checkpoint'), state(...(types as [string, string][])), lease);
+    await send(provider);
+    expect(session.writes).toBe(0);
+    await send(provider, thing);
+    await send(provider, thing, barrier('one'));
+    expect(await namesIn('barrier')).toEqual(['default', 'a']);
+    await send(provider, thing, barrier('one'), ['x:i:T', 'b']);
+    expect(await namesIn('barrier')).toEqual(['default', 'a', 'one', 'b']);
+    await send(provider, thing, barrier('one'), ['x:i:T', 'b'], barrier('two'));
+    expect(session.writes).toBe(2);
+    await call('POST', update('barrier', 'complete'), { status: 'succeeded' }, lease);
+    expect(session.writes).toBe(3);
+    expect(await namesIn('barrier')).toEqual(['default', 'a', 'one', 'b', 'two']);
+    expect((await store.read('barrier'))?.record).toMatchObject({ open: false, inputsHash: 'hash' });
+
+    await serve('barrier');
+    await begin('barrier');
+    await send(provider, thing, barrier('one'), ['x:i:T', 'b']);
+    await call('POST', update('barrier', 'complete'), { status: 'failed' }, lease);
+    expect(await namesIn('barrier')).toEqual(['default', 'a', 'one', 'b']);
+    expect((await store.read('barrier'))?.record).toMatchObject({ open: true });
+
+    // a destroy whose last step is a barrier's
+    await serve('barrier', { inputs: undefined });
+    await begin('barrier');
+    await send(barrier('one'));
+    await send();
+    await call('POST', update('barrier', 'complete'), { status: 'succeeded' }, lease);
+    expect(await store.read('barrier')).toBeUndefined();
+  });
+
   test('a failed update stays open', async () => {
     await serve('failed');
     await begin('failed');

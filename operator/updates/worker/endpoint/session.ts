@@ -1,7 +1,7 @@
 import { type Clock, sleep } from '../../../base/clock';
 import { OperatorError, toOperatorError } from '../../../base/errors';
 import type { JsonObject } from '../../../base/json';
-import { type Deployment, isEmpty, isSameCheckpoint, outputsOf, toServed, toStored } from '../../checkpoint';
+import { type Deployment, isEmpty, isSameCheckpoint, isSameInCloud, outputsOf, toServed, toStored } from '../../checkpoint';
 import { heldBy, madeBy, newRecord, stampedAt, type StackRecord } from '../../state/stack-record';
 import type { StackWriter, StoredStack } from '../../state/state-store';
 import { Journal } from './journal';
@@ -50,6 +50,8 @@ export class UpdateSession {
   /** How many times the store was written. */
   writes = 0;
   #dryRun = false;
+  /** The newest checkpoint, where nothing in the cloud differs from the stored one: it is stored with the next one, or at the end. */
+  #unsaved: Deployment | undefined;
   #journal: Journal | undefined;
   /** Requests are taken one after another, also where the engine sends one again whose answer is late. */
   #journaling: Promise<unknown> = Promise.resolve();
@@ -100,8 +102,14 @@ export class UpdateSession {
    * @throws OperatorError the reason for which the engine must stop
    */
   async checkpoint(deployment: Deployment): Promise<void> {
+    if (this.#dryRun) return;
     const checkpoint = toStored(deployment);
-    if (this.#dryRun || isSameCheckpoint(checkpoint, this.current?.record.checkpoint ?? null)) return;
+    const stored = this.current?.record.checkpoint ?? null;
+    this.#unsaved = isSameCheckpoint(checkpoint, stored) ? undefined : checkpoint;
+    if (this.#unsaved !== undefined && !isSameInCloud(checkpoint, stored)) await this.#open(checkpoint);
+  }
+
+  async #open(checkpoint: Deployment): Promise<void> {
     const { approved, inputsHash } = this.request;
     await this.#save({ ...this.#base(), checkpoint, open: true, ...(approved === true ? { underway: inputsHash } : {}) });
   }
@@ -111,15 +119,17 @@ export class UpdateSession {
    * @throws OperatorError the reason for which the engine must report a failure
    */
   async complete(succeeded: boolean): Promise<void> {
-    if (!succeeded || this.#dryRun) return;
+    if (this.#dryRun) return;
+    const unsaved = this.#unsaved;
+    if (!succeeded) return unsaved === undefined || this.refusal !== undefined ? undefined : this.#open(unsaved);
     const { inputs, extension } = this.request;
     if (inputs === undefined) return this.#remove();
-    const base = this.#base();
+    const base = { ...this.#base(), ...(unsaved === undefined ? {} : { checkpoint: unsaved }) };
     const outputs = outputsOf(base.checkpoint);
     const transform = transformOf(extension);
     const by = { ...this.request, inputs, ...(transform === undefined ? {} : { transform }) };
     const done = { ...madeBy(base, by), outputs, open: false };
-    if (this.current !== undefined && isSettled(this.current.record, done)) return;
+    if (unsaved === undefined && this.current !== undefined && isSettled(this.current.record, done)) return;
     await this.#save(done);
   }
 
@@ -132,11 +142,12 @@ export class UpdateSession {
     const stamped = stampedAt(record, this.context.clock.now());
     const version = await this.#conditional(() => this.context.store.write(stamped, this.current?.version));
     this.current = { record: stamped, version, bytes: 0 };
+    this.#unsaved = undefined;
   }
 
   async #remove(): Promise<void> {
     if (this.current === undefined) return;
-    if (!isEmpty(this.current.record.checkpoint)) {
+    if (!isEmpty(this.#unsaved ?? this.current.record.checkpoint)) {
       throw this.#refuse(new OperatorError('Conflict', `stack ${this.request.stack} still has resources after everything was deleted`));
     }
     const { version } = this.current;

@@ -109,7 +109,8 @@ export class MemberReports<O extends Member> {
       };
       const fields = { ...this.kept(stack, object), stack };
       await this.report(object, fields, verdict).catch((thrown: unknown) => this.complain(object, thrown));
-      this.written.add(object.metadata.uid);
+      // Nothing that is said later of what is being deleted is what its status said before.
+      if (reason === 'Updating') this.written.add(object.metadata.uid);
     }
   }
 

@@ -1,10 +1,14 @@
 import { z } from 'zod';
 import { withRules } from './rule';
 
+const percentage = z.int().min(1).max(100).optional().meta({ description: 'So many of a hundred.' });
 const healthyTargets = z
+  .object({ count: z.int().min(1).max(1000).optional().meta({ description: 'So many; absent = one.' }), percentage })
+  .meta({ description: 'How many targets of a zone must be healthy.' });
+const inDNS = z
   .object({
-    count: z.int().min(1).max(1000).optional().meta({ description: 'So many.' }),
-    percentage: z.int().min(1).max(100).optional().meta({ description: 'So many of a hundred.' }),
+    count: z.int().min(0).max(1000).optional().meta({ description: 'So many, 0 = only the percentage counts; absent = one.' }),
+    percentage,
   })
   .meta({ description: 'How many targets of a zone must be healthy.' });
 
@@ -39,7 +43,7 @@ export const awsTargetGroup = z
     crossZone: z.enum(['Enabled', 'Disabled', 'LoadBalancer']).optional().meta({
       description: 'Whether traffic goes to Nodes of all zones; absent = LoadBalancer: what aws.crossZone says.',
     }),
-    dnsFailover: healthyTargets.optional().meta({
+    dnsFailover: inDNS.optional().meta({
       description: 'With fewer healthy targets a zone is taken out of DNS; absent = one.',
     }),
     unhealthyStateRouting: healthyTargets.optional().meta({

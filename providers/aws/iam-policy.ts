@@ -20,10 +20,16 @@ type Scope = 'Any' | 'Ours' | 'Made' | 'Linked';
 /** What the provider does, each of it optional but the first. */
 export type Capability = 'LoadBalancers' | 'Classic' | 'Members' | 'NodeRules' | 'Instances' | 'NodeTags' | 'Routes' | 'Volumes';
 
-/** Every call that is made, by what it is made for. */
+/**
+ * Every call that is made, by what it is made for; and what AWS asks EC2 in the caller's name when it makes a load balancer: the account's attributes,
+ * its addresses, internet gateways and VPCs (terraform-aws-modules/terraform-aws-eks#183, #900).
+ */
 export const CALLS: Readonly<Record<Capability, Readonly<Partial<Record<Action, Scope>>>>> = {
   LoadBalancers: {
+    'ec2:DescribeAccountAttributes': 'Any',
+    'ec2:DescribeAddresses': 'Any',
     'ec2:DescribeAvailabilityZones': 'Any',
+    'ec2:DescribeInternetGateways': 'Any',
     'ec2:DescribeNetworkInterfaces': 'Any',
     'ec2:DescribeRouteTables': 'Any',
     'ec2:DescribeSecurityGroupRules': 'Any',

@@ -40,7 +40,10 @@ const OF_TARGET_GROUP: Readonly<Record<string, Attribute>> = {
     path: 'crossZone',
     parse: word({ true: 'Enabled', false: 'Disabled', use_load_balancer_configuration: 'LoadBalancer' }),
   },
-  'target_group_health.dns_failover.minimum_healthy_targets.count': { path: 'dnsFailover.count', parse: whole(1, 1000) },
+  'target_group_health.dns_failover.minimum_healthy_targets.count': {
+    path: 'dnsFailover.count',
+    parse: (text) => (text === 'off' ? 0 : whole(1, 1000)(text)),
+  },
   'target_group_health.dns_failover.minimum_healthy_targets.percentage': { path: 'dnsFailover.percentage', parse: whole(1, 100) },
   'target_group_health.unhealthy_state_routing.minimum_healthy_targets.count': {
     path: 'unhealthyStateRouting.count',

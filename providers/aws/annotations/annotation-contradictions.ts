@@ -26,7 +26,7 @@ interface Read {
   classic?: { connectionDraining?: boolean; connectionDrainingTimeoutSeconds?: number };
   backendProtocol?: string;
   tls?: { certificateARNs?: string[]; ports?: string[] };
-  targetGroup?: { preserveClientIP?: boolean };
+  targetGroup?: { preserveClientIP?: boolean; unhealthyConnectionTermination?: boolean; unhealthyDrainingIntervalSeconds?: number };
   healthCheck?: { protocol?: string; timeoutSeconds?: number; intervalSeconds?: number; path?: string; successCodes?: string };
   securityGroups?: { groups?: string[]; prefixListIDs?: string[]; mode?: string };
   listeners?: { port: number }[];
@@ -50,6 +50,7 @@ const CHECKS = [
   tls,
   backend,
   clientIP,
+  unhealthy,
   healthCheck,
   securityGroups,
   listeners,
@@ -200,6 +201,16 @@ function clientIP(reading: Reading, block: Read): void {
   const message = `the client’s address is always kept for UDP, and port ${udp.port} is UDP. Remove preserve_client_ip.enabled=false, or give the port a Service of its own.`;
   refuse(reading, 'target-group-attributes', message);
   delete block.targetGroup.preserveClientIP;
+}
+
+/** Connections that are cut at once are not drained. */
+function unhealthy(reading: Reading, block: Read): void {
+  const { unhealthyDrainingIntervalSeconds: drains = 0, unhealthyConnectionTermination: cuts = true } = block.targetGroup ?? {};
+  if (drains === 0 || !cuts) return;
+  const message =
+    'connections to unhealthy targets are drained only where they are not cut. Write target_health_state.unhealthy.connection_termination.enabled=false beside target_health_state.unhealthy.draining_interval_seconds, or remove that.';
+  refuse(reading, 'target-group-attributes', message);
+  delete block.targetGroup?.unhealthyDrainingIntervalSeconds;
 }
 
 function healthCheck(reading: Reading, block: Read): void {

@@ -11,8 +11,8 @@ export interface Annotation {
   field: string;
   /** What holds while nothing sets it, in words. */
   default: string;
-  /** False: a change replaces the load balancer, or its target groups. */
-  mutable: boolean;
+  /** False: a change replaces the load balancer. TargetGroups: it is made by new ones beside the old. Classic: in place there, else as false. */
+  mutable: boolean | 'TargetGroups' | 'Classic';
   /** The one kind of load balancer that it means something to. */
   only?: 'Network' | 'Classic';
   /** What to write, for people. */

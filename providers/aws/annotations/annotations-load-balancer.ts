@@ -65,7 +65,7 @@ const ADDRESSES: Annotation[] = [
     name: 'subnets',
     field: 'subnets',
     default: 'found by tags and route tables',
-    mutable: false,
+    mutable: 'Classic',
     expects: 'ids or names (tag Name) of subnets, separated by commas, one for each zone',
     parse: read.list(String, SUBNETS),
   },

@@ -103,7 +103,7 @@ function renderSettings(spec: CloudLoadBalancerSpec, scope: LoadBalancerScope): 
   return {
     internal: scheme === 'Internal',
     listeners: renderListeners(spec),
-    healthCheck: renderHealthCheck(spec, scope),
+    healthCheck: renderClassicCheck(spec, scope),
     crossZoneLoadBalancing: aws?.crossZone ?? false,
     idleTimeout,
     connectionDraining,
@@ -145,8 +145,8 @@ function certificateFor({ name, port }: { name: string; port: number }, aws: AWS
 
 const BACKENDS = { TCP: 'tcp', SSL: 'ssl', HTTP: 'http', HTTPS: 'https' } as const;
 
-/** One check for all ports: that of externalTrafficPolicy: Local, the CloudProvider's, or the first node port. */
-function renderHealthCheck(spec: CloudLoadBalancerSpec, scope: LoadBalancerScope): ClassicLoadBalancerInputs['healthCheck'] {
+/** One check for all ports: that of externalTrafficPolicy: Local, the CloudProvider's, or the first node port. Pure. */
+export function renderClassicCheck(spec: CloudLoadBalancerSpec, scope: LoadBalancerScope): ClassicLoadBalancerInputs['healthCheck'] {
   const portable = spec.healthCheck ?? probeOf(spec.trafficPolicy === 'Local', scope);
   const own = spec.aws?.healthCheck ?? {};
   return {
@@ -155,10 +155,12 @@ function renderHealthCheck(spec: CloudLoadBalancerSpec, scope: LoadBalancerScope
   };
 }
 
+/** A check must take less than the time between two; where nothing is said of that, it does. */
 function paceOf(own: AWSHealthCheck, portable: Partial<HealthCheck>): typeof PACE {
+  const interval = own.intervalSeconds ?? portable.intervalSeconds ?? PACE.interval;
   return {
-    interval: own.intervalSeconds ?? portable.intervalSeconds ?? PACE.interval,
-    timeout: own.timeoutSeconds ?? portable.timeoutSeconds ?? PACE.timeout,
+    interval,
+    timeout: own.timeoutSeconds ?? portable.timeoutSeconds ?? Math.min(PACE.timeout, interval - 1),
     healthyThreshold: own.healthyThreshold ?? portable.healthyThreshold ?? PACE.healthyThreshold,
     unhealthyThreshold: own.unhealthyThreshold ?? portable.unhealthyThreshold ?? PACE.unhealthyThreshold,
   };

@@ -143,7 +143,7 @@ function renderHealth(group: AWSTargetGroup, protocol: TargetGroupInputs['protoc
     ...(!cutsByDefault(protocol) && { targetHealthStates: states }),
     targetGroupHealth: {
       dnsFailover: {
-        minimumHealthyTargetsCount: String(dnsFailover?.count ?? 1),
+        minimumHealthyTargetsCount: dnsFailover?.count === 0 ? 'off' : String(dnsFailover?.count ?? 1),
         minimumHealthyTargetsPercentage: percentageOf(dnsFailover),
       },
       unhealthyStateRouting: {
@@ -160,8 +160,8 @@ function percentageOf(healthy: AWSTargetGroup['dnsFailover']): string {
 
 type Check = TargetGroupInputs['healthCheck'];
 
-/** The cloud's block stands before the portable one, field by field; upstream's defaults after both (providers 2.1). */
-function renderHealthCheck(spec: CloudLoadBalancerSpec, scope: LoadBalancerScope): Check {
+/** The cloud's block stands before the portable one, field by field; upstream's defaults after both (providers 2.1). Pure. */
+export function renderHealthCheck(spec: CloudLoadBalancerSpec, scope: LoadBalancerScope): Check {
   const isLocal = spec.trafficPolicy === 'Local';
   const portable = spec.healthCheck ?? probeOf(isLocal, scope);
   const own = spec.aws?.healthCheck ?? {};
@@ -183,13 +183,15 @@ export function probeOf(isLocal: boolean, { healthProbe }: LoadBalancerScope): P
 
 type Pace = Pick<Check, 'interval' | 'timeout' | 'healthyThreshold' | 'unhealthyThreshold'>;
 
+/** A check that takes longer than the time between two AWS refuses; where nothing is said of that, it takes no longer. */
 const PACE = { Cluster: { interval: 30, threshold: 3 }, Local: { interval: 10, threshold: 2 }, timeout: 10 };
 
 function renderPace(own: AWSHealthCheck, portable: Partial<HealthCheck>, isLocal: boolean): Pace {
-  const { interval, threshold } = isLocal ? PACE.Local : PACE.Cluster;
+  const { interval: usual, threshold } = isLocal ? PACE.Local : PACE.Cluster;
+  const interval = own.intervalSeconds ?? portable.intervalSeconds ?? usual;
   return {
-    interval: own.intervalSeconds ?? portable.intervalSeconds ?? interval,
-    timeout: own.timeoutSeconds ?? portable.timeoutSeconds ?? PACE.timeout,
+    interval,
+    timeout: own.timeoutSeconds ?? portable.timeoutSeconds ?? Math.min(PACE.timeout, interval),
     healthyThreshold: own.healthyThreshold ?? portable.healthyThreshold ?? threshold,
     unhealthyThreshold: own.unhealthyThreshold ?? portable.unhealthyThreshold ?? threshold,
   };

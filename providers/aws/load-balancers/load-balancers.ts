@@ -18,7 +18,7 @@ import { isClassic, renderClassic, type RenderedClassic } from './classic';
 import { portsOf, renderListener, type RenderedListener } from './listeners';
 import { memberAccess } from '../members/member-access';
 import { cloudName } from './names';
-import { FIXED, fixedOf, renderSettings, tagsOf, type NetworkSettings } from './network-settings';
+import { asksForLess, FIXED, fixedOf, renderSettings, tagsOf, type NetworkSettings } from './network-settings';
 import {
   doubledOf,
   nodeAccessOf,
@@ -152,7 +152,7 @@ export class AwsLoadBalancers implements LoadBalancers {
       canonicalJson(by?.[key]) === canonicalJson(after?.[key]);
     // What was taken over with a difference, and is asked for as it is now, stays.
     const field = Object.keys(FIXED).find((key) => !isAsked(key, before) && !(key in standing && isAsked(key, standing)));
-    if (field === undefined) return undefined;
+    if (field === undefined) return lessOf(accepted, wanted);
     const why = `the change of ${FIXED[field]} replaces the load balancer`;
     const [had, asked] = [accepted.spec, wanted.spec].map(onceOf);
     const once = (asked ?? []).filter((address) => had?.includes(address));
@@ -175,6 +175,12 @@ export class AwsLoadBalancers implements LoadBalancers {
   madeFrom(found: readonly DiscoveredResource[], input: LoadBalancerInput): CloudLoadBalancerSpec {
     return madeFrom(found, input, this.scope);
   }
+}
+
+/** Where an address of its own can't be on two at once, it keeps what it has: that is no reason for a gap. */
+function lessOf({ spec: before }: LoadBalancerInput, { spec: after }: LoadBalancerInput): Replacement | undefined {
+  if (!asksForLess(before, after) || onceOf(after).length > 0) return undefined;
+  return { why: 'fewer addresses in spec.aws.secondaryIPsPerSubnet replace the load balancer, because AWS takes none back', gap: false };
 }
 
 function byOwner(a: { uid: string; name: string }, b: { uid: string; name: string }): number {

@@ -29,6 +29,12 @@ export function fixedOf(spec: CloudLoadBalancerSpec, scope: LoadBalancerScope): 
   return { type: 'Network', scheme, name: aws?.name ?? null, subnets, grouped: isGrouped(spec, scope), groups };
 }
 
+/** Whether less is asked for of what AWS only lets grow, by one that has its load balancer for itself. Pure. */
+export function asksForLess(before: CloudLoadBalancerSpec, after: CloudLoadBalancerSpec): boolean {
+  if (before.placement !== undefined || isClassic(before) || isClassic(after)) return false;
+  return (after.aws?.secondaryIPsPerSubnet ?? 0) < (before.aws?.secondaryIPsPerSubnet ?? 0);
+}
+
 /** Whether it has security groups at all. Pure. */
 export function isGrouped({ aws }: CloudLoadBalancerSpec, scope: LoadBalancerScope): boolean {
   return aws?.securityGroups?.groups !== undefined || (aws?.securityGroups?.mode ?? groupModeOf(scope)) === 'Managed';

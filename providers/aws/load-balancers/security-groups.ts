@@ -6,11 +6,15 @@ import { isBeyondShared } from './node-access';
 import type { BackendGroupInputs } from '../resources/backend-group';
 import { isGroupID, type NamedGroupsInputs } from '../resources/named-groups';
 import type { SecurityGroupRuleInputs } from '../resources/security-group-rule';
+import { isDualStack } from './subnet-mappings';
 import { groupModeOf, type LoadBalancerScope } from '../scope';
 
 const EVERYBODY = { IPv4: '0.0.0.0/0', IPv6: '::/0' } as const;
-/** Destination unreachable, fragmentation needed: type 3, code 4. */
-const PATH_MTU = { ipProtocol: 'icmp', fromPort: 3, toPort: 4 };
+/** Types and codes: destination unreachable, fragmentation needed; and packet too big. */
+const PATH_MTU = {
+  IPv4: { ipProtocol: 'icmp', fromPort: 3, toPort: 4 },
+  IPv6: { ipProtocol: 'icmpv6', fromPort: 2, toPort: 0 },
+} as const;
 
 /** The frontend group of one load balancer: who may come in. */
 export interface RenderedSecurityGroup {
@@ -97,7 +101,8 @@ type Source = Pick<SecurityGroupRuleInputs, 'cidrIpv4' | 'cidrIpv6' | 'prefixLis
 function sourcesOf(spec: CloudLoadBalancerSpec): Source[] {
   const lists = (spec.aws?.securityGroups?.prefixListIDs ?? []).map((prefixListId) => ({ prefixListId }));
   const ranges = [...new Set((spec.sourceRanges ?? []).map(maskedCIDR))].sort();
-  if (ranges.length === 0 && lists.length === 0) return spec.ipFamilies.map((family) => rangeOf(EVERYBODY[family]));
+  const everybody = isDualStack(spec) ? [EVERYBODY.IPv4, EVERYBODY.IPv6] : [EVERYBODY.IPv4];
+  if (ranges.length === 0 && lists.length === 0) return everybody.map(rangeOf);
   return [...ranges.map(rangeOf), ...lists];
 }
 
@@ -119,6 +124,7 @@ function rulesFor(group: string, source: Source, ports: readonly Port[], { aws }
     name: `${group}-${ipProtocol}-${port}-${label}`,
     settings: { ipProtocol, fromPort: port, toPort: port, ...source },
   }));
-  if (aws?.securityGroups?.pathMTUDiscovery === false || source.cidrIpv6 !== undefined) return rules;
-  return [...rules, { name: `${group}-icmp-${label}`, settings: { ...PATH_MTU, ...source } }];
+  if (aws?.securityGroups?.pathMTUDiscovery === false) return rules;
+  const tooBig = PATH_MTU[source.cidrIpv6 === undefined ? 'IPv4' : 'IPv6'];
+  return [...rules, { name: `${group}-${tooBig.ipProtocol}-${label}`, settings: { ...tooBig, ...source } }];
 }

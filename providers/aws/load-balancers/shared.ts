@@ -148,7 +148,7 @@ function ownsGroup(spec: CloudLoadBalancerSpec, scope: LoadBalancerScope): boole
 }
 
 function isForAll({ settings }: RenderedRule): boolean {
-  return settings.ipProtocol === 'icmp';
+  return settings.ipProtocol.startsWith('icmp');
 }
 
 /** Of the fixed fields all say the same. The others are on as soon as one asks for it; the most of what is a figure; what is neither is as the first says it that says it. */

@@ -52,6 +52,8 @@ export interface ResourceDescription<Inputs extends CommonInputs = CommonInputs,
   readonly replaceOn: readonly string[];
   /** Those that something made without them can never get, and the other way round. */
   readonly replaceOnPresence?: readonly string[];
+  /** Figures that AWS lets grow and never lets become less: the greater one stays. */
+  readonly growOnly?: readonly string[];
   /** True: where it stands in the place that another resource of its stack asks for, that one takes it over; its own is gone by that. */
   readonly movable?: true;
   /** The properties that are served; others are refused. */
@@ -71,6 +73,8 @@ export interface ResourceDescription<Inputs extends CommonInputs = CommonInputs,
    */
   change(id: string, has: Inputs, wanted: Inputs, api: Api): Promise<void>;
   remove(id: string, api: Api): Promise<void>;
+  /** What `inputs` ask for that only one can have, in words, for a create that AWS refuses because another one has it; absent, or undefined = nothing. */
+  onlyOnce?(inputs: Inputs): string | undefined;
   /** Why AWS refuses to remove it as being in use, and what to do about that; absent, or undefined = AWS's own words are all that is known. */
   inUseBy?(id: string, api: Api): Promise<{ why: string; remedy: string } | undefined>;
 }

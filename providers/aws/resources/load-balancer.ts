@@ -60,6 +60,7 @@ export const loadBalancer: ResourceDescription<LoadBalancerInputs, LoadBalancer>
   token: 'aws:lb/loadBalancer:LoadBalancer',
   replaceOn: ['name', 'loadBalancerType', 'internal', 'subnetMappings'],
   replaceOnPresence: ['securityGroups'],
+  growOnly: ['secondaryIpsAutoAssignedPerSubnet'],
   schema,
 
   async create(inputs, { elb, options }) {
@@ -112,6 +113,16 @@ export const loadBalancer: ResourceDescription<LoadBalancerInputs, LoadBalancer>
     if (canonicalJson(groupsOf(has)) !== canonicalJson(groupsOf(wanted))) await setSecurityGroups(id, wanted, api);
     // AWS may have none to give; all else is done by then.
     await changeReservation(id, { has: unitsOf(has), wanted: unitsOf(wanted) }, api);
+  },
+
+  onlyOnce({ subnetMappings }) {
+    const addresses = subnetMappings.flatMap(({ allocationId, privateIpv4Address, ipv6Address }) => [
+      allocationId,
+      privateIpv4Address,
+      ipv6Address,
+    ]);
+    const asked = addresses.filter((address) => address !== undefined);
+    return asked.length === 0 ? undefined : asked.join(', ');
   },
 
   remove: (id, { elb, options }) => elb.deleteLoadBalancer({ LoadBalancerArn: id }, options),

@@ -46,13 +46,15 @@ export class OwnedResource<Inputs extends CommonInputs, Raw> implements Resource
   }
 
   /**
-   * What was taken over keeps what can't be changed in place, and the tags of others; also where the program doesn't know any more that it was: after an
+   * Figures that can't become less stay. What was taken over keeps what can't be changed in place, and the tags of others; also where the program doesn't know any more that it was: after an
    * update that did not end, or with lost state, it would be replaced otherwise. A replacement that is meant has another name.
    */
   keep(olds: JsonObject, news: JsonObject): Record<string, Json | undefined> {
+    const grown = this.grown(olds, news);
     const [has, wanted] = [olds.tags, news.tags].map((tags) => (tags ?? {}) as Tags);
-    if (has?.[TAG.adopted] === undefined) return {};
-    return { ...Object.fromEntries(this.replaceOn.map((property) => [property, olds[property]])), tags: tagsKept(has, wanted ?? {}) };
+    if (has?.[TAG.adopted] === undefined) return grown;
+    const kept = Object.fromEntries(this.replaceOn.map((property) => [property, olds[property]]));
+    return { ...grown, ...kept, tags: tagsKept(has, wanted ?? {}) };
   }
 
   check(inputs: JsonObject): { property: string; reason: string }[] {
@@ -69,7 +71,7 @@ export class OwnedResource<Inputs extends CommonInputs, Raw> implements Resource
     const made = retry(this.clients.elb.retryPolicy, attempt, isNotThereYet, context.signal).catch(async (thrown: unknown) => {
       throw await withFigures(toOperatorError(thrown), this.api(context));
     });
-    const { id, observed } = await this.orMissingGroup(made, wanted, context);
+    const { id, observed } = await this.orMissingGroup(this.orHeld(made, wanted, context), wanted, context);
     return { id, outputs: outputsOf(wanted, observed) };
   }
 
@@ -90,7 +92,7 @@ export class OwnedResource<Inputs extends CommonInputs, Raw> implements Resource
     }
     const owned = mayTakeOver(listed.tags, wanted.tags) ? listed : this.ours(listed, context, 'changed');
     const { inputs: has, observed } = await this.described(owned, context);
-    await this.orMissingGroup(this.description.change(id, has as unknown as Inputs, wanted, this.api(context)), wanted, context);
+    await this.orMissingGroup(this.change(id, has, wanted, context), wanted, context);
     return { outputs: outputsOf(wanted, observed) };
   }
 
@@ -137,11 +139,22 @@ export class OwnedResource<Inputs extends CommonInputs, Raw> implements Resource
     const wants = wanted as unknown as JsonObject;
     const isSame = this.replaceOn.every((property) => canonicalJson(has[property]) === canonicalJson(wants[property]));
     if (isSame && this.replaceOnPresence.every((property) => (has[property] === undefined) === (wants[property] === undefined))) {
-      await this.description.change(listed.id, has as unknown as Inputs, wanted, this.api(context));
+      await this.change(listed.id, has, wanted, context);
       return { id: listed.id, observed };
     }
     await this.delete(listed.id, context);
     return this.description.create(wanted, this.api(context));
+  }
+
+  private change(id: string, has: JsonObject, wanted: Inputs, context: ResourceContext): Promise<void> {
+    const reachable = { ...wanted, ...this.grown(has, wanted as unknown as JsonObject) };
+    return this.description.change(id, has as unknown as Inputs, reachable, this.api(context));
+  }
+
+  /** The figures of `olds` that are greater, and can't become less. */
+  private grown(olds: JsonObject, news: JsonObject): JsonObject {
+    const greater = (this.description.growOnly ?? []).filter((property) => Number(olds[property] ?? 0) > Number(news[property] ?? 0));
+    return Object.fromEntries(greater.map((property) => [property, olds[property] ?? null]));
   }
 
   private mayMove(tags: Tags, context: ResourceContext): boolean {
@@ -179,6 +192,24 @@ export class OwnedResource<Inputs extends CommonInputs, Raw> implements Resource
         cause,
         remedy,
       });
+    }
+  }
+
+  /**
+   * A load balancer that is deleted keeps its addresses for a minute or two, and no worker waits for that.
+   * @throws OperatorError Conflict naming them, to be tried again soon
+   */
+  private async orHeld<T>(work: Promise<T>, wanted: Inputs, context: ResourceContext): Promise<T> {
+    try {
+      return await work;
+    } catch (thrown) {
+      const cause = toOperatorError(thrown);
+      const held = isInUse(cause) ? this.description.onlyOnce?.(wanted) : undefined;
+      if (held === undefined) throw cause;
+      const remedy =
+        'AWS takes a minute or two to let go of the addresses of a load balancer that is deleted; if it lasts, see in the console what has them.';
+      const detail = { cause, retryAfterMs: IN_USE_RETRY_MS, remedy };
+      throw this.fail('Conflict', context, `it can't be made yet, because ${held} is still in use (${cause.message})`, detail);
     }
   }
 

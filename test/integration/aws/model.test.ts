@@ -11,6 +11,7 @@ import { refusal } from '../../harness/aws-model/call';
 import type { Rule } from '../../harness/aws-model/rule';
 import { alwaysRules } from '../../harness/aws-model/rules';
 import { capacityReservations, type CapacityGrants } from '../../harness/aws-model/rules/capacity';
+import { elasticAddresses } from '../../harness/aws-model/rules/elastic-addresses';
 import { laggingReads, unknownAtFirst } from '../../harness/aws-model/rules/lag';
 import { regionLimits, type RegionLimits } from '../../harness/aws-model/rules/region-limits';
 import { provisioning } from '../../harness/aws-model/rules/provisioning';
@@ -313,6 +314,72 @@ describeWithMoto('A model of AWS in front of moto', () => {
       }
     },
   );
+
+  test('more addresses come in place, and none is taken back: not when a member leaves what is shared, nor when somebody has added some', async () => {
+    const scene = await sceneOf();
+    const stack = `model-${serial}-more`;
+    const member = (name: string, port: number, secondaryIPsPerSubnet: number): LoadBalancerInput => {
+      const listeners = [{ ...HTTP, port, nodePort: 30_000 + port }];
+      return input({ placement: { name }, listeners, aws: { secondaryIPsPerSubnet } });
+    };
+    const [stays, leaves] = [member('edge', 80, 1), member('edge', 81, 3)];
+    const run = scene.runner(stack);
+    const attributes = async (): Promise<string | undefined> => {
+      const balancer = run.checkpoint().find(({ type }) => type.endsWith('lb/loadBalancer:LoadBalancer'))!;
+      expect(balancer.inputs.secondaryIpsAutoAssignedPerSubnet).toBe(3);
+      return (await scene.clients.elb.loadBalancerAttributes(balancer.id))['secondary_ips.auto_assigned.per_subnet'];
+    };
+    await run.up(loadBalancers.render(stack, [stays]));
+    const [{ id }] = run.checkpoint().filter(({ type }) => type.endsWith('lb/loadBalancer:LoadBalancer')) as [{ id: string }];
+    await run.up(loadBalancers.render(stack, [stays, leaves]));
+    expect(await attributes()).toBe('3');
+    await run.up(loadBalancers.render(stack, [stays]));
+    expect(await attributes()).toBe('3');
+    // Its state says less than there is, as before the next look for drift.
+    run.restore(
+      run.checkpoint().map((one) => (one.id === id ? { ...one, inputs: { ...one.inputs, secondaryIpsAutoAssignedPerSubnet: 1 } } : one)),
+    );
+    await run.up(loadBalancers.render(stack, [{ ...stays, spec: { ...stays.spec, aws: { type: 'Network', crossZone: true } } }]));
+    expect((await scene.clients.elb.loadBalancerAttributes(id))['secondary_ips.auto_assigned.per_subnet']).toBe('3');
+    await run.destroy();
+  });
+
+  test.each(['Network', 'Classic'] as const)('a %s one that is checked more often than a check usually takes', async (type) => {
+    const scene = await sceneOf();
+    const { of, run } = await standing(scene, input({ aws: { type, healthCheck: { intervalSeconds: 5 } } }));
+    const spec = cloudLoadBalancerSpec.parse({ ...of.spec, aws: { type } });
+    await run.up(loadBalancers.render(`model-${serial}`, [{ ...of, spec }]));
+    await run.up(loadBalancers.render(`model-${serial}`, [of]));
+    expect(loadBalancers.validate(of.spec)).toEqual([]);
+    await run.destroy();
+  });
+
+  test('connections to unhealthy targets are drained, and cut again', async () => {
+    const scene = await sceneOf();
+    const { of, run } = await standing(scene);
+    for (const targetGroup of [{ unhealthyConnectionTermination: false, unhealthyDrainingIntervalSeconds: 60 }, {}]) {
+      const spec = cloudLoadBalancerSpec.parse({ ...of.spec, aws: { targetGroup } });
+      await run.up(loadBalancers.render(`model-${serial}`, [{ ...of, spec }]));
+    }
+    await run.destroy();
+  });
+
+  test('an address that the old one still has is told, and tried again soon; no worker waits for it', async () => {
+    let now = 0;
+    const clock: Clock = { ...systemClock, monotonic: () => now };
+    const scene = await sceneOf([elasticAddresses({ clock, holdMs: 120_000 }), ...alwaysRules()]);
+    const { of, run } = await standing(scene, input({ aws: { eipAllocationIDs: ['eipalloc-0a', 'eipalloc-0b'] } }));
+    const renamed = { ...of, spec: cloudLoadBalancerSpec.parse({ ...of.spec, aws: { ...of.spec.aws, name: `moved-${serial}` } }) };
+    expect(loadBalancers.replacement(of, renamed)).toMatchObject({ gap: true });
+    await expect(run.up(loadBalancers.render(`model-${serial}`, [renamed]))).rejects.toMatchObject({
+      code: 'Conflict',
+      message: expect.stringContaining('eipalloc-0a, eipalloc-0b is still in use') as string,
+      retryAfterMs: 15_000,
+    });
+    now = 120_000;
+    await run.up(loadBalancers.render(`model-${serial}`, [renamed]));
+    await run.destroy();
+  });
 
   test('a target group takes so many targets: where there is no room for both, those that go go first', async () => {
     const scene = await sceneOf([...alwaysRules(), targetQuota(2)]);

@@ -156,6 +156,13 @@ const ROWS: Row[] = [
   {
     name: 'target-group-attributes',
     beside: nlb,
+    good: 'target_group_health.dns_failover.minimum_healthy_targets.count=off,target_group_health.dns_failover.minimum_healthy_targets.percentage=50',
+    block: { ...NETWORK, targetGroup: { dnsFailover: { count: 0, percentage: 50 } } },
+    bad: 'target_group_health.unhealthy_state_routing.minimum_healthy_targets.count=off',
+  },
+  {
+    name: 'target-group-attributes',
+    beside: nlb,
     good: 'preserve_client_ip.enabled=false,proxy_protocol_v2.enabled=true,deregistration_delay.timeout_seconds=120,deregistration_delay.connection_termination.enabled=true,stickiness.enabled=true,stickiness.type=source_ip,load_balancing.cross_zone.enabled=use_load_balancer_configuration,target_group_health.dns_failover.minimum_healthy_targets.count=2,target_group_health.unhealthy_state_routing.minimum_healthy_targets.percentage=50,target_group_health.dns_failover.minimum_healthy_targets.percentage=off,target_health_state.unhealthy.connection_termination.enabled=false,target_health_state.unhealthy.draining_interval_seconds=60',
     block: {
       ...NETWORK,
@@ -442,6 +449,12 @@ describe('annotations that contradict each other', () => {
       given: { ...nlb, 'ssl-cert': certificate, 'ssl-ports': 'https,8443' },
       field: 'ssl-ports',
       message: 'the Service has no port 8443; its ports are http (80), https (443)',
+    },
+    {
+      title: 'draining of connections that are cut',
+      given: { ...nlb, 'target-group-attributes': 'target_health_state.unhealthy.draining_interval_seconds=60' },
+      field: 'target-group-attributes',
+      message: 'connection_termination.enabled=false',
     },
     {
       title: 'a certificate without a port of TCP',

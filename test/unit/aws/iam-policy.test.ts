@@ -32,6 +32,11 @@ describe('the IAM policy', () => {
     expect(listed.sort()).toEqual([...new Set(Object.values(CALLS).flatMap((calls) => Object.keys(calls)))].sort());
   });
 
+  it('allows what AWS asks in the caller’s name when it makes a load balancer', () => {
+    const asked = ['AccountAttributes', 'Addresses', 'InternetGateways', 'SecurityGroups', 'Subnets', 'Vpcs'];
+    for (const of of asked) expect(statementWith(`ec2:Describe${of}`, ['LoadBalancers'])).toMatchObject([{ Sid: 'CloudOperatorAny' }]);
+  });
+
   it('allows nothing beside the capabilities asked for', () => {
     expect(iamPolicy(['Instances']).Statement.flatMap(({ Action }) => Action)).toEqual([
       'ec2:DescribeAvailabilityZones',

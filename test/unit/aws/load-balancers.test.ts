@@ -82,6 +82,7 @@ describe('load balancers of AWS, rendered', () => {
       ['tcp', '10.0.0.0/8'],
       ['icmp', '10.0.0.0/8'],
       ['tcp', '2001:db8::/32'],
+      ['icmpv6', '2001:db8::/32'],
     ]);
     const clients = rendered({ sourceRanges, aws: { securityGroups: { mode: 'None' } } }).nodeRules?.clients;
     expect(clients?.ranges).toEqual(['10.0.0.0/8']);
@@ -189,7 +190,17 @@ describe('load balancers of AWS, rendered', () => {
 
   test.each([
     ['nothing said', {}, ['tcp 0.0.0.0/0', 'icmp 0.0.0.0/0']],
-    ['both families', { ipFamilies: ['IPv4', 'IPv6'] }, ['tcp 0.0.0.0/0', 'icmp 0.0.0.0/0', 'tcp ::/0']],
+    ['both families', { ipFamilies: ['IPv4', 'IPv6'] }, ['tcp 0.0.0.0/0', 'icmp 0.0.0.0/0', 'tcp ::/0', 'icmpv6 ::/0']],
+    [
+      'both by the load balancer alone',
+      { aws: { ipAddressType: 'DualStack' } },
+      ['tcp 0.0.0.0/0', 'icmp 0.0.0.0/0', 'tcp ::/0', 'icmpv6 ::/0'],
+    ],
+    [
+      'IPv4 by the load balancer alone',
+      { ipFamilies: ['IPv6', 'IPv4'], aws: { ipAddressType: 'IPv4' } },
+      ['tcp 0.0.0.0/0', 'icmp 0.0.0.0/0'],
+    ],
     ['source ranges', { sourceRanges: ['198.51.100.0/24'] }, ['tcp 198.51.100.0/24', 'icmp 198.51.100.0/24']],
     ['prefix lists alone', { aws: { securityGroups: { prefixListIDs: ['pl-0a'], pathMTUDiscovery: false } } }, ['tcp pl-0a']],
   ] as [string, Partial<CloudLoadBalancerSpecInput>, string[]][])('who may come in: %s', (_what, more, rules) => {
@@ -254,6 +265,14 @@ describe('load balancers of AWS', () => {
     ['what is changed in place', {}, { aws: { crossZone: true }, sourceRanges: ['192.0.2.0/24'] }, undefined],
     ['the scheme', {}, { scheme: 'Internal' }, { gap: false }],
     ['the name', {}, { aws: { name: 'mine' } }, { gap: false }],
+    ['more addresses', { aws: { secondaryIPsPerSubnet: 1 } }, { aws: { secondaryIPsPerSubnet: 3 } }, undefined],
+    ['fewer addresses, which AWS takes none back of', { aws: { secondaryIPsPerSubnet: 3 } }, {}, { gap: false }],
+    [
+      'fewer addresses beside one of its own, which is no reason for a gap',
+      { aws: { secondaryIPsPerSubnet: 3, eipAllocationIDs: ['eipalloc-0a', 'eipalloc-0b'] } },
+      { aws: { eipAllocationIDs: ['eipalloc-0a', 'eipalloc-0b'] } },
+      undefined,
+    ],
     ['subnets', {}, { aws: { subnets: ['subnet-0c'] } }, { gap: false }],
     ['no groups any more', {}, { aws: { securityGroups: { mode: 'None' } } }, { gap: false }],
     ['groups of its own', {}, { aws: { securityGroups: { groups: ['sg-0a'] } } }, undefined],
@@ -362,6 +381,54 @@ describe('load balancers of AWS', () => {
     ],
     ['rules for each Service', {}, { ...SCOPE, nodeRules: 'PerService' }, []],
     ['a placement of a Classic one', { placement: { name: 'shared' }, aws: { type: 'Classic' } }, SCOPE, ['spec.placement']],
+    ['IPv6 alone', { ipFamilies: ['IPv6'] }, SCOPE, ['spec.ipFamilies']],
+    ['a short interval alone', { aws: { healthCheck: { intervalSeconds: 5 } } }, SCOPE, []],
+    [
+      'a timeout longer than the usual interval',
+      { aws: { healthCheck: { timeoutSeconds: 31 } } },
+      SCOPE,
+      ['spec.aws.healthCheck.timeoutSeconds'],
+    ],
+    ['an interval that AWS does not have', { healthCheck: { intervalSeconds: 3 } }, SCOPE, ['spec.healthCheck.intervalSeconds']],
+    ['a threshold of one', { healthCheck: { healthyThreshold: 1 } }, SCOPE, ['spec.healthCheck.healthyThreshold']],
+    ['a short interval of a Classic one', { aws: { type: 'Classic', healthCheck: { intervalSeconds: 5 } } }, SCOPE, []],
+    [
+      'a timeout of a Classic one as long as its interval',
+      { aws: { type: 'Classic', healthCheck: { intervalSeconds: 5, timeoutSeconds: 5 } } },
+      SCOPE,
+      ['spec.aws.healthCheck.timeoutSeconds'],
+    ],
+    [
+      'a timeout that a Classic one does not have',
+      { aws: { type: 'Classic', healthCheck: { intervalSeconds: 300, timeoutSeconds: 61 } } },
+      SCOPE,
+      ['spec.aws.healthCheck.timeoutSeconds'],
+    ],
+    ['affinity by the client', { sessionAffinity: { type: 'ClientIP' } }, SCOPE, []],
+    [
+      'affinity by the client beside TLS',
+      { sessionAffinity: { type: 'ClientIP' }, aws: { tls: { certificateARNs: [CERTIFICATE] } } },
+      SCOPE,
+      ['spec.sessionAffinity.type'],
+    ],
+    [
+      'stickiness beside TLS',
+      { aws: { targetGroup: { stickiness: 'SourceIP' }, tls: { certificateARNs: [CERTIFICATE] } } },
+      SCOPE,
+      ['spec.aws.targetGroup.stickiness'],
+    ],
+    [
+      'affinity that is taken back, beside TLS',
+      { sessionAffinity: { type: 'ClientIP' }, aws: { targetGroup: { stickiness: 'None' }, tls: { certificateARNs: [CERTIFICATE] } } },
+      SCOPE,
+      [],
+    ],
+    [
+      'draining of what is cut',
+      { aws: { targetGroup: { unhealthyDrainingIntervalSeconds: 60 } } },
+      SCOPE,
+      ['spec.aws.targetGroup.unhealthyDrainingIntervalSeconds'],
+    ],
     ['TLS to Nodes alone', { aws: { backendProtocol: 'SSL' } }, SCOPE, ['spec.aws.backendProtocol']],
     ['IPv6 prefixes without IPv6', { aws: { ipv6SourceNAT: {} } }, SCOPE, ['spec.aws.ipv6SourceNAT.enabled']],
     [

@@ -87,6 +87,10 @@ describe('a placement on AWS', () => {
     expect(provider.replacement(member(2), asking)).toBeUndefined();
   });
 
+  test('fewer addresses than it has replace nothing that others share', () => {
+    expect(provider.replacement(member(2, { aws: { secondaryIPsPerSubnet: 3 } }), member(2))).toBeUndefined();
+  });
+
   test('a failure is the member’s whose resource it names, and nobody’s where it names what all share', () => {
     const members = [member(1), member(2)];
     const shared = one(...members);

@@ -7,6 +7,9 @@ const PAGE = 'docs/clouds/aws.md';
 /** A bar would end the cell, an angle bracket begin a tag, a star begin emphasis. */
 const cell = (text: string): string => text.replaceAll('|', '\\|').replaceAll('<', '&lt;').replaceAll('*', '\\*');
 
+/** What stands for each kind of change. */
+const IN_PLACE = { true: 'yes', false: 'no', TargetGroups: 'by target groups', Classic: 'Classic' } as const;
+
 function table(heads: string[], rows: string[][]): string {
   return [heads, heads.map(() => '---'), ...rows].map((row) => `| ${row.join(' | ')} |`).join('\n');
 }
@@ -17,7 +20,7 @@ describe('docs/clouds/aws.md', () => {
       `\`${name}\``,
       field === '' ? '' : `\`${field}\``,
       cell(fallback),
-      field === '' && !mutable ? '–' : mutable ? 'yes' : 'no',
+      field === '' && mutable === false ? '–' : IN_PLACE[String(mutable) as keyof typeof IN_PLACE],
       only ?? '',
       cell(expects),
     ]);

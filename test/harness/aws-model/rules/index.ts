@@ -9,7 +9,9 @@ import { blackholeRoutes, routeAlreadyExists } from './routes';
 import { groupOfAnotherVpc, rulesOfGroups } from './group-rules';
 import { groupInUse } from './security-groups';
 import { ipv6SourceNat } from './source-nat';
+import { secondaryAddresses } from './secondary-addresses';
 import { oneClassicAtATime } from './tags';
+import { drainingOfUnhealthy, paceOfChecks, stickinessOfTLS } from './target-groups';
 import { deregisterUnknownTarget, registerUnknownInstance } from './targets';
 
 /** The rules that always hold. Time, throttling and lag are rules of their own, for tests that ask for them. */
@@ -32,5 +34,9 @@ export function alwaysRules(): Rule[] {
     blackholeRoutes(),
     oneClassicAtATime(),
     subnetsOfClassic(),
+    secondaryAddresses(),
+    paceOfChecks(),
+    stickinessOfTLS(),
+    drainingOfUnhealthy(),
   ];
 }

@@ -1,0 +1,78 @@
+import type { AWSHealthCheck, CloudLoadBalancerSpec } from '../../crds';
+import type { Problem } from '../provider';
+import { isClassic, renderClassicCheck } from './load-balancers/classic';
+import { renderHealthCheck, speaksTLS, type Port } from './load-balancers/listeners';
+import type { LoadBalancerScope } from './scope';
+
+type Figure = 'interval' | 'timeout' | 'healthyThreshold' | 'unhealthyThreshold';
+type Field = 'intervalSeconds' | 'timeoutSeconds' | 'healthyThreshold' | 'unhealthyThreshold';
+
+const FIELDS: Readonly<Record<Figure, Field>> = {
+  interval: 'intervalSeconds',
+  timeout: 'timeoutSeconds',
+  healthyThreshold: 'healthyThreshold',
+  unhealthyThreshold: 'unhealthyThreshold',
+};
+/** What AWS takes of each, the least and the most, in seconds and checks. */
+const RANGES = {
+  Network: { interval: [5, 300], timeout: [2, 120], healthyThreshold: [2, 10], unhealthyThreshold: [2, 10] },
+  Classic: { interval: [5, 300], timeout: [2, 60], healthyThreshold: [2, 10], unhealthyThreshold: [2, 10] },
+} as const;
+
+/** The check as it would be sent, whichever block says what of it: AWS knows ranges, and how long it may take beside the time between two. Pure. */
+export function validateHealthCheck(spec: CloudLoadBalancerSpec, scope: LoadBalancerScope): Problem[] {
+  const kind = isClassic(spec) ? 'Classic' : 'Network';
+  const check = isClassic(spec) ? renderClassicCheck(spec, scope) : renderHealthCheck(spec, scope);
+  const own = spec.aws?.healthCheck ?? {};
+  const outside = (Object.keys(FIELDS) as Figure[]).filter((figure) => !isWithin(check[figure], RANGES[kind][figure]));
+  const problems = outside.map((figure) => {
+    const [least, most] = RANGES[kind][figure];
+    const message = `the health check of a ${kind} load balancer takes ${least} to ${most} here. Write one of these.`;
+    return error(fieldOf(own, FIELDS[figure]), check[figure], message);
+  });
+  const { interval, timeout } = check;
+  const most = kind === 'Classic' ? interval - 1 : interval;
+  if (problems.length > 0 || timeout <= most) return problems;
+  const message = `a check of a ${kind} load balancer may take ${most} s at most where the next one begins after ${interval} s. Write at most ${most}, or a longer interval.`;
+  return [error(fieldOf(own, 'timeoutSeconds'), timeout, message)];
+}
+
+/** A client stays with one Node by its address, of which AWS knows nothing where TLS ends at the load balancer. Pure. */
+export function validateStickiness({ aws, sessionAffinity }: CloudLoadBalancerSpec, ports: readonly Port[]): Problem[] {
+  const asked = aws?.targetGroup?.stickiness;
+  const isSticky = asked === undefined ? sessionAffinity?.type === 'ClientIP' : asked === 'SourceIP';
+  const encrypted = aws === undefined ? undefined : ports.find((port) => speaksTLS(port, aws));
+  if (!isSticky || encrypted === undefined) return [];
+  const message = `listener "${encrypted.name}" speaks TLS, and there AWS keeps no client with one Node. Write sessionAffinity: None, or target-group-attributes: stickiness.enabled=false, or name the other ports in ssl-ports.`;
+  const field = asked === undefined ? 'spec.sessionAffinity.type' : 'spec.aws.targetGroup.stickiness';
+  return [error(field, asked ?? 'ClientIP', message)];
+}
+
+/** Connections that are cut at once are not drained. Pure. */
+export function validateDraining({ aws }: CloudLoadBalancerSpec): Problem[] {
+  const { unhealthyDrainingIntervalSeconds: drains = 0, unhealthyConnectionTermination: cuts = true } = aws?.targetGroup ?? {};
+  if (drains === 0 || !cuts) return [];
+  const message =
+    'AWS drains connections to unhealthy targets only where they are not cut. Set unhealthyConnectionTermination: false beside it (attribute target_health_state.unhealthy.connection_termination.enabled=false), or remove it.';
+  return [error('spec.aws.targetGroup.unhealthyDrainingIntervalSeconds', drains, message)];
+}
+
+/** Instances are reached by their IPv4 addresses, and nothing listens there for a Service that has none. Pure. */
+export function validateFamilies({ ipFamilies }: CloudLoadBalancerSpec): Problem[] {
+  if (ipFamilies.includes('IPv4')) return [];
+  const message =
+    'Nodes are reached by IPv4, where nobody answers for a Service of IPv6 alone. Give it both families (ipFamilyPolicy: PreferDualStack or RequireDualStack), or leave it to the AWS Load Balancer Controller.';
+  return [error('spec.ipFamilies', ipFamilies.join(', '), message)];
+}
+
+function isWithin(value: number, [least, most]: readonly [number, number]): boolean {
+  return value >= least && value <= most;
+}
+
+function fieldOf(own: AWSHealthCheck, field: Field): string {
+  return own[field] === undefined ? `spec.healthCheck.${field}` : `spec.aws.healthCheck.${field}`;
+}
+
+function error(field: string, value: number | string, message: string): Problem {
+  return { severity: 'Error', field, value: String(value), message };
+}

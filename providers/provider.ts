@@ -97,6 +97,11 @@ export interface Cloud {
    */
   discover?(stacks?: string[]): Promise<Map<string, DiscoveredResource[]>>;
   /**
+   * Load balancers that are made and not in service, or not as they should be, by the points of entry that `LoadBalancers.results` gives: in one bulk read.
+   * Others' may be among them. Absent = one that is made is in service.
+   */
+  notInService?(): Promise<Map<string, NotInService>>;
+  /**
    * What stands where a load balancer is to be made, and may be taken over for it; undefined = nothing does. Reads only, and nothing where neither
    * `from` nor the spec's names or addresses ask for it. What is of this stack already is told with no resources.
    * @param from whose it may be; absent = nobody's. Itself = the stack had something before, and its state is gone: what was taken over is recognised by
@@ -132,6 +137,14 @@ export interface Cloud {
    */
   renewCredentials?(sessions: boolean): Promise<boolean>;
   close(): Promise<void>;
+}
+
+/** Why clients may not reach a load balancer that is made. */
+export interface NotInService {
+  /** Provisioning: that ends by itself. Failed and Impaired: a person is needed. */
+  reason: 'Provisioning' | 'Failed' | 'Impaired';
+  /** In words, with what to do. */
+  message: string;
 }
 
 /** One load balancer as a stack's program gets it: everything that decides the cloud's resources, and nothing else. */

@@ -2,7 +2,7 @@ import { ANNOTATIONS, CLOUD_LOAD_BALANCERS, CLOUD_PROVIDERS, CLOUD_ROUTES } from
 import { toOperatorError } from '../base/errors';
 import { failureFields } from '../base/log';
 import type { Store } from '../kube/api';
-import { keyOf, type KubeObject } from '../kube/object';
+import { keyOf, type KubeObject, type ObjectKey } from '../kube/object';
 import type { KeyedQueue } from '../kube/queue';
 import { exportsOf } from '../updates/extension-exports';
 import { controllerOptionsOf, RETRY, writerOf, type CloudControllersOptions } from './controllers-options';
@@ -24,6 +24,7 @@ import { ReconcileRequests } from './providers/reconcile-requests';
 import { retryOfMissing, SecretWatch } from './providers/secret-watch';
 import { ExtendedUpdates } from './stack/extended-updates';
 import { ExtraStacks, extraStackOf } from './stack/extra-stacks';
+import { InServiceWatch } from './stack/in-service-watch';
 import { LoadBalancerStacks, type StoredLoadBalancer } from './stack/load-balancer-stacks';
 import { makeStackController } from './stack/make-stack-controller';
 import { overlapWarnings } from './stack/route-overlaps';
@@ -58,6 +59,7 @@ export class CloudControllers {
   private readonly mirror: InstanceMirror;
   private readonly tagging: NodeTagging;
   private readonly sweep: Sweep;
+  private readonly inService: InServiceWatch;
   private readonly drift: Readonly<Record<'loadBalancers' | 'routes', DriftLoop>>;
   private readonly requests: ReconcileRequests;
   private markConnected: () => void = () => undefined;
@@ -82,6 +84,8 @@ export class CloudControllers {
     });
     this.tagging = new NodeTagging({ ...options, nodes: stores.nodes, told: handled });
     this.sweep = this.makeSweep();
+    const told = (key: ObjectKey): void => this.loadBalancers.recheck(key);
+    this.inService = new InServiceWatch({ ...options, loadBalancers: stores.loadBalancers, told });
     this.requests = new ReconcileRequests({ providers: stores.providers, look: (provider) => this.lookAtAll(provider), handled });
     this.providers = this.providerController();
     const vouchers = new Vouchers();
@@ -105,7 +109,7 @@ export class CloudControllers {
     this.sweepRecords();
     const drift = Object.values(this.drift).map((loop) => loop.run(signal));
     const endRequests = this.requests.start();
-    const others = [this.mirror, this.tagging, this.extras, this.sweep].map((loop) => loop.run(signal));
+    const others = [this.mirror, this.tagging, this.extras, this.sweep, this.inService].map((loop) => loop.run(signal));
     others.push(this.watchCredentials(signal));
     await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
     following.stop();
@@ -209,8 +213,8 @@ export class CloudControllers {
       extend: updates.extend.bind(updates),
       warningsOf: (object: StoredLoadBalancer) => {
         const cloud = registry.get(object.spec.provider);
-        const extra = this.extras.warningOf(kind.stackOf(object, cloud));
-        return [...kind.warningsOf(object, cloud), ...(extra === undefined ? [] : [extra])];
+        const beside = [this.inService.warningOf(object), this.extras.warningOf(kind.stackOf(object, cloud))];
+        return [...kind.warningsOf(object, cloud), ...beside.filter((warning) => warning !== undefined)];
       },
       compare: (provider: string, stack: string) => void this.drift.loadBalancers.ask(provider, [stack]),
     };
@@ -237,6 +241,7 @@ export class CloudControllers {
       }),
       alsoCheck: async (provider) => {
         if (await this.members.drifted(provider)) void this.loadBalancers.requeue(provider);
+        await this.inService.look(provider);
       },
     });
   }

@@ -22,6 +22,7 @@ import { OpenedMembers } from './members/opened-members';
 import { clusterTagOf, placeOf } from './config/place';
 import { isBareInstanceID, PROVIDER_ID_SCHEME } from './nodes/provider-id';
 import { release } from './release';
+import { notInService } from './not-in-service';
 import { AwsRoutes } from './routes/routes';
 import { fromAwsTags, type Tags } from './tags';
 import { AwsVolumes } from './volumes';
@@ -68,6 +69,7 @@ async function connect(spec: CloudProviderSpec, context: ConnectContext): Promis
     routes: new AwsRoutes(scope),
     volumes: new AwsVolumes(ec2, region),
     discover: (stacks) => discover({ ec2, elb, classic, options: {} }, scope, stacks),
+    notInService: () => notInService(elb),
     adoptable: (stack, input, from, id) => adoptable({ ec2, elb, classic, options: {} }, { ...scope, region }, { stack, input, from, id }),
     leftFor: (serviceUID) => leftFor({ ec2, elb, classic, options: {} }, serviceUID),
     release: (stack, isValid) => release({ ec2, elb, classic }, { scope, stack }, isValid),

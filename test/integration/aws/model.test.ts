@@ -4,6 +4,7 @@ import { cloudLoadBalancerSpec, type CloudLoadBalancerSpecInput } from '../../..
 import { systemClock, type Clock } from '../../../operator/base/clock';
 import type { JsonObject } from '../../../operator/base/json';
 import { AwsLoadBalancers } from '../../../providers/aws/load-balancers/load-balancers';
+import { notInService } from '../../../providers/aws/not-in-service';
 import { TAG } from '../../../providers/aws/tags';
 import type { LoadBalancerInput } from '../../../providers/provider';
 import { AwsModel } from '../../harness/aws-model/aws-model';
@@ -136,6 +137,8 @@ describeWithMoto('A model of AWS in front of moto', () => {
       return LoadBalancers?.[0]?.State?.Code;
     };
     expect(await state()).toBe('provisioning');
+    const entry = balancer.outputs.dnsName as string;
+    expect((await notInService(scene.clients.elb)).get(entry)).toMatchObject({ reason: 'Provisioning' });
     // its worker died; a minute later another one wants other attributes, and its create gives the one that is still provisioning
     const later = await sceneOf(rules, { ...systemClock, now: () => systemClock.now() + 60_000 });
     const spec = cloudLoadBalancerSpec.parse({ ...of.spec, aws: { crossZone: true } });
@@ -149,6 +152,7 @@ describeWithMoto('A model of AWS in front of moto', () => {
     expect(Attributes.find(({ Key }) => Key === 'load_balancing.cross_zone.enabled')?.Value).toBe('false');
     now = 120_000;
     expect(await state()).toBe('active');
+    expect((await notInService(scene.clients.elb)).get(entry)).toBeUndefined();
   });
 
   test('one listener for each port: another protocol is a change in place', async () => {

@@ -1,0 +1,36 @@
+import type { LoadBalancer } from '@aws-sdk/client-elastic-load-balancing-v2';
+import type { NotInService } from '../provider';
+import type { ElbV2 } from './client/elbv2';
+
+/** Cloud.notInService: AWS says of each Network Load Balancer how far it is; a Classic one has no such state. */
+export async function notInService(elb: Pick<ElbV2, 'loadBalancers'>): Promise<Map<string, NotInService>> {
+  const found = new Map<string, NotInService>();
+  for (const balancer of await elb.loadBalancers()) {
+    const state = stateOf(balancer);
+    if (state !== undefined) found.set(balancer.DNSName ?? '', state);
+  }
+  return found;
+}
+
+function stateOf({ State: { Code, Reason = '' } = {}, LoadBalancerName: name = '' }: LoadBalancer): NotInService | undefined {
+  const because = Reason === '' ? '' : ` (${Reason})`;
+  switch (Code) {
+    case 'provisioning':
+      return {
+        reason: 'Provisioning',
+        message: 'AWS is still bringing it into service, which takes some minutes; clients may not reach it until then',
+      };
+    case 'failed':
+      return {
+        reason: 'Failed',
+        message: `AWS could not bring it into service${because}. Delete the load balancer ${name} in AWS; the look for drift then has it made again`,
+      };
+    case 'active_impaired':
+      return {
+        reason: 'Impaired',
+        message: `AWS lacks what it needs to let it grow${because}. See that each of its subnets has eight free addresses`,
+      };
+    default:
+      return undefined;
+  }
+}

@@ -64,7 +64,12 @@ const tls = z
       max: 100,
       description: 'Names or numbers of the listeners that speak TLS; absent = all of TCP.',
     }).optional(),
-    policy: z.string().min(1).max(128).optional().meta({ description: 'The security policy; absent = AWS’s own default.' }),
+    policy: z
+      .string()
+      .min(1)
+      .max(128)
+      .optional()
+      .meta({ description: 'The security policy; absent = ELBSecurityPolicy-TLS13-1-2-2021-06, for type Classic AWS’s own.' }),
     alpnPolicy: z
       .enum(['HTTP1Only', 'HTTP2Only', 'HTTP2Optional', 'HTTP2Preferred', 'None'])
       .optional()

@@ -1,4 +1,4 @@
-import type { LoadBalancer } from '@aws-sdk/client-elastic-load-balancing-v2';
+import type { Listener, LoadBalancer } from '@aws-sdk/client-elastic-load-balancing-v2';
 import type { LoadBalancerDescription } from '@aws-sdk/client-elastic-load-balancing';
 import type { SecurityGroup } from '@aws-sdk/client-ec2';
 import { ANNOTATIONS } from '../../crds';
@@ -106,10 +106,12 @@ class Look {
     const groupIDs = raw.SecurityGroups ?? [];
     const own = await this.part(loadBalancer, this.base, found);
     const groups = await this.groups(groupIDs, rendered.securityGroup);
-    const parts = [own, ...(await this.listeners(found.id, rendered)), ...groups.parts];
+    const there = await this.listening(found.id);
+    const parts = [own, ...(await this.listeners(found.id, there, rendered)), ...groups.parts];
     const subnetMappings = inputs.subnetMappings as unknown as Kept['subnetMappings'];
     const place = { subnetMappings, internal: raw.Scheme === 'internal', name: raw.LoadBalancerName ?? '' };
-    return { tags: found.tags, parts, kept: { ...place, grouped: groupIDs.length > 0, groupIDs: groups.others } };
+    const kept = { ...place, grouped: groupIDs.length > 0, groupIDs: groups.others, ...policiesOf(there) };
+    return { tags: found.tags, parts, kept };
   }
 
   async classic(): Promise<Standing | undefined> {
@@ -154,11 +156,19 @@ class Look {
     return this.request.from === 'Itself' && this.request.input.spec.aws?.name === undefined && !this.isOwn(tags);
   }
 
-  /** Listeners of the ports asked for, with their target groups where these are as they would be made. */
-  private async listeners(arn: string, { listeners: wanted }: RenderedLoadBalancer): Promise<Standing['parts']> {
+  private async listening(arn: string): Promise<Listed<Listener>[]> {
     const { elb, options } = this.api;
     const listed = await emptyWhenGone(elb.listeners({ LoadBalancerArn: arn }, options));
-    const there = await withTags(listed, ({ ListenerArn }) => ListenerArn, this.api);
+    return withTags(listed, ({ ListenerArn }) => ListenerArn, this.api);
+  }
+
+  /** Listeners of the ports asked for, with their target groups where these are as they would be made. */
+  private async listeners(
+    arn: string,
+    there: readonly Listed<Listener>[],
+    { listeners: wanted }: RenderedLoadBalancer,
+  ): Promise<Standing['parts']> {
+    const { elb, options } = this.api;
     // One without target groups is answered with an error.
     const forwarded = await emptyWhenGone(elb.targetGroups({ LoadBalancerArn: arn }, options));
     const groups = await withTags(forwarded, ({ TargetGroupArn }) => TargetGroupArn, this.api);
@@ -267,6 +277,14 @@ class Look {
   private get field(): string {
     return this.request.id === undefined ? 'spec.aws.name' : 'spec.adoptID';
   }
+}
+
+/** Of listeners that speak TLS, by port. */
+function policiesOf(listeners: readonly Listed<Listener>[]): Pick<Kept, 'tlsPolicies'> {
+  const policies = listeners.flatMap(({ raw: { Port, Protocol, SslPolicy } }) =>
+    Protocol === 'TLS' && SslPolicy !== undefined ? [[String(Port), SslPolicy] as const] : [],
+  );
+  return policies.length === 0 ? {} : { tlsPolicies: Object.fromEntries(policies) };
 }
 
 function arnOf({ LoadBalancerArn }: LoadBalancer): string | undefined {

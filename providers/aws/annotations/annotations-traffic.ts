@@ -59,7 +59,7 @@ export const OF_TRAFFIC: readonly Annotation[] = [
   {
     name: 'ssl-negotiation-policy',
     field: 'tls.policy',
-    default: 'AWS’s own',
+    default: 'ELBSecurityPolicy-TLS13-1-2-2021-06; with Classic AWS’s own',
     mutable: true,
     expects: 'the name of a security policy such as ELBSecurityPolicy-TLS13-1-2-2021-06',
     parse: read.matching(/^[A-Za-z0-9-]{1,128}$/, 'a name of a policy'),

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { CloudLoadBalancerSpec } from '../../../crds';
 import type { LoadBalancerInput } from '../../provider';
 import type { RenderedClassic } from './classic';
+import type { RenderedListener } from './listeners';
 import type { RenderedLoadBalancer } from './load-balancers';
 
 const mapping = z.object({
@@ -22,6 +23,8 @@ export const kept = z.object({
   /** Its scheme and its name; absent = not known, for it was taken over before they were noted. */
   internal: z.boolean().optional(),
   name: z.string().optional(),
+  /** The policies of its TLS listeners, by port; absent = there were none. */
+  tlsPolicies: z.record(z.string(), z.string()).optional(),
 });
 export type Kept = z.infer<typeof kept>;
 
@@ -30,9 +33,10 @@ export function keptOf({ adopted }: LoadBalancerInput): Kept | undefined {
   return adopted === undefined ? undefined : kept.parse(adopted);
 }
 
-/** A Network load balancer stays in its subnets, and with groups or without. Pure. */
+/** A Network load balancer stays in its subnets, with groups or without, and with its TLS policies where the spec names none. Pure. */
 export function keepNetwork(rendered: RenderedLoadBalancer, as: Kept, spec: CloudLoadBalancerSpec): RenderedLoadBalancer {
-  const { securityGroup, backend, settings, ...rest } = rendered;
+  const { securityGroup, backend, settings, ...more } = rendered;
+  const rest = { ...more, listeners: rendered.listeners.map((listener) => keepPolicy(listener, as, spec)) };
   delete rest.subnets;
   const { enforceSecurityGroupInboundRulesOnPrivateLinkTraffic: enforce = 'on', ...ungrouped } = settings;
   const base = { ...rest, adopted: true as const };
@@ -48,6 +52,14 @@ export function keepNetwork(rendered: RenderedLoadBalancer, as: Kept, spec: Clou
     ...(backend !== undefined && { backend }),
     securityGroupIDs: groupsOf(rest.securityGroupIDs, as, spec),
   };
+}
+
+/** The default here may be stricter than what stands, and would cut off old clients. */
+function keepPolicy(listener: RenderedListener, { tlsPolicies = {} }: Kept, { aws }: CloudLoadBalancerSpec): RenderedListener {
+  const { settings } = listener;
+  const policy = tlsPolicies[settings.port];
+  if (settings.protocol !== 'TLS' || policy === undefined || aws?.tls?.policy !== undefined) return listener;
+  return { ...listener, settings: { ...settings, sslPolicy: policy } };
 }
 
 /** A Classic one can be moved to other subnets; it is where the spec names some. Pure. */

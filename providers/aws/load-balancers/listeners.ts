@@ -69,7 +69,7 @@ export function speaksTLS({ name, port, protocol }: Port, { tls }: AWSLoadBalanc
   return tls.ports === undefined || tls.ports.includes(name) || tls.ports.includes(String(port));
 }
 
-/** AWS's own choice of policy when none is named. */
+/** What AWS recommends. Its APIs take ELBSecurityPolicy-2016-08 where none is named, with TLS 1.0 and 1.1; so does upstream. */
 const DEFAULT_TLS_POLICY = 'ELBSecurityPolicy-TLS13-1-2-2021-06';
 
 function tlsOf({ tls }: AWSLoadBalancer): Pick<ListenerInputs, 'certificateArn' | 'sslPolicy' | 'alpnPolicy'> {

@@ -186,6 +186,18 @@ describeWithMoto('AWS: load balancers of others are taken over as they are', () 
     expect(await account.content()).toEqual({ loadBalancers: 0, targetGroups: 0, securityGroups: 0 });
   }, 120_000);
 
+  test('the policy of a TLS listener stays, though it lets in older clients than one that is made here', async () => {
+    const certificate = await account.uploadCertificate('adopted');
+    const of = service({ tls: { certificateARNs: [certificate], ports: ['https'] } });
+    const arn = await upstream.network(of.seen, instances);
+    await upstream.encrypt(arn, 443, certificate, 'ELBSecurityPolicy-2016-08');
+    const taken = await takeOver(of);
+    expect(taken.adopted.adopted).toMatchObject({ tlsPolicies: { '443': 'ELBSecurityPolicy-2016-08' } });
+    const planned = inCloud(await taken.plan());
+    expect(planned.map(({ op }) => op)).not.toContain('replace');
+    expect(JSON.stringify(planned)).not.toContain('sslPolicy');
+  });
+
   test('of the AWS Load Balancer Controller: found by its tags, with its group; the group in front of the Nodes stays on it', async () => {
     const of = service();
     const { arn, frontend, backend } = await upstream.controllerNetwork(of.seen, instances);

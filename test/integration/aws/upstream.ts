@@ -103,6 +103,13 @@ export class Upstream {
     return group;
   }
 
+  /** Its listener of that port speaks TLS from now on. */
+  async encrypt(LoadBalancerArn: string, port: number, CertificateArn: string, SslPolicy: string): Promise<void> {
+    const { Listeners = [] } = await this.elb.describeListeners({ LoadBalancerArn });
+    const ListenerArn = Listeners.find(({ Port }) => Port === port)?.ListenerArn;
+    await this.elb.modifyListener({ ListenerArn, Protocol: 'TLS', Certificates: [{ CertificateArn }], SslPolicy });
+  }
+
   /** What there is of a load balancer by now. */
   async standing(arn: string): Promise<Standing> {
     const { LoadBalancers: [balancer] = [] } = await this.elb.describeLoadBalancers({ LoadBalancerArns: [arn] });

@@ -156,13 +156,6 @@ const ROWS: Row[] = [
   {
     name: 'target-group-attributes',
     beside: nlb,
-    good: 'target_group_health.dns_failover.minimum_healthy_targets.count=off,target_group_health.dns_failover.minimum_healthy_targets.percentage=50',
-    block: { ...NETWORK, targetGroup: { dnsFailover: { count: 0, percentage: 50 } } },
-    bad: 'target_group_health.unhealthy_state_routing.minimum_healthy_targets.count=off',
-  },
-  {
-    name: 'target-group-attributes',
-    beside: nlb,
     good: 'preserve_client_ip.enabled=false,proxy_protocol_v2.enabled=true,deregistration_delay.timeout_seconds=120,deregistration_delay.connection_termination.enabled=true,stickiness.enabled=true,stickiness.type=source_ip,load_balancing.cross_zone.enabled=use_load_balancer_configuration,target_group_health.dns_failover.minimum_healthy_targets.count=2,target_group_health.unhealthy_state_routing.minimum_healthy_targets.percentage=50,target_group_health.dns_failover.minimum_healthy_targets.percentage=off,target_health_state.unhealthy.connection_termination.enabled=false,target_health_state.unhealthy.draining_interval_seconds=60',
     block: {
       ...NETWORK,
@@ -572,6 +565,15 @@ describe('annotations that contradict each other', () => {
     const given = { ...nlb, subnets: 'a,b', 'eip-allocations': 'eipalloc-1,eipalloc-2', 'ssl-cert': certificate, 'ssl-ports': '*' };
     expect(compiled(given).problems).toEqual([]);
     expect(compiled(given).block.tls).toEqual({ certificateARNs: [certificate] });
+  });
+
+  it('of healthy targets may leave the number out in DNS, and AWS has nothing like it for routing', () => {
+    const counts = (of: string): string => `target_group_health.${of}.minimum_healthy_targets.count=off`;
+    const [dns, routing] = ['dns_failover', 'unhealthy_state_routing'].map((of) =>
+      compiled({ ...nlb, 'target-group-attributes': counts(of) }),
+    );
+    expect(dns).toMatchObject({ problems: [], block: { targetGroup: { dnsFailover: { count: 0 } } } });
+    expect(routing?.problems).toMatchObject([{ severity: 'Error' }]);
   });
 
   it('of several certificates keep their order: the first is the default one', () => {

@@ -173,6 +173,21 @@ describe('load balancers of AWS, rendered', () => {
     ]);
   });
 
+  test('what is taken over keeps its TLS policies where none is named', () => {
+    const adopted = {
+      subnetMappings: [{ subnetId: 'subnet-0a' }],
+      grouped: true,
+      groupIDs: [],
+      tlsPolicies: { '80': 'ELBSecurityPolicy-2016-08' },
+    };
+    const policyOf = (tls: { policy?: string }): string | undefined => {
+      const of = { ...input({ aws: { tls: { certificateARNs: [CERTIFICATE], ...tls } } }), adopted };
+      return render(of).listeners[0]?.settings.sslPolicy;
+    };
+    expect(policyOf({})).toBe('ELBSecurityPolicy-2016-08');
+    expect(policyOf({ policy: 'mine' })).toBe('mine');
+  });
+
   test('TCP and UDP on one port are one listener where that is asked for', () => {
     const { listeners, securityGroup } = rendered({ listeners: DNS, aws: { tcpUDPListeners: true } });
     expect(listeners.map(({ settings }) => settings.protocol)).toEqual(['TCP_UDP']);

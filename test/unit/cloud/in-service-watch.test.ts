@@ -9,10 +9,12 @@ import { fakeRegistry } from './fake-registry';
 
 const PROVISIONING: NotInService = { reason: 'Provisioning', message: 'some minutes' };
 
+let version = 0;
+
 function objectOf(name: string, hostname?: string): StoredLoadBalancer {
   const spec = cloudLoadBalancerSpec.parse({ provider: 'alpha', listeners: [{ name: 'http', port: 80 }] });
   const status = hostname === undefined ? {} : { status: { ingress: [{ hostname }] } };
-  return { metadata: { namespace: 'shop', name, uid: name }, spec, ...status } as StoredLoadBalancer;
+  return { metadata: { namespace: 'shop', name, uid: name, resourceVersion: String(++version) }, spec, ...status } as StoredLoadBalancer;
 }
 
 /** A cloud, what it does not have in service, and how often it was asked. */
@@ -53,7 +55,10 @@ test('nobody is asked until a load balancer gets its point of entry, and again u
   expect([cloud.looks, told]).toEqual([1, ['shop/web']]);
   expect(watch.warningOf(web)).toEqual({ type: 'NotInService', ...PROVISIONING });
   expect(watch.warningOf(objectOf('old', 'old.elb'))).toBeUndefined();
-  const said = { ...web, status: { ...web.status, conditions: [{ type: 'NotInService', ...PROVISIONING }] } } as StoredLoadBalancer;
+  const said = {
+    ...objectOf('web'),
+    status: { ...web.status, conditions: [{ type: 'NotInService', ...PROVISIONING }] },
+  } as StoredLoadBalancer;
   loadBalancers.set(said);
   await pass(32_000);
   expect([cloud.looks, told]).toEqual([2, ['shop/web']]);

@@ -12,25 +12,23 @@ export async function notInService(elb: Pick<ElbV2, 'loadBalancers'>): Promise<M
   return found;
 }
 
-function stateOf({ State: { Code, Reason = '' } = {}, LoadBalancerName: name = '' }: LoadBalancer): NotInService | undefined {
-  const because = Reason === '' ? '' : ` (${Reason})`;
-  switch (Code) {
-    case 'provisioning':
-      return {
-        reason: 'Provisioning',
-        message: 'AWS is still bringing it into service, which takes some minutes; clients may not reach it until then',
-      };
-    case 'failed':
-      return {
-        reason: 'Failed',
-        message: `AWS could not bring it into service${because}. Delete the load balancer ${name} in AWS; the look for drift then has it made again`,
-      };
-    case 'active_impaired':
-      return {
-        reason: 'Impaired',
-        message: `AWS lacks what it needs to let it grow${because}. See that each of its subnets has eight free addresses`,
-      };
-    default:
-      return undefined;
-  }
+/** In words, by AWS's state; what is not here is in service. */
+const STATES: Readonly<Record<string, (name: string, because: string) => NotInService>> = {
+  provisioning: () => ({
+    reason: 'Provisioning',
+    message: 'AWS is still bringing it into service, which takes some minutes; clients may not reach it until then',
+  }),
+  failed: (name, because) => ({
+    reason: 'Failed',
+    message: `AWS could not bring it into service${because}. Delete the load balancer ${name} in AWS; the look for drift then has it made again`,
+  }),
+  active_impaired: (_name, because) => ({
+    reason: 'Impaired',
+    message: `AWS lacks what it needs to let it grow${because}. See that each of its subnets has eight free addresses`,
+  }),
+};
+
+function stateOf({ State, LoadBalancerName: name = '' }: LoadBalancer): NotInService | undefined {
+  const reason = State?.Reason ?? '';
+  return STATES[State?.Code ?? 'active']?.(name, reason === '' ? '' : ` (${reason})`);
 }

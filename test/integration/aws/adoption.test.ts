@@ -196,6 +196,8 @@ describeWithMoto('AWS: load balancers of others are taken over as they are', () 
     const planned = inCloud(await taken.plan());
     expect(planned.map(({ op }) => op)).not.toContain('replace');
     expect(JSON.stringify(planned)).not.toContain('sslPolicy');
+    await taken.run();
+    await taken.destroy();
   });
 
   test('of the AWS Load Balancer Controller: found by its tags, with its group; the group in front of the Nodes stays on it', async () => {

@@ -334,7 +334,7 @@ describeWithMoto('A model of AWS in front of moto', () => {
       return (await scene.clients.elb.loadBalancerAttributes(balancer.id))['secondary_ips.auto_assigned.per_subnet'];
     };
     await run.up(loadBalancers.render(stack, [stays]));
-    const [{ id }] = run.checkpoint().filter(({ type }) => type.endsWith('lb/loadBalancer:LoadBalancer')) as [{ id: string }];
+    const { id } = run.checkpoint().find(({ type }) => type.endsWith('lb/loadBalancer:LoadBalancer'))!;
     await run.up(loadBalancers.render(stack, [stays, leaves]));
     expect(await attributes()).toBe('3');
     await run.up(loadBalancers.render(stack, [stays]));

@@ -10,15 +10,20 @@ export function paceOfChecks(): Rule {
       if (service === 'elb' && action === 'ConfigureHealthCheck') return refuseClassic(parameters);
       if (service !== 'elbv2' || !['CreateTargetGroup', 'ModifyTargetGroup'].includes(action)) return undefined;
       const there = action === 'ModifyTargetGroup' ? await groupOf(parameters.get('TargetGroupArn'), moto) : undefined;
-      const interval = Number(parameters.get('HealthCheckIntervalSeconds') ?? there?.HealthCheckIntervalSeconds ?? 30);
-      const timeout = Number(parameters.get('HealthCheckTimeoutSeconds') ?? there?.HealthCheckTimeoutSeconds ?? 10);
-      if (!isWithin(interval, 5, 300) || !isWithin(timeout, 2, 120))
-        return refusal('ValidationError', 'Health check figures are out of range');
-      return timeout > interval
-        ? refusal('ValidationError', 'Health check interval must be greater than or equal to the timeout.')
-        : undefined;
+      return refuseNetwork(parameters, { interval: there?.HealthCheckIntervalSeconds, timeout: there?.HealthCheckTimeoutSeconds });
     },
   };
+}
+
+/** @param there what stands, or AWS's defaults */
+function refuseNetwork(
+  parameters: URLSearchParams,
+  there: { interval: number | undefined; timeout: number | undefined },
+): ModelAnswer | undefined {
+  const interval = Number(parameters.get('HealthCheckIntervalSeconds') ?? there.interval ?? 30);
+  const timeout = Number(parameters.get('HealthCheckTimeoutSeconds') ?? there.timeout ?? 10);
+  if (!isWithin(interval, 5, 300) || !isWithin(timeout, 2, 120)) return refusal('ValidationError', 'Health check figures are out of range');
+  return timeout > interval ? refusal('ValidationError', 'Health check interval must be greater than or equal to the timeout.') : undefined;
 }
 
 function refuseClassic(parameters: URLSearchParams): ModelAnswer | undefined {

@@ -23,9 +23,16 @@ const loadBalancer = z
     name: azureName.meta({ description: 'Its name; the internal one beside it is <name>-internal.' }),
     allowServicePlacement: z.boolean().default(true).meta({ description: 'Whether it takes Services that it has not yet.' }),
     serviceLabels: labels.optional().meta({ description: 'Labels of the Services that it takes; absent = any.' }),
-    namespaceLabels: labels.optional().meta({ description: 'Labels of the namespaces whose Services it takes; absent = any.' }),
-    nodeLabels: labels.optional().meta({ description: 'Labels of the Nodes behind it; absent = any.' }),
-    primaryVMSet: azureName.optional().meta({ description: 'The scale set or availability set whose Nodes are always behind it.' }),
+    namespaceLabels: labels.optional().meta({
+      description:
+        'Labels of the namespaces whose Services it takes; absent = any. Of namespaces only kubernetes.io/metadata.name is read, their name: with another label it takes none.',
+    }),
+    nodeLabels: labels
+      .optional()
+      .meta({ description: 'Labels of the Nodes behind it; absent = those that no other one asks for. A Node is behind one.' }),
+    primaryVMSet: azureName
+      .optional()
+      .meta({ description: 'The uniform scale set whose Nodes are always behind it, and behind no other.' }),
   })
   .meta({ description: 'One of several load balancers of the cluster.' });
 

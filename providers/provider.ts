@@ -45,6 +45,11 @@ export interface ProviderModule {
 export interface ServiceFacts {
   loadBalancerClass?: string;
   ports: { name?: string; port: number; protocol?: string }[];
+  /** By which a cloud's selectors choose it; they are never copied. */
+  labels?: Readonly<Record<string, string>>;
+  namespace?: string;
+  /** What it has been given so far. */
+  current?: CloudLoadBalancerSpec;
 }
 
 export interface Compiled {

@@ -1,4 +1,4 @@
-import type { CloudLoadBalancerSpecInput, ServiceLever } from '../../crds';
+import type { CloudLoadBalancerSpec, CloudLoadBalancerSpecInput, ServiceLever } from '../../crds';
 import type { JsonObject } from '../base/json';
 
 /** What the loops know of the clouds; injected, implemented in operator/cloud/. All answers but that of `leftFor` come from memory, without a cloud call. */
@@ -40,6 +40,11 @@ export interface ServiceClaim {
 export interface ServiceFacts {
   loadBalancerClass?: string;
   ports: { name?: string; port: number; protocol?: string }[];
+  /** By which a cloud's selectors choose it; they are never copied. */
+  labels?: Readonly<Record<string, string>>;
+  namespace?: string;
+  /** What it has been given so far. */
+  current?: CloudLoadBalancerSpec;
 }
 
 export interface NodeClaim {

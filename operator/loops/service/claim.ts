@@ -53,7 +53,7 @@ function warnedOf(choice: ServiceChoice, current: string, claim: Claim): Claim {
 
 function compileFor(service: Service, provider: string, clouds: Clouds, existing?: StoredCloudLoadBalancer): Claim {
   try {
-    const block = clouds.compile(provider, service.metadata.annotations ?? {}, factsOf(service));
+    const block = clouds.compile(provider, service.metadata.annotations ?? {}, factsOf(service, existing));
     if (block.leftTo !== undefined) return leaveTo(block.leftTo, service, existing);
     const { spec, annotations, problems, warnings } = compile(service, provider, block, clouds.serviceLevers(provider));
     if (spec !== undefined) return { kind: 'Wanted', spec, annotations, warnings };
@@ -65,9 +65,14 @@ function compileFor(service: Service, provider: string, clouds: Clouds, existing
   }
 }
 
-function factsOf({ spec }: Service): ServiceFacts {
+function factsOf({ metadata, spec }: Service, existing: StoredCloudLoadBalancer | undefined): ServiceFacts {
   const { loadBalancerClass, ports = [] } = spec;
-  return { ports, ...(loadBalancerClass === undefined ? {} : { loadBalancerClass }) };
+  const { labels = {}, namespace = '' } = metadata;
+  return {
+    ...{ ports, labels, namespace },
+    ...(loadBalancerClass !== undefined && { loadBalancerClass }),
+    ...(existing !== undefined && { current: existing.spec }),
+  };
 }
 
 /** The other controller makes a load balancer of its own: one that is here is neither changed nor deleted behind its users' back. */

@@ -7,6 +7,7 @@ import type { Compiled, Problem, ServiceFacts } from '../../provider';
 import { type Annotation, ANNOTATION_PREFIX, isOfTruth, isTruth, PORT_PREFIX } from './annotation';
 import { contradictionsOf } from './annotation-contradictions';
 import { ANNOTATIONS, OF_PORTS, WITHOUT_EFFECT } from './annotation-table';
+import { placementOf } from './placement';
 
 /** A Service's annotations while they are read. */
 export interface Reading {
@@ -23,13 +24,14 @@ export interface Reading {
 export function compile(
   annotations: Record<string, string>,
   service: ServiceFacts = { ports: [] },
-  _settings?: CloudProviderSpec,
+  settings?: CloudProviderSpec,
 ): Compiled {
   const reading: Reading = { given: ownOf(annotations), block: {}, scheme: 'Public', service, problems: [] };
   for (const annotation of ANNOTATIONS) readOne(reading, annotation);
   readPorts(reading);
   readUnknown(reading);
   contradictionsOf(reading);
+  placementOf(reading, settings);
   const { block, problems, scheme } = reading;
   const isSaid = reading.given.has(`${ANNOTATION_PREFIX}load-balancer-internal`);
   return { block, problems, ...(isSaid && { core: { scheme } }) };

@@ -1,5 +1,6 @@
 import type { AzureProviderSettings } from '../../../crds';
 import type { NodeLabels, Target, TargetsOf } from '../../provider';
+import { sharesOf } from './node-shares';
 
 /** Labels of the control plane's Nodes, with the values that kubeadm, k3s and upstream's oldest clusters give them. */
 const CONTROL_PLANE: readonly NodeLabels[] = [
@@ -16,7 +17,7 @@ export function isPreConfigured(name: string, { preConfiguredPools: of }: Pick<A
 
 /**
  * The Nodes behind one load balancer: all that may take traffic, whether they are ready or not, because they may need it for their connections outwards
- * (kubernetes-sigs/cloud-provider-azure#3500); of several load balancers those with its labels. Pure.
+ * (kubernetes-sigs/cloud-provider-azure#3500); of several load balancers its share of them. Pure.
  * @param name of the load balancer, the public or the internal one
  */
 export function nodesBehind(
@@ -24,9 +25,15 @@ export function nodesBehind(
   targets: TargetsOf,
   { loadBalancers = [], excludeControlPlane }: Pick<AzureProviderSettings, 'loadBalancers' | 'excludeControlPlane'>,
 ): readonly Target[] {
-  const labels = loadBalancers.find((one) => one.name === name || `${one.name}-internal` === name)?.nodeLabels;
   const left = new Set(excludeControlPlane ? CONTROL_PLANE.flatMap((one) => targets(one).map(({ nodeName }) => nodeName)) : []);
-  return targets(labels).filter(({ nodeName }) => !left.has(nodeName));
+  const all = targets().filter(({ nodeName }) => !left.has(nodeName));
+  if (loadBalancers.length === 0) return all;
+  const shares = sharesOf(all, targets, loadBalancers);
+  return all.filter(({ nodeName }) => isOf(name, shares.get(nodeName)));
+}
+
+function isOf(balancer: string, name: string | undefined): boolean {
+  return name !== undefined && (balancer === name || balancer === `${name}-internal`);
 }
 
 function isInternal(name: string): boolean {

@@ -3,6 +3,7 @@ import type { LoadBalancerInput } from '../../provider';
 import type { AzureScope } from './scope';
 import { networkSubscriptionOf } from './scope';
 import type { BalancerPlace } from './arguments';
+import { isOpen } from './eligible';
 import { placesOf } from './entries';
 
 /** What decides which load balancer carries it. */
@@ -16,7 +17,7 @@ type Placed = Pick<LoadBalancerInput, 'uid' | 'spec'>;
 export function balancerNameOf({ uid, spec }: Placed, { settings }: AzureScope): string {
   const { scheme, azure } = spec;
   const { clusterName, loadBalancerName, loadBalancers = [] } = settings;
-  const open = loadBalancers.filter(({ allowServicePlacement }) => allowServicePlacement).map(({ name }) => name);
+  const open = loadBalancers.filter(isOpen).map(({ name }) => name);
   const among = loadBalancers.length === 0 ? [] : (azure?.configurations ?? open);
   const [address = uid] = placesOf(spec);
   const weight = (name: string): string => hashJson([address, name]);

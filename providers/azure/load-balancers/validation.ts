@@ -1,6 +1,7 @@
 import { AZURE_LIMITS, type CloudLoadBalancerSpec } from '../../../crds';
 import type { Problem } from '../../provider';
 import { reservedKeys } from '../tags';
+import { isOpen } from './eligible';
 import { addressOf } from './entries';
 import { forwardsAll, hasFloatingIP } from './rules';
 import { settingsOf } from './probes';
@@ -13,6 +14,7 @@ export function validateLoadBalancer(spec: CloudLoadBalancerSpec, { settings }: 
     ...validatePlacement(spec, settings),
     ...spec.listeners.flatMap((listener, index) => validateListener(spec, listener, `spec.listeners[${index}]`)),
     ...validateAddresses(spec),
+    ...validateTraffic(spec, settings),
     ...validatePrivateLink(spec),
     ...validateTags(spec),
     ...validateAccess(spec),
@@ -50,6 +52,10 @@ function validatePlacement({ placement, azure }: CloudLoadBalancerSpec, { loadBa
     const message = 'load balancers of Azure are those of the CloudProvider. Remove it, or name one by spec.azure.configurations.';
     problems.push(error('spec.placement', placement.name, message));
   }
+  if (azure?.configurations === undefined && loadBalancers.length > 0 && !loadBalancers.some(isOpen)) {
+    const message = `no load balancer of the CloudProvider takes what names none. Name one of ${loadBalancers.map(({ name }) => name).join(', ')}.`;
+    problems.push(error('spec.azure.configurations', '', message));
+  }
   const known = loadBalancers.map(({ name }) => name);
   for (const name of azure?.configurations ?? []) {
     if (known.includes(name)) continue;
@@ -73,6 +79,14 @@ function validateListener(spec: CloudLoadBalancerSpec, listener: CloudLoadBalanc
     problems.push(error(`${field}.nodePort`, '', message));
   }
   return problems;
+}
+
+/** Of several load balancers each has some of the Nodes behind it. */
+function validateTraffic({ trafficPolicy }: CloudLoadBalancerSpec, { loadBalancers = [] }: AzureScope['settings']): Problem[] {
+  if (trafficPolicy !== 'Local' || loadBalancers.length < 2) return [];
+  const message =
+    'Pods on Nodes that are behind another load balancer get none of its traffic. Keep them on its own, by nodeLabels of spec.azure.loadBalancers of the CloudProvider and the Pods’ nodeSelector, or use Cluster.';
+  return [{ severity: 'Warning', field: 'spec.trafficPolicy', value: trafficPolicy, message }];
 }
 
 /** Addresses are asked for by family. */

@@ -8,11 +8,21 @@ import { AzureScene, SECRET } from './operator-scene';
 const PREFIX = 'service.beta.kubernetes.io/azure-';
 const INTERNAL = { [`${PREFIX}load-balancer-internal`]: 'true' };
 
+/** One that takes everything, as if there were no others, and two for those that are labelled. */
+const SEVERAL = [
+  { name: 'kubernetes' },
+  ...['edge', 'back'].map((name) => ({
+    name,
+    serviceLabelSelector: { matchLabels: { tier: name } },
+    nodeSelector: { matchLabels: { pool: name } },
+  })),
+];
+
 describe('an operator with a subscription of Azure', () => {
   let azure: AzureScene;
 
   beforeAll(async () => {
-    azure = await AzureScene.start();
+    azure = await AzureScene.start({}, { azureJson: { multipleStandardLoadBalancerConfigurations: SEVERAL } });
     await azure.addNode();
   }, OPERATOR_CLUSTER_START_MS);
   afterAll(() => azure.stop());
@@ -85,6 +95,48 @@ describe('an operator with a subscription of Azure', () => {
     expect(azure.publicAddresses()).toEqual([]);
     expect(azure.letInTo()).toEqual([]);
   }, 60_000);
+
+  test('of several load balancers a Service is on the one that takes its labels, with that one’s Nodes behind it; with others it moves, and both serve meanwhile', async () => {
+    const { scene, cluster } = azure;
+    const before = azure.poolOf();
+    const nodes = new Map<string, string>();
+    for (const name of ['edge', 'back']) {
+      const node = await azure.addNode();
+      nodes.set(name, node.address);
+      await cluster.kubectl(['label', 'node', node.name, `pool=${name}`]);
+    }
+    const annotations = { [`${PREFIX}load-balancer-configurations`]: 'edge,back' };
+    await cluster.kubectl(['patch', 'cloudprovider', 'azure', '--type', 'merge', '-p', '{"spec":{"retireAfter":"1s"}}']);
+    await cluster.apply(serviceOf('moved', { annotations }));
+    const told = await scene.until(
+      'it to be told that none takes it',
+      async () =>
+        (await scene.service('moved'))?.status?.conditions?.find(({ message }) => message?.includes('no load balancer takes') === true)
+          ?.message,
+    );
+    expect(told).toContain('edge: its serviceLabels ask for tier=edge; back: its serviceLabels ask for tier=back');
+    await cluster.kubectl(['label', 'service', 'moved', 'tier=edge']);
+    const [first] = await published('moved');
+    expect([azure.poolOf('edge'), azure.balancer('back')]).toEqual([[nodes.get('edge')], undefined]);
+    expect(azure.poolOf()).toEqual(before);
+
+    await cluster.kubectl([
+      'patch',
+      'cloudloadbalancer',
+      'moved',
+      '--type',
+      'merge',
+      '-p',
+      '{"spec":{"updatePolicy":{"replace":"Allow"}}}',
+    ]);
+    await cluster.kubectl(['label', 'service', 'moved', 'tier=back', '--overwrite']);
+    await scene.until('the other load balancer to serve it', async () => addressOf(await scene.service('moved')) !== first, 60_000);
+    const isGone = (): boolean => azure.balancer('edge') === undefined && azure.publicAddresses().length === 1;
+    await scene.until('the first one to be gone with its address', () => Promise.resolve(isGone()), 60_000);
+    expect(azure.poolOf('back')).toEqual([nodes.get('back')]);
+    await scene.deleteServices('moved');
+    expect([azure.balancer('back'), azure.publicAddresses()]).toEqual([undefined, []]);
+  }, 240_000);
 
   test('no secret is written down', async () => {
     expect(await secretsWith(azure.cluster.kube, SECRET)).toEqual([]);

@@ -238,9 +238,9 @@ describe('the Nodes behind a load balancer', () => {
     expect(behind({ preConfiguredPools: 'Internal' })).toEqual(['node-1']);
   });
 
-  test('of several load balancers are those with its labels', () => {
+  test('of several load balancers are those with its labels, and all others of the one that asks for none', () => {
     const several = { excludeControlPlane: false, loadBalancers: [{ name: 'one', nodeLabels: labelled }, { name: 'two' }] };
     expect(behind(several, { configurations: ['one'] })).toEqual(['node-2']);
-    expect(behind(several, { configurations: ['two'] })).toEqual(['node-1', 'node-2']);
+    expect(behind(several, { configurations: ['two'] })).toEqual(['node-1']);
   });
 });

@@ -136,10 +136,13 @@ describe('a Service that its annotations leave to another controller', () => {
 });
 
 describe('what the provider is told of a Service', () => {
-  test('are its class and its ports', () => {
+  test('are its class, ports, labels and namespace, and what it has been given so far', () => {
     const told = jest.fn(() => ({ blockName: 'aws', block: {}, problems: [] }));
-    claimOf(service({ spec: { loadBalancerClass: 'example.com/b' } }), undefined, clouds(B, { compile: told }));
-    const facts = { loadBalancerClass: 'example.com/b', ports: service().spec.ports };
-    expect(told).toHaveBeenCalledWith('cloud-b', service().metadata.annotations ?? {}, facts);
+    const one = service({ metadata: { labels: { tier: 'edge' } }, spec: { loadBalancerClass: 'example.com/b' } });
+    claimOf(one, undefined, clouds(B, { compile: told }));
+    const facts = { loadBalancerClass: 'example.com/b', ports: one.spec.ports, labels: { tier: 'edge' }, namespace: 'demo' };
+    expect(told).toHaveBeenCalledWith('cloud-b', one.metadata.annotations ?? {}, facts);
+    claimOf(one, EXISTING, clouds(A, { compile: told }));
+    expect(told).toHaveBeenLastCalledWith('cloud-a', one.metadata.annotations ?? {}, { ...facts, current: EXISTING.spec });
   });
 });

@@ -1,0 +1,43 @@
+import type { CloudProviderSpec } from '../../../crds';
+import { type Configuration, refusalOf } from '../load-balancers/eligible';
+import { ANNOTATION_PREFIX } from './annotation';
+import type { Problem } from '../../provider';
+import type { Reading } from './annotations';
+
+const FIELD = `${ANNOTATION_PREFIX}load-balancer-configurations`;
+
+/**
+ * Writes which of several load balancers may carry the Service: those that it names, else all that take new ones, each only where its selectors hold
+ * (cloud-provider-azure, "Multiple Standard LoadBalancers"). One that takes no new ones keeps those that might be on it. With others than before a Service moves.
+ */
+export function placementOf(reading: Reading, settings: CloudProviderSpec | undefined): void {
+  const all = settings?.azure?.loadBalancers ?? [];
+  if (all.length === 0) return;
+  const named = reading.block.configurations as string[] | undefined;
+  const asked = named ?? all.map(({ name }) => name);
+  const refused = all.filter(({ name }) => asked.includes(name)).flatMap((one) => refusalsOf(one, reading, named !== undefined));
+  // A name that is none is told of when the load balancer is validated.
+  const names = asked.filter((name) => refused.every((one) => one.name !== name));
+  if (names.length > 0) reading.block.configurations = names;
+  const [isNone, isMore] = [names.length === 0, named !== undefined && refused.length > 0];
+  if (isNone || isMore) reading.problems.push({ field: FIELD, value: reading.given.get(FIELD) ?? '', ...told(refused, isNone) });
+}
+
+function told(refused: readonly Refused[], isNone: boolean): Pick<Problem, 'severity' | 'message'> {
+  const reasons = refused.map(({ name, reason }) => `${name}: ${reason}`).join('; ');
+  if (!isNone) return { severity: 'Warning', message: `not all of them take the Service (${reasons}). Remove those.` };
+  const remedy = 'Label the Service so that one takes it, or change spec.azure.loadBalancers of the CloudProvider';
+  return { severity: 'Error', message: `no load balancer takes the Service (${reasons}). ${remedy}.` };
+}
+
+interface Refused {
+  name: string;
+  reason: string;
+}
+
+function refusalsOf(one: Configuration, { service }: Reading, isNamed: boolean): Refused[] {
+  const { labels = {}, namespace = '', current } = service;
+  const mayHave = isNamed || one.allowServicePlacement || current?.azure?.configurations?.includes(one.name) === true;
+  const reason = refusalOf(one, { labels, namespace }) ?? (mayHave ? undefined : 'its allowServicePlacement is false');
+  return reason === undefined ? [] : [{ name: one.name, reason }];
+}

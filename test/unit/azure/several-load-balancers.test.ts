@@ -1,0 +1,149 @@
+import { azureProviderSettings, cloudProviderSpec, type AzureProviderSettingsInput } from '../../../crds';
+import { compile } from '../../../providers/azure/annotations/annotations';
+import { nodesBehind } from '../../../providers/azure/load-balancers/nodes-behind';
+import { validateLoadBalancer } from '../../../providers/azure/load-balancers/validation';
+import type { Compiled, ServiceFacts, Target } from '../../../providers/provider';
+import { balancer, SUBSCRIPTION } from './balancer-scene';
+
+type Several = NonNullable<AzureProviderSettingsInput['loadBalancers']>;
+const ANNOTATION = 'service.beta.kubernetes.io/azure-load-balancer-configurations';
+const OF_SUBSCRIPTION = { subscriptionID: SUBSCRIPTION, resourceGroup: 'cluster' };
+
+describe('which of several load balancers take a Service', () => {
+  const several: Several = [
+    { name: 'kubernetes' },
+    { name: 'edge', serviceLabels: { tier: 'edge', zone: 'a' } },
+    { name: 'shop', namespaceLabels: { 'kubernetes.io/metadata.name': 'shop' } },
+    { name: 'drained', allowServicePlacement: false },
+    { name: 'teams', namespaceLabels: { team: 'x' } },
+  ];
+  const compiled = (labels: Record<string, string>, namespace = 'default', named?: string, of = several): Compiled => {
+    const settings = cloudProviderSpec.parse({ azure: { ...OF_SUBSCRIPTION, loadBalancers: of } });
+    return compile(named === undefined ? {} : { [ANNOTATION]: named }, { ports: [], labels, namespace }, settings);
+  };
+  const edge = { tier: 'edge', zone: 'a', other: 'x' };
+
+  test.each<[string, Parameters<typeof compiled>, string[]]>([
+    ['those that ask for nothing', [{}], ['kubernetes']],
+    ['those whose labels it has, too', [edge], ['kubernetes', 'edge']],
+    ['not those of which it has some labels', [{ tier: 'edge' }], ['kubernetes']],
+    ['those of its namespace', [edge, 'shop'], ['kubernetes', 'edge', 'shop']],
+    ['of those that it names those whose labels it has', [edge, 'default', 'edge'], ['edge']],
+    ['one that takes no others, by name', [{}, 'default', 'drained'], ['drained']],
+  ])('%s', (_which, of, configurations) => {
+    expect(compiled(...of)).toMatchObject({ block: { configurations }, problems: [] });
+  });
+
+  test('one that it names, and that does not take it, is left out and told; a name that is none is told elsewhere', () => {
+    const { block, problems } = compiled({}, 'default', 'edge,kubernetes,nowhere');
+    expect(block).toEqual({ configurations: ['kubernetes', 'nowhere'] });
+    expect(problems).toMatchObject([
+      { severity: 'Warning', field: ANNOTATION, message: expect.stringContaining('edge: its serviceLabels ask for tier=edge') as string },
+    ]);
+  });
+
+  test.each<[string, string | undefined, Several, string]>([
+    ['by labels', undefined, [{ name: 'edge', serviceLabels: { tier: 'edge' } }], 'edge: its serviceLabels ask for tier=edge'],
+    ['by name', 'shop', several, 'shop: it is for namespace shop'],
+    ['by what is not read', 'teams', several, 'teams: its namespaceLabels ask for team'],
+    [
+      'as they are drained',
+      undefined,
+      [
+        { name: 'old', allowServicePlacement: false },
+        { name: 'edge', serviceLabels: { tier: 'edge' } },
+      ],
+      'old: its allowServicePlacement is false',
+    ],
+  ])('none that takes it, %s: it says why', (_how, named, of, why) => {
+    const { problems } = compiled({}, 'default', named, of);
+    expect(problems).toMatchObject([{ severity: 'Error', field: ANNOTATION }]);
+    expect(problems[0]?.message).toContain('no load balancer takes the Service');
+    expect(problems[0]?.message).toContain(why);
+    expect(problems[0]?.message).toContain('Label the Service');
+  });
+
+  test('one that takes no new ones keeps those that may be on it, as long as its selectors hold', () => {
+    const drained: Several = [{ name: 'one', allowServicePlacement: false, serviceLabels: { tier: 'edge' } }, { name: 'two' }];
+    const settings = cloudProviderSpec.parse({ azure: { ...OF_SUBSCRIPTION, loadBalancers: drained } });
+    const { spec: current } = balancer(1, {}, { configurations: ['one', 'two'] });
+    const of = (labels: Record<string, string>, more: Partial<ServiceFacts> = {}): unknown =>
+      compile({}, { ports: [], labels, ...more }, settings).block.configurations;
+    expect([of(edge, { current }), of(edge), of({}, { current })]).toEqual([['one', 'two'], ['two'], ['two']]);
+  });
+
+  const problemsOf = (of: Several, core = {}): object[] =>
+    validateLoadBalancer(balancer(1, core).spec, {
+      settings: azureProviderSettings.parse({ ...OF_SUBSCRIPTION, vnetName: 'net', loadBalancers: of }),
+    });
+
+  test('a CloudLoadBalancer that somebody writes has no labels: where all ask for some, it names one', () => {
+    expect(problemsOf([{ name: 'edge', serviceLabels: { tier: 'edge' } }])).toMatchObject([
+      { severity: 'Error', field: 'spec.azure.configurations' },
+    ]);
+    expect(problemsOf(several)).toEqual([]);
+  });
+
+  test('with trafficPolicy Local Pods must be on the Nodes of the one: that is told', () => {
+    expect(problemsOf(several, { trafficPolicy: 'Local' })).toMatchObject([{ severity: 'Warning', field: 'spec.trafficPolicy' }]);
+    expect(problemsOf([{ name: 'kubernetes' }], { trafficPolicy: 'Local' })).toEqual([]);
+  });
+});
+
+describe('which of several load balancers a Node is behind', () => {
+  const nodeOf = (number: number, scaleSet = 'pool'): Target => ({
+    nodeName: `node-${number}`,
+    providerID: `azure:///subscriptions/s/resourceGroups/g/providers/Microsoft.Compute/virtualMachineScaleSets/${scaleSet}/virtualMachines/${number}`,
+    addresses: [`10.0.0.${number}`],
+  });
+  const behind = (balancers: Several, nodes: Target[], labelled: Record<string, string[]> = {}): Record<string, string[]> => {
+    const settings = azureProviderSettings.parse({ ...OF_SUBSCRIPTION, excludeControlPlane: false, loadBalancers: balancers });
+    const targets = (labels?: Readonly<Record<string, string>>): Target[] =>
+      labels === undefined
+        ? nodes
+        : nodes.filter(({ nodeName }) => Object.keys(labels).every((label) => labelled[label]?.includes(nodeName)));
+    const of = ({ name }: { name: string }): [string, string[]] => [
+      name,
+      nodesBehind(name, targets, settings).map(({ nodeName }) => nodeName),
+    ];
+    return Object.fromEntries(balancers.map(of));
+  };
+  const many = Array.from({ length: 40 }, (_, number) => nodeOf(number));
+  const all = many.map(({ nodeName }) => nodeName).sort();
+
+  test('one, and the internal one beside it; none is without Nodes, however few there are', () => {
+    const three: Several = ['one', 'two', 'three'].map((name) => ({ name }));
+    expect(Object.values(behind(three, many)).flat().sort()).toEqual(all);
+    expect(Object.values(behind(three, many.slice(0, 3))).map(({ length }) => length)).toEqual([1, 1, 1]);
+    const settings = azureProviderSettings.parse({ ...OF_SUBSCRIPTION, excludeControlPlane: false, loadBalancers: three });
+    expect(nodesBehind('one-internal', () => many, settings)).toEqual(nodesBehind('one', () => many, settings));
+  });
+
+  test('the order of the Nodes does not matter, and one that goes moves hardly any other', () => {
+    const two: Several = [{ name: 'one' }, { name: 'two' }];
+    const before = behind(two, many);
+    const sorted = (shares: Record<string, string[]>): Record<string, string[]> =>
+      Object.fromEntries(Object.entries(shares).map(([name, nodes]) => [name, [...nodes].sort()]));
+    expect(sorted(behind(two, many.toReversed()))).toEqual(sorted(before));
+    for (const gone of [0, 7, 39]) {
+      const after = behind(two, many.toSpliced(gone, 1));
+      const moved = all.filter((name) => after.one?.includes(name) && before.two?.includes(name));
+      expect(moved.length).toBeLessThanOrEqual(1);
+    }
+  });
+
+  test('those of its primary scale set are a load balancer’s own, whatever labels they have; those with its labels are spread over who asks for them', () => {
+    const nodes = [nodeOf(1), nodeOf(2), nodeOf(3, 'edge'), nodeOf(4)];
+    const balancers: Several = [
+      { name: 'kubernetes', primaryVMSet: 'POOL-0' },
+      { name: 'edge', primaryVMSet: 'EDGE' },
+      { name: 'gpu', nodeLabels: { gpu: '' } },
+    ];
+    expect(behind(balancers, nodes, { gpu: ['node-2', 'node-3'] })).toMatchObject({
+      edge: expect.arrayContaining(['node-3']) as string[],
+      gpu: ['node-2'],
+    });
+    const only: Several = [{ name: 'gpu', nodeLabels: { gpu: '' } }];
+    expect(behind(only, nodes, { gpu: ['node-2'] })).toEqual({ gpu: ['node-2'] });
+  });
+});

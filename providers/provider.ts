@@ -139,6 +139,7 @@ export interface Cloud {
    * @param sessions before a probe: what is made anew for every asking, such as the session of a role, is asked for too. Without it no session is made, and
    *   no cloud is called, but for others than before.
    * @returns true when they are others than before; another session is none
+   * @throws OperatorError Credentials with what is wrong with them, which is told in place of the cloud's refusal
    */
   renewCredentials?(sessions: boolean): Promise<boolean>;
   close(): Promise<void>;

@@ -7,8 +7,9 @@ export abstract class LoopbackServer {
 
   protected abstract serve(request: IncomingMessage, response: ServerResponse): Promise<void>;
 
-  async start(): Promise<void> {
-    await new Promise<void>((resolve) => this.#server.listen(0, '127.0.0.1', resolve));
+  /** @param port 0 = one that is free */
+  async start(port = 0): Promise<void> {
+    await new Promise<void>((resolve) => this.#server.listen(port, '127.0.0.1', resolve));
   }
 
   async stop(): Promise<void> {

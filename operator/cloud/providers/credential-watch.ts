@@ -62,7 +62,15 @@ export class CredentialWatch {
     const { accounts } = this.options.registry;
     const { cloud } = this.options.registry.connected(provider);
     if ((accounts.refusal(provider)?.retryAfterMs ?? 1) <= 0) return this.tryAnew(provider, cloud);
-    if ((await cloud.renewCredentials?.(false)) === true) accounts.of(provider).repaired();
+    const renewed = await cloud.renewCredentials?.(false).catch((thrown: unknown) => this.explained(provider, thrown));
+    if (renewed === true) accounts.of(provider).repaired();
+  }
+
+  /** Whoever makes sessions out of the credentials says what is wrong with them; the cloud, only that it doesn't take the session. */
+  private explained(provider: string, thrown: unknown): never {
+    const error = toOperatorError(thrown);
+    if (error.code === 'Credentials') this.options.registry.accounts.of(provider).explained(error.message);
+    throw error;
   }
 
   /** The probe is made also where no session is to be had: its failure says when the next one is due. */

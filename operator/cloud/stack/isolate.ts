@@ -8,6 +8,8 @@ export interface Trial<C, R> {
   attempt(candidates: readonly C[]): Promise<R>;
   /** Those of the attempt's candidates whose fault the failure is; empty = it does not say. Pure. */
   attribute(error: OperatorError, candidates: readonly C[]): readonly C[];
+  /** True for a failure that is nobody's fault and yet one's own where it names whose: others can go on without. Pure. */
+  isOwn(error: OperatorError): boolean;
   /** False where nothing would be left in the stack without the suspects: then there is nothing to go back to. */
   restorable: boolean;
 }
@@ -18,7 +20,7 @@ export interface TrialResult<C, R> {
   failed: { candidate: C; error: OperatorError }[];
 }
 
-/** Failures that a candidate can be the cause of; the others (cloud away, throttled, credentials, stopped) are nobody's. */
+/** Failures that a candidate can be the cause of; the others (cloud away, throttled, credentials, stopped) are nobody's. @see Trial.isOwn */
 const BLAMABLE: readonly ErrorCode[] = ['Invalid', 'Taken', 'Conflict', 'Quota', 'Unknown'];
 
 /**
@@ -39,6 +41,7 @@ export async function isolate<C, R>(trial: Trial<C, R>): Promise<TrialResult<C, 
       const error = blamable(thrown, group, trial);
       last = undefined;
       const named = trial.attribute(error, [...good, ...group]).filter((one) => group.includes(one));
+      if (named.length === 0 && !isBlamable(error)) throw error;
       const { blamed, left } = split(group, named);
       failed.push(...blamed.map((candidate) => ({ candidate, error })));
       groups.unshift(...left);
@@ -49,12 +52,15 @@ export async function isolate<C, R>(trial: Trial<C, R>): Promise<TrialResult<C, 
 }
 
 /** The failure, where one of the group can be at fault. @throws the failure, where not */
-function blamable<C, R>(thrown: unknown, group: readonly C[], { suspects, restorable }: Trial<C, R>): OperatorError {
+function blamable<C, R>(thrown: unknown, group: readonly C[], trial: Trial<C, R>): OperatorError {
   const error = toOperatorError(thrown);
-  const alone = suspects.length === 1 && !restorable;
-  const blames = BLAMABLE.includes(error.code) && !isOfTheStore(error) && !isRace(error);
-  if (group.length === 0 || alone || !blames) throw error;
+  const alone = trial.suspects.length === 1 && !trial.restorable;
+  if (group.length === 0 || alone || !(isBlamable(error) || trial.isOwn(error))) throw error;
   return error;
+}
+
+function isBlamable(error: OperatorError): boolean {
+  return BLAMABLE.includes(error.code) && !isOfTheStore(error) && !isRace(error);
 }
 
 /** A lost race for the state, and none for something in the cloud. Pure. */

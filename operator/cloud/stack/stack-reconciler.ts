@@ -73,7 +73,7 @@ export class StackReconciler<O extends Member> {
     this.settling = new StackSettling({ ...options, reports: this.reports, holds: this.holds, retirements });
     this.adoptions = new Adoptions(options, this.runs);
     const { drift, reports, holds, runs, approvals, adoptions } = this;
-    this.attempts = new UpdateAttempts({ kind: options.kind, runs, drift, holds, reports });
+    this.attempts = new UpdateAttempts({ kind: options.kind, registry: options.registry, runs, drift, holds, reports });
     this.departures = new Departures({ ...options, runs, approvals, adoptions, holds });
   }
 

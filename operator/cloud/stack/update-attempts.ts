@@ -1,7 +1,7 @@
 import { toOperatorError, type OperatorError } from '../../base/errors';
 import type { StackState, UpdateResult } from '../../updates/update';
 import type { FoundDrift } from '../drift/found-drift';
-import type { ConnectedCloud } from '../providers/registry';
+import type { CloudRegistry, ConnectedCloud } from '../providers/registry';
 import { versionOf, type CandidateHolds } from './candidate-holds';
 import { isolate, type TrialResult } from './isolate';
 import type { MemberReports } from './member-reports';
@@ -14,6 +14,7 @@ import { togetherOf, type Takeovers } from './takeovers';
 
 export interface UpdateAttemptsOptions<O extends Member> {
   kind: StackKind<O>;
+  registry: Pick<CloudRegistry, 'accounts'>;
   runs: StackRuns<O>;
   drift: FoundDrift<O>;
   holds: CandidateHolds;
@@ -56,6 +57,7 @@ export class UpdateAttempts<O extends Member> {
     const standing = standingOf(plan);
     const trial = await isolate<Part<O>, UpdateResult>({
       suspects: suspectsOf(plan).filter((part) => !standing.includes(part)),
+      isOwn: (error) => plan.parts.length > 1 && this.isPermission(error, how.cloud),
       restorable: inputsOf(plan, []).length + plan.leaving.length + plan.departing.length > 0 || this.takesOver(stack, plan),
       attempt: async (chosen) => {
         const ran = await this.attempt(stack, plan, [...standing, ...chosen], how);
@@ -68,6 +70,11 @@ export class UpdateAttempts<O extends Member> {
       },
     });
     return { ...trial, engine };
+  }
+
+  /** The cloud takes the credentials as such, and refuses something that is done for one: a role that is missing where its address is, a lock there. */
+  private isPermission({ code, resource }: OperatorError, { name }: ConnectedCloud): boolean {
+    return code === 'Credentials' && resource !== undefined && this.options.registry.accounts.refusal(name) === undefined;
   }
 
   private attempt(

@@ -75,6 +75,11 @@ export class Account implements CallGate {
     return new OperatorError('Transient', `the cloud has not answered the last ${this.unanswered.calls} calls`, { remedy });
   }
 
+  /** Why the credentials are refused was found out beside the cloud. */
+  explained(message: string): void {
+    this.breaker.explained(message);
+  }
+
   /** Other credentials, or another spec: they are tried at once. */
   repaired(): void {
     this.breaker.repaired();

@@ -7,6 +7,8 @@ import type { CallPriority } from './call-priority';
 const PLENTY = 100;
 /** What is left is spread over this time, in which clouds give new calls; what was said longer ago says nothing any more. */
 const SPREAD_MS = 60_000;
+/** However few are left, a cloud gives new ones no slower than that: Azure's oldest limit was 1,200 writes an hour. */
+const LONGEST_GAP_MS = 3_000;
 /** As good as no limit. */
 const OPEN = { callsPerSecond: 1e9, burst: 1e9 };
 
@@ -19,8 +21,8 @@ interface Pace {
 
 /**
  * Slows calls of one sort down before the cloud refuses them, by what it says of how many are left (Azure does with every answer). Many left: no
- * wait. Few: those that are left are spread over a minute, so the account is never used up, and others who share it are not locked out. Each answer
- * counts for those who wait already too.
+ * wait. Few: those that are left are spread over a minute, so the account is never used up, and others who share it are not locked out; the last ones are
+ * as far from each other as the cloud takes to give new ones. Each answer counts for those who wait already too.
  */
 export class CallPace {
   private readonly paces = new Map<CallSort, Pace>();
@@ -55,5 +57,5 @@ function limitsFor(left: number): ConstructorParameters<typeof CallLimiter>[0] {
 
 /** Time from one call to the next, in milliseconds. Pure. */
 export function gapMs(left: number): number {
-  return left >= PLENTY ? 0 : SPREAD_MS / Math.max(1, left);
+  return left >= PLENTY ? 0 : Math.min(LONGEST_GAP_MS, SPREAD_MS / Math.max(1, left));
 }

@@ -45,7 +45,7 @@ export class CredentialBreaker {
 
   constructor(
     private readonly clock: Clock,
-    /** Told when it opens, closes, or the time of the next probe changes. */
+    /** Told when it opens, closes, or its message or the time of the next probe changes. */
     private readonly onChange: () => void,
   ) {}
 
@@ -76,6 +76,13 @@ export class CredentialBreaker {
     if (outcome.kind === 'Refused') this.refused(outcome.message, probe);
     else if (probe && outcome.kind === 'Answered') this.close();
     else if (probe) this.endProbe(this.open?.intervalMs ?? FIRST_PROBE_MS);
+  }
+
+  /** What else is known of why they are refused. */
+  explained(message: string): void {
+    if (this.open === undefined || this.open.message === message) return;
+    this.open.message = message;
+    this.onChange();
   }
 
   /** The credentials are others now, or the account is: what was refused before says nothing any more. */

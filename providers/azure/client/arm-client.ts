@@ -8,6 +8,7 @@ import { whenSent } from '../../when-sent';
 import { apiVersionOf } from './api-versions';
 import { callsLeft, errorIn, headerOf, parseBody, retryAfterMs, type ArmAnswer } from './arm-answer';
 import { ArmError, armFailure, isBusy, refusesToken, type ArmCall } from './arm-error';
+import { wordsOf } from './no-answer';
 import { isOver, operationIn, type Operation } from './operation';
 import { parseResourceID, resourceTypeOf } from './resource-id';
 import { TokenError } from './token-error';
@@ -31,6 +32,8 @@ export interface ArmClientOptions extends ClientOptions<Verb> {
   token: () => Promise<string>;
   /** Told of a token that Azure has refused; `token` then gives another one, if there is one. */
   refused?: (token: string) => void;
+  /** The longest that an answer may take, in milliseconds; absent = 30 s. */
+  answerMs?: number;
   /** How the operator calls itself; absent = cloud-operator. */
   userAgent?: string;
 }
@@ -59,18 +62,15 @@ interface Call extends CallOptions {
  */
 export class ArmClient {
   readonly retryPolicy: RetryPolicy;
-  private readonly agent = new Agent({
-    connections: CONNECTIONS,
-    headersTimeout: ANSWER_TIMEOUT_MS,
-    bodyTimeout: ANSWER_TIMEOUT_MS,
-  });
+  private readonly agent: Agent;
   private readonly gate: CallGate;
   private readonly origin: string;
 
   constructor(private readonly options: ArmClientOptions) {
     this.gate = options.calls ?? openGate;
     this.origin = new URL(options.resourceManager).origin;
-    const { clock = systemClock, random = Math.random, budgetMs = DEFAULT_BUDGET_MS } = options;
+    const { clock = systemClock, random = Math.random, budgetMs = DEFAULT_BUDGET_MS, answerMs = ANSWER_TIMEOUT_MS } = options;
+    this.agent = new Agent({ connections: CONNECTIONS, headersTimeout: answerMs, bodyTimeout: answerMs });
     this.retryPolicy = { clock, random, budgetMs };
   }
 
@@ -201,20 +201,23 @@ export class ArmClient {
       return answer;
     } catch (thrown) {
       const error = this.described(thrown, call);
-      const again = refusesToken(error) && used === undefined && (await this.isRenewed(token));
-      settle({ ...(again ? ({ kind: 'Unanswered' } as const) : outcomeOfFailure(error)), ...seen });
-      if (again) return this.admitted(call, extend, token);
-      throw error;
+      const renewed = refusesToken(error) && used === undefined ? await this.renewed(token, error) : error;
+      settle({ ...(renewed === 'Renewed' ? ({ kind: 'Unanswered' } as const) : outcomeOfFailure(renewed)), ...seen });
+      if (renewed === 'Renewed') return this.admitted(call, extend, token);
+      throw renewed;
     }
   }
 
-  /** True when there is another token in place of the one that was refused. */
-  private async isRenewed(token: string | undefined): Promise<boolean> {
-    if (token === undefined) return false;
+  /** Asks for another token in place of one that was refused. @returns why there is none: what Entra says of the credentials, else the refusal */
+  private async renewed(token: string | undefined, refusal: OperatorError): Promise<'Renewed' | OperatorError> {
+    if (token === undefined) return refusal;
     this.options.refused?.(token);
-    // Where there is none, the refusal is told, which says more.
-    const now = await this.options.token().catch(() => token);
-    return now !== token;
+    try {
+      return (await this.options.token()) === token ? refusal : 'Renewed';
+    } catch (thrown) {
+      const error = toOperatorError(thrown);
+      return error instanceof TokenError && error.code === 'Credentials' ? error : refusal;
+    }
   }
 
   private async send<T>({ verb, method, url, body, headers, signal, assertValid }: Call, token: string): Promise<ArmAnswer<T>> {
@@ -249,10 +252,14 @@ export class ArmClient {
     const error = toOperatorError(thrown);
     if (thrown instanceof OperatorError) return error;
     const remedy = error.code === 'Transient' ? `Check the way to ${this.options.resourceManager}.` : undefined;
-    return new OperatorError(error.code, `Azure, ${method} ${path}: ${error.message}${remedy === undefined ? '' : `. ${remedy}`}`, {
-      cause: thrown,
-      ...(remedy !== undefined && { remedy }),
-    });
+    return new OperatorError(
+      error.code,
+      `Azure, ${method} ${path}: ${wordsOf(thrown, error)}${remedy === undefined ? '' : `. ${remedy}`}`,
+      {
+        cause: thrown,
+        ...(remedy !== undefined && { remedy }),
+      },
+    );
   }
 }
 

@@ -1,4 +1,5 @@
 import { codeOfHttpStatus, OperatorError, type ErrorCode, type ErrorDetail } from '../../../operator/base/errors';
+import { inShort } from './resource-id';
 
 /** A refusal of Azure Resource Manager, or the end of an operation of its, with its own code beside the class. */
 export class ArmError extends OperatorError {
@@ -67,6 +68,7 @@ const REMEDIES: Readonly<Record<string, string>> = {
   ResourceGroupNotFound: 'Check resourceGroup and its relatives in the settings of the CloudProvider',
   SubscriptionNotFound: 'Check subscriptionID in the settings of the CloudProvider, and that the operator has a role in it',
   InvalidSubscriptionId: 'Check subscriptionID in the settings of the CloudProvider',
+  PreconditionFailed: 'See in the activity log of the portal who else writes it all the time',
   SubnetIsFull: 'Name a subnet with free addresses, or widen this one',
 };
 
@@ -91,12 +93,13 @@ const PLACES: ReadonlySet<string> = new Set([
 
 /**
  * The class of a failure as it concerns those for whom something is made: nobody's change is held back as at fault for the place, nor for what is refused
- * to something that many share. Pure.
+ * to something that many share, or for who else writes that. Pure.
  */
-export function classForUsers(error: OperatorError, { isShared }: { isShared: boolean }): ErrorCode {
-  if (!(error instanceof ArmError)) return error.code;
-  if (PLACES.has(error.armCode)) return 'NotFound';
-  return isShared && error.armCode === 'RequestDisallowedByPolicy' ? 'Credentials' : error.code;
+export function classForUsers(error: OperatorError, { isShared }: { isShared: boolean }): { code: ErrorCode; reason?: string } {
+  if (!(error instanceof ArmError)) return { code: error.code };
+  if (PLACES.has(error.armCode)) return { code: 'NotFound' };
+  if (isShared && error.armCode === 'RequestDisallowedByPolicy') return { code: 'Credentials' };
+  return isShared && error.code === 'Conflict' ? { code: 'Transient', reason: 'Conflict' } : { code: error.code };
 }
 
 /** True where the token was refused, not one action. Pure. */
@@ -135,17 +138,31 @@ export interface ArmErrorBody {
  */
 export function armFailure(body: ArmErrorBody, status: number, call: ArmCall, retryAfterMs?: number): ArmError {
   const { code: armCode = 'Unknown', message = '' } = innermost(body);
-  const code = classOfArmCode(armCode, status);
+  const code = lacksAddress(armCode, message) ? 'NotFound' : classOfArmCode(armCode, status);
   const remedy = remedyFor(armCode, code, message);
-  const told = [armCode === 'Unknown' ? `HTTP status ${status}` : armCode, message.split('\n')[0]?.slice(0, 500)]
-    .filter(Boolean)
-    .join(': ');
+  const told = [armCode === 'Unknown' ? `HTTP status ${status}` : armCode, wordsOf(message, call.path)].filter(Boolean).join(': ');
   const request = call.requestID === undefined ? '' : ` (request ${call.requestID})`;
   const text = `Azure, ${call.method} ${call.path}: ${told}${request}${remedy === undefined ? '' : `. ${remedy}`}`;
   return new ArmError(code, text, armCode, {
     ...(remedy !== undefined && { remedy }),
     ...(retryAfterMs !== undefined && { retryAfterMs }),
   });
+}
+
+/** The most that is told of Azure's own words. */
+const MOST_CHARACTERS = 1000;
+
+/** Azure's first line without what the call's path says already. What is last often names whose fault it is: too long a line is cut in its middle. */
+function wordsOf(message: string, path: string): string {
+  const line = inShort(message.split('\n')[0] ?? '', path).replace(/\.\s*$/, '');
+  if (line.length <= MOST_CHARACTERS) return line;
+  const half = MOST_CHARACTERS / 2;
+  return `${line.slice(0, half)} … ${line.slice(-half)}`;
+}
+
+/** What a load balancer names is somebody's mistake, but for a public address: that was there a moment ago, and has been deleted. */
+function lacksAddress(armCode: string, message: string): boolean {
+  return armCode === 'InvalidResourceReference' && /^Resource \S+\/publicIPAddresses\/\S+ referenced/i.test(message);
 }
 
 /** `RetryableError` says in its details what it is about. */

@@ -56,6 +56,22 @@ export function inOneCase(value: Json): Json {
   return Object.fromEntries(Object.entries(value).map(([key, inside]) => [key, inOneCase(inside)]));
 }
 
+/**
+ * A text with its ids cut by what they have in common with the id of what it is about: subscription, or resource group and namespace too. They are long,
+ * and a text may have several. Pure.
+ * @param about an id, or what begins like one
+ */
+export function inShort(text: string, about: string): string {
+  const [whole = '', subscription = ''] = PREFIX.exec(about) ?? [];
+  return text.replaceAll(new RegExp(PREFIX, 'gi'), (prefix: string, ofSubscription: string) => {
+    if (sameID(prefix, whole)) return '…/';
+    return sameID(ofSubscription, subscription) ? `…/${prefix.slice(ofSubscription.length + 1)}` : prefix;
+  });
+}
+
+/** What ids begin with: subscription, and in a resource group that and the namespace. */
+const PREFIX = /(\/subscriptions\/[^/\s']+)\/(?:resourceGroups\/[^/\s']+\/providers\/[^/\s']+\/)?/i;
+
 /** The last name in an id, in its own case. Pure. */
 export function nameInID(id: string): string {
   return id.slice(id.lastIndexOf('/') + 1);

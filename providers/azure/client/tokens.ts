@@ -3,6 +3,7 @@ import { systemClock, type Clock } from '../../../operator/base/clock';
 import { OperatorError, toOperatorError } from '../../../operator/base/errors';
 import { retry } from '../../retry';
 import type { AccessToken, AzureCredentials } from './credentials';
+import { wordsOf } from './no-answer';
 import { METADATA_SERVICE, tokenRequest, type TokenEndpoints } from './token-request';
 import { tokenFailure } from './token-error';
 
@@ -37,9 +38,14 @@ export class AzureTokens {
    * @throws OperatorError Credentials when Azure refuses, Transient when nobody answers
    */
   async token(leastMs: number = LEAST_MS): Promise<AccessToken> {
-    if (this.known !== undefined && this.known.expiresAt - this.clock.now() >= leastMs) return this.known;
+    if (this.known !== undefined && this.holds(leastMs)) return this.known;
     this.asking ??= this.ask().finally(() => (this.asking = undefined));
     return this.asking;
+  }
+
+  /** True where no token need be asked for. */
+  holds(leastMs: number): boolean {
+    return this.known !== undefined && this.known.expiresAt - this.clock.now() >= leastMs;
   }
 
   /** Azure has refused what is known: the next call asks anew. @param value the token that was refused; another one stays */
@@ -73,7 +79,7 @@ export class AzureTokens {
       const error = toOperatorError(thrown);
       if (error.code !== 'Transient' || thrown instanceof OperatorError) throw error;
       const remedy = `Check the way to ${from}.`;
-      throw new OperatorError('Transient', `Azure, a token from ${from}: ${error.message}. ${remedy}`, { cause: thrown, remedy });
+      throw new OperatorError('Transient', `Azure, a token from ${from}: ${wordsOf(thrown, error)}. ${remedy}`, { cause: thrown, remedy });
     }
   }
 }

@@ -1,5 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
+import { toOperatorError } from '../../../operator/base/errors';
 import type { AzureProviderSettings } from '../../../crds';
+import { openGate } from '../../call-gate';
 import type { ConnectContext } from '../../provider';
 import type { ArmClientOptions } from '../client/arm-client';
 import type { CloudEndpoints } from '../client/clouds';
@@ -62,17 +64,41 @@ export class AzureAccount {
     };
   }
 
-  /** Workers ask for no token themselves, so what they get must last as long as they work. */
+  /**
+   * Workers ask for no token themselves, so what they get must last as long as they work. Credentials that Entra refuses are refused for the whole account,
+   * though the token of before may hold for calls for a while.
+   */
   async ensure(): Promise<void> {
-    this.known = await this.opened.tokens.token(ENOUGH_MS);
+    const { tokens, calls = openGate } = this.opened;
+    if (tokens.holds(ENOUGH_MS)) return void (this.known = await tokens.token(ENOUGH_MS));
+    const settle = await calls.acquire('get');
+    try {
+      this.known = await tokens.token(ENOUGH_MS);
+      settle({ kind: 'Answered' });
+    } catch (thrown) {
+      const error = toOperatorError(thrown);
+      settle(error.code === 'Credentials' ? { kind: 'Refused', message: error.message } : { kind: 'Unanswered' });
+      throw error;
+    }
   }
 
-  /** Reads the credentials anew from where the settings say. @returns true when they are others */
+  /**
+   * Reads the credentials anew from where the settings say. Where they are the same, Entra is asked once why a worker's token was refused.
+   * @returns true when they are others
+   * @throws OperatorError Credentials with what Entra says of them
+   */
   async renew(): Promise<boolean> {
     const { sources, endpoints } = this.opened;
     const credentials = await credentialsOf(sources);
-    if (isDeepStrictEqual(credentials, this.opened.credentials)) return false;
-    Object.assign(this.opened, { credentials, tokens: new AzureTokens({ credentials, endpoints }) });
-    return true;
+    if (!isDeepStrictEqual(credentials, this.opened.credentials)) {
+      Object.assign(this.opened, { credentials, tokens: new AzureTokens({ credentials, endpoints }) });
+      return true;
+    }
+    const refused = this.known;
+    if (refused === undefined) return false;
+    this.known = undefined;
+    this.opened.tokens.forget(refused.value);
+    await this.opened.tokens.token();
+    return false;
   }
 }

@@ -223,8 +223,8 @@ export class OwnedResource<Inputs extends CommonInputs> implements ResourceType 
     return retry(this.arm.retryPolicy, attempt, isWorthReadingAgain, context.signal).catch((thrown: unknown) => {
       const error = toOperatorError(thrown);
       if (error.resource === context.urn) throw error;
-      const code = classForUsers(error, { isShared: this.description.joins === true });
-      throw this.fail(code, context, error.message, { ...kept(error), cause: error });
+      const { code, reason } = classForUsers(error, { isShared: this.description.joins === true });
+      throw this.fail(code, context, error.message, { ...kept(error), ...(reason !== undefined && { reason }), cause: error });
     });
   }
 

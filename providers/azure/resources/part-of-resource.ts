@@ -140,10 +140,11 @@ export class PartOfResource<Inputs> implements ResourceType {
   private described(thrown: unknown, { name, urn }: ResourceContext): OperatorError {
     const error = toOperatorError(thrown);
     const { remedy, retryAfterMs, field } = error;
-    const code = classForUsers(error, { isShared: true });
+    const { code, reason } = classForUsers(error, { isShared: true });
     return new OperatorError(code, `${this.token} ${name}: ${error.message}`, {
       cause: error,
       resource: urn,
+      ...(reason !== undefined && { reason }),
       ...(field !== undefined && { field }),
       ...(remedy !== undefined && { remedy }),
       ...(retryAfterMs !== undefined && { retryAfterMs }),

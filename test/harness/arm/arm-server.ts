@@ -44,6 +44,10 @@ export class ArmServer extends LoopbackServer {
   failsLists = false;
   /** Answers to everything with 503. */
   isDown = false;
+  /** Takes requests and answers none. */
+  isSilent = false;
+  /** What somebody does just before a request is carried out. */
+  meanwhile: ((call: RecordedCall) => void) | undefined;
   /** Writes ids into its answers in another letter case than they were asked for, as some of Azure's APIs do. */
   respells = false;
   /** What happens between a call that is carried out and its answer. */
@@ -64,6 +68,10 @@ export class ArmServer extends LoopbackServer {
 
   protected async serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const text = (await bodyOf(request)).toString();
+    if (!this.isSilent) await this.answer(request, text, response);
+  }
+
+  private async answer(request: IncomingMessage, text: string, response: ServerResponse): Promise<void> {
     const { pathname: path, searchParams: query } = new URL(request.url ?? '/', this.url);
     const { method = '', headers } = request;
     const tokens = this.tokens({ method, path, query, headers, body: {} }, text);
@@ -71,6 +79,7 @@ export class ArmServer extends LoopbackServer {
     const asked: ArmRequest = { method, path, query, headers, body: text === '' ? {} : (JSON.parse(text) as JsonObject) };
     const record: RecordedCall = { verb: this.verbOf(asked), method, path, ...(method === 'PUT' && { body: asked.body }) };
     this.calls.push(record);
+    this.meanwhile?.(record);
     const answer = this.limited(asked, record.verb);
     record.status = answer.status;
     await this.beforeAnswer(record);

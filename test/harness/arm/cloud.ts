@@ -32,6 +32,7 @@ export interface CloudOptions {
 export class ArmCloud implements CloudView {
   readonly locks = new Map<string, 'ReadOnly' | 'CanNotDelete'>();
   readonly policies = new Map<string, string>();
+  readonly forbidden = new Map<string, string>();
   readonly resourceGroups: Set<string>;
   readonly limits: CloudLimits;
   readonly operations: Operations;

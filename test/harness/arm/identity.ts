@@ -18,6 +18,8 @@ export class Identity {
   lifetimeS = 3600;
   /** Identities of the machine: client ids and resource ids; none = it has none. */
   machineIdentities: string[] = [];
+  /** Secrets of applications whose time is over. */
+  readonly expired = new Set<string>();
   /** Requests for tokens, by where they went. */
   readonly requests: ('login' | 'metadata')[] = [];
   /** For which APIs tokens were asked for. */
@@ -75,10 +77,7 @@ export class Identity {
 
   private refusalOf(application: Application, form: URLSearchParams, url: string): Answer | undefined {
     const assertion = form.get('client_assertion');
-    if (assertion === null) {
-      if (application.secret !== undefined && form.get('client_secret') === application.secret) return undefined;
-      return refused('invalid_client', 'AADSTS7000215: Invalid client secret provided.', 401);
-    }
+    if (assertion === null) return this.secretRefusal(application, form.get('client_secret') ?? '');
     if (application.federated?.includes(assertion) === true) return undefined;
     if (application.certificate !== undefined && isSignedBy(assertion, application.certificate, { url, clientID: application.clientID })) {
       return undefined;
@@ -88,6 +87,15 @@ export class Identity {
       'AADSTS700027: The certificate with identifier used to sign the client assertion is not registered on application.',
       401,
     );
+  }
+
+  private secretRefusal({ clientID, secret }: Application, given: string): Answer | undefined {
+    if (this.expired.has(given)) {
+      const text = `AADSTS7000222: The provided client secret keys for app '${clientID}' are expired.`;
+      return refused('invalid_client', text, 401);
+    }
+    if (given === secret) return undefined;
+    return refused('invalid_client', 'AADSTS7000215: Invalid client secret provided.', 401);
   }
 
   private madeOut(figure: (value: number) => unknown = (value) => value): Answer {

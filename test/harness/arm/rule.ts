@@ -21,6 +21,8 @@ export interface CloudView {
   locks: Map<string, 'ReadOnly' | 'CanNotDelete'>;
   /** Names of policies that deny a type, by the type in lower case. */
   policies: Map<string, string>;
+  /** An action that the caller may not do, such as `Microsoft.Network/publicIPAddresses/write`, by the resource group in lower case. */
+  forbidden: Map<string, string>;
   resourceGroups: Set<string>;
   limits: CloudLimits;
 }

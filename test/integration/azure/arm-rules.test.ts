@@ -78,6 +78,14 @@ const ROWS: Row[] = [
     allowed: [pip('web'), address()],
   },
   {
+    rule: 'permission',
+    source: `${learn}"Troubleshoot Azure RBAC"`,
+    before: ({ cloud }) => cloud.forbidden.set('cluster', 'Microsoft.Network/publicIPAddresses/write'),
+    put: [pip('web'), address()],
+    code: 'AuthorizationFailed',
+    allowed: [networkID('routeTables', 'rt'), table()],
+  },
+  {
     rule: 'lock',
     source: `${learn}"Lock your resources to protect your infrastructure"`,
     before: ({ cloud }) => cloud.locks.set('cluster', 'ReadOnly'),

@@ -12,7 +12,7 @@ import { AzureTokens } from '../../../providers/azure/client/tokens';
 import type { ArmServer } from '../../harness/arm/arm-server';
 import type { Application } from '../../harness/arm/identity';
 import { LoopbackServer } from '../../harness/loopback-server';
-import { clientOf, computeID, LOCATION, networkID, startScene, SUBSCRIPTION } from '../../harness/arm/scene';
+import { clientOf, computeID, LOCATION, networkID, OPERATOR, startScene, SUBSCRIPTION } from '../../harness/arm/scene';
 
 const TYPE = 'Microsoft.Network/publicIPAddresses';
 const LIST = networkID('publicIPAddresses');
@@ -202,6 +202,18 @@ describe('ArmClient', () => {
     await stuck.close();
   });
 
+  test('a token that is refused, and no other one to be had: what Entra says of the credentials is told', async () => {
+    await client.get(pip('a'));
+    gate.outcomes.length = 0;
+    server.identity.revoke();
+    server.identity.expired.add(OPERATOR.secret ?? '');
+    expect(await failure(client.get(pip('a')))).toMatchObject({
+      code: 'Credentials',
+      message: /AADSTS7000222.*has expired: make a new one/ as never,
+    });
+    expect(gate.outcomes).toEqual([{ kind: 'Refused', message: expect.stringContaining('AADSTS7000222') as string }]);
+  });
+
   test('credentials that are refused are told to the account, with what to do', async () => {
     const tokens = tokensOf({ kind: 'ClientSecret', tenantID: 'tenant', clientID: 'operator', clientSecret: 'old' });
     const refused = clientOf(server, { calls: gate, token: async () => (await tokens.token()).value });
@@ -256,6 +268,14 @@ describe('ArmClient', () => {
     expect(await failure(quick.get(pip('a')))).toMatchObject({ code: 'Transient', armCode: 'ServiceUnavailable' });
     expect(gate.outcomes.every(({ kind }) => kind === 'Unanswered')).toBe(true);
     await quick.close();
+    server.isDown = false;
+    server.isSilent = true;
+    const impatient = clientOf(server, { budgetMs: 200, answerMs: 200, token: () => Promise.resolve('any') });
+    expect(await failure(impatient.get(pip('a')))).toMatchObject({
+      code: 'Transient',
+      message: /GET .*: no answer came in time .* Check the way to/ as never,
+    });
+    await impatient.close();
     const { url } = server;
     const nobody = clientOf(server, { resourceManager: url, budgetMs: 200, token: () => Promise.resolve('any') });
     await server.stop();

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { ArmServer, ArmServerOptions } from '../../harness/arm/arm-server';
 import { partsIn } from '../../harness/arm/resource';
+import type { Application } from '../../harness/arm/identity';
 import { GROUP, LOCATION, networkID, OPERATOR, startScene, SUBSCRIPTION } from '../../harness/arm/scene';
 import { OperatorCluster, type OperatorClusterOptions } from '../../harness/operator-cluster';
 import { Scene } from '../operator/scene';
@@ -19,7 +20,9 @@ export class AzureScene {
   private constructor(
     readonly arm: ArmServer,
     readonly cluster: OperatorCluster,
-    private readonly directory: string,
+    /** Who the operator is. */
+    readonly application: Application,
+    private readonly files: { directory: string; settings: object },
   ) {
     this.scene = new Scene(cluster);
   }
@@ -29,18 +32,25 @@ export class AzureScene {
     { flags = [], azureJson: more, ...options }: OperatorClusterOptions & { azureJson?: object } = {},
   ): Promise<AzureScene> {
     const directory = mkdtempSync(join(tmpdir(), 'azure-operator-'));
-    const server = await startScene({ applications: [{ ...OPERATOR, secret: SECRET }], ...arm });
+    const application = { ...OPERATOR, secret: SECRET };
+    const server = await startScene({ applications: [application], ...arm });
     server.cloud.seed(SECURITY_GROUP, { location: LOCATION, properties: { securityRules: [] } });
-    const file = join(directory, 'azure.json');
-    writeFileSync(file, JSON.stringify({ ...azureJson(server), ...more }));
+    const files = { directory, settings: { ...azureJson(server), ...more } };
+    const file = writeSettings(files);
     const cluster = await OperatorCluster.start({ flags: ['--cloud-provider=azure', `--cloud-config=${file}`, ...flags], ...options });
-    return new AzureScene(server, cluster, directory);
+    return new AzureScene(server, cluster, application, files);
   }
 
   async stop(): Promise<void> {
     await this.cluster.stop();
     await this.arm.stop();
-    rmSync(this.directory, { recursive: true, force: true });
+    rmSync(this.files.directory, { recursive: true, force: true });
+  }
+
+  /** The application gets a new secret, which somebody writes into the file. */
+  renewSecret(aadClientSecret: string): void {
+    this.application.secret = aadClientSecret;
+    writeSettings({ ...this.files, settings: { ...this.files.settings, aadClientSecret } });
   }
 
   /** A machine in the subscription, and the Node that its kubelet would register. @returns its name and address */
@@ -98,6 +108,13 @@ export class AzureScene {
   forgetCalls(): void {
     this.arm.calls.length = 0;
   }
+}
+
+/** @returns the path of azure.json */
+function writeSettings({ directory, settings }: { directory: string; settings: object }): string {
+  const file = join(directory, 'azure.json');
+  writeFileSync(file, JSON.stringify(settings));
+  return file;
 }
 
 /** What upstream's file says of the scene. */

@@ -2,7 +2,9 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { cloudProviderSpec } from '../../../crds';
+import type { CallOutcome } from '../../../providers/call-gate';
 import { AzureAccount } from '../../../providers/azure/config/account';
+import { OPERATOR, startScene } from '../../harness/arm/scene';
 
 test('credentials that are read anew count as others only when they are: then they are used at once', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'azure-'));
@@ -19,4 +21,51 @@ test('credentials that are read anew count as others only when they are: then th
   write('rotated');
   expect([await account.renew(), await account.renew()]).toEqual([true, false]);
   rmSync(folder, { recursive: true });
+});
+
+describe('what the credentials are worth', () => {
+  const APPLICATION = { ...OPERATOR, clientID: '00000000-0000-0000-0000-000000000002', secret: 'planted' };
+  let server: Awaited<ReturnType<typeof startScene>>;
+  let account: AzureAccount;
+  let outcomes: CallOutcome[];
+
+  beforeEach(async () => {
+    server = await startScene({ applications: [APPLICATION] });
+    outcomes = [];
+    const { azure } = cloudProviderSpec.parse({
+      azure: {
+        subscriptionID: '00000000-0000-0000-0000-000000000001',
+        resourceGroup: 'g',
+        resourceManagerEndpoint: server.url,
+        tenantID: APPLICATION.tenantID,
+        credentials: { clientID: APPLICATION.clientID, clientSecretRef: { name: 'azure', key: 'secret' } },
+      },
+    });
+    const calls = { acquire: () => Promise.resolve((outcome: CallOutcome) => void outcomes.push(outcome)) };
+    const readSecret = (): Promise<string[]> => Promise.resolve([APPLICATION.secret]);
+    account = await AzureAccount.open(azure!, { clusterID: 'c', providerName: 'azure', readSecret, calls }, {});
+  });
+  afterEach(() => server.stop());
+
+  test('is told to the account before an update, also while a token of before still holds for calls', async () => {
+    server.identity.lifetimeS = 600;
+    await account.ensure();
+    server.identity.expired.add(APPLICATION.secret);
+    await expect(account.ensure()).rejects.toMatchObject({ code: 'Credentials' });
+    expect(outcomes).toEqual([{ kind: 'Answered' }, { kind: 'Refused', message: expect.stringContaining('AADSTS7000222') as string }]);
+  });
+
+  test('nobody is asked while a token holds for an update', async () => {
+    await account.ensure();
+    await account.ensure();
+    expect([outcomes.length, server.identity.requests.length]).toEqual([1, 1]);
+  });
+
+  test('is asked for once when a worker’s token was refused', async () => {
+    await account.ensure();
+    server.identity.expired.add(APPLICATION.secret);
+    await expect(account.renew()).rejects.toMatchObject({ message: /AADSTS7000222/ as never });
+    expect(await account.renew()).toBe(false);
+    expect(server.identity.requests).toHaveLength(2);
+  });
 });

@@ -63,6 +63,14 @@ test('where no session is to be had, the times between the tries grow as well', 
   await end();
 });
 
+test('why they are refused is told in the words of whoever makes sessions of them, and is news once', async () => {
+  const { clock, accounts, seen, end } = await refused(() => Promise.reject(new OperatorError('Credentials', 'the secret has expired')));
+  await clock.advance(5_000);
+  expect(accounts.refusal('aws')?.message).toContain('the secret has expired');
+  expect(seen).toMatchObject({ calls: 1, changes: 2 });
+  await end();
+});
+
 test('others than before are used within a second', async () => {
   let key = 'bad';
   const { clock, accounts, seen, end } = await refused(() => Promise.resolve(key));

@@ -8,14 +8,17 @@ interface World {
   names?: boolean;
   code?: ErrorCode;
   restorable?: boolean;
+  /** The failure may be one's own, though it is no fault. */
+  own?: boolean;
 }
 
 /** A cloud that refuses every update with a bad candidate in it; `tried` are the updates that it saw. */
-function trialOf(suspects: string[], { bad, names = false, code = 'Invalid', restorable = true }: World) {
+function trialOf(suspects: string[], { bad, names = false, code = 'Invalid', restorable = true, own = false }: World) {
   const tried: string[] = [];
   const trial: Trial<string, string> = {
     suspects,
     restorable,
+    isOwn: () => own,
     attempt: (candidates) => {
       tried.push(candidates.join(''));
       const culprit = candidates.find((one) => bad.includes(one));
@@ -69,6 +72,14 @@ test.each<ErrorCode>(['Transient', 'Throttled', 'Credentials', 'Canceled', 'NotF
   expect(tried).toEqual(['ab']);
 });
 
+test('what the credentials may not do for one is that one’s own where it is named, and nobody’s otherwise', async () => {
+  const named = trialOf(['a', 'b', 'c'], { bad: ['b'], code: 'Credentials', names: true, own: true });
+  expect(await isolate(named.trial)).toMatchObject({ result: 'ac', failed: [{ candidate: 'b' }] });
+  const unnamed = trialOf(['a', 'b', 'c'], { bad: ['b'], code: 'Credentials', own: true });
+  await expect(isolate(unnamed.trial)).rejects.toThrow('b is refused');
+  expect(unnamed.tried).toEqual(['abc']);
+});
+
 test('a lost race for the state is nobody’s fault', async () => {
   const { trial } = trialOf(['a', 'b'], { bad: [] });
   const race = { ...trial, attempt: () => Promise.reject(new OperatorError('Conflict', 'somebody was faster')) };
@@ -107,6 +118,8 @@ test.each<[ErrorCode, string]>([
     tried.push(candidates.join(''));
     return Promise.reject(new OperatorError(code, 'read-only', { reason }));
   };
-  await expect(isolate({ suspects: ['a', 'b'], restorable: true, attempt, attribute: () => [] })).rejects.toThrow('read-only');
+  await expect(isolate({ suspects: ['a', 'b'], restorable: true, attempt, isOwn: () => false, attribute: () => [] })).rejects.toThrow(
+    'read-only',
+  );
   expect(tried).toEqual(['ab']);
 });

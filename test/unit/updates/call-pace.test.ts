@@ -22,8 +22,9 @@ describe('CallPace', () => {
     [1_000, 0],
     [100, 0],
     [60, 1_000],
-    [6, 10_000],
-    [0, 60_000],
+    [30, 2_000],
+    [6, 3_000],
+    [0, 3_000],
   ])('%i calls left: %i ms from one to the next', (left, gap) => {
     expect(gapMs(left)).toBe(gap);
   });
@@ -37,14 +38,22 @@ describe('CallPace', () => {
 
   test('what is left is spread over a minute; other sorts of calls do not wait', async () => {
     const { clock, pace, went, take } = setUp();
-    pace.told('writes', 6);
+    pace.told('writes', 30);
     for (let i = 0; i < 4; i++) take();
     take('reads');
     take('deletes');
     await settle();
     expect(went).toEqual([0, 0, 0]);
     await clock.advance(30_000);
-    expect(went.slice(3)).toEqual([10_000, 20_000, 30_000]);
+    expect(went.slice(3)).toEqual([2_000, 4_000, 6_000]);
+  });
+
+  test('a cloud that has had enough is asked as often as it gives new calls, so that it can say when there are more', async () => {
+    const { clock, pace, went, take } = setUp();
+    pace.told('writes', 0);
+    for (let i = 0; i < 4; i++) take();
+    await clock.advance(9_000);
+    expect(went).toEqual([0, 3_000, 6_000, 9_000]);
   });
 
   test('every answer corrects it, and one that is long past says nothing any more', async () => {

@@ -13,13 +13,14 @@ import {
 import { frontendOnce, networkPolicies } from './private-link';
 import { referencesExist, referencesProvisioned } from './references';
 import { destinationOnce, nextHop, routeLimit } from './route-tables';
-import { apiVersion, immutable, lock, patchSetsTags, policy, precondition, resourceGroup, tagNames, zonesStay } from './scope';
+import { apiVersion, immutable, lock, patchSetsTags, permission, policy, precondition, resourceGroup, tagNames, zonesStay } from './scope';
 import { priorityOnce, priorityRange, ruleForm, securityGroupLimits } from './security-groups';
 
 /** Everything that a write must get past, in the order in which Azure looks: what holds for all types first. */
 export const RULES: readonly Rule[] = [
   apiVersion,
   resourceGroup,
+  permission,
   lock,
   policy,
   precondition,

@@ -25,6 +25,14 @@ export const resourceGroup: Rule = ({ id }, { resourceGroups }) => {
   return refusal(404, 'ResourceGroupNotFound', `Resource group '${name}' could not be found.`);
 };
 
+/** A role must allow the action (learn.microsoft.com, "Troubleshoot Azure RBAC": AuthorizationFailed). */
+export const permission: Rule = ({ id, type, request, after }, { forbidden }) => {
+  const action = `${type}/${after === undefined || request.method === 'DELETE' ? 'delete' : 'write'}`;
+  if (forbidden.get(parseResourceID(id).resourceGroup.toLowerCase()) !== action) return undefined;
+  const text = `The client 'operator' with object id 'operator' does not have authorization to perform action '${action}' over scope '${id}' or the scope is invalid. If access was recently granted, please refresh your credentials.`;
+  return refusal(403, 'AuthorizationFailed', text);
+};
+
 /** A lock on the group: ReadOnly keeps every write out, CanNotDelete deletes (learn.microsoft.com, "Lock your resources"). */
 export const lock: Rule = ({ id, request, after }, { locks }) => {
   const { resourceGroup: name } = parseResourceID(id);

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { isBarrier, isStateOnly } from '../../providers/resource-provider/own-package';
+import { isStateOnly, writesNothing } from '../../providers/resource-provider/own-package';
 import type { StackResource } from '../../crds';
 import type { Json, JsonObject } from '../base/json';
 
@@ -133,20 +133,21 @@ export function isSameCheckpoint(a: Deployment | null, b: Deployment | null): bo
 }
 
 /**
- * Equal but for what writes nothing to a cloud, which are the stack itself, providers and barriers: until the next write to the cloud nothing is lost with the
- * difference. Where a crash comes before, barriers wait anew.
+ * Equal but for what writes nothing to a cloud, which are the stack itself, providers, barriers and choices: until the next write to the cloud nothing is lost
+ * with the difference. Where a crash comes before, barriers wait anew, and what was chosen for nothing is chosen anew.
  */
 export function isSameInCloud(a: Deployment | null, b: Deployment | null): boolean {
   const essence = (deployment: Deployment | null): string => {
     const { resources = [], pending_operations: pending = [] } = deployment?.deployment ?? {};
     const writing = resources.filter(mayWrite).map((resource) => JSON.stringify(resource));
-    return JSON.stringify([writing.sort(), pending.filter(({ resource }) => mayWrite(resource))]);
+    const begun = pending.filter(({ resource }) => mayWrite(resource)).map((operation) => JSON.stringify(operation));
+    return JSON.stringify([writing.sort(), begun.sort()]);
   };
   return essence(a) === essence(b);
 }
 
 function mayWrite(resource: CheckpointResource): boolean {
-  return resource.custom && !isProvider(resource) && !isBarrier(resource.type);
+  return resource.custom && !isProvider(resource) && !writesNothing(resource.type);
 }
 
 /** A checkpoint of a stack that the engine has not seen yet: its root and the default provider of one package. */

@@ -11,7 +11,14 @@ export function isStateOnly(type: string): boolean {
   return isBarrier(type) || type.startsWith(STATE_PACKAGE);
 }
 
-/** True for what only waits. Pure. */
-export function isBarrier(type: string): boolean {
+/** Types of choices among what is there: of subnets, and of security groups by their names. They read, and write nothing. */
+export const CHOICE = { subnets: `${STATE_PACKAGE}Subnets`, securityGroups: `${STATE_PACKAGE}SecurityGroups` } as const;
+
+/** True for what writes nothing to a cloud: it only waits, or chooses. Pure. */
+export function writesNothing(type: string): boolean {
+  return isBarrier(type) || Object.values<string>(CHOICE).includes(type);
+}
+
+function isBarrier(type: string): boolean {
   return type.endsWith(MEMBERS_READY);
 }

@@ -1,13 +1,13 @@
 import type { SecurityGroup } from '@aws-sdk/client-ec2';
 import { z } from 'zod';
 import { OperatorError } from '../../../operator/base/errors';
-import { STATE_PACKAGE } from '../../resource-provider/own-package';
+import { CHOICE } from '../../resource-provider/own-package';
 import type { ResourceContext, ResourceType } from '../../resource-provider/resource-provider';
 import type { Ec2 } from '../client/ec2';
 import { fromAwsTags } from '../tags';
 
 /** Type token of security groups that are known by names. */
-export const NAMED_GROUPS = `${STATE_PACKAGE}SecurityGroups`;
+export const NAMED_GROUPS = CHOICE.securityGroups;
 
 const schema = z.strictObject({
   vpcId: z.string().min(1),

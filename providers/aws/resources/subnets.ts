@@ -1,7 +1,7 @@
 import type { RouteTable as Ec2RouteTable, Subnet as Ec2Subnet } from '@aws-sdk/client-ec2';
 import { z } from 'zod';
 import { OperatorError } from '../../../operator/base/errors';
-import { STATE_PACKAGE } from '../../resource-provider/own-package';
+import { CHOICE } from '../../resource-provider/own-package';
 import type { ResourceContext, ResourceType } from '../../resource-provider/resource-provider';
 import type { Problem } from '../../provider';
 import type { Ec2 } from '../client/ec2';
@@ -18,7 +18,7 @@ import { fromAwsTags } from '../tags';
 import type { Vpcs } from './vpc-listings';
 
 /** Type token of a choice of subnets. */
-export const SUBNETS = `${STATE_PACKAGE}Subnets`;
+export const SUBNETS = CHOICE.subnets;
 
 const schema = z.strictObject({
   vpcId: z.string().min(1),

@@ -131,11 +131,13 @@ describe('the state endpoint', () => {
     expect(await namesIn('barrier')).toEqual(['default', 'a']);
     await send(provider, thing, barrier('one'), ['x:i:T', 'b']);
     expect(await namesIn('barrier')).toEqual(['default', 'a', 'one', 'b']);
-    await send(provider, thing, barrier('one'), ['x:i:T', 'b'], barrier('two'));
+    const chosen = ['cloudoperator:state:Subnets', 'choice'] as const;
+    await send(provider, thing, barrier('one'), ['x:i:T', 'b'], chosen);
+    await send(provider, thing, barrier('one'), ['x:i:T', 'b'], chosen, barrier('two'));
     expect(session.writes).toBe(2);
     await call('POST', update('barrier', 'complete'), { status: 'succeeded' }, lease);
     expect(session.writes).toBe(3);
-    expect(await namesIn('barrier')).toEqual(['default', 'a', 'one', 'b', 'two']);
+    expect(await namesIn('barrier')).toEqual(['default', 'a', 'one', 'b', 'choice', 'two']);
     expect((await store.read('barrier'))?.record).toMatchObject({ open: false, inputsHash: 'hash' });
 
     await serve('barrier');

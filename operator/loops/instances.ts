@@ -15,8 +15,8 @@ export type InstanceLookup =
    * milliseconds ago may not be listed yet.
    */
   | { state: 'Missing'; provider: string; listedAt: number; lateMs: number }
-  /** No provider, or more than one, claims the Node. */
-  | { state: 'Unclaimed' | 'Ambiguous'; message: string };
+  /** No provider, or more than one, claims the Node; or one says that it is in its cluster, and no machine of its own. */
+  | { state: 'Unclaimed' | 'Ambiguous' | 'Unmanaged'; message: string };
 
 /** Contract 1.5. */
 export interface InstanceMetadata {

@@ -7,7 +7,7 @@ import type { CloudRegistry } from '../providers/registry';
 export type Lookup =
   | { state: 'Found'; provider: string; instance: Instance; shutdown: boolean; metadata: Metadata }
   | ({ state: 'Missing'; provider: string } & Absence)
-  | { state: 'Unclaimed' | 'Ambiguous'; message: string };
+  | { state: 'Unclaimed' | 'Ambiguous' | 'Unmanaged'; message: string };
 
 /** What it rests on that a machine does not exist. */
 interface Absence {
@@ -86,7 +86,7 @@ export class InstanceDirectory {
   /** @throws OperatorError when a cloud that must be asked can't be */
   async lookup(node: NodeIdentity, maxAgeMs: number): Promise<Lookup> {
     const unmanaged = this.unmanaged(node);
-    if (unmanaged !== undefined) return { state: 'Unclaimed', message: unmanaged };
+    if (unmanaged !== undefined) return { state: 'Unmanaged', message: unmanaged };
     const ownership = this.registry.owners.of(node);
     if (ownership === 'Undecided' || (ownership === 'Nobody' && this.ownersOfForm(node).length > 0))
       return this.askEverybody(node, maxAgeMs);
@@ -99,12 +99,16 @@ export class InstanceDirectory {
     return describe(owner, instance, { listedAt, lateMs: this.instancesOf(owner)?.lateMs ?? 0 });
   }
 
-  private unmanaged({ labels }: NodeIdentity): string | undefined {
-    for (const { name } of this.registry.list()) {
-      const why = this.instancesOf(name)?.unmanaged?.(labels);
-      if (why !== undefined) return why;
-    }
-    return undefined;
+  /** What is no machine of one cloud's may be another's: whose providerID it has, or who selects it, is asked. */
+  private unmanaged(node: NodeIdentity): string | undefined {
+    const { labels, providerID = '' } = node;
+    const clouds = this.registry.list();
+    const why = clouds.flatMap(({ name }) => this.instancesOf(name)?.unmanaged?.(labels) ?? [])[0];
+    if (why === undefined) return undefined;
+    const others = clouds.filter(({ name }) => this.instancesOf(name)?.unmanaged?.(labels) === undefined);
+    if (providerID !== '') return others.some((known) => knowsForm(known, providerID)) ? undefined : why;
+    const ownership = this.registry.owners.of(node);
+    return typeof ownership === 'object' && others.some(({ name }) => name === ownership.owner) ? undefined : why;
   }
 
   private instancesOf(provider: string): Instances | undefined {

@@ -45,6 +45,7 @@ export function evaluateReady(node: Node): Action {
 export function evaluateLookup(node: Node, lookup: InstanceLookup, before: Misses | undefined, when: JudgedWhen): Judgement {
   switch (lookup.state) {
     case 'Unclaimed':
+    case 'Unmanaged':
     case 'Ambiguous':
       return { action: { kind: 'None' }, misses: undefined };
     case 'Missing': {

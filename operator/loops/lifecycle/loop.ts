@@ -47,8 +47,17 @@ export interface LifecycleLoopDependencies {
   settings: LifecycleLoopSettings;
 }
 
-/** How an answer counts: of a machine that nobody, or more than one, says is his own, no cloud has said that it doesn't exist. */
-const EXISTENCE = { Found: 'success', Missing: 'instance_not_found', Unclaimed: 'error', Ambiguous: 'error' } as const;
+/**
+ * How an answer counts: of a machine that nobody, or more than one, says is his own, no cloud has said that it doesn't exist; upstream says of unmanaged
+ * Nodes that they do.
+ */
+const EXISTENCE = {
+  Found: 'success',
+  Unmanaged: 'success',
+  Missing: 'instance_not_found',
+  Unclaimed: 'error',
+  Ambiguous: 'error',
+} as const;
 
 /** The cloud-node-lifecycle loop: deletes Nodes whose machine is gone, and taints those whose machine is shut down (contract 4). */
 export class LifecycleLoop {

@@ -43,6 +43,8 @@ export function evaluateInitialize(node: Node, lookup: InstanceLookup): Action[]
       );
     case 'Unclaimed':
       return keepTaint('InstanceUnclaimed', `${lookup.message}; the taint ${TAINT_UNINITIALIZED} stays`);
+    case 'Unmanaged':
+      return initializeUnmanaged(node, lookup.message);
     case 'Ambiguous':
       return keepTaint('InstanceAmbiguous', `${lookup.message}; the taint ${TAINT_UNINITIALIZED} stays`);
   }
@@ -66,7 +68,7 @@ function initialize(node: Node, metadata: InstanceMetadata): Action[] {
     metadata: { resourceVersion, ...(Object.keys(labels).length === 0 ? {} : { labels }) },
     spec: {
       ...(providerID === '' ? { providerID: metadata.providerID } : {}),
-      taints: (node.spec.taints ?? []).filter(({ key }) => key !== TAINT_UNINITIALIZED),
+      taints: initializedTaints(node),
     },
   };
   const status = addressPatch(node, addresses);
@@ -75,6 +77,26 @@ function initialize(node: Node, metadata: InstanceMetadata): Action[] {
     ...(status === undefined ? [] : [{ kind: 'PatchStatus', patch: status } as const]),
     { kind: 'Event', type: 'Normal', reason: SYNCED, message: 'Node synced successfully' },
   ];
+}
+
+/**
+ * A Node of which its cloud has nothing to say: without metadata it is initialized where it has a providerID, and otherwise not (contract 3.3); its
+ * addresses are the kubelet's.
+ */
+function initializeUnmanaged(node: Node, why: string): Action[] {
+  if ((node.spec.providerID ?? '') === '') {
+    const remedy = 'Start its kubelet with --provider-id, or take the taint off by hand';
+    return keepTaint('InstanceUnmanaged', `${why}, and it has no providerID; the taint ${TAINT_UNINITIALIZED} stays. ${remedy}`);
+  }
+  const patch = { metadata: { resourceVersion: node.metadata.resourceVersion }, spec: { taints: initializedTaints(node) } };
+  return [
+    { kind: 'PatchNode', patch },
+    { kind: 'Event', type: 'Normal', reason: SYNCED, message: 'Node synced successfully' },
+  ];
+}
+
+function initializedTaints({ spec: { taints = [] } }: Node): object[] {
+  return taints.filter(({ key }) => key !== TAINT_UNINITIALIZED);
 }
 
 function wantedAddresses(node: Node, metadata: InstanceMetadata): ReturnType<typeof addressesFor> {

@@ -424,7 +424,8 @@ describe('InstanceDirectory of a cloud with machines in several places', () => {
   });
 
   test('a Node that is no machine of the cloud is let alone, and costs no call', async () => {
-    expect(await look('n9', 'fake:///main/i-9', { managed: 'no' })).toEqual({ state: 'Unclaimed', message: 'somebody else has it' });
+    expect(await look('n9', 'fake:///main/i-9', { managed: 'no' })).toEqual({ state: 'Unmanaged', message: 'somebody else has it' });
+    expect(await look('n9', undefined, { managed: 'no' })).toMatchObject({ state: 'Unmanaged' });
     expect(calls).toEqual([]);
   });
 

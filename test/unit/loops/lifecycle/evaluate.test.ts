@@ -42,6 +42,7 @@ describe('a Node that is not Ready (contract 4)', () => {
       taintPatch([{ ...SHUTDOWN, effect: 'NoExecute' }, SHUTDOWN]),
     ],
     ['running and tainted: the taint stays until Ready', unready('False', [SHUTDOWN]), found(false), { kind: 'None' }],
+    ['no machine of its cloud', unready('False'), { state: 'Unmanaged', message: '' }, { kind: 'None' }],
     ['C-LIFE-08 nobody can say', unready('False'), { state: 'Unclaimed', message: '' }, { kind: 'None' }],
     ['two clouds claim it', unready('False'), { state: 'Ambiguous', message: '' }, { kind: 'None' }],
   ])('%s', (_name, of, lookup, wanted) => {

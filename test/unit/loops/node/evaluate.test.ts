@@ -77,6 +77,19 @@ describe('initialization (contract 3.2)', () => {
     expect(more).toEqual([]);
   });
 
+  test('a Node of which its cloud has nothing to say is initialized with its own providerID, and without one not (contract 3.3)', () => {
+    const lookup: InstanceLookup = { state: 'Unmanaged', message: 'its label says so' };
+    expect(evaluateInitialize(joining({ spec: { providerID: 'metal://7' } }), lookup)).toEqual([
+      { kind: 'PatchNode', patch: { metadata: { resourceVersion: '20' }, spec: { taints: [] } } },
+      { kind: 'Event', type: 'Normal', reason: 'Synced', message: 'Node synced successfully' },
+    ]);
+    const message = expect.stringMatching(/^its label says so, and it has no providerID; the taint .* stays\. Start its kubelet/) as string;
+    expect(evaluateInitialize(joining(), lookup)).toEqual([
+      { kind: 'Event', type: 'Warning', reason: 'InstanceUnmanaged', message },
+      { kind: 'Retry' },
+    ]);
+  });
+
   test('C-NODE-05 a provided-node-ip that is none: an error, and nothing is written', () => {
     const before = joining({ metadata: { annotations: { 'alpha.kubernetes.io/provided-node-ip': 'invalid-ip' } } });
     expect(() => evaluateInitialize(before, found())).toThrow(

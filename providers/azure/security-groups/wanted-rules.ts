@@ -3,7 +3,7 @@ import { hasFloatingIP } from '../load-balancers/rules';
 import { familyOf, type WantedRule } from './security-rule';
 
 const INTERNET = 'Internet';
-const EVERYBODY = ['0.0.0.0/0', '::/0'];
+const EVERYBODY = { IPv4: '0.0.0.0/0', IPv6: '::/0' } as const;
 const FAMILIES: readonly IPFamily[] = ['IPv4', 'IPv6'];
 
 /** What decides the rules of a load balancer. */
@@ -12,23 +12,22 @@ export type AccessSpec = Pick<CloudLoadBalancerSpec, 'listeners' | 'sourceRanges
 };
 
 /**
- * The rules that let clients in to a load balancer. A narrower source never stands beside everybody (cloud-provider-azure#337); an internal load
- * balancer lets the internet in only where its ranges say so; whoever is in the virtual network is let in by Azure's own rule, unless it is denied. Pure.
+ * The rules that let clients in to a load balancer, each family by itself: who names everybody in one says nothing of the other. A narrower source never
+ * stands beside everybody (cloud-provider-azure#337); an internal load balancer lets the internet in only where its ranges say so; whoever is in the
+ * virtual network is let in by Azure's own rule, unless it is denied. Pure.
  * @param destinations what Nodes see: the frontend's addresses, or their own where floating IP is off
  * @param ofOthers addresses that are none of its additional ones, whatever it says
  */
 export function wantedRules(spec: AccessSpec, destinations: readonly string[], ofOthers: readonly string[] = []): WantedRule[] {
   const access = spec.azure?.access ?? {};
   if (access.rules === 'None') return [];
-  const { serviceTags: tags = [], additionalAddresses = [], denyOthers = false } = access;
-  const ranges = access.ranges ?? spec.sourceRanges ?? [];
-  const named = tags.length === 0 && isOpen(spec, ranges) ? [INTERNET] : tags;
+  const { additionalAddresses = [], denyOthers = false } = access;
+  const ranges = rangesOf(spec);
   const all = [...destinations, ...additionalAddresses.filter((address) => !ofOthers.includes(address))];
   return FAMILIES.flatMap((family) => {
     const own = all.filter((address) => familyOf(address) === family);
     if (own.length === 0) return [];
-    const within = ranges.filter((range) => familyOf(range) === family);
-    const sources = [...named.map((tag) => [tag]), ...(within.length > 0 ? [within] : [])];
+    const sources = sourcesIn(family, spec);
     return [
       ...portsOf(spec, family).flatMap(({ protocol, ports }) =>
         sources.map((from): WantedRule => ({ access: 'Allow', family, protocol, sources: from, ports, destinations: own })),
@@ -38,10 +37,20 @@ export function wantedRules(spec: AccessSpec, destinations: readonly string[], o
   });
 }
 
-/** Everybody: nothing was said, or everybody was named; of an internal one only the latter. */
-function isOpen({ scheme }: AccessSpec, ranges: readonly string[]): boolean {
-  const isNamed = ranges.some((range) => EVERYBODY.includes(range));
-  return ranges.length === 0 ? scheme === 'Public' : isNamed;
+function rangesOf({ azure, sourceRanges = [] }: AccessSpec): readonly string[] {
+  return azure?.access?.ranges ?? sourceRanges;
+}
+
+/** The sources of a family, each for a rule: everybody alone where they are named, or nothing at all is; else tags, each by itself, and ranges. */
+function sourcesIn(family: IPFamily, spec: AccessSpec): string[][] {
+  const tags = spec.azure?.access?.serviceTags ?? [];
+  const ranges = rangesOf(spec);
+  const within = ranges.filter((range) => familyOf(range) === family);
+  const everybody = EVERYBODY[family];
+  // Upstream has both: the tag is all but the virtual network and Azure itself.
+  if (within.includes(everybody)) return [[INTERNET], [everybody]];
+  const isOpen = tags.length === 0 && ranges.length === 0 && spec.scheme === 'Public';
+  return [...(isOpen ? [INTERNET] : tags).map((tag) => [tag]), ...(within.length > 0 ? [within] : [])];
 }
 
 function denyAll(family: IPFamily, destinations: string[]): WantedRule {

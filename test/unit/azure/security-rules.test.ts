@@ -61,6 +61,19 @@ describe('wantedRules', () => {
       [V4, V6],
       [`Allow IPv4 Tcp 203.0.113.0/24 80+443 ${V4}`, `Allow IPv6 Tcp 2001:db8::/32 80+443 ${V6}`],
     ],
+    [
+      'everybody of one family is nobody of the other',
+      { ...open, sourceRanges: ['203.0.113.0/24', '::/0'] },
+      [V4, V6],
+      [`Allow IPv4 Tcp 203.0.113.0/24 80+443 ${V4}`, `Allow IPv6 Tcp Internet 80+443 ${V6}`, `Allow IPv6 Tcp ::/0 80+443 ${V6}`],
+    ],
+    ['and the reverse', { ...open, sourceRanges: ['0.0.0.0/0'] }, [V6], []],
+    [
+      'narrower ranges and service tags do not stand beside everybody',
+      { ...open, sourceRanges: ['203.0.113.0/24', '0.0.0.0/0'], azure: { access: { serviceTags: ['Storage'] } } },
+      [V4, V6],
+      [`Allow IPv4 Tcp Internet 80+443 ${V4}`, `Allow IPv4 Tcp 0.0.0.0/0 80+443 ${V4}`, `Allow IPv6 Tcp Storage 80+443 ${V6}`],
+    ],
     ['a family without a range of its own is let in by nobody', { ...open, sourceRanges: ['203.0.113.0/24'] }, [V6], []],
     [
       'others in the network are kept out where ranges are named',

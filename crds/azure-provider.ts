@@ -42,7 +42,7 @@ const limit = (most: number, usual: number, description: string): z.ZodDefault<z
 /** Limits of the subscription, with Azure's usual figures (learn.microsoft.com, "Azure subscription and service limits"). */
 export const azureLimits = z
   .object({
-    rulesPerLoadBalancer: limit(1500, 250, 'Rules of one load balancer.'),
+    rulesPerLoadBalancer: limit(1500, 1500, 'Rules of one load balancer.'),
     frontendsPerLoadBalancer: limit(600, 600, 'Frontends of one load balancer.'),
     rulesPerSecurityGroup: limit(1000, 1000, 'Rules of one security group.'),
     addressesPerSecurityGroup: limit(4000, 4000, 'Sources, and destinations, of all rules of one security group.'),

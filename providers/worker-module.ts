@@ -57,6 +57,8 @@ export interface UpdateContext {
    * @throws OperatorError when they can't be registered
    */
   syncTargets?(group: TargetGroup): Promise<void>;
+  /** Says what people should know though the update goes on, such as that somebody else writes the same: a sentence. Absent = nobody listens. */
+  remark?(text: string): void;
   /** Counts one cloud call, for the attempt's record. */
   countCall(verb: string): void;
   /** The account's limits: passed before each cloud call. Absent where no operator is at the other end. */

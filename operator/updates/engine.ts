@@ -319,6 +319,7 @@ export class UpdateEngine implements Updates {
           account,
           priority: priorityOf(update, hooks),
           onEvent: (event) => {
+            if (event.type === 'remark') hooks.onRemark?.(event.text);
             if (event.type === 'operations') hooks.onOperations?.(shownOf(event));
             if (event.type === 'calls') cloudCalls = event.total;
             if (event.type === 'done')

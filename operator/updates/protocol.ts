@@ -75,6 +75,8 @@ export type WorkerEvent =
   | { type: 'started'; id: string; enginePid: number }
   | { type: 'resource'; id: string; urn: string; op: string; state: 'Started' | 'Done' | 'Failed' }
   | { type: 'diagnostic'; id: string; severity: 'error' | 'warning' | 'info'; message: string; urn?: string }
+  /** What people should know though the update goes on. */
+  | { type: 'remark'; id: string; text: string }
   /** Writes the stack's state, or removes it where there is no record; conditional on the version `expected`. */
   | { type: 'store'; id: string; call: number; record?: StackRecord; expected?: string }
   /** Asks for the members of a new target group, and waits for the answer. */

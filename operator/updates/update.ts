@@ -150,6 +150,8 @@ export interface UpdateHooks {
   /** `StackUpdate.settings` of the moment: asked when a worker is there, for all but what is only rendered; absent = those hold. @throws OperatorError what the update then fails with */
   settings?: () => Promise<JsonObject>;
   onStart?: () => void;
+  /** What people should know of it though it goes on, such as that somebody else writes the same. */
+  onRemark?: (text: string) => void;
   /** What the update did to the cloud, or had begun to do when it failed: told before it settles, and not where that is nothing. */
   onOperations?: (done: ShownOperations) => void;
   /** The update waits for some seconds because its state can't be stored; undefined = it goes on. */

@@ -1,6 +1,7 @@
 import type { JsonObject } from '../../operator/base/json';
 import type { DiscoveredResource } from '../provider';
 import type { ArmClient } from './client/arm-client';
+import { hasFailed } from './client/provisioning';
 import { ID_PREFIX, nameInID, sameID } from './client/resource-id';
 import type { CommonInputs, Found, OwnedDescription } from './resources/owned-resource';
 import { outputsOf } from './resources/owned-resource';
@@ -45,6 +46,7 @@ export async function discover(
       id: resource.id,
       inputs: inputs as unknown as JsonObject,
       outputs: outputsOf(inputs, observed),
+      ...(hasFailed(resource) && { failure: 'the last operation on it has failed (provisioningState Failed)' }),
       ...(description.sharedLists !== undefined && { sharedLists: description.sharedLists }),
       filledIn: FILLED_IN,
       caselessIDs: { prefix: ID_PREFIX, properties: description.idProperties },

@@ -1,3 +1,5 @@
+import { OperatorError } from '../../operator/base/errors';
+
 /**
  * Our marks on everything that is made (design: Crashes and drift). They are part of the program's `tags`. Azure's keys have no slash
  * (learn.microsoft.com, "Use tags to organize your Azure resources").
@@ -17,7 +19,7 @@ export const TAG = {
   adopted: 'cloud-operator.dev-adopted',
   /** It was there before, without marks: ours is only a part of it, and it stays when that goes. */
   joined: 'cloud-operator.dev-joined',
-  /** namespace/name of others that use a public address too, with commas: it stays until they go. */
+  /** namespace/name of others that use a public address too, with commas: it stays until they go. More than a value holds stand in `…-users-2` and so on. */
   users: 'cloud-operator.dev-users',
   /** Keys that the program has set beside these, with commas: all others are somebody else's, and are let alone. */
   keys: 'cloud-operator.dev-keys',
@@ -26,17 +28,27 @@ export const TAG = {
 /** What stands before the keys of all of them. */
 const OURS = 'cloud-operator.dev-';
 /** What no program sets. */
-const BOOKKEEPING = new Set<string>([TAG.keys, TAG.joined, TAG.users]);
+const BOOKKEEPING = new Set<string>([TAG.keys, TAG.joined]);
+const OF_USERS = new RegExp(`^${TAG.users}(-[0-9]+)?$`);
+/** Of the 50 tags that a resource may have, those for users. */
+const MOST_USER_TAGS = 20;
 /** An address that is released to those who use it, and to nobody else. */
 const TO_USERS = 'to-users';
 /** Upstream's mark of a public address: whose it is. */
 export const SERVICE_TAG = 'k8s-azure-service';
 /** Upstream's mark of a public address: of which cluster it is. */
 export const CLUSTER_TAG = 'k8s-azure-cluster-name';
+/** Upstream's mark of a public address: who has set its DNS label. */
+export const DNS_LABEL_TAG = 'k8s-azure-dns-label-service';
 /** Azure's longest value. */
 const VALUE_LENGTH = 256;
 
 export type Tags = Readonly<Record<string, string>>;
+
+/** Keys that upstream and we set on public addresses: who sets one of them is not heard. Pure. */
+export function overruledKeys(tags: Tags = {}): string[] {
+  return Object.keys(tags).filter((key) => [SERVICE_TAG, CLUSTER_TAG, DNS_LABEL_TAG].includes(key));
+}
 
 /** Keys that are ours: who sets one of them on a resource says whose it is. Pure. */
 export function reservedKeys(tags: Tags = {}): string[] {
@@ -59,14 +71,48 @@ export function madeBy({ clusterID, stack, resource }: Maker, tags: Tags): boole
 
 /** Who uses a public address beside the one that it was made for. Pure. */
 export function usersOf(tags: Tags = {}): string[] {
-  return (tags[TAG.users] ?? '').split(',').filter(Boolean);
+  const ofUsers = Object.entries(tags).filter(([key]) => OF_USERS.test(key));
+  return ofUsers.flatMap(([, names]) => names.split(',')).filter(Boolean);
 }
 
-/** Tags that name these users, and no others. Of an address that was left to them, upstream's mark names them too. Pure. */
+/**
+ * Tags that name these users, and no others. Upstream's mark names them too, behind the owner, as upstream does itself: it finds the address again on the
+ * way back. Pure.
+ * @throws OperatorError Quota when tags can't hold so many
+ */
 export function withUsers(tags: Tags, users: readonly string[]): Record<string, string> {
-  const rest = Object.fromEntries(Object.entries(tags).filter(([key]) => key !== TAG.users));
-  const all = users.join(',');
-  return { ...rest, ...(all !== '' && { [TAG.users]: all }), ...(isLeftToUsers(tags) && { [SERVICE_TAG]: all }) };
+  const rest = Object.fromEntries(Object.entries(tags).filter(([key]) => !OF_USERS.test(key)));
+  const before = usersOf(tags);
+  if (users.length === 0 && before.length === 0) return rest;
+  const values = inValues(users);
+  if (values.length > MOST_USER_TAGS) {
+    const remedy = 'Have fewer Services share it.';
+    throw new OperatorError(
+      'Quota',
+      `a public IP address has room for ${MOST_USER_TAGS} tags with names of Services, and ${users.length} would share it. ${remedy}`,
+      { remedy },
+    );
+  }
+  const named = values.map((value, index): [string, string] => [index === 0 ? TAG.users : `${TAG.users}-${index + 1}`, value]);
+  const owners = isLeftToUsers(tags) ? [] : ownersIn(tags[SERVICE_TAG], before);
+  const [services] = inValues([...owners, ...users]);
+  return { ...rest, ...Object.fromEntries(named), ...(services !== undefined && { [SERVICE_TAG]: services }) };
+}
+
+/** Names with commas, in as many values as they need. */
+function inValues(names: readonly string[]): string[] {
+  const values: string[] = [];
+  for (const name of names) {
+    const longer = `${values.at(-1) ?? ''},${name}`;
+    if (values.length > 0 && longer.length <= VALUE_LENGTH) values[values.length - 1] = longer;
+    else values.push(name);
+  }
+  return values;
+}
+
+/** Whom upstream's mark names that is none of the users. */
+function ownersIn(services = '', users: readonly string[]): string[] {
+  return services.split(',').filter((name) => name !== '' && !users.includes(name));
 }
 
 /** Tags of an address whose owner goes, and that its users keep: no stack has it any more. Pure. */
@@ -81,7 +127,7 @@ export function isLeftToUsers(tags: Tags = {}): boolean {
 
 /** What our own bookkeeping says of a resource, which an update leaves as it is. Pure. */
 export function bookkeeping(tags: Tags = {}): Record<string, string> {
-  return Object.fromEntries(Object.entries(tags).filter(([key]) => BOOKKEEPING.has(key) && key !== TAG.keys));
+  return Object.fromEntries(Object.entries(tags).filter(([key]) => isBookkeeping(key) && key !== TAG.keys));
 }
 
 /** Upstream's owner, in words; undefined = it has no tags of upstream's. Pure. */
@@ -123,13 +169,22 @@ export function withKeys(tags: Tags): Record<string, string> {
 export function ownTags(tags: Tags = {}): Record<string, string> {
   const keys = tags[TAG.keys]?.split(',');
   const own = Object.entries(tags).filter(
-    ([key]) => !BOOKKEEPING.has(key) && (keys === undefined || key.startsWith(OURS) || keys.includes(key)),
+    ([key]) => !isBookkeeping(key) && (keys === undefined || key.startsWith(OURS) || keys.includes(key)),
   );
-  return Object.fromEntries(own.sort(([a], [b]) => (a < b ? -1 : 1)));
+  const users = usersOf(tags);
+  const said = own.map(
+    ([key, value]) =>
+      [key, key === SERVICE_TAG && users.length > 0 ? (ownersIn(value, users)[0] ?? value.split(',')[0] ?? '') : value] as const,
+  );
+  return Object.fromEntries(said.sort(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+function isBookkeeping(key: string): boolean {
+  return BOOKKEEPING.has(key) || OF_USERS.test(key);
 }
 
 /** Those that somebody else has added. Pure. */
 export function foreignTags(tags: Tags = {}): Record<string, string> {
   const own = ownTags(tags);
-  return Object.fromEntries(Object.entries(tags).filter(([key]) => !(key in own) && !BOOKKEEPING.has(key)));
+  return Object.fromEntries(Object.entries(tags).filter(([key]) => !(key in own) && !isBookkeeping(key)));
 }

@@ -157,6 +157,10 @@ export class StackRuns<O extends Member> {
         announcing = announce();
       },
       onOperations: (done) => this.options.record.carriedOut(stack, done),
+      onRemark: (text) => {
+        this.options.logger.warn({ stack }, text);
+        for (const object of objects) this.options.events.event(object, 'Warning', 'WrittenByOthers', text);
+      },
       onHeld: (hold) => {
         this.options.logger.warn(
           { stack, error: hold?.error.message },

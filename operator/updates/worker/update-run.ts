@@ -50,6 +50,7 @@ export class UpdateRun {
   readonly #abort = new AbortController();
   readonly #failures: ResourceFailure[] = [];
   readonly #callCounts = new Map<string, number>();
+  readonly #remarks = new Set<string>();
   readonly #events: EngineEvents;
   readonly #steps = new EngineSteps();
   readonly #store: ChannelStore;
@@ -127,6 +128,7 @@ export class UpdateRun {
         assertValid: () => this.context.validity.assertValid(),
         syncTargets: (group) => this.#members.sync(group),
         countCall: (verb) => void this.#callCounts.set(verb, (this.#callCounts.get(verb) ?? 0) + 1),
+        remark: (text) => this.#remark(text),
         calls: this.#calls,
       });
       if (this.request.render === true) return { changes: this.#events.changes, timings: this.#timings, same: await this.#rendersSame() };
@@ -157,6 +159,13 @@ export class UpdateRun {
     if (this.request.render !== true) this.#plugins = await PluginAccess.open(own, settings);
     this.#endWatch = this.context.validity.watch((why) => this.#cut(why));
     return plugin === undefined ? module : besidePlugin(own, module);
+  }
+
+  /** Each once. */
+  #remark(text: string): void {
+    if (this.#remarks.has(text)) return;
+    this.#remarks.add(text);
+    this.context.emit({ type: 'remark', id: this.request.id, text });
   }
 
   #openSession(): void {

@@ -10,6 +10,7 @@ import { callsLeft, errorIn, headerOf, parseBody, retryAfterMs, type ArmAnswer }
 import { ArmError, armFailure, isBusy, refusesToken, type ArmCall } from './arm-error';
 import { wordsOf } from './no-answer';
 import { isOver, operationIn, type Operation } from './operation';
+import { isChanging, type Provisioned } from './provisioning';
 import { parseResourceID, resourceTypeOf } from './resource-id';
 import { TokenError } from './token-error';
 
@@ -20,6 +21,8 @@ const DEFAULT_BUDGET_MS = 20_000;
 const POLL_MS = 1_000;
 /** However soon Azure says to come again: an account's reads are limited. */
 const SHORTEST_POLL_MS = 50;
+/** How often a resource is read to which something happens that is not ours to follow. */
+const SETTLING_POLL_MS = 500;
 /** The longest that an operation is followed. */
 const OPERATION_MS = 10 * 60_000;
 
@@ -80,6 +83,12 @@ export class ArmClient {
     return answer?.body;
   }
 
+  /** What is no resource in a group, such as what a provider of resources can do. @param path below the resource manager @param version of the API */
+  async read<T>(path: string, version: string, options: CallOptions = {}): Promise<T> {
+    const url = `${this.options.resourceManager}${path}?api-version=${version}`;
+    return (await this.call<T>({ ...options, verb: 'get', method: 'GET', url, path })).body;
+  }
+
   /**
    * Everything on all pages; a page that fails fails the whole list.
    * @param path such as `/subscriptions/<id>/resourceGroups/<name>/providers/Microsoft.Network/loadBalancers`
@@ -109,6 +118,21 @@ export class ArmClient {
       next = body.nextLink === undefined || body.nextLink === '' ? undefined : this.ownURL(body.nextLink, path);
     }
     return found;
+  }
+
+  /**
+   * The same when nothing happens to it any more: what an operation of somebody's, or of an earlier try of ours, comes to.
+   * @throws OperatorError Transient when it has not ended within the time of the longest
+   */
+  async settled<T extends Provisioned>(found: T, id: string, options: CallOptions = {}): Promise<T | undefined> {
+    const { clock } = this.retryPolicy;
+    const deadline = clock.monotonic() + OPERATION_MS;
+    for (let now: T | undefined = found; ;) {
+      if (now === undefined || !isChanging(now)) return now;
+      if (clock.monotonic() > deadline) throw this.endless(id);
+      await this.rest(SETTLING_POLL_MS, options.signal);
+      now = await this.get<T>(id, options);
+    }
   }
 
   /** Makes the resource, or sets all of it. @returns it as it is when the operation is over */
@@ -149,15 +173,21 @@ export class ArmClient {
     const { clock } = this.retryPolicy;
     const deadline = clock.monotonic() + OPERATION_MS;
     for (let answer = begun; ;) {
-      await sleep(clock, Math.max(retryAfterMs(answer, clock.now()) ?? POLL_MS, SHORTEST_POLL_MS), signal).catch((reason: unknown) => {
-        throw toOperatorError(reason);
-      });
+      await this.rest(Math.max(retryAfterMs(answer, clock.now()) ?? POLL_MS, SHORTEST_POLL_MS), signal);
       answer = await this.look(operation, path, signal);
       if (isOver(operation, answer, path)) return true;
-      if (clock.monotonic() > deadline) {
-        throw new OperatorError('Transient', `Azure, ${path}: the operation has not ended within ${OPERATION_MS / 60_000} minutes`);
-      }
+      if (clock.monotonic() > deadline) throw this.endless(path);
     }
+  }
+
+  private endless(path: string): OperatorError {
+    return new OperatorError('Transient', `Azure, ${path}: the operation has not ended within ${OPERATION_MS / 60_000} minutes`);
+  }
+
+  private rest(ms: number, signal: AbortSignal | undefined): Promise<void> {
+    return sleep(this.retryPolicy.clock, ms, signal).catch((reason: unknown) => {
+      throw toOperatorError(reason);
+    });
   }
 
   private look({ url }: Operation, path: string, signal: AbortSignal | undefined): Promise<ArmAnswer> {

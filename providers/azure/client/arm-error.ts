@@ -120,9 +120,14 @@ export function isInUse(error: OperatorError): boolean {
 /** Somebody else has written between a read and the write that depends on it. */
 const CHANGED = new Set(['PreconditionFailed', 'CanceledAndSupersededDueToAnotherOperation', 'Canceled']);
 
+/** True where somebody else has written what a write depends on. Pure. */
+export function isOvertaken(error: OperatorError): boolean {
+  return error instanceof ArmError && CHANGED.has(error.armCode);
+}
+
 /** True where reading again and writing again may succeed: somebody else was faster, or nobody knows whether the write has happened. Pure. */
 export function isWorthReadingAgain(error: OperatorError): boolean {
-  return error.code === 'Transient' || (error instanceof ArmError && CHANGED.has(error.armCode));
+  return error.code === 'Transient' || isOvertaken(error);
 }
 
 /** An error as Azure Resource Manager writes it; some are wrapped in others that say less. */

@@ -140,14 +140,19 @@ function networkOf(subscriptionID: string, { vnetResourceGroup, resourceGroup, v
   return networkID(subscriptionID, vnetResourceGroup ?? resourceGroup, 'virtualNetworks', vnetName);
 }
 
-/** Addresses by themselves, so that no machine is written; the first of each family of each Node. */
+/**
+ * Addresses by themselves, so that no machine is written; the first of each family of each Node. A Node that has come under another name may have the
+ * address of one that is not gone yet: an address is in a pool once, and which Node it is named for means nothing to Azure.
+ */
 function poolOf(family: IPFamily, nodes: readonly Target[], { subscriptionID, settings }: BalancerPlace): BackendAddressPool {
   const virtualNetwork = { id: networkOf(subscriptionID, settings) };
   const addresses = nodes.flatMap(({ nodeName, addresses: all }) => {
     const ipAddress = all.find((address) => familyOf(address) === family);
     return ipAddress === undefined ? [] : [{ name: family === 'IPv6' ? `${nodeName}-ipv6` : nodeName, ipAddress, virtualNetwork }];
   });
-  const loadBalancerBackendAddresses = addresses.sort((a, b) => (a.name < b.name ? -1 : 1));
+  const ordered = addresses.sort((a, b) => (a.name < b.name ? -1 : 1));
+  const once = new Map(ordered.toReversed().map((one) => [one.ipAddress, one]));
+  const loadBalancerBackendAddresses = ordered.filter((one) => once.get(one.ipAddress) === one);
   return { name: poolNameOf(settings.clusterName, family), loadBalancerBackendAddresses };
 }
 

@@ -1,5 +1,6 @@
 import { hashJson } from '../../../operator/base/json';
 import type { LoadBalancerInput } from '../../provider';
+import { sameID } from '../client/resource-id';
 import type { AzureScope } from './scope';
 import { networkSubscriptionOf } from './scope';
 import type { BalancerPlace } from './arguments';
@@ -18,7 +19,8 @@ export function balancerNameOf({ uid, spec }: Placed, { settings }: AzureScope):
   const { scheme, azure } = spec;
   const { clusterName, loadBalancerName, loadBalancers = [] } = settings;
   const open = loadBalancers.filter(isOpen).map(({ name }) => name);
-  const among = loadBalancers.length === 0 ? [] : (azure?.configurations ?? open);
+  const named = azure?.configurations?.map((name) => loadBalancers.find((one) => sameID(one.name, name))?.name ?? name);
+  const among = loadBalancers.length === 0 ? [] : (named ?? open);
   const [address = uid] = placesOf(spec);
   const weight = (name: string): string => hashJson([address, name]);
   const [chosen] = [...among].sort((a, b) => (weight(a) < weight(b) ? -1 : 1));

@@ -1,11 +1,8 @@
 import type { PublicIPAddressInputs } from '../resources/public-ip-address';
-import { CLUSTER_TAG, SERVICE_TAG, TAG } from '../tags';
+import { CLUSTER_TAG, DNS_LABEL_TAG, SERVICE_TAG, TAG } from '../tags';
 import type { AzureInput } from './arguments';
 import type { Entry } from './entries';
 import type { AzureScope } from './scope';
-
-/** Upstream's tag of who has set the label. */
-const DNS_LABEL_TAG = 'k8s-azure-dns-label-service';
 
 /** A public address that is made, without the resource's own tag, which the program adds. */
 export type RenderedPublicAddress = PublicIPAddressInputs & { /** Of the frontend that it is for. */ frontend: string };

@@ -1,4 +1,5 @@
 import { AZURE_LIMITS, type AzureLimits } from '../../../crds';
+import { OperatorError } from '../../../operator/base/errors';
 import { generationsOf, type Generation } from '../../generations';
 import type { LoadBalancerInput, Target, TargetsOf } from '../../provider';
 import type { AccessSpec } from '../security-groups/wanted-rules';
@@ -88,13 +89,36 @@ function renderBalancer(stack: string, generations: Generation[], targets: Targe
   );
   const nodes = nodesBehind(place.name, targets, scope.settings);
   const securityGroup = renderSecurityGroup(nodes, scope);
+  const args = loadBalancerArguments(inputs, nodes, place);
+  assertFits(args, scope.settings.limits);
   return {
-    loadBalancer: { ...loadBalancerArguments(inputs, nodes, place), tags: tagsOf(stack, place.name, scope) },
+    loadBalancer: { ...args, tags: tagsOf(stack, place.name, scope) },
     addresses: made,
     named: renderNamed(entries),
     members: generations.map((generation) => renderMember(generation, place)),
     ...(securityGroup !== undefined && { securityGroup }),
   };
+}
+
+/**
+ * Nobody asks Azure for more than it gives: who is one too many is left out, and the others go on.
+ * @throws OperatorError Quota with the figures
+ */
+function assertFits({ loadBalancerName: name, ...args }: LoadBalancerArguments, limits: AzureLimits = AZURE_LIMITS): void {
+  const figures: [string, number, number][] = [
+    ['frontends', args.frontendIPConfigurations.length, limits.frontendsPerLoadBalancer],
+    ['rules', args.loadBalancingRules.length, limits.rulesPerLoadBalancer],
+  ];
+  for (const [what, count, limit] of figures) {
+    if (count <= limit) continue;
+    const remedy =
+      'Delete Services that nobody needs, have several load balancers (spec.azure.loadBalancers of the CloudProvider), or raise its limits if the subscription has more.';
+    throw new OperatorError(
+      'Quota',
+      `load balancer ${name} has no room: it would have ${count} ${what}, and may have ${limit}. ${remedy}`,
+      { remedy },
+    );
+  }
 }
 
 /** Each once, with all that ask for it. */

@@ -1,13 +1,15 @@
+import type { IPFamily } from '../../../crds';
 import { canonicalJson } from '../../../operator/base/json';
 import type { LoadBalancerInput, Replacement } from '../../provider';
 import type { AzureInput } from './arguments';
 import { addressOf, placesOf, publicNameOf } from './entries';
+import { hasFloatingIP } from './rules';
 
 /** What decides an address, by the names of the fields. */
-function fixedOf(input: AzureInput, family: 'IPv4' | 'IPv6'): Record<string, unknown> {
+function fixedOf(input: AzureInput, family: IPFamily): Record<string, unknown> {
   const { spec } = input;
   const { publicIP = {}, subnetName } = spec.azure ?? {};
-  const made = publicNameOf(input, family) === undefined && addressOf(input, family) === undefined;
+  const made = isMade(input, family);
   return {
     'spec.azure.subnetName': subnetName,
     'the address that is asked for': addressOf(input, family),
@@ -19,9 +21,20 @@ function fixedOf(input: AzureInput, family: 'IPv4' | 'IPv6'): Record<string, unk
   };
 }
 
+/** Its address is one of its own; a public one has its DNS label. */
+function isMade(input: AzureInput, family: IPFamily): boolean {
+  return publicNameOf(input, family) === undefined && addressOf(input, family) === undefined;
+}
+
+/** Two addresses of a region never have one label (DnsRecordInUse). */
+function hasSameLabel(before: AzureInput, after: AzureInput, family: IPFamily): boolean {
+  const [had, wants] = [before, after].map(({ spec }) => (spec.scheme === 'Public' ? spec.azure?.publicIP?.dnsLabel : undefined));
+  return had !== undefined && had === wants && isMade(before, family) && isMade(after, family);
+}
+
 /**
- * LoadBalancers.replacement: what changes an address makes another frontend, beside the old one. That can't be where both would need the same address,
- * or, without floating IP, the same ports of the Nodes. Pure.
+ * LoadBalancers.replacement: what changes an address makes another frontend, beside the old one, in all families. That can't be where both would need the
+ * same address or DNS label, or, without floating IP, which internal IPv6 never has, the same ports of the Nodes. Pure.
  */
 export function replacement(accepted: LoadBalancerInput, wanted: LoadBalancerInput): Replacement | undefined {
   const [before, after] = [accepted as AzureInput, wanted as AzureInput];
@@ -35,8 +48,10 @@ export function replacement(accepted: LoadBalancerInput, wanted: LoadBalancerInp
   const why = `the change of ${first} replaces its address`;
   const shares = placesOf(before.spec).some((place) => placesOf(after.spec).includes(place));
   const isAsked = common.some((family) => addressOf(before, family) === undefined && addressOf(after, family) !== undefined);
-  const blind = [before, after].every(({ spec }) => spec.azure?.floatingIP === false);
-  if (!shares && !isAsked && !blind) return { why, gap: false };
-  const because = blind ? 'without floating IP a port of the Nodes can be used once' : 'an address can be used once';
+  const blind = common.some((family) => [before, after].every(({ spec }) => !hasFloatingIP(spec, family)));
+  const isLabelled = common.some((family) => hasSameLabel(before, after, family));
+  if (!shares && !isAsked && !blind && !isLabelled) return { why, gap: false };
+  const once = blind ? 'without floating IP a port of the Nodes' : isLabelled ? 'a DNS label' : 'an address';
+  const because = `${once} can be used once`;
   return { why: `${why}, delete first, with a gap in traffic, because ${because}`, gap: true };
 }

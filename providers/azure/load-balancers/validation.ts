@@ -1,8 +1,9 @@
 import { AZURE_LIMITS, type CloudLoadBalancerSpec } from '../../../crds';
 import type { Problem } from '../../provider';
-import { reservedKeys } from '../tags';
+import { sameID } from '../client/resource-id';
+import { overruledKeys, reservedKeys } from '../tags';
 import { isOpen } from './eligible';
-import { addressOf } from './entries';
+import { addressOf, publicNameOf } from './entries';
 import { forwardsAll, hasFloatingIP } from './rules';
 import { settingsOf } from './probes';
 import type { AzureScope } from './scope';
@@ -15,6 +16,7 @@ export function validateLoadBalancer(spec: CloudLoadBalancerSpec, { settings }: 
     ...spec.listeners.flatMap((listener, index) => validateListener(spec, listener, `spec.listeners[${index}]`)),
     ...validateAddresses(spec),
     ...validateTraffic(spec, settings),
+    ...validateNamed(spec),
     ...validatePrivateLink(spec),
     ...validateTags(spec),
     ...validateAccess(spec),
@@ -58,7 +60,8 @@ function validatePlacement({ placement, azure }: CloudLoadBalancerSpec, { loadBa
   }
   const known = loadBalancers.map(({ name }) => name);
   for (const name of azure?.configurations ?? []) {
-    if (known.includes(name)) continue;
+    // The annotation is read in lower case.
+    if (known.some((one) => sameID(one, name))) continue;
     const among = known.length === 0 ? 'it has none' : `it has ${known.join(', ')}`;
     const message = `"${name}" is no load balancer of the CloudProvider's spec.azure.loadBalancers: ${among}. Correct the name, or remove it.`;
     problems.push(error('spec.azure.configurations', name, message));
@@ -112,6 +115,37 @@ function validateAddresses(spec: CloudLoadBalancerSpec): Problem[] {
   return problems;
 }
 
+/** Settings of an address that is made mean nothing where it is there already, and its group only there. */
+function validateNamed(spec: CloudLoadBalancerSpec): Problem[] {
+  const { publicIP } = spec.azure ?? {};
+  if (publicIP === undefined || spec.scheme === 'Internal') return [];
+  const made = spec.ipFamilies.filter(
+    (family) => publicNameOf({ spec }, family) === undefined && addressOf({ spec }, family) === undefined,
+  );
+  if (made.length === spec.ipFamilies.length) {
+    const { resourceGroup } = publicIP;
+    if (resourceGroup === undefined) return [];
+    const message =
+      'without effect: no public IP address is named, and one that is made is in the resource group of the CloudProvider. Name one, or remove it.';
+    return [{ severity: 'Warning', field: 'spec.azure.publicIP.resourceGroup', value: resourceGroup, message }];
+  }
+  if (made.length > 0) return [];
+  const message =
+    'without effect: the public IP address that is asked for is there already, and is left as it is. Set it there, or remove this.';
+  return (['dnsLabel', 'tags', 'ipTags'] as const).flatMap((field): Problem[] => {
+    const value = publicIP[field];
+    if (value === undefined) return [];
+    return [
+      {
+        severity: 'Warning',
+        field: `spec.azure.publicIP.${field}`,
+        value: typeof value === 'string' ? value : JSON.stringify(value),
+        message,
+      },
+    ];
+  });
+}
+
 function validatePrivateLink(spec: CloudLoadBalancerSpec): Problem[] {
   const { privateLink } = spec.azure ?? {};
   if (privateLink === undefined) return [];
@@ -124,9 +158,16 @@ function validatePrivateLink(spec: CloudLoadBalancerSpec): Problem[] {
 }
 
 function validateTags({ azure }: CloudLoadBalancerSpec): Problem[] {
-  return reservedKeys(azure?.publicIP?.tags).map((key) =>
-    error('spec.azure.publicIP.tags', key, `the key ${key} is reserved: by it the operator knows whose an address is. Remove it.`),
-  );
+  const [field, tags] = ['spec.azure.publicIP.tags', azure?.publicIP?.tags];
+  return [
+    ...reservedKeys(tags).map((key) =>
+      error(field, key, `the key ${key} is reserved: by it the operator knows whose an address is. Remove it.`),
+    ),
+    ...overruledKeys(tags).map((key): Problem => {
+      const message = `the key ${key} is without effect: the operator sets it, as cloud-provider-azure does. Remove it.`;
+      return { severity: 'Warning', field, value: key, message };
+    }),
+  ];
 }
 
 /** Without floating IP the destinations of rules are the Nodes' own addresses. */

@@ -25,7 +25,7 @@ export function resourceTypes(
 ): { official: ResourceType[]; own: ResourceType[] } {
   return {
     official: [
-      new OwnedResource(publicIPAddress(networkSubscriptionID), arm, update),
+      new OwnedResource(publicIPAddress(networkSubscriptionID, arm), arm, update),
       new OwnedResource(loadBalancer(networkSubscriptionID, settings), arm, update),
     ],
     own: [

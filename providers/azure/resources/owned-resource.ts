@@ -8,9 +8,11 @@ import type { UpdateContext } from '../../worker-module';
 import type { ArmClient } from '../client/arm-client';
 import type { CallOptions } from '../../client-options';
 import { classForUsers, isInUse, isWorthReadingAgain } from '../client/arm-error';
+import { hasFailed, isChanging } from '../client/provisioning';
 import { inOneCase, sameID } from '../client/resource-id';
-import { bookkeeping, foreignTags, holderOf, isUnmarked, leftToUsers, madeBy, TAG, type Tags, usersOf, withKeys } from '../tags';
+import { bookkeeping, foreignTags, holderOf, isUnmarked, leftToUsers, madeBy, TAG, type Tags, usersOf, withKeys, withUsers } from '../tags';
 import type { Whole } from './part-of-resource';
+import { readingAgain } from './reading-again';
 
 /** What still uses it is going too; the next try of the update goes on from here. */
 const IN_USE_RETRY_MS = 15_000;
@@ -51,6 +53,13 @@ export interface OwnedDescription<Inputs extends CommonInputs> {
    * @param of of one that has parts of others: properties in Azure's terms whose parts are ours; absent = the names say it
    */
   describe(found: Found, of?: readonly JsonObject[]): { inputs: Inputs; observed: JsonObject };
+  /**
+   * What is said of it at its making where the program doesn't, and what nobody can change later: zones. Absent = nothing.
+   * @throws OperatorError when it can't be found out
+   */
+  saidAtMaking?(inputs: Inputs, options: CallOptions): Promise<Partial<Inputs>>;
+  /** Properties of which that holds: where a program does not say them, they are what is there. */
+  readonly unsaid?: readonly string[];
   /** Lists among its inputs in which others have parts too (DiscoveredResource.sharedLists). */
   readonly sharedLists?: Record<string, string>;
 }
@@ -81,9 +90,10 @@ export class OwnedResource<Inputs extends CommonInputs> implements ResourceType 
     const spelled = Object.fromEntries(Object.entries(olds).filter(([property, old]) => this.isSame(property, old, news[property])));
     const [had, wanted] = [olds.tags, news.tags].map((tags) => (tags ?? {}) as Tags);
     const adopted = had?.[TAG.adopted];
-    if (adopted === undefined) return spelled;
+    const unsaid = this.unsaid(olds, news);
+    if (adopted === undefined) return { ...spelled, ...unsaid };
     const fixed = Object.fromEntries(this.replaceOn.map((property) => [property, olds[property]]));
-    return { ...spelled, ...fixed, tags: { ...wanted, [TAG.adopted]: adopted } };
+    return { ...spelled, ...unsaid, ...fixed, tags: { ...wanted, [TAG.adopted]: adopted } };
   }
 
   check(inputs: JsonObject): { property: string; reason: string }[] {
@@ -97,7 +107,7 @@ export class OwnedResource<Inputs extends CommonInputs> implements ResourceType 
   async create(inputs: JsonObject, context: ResourceContext): Promise<{ id: string; outputs: JsonObject }> {
     const wanted = this.description.schema.parse(inputs);
     const id = this.description.idOf(wanted);
-    const made = await this.again(() => this.createOrAdopt(id, wanted, context), context);
+    const made = await this.again(id, () => this.createOrAdopt(id, wanted, context), context);
     return { id, outputs: outputsOf(wanted, this.described(made, wanted).observed) };
   }
 
@@ -111,12 +121,16 @@ export class OwnedResource<Inputs extends CommonInputs> implements ResourceType 
   /** Sets all that differs from what is there now, whoever changed it. */
   async update(id: string, olds: JsonObject, news: JsonObject, context: ResourceContext): Promise<{ outputs: JsonObject }> {
     const wanted = this.description.schema.parse(news);
-    const made = await this.again(async () => {
-      const found = await this.found(id, context);
-      if (found === undefined) throw this.fail('NotFound', context, `${id} is not in Azure any more; the drift pass makes it again`);
-      const own = mayTakeOver(found.tags, wanted.tags) ? unclaimed(found) : this.ours(found, context, 'changed');
-      return this.change(own, { wanted, olds }, context);
-    }, context);
+    const made = await this.again(
+      id,
+      async () => {
+        const found = await this.found(id, context);
+        if (found === undefined) throw this.fail('NotFound', context, `${id} is not in Azure any more; the drift pass makes it again`);
+        const own = mayTakeOver(found.tags, wanted.tags) ? unclaimed(found) : this.ours(found, context, 'changed');
+        return this.change(own, { wanted, olds }, context);
+      },
+      context,
+    );
     return { outputs: outputsOf(wanted, this.described(made, wanted).observed) };
   }
 
@@ -125,7 +139,18 @@ export class OwnedResource<Inputs extends CommonInputs> implements ResourceType 
    * @throws OperatorError Conflict naming the holder, or while something else still uses it
    */
   async delete(id: string, context: ResourceContext, outputs: JsonObject): Promise<void> {
-    await this.again(() => this.remove(id, outputs, context), context);
+    await this.again(id, () => this.remove(id, outputs, context), context);
+  }
+
+  /** What the program does not say of it, and is so. */
+  private unsaid(has: JsonObject, wanted: JsonObject): Record<string, Json | undefined> {
+    const { unsaid = [] } = this.description;
+    return Object.fromEntries(unsaid.filter((property) => wanted[property] === undefined).map((property) => [property, has[property]]));
+  }
+
+  private filled(wanted: Inputs, has: Inputs): Inputs {
+    const unsaid = Object.entries(this.unsaid(has as unknown as JsonObject, wanted as unknown as JsonObject));
+    return { ...wanted, ...Object.fromEntries(unsaid.filter(([, value]) => value !== undefined)) };
   }
 
   /** What is there, by the id that was asked for: Azure may write it in another letter case. */
@@ -142,43 +167,69 @@ export class OwnedResource<Inputs extends CommonInputs> implements ResourceType 
     return canonicalJson(inOneCase(old)) === canonicalJson(inOneCase(wanted));
   }
 
+  /** What somebody else may have made is looked for first: an If-None-Match that is not kept would write over all that is theirs. */
   private async createOrAdopt(id: string, wanted: Inputs, context: ResourceContext): Promise<Found> {
+    const there = this.description.joins === true ? await this.found(id, context) : undefined;
+    if (there !== undefined) return this.adoptFound(there, wanted, context);
     try {
-      return await this.put(id, wanted, { ...this.options(context), only: 'absent' });
+      return await this.make(id, wanted, context);
     } catch (thrown) {
       const error = toOperatorError(thrown);
       if (!isWorthReadingAgain(error)) throw error;
       const found = await this.found(id, context);
       if (found === undefined) throw error;
-      return this.adopt(this.joinable(found) ? joined(found) : this.ours(found, context, 'taken over'), wanted, context);
+      return this.adoptFound(found, wanted, context);
     }
+  }
+
+  private adoptFound(found: Found, wanted: Inputs, context: ResourceContext): Promise<Found> {
+    return this.adopt(this.joinable(found) ? joined(found) : this.ours(found, context, 'taken over'), wanted, context);
   }
 
   /** What an earlier try left may be of other inputs; what can't be changed of it is made anew. */
   private async adopt(found: Found, wanted: Inputs, context: ResourceContext): Promise<Found> {
-    const has = this.description.describe(found).inputs as unknown as JsonObject;
-    const wants = wanted as unknown as JsonObject;
+    const { inputs } = this.description.describe(found);
+    const has = inputs as unknown as JsonObject;
+    const wants = this.filled(wanted, inputs) as unknown as JsonObject;
     const isKept = (property: string): boolean =>
       has[property] === wants[property] || this.isSame(property, has[property], wants[property]);
     if (this.replaceOn.every(isKept)) {
       return this.change(found, { wanted, olds: {} }, context);
     }
     await this.remove(found.id, has, context);
-    return this.put(found.id, wanted, { ...this.options(context), only: 'absent' });
+    return this.make(found.id, wanted, context);
   }
 
-  private change(found: Found, { wanted, olds }: { wanted: Inputs; olds: JsonObject }, context: ResourceContext): Promise<Found> {
+  /** What is as it should be is not written, unless the operation that has made it so has failed; one that goes on is waited for. */
+  private async change(
+    seen: Found,
+    { wanted: said, olds }: { wanted: Inputs; olds: JsonObject },
+    context: ResourceContext,
+  ): Promise<Found> {
     const written = this.written(olds);
-    const has = this.described(found, wanted, written).inputs;
-    if (isSameResource(has, wanted)) return Promise.resolve(found);
-    const tags = { ...foreignTags(found.tags), ...bookkeeping(found.tags), ...withKeys(wanted.tags) };
+    const seenInputs = this.described(seen, said, written).inputs;
+    const isRight = isSameResource(seenInputs, this.filled(said, seenInputs));
+    const found = isRight ? await this.settled(seen, context) : seen;
+    const has = this.described(found, said, written).inputs;
+    const wanted = this.filled(said, has);
+    if (isSameResource(has, wanted) && !hasFailed(found)) return found;
+    const tags = withUsers({ ...foreignTags(found.tags), ...bookkeeping(found.tags), ...withKeys(wanted.tags) }, usersOf(found.tags));
     const options = { ...this.options(context), only: { etag: found.etag } };
     // What carries traffic is not written for the sake of its tags.
-    if (isSameResource({ ...has, tags }, { ...wanted, tags })) return this.arm.patch<Found>(found.id, { tags }, options);
+    const isMarked = isSameResource({ ...has, tags }, { ...wanted, tags }) && !hasFailed(found);
+    if (isMarked) return this.arm.patch<Found>(found.id, { tags }, options);
     const body = this.description.merged?.(found, wanted, written) ?? this.description.body(wanted);
     // Azure writes more into a SKU than anybody asked for, and takes it for a change where it is left out.
     const sku = found.sku === undefined ? {} : { sku: found.sku };
     return this.arm.put<Found>(found.id, { ...body, ...sku, tags }, options);
+  }
+
+  /** @throws OperatorError Transient when it was being deleted, so that all is looked at again */
+  private async settled(found: Found, context: ResourceContext): Promise<Found> {
+    if (!isChanging(found)) return found;
+    const now = await this.arm.settled<Found>(found, found.id, this.options(context));
+    if (now === undefined) throw new OperatorError('Transient', `${found.id} was being deleted, and is gone now`);
+    return { ...now, id: found.id, tags: marksOf(found, now) };
   }
 
   /** Of one that has parts of others, the parts that are wanted, and those that were. */
@@ -192,8 +243,10 @@ export class OwnedResource<Inputs extends CommonInputs> implements ResourceType 
     return (this.description.body(known as unknown as Inputs).properties ?? {}) as JsonObject;
   }
 
-  private put(id: string, wanted: Inputs, options: Parameters<ArmClient['put']>[2]): Promise<Found> {
-    return this.arm.put<Found>(id, { ...this.description.body(wanted), tags: withKeys(wanted.tags) }, options);
+  private async make(id: string, wanted: Inputs, context: ResourceContext): Promise<Found> {
+    const options = this.options(context);
+    const whole = { ...wanted, ...(await this.description.saidAtMaking?.(wanted, options)) };
+    return this.arm.put<Found>(id, { ...this.description.body(whole), tags: withKeys(wanted.tags) }, { ...options, only: 'absent' });
   }
 
   private async remove(id: string, outputs: JsonObject, context: ResourceContext): Promise<void> {
@@ -219,8 +272,8 @@ export class OwnedResource<Inputs extends CommonInputs> implements ResourceType 
     });
   }
 
-  private again<T>(attempt: () => Promise<T>, context: ResourceContext): Promise<T> {
-    return retry(this.arm.retryPolicy, attempt, isWorthReadingAgain, context.signal).catch((thrown: unknown) => {
+  private again<T>(id: string, attempt: () => Promise<T>, context: ResourceContext): Promise<T> {
+    return retry(this.arm.retryPolicy, attempt, readingAgain(id, this.updateContext), context.signal).catch((thrown: unknown) => {
       const error = toOperatorError(thrown);
       if (error.resource === context.urn) throw error;
       const { code, reason } = classForUsers(error, { isShared: this.description.joins === true });
@@ -254,6 +307,12 @@ export class OwnedResource<Inputs extends CommonInputs> implements ResourceType 
 function isSameResource(has: CommonInputs, wanted: CommonInputs): boolean {
   const [one, other] = [has, wanted].map((inputs) => canonicalJson(inOneCase(inputs as unknown as Json)));
   return one === other;
+}
+
+/** Tags as they are now, with what was found out of those that stood there (joined, unclaimed). */
+function marksOf({ tags: before = {} }: Found, { tags: now = {} }: Found): Record<string, string> {
+  const noted = [TAG.joined, TAG.keys].flatMap((key) => (before[key] === undefined ? [] : [[key, before[key]] as const]));
+  return { ...now, ...Object.fromEntries(noted) };
 }
 
 /** As if we had marked it: none of its tags are ours. */

@@ -7,7 +7,9 @@ import { retry } from '../../retry';
 import type { UpdateContext } from '../../worker-module';
 import type { ArmClient } from '../client/arm-client';
 import type { CallOptions } from '../../client-options';
-import { classForUsers, isWorthReadingAgain } from '../client/arm-error';
+import { classForUsers } from '../client/arm-error';
+import { hasFailed, isChanging } from '../client/provisioning';
+import { readingAgain } from './reading-again';
 
 /** A resource of Azure's, as far as it is the same for all. */
 export interface Whole {
@@ -101,7 +103,7 @@ export class PartOfResource<Inputs> implements ResourceType {
     const options: CallOptions = { signal, assertValid: () => this.updateContext.assertValid() };
     let before: JsonObject | undefined;
     const attempt = (): Promise<void> => this.attempt(id, part, options, (properties) => (before ??= properties));
-    await retry(this.arm.retryPolicy, attempt, isWorthReadingAgain, signal).catch((thrown: unknown) => {
+    await retry(this.arm.retryPolicy, attempt, readingAgain(id, this.updateContext), signal).catch((thrown: unknown) => {
       throw this.described(thrown, context);
     });
     return before ?? {};
@@ -120,8 +122,14 @@ export class PartOfResource<Inputs> implements ResourceType {
       await this.arm.put(id, this.made(id, wanted), { ...options, only: 'absent' });
       return;
     }
-    const properties = this.description.merged(whole.properties, wanted, owned);
-    if (properties === undefined) return;
+    const merged = this.description.merged(whole.properties, wanted, owned);
+    if (merged === undefined && isChanging(whole)) {
+      // What it comes to is looked at when it is there.
+      await this.arm.settled(whole, id, options);
+      return this.attempt(id, { wanted, owned }, options, note);
+    }
+    if (merged === undefined && !hasFailed(whole)) return;
+    const properties = merged ?? whole.properties;
     const { etag, location, tags } = whole;
     const body = { ...(location !== undefined && { location }), ...(tags !== undefined && { tags }), properties };
     await this.arm.put(id, body, { ...options, only: { etag } });

@@ -1,6 +1,8 @@
 import { z } from 'zod';
 import type { JsonObject } from '../../../operator/base/json';
 import { nameInID, parseResourceID, resourceID } from '../client/resource-id';
+import type { ArmClient } from '../client/arm-client';
+import { RegionZones } from '../client/region-zones';
 import { ownTags } from '../tags';
 import { armBody } from './arm-body';
 import type { OwnedDescription } from './owned-resource';
@@ -20,9 +22,21 @@ const schema = z.strictObject({
 });
 export type PublicIPAddressInputs = z.infer<typeof schema>;
 
-/** The official type: a Standard address, which stays the same as long as it is there. */
-export function publicIPAddress(subscription: string): OwnedDescription<PublicIPAddressInputs> {
+/**
+ * The official type: a Standard address, which stays the same as long as it is there. As upstream has it, it is in all zones of its region, or those of
+ * its prefix: with none said, Azure makes one that a zone's end may take along (azure.microsoft.com, "Upcoming changes to Standard Public IPs").
+ * @param arm absent = nothing is made by it
+ */
+export function publicIPAddress(subscription: string, arm?: ArmClient): OwnedDescription<PublicIPAddressInputs> {
+  const regions = arm && new RegionZones(arm, subscription);
   return {
+    unsaid: ['zones'],
+    saidAtMaking: async ({ zones: said, location, publicIPPrefix }, options) => {
+      if (said !== undefined || arm === undefined) return {};
+      const prefix = publicIPPrefix && (await arm.get<{ zones?: string[] }>(publicIPPrefix.id, options));
+      const zones = publicIPPrefix === undefined ? ((await regions?.of(location, options)) ?? []) : (prefix?.zones ?? []);
+      return zones.length === 0 ? {} : { zones };
+    },
     token: 'azure-native:network:PublicIPAddress',
     replaceOn: [
       'resourceGroupName',

@@ -42,6 +42,8 @@ export class ArmServer extends LoopbackServer {
   /** Writes of which kind are carried out with their answer lost, and how many more. */
   lost: { verb: CallVerb; times: number } | undefined;
   failsLists = false;
+  /** Zones of the region of the scene; undefined = nobody may ask for them. */
+  regionZones: string[] | undefined = [];
   /** Answers to everything with 503. */
   isDown = false;
   /** Takes requests and answers none. */
@@ -122,6 +124,7 @@ export class ArmServer extends LoopbackServer {
   private answered(asked: ArmRequest, verb: CallVerb): Answer {
     const operation = /\/operations\/([^/]+)$/.exec(asked.path)?.[1];
     if (operation !== undefined) return this.progress(operation);
+    if (/^\/subscriptions\/[^/]+\/providers\/Microsoft\.Compute$/i.test(asked.path)) return this.computeProvider();
     if (verb === 'list') return this.page(asked);
     const name = parseResourceID(asked.path);
     if (asked.method === 'GET') return this.cloud.get(name);
@@ -134,6 +137,16 @@ export class ArmServer extends LoopbackServer {
     if (operation === undefined) return refusal(404, 'OperationNotFound', `Operation ${id} was not found.`);
     const { status, error } = operation;
     return { status: 200, body: { status, ...(error !== undefined && { error }) }, headers: { 'retry-after': '0' } };
+  }
+
+  /** What Microsoft.Compute can do where (learn.microsoft.com, "Providers - Get"). */
+  private computeProvider(): Answer {
+    const action = 'Microsoft.Resources/subscriptions/providers/read';
+    if (this.regionZones === undefined) {
+      return refusal(403, 'AuthorizationFailed', `The client does not have authorization to perform action '${action}'.`);
+    }
+    const zoneMappings = [{ location: 'West Europe', zones: this.regionZones }];
+    return { status: 200, body: { namespace: 'Microsoft.Compute', resourceTypes: [{ resourceType: 'virtualMachines', zoneMappings }] } };
   }
 
   private page({ path, query }: ArmRequest): Answer {

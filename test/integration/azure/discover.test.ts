@@ -48,7 +48,8 @@ describe('discovery in Azure', () => {
     const { id, outputs } = await new OwnedResource(description, client, update).create(wanted, context);
     const { token: type, sharedLists, idProperties: properties } = description;
     const caselessIDs = { prefix: '/subscriptions/', properties };
-    return { type, name, id, inputs: wanted, outputs, ...(sharedLists !== undefined && { sharedLists }), caselessIDs };
+    const filledIn = ['azureApiVersion'];
+    return { type, name, id, inputs: wanted, outputs, ...(sharedLists !== undefined && { sharedLists }), filledIn, caselessIDs };
   }
 
   const address = (publicIpAddressName: string): JsonObject => ({
@@ -89,6 +90,15 @@ describe('discovery in Azure', () => {
     const [found] = (await discover(client, scope)).get('s1') ?? [];
     const [rule] = found?.inputs.loadBalancingRules as { idleTimeoutInMinutes: number }[];
     expect(rule?.idleTimeoutInMinutes).toBe(30);
+  });
+
+  test('says what has failed, which is drift: the next update writes it again', async () => {
+    const a = await make(addresses, address('a'), { stack: 's1', name: 'a-ip' });
+    server.cloud.tamper(a.id, ({ properties }) => {
+      properties.provisioningState = 'Failed';
+    });
+    const [found] = (await discover(client, scope)).get('s1') ?? [];
+    expect(found?.failure).toMatch(/provisioningState Failed/);
   });
 
   test('ids and names in another letter case are no drift, no reason to write, and none to make anything anew', async () => {

@@ -19,7 +19,14 @@ const INTERNAL = { scheme: 'Internal' };
 
 const CLUSTER = '0a1b2c3d-1111-4222-8333-444455556666';
 const MARKS = { [TAG.clusterID]: CLUSTER, [TAG.resource]: 'kubernetes', [TAG.stack]: 's' };
-const update: UpdateContext = { stack: 's', clusterID: CLUSTER, countCall: () => undefined, assertValid: () => undefined };
+const remarks: string[] = [];
+const update: UpdateContext = {
+  stack: 's',
+  clusterID: CLUSTER,
+  countCall: () => undefined,
+  assertValid: () => undefined,
+  remark: (text) => remarks.push(text),
+};
 const context = { urn: 'urn:x', name: 'kubernetes', signal: new AbortController().signal };
 
 describe('azure-native:network:LoadBalancer', () => {
@@ -153,6 +160,7 @@ describe('azure-native:network:LoadBalancer', () => {
     server.cloud.operations.takesMs = 20;
     await Promise.all([type().update(id, outputs, both, context), ...['x', 'y'].map((name) => addPool(id, name))]);
     expect(server.calls.some(({ status }) => status === 412)).toBe(true);
+    expect(remarks.every((text) => text.includes(`has written ${id} at the same time`))).toBe(true);
     const found = server.cloud.find(id);
     expect(
       partsIn(found, 'backendAddressPools')
@@ -220,6 +228,19 @@ describe('azure-native:network:LoadBalancer', () => {
         },
       ]);
       expect((await type().read(id, context))?.inputs).toEqual(wantedOf([balancer(1, INTERNAL), balancer(2, INTERNAL)]));
+    });
+
+    test('stays also where nobody keeps to If-None-Match: what is there is read before it is made', async () => {
+      const id = balancerID(place());
+      const theirs = {
+        location: LOCATION,
+        sku: { name: 'Standard' },
+        properties: { backendAddressPools: [{ name: 'outbound', properties: {} }] },
+      };
+      await client.put(id, theirs);
+      server.calls.length = 0;
+      await type().create(wantedOf([balancer(1, INTERNAL)]), context);
+      expect(server.calls.map(({ method }) => method)).toEqual(['GET', 'PUT']);
     });
 
     test('but what we have set of it goes when it is not wanted any more', async () => {

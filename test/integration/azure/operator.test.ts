@@ -1,6 +1,7 @@
 import { NODES } from '../../../operator/kube/object';
 import { OPERATOR_CLUSTER_START_MS } from '../../harness/operator-cluster';
 import { partsIn } from '../../harness/arm/resource';
+import { LOCATION, networkID } from '../../harness/arm/scene';
 import { secretsWith } from '../state/planted';
 import { addressOf, serviceOf } from '../operator/scene';
 import { AzureScene, SECRET } from './operator-scene';
@@ -68,6 +69,22 @@ describe('an operator with a subscription of Azure', () => {
     await cluster.kubectl(['label', 'node', name, 'node.kubernetes.io/exclude-from-external-load-balancers-']);
     await scene.until('the Node to be back', () => Promise.resolve(azure.poolOf().length === 2));
   }, 90_000);
+
+  test('R-48: what would replace the address of one of several waits for approval; nothing of the others is touched, and without it all goes on', async () => {
+    const { scene, cluster, arm } = azure;
+    const [web, api] = await published('web', 'api');
+    const prefix = networkID('publicIPPrefixes', 'range');
+    arm.cloud.seed(prefix, { location: LOCATION, sku: { name: 'Standard' }, properties: { ipPrefix: '20.8.0.0/28' } });
+    azure.forgetCalls();
+    await cluster.kubectl(['annotate', 'service', 'api', `${PREFIX}pip-prefix-id=${prefix}`]);
+    const { message } = await scene.condition('api', 'Reconciling', 'AwaitingApproval');
+    expect(message).toContain('the change of the public IP prefix replaces its address');
+    expect(azure.writes()).toEqual([]);
+    await cluster.kubectl(['annotate', 'service', 'api', `${PREFIX}pip-prefix-id-`]);
+    await scene.ready('api');
+    expect(await published('web', 'api')).toEqual([web, api]);
+    expect(azure.writes()).toEqual([]);
+  }, 60_000);
 
   test('an internal Service is on another load balancer, and let in to only by the virtual network', async () => {
     const { scene, cluster } = azure;

@@ -110,6 +110,25 @@ describe('our part of what is not ours alone', () => {
     expect(server.calls.some(({ status }) => status === 412)).toBe(true);
   });
 
+  test('what is there is written again where the operation that has made it so has failed', async () => {
+    await group().create(access('20.1.0.1'), context);
+    server.cloud.tamper(GROUP_ID, ({ properties }) => {
+      properties.provisioningState = 'Failed';
+    });
+    server.calls.length = 0;
+    await group().update(GROUP_ID, access('20.1.0.1'), access('20.1.0.1'), context);
+    expect(writes()).toBe(1);
+    expect(addresses()).toEqual(['20.1.0.1']);
+    expect(server.cloud.find(GROUP_ID)?.properties.provisioningState).toBe('Succeeded');
+  });
+
+  test('who writes at the same time is named', async () => {
+    const remarks: string[] = [];
+    const noted = () => new PartOfResource(securityRules, client, { ...update, remark: (text) => remarks.push(text) });
+    await Promise.all(['20.1.0.1', '20.1.0.2', '20.1.0.3'].map((address) => noted().create(access(address), context)));
+    expect(remarks[0]).toBe(`Somebody else has written ${GROUP_ID} at the same time. It was read again, and nothing of theirs is lost`);
+  });
+
   test('an answer that is lost changes nothing', async () => {
     server.lost = { verb: 'update', times: 2 };
     await group().create(access('20.1.0.1'), context);

@@ -6,6 +6,7 @@ import { publicIPAddress, type PublicIPAddressInputs } from '../../../providers/
 import { TAG, withKeys } from '../../../providers/azure/tags';
 import type { UpdateContext } from '../../../providers/worker-module';
 import type { ArmServer } from '../../harness/arm/arm-server';
+import { waitFor } from '../../harness/wait-for';
 import { clientOf, GROUP, LOCATION, networkID, startScene, SUBSCRIPTION } from '../../harness/arm/scene';
 
 const ID = networkID('publicIPAddresses', 'web');
@@ -120,6 +121,71 @@ describe('azure-native:network:PublicIPAddress', () => {
       expect(error?.message).toMatch(message);
     }
     expect(found()?.etag).toBe(etag);
+  });
+
+  describe('zones', () => {
+    const made = () => new OwnedResource(publicIPAddress(SUBSCRIPTION, client), client, update);
+    const PREFIX = networkID('publicIPPrefixes', 'out');
+
+    test('are those of the region where nobody says them, and stay, whatever is changed and whatever the region has then', async () => {
+      server.regionZones = ['2', '1', '3'];
+      const { id, outputs } = await made().create(wanted(), context);
+      expect(found()?.zones).toEqual(['1', '2', '3']);
+      server.regionZones = [];
+      await made().update(id, outputs, wanted({ dnsSettings: { domainNameLabel: 'shop' } }), context);
+      expect(found()).toMatchObject({ zones: ['1', '2', '3'], properties: { dnsSettings: { domainNameLabel: 'shop' } } });
+      server.calls.length = 0;
+      await made().update(id, outputs, wanted({ dnsSettings: { domainNameLabel: 'shop' } }), context);
+      expect(calls()).toEqual(['GET 200']);
+      expect(made().keep({ ...wanted(), zones: ['1', '2', '3'] }, wanted())).toMatchObject({ zones: ['1', '2', '3'] });
+    });
+
+    test('come to none that has none, which would be made anew', async () => {
+      const { id, outputs } = await made().create(wanted(), context);
+      server.regionZones = ['1', '2', '3'];
+      await made().update(id, outputs, wanted({ dnsSettings: { domainNameLabel: 'shop' } }), context);
+      expect(found()).not.toHaveProperty('zones');
+    });
+
+    test('are those of the prefix that it is taken from; none where the operator may not ask', async () => {
+      server.regionZones = ['1', '2', '3'];
+      server.cloud.seed(PREFIX, { location: LOCATION, sku: { name: 'Standard' }, zones: ['2'], properties: {} });
+      await made().create(wanted({ publicIPPrefix: { id: PREFIX } }), context);
+      expect(found()?.zones).toEqual(['2']);
+      await made().delete(ID, context, {});
+      server.regionZones = undefined;
+      await made().create(wanted(), context);
+      expect(found()).not.toHaveProperty('zones');
+    });
+  });
+
+  test('one whose operation has failed is written again, though it says what is wanted; tags alone would not do', async () => {
+    server.cloud.operations.failures.push({ code: 'InternalServerError', message: 'An error occurred.' });
+    const { id, outputs } = await type().create(wanted(), context);
+    expect(calls().filter((call) => call.startsWith('PUT'))).toEqual(['PUT 201', 'PUT 200']);
+    expect(found()?.properties.provisioningState).toBe('Succeeded');
+    server.cloud.tamper(id, ({ properties }) => {
+      properties.provisioningState = 'Failed';
+    });
+    server.calls.length = 0;
+    await type().update(id, outputs, wanted({ tags: { team: 'web' } }), context);
+    expect(calls()).toEqual(['GET 200', 'PUT 200']);
+  });
+
+  test('one to which something happens is waited for: what that comes to is not known before', async () => {
+    const { id, outputs } = await type().create(wanted(), context);
+    server.cloud.tamper(id, ({ properties }) => {
+      properties.provisioningState = 'Updating';
+    });
+    server.calls.length = 0;
+    const updating = type().update(id, outputs, wanted(), context);
+    await waitFor(() => server.calls.length >= 2, { timeoutMs: 5_000, what: 'a second look' });
+    server.cloud.tamper(id, ({ properties }) => {
+      properties.provisioningState = 'Failed';
+    });
+    await updating;
+    expect(calls().at(-1)).toBe('PUT 200');
+    expect(found()?.properties.provisioningState).toBe('Succeeded');
   });
 
   test('one that is in use stays, and is tried again', async () => {

@@ -268,6 +268,15 @@ describe('one load balancer for many', () => {
     expect(loadBalancerArguments([balancer(1)], NODES, place()).backendAddressPools).toHaveLength(1);
   });
 
+  test('an address is in a pool once, though two Nodes have it, one of which goes', () => {
+    const twin = { ...NODES[0]!, nodeName: 'node-0', providerID: 'azure:///node-0' };
+    const [pool] = loadBalancerArguments([balancer(1)], [...NODES, twin], place()).backendAddressPools;
+    expect(pool?.loadBalancerBackendAddresses.map(({ name, ipAddress }) => [name, ipAddress])).toEqual([
+      ['node-0', '10.0.0.2'],
+      ['node-1', '10.0.0.1'],
+    ]);
+  });
+
   test('in Azure’s own terms settings are below properties, in parts too, and references stay as they are', () => {
     const body = armBody(JSON.parse(JSON.stringify(loadBalancerArguments([balancer(1)], NODES, place()))) as never);
     expect(Object.keys(body).sort()).toEqual(['location', 'properties', 'sku']);

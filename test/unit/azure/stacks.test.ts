@@ -114,12 +114,31 @@ describe('what the program gets', () => {
 
 describe('replacement', () => {
   const DUAL = { ipFamilies: ['IPv4', 'IPv6'] };
+  const PREFIX = `/subscriptions/${place().subscriptionID}/resourceGroups/net/providers/Microsoft.Network/publicIPPrefixes/out`;
   const rows: [string, AzureInput, AzureInput, boolean | undefined][] = [
     ['another port', balancer(1), balancer(1, { listeners: [HTTPS] }), undefined],
     ['a DNS label', balancer(1), balancer(1, {}, { publicIP: { dnsLabel: 'web' } }), undefined],
     ['a second family', balancer(1), balancer(1, DUAL), undefined],
     ['IPv6 from both families', balancer(1, DUAL), balancer(1, { ipFamilies: ['IPv6'] }), false],
     ['a subnet', balancer(1, INTERNAL), balancer(1, INTERNAL, { subnetName: 'apps' }), false],
+    [
+      'a subnet, where one family has no floating IP',
+      balancer(1, { ...INTERNAL, ...DUAL }),
+      balancer(1, { ...INTERNAL, ...DUAL }, { subnetName: 'apps' }),
+      true,
+    ],
+    [
+      'a prefix under a DNS label that stays',
+      balancer(1, {}, { publicIP: { dnsLabel: 'web' } }),
+      balancer(1, {}, { publicIP: { dnsLabel: 'web', ipv4PrefixID: PREFIX } }),
+      true,
+    ],
+    [
+      'a prefix and the DNS label',
+      balancer(1, {}, { publicIP: { dnsLabel: 'web' } }),
+      balancer(1, {}, { publicIP: { dnsLabel: 'shop', ipv4PrefixID: PREFIX } }),
+      false,
+    ],
     ['a named address', balancer(1), balancer(1, {}, { publicIP: { ipv4Name: 'web' } }), false],
     ['an address that it may have already', balancer(1, INTERNAL), balancer(1, { ...INTERNAL, addresses: ['10.0.0.9'] }), true],
     [
@@ -208,6 +227,45 @@ describe('what Azure can’t do is said', () => {
     expect(errors(spec, settings).map((problem) => problem.field)).toEqual([field]);
     expect(errors(balancer(1).spec, {})).toEqual([]);
   });
+});
+
+describe('what has no effect is said', () => {
+  const rows: [string, object, object, string[]][] = [
+    ['a group where no address is named', {}, { publicIP: { resourceGroup: 'net' } }, ['resourceGroup']],
+    [
+      'what is set of an address that is there',
+      {},
+      { publicIP: { ipv4Name: 'web', resourceGroup: 'net', dnsLabel: 'web', tags: { a: 'b' }, ipTags: { c: 'd' } } },
+      ['dnsLabel', 'tags', 'ipTags'],
+    ],
+    ['the same, named by itself', { addresses: ['20.1.0.1'] }, { publicIP: { dnsLabel: 'web' } }, ['dnsLabel']],
+    ['but not where one is made too', { ipFamilies: ['IPv4', 'IPv6'] }, { publicIP: { ipv4Name: 'web', dnsLabel: 'web' } }, []],
+    ['tags of upstream’s', {}, { publicIP: { tags: { 'k8s-azure-service': 'default/other', team: 'web' } } }, ['tags']],
+  ];
+  test.each(rows)('%s', (_name, core, azure, fields) => {
+    const problems = loadBalancers().validate(balancer(1, core, azure).spec);
+    expect(problems.map(({ severity, field }) => [severity, field])).toEqual(
+      fields.map((field) => ['Warning', `spec.azure.publicIP.${field}`]),
+    );
+  });
+});
+
+test('a load balancer is named in whatever letter case, since the annotation is read in lower case', () => {
+  const some = loadBalancers({ loadBalancers: [{ name: 'Big' }, { name: 'small' }] });
+  const input = balancer(1, {}, { configurations: ['big'] });
+  expect(some.validate(input.spec)).toEqual([]);
+  expect(some.defaultPlacement(input)).toBe('Big');
+});
+
+test.each([
+  ['frontends', { frontendsPerLoadBalancer: 2 }, /it would have 3 frontends, and may have 2/],
+  ['rules', { rulesPerLoadBalancer: 2 }, /it would have 3 rules, and may have 2/],
+])('more %s than a load balancer may have are not asked of Azure', (_name, limits, message) => {
+  const all = [1, 2, 3].map((number) => balancer(number));
+  const some = loadBalancers({ limits });
+  expect(() => some.render('s', all)).toThrow(message);
+  expect(() => some.render('s', all)).toThrow(expect.objectContaining({ code: 'Quota' }) as Error);
+  expect(() => some.render('s', all.slice(1))).not.toThrow();
 });
 
 test('a region is where Azure says that things are, however it is written', () => {

@@ -1,0 +1,33 @@
+import { foreignTags, isLeftToUsers, leftToUsers, ownTags, TAG, usersOf, withKeys, withUsers } from '../../../providers/azure/tags';
+
+const MADE = withKeys({ 'k8s-azure-service': 'shop/owner', [TAG.clusterID]: 'c' });
+const many = (count: number): string[] => Array.from({ length: count }, (_, index) => `a-team/a-service-with-a-long-name-${index}`);
+
+describe('users of a public address', () => {
+  test('stand behind the owner in upstream’s mark, which is the owner’s alone in what the program has set', () => {
+    const used = withUsers(MADE, ['shop/a', 'shop/b']);
+    expect(used['k8s-azure-service']).toBe('shop/owner,shop/a,shop/b');
+    expect(usersOf(used)).toEqual(['shop/a', 'shop/b']);
+    expect(ownTags(used)).toEqual(ownTags(MADE));
+    expect(withUsers(used, ['shop/b'])['k8s-azure-service']).toBe('shop/owner,shop/b');
+    expect(withUsers(used, [])).toEqual(MADE);
+  });
+
+  test('are as many as several tags hold; upstream’s mark then has those that fit, by whole names', () => {
+    const users = many(40);
+    const used = withUsers(MADE, users);
+    expect(usersOf(used)).toEqual(users);
+    expect(Object.values(used).every((value) => value.length <= 256)).toBe(true);
+    expect(used['k8s-azure-service']).toMatch(/^shop\/owner,a-team\/.*-[0-9]+$/);
+    expect([ownTags(used), foreignTags(used)]).toEqual([ownTags(MADE), {}]);
+    expect(usersOf(withUsers(used, users.slice(0, 2)))).toEqual(users.slice(0, 2));
+    expect(() => withUsers(MADE, many(400))).toThrow(/20 tags/);
+  });
+
+  test('keep it when its owner goes', () => {
+    const left = leftToUsers(withUsers(MADE, ['shop/a', 'shop/b']));
+    expect(isLeftToUsers(left)).toBe(true);
+    expect(left['k8s-azure-service']).toBe('shop/a,shop/b');
+    expect(withUsers(left, ['shop/b'])['k8s-azure-service']).toBe('shop/b');
+  });
+});

@@ -243,6 +243,8 @@ export interface LoadBalancers {
    * address that all of the placement and scheme share. Pure.
    */
   places?(spec: CloudLoadBalancerSpec): string[];
+  /** What else only one load balancer of a stack can have, in words, such as the settings of what several share. Absent = nothing. Pure. */
+  sole?(spec: CloudLoadBalancerSpec): string[];
   /** Reads one load balancer's results from the stack's outputs; undefined when they are not there. Pure. */
   results(outputs: JsonObject, uid: string): LoadBalancerResult | undefined;
   /**

@@ -13,9 +13,11 @@ import { baseNameOf } from './load-balancers/names';
 import { placeOf } from './load-balancers/placement';
 import { renderStack, type RenderedBalancer } from './load-balancers/render';
 import { type AzureScope, networkSubscriptionOf } from './load-balancers/scope';
+import type { RenderedLink } from './private-links/links';
 import { armBody } from './resources/arm-body';
 import { loadBalancer } from './resources/load-balancer';
 import { type Found, outputsOf, type OwnedDescription, type CommonInputs } from './resources/owned-resource';
+import { privateLinkService, type PrivateLinkServiceInputs } from './resources/private-link-service';
 import { publicIPAddress } from './resources/public-ip-address';
 import { holderOf, isOfUpstream, isUnmarked, TAG, type Tags } from './tags';
 
@@ -101,8 +103,8 @@ class Look {
     const { found, frontends } = this.standing;
     if (!own) this.assertFree(found, `load balancer ${nameInID(found.id)}`, isUnmarked(found.tags ?? {}));
     this.assertOfToday(found);
-    const addresses = (await Promise.all(this.standing.input.spec.ipFamilies.map((family) => this.addressIn(family)))).flat();
-    const foreign = addresses.filter(({ tags }) => !this.isOwn(tags));
+    const addresses = await Promise.all(this.standing.input.spec.ipFamilies.map((family) => this.addressIn(family)));
+    const foreign = [...addresses.flat(), ...(await this.links())].filter(({ tags }) => !this.isOwn(tags));
     const resources = [...foreign.map(({ resource }) => resource), ...(own && foreign.length === 0 ? [] : [this.balancer()])];
     const [holder] = foreign.length > 0 ? foreign.map(({ tags }) => tags) : own ? [] : [found.tags ?? {}];
     return {
@@ -144,14 +146,35 @@ class Look {
     return entry.kind === 'Made' ? this.publicAddress(address) : [];
   }
 
+  /** The Private Link Service that it asks for, where it is there. */
+  private async links(): Promise<{ tags: Tags; resource: DiscoveredResource }[]> {
+    const description = privateLinkService(networkSubscriptionOf(this.scope.settings));
+    const looks = (this.rendered.links?.services ?? []).map(async (wanted) => {
+      const found = await this.read(description.idOf(wanted));
+      if (found === undefined) return [];
+      const { inputs, observed } = description.describe({ ...found, id: description.idOf(wanted) });
+      this.assertOfFrontend(wanted, inputs);
+      const tags = this.takeable(found, `Private Link Service ${wanted.serviceName}`);
+      const { resourceGroupName, serviceName, location } = wanted;
+      const marked = { ...inputs, resourceGroupName, serviceName, location, tags: taken(tags, wanted.tags) };
+      return [{ tags, resource: described(description, { name: wanted.name, inputs: marked, observed }) }];
+    });
+    return (await Promise.all(looks)).flat();
+  }
+
+  /** @throws OperatorError Invalid: it stays on the frontend that it has */
+  private assertOfFrontend({ serviceName, ...wanted }: RenderedLink, has: PrivateLinkServiceInputs): void {
+    const [its, other] = [wanted, has].map((one) => one.loadBalancerFrontendIpConfigurations[0]?.id ?? '');
+    if (its !== undefined && other !== undefined && sameID(its, other)) return;
+    const remedy = 'Name another one by the annotation azure-pls-name';
+    throw invalid('spec.azure.privateLink', `Private Link Service ${serviceName} is on another frontend (${other}). ${remedy}.`, remedy);
+  }
+
   private publicAddress(found: Found): { tags: Tags; resource: DiscoveredResource }[] {
     const args = this.rendered.addresses.find(({ publicIpAddressName: name }) => sameID(name, nameInID(found.id)));
     if (args === undefined) return [];
-    const { tags = {} } = found;
-    const { clusterName } = this.scope.settings;
-    const { namespace, name: service } = this.standing.input;
     const { resourceGroupName, publicIpAddressName: name, location } = args;
-    this.assertFree(found, `public IP address ${name}`, isOfUpstream(tags, `${namespace}/${service}`, clusterName));
+    const tags = this.takeable(found, `public IP address ${name}`);
     const description = publicIPAddress(networkSubscriptionOf(this.scope.settings));
     const { inputs, observed } = description.describe(found);
     const marked = { ...inputs, resourceGroupName, publicIpAddressName: name, location, tags: taken(tags, args.tags) };
@@ -160,6 +183,14 @@ class Look {
 
   private isOwn(tags: Tags): boolean {
     return tags[TAG.clusterID] === this.scope.clusterID && tags[TAG.stack] === this.standing.stack && tags[TAG.released] === undefined;
+  }
+
+  /** The tags of what bears the Service's mark. @throws OperatorError Taken naming the holder */
+  private takeable(found: Found, what: string): Tags {
+    const { tags = {} } = found;
+    const { namespace, name } = this.standing.input;
+    this.assertFree(found, what, isOfUpstream(tags, `${namespace}/${name}`, this.scope.settings.clusterName));
+    return tags;
   }
 
   /** @param upstream it is upstream's for this Service @throws OperatorError Taken naming the holder */

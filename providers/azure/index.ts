@@ -10,7 +10,9 @@ import { AzureLoadBalancers } from './load-balancers/load-balancers';
 import { locationOf, networkSubscriptionOf, securityGroupIDOf, type AzureScope } from './load-balancers/scope';
 import { AzureInstances } from './nodes/instances';
 import { PROVIDER_ID_SCHEME } from './nodes/provider-id';
+import { linkGroupsOf } from './private-links/links';
 import { loadBalancer } from './resources/load-balancer';
+import { LINK_SERVICE, privateLinkService } from './resources/private-link-service';
 import { publicIPAddress } from './resources/public-ip-address';
 import { discoverRoutes } from './routes/discover-routes';
 import { AzureRoutes, routeTableIDOf } from './routes/routes';
@@ -103,6 +105,10 @@ function discoveryScope({ clusterID, settings }: AzureScope): DiscoveryScope {
         armType: 'Microsoft.Network/loadBalancers',
         resourceGroups: [loadBalancerResourceGroup],
       },
+      // Where all pools are ours there can't be any: who has none needs no permission for them either.
+      ...(settings.preConfiguredPools === undefined
+        ? []
+        : [{ description: privateLinkService(subscriptionID), armType: LINK_SERVICE, resourceGroups: linkGroupsOf(settings) }]),
     ],
   };
 }

@@ -40,6 +40,8 @@ export const SERVICE_TAG = 'k8s-azure-service';
 export const CLUSTER_TAG = 'k8s-azure-cluster-name';
 /** Upstream's mark of a public address: who has set its DNS label. */
 export const DNS_LABEL_TAG = 'k8s-azure-dns-label-service';
+/** Upstream's mark of a Private Link Service: the Service that has made it, and decides about it. */
+export const OWNER_SERVICE_TAG = 'k8s-azure-owner-service';
 /** Azure's longest value. */
 const VALUE_LENGTH = 256;
 
@@ -131,14 +133,16 @@ export function bookkeeping(tags: Tags = {}): Record<string, string> {
 }
 
 /** Upstream's owner, in words; undefined = it has no tags of upstream's. Pure. */
-function upstreamOf({ [SERVICE_TAG]: services, [CLUSTER_TAG]: cluster }: Tags): string | undefined {
+function upstreamOf(tags: Tags): string | undefined {
+  const { [CLUSTER_TAG]: cluster, [OWNER_SERVICE_TAG]: owner, [SERVICE_TAG]: services = owner } = tags;
   return services === undefined ? undefined : `another controller: Service ${services}, cluster ${cluster ?? '?'}`;
 }
 
 /** True for what upstream has made for the Service in a cluster of that name, or others share with it. Pure. */
 export function isOfUpstream(tags: Tags, service: string, clusterName: string): boolean {
   const cluster = tags[CLUSTER_TAG] ?? clusterName;
-  return isUnmarked(tags) && cluster === clusterName && (tags[SERVICE_TAG] ?? '').split(',').includes(service);
+  const services = tags[SERVICE_TAG] ?? tags[OWNER_SERVICE_TAG] ?? '';
+  return isUnmarked(tags) && cluster === clusterName && services.split(',').includes(service);
 }
 
 /** True for what bears no cluster's mark. Pure. */

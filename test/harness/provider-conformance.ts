@@ -293,8 +293,9 @@ function describeRendering(suite: Suite): void {
     expect((await suite.under.control.calls()).total).toBe(0);
   });
 
-  test('P-43: who asks for nothing that others may have too claims no place, where the cloud names places', () => {
+  test('P-43, P-46: who asks for nothing that others may have too claims no place, where the cloud names places, and nothing else', () => {
     const loadBalancers = suite.cloud.loadBalancers!;
+    expect(loadBalancers.sole?.(suite.input().spec) ?? []).toEqual([]);
     if (loadBalancers.places === undefined) return; // then it is spec.addresses
     expect(loadBalancers.places(suite.input().spec)).toEqual([]);
     const { exclusive } = suite.under;

@@ -125,16 +125,20 @@ export class LoadBalancerStacks implements StackKind<StoredLoadBalancer, LoadBal
     await this.members.sync(cloud.name, [{ ...group, stack }]);
   }
 
-  /** Its ports at its addresses; who asks for no address gets the one that all of the placement and scheme share, where the cloud has such. */
+  /** Its ports at its addresses, and what else its cloud gives to one; who asks for no address gets the one that all of the placement and scheme share, where the cloud has such. */
   claims({ spec, retiring }: LoadBalancerInput, cloud: ConnectedCloud | undefined): string[] {
     const { addresses = [], scheme, listeners } = spec;
     const shared = addresses.length > 0 ? addresses : [`the shared ${scheme.toLowerCase()} address`];
     const places = cloud?.cloud.loadBalancers?.places?.(spec) ?? shared;
-    const own = places.flatMap((place) => listeners.map(({ port, protocol }) => `port ${port}/${protocol} of ${place}`));
+    const ports = places.flatMap((place) => listeners.map(({ port, protocol }) => `port ${port}/${protocol} of ${place}`));
+    const own = [...ports, ...(cloud?.cloud.loadBalancers?.sole?.(spec) ?? [])];
     return retiring === undefined ? own : [...new Set([...own, ...this.claims(retiring.input, cloud)])];
   }
 
-  readonly conflict = { reason: 'PortConflict', remedy: 'take another port' };
+  conflict(claim: string): { reason: string; remedy: string } {
+    if (claim.startsWith('port ')) return { reason: 'PortConflict', remedy: 'take another port' };
+    return { reason: 'Conflict', remedy: 'leave it to that one' };
+  }
 
   render(stack: string, inputs: LoadBalancerInput[], cloud: ConnectedCloud): JsonObject {
     return capability(cloud).render(stack, inputs, (labels) => this.members.decidedTargets(cloud.name, labels));

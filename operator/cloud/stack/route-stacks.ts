@@ -79,7 +79,9 @@ export class RouteStacks implements StackKind<StoredRoute, RouteInput> {
     return [`the route to ${spec.destinationCIDR}`];
   }
 
-  readonly conflict = { reason: 'RouteConflict', remedy: 'delete one of the two CloudRoutes' };
+  conflict(): { reason: string; remedy: string } {
+    return { reason: 'RouteConflict', remedy: 'delete one of the two CloudRoutes' };
+  }
 
   render(stack: string, inputs: RouteInput[], cloud: ConnectedCloud): JsonObject {
     return capability(cloud).render(stack, inputs);

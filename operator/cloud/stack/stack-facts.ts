@@ -66,7 +66,7 @@ export class StackFactsOf<O extends Member> {
       abandoned: whereabouts.abandoned || leftover === 'Released' || (state !== undefined && released.has(state.incarnation)),
       lever: leverOf(wide),
       claims: (input) => kind.claims(input, cloud),
-      conflict: kind.conflict,
+      conflict: (claim) => kind.conflict(claim),
     };
   }
 

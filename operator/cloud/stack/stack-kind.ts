@@ -89,7 +89,7 @@ export interface StackKind<O extends Member, I extends MemberInput = MemberInput
   /** What only one member of a stack can have, in words. */
   claims(input: I, cloud: ConnectedCloud | undefined): string[];
   /** What is said to a member whose claim another one has: the condition's reason, and what its author can do instead of waiting. */
-  readonly conflict: { reason: string; remedy: string };
+  conflict(claim: string): { reason: string; remedy: string };
   /** The program's inputs, with the Nodes of today where the cloud's stacks carry them. @throws OperatorError Transient while those are not known */
   render(stack: string, inputs: I[], cloud: ConnectedCloud): JsonObject;
   /** UIDs of the members whose fault a failed update of `inputs` is; empty = the error does not say. */

@@ -59,7 +59,7 @@ export interface StackFacts<O> {
   /** What only one member of the stack can have, such as a port of an address, in words. */
   claims: (input: MemberInput) => string[];
   /** What is said to the one that does not get it. */
-  conflict: { reason: string; remedy: string };
+  conflict: (claim: string) => { reason: string; remedy: string };
 }
 
 /** One member in an update. */
@@ -213,7 +213,8 @@ function stalledBy<O>(member: MemberFacts<O>): Verdict | undefined {
   return stalled('Invalid', errors.map((problem) => problem.message).join('; '), member.serving);
 }
 
-function waitingFor<O>({ conflict: { reason, remedy } }: StackFacts<O>, { claim, incumbent }: Conflict, serving: boolean): Verdict {
+function waitingFor<O>({ conflict }: StackFacts<O>, { claim, incumbent }: Conflict, serving: boolean): Verdict {
+  const { reason, remedy } = conflict(claim);
   return stalled(reason, `${claim} belongs to ${incumbent}; it goes on by itself when that is free, or ${remedy}`, serving);
 }
 

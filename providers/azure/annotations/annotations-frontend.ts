@@ -122,7 +122,7 @@ export const OF_PRIVATE_LINK: readonly Annotation[] = [
     name: 'pls-ip-configuration-subnet',
     field: 'privateLink.subnetName',
     default: 'the frontend’s',
-    mutable: false,
+    mutable: true,
     ...name('a subnet of the Nodes’ network'),
   },
   {

@@ -33,6 +33,9 @@ const REFUSED = new Set([
   'InvalidAuthenticationTokenAudience',
 ]);
 
+/** A delete is refused because something else still refers to the resource. */
+const IN_USE = /CannotBeDeleted$|^CannotDelete/;
+
 /** Something else happens to it, or to what it refers to: it ends by itself, and is not the account's limit though the status be 429. */
 const BUSY = new Set([
   'AnotherOperationInProgress',
@@ -70,6 +73,8 @@ const REMEDIES: Readonly<Record<string, string>> = {
   InvalidSubscriptionId: 'Check subscriptionID in the settings of the CloudProvider',
   PreconditionFailed: 'See in the activity log of the portal who else writes it all the time',
   SubnetIsFull: 'Name a subnet with free addresses, or widen this one',
+  PrivateLinkServiceIsNotSupportedForIPBasedLoadBalancer:
+    'Have the pools filled with the interfaces of machines (spec.azure.preConfiguredPools of the CloudProvider), or take the Private Link Service away',
 };
 
 /** The class of an error of Azure's; `status` decides where the code says nothing. Pure. */
@@ -78,7 +83,7 @@ export function classOfArmCode(armCode: string, status: number): ErrorCode {
   if (known !== undefined) return known;
   if (BUSY.has(armCode)) return 'Conflict';
   if (REFUSED.has(armCode)) return 'Credentials';
-  if (/CannotBeDeleted$/.test(armCode)) return 'Conflict';
+  if (IN_USE.test(armCode)) return 'Conflict';
   if (/(Limit|Maximum)(Exceeded|Reached)$|QuotaExceeded$|CountLimit/.test(armCode)) return 'Quota';
   return codeOfHttpStatus(status);
 }
@@ -114,7 +119,7 @@ export function isBusy(error: OperatorError): boolean {
 
 /** True where a delete is refused because something else still refers to the resource. Pure. */
 export function isInUse(error: OperatorError): boolean {
-  return error instanceof ArmError && /CannotBeDeleted$/.test(error.armCode);
+  return error instanceof ArmError && IN_USE.test(error.armCode);
 }
 
 /** Somebody else has written between a read and the write that depends on it. */

@@ -56,6 +56,8 @@ export interface BalancerPlace {
     | 'outboundSNAT'
     | 'healthProbe'
     | 'preConfiguredPools'
+    | 'privateLinkServiceResourceGroup'
+    | 'loadBalancerResourceGroup'
   >;
 }
 
@@ -117,7 +119,7 @@ function frontendOf(entry: Entry, input: AzureInput, place: BalancerPlace): Fron
   if (entry.kind !== 'Private') return { name, publicIPAddress: { id: publicIPID(entry, place) } };
   return {
     name,
-    subnet: { id: subnetID(input, place) },
+    subnet: { id: subnetID(input.spec.azure?.subnetName, place) },
     ...(entry.address === undefined
       ? { privateIPAllocationMethod: 'Dynamic' }
       : { privateIPAllocationMethod: 'Static', privateIPAddress: entry.address }),
@@ -132,8 +134,9 @@ export function publicIPID(entry: Exclude<Entry, { kind: 'Private' }>, { subscri
   return networkID(subscriptionID, entry.resourceGroup, 'publicIPAddresses', name);
 }
 
-function subnetID({ spec }: AzureInput, { subscriptionID, settings }: BalancerPlace): string {
-  return `${networkOf(subscriptionID, settings)}/subnets/${spec.azure?.subnetName ?? settings.subnetName ?? ''}`;
+/** The id of a subnet of the Nodes' network. @param name absent = the Nodes' own. Pure. */
+export function subnetID(name: string | undefined, { subscriptionID, settings }: BalancerPlace): string {
+  return `${networkOf(subscriptionID, settings)}/subnets/${name ?? settings.subnetName ?? ''}`;
 }
 
 function networkOf(subscriptionID: string, { vnetResourceGroup, resourceGroup, vnetName = '' }: BalancerPlace['settings']): string {

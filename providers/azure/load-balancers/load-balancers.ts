@@ -3,6 +3,7 @@ import type { OperatorError } from '../../../operator/base/errors';
 import type { JsonObject } from '../../../operator/base/json';
 import { generationsOf } from '../../generations';
 import type { LoadBalancerInput, LoadBalancers, TargetsOf } from '../../provider';
+import { linkResourcesOf, solesOf } from '../private-links/links';
 import type { AzureInput } from './arguments';
 import { entriesOf, placesOf } from './entries';
 import { baseNameOf } from './names';
@@ -36,6 +37,10 @@ export class AzureLoadBalancers implements LoadBalancers {
 
   places = placesOf;
 
+  sole(spec: CloudLoadBalancerSpec): string[] {
+    return solesOf(spec, this.scope.settings);
+  }
+
   results = results;
 
   recognize = recognize;
@@ -44,11 +49,16 @@ export class AzureLoadBalancers implements LoadBalancers {
   attribute(error: OperatorError, inputs: LoadBalancerInput[]): string[] {
     const failed = error.resource?.split('::').at(-1) ?? '';
     const all = generationsOf(inputs).map(({ input }) => input as AzureInput);
-    const ofName = all.filter((input) =>
-      entriesOf(input, placeOf(input, this.scope)).some((entry) => failed === (entry.kind === 'Made' ? entry.name : entry.frontend)),
-    );
+    const ofName = all.filter((input) => this.resourcesOf(input).includes(failed));
     const owners = ofName.length > 0 ? ofName : all.filter((input) => this.namesOf(input).some((name) => mentions(error.message, name)));
     return [...new Set(owners.map(({ uid }) => uid))];
+  }
+
+  /** Names of the resources that are there for it. */
+  private resourcesOf(input: AzureInput): string[] {
+    const place = placeOf(input, this.scope);
+    const addresses = entriesOf(input, place).map((entry) => (entry.kind === 'Made' ? entry.name : entry.frontend));
+    return [...addresses, ...linkResourcesOf(input, place)];
   }
 
   /** Of its parts; a frontend of an address that was asked for is named by that. */

@@ -1,8 +1,8 @@
 import type { CloudLoadBalancerSpec, IPFamily } from '../../../crds';
 import type { LoadBalancerInput } from '../../provider';
 
-/** Of frontends, rules, probes and public addresses. */
-const NAME_LENGTH = 80;
+/** Of frontends, rules, probes, public addresses, and addresses of Private Link Services. */
+export const NAME_LENGTH = 80;
 /** Upstream leaves room for the suffix of a family, whether there is one or not. */
 const FAMILY_LENGTH = '-IPv6'.length;
 /** Upstream's name of a load balancer ends here (contract 1.3, DefaultLoadBalancerName). */

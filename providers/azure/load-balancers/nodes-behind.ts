@@ -1,4 +1,4 @@
-import type { AzureProviderSettings } from '../../../crds';
+import type { AzureProviderSettings, CloudLoadBalancerSpec } from '../../../crds';
 import type { NodeLabels, Target, TargetsOf } from '../../provider';
 import { sharesOf } from './node-shares';
 
@@ -10,9 +10,16 @@ const CONTROL_PLANE: readonly NodeLabels[] = [
   { 'kubernetes.io/role': 'master' },
 ];
 
+type Pools = Pick<AzureProviderSettings, 'preConfiguredPools'>;
+
 /** True where somebody else looks after the Nodes behind a load balancer: its pools are not ours. @param name the public or the internal one's. Pure. */
-export function isPreConfigured(name: string, { preConfiguredPools: of }: Pick<AzureProviderSettings, 'preConfiguredPools'>): boolean {
-  return of === 'All' || of === (isInternal(name) ? 'Internal' : 'External');
+export function isPreConfigured(name: string, settings: Pools): boolean {
+  return arePreConfigured(isInternal(name) ? 'Internal' : 'Public', settings);
+}
+
+/** The same of all load balancers of a scheme. Pure. */
+export function arePreConfigured(scheme: CloudLoadBalancerSpec['scheme'], { preConfiguredPools: of }: Pools): boolean {
+  return of === 'All' || of === (scheme === 'Internal' ? 'Internal' : 'External');
 }
 
 /**

@@ -1,6 +1,7 @@
 import { LoadBalancer } from '@pulumi/azure-native/network/loadBalancer';
 import { PublicIPAddress } from '@pulumi/azure-native/network/publicIPAddress';
 import * as pulumi from '@pulumi/pulumi';
+import { declareLinks, StandingLinks } from '../private-links/program';
 import { NAMED_ADDRESS, type NamedAddressInputs } from '../resources/named-address';
 import { securityRules, type SecurityRulesInputs } from '../resources/security-rules';
 import { rulesOfStack } from '../security-groups/rules-of-stack';
@@ -61,7 +62,7 @@ export async function declareBalancers({ balancers }: RenderedStack): Promise<Pu
  * Addresses first, then who may come in, then the load balancer, so that nobody is led to a closed door; what internal frontends answer at, only the
  * load balancer tells.
  */
-async function declare({ loadBalancer, addresses, named, members, securityGroup }: RenderedBalancer): Promise<Published> {
+async function declare({ loadBalancer, addresses, named, members, securityGroup, links }: RenderedBalancer): Promise<Published> {
   const { loadBalancerName: name, tags, frontendIPConfigurations } = loadBalancer;
   const isPublic = frontendIPConfigurations.some(({ subnet }) => subnet === undefined);
   const declared = new Map([...(await inChunks(addresses, declareAddress)), ...(await inChunks(named, declareNamed))]);
@@ -78,8 +79,13 @@ async function declare({ loadBalancer, addresses, named, members, securityGroup 
     loadBalancingRules: pulumi.output(parts).loadBalancingRules,
     tags: { ...tags, [TAG.resource]: name },
   };
+  const standing = links && new StandingLinks(`${name}-links`, links.standing);
   const needed = [...declared.values()].map(({ resource }) => resource);
-  const balancer = new LoadBalancer(name, args, { ...ALONE, dependsOn: opened === undefined ? needed : [...needed, opened] });
+  const before = [opened, standing].filter((one) => one !== undefined);
+  const balancer = new LoadBalancer(name, args, { ...ALONE, dependsOn: [...needed, ...before] });
+  const frontendFor = (id: string): pulumi.Input<string> =>
+    named.length === 0 ? id : ids.apply((known) => frontendsFor(loadBalancer, known)(id));
+  declareLinks(links?.services ?? [], { balancer, name, frontendFor, options: ALONE });
   const known = isPublic ? publicAddresses : balancer.frontendIPConfigurations.apply(privateAddresses);
   if (!isPublic) openTo(known, [balancer]);
   return publish(members, known);
@@ -102,23 +108,32 @@ type Parts = Pick<LoadBalancerArguments, 'frontendIPConfigurations' | 'loadBalan
  * asked for the one that was made for another load balancer gets that one's frontend. Pure.
  * @param ids of those that are there already, by the names of their frontends
  */
-export function withAddresses({ frontendIPConfigurations, loadBalancingRules }: Parts, ids: Readonly<Record<string, string>>): Parts {
-  const ofAddress = new Map(Object.entries(ids).map(([frontend, id]) => [id.toLowerCase(), frontend]));
-  for (const { name, publicIPAddress } of frontendIPConfigurations) {
-    if (publicIPAddress !== undefined && ids[name] === undefined) ofAddress.set(publicIPAddress.id.toLowerCase(), name);
-  }
-  const frontendFor = (name: string): string => ofAddress.get(ids[name]?.toLowerCase() ?? '') ?? name;
+export function withAddresses(parts: Parts, ids: Readonly<Record<string, string>>): Parts {
+  const { frontendIPConfigurations, loadBalancingRules } = parts;
+  const frontendFor = frontendsFor(parts, ids);
   const frontends = frontendIPConfigurations.filter(({ name }) => frontendFor(name) === name);
   return {
     frontendIPConfigurations: frontends.map((frontend) => {
       const id = ids[frontend.name];
       return id === undefined ? frontend : { ...frontend, publicIPAddress: { id } };
     }),
-    loadBalancingRules: loadBalancingRules.map((rule) => {
-      const { id } = rule.frontendIPConfiguration;
-      const at = id.lastIndexOf('/') + 1;
-      return { ...rule, frontendIPConfiguration: { id: id.slice(0, at) + frontendFor(id.slice(at)) } };
-    }),
+    loadBalancingRules: loadBalancingRules.map((rule) => ({
+      ...rule,
+      frontendIPConfiguration: { id: frontendFor(rule.frontendIPConfiguration.id) },
+    })),
+  };
+}
+
+/** The frontend, by its name or id, that is there for the one that a member has. Pure. */
+function frontendsFor({ frontendIPConfigurations }: Pick<Parts, 'frontendIPConfigurations'>, ids: Readonly<Record<string, string>>) {
+  const ofAddress = new Map(Object.entries(ids).map(([frontend, id]) => [id.toLowerCase(), frontend]));
+  for (const { name, publicIPAddress } of frontendIPConfigurations) {
+    if (publicIPAddress !== undefined && ids[name] === undefined) ofAddress.set(publicIPAddress.id.toLowerCase(), name);
+  }
+  return (id: string): string => {
+    const at = id.lastIndexOf('/') + 1;
+    const name = id.slice(at);
+    return id.slice(0, at) + (ofAddress.get(ids[name]?.toLowerCase() ?? '') ?? name);
   };
 }
 

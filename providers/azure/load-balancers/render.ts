@@ -2,6 +2,7 @@ import { AZURE_LIMITS, type AzureLimits } from '../../../crds';
 import { OperatorError } from '../../../operator/base/errors';
 import { generationsOf, type Generation } from '../../generations';
 import type { LoadBalancerInput, Target, TargetsOf } from '../../provider';
+import { renderLinks, type RenderedLinks } from '../private-links/links';
 import type { AccessSpec } from '../security-groups/wanted-rules';
 import { TAG } from '../tags';
 import { type AzureInput, balancerID, loadBalancerArguments, type LoadBalancerArguments } from './arguments';
@@ -23,6 +24,8 @@ export interface RenderedBalancer {
   members: RenderedMember[];
   /** Where clients are let in to the Nodes; absent = by hand. */
   securityGroup?: RenderedSecurityGroup;
+  /** Absent = it can't have any. */
+  links?: RenderedLinks;
 }
 
 /** A public address that is there already. */
@@ -91,12 +94,14 @@ function renderBalancer(stack: string, generations: Generation[], targets: Targe
   const securityGroup = renderSecurityGroup(nodes, scope);
   const args = loadBalancerArguments(inputs, nodes, place);
   assertFits(args, scope.settings.limits);
+  const links = renderLinks(stack, generations, place, scope);
   return {
     loadBalancer: { ...args, tags: tagsOf(stack, place.name, scope) },
     addresses: made,
     named: renderNamed(entries),
     members: generations.map((generation) => renderMember(generation, place)),
     ...(securityGroup !== undefined && { securityGroup }),
+    ...(links !== undefined && { links }),
   };
 }
 

@@ -44,7 +44,7 @@ export function replacement(accepted: LoadBalancerInput, wanted: LoadBalancerInp
     return Object.keys(had).filter((key) => canonicalJson(had[key]) !== canonicalJson(wants[key]));
   });
   const [first] = changes;
-  if (first === undefined) return undefined;
+  if (first === undefined) return replacementOfLink(before, after);
   const why = `the change of ${first} replaces its address`;
   const shares = placesOf(before.spec).some((place) => placesOf(after.spec).includes(place));
   const isAsked = common.some((family) => addressOf(before, family) === undefined && addressOf(after, family) !== undefined);
@@ -54,4 +54,14 @@ export function replacement(accepted: LoadBalancerInput, wanted: LoadBalancerInp
   const once = blind ? 'without floating IP a port of the Nodes' : isLabelled ? 'a DNS label' : 'an address';
   const because = `${once} can be used once`;
   return { why: `${why}, delete first, with a gap in traffic, because ${because}`, gap: true };
+}
+
+/** Azure renames and moves no Private Link Service, and a frontend has one at a time. */
+function replacementOfLink(before: AzureInput, after: AzureInput): Replacement | undefined {
+  const [had, wants] = [before, after].map(({ spec }) => spec.azure?.privateLink);
+  if (had === undefined || wants === undefined) return undefined;
+  const changed = (['name', 'resourceGroup'] as const).find((field) => had[field]?.toLowerCase() !== wants[field]?.toLowerCase());
+  if (changed === undefined) return undefined;
+  const why = `the change of spec.azure.privateLink.${changed} replaces its Private Link Service, delete first, and the connections to it are to be made anew`;
+  return { why, gap: true };
 }

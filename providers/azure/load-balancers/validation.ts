@@ -1,6 +1,7 @@
 import { AZURE_LIMITS, type CloudLoadBalancerSpec } from '../../../crds';
 import type { Problem } from '../../provider';
 import { sameID } from '../client/resource-id';
+import { validatePrivateLink } from '../private-links/validation';
 import { overruledKeys, reservedKeys } from '../tags';
 import { isOpen } from './eligible';
 import { addressOf, publicNameOf } from './entries';
@@ -17,7 +18,7 @@ export function validateLoadBalancer(spec: CloudLoadBalancerSpec, { settings }: 
     ...validateAddresses(spec),
     ...validateTraffic(spec, settings),
     ...validateNamed(spec),
-    ...validatePrivateLink(spec),
+    ...validatePrivateLink(spec, settings),
     ...validateTags(spec),
     ...validateAccess(spec),
     ...validateDenial(spec),
@@ -144,17 +145,6 @@ function validateNamed(spec: CloudLoadBalancerSpec): Problem[] {
       },
     ];
   });
-}
-
-function validatePrivateLink(spec: CloudLoadBalancerSpec): Problem[] {
-  const { privateLink } = spec.azure ?? {};
-  if (privateLink === undefined) return [];
-  const [field, value] = ['spec.azure.privateLink', privateLink.name ?? ''];
-  if (spec.scheme === 'Public' && hasFloatingIP(spec, 'IPv4')) {
-    return [error(field, value, 'a Private Link Service needs scheme Internal, or spec.azure.floatingIP: false.')];
-  }
-  const message = 'Private Link Services are not made yet: the frontend is, and a service on it must be made by hand.';
-  return [{ severity: 'Warning', field, value, message }];
 }
 
 function validateTags({ azure }: CloudLoadBalancerSpec): Problem[] {

@@ -29,6 +29,8 @@ export interface OwnedDescription<Inputs extends CommonInputs> {
   readonly token: string;
   /** Properties that Azure can't change in place. */
   readonly replaceOn: readonly string[];
+  /** Those of them that follow the program also in what was taken over. Absent = none. */
+  readonly follows?: readonly string[];
   /** The properties that are served; others are refused. */
   readonly schema: z.ZodType<Inputs>;
   /** Those of which its id is made. */
@@ -60,6 +62,8 @@ export interface OwnedDescription<Inputs extends CommonInputs> {
   saidAtMaking?(inputs: Inputs, options: CallOptions): Promise<Partial<Inputs>>;
   /** Properties of which that holds: where a program does not say them, they are what is there. */
   readonly unsaid?: readonly string[];
+  /** Ids of what others have below it, and what goes before it. Absent = nothing. Pure. */
+  below?(found: Found): string[];
   /** Lists among its inputs in which others have parts too (DiscoveredResource.sharedLists). */
   readonly sharedLists?: Record<string, string>;
 }
@@ -92,7 +96,8 @@ export class OwnedResource<Inputs extends CommonInputs> implements ResourceType 
     const adopted = had?.[TAG.adopted];
     const unsaid = this.unsaid(olds, news);
     if (adopted === undefined) return { ...spelled, ...unsaid };
-    const fixed = Object.fromEntries(this.replaceOn.map((property) => [property, olds[property]]));
+    const { follows = [] } = this.description;
+    const fixed = Object.fromEntries(this.replaceOn.filter((one) => !follows.includes(one)).map((property) => [property, olds[property]]));
     return { ...spelled, ...unsaid, ...fixed, tags: { ...wanted, [TAG.adopted]: adopted } };
   }
 
@@ -253,7 +258,8 @@ export class OwnedResource<Inputs extends CommonInputs> implements ResourceType 
     const found = await this.found(id, context);
     const olds = this.written(outputs);
     if (found === undefined || (isUnmarked(found.tags ?? {}) && this.description.isRid?.(found, olds) === true)) return;
-    const { etag, tags } = this.ours(found, context, 'deleted');
+    const { tags } = this.ours(found, context, 'deleted');
+    const etag = await this.cleared(found, context);
     if (usersOf(tags).length > 0) {
       await this.arm.patch(id, { tags: leftToUsers(tags ?? {}) }, { ...this.options(context), only: { etag } });
       return;
@@ -270,6 +276,13 @@ export class OwnedResource<Inputs extends CommonInputs> implements ResourceType 
       const what = `it can't be deleted yet, because something still uses it (${cause.message})`;
       throw this.fail('Conflict', context, what, { cause, retryAfterMs: IN_USE_RETRY_MS, remedy });
     });
+  }
+
+  /** Without what others have below it. @returns the etag that it then has */
+  private async cleared(found: Found, context: ResourceContext): Promise<string> {
+    const below = this.description.below?.(found) ?? [];
+    for (const id of below) await this.arm.remove(id, this.options(context));
+    return below.length === 0 ? found.etag : ((await this.found(found.id, context))?.etag ?? found.etag);
   }
 
   private again<T>(id: string, attempt: () => Promise<T>, context: ResourceContext): Promise<T> {

@@ -7,7 +7,7 @@ import { retry } from '../../retry';
 import type { UpdateContext } from '../../worker-module';
 import type { ArmClient } from '../client/arm-client';
 import type { CallOptions } from '../../client-options';
-import { classForUsers } from '../client/arm-error';
+import { classForUsers, refusesToken } from '../client/arm-error';
 import { hasFailed, isChanging } from '../client/provisioning';
 import { readingAgain } from './reading-again';
 
@@ -28,6 +28,8 @@ export interface PartDescription<Inputs> {
   idOf(inputs: Inputs): string;
   /** Names the input that `idOf` is of. */
   readonly idProperty: string;
+  /** It is there for those alone who name the whole: that it is not there, or may not be written, is said to them. Absent = everybody's. */
+  readonly ofUsers?: { /** What they can do. */ remedy: string };
   /** The resource to make where there is none; undefined = somebody else has to. Pure. */
   empty?(inputs: Inputs): JsonObject;
   /**
@@ -138,6 +140,7 @@ export class PartOfResource<Inputs> implements ResourceType {
   private made(id: string, wanted: Inputs): JsonObject {
     const empty = this.description.empty?.(wanted);
     if (empty === undefined) {
+      if (this.description.ofUsers !== undefined) throw new OperatorError('NotFound', `${id} is not there`);
       const remedy = 'Make it, or correct its name in the settings of the CloudProvider.';
       throw new OperatorError('NotFound', `${id} is not there. ${remedy}`, { remedy });
     }
@@ -147,9 +150,12 @@ export class PartOfResource<Inputs> implements ResourceType {
 
   private described(thrown: unknown, { name, urn }: ResourceContext): OperatorError {
     const error = toOperatorError(thrown);
-    const { remedy, retryAfterMs, field } = error;
-    const { code, reason } = classForUsers(error, { isShared: true });
-    return new OperatorError(code, `${this.token} ${name}: ${error.message}`, {
+    const { retryAfterMs, field } = error;
+    const theirs = this.remedyOfUsers(error);
+    const { code, reason } =
+      theirs === undefined ? classForUsers(error, { isShared: true }) : { code: 'Invalid' as const, reason: undefined };
+    const remedy = theirs ?? error.remedy;
+    return new OperatorError(code, `${this.token} ${name}: ${error.message}${theirs === undefined ? '' : `. ${theirs}.`}`, {
       cause: error,
       resource: urn,
       ...(reason !== undefined && { reason }),
@@ -157,5 +163,11 @@ export class PartOfResource<Inputs> implements ResourceType {
       ...(remedy !== undefined && { remedy }),
       ...(retryAfterMs !== undefined && { retryAfterMs }),
     });
+  }
+
+  /** What those can do about it who name the whole; undefined = it is not about that. */
+  private remedyOfUsers(error: OperatorError): string | undefined {
+    const isTheirs = error.code === 'NotFound' || (error.code === 'Credentials' && !refusesToken(error));
+    return isTheirs ? this.description.ofUsers?.remedy : undefined;
   }
 }

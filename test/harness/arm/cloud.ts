@@ -1,7 +1,7 @@
 import { systemClock, type Clock } from '../../../operator/base/clock';
 import type { Json, JsonObject } from '../../../operator/base/json';
 import { parseResourceID, resourceID, type ResourceName } from '../../../providers/azure/client/resource-id';
-import { withAddresses, withUsers } from './fill';
+import { withAddresses, withConnections, withUsers } from './fill';
 import { Operations, type RunningOperation } from './operations';
 import type { Answer, ArmRequest } from './request';
 import { refusal } from './request';
@@ -139,7 +139,8 @@ export class ArmCloud implements CloudView {
     if (refused !== undefined) return refused;
     const { id, before } = write;
     if (write.after === undefined) return this.begun(id, () => this.vanish(id), 'Deleting', 202);
-    const after = withAddresses(write.after, before, this, (family) => this.nextPublic(family));
+    const filled = withAddresses(write.after, before, this, (family) => this.nextPublic(family));
+    const after = write.request.method === 'PUT' ? withConnections(filled, before) : filled;
     this.set(id, after);
     const isDelete = write.request.method === 'DELETE';
     const status = isDelete ? 202 : before === undefined ? 201 : 200;

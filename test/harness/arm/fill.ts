@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import type { Json } from '../../../operator/base/json';
 import { sameID } from '../../../providers/azure/client/resource-id';
 import { addressesIn, freeAddress, subnetOf } from './rules/addresses';
@@ -41,6 +42,14 @@ function privateAddressFor(
   if (subnet === undefined || part.properties.privateIPAllocationMethod === 'Static') return undefined;
   const others = [...taken, ...addressesIn(subnet.id, cloud).map(({ address }) => address)];
   return had ?? freeAddress(subnet, others, part.properties.privateIPAddressVersion === 'IPv6' ? 6 : 4);
+}
+
+/** A Private Link Service has an alias, and the connections that others have made to it, whatever a write says. */
+export function withConnections(after: Resource, before: Resource | undefined): Resource {
+  if (!/\/privateLinkServices$/i.test(after.type)) return after;
+  const { privateEndpointConnections = [], alias = `${after.name}.${randomUUID()}.${after.location}.azure.privatelinkservice` } =
+    before?.properties ?? {};
+  return { ...after, properties: { ...after.properties, alias, privateEndpointConnections } };
 }
 
 /** A resource as a read gives it: with who uses it, which Azure writes into what is used. */

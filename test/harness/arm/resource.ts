@@ -39,7 +39,7 @@ const PARTS: Readonly<Record<string, readonly string[]>> = {
   'microsoft.network/routetables': ['routes'],
   'microsoft.network/virtualnetworks': ['subnets'],
   'microsoft.network/networkinterfaces': ['ipConfigurations'],
-  'microsoft.network/privatelinkservices': ['ipConfigurations'],
+  'microsoft.network/privatelinkservices': ['ipConfigurations', 'privateEndpointConnections'],
 };
 
 /** Names of the lists of parts that resources of a type have. */

@@ -1,7 +1,9 @@
 import { ArmClient, type ArmClientOptions } from '../../../providers/azure/client/arm-client';
 import { AzureTokens } from '../../../providers/azure/client/tokens';
 import { ArmServer, type ArmServerOptions } from './arm-server';
+import type { ArmCloud } from './cloud';
 import type { Application } from './identity';
+import { partFrom } from './resource';
 
 export const SUBSCRIPTION = '11111111-2222-4333-8444-555555555555';
 export const GROUP = 'cluster';
@@ -31,6 +33,13 @@ export async function startScene(options: Partial<ArmServerOptions> = {}): Promi
   ];
   server.cloud.seed(networkID('virtualNetworks', 'net'), { location: LOCATION, properties: { subnets } });
   return server;
+}
+
+/** Somebody's private endpoint connects to a Private Link Service. */
+export function connect(cloud: ArmCloud, service: string, name = 'endpoint'): void {
+  cloud.tamper(service, ({ properties }) => {
+    properties.privateEndpointConnections = [partFrom(`${service}/privateEndpointConnections`, { name })] as never;
+  });
 }
 
 /** A client as the operator makes it, with tokens for the scene's application. */

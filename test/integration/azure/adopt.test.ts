@@ -3,6 +3,7 @@ import { AzureAdoption } from '../../../providers/azure/adopt';
 import type { ArmClient } from '../../../providers/azure/client/arm-client';
 import type { AzureInput } from '../../../providers/azure/load-balancers/arguments';
 import { baseNameOf } from '../../../providers/azure/load-balancers/names';
+import { renderStack } from '../../../providers/azure/load-balancers/render';
 import { TAG } from '../../../providers/azure/tags';
 import type { ArmServer } from '../../harness/arm/arm-server';
 import { partFrom, partsIn } from '../../harness/arm/resource';
@@ -12,6 +13,7 @@ import { balancer, place } from '../../unit/azure/balancer-scene';
 const CLUSTER = '0a1b2c3d-1111-4222-8333-444455556666';
 const BALANCER = networkID('loadBalancers', 'kubernetes');
 const settings = { ...place().settings, subscriptionID: SUBSCRIPTION, resourceGroup: GROUP, outboundSNAT: true, excludeControlPlane: true };
+const scope = { clusterID: CLUSTER, location: LOCATION, settings: settings as never };
 
 describe('what is taken over of one Service in Azure', () => {
   let server: ArmServer;
@@ -21,7 +23,7 @@ describe('what is taken over of one Service in Azure', () => {
   beforeEach(async () => {
     server = await startScene();
     client = clientOf(server);
-    adoption = new AzureAdoption(client, { clusterID: CLUSTER, location: LOCATION, settings: settings as never });
+    adoption = new AzureAdoption(client, scope);
     server.cloud.seed(BALANCER, { location: LOCATION, sku: { name: 'Standard' }, properties: {} });
   });
 
@@ -74,6 +76,56 @@ describe('what is taken over of one Service in Azure', () => {
     // What the spec has no place for is there too, so that the plan tells that it goes.
     const base = baseNameOf(one);
     expect((found?.loadBalancingRules as { name: string }[]).map(({ name }) => name)).toEqual([`${base}-TCP-80`, `${base}-TCP-8080`]);
+  });
+
+  describe('its Private Link Service', () => {
+    const shop = networkID('privateLinkServices', 'shop');
+    const input = balancer(1, { scheme: 'Internal' }, { privateLink: { name: 'shop', proxyProtocol: true } });
+    const internal = networkID('loadBalancers', 'kubernetes-internal');
+    const subnet = { id: networkID('virtualNetworks', 'net', 'subnets', 'nodes') };
+
+    beforeEach(() => {
+      const frontend = { id: `${internal}/frontendIPConfigurations/${baseNameOf(input)}` };
+      const frontendIPConfigurations = [{ name: baseNameOf(input), properties: { subnet, privateIPAddress: '10.0.0.7' } }];
+      const loadBalancingRules = [
+        { name: `${baseNameOf(input)}-TCP-80`, properties: { frontendIPConfiguration: frontend, frontendPort: 80 } },
+      ];
+      const properties = { frontendIPConfigurations, loadBalancingRules };
+      server.cloud.seed(internal, { location: LOCATION, sku: { name: 'Standard' }, properties });
+      const address = { privateIPAllocationMethod: 'Dynamic', privateIPAddress: '10.0.0.8', privateIPAddressVersion: 'IPv4' };
+      server.cloud.seed(shop, {
+        location: LOCATION,
+        tags: { 'k8s-azure-owner-service': 'demo/web-1', 'k8s-azure-cluster-name': 'kubernetes' },
+        properties: {
+          loadBalancerFrontendIpConfigurations: [frontend],
+          ipConfigurations: [{ name: 'nodes-shop-dynamic-0', properties: { ...address, subnet, primary: true } }],
+          enableProxyProtocol: true,
+        },
+      });
+    });
+
+    test('is taken over as it is', async () => {
+      const found = await ask(input);
+      const link = found?.resources.find(({ type }) => type.endsWith('PrivateLinkService'));
+      const wanted = renderStack('s', [input], () => [], scope).balancers[0]?.links?.services[0];
+      expect(link).toMatchObject({ name: wanted?.name, id: shop });
+      const { tags, ...inputs } = link!.inputs;
+      expect(wanted).toMatchObject(inputs);
+      expect(tags).toEqual({
+        'k8s-azure-owner-service': 'demo/web-1',
+        'k8s-azure-cluster-name': 'kubernetes',
+        [TAG.adopted]: 'true',
+      });
+    });
+
+    test('is not, where another Service has made it, or it is on another frontend', async () => {
+      server.cloud.tamper(shop, ({ tags = {} }) => void (tags['k8s-azure-owner-service'] = 'demo/other'));
+      await expect(ask(input)).rejects.toMatchObject({ code: 'Taken', message: expect.stringContaining('Service demo/other') as string });
+      server.cloud.tamper(shop, ({ properties }) => {
+        properties.loadBalancerFrontendIpConfigurations = [{ id: `${internal}/frontendIPConfigurations/other` }];
+      });
+      await expect(ask(input)).rejects.toMatchObject({ code: 'Invalid', field: 'spec.azure.privateLink' });
+    });
   });
 
   test('a Service that is led from the frontend of another one keeps that', async () => {

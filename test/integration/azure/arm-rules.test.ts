@@ -2,7 +2,7 @@ import type { ArmClient } from '../../../providers/azure/client/arm-client';
 import { ArmError } from '../../../providers/azure/client/arm-error';
 import type { ArmServer } from '../../harness/arm/arm-server';
 import { RULES } from '../../harness/arm/rules';
-import { clientOf, LOCATION, networkID, startScene } from '../../harness/arm/scene';
+import { clientOf, connect, LOCATION, networkID, startScene } from '../../harness/arm/scene';
 
 /** One write that Azure refuses, and what there must be before it. */
 interface Row {
@@ -26,16 +26,29 @@ const address = (properties: object = {}, sku = 'Standard'): object => ({ locati
 const group = (...securityRules: object[]): object => ({ location: LOCATION, properties: { securityRules } });
 const table = (...routes: object[]): object => ({ location: LOCATION, properties: { routes } });
 
+const ADDRESSES = {
+  loadBalancerBackendAddresses: [
+    { name: 'n', properties: { ipAddress: '10.0.0.9', virtualNetwork: { id: networkID('virtualNetworks', 'net') } } },
+  ],
+};
+
 interface BalancerOptions {
+  /** Properties of its pool. */
+  pool?: object;
   frontends?: object[];
   rules?: object[];
   probes?: object[];
 }
 
-function balancer({ frontends = [frontend('a', { subnet: subnet('nodes') })], rules = [], probes = [] }: BalancerOptions = {}): object {
+function balancer({
+  pool = {},
+  frontends = [frontend('a', { subnet: subnet('nodes') })],
+  rules = [],
+  probes = [],
+}: BalancerOptions = {}): object {
   const properties = {
     frontendIPConfigurations: frontends,
-    backendAddressPools: [{ name: 'nodes', properties: {} }],
+    backendAddressPools: [{ name: 'nodes', properties: pool }],
     loadBalancingRules: rules,
     probes,
   };
@@ -403,12 +416,82 @@ const ROWS: Row[] = [
     put: [lb('lb'), balancer({ frontends: [frontend('b', { subnet: subnet('nodes') })] })],
     code: 'InUseFrontendIPConfigurationCannotBeDeleted',
   },
+  {
+    rule: 'inUse',
+    source: `${learn}"Can't delete load balancer with a private link service"`,
+    given: [
+      [lb('lb'), balancer()],
+      [link('pls'), linkService('links')],
+    ],
+    remove: lb('lb'),
+    code: 'CannotDeleteLoadBalancerWithPrivateLinkService',
+  },
+  {
+    rule: 'connectionsFirst',
+    source: `${learn}"Can't delete load balancer with a private link service"`,
+    given: [
+      [lb('lb'), balancer()],
+      [link('pls'), linkService('links')],
+    ],
+    before: ({ cloud }) => connect(cloud, link('pls')),
+    remove: link('pls'),
+    code: 'PrivateLinkServiceWithPrivateEndpointConnectionsCannotBeDeleted',
+  },
+  {
+    rule: 'frontendStays',
+    source: 'model: hashicorp/terraform-provider-azurerm#12249',
+    given: [
+      [lb('lb'), balancer({ frontends: [frontend('a', { subnet: subnet('nodes') }), frontend('b', { subnet: subnet('nodes') })] })],
+      [link('pls'), linkService('links')],
+    ],
+    put: [link('pls'), linkService('links', { frontend: 'b' })],
+    code: 'PrivateLinkServiceFrontendCannotBeChanged',
+    allowed: [link('pls'), linkService('links', { fqdns: ['a.example'] })],
+  },
+  {
+    rule: 'frontendStays',
+    source: 'Azure/azure-cli#29305',
+    given: [[lb('lb'), balancer()]],
+    put: [link('pls'), linkService('links', { loadBalancerFrontendIpConfigurations: [] })],
+    code: 'InvalidNumberOfPrivateLinkServiceLoadBalancerFrontendIpConfigurationsSpecified',
+    allowed: [link('pls'), linkService('links')],
+  },
+  {
+    rule: 'poolsOfInterfaces',
+    source: 'MicrosoftDocs/azure-docs#75134',
+    given: [[lb('lb'), balancer({ pool: ADDRESSES })]],
+    put: [link('pls'), linkService('links')],
+    code: 'PrivateLinkServiceIsNotSupportedForIPBasedLoadBalancer',
+  },
+  {
+    rule: 'poolsOfInterfaces',
+    source: 'the same, of a load balancer that has a service',
+    given: [
+      [lb('lb'), balancer()],
+      [link('pls'), linkService('links')],
+    ],
+    put: [lb('lb'), balancer({ pool: ADDRESSES })],
+    code: 'PrivateLinkServiceIsNotSupportedForIPBasedLoadBalancer',
+    allowed: [lb('lb'), balancer({ rules: [rule('r')] })],
+  },
+  {
+    rule: 'approvedSee',
+    source: `model: ${learn}"What is Azure Private Link service?"`,
+    given: [[lb('lb'), balancer()]],
+    put: [link('pls'), linkService('links', { visibility: { subscriptions: ['a'] }, autoApproval: { subscriptions: ['b'] } })],
+    code: 'PrivateLinkServiceAutoApprovalNotVisible',
+    allowed: [link('pls'), linkService('links', { visibility: { subscriptions: ['*'] }, autoApproval: { subscriptions: ['b'] } })],
+  },
 ];
 
-function linkService(at: string): object {
-  const loadBalancerFrontendIpConfigurations = [{ id: `${lb('lb')}/frontendIPConfigurations/a` }];
+function link(name: string): string {
+  return networkID('privateLinkServices', name);
+}
+
+function linkService(at: string, { frontend = 'a', ...properties }: { frontend?: string; [property: string]: unknown } = {}): object {
+  const loadBalancerFrontendIpConfigurations = [{ id: `${lb('lb')}/frontendIPConfigurations/${frontend}` }];
   const ipConfigurations = [{ name: 'one', properties: { subnet: subnet(at), primary: true } }];
-  return { location: LOCATION, properties: { loadBalancerFrontendIpConfigurations, ipConfigurations } };
+  return { location: LOCATION, properties: { loadBalancerFrontendIpConfigurations, ipConfigurations, ...properties } };
 }
 
 describe('what Azure refuses, the fake refuses', () => {

@@ -154,6 +154,22 @@ describe('azure-native:network:LoadBalancer', () => {
     expect(server.cloud.find(id)).toBeDefined();
   });
 
+  test('of rules that lead to somebody’s pool one goes, though Azure names them all in that pool', async () => {
+    const theirs = { preConfiguredPools: 'All' as const };
+    const wanted = (...numbers: number[]): JsonObject => {
+      const inputs = numbers.map((number) => balancer(number, INTERNAL));
+      return { ...(JSON.parse(JSON.stringify(loadBalancerArguments(inputs, [], place(theirs)))) as JsonObject), tags: MARKS };
+    };
+    const balancers = new OwnedResource(loadBalancer(place().subscriptionID, { clusterName: 'kubernetes', ...theirs }), client, update);
+    const properties = { backendAddressPools: [{ name: 'kubernetes', properties: {} }] };
+    await client.put(balancerID(place()), { location: LOCATION, sku: { name: 'Standard' }, properties });
+    const { id, outputs } = await balancers.create(wanted(1, 2), context);
+    const fewer = await balancers.update(id, outputs, wanted(1), context);
+    expect(partsIn(server.cloud.find(id), 'loadBalancingRules')).toHaveLength(1);
+    await balancers.delete(id, context, fewer.outputs);
+    expect(partsIn(server.cloud.find(id), 'backendAddressPools').map(({ name }) => name)).toEqual(['kubernetes']);
+  });
+
   test('two who write at the same time lose nothing of each other', async () => {
     const { id, outputs } = await type().create(wantedOf([balancer(1, INTERNAL)]), context);
     const both = wantedOf([balancer(1, INTERNAL), balancer(2, INTERNAL)]);

@@ -1,7 +1,7 @@
 import { NODES } from '../../../operator/kube/object';
 import { OPERATOR_CLUSTER_START_MS } from '../../harness/operator-cluster';
 import { partsIn } from '../../harness/arm/resource';
-import { LOCATION, networkID } from '../../harness/arm/scene';
+import { connect, LOCATION, networkID } from '../../harness/arm/scene';
 import { secretsWith } from '../state/planted';
 import { addressOf, serviceOf } from '../operator/scene';
 import { AzureScene, SECRET } from './operator-scene';
@@ -98,6 +98,56 @@ describe('an operator with a subscription of Azure', () => {
     await scene.deleteServices('inner');
     expect(azure.balancer('kubernetes-internal')).toBeUndefined();
   }, 60_000);
+
+  test('Private Link Services: others of the load balancer go on beside one that can’t be; what somebody changes is put right; they go before their frontends', async () => {
+    const { scene, cluster, arm } = azure;
+    const balancer = networkID('loadBalancers', 'kubernetes-internal');
+    // Somebody else has the interfaces of machines in the pool.
+    const pool = { name: 'kubernetes', properties: {} };
+    arm.cloud.seed(balancer, { location: LOCATION, sku: { name: 'Standard' }, properties: { backendAddressPools: [pool] } });
+    const setPools = (of: string | null): Promise<unknown> =>
+      cluster.kubectl([
+        'patch',
+        'cloudprovider',
+        'azure',
+        '--type=merge',
+        '-p',
+        JSON.stringify({ spec: { azure: { preConfiguredPools: of } } }),
+      ]);
+    await setPools('Internal');
+    const linked = (name: string, more: Record<string, string>): Promise<unknown> =>
+      cluster.apply(serviceOf(name, { annotations: { ...INTERNAL, [`${PREFIX}pls-create`]: 'true', ...more } }));
+    await linked('shop', { [`${PREFIX}pls-name`]: 'shop', [`${PREFIX}pls-visibility`]: '*' });
+    await linked('lost', { [`${PREFIX}pls-ip-configuration-subnet`]: 'absent' });
+    await linked('twin', { [`${PREFIX}pls-name`]: 'SHOP' });
+    await cluster.apply(serviceOf('plain', { annotations: INTERNAL }));
+    await published('shop', 'plain');
+    expect((await scene.condition('lost', 'Stalled', 'Invalid')).message).toContain('subnets/absent is not there');
+    expect((await scene.condition('twin', 'Stalled', 'Conflict')).message).toContain('belongs to default/shop');
+    const services = (): string[] => arm.cloud.all().flatMap(({ type, name }) => (/privateLinkServices$/.test(type) ? [name] : []));
+    expect(services()).toEqual(['shop']);
+    expect(partsIn(arm.cloud.find(balancer), 'backendAddressPools')[0]?.properties.loadBalancerBackendAddresses).toBeUndefined();
+    await scene.deleteServices('lost', 'twin');
+
+    arm.cloud.tamper(networkID('privateLinkServices', 'shop'), ({ properties }) => void (properties.fqdns = ['theirs.example']));
+    azure.forgetCalls();
+    await cluster.kubectl(['annotate', 'cloudprovider', 'azure', '--overwrite', 'cloud-operator.dev/reconcile=links']);
+    await scene.until('it to be as it was', () => Promise.resolve(azure.writes().length > 0));
+    await scene.ready('shop');
+    expect(azure.writes()).toEqual(['PUT privateLinkServices']);
+    expect(arm.cloud.find(networkID('privateLinkServices', 'shop'))?.properties.fqdns).toEqual([]);
+    // The write’s own; a look for drift is a list.
+    expect(arm.calls.filter(({ path, verb }) => verb === 'get' && /privateLinkServices/.test(path))).toHaveLength(1);
+
+    connect(arm.cloud, networkID('privateLinkServices', 'shop'));
+    azure.forgetCalls();
+    await scene.deleteServices('shop');
+    expect(azure.writes()).toEqual(['DELETE privateLinkServices', 'DELETE privateLinkServices', 'PUT loadBalancers']);
+    await scene.deleteServices('plain');
+    expect(partsIn(arm.cloud.find(balancer), 'frontendIPConfigurations')).toEqual([]);
+    arm.cloud.vanish(balancer);
+    await setPools(null);
+  }, 120_000);
 
   test('one that goes takes its own along, and the others keep their addresses; the last one takes the load balancer', async () => {
     const { scene } = azure;

@@ -39,7 +39,7 @@ const facts = (members: MemberFacts<string>[], extra: Partial<StackFacts<string>
   departing: new Set(),
   released: () => false,
   abandoned: false,
-  conflict: { reason: 'PortConflict', remedy: 'take another port' },
+  conflict: () => ({ reason: 'PortConflict', remedy: 'take another port' }),
   claims: (input) => ((input as Input).port === undefined ? [] : [`port ${(input as Input).port}`]),
   ...extra,
 });

@@ -2,14 +2,17 @@ import { refusal } from '../request';
 import { partsIn } from '../resource';
 import type { Rule } from '../rule';
 
-/** Code and words of a refused delete, by type (learn.microsoft.com, "aka.ms/deletepublicip", "aka.ms/deletesubnet"). */
+/**
+ * Code and words of a refused delete, by type (learn.microsoft.com, "aka.ms/deletepublicip", "aka.ms/deletesubnet", "Can't delete load balancer with a
+ * private link service").
+ */
 const CODES: Readonly<Record<string, string>> = {
   'microsoft.network/publicipaddresses': 'PublicIPAddressCannotBeDeleted',
   'microsoft.network/publicipprefixes': 'InUsePublicIPPrefixCannotBeDeleted',
   'microsoft.network/networksecuritygroups': 'InUseNetworkSecurityGroupCannotBeDeleted',
   'microsoft.network/routetables': 'InUseRouteTableCannotBeDeleted',
   'microsoft.network/virtualnetworks': 'InUseVirtualNetworkCannotBeDeleted',
-  'microsoft.network/loadbalancers': 'LoadBalancerInUseCannotBeDeleted',
+  'microsoft.network/loadbalancers': 'CannotDeleteLoadBalancerWithPrivateLinkService',
 };
 
 /** What others name is not deleted. */

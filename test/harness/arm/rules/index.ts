@@ -10,7 +10,7 @@ import {
   probeValues,
   ruleValues,
 } from './load-balancers';
-import { frontendOnce, networkPolicies } from './private-link';
+import { approvedSee, connectionsFirst, frontendOnce, frontendStays, networkPolicies, poolsOfInterfaces } from './private-link';
 import { referencesExist, referencesProvisioned } from './references';
 import { destinationOnce, nextHop, routeLimit } from './route-tables';
 import { apiVersion, immutable, lock, patchSetsTags, permission, policy, precondition, resourceGroup, tagNames, zonesStay } from './scope';
@@ -53,6 +53,10 @@ export const RULES: readonly Rule[] = [
   nextHop,
   destinationOnce,
   routeLimit,
+  connectionsFirst,
   networkPolicies,
   frontendOnce,
+  frontendStays,
+  poolsOfInterfaces,
+  approvedSee,
 ];

@@ -1,7 +1,7 @@
 import { apiVersionOf } from '../../../../providers/azure/client/api-versions';
-import { parseResourceID } from '../../../../providers/azure/client/resource-id';
+import { parseResourceID, sameID } from '../../../../providers/azure/client/resource-id';
 import { refusal } from '../request';
-import { partsOf } from '../resource';
+import { namesPart, partsOf } from '../resource';
 import type { Rule } from '../rule';
 
 /** Every request says in which version it speaks: MissingApiVersionParameter; and in one that there is: NoRegisteredProviderFound. */
@@ -54,9 +54,10 @@ export const policy: Rule = ({ id, type, after }, { policies }) => {
   return refusal(403, 'RequestDisallowedByPolicy', `Resource '${id}' was disallowed by policy. Policy identifiers: '${name}'.`);
 };
 
-/** If-Match and If-None-Match (RFC 9110; of network resources, learn.microsoft.com, "Load Balancers - Create Or Update"). */
-export const precondition: Rule = ({ request: { headers }, before }) => {
+/** If-Match and If-None-Match (RFC 9110; of network resources, learn.microsoft.com, "Load Balancers - Create Or Update"): of a part its own etag counts. */
+export const precondition: Rule = ({ request: { headers, path }, before: whole }) => {
   const [match, none] = [headers['if-match'], headers['if-none-match']];
+  const before = namesPart(path) && whole !== undefined ? partsOf(whole).find(({ id }) => sameID(id, path)) : whole;
   const fits = (match === undefined || match === '*' || match === before?.etag) && (none !== '*' || before === undefined);
   if (fits) return undefined;
   return refusal(412, 'PreconditionFailed', `Precondition failed. Etag provided in if-match header does not match etag of the resource.`);

@@ -280,12 +280,14 @@ function describeRendering(suite: Suite): void {
       expect(render([node!])).toEqual(render([]));
       return;
     }
-    // Of several load balancers a Node is behind one: the first that is behind this one.
-    const others = Array.from({ length: 200 }, (_, index) => ({ ...node!, nodeName: `more-${index}`, addresses: [`10.0.9.${index}`] }));
-    const without = canonicalJson(render([node!]));
-    const nodes = [node!, others.find((one) => canonicalJson(render([node!, one])) !== without)!];
+    // Of several load balancers a Node is behind one: enough for all of them, and another that is behind this one.
+    const others = (net: number): Target[] =>
+      Array.from({ length: 100 }, (_, index) => ({ ...node!, nodeName: `more-${net}-${index}`, addresses: [`10.0.${net}.${index}`] }));
+    const fewer = [node!, ...others(9)];
+    const without = canonicalJson(render(fewer));
+    const nodes = [...fewer, others(8).find((one) => canonicalJson(render([...fewer, one])) !== without)!];
     expect(canonicalJson(render(nodes.toReversed()))).toBe(canonicalJson(render(nodes)));
-    await runner.up(render([node!]));
+    await runner.up(render(fewer));
     expect(await suite.writes(() => runner.up(render(nodes)))).toBe(1);
     expectSame(await suite.found(stack), runner.checkpoint());
     await suite.under.control.resetCalls();

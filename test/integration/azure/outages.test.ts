@@ -10,6 +10,8 @@ const PREFIX = 'service.beta.kubernetes.io/azure-';
 const INTERNAL = { [`${PREFIX}load-balancer-internal`]: 'true' };
 const IDLE = `${PREFIX}load-balancer-tcp-idle-timeout`;
 const PIP_WRITE = 'Microsoft.Network/publicIPAddresses/write';
+/** Longer than a call is tried where nothing answers, on a busy machine. */
+const SAID_MS = 60_000;
 const MINUTE = 60_000;
 
 /** Refuses everything, and asks to come again after as many seconds. */
@@ -73,7 +75,7 @@ describe('what keeps one Service of Azure from its load balancer is said there, 
         if (!has) throw new Error(JSON.stringify(said));
         return true;
       },
-      30_000,
+      SAID_MS,
     );
   let minutes = 4;
   /** A change of the neighbour reaches Azure. */

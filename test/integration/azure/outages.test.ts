@@ -108,7 +108,7 @@ describe('what keeps one Service of Azure from its load balancer is said there, 
       await remove('twofold', ranges);
       await ready('slow', 'idle', 'twofold');
     },
-    MINUTE,
+    3 * MINUTE,
   );
 
   test(
@@ -143,7 +143,7 @@ describe('what keeps one Service of Azure from its load balancer is said there, 
       await azure.scene.deleteServices('taken');
       azure.arm.cloud.vanish(pip);
     },
-    MINUTE,
+    3 * MINUTE,
   );
 
   test(
@@ -170,7 +170,7 @@ describe('what keeps one Service of Azure from its load balancer is said there, 
       await azure.scene.askFor('more');
       await ready('narrow', 'more');
     },
-    MINUTE,
+    3 * MINUTE,
   );
 
   test(
@@ -226,7 +226,7 @@ describe('what keeps one Service of Azure from its load balancer is said there, 
       azure.renewSecret('third-secret');
       await ready('newer');
     },
-    MINUTE,
+    3 * MINUTE,
   );
 
   test(
@@ -238,7 +238,7 @@ describe('what keeps one Service of Azure from its load balancer is said there, 
       await says('new', 'CloudUnavailable', 'ECONNREFUSED', 'Check the way to http://127.0.0.1').finally(() => azure.arm.start(port));
       await ready('new');
     },
-    MINUTE,
+    3 * MINUTE,
   );
 
   test(
@@ -250,7 +250,7 @@ describe('what keeps one Service of Azure from its load balancer is said there, 
       azure.arm.throttle.buckets = SUBSCRIPTION_BUCKETS;
       await ready('new');
     },
-    MINUTE,
+    3 * MINUTE,
   );
 
   test(
@@ -295,6 +295,6 @@ describe('what keeps one Service of Azure from its load balancer is said there, 
       await ready('open');
       expect(azure.letInTo()).toHaveLength(5);
     },
-    MINUTE,
+    3 * MINUTE,
   );
 });

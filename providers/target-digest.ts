@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hashText } from '../operator/base/json';
 
 /** One member of a target set. */
 export interface SetMember {
@@ -15,12 +15,12 @@ export interface InstanceSet {
 /** Sorts, and drops what is there twice. Pure. */
 export function instanceSet(ids: Iterable<string>): InstanceSet {
   const sorted = [...new Set(ids)].sort();
-  return { ids: sorted, hash: sha256(sorted.join('\n')) };
+  return { ids: sorted, hash: hashText(sorted.join('\n')) };
 }
 
 /** Digest of a target set that has one port. Pure. */
 export function digestOfPort({ ids, hash }: InstanceSet, port: number): string {
-  return sha256(ids.length === 0 ? '' : lineOf(port, hash));
+  return hashText(ids.length === 0 ? '' : lineOf(port, hash));
 }
 
 /** Digest of any target set: equal where the same targets are in it, in whatever order. Pure. */
@@ -32,14 +32,9 @@ export function targetsDigest(targets: readonly SetMember[]): string {
     else ids.push(instanceID);
   }
   const ports = [...byPort].sort(([a], [b]) => a - b);
-  return sha256(ports.map(([port, ids]) => lineOf(port, instanceSet(ids).hash)).join('\n'));
+  return hashText(ports.map(([port, ids]) => lineOf(port, instanceSet(ids).hash)).join('\n'));
 }
 
 function lineOf(port: number, hash: string): string {
   return `${port} ${hash}`;
-}
-
-function sha256(text: string): string {
-  // Not a slice of the whole digest's text: that would keep the whole alive.
-  return createHash('sha256').update(text).digest().toString('hex', 0, 16);
 }

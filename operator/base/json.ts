@@ -11,8 +11,12 @@ export function canonicalJson(value: unknown): string {
 
 /** The first 32 hex digits of the SHA-256 of the canonical JSON. */
 export function hashJson(value: unknown): string {
-  // Not a slice of the whole digest's text: that would keep the whole alive.
-  return createHash('sha256').update(canonicalJson(value)).digest().toString('hex', 0, 16);
+  return hashText(canonicalJson(value));
+}
+
+/** The first 32 hex digits of the SHA-256 of a text; not a slice of all of them, which would keep those alive. */
+export function hashText(text: string): string {
+  return createHash('sha256').update(text).digest().toString('hex', 0, 16);
 }
 
 function sortKeys(value: unknown): unknown {

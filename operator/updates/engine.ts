@@ -24,7 +24,7 @@ import { updateHash } from './update-hash';
 import { isUpgrade } from './upgrade';
 import type { ChangeCounts, StackState, StackSummary, StackUpdate, UpdateHooks, UpdateResult, Updates } from './update';
 import { JOURNAL_ABOVE } from './stack-size';
-import { WorkerPool } from './worker-pool';
+import { closing, WorkerPool } from './worker-pool';
 import { WorkerProcess } from './worker-process';
 
 export interface UpdateEngineOptions {
@@ -152,7 +152,7 @@ export class UpdateEngine implements Updates {
   }
 
   async preview(update: StackUpdate, hooks: UpdateHooks): Promise<Plan> {
-    if (!hooks.isValid()) throw new OperatorError('Canceled', `stack ${update.stack}: the operator doesn't hold its lease`);
+    this.#assertMayBegin(update.stack, onlyLooking(hooks));
     const stored = await this.#store.read(update.stack);
     assertOwn(update, stored?.record);
     const base = await this.#states.foresee(update, stored, hooks.discover);
@@ -189,16 +189,21 @@ export class UpdateEngine implements Updates {
   async close(): Promise<void> {
     this.#closed = true;
     this.#pool.drain();
-    for (const worker of this.#running) worker.cancel(shutDown());
+    for (const worker of this.#running) worker.cancel(closing());
     await this.#queue.close();
     await this.#pool.close();
   }
 
   /** Why no update of the stack may begin or go on. */
   #refusal(stack: string, hooks: UpdateHooks): OperatorError | undefined {
-    if (this.#closed) return shutDown();
+    if (this.#closed) return closing();
     if (!hooks.isValid()) return new OperatorError('Canceled', `stack ${stack}: the operator doesn't hold its lease`);
     return hooks.isFrozen?.() === true ? frozen(stack) : undefined;
+  }
+
+  #assertMayBegin(stack: string, hooks: UpdateHooks): void {
+    const refusal = this.#refusal(stack, hooks);
+    if (refusal !== undefined) throw refusal;
   }
 
   /** Looks at a stack of which no update has run since then, nor runs now. */
@@ -217,8 +222,7 @@ export class UpdateEngine implements Updates {
   }
 
   async #update({ update, hooks }: Job): Promise<UpdateResult> {
-    const refusal = this.#refusal(update.stack, hooks);
-    if (refusal !== undefined) throw refusal;
+    this.#assertMayBegin(update.stack, hooks);
     const stored = await this.#store.read(update.stack);
     assertOwn(update, stored?.record);
     const settled = await this.#settled(update, stored, hooks);
@@ -274,9 +278,8 @@ export class UpdateEngine implements Updates {
 
   async #plan(update: StackUpdate, stored: StoredStack | undefined, hooks: UpdateHooks): Promise<{ plan: Plan; savedPlan: string }> {
     const { stack, programVersion } = update;
-    // It writes nothing: whoever has frozen the cloud may look.
-    const quiet = { ...hooks, onStart: () => undefined, isFrozen: () => false };
-    const { preview, changes } = await this.#execute(await this.#request(update, stored, { preview: true }), update, quiet);
+    const request = await this.#request(update, stored, { preview: true });
+    const { preview, changes } = await this.#execute(request, update, onlyLooking(hooks));
     if (preview === undefined) throw new OperatorError('Unknown', `stack ${stack}: the preview ended without a plan`);
     const { operations, savedPlan } = preview;
     const counts = { ...NO_CHANGES, same: changes.same };
@@ -297,10 +300,8 @@ export class UpdateEngine implements Updates {
     const tell = (hold: StateHold | undefined): void => hooks.onHeld?.(hold);
     const held = new HeldWrites({ store: this.#store.name, holdMs: this.#holdMs, clock: this.options.clock, tell });
     let cloudCalls = 0;
-    const refusal = (): OperatorError | undefined => this.#refusal(update.stack, hooks);
     try {
-      const refused = refusal();
-      if (refused !== undefined) throw refused;
+      this.#assertMayBegin(update.stack, hooks);
       hooks.onStart?.();
       // What is only rendered asks no cloud.
       const settings = request.render === true ? request.settings : ((await hooks.settings?.()) ?? request.settings);
@@ -309,7 +310,7 @@ export class UpdateEngine implements Updates {
         {
           deadlineMs: update.deadlineMs ?? account.limits.updateDeadlineMs ?? this.options.deadlineMs ?? 600_000,
           isValid: hooks.isValid,
-          refusal,
+          refusal: () => this.#refusal(update.stack, hooks),
           store: (write) => {
             const writing = held.watch(() => this.#write(request, write));
             writes.push(writing);
@@ -396,8 +397,9 @@ function shownOf({ operations, omitted }: ShownOperations): ShownOperations {
 
 type Measured = Pick<UpdateResult, 'changes' | 'cloudCalls'>;
 
-function shutDown(): OperatorError {
-  return new OperatorError('Canceled', 'updates are being shut down');
+/** Of what writes nothing: no update starts, and whoever has frozen the cloud may look. */
+function onlyLooking(hooks: UpdateHooks): UpdateHooks {
+  return { ...hooks, onStart: () => undefined, isFrozen: () => false };
 }
 
 function frozen(stack: string): OperatorError {

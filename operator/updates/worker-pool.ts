@@ -196,6 +196,7 @@ function notStarted(thrown: unknown): OperatorError {
   });
 }
 
-function closing(): OperatorError {
+/** Why nothing begins or goes on once the operator ends. */
+export function closing(): OperatorError {
   return new OperatorError('Canceled', 'updates are being shut down');
 }

@@ -223,15 +223,14 @@ export class WorkerProcess {
     const beat = (): void => {
       this.#checkMemory(request.stack);
       this.#checkAnswers(request.stack);
+      if (!options.isValid()) {
+        // Its state could not be written any more, and an official plugin would go on writing to the cloud (design: Fencing).
+        return this.#stop(new OperatorError('Canceled', `stack ${request.stack}: the operator lost its lease; the update was stopped`));
+      }
       const refusal = options.refusal();
       if (refusal !== undefined) this.cancel(refusal);
-      if (options.isValid()) {
-        this.#send({ type: 'validity', validUntil: hostMonotonic() + VALIDITY_MS });
-        cancelBeat = clock.after(HEARTBEAT_MS, beat);
-      } else {
-        // Its state could not be written any more, and an official plugin would go on writing to the cloud (design: Fencing).
-        this.#stop(new OperatorError('Canceled', `stack ${request.stack}: the operator lost its lease; the update was stopped`));
-      }
+      this.#send({ type: 'validity', validUntil: hostMonotonic() + VALIDITY_MS });
+      cancelBeat = clock.after(HEARTBEAT_MS, beat);
     };
     cancelBeat = clock.after(HEARTBEAT_MS, beat);
     return () => {

@@ -1,4 +1,4 @@
-import type { AWSHealthCheck, CloudLoadBalancerSpec } from '../../crds';
+import type { AWSHealthCheck, AWSTargetGroup, CloudLoadBalancerSpec } from '../../crds';
 import type { Problem } from '../provider';
 import { isClassic, renderClassicCheck } from './load-balancers/classic';
 import { renderHealthCheck, speaksTLS, type Port } from './load-balancers/listeners';
@@ -49,12 +49,19 @@ export function validateStickiness({ aws, sessionAffinity }: CloudLoadBalancerSp
 }
 
 /** Connections that are cut at once are not drained. Pure. */
+export function drainsWhatIsCut({
+  unhealthyDrainingIntervalSeconds: drains = 0,
+  unhealthyConnectionTermination: cuts = true,
+}: AWSTargetGroup = {}): boolean {
+  return drains !== 0 && cuts;
+}
+
+/** The same, for the author of a spec. Pure. */
 export function validateDraining({ aws }: CloudLoadBalancerSpec): Problem[] {
-  const { unhealthyDrainingIntervalSeconds: drains = 0, unhealthyConnectionTermination: cuts = true } = aws?.targetGroup ?? {};
-  if (drains === 0 || !cuts) return [];
+  if (!drainsWhatIsCut(aws?.targetGroup)) return [];
   const message =
     'AWS drains connections to unhealthy targets only where they are not cut. Set unhealthyConnectionTermination: false beside it (attribute target_health_state.unhealthy.connection_termination.enabled=false), or remove it.';
-  return [error('spec.aws.targetGroup.unhealthyDrainingIntervalSeconds', drains, message)];
+  return [error('spec.aws.targetGroup.unhealthyDrainingIntervalSeconds', aws?.targetGroup?.unhealthyDrainingIntervalSeconds ?? 0, message)];
 }
 
 /** Instances are reached by their IPv4 addresses, and nothing listens there for a Service that has none. Pure. */

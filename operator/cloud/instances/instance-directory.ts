@@ -102,10 +102,10 @@ export class InstanceDirectory {
   /** What is no machine of one cloud's may be another's: whose providerID it has, or who selects it, is asked. */
   private unmanaged(node: NodeIdentity): string | undefined {
     const { labels, providerID = '' } = node;
-    const clouds = this.registry.list();
-    const why = clouds.flatMap(({ name }) => this.instancesOf(name)?.unmanaged?.(labels) ?? [])[0];
+    const clouds = this.registry.list().map((known) => ({ known, says: this.instancesOf(known.name)?.unmanaged?.(labels) }));
+    const why = clouds.find(({ says }) => says !== undefined)?.says;
     if (why === undefined) return undefined;
-    const others = clouds.filter(({ name }) => this.instancesOf(name)?.unmanaged?.(labels) === undefined);
+    const others = clouds.filter(({ says }) => says === undefined).map(({ known }) => known);
     if (providerID !== '') return others.some((known) => knowsForm(known, providerID)) ? undefined : why;
     const ownership = this.registry.owners.of(node);
     return typeof ownership === 'object' && others.some(({ name }) => name === ownership.owner) ? undefined : why;

@@ -1,5 +1,6 @@
 import type { JsonObject } from '../../../operator/base/json';
 import type { Problem, ServiceFacts } from '../../provider';
+import { drainsWhatIsCut } from '../validate-target-groups';
 
 /** A Service's annotations while they are read. */
 export interface Reading {
@@ -203,10 +204,8 @@ function clientIP(reading: Reading, block: Read): void {
   delete block.targetGroup.preserveClientIP;
 }
 
-/** Connections that are cut at once are not drained. */
 function unhealthy(reading: Reading, block: Read): void {
-  const { unhealthyDrainingIntervalSeconds: drains = 0, unhealthyConnectionTermination: cuts = true } = block.targetGroup ?? {};
-  if (drains === 0 || !cuts) return;
+  if (!drainsWhatIsCut(block.targetGroup)) return;
   const message =
     'connections to unhealthy targets are drained only where they are not cut. Write target_health_state.unhealthy.connection_termination.enabled=false beside target_health_state.unhealthy.draining_interval_seconds, or remove that.';
   refuse(reading, 'target-group-attributes', message);

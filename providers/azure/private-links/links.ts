@@ -1,5 +1,6 @@
 import type { AzureProviderSettings, CloudLoadBalancerSpec } from '../../../crds';
 import type { Generation } from '../../generations';
+import { sameID } from '../client/resource-id';
 import { type AzureInput, balancerID, type BalancerPlace, subnetID } from '../load-balancers/arguments';
 import { entriesOf, placesOf } from '../load-balancers/entries';
 import { NAME_LENGTH } from '../load-balancers/names';
@@ -43,10 +44,16 @@ export function renderLinks(
   return { services, standing: { loadBalancerId: balancerID(place), links, resourceGroups: linkGroupsOf(scope.settings) } };
 }
 
-/** Resource groups in which Private Link Services may be: those in which the CloudProvider has something anyway. The first is the default. Pure. */
-export function linkGroupsOf({ privateLinkServiceResourceGroup: own, loadBalancerResourceGroup, resourceGroup }: Groups): string[] {
-  const all = [own ?? resourceGroup, resourceGroup, loadBalancerResourceGroup ?? resourceGroup];
-  return all.filter((group, index) => all.findIndex((one) => one.toLowerCase() === group.toLowerCase()) === index);
+/** Resource groups in which Private Link Services may be: those in which the CloudProvider has something anyway. Pure. */
+export function linkGroupsOf(settings: Groups): string[] {
+  const { loadBalancerResourceGroup, resourceGroup } = settings;
+  const all = [usualGroupOf(settings), resourceGroup, loadBalancerResourceGroup ?? resourceGroup];
+  return all.filter((group, index) => all.findIndex((one) => sameID(one, group)) === index);
+}
+
+/** Where one is that asks for no group. */
+function usualGroupOf({ privateLinkServiceResourceGroup, resourceGroup }: Groups): string {
+  return privateLinkServiceResourceGroup ?? resourceGroup;
 }
 
 /** Names of the resources that are there for a load balancer's Private Link Service: they say whose failure it is. Pure. */
@@ -66,7 +73,7 @@ export function policyNameOf(balancer: string, subnet: string): string {
 export function solesOf(spec: CloudLoadBalancerSpec, settings: Groups): string[] {
   const { privateLink } = spec.azure ?? {};
   if (privateLink === undefined || !hasSettings(privateLink)) return [];
-  const { name, resourceGroup = linkGroupsOf(settings)[0] } = privateLink;
+  const { name, resourceGroup = usualGroupOf(settings) } = privateLink;
   const named = name === undefined ? [] : [`Private Link Service ${resourceGroup}/${name}`.toLowerCase()];
   return [...named, ...placesOf(spec).map((address) => `the settings of the Private Link Service at ${address}`)];
 }
@@ -115,10 +122,10 @@ function serviceNameOf({ name }: PrivateLink, frontend: string): string {
 
 /** By its name in Azure: a Private Link Service of a name is there once, whatever frontend it is on. */
 function resourceNameOf(privateLink: PrivateLink, frontend: string, settings: Groups): string {
-  const [fallback] = linkGroupsOf(settings);
-  const { resourceGroup = fallback } = privateLink;
+  const usual = usualGroupOf(settings);
+  const { resourceGroup = usual } = privateLink;
   const name = serviceNameOf(privateLink, frontend);
-  return resourceGroup === fallback ? name : `${resourceGroup}/${name}`;
+  return resourceGroup === usual ? name : `${resourceGroup}/${name}`;
 }
 
 function linkSubnetID({ spec }: AzureInput, place: BalancerPlace): string {
@@ -135,7 +142,7 @@ function renderLink(stack: string, { input, frontend }: Owned, place: BalancerPl
   return {
     name: resourceNameOf(privateLink, frontend, settings),
     subnetID: subnet,
-    resourceGroupName: privateLink.resourceGroup ?? linkGroupsOf(settings)[0] ?? settings.resourceGroup,
+    resourceGroupName: privateLink.resourceGroup ?? usualGroupOf(settings),
     serviceName,
     location,
     loadBalancerFrontendIpConfigurations: [{ id: balancerID(place, 'frontendIPConfigurations', frontend) }],

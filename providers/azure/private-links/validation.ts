@@ -1,5 +1,6 @@
 import type { CloudLoadBalancerSpec } from '../../../crds';
 import type { Problem } from '../../provider';
+import { sameID } from '../client/resource-id';
 import { arePreConfigured } from '../load-balancers/nodes-behind';
 import { hasFloatingIP } from '../load-balancers/rules';
 import type { AzureScope } from '../load-balancers/scope';
@@ -42,7 +43,7 @@ function validatePlace(
 ): Finding[] {
   const findings: Finding[] = [];
   const groups = linkGroupsOf(settings);
-  if (resourceGroup !== undefined && !groups.some((one) => one.toLowerCase() === resourceGroup.toLowerCase())) {
+  if (resourceGroup !== undefined && !groups.some((one) => sameID(one, resourceGroup))) {
     const message = `${resourceGroup} is none of the resource groups in which the CloudProvider has something: ${groups.join(', ')}. Name one of them, or make it the CloudProvider's spec.azure.privateLinkServiceResourceGroup.`;
     findings.push(['.resourceGroup', resourceGroup, message]);
   }

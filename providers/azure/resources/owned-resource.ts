@@ -206,18 +206,13 @@ export class OwnedResource<Inputs extends CommonInputs> implements ResourceType 
   }
 
   /** What is as it should be is not written, unless the operation that has made it so has failed; one that goes on is waited for. */
-  private async change(
-    seen: Found,
-    { wanted: said, olds }: { wanted: Inputs; olds: JsonObject },
-    context: ResourceContext,
-  ): Promise<Found> {
-    const written = this.written(olds);
-    const seenInputs = this.described(seen, said, written).inputs;
-    const isRight = isSameResource(seenInputs, this.filled(said, seenInputs));
-    const found = isRight ? await this.settled(seen, context) : seen;
-    const has = this.described(found, said, written).inputs;
-    const wanted = this.filled(said, has);
-    if (isSameResource(has, wanted) && !hasFailed(found)) return found;
+  private async change(found: Found, asked: { wanted: Inputs; olds: JsonObject }, context: ResourceContext): Promise<Found> {
+    const written = this.written(asked.olds);
+    const has = this.described(found, asked.wanted, written).inputs;
+    const wanted = this.filled(asked.wanted, has);
+    const isRight = isSameResource(has, wanted);
+    if (isRight && isChanging(found)) return this.change(await this.settled(found, context), asked, context);
+    if (isRight && !hasFailed(found)) return found;
     const tags = withUsers({ ...foreignTags(found.tags), ...bookkeeping(found.tags), ...withKeys(wanted.tags) }, usersOf(found.tags));
     const options = { ...this.options(context), only: { etag: found.etag } };
     // What carries traffic is not written for the sake of its tags.
@@ -231,7 +226,6 @@ export class OwnedResource<Inputs extends CommonInputs> implements ResourceType 
 
   /** @throws OperatorError Transient when it was being deleted, so that all is looked at again */
   private async settled(found: Found, context: ResourceContext): Promise<Found> {
-    if (!isChanging(found)) return found;
     const now = await this.arm.settled<Found>(found, found.id, this.options(context));
     if (now === undefined) throw new OperatorError('Transient', `${found.id} was being deleted, and is gone now`);
     return { ...now, id: found.id, tags: marksOf(found, now) };

@@ -20,8 +20,19 @@ test('what is known goes on to its target, what is new takes turns, what has los
   expect(rulesOf(HTTP)).toEqual([
     'ct mark { 1001, 1002, 1003 } meta mark set ct mark return',
     'ct mark != 0 reject with tcp reset',
-    'ct mark 0 ct mark set numgen inc mod 2 map { 0 : 1001, 1 : 1002 }',
+    'ct mark 0 meta mark set numgen inc mod 2 offset 1',
+    'ct mark 0 meta mark 1 ct mark set 1001',
+    'ct mark 0 meta mark 2 ct mark set 1002',
     'meta mark set ct mark',
+  ]);
+});
+
+test('no rule looks into a map, whose entries a packet can miss while the rules are replaced', () => {
+  const { chains } = rulesetOf([HTTP, { ...HTTP, protocol: 'UDP', port: 53, affinityMs: 1000, sourceRanges: ['192.0.2.0/24'] }]);
+  expect([...chains.values()].flat().filter((rule) => /\bv?map\b/.test(rule))).toEqual([]);
+  expect(chains.get('prerouting')).toEqual([
+    expect.stringMatching(/^ct direction original ip daddr 10\.208\.0\.2 tcp dport 80 goto l[0-9a-f]{12}$/),
+    expect.stringMatching(/^ct direction original ip daddr 10\.208\.0\.2 udp dport 53 goto l[0-9a-f]{12}$/),
   ]);
 });
 

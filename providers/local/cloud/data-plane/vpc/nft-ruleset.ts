@@ -36,22 +36,22 @@ export interface Ruleset {
 /**
  * The rules for all listeners. A connection's target is chosen by its first packet and remembered in the connection's mark, which decides the way
  * of each packet (`ip rule`); answers pass without a mark. Pure.
+ *
+ * No rule looks into a map: when a transaction replaces one, the kernel takes its entries away from packets that are still on their way through the
+ * rules before it. Such a packet would have no way. Sets without values have no such moment.
  */
 export function rulesetOf(listeners: readonly PassthroughListener[]): Ruleset {
   const sets = new Map<string, string>();
   const chains = new Map<string, string[]>();
-  const verdicts: Record<'ip' | 'ip6', string[]> = { ip: [], ip6: [] };
+  const jumps: string[] = [];
   for (const listener of listeners) {
     const name = nameOf(listener);
     const affinity = affinitySets(listener, name);
     for (const [set, declaration] of affinity.declarations) sets.set(set, declaration);
     chains.set(name, listenerRules(listener, affinity.byMark));
-    verdicts[keyword(listener.ip)].push(`${listener.ip} . ${listener.protocol.toLowerCase()} . ${listener.port} : goto ${name}`);
+    const { ip, protocol, port } = listener;
+    jumps.push(`ct direction original ${keyword(ip)} daddr ${ip} ${protocol.toLowerCase()} dport ${port} goto ${name}`);
   }
-  const jumps = (['ip', 'ip6'] as const).flatMap((family) => {
-    if (verdicts[family].length === 0) return [];
-    return [`ct direction original ${family} daddr . meta l4proto . th dport vmap { ${verdicts[family].join(', ')} }`];
-  });
   for (const name of HOOKS.keys()) chains.set(name, jumps);
   return { sets, chains };
 }
@@ -95,7 +95,9 @@ function choose(source: string, fresh: readonly number[], affinity: ReadonlyMap<
   const bonds = [...affinity].map(([mark, set]) => `${source} @${set} ct mark set ${mark}`);
   return [
     ...bonds,
-    `ct mark 0 ct mark set numgen inc mod ${fresh.length} map { ${fresh.map((mark, index) => `${index} : ${mark}`).join(', ')} }`,
+    // The packet bears whose turn it is until the connection has its target: turns are far below all marks.
+    `ct mark 0 meta mark set numgen inc mod ${fresh.length} offset 1`,
+    ...fresh.map((mark, index) => `ct mark 0 meta mark ${index + 1} ct mark set ${mark}`),
     ...[...affinity].map(([mark, set]) => `ct mark ${mark} update @${set} { ${source} }`),
     'meta mark set ct mark',
   ];

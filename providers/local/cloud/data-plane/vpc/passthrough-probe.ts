@@ -8,7 +8,8 @@ nft -f - <<'END'
 add table inet probe
 add set inet probe s { type ipv4_addr ; size 16 ; flags dynamic,timeout ; timeout 1s ; }
 add chain inet probe c { type filter hook prerouting priority mangle ; }
-add rule inet probe c ct direction original ct mark 0 ct mark set numgen inc mod 2 map { 0 : 1, 1 : 2 }
+add rule inet probe c ct direction original ct mark 0 meta mark set numgen inc mod 2 offset 1
+add rule inet probe c ct mark 0 meta mark 1 ct mark set 1
 add rule inet probe c ct mark 1 update @s { ip saddr } meta mark set ct mark
 add rule inet probe c meta l4proto tcp reject with tcp reset
 END

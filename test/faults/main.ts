@@ -11,13 +11,13 @@ const INTERRUPTED = 130;
 /**
  * Runs rounds of changes and faults.
  * @param signal ends the run in the middle of a round; all is cleaned up
- * @returns the verdicts, those with problems included
+ * @returns whether no round found a violation, and a thousand of them had every pair of fault and phase often enough
  */
 export async function runRounds(
   { rounds, seed, from, keep, operators }: Options,
   report: (line: string) => void,
   signal: AbortSignal,
-): Promise<Verdict[]> {
+): Promise<boolean> {
   const matrix = new Matrix();
   const verdicts: Verdict[] = [];
   let running: { system: FaultSystem; rounds: Rounds } | undefined;
@@ -42,8 +42,10 @@ export async function runRounds(
     await running?.system.stop(keep);
   }
   report(matrix.toString());
+  const isThin = matrix.isThin(verdicts.length);
+  if (isThin) report('some pair of fault and phase was not met often enough: take another seed');
   report(summary(verdicts));
-  return verdicts;
+  return !isThin && verdicts.every(({ problems }) => problems.length === 0);
 }
 
 function interruption(signal: AbortSignal): Promise<'Interrupted'> {
@@ -96,8 +98,7 @@ async function main(): Promise<void> {
   for (const name of ['SIGINT', 'SIGTERM'] as const) process.on(name, () => stop.abort());
   const report = (line: string): void => void process.stdout.write(`${line}\n`);
   try {
-    const verdicts = await runRounds(options, report, stop.signal);
-    process.exitCode = verdicts.every(({ problems }) => problems.length === 0) ? 0 : 1;
+    process.exitCode = (await runRounds(options, report, stop.signal)) ? 0 : 1;
   } catch (thrown) {
     if (!stop.signal.aborted) throw thrown;
     report(`interrupted: ${(thrown as Error).message}`);

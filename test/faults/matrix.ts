@@ -1,5 +1,8 @@
 import { FAULT_KINDS, PHASES, type FaultKind, type Phase } from './kinds';
 
+/** Of how many rounds each kind of fault must have met each phase, and how often. */
+const ENOUGH = { rounds: 1000, times: 3 };
+
 /** How often each kind of fault has met each phase. */
 export class Matrix {
   private readonly met = new Map<string, number>();
@@ -14,6 +17,11 @@ export class Matrix {
     this.missed++;
   }
 
+  /** Whether so many rounds were enough for each pair to be seen, and it was not. */
+  isThin(rounds: number): boolean {
+    return rounds >= ENOUGH.rounds && this.least() < ENOUGH.times;
+  }
+
   /** A table for people, with the least of all cells under it. */
   toString(): string {
     const width = Math.max(...FAULT_KINDS.map((kind) => kind.length));
@@ -21,11 +29,13 @@ export class Matrix {
     const rows = FAULT_KINDS.map((kind) =>
       [kind.padEnd(width), ...PHASES.map((phase) => String(this.count(kind, phase)).padStart(phase.length))].join('  '),
     );
-    const least = Math.min(...FAULT_KINDS.flatMap((kind) => PHASES.map((phase) => this.count(kind, phase))));
     const total = [...this.met.values()].reduce((sum, count) => sum + count, 0);
-    return [header, ...rows, `${total} faults at their phase, every pair at least ${least} times; ${this.missed} at another moment`].join(
-      '\n',
-    );
+    const sum = `${total} faults at their phase, every pair at least ${this.least()} times; ${this.missed} at another moment`;
+    return [header, ...rows, sum].join('\n');
+  }
+
+  private least(): number {
+    return Math.min(...FAULT_KINDS.flatMap((kind) => PHASES.map((phase) => this.count(kind, phase))));
   }
 
   private count(kind: FaultKind, phase: Phase): number {

@@ -16,7 +16,8 @@ const SEEDS = 1_000_000;
 
 export const HELP = `Usage: npm run test:faults -- [options]
 
-Rounds of changes and faults at random moments against a whole system of real processes. Exit code 1 when a round has found a violation.
+Rounds of changes and faults at random moments against a whole system of real processes. Exit code 1 when a round has found a violation,
+or when in a thousand rounds or more some kind of fault has met some phase less than three times.
 
 Options:
   --rounds <n>     how many rounds (default: 40)

@@ -41,8 +41,12 @@ export async function runRounds(
     if (keep && running !== undefined) report(`kept: ${running.system.paths.root}`);
     await running?.system.stop(keep);
   }
-  report(matrix.toString());
+  return conclude(verdicts, matrix, report);
+}
+
+function conclude(verdicts: Verdict[], matrix: Matrix, report: (line: string) => void): boolean {
   const isThin = matrix.isThin(verdicts.length);
+  report(matrix.toString());
   if (isThin) report('some pair of fault and phase was not met often enough: take another seed');
   report(summary(verdicts));
   return !isThin && verdicts.every(({ problems }) => problems.length === 0);

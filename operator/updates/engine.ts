@@ -2,19 +2,17 @@ import { randomUUID } from 'node:crypto';
 import type { Drift } from '../../crds';
 import type { DiscoveredResource } from '../../providers/provider';
 import { sameChange, type Continue } from '../base/change';
-import type { Clock } from '../base/clock';
 import { OperatorError, toOperatorError } from '../base/errors';
-import type { Logger } from '../base/log';
 import { traced } from '../base/tracing';
 import { isEmpty, resourcesOf } from './checkpoint';
 import { Accounts } from './limits/accounts';
-import type { CallPriority } from './limits/call-priority';
 import { EndedUpdates } from './ended-updates';
+import type { UpdateEngineOptions } from './engine-options';
+import { UpdateExecutor, type Executed, type Measured } from './executor';
 import { assertOwn, pluginOf } from './ownership';
-import { HeldWrites, type StateHold } from './held-writes';
-import { planHash, type Plan, type ShownOperations } from './plan';
+import { planHash, type Plan } from './plan';
 import { ledgerDirectory, ProcessLedger } from './process-ledger';
-import type { DoneEvent, StoreEvent, UpdateRequest, WorkerEvent } from './protocol';
+import type { UpdateRequest } from './protocol';
 import { assertFits } from './state/size-limit';
 import { isNeverMade, metadataOf, type StackRecord } from './state/stack-record';
 import type { StateStore, StoredStack } from './state/state-store';
@@ -26,46 +24,6 @@ import type { ChangeCounts, StackState, StackSummary, StackUpdate, UpdateHooks, 
 import { JOURNAL_ABOVE } from './stack-size';
 import { closing, WorkerPool } from './worker-pool';
 import { WorkerProcess } from './worker-process';
-
-export interface UpdateEngineOptions {
-  store: StateStore;
-  tools: {
-    /** Path of the Pulumi CLI. */
-    pulumi: string;
-    /** Its version; absent = the pinned one. */
-    pulumiVersion?: string;
-  };
-  logger: Logger;
-  clock: Clock;
-  /** Worker processes at most; default 2. */
-  workers?: number;
-  /** Worker modules of providers that are not built in: kind → path. */
-  workerModules?: Record<string, string>;
-  /** A worker is replaced after so many updates; default 200. */
-  maxRunsPerWorker?: number;
-  /** A worker is replaced when its memory is above this, in MB; default 512. */
-  maxWorkerMB?: number;
-  /** Resident memory that a worker or an engine may use, in MB; default 1024. */
-  memoryMB?: number;
-  /** Where running processes are written down, so that the next operator ends what a dead one left; default: a folder of this user in the temporary one. */
-  runDirectory?: string;
-  /** Deadline of updates that name none; default 10 minutes. */
-  deadlineMs?: number;
-  /** How long a write of state is tried while the store is away, before the update stops; default one minute. */
-  storeHoldMs?: number;
-  /** Stacks with more resources than this are stored by the engine's journal; default 50. */
-  journalAbove?: number;
-  /** How long a stopped update may take to end by itself; default 15 s. */
-  graceMs?: number;
-  /** How long a worker with an update may be silent; default 30 s. */
-  silenceMs?: number;
-  /** Workers end after this long without work; default one minute. */
-  idleMs?: number;
-  /** Limits of the cloud accounts; absent = the default ones, and only for workers. */
-  accounts?: Accounts;
-  /** Told of every event of every update, for metrics. */
-  onEvent?: (stack: string, event: WorkerEvent) => void;
-}
 
 const STORE_HOLD_MS = 60_000;
 const PINNED_PULUMI = '3.274.1';
@@ -87,10 +45,11 @@ export class UpdateEngine implements Updates {
   readonly #pool: WorkerPool;
   readonly #queue = new StackQueue<Job, UpdateResult>((job) => job.asAsked(() => this.#traced(job)), merge);
   readonly #ended = new EndedUpdates();
-  readonly #running = new Set<WorkerProcess>();
+  readonly #executor: UpdateExecutor;
   #closed = false;
   readonly #accounts: Accounts;
   readonly #ledger: ProcessLedger;
+  readonly #storeHoldMs: number;
 
   constructor(private readonly options: UpdateEngineOptions) {
     this.#accounts = options.accounts ?? new Accounts(options.clock);
@@ -98,6 +57,7 @@ export class UpdateEngine implements Updates {
     this.#ledger = new ProcessLedger(runDirectory, options.logger);
     this.#store = options.store;
     this.#states = new StackStates(this.#store, options.clock, options.logger);
+    this.#storeHoldMs = options.storeHoldMs ?? STORE_HOLD_MS;
     const maxMB = options.maxWorkerMB ?? 512;
     this.#pool = new WorkerPool({
       max: options.workers ?? 2,
@@ -119,6 +79,11 @@ export class UpdateEngine implements Updates {
           graceMs: options.graceMs ?? 15_000,
           silenceMs: options.silenceMs ?? 30_000,
         }),
+    });
+    this.#executor = new UpdateExecutor({
+      ...{ store: this.#store, pool: this.#pool, accounts: this.#accounts, clock: options.clock, logger: options.logger },
+      ...{ deadlineMs: options.deadlineMs ?? 600_000, storeHoldMs: this.#storeHoldMs },
+      onEvent: (stack, event) => options.onEvent?.(stack, event),
     });
   }
 
@@ -189,7 +154,7 @@ export class UpdateEngine implements Updates {
   async close(): Promise<void> {
     this.#closed = true;
     this.#pool.drain();
-    for (const worker of this.#running) worker.cancel(closing());
+    this.#executor.cancel(closing());
     await this.#queue.close();
     await this.#pool.close();
   }
@@ -236,10 +201,12 @@ export class UpdateEngine implements Updates {
     const base = await this.#states.recover(update, stored, hooks.discover);
     const measured = await (update.inputs === undefined
       ? this.#destroy(update, base, hooks)
-      : this.#execute(await this.#request(update, base, await this.#approved(update, base, hooks)), update, {
-          ...hooks,
-          background: isUpgrade(update, stored?.record),
-        }));
+      : this.#execute(
+          await this.#request(update, base, await this.#approved(update, base, hooks)),
+          update,
+          hooks,
+          isUpgrade(update, stored?.record),
+        ));
     const durationMs = Math.round(this.options.clock.monotonic() - startedAt);
     if (update.inputs === undefined) return { ...destroyedResult(base?.record), ...measured, durationMs };
     const after = await this.#store.read(update.stack);
@@ -256,7 +223,7 @@ export class UpdateEngine implements Updates {
     if (isUnchanged(update, stored.record, updateHash(update))) return this.#states.accept(stored, update.accepted);
     if (!isUpgrade(update, stored.record)) return undefined;
     const request = await this.#request(update, stored, { render: true });
-    const { same } = await this.#execute(request, update, { ...hooks, onStart: () => undefined, background: true });
+    const { same } = await this.#execute(request, update, { ...hooks, onStart: () => undefined }, true);
     return same === true ? this.#states.rendersSame(stored, update) : undefined;
   }
 
@@ -288,67 +255,8 @@ export class UpdateEngine implements Updates {
     return { plan: { hash, counts, operations }, savedPlan };
   }
 
-  async #execute(
-    request: UpdateRequest,
-    update: StackUpdate,
-    hooks: UpdateHooks & { background?: boolean },
-  ): Promise<Measured & Pick<DoneEvent, 'preview' | 'same'>> {
-    const worker = await this.#pool.acquire(update.providerName, hooks);
-    this.#running.add(worker);
-    const account = this.#accounts.of(update.providerName);
-    const writes: Promise<unknown>[] = [];
-    const tell = (hold: StateHold | undefined): void => hooks.onHeld?.(hold);
-    const held = new HeldWrites({ store: this.#store.name, holdMs: this.#holdMs, clock: this.options.clock, tell });
-    let cloudCalls = 0;
-    try {
-      this.#assertMayBegin(update.stack, hooks);
-      hooks.onStart?.();
-      // What is only rendered asks no cloud.
-      const settings = request.render === true ? request.settings : ((await hooks.settings?.()) ?? request.settings);
-      const { changes, preview, same } = await worker.run(
-        { ...request, settings },
-        {
-          deadlineMs: update.deadlineMs ?? account.limits.updateDeadlineMs ?? this.options.deadlineMs ?? 600_000,
-          isValid: hooks.isValid,
-          refusal: () => this.#refusal(update.stack, hooks),
-          store: (write) => {
-            const writing = held.watch(() => this.#write(request, write));
-            writes.push(writing);
-            return writing;
-          },
-          syncTargets: async (group) => hooks.syncTargets?.(group),
-          account,
-          priority: priorityOf(update, hooks),
-          onEvent: (event) => {
-            if (event.type === 'remark') hooks.onRemark?.(event.text);
-            if (event.type === 'operations') hooks.onOperations?.(shownOf(event));
-            if (event.type === 'calls') cloudCalls = event.total;
-            if (event.type === 'done')
-              this.options.logger.debug({ stack: update.stack, ...event.timings }, 'where the time of the update went');
-            this.options.onEvent?.(update.stack, event);
-          },
-        },
-      );
-      return { changes, cloudCalls, ...(preview === undefined ? {} : { preview }), ...(same === undefined ? {} : { same }) };
-    } finally {
-      held.end();
-      this.#running.delete(worker);
-      this.#pool.release(worker);
-      // A worker may have died meanwhile: the next update must not read what is about to change.
-      await Promise.allSettled(writes);
-    }
-  }
-
-  /** The worker's writes come through here: they are limited to its own stack, and it needs no access to the store. */
-  async #write({ stack, preview, render }: UpdateRequest, { record, expected }: StoreEvent): Promise<string | undefined> {
-    if (preview === true || render === true) throw new OperatorError('Invalid', `the preview of stack ${stack} asked for a write`);
-    if (record !== undefined && record.stack === stack) return this.#store.write(record, expected);
-    if (record === undefined && expected !== undefined) return void (await this.#store.remove(stack, expected));
-    throw new OperatorError('Invalid', `the worker of stack ${stack} asked for a write that is not its own`);
-  }
-
-  get #holdMs(): number {
-    return this.options.storeHoldMs ?? STORE_HOLD_MS;
+  #execute(request: UpdateRequest, update: StackUpdate, hooks: UpdateHooks, background = false): Promise<Executed> {
+    return this.#executor.execute({ request, update, hooks, background, refusal: () => this.#refusal(update.stack, hooks) });
   }
 
   async #request(
@@ -369,7 +277,7 @@ export class UpdateEngine implements Updates {
       inputsHash: updateHash(update),
       settings,
       keyring: await this.#store.keyring(),
-      holdMs: this.#holdMs,
+      holdMs: this.#storeHoldMs,
       holder: this.#states.holder,
       journalAbove: this.options.journalAbove ?? JOURNAL_ABOVE,
       validUntil: 0,
@@ -384,18 +292,6 @@ export class UpdateEngine implements Updates {
     };
   }
 }
-
-/** Deletes end costs; nobody waits for what only a newer program wants. */
-function priorityOf({ inputs }: StackUpdate, { background = false }: { background?: boolean }): CallPriority {
-  if (inputs === undefined) return 'First';
-  return background ? 'Background' : 'Change';
-}
-
-function shownOf({ operations, omitted }: ShownOperations): ShownOperations {
-  return { operations, ...(omitted === undefined ? {} : { omitted }) };
-}
-
-type Measured = Pick<UpdateResult, 'changes' | 'cloudCalls'>;
 
 /** Of what writes nothing: no update starts, and whoever has frozen the cloud may look. */
 function onlyLooking(hooks: UpdateHooks): UpdateHooks {

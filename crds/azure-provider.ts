@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { objectName } from './address';
 import { azureName, azureResourceGroup, azureResourceID, azureTags } from './azure-load-balancer';
 import { healthProbe } from './health-probe';
+import { labelSelector } from './label-selector';
 import { mapOf, setOf } from './list';
 import { type Rule, withRules } from './rule';
 
@@ -16,20 +17,17 @@ const url = z
   .max(1024)
   .regex(/^https?:\/\//);
 
-const labels = z.record(z.string().max(317), z.string().max(63));
-
 const loadBalancer = z
   .object({
     name: azureName.meta({ description: 'Its name; the internal one beside it is <name>-internal.' }),
     allowServicePlacement: z.boolean().default(true).meta({ description: 'Whether it takes Services that it has not yet.' }),
-    serviceLabels: labels.optional().meta({ description: 'Labels of the Services that it takes; absent = any.' }),
-    namespaceLabels: labels.optional().meta({
-      description:
-        'Labels of the namespaces whose Services it takes; absent = any. Of namespaces only kubernetes.io/metadata.name is read, their name: with another label it takes none.',
-    }),
-    nodeLabels: labels
+    serviceSelector: labelSelector.optional().meta({ description: 'Which Services it takes, by their labels; absent or empty = any.' }),
+    namespaceSelector: labelSelector
       .optional()
-      .meta({ description: 'Labels of the Nodes behind it; absent = those that no other one asks for. A Node is behind one.' }),
+      .meta({ description: 'Of which namespaces it takes Services, by the namespaces’ labels; absent or empty = any.' }),
+    nodeSelector: labelSelector.optional().meta({
+      description: 'Which Nodes are behind it, by their labels; absent or empty = those that no other one asks for. A Node is behind one.',
+    }),
     primaryVMSet: azureName
       .optional()
       .meta({ description: 'The uniform scale set whose Nodes are always behind it, and behind no other.' }),

@@ -19,6 +19,7 @@ export * from './cloud-route';
 export * from './cloud-stack';
 export * from './group';
 export * from './kind';
+export * from './label-selector';
 export * from './maintenance-window';
 export * from './paths';
 export * from './policies';

@@ -242,6 +242,7 @@ export class Leader {
     return new ServiceLoop({
       ...this.common('service-lb-controller', SERVICE_RETRY),
       services: stores.services.store,
+      namespaces: stores.namespaces.store,
       cloudLoadBalancers: vouchedLoadBalancers,
       nodes: stores.nodes.store,
       clouds: registry,

@@ -103,6 +103,7 @@ export function permissionsOfAccount(table: readonly Permission[], account: Loop
 function loopPermissions(): Permission[] {
   return [
     { part: 'service', by: 'caches', why: 'follows Services', group: '', resources: ['services'], verbs: FOLLOW },
+    { part: 'service', by: 'caches', why: 'by whose labels a cloud may choose', group: '', resources: ['namespaces'], verbs: FOLLOW },
     { part: 'service', why: 'looks before it tells of an end', group: '', resources: ['services'], verbs: ['get'] },
     { part: 'service', why: 'finalizer and status', group: '', resources: ['services/status'], verbs: ['patch'] },
     { part: 'service', why: 'owns by Service', group: '', resources: ['services/finalizers'], verbs: ['update'] },

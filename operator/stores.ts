@@ -7,7 +7,7 @@ import type { StoredRoute } from './cloud/stack/route-stacks';
 import type { StoredStack } from './cloud/stack/stack-record';
 import { ROUTE_INDEXES } from './loops/route/loop';
 import type { ListWatchApi } from './kube/client';
-import { NODES, SERVICES, type KubeObject, type Node, type ResourcePath, type Service } from './kube/object';
+import { NAMESPACES, NODES, SERVICES, type KubeObject, type Node, type ResourcePath, type Service } from './kube/object';
 import { dropManagedFields, keepManagedFieldsOf, Reflector } from './kube/reflector';
 
 /** Six to twelve seconds of them: a restart of the API server is no news. */
@@ -23,6 +23,7 @@ export interface StaleCollection {
 /** A cache of every collection that the operator reads. */
 export class Stores {
   readonly services: Reflector<Service>;
+  readonly namespaces: Reflector<KubeObject>;
   readonly nodes: Reflector<Node>;
   readonly providers: Reflector<StoredProvider>;
   readonly loadBalancers: Reflector<StoredLoadBalancer>;
@@ -35,6 +36,7 @@ export class Stores {
     private readonly logger: Logger,
   ) {
     this.services = this.reflect<Service>(SERVICES, keepManagedFieldsOf(FIELD_MANAGERS.service));
+    this.namespaces = this.reflect<KubeObject>(NAMESPACES, dropAnnotations);
     this.nodes = this.reflect<Node>(NODES, dropImages);
     this.providers = this.reflect<StoredProvider>(CLOUD_PROVIDERS);
     this.loadBalancers = this.reflect<StoredLoadBalancer>(CLOUD_LOAD_BALANCERS);
@@ -82,12 +84,19 @@ export class Stores {
   }
 
   private all(): Pick<Reflector<KubeObject>, 'start' | 'status' | 'store' | 'retryNow' | 'resource'>[] {
-    return [this.services, this.nodes, this.providers, this.loadBalancers, this.routes, this.stacks, this.instances];
+    return [this.services, this.namespaces, this.nodes, this.providers, this.loadBalancers, this.routes, this.stacks, this.instances];
   }
 
   private reflect<T extends KubeObject>(resource: ResourcePath, transform: (object: T) => T = dropManagedFields): Reflector<T> {
     return new Reflector<T>({ api: this.api, resource, transform, logger: this.logger.child({ collection: resource.plural }) });
   }
+}
+
+/** Of a namespace nobody reads more here than its labels. */
+function dropAnnotations(namespace: KubeObject): KubeObject {
+  const { metadata, ...rest } = dropManagedFields(namespace);
+  delete metadata.annotations;
+  return { ...rest, metadata };
 }
 
 /** A Node's list of images is large and nobody reads it here. */

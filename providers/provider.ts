@@ -1,5 +1,6 @@
 import type { OperatorError } from '../operator/base/errors';
 import type { Json, JsonObject } from '../operator/base/json';
+import type { Labels, LabelSelector } from '../operator/base/label-selector';
 import type { CallGate } from './call-gate';
 import type {
   CloudLoadBalancerSpec,
@@ -48,6 +49,8 @@ export interface ServiceFacts {
   /** By which a cloud's selectors choose it; they are never copied. */
   labels?: Readonly<Record<string, string>>;
   namespace?: string;
+  /** Labels of the namespace; absent while it is not known yet. */
+  namespaceLabels?: Readonly<Record<string, string>>;
   /** What it has been given so far. */
   current?: CloudLoadBalancerSpec;
 }
@@ -295,7 +298,7 @@ export interface TargetGroup {
 }
 
 /** Labels of Nodes, by key. */
-export type NodeLabels = Readonly<Record<string, string>>;
+export type NodeLabels = Labels;
 
 /** One Node as a member. */
 export interface Target {
@@ -307,8 +310,8 @@ export interface Target {
 /** Told the name of a Node. */
 export type LeftOut = (nodeName: string) => void;
 
-/** Nodes that may take traffic, in the order of their names. @param labels only those that have all of them */
-export type TargetsOf = (labels?: NodeLabels) => readonly Target[];
+/** Nodes that may take traffic, in the order of their names. @param selector only those that it takes */
+export type TargetsOf = (selector?: LabelSelector) => readonly Target[];
 
 /** The direct path for membership (design: Members). A cloud without it has its targets in its stacks (LoadBalancers.render). */
 export interface Members {

@@ -43,6 +43,8 @@ export interface ServiceFacts {
   /** By which a cloud's selectors choose it; they are never copied. */
   labels?: Readonly<Record<string, string>>;
   namespace?: string;
+  /** Labels of the namespace; absent while it is not known yet. */
+  namespaceLabels?: Readonly<Record<string, string>>;
   /** What it has been given so far. */
   current?: CloudLoadBalancerSpec;
 }

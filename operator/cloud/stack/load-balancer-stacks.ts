@@ -21,12 +21,14 @@ import type {
   TargetGroup,
 } from '../../../providers/provider';
 import { OperatorError } from '../../base/errors';
+import type { LabelSelector } from '../../base/label-selector';
 import { keyOf } from '../../kube/object';
 import { WARNING, type Verdict, type Warning } from '../conditions';
 import type { HostEvents } from '../targets/host-events';
 import { adoptionOf } from './adoption';
 import { keyOfInput } from './member-input';
 import type { MemberKeeper } from '../targets/member-keeper';
+import { selectorOf } from '../targets/target-selections';
 import { updatePolicyOf, type UpdatePolicy } from '../plan/approval';
 import { policyProblems } from '../providers/policy';
 import { isConnected, type ConnectedCloud, type RegisteredCloud } from '../providers/registry';
@@ -141,7 +143,13 @@ export class LoadBalancerStacks implements StackKind<StoredLoadBalancer, LoadBal
   }
 
   render(stack: string, inputs: LoadBalancerInput[], cloud: ConnectedCloud): JsonObject {
-    return capability(cloud).render(stack, inputs, (labels) => this.members.decidedTargets(cloud.name, labels));
+    const selectors: (LabelSelector | undefined)[] = [];
+    const rendered = capability(cloud).render(stack, inputs, (selector) => {
+      selectors.push(selector);
+      return this.members.decidedTargets(cloud.name, selector);
+    });
+    this.members.hold(stack, selectors);
+    return rendered;
   }
 
   attribute(error: OperatorError, inputs: LoadBalancerInput[], cloud: ConnectedCloud): string[] {
@@ -158,7 +166,7 @@ export class LoadBalancerStacks implements StackKind<StoredLoadBalancer, LoadBal
     this.vouchers.vouch(object.metadata, ingress);
     const address = addressOf(ingress);
     const kept = capability(cloud).keptDifferences?.(input) ?? [];
-    const targets = Math.max(0, ...groups.map(({ nodeLabels }) => this.members.targets(cloud.name, nodeLabels).length));
+    const targets = Math.max(0, ...groups.map(({ nodeLabels }) => this.members.targets(cloud.name, selectorOf(nodeLabels)).length));
     const fields: StatusFields = {
       ...this.identity(object),
       stack,

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { NodeLabels, Target } from '../../../providers/provider';
+import type { Target } from '../../../providers/provider';
 import { canonicalJson } from '../../base/json';
+import { isEmptySelector, selects, type LabelSelector } from '../../base/label-selector';
 import type { Store, StoreChange } from '../../kube/api';
 import { eligibleForLoadBalancers, excludedFromLoadBalancers } from '../../kube/node';
 import type { Node } from '../../kube/object';
@@ -10,7 +11,7 @@ import { TargetSelections } from './target-selections';
 
 interface TargetSets {
   byProvider: Map<string, Target[]>;
-  /** Those with certain labels, by provider and labels. */
+  /** Those that a selector takes, by provider and selector. */
   selected: Map<string, Target[]>;
   /** Eligible Nodes of which it is not known yet whose they are, by the providers that may have them. */
   undecided: Map<string, string[]>;
@@ -19,7 +20,7 @@ interface TargetSets {
 /** The Nodes that may take traffic, by the provider that has them; worked out once for each change of the Nodes, not for each target group. */
 export class EligibleTargets {
   private sets: TargetSets | undefined;
-  /** Those of the groups that are looked after. */
+  /** Those of the groups and stacks that are looked after. */
   readonly selections = new TargetSelections();
 
   constructor(
@@ -39,16 +40,16 @@ export class EligibleTargets {
 
   /**
    * Eligible Nodes of a provider, in the order of their names: only Nodes of the load balancer's own provider are ever targets.
-   * @param labels only those that have all of them
+   * @param selector only those that it takes
    */
-  of(provider: string, labels: NodeLabels = {}): Target[] {
+  of(provider: string, selector: LabelSelector = {}): Target[] {
     const sets = this.current();
     const all = sets.byProvider.get(provider) ?? [];
-    const wanted = Object.entries(labels);
-    if (wanted.length === 0) return all;
-    const selection = canonicalJson(labels);
+    if (isEmptySelector(selector)) return all;
+    const selection = canonicalJson(selector);
     const key = `${provider} ${selection}`;
-    const selected = sets.selected.get(key) ?? all.filter(({ nodeName }) => this.hasLabels(nodeName, wanted));
+    const selected =
+      sets.selected.get(key) ?? all.filter(({ nodeName }) => selects(selector, this.nodes.get(nodeName)?.metadata.labels ?? {}));
     // Of labels that nobody has, a change would not be noticed.
     if (this.selections.all.has(selection)) sets.selected.set(key, selected);
     return selected;
@@ -56,7 +57,7 @@ export class EligibleTargets {
 
   /** All sets of a provider's targets that groups have, in a fixed order. */
   setsOf(provider: string): Target[][] {
-    return [this.of(provider), ...[...this.selections.all.values()].map((labels) => this.of(provider, labels))];
+    return [this.of(provider), ...[...this.selections.all.values()].map((selector) => this.of(provider, selector))];
   }
 
   /** Names of eligible Nodes that the provider may have, of which it is not known yet whose they are. */
@@ -86,11 +87,6 @@ export class EligibleTargets {
       } else if (ownership !== 'Nobody') listIn(sets.byProvider, ownership.owner).push(targetOf(node));
     }
     return sets;
-  }
-
-  private hasLabels(nodeName: string, wanted: [string, string][]): boolean {
-    const labels = this.nodes.get(nodeName)?.metadata.labels ?? {};
-    return wanted.every(([key, value]) => labels[key] === value);
   }
 
   private ownership(node: Node): Ownership {

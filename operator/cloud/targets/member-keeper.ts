@@ -1,7 +1,8 @@
-import type { Members, NodeLabels, Target, TargetGroup } from '../../../providers/provider';
+import type { Members, Target, TargetGroup } from '../../../providers/provider';
 import { hashJson } from '../../base/json';
 import type { Logger } from '../../base/log';
 import { OperatorError } from '../../base/errors';
+import type { LabelSelector } from '../../base/label-selector';
 import { Turns } from '../../base/turns';
 import type { Store, StoreChange } from '../../kube/api';
 import { atPriority } from '../../updates/limits/call-priority';
@@ -10,6 +11,7 @@ import type { Node } from '../../kube/object';
 import { EligibleTargets } from './eligible-targets';
 import type { StoredLoadBalancer } from '../stack/load-balancer-stacks';
 import { digestOf, type RegisteredTargets } from './registered-targets';
+import { selectorOf } from './target-selections';
 import type { CloudRegistry } from '../providers/registry';
 
 /** Stands for a hash: a write has begun, and what it registered is not known. It equals none, and nothing may be assumed of the group. */
@@ -50,15 +52,20 @@ export class MemberKeeper {
     this.eligible = new EligibleTargets(options.nodes, options.registry);
   }
 
-  /** Eligible Nodes of a provider, in the order of their names. @param labels only those that have all of them */
-  targets(provider: string, labels?: NodeLabels): Target[] {
-    return this.eligible.of(provider, labels);
+  /** Eligible Nodes of a provider, in the order of their names. @param selector only those that it takes */
+  targets(provider: string, selector?: LabelSelector): Target[] {
+    return this.eligible.of(provider, selector);
   }
 
   /** The same, for who writes them. @throws OperatorError Transient while a Node may be the provider's or not */
-  decidedTargets(provider: string, labels?: NodeLabels): Target[] {
+  decidedTargets(provider: string, selector?: LabelSelector): Target[] {
     this.assertDecided(provider);
-    return this.targets(provider, labels);
+    return this.targets(provider, selector);
+  }
+
+  /** A stack itself depends on which Nodes these selectors take: a change of their labels counts. @param selectors instead of those that it had */
+  hold(stack: string, selectors: readonly (LabelSelector | undefined)[]): void {
+    this.eligible.selections.hold(stack, selectors);
   }
 
   /** Of some Node it is not known yet whether it is the provider's: its targets can't be written. */
@@ -131,7 +138,7 @@ export class MemberKeeper {
   private async syncGroup(provider: string, members: Members, group: TargetGroup, isVouched: () => boolean): Promise<number> {
     const registered = await this.registeredOf(provider, members);
     this.assertDecided(provider);
-    const targets = this.targets(provider, group.nodeLabels);
+    const targets = this.targets(provider, selectorOf(group.nodeLabels));
     const wanted = members.hash(group, targets);
     if (registered.get(group.id) === wanted) return 0;
     if (!registered.has(group.id) && group.nodeLabels === undefined && isVouched()) {
@@ -161,11 +168,11 @@ export class MemberKeeper {
   /** A group that comes in the course of an update is its load balancer's after it. */
   private select(groups: readonly TargetGroup[], load: StoredLoadBalancer | undefined): void {
     const { selections } = this.eligible;
-    for (const { id, nodeLabels } of groups) selections.hold(id, load === undefined ? [nodeLabels] : []);
+    for (const { id, nodeLabels } of groups) selections.hold(id, load === undefined ? [selectorOf(nodeLabels)] : []);
     if (load !== undefined)
       selections.hold(
         load.metadata.uid,
-        groups.map(({ nodeLabels }) => nodeLabels),
+        groups.map(({ nodeLabels }) => selectorOf(nodeLabels)),
       );
   }
 

@@ -1,6 +1,6 @@
 import { ANNOTATIONS } from '../../../crds';
 import { messageWithRemedy, toOperatorError } from '../../base/errors';
-import type { Service } from '../../kube/object';
+import type { KubeObject, Service } from '../../kube/object';
 import type { Clouds, ServiceChoice, ServiceFacts } from '../clouds';
 import type { StoredCloudLoadBalancer } from '../kinds';
 import { isOwnedBy } from './cloud-load-balancer';
@@ -15,11 +15,19 @@ export type Claim =
   | { kind: 'Held'; problem: Problem; retry: boolean }
   | { kind: 'Wanted'; spec: WantedSpec; annotations?: Record<string, string>; warnings: Problem[] };
 
+/** A Service, and where it is. */
+export interface Placed {
+  service: Service;
+  /** Absent while it is not known yet. */
+  namespace?: KubeObject | undefined;
+}
+
 /**
  * Chooses the CloudProvider and compiles. The provider is recorded once: that of an existing CloudLoadBalancer stays, whatever the default is now;
  * another one that class or annotation ask for is followed, once it can be (design: Stacks).
  */
-export function claimOf(service: Service, existing: StoredCloudLoadBalancer | undefined, clouds: Clouds): Claim {
+export function claimOf(placed: Placed, existing: StoredCloudLoadBalancer | undefined, clouds: Clouds): Claim {
+  const { service } = placed;
   const { loadBalancerClass } = service.spec;
   const annotations = service.metadata.annotations ?? {};
   const choice = clouds.forService({ annotations, ...(loadBalancerClass === undefined ? {} : { loadBalancerClass }) });
@@ -27,10 +35,10 @@ export function claimOf(service: Service, existing: StoredCloudLoadBalancer | un
   const current = existing?.spec.provider;
   const named = annotations[ANNOTATIONS.provider];
   if (current !== undefined && stays(choice, current, { loadBalancerClass, named }))
-    return warnedOf(choice, current, compileFor(service, current, clouds, existing));
+    return warnedOf(choice, current, compileFor(placed, current, clouds, existing));
   if (choice.kind === 'Unavailable') return unavailable(choice);
   if (!clouds.supports(choice.provider, 'loadBalancers')) return { kind: 'Held', problem: unsupported(choice.provider), retry: true };
-  return compileFor(service, choice.provider, clouds, existing);
+  return compileFor(placed, choice.provider, clouds, existing);
 }
 
 /** Who has it keeps it, unless class or annotation ask for another one. Of several that say the class is theirs, none is another one. */
@@ -51,9 +59,10 @@ function warnedOf(choice: ServiceChoice, current: string, claim: Claim): Claim {
   return { ...claim, warnings: [...claim.warnings, { reason: 'SeveralProviders', message }] };
 }
 
-function compileFor(service: Service, provider: string, clouds: Clouds, existing?: StoredCloudLoadBalancer): Claim {
+function compileFor(placed: Placed, provider: string, clouds: Clouds, existing?: StoredCloudLoadBalancer): Claim {
+  const { service } = placed;
   try {
-    const block = clouds.compile(provider, service.metadata.annotations ?? {}, factsOf(service, existing));
+    const block = clouds.compile(provider, service.metadata.annotations ?? {}, factsOf(placed, existing));
     if (block.leftTo !== undefined) return leaveTo(block.leftTo, service, existing);
     const { spec, annotations, problems, warnings } = compile(service, provider, block, clouds.serviceLevers(provider));
     if (spec !== undefined) return { kind: 'Wanted', spec, annotations, warnings };
@@ -65,11 +74,12 @@ function compileFor(service: Service, provider: string, clouds: Clouds, existing
   }
 }
 
-function factsOf({ metadata, spec }: Service, existing: StoredCloudLoadBalancer | undefined): ServiceFacts {
-  const { loadBalancerClass, ports = [] } = spec;
-  const { labels = {}, namespace = '' } = metadata;
+function factsOf({ service, namespace: home }: Placed, existing: StoredCloudLoadBalancer | undefined): ServiceFacts {
+  const { loadBalancerClass, ports = [] } = service.spec;
+  const { labels = {}, namespace = '' } = service.metadata;
   return {
     ...{ ports, labels, namespace },
+    ...(home !== undefined && { namespaceLabels: home.metadata.labels ?? {} }),
     ...(loadBalancerClass !== undefined && { loadBalancerClass }),
     ...(existing !== undefined && { current: existing.spec }),
   };

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { inChange, newChangeID } from '../../base/change';
 import type { ChangeBook } from '../../base/change-book';
 import { type Clock, sleep } from '../../base/clock';
@@ -6,7 +7,7 @@ import type { Logger } from '../../base/log';
 import { traced } from '../../base/tracing';
 import type { EventRecorder, KubeApi, Store, StoreChange, WorkQueue } from '../../kube/api';
 import { eligibleForLoadBalancers } from '../../kube/node';
-import { keyOf, type Node, type Service, SERVICES } from '../../kube/object';
+import { keyOf, type KubeObject, type Node, type Service, SERVICES } from '../../kube/object';
 import type { Clouds } from '../clouds';
 import type { StoredCloudLoadBalancer } from '../kinds';
 import { LatestWrites } from '../latest-writes';
@@ -26,6 +27,8 @@ const STORE_LAG_LIMIT_MS = 10_000;
 export interface ServiceLoopDependencies {
   api: KubeApi;
   services: Store<Service>;
+  /** By whose labels a cloud may choose. */
+  namespaces: Store<KubeObject>;
   cloudLoadBalancers: Store<StoredCloudLoadBalancer>;
   nodes: Store<Node>;
   clouds: Clouds;
@@ -61,14 +64,15 @@ export class ServiceLoop {
 
   /** Runs until the signal is aborted. Nothing is decided before all stores have synced. */
   async run(signal: AbortSignal): Promise<void> {
-    const { services, cloudLoadBalancers, nodes, queue, workers } = this.dependencies;
+    const { services, namespaces, cloudLoadBalancers, nodes, queue, workers } = this.dependencies;
     const unsubscribe = [
       services.onChange((change) => this.onService(change)),
+      namespaces.onChange((change) => this.onNamespace(change)),
       cloudLoadBalancers.onChange((change) => this.onCloudLoadBalancer(change)),
       nodes.onChange((change) => this.onNode(change)),
     ];
     try {
-      await Promise.all([services, cloudLoadBalancers, nodes].map((store) => store.whenSynced(signal)));
+      await Promise.all([services, namespaces, cloudLoadBalancers, nodes].map((store) => store.whenSynced(signal)));
       this.requeueAll();
       this.requeueUnwanted();
       await Promise.all([queue.run(workers, (key) => this.sync(key), signal), this.resyncForEver(signal)]);
@@ -170,11 +174,12 @@ export class ServiceLoop {
   }
 
   private gather(key: string, service: Service): Gathered {
-    const { nodes, clouds, clock } = this.dependencies;
+    const { nodes, namespaces, clouds, clock } = this.dependencies;
     const memory = this.seen.get(key)?.memory ?? { serviceUID: service.metadata.uid };
     const cloudLoadBalancer = this.cloudLoadBalancerOf(key);
     const owned = cloudLoadBalancer !== undefined && isOwnedBy(cloudLoadBalancer, service.metadata.uid);
-    const claim: Claim = isLoadBalancer(service) ? claimOf(service, owned ? cloudLoadBalancer : undefined, clouds) : { kind: 'Foreign' };
+    const placed = { service, namespace: namespaces.get(service.metadata.namespace ?? '') };
+    const claim: Claim = isLoadBalancer(service) ? claimOf(placed, owned ? cloudLoadBalancer : undefined, clouds) : { kind: 'Foreign' };
     return {
       service,
       cloudLoadBalancer,
@@ -214,6 +219,11 @@ export class ServiceLoop {
     // What failed was something else: the back-off begins anew.
     if (asked) this.dependencies.queue.forget(key);
     this.dependencies.queue.add(key, asked ? 'Normal' : 'Low');
+  }
+
+  private onNamespace({ key, previous, current }: StoreChange<KubeObject>): void {
+    if (isDeepStrictEqual(previous?.metadata.labels, current?.metadata.labels)) return;
+    this.requeue((service) => service.metadata.namespace === key && isRelevant(service));
   }
 
   private onCloudLoadBalancer({ key, current }: StoreChange<StoredCloudLoadBalancer>): void {

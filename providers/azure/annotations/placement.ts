@@ -1,5 +1,5 @@
 import type { CloudProviderSpec } from '../../../crds';
-import { type Configuration, refusalOf } from '../load-balancers/eligible';
+import { type Configuration, isUndecided, refusalOf, type Selected } from '../load-balancers/eligible';
 import { ANNOTATION_PREFIX } from './annotation';
 import type { Problem } from '../../provider';
 import type { Reading } from './annotations';
@@ -15,6 +15,8 @@ export function placementOf(reading: Reading, settings: CloudProviderSpec | unde
   if (all.length === 0) return;
   const named = reading.block.configurations as string[] | undefined;
   const asked = named ?? all.map(({ name }) => name);
+  const selected = selectedOf(reading);
+  if (all.some((one) => asked.includes(one.name) && isUndecided(one, selected))) return void reading.problems.push(undecided(reading));
   const refused = all.filter(({ name }) => asked.includes(name)).flatMap((one) => refusalsOf(one, reading, named !== undefined));
   // A name that is none is told of when the load balancer is validated.
   const names = asked.filter((name) => refused.every((one) => one.name !== name));
@@ -30,14 +32,24 @@ function told(refused: readonly Refused[], isNone: boolean): Pick<Problem, 'seve
   return { severity: 'Error', message: `no load balancer takes the Service (${reasons}). ${remedy}.` };
 }
 
+/** Whoever is placed before its namespace's labels are known might have to move when they are. */
+function undecided({ given, service: { namespace = '' } }: Reading): Problem {
+  const message = `the labels of namespace ${namespace} are not known yet, by which a load balancer takes the Service or not. It goes on by itself.`;
+  return { field: FIELD, value: given.get(FIELD) ?? '', severity: 'Error', message };
+}
+
+function selectedOf({ service: { labels = {}, namespace = '', namespaceLabels } }: Reading): Selected {
+  return { labels, namespace, ...(namespaceLabels !== undefined && { namespaceLabels }) };
+}
+
 interface Refused {
   name: string;
   reason: string;
 }
 
-function refusalsOf(one: Configuration, { service }: Reading, isNamed: boolean): Refused[] {
-  const { labels = {}, namespace = '', current } = service;
+function refusalsOf(one: Configuration, reading: Reading, isNamed: boolean): Refused[] {
+  const { current } = reading.service;
   const mayHave = isNamed || one.allowServicePlacement || current?.azure?.configurations?.includes(one.name) === true;
-  const reason = refusalOf(one, { labels, namespace }) ?? (mayHave ? undefined : 'its allowServicePlacement is false');
+  const reason = refusalOf(one, selectedOf(reading)) ?? (mayHave ? undefined : 'its allowServicePlacement is false');
   return reason === undefined ? [] : [{ name: one.name, reason }];
 }

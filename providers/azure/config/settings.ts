@@ -1,8 +1,12 @@
-import type { AzureProviderSettingsInput, CloudProviderSpecInput } from '../../../crds';
+import { z } from 'zod';
+import { labelSelector, type AzureProviderSettingsInput, type CloudProviderSpecInput } from '../../../crds';
 import { OperatorError } from '../../../operator/base/errors';
 import type { Json, JsonObject } from '../../../operator/base/json';
+import { isEmptySelector } from '../../../operator/base/label-selector';
 import { pairs } from '../../annotation-values';
 import type { AzureJson } from './azure-json';
+
+type LabelSelector = z.output<typeof labelSelector>;
 
 /** What an azure.json says, as far as it has a place in CloudProvider.spec: everything but who the operator is. */
 export interface SettingsOfJson {
@@ -120,22 +124,27 @@ function loadBalancerOf(config: JsonObject, warnings: string[]): NonNullable<Azu
   return {
     name,
     ...given('allowServicePlacement', typeof config.allowServicePlacement === 'boolean' ? config.allowServicePlacement : undefined),
-    ...given('serviceLabels', labelsOf(config.serviceLabelSelector, `${at}: serviceLabelSelector`, warnings)),
-    ...given('namespaceLabels', labelsOf(config.serviceNamespaceSelector, `${at}: serviceNamespaceSelector`, warnings)),
-    ...given('nodeLabels', labelsOf(config.nodeSelector, `${at}: nodeSelector`, warnings)),
+    ...given('serviceSelector', selectorOf(config.serviceLabelSelector, `${at}: serviceLabelSelector`, warnings)),
+    ...given('namespaceSelector', selectorOf(config.serviceNamespaceSelector, `${at}: serviceNamespaceSelector`, warnings)),
+    ...given('nodeSelector', selectorOf(config.nodeSelector, `${at}: nodeSelector`, warnings)),
     ...given('primaryVMSet', typeof config.primaryVMSet === 'string' && config.primaryVMSet !== '' ? config.primaryVMSet : undefined),
   };
 }
 
-/** @throws OperatorError Invalid on matchExpressions: to leave them out would take other Services than meant */
-function labelsOf(selector: Json | undefined, at: string, warnings: string[]): Record<string, string> | undefined {
+/** @throws OperatorError Invalid, naming the field in it: to leave a part out would take others than meant */
+function selectorOf(selector: Json | undefined, at: string, warnings: string[]): LabelSelector | undefined {
   if (selector === undefined || selector === null) return undefined;
-  const { matchLabels, matchExpressions } = selector as { matchLabels?: Record<string, string>; matchExpressions?: unknown[] };
-  if (matchExpressions !== undefined && matchExpressions.length > 0) {
-    throw new OperatorError('Invalid', `${at}: matchExpressions are not there; write matchLabels`, { field: at });
+  const { data, error } = z.strictObject(labelSelector.shape).safeParse(selector);
+  if (data === undefined) {
+    const [issue] = error.issues;
+    const field = [at, ...(issue?.path ?? [])].join('.');
+    throw new OperatorError('Invalid', `${field}: ${issue?.message}. Write a LabelSelector, with matchLabels, matchExpressions or both.`, {
+      field,
+    });
   }
-  if (matchLabels === undefined) warnings.push(`${at} has no effect: it is empty`);
-  return matchLabels;
+  if (!isEmptySelector(data)) return data;
+  warnings.push(`${at} has no effect: it is empty`);
+  return undefined;
 }
 
 function wordOf<T extends string>(known: Readonly<Record<string, T>>, text: string, field: string): T {

@@ -1,10 +1,11 @@
 import { hashJson } from '../../../operator/base/json';
+import { isEmptySelector } from '../../../operator/base/label-selector';
 import type { Target, TargetsOf } from '../../provider';
 import type { Configuration } from './eligible';
 
 /**
  * Which of several load balancers each Node is behind, by the Node's name: Azure lets a machine be behind one public and one internal one. Those of its
- * `primaryVMSet` are a load balancer's own; others are spread over those whose `nodeLabels` they have, or where they have none's, over those that ask for
+ * `primaryVMSet` are a load balancer's own; others are spread over those whose `nodeSelector` takes them, or where none's does, over those that ask for
  * none. None stays without Nodes that could have one, and a Node that comes or goes moves hardly any other. Pure; the order of the Nodes does not matter.
  */
 export function sharesOf(nodes: readonly Target[], targets: TargetsOf, balancers: readonly Configuration[]): Map<string, string> {
@@ -26,9 +27,9 @@ export function sharesOf(nodes: readonly Target[], targets: TargetsOf, balancers
 
 /** Names of the load balancers that a Node may be behind, by the Node's name. */
 function candidatesOf(nodes: readonly Target[], targets: TargetsOf, balancers: readonly Configuration[]): Map<string, string[]> {
-  const labelled = balancers.map(({ name, nodeLabels }) => ({
+  const labelled = balancers.map(({ name, nodeSelector = {} }) => ({
     name,
-    nodes: nodeLabels && new Set(targets(nodeLabels).map(({ nodeName }) => nodeName)),
+    nodes: isEmptySelector(nodeSelector) ? undefined : new Set(targets(nodeSelector).map(({ nodeName }) => nodeName)),
   }));
   const candidates = nodes.map(({ nodeName, providerID }): [string, string[]] => {
     const primary = balancers.filter(({ primaryVMSet }) => primaryVMSet !== undefined && isInScaleSet(providerID, primaryVMSet));

@@ -32,7 +32,9 @@ export function nodesBehind(
   targets: TargetsOf,
   { loadBalancers = [], excludeControlPlane }: Pick<AzureProviderSettings, 'loadBalancers' | 'excludeControlPlane'>,
 ): readonly Target[] {
-  const left = new Set(excludeControlPlane ? CONTROL_PLANE.flatMap((one) => targets(one).map(({ nodeName }) => nodeName)) : []);
+  const left = new Set(
+    excludeControlPlane ? CONTROL_PLANE.flatMap((matchLabels) => targets({ matchLabels }).map(({ nodeName }) => nodeName)) : [],
+  );
   const all = targets().filter(({ nodeName }) => !left.has(nodeName));
   if (loadBalancers.length === 0) return all;
   const shares = sharesOf(all, targets, loadBalancers);

@@ -89,7 +89,7 @@ function validateListener(spec: CloudLoadBalancerSpec, listener: CloudLoadBalanc
 function validateTraffic({ trafficPolicy }: CloudLoadBalancerSpec, { loadBalancers = [] }: AzureScope['settings']): Problem[] {
   if (trafficPolicy !== 'Local' || loadBalancers.length < 2) return [];
   const message =
-    'Pods on Nodes that are behind another load balancer get none of its traffic. Keep them on its own, by nodeLabels of spec.azure.loadBalancers of the CloudProvider and the Pods’ nodeSelector, or use Cluster.';
+    'Pods on Nodes that are behind another load balancer get none of its traffic. Keep them on its own, by nodeSelector of spec.azure.loadBalancers of the CloudProvider and the Pods’ nodeSelector, or use Cluster.';
   return [{ severity: 'Warning', field: 'spec.trafficPolicy', value: trafficPolicy, message }];
 }
 

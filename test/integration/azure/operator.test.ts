@@ -9,13 +9,14 @@ import { AzureScene, SECRET } from './operator-scene';
 const PREFIX = 'service.beta.kubernetes.io/azure-';
 const INTERNAL = { [`${PREFIX}load-balancer-internal`]: 'true' };
 
-/** One that takes everything, as if there were no others, and two for those that are labelled. */
+/** One that takes everything, as if there were no others, and two for those that are labelled, of a namespace that is. */
 const SEVERAL = [
   { name: 'kubernetes' },
   ...['edge', 'back'].map((name) => ({
     name,
     serviceLabelSelector: { matchLabels: { tier: name } },
-    nodeSelector: { matchLabels: { pool: name } },
+    serviceNamespaceSelector: { matchExpressions: [{ key: 'team', operator: 'Exists' }] },
+    nodeSelector: { matchExpressions: [{ key: 'pool', operator: 'In', values: [name] }] },
   })),
 ];
 
@@ -175,13 +176,15 @@ describe('an operator with a subscription of Azure', () => {
     const annotations = { [`${PREFIX}load-balancer-configurations`]: 'edge,back' };
     await cluster.kubectl(['patch', 'cloudprovider', 'azure', '--type', 'merge', '-p', '{"spec":{"retireAfter":"1s"}}']);
     await cluster.apply(serviceOf('moved', { annotations }));
-    const told = await scene.until(
-      'it to be told that none takes it',
-      async () =>
-        (await scene.service('moved'))?.status?.conditions?.find(({ message }) => message?.includes('no load balancer takes') === true)
-          ?.message,
-    );
-    expect(told).toContain('edge: its serviceLabels ask for tier=edge; back: its serviceLabels ask for tier=back');
+    const isTold = (why: string): Promise<unknown> =>
+      scene.until(`it to be told ${why}`, async () =>
+        (await scene.service('moved'))?.status?.conditions?.some(({ message }) =>
+          message?.includes(`no load balancer takes the Service (${why}`),
+        ),
+      );
+    await isTold('edge: its namespaceSelector asks for team; back: its namespaceSelector asks for team');
+    await cluster.kubectl(['label', 'namespace', 'default', 'team=shop']);
+    await isTold('edge: its serviceSelector asks for tier=edge; back: its serviceSelector asks for tier=back');
     await cluster.kubectl(['label', 'service', 'moved', 'tier=edge']);
     const [first] = await published('moved');
     expect([azure.poolOf('edge'), azure.balancer('back')]).toEqual([[nodes.get('edge')], undefined]);
@@ -201,6 +204,8 @@ describe('an operator with a subscription of Azure', () => {
     const isGone = (): boolean => azure.balancer('edge') === undefined && azure.publicAddresses().length === 1;
     await scene.until('the first one to be gone with its address', () => Promise.resolve(isGone()), 60_000);
     expect(azure.poolOf('back')).toEqual([nodes.get('back')]);
+    await cluster.kubectl(['label', 'node', 'node-2', 'pool=back']);
+    await scene.until('the Node with another label to be behind it', () => Promise.resolve(azure.poolOf('back').length === 2));
     await scene.deleteServices('moved');
     expect([azure.balancer('back'), azure.publicAddresses()]).toEqual([undefined, []]);
   }, 240_000);

@@ -33,6 +33,7 @@ type KubeEvent = KubeObject & {
 /** A real API server with our kinds, and the stores that the loops read. */
 export class LoopCluster {
   readonly services: Reflector<Service>;
+  readonly namespaces: Reflector<KubeObject>;
   readonly nodes: Reflector<Node>;
   readonly loadBalancers: Reflector<StoredCloudLoadBalancer>;
   readonly routes: Reflector<StoredCloudRoute>;
@@ -51,6 +52,7 @@ export class LoopCluster {
   ) {
     const common = { api: client, logger: silentLogger };
     this.services = new Reflector<Service>({ ...common, resource: SERVICES, transform: keepManagedFieldsOf(FIELD_MANAGERS.service) });
+    this.namespaces = new Reflector<KubeObject>({ ...common, resource: NAMESPACES });
     this.nodes = new Reflector<Node>({ ...common, resource: NODES });
     this.loadBalancers = new Reflector<StoredCloudLoadBalancer>({ ...common, resource: CLOUD_LOAD_BALANCERS });
     this.routes = new Reflector<StoredCloudRoute>({ ...common, resource: CLOUD_ROUTES, indexes: ROUTE_INDEXES });
@@ -64,7 +66,7 @@ export class LoopCluster {
       await cluster.kubectl(['wait', '--for=condition=Established', 'crd', '--all', '--timeout=30s']);
       const kubeConfig = loadKubeConfig({ kubeconfig: cluster.kubeconfigPath });
       const loops = new LoopCluster(cluster, new KubeClient(kubeConfig, { userAgent: 'cloud-operator/test', logger: silentLogger }));
-      const stores = [loops.services, loops.nodes, loops.loadBalancers, loops.routes];
+      const stores = [loops.services, loops.namespaces, loops.nodes, loops.loadBalancers, loops.routes];
       loops.filling = Promise.all(stores.map((store) => store.start(loops.end.signal)));
       return loops;
     } catch (thrown) {

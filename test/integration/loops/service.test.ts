@@ -27,6 +27,7 @@ describe('the service loop against a real API server', () => {
     const loop = new ServiceLoop({
       api: loops.api,
       services: loops.services.store,
+      namespaces: loops.namespaces.store,
       cloudLoadBalancers: loops.loadBalancers.store,
       nodes: loops.nodes.store,
       clouds: CLOUDS,

@@ -18,6 +18,7 @@ function settings(fields: object): { spec: object; warnings: string[] } {
 }
 
 const azure = (fields: object): object => ({ azure: { subscriptionID: SUBSCRIPTION, resourceGroup: 'cluster', ...fields } });
+const SELECTOR = { matchLabels: { a: 'b' }, matchExpressions: [{ key: 'e', operator: 'NotIn', values: ['f'] }] };
 const OTHER = '99999999-1111-4222-8333-444455556666';
 
 const ROWS: [field: keyof typeof FIELDS, fields: object, spec: object][] = [
@@ -57,7 +58,7 @@ const ROWS: [field: keyof typeof FIELDS, fields: object, spec: object][] = [
         {
           name: 'lb-2',
           allowServicePlacement: false,
-          serviceLabelSelector: { matchLabels: { a: 'b' } },
+          serviceLabelSelector: SELECTOR,
           nodeSelector: { matchLabels: { c: 'd' } },
         },
       ],
@@ -65,7 +66,7 @@ const ROWS: [field: keyof typeof FIELDS, fields: object, spec: object][] = [
     azure({
       loadBalancers: [
         { name: 'kubernetes', primaryVMSet: 'pool' },
-        { name: 'lb-2', allowServicePlacement: false, serviceLabels: { a: 'b' }, nodeLabels: { c: 'd' } },
+        { name: 'lb-2', allowServicePlacement: false, serviceSelector: SELECTOR, nodeSelector: { matchLabels: { c: 'd' } } },
       ],
     }),
   ],
@@ -152,7 +153,17 @@ describe('azure.json', () => {
     ['pools of Pods', { loadBalancerBackendPoolConfigurationType: 'podIP' }, /nodeIP/],
     ['an unknown probe mode', { clusterServiceLoadBalancerHealthProbeMode: 'x' }, /shared, servicenodeport/],
     ['tags without a key', { tags: '=b' }, /^tags: /],
-    ['a selector that would take others', withSelector({ matchExpressions: [{ key: 'a', operator: 'Exists' }] }), /matchLabels/],
+    [
+      'a selector that is none',
+      withSelector({
+        matchExpressions: [
+          { key: 'a', operator: 'Exists' },
+          { key: 'a', operator: 'In' },
+        ],
+      }),
+      /^multipleStandardLoadBalancerConfigurations kubernetes: serviceLabelSelector.matchExpressions.1: values must be set with In/,
+    ],
+    ['a selector of something else', withSelector({ matchLabel: { a: 'b' } }), /kubernetes: serviceLabelSelector: .*matchLabel/],
     ['a load balancer without a name', { multipleStandardLoadBalancerConfigurations: [{}] }, /one has no name/],
     ['no subscription', { subscriptionId: '' }, /subscriptionId must be set/],
     ['no resource group', { resourceGroup: null }, /resourceGroup must be set/],

@@ -2,24 +2,27 @@ import { azureProviderSettings, cloudProviderSpec, type AzureProviderSettingsInp
 import { compile } from '../../../providers/azure/annotations/annotations';
 import { nodesBehind } from '../../../providers/azure/load-balancers/nodes-behind';
 import { validateLoadBalancer } from '../../../providers/azure/load-balancers/validation';
+import { selects, type LabelSelector } from '../../../operator/base/label-selector';
 import type { Compiled, ServiceFacts, Target } from '../../../providers/provider';
 import { balancer, SUBSCRIPTION } from './balancer-scene';
 
 type Several = NonNullable<AzureProviderSettingsInput['loadBalancers']>;
 const ANNOTATION = 'service.beta.kubernetes.io/azure-load-balancer-configurations';
+const NAMESPACES: Record<string, Record<string, string>> = { 'team-y': { team: 'y' }, 'team-z': { team: 'z' } };
 const OF_SUBSCRIPTION = { subscriptionID: SUBSCRIPTION, resourceGroup: 'cluster' };
 
 describe('which of several load balancers take a Service', () => {
   const several: Several = [
     { name: 'kubernetes' },
-    { name: 'edge', serviceLabels: { tier: 'edge', zone: 'a' } },
-    { name: 'shop', namespaceLabels: { 'kubernetes.io/metadata.name': 'shop' } },
+    { name: 'edge', serviceSelector: { matchLabels: { tier: 'edge', zone: 'a' } } },
+    { name: 'shop', namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': 'shop' } } },
     { name: 'drained', allowServicePlacement: false },
-    { name: 'teams', namespaceLabels: { team: 'x' } },
+    { name: 'teams', namespaceSelector: { matchExpressions: [{ key: 'team', operator: 'In', values: ['x', 'y'] }] } },
   ];
   const compiled = (labels: Record<string, string>, namespace = 'default', named?: string, of = several): Compiled => {
     const settings = cloudProviderSpec.parse({ azure: { ...OF_SUBSCRIPTION, loadBalancers: of } });
-    return compile(named === undefined ? {} : { [ANNOTATION]: named }, { ports: [], labels, namespace }, settings);
+    const service = { ports: [], labels, namespace, namespaceLabels: NAMESPACES[namespace] ?? {} };
+    return compile(named === undefined ? {} : { [ANNOTATION]: named }, service, settings);
   };
   const edge = { tier: 'edge', zone: 'a', other: 'x' };
 
@@ -29,6 +32,7 @@ describe('which of several load balancers take a Service', () => {
     ['not those of which it has some labels', [{ tier: 'edge' }], ['kubernetes']],
     ['those of its namespace', [edge, 'shop'], ['kubernetes', 'edge', 'shop']],
     ['of those that it names those whose labels it has', [edge, 'default', 'edge'], ['edge']],
+    ['those that take labels of its namespace', [{}, 'team-y'], ['kubernetes', 'teams']],
     ['one that takes no others, by name', [{}, 'default', 'drained'], ['drained']],
   ])('%s', (_which, of, configurations) => {
     expect(compiled(...of)).toMatchObject({ block: { configurations }, problems: [] });
@@ -38,20 +42,29 @@ describe('which of several load balancers take a Service', () => {
     const { block, problems } = compiled({}, 'default', 'edge,kubernetes,nowhere');
     expect(block).toEqual({ configurations: ['kubernetes', 'nowhere'] });
     expect(problems).toMatchObject([
-      { severity: 'Warning', field: ANNOTATION, message: expect.stringContaining('edge: its serviceLabels ask for tier=edge') as string },
+      {
+        severity: 'Warning',
+        field: ANNOTATION,
+        message: expect.stringContaining('edge: its serviceSelector asks for tier=edge') as string,
+      },
     ]);
   });
 
   test.each<[string, string | undefined, Several, string]>([
-    ['by labels', undefined, [{ name: 'edge', serviceLabels: { tier: 'edge' } }], 'edge: its serviceLabels ask for tier=edge'],
-    ['by name', 'shop', several, 'shop: it is for namespace shop'],
-    ['by what is not read', 'teams', several, 'teams: its namespaceLabels ask for team'],
+    [
+      'by labels',
+      undefined,
+      [{ name: 'edge', serviceSelector: { matchLabels: { tier: 'edge' } } }],
+      'edge: its serviceSelector asks for tier=edge',
+    ],
+    ['by name', 'shop', several, 'shop: its namespaceSelector asks for kubernetes.io/metadata.name=shop'],
+    ['by labels of the namespace', 'teams', several, 'teams: its namespaceSelector asks for team in (x,y)'],
     [
       'as they are drained',
       undefined,
       [
         { name: 'old', allowServicePlacement: false },
-        { name: 'edge', serviceLabels: { tier: 'edge' } },
+        { name: 'edge', serviceSelector: { matchLabels: { tier: 'edge' } } },
       ],
       'old: its allowServicePlacement is false',
     ],
@@ -63,8 +76,24 @@ describe('which of several load balancers take a Service', () => {
     expect(problems[0]?.message).toContain('Label the Service');
   });
 
+  test('who is placed by labels of its namespace waits until they are known; the name alone is known at once', () => {
+    const of = (balancers: Several): Compiled => {
+      const settings = cloudProviderSpec.parse({ azure: { ...OF_SUBSCRIPTION, loadBalancers: balancers } });
+      return compile({}, { ports: [], labels: {}, namespace: 'shop' }, settings);
+    };
+    const { block, problems } = of(several);
+    expect(block).toEqual({});
+    expect(problems).toMatchObject([
+      { severity: 'Error', message: expect.stringContaining('labels of namespace shop are not known') as string },
+    ]);
+    expect(of(several.slice(0, 4))).toMatchObject({ block: { configurations: ['kubernetes', 'shop'] }, problems: [] });
+  });
+
   test('one that takes no new ones keeps those that may be on it, as long as its selectors hold', () => {
-    const drained: Several = [{ name: 'one', allowServicePlacement: false, serviceLabels: { tier: 'edge' } }, { name: 'two' }];
+    const drained: Several = [
+      { name: 'one', allowServicePlacement: false, serviceSelector: { matchLabels: { tier: 'edge' } } },
+      { name: 'two' },
+    ];
     const settings = cloudProviderSpec.parse({ azure: { ...OF_SUBSCRIPTION, loadBalancers: drained } });
     const { spec: current } = balancer(1, {}, { configurations: ['one', 'two'] });
     const of = (labels: Record<string, string>, more: Partial<ServiceFacts> = {}): unknown =>
@@ -78,7 +107,7 @@ describe('which of several load balancers take a Service', () => {
     });
 
   test('a CloudLoadBalancer that somebody writes has no labels: where all ask for some, it names one', () => {
-    expect(problemsOf([{ name: 'edge', serviceLabels: { tier: 'edge' } }])).toMatchObject([
+    expect(problemsOf([{ name: 'edge', serviceSelector: { matchLabels: { tier: 'edge' } } }])).toMatchObject([
       { severity: 'Error', field: 'spec.azure.configurations' },
     ]);
     expect(problemsOf(several)).toEqual([]);
@@ -98,10 +127,9 @@ describe('which of several load balancers a Node is behind', () => {
   });
   const behind = (balancers: Several, nodes: Target[], labelled: Record<string, string[]> = {}): Record<string, string[]> => {
     const settings = azureProviderSettings.parse({ ...OF_SUBSCRIPTION, excludeControlPlane: false, loadBalancers: balancers });
-    const targets = (labels?: Readonly<Record<string, string>>): Target[] =>
-      labels === undefined
-        ? nodes
-        : nodes.filter(({ nodeName }) => Object.keys(labels).every((label) => labelled[label]?.includes(nodeName)));
+    const labelsOf = (nodeName: string): Record<string, string> =>
+      Object.fromEntries(Object.entries(labelled).flatMap(([label, names]) => (names.includes(nodeName) ? [[label, '']] : [])));
+    const targets = (selector: LabelSelector = {}): Target[] => nodes.filter(({ nodeName }) => selects(selector, labelsOf(nodeName)));
     const of = ({ name }: { name: string }): [string, string[]] => [
       name,
       nodesBehind(name, targets, settings).map(({ nodeName }) => nodeName),
@@ -137,13 +165,13 @@ describe('which of several load balancers a Node is behind', () => {
     const balancers: Several = [
       { name: 'kubernetes', primaryVMSet: 'POOL-0' },
       { name: 'edge', primaryVMSet: 'EDGE' },
-      { name: 'gpu', nodeLabels: { gpu: '' } },
+      { name: 'gpu', nodeSelector: { matchExpressions: [{ key: 'gpu', operator: 'Exists' }] } },
     ];
     expect(behind(balancers, nodes, { gpu: ['node-2', 'node-3'] })).toMatchObject({
       edge: expect.arrayContaining(['node-3']) as string[],
       gpu: ['node-2'],
     });
-    const only: Several = [{ name: 'gpu', nodeLabels: { gpu: '' } }];
+    const only: Several = [{ name: 'gpu', nodeSelector: { matchExpressions: [{ key: 'gpu', operator: 'Exists' }] } }];
     expect(behind(only, nodes, { gpu: ['node-2'] })).toEqual({ gpu: ['node-2'] });
   });
 });

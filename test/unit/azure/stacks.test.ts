@@ -1,6 +1,7 @@
 import { azureProviderSettings, type AzureProviderSettingsInput, type CloudLoadBalancerSpec } from '../../../crds';
 import { OperatorError } from '../../../operator/base/errors';
 import { canonicalJson, type JsonObject } from '../../../operator/base/json';
+import { selects } from '../../../operator/base/label-selector';
 import type { AzureInput } from '../../../providers/azure/load-balancers/arguments';
 import { entriesOf } from '../../../providers/azure/load-balancers/entries';
 import { AzureLoadBalancers } from '../../../providers/azure/load-balancers/load-balancers';
@@ -275,11 +276,9 @@ test('a region is where Azure says that things are, however it is written', () =
 describe('the Nodes behind a load balancer', () => {
   const [second, first] = NODES as [Target, Target];
   const labelled: Record<string, string> = { 'node-role.kubernetes.io/control-plane': '' };
-  const targets = (labels: Record<string, string> = {}): Target[] =>
-    [first, second].filter((node) => node === first || Object.entries(labels).every(([key, value]) => labelled[key] === value));
   const behind = (settings: Partial<AzureProviderSettingsInput>, azure?: object): string[] => {
-    const stack = loadBalancers(settings).render('s', [balancer(1, {}, azure)], (labels) =>
-      Object.keys(labels ?? {}).length === 0 ? targets() : targets(labels).filter((node) => node !== first),
+    const stack = loadBalancers(settings).render('s', [balancer(1, {}, azure)], (selector = {}) =>
+      [first, second].filter((node) => selects(selector, node === first ? {} : labelled)),
     ) as unknown as RenderedStack;
     return stack.balancers.flatMap(({ loadBalancer: { backendAddressPools } }) =>
       backendAddressPools.flatMap(({ loadBalancerBackendAddresses: all }) => all.map(({ name }) => name)),
@@ -297,7 +296,10 @@ describe('the Nodes behind a load balancer', () => {
   });
 
   test('of several load balancers are those with its labels, and all others of the one that asks for none', () => {
-    const several = { excludeControlPlane: false, loadBalancers: [{ name: 'one', nodeLabels: labelled }, { name: 'two' }] };
+    const several = {
+      excludeControlPlane: false,
+      loadBalancers: [{ name: 'one', nodeSelector: { matchLabels: labelled } }, { name: 'two' }],
+    };
     expect(behind(several, { configurations: ['one'] })).toEqual(['node-2']);
     expect(behind(several, { configurations: ['two'] })).toEqual(['node-1']);
   });

@@ -60,12 +60,15 @@ test('a Node of a cloud that can’t be asked is undecided for that one only, on
 test('by labels: only those that have all of them, and a change of such a label counts', () => {
   const labelled = (name: string, labels: Record<string, string>): Node => named(name, { metadata: { name, uid: name, labels } });
   nodes.replace([labelled('a', { pool: 'edge', arch: 'arm' }), labelled('b', { pool: 'edge' }), labelled('c', { arch: 'arm' })]);
-  const select = (labels: Record<string, string>): string[] => targets.of('one', labels).map(({ nodeName }) => nodeName);
+  const select = (labels: Record<string, string>): string[] => targets.of('one', { matchLabels: labels }).map(({ nodeName }) => nodeName);
   const change = (label: Record<string, string>): boolean =>
     targets.mayBeChangedBy({ key: 'c', previous: labelled('c', { arch: 'arm' }), current: labelled('c', { arch: 'arm', ...label }) }, true);
   expect(change({ pool: 'edge' })).toBe(false);
-  targets.selections.hold('web', [{ pool: 'edge' }, undefined]);
-  targets.selections.hold('shop', [{ pool: 'core' }, { pool: 'edge', arch: 'arm' }, { pool: 'edge' }]);
+  targets.selections.hold('web', [{ matchLabels: { pool: 'edge' } }, undefined]);
+  targets.selections.hold(
+    'shop',
+    [{ pool: 'core' }, { pool: 'edge', arch: 'arm' }, { pool: 'edge' }].map((matchLabels) => ({ matchLabels })),
+  );
   expect([select({ pool: 'edge' }), select({ pool: 'edge', arch: 'arm' }), select({ pool: 'core' })]).toEqual([['a', 'b'], ['a'], []]);
   expect([change({ pool: 'edge' }), change({ team: 'shop' })]).toEqual([true, false]);
   nodes.replace([
@@ -76,7 +79,7 @@ test('by labels: only those that have all of them, and a change of such a label 
   expect(select({ pool: 'edge' })).toEqual(['a', 'b', 'c']);
   expect(targets.setsOf('one').map((set) => set.length)).toEqual([3, 1, 0, 3]);
   // A tenant may write other labels each minute, and is gone one day.
-  targets.selections.hold('shop', [{ arch: 'arm' }]);
+  targets.selections.hold('shop', [{ matchExpressions: [{ key: 'arch', operator: 'Exists' }] }]);
   expect([targets.setsOf('one').length, [...targets.selections.keys]]).toEqual([3, ['arch', 'pool']]);
   targets.selections.drop('shop');
   targets.selections.hold('web', [undefined]);

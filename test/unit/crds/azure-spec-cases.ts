@@ -106,6 +106,18 @@ export const BAD_AZURE: BadSpec[] = [
     message: 'only one kind of credentials can be set',
   },
   {
+    title: 'a selector that lists nothing',
+    kind: CloudProviderKind,
+    spec: {
+      azure: {
+        ...settings,
+        loadBalancers: [{ name: 'one', serviceSelector: { matchExpressions: [{ key: 'tier', operator: 'NotIn' }] } }],
+      },
+    },
+    field: 'spec.azure.loadBalancers[0].serviceSelector.matchExpressions[0]',
+    message: 'values must be set with In and NotIn, and only with these',
+  },
+  {
     title: 'one name and several load balancers',
     kind: CloudProviderKind,
     spec: { azure: { ...settings, loadBalancerName: 'edge', loadBalancers: [{ name: 'one' }] } },

@@ -1,7 +1,7 @@
 import { OperatorError } from '../../../../operator/base/errors';
 import { silentLogger } from '../../../../operator/base/log';
 import type { KubeApi } from '../../../../operator/kube/api';
-import type { Node, Service } from '../../../../operator/kube/object';
+import type { KubeObject, Node, Service } from '../../../../operator/kube/object';
 import { KeyedQueue } from '../../../../operator/kube/queue';
 import { MemoryStore } from '../../../../operator/kube/store';
 import type { StoredCloudLoadBalancer } from '../../../../operator/loops/kinds';
@@ -24,8 +24,9 @@ test('a person’s change begins the back-off anew, what controllers write does 
     return Promise.reject(new OperatorError('Transient', '503 etcdserver: leader changed'));
   };
   const api: KubeApi = { get: down, list: down, create: down, apply: down, patch: down, remove: down };
-  const [services, cloudLoadBalancers, nodes] = [
+  const [services, namespaces, cloudLoadBalancers, nodes] = [
     new MemoryStore<Service>({}, silentLogger),
+    new MemoryStore<KubeObject>({}, silentLogger),
     new MemoryStore<StoredCloudLoadBalancer>({}, silentLogger),
     new MemoryStore<Node>({}, silentLogger),
   ];
@@ -33,7 +34,7 @@ test('a person’s change begins the back-off anew, what controllers write does 
   const queue = new KeyedQueue({ name: 'service', logger: silentLogger, clock, backOff: SERVICE_RETRY });
   const events = { event: (): void => undefined };
   const loop = new ServiceLoop({
-    ...{ api, services, cloudLoadBalancers, nodes, clouds: CLOUDS, events, queue, clock, logger: silentLogger, workers: 1 },
+    ...{ api, services, namespaces, cloudLoadBalancers, nodes, clouds: CLOUDS, events, queue, clock, logger: silentLogger, workers: 1 },
   });
   const running = loop.run(stop.signal);
   end = async () => {
@@ -44,6 +45,7 @@ test('a person’s change begins the back-off anew, what controllers write does 
   const set = (changes: Parameters<typeof service>[0]): void => services.set(service(changes));
 
   services.replace([service()]);
+  namespaces.replace([]);
   cloudLoadBalancers.replace([]);
   nodes.replace([]);
   await clock.advance(0);

@@ -24,21 +24,21 @@ const EXISTING = cloudLoadBalancer({ spec: { provider: 'cloud-a' } });
 
 describe('the provider is recorded', () => {
   test('a new Service gets the one that claims it', () => {
-    expect(claimOf(service(), undefined, clouds(A))).toMatchObject({ kind: 'Wanted', spec: { provider: 'cloud-a' } });
+    expect(claimOf({ service: service() }, undefined, clouds(A))).toMatchObject({ kind: 'Wanted', spec: { provider: 'cloud-a' } });
   });
 
   test('a new default changes nothing', () => {
-    expect(claimOf(service(), EXISTING, clouds(B))).toMatchObject({ kind: 'Wanted', spec: { provider: 'cloud-a' } });
+    expect(claimOf({ service: service() }, EXISTING, clouds(B))).toMatchObject({ kind: 'Wanted', spec: { provider: 'cloud-a' } });
   });
 
   test('no default any more changes nothing either', () => {
     const choice: ServiceChoice = { kind: 'Unavailable', reason: 'NoDefaultProvider', message: 'none' };
-    expect(claimOf(service(), EXISTING, clouds(choice))).toMatchObject({ kind: 'Wanted', spec: { provider: 'cloud-a' } });
+    expect(claimOf({ service: service() }, EXISTING, clouds(choice))).toMatchObject({ kind: 'Wanted', spec: { provider: 'cloud-a' } });
   });
 
   test('but where several say that they are the default, the Service is told', () => {
     const choice: ServiceChoice = { kind: 'Unavailable', reason: 'NoDefaultProvider', message: 'two defaults (a, b)', several: true };
-    expect(claimOf(service(), EXISTING, clouds(choice))).toMatchObject({
+    expect(claimOf({ service: service() }, EXISTING, clouds(choice))).toMatchObject({
       kind: 'Wanted',
       warnings: [
         { reason: 'SeveralProviders', message: expect.stringContaining('two defaults (a, b). This Service stays with') as string },
@@ -49,15 +49,18 @@ describe('the provider is recorded', () => {
   test('a class that several claim: whose provider is recorded stays with it, and is told; another one named is not taken for it', () => {
     const choice: ServiceChoice = { kind: 'Unavailable', reason: 'ClassClaimedTwice', message: 'both claim it', several: true };
     const ofClass = service({ spec: { loadBalancerClass: 'example.com/b' } });
-    expect(claimOf(ofClass, EXISTING, clouds(choice))).toMatchObject({
+    expect(claimOf({ service: ofClass }, EXISTING, clouds(choice))).toMatchObject({
       kind: 'Wanted',
       spec: { provider: 'cloud-a' },
       warnings: [{ reason: 'SeveralProviders' }],
     });
-    expect(claimOf(ofClass, undefined, clouds(choice))).toMatchObject({ kind: 'Held', problem: { reason: 'ClassClaimedTwice' } });
+    expect(claimOf({ service: ofClass }, undefined, clouds(choice))).toMatchObject({
+      kind: 'Held',
+      problem: { reason: 'ClassClaimedTwice' },
+    });
     const annotations = { 'cloud-operator.dev/provider': 'cloud-b' };
     const named = service({ metadata: { annotations }, spec: { loadBalancerClass: 'example.com/b' } });
-    expect(claimOf(named, EXISTING, clouds(choice))).toMatchObject({ kind: 'Held' });
+    expect(claimOf({ service: named }, EXISTING, clouds(choice))).toMatchObject({ kind: 'Held' });
   });
 
   const NAMED = service({ metadata: { annotations: { 'cloud-operator.dev/provider': 'cloud-b' } } });
@@ -66,26 +69,28 @@ describe('the provider is recorded', () => {
     ['annotation', NAMED],
     ['class', service({ spec: { loadBalancerClass: 'example.com/b' } })],
   ])('another one asked for by %s is followed', (_name, of) => {
-    expect(claimOf(of, EXISTING, clouds(B))).toMatchObject({ kind: 'Wanted', spec: { provider: 'cloud-b' } });
+    expect(claimOf({ service: of }, EXISTING, clouds(B))).toMatchObject({ kind: 'Wanted', spec: { provider: 'cloud-b' } });
   });
 
   test('but not before it can be', () => {
-    expect(claimOf(NAMED, EXISTING, clouds(B, { supports: () => false }))).toMatchObject({ kind: 'Held', retry: true });
+    expect(claimOf({ service: NAMED }, EXISTING, clouds(B, { supports: () => false }))).toMatchObject({ kind: 'Held', retry: true });
     const gone: ServiceChoice = { kind: 'Unavailable', reason: 'ProviderNotFound', message: 'none' };
-    expect(claimOf(NAMED, EXISTING, clouds(gone))).toMatchObject({ kind: 'Held', problem: { reason: 'ProviderNotFound' } });
+    expect(claimOf({ service: NAMED }, EXISTING, clouds(gone))).toMatchObject({ kind: 'Held', problem: { reason: 'ProviderNotFound' } });
   });
 });
 
 describe('what can’t be served', () => {
   test('R-06 a foreign class', () => {
-    expect(claimOf(service({ spec: { loadBalancerClass: 'example.com/other' } }), undefined, clouds({ kind: 'Foreign' }))).toEqual({
+    expect(
+      claimOf({ service: service({ spec: { loadBalancerClass: 'example.com/other' } }) }, undefined, clouds({ kind: 'Foreign' })),
+    ).toEqual({
       kind: 'Foreign',
     });
   });
 
   test('no provider', () => {
     const choice: ServiceChoice = { kind: 'Unavailable', reason: 'NoDefaultProvider', message: 'no CloudProvider has spec.default' };
-    expect(claimOf(service(), undefined, clouds(choice))).toEqual({
+    expect(claimOf({ service: service() }, undefined, clouds(choice))).toEqual({
       kind: 'Held',
       retry: true,
       problem: { reason: 'NoDefaultProvider', message: 'no CloudProvider has spec.default' },
@@ -93,7 +98,7 @@ describe('what can’t be served', () => {
   });
 
   test('a provider without load balancers', () => {
-    expect(claimOf(service(), undefined, clouds(A, { supports: () => false }))).toMatchObject({
+    expect(claimOf({ service: service() }, undefined, clouds(A, { supports: () => false }))).toMatchObject({
       kind: 'Held',
       problem: { message: expect.stringContaining('the cloud provider does not support external load balancers') as string },
     });
@@ -103,7 +108,7 @@ describe('what can’t be served', () => {
     const compile = (): never => {
       throw new OperatorError('NotFound', 'there is no CloudProvider "cloud-a"');
     };
-    expect(claimOf(service(), EXISTING, clouds(A, { compile }))).toEqual({
+    expect(claimOf({ service: service() }, EXISTING, clouds(A, { compile }))).toEqual({
       kind: 'Held',
       retry: true,
       problem: { reason: 'ProviderUnavailable', message: 'there is no CloudProvider "cloud-a"' },
@@ -112,7 +117,7 @@ describe('what can’t be served', () => {
 
   test('several problems are told together', () => {
     const of = service({ metadata: { annotations: { 'cloud-operator.dev/placement': 'A B' } }, spec: { loadBalancerIP: 'x' } });
-    const claim = claimOf(of, undefined, clouds(A));
+    const claim = claimOf({ service: of }, undefined, clouds(A));
     expect(claim).toMatchObject({ kind: 'Held', retry: false });
     expect(claim.kind === 'Held' && claim.problem.message).toMatch(/placement.*; spec\.loadBalancerIP/);
   });
@@ -122,16 +127,16 @@ describe('a Service that its annotations leave to another controller', () => {
   const left = clouds(A, { compile: () => ({ blockName: 'aws', block: {}, problems: [], leftTo: 'somebody, by the annotation x' }) });
 
   test('is foreign', () => {
-    expect(claimOf(service(), undefined, left)).toEqual({ kind: 'Foreign' });
+    expect(claimOf({ service: service() }, undefined, left)).toEqual({ kind: 'Foreign' });
     // nor has it anything to do with somebody else's of the same name
-    expect(claimOf(service(), EXISTING, left)).toEqual({ kind: 'Foreign' });
+    expect(claimOf({ service: service() }, EXISTING, left)).toEqual({ kind: 'Foreign' });
   });
 
   test('keeps what it has here, and is told how to go on', () => {
     const message = expect.stringMatching(/left to somebody, by the annotation x.*delete CloudLoadBalancer/) as string;
     const annotations = { [SERVICE_UID_ANNOTATION]: service().metadata.uid };
     const own = cloudLoadBalancer({ metadata: { annotations }, spec: { provider: 'cloud-a' } });
-    expect(claimOf(service(), own, left)).toEqual({ kind: 'Held', problem: { reason: 'LeftToOther', message }, retry: false });
+    expect(claimOf({ service: service() }, own, left)).toEqual({ kind: 'Held', problem: { reason: 'LeftToOther', message }, retry: false });
   });
 });
 
@@ -139,10 +144,13 @@ describe('what the provider is told of a Service', () => {
   test('are its class, ports, labels and namespace, and what it has been given so far', () => {
     const told = jest.fn(() => ({ blockName: 'aws', block: {}, problems: [] }));
     const one = service({ metadata: { labels: { tier: 'edge' } }, spec: { loadBalancerClass: 'example.com/b' } });
-    claimOf(one, undefined, clouds(B, { compile: told }));
+    claimOf({ service: one }, undefined, clouds(B, { compile: told }));
     const facts = { loadBalancerClass: 'example.com/b', ports: one.spec.ports, labels: { tier: 'edge' }, namespace: 'demo' };
     expect(told).toHaveBeenCalledWith('cloud-b', one.metadata.annotations ?? {}, facts);
-    claimOf(one, EXISTING, clouds(A, { compile: told }));
+    claimOf({ service: one }, EXISTING, clouds(A, { compile: told }));
     expect(told).toHaveBeenLastCalledWith('cloud-a', one.metadata.annotations ?? {}, { ...facts, current: EXISTING.spec });
+    const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { ...one.metadata, name: 'demo', labels: { team: 'shop' } } };
+    claimOf({ service: one, namespace }, undefined, clouds(A, { compile: told }));
+    expect(told).toHaveBeenLastCalledWith('cloud-a', one.metadata.annotations ?? {}, { ...facts, namespaceLabels: { team: 'shop' } });
   });
 });

@@ -1,6 +1,6 @@
 import { OperatorError, type ErrorCode } from '../../../../operator/base/errors';
 import { silentLogger } from '../../../../operator/base/log';
-import type { Node, Service } from '../../../../operator/kube/object';
+import type { KubeObject, Node, Service } from '../../../../operator/kube/object';
 import { KeyedQueue } from '../../../../operator/kube/queue';
 import { MemoryStore } from '../../../../operator/kube/store';
 import type { Clouds } from '../../../../operator/loops/clouds';
@@ -24,6 +24,7 @@ let api: RecordingApi;
 let clock: FakeClock;
 let queue: KeyedQueue;
 let services: MemoryStore<Service>;
+let namespaces: MemoryStore<KubeObject>;
 let cloudLoadBalancers: MemoryStore<StoredCloudLoadBalancer>;
 let loop: ServiceLoop;
 let loopWith: (clouds: Clouds) => ServiceLoop;
@@ -33,11 +34,15 @@ beforeEach(() => {
   clock = new FakeClock();
   queue = new KeyedQueue({ name: 'service', logger: silentLogger, clock, backOff: SERVICE_RETRY });
   services = new MemoryStore<Service>({}, silentLogger);
+  namespaces = new MemoryStore<KubeObject>({}, silentLogger);
+  namespaces.replace([]);
   cloudLoadBalancers = new MemoryStore<StoredCloudLoadBalancer>({}, silentLogger);
   const nodes = new MemoryStore<Node>({}, silentLogger);
   nodes.replace([node()]);
   loopWith = (clouds) =>
-    new ServiceLoop({ services, cloudLoadBalancers, nodes, api, clouds, events: api, queue, clock, logger: silentLogger, workers: 1 });
+    new ServiceLoop({
+      ...{ services, namespaces, cloudLoadBalancers, nodes, api, clouds, events: api, queue, clock, logger: silentLogger, workers: 1 },
+    });
   loop = loopWith(CLOUDS);
 });
 
@@ -326,6 +331,26 @@ describe('the queue (contract 2.1, 2.2, 2.4)', () => {
     const at = await attempts(leaving, 700);
     expect(at.slice(0, 4)).toEqual([0, 5, 15, 30]);
     expect(at).toEqual(expect.arrayContaining(Array.from({ length: 23 }, (_, index) => 30 * (index + 1))));
+  });
+
+  test('other labels of a namespace have its Services looked at again; nothing else of it does, and no other Service', async () => {
+    const added: string[] = [];
+    const elsewhere = service({ metadata: { name: 'web', namespace: 'other', uid: 'service-2', finalizers: [FINALIZER] } });
+    const labelled = (labels: Record<string, string>, resourceVersion: string): KubeObject => ({
+      ...{ apiVersion: 'v1', kind: 'Namespace' },
+      metadata: { name: 'demo', uid: 'demo', resourceVersion, creationTimestamp: NOW, labels },
+    });
+    set(HELD, made(HELD));
+    services.set(elsewhere);
+    namespaces.replace([labelled({}, '1')]);
+    await running(async () => {
+      await clock.advance(0);
+      queue.add = (key) => added.push(key);
+      namespaces.set(labelled({}, '2'));
+      expect(added).toEqual([]);
+      namespaces.set(labelled({ team: 'shop' }, '3'));
+    });
+    expect(added).toEqual([KEY]);
   });
 
   test('what people change goes before what is only looked at again', async () => {

@@ -1,10 +1,13 @@
 /** How one call to a cloud ended, as far as the account's limits and credentials are concerned. `requestID`: what the cloud calls the request, where it has answered. */
 export type CallOutcome = { requestID?: string } &
-  /** The cloud accepted the credentials, whatever else it said. `left`: how many more calls of this sort (`sortOfCall`) it says that it takes. */
+  /**
+   * The cloud accepted the credentials, whatever else it said. `left`: how many more calls of this sort (`sortOfCall`) it says that it takes; `leftOfPart`:
+   * how many the part takes that the call was acquired for.
+   */
   (
-    | { kind: 'Answered'; left?: number }
-    /** Too many calls. `retryAfterMs`: the cloud's Retry-After, in milliseconds. */
-    | { kind: 'Throttled'; retryAfterMs?: number }
+    | { kind: 'Answered'; left?: number; leftOfPart?: number }
+    /** Too many calls; `ofPart`: for that part, not for the account. `retryAfterMs`: the cloud's Retry-After, in milliseconds. */
+    | { kind: 'Throttled'; retryAfterMs?: number; ofPart?: true }
     /** The credentials as such were refused. Not for a permission that is missing for one thing only: that is Answered. */
     | { kind: 'Refused'; message: string }
     /** No answer, or one that says nothing about the credentials (unreachable, 5xx, canceled). */
@@ -31,9 +34,10 @@ export interface CallGate {
   /**
    * Waits until the account's limits allow one call.
    * @param verb of the call; `delete` and `targets` (members) go before everything else
+   * @param part of the cloud that has limits of its own beside the account's, such as a kind of resource
    * @throws OperatorError Credentials, with `retryAfterMs`, while the cloud refuses the credentials; the signal's reason when it is aborted
    */
-  acquire(verb: string, signal?: AbortSignal): Promise<Settle>;
+  acquire(verb: string, signal?: AbortSignal, part?: string): Promise<Settle>;
 }
 
 /** Lets everything through; for clients that no operator stands behind. */

@@ -38,6 +38,11 @@ export interface ProviderModule {
    * @param settings of the CloudProvider that takes the Service: what its annotations leave open; absent = nothing is set
    */
   compile(annotations: Record<string, string>, service?: ServiceFacts, settings?: CloudProviderSpec): Compiled;
+  /**
+   * By what the cloud counts calls, such as subscription and credentials: CloudProviders with the same one share what it says of its limits.
+   * Absent, or undefined = each by itself. Pure.
+   */
+  accountOf?(settings: CloudProviderSpec): string | undefined;
   /** Opens a connection. Makes no cloud call but to find out what the settings leave open; throws OperatorError Invalid on settings that can't work. */
   connect(settings: CloudProviderSpec, context: ConnectContext): Promise<Cloud>;
 }

@@ -1,5 +1,6 @@
 import type { CloudProviderSpec } from '../../crds';
 import { OperatorError } from '../../operator/base/errors';
+import { canonicalJson } from '../../operator/base/json';
 import type { Cloud, ConnectContext, DiscoveredResource, ProviderModule } from '../provider';
 import { AzureAdoption } from './adopt';
 import { compile } from './annotations/annotations';
@@ -27,8 +28,16 @@ export const azureProvider: ProviderModule = {
   providerIDScheme: PROVIDER_ID_SCHEME,
   programVersion: '1',
   compile,
+  accountOf,
   connect,
 };
+
+/** Azure counts calls of a subscription by who makes them. */
+function accountOf({ azure }: CloudProviderSpec): string | undefined {
+  if (azure === undefined) return undefined;
+  const { cloud, resourceManagerEndpoint: endpoint = cloud, tenantID = '', subscriptionID, credentials = {} } = azure;
+  return canonicalJson([endpoint, tenantID, subscriptionID.toLowerCase(), networkSubscriptionOf(azure).toLowerCase(), credentials]);
+}
 
 async function connect(spec: CloudProviderSpec, context: ConnectContext): Promise<Cloud> {
   const { azure: settings, region } = spec;

@@ -98,7 +98,7 @@ export class CloudRegistry {
     const kind = kindOf(spec);
     const module = await this.options.loadModule(kind);
     const entry: RegisteredCloud = { name, kind, spec, module };
-    this.accounts.configure(name, limitsOf(spec));
+    this.accounts.configure(name, limitsOf(spec), module.accountOf?.(spec));
     try {
       entry.cloud = await module.connect(spec, {
         clusterID,

@@ -4,9 +4,9 @@ import { startSpan } from '../../base/tracing';
 import { OperatorError } from '../../base/errors';
 import type { AccountLimits } from './account-limits';
 import { CallLimiter } from './call-limiter';
-import { CallPace } from './call-pace';
 import { type CallPriority, currentPriority, priorityOfCall } from './call-priority';
 import { CredentialBreaker, type Pass, type Refusal } from './credential-breaker';
+import { SharedLimits } from './shared-limits';
 
 /** The cloud refuses an account's credentials: nothing is asked of it until the next try. */
 export class CredentialsRefused extends OperatorError {
@@ -35,7 +35,9 @@ export interface AccountListener {
 /** The limits and credentials of one CloudProvider, as the operator and all workers share them. */
 export class Account implements CallGate {
   readonly limiter: CallLimiter;
-  private readonly pace: CallPace;
+  /** Its own, unless others are the same account to the cloud. */
+  private shared: SharedLimits;
+  private removed: OperatorError | undefined;
   private readonly breaker: CredentialBreaker;
   /** Calls without an answer since the last one that had one; `since` is monotonic. */
   private unanswered = { calls: 0, since: 0 };
@@ -49,7 +51,8 @@ export class Account implements CallGate {
     private readonly told: AccountListener,
   ) {
     this.limiter = new CallLimiter(own, clock);
-    this.pace = new CallPace(clock);
+    this.shared = new SharedLimits(clock);
+    this.shared.join(this.limiter);
     this.breaker = new CredentialBreaker(clock, () => told.changed());
   }
 
@@ -60,6 +63,14 @@ export class Account implements CallGate {
   configure(limits: AccountLimits): void {
     this.own = limits;
     this.limiter.configure(limits);
+  }
+
+  /** What the cloud says of limits is shared with whoever else has joined, from now on. */
+  join(shared: SharedLimits): void {
+    if (shared === this.shared) return;
+    shared.join(this.limiter);
+    this.shared.leave(this.limiter, new OperatorError('Canceled', `CloudProvider ${this.name} is another account of its cloud now`));
+    this.shared = shared;
   }
 
   /** Why the account can't be used now; undefined while it can. Its `retryAfterMs` says when it is tried next. */
@@ -88,21 +99,25 @@ export class Account implements CallGate {
   /** The account is gone: who waits is refused. */
   close(): void {
     const removed = new OperatorError('Canceled', `CloudProvider ${this.name} was removed`);
+    this.removed = removed;
     this.limiter.close(removed);
-    this.pace.close(removed);
+    this.shared.leave(this.limiter, removed);
     this.breaker.end();
   }
 
   /** @see CallGate.acquire; the priority is that of the work in whose course the call is made */
-  acquire(verb: string, signal?: AbortSignal): Promise<Settle> {
-    return this.acquireAt(verb, priorityOfCall(verb, currentPriority()), signal);
+  acquire(verb: string, signal?: AbortSignal, part?: string): Promise<Settle> {
+    return this.acquireAt(verb, priorityOfCall(verb, currentPriority()), signal, part);
   }
 
-  async acquireAt(verb: string, priority: CallPriority, signal?: AbortSignal): Promise<Settle> {
+  async acquireAt(verb: string, priority: CallPriority, signal?: AbortSignal, part?: string): Promise<Settle> {
     // Before the wait for a token and after it: nobody waits for what is refused anyway, and it may become so meanwhile.
     const { refusal, refuses } = this.breaker;
     if (refuses && refusal !== undefined) throw this.errorOf(refusal);
-    await this.pace.turn(sortOfCall(verb), priority, signal);
+    const sort = sortOfCall(verb);
+    const ofPart = part === undefined ? undefined : `${sort} of ${part}`;
+    for (const one of [sort, ...(ofPart === undefined ? [] : [ofPart])]) await this.shared.pace.turn(one, priority, signal);
+    if (this.removed !== undefined) throw this.removed;
     await this.limiter.take(priority, signal);
     const pass = await this.admitted(signal);
     const span = startSpan(`cloud ${verb}`, { 'cloud.verb': verb, 'cloud_operator.provider': this.name });
@@ -115,11 +130,22 @@ export class Account implements CallGate {
       span.set({ 'cloud.outcome': kind, ...(requestID === undefined ? {} : { 'cloud.request_id': requestID }) });
       span.end();
       this.told.called(verb, outcome, this.clock.monotonic() - startedAt);
-      if (outcome.kind === 'Throttled') this.limiter.throttled(outcome.retryAfterMs);
-      if (outcome.kind === 'Answered' && outcome.left !== undefined) this.pace.told(sortOfCall(verb), outcome.left);
+      this.paced(outcome, sort, ofPart);
       this.breaker.settled(pass, outcome);
       this.answered(outcome.kind !== 'Unanswered');
     };
+  }
+
+  /** What the cloud says of its limits. */
+  private paced(outcome: CallOutcome, sort: string, ofPart: string | undefined): void {
+    const { pace } = this.shared;
+    if (outcome.kind === 'Throttled') {
+      if (outcome.ofPart === true && ofPart !== undefined) pace.throttled(ofPart, outcome.retryAfterMs);
+      else this.shared.throttled(outcome.retryAfterMs);
+    }
+    if (outcome.kind !== 'Answered') return;
+    if (outcome.left !== undefined) pace.told(sort, outcome.left);
+    if (outcome.leftOfPart !== undefined && ofPart !== undefined) pace.told(ofPart, outcome.leftOfPart);
   }
 
   private answered(answered: boolean): void {

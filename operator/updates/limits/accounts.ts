@@ -3,6 +3,7 @@ import type { Clock } from '../../base/clock';
 import type { OperatorError } from '../../base/errors';
 import { Account, type CredentialsRefused } from './account';
 import { type AccountLimits, DEFAULT_LIMITS } from './account-limits';
+import { SharedLimits } from './shared-limits';
 
 /** Told how each call ended, and after how many milliseconds. */
 export type OnCall = (...call: [provider: string, verb: string, outcome: CallOutcome, tookMs: number]) => void;
@@ -10,6 +11,8 @@ export type OnCall = (...call: [provider: string, verb: string, outcome: CallOut
 /** Every CloudProvider's account, by the CloudProvider's name. */
 export class Accounts {
   private readonly accounts = new Map<string, Account>();
+  /** By what the cloud knows the account by. */
+  private readonly shared = new Map<string, SharedLimits>();
   private readonly listeners = new Set<(provider: string) => void>();
 
   /** @param onCall told how each call ended */
@@ -40,16 +43,28 @@ export class Accounts {
     return this.accounts.get(provider)?.outage;
   }
 
-  /** The CloudProvider's spec is new: its limits hold from now on, and its credentials are tried again. */
-  configure(provider: string, limits: Partial<AccountLimits> = {}): void {
+  /**
+   * The CloudProvider's spec is new: its limits hold from now on, and its credentials are tried again.
+   * @param sameAs equal for CloudProviders that are one account to their cloud; absent = it is by itself
+   */
+  configure(provider: string, limits: Partial<AccountLimits> = {}, sameAs = `CloudProvider ${provider}`): void {
     const account = this.of(provider);
     account.configure({ ...DEFAULT_LIMITS, ...limits });
+    const shared = this.shared.get(sameAs) ?? new SharedLimits(this.clock);
+    this.shared.set(sameAs, shared);
+    account.join(shared);
     account.repaired();
+    this.forgetUnused();
   }
 
   remove(provider: string): void {
     this.accounts.get(provider)?.close();
     this.accounts.delete(provider);
+    this.forgetUnused();
+  }
+
+  private forgetUnused(): void {
+    for (const [sameAs, { isUsed }] of this.shared) if (!isUsed) this.shared.delete(sameAs);
   }
 
   /** Called when an account's credentials were refused, were accepted again, or are tried next at another time; and when its cloud no longer answers, or does again. */

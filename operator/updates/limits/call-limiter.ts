@@ -13,6 +13,11 @@ const SLOWEST = 0.02;
 /** Every so many calls the one that has waited longest goes first, whatever its priority: nothing waits for ever. */
 const TURN_OF_THE_OLDEST = 10;
 
+/** How long nobody calls after "too many calls". @param retryAfterMs what the cloud says. Pure. */
+export function pauseMs(retryAfterMs: number | undefined): number {
+  return Math.min(retryAfterMs ?? PAUSE_MS, LONGEST_PAUSE_MS);
+}
+
 interface Waiter {
   since: number;
   priority: CallPriority;
@@ -89,7 +94,7 @@ export class CallLimiter {
   /** The cloud answered "too many calls". @param retryAfterMs nobody calls before that */
   throttled(retryAfterMs: number | undefined): void {
     const now = this.clock.monotonic();
-    this.pausedUntil = Math.max(this.pausedUntil, now + Math.min(retryAfterMs ?? PAUSE_MS, LONGEST_PAUSE_MS));
+    this.pausedUntil = Math.max(this.pausedUntil, now + pauseMs(retryAfterMs));
     // One call when the pause ends, not a burst that would be too many again.
     this.tokens = 1;
     this.refilledAt = this.pausedUntil;

@@ -1,6 +1,5 @@
-import type { CallSort } from '../../../providers/call-gate';
 import type { Clock } from '../../base/clock';
-import { CallLimiter } from './call-limiter';
+import { CallLimiter, pauseMs } from './call-limiter';
 import type { CallPriority } from './call-priority';
 
 /** With so many calls left nobody needs to hurry less. */
@@ -14,39 +13,51 @@ const OPEN = { callsPerSecond: 1e9, burst: 1e9 };
 
 interface Pace {
   limiter: CallLimiter;
-  /** Calls left, and when the cloud said so. */
+  /** Calls left, as the cloud said. */
   left: number;
-  saidAt: number;
+  /** When that says nothing any more. */
+  until: number;
 }
 
 /**
- * Slows calls of one sort down before the cloud refuses them, by what it says of how many are left (Azure does with every answer). Many left: no
+ * Slows calls of one sort, or of one part of the cloud, down before the cloud refuses them, by what it says of how many are left (Azure does with every answer). Many left: no
  * wait. Few: those that are left are spread over a minute, so the account is never used up, and others who share it are not locked out; the last ones are
  * as far from each other as the cloud takes to give new ones. Each answer counts for those who wait already too.
  */
 export class CallPace {
-  private readonly paces = new Map<CallSort, Pace>();
+  private readonly paces = new Map<string, Pace>();
 
   constructor(private readonly clock: Clock) {}
 
   /** The cloud says how many calls of a sort it still takes. */
-  told(sort: CallSort, left: number): void {
-    const limits = limitsFor(left);
-    const known = this.paces.get(sort)?.limiter;
-    known?.configure(limits);
-    this.paces.set(sort, { limiter: known ?? new CallLimiter(limits, this.clock), left, saidAt: this.clock.monotonic() });
+  told(sort: string, left: number): void {
+    this.set(sort, left, SPREAD_MS);
+  }
+
+  /** The cloud answered "too many calls" of a sort. @param retryAfterMs none of it is made before that */
+  throttled(sort: string, retryAfterMs: number | undefined): void {
+    this.set(sort, 0, pauseMs(retryAfterMs) + SPREAD_MS).throttled(retryAfterMs);
   }
 
   /** Resolves when a call of this sort may go, at once in most cases, else by priority. Rejects with the signal's reason. */
-  async turn(sort: CallSort, priority: CallPriority, signal?: AbortSignal): Promise<void> {
+  async turn(sort: string, priority: CallPriority, signal?: AbortSignal): Promise<void> {
     const pace = this.paces.get(sort);
-    if (pace === undefined || pace.left >= PLENTY || this.clock.monotonic() - pace.saidAt > SPREAD_MS) return;
+    if (pace === undefined || pace.left >= PLENTY || this.clock.monotonic() > pace.until) return;
     await pace.limiter.take(priority, signal);
   }
 
   /** Refuses who waits. */
   close(reason: Error): void {
     this.paces.forEach(({ limiter }) => limiter.close(reason));
+  }
+
+  private set(sort: string, left: number, forMs: number): CallLimiter {
+    const limits = limitsFor(left);
+    const known = this.paces.get(sort)?.limiter;
+    known?.configure(limits);
+    const limiter = known ?? new CallLimiter(limits, this.clock);
+    this.paces.set(sort, { limiter, left, until: this.clock.monotonic() + forMs });
+    return limiter;
   }
 }
 

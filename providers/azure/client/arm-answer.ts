@@ -47,6 +47,16 @@ export function retryAfterMs(answer: Pick<ArmAnswer, 'headers'>, now: number): n
   return Number.isFinite(at) ? Math.max(0, at - now) : undefined;
 }
 
+/** Where a resource provider says what its own limits still allow: `<provider>/<limit>;<calls>`, several times, in one header or more (learn.microsoft.com, "Troubleshooting API throttling errors"). */
+const LEFT_OF_RESOURCE = 'x-ms-ratelimit-remaining-resource';
+
+/** The fewest calls that any limit of the resource provider has left for such a call; undefined where the answer doesn't say. Pure. */
+export function callsLeftOfResource({ headers }: Pick<ArmAnswer, 'headers'>): number | undefined {
+  const said = [headers[LEFT_OF_RESOURCE] ?? []].flat().flatMap((text) => text.split(','));
+  const left = said.flatMap((one) => /;\s*(\d+)\s*$/.exec(one)?.[1] ?? []).map(Number);
+  return left.length === 0 ? undefined : Math.min(...left);
+}
+
 /** Headers that say how many calls the subscription still has (learn.microsoft.com, "Understand how Azure Resource Manager throttles requests"). */
 const LEFT = /^x-ms-ratelimit-remaining-subscription-(?:global-)?(?:reads|writes|deletes)$/;
 

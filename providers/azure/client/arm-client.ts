@@ -6,12 +6,12 @@ import type { CallOptions, ClientOptions } from '../../client-options';
 import { retry, type RetryPolicy } from '../../retry';
 import { whenSent } from '../../when-sent';
 import { apiVersionOf } from './api-versions';
-import { callsLeft, errorIn, headerOf, parseBody, retryAfterMs, type ArmAnswer } from './arm-answer';
+import { callsLeft, callsLeftOfResource, errorIn, headerOf, parseBody, retryAfterMs, type ArmAnswer } from './arm-answer';
 import { ArmError, armFailure, isBusy, refusesToken, type ArmCall } from './arm-error';
 import { wordsOf } from './no-answer';
 import { isOver, operationIn, type Operation } from './operation';
 import { isChanging, type Provisioned } from './provisioning';
-import { parseResourceID, resourceTypeOf } from './resource-id';
+import { parseResourceID, resourceTypeOf, typeIn } from './resource-id';
 import { TokenError } from './token-error';
 
 const CONNECTIONS = 8;
@@ -218,21 +218,23 @@ export class ArmClient {
   private async admitted<T>(call: Call, extend: (ms: number) => void, used?: string): Promise<ArmAnswer<T>> {
     const { clock } = this.retryPolicy;
     const queuedAt = clock.monotonic();
-    const settle = await this.gate.acquire(call.verb, call.signal);
+    const settle = await this.gate.acquire(call.verb, call.signal, typeIn(call.path));
     extend(clock.monotonic() - queuedAt);
     let token: string | undefined;
     let seen: Pick<CallOutcome, 'requestID'> = {};
+    let isOfPart = false;
     try {
       token = await this.options.token();
       const answer = await this.send<T>(call, token);
       seen = requestIDOf(answer);
+      isOfPart = callsLeftOfResource(answer) === 0;
       if (answer.status >= 400) throw this.failureOf(answer, call);
       settle({ ...outcomeOfAnswer(answer), ...seen });
       return answer;
     } catch (thrown) {
       const error = this.described(thrown, call);
       const renewed = refusesToken(error) && used === undefined ? await this.renewed(token, error) : error;
-      settle({ ...(renewed === 'Renewed' ? ({ kind: 'Unanswered' } as const) : outcomeOfFailure(renewed)), ...seen });
+      settle({ ...(renewed === 'Renewed' ? ({ kind: 'Unanswered' } as const) : outcomeOfFailure(renewed, isOfPart)), ...seen });
       if (renewed === 'Renewed') return this.admitted(call, extend, token);
       throw renewed;
     }
@@ -305,13 +307,18 @@ function requestIDOf(answer: ArmAnswer): { requestID?: string } {
 
 function outcomeOfAnswer(answer: ArmAnswer): CallOutcome {
   const left = callsLeft(answer);
-  return { kind: 'Answered', ...(left !== undefined && { left }) };
+  const leftOfPart = callsLeftOfResource(answer);
+  return { kind: 'Answered', ...(left !== undefined && { left }), ...(leftOfPart !== undefined && { leftOfPart }) };
 }
 
 /** What an error says about the account. One action that is not allowed, or a resource that is busy, says nothing against it. */
-function outcomeOfFailure(error: OperatorError): CallOutcome {
+function outcomeOfFailure(error: OperatorError, isOfPart: boolean): CallOutcome {
   if (error.code === 'Throttled') {
-    return { kind: 'Throttled', ...(error.retryAfterMs !== undefined && { retryAfterMs: error.retryAfterMs }) };
+    return {
+      kind: 'Throttled',
+      ...(error.retryAfterMs !== undefined && { retryAfterMs: error.retryAfterMs }),
+      ...(isOfPart && { ofPart: true }),
+    };
   }
   if (refusesToken(error) || (error instanceof TokenError && error.code === 'Credentials'))
     return { kind: 'Refused', message: error.message };

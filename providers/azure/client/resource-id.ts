@@ -40,6 +40,14 @@ export function resourceTypeOf({ namespace, path }: Pick<ResourceName, 'namespac
   return [namespace, ...path.map(({ type }) => type)].join('/');
 }
 
+/** The type of what a path leads to, a list or one resource, in lower case; undefined where it is no resource's. Pure. */
+export function typeIn(path: string): string | undefined {
+  const [, namespace, tail = ''] = /\/providers\/([^/]+)\/(.+)$/i.exec(path) ?? [];
+  if (namespace === undefined) return undefined;
+  const types = tail.split('/').filter((_, index) => index % 2 === 0);
+  return [namespace, ...types].join('/').toLowerCase();
+}
+
 /** Ids name the same resource whatever their case: APIs of Azure give it now so, now so. Pure. */
 export function sameID(a: string, b: string): boolean {
   return a.toLowerCase() === b.toLowerCase();

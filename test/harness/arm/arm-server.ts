@@ -108,12 +108,14 @@ export class ArmServer extends LoopbackServer {
       return refusal(401, 'InvalidAuthenticationToken', 'The access token is invalid.');
     }
     const { refused, headers } = this.throttle.take(verb, /subscriptions\/([^/]+)/.exec(asked.path)?.[1] ?? '');
-    const answer = refused ?? this.answered(asked, verb);
+    const ofCompute = this.throttle.takeOfCompute(verb, asked.path);
+    const answer = refused ?? ofCompute.refused ?? this.answered(asked, verb);
     const operation = answer.headers?.['azure-asyncoperation'];
     return {
       ...answer,
       headers: {
         ...headers,
+        ...ofCompute.headers,
         ...answer.headers,
         ...(operation !== undefined && { 'azure-asyncoperation': `${this.url}${operation}` }),
         'x-ms-request-id': randomUUID(),

@@ -26,14 +26,19 @@ interface Named {
 }
 
 /** A gate that lets everything through and notes how calls ended. */
-function notingGate(): CallGate & { outcomes: CallOutcome[]; requestIDs: (string | undefined)[] } {
+function notingGate(): CallGate & { outcomes: CallOutcome[]; requestIDs: (string | undefined)[]; parts: (string | undefined)[] } {
   const outcomes: CallOutcome[] = [];
   const requestIDs: (string | undefined)[] = [];
+  const parts: (string | undefined)[] = [];
   const settle = ({ requestID, ...outcome }: CallOutcome): void => {
     outcomes.push(outcome);
     requestIDs.push(requestID);
   };
-  return { outcomes, requestIDs, acquire: () => Promise.resolve(settle) };
+  const acquire: CallGate['acquire'] = (_verb, _signal, part) => {
+    parts.push(part);
+    return Promise.resolve(settle);
+  };
+  return { outcomes, requestIDs, parts, acquire };
 }
 
 const failure = (work: Promise<unknown>): Promise<OperatorError> =>
@@ -143,6 +148,20 @@ describe('ArmClient', () => {
       { kind: 'Throttled', retryAfterMs: 1000 },
       { kind: 'Answered', left: 0 },
     ]);
+  });
+
+  test('what Compute says of its own limit is told as that of such lists alone', async () => {
+    server.throttle.machines = { size: 2, perSecond: 1 / 60 };
+    const machines = (): Promise<unknown[]> => client.list(computeID('virtualMachines'), 'Microsoft.Compute/virtualMachines');
+    await machines();
+    await machines();
+    expect(await failure(machines())).toMatchObject({ code: 'Throttled', retryAfterMs: 60_000 });
+    expect(gate.outcomes).toEqual([
+      { kind: 'Answered', left: expect.any(Number) as number, leftOfPart: 1 },
+      { kind: 'Answered', left: expect.any(Number) as number, leftOfPart: 0 },
+      { kind: 'Throttled', retryAfterMs: 60_000, ofPart: true },
+    ]);
+    expect(gate.parts).toEqual(Array<string>(3).fill('microsoft.compute/virtualmachines'));
   });
 
   test('too many calls for longer than a call may take: the caller is told when to come again', async () => {

@@ -191,4 +191,63 @@ describe('limits of the account', () => {
     await clock.advance(1);
     expect(passed).toBe(true);
   });
+
+  test('what a part of the cloud says of its own limits holds that part, and nobody else', async () => {
+    const { clock, account } = setUp();
+    (await account.acquire('list', undefined, 'machines'))({ kind: 'Throttled', retryAfterMs: 300_000, ofPart: true });
+    const went: string[] = [];
+    const take = (part?: string, verb = 'list'): void =>
+      void account.acquire(verb, undefined, part).then(() => went.push(`${verb} ${part}`));
+    take('machines');
+    take('disks');
+    take();
+    take('machines', 'create');
+    await clock.advance(299_999);
+    expect(went).toEqual(['list undefined', 'list disks', 'create machines']);
+    await clock.advance(1);
+    expect(went.at(-1)).toBe('list machines');
+    (await account.acquire('list', undefined, 'disks'))({ kind: 'Answered', left: 5_000, leftOfPart: 1 });
+    (await account.acquire('list', undefined, 'disks'))({ kind: 'Answered', left: 5_000, leftOfPart: 0 });
+    take('disks');
+    take();
+    await settle();
+    expect(went.at(-1)).toBe('list undefined');
+    await clock.advance(3_000);
+    expect(went.at(-1)).toBe('list disks');
+  });
+
+  test('what the cloud says holds for all CloudProviders that are one account to it, while they are', async () => {
+    const { clock, accounts } = setUp();
+    for (const name of ['a', 'b']) accounts.configure(name, {}, 'subscription');
+    accounts.configure('c');
+    (await accounts.of('a').acquire('create'))({ kind: 'Throttled', retryAfterMs: 2_000 });
+    const went: string[] = [];
+    const take = (name: string, verb: string): void => {
+      void accounts
+        .of(name)
+        .acquire(verb)
+        .then(
+          () => went.push(`${verb} ${name}`),
+          () => went.push(`${verb} ${name} refused`),
+        );
+    };
+    for (const name of ['a', 'b', 'c']) take(name, 'create');
+    await settle();
+    expect(went).toEqual(['create c']);
+    await clock.advance(2_100);
+    expect(went.sort()).toEqual(['create a', 'create b', 'create c']);
+    (await accounts.of('a').acquire('get'))({ kind: 'Answered', left: 0 });
+    (await accounts.of('a').acquire('get'))({ kind: 'Answered', left: 0 });
+    take('b', 'get');
+    await settle();
+    expect(went).toHaveLength(3);
+    // One that goes refuses nobody else; one that is another account now is not held up any more.
+    accounts.remove('a');
+    await clock.advance(3_000);
+    expect(went.at(-1)).toBe('get b');
+    accounts.configure('b', {}, 'another');
+    take('b', 'get');
+    await settle();
+    expect(went).toHaveLength(5);
+  });
 });

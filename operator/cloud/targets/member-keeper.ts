@@ -148,14 +148,16 @@ export class MemberKeeper {
     }
     const isValid = (): boolean => this.options.isValid() && !this.options.registry.isFrozen(provider);
     if (!isValid()) throw new OperatorError('Canceled', 'no targets are written: the lease was lost, or the CloudProvider is frozen');
-    if (members.assume !== undefined) await this.options.remembered?.begin(provider, this.hashOf(this.targets(provider)));
-    // A write whose answer is lost was made all the same: the set before it must not pass for what is registered.
-    registered.set(group.id, UNKNOWN);
-    this.underway.add(group.id);
     const leftOut = new Set<string>();
-    const writes = await members
-      .sync(group, targets, isValid, (nodeName) => leftOut.add(nodeName))
-      .finally(() => this.underway.delete(group.id));
+    const write = async (): Promise<number> => {
+      if (members.assume !== undefined) await this.options.remembered?.begin(provider, this.hashOf(this.targets(provider)));
+      // A write whose answer is lost was made all the same: the set before it must not pass for what is registered.
+      registered.set(group.id, UNKNOWN);
+      return members.sync(group, targets, isValid, (nodeName) => leftOut.add(nodeName));
+    };
+    // Before anything is awaited: who reads from now on can't know what the write leaves.
+    this.underway.add(group.id);
+    const writes = await write().finally(() => this.underway.delete(group.id));
     this.remember(provider, group, leftOut);
     if (leftOut.size === 0) registered.set(group.id, wanted);
     this.options.logger.info(

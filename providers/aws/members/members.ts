@@ -39,6 +39,8 @@ type AssertValid = () => void;
  */
 export class AwsMembers implements Members {
   private readonly known = new Map<string, KnownGroup>();
+  /** By group, the newest look that may still tell what is known of it: a write since it began has made it old. */
+  private readonly looks = new Map<string, object>();
   /** Sets of `known` by their hash. */
   private readonly sets = new Map<string, InstanceSet>();
   /** Tags by ARN: whose a group is was decided when it was made. */
@@ -65,7 +67,7 @@ export class AwsMembers implements Members {
     const current = stale ? await this.look(group) : known;
     if (current.hash === hash) return 0;
     // Until all is written, nothing is known.
-    this.known.delete(group.id);
+    this.forget(group.id);
     const assertValid = (): void => assertMayWrite(signalValid, group);
     const [has, wants] = [new Set(current.set.ids), new Set(wanted.ids)];
     const missing = wanted.ids.filter((id) => !has.has(id));
@@ -73,7 +75,7 @@ export class AwsMembers implements Members {
     const [registered, deregistrations] = await exchange(
       () => this.register(group, missing, assertValid),
       () => this.deregister(group, [...left, ...current.strays], assertValid),
-    );
+    ).finally(() => this.forget(group.id));
     const dead = new Set(registered.dead);
     tellLeftOut(targets, dead, leftOut);
     const set = dead.size === 0 ? wanted : instanceSet(wanted.ids.filter((id) => !dead.has(id)));
@@ -184,13 +186,22 @@ export class AwsMembers implements Members {
 
   /** @throws OperatorError NotFound when the group is gone */
   private async look({ id, port }: Pick<TargetGroup, 'id' | 'port'>): Promise<KnownGroup> {
-    this.known.delete(id);
+    this.forget(id);
     this.assumed.delete(id);
+    const look = {};
+    this.looks.set(id, look);
     const all = await this.registered(id);
     const found = instanceSet(all.filter((member) => member.port === port).map(({ instanceID }) => instanceID));
     const set = this.sets.get(found.hash) ?? found;
     this.sets.set(found.hash, set);
-    return this.remember(id, { port, set, strays: all.filter((member) => member.port !== port), hash: targetsDigest(all) });
+    const seen = { port, set, strays: all.filter((member) => member.port !== port), hash: targetsDigest(all) };
+    return this.looks.get(id) === look ? this.remember(id, seen) : seen;
+  }
+
+  /** Also what a look that is on its way is going to find. */
+  private forget(id: string): void {
+    this.known.delete(id);
+    this.looks.delete(id);
   }
 
   private async registered(id: string): Promise<SetMember[]> {
@@ -198,6 +209,7 @@ export class AwsMembers implements Members {
   }
 
   private remember(id: string, known: KnownGroup): KnownGroup {
+    this.looks.delete(id);
     this.known.set(id, known);
     return known;
   }

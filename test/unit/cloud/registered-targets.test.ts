@@ -35,6 +35,8 @@ class World {
   lose = false;
   /** Awaited before a write of targets is made. */
   onWrite: () => Promise<unknown> = () => Promise.resolve();
+  /** Called before what is remembered is written. */
+  onRecord: () => void = () => undefined;
   private readonly providers = new MemoryStore<StoredProvider>({}, silentLogger);
   readonly loads = new MemoryStore<StoredLoadBalancer>({}, silentLogger);
   private keeper!: MemberKeeper;
@@ -123,7 +125,11 @@ class World {
       this.providers.set({ ...provider, metadata, status: { registeredTargets: status.registeredTargets ?? undefined } });
       return Promise.resolve({} as never);
     };
-    return { get: () => Promise.resolve(this.providers.get('one') as never), patch };
+    const get = (): Promise<never> => {
+      this.onRecord();
+      return Promise.resolve(this.providers.get('one') as never);
+    };
+    return { get, patch };
   }
 }
 
@@ -195,6 +201,20 @@ test('a look at the cloud in the middle of a write proves nothing of that group'
     return world.drifted();
   };
   await world.pass();
+  world.nodes.delete('c');
+  expect(await world.pass()).toEqual(['forgotten', 'web: a b', 'mail: a b', 'remembered']);
+});
+
+test('neither does one that begins while what was remembered is taken away before the write', async () => {
+  await world.pass();
+  await world.drifted();
+  world.nodes.set(named('c'));
+  let look: Promise<boolean> | undefined;
+  world.onRecord = () => {
+    look ??= world.drifted();
+  };
+  await world.pass();
+  await look;
   world.nodes.delete('c');
   expect(await world.pass()).toEqual(['forgotten', 'web: a b', 'mail: a b', 'remembered']);
 });

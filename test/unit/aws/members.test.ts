@@ -1,0 +1,55 @@
+import { systemClock } from '../../../operator/base/clock';
+import type { AwsInstances } from '../../../providers/aws/nodes/instances';
+import type { ElbV2 } from '../../../providers/aws/client/elbv2';
+import { AwsMembers } from '../../../providers/aws/members/members';
+import { TAG } from '../../../providers/aws/tags';
+import type { Target, TargetGroup } from '../../../providers/provider';
+
+const ARN = 'arn:aws:elasticloadbalancing:eu-central-1:1:targetgroup/k8s/1';
+const GROUP: TargetGroup = { id: ARN, port: 30_000 };
+const always = (): boolean => true;
+const targets = (...ids: string[]): Target[] =>
+  ids.map((id) => ({ nodeName: id, providerID: `aws:///eu-central-1a/${id}`, addresses: [] }));
+
+/** One target group, whose looks can be held up. */
+class FakeElb {
+  readonly registered = new Set<string>();
+  /** Awaited between the moment that an answer is of, and its arrival. */
+  onTheWay: () => Promise<void> = () => Promise.resolve();
+
+  readonly api = {
+    retryPolicy: { clock: systemClock, budgetMs: 0 },
+    targetGroups: () => Promise.resolve([{ TargetGroupArn: ARN, Port: GROUP.port }]),
+    tags: () => Promise.resolve(new Map([[ARN, { [TAG.clusterID]: 'c' }]])),
+    targetHealth: async () => {
+      const answer = [...this.registered].map((Id) => ({ Target: { Id, Port: GROUP.port }, TargetHealth: { State: 'healthy' } }));
+      await this.onTheWay();
+      return answer;
+    },
+    registerTargets: ({ Targets }: { Targets: { Id: string }[] }) => Promise.resolve(Targets.forEach(({ Id }) => this.registered.add(Id))),
+    deregisterTargets: ({ Targets }: { Targets: { Id: string }[] }) =>
+      Promise.resolve(Targets.forEach(({ Id }) => this.registered.delete(Id))),
+  } as unknown as ElbV2;
+}
+
+test('a look that began before a write does not tell what is known after it', async () => {
+  const elb = new FakeElb();
+  const members = new AwsMembers(elb.api, {} as AwsInstances, 'c');
+  await members.sync(GROUP, targets('i-0a', 'i-0b'), always);
+  let arrive!: () => void;
+  const asked = new Promise<void>((resolve) => {
+    elb.onTheWay = () => {
+      resolve();
+      return new Promise((answered) => (arrive = answered));
+    };
+  });
+  const looking = members.observe();
+  await asked;
+  elb.onTheWay = () => Promise.resolve();
+  await members.sync(GROUP, targets('i-0b', 'i-0c'), always);
+  arrive();
+  await looking;
+  // By what the look saw, i-0a were there still, and i-0c not yet.
+  await members.sync(GROUP, targets('i-0a'), always);
+  expect([...elb.registered]).toEqual(['i-0a']);
+});

@@ -4,22 +4,26 @@ export interface Clock {
   now(): number;
   /** Monotonic milliseconds: for every decision. */
   monotonic(): number;
-  /** Calls `run` once after `ms`; the returned function cancels it. */
+  /** Calls `run` once after `ms`, never before them by `monotonic`; the returned function cancels it. */
   after(ms: number, run: () => void): () => void;
 }
 
-/** Almost 25 days. Node makes 1 ms of a longer one. */
+/** Almost 25 days. Node makes 1 ms of a longer one; and its timers may come up to 2 ms early. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 export const systemClock: Clock = {
   now: () => Date.now(),
   monotonic: () => performance.now(),
   after: (ms, run) => {
+    const due = performance.now() + ms;
     let timer: NodeJS.Timeout;
-    const wait = (left: number): void => {
-      timer = left > LONGEST_TIMER_MS ? setTimeout(() => wait(left - LONGEST_TIMER_MS), LONGEST_TIMER_MS) : setTimeout(run, left);
+    const wait = (): void => {
+      const left = due - performance.now();
+      if (left > 0) timer = setTimeout(wait, Math.min(left, LONGEST_TIMER_MS));
+      else run();
     };
-    wait(ms);
+    // Even what is due now comes later than whoever asks for it.
+    timer = setTimeout(wait, Math.min(ms, LONGEST_TIMER_MS));
     return () => clearTimeout(timer);
   },
 };

@@ -14,7 +14,8 @@ type Filter = (exchange: Exchange, moment: Moment) => Action | undefined;
 export interface Struck {
   /** What becomes of the exchange at which it struck. */
   action: Action;
-  over: Promise<void>;
+  /** Whether anything was struck: there may be no engine to kill, and no answer to lose. */
+  over: Promise<boolean>;
 }
 
 const HOURS_MS = 3_600_000;
@@ -68,16 +69,18 @@ export class Faults {
 
   /** @returns once the signal is sent: when the victim is there again */
   private async kill(target: FaultTarget): Promise<Pick<Struck, 'over'>> {
-    if (target === 'cloud') return { over: this.system.killCloud() };
+    if (target === 'cloud') return { over: this.system.killCloud().then(() => true) };
     const { leader } = this.crew;
-    if (target === 'engine') leader.engines().forEach((pid) => signal(pid, 'SIGKILL'));
-    if (target === 'worker' || target === 'operator-and-workers') leader.workers().forEach((pid) => signal(-pid, 'SIGKILL'));
-    if (!target.startsWith('operator')) return { over: Promise.resolve() };
+    const engines = target === 'engine' ? leader.engines() : [];
+    const workers = target === 'worker' || target === 'operator-and-workers' ? leader.workers() : [];
+    engines.forEach((pid) => signal(pid, 'SIGKILL'));
+    workers.forEach((pid) => signal(-pid, 'SIGKILL'));
+    if (!target.startsWith('operator')) return { over: Promise.resolve(engines.length + workers.length > 0) };
     await leader.kill();
-    return { over: this.crew.revive() };
+    return { over: this.crew.revive().then(() => true) };
   }
 
-  private async freeze({ target, lastsMs }: PlannedFault): Promise<void> {
+  private async freeze({ target, lastsMs }: PlannedFault): Promise<boolean> {
     const { leader } = this.crew;
     const groups = leader.workers().map((pid) => -pid);
     const operator = leader.running ? [leader.pid] : [];
@@ -86,14 +89,16 @@ export class Faults {
     frozen.forEach((pid) => signal(pid, 'SIGSTOP'));
     await sleep(systemClock, lastsMs);
     frozen.forEach((pid) => signal(pid, 'SIGCONT'));
+    return frozen.length > 0;
   }
 
-  private async disconnect({ target, lastsMs }: PlannedFault): Promise<void> {
+  private async disconnect({ target, lastsMs }: PlannedFault): Promise<boolean> {
     const proxy = target.startsWith('api') ? this.crew.leader.api : this.crew.leader.cloud;
     if (target.endsWith('refused')) proxy.refuse();
     else proxy.stall();
     await sleep(systemClock, lastsMs);
     proxy.open();
+    return true;
   }
 
   private async throttle({ target, lastsMs }: PlannedFault): Promise<Pick<Struck, 'over'>> {
@@ -103,11 +108,11 @@ export class Faults {
   }
 
   /** The rules are in the cloud's process, which may be down or stopped by another fault just now. */
-  private async clearCloudRules(): Promise<void> {
+  private async clearCloudRules(): Promise<true> {
     for (;;) {
       try {
         await this.system.cloud.setFaults({ rules: [] });
-        return;
+        return true;
       } catch {
         await sleep(systemClock, 100);
       }
@@ -116,7 +121,7 @@ export class Faults {
 
   /** Of the exchange that is held; else, and where its answer is not there yet, of the next write on that side. */
   private loseAnswer({ target, lastsMs }: PlannedFault, held: { exchange: Exchange; moment: Moment } | undefined): Struck {
-    if (held?.exchange.side === target && held.moment === 'answered') return { action: 'drop', over: Promise.resolve() };
+    if (held?.exchange.side === target && held.moment === 'answered') return { action: 'drop', over: Promise.resolve(true) };
     let lost = false;
     const over = this.filterFor(lastsMs, (exchange, moment) => {
       if (lost || exchange.side !== target || moment !== 'answered' || exchange.method === 'GET') return undefined;
@@ -128,11 +133,12 @@ export class Faults {
 
   private refuse({ target, lastsMs }: PlannedFault, held: { exchange: Exchange; moment: Moment } | undefined): Struck {
     const refusal = target === 'api' ? apiRefusal(503, 'ServiceUnavailable', 'etcdserver: leader changed') : cloudRefusal();
+    const refused = held?.exchange.side === target && held.moment === 'request';
     const over = this.filterFor(lastsMs, (exchange, moment) => (exchange.side === target && moment === 'request' ? refusal : undefined));
-    return { action: held?.exchange.side === target && held.moment === 'request' ? refusal : 'pass', over };
+    return { action: refused ? refusal : 'pass', over: over.then((others) => refused || others) };
   }
 
-  private async fillDisk({ target, lastsMs }: PlannedFault): Promise<void> {
+  private async fillDisk({ target, lastsMs }: PlannedFault): Promise<boolean> {
     if (target === 'state') {
       const full = apiRefusal(500, 'InternalError', 'etcdserver: mvcc: database space exceeded');
       return this.filterFor(lastsMs, (exchange, moment) => (moment === 'request' && isStateWrite(exchange) ? full : undefined));
@@ -142,19 +148,29 @@ export class Faults {
     await sleep(systemClock, lastsMs);
     disk.clear();
     await this.system.startCloud();
+    return disk.canFill;
   }
 
-  private async shiftClock({ target, lastsMs }: PlannedFault): Promise<void> {
+  private async shiftClock({ target, lastsMs }: PlannedFault): Promise<true> {
     const { leader } = this.crew;
     leader.setClock((target === 'forward' ? 30 : -30) * HOURS_MS);
     await sleep(systemClock, lastsMs);
     leader.setClock(0);
+    return true;
   }
 
-  private async filterFor(ms: number, filter: Filter): Promise<void> {
-    this.filters.add(filter);
+  /** @returns whether the filter had anything to do */
+  private async filterFor(ms: number, filter: Filter): Promise<boolean> {
+    let acted = false;
+    const watched: Filter = (exchange, moment) => {
+      const action = filter(exchange, moment);
+      acted ||= action !== undefined;
+      return action;
+    };
+    this.filters.add(watched);
     await sleep(systemClock, ms);
-    this.filters.delete(filter);
+    this.filters.delete(watched);
+    return acted;
   }
 }
 

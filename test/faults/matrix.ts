@@ -12,7 +12,7 @@ export class Matrix {
     this.met.set(`${kind} ${phase}`, this.count(kind, phase) + 1);
   }
 
-  /** The phase did not come in time, so that the fault struck at some other moment. */
+  /** The phase did not come in time, so that the fault struck at some other moment; or there was nothing that it could strike. */
   miss(): void {
     this.missed++;
   }
@@ -30,7 +30,7 @@ export class Matrix {
       [kind.padEnd(width), ...PHASES.map((phase) => String(this.count(kind, phase)).padStart(phase.length))].join('  '),
     );
     const total = [...this.met.values()].reduce((sum, count) => sum + count, 0);
-    const sum = `${total} faults at their phase, every pair at least ${this.least()} times; ${this.missed} at another moment`;
+    const sum = `${total} faults at their phase, every pair at least ${this.least()} times; ${this.missed} at another moment or without a victim`;
     return [header, ...rows, sum].join('\n');
   }
 

@@ -83,10 +83,7 @@ export class Rounds {
   private async take({ change, fault, pauseMs }: Step): Promise<void> {
     if (fault !== undefined && fault.phase !== 'queued') this.armed.push({ fault, early: fault.lastsMs % 200 === 0, struck: false });
     await this.people.make(change);
-    if (fault?.phase === 'queued') {
-      this.matrix.hit(fault.kind, fault.phase);
-      await this.strike(fault);
-    }
+    if (fault?.phase === 'queued') await this.strike(fault);
     await sleep(systemClock, pauseMs);
   }
 
@@ -94,15 +91,14 @@ export class Rounds {
     const due = this.armed.find(({ fault, early, struck }) => !struck && isAt(fault.phase, exchange, moment, early));
     if (due === undefined) return this.faults.decide(exchange, moment);
     due.struck = true;
-    this.matrix.hit(due.fault.kind, due.fault.phase);
     return this.strike(due.fault, { exchange, moment });
   }
 
-  private async strike(fault: PlannedFault, held?: { exchange: Exchange; moment: Moment }): Promise<Action> {
+  private async strike(fault: PlannedFault, held?: { exchange: Exchange; moment: Moment }, inPhase = true): Promise<Action> {
     const where = held === undefined ? '' : ` (${held.moment} of ${held.exchange.method} ${held.exchange.path})`;
     this.strikes.push(`${new Date().toISOString()} ${fault.kind} ${fault.target} at ${fault.phase}${where}`);
     const { action, over } = await this.faults.strike(fault, held);
-    this.lasting.push(over);
+    this.lasting.push(over.then((struck) => (struck && inPhase ? this.matrix.hit(fault.kind, fault.phase) : this.matrix.miss())));
     return action;
   }
 
@@ -112,10 +108,7 @@ export class Rounds {
     while (this.armed.some(({ struck }) => !struck) && performance.now() < deadline) await sleep(systemClock, POLL_MS);
     const left = this.armed.filter(({ struck }) => !struck);
     this.armed = [];
-    for (const { fault } of left) {
-      this.matrix.miss();
-      await this.strike(fault);
-    }
+    for (const { fault } of left) await this.strike(fault, undefined, false);
   }
 
   private async settle(world: World): Promise<string[]> {

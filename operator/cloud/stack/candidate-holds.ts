@@ -16,6 +16,12 @@ interface Hold {
   until: number;
 }
 
+export interface Held {
+  error: OperatorError;
+  retry: PlannedRetry;
+  leftMs: number;
+}
+
 /** Candidates that failed, each with a back-off of its own. Forgotten in a restart: each is then tried once more. */
 export class CandidateHolds {
   private readonly holds = new Map<string, Hold>();
@@ -28,10 +34,11 @@ export class CandidateHolds {
     this.retries = new StackRetries(clock, plan);
   }
 
-  /** Why the candidate waits, and until when; undefined = it may be tried. */
-  of(uid: string, hash: string): { error: OperatorError; retry: PlannedRetry } | undefined {
+  /** Why the candidate waits, and for how long still; undefined = it may be tried. */
+  of(uid: string, hash: string): Held | undefined {
     const hold = this.holds.get(uid);
-    return hold?.hash === hash && this.clock.monotonic() < hold.until ? hold : undefined;
+    const leftMs = hold?.hash === hash ? hold.until - this.clock.monotonic() : 0;
+    return hold !== undefined && leftMs > 0 ? { error: hold.error, retry: hold.retry, leftMs } : undefined;
   }
 
   /** True when the same has failed before, though it may be tried again now. */

@@ -1,11 +1,10 @@
 import type { Problem, Replacement } from '../../../providers/provider';
-import type { OperatorError } from '../../base/errors';
 import { canonicalJson } from '../../base/json';
 import { sentence, verdictOfError, type Verdict } from '../conditions';
 import type { Lever } from '../levers';
+import type { Held } from './candidate-holds';
 import { keyOfInput, type MemberInput } from './member-input';
 import { conflictsOf, type Conflict } from './port-conflicts';
-import type { PlannedRetry } from './stack-retries';
 
 /** A member of a stack, as far as the plan depends on it. */
 export interface MemberFacts<O> {
@@ -24,7 +23,7 @@ export interface MemberFacts<O> {
   /** An earlier version of it is in the cloud. */
   serving: boolean;
   /** Its spec was tried and failed, and the back-off goes on. */
-  held?: { error: OperatorError; retry?: PlannedRetry } | undefined;
+  held?: (Pick<Held, 'error'> & Partial<Held>) | undefined;
   /** Why its spec must wait for something that comes by itself. */
   waiting?: Verdict | undefined;
   /** What its spec would replace. */

@@ -150,7 +150,10 @@ export class StackReconciler<O extends Member> {
     const found = await standingIn(stack, members, { cloud, state }, { ...whereabouts, findings: this.findings, ask });
     if (found !== undefined) this.reports.know(stack, { stack, cloud, state, found });
     const known = { cloud, state, takeovers, found, origins: whereabouts.origins };
-    await this.act(stack, planStack(this.facts.of(stack, members, known, { ...whereabouts, wide })), known);
+    const facts = this.facts.of(stack, members, known, { ...whereabouts, wide });
+    // Whatever pass this is, what waits has its turn: nobody else may come by.
+    for (const { held } of facts.members) if (held?.leftMs !== undefined) this.options.again(stack, held.leftMs);
+    await this.act(stack, planStack(facts), known);
   }
 
   /** The failure says nothing against what there is. */

@@ -33,3 +33,14 @@ describe('the clock of the system', () => {
     cancel();
   });
 });
+
+test('no delay is over before it is by the monotonic clock, from which others decide', async () => {
+  const delays = Array.from({ length: 200 }, (_, index) => 5 + index * 0.37);
+  const early = await Promise.all(
+    delays.map((ms) => {
+      const due = systemClock.monotonic() + ms;
+      return new Promise<number>((resolve) => void systemClock.after(ms, () => resolve(due - systemClock.monotonic())));
+    }),
+  );
+  expect(Math.max(...early)).toBeLessThanOrEqual(0);
+});

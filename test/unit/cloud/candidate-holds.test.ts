@@ -11,9 +11,11 @@ test('each candidate has a back-off of its own, which grows; another version is 
   const holds = new CandidateHolds(clock, plan);
   const nextTryAt = clock.now() + 1000;
   expect(holds.fail('a', 'v1', failure)).toEqual({ delayMs: 1000, exhausted: false, nextTryAt });
-  expect(holds.of('a', 'v1')).toMatchObject({ error: failure, retry: { nextTryAt } });
+  expect(holds.of('a', 'v1')).toMatchObject({ error: failure, retry: { nextTryAt }, leftMs: 1000 });
+  await clock.advance(400);
+  expect(holds.of('a', 'v1')?.leftMs).toBe(600);
   expect([holds.of('a', 'v2'), holds.of('b', 'v1')]).toEqual([undefined, undefined]);
-  await clock.advance(1000);
+  await clock.advance(600);
   expect([holds.of('a', 'v1'), holds.hasFailed('a', 'v1'), holds.hasFailed('a', 'v2')]).toEqual([undefined, true, false]);
   const delays = ['v1', 'v1', 'v2'].map((version) => holds.fail('a', version, failure).delayMs);
   expect(delays).toEqual([2000, 3000, 1000]);

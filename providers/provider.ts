@@ -253,6 +253,11 @@ export interface LoadBalancers {
   places?(spec: CloudLoadBalancerSpec): string[];
   /** What else only one load balancer of a stack can have, in words, such as the settings of what several share. Absent = nothing. Pure. */
   sole?(spec: CloudLoadBalancerSpec): string[];
+  /**
+   * Types of the resources that points of entry are of: a stack whose state has none of them serves nobody, as between the deletion and the creation of one
+   * that is replaced. Absent = they are there as long as the outputs are.
+   */
+  readonly entries?: readonly string[];
   /** Reads one load balancer's results from the stack's outputs; undefined when they are not there. Pure. */
   results(outputs: JsonObject, uid: string): LoadBalancerResult | undefined;
   /**

@@ -38,6 +38,8 @@ export interface CheckpointResource {
   protect?: boolean;
   /** Replaced already; the old one is still to be deleted. */
   delete?: boolean;
+  /** Deleted already; the new one is still to be made. */
+  pendingReplacement?: boolean;
   created?: string;
   modified?: string;
   sourcePosition?: string;
@@ -74,7 +76,7 @@ export function isCloudResource(resource: CheckpointResource): boolean {
 export function resourcesOf(deployment: Deployment | null): StackResource[] {
   const all = deployment?.deployment?.resources ?? [];
   return all
-    .filter((resource) => isCloudResource(resource) && resource.delete !== true)
+    .filter((resource) => isCloudResource(resource) && resource.delete !== true && resource.pendingReplacement !== true)
     .map(({ type, urn, id }) => ({ type, name: nameOfUrn(urn), id: id ?? '', urn }));
 }
 

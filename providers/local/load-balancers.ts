@@ -7,6 +7,7 @@ import { generationsOf, marksOf, type Generation } from '../generations';
 import { cloudName, engineOf, modeOf, withGeneration, renderListener, renderSourceRanges, type RenderedListener } from './listeners';
 import { madeFrom } from './made-from';
 import { recognize } from './recognize';
+import { loadBalancer } from './resources/load-balancer';
 import { membersAtFault, renderShared, type RenderedSharedLoadBalancer } from './shared-load-balancers';
 import { validateLoadBalancer } from './validation';
 
@@ -93,6 +94,8 @@ export class LocalLoadBalancers implements LoadBalancers {
     if (once.length === 0) return { why, gap: false };
     return { why: `${why}, delete first, with a gap in traffic, because ${once.join(', ')} can't be used twice`, gap: true };
   }
+
+  readonly entries = [loadBalancer.token];
 
   results = results;
 

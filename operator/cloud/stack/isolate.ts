@@ -10,8 +10,8 @@ export interface Trial<C, R> {
   attribute(error: OperatorError, candidates: readonly C[]): readonly C[];
   /** True for a failure that is nobody's fault and yet one's own where it names whose: others can go on without. Pure. */
   isOwn(error: OperatorError): boolean;
-  /** False where nothing would be left in the stack without the suspects: then there is nothing to go back to. */
-  restorable: boolean;
+  /** False where nothing would be left in the stack without the suspects, or going back would fail of the same. Pure. */
+  restorable(error: OperatorError): boolean;
 }
 
 export interface TrialResult<C, R> {
@@ -54,7 +54,7 @@ export async function isolate<C, R>(trial: Trial<C, R>): Promise<TrialResult<C, 
 /** The failure, where one of the group can be at fault. @throws the failure, where not */
 function blamable<C, R>(thrown: unknown, group: readonly C[], trial: Trial<C, R>): OperatorError {
   const error = toOperatorError(thrown);
-  const alone = trial.suspects.length === 1 && !trial.restorable;
+  const alone = trial.suspects.length === 1 && !trial.restorable(error);
   if (group.length === 0 || alone || !(isBlamable(error) || trial.isOwn(error))) throw error;
   return error;
 }
@@ -79,7 +79,7 @@ function split<C>(group: readonly C[], named: readonly C[]): { blamed: readonly 
 /** After the last failure: the stack is brought back to what works. */
 async function restore<C, R>(good: readonly C[], failed: TrialResult<C, R>['failed'], trial: Trial<C, R>): Promise<{ result: R }> {
   const [first] = failed;
-  if (good.length === 0 && !trial.restorable && first !== undefined) throw first.error;
+  if (good.length === 0 && first !== undefined && !trial.restorable(first.error)) throw first.error;
   return { result: await trial.attempt(good) };
 }
 

@@ -33,6 +33,7 @@ import { updatePolicyOf, type UpdatePolicy } from '../plan/approval';
 import { policyProblems } from '../providers/policy';
 import { isConnected, type ConnectedCloud, type RegisteredCloud } from '../providers/registry';
 import type { Stored } from '../stored';
+import type { StackState } from '../../updates/update';
 import type { Knowledge, MemberSettlement, Move, MovedFrom, Settlement, StackKind, StatusFields } from './stack-kind';
 import { stackName } from './stack-name';
 import type { Vouchers } from '../vouchers';
@@ -217,6 +218,7 @@ export class LoadBalancerStacks implements StackKind<StoredLoadBalancer, LoadBal
   private resultOf(object: StoredLoadBalancer, { cloud, state, found }: Knowledge): LoadBalancerResult | undefined {
     const loadBalancers = cloud?.cloud.loadBalancers;
     const made = loadBalancers?.results(state?.outputs ?? {}, object.metadata.uid);
+    if (made !== undefined && state !== undefined && isDeleted(state, loadBalancers)) return { ...made, ingress: [] };
     return made === undefined && found !== undefined ? loadBalancers?.recognize?.(found, inputOf(object)) : made;
   }
 
@@ -254,6 +256,11 @@ export class LoadBalancerStacks implements StackKind<StoredLoadBalancer, LoadBal
     const { status } = object;
     return status?.objectUID === object.metadata.uid && status.clusterID === this.clusterID ? status : undefined;
   }
+}
+
+/** The outputs are of the last update that succeeded; one that failed may have deleted what they speak of. */
+function isDeleted({ resources }: Pick<StackState, 'resources'>, { entries }: Pick<LoadBalancers, 'entries'> = {}): boolean {
+  return entries !== undefined && !resources.some(({ type }) => entries.includes(type));
 }
 
 /** Others look after it, or nobody; whoever uses it finds it where it was. */

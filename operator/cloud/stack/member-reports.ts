@@ -44,6 +44,12 @@ export class MemberReports<O extends Member> {
     this.knowledge.set(stack, knowledge);
   }
 
+  /** An update of the stack has failed on its way: what it has left is what there is. */
+  left(stack: string, state: Knowledge['state']): void {
+    const known = this.knowledge.get(stack);
+    if (known !== undefined) this.know(stack, { ...known, state });
+  }
+
   /** Another stack has the newest of a member, and is what its status speaks of. */
   knowOrigin(stack: string, uid: string, origin: Knowledge): void {
     this.origins.set(stack, (this.origins.get(stack) ?? new Map<string, Knowledge>()).set(uid, origin));

@@ -131,7 +131,7 @@ export interface Knowledge {
   /** Absent while the provider is not connected. */
   cloud?: ConnectedCloud | undefined;
   /** Absent while the stack was never updated. */
-  state?: Pick<StackState, 'outputs' | 'incarnation'> | undefined;
+  state?: Pick<StackState, 'outputs' | 'incarnation' | 'resources'> | undefined;
   /** What the cloud has of the stack by our tags, where its state can't be read, or says nothing of its members. */
   found?: readonly DiscoveredResource[];
 }

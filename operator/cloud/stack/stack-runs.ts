@@ -183,11 +183,23 @@ export class StackRuns<O extends Member> {
       await announcing;
       const error = toOperatorError(thrown);
       this.options.onUpdate(cloud.name, error.code, this.options.clock.monotonic() - startedAt);
-      if (announcing !== undefined) this.options.record.failed(stack, spec, members, error);
+      if (announcing !== undefined) {
+        this.options.record.failed(stack, spec, members, error);
+        await this.readLeft(stack);
+      }
       throw error;
     } finally {
       this.options.onHeld(stack, false);
     }
+  }
+
+  /** What can't be read is as it was known to be. */
+  private async readLeft(stack: string): Promise<void> {
+    const read = this.options.updates.state(stack);
+    await read.then(
+      (state) => this.reports.left(stack, state),
+      () => undefined,
+    );
   }
 
   /** Spec of the CloudStack of a provider. */

@@ -55,10 +55,11 @@ export class UpdateAttempts<O extends Member> {
   async bring(stack: string, plan: UpdatePlan<O>, how: Trial): Promise<Attempted<O>> {
     let engine = false;
     const standing = standingOf(plan);
+    const isAnythingLeft = inputsOf(plan, []).length + plan.leaving.length + plan.departing.length > 0;
     const trial = await isolate<Part<O>, UpdateResult>({
       suspects: suspectsOf(plan).filter((part) => !standing.includes(part)),
       isOwn: (error) => plan.parts.length > 1 && this.isPermission(error, how.cloud),
-      restorable: inputsOf(plan, []).length + plan.leaving.length + plan.departing.length > 0 || this.takesOver(stack, plan),
+      restorable: (error) => !awaitsItsOwn(error, plan) && (isAnythingLeft || this.takesOver(stack, plan)),
       attempt: async (chosen) => {
         const ran = await this.attempt(stack, plan, [...standing, ...chosen], how);
         engine ||= ran.engine;
@@ -110,4 +111,12 @@ export class UpdateAttempts<O extends Member> {
   private hasFailed({ object, candidate }: Part<O>): boolean {
     return candidate !== undefined && this.options.holds.hasFailed(object.metadata.uid, versionOf(candidate, object));
   }
+}
+
+/**
+ * What was deleted first is gone, and the cloud has not let go yet of what exists only once: made again it would wait for the same, and might get it before
+ * the new one does (hashicorp/terraform-provider-aws#15031).
+ */
+function awaitsItsOwn<O>({ code, retryAfterMs }: OperatorError, plan: UpdatePlan<O>): boolean {
+  return code === 'Conflict' && retryAfterMs !== undefined && plan.parts.some(({ replacement }) => replacement?.gap === true);
 }

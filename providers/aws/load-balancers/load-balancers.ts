@@ -32,6 +32,8 @@ import {
 import { madeFrom } from '../made-from';
 import { named } from '../named';
 import { recognize } from '../recognize';
+import { classicLoadBalancer } from '../resources/classic-load-balancer';
+import { loadBalancer } from '../resources/load-balancer';
 import type { LoadBalancerScope } from '../scope';
 import {
   renderBackend,
@@ -167,6 +169,8 @@ export class AwsLoadBalancers implements LoadBalancers {
   exclusive = onceOf;
 
   named = named;
+
+  readonly entries = [loadBalancer.token, classicLoadBalancer.token];
 
   results = results;
 

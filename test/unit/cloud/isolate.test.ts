@@ -17,7 +17,7 @@ function trialOf(suspects: string[], { bad, names = false, code = 'Invalid', res
   const tried: string[] = [];
   const trial: Trial<string, string> = {
     suspects,
-    restorable,
+    restorable: () => restorable,
     isOwn: () => own,
     attempt: (candidates) => {
       tried.push(candidates.join(''));
@@ -118,7 +118,7 @@ test.each<[ErrorCode, string]>([
     tried.push(candidates.join(''));
     return Promise.reject(new OperatorError(code, 'read-only', { reason }));
   };
-  await expect(isolate({ suspects: ['a', 'b'], restorable: true, attempt, isOwn: () => false, attribute: () => [] })).rejects.toThrow(
+  await expect(isolate({ suspects: ['a', 'b'], restorable: () => true, attempt, isOwn: () => false, attribute: () => [] })).rejects.toThrow(
     'read-only',
   );
   expect(tried).toEqual(['ab']);

@@ -10,10 +10,10 @@ export interface Holding {
 
 /**
  * An Elastic IP address is on one load balancer, and on that for a while after it is deleted, minutes in AWS
- * (hashicorp/terraform-provider-aws#15031). moto forgets addresses.
+ * (hashicorp/terraform-provider-aws#15031). moto forgets addresses, so they are told here too.
  */
 export function elasticAddresses({ clock, holdMs }: Holding): Rule {
-  const held = new Map<string, { by: string; until: number }>();
+  const held = new Map<string, { by: string; subnet: string; until: number }>();
   return {
     before(call) {
       const { service, action, parameters } = call;
@@ -27,10 +27,31 @@ export function elasticAddresses({ clock, holdMs }: Holding): Rule {
       return isHeld ? refusal('ResourceInUse', 'The allocation IDs are not available for use') : undefined;
     },
     after(call, answer) {
-      if (call.service !== 'elbv2' || call.action !== 'CreateLoadBalancer' || answer.status !== 200) return answer;
-      const by = /<LoadBalancerArn>([^<]+)</.exec(answer.body)?.[1] ?? '';
-      for (const id of fieldsOf(call, 'SubnetMappings', 'AllocationId')) held.set(id, { by, until: Number.POSITIVE_INFINITY });
-      return answer;
+      const { service, action } = call;
+      if (service !== 'elbv2' || answer.status !== 200) return answer;
+      if (action === 'CreateLoadBalancer') {
+        const by = /<LoadBalancerArn>([^<]+)</.exec(answer.body)?.[1] ?? '';
+        const subnets = fieldsOf(call, 'SubnetMappings', 'SubnetId');
+        fieldsOf(call, 'SubnetMappings', 'AllocationId').forEach((id, index) => {
+          held.set(id, { by, subnet: subnets[index] ?? '', until: Number.POSITIVE_INFINITY });
+        });
+      }
+      if (action !== 'CreateLoadBalancer' && action !== 'DescribeLoadBalancers') return answer;
+      const idOf = (arn: string, on: string): string | undefined => {
+        return [...held].find(([, { by, subnet, until }]) => by === arn && subnet === on && until > clock.monotonic())?.[0];
+      };
+      return { ...answer, body: withAddresses(answer.body, idOf) };
     },
   };
+}
+
+/** Each load balancer's ARN stands before its subnets. */
+function withAddresses(body: string, idOf: (arn: string, subnet: string) => string | undefined): string {
+  let of = '';
+  return body.replaceAll(/<(LoadBalancerArn|SubnetId)>([^<]+)<\/\1>/g, (told: string, name: string, value: string) => {
+    if (name === 'LoadBalancerArn') of = value;
+    const id = name === 'SubnetId' ? idOf(of, value) : undefined;
+    const address = `<member><AllocationId>${id ?? ''}</AllocationId></member>`;
+    return id === undefined ? told : `${told}<LoadBalancerAddresses>${address}</LoadBalancerAddresses>`;
+  });
 }

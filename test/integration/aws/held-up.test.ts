@@ -1,0 +1,192 @@
+import { CLOUD_PROVIDERS } from '../../../crds';
+import { type Clock, systemClock } from '../../../operator/base/clock';
+import type { AwsModel } from '../../harness/aws-model/aws-model';
+import { elasticAddresses } from '../../harness/aws-model/rules/elastic-addresses';
+import { provisioning } from '../../harness/aws-model/rules/provisioning';
+import { describeWithMoto } from '../../harness/moto';
+import { type Scene, serviceOf } from '../operator/scene';
+import { MotoAccount } from './moto-account';
+import { type AwsOperatorScene, NETWORK, withAwsScene } from './operator-scene';
+
+const PREFIX = 'service.beta.kubernetes.io/aws-load-balancer-';
+/** How long AWS takes to let go of addresses, and to bring a load balancer into service. */
+const MINUTES = 120_000;
+
+describeWithMoto('A load balancer that AWS holds up', () => {
+  let aws: AwsOperatorScene;
+  let account: MotoAccount;
+  let model: AwsModel;
+  let scene: Scene;
+
+  /** AWS's time goes on when a test says so. */
+  let now = 0;
+  const clock: Clock = { ...systemClock, monotonic: () => now };
+  const troubled = new Map<string, { code: 'failed' | 'active_impaired'; reason: string }>();
+
+  withAwsScene(
+    (made) => {
+      aws = made;
+      ({ account, model, scene } = made);
+    },
+    [elasticAddresses({ clock, holdMs: MINUTES }), provisioning({ clock, provisioningMs: MINUTES, others: troubled })],
+  );
+
+  test('R-28: with deletion protection is kept whole and follows the Nodes while its deletion is refused, and goes once that is turned off', async () => {
+    const attributes = { [`${PREFIX}attributes`]: 'deletion_protection.enabled=true' };
+    await aws.cluster.apply(serviceOf('edge', { annotations: { ...NETWORK, ...attributes } }));
+    await scene.ready('edge', { timeoutMs: 60_000 });
+    const [balancer] = await account.loadBalancers();
+    const arn = balancer?.LoadBalancerArn ?? '';
+    model.calls.length = 0;
+    await aws.cluster.kubectl(['delete', 'service', '--wait=false', 'edge']);
+    const ready = await scene.until('the protection to be told on the Service', async () => {
+      const conditions = (await scene.service('edge'))?.status?.conditions ?? [];
+      return conditions.find(({ message = '' }) => message.includes('deletion protection is on'));
+    });
+    expect(ready.message).toContain('aws elbv2 modify-load-balancer-attributes');
+    const ofObject = (await scene.loadBalancer('edge'))?.status?.conditions ?? [];
+    expect(ofObject.find(({ type }) => type === 'Ready')?.message).toMatch(/deletion protection is on.*Next try at/);
+    expect((await scene.service('edge'))?.metadata.finalizers).toContain('service.kubernetes.io/load-balancer-cleanup');
+
+    const node = await aws.addNode();
+    await scene.initialized(node.name);
+    await scene.until('the new Node behind it', async () => (await account.targetsOf(arn))[80]?.includes(node.id), 60_000);
+    await scene.until(
+      'another try',
+      () => Promise.resolve(model.calls.filter(({ action }) => action === 'DeleteLoadBalancer').length > 1),
+      60_000,
+    );
+    expect(model.calls.filter(({ verb, status }) => verb === 'delete' && status === 200)).toEqual([]);
+
+    await account.unprotect(arn);
+    // Within the next try, which comes after 30 s at the latest.
+    await scene.gone('Service default/edge', () => scene.service('edge'), 60_000);
+    expect(await account.content()).toEqual({ loadBalancers: 0, targetGroups: 0, securityGroups: 0 });
+  }, 240_000);
+
+  describe('R-46: with Elastic IP addresses', () => {
+    const EIPS = ['eipalloc-0a', 'eipalloc-0b'];
+    const addressed = (subnets: readonly string[]): Record<string, string> => ({
+      ...NETWORK,
+      [`${PREFIX}subnets`]: subnets.join(','),
+      [`${PREFIX}eip-allocations`]: EIPS.join(','),
+    });
+    const annotate = (annotation: string): Promise<string> =>
+      aws.cluster.kubectl(['annotate', 'service', 'edge', '--overwrite', annotation]);
+    const writes = (): string[] => model.calls.map(({ action }) => action).filter((action) => !action.startsWith('Describe'));
+
+    /** The account as AWS tells of it. */
+    let asTold: MotoAccount;
+
+    beforeAll(async () => {
+      asTold = new MotoAccount(model.url);
+      await account.addSubnet('c');
+      await aws.cluster.apply(serviceOf('edge', { annotations: addressed(account.subnetIDs.slice(0, 2)) }));
+      await scene.ready('edge', { timeoutMs: 60_000 });
+    }, 90_000);
+    afterAll(() => asTold.close());
+
+    /** Addresses by subnet, of the only load balancer that has any. */
+    async function addresses(): Promise<Record<string, string>> {
+      const all = await asTold.loadBalancers();
+      const zones = all.flatMap(({ AvailabilityZones = [] }) => AvailabilityZones);
+      return Object.fromEntries(
+        zones.flatMap(({ SubnetId = '', LoadBalancerAddresses = [] }) =>
+          LoadBalancerAddresses.map(({ AllocationId = '' }) => [SubnetId, AllocationId]),
+        ),
+      );
+    }
+
+    function conflict(name: string): Promise<string> {
+      return scene.until(
+        `a conflict to be told of ${name}`,
+        async () => {
+          const conditions = (await scene.loadBalancer(name))?.status?.conditions ?? [];
+          return conditions.find(({ type, reason }) => type === 'Ready' && reason === 'Conflict')?.message;
+        },
+        60_000,
+      );
+    }
+
+    /** While AWS has not let go of the old one's addresses, a person reads so, and no dead name; then the new one takes them. */
+    async function heldUntilFree(name: string): Promise<void> {
+      const message = await conflict(name);
+      expect(message).toMatch(/it can't be made yet, because eipalloc-0[ab], eipalloc-0[ab] is still in use/);
+      expect(message).toContain('AWS takes a minute or two to let go of the addresses of a load balancer that is deleted');
+      await scene.until(
+        'no dead name on the Service',
+        async () => (await scene.service(name))?.status?.loadBalancer?.ingress === undefined,
+      );
+      expect((await scene.loadBalancer(name))?.status?.conditions?.find(({ type }) => type === 'Ready')?.status).toBe('False');
+      expect(model.calls.filter(({ action, status }) => action === 'CreateLoadBalancer' && status === 200)).toEqual([]);
+      now += MINUTES;
+      await scene.askFor(name);
+      await scene.ready(name, { timeoutMs: 60_000 });
+      expect(Object.values(await addresses()).sort()).toEqual(EIPS);
+      const made = model.calls.filter(({ action, status }) => status === 200 && /^(Create|Delete)LoadBalancer$/.test(action));
+      expect(made.map(({ action }) => action)).toEqual(['DeleteLoadBalancer', 'CreateLoadBalancer']);
+      expect(await aws.hostname(name)).toMatch(/\.elb\./);
+    }
+
+    async function approve(expected: string): Promise<void> {
+      const { message } = await scene.condition('edge', 'Reconciling', 'AwaitingApproval');
+      expect(message).toContain(expected);
+      expect(writes()).toEqual([]);
+      const { hash } = await scene.planOf('edge');
+      await aws.cluster.kubectl(['annotate', 'cloudloadbalancer', 'edge', '--overwrite', `cloud-operator.dev/approve=${hash}`]);
+    }
+
+    test('a replacement is held, planned as delete first, and takes them once AWS has let go of them', async () => {
+      const [first = '', , third = ''] = account.subnetIDs;
+      model.calls.length = 0;
+      await annotate(`${PREFIX}subnets=${first},${third}`);
+      await approve(`delete first, with a gap in traffic, because ${EIPS.join(', ')} can't be used twice`);
+      await heldUntilFree('edge');
+      expect(await addresses()).toEqual({ [first]: EIPS[0], [third]: EIPS[1] });
+    }, 120_000);
+
+    test('so does a move to a shared load balancer', async () => {
+      model.calls.length = 0;
+      await annotate('cloud-operator.dev/placement=corner');
+      await approve(`moves it to another load balancer, delete first, with a gap in traffic, because ${EIPS.join(', ')} can't be on both`);
+      await heldUntilFree('edge');
+    }, 120_000);
+
+    test('another one that asks for them waits while they are on the first, keeps nobody from deleting that, and gets them then', async () => {
+      model.calls.length = 0;
+      await aws.cluster.apply(serviceOf('next', { annotations: addressed(account.subnetIDs.slice(0, 2)) }));
+      await conflict('next');
+      expect((await account.loadBalancers()).length).toBe(1);
+      await scene.deleteServices('edge');
+      await scene.askFor('next');
+      await heldUntilFree('next');
+      await scene.deleteServices('next');
+      expect(await account.content()).toEqual({ loadBalancers: 0, targetGroups: 0, securityGroups: 0 });
+    }, 120_000);
+  });
+
+  test('one that AWS has not brought into service says so beside Ready, what a person is to do where it will not be, and nothing once it is', async () => {
+    const states = { spec: { driftInterval: '1s' } };
+    await aws.cluster.kube.patch(CLOUD_PROVIDERS, 'aws', 'merge', states);
+    await aws.cluster.apply(serviceOf('slow', { annotations: NETWORK }));
+    const told = async (reason: string): Promise<string | undefined> => (await scene.condition('slow', 'NotInService', reason)).message;
+    expect(await told('Provisioning')).toContain('some minutes');
+    await scene.ready('slow');
+    expect(await aws.hostname('slow')).toMatch(/\.elb\./);
+    const [balancer] = await account.loadBalancers();
+    const name = balancer?.LoadBalancerName ?? '';
+    troubled.set(name, { code: 'failed', reason: 'no capacity' });
+    expect(await told('Failed')).toContain(`(no capacity). Delete the load balancer ${name} in AWS`);
+    troubled.set(name, { code: 'active_impaired', reason: 'too few addresses' });
+    expect(await told('Impaired')).toContain('(too few addresses). See that each of its subnets has eight free addresses');
+    troubled.clear();
+    expect(await told('Provisioning')).toContain('some minutes');
+    now += MINUTES;
+    await scene.until('nothing to be said of it', async () => {
+      const conditions = (await scene.loadBalancer('slow'))?.status?.conditions ?? [];
+      return !conditions.some(({ type, status }) => type === 'NotInService' && status === 'True');
+    });
+    await aws.cluster.kube.patch(CLOUD_PROVIDERS, 'aws', 'merge', { spec: { driftInterval: null } });
+    await scene.deleteServices('slow');
+  }, 120_000);
+});

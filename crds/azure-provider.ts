@@ -100,6 +100,12 @@ const fields = z.object({
   tenantID: z.string().min(1).max(253).optional().meta({ description: 'The tenant; absent = AZURE_TENANT_ID.' }),
   subscriptionID: guid.meta({ description: 'The subscription of the machines.' }),
   networkSubscriptionID: guid.optional().meta({ description: 'The subscription of the network; absent = that of the machines.' }),
+  networkTenantID: z
+    .string()
+    .min(1)
+    .max(253)
+    .optional()
+    .meta({ description: 'The tenant of networkSubscriptionID, where it is another one; not with managedIdentity.' }),
   resourceGroup: azureResourceGroup.meta({ description: 'The resource group of the cluster.' }),
   nodeResourceGroups: setOf(azureResourceGroup, {
     max: 32,
@@ -137,6 +143,11 @@ const fields = z.object({
 type AzureSettings = z.output<typeof fields>;
 
 const RULES: Rule<AzureSettings>[] = [
+  {
+    cel: '!has(self.networkTenantID) || has(self.networkSubscriptionID)',
+    holds: (azure) => azure.networkTenantID === undefined || azure.networkSubscriptionID !== undefined,
+    message: 'networkTenantID needs networkSubscriptionID',
+  },
   {
     cel: '!has(self.loadBalancers) || !has(self.loadBalancerName)',
     holds: (azure) => azure.loadBalancers === undefined || azure.loadBalancerName === undefined,

@@ -35,8 +35,15 @@ export const azureProvider: ProviderModule = {
 /** Azure counts calls of a subscription by who makes them. */
 function accountOf({ azure }: CloudProviderSpec): string | undefined {
   if (azure === undefined) return undefined;
-  const { cloud, resourceManagerEndpoint: endpoint = cloud, tenantID = '', subscriptionID, credentials = {} } = azure;
-  return canonicalJson([endpoint, tenantID, subscriptionID.toLowerCase(), networkSubscriptionOf(azure).toLowerCase(), credentials]);
+  const { cloud, resourceManagerEndpoint: endpoint = cloud, tenantID = '', networkTenantID = '', subscriptionID, credentials = {} } = azure;
+  return canonicalJson([
+    endpoint,
+    tenantID,
+    networkTenantID,
+    subscriptionID.toLowerCase(),
+    networkSubscriptionOf(azure).toLowerCase(),
+    credentials,
+  ]);
 }
 
 async function connect(spec: CloudProviderSpec, context: ConnectContext): Promise<Cloud> {

@@ -31,8 +31,8 @@ export type Verb = 'create' | 'get' | 'list' | 'update' | 'delete';
 export interface ArmClientOptions extends ClientOptions<Verb> {
   /** CloudEndpoints.resourceManager. */
   resourceManager: string;
-  /** The token of today. */
-  token: () => Promise<string>;
+  /** The token of today. @param path of the call: subscriptions may be of different tenants */
+  token: (path: string) => Promise<string>;
   /** Told of a token that Azure has refused; `token` then gives another one, if there is one. */
   refused?: (token: string) => void;
   /** The longest that an answer may take, in milliseconds; absent = 30 s. */
@@ -224,7 +224,7 @@ export class ArmClient {
     let seen: Pick<CallOutcome, 'requestID'> = {};
     let isOfPart = false;
     try {
-      token = await this.options.token();
+      token = await this.options.token(call.path);
       const answer = await this.send<T>(call, token);
       seen = requestIDOf(answer);
       isOfPart = callsLeftOfResource(answer) === 0;
@@ -233,7 +233,7 @@ export class ArmClient {
       return answer;
     } catch (thrown) {
       const error = this.described(thrown, call);
-      const renewed = refusesToken(error) && used === undefined ? await this.renewed(token, error) : error;
+      const renewed = refusesToken(error) && used === undefined ? await this.renewed(call, token, error) : error;
       settle({ ...(renewed === 'Renewed' ? ({ kind: 'Unanswered' } as const) : outcomeOfFailure(renewed, isOfPart)), ...seen });
       if (renewed === 'Renewed') return this.admitted(call, extend, token);
       throw renewed;
@@ -241,11 +241,11 @@ export class ArmClient {
   }
 
   /** Asks for another token in place of one that was refused. @returns why there is none: what Entra says of the credentials, else the refusal */
-  private async renewed(token: string | undefined, refusal: OperatorError): Promise<'Renewed' | OperatorError> {
+  private async renewed({ path }: Call, token: string | undefined, refusal: OperatorError): Promise<'Renewed' | OperatorError> {
     if (token === undefined) return refusal;
     this.options.refused?.(token);
     try {
-      return (await this.options.token()) === token ? refusal : 'Renewed';
+      return (await this.options.token(path)) === token ? refusal : 'Renewed';
     } catch (thrown) {
       const error = toOperatorError(thrown);
       return error instanceof TokenError && error.code === 'Credentials' ? error : refusal;

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { toOperatorError } from '../../../operator/base/errors';
+import { OperatorError, toOperatorError } from '../../../operator/base/errors';
 import type { AzureProviderSettings } from '../../../crds';
 import { openGate } from '../../call-gate';
 import type { ConnectContext } from '../../provider';
@@ -17,7 +17,9 @@ interface Opened {
   credentials: AzureCredentials;
   endpoints: CloudEndpoints;
   tokens: AzureTokens;
-  sources: CredentialSources;
+  /** Of the network's subscription: others, where that is of another tenant. */
+  network: AzureTokens;
+  sources: CredentialSources & { settings: AzureProviderSettings };
   calls: ConnectContext['calls'];
 }
 
@@ -34,10 +36,9 @@ export class AzureAccount {
    */
   static async open(settings: AzureProviderSettings, context: ConnectContext, variables = process.env): Promise<AzureAccount> {
     const endpoints = await findEndpoints(settings);
-    const sources: CredentialSources = { settings, secrets: context, variables };
+    const sources: Opened['sources'] = { settings, secrets: context, variables };
     const credentials = await credentialsOf(sources);
-    const tokens = new AzureTokens({ credentials, endpoints });
-    return new AzureAccount({ credentials, endpoints, tokens, sources, calls: context.calls });
+    return new AzureAccount({ credentials, endpoints, ...tokensOf(credentials, endpoints, settings), sources, calls: context.calls });
   }
 
   get resourceManager(): string {
@@ -49,7 +50,7 @@ export class AzureAccount {
     return this.opened.endpoints.audience;
   }
 
-  /** The token that workers get; undefined before the first update. */
+  /** The token that workers get, for the network; undefined before the first update. */
   get token(): AccessToken | undefined {
     return this.known;
   }
@@ -58,8 +59,8 @@ export class AzureAccount {
     const { calls } = this.opened;
     return {
       resourceManager: this.resourceManager,
-      token: async () => (await this.opened.tokens.token()).value,
-      refused: (token) => this.opened.tokens.forget(token),
+      token: async (path) => (await this.tokensFor(path).token()).value,
+      refused: (token) => [this.opened.tokens, this.opened.network].forEach((tokens) => tokens.forget(token)),
       ...(calls !== undefined && { calls }),
     };
   }
@@ -69,7 +70,7 @@ export class AzureAccount {
    * though the token of before may hold for calls for a while.
    */
   async ensure(): Promise<void> {
-    const { tokens, calls = openGate } = this.opened;
+    const { network: tokens, calls = openGate } = this.opened;
     if (tokens.holds(ENOUGH_MS)) return void (this.known = await tokens.token(ENOUGH_MS));
     const settle = await calls.acquire('get');
     try {
@@ -91,14 +92,38 @@ export class AzureAccount {
     const { sources, endpoints } = this.opened;
     const credentials = await credentialsOf(sources);
     if (!isDeepStrictEqual(credentials, this.opened.credentials)) {
-      Object.assign(this.opened, { credentials, tokens: new AzureTokens({ credentials, endpoints }) });
+      Object.assign(this.opened, { credentials, ...tokensOf(credentials, endpoints, sources.settings) });
       return true;
     }
     const refused = this.known;
     if (refused === undefined) return false;
     this.known = undefined;
-    this.opened.tokens.forget(refused.value);
-    await this.opened.tokens.token();
+    this.opened.network.forget(refused.value);
+    await this.opened.network.token();
     return false;
   }
+
+  private tokensFor(path: string): AzureTokens {
+    const { tokens, network, sources } = this.opened;
+    const { subscriptionID, networkSubscriptionID = subscriptionID } = sources.settings;
+    return path.toLowerCase().startsWith(`/subscriptions/${networkSubscriptionID.toLowerCase()}/`) ? network : tokens;
+  }
+}
+
+/** @throws OperatorError Invalid where the machine's own identity would have to be known to another tenant */
+function tokensOf(
+  credentials: AzureCredentials,
+  endpoints: CloudEndpoints,
+  { networkTenantID }: AzureProviderSettings,
+): Pick<Opened, 'tokens' | 'network'> {
+  const tokens = new AzureTokens({ credentials, endpoints });
+  if (networkTenantID === undefined) return { tokens, network: tokens };
+  if (credentials.kind === 'ManagedIdentity') {
+    const remedy = 'Use an application that both tenants know: clientSecretRef, clientCertificateRef or workloadIdentity.';
+    throw new OperatorError('Invalid', `spec.azure.networkTenantID: a managed identity is of one tenant. ${remedy}`, {
+      field: 'spec.azure.networkTenantID',
+      remedy,
+    });
+  }
+  return { tokens, network: new AzureTokens({ credentials: { ...credentials, tenantID: networkTenantID }, endpoints }) };
 }

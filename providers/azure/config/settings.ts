@@ -4,6 +4,7 @@ import { OperatorError } from '../../../operator/base/errors';
 import type { Json, JsonObject } from '../../../operator/base/json';
 import { isEmptySelector } from '../../../operator/base/label-selector';
 import { pairs } from '../../annotation-values';
+import { sameID } from '../client/resource-id';
 import type { AzureJson } from './azure-json';
 
 type LabelSelector = z.output<typeof labelSelector>;
@@ -30,6 +31,7 @@ export function settingsOf(config: AzureJson): SettingsOfJson {
     ...given('resourceManagerEndpoint', config.resourceManagerEndpoint),
     ...given('tenantID', config.tenantId),
     ...given('networkSubscriptionID', config.networkResourceSubscriptionID),
+    ...given('networkTenantID', networkTenantOf(config)),
     ...networkOf(config),
     ...loadBalancersOf(config, warnings),
     ...given('healthProbe', healthProbeOf(config)),
@@ -37,6 +39,18 @@ export function settingsOf(config: AzureJson): SettingsOfJson {
     ...given('routeWaitSeconds', config.routeUpdateWaitingInSeconds),
   };
   return { spec: { ...given('region', config.location), ...given('limits', rateOf(config)), azure }, warnings };
+}
+
+/** Upstream takes the machines' own tenant for none. */
+function networkTenantOf({
+  tenantId,
+  networkResourceTenantID: tenant,
+  networkResourceSubscriptionID: subscription,
+}: AzureJson): string | undefined {
+  if (tenant === undefined || (tenantId !== undefined && sameID(tenant, tenantId))) return undefined;
+  if (subscription !== undefined) return tenant;
+  const field = 'networkResourceTenantID';
+  throw new OperatorError('Invalid', `${field} needs networkResourceSubscriptionID: no subscription has two tenants`, { field });
 }
 
 function networkOf(config: AzureJson): Partial<AzureProviderSettingsInput> {

@@ -24,18 +24,23 @@ export class Identity {
   readonly requests: ('login' | 'metadata')[] = [];
   /** For which APIs tokens were asked for. */
   readonly audiences: string[] = [];
-  private readonly valid = new Set<string>();
+  /** Tenants of tokens that were made out and hold; '' = the machine's. */
+  private readonly valid = new Map<string, string>();
   private serial = 0;
 
   constructor(private readonly applications: readonly Application[]) {}
 
   /** All that were made out and hold. */
   get tokens(): string[] {
-    return [...this.valid];
+    return [...this.valid.keys()];
   }
 
   knows(authorization: string | undefined): boolean {
     return this.valid.has(authorization?.replace(/^Bearer /, '') ?? '');
+  }
+
+  tenantOf(token: string): string | undefined {
+    return this.valid.get(token);
   }
 
   /** All tokens that were made out are worth nothing any more. */
@@ -61,7 +66,7 @@ export class Identity {
       return refused('invalid_request', 'AADSTS900144: The request body must contain grant_type and scope.', 400);
     }
     this.audiences.push(form.get('scope')?.replace(/\/\.default$/, '') ?? '');
-    return this.refusalOf(application, form, url) ?? this.madeOut();
+    return this.refusalOf(application, form, url) ?? this.madeOut(tenant);
   }
 
   /** GET /metadata/identity/oauth2/token. */
@@ -72,7 +77,7 @@ export class Identity {
     const fits = asked === null ? this.machineIdentities.length === 1 : this.machineIdentities.includes(asked);
     if (!fits) return refused('invalid_request', 'Identity not found', 400);
     this.audiences.push(query.get('resource') ?? '');
-    return this.madeOut(String);
+    return this.madeOut('', String);
   }
 
   private refusalOf(application: Application, form: URLSearchParams, url: string): Answer | undefined {
@@ -98,9 +103,9 @@ export class Identity {
     return refused('invalid_client', 'AADSTS7000215: Invalid client secret provided.', 401);
   }
 
-  private madeOut(figure: (value: number) => unknown = (value) => value): Answer {
+  private madeOut(tenant: string, figure: (value: number) => unknown = (value) => value): Answer {
     const token = `token-${++this.serial}`;
-    this.valid.add(token);
+    this.valid.set(token, tenant);
     return { status: 200, body: { token_type: 'Bearer', access_token: token, expires_in: figure(this.lifetimeS) } };
   }
 }

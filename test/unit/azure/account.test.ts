@@ -6,6 +6,9 @@ import type { CallOutcome } from '../../../providers/call-gate';
 import { AzureAccount } from '../../../providers/azure/config/account';
 import { OPERATOR, startScene } from '../../harness/arm/scene';
 
+const OWN = '00000000-0000-0000-0000-000000000001';
+const NETWORKS = '00000000-0000-0000-0000-00000000000A';
+
 test('credentials that are read anew count as others only when they are: then they are used at once', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'azure-'));
   const file = join(folder, 'azure.json');
@@ -21,6 +24,32 @@ test('credentials that are read anew count as others only when they are: then th
   write('rotated');
   expect([await account.renew(), await account.renew()]).toEqual([true, false]);
   rmSync(folder, { recursive: true });
+});
+
+test('a network of another tenant is spoken to with tokens of that one, also by workers; a managed identity has none', async () => {
+  const application = { ...OPERATOR, clientID: OWN, secret: 'planted' };
+  const server = await startScene({ applications: [application, { ...application, tenantID: 'networks' }] });
+  const open = (credentials: object): Promise<AzureAccount> => {
+    const subscriptions = { subscriptionID: OWN, networkSubscriptionID: NETWORKS };
+    const tenants = { tenantID: application.tenantID, networkTenantID: 'networks' };
+    const { azure } = cloudProviderSpec.parse({
+      azure: { ...subscriptions, ...tenants, resourceGroup: 'g', resourceManagerEndpoint: server.url, credentials },
+    });
+    return AzureAccount.open(
+      azure!,
+      { clusterID: 'c', providerName: 'azure', readSecret: () => Promise.resolve([application.secret]) },
+      {},
+    );
+  };
+  const account = await open({ clientID: application.clientID, clientSecretRef: { name: 'azure', key: 'secret' } });
+  const { token } = account.clientOptions();
+  const tenantFor = async (subscription: string): Promise<string | undefined> =>
+    server.identity.tenantOf(await token(`/subscriptions/${subscription}/resourceGroups/g`));
+  expect([await tenantFor(OWN), await tenantFor(NETWORKS)]).toEqual([application.tenantID, 'networks']);
+  await account.ensure();
+  expect(server.identity.tenantOf(account.token?.value ?? '')).toBe('networks');
+  await expect(open({ managedIdentity: {} })).rejects.toMatchObject({ code: 'Invalid', field: 'spec.azure.networkTenantID' });
+  await server.stop();
 });
 
 describe('what the credentials are worth', () => {

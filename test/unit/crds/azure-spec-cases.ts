@@ -118,6 +118,13 @@ export const BAD_AZURE: BadSpec[] = [
     message: 'values must be set with In and NotIn, and only with these',
   },
   {
+    title: 'a tenant of a network that is nowhere else',
+    kind: CloudProviderKind,
+    spec: { azure: { ...settings, networkTenantID: 't' } },
+    field: 'spec.azure',
+    message: 'networkTenantID needs networkSubscriptionID',
+  },
+  {
     title: 'one name and several load balancers',
     kind: CloudProviderKind,
     spec: { azure: { ...settings, loadBalancerName: 'edge', loadBalancers: [{ name: 'one' }] } },

@@ -1,4 +1,4 @@
-import type { CloudLoadBalancerSpec, CloudLoadBalancerSpecInput, ServiceLever } from '../../crds';
+import type { CloudLoadBalancerSpec, CloudLoadBalancerSpecInput, IPFamily, ServiceLever } from '../../crds';
 import type { JsonObject } from '../base/json';
 
 /** What the loops know of the clouds; injected, implemented in operator/cloud/. All answers but that of `leftFor` come from memory, without a cloud call. */
@@ -45,8 +45,26 @@ export interface ServiceFacts {
   namespace?: string;
   /** Labels of the namespace; absent while it is not known yet. */
   namespaceLabels?: Readonly<Record<string, string>>;
+  /** Families of its addresses, and the address that its spec asks for. */
+  ipFamilies?: IPFamily[];
+  addresses?: string[];
   /** What it has been given so far. */
   current?: CloudLoadBalancerSpec;
+  /** The others of its CloudProvider. Who asks is asked again when they change. */
+  neighbors?: () => readonly Neighbor[];
+}
+
+/** Another load balancer of a CloudProvider. */
+export interface Neighbor {
+  uid: string;
+  ownerUID: string;
+  /** namespace/name. */
+  key: string;
+  /** RFC 3339. */
+  createdAt: string;
+  spec: CloudLoadBalancerSpec;
+  /** Where it is served; empty = it is not, as far as is known. */
+  addresses: readonly string[];
 }
 
 export interface NodeClaim {

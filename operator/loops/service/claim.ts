@@ -1,7 +1,8 @@
 import { ANNOTATIONS } from '../../../crds';
 import { messageWithRemedy, toOperatorError } from '../../base/errors';
 import type { KubeObject, Service } from '../../kube/object';
-import type { Clouds, ServiceChoice, ServiceFacts } from '../clouds';
+import { parseAddress } from '../cidr';
+import type { Clouds, Neighbor, ServiceChoice, ServiceFacts } from '../clouds';
 import type { StoredCloudLoadBalancer } from '../kinds';
 import { isOwnedBy } from './cloud-load-balancer';
 import { compile, type WantedSpec } from './compile';
@@ -20,6 +21,8 @@ export interface Placed {
   service: Service;
   /** Absent while it is not known yet. */
   namespace?: KubeObject | undefined;
+  /** The other load balancers of a CloudProvider; absent = there are none. */
+  neighborsIn?: (provider: string) => readonly Neighbor[];
 }
 
 /**
@@ -62,7 +65,7 @@ function warnedOf(choice: ServiceChoice, current: string, claim: Claim): Claim {
 function compileFor(placed: Placed, provider: string, clouds: Clouds, existing?: StoredCloudLoadBalancer): Claim {
   const { service } = placed;
   try {
-    const block = clouds.compile(provider, service.metadata.annotations ?? {}, factsOf(placed, existing));
+    const block = clouds.compile(provider, service.metadata.annotations ?? {}, factsOf(placed, provider, existing));
     if (block.leftTo !== undefined) return leaveTo(block.leftTo, service, existing);
     const { spec, annotations, problems, warnings } = compile(service, provider, block, clouds.serviceLevers(provider));
     if (spec !== undefined) return { kind: 'Wanted', spec, annotations, warnings };
@@ -74,14 +77,21 @@ function compileFor(placed: Placed, provider: string, clouds: Clouds, existing?:
   }
 }
 
-function factsOf({ service, namespace: home }: Placed, existing: StoredCloudLoadBalancer | undefined): ServiceFacts {
-  const { loadBalancerClass, ports = [] } = service.spec;
+function factsOf(
+  { service, namespace: home, neighborsIn }: Placed,
+  provider: string,
+  existing: StoredCloudLoadBalancer | undefined,
+): ServiceFacts {
+  const { loadBalancerClass, ports = [], ipFamilies = [], loadBalancerIP = '' } = service.spec;
   const { labels = {}, namespace = '' } = service.metadata;
   return {
     ...{ ports, labels, namespace },
     ...(home !== undefined && { namespaceLabels: home.metadata.labels ?? {} }),
+    ...(ipFamilies.length > 0 && { ipFamilies }),
+    ...(parseAddress(loadBalancerIP) !== undefined && { addresses: [loadBalancerIP] }),
     ...(loadBalancerClass !== undefined && { loadBalancerClass }),
     ...(existing !== undefined && { current: existing.spec }),
+    ...(neighborsIn !== undefined && { neighbors: () => neighborsIn(provider) }),
   };
 }
 

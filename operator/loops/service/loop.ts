@@ -8,7 +8,7 @@ import { traced } from '../../base/tracing';
 import type { EventRecorder, KubeApi, Store, StoreChange, WorkQueue } from '../../kube/api';
 import { eligibleForLoadBalancers } from '../../kube/node';
 import { keyOf, type KubeObject, type Node, type Service, SERVICES } from '../../kube/object';
-import type { Clouds } from '../clouds';
+import type { Clouds, Neighbor } from '../clouds';
 import type { StoredCloudLoadBalancer } from '../kinds';
 import { LatestWrites } from '../latest-writes';
 import { ServiceActor, type Written } from './act';
@@ -18,6 +18,7 @@ import { isOwnedBy } from './cloud-load-balancer';
 import { evaluateDeparted, type LastSeen } from './departed';
 import { evaluate, type Gathered, reportFailure } from './evaluate';
 import { isAskedFor } from './needs-update';
+import { Neighbors } from './neighbors';
 import { isObserved } from './observed';
 import { hasCleanupFinalizer, isLoadBalancer, needsCleanup, SERVICE_RESYNC_MS } from './rules';
 
@@ -53,11 +54,13 @@ export class ServiceLoop {
   private readonly writtenServices: LatestWrites<Service>;
   private readonly writtenCloudLoadBalancers: LatestWrites<StoredCloudLoadBalancer>;
   private readonly actor: ServiceActor;
+  private readonly neighbors: Neighbors;
   /** Undefined until a Node has come or gone. */
   private hadNodes: boolean | undefined;
 
   constructor(private readonly dependencies: ServiceLoopDependencies) {
     this.actor = new ServiceActor(dependencies);
+    this.neighbors = new Neighbors(dependencies.cloudLoadBalancers);
     this.writtenServices = new LatestWrites(dependencies.clock, STORE_LAG_LIMIT_MS);
     this.writtenCloudLoadBalancers = new LatestWrites(dependencies.clock, STORE_LAG_LIMIT_MS);
   }
@@ -97,6 +100,7 @@ export class ServiceLoop {
 
   /** @returns whether anything was done */
   private async pass(key: string): Promise<boolean> {
+    this.neighbors.forget(key);
     const service = this.serviceOf(key);
     const before = this.seen.get(key);
     if (before !== undefined && before.service.metadata.uid !== service?.metadata.uid) {
@@ -178,7 +182,8 @@ export class ServiceLoop {
     const memory = this.seen.get(key)?.memory ?? { serviceUID: service.metadata.uid };
     const cloudLoadBalancer = this.cloudLoadBalancerOf(key);
     const owned = cloudLoadBalancer !== undefined && isOwnedBy(cloudLoadBalancer, service.metadata.uid);
-    const placed = { service, namespace: namespaces.get(service.metadata.namespace ?? '') };
+    const neighborsIn = (provider: string): Neighbor[] => this.neighbors.of(key, provider);
+    const placed = { service, namespace: namespaces.get(service.metadata.namespace ?? ''), neighborsIn };
     const claim: Claim = isLoadBalancer(service) ? claimOf(placed, owned ? cloudLoadBalancer : undefined, clouds) : { kind: 'Foreign' };
     return {
       service,
@@ -226,9 +231,11 @@ export class ServiceLoop {
     this.requeue((service) => service.metadata.namespace === key && isRelevant(service));
   }
 
-  private onCloudLoadBalancer({ key, current }: StoreChange<StoredCloudLoadBalancer>): void {
+  private onCloudLoadBalancer(change: StoreChange<StoredCloudLoadBalancer>): void {
+    const { key, current } = change;
     this.writtenCloudLoadBalancers.changed(key, current);
     this.dependencies.queue.add(key);
+    for (const affected of this.neighbors.affectedBy(change)) this.dependencies.queue.add(affected, 'Low');
   }
 
   /** Members follow the Nodes elsewhere; here only the loss of the last one matters (contract 2.5). */

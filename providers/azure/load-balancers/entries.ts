@@ -16,7 +16,7 @@ export type Entry = { family: IPFamily; /** Of the frontend. */ frontend: string
  * The addresses of one load balancer, one in each family. One that is asked for may be asked for by several: they share its frontend, whose name is
  * made of it, so that it stays whoever of them goes; one that was taken over keeps its name. Pure.
  */
-export function entriesOf(input: AzureInput, place: BalancerPlace): Entry[] {
+export function entriesOf(input: AzureInput, place: Pick<BalancerPlace, 'settings'>): Entry[] {
   const entryIn = input.spec.scheme === 'Internal' ? privateEntry : publicEntry;
   const kept = keptOf(input)?.frontends ?? {};
   return input.spec.ipFamilies.map((family) => {
@@ -25,14 +25,14 @@ export function entriesOf(input: AzureInput, place: BalancerPlace): Entry[] {
   });
 }
 
-function privateEntry(input: AzureInput, family: IPFamily, { settings }: BalancerPlace): Entry {
+function privateEntry(input: AzureInput, family: IPFamily, { settings }: Pick<BalancerPlace, 'settings'>): Entry {
   const address = addressOf(input, family);
   if (address === undefined) return { kind: 'Private', family, frontend: frontendNameOf(input, family) };
   const subnet = input.spec.azure?.subnetName ?? settings.subnetName ?? '';
   return { kind: 'Private', family, frontend: sharedName('subnet', subnet, address), address };
 }
 
-function publicEntry(input: AzureInput, family: IPFamily, { settings }: BalancerPlace): Entry {
+function publicEntry(input: AzureInput, family: IPFamily, { settings }: Pick<BalancerPlace, 'settings'>): Entry {
   const name = publicNameOf(input, family);
   const asked = name ?? addressOf(input, family);
   if (asked === undefined) {
@@ -44,19 +44,19 @@ function publicEntry(input: AzureInput, family: IPFamily, { settings }: Balancer
 }
 
 /** The name of the public address that is there, where one is named. Pure. */
-export function publicNameOf({ spec }: Pick<AzureInput, 'spec'>, family: IPFamily): string | undefined {
+export function publicNameOf({ spec }: { spec: Pick<CloudLoadBalancerSpec, 'azure'> }, family: IPFamily): string | undefined {
   const { ipv4Name, ipv6Name } = spec.azure?.publicIP ?? {};
   return family === 'IPv6' ? ipv6Name : ipv4Name;
 }
 
 /** The address that is asked for in a family; undefined = Azure chooses. Pure. */
-export function addressOf({ spec }: Pick<AzureInput, 'spec'>, family: IPFamily): string | undefined {
+export function addressOf({ spec }: { spec: Pick<CloudLoadBalancerSpec, 'addresses' | 'azure'> }, family: IPFamily): string | undefined {
   const own = family === 'IPv6' ? spec.azure?.ipv6Address : spec.azure?.ipv4Address;
   return own ?? spec.addresses?.find((address) => familyOf(address) === family);
 }
 
 /** Addresses that exist only once, and that several may ask for, in words. Pure. */
-export function placesOf(spec: CloudLoadBalancerSpec): string[] {
+export function placesOf(spec: Pick<CloudLoadBalancerSpec, 'ipFamilies' | 'addresses' | 'azure'>): string[] {
   const places = spec.ipFamilies.map((family) => {
     const name = publicNameOf({ spec }, family);
     return name === undefined ? addressOf({ spec }, family) : `public IP address ${name}`;

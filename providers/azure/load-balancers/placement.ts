@@ -8,24 +8,28 @@ import { isOpen } from './eligible';
 import { placesOf } from './entries';
 
 /** What decides which load balancer carries it. */
-type Placed = Pick<LoadBalancerInput, 'uid' | 'spec'>;
+type Placed = Pick<LoadBalancerInput, 'uid'> & { spec: Pick<LoadBalancerInput['spec'], 'scheme' | 'ipFamilies' | 'addresses' | 'azure'> };
 
 /**
- * Upstream's name of the load balancer that carries it: one for all of a scheme, or one of several (load-balancer-configurations). Of several that may
- * carry it, always the same one is chosen, the same for all that ask for one address (cloud-provider-azure#9867), and another one more
- * takes only those that it would have had from the beginning. Pure.
+ * Which one of several load balancers (load-balancer-configurations) carries it; without several, the one that there is. Of several that may carry it, always
+ * the same one is chosen, the same for all that ask for one address (cloud-provider-azure#9867), and another one more takes only those that it would have had
+ * from the beginning. Pure.
  */
-export function balancerNameOf({ uid, spec }: Placed, { settings }: AzureScope): string {
-  const { scheme, azure } = spec;
+export function configurationOf({ uid, spec }: Placed, settings: AzureScope['settings']): string {
   const { clusterName, loadBalancerName, loadBalancers = [] } = settings;
   const open = loadBalancers.filter(isOpen).map(({ name }) => name);
-  const named = azure?.configurations?.map((name) => loadBalancers.find((one) => sameID(one.name, name))?.name ?? name);
+  const named = spec.azure?.configurations?.map((name) => loadBalancers.find((one) => sameID(one.name, name))?.name ?? name);
   const among = loadBalancers.length === 0 ? [] : (named ?? open);
   const [address = uid] = placesOf(spec);
   const weight = (name: string): string => hashJson([address, name]);
   const [chosen] = [...among].sort((a, b) => (weight(a) < weight(b) ? -1 : 1));
-  const name = chosen ?? loadBalancerName ?? clusterName;
-  return scheme === 'Internal' ? `${name}-internal` : name;
+  return chosen ?? loadBalancerName ?? clusterName;
+}
+
+/** Upstream's name of the load balancer that carries it: one for all of a scheme, or one of several. Pure. */
+export function balancerNameOf(input: Placed, { settings }: Pick<AzureScope, 'settings'>): string {
+  const name = configurationOf(input, settings);
+  return input.spec.scheme === 'Internal' ? `${name}-internal` : name;
 }
 
 /** Where the load balancer is that carries it. Pure. */

@@ -190,6 +190,22 @@ describe('an operator with a subscription of Azure', () => {
     expect([azure.poolOf('edge'), azure.balancer('back')]).toEqual([[nodes.get('edge')], undefined]);
     expect(azure.poolOf()).toEqual(before);
 
+    // R-32: who asks for its address comes to its load balancer, or is told whose it is.
+    const ofFirst = { [`${PREFIX}load-balancer-ipv4`]: first! };
+    const elsewhere = { ...ofFirst, [`${PREFIX}load-balancer-configurations`]: 'kubernetes' };
+    const [labels, ports] = [{ tier: 'edge' }, [{ name: 'http', port: 8080 }]];
+    azure.forgetCalls();
+    await cluster.apply(serviceOf('apart', { annotations: elsewhere, ports }));
+    const whose = `${first} belongs to default/moved, on load balancer edge, which does not take the Service`;
+    await scene.until('the other one to be told whose the address is', async () =>
+      (await scene.service('apart'))?.status?.conditions?.some(({ message }) => message?.includes(whose) === true),
+    );
+    expect(azure.writes()).toEqual([]);
+    await cluster.apply(serviceOf('beside', { annotations: ofFirst, labels, ports }));
+    expect(await published('beside')).toEqual([first]);
+    expect(partsIn(azure.balancer('edge'), 'loadBalancingRules')).toHaveLength(2);
+    await scene.deleteServices('apart', 'beside');
+
     await cluster.kubectl([
       'patch',
       'cloudloadbalancer',

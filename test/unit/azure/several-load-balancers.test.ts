@@ -1,9 +1,10 @@
 import { azureProviderSettings, cloudProviderSpec, type AzureProviderSettingsInput } from '../../../crds';
 import { compile } from '../../../providers/azure/annotations/annotations';
+import { configurationOf } from '../../../providers/azure/load-balancers/placement';
 import { nodesBehind } from '../../../providers/azure/load-balancers/nodes-behind';
 import { validateLoadBalancer } from '../../../providers/azure/load-balancers/validation';
 import { selects, type LabelSelector } from '../../../operator/base/label-selector';
-import type { Compiled, ServiceFacts, Target } from '../../../providers/provider';
+import type { Compiled, Neighbor, ServiceFacts, Target } from '../../../providers/provider';
 import { balancer, SUBSCRIPTION } from './balancer-scene';
 
 type Several = NonNullable<AzureProviderSettingsInput['loadBalancers']>;
@@ -76,6 +77,13 @@ describe('which of several load balancers take a Service', () => {
     expect(problems[0]?.message).toContain('Label the Service');
   });
 
+  test('by name in any letter case: its selectors hold all the same', () => {
+    const { problems } = compiled({}, 'default', 'EDGE');
+    expect(problems).toMatchObject([
+      { severity: 'Error', message: expect.stringContaining('edge: its serviceSelector asks for') as string },
+    ]);
+  });
+
   test('who is placed by labels of its namespace waits until they are known; the name alone is known at once', () => {
     const of = (balancers: Several): Compiled => {
       const settings = cloudProviderSpec.parse({ azure: { ...OF_SUBSCRIPTION, loadBalancers: balancers } });
@@ -116,6 +124,113 @@ describe('which of several load balancers take a Service', () => {
   test('with trafficPolicy Local Pods must be on the Nodes of the one: that is told', () => {
     expect(problemsOf(several, { trafficPolicy: 'Local' })).toMatchObject([{ severity: 'Warning', field: 'spec.trafficPolicy' }]);
     expect(problemsOf([{ name: 'kubernetes' }], { trafficPolicy: 'Local' })).toEqual([]);
+  });
+});
+
+describe('R-32: an address that a Service asks for is on one load balancer', () => {
+  const IP = '203.0.113.10';
+  const settings = cloudProviderSpec.parse({
+    azure: {
+      ...OF_SUBSCRIPTION,
+      loadBalancers: [
+        { name: 'lb1' },
+        { name: 'lb2' },
+        { name: 'edge', serviceSelector: { matchLabels: { tier: 'edge' } } },
+        { name: 'old', allowServicePlacement: false },
+      ],
+    },
+  });
+  const azure = (name: string): string => `service.beta.kubernetes.io/azure-${name}`;
+  const ofIP = { [azure('load-balancer-ipv4')]: IP };
+  const ofName = { [azure('pip-name')]: 'Shared' };
+  const madeFor = (number: number, generation = ''): string =>
+    `kubernetes-a${balancer(number).ownerUID.replaceAll('-', '').slice(0, 31)}${generation}`;
+
+  /** One that is on a load balancer, and what it asks for. */
+  const at = (name: string, block: object = {}, more: Partial<Neighbor> & { core?: object } = {}): Neighbor => {
+    const { core, ...rest } = more;
+    const { uid, ownerUID, spec } = balancer(1, core, { ...block, configurations: [name] });
+    return { uid, ownerUID, key: 'demo/a1', createdAt: '2026-01-01T00:00:00Z', spec, addresses: [], ...rest };
+  };
+  const compiled = (annotations: Record<string, string>, neighbors: Neighbor[], more: Partial<ServiceFacts> = {}): Compiled =>
+    compile(annotations, { ports: [], labels: {}, namespace: 'demo', neighbors: () => neighbors, ...more }, settings);
+  const chosen = (...of: Parameters<typeof compiled>): string => {
+    const { block, problems, core } = compiled(...of);
+    expect(problems.filter(({ severity }) => severity === 'Error')).toEqual([]);
+    const { spec } = balancer(2, { ...core, ...(of[2]?.addresses !== undefined && { addresses: of[2].addresses }) }, block);
+    return configurationOf({ uid: 'new', spec }, azureProviderSettings.parse(settings.azure));
+  };
+
+  const both = ['lb1', 'lb2'];
+  const INTERNAL = { [azure('load-balancer-internal')]: 'true' };
+  test.each<[string, Record<string, string>, (name: string) => Neighbor, Partial<ServiceFacts>]>([
+    ['that was made for another', ofIP, (name) => at(name, {}, { addresses: [IP] }), {}],
+    ['by spec.loadBalancerIP', {}, (name) => at(name, {}, { addresses: [IP] }), { addresses: [IP] }],
+    ['that another one asks for too, not served yet', ofIP, (name) => at(name, { ipv4Address: IP }), {}],
+    ['by its name, in any letter case', ofName, (name) => at(name, { publicIP: { ipv4Name: 'shared' } }), {}],
+    ['by the name of one that was made', { [azure('pip-name')]: madeFor(1) }, (name) => at(name), {}],
+    ['of a later generation', { [azure('pip-name')]: madeFor(1, '-g2') }, (name) => at(name), {}],
+    ['of an internal one', { ...ofIP, ...INTERNAL }, (name) => at(name, {}, { core: { scheme: 'Internal' }, addresses: [IP] }), {}],
+  ])('%s: where that is, whichever it is', (_which, annotations, holder, more) => {
+    expect(both.map((name) => chosen(annotations, [holder(name)], more))).toEqual(both);
+  });
+
+  test.each<[string, Record<string, string>, (name: string) => Neighbor]>([
+    ['the address of one with another scheme', ofIP, (name) => at(name, {}, { core: { scheme: 'Internal' }, addresses: [IP] })],
+    ['a name in another resource group', ofName, (name) => at(name, { publicIP: { ipv4Name: 'Shared', resourceGroup: 'other' } })],
+    ['an address that only the rules of another one open', ofIP, (name) => at(name, {}, { addresses: ['203.0.113.11', IP] })],
+    ['another address', ofIP, (name) => at(name, {}, { addresses: ['203.0.113.1'] })],
+  ])('not %s', (_which, annotations, other) => {
+    expect(new Set(both.map((name) => chosen(annotations, [other(name)]))).size).toBe(1);
+  });
+
+  test('who names another load balancer than its holder’s is refused, and told whose it is', () => {
+    const c = compiled({ ...ofIP, [ANNOTATION]: 'lb2' }, [at('lb1', {}, { addresses: [IP] })]);
+    expect(c.problems).toEqual([expect.objectContaining({ severity: 'Error', field: ANNOTATION, value: 'lb2' })]);
+    expect(c.problems[0]?.message).toBe(
+      `${IP} belongs to demo/a1, on load balancer lb1, which does not take the Service (the annotation names lb2), and an address is on one load balancer. Let that one take the Service, or ask for another address.`,
+    );
+    expect(chosen({ ...ofIP, [ANNOTATION]: 'LB1,lb2' }, [at('lb1', {}, { addresses: [IP] })])).toBe('lb1');
+  });
+
+  test.each([
+    ['edge', 'its serviceSelector asks for tier=edge'],
+    ['old', 'its allowServicePlacement is false'],
+    ['gone', 'it is none of the CloudProvider'],
+  ])('one that %s does not take: %s', (name, reason) => {
+    const { problems } = compiled(ofIP, [at(name, {}, { addresses: [IP] })]);
+    expect(problems).toMatchObject([{ severity: 'Error', message: expect.stringContaining(`(${reason})`) as string }]);
+  });
+
+  test('of several that ask for it, one that is served has it, then the oldest; the order does not matter', () => {
+    const asks = { ipv4Address: IP };
+    const [older, newer] = [at('lb1', asks), at('lb2', asks, { key: 'demo/a2', createdAt: '2026-01-02T00:00:00Z' })];
+    const served = { ...newer, addresses: [IP] };
+    for (const [neighbors, expected] of [
+      [[older, newer], 'lb1'],
+      [[older, served], 'lb2'],
+    ] as const) {
+      expect([neighbors, neighbors.toReversed()].map((all) => chosen(ofIP, [...all]))).toEqual([expected, expected]);
+    }
+  });
+
+  test('who has come to it stays, also when its first owner is gone, or another one asks for it elsewhere; not while another one is served there', () => {
+    for (const [own, other] of [both, both.toReversed()] as [string, string][]) {
+      const { spec: current } = balancer(2, {}, { ipv4Address: IP, configurations: [own] });
+      expect(chosen(ofIP, [], { current })).toBe(own);
+      expect(chosen(ofIP, [at(other, { ipv4Address: IP })], { current })).toBe(own);
+      expect(chosen(ofIP, [at(other, {}, { addresses: [IP] })], { current })).toBe(other);
+    }
+    const { spec: current } = balancer(2, {}, { ipv4Address: IP, configurations: ['lb1'] });
+    expect(chosen({ ...ofIP, [ANNOTATION]: 'lb2' }, [], { current })).toBe('lb2');
+  });
+
+  test('what is chosen anyway is written as ever, and others are not looked for where no address is asked for', () => {
+    const neighbors = jest.fn(() => []);
+    expect(compiled(ofIP, []).block.configurations).toEqual(both);
+    const facts = { ports: [], labels: {}, namespace: 'demo', neighbors };
+    expect(compile({}, facts, settings).block.configurations).toEqual(both);
+    expect(neighbors).not.toHaveBeenCalled();
   });
 });
 

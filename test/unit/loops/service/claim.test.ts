@@ -141,16 +141,37 @@ describe('a Service that its annotations leave to another controller', () => {
 });
 
 describe('what the provider is told of a Service', () => {
-  test('are its class, ports, labels and namespace, and what it has been given so far', () => {
+  test('are its class, ports, labels, namespace and addresses, and what it has been given so far', () => {
     const told = jest.fn(() => ({ blockName: 'aws', block: {}, problems: [] }));
-    const one = service({ metadata: { labels: { tier: 'edge' } }, spec: { loadBalancerClass: 'example.com/b' } });
+    const asked = { loadBalancerClass: 'example.com/b', loadBalancerIP: '203.0.113.1', ipFamilies: ['IPv4' as const] };
+    const one = service({ metadata: { labels: { tier: 'edge' } }, spec: asked });
     claimOf({ service: one }, undefined, clouds(B, { compile: told }));
-    const facts = { loadBalancerClass: 'example.com/b', ports: one.spec.ports, labels: { tier: 'edge' }, namespace: 'demo' };
+    const facts = {
+      loadBalancerClass: 'example.com/b',
+      ports: one.spec.ports,
+      labels: { tier: 'edge' },
+      namespace: 'demo',
+      ipFamilies: ['IPv4'],
+      addresses: ['203.0.113.1'],
+    };
     expect(told).toHaveBeenCalledWith('cloud-b', one.metadata.annotations ?? {}, facts);
     claimOf({ service: one }, EXISTING, clouds(A, { compile: told }));
     expect(told).toHaveBeenLastCalledWith('cloud-a', one.metadata.annotations ?? {}, { ...facts, current: EXISTING.spec });
     const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { ...one.metadata, name: 'demo', labels: { team: 'shop' } } };
     claimOf({ service: one, namespace }, undefined, clouds(A, { compile: told }));
     expect(told).toHaveBeenLastCalledWith('cloud-a', one.metadata.annotations ?? {}, { ...facts, namespaceLabels: { team: 'shop' } });
+  });
+
+  test('and the others of its CloudProvider, where it wants to know them', () => {
+    const others = jest.fn(() => []);
+    const compile: Clouds['compile'] = (_provider, _annotations, { neighbors }) => ({
+      blockName: 'aws',
+      block: {},
+      problems: neighbors?.() as [],
+    });
+    claimOf({ service: service(), neighborsIn: others }, undefined, clouds(B));
+    expect(others).not.toHaveBeenCalled();
+    claimOf({ service: service(), neighborsIn: others }, EXISTING, clouds(A, { compile }));
+    expect(others.mock.calls).toEqual([['cloud-a']]);
   });
 });

@@ -266,6 +266,29 @@ describe('the queue (contract 2.1, 2.2, 2.4)', () => {
     });
   });
 
+  test('R-32: what a Service gets by the load balancers beside its own is looked at again when one of those is served elsewhere', async () => {
+    const told: string[][] = [];
+    loop = loopWith({
+      ...CLOUDS,
+      compile: (_provider, _annotations, { neighbors }) => {
+        told.push((neighbors?.() ?? []).flatMap(({ addresses }) => addresses));
+        return { blockName: 'local', block: {}, problems: [] };
+      },
+    });
+    set(HELD, made(HELD));
+    await running(async () => {
+      expect(told.at(-1)).toEqual([]);
+      const other = made(service({ metadata: { name: 'api', uid: 'service-2' } }), { name: 'api' });
+      cloudLoadBalancers.replace([made(HELD), other]);
+      await clock.advance(0);
+      expect(told.at(-1)).toEqual(['203.0.113.10']);
+      const passes = told.length;
+      cloudLoadBalancers.replace([made(HELD), made(HELD, { name: 'api', resourceVersion: '31', annotations: other.metadata.annotations })]);
+      await clock.advance(0);
+      expect(told).toHaveLength(passes);
+    });
+  });
+
   test('C-SVC-26 what is told when to come again comes exactly then', async () => {
     const APPLY = `apply cloudloadbalancers/${KEY}`;
     set(HELD, undefined);

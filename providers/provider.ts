@@ -268,8 +268,9 @@ export interface LoadBalancers {
   /**
    * Where only one load balancer of a stack can have a port, in words, such as an address that several may ask for. Absent = spec.addresses, else the
    * address that all of the placement and scheme share. Pure.
+   * @param given what it has been given and keeps, as far as that is known: an address that others may ask for
    */
-  places?(spec: CloudLoadBalancerSpec): string[];
+  places?(input: LoadBalancerInput, given?: readonly string[]): string[];
   /** What else only one load balancer of a stack can have, in words, such as the settings of what several share. Absent = nothing. Pure. */
   sole?(spec: CloudLoadBalancerSpec): string[];
   /**

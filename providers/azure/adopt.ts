@@ -6,7 +6,7 @@ import type { AdoptableFrom, Adoption, DiscoveredResource, LoadBalancerInput } f
 import type { ArmClient } from './client/arm-client';
 import { ID_PREFIX, nameInID, sameID } from './client/resource-id';
 import { frontendsOf, isOfService, type Kept } from './load-balancers/adopted';
-import { type AzureInput, balancerID, type Frontend } from './load-balancers/arguments';
+import { type AzureInput, balancerID, type BalancerPlace, type Frontend } from './load-balancers/arguments';
 import { entriesOf, type Entry } from './load-balancers/entries';
 import { type PartList, partsIn } from './load-balancers/merge';
 import { baseNameOf } from './load-balancers/names';
@@ -53,13 +53,30 @@ export class AzureAdoption {
     }
     const place = placeOf(input, this.scope);
     const found = await this.read(balancerID(place));
-    if (found === undefined) return undefined;
-    const frontends = frontendsOf(found.properties, baseNameOf(input), input.spec.ipFamilies);
-    if (Object.keys(frontends).length === 0) return undefined;
+    const frontends = standingOf(found, input);
+    if (found === undefined || Object.keys(frontends).length === 0) {
+      if (from !== 'Itself') await this.assertNotElsewhere(input, place);
+      return undefined;
+    }
     const own = this.isOwn(found.tags, stack);
     if (from === 'Itself') return own && isNamedOtherwise(input, frontends, place) ? recognized({ frontends }) : undefined;
     const standing = { stack, from, input: { ...input, adopted: { frontends } } as AzureInput, found, frontends };
     return new Look(this.scope, standing, (address) => this.read(address)).adoption(own);
+  }
+
+  /**
+   * Which of several load balancers has a Service, upstream has chosen by what it remembered: a Service that is placed on another one would be made there
+   * anew, with another address. Upstream's names are those of the configurations, as ours (cloud-provider-azure, "Multiple Standard LoadBalancers").
+   * @throws OperatorError Invalid naming the one that has it
+   */
+  private async assertNotElsewhere(input: LoadBalancerInput, place: BalancerPlace): Promise<void> {
+    for (const other of otherPlaces(input, place, this.scope)) {
+      const found = await this.read(balancerID(other.place));
+      if (Object.keys(standingOf(found, input)).length === 0) continue;
+      const remedy = `Name that one by the annotation azure-load-balancer-configurations: "${other.configuration}", and keep the annotation`;
+      const message = `what stands of it is on load balancer ${other.place.name}, and its place is ${place.name}. ${remedy}.`;
+      throw invalid('spec.azure.configurations', message, remedy);
+    }
   }
 
   private isOwn(tags: Tags = {}, stack: string): boolean {
@@ -72,6 +89,26 @@ export class AzureAdoption {
     this.reading.set(key, asked);
     return asked;
   }
+}
+
+/** The frontends that a load balancer has for a Service. */
+function standingOf(found: Found | undefined, { ownerUID, spec }: LoadBalancerInput): Kept['frontends'] {
+  return found === undefined ? {} : frontendsOf(found.properties, baseNameOf({ ownerUID }), spec.ipFamilies);
+}
+
+/** Where else of several load balancers it may be, each with the configuration's name. */
+function otherPlaces(
+  input: LoadBalancerInput,
+  { name }: BalancerPlace,
+  scope: AzureScope,
+): { configuration: string; place: BalancerPlace }[] {
+  const { loadBalancers = [] } = scope.settings;
+  return loadBalancers
+    .map(({ name: configuration }) => {
+      const spec = { ...input.spec, azure: { ...input.spec.azure, configurations: [configuration] } };
+      return { configuration, place: placeOf({ uid: input.uid, spec }, scope) };
+    })
+    .filter(({ place }) => !sameID(place.name, name));
 }
 
 interface Standing {

@@ -30,11 +30,12 @@ import { keyOfInput } from './member-input';
 import type { MemberKeeper } from '../targets/member-keeper';
 import { selectorOf } from '../targets/target-selections';
 import { updatePolicyOf, type UpdatePolicy } from '../plan/approval';
+import { generationOf } from '../plan/generation';
 import { policyProblems } from '../providers/policy';
 import { isConnected, type ConnectedCloud, type RegisteredCloud } from '../providers/registry';
 import type { Stored } from '../stored';
 import type { StackState } from '../../updates/update';
-import type { Knowledge, MemberSettlement, Move, MovedFrom, Settlement, StackKind, StatusFields } from './stack-kind';
+import type { Knowledge, Made, MemberSettlement, Move, MovedFrom, Settlement, StackKind, StatusFields } from './stack-kind';
 import { stackName } from './stack-name';
 import type { Vouchers } from '../vouchers';
 
@@ -129,10 +130,11 @@ export class LoadBalancerStacks implements StackKind<StoredLoadBalancer, LoadBal
   }
 
   /** Its ports at its addresses, and what else its cloud gives to one; who asks for no address gets the one that all of the placement and scheme share, where the cloud has such. */
-  claims({ spec, retiring }: LoadBalancerInput, cloud: ConnectedCloud | undefined): string[] {
+  claims(input: LoadBalancerInput, cloud: ConnectedCloud | undefined, made?: Made<LoadBalancerInput>): string[] {
+    const { spec, retiring } = input;
     const { addresses = [], scheme, listeners } = spec;
     const shared = addresses.length > 0 ? addresses : [`the shared ${scheme.toLowerCase()} address`];
-    const places = cloud?.cloud.loadBalancers?.places?.(spec) ?? shared;
+    const places = cloud?.cloud.loadBalancers?.places?.(input, addressesKept(made, input, cloud)) ?? shared;
     const ports = places.flatMap((place) => listeners.map(({ port, protocol }) => `port ${port}/${protocol} of ${place}`));
     const own = [...ports, ...(cloud?.cloud.loadBalancers?.sole?.(spec) ?? [])];
     return retiring === undefined ? own : [...new Set([...own, ...this.claims(retiring.input, cloud)])];
@@ -279,6 +281,14 @@ function capability(cloud: ConnectedCloud): LoadBalancers {
 function asAdopted(kept: readonly KeptDifference[]): string {
   if (kept.length === 0) return '';
   return `; as it was taken over stays ${kept.map(({ field }) => field).join(', ')} (status.keptAsAdopted)`;
+}
+
+/** The addresses that it has by its stack's outputs, where the input leaves it those. */
+function addressesKept(made: Made<LoadBalancerInput> | undefined, input: LoadBalancerInput, cloud: ConnectedCloud | undefined): string[] {
+  if (made === undefined) return [];
+  const loadBalancers = cloud?.cloud.loadBalancers;
+  const stays = generationOf(made.input) === generationOf(input) && loadBalancers?.replacement?.(made.input, input) === undefined;
+  return stays ? (loadBalancers?.results(made.outputs, input.uid)?.ingress ?? []).flatMap(({ ip }) => ip ?? []) : [];
 }
 
 /** What of it only one load balancer can have. */

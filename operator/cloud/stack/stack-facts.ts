@@ -65,7 +65,10 @@ export class StackFactsOf<O extends Member> {
       leftover: leftover !== undefined,
       abandoned: whereabouts.abandoned || leftover === 'Released' || (state !== undefined && released.has(state.incarnation)),
       lever: leverOf(wide),
-      claims: (input) => kind.claims(input, cloud),
+      claims: (input) => {
+        const before = accepted?.[input.uid];
+        return kind.claims(input, cloud, before && { input: before, outputs: state?.outputs ?? {} });
+      },
       conflict: (claim) => kind.conflict(claim),
     };
   }

@@ -86,8 +86,8 @@ export interface StackKind<O extends Member, I extends MemberInput = MemberInput
   move?(from: MovedFrom<I>, wanted: I, cloud: ConnectedCloud): Move;
   /** Brings the targets of one group up to date while an update that needs them runs. */
   syncTargets?(stack: string, group: TargetGroup, cloud: ConnectedCloud): Promise<void>;
-  /** What only one member of a stack can have, in words. */
-  claims(input: I, cloud: ConnectedCloud | undefined): string[];
+  /** What only one member of a stack can have, in words. @param made what is known of the member in its stack */
+  claims(input: I, cloud: ConnectedCloud | undefined, made?: Made<I>): string[];
   /** What is said to a member whose claim another one has: the condition's reason, and what its author can do instead of waiting. */
   conflict(claim: string): { reason: string; remedy: string };
   /** The program's inputs, with the Nodes of today where the cloud's stacks carry them. @throws OperatorError Transient while those are not known */
@@ -104,6 +104,14 @@ export interface StackKind<O extends Member, I extends MemberInput = MemberInput
   keptFields(object: O, known: Knowledge): StatusFields;
   /** Its earlier version works in the cloud. */
   serving(object: O, known: Knowledge): boolean;
+}
+
+/** What a stack has made of a member. */
+export interface Made<I extends MemberInput> {
+  /** Its accepted input. */
+  input: I;
+  /** The stack's. */
+  outputs: JsonObject;
 }
 
 /** What the stack has that a member moves away from. */

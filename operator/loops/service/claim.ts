@@ -82,16 +82,22 @@ function factsOf(
   provider: string,
   existing: StoredCloudLoadBalancer | undefined,
 ): ServiceFacts {
-  const { loadBalancerClass, ports = [], ipFamilies = [], loadBalancerIP = '' } = service.spec;
+  const { loadBalancerClass, ports = [] } = service.spec;
   const { labels = {}, namespace = '' } = service.metadata;
   return {
     ...{ ports, labels, namespace },
     ...(home !== undefined && { namespaceLabels: home.metadata.labels ?? {} }),
-    ...(ipFamilies.length > 0 && { ipFamilies }),
-    ...(parseAddress(loadBalancerIP) !== undefined && { addresses: [loadBalancerIP] }),
+    ...addressesOf(service),
     ...(loadBalancerClass !== undefined && { loadBalancerClass }),
     ...(existing !== undefined && { current: existing.spec }),
     ...(neighborsIn !== undefined && { neighbors: () => neighborsIn(provider) }),
+  };
+}
+
+function addressesOf({ spec: { ipFamilies = [], loadBalancerIP = '' } }: Service): Pick<ServiceFacts, 'ipFamilies' | 'addresses'> {
+  return {
+    ...(ipFamilies.length > 0 && { ipFamilies }),
+    ...(parseAddress(loadBalancerIP) !== undefined && { addresses: [loadBalancerIP] }),
   };
 }
 

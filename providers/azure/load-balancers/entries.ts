@@ -1,5 +1,6 @@
 import type { CloudLoadBalancerSpec, IPFamily } from '../../../crds';
 import { hashJson } from '../../../operator/base/json';
+import { sameID } from '../client/resource-id';
 import { familyOf } from '../security-groups/security-rule';
 import { keptOf } from './adopted';
 import type { AzureInput, BalancerPlace } from './arguments';
@@ -62,6 +63,31 @@ export function placesOf(spec: Pick<CloudLoadBalancerSpec, 'ipFamilies' | 'addre
     return name === undefined ? addressOf({ spec }, family) : `public IP address ${name}`;
   });
   return places.filter((place) => place !== undefined);
+}
+
+/**
+ * LoadBalancers.places: addresses by every word by which another one may ask for them. One that was made for it can be asked for by its name, and by what it
+ * has been given. Pure.
+ */
+export function portPlacesOf(input: AzureInput, { settings }: Pick<BalancerPlace, 'settings'>, given: readonly string[] = []): string[] {
+  const { ipFamilies } = input.spec;
+  // Behind those of its families are others that only its rules open.
+  const own = given.slice(0, ipFamilies.length);
+  const places = entriesOf(input, { settings }).flatMap((entry) => [
+    wordsOf(entry, settings),
+    own.find((one) => familyOf(one) === entry.family),
+  ]);
+  return [...new Set(places.filter((place) => place !== undefined))];
+}
+
+/** Azure's names are the same in every letter case. */
+function wordsOf(entry: Entry, settings: BalancerPlace['settings']): string | undefined {
+  if (entry.kind === 'Private') return entry.address;
+  if (entry.kind === 'Made') return `public IP address ${entry.name.toLowerCase()}`;
+  const { by, resourceGroup } = entry;
+  if ('address' in by) return by.address;
+  const where = sameID(resourceGroup, settings.resourceGroup) ? '' : ` of resource group ${resourceGroup.toLowerCase()}`;
+  return `public IP address ${by.name.toLowerCase()}${where}`;
 }
 
 /** In the form of those of one load balancer, by which parts of ours are known. */

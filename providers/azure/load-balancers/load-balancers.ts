@@ -5,7 +5,7 @@ import { generationsOf } from '../../generations';
 import type { LoadBalancerInput, LoadBalancers, TargetsOf } from '../../provider';
 import { linkResourcesOf, solesOf } from '../private-links/links';
 import type { AzureInput } from './arguments';
-import { entriesOf, placesOf } from './entries';
+import { entriesOf, placesOf, portPlacesOf } from './entries';
 import { baseNameOf } from './names';
 import { balancerNameOf, placeOf } from './placement';
 import { renderStack } from './render';
@@ -35,7 +35,9 @@ export class AzureLoadBalancers implements LoadBalancers {
 
   exclusive = placesOf;
 
-  places = placesOf;
+  places(input: LoadBalancerInput, given?: readonly string[]): string[] {
+    return portPlacesOf(input, this.scope, given);
+  }
 
   sole(spec: CloudLoadBalancerSpec): string[] {
     return solesOf(spec, this.scope.settings);

@@ -47,9 +47,9 @@ describe('what is taken over of one Service in Azure', () => {
     return id;
   }
 
-  function put(list: string, name: string, properties: object): void {
-    server.cloud.tamper(BALANCER, (resource) => {
-      const part = partFrom(`${BALANCER}/${list}`, { name, properties: properties as never });
+  function put(list: string, name: string, properties: object, id = BALANCER): void {
+    server.cloud.tamper(id, (resource) => {
+      const part = partFrom(`${id}/${list}`, { name, properties: properties as never });
       resource.properties[list] = [...partsIn(resource, list), part] as never;
     });
   }
@@ -134,6 +134,40 @@ describe('what is taken over of one Service in Azure', () => {
     const frontendID = `${BALANCER}/frontendIPConfigurations/${baseNameOf(one)}`;
     put('loadBalancingRules', `${baseNameOf(two)}-TCP-81`, { frontendIPConfiguration: { id: frontendID }, frontendPort: 81 });
     expect(await ask(two)).toMatchObject({ kept: { frontends: { IPv4: baseNameOf(one) } } });
+  });
+
+  describe('of several load balancers, which upstream names as they are configured', () => {
+    const two = networkID('loadBalancers', 'two-internal');
+    const several = { ...settings, loadBalancers: [{ name: 'kubernetes' }, { name: 'two' }] };
+    const on = (input: AzureInput, name: string): AzureInput => ({ ...input, spec: { ...input.spec, azure: { configurations: [name] } } });
+    const internal = balancer(1, { scheme: 'Internal' });
+
+    beforeEach(() => {
+      adoption = new AzureAdoption(client, { ...scope, settings: several as never });
+      server.cloud.seed(two, { location: LOCATION, sku: { name: 'Standard' }, properties: {} });
+      const subnet = { id: networkID('virtualNetworks', 'net') + '/subnets/nodes' };
+      const frontend = baseNameOf(internal);
+      put('frontendIPConfigurations', frontend, { subnet, privateIPAddress: '10.0.0.30' }, two);
+      const led = { frontendIPConfiguration: { id: `${two}/frontendIPConfigurations/${frontend}` }, frontendPort: 80 };
+      put('loadBalancingRules', `${frontend}-TCP-80`, led, two);
+    });
+
+    test('the one that has it, internal or public, where that is its place', async () => {
+      expect((await ask(on(internal, 'two')))?.resources.map(({ id }) => id)).toEqual([two]);
+      serve(balancer(2));
+      expect((await ask(on(balancer(2), 'kubernetes')))?.resources).toHaveLength(2);
+    });
+
+    test('where its place is another one, it is told which one has it, and what to write', async () => {
+      await expect(ask(on(internal, 'kubernetes'))).rejects.toMatchObject({
+        code: 'Invalid',
+        field: 'spec.azure.configurations',
+        message: expect.stringContaining('is on load balancer two-internal, and its place is kubernetes-internal') as string,
+        remedy: expect.stringContaining('azure-load-balancer-configurations: "two"') as string,
+      });
+      expect(await ask(on(internal, 'kubernetes'), 'Itself')).toBeUndefined();
+      expect(await ask(on(balancer(3), 'kubernetes'))).toBeUndefined();
+    });
   });
 
   test('nothing of it is there: nothing is found', async () => {

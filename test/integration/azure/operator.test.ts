@@ -204,7 +204,12 @@ describe('an operator with a subscription of Azure', () => {
     await cluster.apply(serviceOf('beside', { annotations: ofFirst, labels, ports }));
     expect(await published('beside')).toEqual([first]);
     expect(partsIn(azure.balancer('edge'), 'loadBalancingRules')).toHaveLength(2);
-    await scene.deleteServices('apart', 'beside');
+    azure.forgetCalls();
+    await cluster.apply(serviceOf('twice', { annotations: ofFirst, labels }));
+    const { message: taken } = await scene.condition('twice', 'Stalled', 'PortConflict');
+    expect(taken).toContain(`port 80/TCP of ${first} belongs to default/moved`);
+    expect(azure.writes()).toEqual([]);
+    await scene.deleteServices('apart', 'beside', 'twice');
 
     await cluster.kubectl([
       'patch',

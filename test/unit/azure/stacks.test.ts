@@ -5,7 +5,7 @@ import { selects } from '../../../operator/base/label-selector';
 import type { AzureInput } from '../../../providers/azure/load-balancers/arguments';
 import { entriesOf } from '../../../providers/azure/load-balancers/entries';
 import { AzureLoadBalancers } from '../../../providers/azure/load-balancers/load-balancers';
-import { baseNameOf } from '../../../providers/azure/load-balancers/names';
+import { baseNameOf, publicIPNameOf } from '../../../providers/azure/load-balancers/names';
 import type { RenderedBalancer, RenderedStack } from '../../../providers/azure/load-balancers/render';
 import { locationOf } from '../../../providers/azure/load-balancers/scope';
 import { loadBalancersOf } from '../../../providers/azure/served';
@@ -100,9 +100,25 @@ describe('what the program gets', () => {
     expect(both.frontendIPConfigurations).toHaveLength(1);
     expect(both.loadBalancingRules).toHaveLength(2);
     expect(rendered([ask(2, 81)]).loadBalancer.frontendIPConfigurations).toEqual(both.frontendIPConfigurations);
-    const { places } = loadBalancers();
-    expect([places(ask(1, 80).spec), places(balancer(1).spec)]).toEqual([['10.0.0.9'], []]);
-    expect(places(balancer(1, {}, { publicIP: { ipv4Name: 'web' } }).spec)).toEqual(['public IP address web']);
+  });
+
+  test('a port is claimed at an address by every word by which another one may ask for it', () => {
+    const made = balancer(1, {}, {});
+    const name = `public IP address ${publicIPNameOf(made, 'kubernetes', 'IPv4')}`;
+    const both = { ipFamilies: ['IPv4', 'IPv6'] };
+    const rows: [AzureInput, string[], string[]][] = [
+      [made, [], [name]],
+      [made, ['20.0.0.1', '20.0.0.7'], [name, '20.0.0.1']],
+      [balancer(1, { ...INTERNAL, addresses: ['10.0.0.9'] }), ['10.0.0.9'], ['10.0.0.9']],
+      [balancer(1, INTERNAL), ['10.0.0.8'], ['10.0.0.8']],
+      [balancer(1, both, { ipv4Address: '20.0.0.1' }), ['20.0.0.1', '2001:db8::1'], ['20.0.0.1', `${name}-ipv6`, '2001:db8::1']],
+      [balancer(1, {}, { publicIP: { ipv4Name: 'Web' } }), ['20.0.0.1'], ['public IP address web', '20.0.0.1']],
+      [balancer(1, {}, { publicIP: { ipv4Name: 'web', resourceGroup: 'Net' } }), [], ['public IP address web of resource group net']],
+      [balancer(1, {}, { publicIP: { ipv4Name: 'web', resourceGroup: 'CLUSTER' } }), [], ['public IP address web']],
+    ];
+    for (const [input, given, places] of rows) {
+      expect(loadBalancers().places(input, given)).toEqual(places);
+    }
   });
 
   test('says of each resource whom it serves: an address its own, the load balancer all', () => {

@@ -90,6 +90,7 @@ export class Leader {
     try {
       await together(signal, [
         (ended) => this.runControllers(ended),
+        (ended) => this.endUpdates(ended),
         (ended) => managed.run(ended),
         (ended) => leadership.runMigrated((held) => migrated.run(held), ended),
         (ended) => this.bootstrap().run(ended),
@@ -101,6 +102,15 @@ export class Leader {
       await Promise.all(this.recorders.map((recorder) => recorder.flush()));
       await this.accounts?.close();
     }
+  }
+
+  /**
+   * Not after the controllers, whose passes wait for their updates, but before them: what waits is refused, and what runs has its grace to store its
+   * steps in flight, while the lease is still held.
+   */
+  private async endUpdates(signal: AbortSignal): Promise<void> {
+    await aborted(signal);
+    await this.parts.updates.close();
   }
 
   private async runControllers(signal: AbortSignal): Promise<void> {

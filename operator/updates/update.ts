@@ -137,6 +137,7 @@ export interface Updates {
    * @throws OperatorError Conflict while an update of the stack runs
    */
   forget(stack: string): Promise<void>;
+  /** Steps in flight have a grace to end and be stored, what waits is refused, and nothing begins any more. @returns once no worker is left; may be called again */
   close(): Promise<void>;
 }
 

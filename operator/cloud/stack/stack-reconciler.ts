@@ -288,10 +288,9 @@ export class StackReconciler<O extends Member> {
     const { error, retry } = failure;
     this.options.logger.warn({ stack, code: error.code, error: error.message, resource: error.resource }, 'stack not reconciled');
     const provider = members[0]?.spec.provider;
-    if (provider === undefined) return;
-    // Stopped by ourselves, at the end of the process or of the lease: whoever goes on says how it went.
-    if (error.code !== 'Canceled')
-      await this.reports.fail(stack, this.attempts.concernedBy(error) ?? this.settling.concernedBy(error) ?? members, failure);
+    // Stopped by ourselves, at the end of the process or of the lease: whoever goes on says how it went. An attempt that had begun says so by now.
+    if (provider === undefined || error.code === 'Canceled') return;
+    await this.reports.fail(stack, this.attempts.concernedBy(error) ?? this.settling.concernedBy(error) ?? members, failure);
     const names = [...members.map((object) => keyOf(object.metadata)), ...this.options.index.formersIn(stack)].sort();
     if (this.options.registry.get(provider)?.cloud !== undefined) {
       this.options.record.failed(stack, this.runs.specOf(provider), names, error, retry);

@@ -1,5 +1,6 @@
+import { CLOUD_LOAD_BALANCERS } from '../../../crds';
 import { sleep, systemClock } from '../../../operator/base/clock';
-import { LEASES } from '../../../operator/kube/object';
+import { LEASES, type KubeObject } from '../../../operator/kube/object';
 import type { Lease } from '../../../operator/kube/lease';
 import { VALIDITY_MS } from '../../../operator/updates/worker-process';
 import { ELECTION, LEASE } from '../../faults/election';
@@ -28,6 +29,10 @@ const TAKE_OVER_SLACK_MS = 5_000;
 const WRITE_SLACK_MS = 2_000;
 /** More than all that a test waits for one after another, so that the wait that failed says what was missing. */
 jest.setTimeout(4 * TAKE_OVER_MS + EXIT_MS);
+/** How long an update that is canceled may take to end by itself. */
+const GRACE_MS = 15_000;
+/** Of an operator, by default. */
+const WORKERS = 2;
 
 const MANY = 20;
 /** Each create takes this long, so that updates are in flight wherever the leader is stopped. */
@@ -246,6 +251,48 @@ test.each(ENDS)('the leader gets $how in an update, and more Services come meanw
   successor.tap = () => 'pass';
   pair = [successor, leader];
 });
+
+test('the leader gets SIGTERM while its cloud answers nothing: no update begins any more, and the lease is given back within the grace of one', async () => {
+  const [leader, successor] = pair;
+  const names = Array.from({ length: 4 * WORKERS }, (_unused, index) => `silent-${index}`);
+  const silent = silence(leader);
+  const service: WantedService = { type: 'LoadBalancer', ports: [80], sourceRanges: [] };
+  await world.make(...names.map((name): Change => ({ kind: 'createService', name, service })));
+  await waitFor(async () => silent.stacks.size >= WORKERS && (await everyPassWaits(names)), {
+    what: 'every worker to wait for the cloud, and the other passes for a worker',
+    timeoutMs: TAKE_OVER_MS,
+  });
+  signal(leader.pid, 'SIGTERM');
+  const toldAt = performance.now();
+  expect(await leader.ended).toEqual({ code: 0, signal: null });
+  expect(performance.now() - toldAt).toBeLessThan(GRACE_MS + WRITE_SLACK_MS);
+  expect(silent.stacks.size).toBeLessThan(names.length);
+  expect([leader.workers(), leader.engines()]).toEqual([[], []]);
+  silent.end();
+  await waitFor(async () => (await leaseHolder()) !== '', { what: 'the successor to get the lease', timeoutMs: LEASE.durationMs });
+  pair = [successor, leader];
+  await world.make(...names.map((name): Change => ({ kind: 'deleteService', name })));
+  await world.settled([successor], TAKE_OVER_MS);
+});
+
+/** Nothing that would be made in the cloud gets an answer any more. @returns stacks for which it was asked so far */
+function silence(operator: Operator): { stacks: Set<string>; end: () => void } {
+  const stacks = new Set<string>();
+  let end: () => void = () => undefined;
+  const ended = new Promise<'drop'>((resolve) => (end = () => resolve('drop')));
+  operator.tap = ({ side, method, body }, moment) => {
+    if (moment !== 'request' || side !== 'cloud' || method !== 'POST') return 'pass';
+    stacks.add((JSON.parse(body) as { tags?: { stack?: string } }).tags?.stack ?? '');
+    return ended;
+  };
+  return { stacks, end };
+}
+
+/** A pass makes an object fast by its finalizer right before it asks for an update. */
+async function everyPassWaits(names: readonly string[]): Promise<boolean> {
+  const objects = await system.kube.list<KubeObject>(CLOUD_LOAD_BALANCERS);
+  return names.every((name) => objects.some(({ metadata }) => metadata.name === name && (metadata.finalizers ?? []).length > 0));
+}
 
 /** Everybody who holds the lease from now on, each once; one who comes back counts again. */
 function watchHolders(): { stop: () => Promise<string[]> } {

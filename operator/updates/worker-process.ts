@@ -1,7 +1,4 @@
 import { type ChildProcess, fork } from 'node:child_process';
-import { mkdtempSync, realpathSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
 import type { TargetGroup } from '../../providers/provider';
@@ -30,7 +27,7 @@ import { killSession } from './process-session';
 import { statOf } from './process-stat';
 import { WorkerCalls } from './worker-calls';
 import { wayOut } from './way-out';
-import { removeWorkerFolder } from './worker-folder';
+import { makeWorkerFolder, removeWorkerFolder } from './worker-folder';
 
 export interface WorkerOptions {
   /** Path of the Pulumi CLI. */
@@ -90,7 +87,7 @@ interface Running {
 /** One worker process as the operator sees it: a session of its own that is killed as a whole. */
 export class WorkerProcess {
   readonly #child: ChildProcess;
-  readonly #folder = realpathSync(mkdtempSync(join(tmpdir(), 'cloud-operator-worker-')));
+  readonly #folder = makeWorkerFolder();
   readonly #ready: Promise<void>;
   readonly exited: Promise<void>;
   #running: Running | undefined;

@@ -1,10 +1,10 @@
-import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 // Loaded before the first request: it takes half a second.
 import '@pulumi/pulumi';
 import { toOperatorError } from '../../base/errors';
-import { killSession } from '../process-session';
+import { killOthers, killSession } from '../process-session';
 import { toWire, type WorkerCommand, type WorkerEvent } from '../protocol';
+import { removeWorkerFolder } from '../worker-folder';
 import { StateEndpoint } from './endpoint/endpoint';
 import { guardProcess } from './guards';
 import { WatchedProgram } from './program';
@@ -13,7 +13,7 @@ import { Validity } from './validity';
 
 /**
  * A worker process: runs one update at a time for the operator at the other end of its IPC channel, and ends with that channel,
- * taking engine and plugins with it: nothing that it started may outlive the operator. Arguments: folder of its own, path of the Pulumi CLI, version of the CLI.
+ * taking engine and plugins with it: nothing that it started may outlive the operator. Arguments: folder of its own (makeWorkerFolder), path of the Pulumi CLI, version of the CLI.
  */
 class Worker {
   readonly #validity = new Validity();
@@ -32,15 +32,21 @@ class Worker {
       (thrown) => this.#stray(thrown),
       () => this.#isLeftover(),
     );
-    for (const name of ['home', 'work', 'tmp']) mkdirSync(join(this.folder, name), { recursive: true, mode: 0o700 });
     await this.#endpoint.listen();
     process.on('message', (command) => this.#take(command as WorkerCommand));
-    process.on('disconnect', () => {
-      // The operator would have done this.
-      rmSync(this.folder, { recursive: true, force: true });
-      killSession(process.pid);
-    });
+    process.on('disconnect', () => this.#endAlone());
     send({ type: 'ready', rssBytes: process.memoryUsage.rss() });
+  }
+
+  /** The operator has gone, which would have done this: whatever fails here, nothing that was started for an update goes on. */
+  #endAlone(): void {
+    try {
+      // Before the folder, which an engine that lives fills while it is being removed.
+      killOthers(process.pid);
+      removeWorkerFolder(this.folder, { warn: () => undefined });
+    } finally {
+      process.kill(-process.pid, 'SIGKILL');
+    }
   }
 
   #take(command: WorkerCommand): void {

@@ -45,20 +45,7 @@ export async function runOperator(options: OperatorOptions, signal: AbortSignal)
     readSecret: (name: string, keys: readonly string[]) => new ProviderSecrets(api, options.namespace).read(name, keys),
   };
   const registry = new CloudRegistry({ ...clouds, accounts, recordedOwner: (name) => recordOf(stores, name) });
-  const updates = new UpdateEngine({
-    store: openStateStore(options.stateStore, leadership.api, {
-      secretsProvider: options.secretsProvider,
-      clusterID: () => clusterID.known,
-      warn: (message) => logger.warn(message),
-    }),
-    tools: { pulumi: options.pulumi },
-    logger: logger.child({ part: 'updates' }),
-    clock: systemClock,
-    workers: options.workers,
-    deadlineMs: options.updateDeadlineMs,
-    memoryMB: options.updateMemoryMB,
-    accounts,
-  });
+  const updates = updatesOf(options, { leadership, clusterID, accounts, logger });
   const health = healthOf(stores, leadership, logger);
   showIn(metrics, options, stores);
   const servers = new Servers(options, {
@@ -86,6 +73,33 @@ export async function runOperator(options: OperatorOptions, signal: AbortSignal)
     await Promise.all([filling, updates.close(), registry.close(), servers.stop()]);
     await api.close();
   }
+}
+
+interface UpdateParts {
+  leadership: Leadership;
+  clusterID: ClusterID;
+  accounts: Accounts;
+  logger: Logger;
+}
+
+/** The engine, after what an operator that died here has left was ended: whoever leads by now may be on another machine, and this one may wait for long. */
+function updatesOf(options: OperatorOptions, { leadership, clusterID, accounts, logger }: UpdateParts): UpdateEngine {
+  const updates = new UpdateEngine({
+    store: openStateStore(options.stateStore, leadership.api, {
+      secretsProvider: options.secretsProvider,
+      clusterID: () => clusterID.known,
+      warn: (message) => logger.warn(message),
+    }),
+    tools: { pulumi: options.pulumi },
+    logger: logger.child({ part: 'updates' }),
+    clock: systemClock,
+    workers: options.workers,
+    deadlineMs: options.updateDeadlineMs,
+    memoryMB: options.updateMemoryMB,
+    accounts,
+  });
+  updates.endOrphans();
+  return updates;
 }
 
 function announce(

@@ -87,9 +87,14 @@ export class UpdateEngine implements Updates {
     });
   }
 
+  /** Ends the workers, with all that they had started, of operators of this user that have died; those of one that lives are its own. */
+  endOrphans(): void {
+    this.#ledger.endOrphans();
+  }
+
   /** Ends what a dead operator has left, and starts a worker, so that the first update doesn't wait for one. */
   warm(): void {
-    this.#ledger.endOrphans();
+    this.endOrphans();
     try {
       this.#pool.warm();
     } catch (thrown) {

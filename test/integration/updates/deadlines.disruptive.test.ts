@@ -224,8 +224,9 @@ describe('orphans', () => {
     const runDirectory = join(harness.directory, killed ? 'orphans-engine' : 'orphans');
     const operator = startOperator(runDirectory, `orphan${killed ? '-engine' : ''}`);
     await harness.until(() => harness.cloud.heldCount > held);
-    await harness.until(() => readdirSync(runDirectory).length === 1);
-    const worker = Number(readdirSync(runDirectory)[0]?.replace('.json', ''));
+    const entries = (): string[] => readdirSync(runDirectory).filter((file) => file.endsWith('.json'));
+    await harness.until(() => entries().length === 1);
+    const worker = Number(entries()[0]?.replace('.json', ''));
     process.kill(killed ? -worker : worker, 'SIGSTOP');
     const ended = new Promise((resolve) => operator.once('exit', resolve));
     operator.kill('SIGKILL');

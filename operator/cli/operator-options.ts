@@ -16,7 +16,7 @@ import type { LeaderElection, OperatorOptions } from '../options';
 import type { ServingOptions } from '../server/options';
 import { knownSecretsProvider } from '../updates/state/secrets-provider/registry';
 import { findExtension } from '../updates/extension-module';
-import { VALIDITY_MS } from '../updates/worker-process';
+import { VALIDITY_MS } from '../updates/write-permit';
 import { tracesAreAskedFor, tracesURL } from '../open-telemetry';
 
 /** What was found outside the flags. */

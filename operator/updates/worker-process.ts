@@ -14,7 +14,6 @@ import {
   type DoneEvent,
   type FailedEvent,
   fromWire,
-  hostMonotonic,
   type StoreEvent,
   type SyncTargetsEvent,
   toWire,
@@ -28,6 +27,7 @@ import { statOf } from './process-stat';
 import { WorkerCalls } from './worker-calls';
 import { wayOut } from './way-out';
 import { makeWorkerFolder, removeWorkerFolder } from './worker-folder';
+import { askPermit } from './write-permit';
 
 export interface WorkerOptions {
   /** Path of the Pulumi CLI. */
@@ -63,8 +63,6 @@ export interface RunOptions {
   syncTargets: (group: TargetGroup) => Promise<void>;
 }
 
-/** A worker may write for this long after the operator last said so: less than what a lease lasts beyond its renew deadline. */
-export const VALIDITY_MS = 3_000;
 const HEARTBEAT_MS = 500;
 /** A worker that isn't ready by then never will be. */
 const START_MS = 60_000;
@@ -202,11 +200,11 @@ export class WorkerProcess {
     if (this.#running !== running) return;
     if (!this.#alive) return running.settle(new OperatorError('Transient', 'the worker process ended before the update began'));
     // It may have waited for long.
-    const refusal = running.options.refusal();
+    const { answer: refusal, validUntil } = askPermit(running.options.refusal);
     if (refusal !== undefined) return running.settle(refusal);
     running.sent = true;
     this.#unanswered = 0;
-    this.#send({ type: 'run', request: { ...running.request, validUntil: hostMonotonic() + VALIDITY_MS } });
+    this.#send({ type: 'run', request: { ...running.request, validUntil } });
   }
 
   #startTimers(request: UpdateRequest, options: RunOptions): () => void {
@@ -220,13 +218,14 @@ export class WorkerProcess {
     const beat = (): void => {
       this.#checkMemory(request.stack);
       this.#checkAnswers(request.stack);
-      if (!options.isValid()) {
+      const { answer: isValid, validUntil } = askPermit(options.isValid);
+      if (!isValid) {
         // Its state could not be written any more, and an official plugin would go on writing to the cloud (design: Fencing).
         return this.#stop(new OperatorError('Canceled', `stack ${request.stack}: the operator lost its lease; the update was stopped`));
       }
       const refusal = options.refusal();
       if (refusal !== undefined) this.cancel(refusal);
-      this.#send({ type: 'validity', validUntil: hostMonotonic() + VALIDITY_MS });
+      this.#send({ type: 'validity', validUntil });
       cancelBeat = clock.after(HEARTBEAT_MS, beat);
     };
     cancelBeat = clock.after(HEARTBEAT_MS, beat);

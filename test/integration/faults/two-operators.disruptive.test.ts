@@ -2,7 +2,7 @@ import { CLOUD_LOAD_BALANCERS } from '../../../crds';
 import { sleep, systemClock } from '../../../operator/base/clock';
 import { LEASES, type KubeObject } from '../../../operator/kube/object';
 import type { Lease } from '../../../operator/kube/lease';
-import { VALIDITY_MS } from '../../../operator/updates/worker-process';
+import { VALIDITY_MS } from '../../../operator/updates/write-permit';
 import { ELECTION, LEASE } from '../../faults/election';
 import type { Operator } from '../../faults/operator';
 import { isCloudWrite, isMembersWrite } from '../../faults/phases';

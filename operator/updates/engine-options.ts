@@ -20,7 +20,7 @@ export interface UpdateEngineOptions {
   workerModules?: Record<string, string>;
   /** A worker is replaced after so many updates; default 200. */
   maxRunsPerWorker?: number;
-  /** A worker is replaced when its memory is above this, in MB; default 512. */
+  /** A worker is replaced when its memory is above this, in MB, and its JavaScript heap is no larger; default 512, and for the heap half of `memoryMB` where that is more. */
   maxWorkerMB?: number;
   /** Resident memory that a worker or an engine may use, in MB; default 1024. */
   memoryMB?: number;

@@ -26,6 +26,7 @@ import { closing, WorkerPool } from './worker-pool';
 import { WorkerProcess } from './worker-process';
 
 const STORE_HOLD_MS = 60_000;
+const WORKER_MB = 512;
 const PINNED_PULUMI = '3.274.1';
 /** An update that takes longer no longer takes the place of others. */
 const OVERTIME_MS = 15_000;
@@ -58,7 +59,8 @@ export class UpdateEngine implements Updates {
     this.#store = options.store;
     this.#states = new StackStates(this.#store, options.clock, options.logger);
     this.#storeHoldMs = options.storeHoldMs ?? STORE_HOLD_MS;
-    const maxMB = options.maxWorkerMB ?? 512;
+    const { maxWorkerMB, memoryMB = 1024 } = options;
+    const maxMB = maxWorkerMB ?? WORKER_MB;
     this.#pool = new WorkerPool({
       max: options.workers ?? 2,
       maxRuns: options.maxRunsPerWorker ?? 200,
@@ -73,8 +75,8 @@ export class UpdateEngine implements Updates {
           pulumiVersion: options.tools.pulumiVersion ?? PINNED_PULUMI,
           logger: options.logger,
           clock: options.clock,
-          heapMB: maxMB,
-          memoryMB: options.memoryMB ?? 1024,
+          heapMB: maxWorkerMB ?? Math.max(WORKER_MB, Math.floor(memoryMB / 2)),
+          memoryMB,
           ledger: this.#ledger,
           graceMs: options.graceMs ?? 15_000,
           silenceMs: options.silenceMs ?? 30_000,

@@ -26,6 +26,7 @@ import { killSession } from './process-session';
 import { statOf } from './process-stat';
 import { WorkerCalls } from './worker-calls';
 import { wayOut } from './way-out';
+import { failureOfExit, isOutOfHeap, V8_ABORT } from './worker-exit';
 import { makeWorkerFolder, removeWorkerFolder } from './worker-folder';
 import { askPermit } from './write-permit';
 
@@ -66,6 +67,8 @@ export interface RunOptions {
 const HEARTBEAT_MS = 500;
 /** A worker that isn't ready by then never will be. */
 const START_MS = 60_000;
+/** V8's last words may come later than the news of its end; and not at all where somebody has fled the session with its standard error. */
+const LAST_WORDS_MS = 1_000;
 
 interface Running {
   request: UpdateRequest;
@@ -90,6 +93,7 @@ export class WorkerProcess {
   readonly exited: Promise<void>;
   #running: Running | undefined;
   #alive = true;
+  #outOfHeap = false;
   /** Heartbeats since it was last heard. Counted, not timed: where this process was frozen too, nobody has missed one. */
   #unanswered = 0;
   /** Updates run so far. */
@@ -114,18 +118,9 @@ export class WorkerProcess {
     const cancelStart = options.clock.after(START_MS, () => this.kill());
     // Nobody may be waiting when a warm worker dies.
     this.#ready.catch(() => undefined).finally(cancelStart);
-    this.exited = new Promise((resolve) => {
-      const end = (how: string): void => {
-        if (!this.#alive) return;
-        this.#alive = false;
-        if (this.pid !== undefined) options.ledger.ended(this.pid);
-        const error = new OperatorError('Transient', `the update's worker process ended: ${how}`);
-        markFailed(error);
-        this.#ended(error);
-        resolve();
-      };
-      this.#child.once('exit', (code, signal) => end(signal ?? `exit code ${code}`));
-      this.#child.once('error', (error) => end(error.message));
+    this.exited = this.#end().then((error) => {
+      markFailed(error);
+      this.#ended(error);
     });
     this.#child.on('message', (event) => {
       this.#unanswered = 0;
@@ -194,6 +189,22 @@ export class WorkerProcess {
   /** Ends the worker, its engine and plugins, at once. */
   kill(): void {
     if (this.pid !== undefined) killSession(this.pid);
+  }
+
+  /** Resolves when the process has ended, with all that it had started. @returns what its update fails with */
+  async #end(): Promise<OperatorError> {
+    const { ledger, clock, heapMB } = this.options;
+    const closed = new Promise<void>((resolve) => this.#child.once('close', () => resolve()));
+    const how = await new Promise<string>((resolve) => {
+      this.#child.once('exit', (code, signal) => resolve(signal ?? `exit code ${code}`));
+      this.#child.once('error', (error) => resolve(error.message));
+    });
+    this.#alive = false;
+    if (this.pid !== undefined) ledger.ended(this.pid);
+    // Engine and plugins may have survived the worker.
+    this.kill();
+    if (how === V8_ABORT) await Promise.race([closed, new Promise<void>((resolve) => clock.after(LAST_WORDS_MS, resolve))]);
+    return failureOfExit({ how, outOfHeap: this.#outOfHeap, heapMB });
   }
 
   #begin(running: Running): void {
@@ -298,12 +309,11 @@ export class WorkerProcess {
     return error.code === 'Canceled' && running.canceled !== undefined ? running.canceled : error;
   }
 
-  #ended(error: OperatorError): void {
-    // Engine and plugins may have survived the worker.
-    this.kill();
+  #ended({ code, message, remedy }: OperatorError): void {
     removeWorkerFolder(this.#folder, this.options.logger);
     const running = this.#running;
-    running?.settle(running.canceled ?? new OperatorError(error.code, `stack ${running.request.stack}: ${error.message}`));
+    const detail = remedy === undefined ? {} : { remedy };
+    running?.settle(running.canceled ?? new OperatorError(code, `stack ${running.request.stack}: ${message}`, detail));
   }
 
   #send(command: WorkerCommand): void {
@@ -314,6 +324,7 @@ export class WorkerProcess {
   #logLines(stream: Readable | null, level: 'debug' | 'warn'): void {
     if (stream === null) return;
     createInterface({ input: stream }).on('line', (line) => {
+      this.#outOfHeap ||= level === 'warn' && isOutOfHeap(line);
       const fields = { worker: this.#child.pid, stack: this.#running?.request.stack };
       const tell = (): void => this.options.logger[level](fields, line.slice(0, 2000));
       if (this.#running === undefined) tell();

@@ -116,12 +116,13 @@ describe('an update ends within deadline and grace, whatever hangs, and leaves n
   });
 
   test.each([
-    ['heap', 'Transient', /worker process ended/],
+    ['heap', 'Unknown', /^stack heap: the program used more than 160 MB of JavaScript heap and was stopped$/],
     ['buffers', 'Unknown', /the program used more than 512 MB of memory and was stopped/],
   ] as const)('a program that allocates %s without end', async (mode, code, message) => {
     const { error, tookMs } = await failing(mode, { mode }, { deadlineMs: 30_000 });
     expect(error.code).toBe(code);
     expect(error.message).toMatch(message);
+    expect(error.remedy).toContain('--update-memory');
     expect(tookMs).toBeLessThan(30_000);
     await expectGone(mode);
   });

@@ -22,7 +22,7 @@ afterAll(() => {
 function startWorker(engine: string): ChildProcess {
   const cwd = join(directory, 'worker');
   for (const part of ['home', 'work', 'tmp']) mkdirSync(join(cwd, part), { recursive: true });
-  return fork(compiled('operator/updates/worker/main'), ['.', engine, '3.0.0'], { cwd, detached: true, stdio: 'ignore' });
+  return fork(compiled('operator/updates/worker/main'), ['.', engine, '3.274.1'], { cwd, detached: true, stdio: 'ignore' });
 }
 
 function told<T extends WorkerEvent['type']>(by: ChildProcess, type: T): Promise<Extract<WorkerEvent, { type: T }>> {

@@ -3,6 +3,7 @@ import type { Drift } from '../../crds';
 import type { DiscoveredResource } from '../../providers/provider';
 import { sameChange, type Continue } from '../base/change';
 import { OperatorError, toOperatorError } from '../base/errors';
+import type { JsonObject } from '../base/json';
 import { traced } from '../base/tracing';
 import { isEmpty, resourcesOf } from './checkpoint';
 import { Accounts } from './limits/accounts';
@@ -147,14 +148,26 @@ export class UpdateEngine implements Updates {
     });
   }
 
-  async forget(stack: string): Promise<void> {
-    const forgetting = this.#queue.exclusive(stack, async () => {
-      const stored = await this.#store.read(stack);
-      if (stored !== undefined) await this.#store.remove(stack, stored.version);
+  amend(stack: string, change: (accepted: JsonObject) => JsonObject): Promise<void> {
+    return this.#atRest(stack, async (stored) => {
+      const { accepted } = stored.record;
+      if (accepted !== undefined) await this.#states.accept(stored, change(accepted));
     });
-    if (forgetting === undefined) throw new OperatorError('Conflict', `stack ${stack}: an update of it runs`);
-    await forgetting;
+  }
+
+  async forget(stack: string): Promise<void> {
+    await this.#atRest(stack, ({ version }) => this.#store.remove(stack, version));
     this.#ended.forget(stack);
+  }
+
+  /** @throws OperatorError Conflict while an update of the stack runs */
+  async #atRest(stack: string, work: (stored: StoredStack) => Promise<void>): Promise<void> {
+    const working = this.#queue.exclusive(stack, async () => {
+      const stored = await this.#store.read(stack);
+      if (stored !== undefined) await work(stored);
+    });
+    if (working === undefined) throw new OperatorError('Conflict', `stack ${stack}: an update of it runs`);
+    await working;
   }
 
   /** Lets steps in flight finish and be stored, then ends all workers. What waits is refused. */

@@ -133,6 +133,12 @@ export interface Updates {
   /** The same, and writes what was found into the checkpoint as a refresh would, so that the next forced run heals it. */
   adoptFindings(stack: string, found: DiscoveredResource[], since?: number): Promise<Drift[] | undefined>;
   /**
+   * Stores what the members of a stack at rest have been brought to with a change of it that no program sees; an unknown stack, and equal inputs, are left.
+   * @param change what it had → what it has; pure
+   * @throws OperatorError Conflict while an update of the stack runs
+   */
+  amend(stack: string, change: (accepted: JsonObject) => JsonObject): Promise<void>;
+  /**
    * Drops a stack's state, and nothing else: what it has in the cloud is then nobody's.
    * @throws OperatorError Conflict while an update of the stack runs
    */

@@ -8,9 +8,9 @@ import type { TimeLeft } from './retirements';
 export interface GenerationalInput extends MemberInput {
   /** Raised by every replacement; absent = the first. */
   generation?: number;
-  /** The generation before, which stays beside this one until then (RFC 3339; absent = the replacement has not succeeded yet). */
+  /** The generation before, which stays beside this one until then (RFC 3339; absent = nothing was switched to this one yet). */
   retiring?: { input: GenerationalInput; until?: string };
-  /** The stack that has the generation before, until then (absent = the move has not succeeded yet); kept as a mark when that is over. */
+  /** The stack that has the generation before, until then (absent = nothing was switched to this one yet); kept as a mark when that is over. */
   movedFrom?: { stack: string; until?: string };
   /** This generation was taken over: what the program must know of it. */
   adopted?: JsonObject;
@@ -34,7 +34,7 @@ export interface Generations {
 export interface NextInput {
   input: GenerationalInput;
   replacement?: Replacement;
-  /** The change can't begin before the generation that is being replaced has gone: then (RFC 3339). */
+  /** The change can't begin before the generation that is being replaced has gone: then (RFC 3339; empty = that is not known yet). */
   waitsUntil?: string;
 }
 
@@ -84,7 +84,13 @@ export function generationOf(input: GenerationalInput | undefined): number {
   return input === undefined ? -1 : (input.generation ?? 0);
 }
 
-/** The input with the time at which the old generation goes, once the new one is in the cloud. Pure. @param until RFC 3339 */
+/** True for a generation that serves beside an old one of which nobody has said yet when it goes. Pure. */
+export function isUndated(input: MemberInput): boolean {
+  const { retiring, movedFrom } = input as GenerationalInput;
+  return [retiring, movedFrom].some((old) => old !== undefined && old.until === undefined);
+}
+
+/** The input with the time at which the old generation goes, once clients are sent to the new one. Pure. @param until RFC 3339 */
 export function stamped<I extends MemberInput>(input: I, until: string): I {
   const { retiring, movedFrom } = input as GenerationalInput;
   return {
@@ -101,9 +107,9 @@ export function retirementIn(input: MemberInput, left: TimeLeft, delayMs: number
   return retiring.until === undefined ? delayMs : left(retiring.until);
 }
 
-/** What is said of a change that must wait for the end of the replacement before. Pure. @param until RFC 3339 */
+/** What is said of a change that must wait for the end of the replacement before. Pure. @param until RFC 3339; empty = not known yet */
 export function replacing(until: string): Verdict {
-  const message = `It was replaced not long ago, and the change needs another replacement; that begins when the old one has gone, at ${until}`;
+  const message = `It was replaced not long ago, and the change needs another replacement; that begins when the old one has gone${until === '' ? '' : `, at ${until}`}`;
   return { state: 'Reconciling', reason: 'Replacing', message };
 }
 

@@ -4,7 +4,7 @@ import { keyOfInput, type MemberInput } from '../stack/member-input';
 import type { Part } from '../stack/stack-plan';
 import type { UpdatePlan } from '../stack/stack-parts';
 import type { Plan } from '../../updates/plan';
-import type { GenerationalInput } from './generation';
+import { generationOf, type GenerationalInput } from './generation';
 
 /**
  * A move of what exists only once, such as an address, deletes first. It has three steps, each of which begins with what the stacks' state says, so that
@@ -54,9 +54,11 @@ export function givingUp(input: GenerationalInput): Verdict {
 }
 
 /** True when the part is the first step of a move that deletes first. Pure. */
-export function beginsMove<O>({ candidate, replacement }: Part<O>): boolean {
+export function beginsMove<O>({ candidate, accepted, replacement }: Part<O>): boolean {
   const { movedFrom, promised: already } = (candidate ?? {}) as Partial<GenerationalInput>;
-  return replacement?.gap === true && movedFrom !== undefined && movedFrom.until === undefined && already !== true;
+  // What was made here already is replaced within its generation.
+  const isNew = generationOf(candidate) > generationOf(accepted);
+  return replacement?.gap === true && movedFrom !== undefined && movedFrom.until === undefined && already !== true && isNew;
 }
 
 /** The old stack may go at once. */

@@ -21,6 +21,13 @@ export class Retirements {
     return (until) => Math.max(0, this.deadlineOf(until, retireAfterMs) - this.clock.monotonic());
   }
 
+  /** The time at which goes what is begun to be retired now (RFC 3339). */
+  begin(retireAfterMs: number): string {
+    const until = new Date(this.clock.now() + retireAfterMs).toISOString();
+    this.deadlines.set(until, this.clock.monotonic() + retireAfterMs);
+    return until;
+  }
+
   private deadlineOf(until: string, retireAfterMs: number): number {
     const known = this.deadlines.get(until);
     if (known !== undefined) return known;

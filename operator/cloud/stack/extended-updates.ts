@@ -15,6 +15,7 @@ export class ExtendedUpdates implements Updates {
   readonly preview: Updates['preview'] = (update, hooks) => this.inner.preview(update, hooks);
   readonly compare: Updates['compare'] = (...of) => this.inner.compare(...of);
   readonly adoptFindings: Updates['adoptFindings'] = (...of) => this.inner.adoptFindings(...of);
+  readonly amend: Updates['amend'] = (...of) => this.inner.amend(...of);
   readonly moment: Updates['moment'] = () => this.inner.moment();
   readonly close: Updates['close'] = () => this.inner.close();
 

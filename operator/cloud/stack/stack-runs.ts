@@ -1,5 +1,4 @@
 import type { Attempt, CloudStackSpec } from '../../../crds';
-import { parseDuration } from '../../base/duration';
 import { OperatorError, toOperatorError } from '../../base/errors';
 import type { JsonObject } from '../../base/json';
 import type { DiscoveredResource } from '../../../providers/provider';
@@ -8,7 +7,6 @@ import type { StackState, StackUpdate, UpdateHooks, UpdateResult } from '../../u
 import { isUpgrade } from '../../updates/upgrade';
 import { keyOfInput, type MemberInput } from './member-input';
 import type { MemberReports } from './member-reports';
-import { stamped } from '../plan/generation';
 import { isPromised } from '../plan/promise';
 import type { GivingUp } from '../plan/stack-approvals';
 import type { ConnectedCloud } from '../providers/registry';
@@ -65,14 +63,13 @@ export class StackRuns<O extends Member> {
 
   /** The run that brings a stack to these inputs. */
   of(stack: string, inputs: MemberInput[], cloud: ConnectedCloud): Pick<Run<O>, 'inputs' | 'accepted' | 'members'> {
-    const until = new Date(this.options.clock.now() + parseDuration(cloud.spec.retireAfter)).toISOString();
     return {
       inputs: this.options.kind.render(
         stack,
         inputs.filter((input) => !isPromised(input)),
         cloud,
       ),
-      accepted: acceptedOf(inputs.map((input) => stamped(input, until))),
+      accepted: acceptedOf(inputs),
       members: inputs.map(keyOfInput).sort(),
     };
   }

@@ -3,19 +3,20 @@ import { type OperatorError, toOperatorError } from '../../base/errors';
 import type { Logger } from '../../base/log';
 import type { EventRecorder, Store } from '../../kube/api';
 import { keyOf } from '../../kube/object';
+import type { Updates } from '../../updates/update';
 import type { Verdict } from '../conditions';
 import { leverOn } from '../levers';
-import { generationOf, leftBehind, retirementIn } from '../plan/generation';
+import { generationOf, isUndated, leftBehind, retirementIn, stamped } from '../plan/generation';
 import { isPromised } from '../plan/promise';
 import type { Retirements } from '../plan/retirements';
-import type { CloudRegistry } from '../providers/registry';
+import type { CloudRegistry, ConnectedCloud } from '../providers/registry';
 import { type CandidateHolds, versionOf } from './candidate-holds';
 import type { TrialResult } from './isolate';
 import { keyOfInput, type MemberInput } from './member-input';
 import type { MemberReports } from './member-reports';
 import type { StackIndex } from './stack-index';
 import type { Member, Settled, Settlement, StackKind } from './stack-kind';
-import { inputOfPart, inputsOf, type UpdatePlan } from './stack-parts';
+import { acceptedOf, inputOfPart, inputsOf, type UpdatePlan } from './stack-parts';
 import type { Part } from './stack-plan';
 import { differences, type StackRecord } from './stack-record';
 
@@ -31,6 +32,8 @@ export interface StackSettlingOptions<O extends Member> {
   /** Asks for another pass over a stack after so many milliseconds. */
   again: (stack: string, afterMs: number) => void;
   retirements: Retirements;
+  updates: Pick<Updates, 'amend'>;
+  isValid: () => boolean;
   logger: Logger;
 }
 
@@ -66,6 +69,11 @@ export class StackSettling<O extends Member> {
       });
     }
     const succeeded = plan.parts.filter((part) => !errors.has(part));
+    await this.date(
+      stack,
+      inputsOf(plan, plan.parts).filter(({ uid }) => !failures.some(({ object }) => object.metadata.uid === uid)),
+      cloud,
+    );
     this.retireLater(plan, settlement, succeeded);
     const [first] = failures;
     if (first === undefined) return;
@@ -74,6 +82,18 @@ export class StackSettling<O extends Member> {
       failures.map(({ object }) => object),
     );
     throw first.error;
+  }
+
+  /** Clients are sent to the new generations now: from here on the old ones stay for `retireAfter`, however long the update took. */
+  private async date(stack: string, inputs: readonly MemberInput[], cloud: ConnectedCloud): Promise<void> {
+    const switched = new Set(inputs.filter(isUndated).map(({ uid }) => uid));
+    if (switched.size === 0 || !this.options.isValid()) return;
+    await this.options.updates.amend(stack, (accepted) => {
+      const made = Object.values(accepted) as unknown as MemberInput[];
+      if (!made.some((input) => switched.has(input.uid) && isUndated(input))) return accepted;
+      const until = this.options.retirements.begin(parseDuration(cloud.spec.retireAfter));
+      return acceptedOf(made.map((input) => (switched.has(input.uid) ? stamped(input, until) : input)));
+    });
   }
 
   private keepsTargets(input: MemberInput): boolean {

@@ -29,11 +29,12 @@ async function patch(spec: object, name = 'web'): Promise<void> {
 }
 
 /** Load on the Service's first port while something happens. */
-const underLoad = (change: () => Promise<void>): Promise<FollowingLoad> => FollowingLoad.during(scene, { name: 'web', port: 80 }, change);
+const underLoad = (change: (load: FollowingLoad) => Promise<void>): Promise<FollowingLoad> =>
+  FollowingLoad.during(scene, { name: 'web', port: 80 }, change);
 
 test('a changed scheme waits for approval, then brings a second load balancer, and the first goes when no client can have its address any more', async () => {
   const before = await scene.inCloud('web');
-  const load = await underLoad(async () => {
+  const load = await underLoad(async (following) => {
     await patch({ scheme: 'Internal' });
     const { message } = await scene.condition('web', 'Reconciling', 'AwaitingApproval');
     expect(message).toContain(
@@ -43,10 +44,20 @@ test('a changed scheme waits for approval, then brings a second load balancer, a
     expect(plan.operations.every(({ op }) => op === 'create')).toBe(true);
     expect(await scene.inCloud('web')).toEqual(before);
 
+    // The update alone takes longer than retireAfter, which counts from the new address on.
+    await scene.faults({
+      match: { verb: 'create', collection: 'loadbalancers' },
+      times: 1,
+      act: { latencyMs: { min: 4_000, max: 4_000 } },
+    });
     await cluster.kubectl(['annotate', 'clb', 'web', '--overwrite', `cloud-operator.dev/approve=${plan.hash}`]);
+    await scene.until('the new address', () => Promise.resolve(following.seen.length === 2));
+    const switchedAt = performance.now();
     await scene.ready('web');
     expect(await scene.counts('web')).toEqual({ addresses: 2, pools: 2, loadbalancers: 2 });
     await scene.until('the old one to be gone', async () => (await scene.counts('web')).loadbalancers === 1);
+    expect(performance.now() - switchedAt).toBeGreaterThan(2_000);
+    await scene.faults();
   });
   expect(load.seen).toHaveLength(2);
   const after = await scene.inCloud('web');
@@ -58,7 +69,7 @@ test('a changed scheme waits for approval, then brings a second load balancer, a
 test('with replace: Allow it goes back by itself; a change in place meanwhile reaches the new one, and another replacement waits', async () => {
   const retireAfter = (time: string): Promise<string> =>
     cluster.kubectl(['patch', 'cloudprovider', 'local', '--type', 'merge', '-p', JSON.stringify({ spec: { retireAfter: time } })]);
-  await retireAfter('8s');
+  await retireAfter('6s');
   const load = await underLoad(async () => {
     await patch({ updatePolicy: { replace: 'Allow' } });
     await scene.ready('web');
@@ -68,10 +79,12 @@ test('with replace: Allow it goes back by itself; a change in place meanwhile re
     await patch({ scheme: 'Internal' });
     await scene.condition('web', 'Reconciling', 'Replacing');
     await retireAfter('3s');
-    await scene.until('the third generation', async () => {
+    const third = async (): Promise<boolean> => {
       const names = (await cluster.resources.list('loadbalancers')).map(({ name }) => name.slice(-3));
       return names.length === 1 && names[0] === '-g3';
-    });
+    };
+    // Both old ones stay for their whole time, and two updates are made.
+    await scene.until('the third generation', third, 60_000);
     await scene.ready('web');
   });
   expect(load.seen).toHaveLength(3);

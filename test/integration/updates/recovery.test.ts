@@ -269,6 +269,28 @@ describe('drift', () => {
     expect(await engine.adoptFindings('late', cloud.discover('late'), engine.moment())).toEqual([]);
   });
 
+  test('what its members were brought to can be amended while nothing of it runs', async () => {
+    const { engine, cloud } = harness;
+    const wanted = harness.update('amended', { things }, { accepted: { u: { name: 'web' } } });
+    await engine.run(wanted, harness.hooks('amended'));
+    const before = await engine.state('amended');
+    await engine.amend('amended', (accepted) => ({ ...accepted, u: { name: 'web', until: 'then' } }));
+    const after = await engine.state('amended');
+    expect(after?.accepted).toEqual({ u: { name: 'web', until: 'then' } });
+    expect([after?.inputsHash, after?.resources]).toEqual([before?.inputsHash, before?.resources]);
+    await engine.amend('amended', (accepted) => accepted);
+    await engine.amend('nobody', () => ({ u: {} }));
+    expect(await engine.state('amended')).toEqual(after);
+    expect(await engine.state('nobody')).toBeUndefined();
+
+    cloud.fault({ method: 'PATCH', name: 'web', kind: 'hold' });
+    const running = harness.run('amended', { things: [{ name: 'web', size: 3 }] });
+    await cloud.until(() => cloud.heldCount > 0);
+    await expect(engine.amend('amended', () => ({}))).rejects.toMatchObject({ code: 'Conflict' });
+    cloud.release();
+    await running;
+  });
+
   test('a twin left by a crash is deleted by the next update', async () => {
     await harness.run('twin', { things });
     const [web] = harness.cloud.named('web', 'twin');

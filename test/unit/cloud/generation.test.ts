@@ -1,4 +1,13 @@
-import { movedInput, nextInput, onlyRetires, retirementIn, stamped, type GenerationalInput } from '../../../operator/cloud/plan/generation';
+import {
+  isUndated,
+  movedInput,
+  nextInput,
+  onlyRetires,
+  replacing,
+  retirementIn,
+  stamped,
+  type GenerationalInput,
+} from '../../../operator/cloud/plan/generation';
 import type { TimeLeft } from '../../../operator/cloud/plan/retirements';
 import { canonicalJson } from '../../../operator/base/json';
 
@@ -44,6 +53,17 @@ test('a replacement holds both; once it has succeeded the old one has a time to 
   expect(onlyRetires(accepted, after, equal)).toBe(true);
   expect(onlyRetires(accepted, { ...after, port: 81 } as Input, equal)).toBe(false);
   expect(next(after, input('A')).input).toEqual({ ...input('A'), generation: 2, retiring: { input: after } });
+});
+
+test('until clients are sent to the new one the old one stays, whatever is asked for meanwhile', () => {
+  const { input: made } = next(input('A'), input('B'));
+  const never = { now: Date.parse('2030-01-01T00:00:00Z') };
+  expect([isUndated(input('A')), isUndated(made), isUndated(stamped(made, LATER))]).toEqual([false, true, false]);
+  expect(next(made, input('B'), never)).toEqual({ input: made });
+  expect(next(made, input('B', 81), never)).toEqual({ input: { ...made, port: 81 } });
+  const { waitsUntil = 'nothing' } = next(made, input('A'), never);
+  expect(replacing(waitsUntil).message).toMatch(/that begins when the old one has gone$/);
+  expect(replacing(LATER).message).toMatch(new RegExp(`has gone, at ${LATER}$`));
 });
 
 test('a second replacement waits for the end of the first', () => {
@@ -95,7 +115,7 @@ test('what was taken over stays so until another one takes its place', () => {
   const adopted = { groups: 'None' };
   const accepted: GenerationalInput = { ...input('A'), adopted };
   expect(next(accepted, input('A', 81)).input).toEqual({ ...input('A', 81), adopted });
-  const { input: replacing } = next(accepted, input('B'));
-  expect(replacing).toEqual({ ...input('B'), generation: 1, retiring: { input: accepted } });
+  const { input: replaced } = next(accepted, input('B'));
+  expect(replaced).toEqual({ ...input('B'), generation: 1, retiring: { input: accepted } });
   expect(next(accepted, input('B'), { gap: true }).input).toEqual(input('B'));
 });

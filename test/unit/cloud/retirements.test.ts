@@ -9,7 +9,8 @@ class Machine {
   private elapsed = 0;
   private offset = Date.parse('2026-01-01T00:00:00Z');
   readonly clock = { now: () => this.offset + this.elapsed, monotonic: () => this.elapsed };
-  readonly left = new Retirements(this.clock).within(RETIRE_AFTER);
+  readonly retirements = new Retirements(this.clock);
+  readonly left = this.retirements.within(RETIRE_AFTER);
 
   in(ms: number): string {
     return new Date(this.clock.now() + ms).toISOString();
@@ -54,4 +55,12 @@ test('a time that was written under a wall clock that was ahead, or is met under
   expect(machine.left(until)).toBe(RETIRE_AFTER);
   machine.pass(RETIRE_AFTER);
   expect(machine.left(until)).toBe(0);
+});
+
+test('what is begun now goes after retireAfter, though the wall clock is set before anybody asks', () => {
+  const machine = new Machine();
+  const until = machine.retirements.begin(RETIRE_AFTER);
+  expect(until).toBe(machine.in(RETIRE_AFTER));
+  machine.set(30 * HOUR);
+  expect(machine.left(until)).toBe(RETIRE_AFTER);
 });

@@ -41,7 +41,7 @@ export class WhatFollows {
     // Another one may claim the same as they do, or no longer.
     this.stops.push(registry.onChange(() => registry.list().forEach(({ name }) => this.options.providerQueue.add(name))));
     stores.providers.list().forEach((provider) => this.askForSweep(provider));
-    this.stops.push(stores.providers.onChange(({ current }) => this.askForSweep(current)));
+    this.stops.push(stores.providers.onChange(({ current }) => this.onProvider(current)));
   }
 
   stop(): void {
@@ -94,6 +94,15 @@ export class WhatFollows {
     const { loadBalancers, routes } = this.options;
     if (spec.kind === 'LoadBalancer') loadBalancers.look(metadata.name);
     if (spec.kind === 'Routes') routes.look(metadata.name);
+  }
+
+  /** Its controller may be at a connection that does not come about: levers don't wait for that. */
+  private onProvider(provider: StoredProvider | undefined): void {
+    if (provider === undefined) return;
+    const { metadata, spec } = provider;
+    this.options.registry.hold(metadata.name, spec);
+    this.options.registry.pauseBy(metadata.name, metadata.annotations?.[ANNOTATIONS.pause]);
+    this.askForSweep(provider);
   }
 
   private askForSweep(provider: StoredProvider | undefined): void {

@@ -8,6 +8,7 @@ import { Turns } from '../../base/turns';
 import type { AccountLimits } from '../../updates/limits/account-limits';
 import { Accounts } from '../../updates/limits/accounts';
 import { NodeOwners, type NodeIdentity } from '../instances/node-owners';
+import { heldSpec } from './held-spec';
 import { chooseProvider, rivalriesOf, type Candidate, type ServiceChoice } from './service-choice';
 
 /** A CloudProvider as far as it could be brought up. */
@@ -45,6 +46,8 @@ type Compiled = { blockName: string } & ReturnType<ProviderModule['compile']>;
 export class CloudRegistry {
   private readonly clouds = new Map<string, RegisteredCloud>();
   private readonly hashes = new Map<string, string>();
+  /** What each CloudProvider asks for by now, also before it is connected so. */
+  private readonly asked = new Map<string, CloudProviderSpec>();
   private readonly listeners = new Set<(name: string) => void>();
 
   /** Value of the annotation `cloud-operator.dev/pause`, by CloudProvider. */
@@ -87,7 +90,27 @@ export class CloudRegistry {
    * @throws OperatorError Invalid when no such kind of cloud exists
    */
   set(name: string, stored: CloudProviderSpec): Promise<RegisteredCloud> {
+    this.hold(name, stored);
     return this.turns.run(name, () => this.connect(name, withDefaults(stored)));
+  }
+
+  /** Puts in force at once what a CloudProvider's newest spec keeps out of the cloud, also while a connection is being made. */
+  hold(name: string, stored: CloudProviderSpec): void {
+    this.asked.set(name, withDefaults(stored));
+    const known = this.clouds.get(name);
+    if (known !== undefined && this.holdBack(known) !== known) this.listeners.forEach((listener) => listener(name));
+  }
+
+  /** @returns what is known of it from now on: the same where nothing more is to be held than is */
+  private holdBack(known: RegisteredCloud): RegisteredCloud {
+    const { name } = known;
+    const spec = heldSpec(known.spec, this.asked.get(name) ?? known.spec);
+    if (spec === known.spec) return known;
+    const held = { ...known, spec };
+    this.clouds.set(name, held);
+    // It is connected by no spec that anybody has asked for.
+    this.hashes.delete(name);
+    return held;
   }
 
   private async connect(name: string, spec: CloudProviderSpec): Promise<RegisteredCloud> {
@@ -99,6 +122,20 @@ export class CloudRegistry {
     const module = await this.options.loadModule(kind);
     const entry: RegisteredCloud = { name, kind, spec, module };
     this.accounts.configure(name, limitsOf(spec), module.accountOf?.(spec));
+    await this.open(entry, clusterID);
+    // Listeners try again what they look after, this too: told of each failed try, they would try without end.
+    const failedAgain = known !== undefined && known.cloud === undefined && entry.cloud === undefined && this.hashes.get(name) === hash;
+    this.hashes.set(name, hash);
+    this.clouds.set(name, entry);
+    const held = this.holdBack(entry);
+    await known?.cloud?.close();
+    if (!failedAgain) this.listeners.forEach((listener) => listener(name));
+    return held;
+  }
+
+  /** Gives the entry its connection, or says in it why there is none. */
+  private async open(entry: RegisteredCloud, clusterID: string): Promise<void> {
+    const { name, spec, module } = entry;
     try {
       entry.cloud = await module.connect(spec, {
         clusterID,
@@ -109,13 +146,6 @@ export class CloudRegistry {
     } catch (thrown) {
       entry.problem = toOperatorError(thrown);
     }
-    // Listeners try again what they look after, this too: told of each failed try, they would try without end.
-    const failedAgain = known !== undefined && known.cloud === undefined && entry.cloud === undefined && this.hashes.get(name) === hash;
-    this.clouds.set(name, entry);
-    this.hashes.set(name, hash);
-    await known?.cloud?.close();
-    if (!failedAgain) this.listeners.forEach((listener) => listener(name));
-    return entry;
   }
 
   /** The cluster's id can be read now: every cloud is connected anew, under it. */
@@ -140,6 +170,7 @@ export class CloudRegistry {
     const known = this.clouds.get(name);
     this.clouds.delete(name);
     this.hashes.delete(name);
+    this.asked.delete(name);
     this.pauses.delete(name);
     this.retiring.delete(name);
     this.accounts.remove(name);

@@ -133,6 +133,66 @@ describe('CloudRegistry', () => {
     expect(connected).toEqual(['a', 'a']);
   });
 
+  describe('what holds a cloud is in force at once, though its connection does not come', () => {
+    /** Connects whoever comes first; all others wait until they are let. */
+    async function hanging() {
+      const { cloud, module } = await connectedParts();
+      let [first, connect] = [true, (): void => undefined];
+      const later = new Promise<Cloud>((resolve) => (connect = () => resolve({ ...cloud })));
+      const slow: ProviderModule = { ...module, connect: () => (first ? ((first = false), Promise.resolve(cloud)) : later) };
+      const loadModule = (): Promise<ProviderModule> => Promise.resolve(slow);
+      const registry = new CloudRegistry({ loadModule, clusterID: 'c', readSecret: () => Promise.resolve(['']) });
+      const told: string[] = [];
+      await registry.set('a', spec());
+      registry.onChange((name) => told.push(name));
+      return { registry, told, connect };
+    }
+    const held = (registry: CloudRegistry) => ({ region: 'none', frozen: registry.isFrozen('a'), ...registry.get('a')?.spec });
+
+    test.each<[string, Partial<CloudProviderSpec>, object]>([
+      ['freeze', { freeze: true }, { frozen: true, freeze: true }],
+      ['managementPolicy', { managementPolicy: 'Observe' }, { frozen: true, managementPolicy: 'Observe' }],
+      ['updatePolicy', { updatePolicy: { approval: 'Manual' } }, { updatePolicy: { approval: 'Manual' } }],
+      ['driftPolicy', { driftPolicy: 'Report' }, { driftPolicy: 'Report' }],
+      ['deletionPolicy', { deletionPolicy: 'Orphan' }, { deletionPolicy: 'Orphan' }],
+    ])('%s', async (_lever, lever, expected) => {
+      const { registry, told } = await hanging();
+      void registry.set('a', spec({ region: 'x', ...lever }));
+      expect(held(registry)).toMatchObject({ region: 'none', ...expected });
+      expect([registry.get('a')?.cloud === undefined, told]).toEqual([false, ['a']]);
+    });
+
+    test('behind one that hangs', async () => {
+      const { registry, connect } = await hanging();
+      const slow = registry.set('a', spec({ region: 'x' }));
+      void registry.set('a', spec({ region: 'y', freeze: true }));
+      expect(registry.isFrozen('a')).toBe(true);
+      connect();
+      await slow;
+      expect(registry.isFrozen('a')).toBe(true);
+    });
+
+    test('also what is seen of the object while its controller waits for the connection', async () => {
+      const { registry, told } = await hanging();
+      registry.hold('a', spec({ freeze: true }));
+      registry.hold('a', spec({ freeze: true }));
+      expect([registry.isFrozen('a'), told]).toEqual([true, ['a']]);
+      registry.hold('b', spec({ freeze: true }));
+      expect(registry.get('b')).toBeUndefined();
+    });
+
+    test('and goes with the connection, also where it is taken back before', async () => {
+      const { registry, connect } = await hanging();
+      const freezing = registry.set('a', spec({ freeze: true }));
+      const again = registry.set('a', spec());
+      expect(registry.isFrozen('a')).toBe(true);
+      connect();
+      await freezing;
+      await again;
+      expect(registry.isFrozen('a')).toBe(false);
+    });
+  });
+
   test('a Service goes to the provider that claims its class, else the annotated one, else the default', async () => {
     const { registry } = registryWith();
     await registry.set('a', spec({ default: true }));

@@ -1,24 +1,17 @@
-import type { Drift } from '../../../crds';
-import type { DiscoveredResource } from '../../../providers/provider';
 import { toOperatorError } from '../../base/errors';
 import type { Updates } from '../../updates/update';
 import { ProviderTimer, type ProviderTimerOptions } from '../providers/provider-timer';
 import { isOfTheStore } from '../stack/state-reads';
 import { AskedStacks } from './asked-stacks';
 import { DriftSchedule } from './drift-schedule';
+import { compareStack, type Comparing } from './stack-comparison';
 
 /** Stacks of one kind, as the drift loop sees them. */
-export interface DriftSubject {
+export interface DriftSubject extends Comparing {
   /** How often what says nothing of it is compared, in milliseconds; 0 = only when asked. */
   intervalMs(provider: string): number;
   /** Stacks of a provider that have members, and how often each is compared. */
   intervals(provider: string): ReadonlyMap<string, number>;
-  /** A lever keeps something of the stack as it is. */
-  isHeld(stack: string): boolean;
-  /** Says what was found, and asks for a pass that heals it. */
-  found(stack: string, provider: string, drift: Drift[]): void;
-  /** Says what was found and is left as it is: nothing, in most cases. */
-  reported(stack: string, provider: string, drift: Drift[]): void;
   /** Looks at what no stack holds: members. */
   alsoCheck?(provider: string): Promise<void>;
 }
@@ -106,32 +99,14 @@ export class DriftLoop {
       const stale = new Set<string>();
       for (const stack of stacks) {
         // A lease that is renewed late is valid again: what is not compared meanwhile is put off, not forgotten.
-        const compare = (): Promise<boolean> => this.compare(stack, provider, { found: found.get(stack) ?? [], since });
+        const compared = { stack, provider, found: found.get(stack) ?? [], since };
+        const compare = (): Promise<boolean> => compareStack(compared, this.options, this.subject);
         const isNew = this.options.isValid() && (await compare().catch((thrown: unknown) => this.skip(stack, thrown)));
         if (!isNew) stale.add(stack);
       }
       this.askedOf(provider).putOff(stale);
     }
     if (others && this.options.isValid()) await this.subject.alsoCheck?.(provider);
-  }
-
-  /**
-   * With `driftPolicy: Report` or a lever, the state stays as it is, so that no later update heals by the way what was only to be reported.
-   * @returns false when an update came in between: what was found is of before
-   */
-  private async compare(
-    stack: string,
-    provider: string,
-    { found, since }: { found: DiscoveredResource[]; since: number },
-  ): Promise<boolean> {
-    const { spec } = this.options.registry.connected(provider);
-    const heals = spec.driftPolicy === 'Heal' && !spec.freeze && !this.subject.isHeld(stack);
-    const { updates } = this.options;
-    const drift = await (heals ? updates.adoptFindings(stack, found, since) : updates.compare(stack, found, since));
-    if (drift === undefined) return false;
-    if (heals && drift.length > 0) this.subject.found(stack, provider, drift);
-    else this.subject.reported(stack, provider, drift);
-    return true;
   }
 
   /** A stack whose state can't be read is in nobody's way. @throws OperatorError where no other could be read either */

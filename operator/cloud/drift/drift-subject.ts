@@ -1,3 +1,4 @@
+import type { CloudStackSpec, Drift } from '../../../crds';
 import type { Logger } from '../../base/log';
 import type { DriftSubject } from './drift-loop';
 import { intervalOfStack } from './drift-schedule';
@@ -5,12 +6,14 @@ import type { StackController } from '../stack/stack-controller';
 import type { Member } from '../stack/stack-kind';
 import { stackSpec, type StackRecord } from '../stack/stack-record';
 
+type StackKindName = CloudStackSpec['kind'];
+
 export interface DriftSubjectOptions {
   /** How often what says nothing of it is compared, in milliseconds. */
   intervalMs: (provider: string) => number;
   record: StackRecord;
   /** Told of each stack that was found changed in the cloud. */
-  onDrift: (provider: string, kind: 'LoadBalancer' | 'Routes', policy: 'Heal' | 'Report') => void;
+  onDrift: (provider: string, kind: StackKindName, policy: 'Heal' | 'Report') => void;
   logger: Logger;
 }
 
@@ -34,10 +37,18 @@ export function driftSubject<O extends Member>(
       controller.heal(stack, drift);
     },
     reported: (stack, provider, drift) => {
-      if (!record.reported(stack, stackSpec(provider, kind), drift)) return;
-      onDrift(provider, kind, 'Report');
-      logger.info({ stack, drift }, 'the cloud differs from what is wanted; it is left as it is');
-      controller.refresh(stack);
+      if (reportDrift({ stack, provider, kind, drift }, { record, onDrift, logger })) controller.refresh(stack);
     },
   };
+}
+
+/** Records and counts what differs and is left as it is. @returns true when that is another finding than before */
+export function reportDrift(
+  { stack, provider, kind, drift }: { stack: string; provider: string; kind: StackKindName; drift: Drift[] },
+  { record, onDrift, logger }: Pick<DriftSubjectOptions, 'record' | 'onDrift' | 'logger'>,
+): boolean {
+  if (!record.reported(stack, stackSpec(provider, kind), drift)) return false;
+  onDrift(provider, kind, 'Report');
+  logger.info({ stack, drift }, 'the cloud differs from what is wanted; it is left as it is');
+  return true;
 }

@@ -3,6 +3,7 @@ import { CRDS, keyOf, type ResourcePath } from '../../kube/object';
 import type { StackUpdate, Updates } from '../../updates/update';
 import type { Warning } from '../conditions';
 import { controllerOptionsOf, RETRY, writerOf, type CloudControllersOptions } from '../controllers-options';
+import { reportDrift } from '../drift/drift-subject';
 import { ApprovalGuard } from '../plan/approval-guard';
 import { formerCloudsKept } from './former-clouds';
 import { retryAfterFailure, type RetryPlan } from './retry-delay';
@@ -39,7 +40,8 @@ export function makeStackController<O extends Member>(
   { resource, store, kind, updates, extend = (update) => update, warningsOf, compare }: OwnOfKind<O>,
   { record, rollout }: SharedByKinds,
 ): StackController<O> {
-  const { api, stores, registry, events, changes, clusterID, isValid, onUpdate, makeQueue, retryBudget, random, clock, logger } = options;
+  const { api, stores, registry, events, changes, clusterID, isValid, onUpdate, onDrift, makeQueue, retryBudget, random, clock, logger } =
+    options;
   const index = new StackIndex();
   const retryPlan: RetryPlan = (error, streak) => retryAfterFailure(error, streak, retryBudget, random());
   const retries = new StackRetries(clock, retryPlan);
@@ -56,6 +58,7 @@ export function makeStackController<O extends Member>(
       const crd = await api.get(CRDS, kind.crd);
       return crd === undefined || crd.metadata.deletionTimestamp !== undefined;
     },
+    reported: (stack, provider, drift) => reportDrift({ stack, provider, kind: kind.kind, drift }, { record, onDrift, logger }),
     again: (stack, afterMs) => stacks.addAfter(stack, afterMs),
     logger: logger.child({ kind: resource.kind }),
   });

@@ -17,6 +17,8 @@ export interface Failure {
   retry: PlannedRetry;
   /** Nothing is known to be wrong with what stands: the state could not be read or stored. */
   standing?: boolean;
+  /** In words: the cloud was changed by somebody else, and is left as it is. */
+  drifted?: string | undefined;
 }
 
 export interface MemberReportsOptions<O extends Member> {
@@ -133,7 +135,7 @@ export class MemberReports<O extends Member> {
   }
 
   /** Their stack could not be brought to what they ask for. */
-  async fail(stack: string, objects: readonly O[], { error, retry, standing = false }: Failure): Promise<void> {
+  async fail(stack: string, objects: readonly O[], { error, retry, standing = false, drifted }: Failure): Promise<void> {
     for (const object of objects) {
       const fields = { ...this.kept(stack, object), stack };
       const stands = standing && this.serving(stack, object) ? verdictWithoutState(object, error) : undefined;
@@ -143,7 +145,7 @@ export class MemberReports<O extends Member> {
       }
       this.failing.get(stack)?.add(versionOf(object));
       const serving = this.serving(stack, object) && object.metadata.deletionTimestamp === undefined;
-      const verdict = verdictOfError(error, serving, retry);
+      const verdict = { ...verdictOfError(error, serving, retry), ...(drifted !== undefined && { drifted }) };
       // The time of the next try would make each Event another one.
       this.options.events.event(object, 'Warning', 'UpdateFailed', verdictOfError(error, serving).message);
       this.written.add(object.metadata.uid);

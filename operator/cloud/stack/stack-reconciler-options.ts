@@ -1,3 +1,4 @@
+import type { Drift } from '../../../crds';
 import type { ChangeBook } from '../../base/change-book';
 import type { Clock } from '../../base/clock';
 import type { Logger } from '../../base/log';
@@ -35,6 +36,8 @@ export interface StackReconcilerOptions<O extends Member> {
   onUpdate: (provider: string, result: string, tookMs: number) => void;
   /** Who keeps approvals to those who may give them. */
   guard: Pick<ApprovalGuard, 'problem'>;
+  /** Says of a stack how its cloud differs and is left. */
+  reported: (stack: string, provider: string, drift: Drift[]) => void;
   /** Asks for another pass over a stack after so many milliseconds. */
   again: (stack: string, afterMs: number) => void;
   /** When what failed is tried again. */

@@ -7,6 +7,7 @@ import { resultOf } from '../../updates/update';
 import type { Verdict } from '../conditions';
 import { CloudFindings } from '../drift/cloud-findings';
 import { FoundDrift } from '../drift/found-drift';
+import { compareStack } from '../drift/stack-comparison';
 import { leverOn, type Lever, type WideLevers } from '../levers';
 import { Retirements } from '../plan/retirements';
 import { StackApprovals } from '../plan/stack-approvals';
@@ -127,6 +128,7 @@ export class StackReconciler<O extends Member> {
         error,
         retry: this.options.retries.failed(stack, error, anyIsLeaving(members)),
         standing: this.stands(stack, error),
+        drifted: this.settling.driftOf(stack),
       };
       if (!isRace(error) || this.options.retries.failuresOf(stack) >= RACES_LOST) await this.reportFailure(stack, members, failure);
       if (error.code !== 'Canceled' && this.settling.concernedBy(error) === undefined) await this.follower.follow(stack);
@@ -170,14 +172,17 @@ export class StackReconciler<O extends Member> {
     return hasMembers || connected ? this.options.registry.connected(provider) : undefined;
   }
 
-  /** Something that the state speaks of is gone from the cloud: the next pass makes it again. */
+  /** Something that the state speaks of is gone from the cloud: the next pass makes it again, where drift is healed. */
   private async rediscover(stack: string, provider: string): Promise<void> {
     const { cloud } = this.options.registry.connected(provider);
-    if (cloud.discover === undefined || this.isHeld(stack)) return;
+    if (cloud.discover === undefined) return;
     const since = this.options.updates.moment();
     const found = (await cloud.discover([stack])).get(stack) ?? [];
-    const drift = await this.options.updates.adoptFindings(stack, found, since);
-    if (drift !== undefined && drift.length > 0) this.heal(stack, drift);
+    await compareStack({ stack, provider, found, since }, this.options, {
+      isHeld: () => this.isHeld(stack),
+      found: (_stack, _provider, drift) => this.heal(stack, drift),
+      reported: this.options.reported,
+    });
   }
 
   /** Deletes may come from the deletion of the whole kind, which nobody means for the cloud. */

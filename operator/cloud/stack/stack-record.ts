@@ -199,7 +199,9 @@ export class StackRecord {
       code: error.code,
       message: error.message.slice(0, 1024),
     });
-    this.write(stack, spec, { members, attempts }, verdictOfError(error, false, retry));
+    const drift = this.drift(stack);
+    const drifted = drift.length === 0 ? {} : { drifted: differences(drift) };
+    this.write(stack, spec, { members, attempts }, { ...verdictOfError(error, false, retry), ...drifted });
   }
 
   /**

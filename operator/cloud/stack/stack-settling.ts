@@ -152,9 +152,14 @@ export class StackSettling<O extends Member> {
 
   /** What is said, with what the cloud was found to have besides. */
   withDrift<V extends Verdict | undefined>(stack: string, verdict: V): V {
+    const drifted = this.driftOf(stack);
+    return verdict === undefined || drifted === undefined ? verdict : { ...verdict, drifted };
+  }
+
+  /** In words what the cloud was found to have besides; undefined = nothing. */
+  driftOf(stack: string): string | undefined {
     const drift = this.options.record.drift(stack);
-    if (verdict === undefined || drift.length === 0) return verdict;
-    return { ...verdict, drifted: `${differences(drift)}: kubectl get cloudstack ${stack} -o yaml` };
+    return drift.length === 0 ? undefined : `${differences(drift)}: kubectl get cloudstack ${stack} -o yaml`;
   }
 
   /** The object's spec failed, and waits for its turn; it goes on with its accepted input. */

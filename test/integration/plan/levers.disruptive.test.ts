@@ -83,8 +83,30 @@ test('with driftPolicy: Report, what was changed is shown property by property a
   expect((await cluster.operatorCalls()).writes).toBe(0);
   await scene.condition('web', 'Drifted', 'CloudChanged');
 
+  // A Node for which there is no pool any more: that is told, and heals nothing either.
+  const [pool] = (await scene.content()).pools;
+  await cluster.cloud.drift({ kind: 'delete', collection: 'loadbalancers', id: before.id });
+  await cluster.cloud.drift({ kind: 'delete', collection: 'pools', id: pool?.id ?? '' });
+  await scene.addNode('n0');
+  await scene.initialized('n0');
+  await scene.condition('web', 'Reconciling', 'NotFound');
+  await scene.askFor('web');
+  await scene.until('another try', async () => {
+    const { metadata, status: said } = (await scene.loadBalancer('web')) ?? {};
+    return said?.lastHandledReconcile === metadata?.annotations?.['cloud-operator.dev/reconcile'];
+  });
+  await scene.until('both to be shown', async () => {
+    const { drift = [] } = (await scene.stackOf('web')).status ?? {};
+    return drift.filter(({ kind }) => kind === 'Missing').length === 2;
+  });
+  expect((await scene.condition('web', 'Drifted', 'CloudChanged')).message).toMatch(/^2 differences/);
+  await scene.condition('web', 'Reconciling', 'NotFound');
+  expect(await scene.counts('web')).toEqual({ addresses: 1, pools: 0, loadbalancers: 0 });
+  await cluster.kubectl(['delete', 'node', 'n0']);
+
   await cluster.kubectl(['patch', 'cloudprovider', 'local', '--type', 'merge', '-p', '{"spec":{"driftPolicy":"Heal"}}']);
   await scene.until('the cloud to be brought back', async () => (await scene.inCloud('web')).sourceRanges.length === 0);
+  expect(await scene.counts('web')).toEqual({ addresses: 1, pools: 1, loadbalancers: 1 });
   await scene.until('nothing to be said of it any more', async () => {
     const conditions = (await scene.loadBalancer('web'))?.status?.conditions ?? [];
     return conditions.length === 1 && conditions[0]?.status === 'True' && (await scene.stackOf('web')).status?.drift === undefined;

@@ -130,7 +130,8 @@ export class StackApprovals<O extends Member> {
     };
     if (!standingOf(plan).some(isAsked)) return undefined;
     const inputs = inputsOf(plan, suspectsOf(plan));
-    return lossIn((await this.preview({ state, found, hooks: hooksOf(inputs), update: updateOf(inputs) })).operations);
+    const update = updateOf(inputs);
+    return lossIn((await this.preview({ state, found, hooks: hooksOf(inputs), update })).operations, update.adopts);
   }
 
   private preview({ state, found, update, hooks }: GivingUp): Promise<Plan> {

@@ -55,7 +55,7 @@ export class StackFactsOf<O extends Member> {
           adopted: takeovers?.taken.get(uid)?.kept,
           found: cloud === undefined ? undefined : kind.inputFound?.(object, found, cloud),
         });
-        return members.length === 1 ? facts : { ...facts, ...takingOver(object, takeovers) };
+        return { ...facts, ...takingOver(object, takeovers) };
       }),
       known: state !== undefined,
       accepted,
@@ -96,7 +96,7 @@ export class StackFactsOf<O extends Member> {
   }
 }
 
-/** What the plan must know of one of several that takes something over. Pure. */
+/** What the plan must know of one that takes something over. Pure. */
 function takingOver(object: Member, takeovers: Takeovers | undefined): Pick<MemberFacts<Member>, 'takesOver' | 'held'> {
   const { uid } = object.metadata;
   const error = takeovers?.refused.get(uid);

@@ -30,7 +30,7 @@ export interface MemberFacts<O> {
   replacement?: Replacement | undefined;
   /** What serves is another stack's. */
   moving?: boolean;
-  /** It takes over what serves from somebody else, in a stack that others share; `Begun`: an update of before may have done so. */
+  /** It takes over what serves from somebody else; `Begun`: an update of before may have done so. */
   takesOver?: 'Now' | 'Begun';
 }
 

@@ -23,6 +23,13 @@ test.each<[string, string, string, string | undefined]>([
   else expect(loss?.why).toContain(says);
 });
 
+test('what a take-over takes away is told as such', () => {
+  const operations = [{ op: 'replace', type: 'aws:index:LoadBalancer', name: 'web', urn: 'u' }] as Parameters<typeof lossIn>[0];
+  expect(lossIn(operations, true)?.why).toBe(
+    'it is taken over from others, and by what the cloud has, the update replaces LoadBalancer web',
+  );
+});
+
 describe('a person is asked', () => {
   const MANUAL = { approval: 'Manual', replace: 'Allow' } as const;
   const ALLOW = { approval: 'Auto', replace: 'Allow' } as const;

@@ -1,6 +1,11 @@
 import type { MaintenanceWindow } from '../../../crds';
 import { StackApprovals, type ApprovalPass } from '../../../operator/cloud/plan/stack-approvals';
+import { Retirements } from '../../../operator/cloud/plan/retirements';
+import { StackFactsOf, type Known } from '../../../operator/cloud/stack/stack-facts';
 import type { Member, StackKind } from '../../../operator/cloud/stack/stack-kind';
+import { planStack } from '../../../operator/cloud/stack/stack-plan';
+import type { Takeovers } from '../../../operator/cloud/stack/takeovers';
+import type { Plan } from '../../../operator/updates/plan';
 import type { StackUpdate, Updates } from '../../../operator/updates/update';
 
 const NOON = Date.UTC(2026, 10, 28, 12);
@@ -78,4 +83,58 @@ test('so it does where the spec can’t be tried', async () => {
 test('windows that never open are not open', async () => {
   const never = { ...at('0 12 * * *'), timeZone: 'Nowhere/At_All' };
   expect(await open([never], { stalled: true, drifted: true })).toEqual({ run: false, reason: 'Invalid', again: [] });
+});
+
+describe('what would replace a load balancer that is taken over', () => {
+  const object = {
+    kind: 'CloudLoadBalancer',
+    metadata: { uid: 'u', name: 'web', namespace: 'shop', creationTimestamp: '2026-01-01T00:00:00Z' },
+    spec: { provider: 'p' },
+  } as unknown as Member;
+  const input = { uid: 'u', name: 'web' };
+
+  /** The pass that takes it over, alone in its stack. */
+  async function takeOver(replace: 'Never' | 'Allow', op: string) {
+    const kind = { inputOf: () => input, claims: () => [], problems: () => [], updatePolicy: () => ({ approval: 'Auto', replace }) };
+    const cloud = { name: 'p', spec: { retireAfter: '5m' } };
+    const facts = new StackFactsOf<Member>(
+      {
+        kind,
+        registry: { observes: () => false, pauseOf: () => undefined, deletionPolicyOf: () => undefined },
+        record: { released: () => new Set(), leftover: () => undefined },
+        clock: { now: () => NOON },
+      } as unknown as ConstructorParameters<typeof StackFactsOf<Member>>[0],
+      { serving: () => false },
+      { of: () => undefined },
+      new Retirements({ now: () => NOON, monotonic: () => 0 }),
+    );
+    const takeovers: Takeovers = { taken: new Map([['u', { from: 'somebody', resources: [] }]]), refused: new Map() };
+    const whereabouts = { origins: new Map(), elsewhere: new Set<string>(), departing: new Set<string>(), abandoned: false };
+    const known = { cloud, state: undefined, takeovers } as unknown as Known;
+    const plan = planStack(facts.of('s', [object], known, { ...whereabouts, wide: { leading: true } }));
+    const operations = [{ op, type: 'x:index:LoadBalancer', name: 'web', urn: 'u' }];
+    const preview = { hash: 'h', counts: { create: 0, update: 0, replace: 0, delete: 0, same: 0 }, operations } as unknown as Plan;
+    const approvals = new StackApprovals<Member>({
+      ...{ kind: kind as unknown as StackKind<Member>, updates: { preview: () => Promise.resolve(preview) } as unknown as Updates },
+      ...{ events: { event: () => undefined }, guard: { problem: () => Promise.resolve(undefined) } },
+      ...{ again: () => undefined, clock: { now: () => NOON } },
+    });
+    const update = { stack: 's', project: 'p', providerName: 'p', inputs: {}, adopts: true } as unknown as StackUpdate;
+    const { run, waiting } = await approvals.open({
+      ...{ stack: 's', plan, cloud, drifted: false, serving: () => false },
+      ...{ hooksOf: () => ({}), updateOf: () => update, givingUp: () => undefined },
+    } as unknown as ApprovalPass<Member>);
+    return { run, why: waiting[0]?.reason };
+  }
+
+  test('waits for approval', async () => {
+    expect(await takeOver('Never', 'replace')).toEqual({
+      run: false,
+      why: 'it is taken over from others, and by what the cloud has, the update replaces LoadBalancer web, and spec.updatePolicy.replace is Never',
+    });
+  });
+  test('is made where the spec allows it; what replaces nothing always', async () => {
+    expect(await takeOver('Allow', 'replace')).toEqual({ run: true, why: undefined });
+    expect(await takeOver('Never', 'update')).toEqual({ run: true, why: undefined });
+  });
 });

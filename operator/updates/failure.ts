@@ -1,3 +1,4 @@
+import { type ServiceError, status } from '@grpc/grpc-js';
 import { type ErrorCode, OperatorError } from '../base/errors';
 import { nameOfUrn } from './checkpoint';
 
@@ -38,7 +39,7 @@ const TAKEN_REMEDY =
 
 /** Turns everything known about a failed update into the one error that the operator acts on. Pure. */
 export function classifyFailure(evidence: FailureEvidence): OperatorError {
-  const { stack, refusal, canceled, program, resources, exit } = evidence;
+  const { stack, refusal, canceled, resources, exit } = evidence;
   if (refusal !== undefined) {
     return new OperatorError(
       refusal.code,
@@ -53,15 +54,13 @@ export function classifyFailure(evidence: FailureEvidence): OperatorError {
   if (gravest !== undefined) return resourceError(stack, gravest, resources.length - 1);
   // A program whose engine was killed fails as well, at its next call.
   if (exit?.signal) return endedEarly(stack, `signal ${exit.signal}`);
-  const missing = missingPlugin(evidence);
-  if (missing !== undefined) return missing;
-  if (program !== undefined)
-    return new OperatorError(program.code, `stack ${stack}: ${program.message}`, {
-      ...detailOf(program),
-      ...(program.resource === undefined ? {} : { resource: program.resource }),
-      cause: program,
-    });
-  return fromWords(evidence);
+  return missingPlugin(evidence) ?? programFailure(evidence) ?? fromWords(evidence);
+}
+
+/** What gRPC says in a program when the engine at the other end has gone. Pure. */
+export function isLostEngine(thrown: unknown): boolean {
+  const { code, details } = (thrown ?? {}) as Partial<ServiceError>;
+  return typeof details === 'string' && (code === status.UNAVAILABLE || code === status.CANCELLED);
 }
 
 /** The class that a text of the engine or of a plugin stands for. Pure. */
@@ -87,6 +86,13 @@ function resourceError(stack: string, { urn, error }: FailureEvidence['resources
     resource: urn,
     cause: error,
   });
+}
+
+/** A program that has lost its engine does not know why that ended; the engine may have said so. */
+function programFailure({ stack, program, diagnostics }: FailureEvidence): OperatorError | undefined {
+  if (program === undefined || (isLostEngine(program.cause) && diagnostics.length > 0)) return undefined;
+  const resource = program.resource === undefined ? {} : { resource: program.resource };
+  return new OperatorError(program.code, `stack ${stack}: ${program.message}`, { ...detailOf(program), ...resource, cause: program });
 }
 
 function fromWords({ stack, diagnostics, exit }: FailureEvidence): OperatorError {

@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { type ServiceError, status } from '@grpc/grpc-js';
 import { OperatorError, toOperatorError } from '../../base/errors';
 import type { JsonObject } from '../../base/json';
+import { isLostEngine } from '../failure';
 import type { WorkerModule } from '../../../providers/worker-module';
 
 /** A provider's program as the Automation API runs it, watched: what it throws and whether it came to an end is known exactly. */
@@ -50,12 +50,6 @@ function failureOf(thrown: unknown): OperatorError {
   const error = toOperatorError(thrown);
   const code = error.code === 'Transient' || isLostEngine(thrown) ? 'Transient' : 'Invalid';
   return new OperatorError(code, `the program failed: ${error.message}`, { cause: thrown });
-}
-
-/** What gRPC says when the engine at the other end has gone. */
-function isLostEngine(thrown: unknown): boolean {
-  const { code, details } = (thrown ?? {}) as Partial<ServiceError>;
-  return typeof details === 'string' && (code === status.UNAVAILABLE || code === status.CANCELLED);
 }
 
 function checked(outputs: unknown): Record<string, unknown> {

@@ -85,6 +85,17 @@ describe('classifyFailure', () => {
     });
   });
 
+  test('a program that lost its engine does not know why: what the engine said comes first', () => {
+    const program = new OperatorError('Transient', 'the program failed: 14 UNAVAILABLE: read ECONNRESET', {
+      cause: Object.assign(new Error('14 UNAVAILABLE: read ECONNRESET'), { code: 14, details: 'read ECONNRESET' }),
+    });
+    const diagnostics = [{ urn: at('a'), message: `Duplicate resource URN '${at('a')}'; try giving it a unique name` }];
+    expect(classify({ program, diagnostics })).toMatchObject({ code: 'Invalid', resource: at('a') });
+    expect(classify({ program })).toMatchObject({ code: 'Transient', message: `stack s: ${program.message}` });
+    const own = new OperatorError('Transient', 'the program failed: no DNS');
+    expect(classify({ program: own, diagnostics })).toMatchObject({ code: 'Transient' });
+  });
+
   test('nothing said: how the process ended', () => {
     expect(classify({ exit: { code: null, signal: 'SIGKILL', stderr: '' } }).message).toMatch(/ended with signal SIGKILL/);
     expect(classify({ exit: { code: 255, signal: null, stderr: '\n' } }).message).toMatch(/ended with exit code 255/);

@@ -2,11 +2,13 @@ import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:f
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
-import { CLOUD_STACKS } from '../../../crds';
+import { CLOUD_LOAD_BALANCERS, CLOUD_PROVIDERS, CLOUD_STACKS } from '../../../crds';
 import { PROJECT_ROOT } from '../../../operator/entry';
+import { EVENTS } from '../../../operator/kube/object';
 import { kstatusOf } from '../../harness/kstatus';
 import { OPERATOR_CLUSTER_START_MS, OperatorCluster } from '../../harness/operator-cluster';
 import { snippetsOf } from '../../harness/snippets';
+import { secretsWith } from '../state/planted';
 import { NONE, Scene, serviceOf, type StoredStack } from '../operator/scene';
 
 const folder = mkdtempSync(join(tmpdir(), 'cloud-operator-extension-'));
@@ -262,6 +264,36 @@ test('an extension that can’t be loaded stalls what would need it, serving goe
   await scene.ready('web');
   await scene.until('the warning to go', async () => (await scene.ready('web')).status?.conditions?.length === 1);
   await scene.until('both spares', async () => (await spares()).length === 2);
+});
+
+const PLANTED = 'dulcimer-15162342';
+const SECRET_EXTRA = `
+import { CustomResource, secret } from '@pulumi/pulumi';
+import { defineExtension } from 'cloud-operator/extensions';
+
+class Address extends CustomResource {}
+
+export default defineExtension({
+  extra({ loadBalancers }) {
+    for (const { uid, namespace, name } of loadBalancers)
+      new Address('local:index:Address', 'spare-' + name, {
+        name: secret('spare-${PLANTED}-' + uid), ownerUID: uid, owner: namespace + '/' + name, family: 'IPv4', ip: undefined,
+      });
+    return { token: secret('${PLANTED}') };
+  },
+});`;
+
+test('a secret of an extension is the cloud’s alone: no object, Event, log or Secret has it in clear', async () => {
+  await use(() => writeFileSync(join(folder, 'index.ts'), SECRET_EXTRA));
+  await scene.until('both with the secret', async () => {
+    const { addresses } = await scene.content();
+    return addresses.filter(({ name }) => name.includes(PLANTED)).length === 2;
+  });
+  for (const name of ['web', 'other']) await extraStackOf(name);
+  const objects = await Promise.all([CLOUD_STACKS, CLOUD_LOAD_BALANCERS, CLOUD_PROVIDERS, EVENTS].map((kind) => scene.list(kind)));
+  expect(JSON.stringify(objects)).toContain('-extra');
+  expect([JSON.stringify(objects), cluster.operatorLog()].filter((text) => text.includes(PLANTED))).toEqual([]);
+  expect(await secretsWith(cluster.kube, PLANTED)).toEqual([]);
 });
 
 test('a load balancer’s extra stack is destroyed before its own, and an extra that can’t be deleted holds it', async () => {

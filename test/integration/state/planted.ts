@@ -24,6 +24,12 @@ export function filesBelow(folder: string, prefix = ''): string[] {
     .filter((file) => statSync(file, { throwIfNoEntry: false })?.isFile() === true);
 }
 
+/** Processes of this machine that have a text in their arguments or environment. */
+export function processesWith(text: string): string[] {
+  const folders = readdirSync('/proc').filter((name) => /^[0-9]+$/.test(name));
+  return folders.filter((pid) => ['cmdline', 'environ'].some((file) => holds(join('/proc', pid, file), text)));
+}
+
 function textsOf({ metadata, data = {} }: Secret): string[] {
   const values = Object.entries(data).map(([key, value]) => {
     const bytes = Buffer.from(value, 'base64');
@@ -32,7 +38,7 @@ function textsOf({ metadata, data = {} }: Secret): string[] {
   return [JSON.stringify(metadata), ...values];
 }
 
-/** False for a file that has gone meanwhile. */
+/** False for a file that has gone meanwhile, or is somebody else's. */
 function holds(file: string, text: string): boolean {
   try {
     return readFileSync(file, 'latin1').includes(text);

@@ -12,7 +12,7 @@ import type { FakeInputs } from '../updates/fake-provider';
 import { UpdatesHarness } from '../updates/harness';
 import { ApiProxy } from './api-proxy';
 import { kmsCases } from './kms-cases';
-import { filesBelow, filesWith, secretsWith } from './planted';
+import { filesBelow, filesWith, processesWith, secretsWith } from './planted';
 
 const NAMESPACE = 'state';
 const KEY = `${NAMESPACE}/cloud-operator-state-key`;
@@ -136,7 +136,7 @@ describe('an update', () => {
 });
 
 describe('a secret value', () => {
-  test('stands in clear in no Secret, no log and no file', async () => {
+  test('stands in clear in no Secret, no log, no file and no process’s arguments or environment', async () => {
     const planted = 'xylophone-48151623';
     harness.cloud.fault({ method: 'POST', name: 'web', kind: 'hold' });
     const running = harness.run('plant', { things: [{ ...web, password: planted }] });
@@ -144,6 +144,7 @@ describe('a secret value', () => {
     const during = filesBelow(tmpdir(), 'cloud-operator-worker-');
     expect(during.length).toBeGreaterThan(0);
     expect(filesWith(during, planted)).toEqual([]);
+    expect(processesWith(planted)).toEqual([]);
     harness.cloud.release();
     await running;
     expect(harness.cloud.named('web', 'plant')[0]?.properties.password).toBe(planted);

@@ -65,6 +65,7 @@ const MISSING = [
     `customresourcedefinitions.apiextensions.k8s.io "${plural}.cloud-operator.dev" (get)`,
   ]),
   'namespaces "kube-system" (get)',
+  'namespaces (list, watch)',
   'nodes/finalizers (update)',
   'services/finalizers (update)',
   `secrets in ${OPERATOR_NAMESPACE} (create, delete, get, list, patch)`,

@@ -29,7 +29,9 @@ export class ObjectWriter {
       if (await this.isLeaving(object)) return false;
       throw thrown;
     });
-    if (!added) throw new OperatorError('Conflict', `${this.resource.kind} ${keyOf(object.metadata)} was deleted meanwhile`);
+    // The API server deletes at once what had no finalizer when it was asked to, also where ours came in between.
+    if (!added || (await this.isLeaving(object)))
+      throw new OperatorError('Conflict', `${this.resource.kind} ${keyOf(object.metadata)} was deleted meanwhile`);
   }
 
   /** Takes our finalizer off, after everything is gone from the cloud. */

@@ -130,7 +130,7 @@ describe('what keeps one Service of Azure from its load balancer is said there, 
       await apply('taken', { [`${PREFIX}pip-name`]: 'pip-of-another-team' });
       await apply('double', { [`${PREFIX}load-balancer-ipv4`]: addressOf(await azure.scene.service('web')) ?? '' });
       await says('taken', 'Taken', 'PublicIPAddressInUse', 'pip-of-another-team', 'load-balancer-of-another-team');
-      await says('double', 'Invalid', 'LoadBalancerRulesWithSameFrontendPortAndProtocol', 'port 80');
+      await says('double', 'PortConflict', 'port 80/TCP of', 'belongs to default/web');
       await othersGoOn();
       azure.arm.cloud.vanish(theirs);
       await azure.cluster.apply(

@@ -37,8 +37,8 @@ export interface Ruleset {
  * The rules for all listeners. A connection's target is chosen by its first packet and remembered in the connection's mark, which decides the way
  * of each packet (`ip rule`); answers pass without a mark. Pure.
  *
- * No rule looks into a map: when a transaction replaces one, the kernel takes its entries away from packets that are still on their way through the
- * rules before it. Such a packet would have no way. Sets without values have no such moment.
+ * No rule looks into a map or into a set of ranges: when a transaction replaces one, packets that are on their way through the rules just then miss what
+ * is in it. Such a packet would have no way, or be refused. Sets of single values have no such moment.
  */
 export function rulesetOf(listeners: readonly PassthroughListener[]): Ruleset {
   const sets = new Map<string, string>();
@@ -48,9 +48,11 @@ export function rulesetOf(listeners: readonly PassthroughListener[]): Ruleset {
     const name = nameOf(listener);
     const affinity = affinitySets(listener, name);
     for (const [set, declaration] of affinity.declarations) sets.set(set, declaration);
-    chains.set(name, listenerRules(listener, affinity.byMark));
-    const { ip, protocol, port } = listener;
-    jumps.push(`ct direction original ${keyword(ip)} daddr ${ip} ${protocol.toLowerCase()} dport ${port} goto ${name}`);
+    chains.set(name, targetRules(listener, affinity.byMark));
+    const { ip, protocol, port, sourceRanges } = listener;
+    const first = sourceRanges.length === 0 ? name : `${name}_from`;
+    if (first !== name) chains.set(first, clientRules(listener, name));
+    jumps.push(`ct direction original ${keyword(ip)} daddr ${ip} ${protocol.toLowerCase()} dport ${port} goto ${first}`);
   }
   for (const name of HOOKS.keys()) chains.set(name, jumps);
   return { sets, chains };
@@ -76,19 +78,25 @@ export function scriptFor(before: Ruleset, after: Ruleset): string {
 /** The script that takes everything of ours away. */
 export const REMOVE_SCRIPT = `add table ${TABLE}\ndelete table ${TABLE}\n`;
 
-function listenerRules(listener: PassthroughListener, affinity: ReadonlyMap<number, string>): string[] {
-  const { ip, protocol, sourceRanges, fresh, kept } = listener;
-  const source = `${keyword(ip)} saddr`;
-  const refuse = protocol === 'TCP' ? 'reject with tcp reset' : 'drop';
+/** Who is let in goes on to the targets. */
+function clientRules({ ip, protocol, sourceRanges }: PassthroughListener, targets: string): string[] {
   const ranges = sourceRanges.filter((range) => familyOf(range) === familyOf(ip));
+  return [...ranges.map((range) => `${keyword(ip)} saddr ${range} goto ${targets}`), refusal(protocol)];
+}
+
+function targetRules({ ip, protocol, fresh, kept }: PassthroughListener, affinity: ReadonlyMap<number, string>): string[] {
+  const refuse = refusal(protocol);
   const known = [...fresh, ...kept];
   return [
-    ...(sourceRanges.length === 0 ? [] : ranges.length === 0 ? [refuse] : [`${source} != { ${ranges.join(', ')} } ${refuse}`]),
     ...(known.length === 0 ? [] : [`ct mark { ${known.join(', ')} } meta mark set ct mark return`]),
     // Its target is gone: TCP is told so, the next datagram gets another one.
     protocol === 'TCP' ? 'ct mark != 0 reject with tcp reset' : 'ct mark != 0 ct mark set 0',
-    ...(fresh.length === 0 ? [refuse] : choose(source, fresh, affinity)),
+    ...(fresh.length === 0 ? [refuse] : choose(`${keyword(ip)} saddr`, fresh, affinity)),
   ];
+}
+
+function refusal(protocol: 'TCP' | 'UDP'): string {
+  return protocol === 'TCP' ? 'reject with tcp reset' : 'drop';
 }
 
 function choose(source: string, fresh: readonly number[], affinity: ReadonlyMap<number, string>): string[] {

@@ -1,15 +1,17 @@
 import { z } from 'zod';
 import { withRules } from './rule';
 
-const KEY = /^([a-z0-9]([-a-z0-9.]*[a-z0-9])?\/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$/;
-const VALUE = /^([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?$/;
+/** A label's key, with its prefix or without (kubernetes.io, "Labels and Selectors"). */
+export const LABEL_KEY = /^([a-z0-9]([-a-z0-9.]*[a-z0-9])?\/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$/;
+/** A label's value, which may be empty. */
+export const LABEL_VALUE = /^([A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?$/;
 
 const requirement = withRules(
   z
     .object({
-      key: z.string().max(317).regex(KEY).meta({ description: 'The label’s key.' }),
+      key: z.string().max(317).regex(LABEL_KEY).meta({ description: 'The label’s key.' }),
       operator: z.enum(['In', 'NotIn', 'Exists', 'DoesNotExist']).meta({ description: 'In and NotIn have values, the others none.' }),
-      values: z.array(z.string().max(63).regex(VALUE)).max(64).optional().meta({ description: 'Of In and NotIn.' }),
+      values: z.array(z.string().max(63).regex(LABEL_VALUE)).max(64).optional().meta({ description: 'Of In and NotIn.' }),
     })
     .meta({ description: 'What is asked of one label.' }),
   [

@@ -53,10 +53,10 @@ export interface ServiceFacts {
   loadBalancerClass?: string;
   ports: { name?: string; port: number; protocol?: string }[];
   /** By which a cloud's selectors choose it; they are never copied. */
-  labels?: Readonly<Record<string, string>>;
+  labels?: Labels;
   namespace?: string;
   /** Labels of the namespace; absent while it is not known yet. */
-  namespaceLabels?: Readonly<Record<string, string>>;
+  namespaceLabels?: Labels;
   /** Families of its addresses, and the address that its spec asks for. */
   ipFamilies?: IPFamily[];
   addresses?: string[];

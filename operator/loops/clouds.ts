@@ -1,5 +1,6 @@
 import type { CloudLoadBalancerSpec, CloudLoadBalancerSpecInput, IPFamily, ServiceLever } from '../../crds';
 import type { JsonObject } from '../base/json';
+import type { Labels } from '../base/label-selector';
 
 /** What the loops know of the clouds; injected, implemented in operator/cloud/. All answers but that of `leftFor` come from memory, without a cloud call. */
 export interface Clouds {
@@ -41,10 +42,10 @@ export interface ServiceFacts {
   loadBalancerClass?: string;
   ports: { name?: string; port: number; protocol?: string }[];
   /** By which a cloud's selectors choose it; they are never copied. */
-  labels?: Readonly<Record<string, string>>;
+  labels?: Labels;
   namespace?: string;
   /** Labels of the namespace; absent while it is not known yet. */
-  namespaceLabels?: Readonly<Record<string, string>>;
+  namespaceLabels?: Labels;
   /** Families of its addresses, and the address that its spec asks for. */
   ipFamilies?: IPFamily[];
   addresses?: string[];

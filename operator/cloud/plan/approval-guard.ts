@@ -1,4 +1,5 @@
 import { ANNOTATIONS, APPROVAL_POLICY, GROUP, VERSION } from '../../../crds';
+import { isEmptySelector, type LabelSelector } from '../../base/label-selector';
 import type { KubeApi } from '../../kube/api';
 import type { KubeObject, ResourcePath } from '../../kube/object';
 import type { Verdict } from '../conditions';
@@ -16,16 +17,11 @@ interface Rule {
   scope?: string;
 }
 
-interface Selector {
-  matchLabels?: object;
-  matchExpressions?: object[];
-}
-
 interface Match {
   resourceRules?: Rule[];
   excludeResourceRules?: Rule[];
-  namespaceSelector?: Selector;
-  objectSelector?: Selector;
+  namespaceSelector?: LabelSelector;
+  objectSelector?: LabelSelector;
 }
 
 export type GuardPolicy = KubeObject & {
@@ -94,11 +90,11 @@ function asks({ spec }: GuardPolicy): boolean {
 
 /** @param preset what no rules at all mean: nothing in a policy, everything in a binding */
 function coversAll(
-  { resourceRules, excludeResourceRules = [], namespaceSelector, objectSelector }: Match = {},
+  { resourceRules, excludeResourceRules = [], namespaceSelector = {}, objectSelector = {} }: Match = {},
   { preset, resource }: { preset: boolean; resource: ResourcePath },
 ): boolean {
   const leavesOut = excludeResourceRules.some((rule) => touches(rule, resource));
-  if (isNarrowing(namespaceSelector) || isNarrowing(objectSelector) || leavesOut) return false;
+  if (![namespaceSelector, objectSelector].every(isEmptySelector) || leavesOut) return false;
   if (resourceRules === undefined) return preset;
   return ['CREATE', 'UPDATE'].every((operation) => resourceRules.some((rule) => covers(rule, operation, resource)));
 }
@@ -116,10 +112,6 @@ function touches({ apiGroups, apiVersions, resources }: Rule, { plural }: Resour
 
 function has(list: string[] = [], item: string): boolean {
   return list.includes(item) || list.includes('*');
-}
-
-function isNarrowing({ matchLabels = {}, matchExpressions = [] }: Selector = {}): boolean {
-  return Object.keys(matchLabels).length + matchExpressions.length > 0;
 }
 
 /** What is said of a change that waits for an approval that anybody could give. Pure. @param problem guardProblem's */

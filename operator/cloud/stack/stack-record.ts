@@ -199,9 +199,7 @@ export class StackRecord {
       code: error.code,
       message: error.message.slice(0, 1024),
     });
-    const drift = this.drift(stack);
-    const drifted = drift.length === 0 ? {} : { drifted: differences(drift) };
-    this.write(stack, spec, { members, attempts }, { ...verdictOfError(error, false, retry), ...drifted });
+    this.write(stack, spec, { members, attempts }, { ...verdictOfError(error, false, retry), ...this.differing(stack) });
   }
 
   /**
@@ -253,8 +251,13 @@ export class StackRecord {
     const held = this.windows.get(stack);
     if (held !== undefined)
       return { state: 'Reconciling', reason: 'AwaitingWindow', message: `${held.member}: ${held.message}`, serving: resources > 0 };
+    return { state: 'Ready', message: inTheCloud(resources), ...this.differing(stack) };
+  }
+
+  /** What is said besides of a stack whose cloud differs and is left as it is. */
+  private differing(stack: string): Pick<Verdict, 'drifted'> {
     const drift = this.drift(stack);
-    return { state: 'Ready', message: inTheCloud(resources), ...(drift.length === 0 ? {} : { drifted: differences(drift) }) };
+    return drift.length === 0 ? {} : { drifted: differences(drift) };
   }
 
   /** The stack is gone from cloud and state. */

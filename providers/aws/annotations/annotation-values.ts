@@ -1,5 +1,5 @@
 import { isIP } from 'node:net';
-import { isReservedAWSTag, MAX_AWS_TAG_KEY, MAX_AWS_TAGS } from '../../../crds';
+import { isReservedAWSTag, LABEL_KEY, LABEL_VALUE, MAX_AWS_TAG_KEY, MAX_AWS_TAGS } from '../../../crds';
 import { pairs } from '../../annotation-values';
 
 export * from '../../annotation-values';
@@ -19,9 +19,7 @@ export function sourcePrefix(text: string): string {
 /** A label of Nodes. */
 export function labels(text: string): Record<string, string> {
   const read = pairs(text);
-  const name = /^([a-z0-9]([-a-z0-9.]*[a-z0-9])?\/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$/;
-  const value = /^([A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?$/;
-  const bad = Object.entries(read).find(([key, text]) => !name.test(key) || !value.test(text));
+  const bad = Object.entries(read).find(([key, value]) => !LABEL_KEY.test(key) || !LABEL_VALUE.test(value));
   if (bad !== undefined) throw new Error(`"${bad[0]}=${bad[1]}" is not a label`);
   return read;
 }

@@ -7,6 +7,7 @@ import type { ArmClientOptions } from '../client/arm-client';
 import type { CloudEndpoints } from '../client/clouds';
 import type { AccessToken, AzureCredentials } from '../client/credentials';
 import { AzureTokens } from '../client/tokens';
+import { networkSubscriptionOf } from '../load-balancers/scope';
 import { credentialsOf, type CredentialSources } from './credentials';
 import { findEndpoints } from './endpoints';
 
@@ -105,8 +106,8 @@ export class AzureAccount {
 
   private tokensFor(path: string): AzureTokens {
     const { tokens, network, sources } = this.opened;
-    const { subscriptionID, networkSubscriptionID = subscriptionID } = sources.settings;
-    return path.toLowerCase().startsWith(`/subscriptions/${networkSubscriptionID.toLowerCase()}/`) ? network : tokens;
+    const isOfNetwork = path.toLowerCase().startsWith(`/subscriptions/${networkSubscriptionOf(sources.settings).toLowerCase()}/`);
+    return isOfNetwork ? network : tokens;
   }
 }
 

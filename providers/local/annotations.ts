@@ -136,7 +136,8 @@ function within(amount: number, text: string, [least, most]: [number, number]): 
 
 function proxyProtocol(text: string): string {
   const versions: Record<string, string> = { true: 'V2', v2: 'V2', v1: 'V1', false: 'None' };
-  const version = versions[text.toLowerCase()];
+  const key = text.toLowerCase();
+  const version = Object.hasOwn(versions, key) ? versions[key] : undefined;
   if (version === undefined) throw new Error(`"${text}" is not known`);
   return version;
 }

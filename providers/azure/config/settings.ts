@@ -162,7 +162,8 @@ function selectorOf(selector: Json | undefined, at: string, warnings: string[]):
 }
 
 function wordOf<T extends string>(known: Readonly<Record<string, T>>, text: string, field: string): T {
-  const value = known[text.toLowerCase()];
+  const key = text.toLowerCase();
+  const value = Object.hasOwn(known, key) ? known[key] : undefined;
   if (value !== undefined) return value;
   throw new OperatorError('Invalid', `${field}: "${text}" is not known; write one of ${Object.keys(known).join(', ')}`, { field });
 }

@@ -79,6 +79,7 @@ describe('annotations of the local cloud', () => {
     ['idle-timeout', '1500ms'],
     ['engine', 'haproxy'],
     ['proxy-protocol', 'v3'],
+    ['proxy-protocol', '__proto__'],
   ])('refuses %s: "%s", naming annotation, value and remedy', (name, value) => {
     const { block, problems } = compile({ [key(name)]: value, [key('drain-seconds')]: name === 'drain-seconds' ? value : '9' });
     expect(problems).toHaveLength(1);

@@ -41,7 +41,7 @@ export class ExtendedUpdates implements Updates {
 
   async run(update: StackUpdate, hooks: UpdateHooks): Promise<UpdateResult> {
     if (update.inputs === undefined) {
-      await this.extras.destroy(update, hooks);
+      await this.extras.destroy(update);
       return this.inner.run(update, hooks);
     }
     const result = await this.inner.run(update, hooks);

@@ -89,13 +89,13 @@ export class ExtraStacks {
   }
 
   /** Before the load balancers' stack is destroyed. @throws OperatorError: then that one must wait, or nobody would ever come back for this one */
-  async destroy(update: StackUpdate, hooks: UpdateHooks): Promise<void> {
+  async destroy(update: StackUpdate): Promise<void> {
     this.options.rollout.forget(extraStackOf(update.stack));
     this.settledStacks.delete(update.stack);
     this.tried.delete(update.stack);
     await this.turns.run(update.stack, async () => {
       await this.lookFor(extraStackOf(update.stack));
-      await this.remove(update, hooks);
+      await this.remove(update);
       this.warnings.delete(update.stack);
     });
   }
@@ -176,12 +176,11 @@ export class ExtraStacks {
   }
 
   private async bring(settled: SettledStack, wanted: StackUpdate | undefined, cause: Attempt['cause']): Promise<void> {
-    const { isValid, registry } = this.options;
-    const hooks: UpdateHooks = { isValid, isFrozen: () => registry.isFrozen(settled.update.providerName) };
     if (wanted === undefined) {
-      await this.remove(settled.update, hooks);
+      await this.remove(settled.update);
       return this.warn(settled.update.stack, undefined);
     }
+    const hooks = this.hooksOf(wanted);
     const gate = await this.gate(settled, wanted, hooks);
     if (gate === undefined) return;
     const [name, spec, members] = [wanted.stack, specOf(wanted), settled.loadBalancers.map(keyOf)];
@@ -211,7 +210,21 @@ export class ExtraStacks {
     return undefined;
   }
 
-  private async remove(update: StackUpdate, hooks: UpdateHooks): Promise<void> {
+  /** As of every other update: credentials that last as long as it may take are got when it has a worker. */
+  private hooksOf({ providerName, settings }: StackUpdate): UpdateHooks {
+    const { isValid, registry } = this.options;
+    return {
+      isValid,
+      isFrozen: () => registry.isFrozen(providerName),
+      settings: async () => {
+        const cloud = registry.get(providerName)?.cloud;
+        await cloud?.prepareUpdate?.();
+        return cloud?.workerSettings() ?? settings;
+      },
+    };
+  }
+
+  private async remove(update: StackUpdate): Promise<void> {
     const name = extraStackOf(update.stack);
     const existing = await this.existingStacks();
     this.approvals.forget(name);
@@ -219,9 +232,7 @@ export class ExtraStacks {
     if (!existing.has(name)) return this.options.record.removed(name);
     const onStart = (): void => this.options.record.started(name, specOf(update), [], { kind: 'Destroy', cause: 'Change' });
     try {
-      const { isValid, isFrozen } = hooks;
-      const own = { isValid, onStart, ...(isFrozen === undefined ? {} : { isFrozen }) };
-      await this.options.updates.run(this.updateOf(update, undefined, { role: 'extra' }), own);
+      await this.options.updates.run(this.updateOf(update, undefined, { role: 'extra' }), { ...this.hooksOf(update), onStart });
     } catch (thrown) {
       const error = toOperatorError(thrown);
       this.options.record.failed(name, specOf(update), [], error);

@@ -10,7 +10,7 @@ import { UpgradeRollout } from '../../../operator/cloud/stack/upgrade-rollout';
 import type { Store, WorkQueue } from '../../../operator/kube/api';
 import type { ExtensionModule } from '../../../operator/updates/extension-module';
 import type { Plan } from '../../../operator/updates/plan';
-import type { StackState, StackUpdate, Updates } from '../../../operator/updates/update';
+import type { StackState, StackUpdate, UpdateHooks, Updates } from '../../../operator/updates/update';
 import { updateHash } from '../../../operator/updates/update-hash';
 import { FakeClock } from '../kube/fake-clock';
 import { fakeRegistry } from './fake-registry';
@@ -44,9 +44,11 @@ class World {
   /** What the engine was asked for, by the digest of the extension; `-` = the end of the stack. */
   readonly ran: string[] = [];
   waits: number[] = [];
-  /** What each update got to reach the cloud with. */
+  /** What each update and preview got to reach the cloud with. */
   readonly reached: unknown[] = [];
   settings: JsonObject = {};
+  /** What the cloud has for an update once it has prepared for it. */
+  prepared: JsonObject | undefined;
   /** Stacks whose resources were marked as nobody's. */
   readonly released: string[] = [];
   object: Partial<StoredLoadBalancer['metadata']> = {};
@@ -66,6 +68,7 @@ class World {
   async operator(module: ExtensionModule | undefined): Promise<ExtraStacks> {
     const registry = fakeRegistry({
       workerSettings: () => this.settings,
+      prepareUpdate: () => Promise.resolve(void (this.settings = this.prepared ?? this.settings)),
       release: (stack) => Promise.resolve(void this.released.push(stack)),
     });
     await registry.set('p', { local: { endpoint: 'http://127.0.0.1:1' } } as never);
@@ -113,17 +116,18 @@ class World {
   states = (): Promise<StackState[]> => Promise.resolve([...this.stored.values()].filter(({ stack }) => stack !== this.damaged));
   state = (stack: string): Promise<StackState | undefined> =>
     stack === this.damaged ? Promise.reject(new OperatorError('Invalid', 'not readable')) : Promise.resolve(this.stored.get(stack));
-  preview = (update: StackUpdate): Promise<Plan> => {
+  preview = async (update: StackUpdate, hooks: UpdateHooks): Promise<Plan> => {
+    this.reached.push((await hooks.settings?.()) ?? update.settings);
     const [, digest = ''] = update.programVersion.split(' ');
-    return Promise.resolve({ hash: `plan-${digest}`, counts: {}, operations: this.operations } as unknown as Plan);
+    return { hash: `plan-${digest}`, counts: {}, operations: this.operations } as unknown as Plan;
   };
   forget = (stack: string): Promise<void> => Promise.resolve(void this.stored.delete(stack));
-  run = (update: StackUpdate): Promise<object> => {
-    this.reached.push(update.settings);
+  run = async (update: StackUpdate, hooks: UpdateHooks): Promise<object> => {
+    this.reached.push((await hooks.settings?.()) ?? update.settings);
     this.ran.push(update.inputs === undefined ? '-' : (update.extension?.module?.digest ?? ''));
     if (update.inputs === undefined) this.stored.delete(update.stack);
     else this.stored.set(update.stack, { ...update, inputsHash: updateHash(update), open: false } as unknown as StackState);
-    return Promise.resolve({ result: 'Updated', resources: [], changes: {} });
+    return { result: 'Updated', resources: [], changes: {} };
   };
 }
 
@@ -180,7 +184,7 @@ test.each(['destroy', 'forget'] as const)('a state that can’t be read is no ab
   world.damaged = 'lb-web-extra';
   const extras = await world.operator(OLD);
   const { update } = settledStack();
-  const go = (): Promise<void> => (end === 'destroy' ? extras.destroy(update, { isValid: () => true }) : extras.forget('lb-web'));
+  const go = (): Promise<void> => (end === 'destroy' ? extras.destroy(update) : extras.forget('lb-web'));
   await expect(go()).rejects.toThrow('not readable');
   expect([...world.stored.keys()]).toEqual(['lb-web-extra']);
   world.damaged = undefined;
@@ -197,9 +201,32 @@ test('plugins get the credentials of today, not those of when the load balancers
   expect(world.reached).toEqual([{ credentials: 'of the first day' }, { credentials: 'of the second day' }]);
 });
 
+const approve = (hash: string): void => void (world.object = { annotations: { 'cloud-operator.dev/approve': hash } });
+
+test('a preview, a change and the end of the stack each have the cloud prepare for them: no update of the load balancers may have come before', async () => {
+  world.prepared = { token: 'that lasts' };
+  world.approval = 'Manual';
+  const extras = await world.operator(OLD);
+  const works = [
+    () => world.pass(extras),
+    () => {
+      approve('plan-old');
+      return world.pass(extras);
+    },
+    () => extras.destroy(settledStack().update),
+  ];
+  for (const work of works) {
+    world.settings = {};
+    await work();
+  }
+  expect([world.reached, world.ran]).toEqual([
+    [world.prepared, world.prepared, world.prepared],
+    ['old', '-'],
+  ]);
+});
+
 describe('with approval: Manual of a member', () => {
   const WAITS = 'ExtraAwaitingApproval';
-  const approve = (hash: string): void => void (world.object = { annotations: { 'cloud-operator.dev/approve': hash } });
 
   test('it waits with its plan, which the load balancer tells once, until that is approved', async () => {
     world.approval = 'Manual';
@@ -210,7 +237,7 @@ describe('with approval: Manual of a member', () => {
     expect(world.waiting.get('lb-web-extra')).toEqual([expect.objectContaining({ member: 'default/web', hash: 'plan-old' })]);
     expect(extras.warningOf('lb-web')).toMatchObject({ type: WAITS, reason: 'AwaitingApproval' });
     expect(extras.warningOf('lb-web')?.message).toContain('web --overwrite cloud-operator.dev/approve=plan-old');
-    await extras.destroy(settledStack().update, { isValid: () => true });
+    await extras.destroy(settledStack().update);
     expect(world.removed).toEqual(['lb-web-extra']);
     approve('plan-other');
     await world.pass(extras);

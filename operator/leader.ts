@@ -1,6 +1,7 @@
 import { ChangeBook } from './base/change-book';
 import { systemClock } from './base/clock';
 import { permissionsOf } from './access-check';
+import { OperatorError } from './base/errors';
 import { Bootstrap, type IdentityRights } from './bootstrap';
 import type { Logger } from './base/log';
 import { CloudControllers } from './cloud/controllers';
@@ -90,7 +91,7 @@ export class Leader {
     try {
       await together(signal, [
         (ended) => this.runControllers(ended),
-        (ended) => this.endUpdates(ended),
+        (ended) => this.endWork(ended),
         (ended) => managed.run(ended),
         (ended) => leadership.runMigrated((held) => migrated.run(held), ended),
         (ended) => this.bootstrap().run(ended),
@@ -105,12 +106,14 @@ export class Leader {
   }
 
   /**
-   * Not after the controllers, whose passes wait for their updates, but before them: what waits is refused, and what runs has its grace to store its
-   * steps in flight, while the lease is still held.
+   * Not after the controllers, whose passes wait for their updates and their calls to the cloud, but before them: what waits is refused, for a worker or for
+   * the end of a Retry-After, and what runs has its grace to store its steps in flight, while the lease is still held.
    */
-  private async endUpdates(signal: AbortSignal): Promise<void> {
+  private async endWork(signal: AbortSignal): Promise<void> {
     await aborted(signal);
-    await this.parts.updates.close();
+    const { registry, updates } = this.parts;
+    registry.accounts.end(new OperatorError('Canceled', 'the operator ends: it calls no cloud any more'));
+    await updates.close();
   }
 
   private async runControllers(signal: AbortSignal): Promise<void> {

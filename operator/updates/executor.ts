@@ -1,6 +1,8 @@
 import type { Clock } from '../base/clock';
 import { OperatorError } from '../base/errors';
+import type { JsonObject } from '../base/json';
 import type { Logger } from '../base/log';
+import { unlessAborted } from '../base/unless-aborted';
 import { HeldWrites, type StateHold } from './held-writes';
 import type { Accounts } from './limits/accounts';
 import type { CallPriority } from './limits/call-priority';
@@ -43,6 +45,7 @@ export interface UpdateExecutorOptions {
 /** Has workers carry out requests: gives them settings and leave, stores what they have done, and tells what they say. */
 export class UpdateExecutor {
   readonly #running = new Set<WorkerProcess>();
+  readonly #ending = new AbortController();
 
   constructor(private readonly options: UpdateExecutorOptions) {}
 
@@ -71,8 +74,9 @@ export class UpdateExecutor {
     }
   }
 
-  /** Tells all that runs to finish its steps in flight and to end. */
+  /** Tells all that runs to finish its steps in flight and to end, for good. */
   cancel(why: OperatorError): void {
+    this.#ending.abort(why);
     for (const worker of this.#running) worker.cancel(why);
   }
 
@@ -84,8 +88,7 @@ export class UpdateExecutor {
     const refused = refusal();
     if (refused !== undefined) throw refused;
     hooks.onStart?.();
-    // What is only rendered asks no cloud.
-    const settings = request.render === true ? request.settings : ((await hooks.settings?.()) ?? request.settings);
+    const settings = await this.#settings(request, hooks);
     const account = this.options.accounts.of(update.providerName);
     let cloudCalls = 0;
     const { changes, preview, same } = await worker.run(
@@ -105,6 +108,12 @@ export class UpdateExecutor {
       },
     );
     return { changes, cloudCalls, ...(preview === undefined ? {} : { preview }), ...(same === undefined ? {} : { same }) };
+  }
+
+  /** Credentials may be long in coming: who ends does not wait for them. What is only rendered asks no cloud. */
+  async #settings({ render, settings }: UpdateRequest, hooks: UpdateHooks): Promise<JsonObject> {
+    if (render === true || hooks.settings === undefined) return settings;
+    return unlessAborted(hooks.settings(), this.#ending.signal);
   }
 
   #tell(stack: string, event: WorkerEvent, hooks: UpdateHooks): void {

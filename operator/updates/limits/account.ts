@@ -2,6 +2,7 @@ import { sortOfCall, type CallGate, type CallOutcome, type Settle } from '../../
 import type { Clock } from '../../base/clock';
 import { startSpan } from '../../base/tracing';
 import { OperatorError } from '../../base/errors';
+import { unlessAborted } from '../../base/unless-aborted';
 import type { AccountLimits } from './account-limits';
 import { CallLimiter } from './call-limiter';
 import { type CallPriority, currentPriority, priorityOfCall } from './call-priority';
@@ -38,6 +39,8 @@ export class Account implements CallGate {
   /** Its own, unless others are the same account to the cloud. */
   private shared: SharedLimits;
   private removed: OperatorError | undefined;
+  /** Aborted once the operator ends. */
+  private readonly ending = new AbortController();
   private readonly breaker: CredentialBreaker;
   /** Calls without an answer since the last one that had one; `since` is monotonic. */
   private unanswered = { calls: 0, since: 0 };
@@ -105,11 +108,19 @@ export class Account implements CallGate {
     this.breaker.end();
   }
 
-  /** @see CallGate.acquire; the priority is that of the work in whose course the call is made */
-  acquire(verb: string, signal?: AbortSignal, part?: string): Promise<Settle> {
-    return this.acquireAt(verb, priorityOfCall(verb, currentPriority()), signal, part);
+  /** The operator ends: its own calls are refused, those that wait too. Workers go on, to end their steps in flight. */
+  end(why: OperatorError): void {
+    this.ending.abort(why);
   }
 
+  /** A call of the operator's own process. @see CallGate.acquire; the priority is that of the work in whose course it is made */
+  acquire(verb: string, signal?: AbortSignal, part?: string): Promise<Settle> {
+    const { signal: ending } = this.ending;
+    const either = signal === undefined ? ending : AbortSignal.any([signal, ending]);
+    return this.acquireAt(verb, priorityOfCall(verb, currentPriority()), either, part);
+  }
+
+  /** A call of a worker's, which tells by the signal when it is not wanted any more. */
   async acquireAt(verb: string, priority: CallPriority, signal?: AbortSignal, part?: string): Promise<Settle> {
     // Before the wait for a token and after it: nobody waits for what is refused anyway, and it may become so meanwhile.
     const { refusal, refuses } = this.breaker;
@@ -168,22 +179,7 @@ export class Account implements CallGate {
       const admission = this.breaker.admit();
       if (admission.kind === 'Pass') return admission.pass;
       if (admission.kind === 'Refused') throw this.errorOf(admission.refusal);
-      await untilAborted(admission.until, signal);
+      await unlessAborted(admission.until, signal);
     }
   }
-}
-
-/** Waits for something that others do; rejects with the signal's reason. */
-function untilAborted(done: Promise<void>, signal: AbortSignal | undefined): Promise<void> {
-  if (signal === undefined) return done;
-  return new Promise((resolve, reject) => {
-    const onAbort = (): void => reject(signal.reason as Error);
-    if (signal.aborted) return onAbort();
-    signal.addEventListener('abort', onAbort, { once: true });
-    void done.then(() => {
-      signal.removeEventListener('abort', onAbort);
-      resolve();
-    });
-    return undefined;
-  });
 }

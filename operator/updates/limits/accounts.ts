@@ -14,6 +14,7 @@ export class Accounts {
   /** By what the cloud knows the account by. */
   private readonly shared = new Map<string, SharedLimits>();
   private readonly listeners = new Set<(provider: string) => void>();
+  private ending: OperatorError | undefined;
 
   /** @param onCall told how each call ended */
   constructor(
@@ -29,6 +30,7 @@ export class Accounts {
       changed: () => this.listeners.forEach((listener) => listener(provider)),
       called: (verb, outcome, tookMs) => this.onCall(provider, verb, outcome, tookMs),
     });
+    if (this.ending !== undefined) account.end(this.ending);
     this.accounts.set(provider, account);
     return account;
   }
@@ -61,6 +63,12 @@ export class Accounts {
     this.accounts.get(provider)?.close();
     this.accounts.delete(provider);
     this.forgetUnused();
+  }
+
+  /** The operator ends. @see Account.end */
+  end(why: OperatorError): void {
+    this.ending = why;
+    this.accounts.forEach((account) => account.end(why));
   }
 
   private forgetUnused(): void {

@@ -275,6 +275,41 @@ test('the leader gets SIGTERM while its cloud answers nothing: no update begins 
   await world.settled([successor], TAKE_OVER_MS);
 });
 
+test('the leader gets SIGTERM while its cloud has told it to wait for minutes: nothing waits for that, and the lease is given back', async () => {
+  const [leader, successor] = pair;
+  const told = tellToWait(leader);
+  await world.make({ kind: 'addNode', name: 'node-3' });
+  await waitFor(() => told.calls > 0, { what: 'the leader to be told to wait', timeoutMs: TAKE_OVER_MS });
+  // Its own calls wait, for members, and those of a worker.
+  await world.make(
+    { kind: 'excludeNode', name: 'node-1', excluded: true },
+    { kind: 'createService', name: 'waits', service: { type: 'LoadBalancer', ports: [80], sourceRanges: [] } },
+  );
+  await waitFor(() => system.kube.get<KubeObject>(CLOUD_LOAD_BALANCERS, 'default/waits'), {
+    what: 'the leader to have seen the changes',
+    timeoutMs: TAKE_OVER_MS,
+  });
+  signal(leader.pid, 'SIGTERM');
+  const endsAt = performance.now();
+  expect(await leader.ended).toEqual({ code: 0, signal: null });
+  expect(performance.now() - endsAt).toBeLessThan(GRACE_MS + WRITE_SLACK_MS);
+  await waitFor(async () => (await leaseHolder()) !== '', { what: 'the successor to get the lease', timeoutMs: LEASE.durationMs });
+  pair = [successor, leader];
+  await world.make({ kind: 'excludeNode', name: 'node-1', excluded: false }, { kind: 'deleteService', name: 'waits' });
+  await world.settled([successor], TAKE_OVER_MS);
+});
+
+/** Each call to the cloud is answered with "too many", and a Retry-After of minutes. @returns how many were */
+function tellToWait(operator: Operator): { calls: number } {
+  const told = { calls: 0 };
+  operator.tap = ({ side }, moment) => {
+    if (moment !== 'request' || side !== 'cloud') return 'pass';
+    told.calls++;
+    return { status: 429, headers: { 'retry-after': '300' }, body: JSON.stringify({ code: 'Throttled', message: 'too many calls' }) };
+  };
+  return told;
+}
+
 /** Nothing that would be made in the cloud gets an answer any more. @returns stacks for which it was asked so far */
 function silence(operator: Operator): { stacks: Set<string>; end: () => void } {
   const stacks = new Set<string>();

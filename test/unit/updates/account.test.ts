@@ -1,3 +1,4 @@
+import { OperatorError } from '../../../operator/base/errors';
 import { Accounts } from '../../../operator/updates/limits/accounts';
 import { atPriority } from '../../../operator/updates/limits/call-priority';
 import type { Account } from '../../../operator/updates/limits/account';
@@ -56,6 +57,44 @@ test('few calls of one sort left: whoever makes them waits, and the others do no
   expect(went.sort()).toEqual(['create 0', 'delete 0', 'get 0', 'update 0']);
   await clock.advance(3_000);
   expect(went.at(-1)).toBe('list 3000');
+});
+
+describe('once the operator ends', () => {
+  const ended = new OperatorError('Canceled', 'the operator ends');
+  const afterMinutes = { kind: 'Throttled', retryAfterMs: 300_000 } as const;
+
+  test.each<[string, (account: Account, clock: FakeClock) => Promise<void>]>([
+    ['a Retry-After', async (account) => (await account.acquire('list', undefined, 'machines'))(afterMinutes)],
+    ['a part’s Retry-After', async (account) => (await account.acquire('list', undefined, 'machines'))({ ...afterMinutes, ofPart: true })],
+    [
+      'a probe of its credentials',
+      async (account, clock) => {
+        await call(account, REFUSED);
+        await clock.advance(30_000);
+        await account.acquire('get');
+      },
+    ],
+  ])('none of its calls waits for %s', async (_what, begin) => {
+    const { clock, accounts, account } = setUp();
+    await begin(account, clock);
+    const waiting = account.acquire('list', undefined, 'machines');
+    await settle();
+    accounts.end(ended);
+    await expect(waiting).rejects.toBe(ended);
+  });
+
+  test('those that come are refused, also of accounts that come; workers have their turn', async () => {
+    const { clock, accounts, account } = setUp();
+    (await account.acquire('create'))(afterMinutes);
+    accounts.end(ended);
+    const wanted = new AbortController();
+    await expect(account.acquire('get')).rejects.toBe(ended);
+    await expect(account.acquire('get', wanted.signal)).rejects.toBe(ended);
+    await expect(accounts.of('b').acquire('get')).rejects.toBe(ended);
+    const worker = account.acquireAt('update', 'Change', wanted.signal);
+    await clock.advance(300_000);
+    expect(await worker).toBeInstanceOf(Function);
+  });
 });
 
 describe('refused credentials', () => {

@@ -1,3 +1,6 @@
+import { statSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import { OperatorError } from '../base/errors';
 import { KubeClient } from '../kube/client';
 import { loadKubeConfig } from '../kube/kube-config';
@@ -67,6 +70,23 @@ export function parsePlace(flag: string, text: string, namespace: string): State
   if (kind === 'cluster') return { kind: 'Cluster', namespace: name === '' ? namespace : name };
   if (kind === 'directory' && name !== '') return { kind: 'Directory', path: name };
   throw new OperatorError('Invalid', `${flag} "${text}" is no store; write cluster, cluster:NAMESPACE or directory:FOLDER`);
+}
+
+/** Whether two places are one store, however they are written: a folder has many names (`./state`, links, mounts). */
+export function isSamePlace(one: StatePlace, other: StatePlace): boolean {
+  if (one.kind === 'Cluster' || other.kind === 'Cluster') return isDeepStrictEqual(one, other);
+  const folder = folderAt(one.path);
+  return resolve(one.path) === resolve(other.path) || (folder !== undefined && isDeepStrictEqual(folder, folderAt(other.path)));
+}
+
+/** What the file system knows a folder by; undefined where it finds none. */
+function folderAt(path: string): { dev: bigint; ino: bigint } | undefined {
+  try {
+    const { dev, ino } = statSync(path, { bigint: true });
+    return { dev, ino };
+  } catch {
+    return undefined; // whoever reads it says why
+  }
 }
 
 async function clusterIDOf(api: KubeClient): Promise<string> {

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { OperatorError, toOperatorError } from '../base/errors';
 import { importCheckpoint } from '../updates/state/import';
 import { moveStack } from '../updates/state/move';
-import { parsePlace, placeOf, type StateFlags, withState, withStore } from './state-place';
+import { isSamePlace, parsePlace, placeOf, type StateFlags, withState, withStore } from './state-place';
 
 /** `state export`: JSON with four spaces, as the pulumi CLI prints it. @throws OperatorError NotFound */
 export async function exportState(stack: string, flags: StateFlags): Promise<void> {
@@ -35,7 +35,7 @@ export async function importState(stack: string, file: string, flags: StateFlags
 export async function moveStates(stacks: string[], flags: StateFlags & { from: string; to: string }): Promise<void> {
   const from = parsePlace('--from', flags.from, flags.stateNamespace);
   const to = parsePlace('--to', flags.to, flags.stateNamespace);
-  if (JSON.stringify(from) === JSON.stringify(to)) throw new OperatorError('Invalid', '--from and --to are the same store');
+  if (isSamePlace(from, to)) throw new OperatorError('Invalid', '--from and --to are the same store');
   await withState(flags, async ({ open, clusterID }) => {
     const [source, target, id] = [open(from), open(to), await clusterID()];
     const { stacks: known, damaged } = stacks.length > 0 ? { stacks: [], damaged: [] } : await source.list();

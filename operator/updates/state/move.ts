@@ -7,6 +7,7 @@ import type { StateStore, StoredStack } from './state-store';
 /**
  * Moves one stack from a store to another, encrypted with the other's key. Broken off at any point, it is done again: the stack is then
  * in both, and the same.
+ * @param to another store than `from`: of one, it would be removed
  * @throws OperatorError when the stack is being updated, belongs to another cluster, or another one of its name is there already
  */
 export async function moveStack(stack: string, from: StateStore, to: StateStore, clusterID: string): Promise<void> {

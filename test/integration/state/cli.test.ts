@@ -154,6 +154,10 @@ describe('state move', () => {
     expect(await api.get(SECRETS, `${NAMESPACE}/${secretName('mover')}`)).toBeUndefined();
     const there = await state('list', '--state-store=directory', '--state-directory', join(folder, 'moved'));
     expect(there.stdout).toMatch(/\nmover +fake/);
+    expect(await state('move', '--from', directory, '--to', 'directory:./moved')).toMatchObject({
+      code: 2,
+      stderr: 'cloud-operator: --from and --to are the same store\n',
+    });
     expect(await state('move', '--from', directory, '--to', 'cluster')).toMatchObject({ code: 0 });
     expect((await update('mover', { size: 3 })).changes).toMatchObject({ update: 1, create: 0 });
     expect(harness.cloud.named('web', 'mover')[0]?.properties).toMatchObject({ size: 3, password });

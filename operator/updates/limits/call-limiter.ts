@@ -69,6 +69,11 @@ export class CallLimiter {
     return this.limits.callsPerSecond * this.shareNow();
   }
 
+  /** Nobody calls before the end of a Retry-After. */
+  get isPaused(): boolean {
+    return this.clock.monotonic() < this.pausedUntil;
+  }
+
   /** Resolves when the caller may make one call. Rejects with the signal's reason. */
   take(priority: CallPriority, signal?: AbortSignal): Promise<void> {
     return new Promise((resolve, reject) => {

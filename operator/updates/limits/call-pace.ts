@@ -42,8 +42,13 @@ export class CallPace {
   /** Resolves when a call of this sort may go, at once in most cases, else by priority. Rejects with the signal's reason. */
   async turn(sort: string, priority: CallPriority, signal?: AbortSignal): Promise<void> {
     const pace = this.paces.get(sort);
-    if (pace === undefined || pace.left >= PLENTY || this.clock.monotonic() > pace.until) return;
+    if (pace === undefined || this.isOpen(pace)) return;
     await pace.limiter.take(priority, signal);
+  }
+
+  /** What was left at another answer ends no Retry-After: that call may have been on its way before. */
+  private isOpen({ limiter, left, until }: Pace): boolean {
+    return !limiter.isPaused && (left >= PLENTY || this.clock.monotonic() > until);
   }
 
   /** Refuses who waits. */

@@ -87,6 +87,25 @@ describe('CallPace', () => {
     expect(went).toHaveLength(101);
   });
 
+  test.each([200, 30])('%i left, said by a call that was on its way, ends no Retry-After: who comes waits for it too', async (left) => {
+    const { clock, pace, went, take } = setUp();
+    pace.throttled('reads', 120_000);
+    take('reads');
+    pace.told('reads', left);
+    take('reads');
+    // Longer ago than what is left says anything.
+    await clock.advance(61_000);
+    take('reads');
+    await clock.advance(58_999);
+    expect(went).toEqual([]);
+    await clock.advance(10_000);
+    expect(went[0]).toBe(120_000);
+    expect(went).toHaveLength(3);
+    take('reads');
+    await settle();
+    expect(went).toHaveLength(4);
+  });
+
   test('deletions and targets go first, what nobody waits for last', async () => {
     const { clock, pace, names, take } = setUp();
     pace.told('reads', 6);

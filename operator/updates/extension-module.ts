@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readFileSync, statSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { dirname, join, relative, resolve } from 'node:path';
+import { dirname, join, normalize, relative, resolve } from 'node:path';
 import { OperatorError } from '../base/errors';
 
 /** The module of an extension in code: where it is, and what it is made of. The operator process reads it but never runs it. */
@@ -13,8 +13,10 @@ export interface ExtensionModule {
 }
 
 const ENDINGS = ['', '.ts', '.js', '.mts', '.mjs', '.cts', '.cjs', '.json', '/index.ts', '/index.js'];
-/** `from './x'`, `import './x'`, `import('./x')`, `require('./x')`. One too many, such as in a comment, does no harm. */
-const LOCAL_IMPORT = /\b(?:from|import|require)\s*\(?\s*(['"`])(\.{1,2}\/[^'"`]+)\1/g;
+/** `from './x'`, `import './x'`, `import('./x')`, `require('./x')`, and the same of a folder, `'..'`. One too many, such as in a comment, does no harm. */
+const LOCAL_IMPORT = /\b(?:from|import|require)\s*\(?\s*(['"`])(\.{1,2}(?:\/[^'"`]*)?)\1/g;
+/** It can only be a folder, whatever file is named like it. */
+const FOLDER = /(?:^|\/)\.{1,2}$/;
 
 /**
  * Finds the module that `--extension` names, and hashes it.
@@ -59,8 +61,9 @@ export function importsOwnFiles(text: string): boolean {
 }
 
 function localImports(file: string, text: string): string[] {
-  const names = [...text.matchAll(LOCAL_IMPORT)].map((match) => match[2] ?? '');
-  return names.map((name) => findFile(join(dirname(file), name))).filter((found) => found !== undefined);
+  const names = [...text.matchAll(LOCAL_IMPORT)].map(([, , name = '']) => (FOLDER.test(name) ? `${name}/` : name));
+  const found = names.map((name) => findFile(join(dirname(file), name))).filter((one) => one !== undefined);
+  return found.map((one) => normalize(one));
 }
 
 function findFile(path: string): string | undefined {

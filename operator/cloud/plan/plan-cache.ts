@@ -1,6 +1,9 @@
 import type { Plan } from '../../updates/plan';
 import type { StackState } from '../../updates/update';
 
+/** Of a stack: more than it has members, of which each may wait with a plan of its own. Without a limit, each edit of what nobody approves would leave one. */
+export const PLANS_KEPT = 2_000;
+
 /** Plans that were made, so that a pass over a stack where nothing has happened makes none again. */
 export class PlanCache {
   /** By stack: key → plan, of the state that it was made from. */
@@ -15,8 +18,12 @@ export class PlanCache {
     const basis = state === undefined ? '' : `${state.incarnation} ${state.revision}`;
     let known = this.plans.get(stack);
     if (known?.basis !== basis) this.plans.set(stack, (known = { basis, byInputs: new Map<string, Plan>() }));
-    const plan = known.byInputs.get(inputs) ?? (await make());
-    known.byInputs.set(inputs, plan);
+    const { byInputs } = known;
+    const plan = byInputs.get(inputs) ?? (await make());
+    byInputs.delete(inputs);
+    byInputs.set(inputs, plan);
+    const [longestAgo = inputs] = byInputs.keys();
+    if (byInputs.size > PLANS_KEPT) byInputs.delete(longestAgo);
     return plan;
   }
 

@@ -99,8 +99,7 @@ export class DirectoryStateStore implements StateStore {
     await mkdir(this.path, { recursive: true, mode: 0o700 });
     const temporary = await this.#temporary(this.path, Buffer.from(await this.#envelope.first(newKeyring())));
     // Of two first users one wins; both then use the winner's key.
-    await link(temporary, this.#keyFile).catch(noneOf('EEXIST', undefined));
-    await unlink(temporary);
+    await this.#publish(temporary, this.#keyFile);
     await syncFolder(this.path);
     return this.#keyring();
   }
@@ -110,7 +109,7 @@ export class DirectoryStateStore implements StateStore {
     return this.#named(async () => {
       const changed = change(await this.#keyring());
       const text = await this.#envelope.replace((await this.#storedKeyring()) ?? '', changed, secretsProvider);
-      await rename(await this.#temporary(this.path, Buffer.from(text)), this.#keyFile);
+      await withoutRest(await this.#temporary(this.path, Buffer.from(text)), (temporary) => rename(temporary, this.#keyFile));
       await syncFolder(this.path);
       return changed;
     });
@@ -160,9 +159,7 @@ export class DirectoryStateStore implements StateStore {
     await mkdir(folder, { recursive: true, mode: 0o700 });
     const temporary = await this.#temporary(folder, bytes);
     const target = join(folder, `${version}${SUFFIX}`);
-    const won = await link(temporary, target).then(() => true, noneOf('EEXIST', false));
-    await unlink(temporary);
-    if (!won) throw lostRace(folder, version);
+    if (!(await this.#publish(temporary, target))) throw lostRace(folder, version);
     const versions = await versionsIn(folder);
     if (versions.some((other) => other > version)) {
       await unlink(target);
@@ -171,6 +168,11 @@ export class DirectoryStateStore implements StateStore {
     await syncFolder(folder);
     await Promise.all(versions.filter((other) => other < version).map((other) => rm(join(folder, `${other}${SUFFIX}`), { force: true })));
     return String(version);
+  }
+
+  /** Gives what was written its name. @returns false when somebody else was faster */
+  #publish(temporary: string, name: string): Promise<boolean> {
+    return withoutRest(temporary, () => link(temporary, name).then(() => true, noneOf('EEXIST', false)));
   }
 
   async #temporary(folder: string, bytes: Buffer): Promise<string> {
@@ -207,6 +209,15 @@ export class DirectoryStateStore implements StateStore {
 
   #folder(stack: string): string {
     return join(this.#stacks, encodeURIComponent(stack));
+  }
+}
+
+/** Works with a temporary file, of which nothing stays, whatever happens. */
+async function withoutRest<T>(temporary: string, work: (temporary: string) => Promise<T>): Promise<T> {
+  try {
+    return await work(temporary);
+  } finally {
+    await rm(temporary, { force: true });
   }
 }
 

@@ -5,7 +5,9 @@ import { gzipSync } from 'node:zlib';
 import { systemClock } from '../../../operator/base/clock';
 import { DirectoryStateStore } from '../../../operator/updates/state/directory-state-store';
 import { newKeyring } from '../../../operator/updates/state/keyring';
+import { newRecord } from '../../../operator/updates/state/stack-record';
 import { StateEndpoint } from '../../../operator/updates/worker/endpoint/endpoint';
+import { JournalKind } from '../../../operator/updates/worker/endpoint/journal-entry';
 import { SecretsCipher } from '../../../operator/updates/worker/endpoint/secrets';
 import { UpdateSession, type SessionRequest } from '../../../operator/updates/worker/endpoint/session';
 
@@ -186,6 +188,20 @@ describe('the state endpoint', () => {
     expect(session.refusal?.code).toBe('Conflict');
     expect((await call('POST', update('raced', 'renew_lease'), { duration: 300 }, lease)).status).toBe(403);
     expect((await store.read('raced'))?.record).toMatchObject({ holder: 'other', epoch: 2 });
+  });
+
+  test('a batch of a journal that could not be stored is refused again where it comes again, and so is the update’s success', async () => {
+    const { request } = await serve('batch', { journalAbove: 0 });
+    expect(await begin('batch')).toMatchObject({ journalVersion: 1 });
+    await store.write(newRecord({ ...request, holder: 'other' }), undefined);
+    const resource = { urn: 'urn:pulumi:s::p::x:i:T::a', type: 'x:i:T', custom: true };
+    const entry = { version: 1, kind: JournalKind.Begin, sequenceID: 1, operationID: 1, operation: { type: 'creating', resource } };
+    const send = () => call('PATCH', update('batch', 'journalentries'), { entries: [entry] }, lease);
+    const refused = await send();
+    expect(refused).toMatchObject({ status: 403, body: { message: expect.stringContaining('another writer was faster') as string } });
+    expect(await send()).toEqual(refused);
+    expect(await call('POST', update('batch', 'complete'), { status: 'succeeded' }, lease)).toEqual(refused);
+    expect((await store.read('batch'))?.record).toMatchObject({ holder: 'other', checkpoint: null });
   });
 
   test('the lease of an earlier update is worth nothing', async () => {

@@ -2,7 +2,7 @@ import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { OperatorError } from '../../../operator/base/errors';
-import { digestOf, findExtension } from '../../../operator/updates/extension-module';
+import { digestOf, findExtension, importsOwnFiles } from '../../../operator/updates/extension-module';
 
 let folder: string;
 beforeEach(() => void (folder = mkdtempSync(join(tmpdir(), 'cloud-operator-extension-'))));
@@ -51,6 +51,24 @@ describe('the digest', () => {
     const before = digest();
     write(file, `${file === 'ext/index.ts' ? entry : ''} // changed`);
     expect(digest()).not.toBe(before);
+  });
+
+  test.each([
+    ['.', 'lib/index.ts'],
+    ['./', 'lib/index.ts'],
+    ['..', 'index.ts'],
+    ['../', 'index.ts'],
+    ['./..', 'index.ts'],
+    ['../lib', 'lib/index.ts'],
+  ])('changes with what the folder %s leads to', (name, file) => {
+    const text = `const folder = require('${name}');`;
+    const path = write('lib/entry.ts', text);
+    if (name === '.') write('lib.ts', 'a file, which is not meant');
+    write(file, 'one');
+    const before = digestOf(path);
+    write(file, 'two');
+    expect(digestOf(path)).not.toBe(before);
+    expect(importsOwnFiles(text)).toBe(true);
   });
 
   test('does not change with a file that nothing imports, nor with the folder that all of it is in', () => {

@@ -1,4 +1,5 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import files from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DirectoryStateStore } from '../../../operator/updates/state/directory-state-store';
@@ -85,6 +86,26 @@ describe('DirectoryStateStore', () => {
     await store.write(record('cut'), undefined);
     writeFileSync(join(directory, 'stacks/cut/.half.tmp'), 'ha');
     expect((await store.read('cut'))?.version).toBe('1');
+  });
+
+  test('what gets no name on a full disk takes no room there', async () => {
+    const root = join(directory, 'full');
+    const small = new DirectoryStateStore(root);
+    const full = Object.assign(new Error('ENOSPC: no space left on device'), { code: 'ENOSPC', syscall: 'link' });
+    const isFull = { code: 'Transient', message: expect.stringContaining('ENOSPC') as string };
+    const [links, renames] = [jest.spyOn(files, 'link'), jest.spyOn(files, 'rename')];
+    links.mockRejectedValueOnce(full);
+    await expect(small.keyring()).rejects.toMatchObject(isFull);
+    expect(readdirSync(root)).toEqual([]);
+    await small.keyring();
+    links.mockRejectedValueOnce(full);
+    await expect(small.write(record('s'), undefined)).rejects.toMatchObject(isFull);
+    expect(readdirSync(join(root, 'stacks', 's'))).toEqual([]);
+    renames.mockRejectedValueOnce(full);
+    await expect(small.changeKeyring((ring) => ring)).rejects.toMatchObject(isFull);
+    expect(readdirSync(root).filter((name) => name.endsWith('.tmp'))).toEqual([]);
+    expect(await small.write(record('s'), undefined)).toBe('1');
+    [links, renames].forEach((spy) => spy.mockRestore());
   });
 
   test('first users agree on one key', async () => {

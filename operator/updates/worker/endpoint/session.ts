@@ -87,6 +87,7 @@ export class UpdateSession {
    */
   journal(entries: readonly JournalEntry[]): Promise<void> {
     const taken = this.#journaling.then(async () => {
+      this.#assertNotRefused();
       if (this.#journal === undefined) throw new OperatorError('Unknown', 'the engine sent a journal for which it was not asked');
       if (!this.#journal.add(entries)) return;
       await this.checkpoint(this.#journal.deployment(new Date(this.context.clock.now()).toISOString()));
@@ -103,6 +104,7 @@ export class UpdateSession {
    */
   async checkpoint(deployment: Deployment): Promise<void> {
     if (this.#dryRun) return;
+    this.#assertNotRefused();
     const checkpoint = toStored(deployment);
     const stored = this.current?.record.checkpoint ?? null;
     this.#unsaved = isSameCheckpoint(checkpoint, stored) ? undefined : checkpoint;
@@ -122,6 +124,7 @@ export class UpdateSession {
     if (this.#dryRun) return;
     const unsaved = this.#unsaved;
     if (!succeeded) return unsaved === undefined || this.refusal !== undefined ? undefined : this.#open(unsaved);
+    this.#assertNotRefused();
     const { inputs, extension } = this.request;
     if (inputs === undefined) return this.#remove();
     const base = { ...this.#base(), ...(unsaved === undefined ? {} : { checkpoint: unsaved }) };
@@ -173,6 +176,11 @@ export class UpdateSession {
         await sleep(clock, delayMs);
       }
     }
+  }
+
+  /** An engine that missed the refusal sends the same again, and would take "nothing new" for stored. */
+  #assertNotRefused(): void {
+    if (this.refusal !== undefined) throw this.refusal;
   }
 
   #assertValid(): void {

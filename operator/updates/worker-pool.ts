@@ -5,9 +5,9 @@ import type { WorkerProcess } from './worker-process';
 export interface PoolOptions {
   /** Workers at most. */
   max: number;
-  /** A worker that has been busy for so long no longer counts in `max`, up to that many again: who is slow or hangs delays nobody. */
+  /** A worker that has been busy for so long no longer counts in `max`, up to that many again, but for one that is left to other keys: who is slow or hangs delays nobody. */
   overtimeMs: number;
-  /** How many workers one key may have at the same time. */
+  /** How many workers one key may have at the same time, where those are fewer. */
   limitOf(key: string): number;
   /** A worker is replaced after this many updates, */
   maxRuns: number;
@@ -19,7 +19,13 @@ export interface PoolOptions {
   spawn(): WorkerProcess;
 }
 
+/** Every so many turns the one that has waited longest goes first: what runs in the background waits for no burst to end. */
+const TURN_OF_THE_OLDEST = 10;
+
 interface Waiter {
+  key: string;
+  /** Its place in the order of arrival. */
+  arrived: number;
   /** Nobody waits for its work: whoever somebody waits for goes before. */
   background: boolean;
   resolve: (worker: WorkerProcess) => void;
@@ -32,7 +38,10 @@ interface Shift {
   cancelTimer: () => void;
 }
 
-/** Warm worker processes. Who waits is served in turns by key (provider), in the order of arrival within a key; background work when nobody else waits. */
+/**
+ * Warm worker processes. Who waits is served in turns by key (provider), in the order of arrival within a key; background work when nobody else
+ * waits, and where it is the oldest in every tenth turn.
+ */
 export class WorkerPool {
   readonly #workers = new Set<WorkerProcess>();
   /** Workers that somebody has: for whom, and whether overtime. */
@@ -40,6 +49,8 @@ export class WorkerPool {
   readonly #idle: { worker: WorkerProcess; cancelTimer: () => void }[] = [];
   /** Waiters by key; the map's order is whose turn it is. */
   readonly #waiters = new Map<string, Waiter[]>();
+  #arrivals = 0;
+  #turns = 0;
   #closed = false;
 
   constructor(private readonly options: PoolOptions) {}
@@ -58,7 +69,8 @@ export class WorkerPool {
   acquire(key: string, { background = false } = {}): Promise<WorkerProcess> {
     if (this.#closed) return Promise.reject(closing());
     return new Promise((resolve, reject) => {
-      this.#waiters.set(key, [...(this.#waiters.get(key) ?? []), { background, resolve, reject }]);
+      const waiter = { key, arrived: this.#arrivals++, background, resolve, reject };
+      this.#waiters.set(key, [...(this.#waiters.get(key) ?? []), waiter]);
       this.#serve();
     });
   }
@@ -99,18 +111,21 @@ export class WorkerPool {
 
   #serve(): void {
     for (;;) {
-      const key = this.#turn();
-      if (key === undefined) return;
+      const waiter = this.#next();
+      if (waiter === undefined) return;
       let worker: WorkerProcess | undefined;
       try {
         worker = this.#free();
       } catch (thrown) {
-        this.#next(key)?.reject(notStarted(thrown));
+        this.#leave(waiter);
+        waiter.reject(notStarted(thrown));
         continue;
       }
       if (worker === undefined) return;
-      this.#startShift(worker, key);
-      this.#next(key)?.resolve(worker);
+      this.#turns++;
+      this.#leave(waiter);
+      this.#startShift(worker, waiter.key);
+      waiter.resolve(worker);
     }
   }
 
@@ -130,29 +145,41 @@ export class WorkerPool {
 
   /** An idle worker, or a new one while there is room. */
   #free(): WorkerProcess | undefined {
-    // The one used last is the warmest.
-    const parked = this.#idle.pop();
-    parked?.cancelTimer();
-    if (parked !== undefined) return parked.worker;
+    for (;;) {
+      // The one used last is the warmest.
+      const parked = this.#idle.pop();
+      if (parked === undefined) break;
+      parked.cancelTimer();
+      // How a dead one ended may still be found out.
+      if (parked.worker.alive) return parked.worker;
+      this.#workers.delete(parked.worker);
+    }
     const { max } = this.options;
     return this.#workers.size - Math.min(this.#overtime, max) < max ? this.#spawn() : undefined;
   }
 
-  /** The key whose turn it is, of those that may have one more worker. */
-  #turn(): string | undefined {
-    const has = (key: string): number => [...this.#busy.values()].filter((shift) => shift.key === key).length;
-    const keys = [...this.#waiters.keys()].filter((key) => has(key) < this.options.limitOf(key));
-    return keys.find((key) => this.#waiters.get(key)?.some(({ background }) => !background)) ?? keys[0];
+  /** Whose turn it is, of those whose key may have one more worker. */
+  #next(): Waiter | undefined {
+    const may = [...this.#waiters].filter(([key]) => this.#mayHaveMore(key)).map(([, waiters]) => waiters);
+    if (this.#turns % TURN_OF_THE_OLDEST === TURN_OF_THE_OLDEST - 1) {
+      return may
+        .flat()
+        .reduce<Waiter | undefined>((oldest, one) => (oldest === undefined || one.arrived < oldest.arrived ? one : oldest), undefined);
+    }
+    const firsts = may.map((waiters) => waiters.find(({ background }) => !background) ?? waiters[0]);
+    return firsts.find((waiter) => waiter?.background === false) ?? firsts[0];
   }
 
-  /** The first waiter of a key; the key then goes to the end of the line. */
-  #next(key: string): Waiter | undefined {
-    const waiters = this.#waiters.get(key) ?? [];
-    const first = waiters.find(({ background }) => !background) ?? waiters[0];
-    const rest = waiters.filter((waiter) => waiter !== first);
-    this.#waiters.delete(key);
-    if (rest.length > 0) this.#waiters.set(key, rest);
-    return first;
+  #mayHaveMore(key: string): boolean {
+    const has = [...this.#busy.values()].filter((shift) => shift.key === key).length;
+    return has < Math.min(this.options.limitOf(key), Math.max(1, 2 * this.options.max - 1));
+  }
+
+  /** Out of the line; its key goes to the end of it. */
+  #leave(waiter: Waiter): void {
+    const rest = (this.#waiters.get(waiter.key) ?? []).filter((other) => other !== waiter);
+    this.#waiters.delete(waiter.key);
+    if (rest.length > 0) this.#waiters.set(waiter.key, rest);
   }
 
   #spawn(): WorkerProcess {

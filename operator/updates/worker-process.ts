@@ -164,8 +164,9 @@ export class WorkerProcess {
         calls,
         asAsked: sameChange(),
         sent: false,
-        stopTimers: this.#startTimers(request, options),
+        stopTimers: () => undefined,
       };
+      running.stopTimers = this.#startTimers(running);
       this.#running = running;
       this.#ready.then(() => this.#begin(running), settle);
     });
@@ -218,7 +219,8 @@ export class WorkerProcess {
     this.#send({ type: 'run', request: { ...running.request, validUntil } });
   }
 
-  #startTimers(request: UpdateRequest, options: RunOptions): () => void {
+  #startTimers(running: Running): () => void {
+    const { request, options } = running;
     const { clock } = this.options;
     const overdue = new OperatorError(
       'Transient',
@@ -236,6 +238,8 @@ export class WorkerProcess {
       }
       const refusal = options.refusal();
       if (refusal !== undefined) this.cancel(refusal);
+      // One that had not begun is over: whatever the worker runs next has a beat of its own.
+      if (this.#running !== running) return;
       this.#send({ type: 'validity', validUntil });
       cancelBeat = clock.after(HEARTBEAT_MS, beat);
     };

@@ -1,5 +1,6 @@
 import { sleep, systemClock } from '../../operator/base/clock';
 import { isStateWrite } from './phases';
+import type { FaultRule } from '../../providers/local/api';
 import type { PlannedFault } from './plan';
 import type { FaultTarget } from './kinds';
 import type { Crew } from './crew';
@@ -103,15 +104,15 @@ export class Faults {
 
   private async throttle({ target, lastsMs }: PlannedFault): Promise<Pick<Struck, 'over'>> {
     if (target === 'api') return { over: this.filterFor(lastsMs, apiThrottle()) };
-    await this.system.cloud.setFaults({ rules: [{ match: {}, act: { throttle: CLOUD_THROTTLE } }] });
-    return { over: sleep(systemClock, lastsMs).then(() => this.clearCloudRules()) };
+    await this.setCloudRules([{ match: {}, act: { throttle: CLOUD_THROTTLE } }]);
+    return { over: sleep(systemClock, lastsMs).then(() => this.setCloudRules([])) };
   }
 
   /** The rules are in the cloud's process, which may be down or stopped by another fault just now. */
-  private async clearCloudRules(): Promise<true> {
+  private async setCloudRules(rules: FaultRule[]): Promise<true> {
     for (;;) {
       try {
-        await this.system.cloud.setFaults({ rules: [] });
+        await this.system.cloud.setFaults({ rules });
         return true;
       } catch {
         await sleep(systemClock, 100);

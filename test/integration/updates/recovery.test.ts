@@ -202,6 +202,27 @@ describe('an update that waits for a worker', () => {
   });
 });
 
+test('an update that was refused before its worker was ready does not stop what that worker runs next', async () => {
+  const engine = harness.newEngine({ workers: 1 });
+  let frozen = false;
+  const refused = engine.run(harness.update('refused', { things }), harness.hooks('refused', { isFrozen: () => frozen }));
+  await harness.until(() => engine.workerPids.length === 1);
+  const [pid] = engine.workerPids;
+  process.kill(pid!, 'SIGSTOP');
+  frozen = true;
+  await expect(refused).rejects.toMatchObject({ code: 'Canceled', message: expect.stringContaining('frozen') as string });
+  process.kill(pid!, 'SIGCONT');
+  harness.cloud.fault({ method: 'POST', name: 'web', kind: 'hold' });
+  const next = engine.run(harness.update('next-one', { things }), harness.hooks('next-one'));
+  await harness.cloud.until(() => harness.cloud.heldCount > 0);
+  const heldAt = performance.now();
+  // Longer than a heartbeat.
+  await harness.until(() => performance.now() - heldAt > 1_200);
+  harness.cloud.release();
+  expect(await next).toMatchObject({ result: 'Updated' });
+  expect(engine.workerPids).toEqual([pid]);
+});
+
 test('what is answered late to one update is no answer to the next one of the same worker', async () => {
   const engine = harness.newEngine({ workers: 1 });
   const answers: (() => void)[] = [];

@@ -109,20 +109,40 @@ describe('WorkerPool', () => {
   test('a worker that takes long gives up its place to others, who give it back', async () => {
     const { pool: workers, stands, advance } = pool({ max: 1 });
     const slow = await workers.acquire('a');
-    const others = [workers.acquire('a'), workers.acquire('b')];
+    const [second, third] = [workers.acquire('b'), workers.acquire('c')];
     advance(14);
     expect(stands).toHaveLength(1);
     advance(2);
-    const second = await (others[0] as Promise<WorkerProcess>);
-    expect(second.pid).toBe(2);
+    expect((await second).pid).toBe(2);
     // Overtime is counted up to `max` again: two slow ones are not an endless number.
     advance(20);
     await new Promise(setImmediate);
     expect(stands).toHaveLength(2);
-    workers.release(second);
-    expect((await others[1])?.pid).toBe(2);
+    workers.release(await second);
+    expect((await third).pid).toBe(2);
     workers.release(slow);
     expect(stands.map((stand) => stand.alive)).toEqual([false, true]);
+  });
+
+  test('one place is left for who has none, however many of another key take long', async () => {
+    const { pool: workers, stands, advance } = pool({ max: 2 });
+    const paused = Array.from({ length: 4 }, () => workers.acquire('a'));
+    advance(16);
+    await Promise.all(paused.slice(0, 3));
+    advance(16);
+    await new Promise(setImmediate);
+    expect(stands).toHaveLength(3);
+    expect((await workers.acquire('b')).pid).toBe(4);
+  });
+
+  test('an idle worker that has died is not given out, though how it ended is not known yet', async () => {
+    const { pool: workers, stands } = pool();
+    workers.release(await workers.acquire('a'));
+    stands[0]!.alive = false;
+    expect((await workers.acquire('a')).pid).toBe(2);
+    stands[0]!.die();
+    await new Promise(setImmediate);
+    expect(workers.pids).toEqual([2]);
   });
 
   test('a key has no more workers than its limit; others get theirs meanwhile', async () => {
@@ -151,6 +171,22 @@ describe('WorkerPool', () => {
       ['change', 'other'],
       ['other upgrade', 'upgrade'],
     ]);
+  });
+
+  test('background work waits for no burst to end', async () => {
+    const { pool: workers } = pool();
+    const served: string[] = [];
+    const worker = await workers.acquire('a');
+    const wait = (name: string, background = false): Promise<void> =>
+      workers.acquire('a', { background }).then((given) => {
+        served.push(name);
+        workers.release(given);
+      });
+    const waiting = [wait('upgrade', true), ...Array.from({ length: 30 }, (_, at) => wait(`service ${at}`))];
+    workers.release(worker);
+    await Promise.all(waiting);
+    expect(served.indexOf('upgrade')).toBeLessThan(10);
+    expect(served.filter((name) => name !== 'upgrade')).toEqual(Array.from({ length: 30 }, (_, at) => `service ${at}`));
   });
 
   test('ends idle workers, also one that was only started to be ready', async () => {

@@ -3,7 +3,10 @@ import { IPv4, IPv6, parse } from 'ipaddr.js';
 import { z } from 'zod';
 import { withRules } from './rule';
 
-/** A CIDR such as `10.0.0.0/8` or `fd00::/8`. The API server checks it with CEL's own CIDR parser (Kubernetes 1.31 or newer). */
+/** The oldest Kubernetes that takes the CRDs. CEL has had its parsers of addresses since 1.30, and new rules may use what the release before had. */
+export const OLDEST_KUBERNETES = '1.31';
+
+/** A CIDR such as `10.0.0.0/8` or `fd00::/8`. The API server checks it with CEL's own CIDR parser. */
 export const cidr = withRules(z.string().min(3).max(64).meta({ description: 'A CIDR, for example 203.0.113.0/24.' }), [
   { cel: 'isCIDR(self)', holds: isCidr, message: 'must be a CIDR such as 203.0.113.0/24 or 2001:db8::/64' },
 ]);

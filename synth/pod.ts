@@ -5,15 +5,18 @@ import { controllerManagerPod } from './controller-manager';
 import { extensionPod } from './extension';
 import { labels, OPERATOR_NAME, servesHttps, workloadOf, type Settings } from './options';
 import { podArgs } from './pod-args';
-import { healthEndpoint } from './serving';
+import { healthEndpoint, hostPorts } from './serving';
 import { staticPodAccess } from './static-pod';
 import { webhooksPod } from './webhooks';
 
 const UID = 65532;
 const SCRATCH = '/tmp';
 const CONTROL_PLANE = 'node-role.kubernetes.io/control-plane';
+const NOT_READY = 'node.kubernetes.io/not-ready';
+/** What the image is for. */
+const LINUX = { 'kubernetes.io/os': 'linux' };
 
-/** The operator's Pod. All of it that a namespace of pod security `restricted` would refuse is the host's network, probes at its loopback, and a static Pod's file of the host. */
+/** The operator's Pod. All of it that a namespace of pod security `restricted` would refuse is the host's network with its ports, probes at its loopback, and a static Pod's file of the host. */
 export function podSpec(settings: Settings): k8s.PodSpec {
   const { network } = settings;
   return {
@@ -49,20 +52,27 @@ function placeOf(settings: Settings): Pick<k8s.PodSpec, 'tolerations' | 'nodeSel
     case 'StaticPod':
       return { tolerations: [{ operator: 'Exists' }] };
     case 'DaemonSet':
-      return { tolerations: tolerations(settings), nodeSelector: { [CONTROL_PLANE]: '' } };
+      return { tolerations: tolerations(settings), nodeSelector: { ...LINUX, [CONTROL_PLANE]: '' } };
     case 'Deployment':
-      return { tolerations: tolerations(settings), affinity: affinity() };
+      return { tolerations: tolerations(settings), nodeSelector: LINUX, affinity: affinity() };
   }
 }
 
-/** The taints of a cluster that has just begun: nothing else runs before the operator has taken them away. Without a network a Pod can't use it. */
+/**
+ * The taints of a cluster that has just begun: nothing else runs before the operator has taken them away. Without a network a Pod can't use it.
+ * A Node without a network is not ready either, for as long as it takes: who doesn't tolerate that is evicted after five minutes
+ * (DefaultTolerationSeconds). From a Node that is unreachable the operator goes: another one has to take over.
+ */
 function tolerations({ network }: Settings): k8s.Toleration[] {
-  const withoutNetwork = network === 'Host' ? ['node.kubernetes.io/not-ready', 'node.kubernetes.io/network-unavailable'] : [];
-  return ['node.cloudprovider.kubernetes.io/uninitialized', ...withoutNetwork, CONTROL_PLANE].map((key) => ({
-    key,
-    operator: 'Exists',
-    effect: 'NoSchedule',
-  }));
+  const onHost = network === 'Host';
+  const withoutNetwork = onHost ? [NOT_READY, 'node.kubernetes.io/network-unavailable'] : [];
+  const toRun = ['node.cloudprovider.kubernetes.io/uninitialized', ...withoutNetwork, CONTROL_PLANE];
+  const toStay = onHost ? [NOT_READY] : [];
+  return [...toRun.map((key) => tolerated(key, 'NoSchedule')), ...toStay.map((key) => tolerated(key, 'NoExecute'))];
+}
+
+function tolerated(key: string, effect: 'NoSchedule' | 'NoExecute'): k8s.Toleration {
+  return { key, operator: 'Exists', effect };
 }
 
 /** Control-plane Nodes where there are some, and not two replicas on one Node where it can be helped. */
@@ -76,11 +86,13 @@ function affinity(): k8s.Affinity {
 }
 
 function container(settings: Settings): k8s.Container {
+  const ports = hostPorts(settings);
   return {
     name: 'operator',
     image: settings.image,
     imagePullPolicy: 'IfNotPresent',
     args: podArgs(settings),
+    ...(ports.length === 0 ? {} : { ports }),
     env: environment(settings),
     livenessProbe: { ...probe('/livez', settings), initialDelaySeconds: 10, periodSeconds: 10, failureThreshold: 6 },
     readinessProbe: { ...probe('/readyz', settings), periodSeconds: 5 },

@@ -65,6 +65,8 @@ export function apiServerArguments({ address, port, credentials, controllerManag
     `--cert-dir=${credentials.certificateDirectory}`,
     `--token-auth-file=${credentials.tokenFile}`,
     '--authorization-mode=RBAC',
+    // Some clusters have it, and it asks for rights that nothing else does.
+    '--enable-admission-plugins=OwnerReferencesPermissionEnforcement',
     // Both families, so that a Service may ask for both; one that doesn't ask gets the first.
     '--service-cluster-ip-range=10.96.0.0/16,fd00:10:96::/112',
     '--service-account-issuer=https://kubernetes.default.svc',

@@ -3,10 +3,10 @@ import { k8s } from 'cdk8s-plus-27';
 import type { Construct } from 'constructs';
 import { ALERTS } from '../monitoring/alerts';
 import { dashboard } from '../monitoring/dashboard';
+import { METRICS_NAME } from '../monitoring/job';
 import { labels, OPERATOR_NAME, type Settings } from '../options';
 import { healthEndpoint } from '../serving';
 
-const METRICS_NAME = `${OPERATOR_NAME}-metrics`;
 const OPERATOR = 'monitoring.coreos.com/v1';
 
 /** How metrics are reached, and the role of who may read them: to whom it is given, the platform team says. */

@@ -6,7 +6,7 @@ import { controllerManagerPod, migrationConfigMap } from '../controller-manager'
 import { extensionConfigMap, extensionPod } from '../extension';
 import { labels, OPERATOR_NAME, workloadOf, type Settings } from '../options';
 import { podSpec } from '../pod';
-import { healthEndpoint } from '../serving';
+import { servedPorts } from '../serving';
 
 /**
  * What runs the operator, from the plain classes of the API: the friendlier ones set defaults (no token, a start-up probe, a pull policy, required
@@ -62,8 +62,7 @@ export class OperatorChart extends Chart {
    * addresses of clouds are not known beforehand. On the host's network a policy has no effect.
    */
   private networkPolicy(settings: Settings): void {
-    const served = [healthEndpoint(settings).port, ...(settings.webhooks === undefined ? [] : [settings.webhooks.port])];
-    const ports = served.map((port) => ({ port: k8s.IntOrString.fromNumber(port), protocol: 'TCP' }));
+    const ports = servedPorts(settings).map(({ port }) => ({ port: k8s.IntOrString.fromNumber(port), protocol: 'TCP' }));
     new k8s.KubeNetworkPolicy(this, 'network-policy', {
       metadata: { name: OPERATOR_NAME, namespace: settings.namespace, labels: labels('operator') },
       spec: { podSelector: { matchLabels: labels('operator') }, policyTypes: ['Ingress'], ingress: [{ ports }] },

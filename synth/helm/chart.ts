@@ -1,3 +1,4 @@
+import { OLDEST_KUBERNETES } from '../../crds';
 import { toYaml } from '../../crds/yaml';
 import { OperatorError } from '../../operator/base/errors';
 import { installation, manifests, type ManifestFile } from '../manifests';
@@ -57,7 +58,7 @@ function chartOf(version: string): object {
     type: 'application',
     version,
     appVersion: version,
-    kubeVersion: '>=1.30.0-0',
+    kubeVersion: `>=${OLDEST_KUBERNETES}.0-0`,
   };
 }
 

@@ -1,3 +1,5 @@
+import { OF_OPERATOR } from './job';
+
 /** One alerting rule of Prometheus. */
 export interface Alert {
   alert: string;
@@ -17,7 +19,7 @@ const FAILURES = 'Credentials|Quota|Invalid|Taken|Conflict|NotFound|Unknown';
 export const ALERTS: readonly Alert[] = [
   {
     alert: 'CloudOperatorNoLeader',
-    expr: 'absent(leader_election_master_status == 1)',
+    expr: `absent(leader_election_master_status${OF_OPERATOR} == 1)`,
     for: '2m',
     severity: 'critical',
     summary: 'No cloud-operator leads',
@@ -85,7 +87,7 @@ export const ALERTS: readonly Alert[] = [
   },
   {
     alert: 'CloudOperatorWorkHangs',
-    expr: 'max by (name) (workqueue_longest_running_processor_seconds) > 1800',
+    expr: `max by (name) (workqueue_longest_running_processor_seconds${OF_OPERATOR}) > 1800`,
     for: '5m',
     severity: 'warning',
     summary: 'Queue {{ $labels.name }}: one key has been worked on for more than 30 minutes',

@@ -1,3 +1,5 @@
+import { OF_OPERATOR } from './job';
+
 interface Panel {
   title: string;
   unit: string;
@@ -6,7 +8,7 @@ interface Panel {
 
 /** The questions in the order in which they are asked when something is wrong. */
 export const PANELS: readonly Panel[] = [
-  { title: 'Who leads', unit: 'short', targets: [{ expr: 'leader_election_master_status', legend: '{{pod}} {{name}}' }] },
+  { title: 'Who leads', unit: 'short', targets: [{ expr: `leader_election_master_status${OF_OPERATOR}`, legend: '{{pod}} {{name}}' }] },
   {
     title: 'Until objects are Ready',
     unit: 's',
@@ -62,7 +64,7 @@ export const PANELS: readonly Panel[] = [
     unit: 'short',
     targets: [{ expr: 'sum by (provider, policy) (increase(cloud_operator_drift_total[1h]))', legend: '{{provider}} {{policy}}' }],
   },
-  { title: 'What waits', unit: 'short', targets: [{ expr: 'sum by (name) (workqueue_depth)', legend: '{{name}}' }] },
+  { title: 'What waits', unit: 'short', targets: [{ expr: `sum by (name) (workqueue_depth${OF_OPERATOR})`, legend: '{{name}}' }] },
   {
     title: 'What fails',
     unit: 'short',
@@ -71,9 +73,9 @@ export const PANELS: readonly Panel[] = [
   {
     title: 'Requests to the API server',
     unit: 'reqps',
-    targets: [{ expr: 'sum by (code) (rate(rest_client_requests_total[5m]))', legend: '{{code}}' }],
+    targets: [{ expr: `sum by (code) (rate(rest_client_requests_total${OF_OPERATOR}[5m]))`, legend: '{{code}}' }],
   },
-  { title: 'Memory', unit: 'bytes', targets: [{ expr: 'process_resident_memory_bytes', legend: '{{pod}}' }] },
+  { title: 'Memory', unit: 'bytes', targets: [{ expr: `process_resident_memory_bytes${OF_OPERATOR}`, legend: '{{pod}}' }] },
 ];
 
 const COLUMNS = 2;

@@ -260,8 +260,9 @@ describe('every shape of an installation on a real API server', () => {
         .map((violation) => violation.replace(/ \(.*$/, ''));
     // The probes ask at the Node's loopback.
     const host = ['host namespaces', 'probe or lifecycle host'];
-    expect(violations(await refusalOf({ provider, extension }))).toEqual(host);
-    expect(violations(await refusalOf({ workload: 'DaemonSet' }))).toEqual(host);
+    const scheduled = ['host namespaces', 'hostPort', 'probe or lifecycle host'];
+    expect(violations(await refusalOf({ provider, extension }))).toEqual(scheduled);
+    expect(violations(await refusalOf({ workload: 'DaemonSet' }))).toEqual(scheduled);
     const file = ['hostPath volumes', 'restricted volume types'];
     const refused = violations(await refusalOf({ workload: 'StaticPod' }));
     expect(refused).toEqual(expect.arrayContaining(host));

@@ -15,15 +15,23 @@ const calls = (code: string, samples: string, verb = 'list'): [string, string] =
   `cloud_operator_cloud_calls_total{provider="aws",verb="${verb}",code="${code}"}`,
   samples,
 ];
+/** Every component of Kubernetes has series of these names; `job` says whose they are. */
+const OURS = 'cloud-operator-metrics';
+const leads = (pod: string, samples: string, job = OURS): [string, string] => [
+  `leader_election_master_status{name="cloud-controller-manager",job="${job}",pod="${pod}"}`,
+  samples,
+];
+const SCHEDULER_LEADS = leads('c', '1x40', 'kube-scheduler');
+const running = (samples: string, job = OURS): [string, string] => [
+  `workqueue_longest_running_processor_seconds{name="stacks",job="${job}"}`,
+  samples,
+];
 
 const CASES: Record<string, Case[]> = {
   CloudOperatorNoLeader: [
     {
       of: 'the leader ends, and another one leads a minute later',
-      series: [
-        ['leader_election_master_status{name="cloud-controller-manager",pod="a"}', '1x10 0x20'],
-        ['leader_election_master_status{name="cloud-controller-manager",pod="b"}', '0x11 1x20'],
-      ],
+      series: [leads('a', '1x10 0x20'), leads('b', '0x11 1x20'), SCHEDULER_LEADS],
       firing: [
         [5, []],
         [11, []],
@@ -32,11 +40,8 @@ const CASES: Record<string, Case[]> = {
       ],
     },
     {
-      of: 'nobody takes over',
-      series: [
-        ['leader_election_master_status{name="cloud-controller-manager",pod="a"}', '1x10 0x20'],
-        ['leader_election_master_status{name="cloud-controller-manager",pod="b"}', '0x31'],
-      ],
+      of: 'nobody takes over; what else has a leader goes on',
+      series: [leads('a', '1x10 0x20'), leads('b', '0x31'), SCHEDULER_LEADS],
       firing: [
         [10, []],
         [12, []],
@@ -46,7 +51,7 @@ const CASES: Record<string, Case[]> = {
     {
       // A sample counts for five minutes, with them (Prometheus 2) or without (3).
       of: 'all processes have gone, and with them their series',
-      series: [['leader_election_master_status{name="cloud-controller-manager",pod="a"}', '1x10']],
+      series: [leads('a', '1x10'), SCHEDULER_LEADS],
       firing: [
         [14, []],
         [18, [{}]],
@@ -163,7 +168,7 @@ const CASES: Record<string, Case[]> = {
   CloudOperatorWorkHangs: [
     {
       of: 'a key that never comes back',
-      series: [['workqueue_longest_running_processor_seconds{name="stacks"}', '0+60x60']],
+      series: [running('0+60x60')],
       firing: [
         [31, []],
         [34, []],
@@ -172,9 +177,10 @@ const CASES: Record<string, Case[]> = {
     },
     {
       of: 'an update that takes its ten minutes, again and again',
-      series: [['workqueue_longest_running_processor_seconds{name="stacks"}', '0+60x10 0+60x10 0+60x10 0+60x10']],
+      series: [running('0+60x10 0+60x10 0+60x10 0+60x10')],
       firing: [[40, []]],
     },
+    { of: 'a key of somebody else’s that never comes back', series: [running('3600x40', 'kube-controller-manager')], firing: [[40, []]] },
   ],
   CloudOperatorDriftIsLeft: [
     {
@@ -257,7 +263,9 @@ test('docs/troubleshoot.md says where to look for each, and for no other', () =>
 });
 
 describe('what alerts and the dashboard ask for', () => {
-  const known = new Map(documentedMetrics().metrics.map(({ name, labels }) => [name, labels]));
+  /** What Prometheus says of where it has read it. */
+  const OF_TARGET = ['job'];
+  const known = new Map(documentedMetrics().metrics.map(({ name, labels }) => [name, [...labels, ...OF_TARGET]]));
   const histogram = (name: string): string => name.replace(/_(bucket|sum|count)$/, '');
   const labelsOf = (name: string): string[] | undefined => known.get(name) ?? known.get(histogram(name));
 
@@ -273,6 +281,13 @@ describe('what alerts and the dashboard ask for', () => {
     const asked = PANELS.flatMap(({ targets }) => targets.flatMap(({ expr }) => expr.match(/\b[a-z_]+_[a-z_]+(?=[[){]|$)/g) ?? []));
     expect(asked.length).toBeGreaterThanOrEqual(PANELS.length);
     expect(asked.filter((name) => labelsOf(name) === undefined && name !== 'histogram_quantile')).toEqual([]);
+  });
+
+  it('is the operator’s own: a name that others have too is asked for by its job', () => {
+    const all = [...ALERTS.map(({ expr }) => expr), ...PANELS.flatMap(({ targets }) => targets.map(({ expr }) => expr))];
+    const shared = all.flatMap((expr) => expr.match(/\b(?!cloud_operator_|histogram_quantile)[a-z]+_[a-z_]+(?:\{[^}]*\})?/g) ?? []);
+    expect(shared.length).toBeGreaterThanOrEqual(6);
+    expect(shared.filter((selector) => !selector.endsWith(`{job="${OURS}"}`))).toEqual([]);
   });
 });
 

@@ -359,6 +359,13 @@ describe('the rules of a role', () => {
     expect([undefined, 'x', 'y'].map((at) => rulesIn(table, at).flatMap(({ resources }) => resources))).toEqual([['a'], ['b'], ['c']]);
   });
 
+  it('hold finalizers of Services alone: nothing else is kept while what it owns is there', () => {
+    const written = permissions(settingsOf({})).flatMap(({ resources }) =>
+      resources.filter((resource) => resource.endsWith('/finalizers')),
+    );
+    expect(written).toEqual(['services/finalizers']);
+  });
+
   it('hold no wildcard', () => {
     const words = permissions(settingsOf({})).flatMap(({ group, resources, verbs }) => [group, ...resources, ...verbs]);
     expect(words.filter((word) => word.includes('*'))).toEqual([]);

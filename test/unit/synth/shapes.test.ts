@@ -17,7 +17,12 @@ interface Pod {
   tolerations: { key?: string; operator: string; effect?: string }[];
   affinity?: { podAntiAffinity: object };
   volumes: { name: string; hostPath?: object }[];
-  containers: { args: string[]; env: { name: string; value: string }[]; readinessProbe: { httpGet: object } }[];
+  containers: {
+    args: string[];
+    env: { name: string; value: string }[];
+    ports?: { containerPort: number; hostPort?: number; protocol: string }[];
+    readinessProbe: { httpGet: object };
+  }[];
 }
 
 const WORKLOADS = ['Deployment', 'DaemonSet', 'Pod'];
@@ -54,6 +59,41 @@ describe('what runs the operator', () => {
     expect(flags).toMatchObject({ port: 10258, 'secure-port': 0 });
     expect(pod.containers[0]?.readinessProbe.httpGet).toEqual({ host: '127.0.0.1', path: '/readyz', port: 10258, scheme: 'HTTP' });
   });
+
+  const health = { host: '127.0.0.1', port: 10443 };
+  const managed = { workload: 'Deployment' as const, flags: ['--secure-port=10443'], health, serviceAccountCredentials: false };
+  const webhooks = { names: ['persistent-volume-label' as const], trust: 'cert-manager' as const, port: 10260 };
+
+  it.each<[string, ManifestOptions, number[]]>([
+    ['a Deployment', {}, [10258]],
+    ['a DaemonSet', { workload: 'DaemonSet' }, [10258]],
+    ['a Deployment of controller-manager', { controllerManager: managed }, [10443]],
+    ['a Deployment with webhooks', { webhooks }, [10258, 10260]],
+  ])('as %s takes its ports from its Node: a second Pod, which could not listen there, waits for another one', (_, options, taken) => {
+    const wanted = taken.map((port) => expect.objectContaining({ containerPort: port, hostPort: port, protocol: 'TCP' }) as unknown);
+    expect(podOf(options).containers[0]?.ports).toEqual(wanted);
+    const { spec } = manifests(options).find(({ object }) => WORKLOADS.includes(object.kind))!.object as unknown as {
+      spec: { strategy?: object; updateStrategy?: object };
+    };
+    // The new Pod of an update comes when an old one has gone.
+    expect(spec.strategy ?? spec.updateStrategy).toEqual({ type: 'RollingUpdate', rollingUpdate: { maxSurge: 0, maxUnavailable: 1 } });
+  });
+
+  it.each<ManifestOptions>([{ network: 'Pod' }, { workload: 'StaticPod' }])('takes none of its Node where %p', (options) => {
+    expect(podOf(options).containers[0]?.ports).toBeUndefined();
+  });
+
+  it.each(['Deployment', 'DaemonSet'] as const)(
+    'as a %s stays on a Node that has no network yet, and goes from one that is lost',
+    (workload) => {
+      const notReady = { key: 'node.kubernetes.io/not-ready', operator: 'Exists', effect: 'NoExecute' };
+      const pod = podOf({ workload });
+      expect(pod.tolerations).toContainEqual(notReady);
+      expect(pod.tolerations.map(({ key }) => key)).not.toContain('node.kubernetes.io/unreachable');
+      expect(pod.nodeSelector).toMatchObject({ 'kubernetes.io/os': 'linux' });
+      expect(podOf({ network: 'Pod' }).tolerations).not.toContainEqual(notReady);
+    },
+  );
 
   it('as a Deployment spreads, and keeps one Pod while Nodes are drained', () => {
     const files = manifests({ replicas: 3 });

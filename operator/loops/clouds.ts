@@ -1,4 +1,5 @@
 import type { CloudLoadBalancerSpec, CloudLoadBalancerSpecInput, IPFamily, ServiceLever } from '../../crds';
+import type { OperatorError } from '../base/errors';
 import type { JsonObject } from '../base/json';
 import type { Labels } from '../base/label-selector';
 
@@ -16,6 +17,9 @@ export interface Clouds {
   serviceLevers(provider: string): readonly ServiceLever[];
   /** Names of all CloudProviders that are known. */
   providers(): string[];
+  /** Why a CloudProvider is not connected, so that nobody knows yet what its cloud has; undefined = it is, or it is not known at all. */
+  whyNotConnected(provider: string): OperatorError | undefined;
+  /** Whether the cloud of one that is connected has it. */
   supports(provider: string, capability: 'loadBalancers' | 'routes' | 'instances'): boolean;
   /**
    * What a controller before us has made in the cloud for a Service, and nobody has taken over; undefined = nothing. Asks the cloud.

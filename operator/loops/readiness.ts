@@ -14,6 +14,8 @@ const FAILURES = new Set([
   'UpdateFailed',
   'MembersFailed',
   'ProviderUnavailable',
+  'StateStoreUnavailable',
+  'StateKeyUnavailable',
 ]);
 
 /** What one of our objects says of itself, as the loops need it. */

@@ -1,7 +1,7 @@
 import { Gauge, Histogram, type Registry } from 'prom-client';
 import type { Clock } from '../base/clock';
 import type { Store, StoreChange } from '../kube/api';
-import { stateOf, type Judged, type ObjectState } from './object-state';
+import { isReady, stateOf, type Judged, type ObjectState } from './object-state';
 
 /** In seconds. */
 const READY_BUCKETS = [0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600, 1800];
@@ -85,8 +85,4 @@ function standingOf(object: Judged): Standing[] {
 function secondsSince(times: readonly (number | undefined)[], clock: Pick<Clock, 'now'>): number {
   const first = Math.min(Infinity, ...times.filter((time) => time !== undefined));
   return Math.max(0, (clock.now() - first) / 1000);
-}
-
-function isReady({ status }: Judged): boolean {
-  return status?.conditions?.some(({ type, status: value }) => type === 'Ready' && value === 'True') ?? false;
 }

@@ -32,11 +32,15 @@ interface Said {
   reconciling?: JudgedCondition | undefined;
 }
 
+/** Whether an object says that it is Ready: a Service by our condition, which stands beside those of others. Pure. */
+export function isReady({ kind, status }: Judged): boolean {
+  return isTrue(saidIn(status?.conditions ?? [], typesOf(kind)).ready);
+}
+
 /** What an object's conditions say; undefined = a Service of which we have said nothing. Pure. */
 export function stateOf({ kind, metadata, status }: Judged): ObjectState | undefined {
-  const isService = kind === 'Service';
-  const said = saidIn(status?.conditions ?? [], isService ? OF_SERVICES : OF_OURS);
-  return isService && said.ready === undefined ? undefined : judge(metadata, said);
+  const said = saidIn(status?.conditions ?? [], typesOf(kind));
+  return kind === SERVICE && said.ready === undefined ? undefined : judge(metadata, said);
 }
 
 function judge({ creationTimestamp, deletionTimestamp }: KubeMeta, said: Said): ObjectState {
@@ -53,8 +57,13 @@ function wordsOf({ ready, stalled, reconciling }: Said): Pick<ObjectState, 'stat
   return { state: reconciling === undefined && isTrue(ready) ? 'Ready' : 'Reconciling', reason };
 }
 
+const SERVICE = 'Service';
 const OF_OURS = { ready: 'Ready', stalled: 'Stalled', reconciling: 'Reconciling' };
 const OF_SERVICES = { ready: SERVICE_READY_CONDITION, stalled: SERVICE_STALLED_CONDITION, reconciling: undefined };
+
+function typesOf(kind: string): Record<keyof Said, string | undefined> {
+  return kind === SERVICE ? OF_SERVICES : OF_OURS;
+}
 
 function saidIn(conditions: readonly JudgedCondition[], types: Record<keyof Said, string | undefined>): Said {
   const find = (type: string | undefined): JudgedCondition | undefined => conditions.find((condition) => condition.type === type);

@@ -285,6 +285,13 @@ export class CloudRegistry {
     return { blockName: entry.kind, ...entry.module.compile(annotations, service, entry.spec) };
   }
 
+  /** Why a CloudProvider is not connected; undefined = it is, or it is not known at all. */
+  whyNotConnected(name: string): OperatorError | undefined {
+    const entry = this.clouds.get(name);
+    if (entry === undefined || isConnected(entry)) return undefined;
+    return entry.problem ?? new OperatorError('Transient', 'its cloud has not answered yet');
+  }
+
   supports(provider: string, capability: 'loadBalancers' | 'routes' | 'instances'): boolean {
     return this.clouds.get(provider)?.cloud?.[capability] !== undefined;
   }

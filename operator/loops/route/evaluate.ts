@@ -50,7 +50,7 @@ export function evaluate(gathered: Gathered): Evaluation {
   };
 }
 
-/** Failures in which the cloud could not be asked about the route: they say nothing of one that there is. */
+/** Failures in which the cloud could not be asked about the route, or nobody knew what to do there: they say nothing of one that there is. */
 const UNASKED = new Set([
   'CredentialsRefused',
   'SecretMissing',
@@ -58,6 +58,8 @@ const UNASKED = new Set([
   'Throttled',
   'ProviderUnavailable',
   'RetriesExhausted',
+  'StateStoreUnavailable',
+  'StateKeyUnavailable',
 ]);
 
 /** What is to be said of one PodCIDR. */
@@ -68,6 +70,8 @@ interface Verdict {
   apply?: CloudRouteBody;
   failure?: string;
   ready: boolean;
+  /** Not ours to route: what routes the Node's other CIDRs says whether it has its network. */
+  outside?: true;
 }
 
 function judge({ routes, clusterCidrs }: Gathered, node: Node, { cidr, provider }: { cidr: string; provider: string }): Verdict {
@@ -75,7 +79,7 @@ function judge({ routes, clusterCidrs }: Gathered, node: Node, { cidr, provider 
   const pending = { cidr, kept, ready: false };
   if (!isResponsible(clusterCidrs, cidr)) {
     const failure = `PodCIDR ${cidr} is outside of the cluster CIDRs; correct --cluster-cidr or the Node's spec.podCIDRs`;
-    return { ...pending, failure };
+    return { ...pending, failure, outside: true };
   }
   const existing = routes.find(({ metadata }) => metadata.name === kept);
   // A Node gets its providerID a moment before its addresses: waiting for them saves a change of the route, and so a run of the engine.
@@ -101,11 +105,15 @@ function hasAddress(node: Node): boolean {
   return node.status?.addresses?.some(({ type }) => type === 'InternalIP' || type === 'ExternalIP') === true;
 }
 
-/** Contract 5.5; undefined = nothing is known yet, or there is nothing to say. */
+/**
+ * Contract 5.5; undefined = nothing is known yet, or there is nothing to say. A Node of two families of which only one is in `--cluster-cidr` has its
+ * network by that one; one that has no CIDR in it at all has none.
+ */
 function outcome(verdicts: readonly Verdict[], managed: readonly StoredCloudRoute[]): NetworkCondition | undefined {
   if (verdicts.length === 0) return managed.length === 0 ? undefined : NO_ROUTE_CREATED;
-  if (verdicts.some(({ failure }) => failure !== undefined)) return NO_ROUTE_CREATED;
-  return verdicts.every(({ ready }) => ready) ? ROUTE_CREATED : undefined;
+  const ours = verdicts.filter(({ outside }) => outside !== true);
+  if (ours.length === 0 || ours.some(({ failure }) => failure !== undefined)) return NO_ROUTE_CREATED;
+  return ours.every(({ ready }) => ready) ? ROUTE_CREATED : undefined;
 }
 
 function condition({ now }: Gathered, node: Node, wanted: NetworkCondition | undefined): Action[] {

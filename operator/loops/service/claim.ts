@@ -1,5 +1,5 @@
 import { ANNOTATIONS } from '../../../crds';
-import { messageWithRemedy, toOperatorError } from '../../base/errors';
+import { messageWithRemedy, toOperatorError, type OperatorError } from '../../base/errors';
 import type { KubeObject, Service } from '../../kube/object';
 import { parseAddress } from '../cidr';
 import type { Clouds, Neighbor, ServiceChoice, ServiceFacts } from '../clouds';
@@ -12,8 +12,8 @@ import type { Problem } from './problem';
 export type Claim =
   /** Some other controller's class: leave it alone. */
   | { kind: 'Foreign' }
-  /** Ours, but it can't be served as it is. `retry`: the answer may change without an event. */
-  | { kind: 'Held'; problem: Problem; retry: boolean }
+  /** Ours, but it can't be served as it is. `retry`: the answer may change without an event. `passes`: by itself; nobody has to help. */
+  | { kind: 'Held'; problem: Problem; retry: boolean; passes?: true }
   | { kind: 'Wanted'; spec: WantedSpec; annotations?: Record<string, string>; warnings: Problem[] };
 
 /** A Service, and where it is. */
@@ -40,6 +40,8 @@ export function claimOf(placed: Placed, existing: StoredCloudLoadBalancer | unde
   if (current !== undefined && stays(choice, current, { loadBalancerClass, named }))
     return warnedOf(choice, current, compileFor(placed, current, clouds, existing));
   if (choice.kind === 'Unavailable') return unavailable(choice);
+  const why = clouds.whyNotConnected(choice.provider);
+  if (why !== undefined) return notConnected(choice.provider, why);
   if (!clouds.supports(choice.provider, 'loadBalancers')) return { kind: 'Held', problem: unsupported(choice.provider), retry: true };
   return compileFor(placed, choice.provider, clouds, existing);
 }
@@ -113,7 +115,18 @@ function unavailable({ reason, message }: { reason: string; message: string }): 
   return { kind: 'Held', problem: { reason, message }, retry: true };
 }
 
+/** A cloud that does not answer comes back; a Secret that is not there has to be made. */
+function notConnected(provider: string, why: OperatorError): Claim {
+  const message = `CloudProvider "${provider}" is not connected: ${messageWithRemedy(why, '. ')}`;
+  return {
+    kind: 'Held',
+    problem: { reason: 'ProviderUnavailable', message },
+    retry: true,
+    ...(!why.terminal && { passes: true as const }),
+  };
+}
+
 function unsupported(provider: string): Problem {
-  const message = `the cloud provider does not support external load balancers (CloudProvider "${provider}"; its conditions say whether it is connected); choose another one with the annotation ${ANNOTATIONS.provider}`;
+  const message = `the cloud provider does not support external load balancers (CloudProvider "${provider}"); choose another one with the annotation ${ANNOTATIONS.provider}`;
   return { reason: 'LoadBalancersUnsupported', message };
 }

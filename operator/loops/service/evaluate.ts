@@ -107,9 +107,9 @@ function nameTaken(gathered: Gathered, other: StoredCloudLoadBalancer): Evaluati
   return reportFailure({ ...gathered, memory }, undefined, { reason: 'NameTaken', message, stalled: !leaving });
 }
 
-/** Something is wrong with the input: the last good CloudLoadBalancer keeps serving, untouched. */
+/** Something is wrong with the input, or nobody can take it now: the last good CloudLoadBalancer keeps serving, untouched. */
 function hold(gathered: Gathered, owned: StoredCloudLoadBalancer | undefined, claim: Claim & { kind: 'Held' }): Evaluation {
-  const { actions, memory } = reportFailure(gathered, owned, { ...claim.problem, stalled: true });
+  const { actions, memory } = reportFailure(gathered, owned, { ...claim.problem, stalled: claim.passes !== true });
   return { actions: claim.retry ? [...actions, { kind: 'Retry' }] : actions, memory };
 }
 

@@ -18,6 +18,7 @@ export const CLOUDS: Clouds = {
     const bad = { severity: 'Error' as const, field: 'fake.example/drain-seconds', value: text, message: 'write a number of seconds' };
     return { blockName: 'local', block: { drainSeconds: Number(text) }, problems: /^[0-9]+$/.test(text) ? [] : [bad] };
   },
+  whyNotConnected: () => undefined,
   supports: () => true,
   observes: () => false,
   serviceLevers: () => DEFAULT_SERVICE_LEVERS,

@@ -6,6 +6,7 @@ import { StackIndex } from '../../../operator/cloud/stack/stack-index';
 import { cloudProviderSpec, type CloudProviderSpec, type NamingList } from '../../../crds';
 import type { Cloud, Instance, ProviderModule } from '../../../providers/provider';
 import { systemClock } from '../../../operator/base/clock';
+import { OperatorError } from '../../../operator/base/errors';
 import { FakeClock } from '../kube/fake-clock';
 import { fakeRegistry } from './fake-registry';
 
@@ -87,6 +88,22 @@ describe('CloudRegistry', () => {
     working = true;
     await registry.set('a', spec({ region: 'x' }));
     expect(told).toEqual(['a', 'a', 'a']);
+  });
+
+  test('one that is not connected says why, until it is', async () => {
+    let working = false;
+    const { cloud, module } = await connectedParts();
+    const refused = new OperatorError('Invalid', 'there is no Secret', { reason: 'SecretMissing' });
+    const failing: ProviderModule = { ...module, connect: () => (working ? Promise.resolve(cloud) : Promise.reject(refused)) };
+    const registry = new CloudRegistry({ loadModule: () => Promise.resolve(failing), readSecret: () => Promise.resolve(['']) });
+    expect(registry.whyNotConnected('a')).toBeUndefined();
+    await registry.declare('a', spec());
+    expect(registry.whyNotConnected('a')).toMatchObject({ code: 'Transient', message: 'its cloud has not answered yet' });
+    await registry.set('a', spec());
+    expect(registry.whyNotConnected('a')).toBe(refused);
+    working = true;
+    await registry.set('a', spec());
+    expect(registry.whyNotConnected('a')).toBeUndefined();
   });
 
   test('the cluster’s id that comes while a cloud is being connected holds for it too, with its newest spec', async () => {

@@ -38,6 +38,19 @@ test('the first time that an object is Ready counts, once', async () => {
   expect(await count()).toBe('1');
 });
 
+test('a Service counts by our own condition, beside which others have theirs', async () => {
+  const of = (ours: boolean): Judged => {
+    const conditions = [
+      { type: 'Ready', status: ours ? 'False' : 'True' },
+      { type: 'cloud-operator.dev/Ready', status: ours ? 'True' : 'False' },
+    ];
+    return { ...object(false), kind: 'Service', status: { conditions } };
+  };
+  change({ key: 'a', current: of(false) });
+  change({ key: 'a', previous: of(false), current: of(true) });
+  expect(await count()).toBe('1');
+});
+
 test('what was Ready before this process began does not count', async () => {
   change({ key: 'a', current: object(true) });
   change({ key: 'a', previous: object(true), current: object(false) });

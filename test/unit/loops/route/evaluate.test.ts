@@ -200,6 +200,17 @@ describe('reconcile (contract 5.4)', () => {
     ]);
   });
 
+  test('one of two CIDRs is outside of the cluster CIDRs: it is told, and the other one says whether the Node has its network', () => {
+    const clusterCidrs = parseClusterCidrs(['10.120.0.0/16']);
+    const of = withCidrs(['10.120.0.0/24', 'fd00:1::/64']);
+    const failures = [{ cidr: 'fd00:1::/64', message: expect.stringContaining('outside of the cluster CIDRs') as string }];
+    const { actions, ...told } = run(of, [made(of, '10.120.0.0/24')], { clusterCidrs });
+    expect([brief(actions), told]).toEqual([[CREATED], { failures }]);
+    expect(brief(run(of, [], { clusterCidrs }).actions)).toEqual(['apply 10.120.0.0/24']);
+    const failed = run(of, [made(of, '10.120.0.0/24', [FAILED])], { clusterCidrs });
+    expect(brief(failed.actions)).toEqual([NOT_CREATED]);
+  });
+
   test('CloudRoutes of people are left alone, and not taken over', () => {
     const of = withCidrs(['10.120.0.0/24']);
     const persons = made(of, '10.120.0.0/24', [READY], { labels: {} });
@@ -230,6 +241,8 @@ describe('condition NetworkUnavailable (contract 5.5)', () => {
       [],
     ],
     ['the same of a new one', undefined, [REFUSED, condition('Stalled', 'True', 'CredentialsRefused')], [NOT_CREATED]],
+    ['failed because the state can not be read, and there already', ROUTED, [condition('Ready', 'False', 'StateStoreUnavailable')], []],
+    ['the state of a new one can not be read', undefined, [condition('Ready', 'False', 'StateStoreUnavailable')], [NOT_CREATED]],
     ['still being made', undefined, [condition('Ready', 'False', 'Updating'), condition('Reconciling', 'True', 'Updating')], []],
   ])('%s', (_name, network, conditions, wanted) => {
     const of = withCidrs([CIDR], network);

@@ -9,6 +9,7 @@ function clouds(choice: ServiceChoice, changes: Partial<Clouds> = {}): Clouds {
     forService: () => choice,
     forNode: () => undefined,
     compile: () => ({ blockName: 'local', block: {}, problems: [] }),
+    whyNotConnected: () => undefined,
     supports: () => true,
     observes: () => false,
     serviceLevers: () => DEFAULT_SERVICE_LEVERS,
@@ -102,6 +103,22 @@ describe('what can’t be served', () => {
       kind: 'Held',
       problem: { message: expect.stringContaining('the cloud provider does not support external load balancers') as string },
     });
+  });
+
+  test.each<[string, OperatorError, object]>([
+    ['lacks its Secret', new OperatorError('Invalid', 'Secret x/aws is not there', { reason: 'SecretMissing', remedy: 'Make it' }), {}],
+    ['has not answered', new OperatorError('Transient', 'Secret x/aws is not there. Make it'), { passes: true }],
+  ])('a provider that %s: why, and not that its cloud has none', (_name, why, passes) => {
+    const unconnected = clouds(A, { whyNotConnected: () => why, supports: () => false });
+    const message = 'CloudProvider "cloud-a" is not connected: Secret x/aws is not there. Make it';
+    expect(claimOf({ service: service() }, undefined, unconnected)).toEqual({
+      kind: 'Held',
+      retry: true,
+      problem: { reason: 'ProviderUnavailable', message },
+      ...passes,
+    });
+    // What it has made goes on.
+    expect(claimOf({ service: service() }, EXISTING, unconnected)).toMatchObject({ kind: 'Wanted' });
   });
 
   test('the provider of an existing load balancer is gone', () => {

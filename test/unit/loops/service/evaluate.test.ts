@@ -206,6 +206,13 @@ describe('what becomes of it', () => {
     expect(run({ service: told, cloudLoadBalancer: failing }).actions).toEqual([]);
   });
 
+  test.each(['StateStoreUnavailable', 'StateKeyUnavailable'])('%s of a new one is told by an Event, though it is tried again', (reason) => {
+    const failing = [condition('Ready', 'False', reason, 'no answer'), condition('Reconciling', 'True', reason, 'no answer')];
+    expect(run({ service: HELD, cloudLoadBalancer: made(HELD, statusOf(failing)) }).said).toEqual([
+      'SyncLoadBalancerFailed: Error syncing load balancer: failed to ensure load balancer: no answer',
+    ]);
+  });
+
   test('another time of the next try is no news, and not written to the Service', () => {
     const failing = (at: string): StoredCloudLoadBalancer => {
       const message = `no more. Next try at ${at}.`;
@@ -393,6 +400,12 @@ describe('bad input', () => {
       'PatchStatus',
       'Retry',
     ]);
+  });
+
+  test('what passes by itself asks nobody for help', () => {
+    const { actions } = run({ claim: { kind: 'Held', problem, retry: true, passes: true } });
+    expect(actions[1]).toMatchObject({ patch: { status: { conditions: [{ type: READY, status: 'False', ...problem }] } } });
+    expect(JSON.stringify(actions[1])).not.toContain(STALLED);
   });
 
   test('an unknown annotation is a warning condition and an Event, and the rest is done', () => {

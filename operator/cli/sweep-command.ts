@@ -72,7 +72,11 @@ async function searched(api: KubeClient, provider: string, timeoutMs: number): P
   const handled = async (): Promise<boolean> =>
     (await api.get<StoredProvider>(CLOUD_PROVIDERS, provider))?.status?.sweep?.handled === token;
   const remedy = `see kubectl get cloudprovider ${provider}, and whether the operator runs`;
-  await until(handled, timeoutMs, () => new OperatorError('Transient', `CloudProvider ${provider} was not searched in time`, { remedy }));
+  await until(
+    handled,
+    { timeoutMs },
+    () => new OperatorError('Transient', `CloudProvider ${provider} was not searched in time`, { remedy }),
+  );
 }
 
 function chosen(leftovers: readonly StoredStack[], stacks: readonly string[]): StoredStack[] {
@@ -87,7 +91,11 @@ async function remove(api: KubeClient, leftovers: readonly StoredStack[], { time
   for (const { metadata } of leftovers) {
     const gone = async (): Promise<boolean> => (await api.get(CLOUD_STACKS, metadata.name)) === undefined;
     const remedy = `see kubectl describe cloudstack ${metadata.name}`;
-    await until(gone, timeout, () => new OperatorError('Transient', `stack ${metadata.name} is not deleted yet`, { remedy }));
+    await until(
+      gone,
+      { timeoutMs: timeout },
+      () => new OperatorError('Transient', `stack ${metadata.name} is not deleted yet`, { remedy }),
+    );
     // Data is one document: what was found, which was deleted when this ends well.
     if (output === 'table') process.stdout.write(`deleted: ${metadata.name}\n`);
   }

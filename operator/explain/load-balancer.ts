@@ -6,13 +6,16 @@ import { targetState, type TargetFacts } from './targets';
 
 /** What is read about an object that Pulumi makes. */
 export interface MadeFacts {
-  provider: StoredProvider | undefined;
+  /** `Unreadable`: the one who asks may not look at it. */
+  provider: StoredProvider | 'Unreadable' | undefined;
+  /** undefined = there is none, or it can't be looked at. */
   stack: StoredStack | undefined;
 }
 
 export interface LoadBalancerFacts extends MadeFacts {
   loadBalancer: StoredLoadBalancer;
-  nodes: TargetFacts[];
+  /** undefined = nobody has looked at them. */
+  nodes: TargetFacts[] | undefined;
   /** Of its Service; empty where there is none, undefined = nobody has looked at them. */
   slices: EndpointSlice[] | undefined;
 }
@@ -32,14 +35,16 @@ export function explainLoadBalancer(facts: LoadBalancerFacts): Finding[] {
 }
 
 /** Whether the object's cloud is there. Pure. */
-export function providerFindings(name: string, provider: StoredProvider | undefined): Finding[] {
+export function providerFindings(name: string, provider: MadeFacts['provider']): Finding[] {
+  if (provider === 'Unreadable') return [];
   if (provider === undefined)
     return [finding('bad', `there is no CloudProvider ${name}`, `create it: kubectl get cloudproviders shows those that are there`)];
   return conditionFindings('CloudProvider', name, provider);
 }
 
 /** What a person has set that keeps changes out of the cloud. Pure. */
-export function leverFindings(object: StoredLoadBalancer | StoredRoute, provider: StoredProvider | undefined): Finding[] {
+export function leverFindings(object: StoredLoadBalancer | StoredRoute, read: MadeFacts['provider']): Finding[] {
+  const provider = read === 'Unreadable' ? undefined : read;
   const frozen = provider?.spec.freeze === true ? provider.metadata.name : undefined;
   const observes = (): boolean => provider?.spec.managementPolicy === 'Observe';
   const pauseOf = (): string | undefined => provider?.metadata.annotations?.[ANNOTATIONS.pause];
@@ -76,6 +81,7 @@ function failure({ result, code = 'Unknown', startedAt, message = '' }: Attempt)
 }
 
 function targetFindings({ loadBalancer, nodes, slices }: LoadBalancerFacts): Finding[] {
+  if (nodes === undefined) return [];
   const states = nodes.map((node) => targetState(node, loadBalancer, slices));
   const targets = states.filter(({ target }) => target);
   const busy = targets.filter(({ why }) => why === undefined);

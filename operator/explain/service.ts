@@ -1,16 +1,18 @@
 import { SERVICE_READY_CONDITION } from '../../crds';
-import { chooseProvider } from '../cloud/providers/service-choice';
+import { chooseProvider, type Candidate } from '../cloud/providers/service-choice';
 import type { KubeCondition, Service } from '../kube/object';
 import { FINALIZER_LOAD_BALANCER_CLEANUP } from '../kube/node';
 import type { EndpointSlice, StoredLoadBalancer, StoredProvider } from './kinds';
 import { finding, remedyOf, type Finding } from './finding';
+import { leftByAnnotation } from './left-to';
 import { nodesWithEndpoints } from './targets';
 
 export interface ServiceFacts {
   service: Service & { spec: { selector?: Record<string, string> | null } };
   /** Of the same name; absent = none. */
   loadBalancer: StoredLoadBalancer | undefined;
-  providers: StoredProvider[];
+  /** undefined = the one who asks may not look at them. */
+  providers: StoredProvider[] | undefined;
   /** undefined = nobody has looked at them. */
   slices: EndpointSlice[] | undefined;
 }
@@ -20,9 +22,9 @@ export function explainService(facts: ServiceFacts): Finding[] {
   const { service } = facts;
   const name = `${service.metadata.namespace}/${service.metadata.name}`;
   if (service.spec.type !== 'LoadBalancer') return [...otherType(name, service), ...deletion(service)];
-  const chosen = choiceFinding(facts);
-  if (chosen.foreign) return [chosen.finding];
-  return [chosen.finding, ...deletion(service), ...own(name, facts), ...ownership(facts), ...endpoints(facts), publication(service)];
+  const chosen = choice(facts);
+  if (chosen.foreign) return chosen.findings;
+  return [...chosen.findings, ...deletion(service), ...own(name, facts), ...ownership(facts), ...endpoints(facts), publication(service)];
 }
 
 function otherType(name: string, { spec, metadata }: Service): Finding[] {
@@ -44,29 +46,54 @@ function deletion({ metadata }: Service): Finding[] {
   ];
 }
 
+interface Choice {
+  findings: Finding[];
+  /** Others look after it: there is nothing else to say. */
+  foreign: boolean;
+}
+
 /** Who takes it, by the rule that the operator goes by. */
-function choiceFinding({ service, loadBalancer, providers }: ServiceFacts): { finding: Finding; foreign: boolean } {
-  const candidates = providers
-    .filter(({ metadata }) => metadata.deletionTimestamp === undefined)
-    .map(({ metadata, spec }) => ({ name: metadata.name, spec }));
-  const { loadBalancerClass } = service.spec;
-  const choice = chooseProvider(candidates, {
-    annotations: service.metadata.annotations ?? {},
-    ...(loadBalancerClass === undefined ? {} : { loadBalancerClass }),
-  });
-  if (choice.kind === 'Foreign') {
-    const says = `its loadBalancerClass ${loadBalancerClass} is another controller's: no CloudProvider claims it, and cloud-operator leaves it alone`;
-    return { finding: finding('note', says, 'spec.loadBalancerClasses of a CloudProvider claims a class'), foreign: true };
-  }
+function choice({ service, loadBalancer, providers }: ServiceFacts): Choice {
   const recorded = loadBalancer?.spec.provider;
-  if (recorded !== undefined) return { finding: finding('good', `CloudProvider ${recorded} carries it`), foreign: false };
-  if (choice.kind === 'Chosen') return { finding: finding('good', `CloudProvider ${choice.provider} takes it`), foreign: false };
-  return { finding: finding('bad', choice.message, remedyOf(choice.reason, 'service')), foreign: false };
+  const carried = recorded === undefined ? undefined : finding('good', `CloudProvider ${recorded} carries it`);
+  if (providers === undefined) return { findings: carried === undefined ? [] : [carried], foreign: false };
+  const { loadBalancerClass } = service.spec;
+  const asked = { annotations: service.metadata.annotations ?? {}, ...(loadBalancerClass === undefined ? {} : { loadBalancerClass }) };
+  const chosen = chooseProvider(candidatesIn(providers, false), asked, candidatesIn(providers, true));
+  if (chosen.kind === 'Foreign') {
+    const says = `its loadBalancerClass ${loadBalancerClass} is another controller's: no CloudProvider claims it, and cloud-operator leaves it alone`;
+    return { findings: [finding('note', says, 'spec.loadBalancerClasses of a CloudProvider claims a class')], foreign: true };
+  }
+  if (carried !== undefined) return { findings: [carried], foreign: false };
+  if (chosen.kind === 'Chosen') return takenBy(chosen.provider, service, providers);
+  return { findings: [finding('bad', chosen.message, remedyOf(chosen.reason, 'service'))], foreign: false };
+}
+
+/** @param leaving those that are being deleted, or the others */
+function candidatesIn(providers: readonly StoredProvider[], leaving: boolean): Candidate[] {
+  const some = providers.filter(({ metadata }) => (metadata.deletionTimestamp !== undefined) === leaving);
+  return some.map(({ metadata, spec }) => ({ name: metadata.name, spec }));
+}
+
+/** The service loop has said something of a Service that was ours before it was left to another controller. */
+function takenBy(name: string, service: Service, providers: readonly StoredProvider[]): Choice {
+  const provider = providers.find(({ metadata }) => metadata.name === name);
+  const annotation = provider === undefined || readyOf(service) !== undefined ? undefined : leftByAnnotation(service, provider.spec);
+  if (annotation === undefined) return { findings: [finding('good', `CloudProvider ${name} takes it`)], foreign: false };
+  const says = `it is left to the AWS Load Balancer Controller by its annotation ${annotation}; cloud-operator leaves it alone`;
+  return {
+    findings: [finding('note', says, 'take the annotation off if cloud-operator should serve it (docs/clouds/aws.md)')],
+    foreign: true,
+  };
+}
+
+function readyOf({ status }: Service): KubeCondition | undefined {
+  return status?.conditions?.find(({ type }) => type === SERVICE_READY_CONDITION);
 }
 
 /** What the service loop itself says. */
 function own(name: string, { service, loadBalancer }: ServiceFacts): Finding[] {
-  const condition = service.status?.conditions?.find(({ type }) => type === SERVICE_READY_CONDITION);
+  const condition = readyOf(service);
   if (condition === undefined) {
     const next = 'see whether the operator runs, and whether --controllers switches service-lb-controller off';
     return [finding('waiting', `the operator has not said anything of Service ${name} yet`, next)];

@@ -12,7 +12,8 @@ export interface TreeFacts {
   stack: StoredStack | undefined;
   /** What an extension adds beside the stack. */
   extra: StoredStack | undefined;
-  nodes: TargetFacts[];
+  /** undefined = nobody has looked at them. */
+  nodes: TargetFacts[] | undefined;
   /** undefined = nobody has looked at them. */
   slices: EndpointSlice[] | undefined;
 }
@@ -48,7 +49,7 @@ function loadBalancerNode(loadBalancer: StoredLoadBalancer, facts: TreeFacts): T
   const { namespace, name } = loadBalancer.metadata;
   const { word, tone, condition } = objectState(loadBalancer);
   const stacks = [facts.stack, facts.extra].flatMap((stack) => (stack === undefined ? [] : [stackNode(stack, `${namespace}/${name}`)]));
-  const targets = facts.nodes.map((node) => targetNode(node, loadBalancer, facts.slices));
+  const targets = (facts.nodes ?? []).map((node) => targetNode(node, loadBalancer, facts.slices));
   const detail = word === 'Ready' ? (loadBalancer.status?.ports ?? '') : `${condition?.reason ?? ''}: ${condition?.message ?? ''}`;
   return { kind: 'CloudLoadBalancer', name: `${namespace}/${name}`, state: word, tone, detail, children: [...stacks, ...targets] };
 }

@@ -1,13 +1,13 @@
-import { CLOUD_LOAD_BALANCERS, type FormerOwner } from '../../../crds';
+import { CLOUD_LOAD_BALANCERS, CLOUD_PROVIDERS, type FormerOwner } from '../../../crds';
 import { OperatorError } from '../../base/errors';
-import type { StoredLoadBalancer } from '../../explain/kinds';
+import type { StoredLoadBalancer, StoredProvider } from '../../explain/kinds';
 import { objectState } from '../../explain/object-state';
 import { SERVICES, type Service } from '../../kube/object';
 import type { NamespaceFlags, OutputFormat } from '../cluster-flags';
 import { requestOnLoadBalancer, requestOnService, type AdoptionRequest } from './adoption-request';
 import { getOne, getOurs, withCluster, type Cluster } from './connect';
 import { Deeds } from './done';
-import { providerNamed } from './facts';
+import { Interruption } from './interruption';
 import { terminalPaint } from './output';
 import { subjectOf, type Subject } from './subject';
 import { until } from './wait';
@@ -30,7 +30,8 @@ interface Written extends AdoptionRequest {
 
 /**
  * `adopt`: shows what taking over a load balancer would change, and takes it over.
- * @throws OperatorError Invalid for flags that don't fit; Conflict where the object has one of its own already; what keeps it from being taken over, with the object put back as it was
+ * @throws OperatorError Invalid for flags that don't fit; Conflict where the object has one of its own already; what keeps it from being taken over, or
+ *   Canceled where somebody interrupts the look, both with the object put back as it was
  */
 export async function adopt(what: string, flags: AdoptFlags): Promise<void> {
   if (flags.from === 'Unowned' && flags.id === undefined) {
@@ -48,17 +49,31 @@ export async function adopt(what: string, flags: AdoptFlags): Promise<void> {
       await requestOf(cluster, subject, found, flags),
     ];
     const deeds = new Deeds(flags.output);
-    try {
-      for (const { subject: at, ask } of written) await patch(cluster, at, ask);
-      await look(cluster, subject.key, flags, deeds);
-    } catch (thrown) {
-      await putBack(cluster, written);
-      throw thrown;
-    }
-    if (flags.dryRun === true) await putBack(cluster, written);
-    else await takeOver(cluster, subject.key, flags, deeds);
+    await withRequest(cluster, written, flags.dryRun === true, (signal) => look(cluster, subject.key, { ...flags, signal }, deeds));
+    if (flags.dryRun !== true) await takeOver(cluster, subject.key, flags, deeds);
     deeds.end();
   });
+}
+
+/** Writes what is asked for, and puts all of it back where that was for a look only, or the look ends in a failure or is interrupted. */
+async function withRequest(
+  cluster: Cluster,
+  written: readonly Written[],
+  forALook: boolean,
+  lookAt: (signal: AbortSignal) => Promise<void>,
+): Promise<void> {
+  const interruption = new Interruption();
+  try {
+    for (const { subject, ask } of written) await patch(cluster, subject, ask);
+    await lookAt(interruption.signal);
+    interruption.signal.throwIfAborted();
+    if (forALook) await putBack(cluster, written);
+  } catch (thrown) {
+    await putBack(cluster, written);
+    throw thrown;
+  } finally {
+    interruption.end();
+  }
 }
 
 /** @throws OperatorError NotFound where the Service has no CloudLoadBalancer, Conflict where that has something in the cloud */
@@ -73,7 +88,7 @@ async function yetWithout(cluster: Cluster, { resource, key }: Subject): Promise
 
 /** A Service writes the spec of its CloudLoadBalancer: there it is asked for. */
 async function requestOf(cluster: Cluster, { key }: Subject, found: StoredLoadBalancer, { from, id, name }: AdoptFlags): Promise<Written> {
-  const kind = (await providerNamed(cluster, found.spec.provider))?.status?.kind ?? '';
+  const kind = (await getOurs<StoredProvider>(cluster, CLOUD_PROVIDERS, found.spec.provider))?.status?.kind ?? '';
   const wish = { from, id, name, kind };
   const owner = found.metadata.ownerReferences?.some((one) => one.kind === SERVICES.kind) === true;
   const service = owner ? await cluster.api.get<Service>(SERVICES, key) : undefined;
@@ -82,7 +97,7 @@ async function requestOf(cluster: Cluster, { key }: Subject, found: StoredLoadBa
 }
 
 /** Waits until the operator has looked, and prints what it would do. @throws OperatorError with its reason where it would not */
-async function look(cluster: Cluster, key: string, flags: AdoptFlags, deeds: Deeds): Promise<void> {
+async function look(cluster: Cluster, key: string, flags: AdoptFlags & { signal: AbortSignal }, deeds: Deeds): Promise<void> {
   const seen = await settled(cluster, key, flags, ({ spec, status }) => {
     const ready = status?.conditions?.find(({ type }) => type === 'Ready');
     const isAsked = spec.adopt === flags.from && (flags.id === undefined || spec.adoptID === flags.id);
@@ -116,7 +131,7 @@ async function takeOver(cluster: Cluster, key: string, flags: AdoptFlags, deeds:
 async function settled(
   cluster: Cluster,
   key: string,
-  { timeout }: AdoptFlags,
+  { timeout, signal }: AdoptFlags & { signal?: AbortSignal },
   holds: (object: StoredLoadBalancer) => boolean,
 ): Promise<StoredLoadBalancer> {
   let found: StoredLoadBalancer | undefined;
@@ -129,7 +144,7 @@ async function settled(
     return false;
   };
   const remedy = `kubectl cloud explain clb/${key.split('/').at(-1) ?? key}`;
-  await until(ended, timeout, () => {
+  await until(ended, { timeoutMs: timeout, ...(signal !== undefined && { signal }) }, () => {
     const said = found === undefined ? '' : objectState(found).condition?.message;
     return new OperatorError('Transient', `CloudLoadBalancer ${key} was not looked at in time${said === undefined ? '' : `: ${said}`}`, {
       remedy,

@@ -3,7 +3,7 @@ import type { ListOptions } from '../../kube/api';
 import { KubeClient } from '../../kube/client';
 import { loadKubeConfig } from '../../kube/kube-config';
 import { SERVICES, type KubeObject, type ResourcePath } from '../../kube/object';
-import { isResourceMissing } from '../../kube/status';
+import { isResourceMissing, statusOf, type ApiStatus } from '../../kube/status';
 import type { NamespaceFlags } from '../cluster-flags';
 import { programVersion } from '../version';
 
@@ -12,7 +12,12 @@ export interface Cluster {
   api: KubeClient;
   /** Of the flag, else of the context, else `default`. */
   namespace: string;
+  /** Kinds of the whole cluster that the user may not read, as they are met. */
+  unread: Set<string>;
 }
+
+/** What gives a user of one namespace the kinds of the whole cluster. */
+export const ASK_FOR_VIEW = 'ask for a ClusterRoleBinding to cloud-operator-view (docs/operate/command-line.md, Rights)';
 
 /** @throws OperatorError when there is no kubeconfig that can be used; what `act` throws */
 export async function withCluster(flags: NamespaceFlags, act: (cluster: Cluster) => Promise<void>): Promise<void> {
@@ -21,7 +26,7 @@ export async function withCluster(flags: NamespaceFlags, act: (cluster: Cluster)
   const namespace = flags.namespace ?? (inContext === undefined || inContext === '' ? 'default' : inContext);
   const api = new KubeClient(config, { userAgent: `cloud-operator/${programVersion()}`, qps: 0 });
   try {
-    await act({ api, namespace });
+    await act({ api, namespace, unread: new Set() });
   } finally {
     await api.close();
   }
@@ -29,14 +34,26 @@ export async function withCluster(flags: NamespaceFlags, act: (cluster: Cluster)
 
 /**
  * A list of one of our kinds.
- * @throws OperatorError NotFound with what to do where the CRDs are not there
+ * @throws OperatorError NotFound where the CRDs are not there, Credentials where the user may not read them; both with what to do
  */
 export async function listOurs<T extends KubeObject>({ api }: Cluster, resource: ResourcePath, options: ListOptions = {}): Promise<T[]> {
   try {
     return await api.list<T>(resource, options);
   } catch (thrown) {
-    throw isResourceMissing(thrown) ? kindsMissing(resource, thrown) : thrown;
+    throw inWords(resource, thrown);
   }
+}
+
+function inWords(resource: ResourcePath, thrown: unknown): unknown {
+  if (isResourceMissing(thrown)) return kindsMissing(resource, thrown);
+  const status = statusOf(thrown);
+  return status?.code === 403 && !resource.namespaced ? notReadable(resource, status) : thrown;
+}
+
+/** Roles are mostly given in a namespace: these kinds are in none. */
+function notReadable({ kind }: ResourcePath, cause: ApiStatus): OperatorError {
+  const message = `you may not read ${kind}s, which are of the whole cluster: ${cause.message}`;
+  return new OperatorError('Credentials', message, { remedy: ASK_FOR_VIEW, cause });
 }
 
 function kindsMissing({ kind, group }: ResourcePath, cause: unknown): OperatorError {
@@ -53,7 +70,7 @@ export async function getOne<T extends KubeObject>({ api }: Cluster, resource: R
   });
 }
 
-/** undefined = it is not there. @throws OperatorError NotFound where its kind is not known at all */
+/** undefined = it is not there. @throws OperatorError NotFound where its kind is not known at all, Credentials where the user may not read it */
 export async function getOurs<T extends KubeObject>(
   { api }: Pick<Cluster, 'api'>,
   resource: ResourcePath,
@@ -62,7 +79,7 @@ export async function getOurs<T extends KubeObject>(
   try {
     return await api.get<T>(resource, key);
   } catch (thrown) {
-    throw isResourceMissing(thrown) ? kindsMissing(resource, thrown) : thrown;
+    throw inWords(resource, thrown);
   }
 }
 

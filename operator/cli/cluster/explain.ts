@@ -9,7 +9,7 @@ import { explainNode } from '../../explain/node';
 import { LEASE, operatorRuns } from '../../explain/operator-runs';
 import { explainRoute } from '../../explain/route';
 import { explainService, type ServiceFacts } from '../../explain/service';
-import { eventsOf, leaseOf, providerNamed, slicesOf, stackOf, targetFacts } from './facts';
+import { allProviders, eventsOf, leaseOf, providerNamed, slicesOf, stackOf, targetFacts, unreadFindings } from './facts';
 import type { StoredInstance, StoredLoadBalancer, StoredProvider, StoredRoute } from '../../explain/kinds';
 import { print, terminalPaint, type Paint } from './output';
 import type { Tone } from '../../explain/object-state';
@@ -31,7 +31,7 @@ export async function explain(what: string, flags: ExplainFlags): Promise<void> 
     const subject = subjectOf(what, KINDS, cluster.namespace);
     const [about, lease] = await Promise.all([findingsOf(cluster, subject), leaseOf(cluster, flags.lease)]);
     const leads = lease === 'Unreadable' ? [] : [operatorRuns(lease, systemClock.now(), flags.lease)];
-    const findings = [...leads, ...about];
+    const findings = [...leads, ...about, ...unreadFindings(cluster)];
     print(flags.output, { kind: subject.resource.kind, name: subject.key, findings }, () => textOf(findings, terminalPaint()));
   });
 }
@@ -63,7 +63,7 @@ async function service(cluster: Cluster, key: string): Promise<Finding[]> {
   const { namespace = '', name } = splitKey(key);
   const [made, providers, slices] = await Promise.all([
     getOurs<StoredLoadBalancer>(cluster, CLOUD_LOAD_BALANCERS, key),
-    listOurs<StoredProvider>(cluster, CLOUD_PROVIDERS),
+    allProviders(cluster),
     slicesOf(cluster, namespace, name),
   ]);
   const about = explainService({ service: found, loadBalancer: made, providers, slices });

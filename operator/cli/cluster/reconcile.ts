@@ -54,7 +54,7 @@ async function handled(cluster: Cluster, { resource, key }: Subject, token: stri
     return found === undefined || found.status?.lastHandledReconcile === token;
   };
   const remedy = `see whether the operator runs: kubectl cloud explain ${resource.kind.toLowerCase()}/${key.split('/').at(-1) ?? key}`;
-  await until(echoed, timeoutMs, () => new OperatorError('Transient', `${resource.kind} ${key} was not looked at in time`, { remedy }));
+  await until(echoed, { timeoutMs }, () => new OperatorError('Transient', `${resource.kind} ${key} was not looked at in time`, { remedy }));
   return found;
 }
 

@@ -1,11 +1,11 @@
-import { CLOUD_LOAD_BALANCERS, CLOUD_STACKS } from '../../../crds';
+import { CLOUD_LOAD_BALANCERS } from '../../../crds';
 import { OperatorError } from '../../base/errors';
 import { keyOf, SERVICES, splitKey, type Service } from '../../kube/object';
 import type { ListFlags } from '../cluster-flags';
 import { formatTable } from '../table';
 import { getOne, getOurs, listOurs, withCluster, type Cluster } from './connect';
-import { slicesOf, stackOf, targetFacts } from './facts';
-import type { StoredLoadBalancer, StoredStack } from '../../explain/kinds';
+import { slicesOf, stackOf, targetFacts, unreadFindings } from './facts';
+import type { StoredLoadBalancer } from '../../explain/kinds';
 import { print, terminalPaint, type Paint } from './output';
 import { subjectOf } from './subject';
 import { rowsOf, treeOf, type TreeNode } from '../../explain/tree-view';
@@ -23,7 +23,10 @@ export async function tree(what: string | undefined, flags: ListFlags): Promise<
     const keys = what === undefined ? await allKeys(cluster, flags.allNamespaces === true) : [await keyNamed(cluster, what)];
     const nodes = await targetFacts(cluster);
     const trees = (await Promise.all(keys.map((key) => treeNamed(cluster, key, nodes)))).flat();
-    print(flags.output, what === undefined ? trees : trees[0], () => textOf(trees, flags.output === 'wide', terminalPaint()));
+    print(flags.output, what === undefined ? trees : trees[0], () => {
+      const unread = unreadFindings(cluster).map(({ says, next = '' }) => `\n${says}; ${next}\n`);
+      return [textOf(trees, flags.output === 'wide', terminalPaint()), ...unread].join('');
+    });
   });
 }
 
@@ -57,10 +60,7 @@ async function treeNamed(cluster: Cluster, key: string, nodes: Awaited<ReturnTyp
     slicesOf(cluster, namespace, name),
   ]);
   const made = loadBalancer?.status?.stack;
-  const [stack, extra] = await Promise.all([
-    stackOf(cluster, made),
-    made === undefined ? undefined : getOurs<StoredStack>(cluster, CLOUD_STACKS, `${made}-extra`),
-  ]);
+  const [stack, extra] = await Promise.all([stackOf(cluster, made), stackOf(cluster, made === undefined ? undefined : `${made}-extra`)]);
   return treeOf({ service, loadBalancer, stack, extra, nodes, slices });
 }
 

@@ -1,5 +1,5 @@
 import { execFile, execFileSync, spawn } from 'node:child_process';
-import { mkdtempSync, readFileSync, readdirSync, rmSync, symlinkSync } from 'node:fs';
+import { mkdtempSync, readFileSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -148,6 +148,34 @@ test('a plan is shown with old and new values, approved by its hash, and stands 
   await patch({ updatePolicy: { approval: 'Auto' } });
 });
 
+test('who has rights in one namespace alone is told what he may read, and who gives him the rest', async () => {
+  const kubectl = (...args: string[]): Promise<string> => scene.cluster.kubectl(args);
+  const readable = 'services,endpointslices.discovery.k8s.io,cloudloadbalancers.cloud-operator.dev';
+  await kubectl('create', 'serviceaccount', 'reader');
+  await kubectl('create', 'role', 'reader', '--verb=get,list', `--resource=${readable}`);
+  await kubectl('create', 'rolebinding', 'reader', '--role=reader', '--serviceaccount=default:reader');
+  const token = (await kubectl('create', 'token', 'reader')).trim();
+  const config = join(folder, 'reader.kubeconfig');
+  writeFileSync(config, readFileSync(scene.cluster.kubeconfigPath, 'utf8').replace(/token: \S+/, `token: ${token}`));
+  const as = ['--kubeconfig', config];
+
+  const explained = await printed('explain', 'web', ...as);
+  expect(explained).toMatch(/^ok +CloudProvider local carries it$/m);
+  expect(explained).toMatch(/^note +you may not read CloudInstances, CloudProviders, CloudStacks, Nodes: what they say is left out$/m);
+  expect(explained).not.toMatch(/there is no (CloudProvider|Node)/);
+  const tree = await printed('tree', 'web', ...as);
+  expect(tree).toMatch(/^└─ CloudLoadBalancer default\/web +Ready/m);
+  expect(tree).toContain('you may not read CloudInstances, CloudStacks, Nodes');
+  const refused = { code: 1, stderr: matching(/you may not read CloudStacks, .*ask for a ClusterRoleBinding to cloud-operator-view/) };
+  const commands = [['approve', 'aa8b'], ['plan'], ['history', 'web']];
+  expect(await Promise.all(commands.map((command) => cloud(...command, ...as)))).toMatchObject(commands.map(() => refused));
+
+  const view = manifests().filter(({ object }) => object.kind === 'ClusterRole' && object.metadata.name === 'cloud-operator-view');
+  await scene.cluster.apply(...view.map(({ object }) => object));
+  await kubectl('create', 'clusterrolebinding', 'reader', '--clusterrole=cloud-operator-view', '--serviceaccount=default:reader');
+  await scene.until('the right to count', async () => (await cloud('history', 'web', ...as)).code === 0);
+});
+
 test('pause, resume and freeze', async () => {
   expect(await printed('pause', 'web')).toBe('CloudLoadBalancer default/web is paused: nothing of it is written to the cloud\n');
   await scene.condition('web', 'Reconciling', 'Paused');
@@ -257,6 +285,25 @@ test('adopt shows what would change, and takes over what another object has give
   expect(await cloud('adopt', 'clb/new', '--name', 'kept')).toMatchObject({ code: 1, stderr: matching(/has a load balancer already/) });
   await cluster.kubectl(['delete', 'clb', 'new', '--timeout=30s']);
 }, 300_000);
+
+test('adopt that is interrupted while it looks puts back what it has written', async () => {
+  const { cluster } = scene;
+  await cluster.stopOperator(); // so that it has to wait
+  const listeners = [{ name: 'http', protocol: 'TCP', port: 8082, nodePort: 30808 }];
+  const metadata = { name: 'idle', namespace: 'default' };
+  await cluster.apply({ apiVersion: API_VERSION, kind: 'CloudLoadBalancer', metadata, spec: { provider: 'local', listeners } });
+  const before = (await scene.loadBalancer('idle'))?.spec;
+  const env = { ...process.env, KUBECONFIG: cluster.kubeconfigPath };
+  const child = spawn(join(folder, 'kubectl-cloud'), ['adopt', 'clb/idle', '--name', 'kept'], { env, stdio: ['ignore', 'ignore', 'pipe'] });
+  const ended = new Promise<number | null>((resolve) => child.once('exit', resolve));
+  let said = '';
+  child.stderr.on('data', (chunk: Buffer) => (said += chunk.toString()));
+  await scene.until('it to be asked for', async () => (await scene.loadBalancer('idle'))?.spec.adopt === 'Released');
+  child.kill('SIGINT');
+  expect([await ended, said]).toEqual([1, matching(/interrupted by SIGINT; what was written is put back/)]);
+  expect((await scene.loadBalancer('idle'))?.spec).toEqual(before);
+  await cluster.kubectl(['delete', 'clb', 'idle', '--timeout=30s']);
+});
 
 describe('with a page, and traces', () => {
   const receiver = new OtlpReceiver();

@@ -30,6 +30,14 @@ test('a CloudLoadBalancer that serves', () => {
   expect(explainLoadBalancer(WELL).map(({ state }) => state)).toEqual(['good', 'good', 'good', 'good']);
 });
 
+test('what can’t be looked at is not said to be absent', () => {
+  const found = explainLoadBalancer({ ...WELL, provider: 'Unreadable', stack: undefined, nodes: undefined });
+  expect(found.map(({ state, says }) => [state, says.split(' ')[0]])).toEqual([
+    ['good', 'CloudLoadBalancer'],
+    ['good', 'it'],
+  ]);
+});
+
 test.each<[string, Partial<LoadBalancerFacts>, ...Expected]>([
   ['has no CloudProvider', { provider: undefined }, 'bad', /there is no CloudProvider local/],
   [

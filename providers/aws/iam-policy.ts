@@ -22,7 +22,8 @@ export type Capability = 'LoadBalancers' | 'Classic' | 'Members' | 'NodeRules' |
 
 /**
  * Every call that is made, by what it is made for; and what AWS asks EC2 in the caller's name when it makes a load balancer: the account's attributes,
- * its addresses, internet gateways and VPCs (terraform-aws-modules/terraform-aws-eks#183, #900).
+ * its addresses, internet gateways and VPCs (terraform-aws-modules/terraform-aws-eks#183, #900), and since October 2024 the security groups that are
+ * shared with a VPC (kubernetes-sigs/aws-load-balancer-controller#3917).
  */
 export const CALLS: Readonly<Record<Capability, Readonly<Partial<Record<Action, Scope>>>>> = {
   LoadBalancers: {
@@ -36,6 +37,7 @@ export const CALLS: Readonly<Record<Capability, Readonly<Partial<Record<Action, 
     'ec2:DescribeSecurityGroups': 'Any',
     'ec2:DescribeSubnets': 'Any',
     'ec2:DescribeVpcs': 'Any',
+    'ec2:GetSecurityGroupsForVpc': 'Any',
     'elasticloadbalancing:DescribeAccountLimits': 'Any',
     'elasticloadbalancing:DescribeCapacityReservation': 'Any',
     'elasticloadbalancing:DescribeListenerAttributes': 'Any',

@@ -14,7 +14,8 @@ import { TAG } from './tags';
 const BATCH = 20;
 
 /**
- * Marks everything of a stack as nobody's: it is discovered, adopted and deleted no more. Of a route, our mark goes.
+ * Marks everything of a stack as nobody's: it is discovered, adopted and deleted no more. Of a route, our mark goes. What bears no mark of ours (a
+ * listener's further certificates, routes that lead nowhere) is nobody's as it is, and AWS would refuse a whole batch for it.
  * @param isValid asked as the last statement before each write
  * @throws OperatorError Canceled when we may not write any more; what is marked by then stays marked
  */
@@ -26,7 +27,8 @@ export async function release(
   const assertValid = (): void => {
     if (!isValid()) throw new OperatorError('Canceled', `stack ${stack} is not released: nothing may be written to the cloud now`);
   };
-  const found = (await discover({ ...clients, options: {} }, scope, [stack])).get(stack) ?? [];
+  const all = (await discover({ ...clients, options: {} }, scope, [stack])).get(stack) ?? [];
+  const found = all.filter(({ unmarked }) => unmarked !== true);
   const tag = { Key: TAG.released, Value: 'true' };
   const ofKind = (prefix: string): DiscoveredResource[] => found.filter(({ type }) => type.startsWith(prefix) && type !== route.token);
   const [ofElb, ofClassic] = [ofKind('aws:lb/'), ofKind(classicLoadBalancer.token)];

@@ -1,10 +1,11 @@
 import { cloudLoadBalancerSpec, type CloudLoadBalancerSpecInput } from '../../../crds';
 import { AwsLoadBalancers } from '../../../providers/aws/load-balancers/load-balancers';
+import { release } from '../../../providers/aws/release';
 import { TAG } from '../../../providers/aws/tags';
 import type { LoadBalancerInput } from '../../../providers/provider';
 import { AwsModel } from '../../harness/aws-model/aws-model';
 import { describeWithMoto, startMoto, type Moto } from '../../harness/moto';
-import { CLUSTER, Scene } from './model-scene';
+import { CLUSTER, SCOPE, Scene } from './model-scene';
 import { MotoAccount, REGION } from './moto-account';
 
 const LISTENERS: CloudLoadBalancerSpecInput['listeners'] = [
@@ -128,5 +129,13 @@ describeWithMoto('several certificates of a listener, against a simulated API', 
     expect(run.checkpoint().some((resource) => resource.id === id)).toBe(false);
     await run.destroy();
     await type.delete(id, context, outputs);
+  });
+
+  test('all of a stack are released beside them: they bear no mark that could be taken', async () => {
+    const [one, two] = certificates as [string, string];
+    const { stack, listener } = await standing([one, two]);
+    await release(scene.clients, { scope: SCOPE, stack }, () => true);
+    expect(await scene.found(stack)).toEqual([]);
+    expect(await certificatesOf(listener)).toEqual([one, two]);
   });
 });

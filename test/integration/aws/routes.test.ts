@@ -253,6 +253,10 @@ describeWithMoto('routes of AWS, against a simulated API behind a model of AWS',
     ).toEqual(state.map(({ type, id }) => `${type} ${id}`).sort());
     expect(found.filter(({ failure }) => failure?.includes('which is gone'))).toHaveLength(2);
     expect((await cloud.discover!()).get(STACK)).toBeUndefined();
+    // They hold up no other stack, whose load balancers are let go of.
+    model.calls.length = 0;
+    await cloud.release!('another', () => true);
+    expect(model.calls.filter(({ verb }) => verb !== 'list')).toEqual([]);
     const known = state.find(({ type, name }) => type.endsWith(':Route') && name.includes('10.244.8'))!;
     const { type, context } = run.resource(known.type, known.name);
     expect(await failed(type.update(known.id, known.outputs, known.inputs, context))).toMatchObject({ code: 'Conflict' });

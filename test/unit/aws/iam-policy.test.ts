@@ -33,8 +33,9 @@ describe('the IAM policy', () => {
   });
 
   it('allows what AWS asks in the caller’s name when it makes a load balancer', () => {
-    const asked = ['AccountAttributes', 'Addresses', 'InternetGateways', 'SecurityGroups', 'Subnets', 'Vpcs'];
-    for (const of of asked) expect(statementWith(`ec2:Describe${of}`, ['LoadBalancers'])).toMatchObject([{ Sid: 'CloudOperatorAny' }]);
+    const described = ['AccountAttributes', 'Addresses', 'InternetGateways', 'SecurityGroups', 'Subnets', 'Vpcs'];
+    const asked = [...described.map((of) => `ec2:Describe${of}`), 'ec2:GetSecurityGroupsForVpc'];
+    for (const action of asked) expect(statementWith(action, ['LoadBalancers'])).toMatchObject([{ Sid: 'CloudOperatorAny' }]);
   });
 
   it('allows nothing beside the capabilities asked for', () => {

@@ -74,6 +74,9 @@ const CONFLICT = new Set([
   'IncorrectInstanceState',
 ]);
 
+/** A call names a security group that there is not, or that not all of AWS has heard of yet. */
+const UNKNOWN_GROUP = new Set(['InvalidGroup.NotFound', 'InvalidSecurityGroup']);
+
 /** Things that are only ever named in a spec, so that their absence is the spec's fault. */
 const NAMED_IN_SPEC = new Set([
   'SubnetNotFound',
@@ -111,6 +114,11 @@ export function classOfAwsCode(awsCode: string): ErrorCode | undefined {
 /** True where the account's credentials were refused, not one action. Pure. */
 export function refusesCredentials(error: OperatorError): boolean {
   return error instanceof AwsError && REFUSED.has(error.awsCode);
+}
+
+/** True where a call named a security group that AWS does not know: it is gone, or was made a moment ago. Pure. */
+export function namesUnknownGroup(error: OperatorError): boolean {
+  return error instanceof AwsError && UNKNOWN_GROUP.has(error.awsCode);
 }
 
 interface SdkException {

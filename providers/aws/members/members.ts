@@ -190,7 +190,10 @@ export class AwsMembers implements Members {
     this.assumed.delete(id);
     const look = {};
     this.looks.set(id, look);
-    const all = await this.registered(id);
+    const all = await this.registered(id).catch((error: unknown) => {
+      if (this.looks.get(id) === look) this.looks.delete(id);
+      throw error;
+    });
     const found = instanceSet(all.filter((member) => member.port === port).map(({ instanceID }) => instanceID));
     const set = this.sets.get(found.hash) ?? found;
     this.sets.set(found.hash, set);

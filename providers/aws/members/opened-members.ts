@@ -11,6 +11,9 @@ import { TAG } from '../tags';
 import { MembersAround } from './members-around';
 import { memberAccess, type MemberAccess } from './member-access';
 
+/** What is open for all load balancers alike. */
+const FOR_ALL = 'all';
+
 export interface NodesToOpen {
   ec2: Ec2;
   groups: NodeGroups;
@@ -34,8 +37,8 @@ interface Opening {
  * target, and what somebody has closed since is seen by `observe`.
  */
 export class OpenedMembers extends MembersAround {
-  /** Groups of Nodes, each with what it is open for. */
-  private readonly opened = new Set<string>();
+  /** What was opened, and the groups of Nodes that are open for it. */
+  private readonly opened = new Map<string, Set<string>>();
   /** What each target group asked for last. */
   private readonly asked = new Map<string, MemberAccess | undefined>();
   /** One look at a time: many target groups get a new Node at once. */
@@ -68,7 +71,17 @@ export class OpenedMembers extends MembersAround {
     for (const id of [...this.asked.keys()]) if (!seen.has(id)) this.asked.delete(id);
     const shut = await this.shut();
     if (shut.length > 0) this.opened.clear();
+    this.forgetUnasked();
     return new Map([...seen].map(([id, hash]) => [id, shut.includes(id) ? `${hash} shut` : hash]));
+  }
+
+  /** Load balancers come and go, and so do groups of Nodes. */
+  private forgetUnasked(): void {
+    const [asked, nodes] = [new Set([FOR_ALL, ...[...this.asked.values()].map(openedFor)]), new Set(this.nodes.groups.all)];
+    for (const [what, groups] of this.opened) {
+      for (const group of groups) if (!nodes.has(group)) groups.delete(group);
+      if (!asked.has(what)) this.opened.delete(what);
+    }
   }
 
   private askedFor({ id, access }: TargetGroup): MemberAccess | undefined {
@@ -110,13 +123,13 @@ export class OpenedMembers extends MembersAround {
 
   private async openShared(assertValid: () => void): Promise<void> {
     const { ec2, clusterID, maxRules } = this.nodes;
-    const closed = this.closedTo('all');
+    const closed = this.closedTo(FOR_ALL);
     if (closed.length === 0) return;
     const backend = await this.backend();
     // Without load balancers that have it there is none; the update that makes it opens what is known by then.
     if (backend === undefined) return;
     await openNodes(ec2, { groups: closed, clusterID, maxRules }, rulesFrom(backend, SHARED_RULES), { assertValid });
-    this.remember('all', closed);
+    this.remember(FOR_ALL, closed);
   }
 
   /** Id of the cluster's backend group; undefined = there is none. */
@@ -131,9 +144,10 @@ export class OpenedMembers extends MembersAround {
   }
 
   /** Looked at when the target group is there, by which others know that the rules are needed (close-rules.ts). */
-  private async openFor({ loadBalancer, rules }: MemberAccess, assertValid: () => void): Promise<void> {
+  private async openFor(access: MemberAccess, assertValid: () => void): Promise<void> {
+    const { loadBalancer, rules } = access;
     const { ec2, clusterID, maxRules } = this.nodes;
-    const what = hashJson([loadBalancer, rules]);
+    const what = openedFor(access);
     const closed = this.closedTo(what);
     if (closed.length === 0) return;
     const target = { groups: closed, clusterID, maxRules, ...(loadBalancer !== undefined && { loadBalancer }) };
@@ -142,10 +156,14 @@ export class OpenedMembers extends MembersAround {
   }
 
   private closedTo(what: string): string[] {
-    return this.nodes.groups.all.filter((group) => !this.opened.has(`${group} ${what}`));
+    return this.nodes.groups.all.filter((group) => this.opened.get(what)?.has(group) !== true);
   }
 
   private remember(what: string, groups: readonly string[]): void {
-    for (const group of groups) this.opened.add(`${group} ${what}`);
+    this.opened.set(what, new Set([...(this.opened.get(what) ?? []), ...groups]));
   }
+}
+
+function openedFor(access: MemberAccess | undefined): string {
+  return access === undefined ? FOR_ALL : hashJson([access.loadBalancer, access.rules]);
 }

@@ -100,12 +100,11 @@ export class BackendGroup {
     const marked = own.map(({ id }) => id);
     if (own.length > 0) await this.ec2.createTags(marked, toAwsTags({ [LEAVING]: now }), options);
     if (isUsed(inVPC(await this.look(options), group.vpcID), user)) return;
-    await this.ec2.createTags([group.id], toAwsTags({ [REMOVING]: now }), options);
+    if (!(await this.markRemoving(group.id, options))) return;
     const used = isUsed(inVPC(await this.look(options), group.vpcID), user);
     const busy = !used && (await this.interfacesOf(group.id, options)).length > 0;
     if (!used && !busy) return this.remove(group.id, options);
-    await this.ec2.deleteTags([group.id], [REMOVING], options);
-    if (busy) throw stillInUse(group.id);
+    if ((await this.unmarkRemoving(group.id, options)) && busy) throw stillInUse(group.id);
   }
 
   /**
@@ -117,16 +116,26 @@ export class BackendGroup {
     const group = all.find((one) => one.id === id && one.name === backendGroupName(this.clusterID));
     if (group === undefined) return;
     const before = inVPC(all, group.vpcID);
-    const mark = toAwsTags({ [REMOVING]: new Date(this.clock.now()).toISOString() });
-    if (!isUsed(before)) await this.ec2.createTags([group.id], mark, options);
+    if (!isUsed(before) && !(await this.markRemoving(group.id, options))) return;
     const isNeeded = isUsed(before) || isUsed(inVPC(await this.look(options), group.vpcID));
     const isBusy = !isNeeded && (await this.interfacesOf(group.id, options)).length > 0;
     if (!isNeeded && !isBusy) return this.remove(group.id, options);
-    await this.ec2.deleteTags([group.id], [REMOVING], options);
+    if (!(await this.unmarkRemoving(group.id, options))) return;
     if (isBusy) throw stillInUse(group.id);
     throw new OperatorError('Conflict', `security group ${group.id} is used by load balancers again, and is not deleted`, {
       resource: group.id,
     });
+  }
+
+  /** @returns false where somebody was faster, and it is gone */
+  private markRemoving(id: string, options: CallOptions): Promise<boolean> {
+    const mark = toAwsTags({ [REMOVING]: new Date(this.clock.now()).toISOString() });
+    return isThere(this.ec2.createTags([id], mark, options));
+  }
+
+  /** @returns false where somebody was faster, and it is gone */
+  private unmarkRemoving(id: string, options: CallOptions): Promise<boolean> {
+    return isThere(this.ec2.deleteTags([id], [REMOVING], options));
   }
 
   private async create(vpcID: string, options: CallOptions): Promise<string> {
@@ -185,6 +194,17 @@ export class BackendGroup {
   /** The cluster's groups: the backend group, and those of its users. */
   private async look(options: CallOptions): Promise<Seen[]> {
     return (await this.ec2.securityGroups([{ Name: `tag:${TAG.clusterID}`, Values: [this.clusterID] }], options)).map(seenOf);
+  }
+}
+
+/** @returns false where a write found what it was to change gone */
+async function isThere(write: Promise<void>): Promise<boolean> {
+  try {
+    await write;
+    return true;
+  } catch (thrown) {
+    if (toOperatorError(thrown).code === 'NotFound') return false;
+    throw thrown;
   }
 }
 

@@ -1,7 +1,8 @@
 import type { IpPermission, SecurityGroupRule } from '@aws-sdk/client-ec2';
 import { OperatorError, toOperatorError } from '../../../operator/base/errors';
 import type { CallOptions } from '../../client-options';
-import { AwsError } from '../client/aws-error';
+import { retry } from '../../retry';
+import { AwsError, namesUnknownGroup } from '../client/aws-error';
 import type { Ec2 } from '../client/ec2';
 import { TAG, toAwsTags } from '../tags';
 import { hasPlace, overLimit, type NodeRule, type Ports } from './node-rule';
@@ -81,6 +82,19 @@ export async function openNodes(ec2: Ec2, target: RuleTarget, wanted: readonly N
       groups = there;
     }
   }
+}
+
+/** The same for a group that was made a moment ago: a call that names it is refused until all of AWS has heard of it, and is tried again within the budget of a call. */
+export function openNodesToNew(ec2: Ec2, target: RuleTarget, wanted: readonly NodeRule[], options: CallOptions): Promise<void> {
+  const { has, ...unread } = target;
+  let first: Pick<RuleTarget, 'has'> = has === undefined ? {} : { has };
+  const attempt = async (): Promise<void> => {
+    const read = first;
+    // A try that was refused may have written to some groups.
+    first = {};
+    await openNodes(ec2, { ...unread, ...read }, wanted, options);
+  };
+  return retry(ec2.retryPolicy, attempt, namesUnknownGroup, options.signal);
 }
 
 /** By a filter, which passes over what is gone. */

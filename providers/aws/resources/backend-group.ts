@@ -10,7 +10,7 @@ import type { UpdateContext } from '../../worker-module';
 import { BackendGroup } from '../nodes/backend-group';
 import type { CallOptions } from '../../client-options';
 import type { Ec2 } from '../client/ec2';
-import { openNodes, rulesForPorts, rulesFrom, rulesOfNodes, SHARED_RULES } from '../nodes/node-rules';
+import { openNodes, openNodesToNew, rulesForPorts, rulesFrom, rulesOfNodes, SHARED_RULES } from '../nodes/node-rules';
 import type { NodeRulesSettings } from './node-rules';
 
 /** Type token of a load balancer's part in the backend group. */
@@ -47,7 +47,7 @@ export function backendGroup(ec2: Ec2, { nodeGroups: groups, maxRules }: NodeRul
         rulesOfNodes(ec2, target, options(context)),
       ]);
     const [id, has] = await retry(ec2.retryPolicy, attempt, isRace, context.signal);
-    await openNodes(ec2, { ...target, has }, rulesFrom(id, [...SHARED_RULES, ...rulesForPorts(wanted.ports)]), options(context));
+    await openNodesToNew(ec2, { ...target, has }, rulesFrom(id, [...SHARED_RULES, ...rulesForPorts(wanted.ports)]), options(context));
     return { id, outputs: { ...inputs, groupId: id } };
   };
   return {

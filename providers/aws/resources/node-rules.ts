@@ -6,7 +6,7 @@ import type { UpdateContext } from '../../worker-module';
 import { clientRules } from '../nodes/client-rules';
 import { closeRules } from '../nodes/close-rules';
 import { ALL_TRAFFIC, readRule, writeRule, type NodeRule } from '../nodes/node-rule';
-import { openNodes, rulesForPorts, rulesFrom, SHARED_RULES } from '../nodes/node-rules';
+import { openNodesToNew, rulesForPorts, rulesFrom, SHARED_RULES } from '../nodes/node-rules';
 import type { Api } from './description';
 
 /** Type tokens of a load balancer's rules in the Nodes' groups, and of the end of those that it does not need any more. */
@@ -72,7 +72,7 @@ export function nodeRules(clients: Omit<Api, 'options'>, settings: NodeRulesSett
     const api = apiOf(clients, update, context);
     const rules = await rulesOf(inputs, api);
     const target = { groups: settings.nodeGroups, clusterID, loadBalancer: inputs.loadBalancer, maxRules: settings.maxRules };
-    await openNodes(api.ec2, target, rules, api.options);
+    await openNodesToNew(api.ec2, target, rules, api.options);
     return { id: idOf(inputs), outputs: { ...given, rules: rules.map(writeRule) } };
   };
   return {

@@ -4,7 +4,7 @@ import { problemsIn } from '../../resource-provider/check';
 import type { ResourceContext, ResourceType } from '../../resource-provider/resource-provider';
 import { retry } from '../../retry';
 import type { UpdateContext } from '../../worker-module';
-import { AwsError } from '../client/aws-error';
+import { AwsError, namesUnknownGroup } from '../client/aws-error';
 import { hasMoved, holderOf, madeBy, TAG, tagsKept, type Maker, type Tags } from '../tags';
 import type { Api, CommonInputs, Described, Listed, Made, ResourceDescription } from './description';
 import { withFigures } from './region-figures';
@@ -21,8 +21,6 @@ const EXISTS = new Set([
   'InvalidGroup.Duplicate',
   'InvalidPermission.Duplicate',
 ]);
-/** What a create is answered that names a group which not all of AWS has heard of yet. */
-const UNKNOWN_YET = new Set(['InvalidGroup.NotFound', 'InvalidSecurityGroup']);
 const IN_USE = new Set(['ResourceInUse', 'DependencyViolation']);
 
 /**
@@ -182,7 +180,7 @@ export class OwnedResource<Inputs extends CommonInputs, Raw> implements Resource
       return await work;
     } catch (thrown) {
       const cause = toOperatorError(thrown);
-      if (!(cause instanceof AwsError && UNKNOWN_YET.has(cause.awsCode))) throw cause;
+      if (!namesUnknownGroup(cause)) throw cause;
       const named = groupsIn(wanted);
       const found = await this.clients.ec2.securityGroups([{ Name: 'group-id', Values: named }], { signal: context.signal });
       const missing = named.filter((id) => !found.some(({ GroupId }) => GroupId === id));
@@ -281,7 +279,7 @@ class NotFoundYet extends OperatorError {
 
 /** A group that was made a moment ago is as unknown as one that never was; so that is tried again too, within the budget of a call. */
 function isNotThereYet(error: OperatorError): boolean {
-  return error instanceof NotFoundYet || (error instanceof AwsError && UNKNOWN_YET.has(error.awsCode));
+  return error instanceof NotFoundYet || namesUnknownGroup(error);
 }
 
 function alreadyExists(error: OperatorError): boolean {

@@ -1,11 +1,14 @@
 import { systemClock, type Clock } from '../../../operator/base/clock';
 import { OperatorError } from '../../../operator/base/errors';
 import { BackendGroup, backendGroupName, leftBackendsOf, type BackendUser } from '../../../providers/aws/nodes/backend-group';
+import { AwsError } from '../../../providers/aws/client/aws-error';
 import { Ec2 } from '../../../providers/aws/client/ec2';
 import { NodeGroups } from '../../../providers/aws/nodes/node-groups';
 import { openNodes, rulesForPorts, rulesFrom, SHARED_RULES } from '../../../providers/aws/nodes/node-rules';
 import { OpenedMembers } from '../../../providers/aws/members/opened-members';
 import { backendGroup } from '../../../providers/aws/resources/backend-group';
+import type { Api } from '../../../providers/aws/resources/description';
+import { nodeRules } from '../../../providers/aws/resources/node-rules';
 import { TAG, toAwsTags } from '../../../providers/aws/tags';
 import type { UpdateContext } from '../../../providers/worker-module';
 import { retry } from '../../../providers/retry';
@@ -80,6 +83,54 @@ describeWithMoto('the group that lets load balancers in to Nodes, against a simu
     await resource.delete(id, context, {});
     await of.gone();
     expect(await backends()).toEqual([]);
+  });
+
+  const unknownGroup = (): AwsError => new AwsError('NotFound', 'the security group does not exist', 'InvalidGroup.NotFound', {});
+
+  test('a group that not all of AWS has heard of yet is let in to the Nodes once it has', async () => {
+    const of = await user('unheard');
+    let unheard = 0;
+    const lagging = Object.create(ec2, {
+      authorize: {
+        value: (...call: Parameters<Ec2['authorize']>) => (unheard-- > 0 ? Promise.reject(unknownGroup()) : ec2.authorize(...call)),
+      },
+    }) as Ec2;
+    const [nodes, others] = [await account.nodeGroup(), await account.nodeGroup()];
+    const update = { stack: of.stack, clusterID: CLUSTER, assertValid: () => undefined } as unknown as UpdateContext;
+    const settings = { nodeGroups: [nodes, others], maxRules: 60 };
+    const context = { urn: 'urn', name: 'unheard-backend', signal: new AbortController().signal };
+    unheard = 2;
+    const resource = backendGroup(lagging, settings, update);
+    const { id } = await resource.create({ vpcId: account.vpcID, frontend: of.frontend, ports: [] }, context);
+    for (const group of [nodes, others]) expect(await account.rulesFrom(id, group)).toEqual(SHARED);
+    await resource.delete(id, context, {});
+
+    unheard = 2;
+    const named = await account.makeGroup('unheard-named');
+    const own = nodeRules({ ec2: lagging } as unknown as Api, settings, update);
+    await own.create({ loadBalancer: 'unheard', group: named, groupPorts: 'Shared' }, context);
+    for (const group of [nodes, others]) expect(await account.rulesFrom(named, group)).toEqual(SHARED);
+    await of.gone();
+    expect(await backends()).toEqual([]);
+  });
+
+  test.each(['createTags', 'deleteTags'] as const)('who finds by %s that somebody was faster to remove it is done', async (write) => {
+    const of = await user(`slow-${write.toLowerCase()}`);
+    const backend = await ensure(of);
+    // Taken away while its removal is marked, or while the mark is taken back because something is thought to have it.
+    const slow = Object.create(ec2, {
+      networkInterfaces: { value: () => Promise.resolve([{}]) },
+      [write]: {
+        value: async (ids: string[], tags: never, options: never) => {
+          if (!ids.includes(backend)) return ec2[write](ids, tags, options);
+          await ec2.deleteSecurityGroup(backend, {});
+          throw unknownGroup();
+        },
+      },
+    }) as Ec2;
+    await new BackendGroup(slow, CLUSTER, systemClock).release(of, {});
+    expect(await backends()).toEqual([]);
+    await of.gone();
   });
 
   test('one group and one set of rules serve all; the last user removes them', async () => {

@@ -1,4 +1,5 @@
 import { systemClock } from '../../../operator/base/clock';
+import { OperatorError } from '../../../operator/base/errors';
 import type { AwsInstances } from '../../../providers/aws/nodes/instances';
 import type { ElbV2 } from '../../../providers/aws/client/elbv2';
 import { AwsMembers } from '../../../providers/aws/members/members';
@@ -20,8 +21,9 @@ class FakeElb {
   readonly api = {
     retryPolicy: { clock: systemClock, budgetMs: 0 },
     targetGroups: () => Promise.resolve([{ TargetGroupArn: ARN, Port: GROUP.port }]),
-    tags: () => Promise.resolve(new Map([[ARN, { [TAG.clusterID]: 'c' }]])),
-    targetHealth: async () => {
+    tags: (ids: string[]) => Promise.resolve(new Map(ids.map((id) => [id, { [TAG.clusterID]: 'c' }]))),
+    targetHealth: async (id: string) => {
+      if (id !== ARN) throw new OperatorError('NotFound', 'it is gone');
       const answer = [...this.registered].map((Id) => ({ Target: { Id, Port: GROUP.port }, TargetHealth: { State: 'healthy' } }));
       await this.onTheWay();
       return answer;
@@ -52,4 +54,13 @@ test('a look that began before a write does not tell what is known after it', as
   // By what the look saw, i-0a were there still, and i-0c not yet.
   await members.sync(GROUP, targets('i-0a'), always);
   expect([...elb.registered]).toEqual(['i-0a']);
+});
+
+test('a look that failed is not remembered', async () => {
+  const members = new AwsMembers(new FakeElb().api, {} as AwsInstances, 'c');
+  for (let number = 0; number < 1000; number++) {
+    const group = { id: `${ARN}${number}`, port: 30_000 };
+    await expect(members.sync(group, targets('i-0a'), always)).rejects.toMatchObject({ code: 'NotFound' });
+  }
+  expect((members as unknown as { looks: Map<string, object> }).looks.size).toBe(0);
 });

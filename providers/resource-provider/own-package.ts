@@ -11,8 +11,12 @@ export function isStateOnly(type: string): boolean {
   return isBarrier(type) || type.startsWith(STATE_PACKAGE);
 }
 
-/** Types of choices among what is there: of subnets, and of security groups by their names. They read, and write nothing. */
-export const CHOICE = { subnets: `${STATE_PACKAGE}Subnets`, securityGroups: `${STATE_PACKAGE}SecurityGroups` } as const;
+/** Types of choices among what is there: of subnets, of security groups by their names, of addresses by what a spec asks for. They read, and write nothing. */
+export const CHOICE = {
+  subnets: `${STATE_PACKAGE}Subnets`,
+  securityGroups: `${STATE_PACKAGE}SecurityGroups`,
+  addresses: `${STATE_PACKAGE}Addresses`,
+} as const;
 
 /** True for what writes nothing to a cloud: it only waits, or chooses. Pure. */
 export function writesNothing(type: string): boolean {

@@ -12,7 +12,7 @@ const VOLUMES_PAGE_SIZE = 500;
 /** Which side of a security group a rule is on. */
 export type Direction = 'Ingress' | 'Egress';
 
-/** The part of the EC2 API that is used here: instances, volumes, routes, security groups, subnets. Every method throws as AwsService. */
+/** The part of the EC2 API that is used here: instances, volumes, routes, security groups, subnets, addresses. Every method throws as AwsService. */
 export class Ec2 {
   private readonly service: AwsService<Sdk, sdkTypes.EC2Client>;
 
@@ -168,6 +168,17 @@ export class Ec2 {
       });
       return { items: Subnets, next: NextToken };
     });
+  }
+
+  /** Elastic IP addresses. */
+  async addresses(filters: sdkTypes.Filter[], options: CallOptions = {}): Promise<sdkTypes.Address[]> {
+    const { Addresses = [] } = await this.service.call({
+      ...options,
+      verb: 'list',
+      operation: 'DescribeAddresses',
+      send: (sdk, client, prepare, signal) => client.send(prepare(new sdk.DescribeAddressesCommand({ Filters: filters })), signal),
+    });
+    return Addresses;
   }
 
   securityGroups(filters: sdkTypes.Filter[], options: CallOptions = {}): Promise<sdkTypes.SecurityGroup[]> {

@@ -38,6 +38,8 @@ export function keepNetwork(rendered: RenderedLoadBalancer, as: Kept, spec: Clou
   const { securityGroup, backend, settings, ...more } = rendered;
   const rest = { ...more, listeners: rendered.listeners.map((listener) => keepPolicy(listener, as, spec)) };
   delete rest.subnets;
+  // They are on it.
+  delete rest.addresses;
   const { enforceSecurityGroupInboundRulesOnPrivateLinkTraffic: enforce = 'on', ...ungrouped } = settings;
   const base = { ...rest, adopted: true as const };
   const inPlace = { ...ungrouped, subnetMappings: as.subnetMappings };

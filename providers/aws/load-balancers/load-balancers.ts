@@ -44,7 +44,7 @@ import {
   type RenderedSecurityGroup,
 } from './security-groups';
 import { isShared, renderShared, type RenderedSharedLoadBalancer } from './shared';
-import { onceOf, renderSubnets, type RenderedSubnets } from './subnet-mappings';
+import { onceOf, renderAddresses, renderSubnets, type RenderedAddresses, type RenderedSubnets } from './subnet-mappings';
 import { validateLoadBalancer } from '../validation';
 
 /** One Network Load Balancer by itself, as `render` gives it to the program. */
@@ -54,6 +54,8 @@ export interface RenderedNetwork extends RenderedGroups {
   settings: NetworkSettings;
   /** Absent = they are in the settings, by id. */
   subnets?: RenderedSubnets;
+  /** Absent = it asks for no addresses of its own. */
+  addresses?: RenderedAddresses;
   securityGroup?: RenderedSecurityGroup;
   /** Its part in the group that lets it in to the Nodes. */
   backend?: RenderedBackend;
@@ -202,15 +204,18 @@ function renderOne(stack: string, { input, retiring, waits }: BesideOthers, scop
   const { uid, ownerUID, spec, generation } = input;
   const name = cloudName(ownerUID, generation);
   const ports = portsOf(spec);
+  const settings = renderSettings(name, input, scope);
   const subnets = renderSubnets(name, input, scope);
+  const addresses = renderAddresses(name, { spec, loadBalancer: settings.name }, scope);
   const securityGroup = renderSecurityGroup(name, ports, input, scope);
   const listeners = ports.map((port) => renderListener(name, port, input, scope)).sort((a, b) => (a.name < b.name ? -1 : 1));
   return {
     uid,
     ownerUID,
     name,
-    settings: renderSettings(name, input, scope),
+    settings,
     ...(subnets !== undefined && { subnets }),
+    ...(addresses !== undefined && { addresses }),
     ...(securityGroup !== undefined && { securityGroup }),
     ...renderAccess(name, { input, waits, listeners, made: securityGroup !== undefined }, scope),
     ...renderGroups(name, spec.aws?.securityGroups?.groups ?? [], scope),

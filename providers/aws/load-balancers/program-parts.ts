@@ -5,6 +5,7 @@ import type { NodeLabels } from '../../provider';
 import type { MemberAccess } from '../members/member-access';
 import { MEMBERS_READY } from '../../resource-provider/members-ready';
 import { OWN_PACKAGE } from '../../resource-provider/own-package';
+import { ADDRESSES, type AddressesInputs } from '../resources/addresses';
 import { ALL_EGRESS } from '../resources/security-group';
 import { SUBNETS, type SubnetsInputs } from '../resources/subnets';
 import type { RenderedRule, RenderedSecurityGroup } from './security-groups';
@@ -28,6 +29,18 @@ export class Subnets extends pulumi.CustomResource {
 
   constructor(name: string, settings: SubnetsInputs) {
     super(SUBNETS, name, { ...settings, subnetIds: undefined });
+  }
+}
+
+/** Looked at before a load balancer is made with them. */
+export class Addresses extends pulumi.CustomResource {
+  declare readonly subnetMappings: pulumi.Output<AddressesInputs['subnetMappings']>;
+
+  constructor(
+    name: string,
+    args: Omit<AddressesInputs, 'subnetMappings'> & { subnetMappings: pulumi.Input<AddressesInputs['subnetMappings']> },
+  ) {
+    super(ADDRESSES, name, args);
   }
 }
 

@@ -11,7 +11,7 @@ import { declareClassic } from './classic-program';
 import type { RenderedListener } from './listeners';
 import type { PublishedLoadBalancer, RenderedLoadBalancer, RenderedNetwork, RenderedStack } from './load-balancers';
 import type { RenderedSharedLoadBalancer } from './shared';
-import { declareRules, MembersReady, Subnets, type Published, type PublishedGroup, type TagsOf } from './program-parts';
+import { Addresses, declareRules, MembersReady, Subnets, type Published, type PublishedGroup, type TagsOf } from './program-parts';
 import { certificateName } from '../resources/listener-certificate';
 import { NEXT_HOP, type NextHopInputs } from '../resources/next-hop';
 import type { RenderedRoute } from '../routes/routes';
@@ -104,8 +104,10 @@ interface Ground {
   subnetIds: pulumi.Output<string[]>;
 }
 
-function declareGround({ settings, subnets, ...input }: RenderedNetwork): Ground {
-  const subnetMappings = subnets === undefined ? settings.subnetMappings : declareSubnets(subnets);
+function declareGround({ settings, subnets, addresses, ...input }: RenderedNetwork): Ground {
+  const placed = subnets === undefined ? settings.subnetMappings : declareSubnets(subnets);
+  const subnetMappings =
+    addresses === undefined ? placed : new Addresses(addresses.name, { ...addresses.settings, subnetMappings: placed }).subnetMappings;
   const subnetIds = pulumi.output(subnetMappings).apply((mappings) => mappings.map(({ subnetId }) => subnetId));
   return { access: declareAccess(input, subnetIds, tagsOf(input.tags)), subnetMappings, subnetIds };
 }

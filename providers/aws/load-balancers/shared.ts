@@ -19,7 +19,7 @@ import {
   type RenderedNodeRules,
 } from './node-access';
 import { renderBackend, renderGroups, renderRules, type RenderedRule, type RenderedSecurityGroup } from './security-groups';
-import { addressesOf, isDualStack, renderSubnets, takesSourcePrefixes } from './subnet-mappings';
+import { addressesOf, isDualStack, renderAddresses, renderSubnets, takesSourcePrefixes } from './subnet-mappings';
 
 /**
  * A Network Load Balancer that all CloudLoadBalancers of one placement share which agree on what AWS fixes when it is made. Nothing else of a member is
@@ -76,11 +76,13 @@ function renderGroup(
   const subnets = renderSubnets(name, asOne, scope);
   const securityGroup = renderSharedGroup(name, members, scope);
   const settings = renderSettings(name, { spec: asOne.spec }, scope);
+  const addresses = renderAddresses(name, { spec: asOne.spec, loadBalancer: settings.name }, scope);
   return [
     {
       name,
       settings,
       ...(subnets !== undefined && { subnets }),
+      ...(addresses !== undefined && { addresses }),
       ...(securityGroup !== undefined && { securityGroup }),
       ...renderAccess(name, { listeners, made: securityGroup !== undefined, inputs: members.map(({ input }) => input) }, scope),
       ...renderGroups(name, first.input.spec.aws?.securityGroups?.groups ?? [], scope),

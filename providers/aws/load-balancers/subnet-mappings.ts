@@ -1,5 +1,6 @@
 import { canonicalIP, type AWSLoadBalancer, type CloudLoadBalancerSpec } from '../../../crds';
 import type { LoadBalancerInput } from '../../provider';
+import type { AddressesInputs } from '../resources/addresses';
 import type { LoadBalancerInputs } from '../resources/load-balancer';
 import type { SubnetsInputs } from '../resources/subnets';
 import type { LoadBalancerScope } from '../scope';
@@ -13,6 +14,13 @@ export interface RenderedSubnets {
   name: string;
   settings: SubnetsInputs;
   addresses: Addresses;
+}
+
+/** Addresses that are looked at before the load balancer is made with them, as `render` gives them to the program. */
+export interface RenderedAddresses {
+  /** Name in the program. */
+  name: string;
+  settings: Omit<AddressesInputs, 'subnetMappings'>;
 }
 
 /** Ids that a load balancer is to be in; undefined = they must be looked for, by name or by tags and route tables. Pure. */
@@ -55,6 +63,19 @@ export function renderSubnets(base: string, { spec }: LoadBalancerInput, scope: 
     },
     addresses,
   };
+}
+
+/**
+ * Undefined = none was asked for. Pure.
+ * @param loadBalancer its name in AWS
+ */
+export function renderAddresses(
+  base: string,
+  { spec, loadBalancer }: { spec: CloudLoadBalancerSpec; loadBalancer: string },
+  scope: LoadBalancerScope,
+): RenderedAddresses | undefined {
+  if (onceOf(spec).length === 0) return undefined;
+  return { name: `${base}-addresses`, settings: { vpcId: scope.vpcID ?? '', loadBalancer, dualStack: isDualStack(spec) } };
 }
 
 /** Pure. */

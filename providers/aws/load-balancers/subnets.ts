@@ -38,6 +38,8 @@ export interface SubnetWish {
   dualStack?: boolean;
   /** How many addresses were asked for, where some were. */
   addresses?: number;
+  /** Ids of those that it is in by now, which need no room for it. */
+  standsIn?: readonly string[];
 }
 
 /** Subnets in the order of their zones (of the names, where they are named), or why there are none. */
@@ -111,7 +113,7 @@ function onePerZone(subnets: readonly Subnet[], { clusterName, scheme }: SubnetW
 }
 
 function withoutFaults(subnets: Subnet[], wish: SubnetWish): SubnetChoice {
-  const full = subnets.filter(({ availableAddresses }) => availableAddresses < LEAST_ADDRESSES);
+  const full = subnets.filter(({ id, availableAddresses }) => availableAddresses < LEAST_ADDRESSES && wish.standsIn?.includes(id) !== true);
   if (full.length > 0) {
     const message = `${listOf(full)} has fewer than ${LEAST_ADDRESSES} free addresses, which AWS asks for. Free some, or name other subnets.`;
     return refusal(full.map(({ id }) => id).join(', '), message);

@@ -5,6 +5,7 @@ import { OWN_PACKAGE } from '../../resource-provider/own-package';
 import type { ResourceType } from '../../resource-provider/resource-provider';
 import type { UpdateContext } from '../../worker-module';
 import type { AwsSettings } from '../client/settings';
+import { addresses } from './addresses';
 import { backendGroup, leftBackendGroup } from './backend-group';
 import { classicLoadBalancer } from './classic-load-balancer';
 import { ClassicPartResource, classicBackendPolicy, classicListenerPolicy, classicPolicy } from './classic-policy';
@@ -72,6 +73,7 @@ export function resourceTypes(
     membersReady(OWN_PACKAGE, update, { isFresh: (group) => made.has(group) }),
     new NextHop(clients.ec2, tables, update),
     subnets(clients.ec2, vpcs, region),
+    addresses(clients, vpcs, region),
     namedGroups(clients.ec2),
     backendGroup(clients.ec2, nodes, update),
     leftBackendGroup(clients.ec2, update),

@@ -7,7 +7,8 @@ import { changeReservation, reservedUnits } from './capacity-reservation';
 import type { Api, Listed, ResourceDescription } from './description';
 import { changeElbTags, elbTagsOf, emptyWhenGone, withTags } from './elb-tags';
 
-const subnetMapping = z.strictObject({
+/** Where a load balancer is, and by which addresses. */
+export const subnetMapping = z.strictObject({
   subnetId: z.string(),
   allocationId: z.string().optional(),
   privateIpv4Address: z.string().optional(),

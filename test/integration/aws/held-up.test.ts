@@ -1,6 +1,8 @@
-import { CLOUD_PROVIDERS } from '../../../crds';
+import { CLOUD_LOAD_BALANCERS, CLOUD_PROVIDERS } from '../../../crds';
 import { type Clock, systemClock } from '../../../operator/base/clock';
 import type { AwsModel } from '../../harness/aws-model/aws-model';
+import { refusal } from '../../harness/aws-model/call';
+import type { Rule } from '../../harness/aws-model/rule';
 import { elasticAddresses } from '../../harness/aws-model/rules/elastic-addresses';
 import { provisioning } from '../../harness/aws-model/rules/provisioning';
 import { describeWithMoto } from '../../harness/moto';
@@ -21,6 +23,12 @@ describeWithMoto('A load balancer that AWS holds up', () => {
   /** AWS's time goes on when a test says so. */
   let now = 0;
   const clock: Clock = { ...systemClock, monotonic: () => now };
+  /** The region has no room for another load balancer. */
+  let full = false;
+  const room: Rule = {
+    before: ({ service, action }) =>
+      full && service === 'elbv2' && action === 'CreateLoadBalancer' ? refusal('TooManyLoadBalancers', 'no room') : undefined,
+  };
   const troubled = new Map<string, { code: 'failed' | 'active_impaired'; reason: string }>();
 
   withAwsScene(
@@ -28,7 +36,7 @@ describeWithMoto('A load balancer that AWS holds up', () => {
       aws = made;
       ({ account, model, scene } = made);
     },
-    [elasticAddresses({ clock, holdMs: MINUTES }), provisioning({ clock, provisioningMs: MINUTES, others: troubled })],
+    [room, elasticAddresses({ clock, holdMs: MINUTES }), provisioning({ clock, provisioningMs: MINUTES, others: troubled })],
   );
 
   test('R-28: with deletion protection is kept whole and follows the Nodes while its deletion is refused, and goes once that is turned off', async () => {
@@ -65,7 +73,8 @@ describeWithMoto('A load balancer that AWS holds up', () => {
   }, 240_000);
 
   describe('R-46: with Elastic IP addresses', () => {
-    const EIPS = ['eipalloc-0a', 'eipalloc-0b'];
+    /** Allocation ids. */
+    const EIPS: string[] = [];
     const addressed = (subnets: readonly string[]): Record<string, string> => ({
       ...NETWORK,
       [`${PREFIX}subnets`]: subnets.join(','),
@@ -81,6 +90,7 @@ describeWithMoto('A load balancer that AWS holds up', () => {
     beforeAll(async () => {
       asTold = new MotoAccount(model.url);
       await account.addSubnet('c');
+      for (let count = 0; count < 2; count++) EIPS.push(await account.makeAddress());
       await aws.cluster.apply(serviceOf('edge', { annotations: addressed(account.subnetIDs.slice(0, 2)) }));
       await scene.ready('edge', { timeoutMs: 60_000 });
     }, 90_000);
@@ -111,7 +121,7 @@ describeWithMoto('A load balancer that AWS holds up', () => {
     /** While AWS has not let go of the old one's addresses, a person reads so, and no dead name; then the new one takes them. */
     async function heldUntilFree(name: string): Promise<void> {
       const message = await conflict(name);
-      expect(message).toMatch(/it can't be made yet, because eipalloc-0[ab], eipalloc-0[ab] is still in use/);
+      expect(message).toMatch(/it can't be made yet, because eipalloc-[0-9a-f]+, eipalloc-[0-9a-f]+ is still in use/);
       expect(message).toContain('AWS takes a minute or two to let go of the addresses of a load balancer that is deleted');
       await scene.until(
         'no dead name on the Service',
@@ -122,7 +132,7 @@ describeWithMoto('A load balancer that AWS holds up', () => {
       now += MINUTES;
       await scene.askFor(name);
       await scene.ready(name, { timeoutMs: 60_000 });
-      expect(Object.values(await addresses()).sort()).toEqual(EIPS);
+      expect(Object.values(await addresses()).sort()).toEqual(EIPS.toSorted());
       const made = model.calls.filter(({ action, status }) => status === 200 && /^(Create|Delete)LoadBalancer$/.test(action));
       expect(made.map(({ action }) => action)).toEqual(['DeleteLoadBalancer', 'CreateLoadBalancer']);
       expect(await aws.hostname(name)).toMatch(/\.elb\./);
@@ -136,6 +146,26 @@ describeWithMoto('A load balancer that AWS holds up', () => {
       await aws.cluster.kubectl(['annotate', 'cloudloadbalancer', 'edge', '--overwrite', `cloud-operator.dev/approve=${hash}`]);
     }
 
+    test.each<[string, 'Never' | 'Allow', () => string, string]>([
+      ['a subnet', 'Never', () => `${PREFIX}subnets=${account.subnetIDs[0]},subnet-0123456789abcdef0`, 'no subnet with the id or name'],
+      ['an address', 'Allow', () => `${PREFIX}eip-allocations=${EIPS[0]},eipalloc-0123456789abcdef0`, 'no Elastic IP address'],
+    ])(
+      'a replacement that asks for %s which is not there deletes nothing, where spec.updatePolicy.replace is %s',
+      async (_what, replace, wrong, why) => {
+        const policy = (value: string | null): Promise<unknown> =>
+          aws.cluster.kube.patch(CLOUD_LOAD_BALANCERS, 'default/edge', 'merge', { spec: { updatePolicy: { replace: value } } });
+        await policy(replace);
+        model.calls.length = 0;
+        await annotate(wrong());
+        expect((await scene.condition('edge', 'Stalled', 'Invalid')).message).toContain(why);
+        expect(writes()).toEqual([]);
+        for (const [name, value] of Object.entries(addressed(account.subnetIDs.slice(0, 2)))) await annotate(`${name}=${value}`);
+        await scene.ready('edge');
+        expect(writes()).toEqual([]);
+        await policy(null);
+      },
+    );
+
     test('a replacement is held, planned as delete first, and takes them once AWS has let go of them', async () => {
       const [first = '', , third = ''] = account.subnetIDs;
       model.calls.length = 0;
@@ -143,6 +173,27 @@ describeWithMoto('A load balancer that AWS holds up', () => {
       await approve(`delete first, with a gap in traffic, because ${EIPS.join(', ')} can't be used twice`);
       await heldUntilFree('edge');
       expect(await addresses()).toEqual({ [first]: EIPS[0], [third]: EIPS[1] });
+    }, 120_000);
+
+    test('without room for the new one nobody is sent to a dead name, it is tried again, and the addresses stay allocated', async () => {
+      const [first = '', second = ''] = account.subnetIDs;
+      full = true;
+      model.calls.length = 0;
+      await annotate(`${PREFIX}subnets=${first},${second}`);
+      await approve('delete first, with a gap in traffic');
+      const { message } = await scene.condition('edge', 'Ready', 'QuotaExceeded', { status: 'False' });
+      expect(message).toMatch(/Next try at/);
+      await scene.until(
+        'no dead name on the Service',
+        async () => (await scene.service('edge'))?.status?.loadBalancer?.ingress === undefined,
+      );
+      expect(writes()).not.toContain('ReleaseAddress');
+      full = false;
+      now += MINUTES;
+      await scene.askFor('edge');
+      await scene.ready('edge', { timeoutMs: 60_000 });
+      expect(await addresses()).toEqual({ [first]: EIPS[0], [second]: EIPS[1] });
+      expect(await aws.hostname('edge')).toMatch(/\.elb\./);
     }, 120_000);
 
     test('so does a move to a shared load balancer', async () => {

@@ -279,6 +279,32 @@ describeWithMoto('A model of AWS in front of moto', () => {
     expect(scene.model.calls.filter(({ action }) => action === 'DeleteSecurityGroup').length).toBeGreaterThan(2);
   });
 
+  test.each(['Network', 'Classic'] as const)(
+    'R-24: a %s one whose deletion works and is answered 500 leaves no group behind, whether the answers get better or the next update finds none',
+    async (type) => {
+      let failing = 0;
+      const failed: Rule = {
+        after: ({ action }, answer) => (action === 'DeleteLoadBalancer' && failing-- > 0 ? refusal('InternalError', 'no', 500) : answer),
+      };
+      const scene = await sceneOf([failed, ...alwaysRules()]);
+      for (const times of [1, Infinity]) {
+        const { run } = await standing(scene, input({ aws: { type } }));
+        const { id } = run.checkpoint().find((one) => one.type.endsWith(':SecurityGroup'))!;
+        const groups = async () =>
+          (await scene.ec2.describeSecurityGroups({ Filters: [{ Name: 'group-id', Values: [id] }] })).SecurityGroups;
+        failing = times;
+        if (times === Infinity) {
+          await expect(run.destroy()).rejects.toMatchObject({ code: 'Transient' });
+          expect(await groups()).toHaveLength(1);
+          failing = 0;
+        }
+        await run.destroy();
+        expect(await groups()).toEqual([]);
+        expect(await foundBy(scene)).toEqual([]);
+      }
+    },
+  );
+
   test('only running instances become targets: one that is gone keeps no other out', async () => {
     const scene = await sceneOf();
     const { groups } = await standing(scene);
@@ -372,12 +398,13 @@ describeWithMoto('A model of AWS in front of moto', () => {
     let now = 0;
     const clock: Clock = { ...systemClock, monotonic: () => now };
     const scene = await sceneOf([elasticAddresses({ clock, holdMs: 120_000 }), ...alwaysRules()]);
-    const { of, run } = await standing(scene, input({ aws: { eipAllocationIDs: ['eipalloc-0a', 'eipalloc-0b'] } }));
+    const eipAllocationIDs = [await account.makeAddress(), await account.makeAddress()];
+    const { of, run } = await standing(scene, input({ aws: { eipAllocationIDs } }));
     const renamed = { ...of, spec: cloudLoadBalancerSpec.parse({ ...of.spec, aws: { ...of.spec.aws, name: `moved-${serial}` } }) };
     expect(loadBalancers.replacement(of, renamed)).toMatchObject({ gap: true });
     await expect(run.up(loadBalancers.render(`model-${serial}`, [renamed]))).rejects.toMatchObject({
       code: 'Conflict',
-      message: expect.stringContaining('eipalloc-0a, eipalloc-0b is still in use') as string,
+      message: expect.stringContaining(`${eipAllocationIDs.join(', ')} is still in use`) as string,
       retryAfterMs: 15_000,
     });
     now = 120_000;

@@ -1,5 +1,6 @@
 import { ElasticLoadBalancing, type LoadBalancerDescription } from '@aws-sdk/client-elastic-load-balancing';
 import {
+  AllocateAddressCommand,
   AttachInternetGatewayCommand,
   AttachNetworkInterfaceCommand,
   AuthorizeSecurityGroupIngressCommand,
@@ -77,6 +78,11 @@ export class MotoAccount {
     const input = { VpcId: this.vpcID, CidrBlock: `10.0.${this.subnetIDs.length}.0/24`, AvailabilityZone: `${REGION}${zone}` };
     const { Subnet } = await this.ec2.send(new CreateSubnetCommand(input));
     this.subnetIDs.push(Subnet?.SubnetId ?? '');
+  }
+
+  /** An Elastic IP address. @returns its allocation id */
+  async makeAddress(): Promise<string> {
+    return (await this.ec2.send(new AllocateAddressCommand({ Domain: 'vpc' }))).AllocationId ?? '';
   }
 
   /** Every subnet of the VPC gets a way to the internet. */

@@ -279,7 +279,9 @@ describeWithMoto('rules for each Service in the Nodes’ security group, against
   });
 
   test('one with an address that exists once is deleted before it is made again with a group, and leaves no rule for its clients', async () => {
-    const aws = { subnets: account.subnetIDs, privateIPv4Addresses: ['10.0.0.9', '10.0.1.9'] };
+    const found = await scene.clients.ec2.subnets([{ Name: 'subnet-id', Values: account.subnetIDs }]);
+    const privateIPv4Addresses = found.map(({ CidrBlock = '' }) => CidrBlock.replace('.0/24', '.9'));
+    const aws = { subnets: found.map(({ SubnetId = '' }) => SubnetId), privateIPv4Addresses };
     for (const scope of [scopeOf('Shared'), scopeOf('PerService', { networkSecurityGroups: 'Managed' })]) {
       const web = await standing({ scheme: 'Internal', aws: { ...aws, securityGroups: { mode: 'None' } } }, scope);
       expect(await rulesOf()).toContain(`tcp 31080-31080 ${ANYBODY} client=${nameOf(web)}`);

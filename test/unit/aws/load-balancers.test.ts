@@ -203,6 +203,18 @@ describe('load balancers of AWS, rendered', () => {
     expect(rendered().settings.subnetMappings).toEqual([{ subnetId: 'subnet-0a' }, { subnetId: 'subnet-0b' }]);
   });
 
+  test('those that exist only once are looked at before, also where the subnets are looked for; of one that was taken over they are on it', () => {
+    const asking = input({ aws: { name: 'edge', ipAddressType: 'DualStack', eipAllocationIDs: ['eipalloc-0a', 'eipalloc-0b'] } });
+    const { name, addresses } = render(asking);
+    const settings = { vpcId: 'vpc-0a1b', loadBalancer: 'edge', dualStack: true };
+    expect(addresses).toEqual({ name: `${name}-addresses`, settings });
+    const found = { ...SCOPE };
+    delete found.subnetIDs;
+    expect(render(asking, found)).toMatchObject({ addresses: { settings }, subnets: { settings: { addresses: 2 } } });
+    const adopted = { subnetMappings: [{ subnetId: 'subnet-0a', allocationId: 'eipalloc-0a' }], grouped: true, groupIDs: [] };
+    expect([rendered(), render({ ...asking, adopted })].map((other) => other.addresses)).toEqual([undefined, undefined]);
+  });
+
   test.each([
     ['nothing said', {}, ['tcp 0.0.0.0/0', 'icmp 0.0.0.0/0']],
     ['both families', { ipFamilies: ['IPv4', 'IPv6'] }, ['tcp 0.0.0.0/0', 'icmp 0.0.0.0/0', 'tcp ::/0', 'icmpv6 ::/0']],

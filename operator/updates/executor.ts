@@ -8,6 +8,7 @@ import type { Accounts } from './limits/accounts';
 import type { CallPriority } from './limits/call-priority';
 import type { ShownOperations } from './plan';
 import type { DoneEvent, StoreEvent, UpdateRequest, WorkerEvent } from './protocol';
+import { isGrowth } from './state/size-limit';
 import type { StateStore } from './state/state-store';
 import type { StackUpdate, UpdateHooks, UpdateResult } from './update';
 import type { WorkerPool } from './worker-pool';
@@ -94,7 +95,7 @@ export class UpdateExecutor {
     const { changes, preview, same } = await worker.run(
       { ...request, settings },
       {
-        deadlineMs: update.deadlineMs ?? account.limits.updateDeadlineMs ?? this.options.deadlineMs,
+        deadlineMs: Math.min(update.deadlineMs ?? Infinity, account.limits.updateDeadlineMs ?? this.options.deadlineMs),
         isValid: hooks.isValid,
         refusal,
         store,
@@ -124,10 +125,11 @@ export class UpdateExecutor {
   }
 
   /** The worker's writes come through here: they are limited to its own stack, and it needs no access to the store. */
-  async #write({ stack, preview, render }: UpdateRequest, { record, expected }: StoreEvent): Promise<string | undefined> {
+  async #write({ stack, preview, render, stored }: UpdateRequest, { record, expected }: StoreEvent): Promise<string | undefined> {
     const { store } = this.options;
     if (preview === true || render === true) throw new OperatorError('Invalid', `the preview of stack ${stack} asked for a write`);
-    if (record !== undefined && record.stack === stack) return store.write(record, expected);
+    if (record !== undefined && record.stack === stack)
+      return store.write(record, expected, isGrowth(record.checkpoint, stored?.record.checkpoint ?? null));
     if (record === undefined && expected !== undefined) return void (await store.remove(stack, expected));
     throw new OperatorError('Invalid', `the worker of stack ${stack} asked for a write that is not its own`);
   }

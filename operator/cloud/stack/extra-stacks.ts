@@ -10,7 +10,7 @@ import type { EventRecorder, Store, WorkQueue } from '../../kube/api';
 import type { ExtensionModule } from '../../updates/extension-module';
 import type { StackUpdate, UpdateHooks, Updates } from '../../updates/update';
 import { isUpgrade } from '../../updates/upgrade';
-import { reasonOf, sentence, type Warning } from '../conditions';
+import { reasonOfError, sentence, type Warning } from '../conditions';
 import { leverOn } from '../levers';
 import type { ApprovalGuard } from '../plan/approval-guard';
 import { ExtraApprovals } from '../plan/extra-approvals';
@@ -271,7 +271,7 @@ export class ExtraStacks {
     this.options.logger.warn({ stack: name, code: error.code, error: error.message }, 'extra stack not reconciled');
     this.options.record.failed(name, specOf(update), loadBalancers.map(keyOf), error);
     for (const object of this.objectsOf(loadBalancers)) this.options.events.event(object, 'Warning', 'ExtraFailed', message);
-    this.warn(update.stack, { type: 'ExtraFailed', reason: reasonOf(error.code), message });
+    this.warn(update.stack, { type: 'ExtraFailed', reason: reasonOfError(error), message });
   }
 
   private warn(stack: string, warning: Warning | undefined): void {

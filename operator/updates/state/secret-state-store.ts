@@ -39,7 +39,7 @@ export class SecretStateStore implements StateStore {
   readonly limitBytes: number;
   readonly #api: KubeApi;
   readonly #namespace: string;
-  readonly #maxBytes: number;
+  readonly #room: { growth: StateRoom; all: StateRoom };
   readonly #clock: Clock;
   readonly #keys: KeySecret;
   readonly #opened = new OpenedSecrets();
@@ -50,7 +50,7 @@ export class SecretStateStore implements StateStore {
     this.#api = options.api;
     this.#namespace = options.namespace;
     this.limitBytes = options.limitBytes ?? LIMIT_BYTES;
-    this.#maxBytes = options.maxBytes ?? MAX_BYTES;
+    this.#room = roomOf(this.limitBytes, options.maxBytes ?? MAX_BYTES);
     this.#clock = options.clock ?? systemClock;
     this.#keys = new KeySecret(options.api, options.namespace, new KeyringEnvelope(options.keys ?? {}));
   }
@@ -70,9 +70,9 @@ export class SecretStateStore implements StateStore {
     return { record, bytes, version: versionOf(secret, record) };
   }
 
-  async write(record: StackRecord, expected: string | undefined): Promise<string> {
+  async write(record: StackRecord, expected: string | undefined, grows = false): Promise<string> {
     const { bytes, ...fields } = await encodeSecret(record, await this.keyring());
-    assertStorable(record.stack, bytes, this.#maxBytes);
+    assertStorable(record.stack, bytes, grows ? this.#room.growth : this.#room.all);
     const send = (version: string | undefined): Promise<Secret> =>
       version === undefined ? this.#create(record.stack, fields) : this.#replace(record.stack, fields, version);
     try {
@@ -209,6 +209,13 @@ export class SecretStateStore implements StateStore {
 }
 
 type Fields = Omit<Awaited<ReturnType<typeof encodeSecret>>, 'bytes'>;
+type StateRoom = Parameters<typeof assertStorable>[2];
+
+/** An update that grows more than was expected stops halfway between the two limits: what is left is for what it has made unrecorded, and to take that away again. */
+function roomOf(limitBytes: number, maxBytes: number): { growth: StateRoom; all: StateRoom } {
+  const growth = Math.min(maxBytes, Math.round((limitBytes + maxBytes) / 2));
+  return { growth: { maxBytes: growth, who: 'an update makes it' }, all: { maxBytes, who: 'a Secret holds' } };
+}
 
 function versionOf({ metadata }: Secret, record: StackRecord | StackMetadata): string {
   return `${metadata.resourceVersion} ${identityOf(record)}`;

@@ -113,10 +113,13 @@ export function secretName(stack: string): string {
   return `stack-${readable}-${createHash('sha256').update(stack).digest('hex').slice(0, 12)}`;
 }
 
-/** @throws OperatorError Quota when the API server would refuse the Secret for its size */
-export function assertStorable(stack: string, bytes: number, maxBytes: number): void {
+/**
+ * @param who has set the maximum, in words
+ * @throws OperatorError Quota
+ */
+export function assertStorable(stack: string, bytes: number, { maxBytes, who }: { maxBytes: number; who: string }): void {
   if (bytes <= maxBytes) return;
-  throw new OperatorError('Quota', `the state of stack ${stack} has ${kilobytes(bytes)}; a Secret holds ${kilobytes(maxBytes)} at most`, {
+  throw new OperatorError('Quota', `the state of stack ${stack} would have ${kilobytes(bytes)}; ${who} ${kilobytes(maxBytes)} at most`, {
     reason: 'StateTooLarge',
     remedy: 'split the stack: give some of its CloudLoadBalancers a placement of their own (spec.placement)',
   });

@@ -24,9 +24,11 @@ export interface StateStore {
   read(stack: string): Promise<StoredStack | undefined>;
   /**
    * @param expected version that was read; undefined = the stack must not exist
+   * @param grows the write makes the stack larger than it was before its update: the last room in the store is not for that
    * @returns the new version
+   * @throws OperatorError Quota when the record is too large
    */
-  write(record: StackRecord, expected: string | undefined): Promise<string>;
+  write(record: StackRecord, expected: string | undefined, grows?: boolean): Promise<string>;
   remove(stack: string, expected: string): Promise<void>;
   /** All stacks; those that can't be read are named, and don't hide the others. */
   list(): Promise<StackListing>;

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { gunzipSync } from 'node:zlib';
 import { KubeClient } from '../../../operator/kube/client';
 import { loadKubeConfig } from '../../../operator/kube/kube-config';
@@ -160,6 +161,18 @@ describe('SecretStateStore', () => {
       reason: 'StateTooLarge',
       remedy: expect.stringContaining('spec.placement') as string,
     });
+  });
+
+  test('the last room is not for what grows', async () => {
+    await newStore('grown');
+    const store = new SecretStateStore({ api, namespace: 'grown', limitBytes: 10, maxBytes: 10_000 });
+    const text = randomBytes(5_000).toString('hex');
+    const record = recordOf('web', { outputs: { text } });
+    await expect(store.write(record, undefined, true)).rejects.toMatchObject({
+      reason: 'StateTooLarge',
+      message: expect.stringMatching(/^the state of stack web would have \d KB; an update makes it 5 KB at most$/) as string,
+    });
+    await expect(store.write(record, undefined, false)).resolves.toEqual(expect.any(String));
   });
 });
 

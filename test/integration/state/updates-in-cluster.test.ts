@@ -4,9 +4,11 @@ import { createLogger } from '../../../operator/base/log';
 import { KubeClient } from '../../../operator/kube/client';
 import { loadKubeConfig } from '../../../operator/kube/kube-config';
 import { NAMESPACES, SECRETS } from '../../../operator/kube/object';
+import type { UpdateEngine } from '../../../operator/updates/engine';
 import { newKeyring } from '../../../operator/updates/state/keyring';
 import { SecretStateStore } from '../../../operator/updates/state/secret-state-store';
 import type { Secret } from '../../../operator/updates/state/state-secret';
+import type { UpdateResult } from '../../../operator/updates/update';
 import { CLUSTER_START_MS, startTestCluster, type TestCluster } from '../../harness/cluster';
 import type { FakeInputs } from '../updates/fake-provider';
 import { UpdatesHarness } from '../updates/harness';
@@ -51,7 +53,7 @@ beforeEach(() => {
   harness.cloud.calls.length = 0;
 });
 
-function newStore(more: { limitBytes?: number } = {}): SecretStateStore {
+function newStore(more: { limitBytes?: number; maxBytes?: number } = {}): SecretStateStore {
   return new SecretStateStore({ api, namespace: NAMESPACE, ...more });
 }
 
@@ -132,6 +134,81 @@ describe('an update', () => {
     const error = await engine.run(harness.update('large', inputs), harness.hooks('large')).catch((thrown: unknown) => thrown);
     expect(error).toMatchObject({ code: 'Quota', reason: 'StateTooLarge', remedy: expect.stringContaining('split it') as string });
     expect([harness.cloud.calls, proxy.writes, engine.workerPids]).toEqual([[], [], []]);
+  });
+});
+
+describe('an update whose state grows larger than was expected (R-44)', () => {
+  /** Secret values: their inputs compress well, and what is stored of them not at all. */
+  const many = (count: number): FakeInputs => ({
+    things: Array.from({ length: count }, (_, n) => ({
+      ...{ name: `t${n}`, size: 1, password: 'x'.repeat(1_000) },
+      ...(n > 0 && { on: `t${n - 1}` }),
+    })),
+  });
+  const ALL = 14;
+  const namesIn = (stack: string): string[] =>
+    harness.cloud
+      .discover(stack)
+      .map(({ name }) => name)
+      .sort();
+  const wanted = (count: number): string[] => (many(count).things ?? []).map(({ name }) => name).sort();
+  /** An engine whose store has room for a few things, but not for all of them. */
+  let cramped: UpdateEngine;
+  const run = (stack: string, inputs: FakeInputs | undefined): Promise<UpdateResult> =>
+    cramped.run(harness.update(stack, inputs), harness.hooks(stack));
+  const isStopped = async (stack: string): Promise<void> => {
+    const error = await run(stack, many(ALL)).catch((thrown: unknown) => thrown);
+    expect(error).toMatchObject({
+      code: 'Quota',
+      reason: 'StateTooLarge',
+      message: expect.stringMatching(
+        /update was stopped because its state could not be stored: .* would have \d+ KB; .* \d+ KB at most/,
+      ) as string,
+      remedy: expect.stringContaining('split the stack') as string,
+    });
+  };
+
+  beforeAll(async () => {
+    const sizeWith = async (count: number): Promise<number> => {
+      await harness.run('measured', many(count));
+      return (await newStore().read('measured'))?.bytes ?? 0;
+    };
+    const [one, all] = [await sizeWith(1), await sizeWith(ALL)];
+    const each = (all - one) / (ALL - 1);
+    const store = newStore({ limitBytes: Math.round(one + 7 * each), maxBytes: Math.round(one + 12 * each) });
+    cramped = harness.newEngine({ store });
+  });
+
+  test('stops, and can be tried again, deleted, or go on where there is room: nothing is lost or doubled', async () => {
+    for (const stack of ['grown', 'given-up']) {
+      await isStopped(stack);
+      expect(await harness.engine.state(stack)).toMatchObject({ open: true });
+      const made = namesIn(stack);
+      expect(made.length).toBeGreaterThan(0);
+      expect(made.length).toBeLessThan(ALL);
+      await isStopped(stack);
+      // What was found in the cloud may take less room than what was made: enough for one more.
+      const again = namesIn(stack);
+      expect([...new Set(again)]).toEqual(again);
+      expect(again.length).toBeLessThanOrEqual(made.length + 1);
+    }
+    await harness.run('grown', many(ALL));
+    expect(namesIn('grown')).toEqual(wanted(ALL));
+
+    expect(await run('given-up', undefined)).toMatchObject({ result: 'Destroyed' });
+    expect(namesIn('given-up')).toEqual([]);
+    expect(await admin.get(SECRETS, `${NAMESPACE}/stack-given-up`)).toBeUndefined();
+  });
+
+  test('has a way back to what there was, and to less than was asked for', async () => {
+    await run('back', many(1));
+    await isStopped('back');
+    expect(await run('back', many(1))).toMatchObject({ result: 'Updated' });
+    expect([namesIn('back'), (await harness.engine.state('back'))?.open]).toEqual([wanted(1), false]);
+
+    await isStopped('smaller');
+    expect(await run('smaller', many(3))).toMatchObject({ result: 'Updated' });
+    expect([namesIn('smaller'), (await harness.engine.state('smaller'))?.open]).toEqual([wanted(3), false]);
   });
 });
 

@@ -1,6 +1,6 @@
 import { CLOUD_LOAD_BALANCERS, CLOUD_PROVIDERS, CLOUD_STACKS } from '../../../crds';
 import { ObjectWriter } from '../../../operator/cloud/object-writer';
-import { keyOf, type KubeObject, type ResourcePath } from '../../../operator/kube/object';
+import { keyOf, type KubeObject, type ResourcePath, SECRETS } from '../../../operator/kube/object';
 import type { OperatorCluster } from '../../harness/operator-cluster';
 import { addressOf, NONE, type Scene, serviceOf, type StoredStack, withScene } from './scene';
 
@@ -56,6 +56,22 @@ test.each(['foreground', 'background', 'orphan'])('a Service is deleted with --c
   await cluster.kubectl(['delete', 'service', name, `--cascade=${cascade}`, '--timeout=20s']);
   await expectNothingLeft(name);
 });
+
+test.each(['loadbalancers', 'addresses'] as const)(
+  'R-42 the state of a load balancer is lost while its %s are being deleted: nothing is left, and nobody waits',
+  async (collection) => {
+    const name = `stateless-${collection}`;
+    await cluster.apply(serviceOf(name));
+    await scene.published(name);
+    const secret = await scene.stateSecretOf(name);
+    await scene.faults({ match: { verb: 'delete', collection }, times: 1, act: HOLD });
+    await cluster.kubectl(['delete', 'service', name, '--cascade=foreground', '--wait=false']);
+    await scene.acted(0);
+    await cluster.kube.remove(SECRETS, secret);
+    await expectNothingLeft(name);
+    expect(await cluster.kube.get(SECRETS, secret)).toBeUndefined();
+  },
+);
 
 test('a namespace is deleted with Services in it', async () => {
   const names = ['a', 'b', 'c'];

@@ -4,14 +4,23 @@ import { join } from 'node:path';
 import { kstatusOf } from '../../harness/kstatus';
 import type { OperatorCluster } from '../../harness/operator-cluster';
 import { type Scene, serviceOf, withScene } from './scene';
+import { WatchedCLI } from './watched-cli';
 
+const BUDGET = 3;
+
+const cli = new WatchedCLI();
 let cluster: OperatorCluster;
 let scene: Scene;
 
-withScene((made) => {
-  scene = made;
-  cluster = made.cluster;
-});
+withScene(
+  (made) => {
+    scene = made;
+    cluster = made.cluster;
+  },
+  { pulumi: cli.path, flags: [`--retry-failures=${BUDGET}`] },
+);
+
+afterAll(() => cli.remove());
 
 test('a quota that is reached stalls the object with the remedy, and it goes on when there is room', async () => {
   await scene.faults({ match: { verb: 'create', collection: 'loadbalancers' }, act: { quota: { max: 0 } } });
@@ -50,13 +59,48 @@ test('what fails is tried again after a growing pause, and goes on saying why me
   await scene.expectOneOfEach('again');
 });
 
+test('what keeps failing is tried with growing pauses, Stalled once its budget is used up, and begins anew with another spec or when it is asked for', async () => {
+  const range = (at: number): object => serviceOf('failing', { spec: { loadBalancerSourceRanges: [`10.${at}.0.0/16`] } });
+  await cluster.apply(serviceOf('failing'));
+  const address = await scene.published('failing');
+  const before = cli.starts().length;
+  cli.break();
+  await cluster.apply(range(1));
+  const first = await scene.condition('failing', 'Reconciling', 'CloudUnavailable');
+  expect(first.message).toMatch(
+    /the Pulumi engine ended with exit code 1 before the update was complete\. The last good version keeps serving\. Next try at 2[^ ]+Z\.$/,
+  );
+  const { message } = await scene.condition('failing', 'Stalled', 'RetriesExhausted');
+  expect(nextTryIn(message)).toBeGreaterThan(4 * 60_000);
+  await scene.until('its stack to say so', async () =>
+    (await scene.stackOf('failing')).status?.conditions?.some(({ type, reason }) => type === 'Stalled' && reason === 'RetriesExhausted'),
+  );
+  const shown = await scene.loadBalancer('failing');
+  expect(shown && kstatusOf(shown)).toBe('Failed');
+  expect((await scene.service('failing'))?.status?.loadBalancer?.ingress).toEqual([{ ip: address, ipMode: 'Proxy' }]);
+  await scene.settled();
+  const tries = cli.starts().slice(before);
+  expect(tries.map(({ command }) => command)).toEqual(Array(BUDGET).fill('up'));
+  const pauses = tries.slice(1).map(({ at }, n) => at - (tries[n]?.at ?? 0));
+  expect(pauses[0]).toBeGreaterThanOrEqual(1_000);
+  expect(pauses[1]).toBeGreaterThanOrEqual(2_000);
+
+  await cluster.apply(range(2));
+  const anew = await scene.condition('failing', 'Reconciling', 'CloudUnavailable');
+  expect(nextTryIn(anew.message)).toBeLessThan(30_000);
+  await scene.condition('failing', 'Stalled', 'RetriesExhausted');
+  expect(cli.commands(before)).toHaveLength(2 * BUDGET);
+  cli.repair();
+  await askAgain('failing');
+  await scene.expectOneOfEach('failing');
+});
+
 test('what can never work is not tried again until somebody changes it, and is then tried at once', async () => {
   const tries = async (): Promise<number> => (await cluster.cloud.faults()).rules[0]?.acted ?? 0;
   await scene.faults({ match: { verb: 'create', collection: 'loadbalancers' }, act: { status: 400, code: 'InvalidArgument' } });
   await cluster.apply(serviceOf('hopeless'));
   const { message } = await scene.condition('hopeless', 'Stalled', 'Invalid');
-  const next = Date.parse(/Next try at ([^ ]+Z)\./.exec(message)?.[1] ?? '');
-  expect(next - Date.now()).toBeGreaterThan(4 * 60_000);
+  expect(nextTryIn(message)).toBeGreaterThan(4 * 60_000);
   await scene.settled(3_000);
   expect(await tries()).toBe(1);
   await cluster.apply(serviceOf('hopeless', { spec: { loadBalancerSourceRanges: ['10.0.0.0/8'] } }));
@@ -114,4 +158,9 @@ test('a cloud that is down for longer is shown, and comes back by itself', async
 /** As a person does who has repaired something in the cloud. */
 async function askAgain(name: string): Promise<void> {
   await cluster.kubectl(['annotate', 'cloudloadbalancer', name, `${ANNOTATIONS.reconcile}=${Date.now()}`, '--overwrite']);
+}
+
+/** Milliseconds until the time that a condition names. */
+function nextTryIn(message: string): number {
+  return Date.parse(/Next try at ([^ ]+Z)\./.exec(message)?.[1] ?? '') - Date.now();
 }

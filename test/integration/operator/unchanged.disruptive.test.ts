@@ -4,15 +4,17 @@ import { SERVICES, type KubeObject, type ResourcePath, type Service } from '../.
 import { documentedMetrics } from '../../../operator/server/reference';
 import { OPERATOR_CLUSTER_START_MS, OperatorCluster } from '../../harness/operator-cluster';
 import { addressOf, isSettled, Scene, serviceOf, type StoredStack } from './scene';
+import { WatchedCLI } from './watched-cli';
 
 const NAMES = ['s1', 's2', 's3', 's4', 's5'];
 const NODES = ['n1', 'n2', 'n3'];
 
+const cli = new WatchedCLI();
 let cluster: OperatorCluster;
 let scene: Scene;
 
 beforeAll(async () => {
-  cluster = await OperatorCluster.start({ provider: { driftInterval: '1s', routePeriod: '1s' } });
+  cluster = await OperatorCluster.start({ provider: { driftInterval: '1s', routePeriod: '1s' }, pulumi: cli.path });
   scene = new Scene(cluster);
   for (const [index, name] of NODES.entries()) await scene.addNode(name, { podCIDR: `10.244.${index + 1}.0/24` });
   for (const name of NODES) await scene.initialized(name);
@@ -25,7 +27,10 @@ beforeAll(async () => {
   await scene.settled();
 }, OPERATOR_CLUSTER_START_MS);
 
-afterAll(() => cluster?.stop());
+afterAll(async () => {
+  await cluster?.stop();
+  cli.remove();
+});
 
 /** One that no flag names: after a restart only its object makes it known. */
 async function addSecondProvider(): Promise<void> {
@@ -40,16 +45,34 @@ async function attempts(): Promise<Record<string, unknown>> {
   return Object.fromEntries(stacks.map(({ metadata, status }) => [metadata.name, status?.attempts]));
 }
 
-/** Runs `work`, waits for quiet, and gives the cloud writes that it led to. No update may have run. */
+/** Runs `work`, waits for quiet, and gives the cloud writes that it led to. No update may have run, and no process of the CLI for anything else. */
 async function writesOf(work: () => Promise<unknown>): Promise<number> {
-  const before = await attempts();
+  const [before, started] = [await attempts(), cli.starts().length];
   expect(Object.keys(before)).toHaveLength(NAMES.length + 1);
   await cluster.cloud.resetCalls();
   await work();
   await scene.settled();
   expect(await attempts()).toEqual(before);
+  expect(cli.commands(started)).toEqual([]);
   return (await cluster.operatorCalls()).writes;
 }
+
+test('one changed load balancer is one process of the CLI; a pass that finds nothing to do is none', async () => {
+  const started = cli.starts().length;
+  await cluster.apply(serviceOf('s4', { spec: { loadBalancerSourceRanges: ['10.0.0.0/8'] } }));
+  await scene.until('the change to be in the cloud', async () => (await scene.inCloud('s4')).sourceRanges.includes('10.0.0.0/8'));
+  await scene.ready('s4');
+  await scene.settled();
+  expect(cli.commands(started)).toEqual(['up']);
+  const writes = await writesOf(async () => {
+    await scene.askFor('s4');
+    await scene.until('the pass that was asked for', async () => {
+      const asked = await scene.loadBalancer('s4');
+      return asked?.status?.lastHandledReconcile === asked?.metadata.annotations?.['cloud-operator.dev/reconcile'];
+    });
+  });
+  expect(writes).toBe(0);
+});
 
 test('what does not matter about a Service reaches neither the CloudLoadBalancer nor the cloud', async () => {
   const before = await scene.loadBalancer('s1');

@@ -11,6 +11,7 @@ import type {
   Ingress,
   IPFamily,
   NamingList,
+  PlannedOperation,
 } from '../crds';
 
 /**
@@ -253,6 +254,16 @@ export interface LoadBalancers {
    * @param targets the Nodes that may take traffic, for a cloud without `members`: its stacks carry them, and a Node more is an update. Absent = none
    */
   render(stack: string, inputs: LoadBalancerInput[], targets?: TargetsOf): JsonObject;
+  /**
+   * What `render` gave, without what comes of the Nodes: where that is the same, nothing but Nodes has changed. Absent = nothing in it does. Pure.
+   * @param rendered maybe by an older program
+   */
+  withoutTargets?(rendered: JsonObject): JsonObject;
+  /**
+   * What an operation that no spec asks for, but other settings or a newer program, takes away of a load balancer that serves, besides what is replaced and
+   * load balancers that are deleted: an address, or who is connected. The end of "the update …"; undefined = nothing. Absent = never anything. Pure.
+   */
+  lossBy?(operation: PlannedOperation): string | undefined;
   /**
    * What of a load balancer must be replaced for a change; undefined = the change is made in place. Absent = never. Pure.
    * Without a gap, `render` gets an input with a higher generation and the old one as `retiring`: both are to be made, under names of their own.

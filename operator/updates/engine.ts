@@ -128,6 +128,7 @@ export class UpdateEngine implements Updates {
     this.#assertMayBegin(update.stack, onlyLooking(hooks));
     const stored = await this.#store.read(update.stack);
     assertOwn(update, stored?.record);
+    if (await this.#rendersSame(update, stored, onlyLooking(hooks))) return planOfNothing(update, stored);
     const base = await this.#states.foresee(update, stored, hooks.discover);
     return (await this.#plan(update, base, hooks)).plan;
   }
@@ -241,10 +242,15 @@ export class UpdateEngine implements Updates {
   async #settled(update: StackUpdate, stored: StoredStack | undefined, hooks: UpdateHooks): Promise<StackRecord | undefined> {
     if (stored === undefined) return undefined;
     if (isUnchanged(update, stored.record, updateHash(update))) return this.#states.accept(stored, update.accepted);
-    if (!isUpgrade(update, stored.record)) return undefined;
+    return (await this.#rendersSame(update, stored, hooks)) ? this.#states.rendersSame(stored, update) : undefined;
+  }
+
+  /** True where only a newer program, or another extension, asks for an update, and makes of the stack what it is already. */
+  async #rendersSame(update: StackUpdate, stored: StoredStack | undefined, hooks: UpdateHooks): Promise<boolean> {
+    if (!isUpgrade(update, stored?.record)) return false;
     const request = await this.#request(update, stored, { render: true });
     const { same } = await this.#execute(request, update, { ...hooks, onStart: () => undefined }, true);
-    return same === true ? this.#states.rendersSame(stored, update) : undefined;
+    return same === true;
   }
 
   /** Deletes everything and removes the state; without anything to delete, no engine runs. */
@@ -313,6 +319,13 @@ export class UpdateEngine implements Updates {
   }
 }
 
+/** The plan of an update that changes nothing. */
+function planOfNothing(update: StackUpdate, stored: StoredStack | undefined): Plan {
+  const { stack, programVersion } = update;
+  const hash = planHash({ stack, programVersion, inputsHash: updateHash(update), operations: [] });
+  return { hash, counts: { ...NO_CHANGES, same: resourcesOf(stored?.record.checkpoint ?? null).length }, operations: [] };
+}
+
 /** Of what writes nothing: no update starts, and whoever has frozen the cloud may look. */
 function onlyLooking(hooks: UpdateHooks): UpdateHooks {
   return { ...hooks, onStart: () => undefined, isFrozen: () => false };
@@ -340,9 +353,9 @@ function isUnchanged(update: StackUpdate, record: StackRecord, hash: string): bo
 }
 
 function stateOf(record: StackRecord): StackState {
-  const { accepted, plugin, transform, underway, outputs, checkpoint } = record;
+  const { inputs, accepted, plugin, transform, underway, outputs, checkpoint } = record;
   const by = { ...(plugin === undefined ? {} : { plugin }), ...(transform === undefined ? {} : { transform }) };
-  const made = { ...(accepted === undefined ? {} : { accepted }), ...by };
+  const made = { ...(inputs === null ? {} : { inputs }), ...(accepted === undefined ? {} : { accepted }), ...by };
   const going = { ...(underway === undefined ? {} : { underway }), ...(isNeverMade(record) && { neverMade: true as const }) };
   return { ...metadataOf(record), ...made, ...going, outputs, resources: resourcesOf(checkpoint) };
 }

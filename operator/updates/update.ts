@@ -91,6 +91,8 @@ export interface StackSummary {
 
 /** What is known of a stack without running anything. */
 export interface StackState extends StackSummary {
+  /** StackUpdate.inputs of the last update that succeeded; absent where none has. */
+  inputs?: JsonObject;
   /** StackUpdate.accepted of the last update that succeeded; absent where none said it. */
   accepted?: JsonObject;
   /** No update of it has ever succeeded: what it has serves nobody. */

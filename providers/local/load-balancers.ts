@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { PlannedOperation } from '../../crds';
 import type { OperatorError } from '../../operator/base/errors';
 import type { JsonObject } from '../../operator/base/json';
 import type { LoadBalancerInput, LoadBalancerResult, LoadBalancers, Replacement } from '../provider';
@@ -7,6 +8,7 @@ import { generationsOf, marksOf, type Generation } from '../generations';
 import { cloudName, engineOf, modeOf, withGeneration, renderListener, renderSourceRanges, type RenderedListener } from './listeners';
 import { madeFrom } from './made-from';
 import { recognize } from './recognize';
+import { address } from './resources/address';
 import { loadBalancer } from './resources/load-balancer';
 import { membersAtFault, renderShared, type RenderedSharedLoadBalancer } from './shared-load-balancers';
 import { validateLoadBalancer } from './validation';
@@ -93,6 +95,10 @@ export class LocalLoadBalancers implements LoadBalancers {
     const once = (after.addresses ?? []).filter((address) => before.addresses?.includes(address));
     if (once.length === 0) return { why, gap: false };
     return { why: `${why}, delete first, with a gap in traffic, because ${once.join(', ')} can't be used twice`, gap: true };
+  }
+
+  lossBy({ op, type, name }: PlannedOperation): string | undefined {
+    return op === 'delete' && type === address.token ? `deletes Address ${name}` : undefined;
   }
 
   readonly entries = [loadBalancer.token];

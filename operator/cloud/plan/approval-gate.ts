@@ -23,6 +23,8 @@ export interface GateFacts<O> {
   serving: (object: O) => boolean;
   /** Its approvals may come from anybody. Asked only of parts that wait. */
   unprotected: (part: Part<O>) => Promise<string | undefined>;
+  /** Whatever update runs, other settings or a newer program would cut it: what is planned for it, and approved, is that alone. */
+  cut: (part: Part<O>) => boolean;
   /** What an update with these inputs, which are for the part, would do. */
   preview: (inputs: MemberInput[], part: Part<O>) => Promise<Plan>;
 }
@@ -38,7 +40,11 @@ export interface Gated<O> {
   waiting: WaitingPlan[];
   /** What waits for a maintenance window, and for no person; absent = nothing does. */
   held?: HeldByWindow;
+  /** What is said to those that are to go, and can't without that which waits; absent = they go. */
+  leaving?: HeldUp;
 }
+
+type HeldUp = Extract<Verdict, { state: 'Reconciling' }>;
 
 export interface HeldByWindow {
   /** namespace/name of the object whose change waits. */
@@ -50,6 +56,9 @@ export interface HeldByWindow {
 const AWAITING_WINDOW = 'AwaitingWindow';
 
 type GatedPart<O> = { part: Part<O>; why: string | undefined; closed: string | undefined };
+
+/** What a part's update would do, or why that can't be planned. */
+type PlanFor<O> = (part: Part<O>) => Promise<Plan | OperatorError>;
 
 /** A part that must wait, with its plan where a person has to approve it. */
 interface Waiting<O> {
@@ -75,28 +84,42 @@ export class ApprovalGate<O extends Member> {
     plan.parts.filter((part) => !gated.some((one) => one.part === part)).forEach(({ object }) => this.told.delete(object.metadata.uid));
     if (gated.length === 0) return { plan, run: true, waiting: [] };
     // What no update may leave out is done together, or not at all.
-    const together = gated.map(({ part }) => part).filter(({ standing }) => standing === true);
+    const together = gated.map(({ part }) => part).filter((part) => part.standing === true || facts.cut(part));
+    let ofCut: Promise<Plan | OperatorError> | undefined;
+    const planFor: PlanFor<O> = (part) => (facts.cut(part) ? (ofCut ??= this.plan(facts, part)) : this.plan(facts, part));
     let nothing = false;
     const waiting: Waiting<O>[] = [];
     for (const one of gated) {
-      const judged = await this.judge(facts, one, together);
+      const judged = await this.judge(facts, one, { together, planFor });
       if (judged === 'Nothing') nothing = true;
-      else if ('approved' in judged) return this.approved(plan, one.part, judged.approved);
+      else if ('approved' in judged) return this.approved(facts, one.part, judged.approved);
       else waiting.push(judged);
     }
-    const holdsAll = waiting.some(({ part }) => part.standing === true);
+    return this.held(facts, waiting, nothing);
+  }
+
+  /** @param nothing something was looked at that changes nothing, so that an update may run for it */
+  private held(facts: GateFacts<O>, waiting: readonly Waiting<O>[], nothing: boolean): Gated<O> {
+    const { plan } = facts;
+    const cutting = waiting.find(({ part }) => facts.cut(part));
+    const holdsAll = cutting !== undefined || waiting.some(({ part }) => part.standing === true);
+    const others: HeldUp = cutting === undefined ? STACK_HELD : heldBy(cutting.part.object);
     const parts = plan.parts.map((part) => {
-      const held = waiting.find((one) => one.part === part);
-      if (held !== undefined) return without(part, beside(part.verdict, held.verdict));
-      return holdsAll && part.candidate !== undefined ? without(part, { ...STACK_HELD, serving: facts.serving(part.object) }) : part;
+      const own = waiting.find((one) => one.part === part);
+      if (own !== undefined) return without(part, beside(part.verdict, own.verdict));
+      const asksForNothing = part.candidate === undefined || (cutting !== undefined && isAccepted(part));
+      return holdsAll && !asksForNothing ? without(part, { ...others, serving: facts.serving(part.object) }) : part;
     });
     const left = { ...plan, parts };
     const held = waiting.find(({ verdict }) => verdict.reason === AWAITING_WINDOW);
+    const lacking = waiting.flatMap(({ part, plan: of }) => (of === undefined ? [] : [{ of, given: approvalOf(part.object) === of.hash }]));
     return {
       ...(held !== undefined && { held: { member: keyOf(held.part.object.metadata), message: held.verdict.message } }),
+      ...(holdsAll && { leaving: others }),
       plan: left,
       run: (nothing || suspectsOf(left).length + plan.leaving.length + plan.departing.length > 0) && !holdsAll,
-      waiting: waiting.flatMap((one) => one.plan ?? []),
+      // Whose approval is still wanted is shown first: not all of many are.
+      waiting: [...lacking.filter(({ given }) => !given), ...lacking.filter(({ given }) => given)].map(({ of }) => of),
     };
   }
 
@@ -104,16 +127,16 @@ export class ApprovalGate<O extends Member> {
   private async judge(
     facts: GateFacts<O>,
     { part, why, closed }: GatedPart<O>,
-    together: readonly Part<O>[],
+    { together, planFor }: { together: readonly Part<O>[]; planFor: PlanFor<O> },
   ): Promise<Waiting<O> | { approved: string } | 'Nothing'> {
     const serving = facts.serving(part.object);
     const what = isAccepted(part) ? 'what differs in the cloud, or a newer program would make otherwise,' : 'a change of its spec';
     if (why === undefined) return this.waitForWindow(part, `${what} waits: ${closed}`, serving);
     const open = await facts.unprotected(part);
     if (open !== undefined) return { part, verdict: { ...unprotected(open), serving } };
-    const found = await this.plan(facts, part);
+    const found = await planFor(part);
     if (found instanceof OperatorError) return { part, verdict: verdictOfError(found, serving) };
-    if (isNothing(found, part)) return 'Nothing';
+    if (found.operations.length === 0 && (isAccepted(part) || facts.cut(part))) return 'Nothing';
     if ([part, ...together].some(({ object }) => approvalOf(object) !== found.hash))
       return this.wait(facts, { part, why, closed, plan: found });
     return closed === undefined
@@ -129,22 +152,23 @@ export class ApprovalGate<O extends Member> {
   }
 
   /** Everybody else stays as it is meanwhile, so that what is done is what was approved. */
-  private approved(plan: UpdatePlan<O>, chosen: Part<O>, hash: string): Gated<O> {
+  private approved({ plan, cut }: GateFacts<O>, chosen: Part<O>, hash: string): Gated<O> {
     const who = keyOf(chosen.object.metadata);
     const message = `The stack first carries out plan ${hash} of ${who}`;
     const parts = plan.parts.map((part) => {
-      if (part === chosen || part.standing === true || isAccepted(part)) return part;
+      if ((part === chosen && !cut(part)) || part.standing === true || isAccepted(part)) return part;
       return without(part, { state: 'Reconciling', reason: 'Updating', message, serving: part.accepted !== undefined });
     });
     return { plan: { ...plan, parts }, approved: hash, run: true, waiting: [] };
   }
 
   /** @returns the failure where it is the candidate's own fault */
-  private async plan({ plan, preview }: GateFacts<O>, part: Part<O>): Promise<Plan | OperatorError> {
-    const chosen = [part, ...standingOf(plan).filter((other) => other !== part)];
+  private async plan({ plan, cut, preview }: GateFacts<O>, part: Part<O>): Promise<Plan | OperatorError> {
+    const isCut = cut(part);
+    const chosen = [...(isCut ? [] : [part]), ...standingOf(plan).filter((other) => other !== part)];
     const alone = plan.parts.map((other) => (chosen.includes(other) ? other : accepted(other)));
     try {
-      return await preview(inputsOf({ ...plan, parts: alone }, chosen), part);
+      return await preview(inputsOf({ ...plan, parts: alone }, chosen), isCut ? accepted(part) : part);
     } catch (thrown) {
       const error = toOperatorError(thrown);
       if (error.code === 'Invalid') return error;
@@ -171,9 +195,12 @@ function approvalOf(object: Member): string | undefined {
   return object.metadata.annotations?.[ANNOTATIONS.approve]?.trim();
 }
 
-/** Another program or extension that makes the same: nobody is asked, and nothing is done. */
-function isNothing<O>({ operations }: Plan, part: Part<O>): boolean {
-  return operations.length === 0 && isAccepted(part);
+/** What is said to the others of a stack of which nothing may be done before somebody is cut with consent. */
+function heldBy({ metadata }: Member): HeldUp {
+  const message =
+    `every update of the stack would do what waits for approval at ${keyOf(metadata)}, which other settings of the CloudProvider, or a newer ` +
+    `program, would cut; this goes on once that is approved, or no longer so`;
+  return { state: 'Reconciling', reason: STACK_HELD.reason, message };
 }
 
 function without<O>({ object, accepted: before }: Part<O>, verdict: Verdict): Part<O> {

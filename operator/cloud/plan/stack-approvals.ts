@@ -1,5 +1,6 @@
 import type { DiscoveredResource, Replacement } from '../../../providers/provider';
 import type { Clock } from '../../base/clock';
+import { OperatorError } from '../../base/errors';
 import { hashJson } from '../../base/json';
 import type { EventRecorder } from '../../kube/api';
 import type { Plan } from '../../updates/plan';
@@ -14,6 +15,7 @@ import type { Part } from '../stack/stack-plan';
 import { untilWindow, windowOf } from '../windows/windows-of';
 import { isChange, lossIn, whyApproval, type UpdatePolicy } from './approval';
 import { ApprovalGate, type Gated } from './approval-gate';
+import { cutIn, type Cut } from './cut';
 import { PlanCache } from './plan-cache';
 import { beginsMove, planOfMove, promising } from './promise';
 
@@ -44,6 +46,8 @@ export interface ApprovalPass<O> {
   hooksOf: (inputs: readonly MemberInput[]) => UpdateHooks;
   serving: (object: O) => boolean;
   updateOf: (inputs: MemberInput[]) => StackUpdate;
+  /** Why what was accepted is made otherwise by now, for another reason than the Nodes: the beginning of a sentence; undefined = it isn't. */
+  remade: () => string | undefined;
   /** How the stack that an object moves away from gives it up. @throws OperatorError when that can't be said now */
   givingUp: (object: O) => GivingUp | undefined;
 }
@@ -71,8 +75,8 @@ export class StackApprovals<O extends Member> {
     const plan = promising(gated.plan, this.options.clock.now());
     if (plan === gated.plan) return gated;
     // What was approved is made once the old stack has given up what exists only once.
-    const { run, waiting, held } = gated;
-    return { plan, run, waiting, ...(held !== undefined && { held }) };
+    const { run, waiting, held, leaving } = gated;
+    return { plan, run, waiting, ...(held !== undefined && { held }), ...(leaving !== undefined && { leaving }) };
   }
 
   private async gated(pass: ApprovalPass<O>): Promise<Gated<O>> {
@@ -82,11 +86,18 @@ export class StackApprovals<O extends Member> {
     const manual = plan.parts.some(({ object }) => policyOf(object)?.approval === 'Manual');
     const pending = (manual || windows.size > 0) && isPending(pass);
     const loss = await this.lossOf(pass);
+    const cut = await this.cutOf(pass);
+    // Nobody is left who could be asked.
+    if (cut !== undefined && plan.parts.length === 0) return { plan, run: false, waiting: [] };
+    const cutParts = cut === undefined ? [] : partsCut(plan, cut);
+    const isCut = (part: Part<O>): boolean => cutParts.includes(part);
+    const goesOn = cut !== undefined && isUnderway(pass, []);
     let asked: Promise<string | undefined> | undefined;
     return this.gate.open({
       stack,
       plan,
       serving: (object) => pass.serving(object),
+      cut: (part) => isCut(part) && !goesOn,
       unprotected: async ({ object }) => {
         if (policyOf(object)?.approval !== 'Manual') return undefined;
         asked ??= this.options.guard.problem();
@@ -96,10 +107,17 @@ export class StackApprovals<O extends Member> {
       },
       why: (part) => {
         const policy = policyOf(part.object);
+        if (isCut(part))
+          return whyApproval({ part: asAccepted(part), pending: true, policy, replacement: cut?.replacement, underway: goesOn });
         const replacement = part.replacement ?? (part.standing === true ? loss : undefined);
-        return whyApproval({ part, pending, policy, replacement, underway: isUnderway(pass, part) });
+        return whyApproval({ part, pending, policy, replacement, underway: isUnderway(pass, [part]) });
       },
-      closed: (part) => (isChange({ part, pending, underway: isUnderway(pass, part) }) ? windows.get(part) : undefined),
+      closed: (part) => {
+        const facts = isCut(part)
+          ? { part: asAccepted(part), pending: true, underway: goesOn }
+          : { part, pending, underway: isUnderway(pass, [part]) };
+        return isChange(facts) ? windows.get(part) : undefined;
+      },
       preview: async (inputs, part) => {
         const made = await this.preview({ state, found, hooks: pass.hooksOf(inputs), update: pass.updateOf(inputs) });
         const giving = beginsMove(part) ? pass.givingUp(part.object) : undefined;
@@ -134,6 +152,29 @@ export class StackApprovals<O extends Member> {
     return lossIn((await this.preview({ state, found, hooks: hooksOf(inputs), update })).operations, update.adopts);
   }
 
+  /** What other settings, or a newer program, would take away from those that stay: only a plan can tell, and it is made only where somebody would have to be asked. */
+  private async cutOf(pass: ApprovalPass<O>): Promise<Cut | undefined> {
+    const { plan, cloud, state, found, hooksOf, updateOf } = pass;
+    const { kind } = this.options;
+    const isAsked = ({ object, accepted }: Part<O>): boolean => {
+      const { approval, replace } = kind.updatePolicy?.(object, cloud.spec) ?? {};
+      return accepted !== undefined && (approval === 'Manual' || replace !== 'Allow');
+    };
+    if (kind.lossBy === undefined || !plan.engine || (plan.parts.length > 0 && !plan.parts.some(isAsked))) return undefined;
+    const why = pass.remade();
+    if (why === undefined) return undefined;
+    const inputs = Object.values(state?.accepted ?? {}) as unknown as MemberInput[];
+    const update = { ...updateOf(inputs), force: false };
+    const { operations } = await this.preview({ state, found, hooks: hooksOf(inputs), update });
+    return cutIn({
+      why,
+      operations,
+      staying: plan.parts.flatMap(({ accepted }) => accepted ?? []).concat(plan.missing, plan.elsewhere),
+      lossBy: (operation) => kind.lossBy?.(operation, cloud),
+      ownersOf: ({ urn }) => kind.attribute(new OperatorError('Unknown', '', { resource: urn }), inputs, cloud),
+    });
+  }
+
   private preview({ state, found, update, hooks }: GivingUp): Promise<Plan> {
     const key = `${updateHash(update)}${found === undefined ? '' : ` ${hashJson(found)}`}`;
     return this.cache.plan(update.stack, state, key, () => this.options.updates.preview(update, hooks));
@@ -145,10 +186,22 @@ export class StackApprovals<O extends Member> {
   }
 }
 
-/** True when the update that would make the part's candidate was approved, and stopped halfway with the operator. */
-function isUnderway<O>({ plan, state, updateOf }: ApprovalPass<O>, part: Part<O>): boolean {
+/** True when the update that would make these parts' candidates, and of all else what was accepted, was approved, and stopped halfway with the operator. */
+function isUnderway<O>({ plan, state, updateOf }: ApprovalPass<O>, chosen: readonly Part<O>[]): boolean {
   if (state?.open !== true || state.underway === undefined) return false;
-  return updateHash(updateOf(inputsOf(plan, [part]))) === state.underway;
+  return updateHash(updateOf(inputsOf(plan, chosen))) === state.underway;
+}
+
+/** Those that are asked before something is cut: who loses by it, or, where none of these is left, all that share the update. */
+function partsCut<O extends Member>({ parts }: UpdatePlan<O>, { members }: Cut): Part<O>[] {
+  const made = parts.filter(({ object, accepted }) => accepted !== undefined && object.metadata.deletionTimestamp === undefined);
+  const own = made.filter(({ object }) => members.has(object.metadata.uid));
+  return own.length > 0 ? own : made;
+}
+
+/** What it has is at stake, whatever its spec asks for by now, and also where a lever keeps it as it is. */
+function asAccepted<O>({ object, accepted }: Part<O>): Part<O> {
+  return { object, ...(accepted !== undefined && { accepted, candidate: accepted }) };
 }
 
 /** True when an update would run with what was accepted already. */

@@ -7,6 +7,7 @@ import {
   type CloudProviderSpec,
   type CloudStackSpec,
   type Ingress,
+  type PlannedOperation,
 } from '../../../crds';
 import type {
   Adoption,
@@ -30,6 +31,7 @@ import { keyOfInput } from './member-input';
 import type { MemberKeeper } from '../targets/member-keeper';
 import { selectorOf } from '../targets/target-selections';
 import { updatePolicyOf, type UpdatePolicy } from '../plan/approval';
+import { lossBy } from '../plan/cut';
 import { generationOf } from '../plan/generation';
 import { policyProblems } from '../providers/policy';
 import { isConnected, type ConnectedCloud, type RegisteredCloud } from '../providers/registry';
@@ -153,6 +155,14 @@ export class LoadBalancerStacks implements StackKind<StoredLoadBalancer, LoadBal
     });
     this.members.hold(stack, selectors);
     return rendered;
+  }
+
+  withoutTargets(rendered: JsonObject, cloud: ConnectedCloud): JsonObject {
+    return capability(cloud).withoutTargets?.(rendered) ?? rendered;
+  }
+
+  lossBy(operation: PlannedOperation, cloud: ConnectedCloud): string | undefined {
+    return lossBy(operation) ?? capability(cloud).lossBy?.(operation);
   }
 
   attribute(error: OperatorError, inputs: LoadBalancerInput[], cloud: ConnectedCloud): string[] {

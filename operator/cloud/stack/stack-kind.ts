@@ -1,4 +1,12 @@
-import type { CloudProviderSpec, CloudStackSpec, Condition, DeletionPolicy, MaintenanceWindow, ManagementPolicy } from '../../../crds';
+import type {
+  CloudProviderSpec,
+  CloudStackSpec,
+  Condition,
+  DeletionPolicy,
+  MaintenanceWindow,
+  ManagementPolicy,
+  PlannedOperation,
+} from '../../../crds';
 import type { Adoption, DiscoveredResource, JsonObject, Problem, Replacement, TargetGroup } from '../../../providers/provider';
 import type { OperatorError } from '../../base/errors';
 import type { KubeObject } from '../../kube/object';
@@ -92,6 +100,10 @@ export interface StackKind<O extends Member, I extends MemberInput = MemberInput
   conflict(claim: string): { reason: string; remedy: string };
   /** The program's inputs, with the Nodes of today where the cloud's stacks carry them. @throws OperatorError Transient while those are not known */
   render(stack: string, inputs: I[], cloud: ConnectedCloud): JsonObject;
+  /** Rendered inputs without what comes of the Nodes; absent = nothing in them does. */
+  withoutTargets?(rendered: JsonObject, cloud: ConnectedCloud): JsonObject;
+  /** What an operation that no member asks for takes away from members, in words; undefined = nothing. Absent = never anything that somebody must be asked for. */
+  lossBy?(operation: PlannedOperation, cloud: ConnectedCloud): string | undefined;
   /** UIDs of the members whose fault a failed update of `inputs` is; empty = the error does not say. */
   attribute(error: OperatorError, inputs: I[], cloud: ConnectedCloud): string[];
   /** What is left to do for one object, and what its status says then. `input` is what was rendered for it. */

@@ -242,7 +242,7 @@ export class StackReconciler<O extends Member> {
 
   private async update(stack: string, wanted: UpdatePlan<O>, known: Connected): Promise<void> {
     const { cloud, state, takeovers, found, upgrading, origins } = known;
-    const { plan, approved, run, waiting, held } = await this.approvals.open({
+    const { plan, approved, run, waiting, held, leaving } = await this.approvals.open({
       ...{ stack, plan: wanted, cloud, state, found, drifted: this.drift.has(stack) },
       hooksOf: (inputs) => this.runs.hooks(stack, cloud, togetherOf(takeovers, inputs)),
       serving: (object) => this.reports.serving(stack, object),
@@ -252,11 +252,15 @@ export class StackReconciler<O extends Member> {
           { ...this.runs.of(stack, inputs, cloud), force: true, mayExist: mayExist(wanted), adopted: togetherOf(takeovers, inputs) },
           cloud,
         ),
+      remade: () => this.runs.remade(stack, cloud, state),
       givingUp: ({ metadata }) => this.runs.givingUp(origins.get(metadata.uid)),
     });
     await this.options.record.waiting(stack, this.runs.specOf(cloud.name), waiting, held);
     this.options.record.missing(stack, plan.missing);
-    if (!run || !plan.engine) return this.rest(stack, plan, { cloud, state, found });
+    if (!run || !plan.engine) {
+      const stuck = leaving === undefined ? [] : plan.leaving.map((object) => ({ object, verdict: leaving }));
+      return this.rest(stack, { ...plan, parts: [...plan.parts, ...stuck] }, { cloud, state, found });
+    }
     for (const { object, candidate, accepted } of plan.parts) {
       if ((candidate ?? accepted) !== undefined) await this.options.writer.addFinalizer(object);
     }

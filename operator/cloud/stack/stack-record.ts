@@ -212,14 +212,15 @@ export class StackRecord {
     const news = !isDeepStrictEqual(held, this.windows.get(stack));
     if (held === undefined) this.windows.delete(stack);
     else this.windows.set(stack, held);
-    if (isDeepStrictEqual(before, plans)) {
+    const shown = plans.slice(0, PLANS_SHOWN);
+    if (isDeepStrictEqual(before, shown)) {
       // Once nothing waits any more, an update says what is done; and what is yet to be made has no record.
       if (news && held !== undefined && this.options.store.get(stack) !== undefined)
         this.write(stack, spec, {}, this.atRest(stack, resourceCount));
       return;
     }
     if (plans.length === 0) this.write(stack, spec, { plans: undefined });
-    else this.write(stack, spec, { plans: plans.slice(0, PLANS_SHOWN) }, awaiting(plans, resourceCount > 0));
+    else this.write(stack, spec, { plans: shown }, awaiting(plans, resourceCount > 0));
     await this.writes.tried(stack);
   }
 

@@ -1,8 +1,8 @@
 import type { Attempt, CloudStackSpec } from '../../../crds';
 import { OperatorError, toOperatorError } from '../../base/errors';
-import type { JsonObject } from '../../base/json';
+import { canonicalJson, type JsonObject } from '../../base/json';
 import type { DiscoveredResource } from '../../../providers/provider';
-import { updateHash } from '../../updates/update-hash';
+import { transformOf, updateHash } from '../../updates/update-hash';
 import type { StackState, StackUpdate, UpdateHooks, UpdateResult } from '../../updates/update';
 import { isUpgrade } from '../../updates/upgrade';
 import { keyOfInput, type MemberInput } from './member-input';
@@ -140,6 +140,22 @@ export class StackRuns<O extends Member> {
     return updateHash(this.update(stack, { ...this.of(stack, before, cloud), force: false }, cloud)) === state.inputsHash;
   }
 
+  /**
+   * Why a stack is made otherwise by now of what its members were accepted with, for another reason than their Nodes: the beginning of a sentence. Undefined =
+   * it isn't, or nothing was accepted.
+   */
+  remade(stack: string, cloud: ConnectedCloud, state: StackState | undefined): string | undefined {
+    if (state?.accepted === undefined) return undefined;
+    const before = Object.values(state.accepted) as unknown as MemberInput[];
+    const update = this.update(stack, { ...this.of(stack, before, cloud), force: false }, cloud);
+    if (updateHash(update) === state.inputsHash) return undefined;
+    if (state.programVersion !== update.programVersion) return 'a newer version of the operator makes it otherwise';
+    if (state.transform !== transformOf(update.extension)) return 'another extension in code makes it otherwise';
+    const { kind } = this.options;
+    const isSame = sameBut((rendered) => kind.withoutTargets?.(rendered, cloud) ?? rendered, state.inputs, update.inputs);
+    return isSame ? undefined : `the settings of CloudProvider ${cloud.name} have changed`;
+  }
+
   /** @throws OperatorError with the failure's class */
   async run(stack: string, run: Run<O>, cloud: ConnectedCloud): Promise<Ran> {
     const { members, objects } = run;
@@ -216,6 +232,10 @@ export class StackRuns<O extends Member> {
       else this.options.events.event(object, 'Normal', 'DriftRepaired', `The cloud was changed by somebody else; brought back ${what}`);
     }
   }
+}
+
+function sameBut(bare: (rendered: JsonObject) => JsonObject, one: JsonObject | undefined, other: JsonObject | undefined): boolean {
+  return one !== undefined && other !== undefined && canonicalJson(bare(one)) === canonicalJson(bare(other));
 }
 
 function causeOf({ healing, upgrading }: Pick<Run<unknown>, 'healing' | 'upgrading'>): Attempt['cause'] {

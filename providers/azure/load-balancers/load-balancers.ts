@@ -6,6 +6,7 @@ import type { LoadBalancerInput, LoadBalancers, TargetsOf } from '../../provider
 import { linkResourcesOf, solesOf } from '../private-links/links';
 import type { AzureInput } from './arguments';
 import { entriesOf, placesOf, portPlacesOf } from './entries';
+import { lossBy, withoutTargets } from './losses';
 import { baseNameOf } from './names';
 import { balancerNameOf, placeOf } from './placement';
 import { renderStack } from './render';
@@ -30,6 +31,10 @@ export class AzureLoadBalancers implements LoadBalancers {
   render(stack: string, inputs: LoadBalancerInput[], targets: TargetsOf = () => []): JsonObject {
     return renderStack(stack, inputs, targets, this.scope) as unknown as JsonObject;
   }
+
+  withoutTargets = withoutTargets;
+
+  lossBy = lossBy;
 
   replacement = replacement;
 

@@ -72,6 +72,15 @@ describeWithMoto('An operator with an account of AWS', () => {
       return targets?.length === 2 && targets.includes(second.id);
     });
 
+    // A load balancer without a group is another one: settings that ask for that wait for those who have one.
+    const rules = (nodeRules: string | null) => cluster!.kube.patch(CLOUD_PROVIDERS, 'aws', 'merge', { spec: { aws: { nodeRules } } });
+    await rules('PerService');
+    const { message } = await scene.condition('web', 'Reconciling', 'AwaitingApproval');
+    expect(message).toMatch(/the settings of CloudProvider aws have changed: the update replaces LoadBalancer .*, which cuts default\/web/);
+    await rules(null);
+    await scene.ready('web');
+    expect((await account.loadBalancers()).map(({ LoadBalancerArn }) => LoadBalancerArn)).toEqual([balancer!.LoadBalancerArn]);
+
     await expectNoSecret();
     await scene.deleteServices('web');
     expect(await account.content()).toEqual({ loadBalancers: 0, targetGroups: 0, securityGroups: 0 });

@@ -29,6 +29,8 @@ describe('an operator with a subscription of Azure', () => {
   }, OPERATOR_CLUSTER_START_MS);
   afterAll(() => azure.stop());
 
+  const setting = (settings: object): Promise<unknown> =>
+    azure.cluster.kubectl(['patch', 'cloudprovider', 'azure', '--type=merge', '-p', JSON.stringify({ spec: { azure: settings } })]);
   const published = (...names: string[]): Promise<string[]> => Promise.all(names.map((name) => azure.scene.published(name)));
 
   test('Services share one load balancer, each at an address of its own, with the Nodes behind it; a Node more is one write', async () => {
@@ -87,6 +89,36 @@ describe('an operator with a subscription of Azure', () => {
     expect(azure.writes()).toEqual([]);
   }, 60_000);
 
+  test('R-48: other settings of the CloudProvider that would replace the load balancer wait for all who are on it; taken back, they leave no trace', async () => {
+    const { scene, cluster } = azure;
+    const before = await published('web', 'api');
+    azure.forgetCalls();
+    await setting({ loadBalancerResourceGroup: 'other' });
+    for (const name of ['web', 'api']) {
+      const { message } = await scene.condition(name, 'Reconciling', 'AwaitingApproval');
+      expect(message).toContain(
+        'the settings of CloudProvider azure have changed: the update replaces LoadBalancer kubernetes, which cuts',
+      );
+      expect(message).toContain('default/api, default/web, and spec.updatePolicy.replace is Never');
+    }
+    await cluster.apply(serviceOf('late'));
+    expect((await scene.condition('late', 'Reconciling', 'StackHeld')).message).toContain('waits for approval at default/');
+    expect(azure.writes()).toEqual([]);
+    await setting({ loadBalancerResourceGroup: null });
+    await scene.ready('late');
+    expect(azure.writes().sort()).toEqual(['PUT loadBalancers', 'PUT networkSecurityGroups', 'PUT publicIPAddresses']);
+    await scene.deleteServices('late');
+    expect(await published('web', 'api')).toEqual(before);
+
+    // Of what cuts nobody nobody is asked.
+    azure.forgetCalls();
+    await setting({ tags: { team: 'net' } });
+    await scene.until('the tags', () => Promise.resolve(azure.balancer()?.tags?.team === 'net'));
+    await setting({ tags: null });
+    await scene.until('no tags', () => Promise.resolve(azure.balancer()?.tags?.team === undefined));
+    await Promise.all([scene.ready('web'), scene.ready('api')]);
+  }, 90_000);
+
   test('an internal Service is on another load balancer, and let in to only by the virtual network', async () => {
     const { scene, cluster } = azure;
     await cluster.apply(serviceOf('inner', { annotations: INTERNAL }));
@@ -96,7 +128,19 @@ describe('an operator with a subscription of Azure', () => {
     expect(partsIn(azure.balancer('kubernetes-internal'), 'frontendIPConfigurations')).toHaveLength(1);
     expect(azure.letInTo()).toEqual(before);
     expect(azure.poolOf('kubernetes-internal')).toEqual(azure.poolOf());
+
+    // Another subnet for all of them is a change in place, and another address.
+    azure.forgetCalls();
+    await setting({ subnetName: 'small' });
+    const { message } = await scene.condition('inner', 'Reconciling', 'AwaitingApproval');
+    expect(message).toContain('gives frontends of LoadBalancer kubernetes-internal other addresses, which cuts default/inner');
+    expect(azure.writes()).toEqual([]);
+    const hash = / cloud-operator\.dev\/approve=([0-9a-f]+)/.exec(message ?? '')?.[1] ?? '';
+    await cluster.kubectl(['annotate', 'cloudloadbalancers', '--all', '--overwrite', `cloud-operator.dev/approve=${hash}`]);
+    await scene.ready('inner');
+    expect(azure.writes()).toEqual(['PUT loadBalancers']);
     await scene.deleteServices('inner');
+    await setting({ subnetName: 'nodes' });
     expect(azure.balancer('kubernetes-internal')).toBeUndefined();
   }, 60_000);
 
@@ -106,16 +150,7 @@ describe('an operator with a subscription of Azure', () => {
     // Somebody else has the interfaces of machines in the pool.
     const pool = { name: 'kubernetes', properties: {} };
     arm.cloud.seed(balancer, { location: LOCATION, sku: { name: 'Standard' }, properties: { backendAddressPools: [pool] } });
-    const setPools = (of: string | null): Promise<unknown> =>
-      cluster.kubectl([
-        'patch',
-        'cloudprovider',
-        'azure',
-        '--type=merge',
-        '-p',
-        JSON.stringify({ spec: { azure: { preConfiguredPools: of } } }),
-      ]);
-    await setPools('Internal');
+    await setting({ preConfiguredPools: 'Internal' });
     const linked = (name: string, more: Record<string, string>): Promise<unknown> =>
       cluster.apply(serviceOf(name, { annotations: { ...INTERNAL, [`${PREFIX}pls-create`]: 'true', ...more } }));
     await linked('shop', { [`${PREFIX}pls-name`]: 'shop', [`${PREFIX}pls-visibility`]: '*' });
@@ -147,7 +182,7 @@ describe('an operator with a subscription of Azure', () => {
     await scene.deleteServices('plain');
     expect(partsIn(arm.cloud.find(balancer), 'frontendIPConfigurations')).toEqual([]);
     arm.cloud.vanish(balancer);
-    await setPools(null);
+    await setting({ preConfiguredPools: null });
   }, 120_000);
 
   test('one that goes takes its own along, and the others keep their addresses; the last one takes the load balancer', async () => {

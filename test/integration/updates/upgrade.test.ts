@@ -39,6 +39,16 @@ test('a newer program that makes of a stack what it is already updates nothing, 
   expect(await harness.engine.state('same')).toMatchObject({ outputs: before.outputs, resources: before.resources, open: false });
 });
 
+test('a newer program that makes of a stack what it is already is known to change nothing without an engine', async () => {
+  await harness.run('foreseen', two, { accepted });
+  const engine = harness.newEngine();
+  harness.events.length = 0;
+  const plan = await engine.preview(harness.update('foreseen', two, { accepted, programVersion: '2' }), harness.hooks('foreseen'));
+  expect(plan).toMatchObject({ operations: [], counts: { create: 0, update: 0, replace: 0, delete: 0, same: 2 } });
+  expect(harness.events.filter(({ event }) => event.type === 'started')).toEqual([]);
+  expect(await engine.state('foreseen')).toMatchObject({ programVersion: '1', inputs: two });
+});
+
 test('a newer program that makes something else of it updates it', async () => {
   await harness.run('other', two, { accepted });
   const wider: FakeInputs = { things: (two.things ?? []).map((thing) => ({ ...thing, size: thing.size + 1 })) };

@@ -129,6 +129,53 @@ describe('what the program gets', () => {
   });
 });
 
+describe('what settings decide', () => {
+  const inputs = [balancer(1, {}, { floatingIP: false }), balancer(2)];
+  const bare = (settings: Partial<AzureProviderSettingsInput>, nodes = NODES): string => {
+    const several = loadBalancers({ securityGroupName: 'sg', ...settings });
+    return canonicalJson(several.withoutTargets(several.render('s', inputs, () => nodes)));
+  };
+
+  test('is told from what the Nodes decide', () => {
+    expect(bare({}, NODES.slice(1))).toBe(bare({}));
+    expect(bare({}, [])).toBe(bare({}));
+    expect(bare({ loadBalancerResourceGroup: 'other' })).not.toBe(bare({}));
+    expect(bare({ tags: { team: 'net' } })).not.toBe(bare({}));
+    expect(loadBalancers().withoutTargets({})).toEqual({ balancers: [] });
+  });
+
+  const frontend = (path: string, old?: string) => ({
+    path: `frontendIPConfigurations${path}`,
+    new: '"new"',
+    ...(old !== undefined && { old }),
+  });
+  test.each<[string, Parameters<AzureLoadBalancers['lossBy']>[0]['op'], string, object[], string | undefined]>([
+    [
+      'a frontend in another subnet',
+      'update',
+      'LoadBalancer',
+      [frontend('[0].subnet.id', '"old"')],
+      'gives frontends of LoadBalancer x other addresses',
+    ],
+    [
+      'a frontend that goes',
+      'update',
+      'LoadBalancer',
+      [{ path: 'frontendIPConfigurations[1]', old: '{}' }],
+      'gives frontends of LoadBalancer x other addresses',
+    ],
+    ['not a frontend more', 'update', 'LoadBalancer', [frontend('[2]')], undefined],
+    ['not what is said of one more than before', 'update', 'LoadBalancer', [frontend('[0].privateIPAddressVersion')], undefined],
+    ['not another rule', 'update', 'LoadBalancer', [{ path: 'loadBalancingRules[0].frontendPort', old: '80', new: '81' }], undefined],
+    ['an address that goes', 'delete', 'PublicIPAddress', [], 'deletes PublicIPAddress x'],
+    ['a Private Link Service that goes', 'delete', 'PrivateLinkService', [], 'deletes PrivateLinkService x'],
+    ['not the label of an address', 'update', 'PublicIPAddress', [{ path: 'dnsSettings', old: '{}' }], undefined],
+  ])('takes away: %s', (...[, op, type, properties, says]) => {
+    const of = { op, type: `azure-native:network:${type}`, name: 'x', urn: 'u', properties } as Parameters<AzureLoadBalancers['lossBy']>[0];
+    expect(loadBalancers().lossBy(of)).toBe(says);
+  });
+});
+
 describe('replacement', () => {
   const DUAL = { ipFamilies: ['IPv4', 'IPv6'] };
   const PREFIX = `/subscriptions/${place().subscriptionID}/resourceGroups/net/providers/Microsoft.Network/publicIPPrefixes/out`;

@@ -33,6 +33,7 @@ async function open(candidate: object | undefined, operations: object[], { why, 
     approved,
   } = await gate.open({
     ...{ stack: 's', plan, why: () => why, closed: () => closed, serving: () => true, unprotected: () => Promise.resolve(undefined) },
+    cut: () => false,
     preview: () => Promise.resolve({ hash: 'h', counts, operations } as unknown as Plan),
   });
   const says = left.parts[0]?.verdict;
@@ -121,6 +122,7 @@ describe('load balancers of one placement whose state was lost: none of them can
       ...{ stack: 's', plan: { kind: 'Update', engine: true, conflicts: false, ...none, parts }, serving: () => true },
       why: ({ object: one }) => (gated.includes(one.metadata.uid) ? 'it is so' : undefined),
       closed: () => undefined,
+      cut: () => false,
       unprotected: () => Promise.resolve(undefined),
       preview: (inputs) => {
         previewed.push(inputs.map(({ uid }) => uid).join());

@@ -1,5 +1,6 @@
 import { lossIn, whyApproval, type ApprovalFacts } from '../../../operator/cloud/plan/approval';
 import { approvalMessage } from '../../../operator/cloud/plan/approval-message';
+import { cutIn, lossBy } from '../../../operator/cloud/plan/cut';
 import type { KubeObject } from '../../../operator/kube/object';
 
 const candidate = { uid: 'u', name: 'web', port: 81 };
@@ -28,6 +29,52 @@ test('what a take-over takes away is told as such', () => {
   expect(lossIn(operations, true)?.why).toBe(
     'it is taken over from others, and by what the cloud has, the update replaces LoadBalancer web',
   );
+});
+
+describe('what other settings, or a newer program, take away', () => {
+  type Operation = Parameters<typeof lossBy>[0];
+  const operation = (op: Operation['op'], type: string, name = 'edge'): Operation => ({ op, type, name, urn: `urn::${name}` });
+  const staying = ['web', 'api', 'db'].map((name) => ({ uid: name, name, namespace: 'shop' }));
+  const cut = (operations: Operation[], owners: Record<string, string[]> = {}): ReturnType<typeof cutIn> =>
+    cutIn({ why: 'the settings have changed', operations, staying, lossBy, ownersOf: ({ name }) => owners[name] ?? [] });
+
+  test.each<[string, Operation, string | undefined]>([
+    ['a load balancer that is replaced', operation('replace', 'aws:lb/loadBalancer:LoadBalancer'), 'replaces LoadBalancer edge'],
+    ['an address that is replaced', operation('replace', 'azure-native:network:PublicIPAddress'), 'replaces PublicIPAddress edge'],
+    ['a load balancer that goes', operation('delete', 'x:index:LoadBalancer'), 'deletes LoadBalancer edge'],
+    ['not our part of what is not ours alone', operation('replace', 'cloudoperator:azure:SecurityRules'), undefined],
+    ['not a rule that goes', operation('delete', 'x:index:Rule'), undefined],
+    ['not a change in place', operation('update', 'x:index:LoadBalancer'), undefined],
+  ])('is %s', (_what, of, says) => {
+    expect(lossBy(of)).toBe(says);
+  });
+
+  test('is everybody’s where nobody is named, and names all', () => {
+    const found = cut([operation('replace', 'x:LoadBalancer'), operation('update', 'x:LoadBalancer', 'other')]);
+    expect([...(found?.members ?? [])]).toEqual(['web', 'api', 'db']);
+    expect(found?.replacement.why).toBe(
+      'the settings have changed: the update replaces LoadBalancer edge, which cuts shop/api, shop/db, shop/web',
+    );
+    // What is on it goes with it.
+    const both = cut([operation('replace', 'x:Listener', 'http'), operation('replace', 'x:LoadBalancer')]);
+    expect(both?.replacement.why).toContain('the update replaces LoadBalancer edge (and 1 more), which cuts');
+  });
+
+  test('is of those whose it is, and of nobody where they go', () => {
+    const both = [operation('replace', 'x:Address', 'a'), operation('replace', 'x:Address', 'b')];
+    const found = cut(both, { a: ['web'], b: ['gone'] });
+    expect([...(found?.members ?? [])]).toEqual(['web']);
+    expect(found?.replacement.why).toContain('the update replaces Address a, which cuts shop/web');
+    expect(cut(both, { a: ['gone'], b: ['gone'] })).toBeUndefined();
+    expect(cut([operation('update', 'x:LoadBalancer')])).toBeUndefined();
+  });
+
+  test('of very many a few are named; each of them says so itself', () => {
+    const many = Array.from({ length: 25 }, (_, index) => ({ uid: `${index}`, name: `s${10 + index}` }));
+    const found = cutIn({ why: 'x', operations: [operation('replace', 'x:LoadBalancer')], staying: many, lossBy, ownersOf: () => [] });
+    expect(found?.replacement.why).toMatch(/cuts s10, .*, s29 and 5 more$/);
+    expect(found?.members.size).toBe(25);
+  });
 });
 
 describe('a person is asked', () => {

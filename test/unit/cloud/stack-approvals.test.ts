@@ -7,6 +7,7 @@ import { planStack } from '../../../operator/cloud/stack/stack-plan';
 import type { Takeovers } from '../../../operator/cloud/stack/takeovers';
 import type { Plan } from '../../../operator/updates/plan';
 import type { StackUpdate, Updates } from '../../../operator/updates/update';
+import { updateHash } from '../../../operator/updates/update-hash';
 
 const NOON = Date.UTC(2026, 10, 28, 12);
 const HOUR = 3_600_000;
@@ -136,5 +137,125 @@ describe('what would replace a load balancer that is taken over', () => {
   test('is made where the spec allows it; what replaces nothing always', async () => {
     expect(await takeOver('Allow', 'replace')).toEqual({ run: true, why: undefined });
     expect(await takeOver('Never', 'update')).toEqual({ run: true, why: undefined });
+  });
+});
+
+describe('other settings of the CloudProvider, or a newer program', () => {
+  const WHY = 'the settings of CloudProvider p have changed';
+  interface Stack {
+    /** By name: the policy of each member. */
+    members?: Record<string, 'Never' | 'Allow'>;
+    /** Names whose annotation approves. */
+    approve?: string[];
+    /** A member that asks for something of its own as well. */
+    changed?: string;
+    /** One that was not made yet. */
+    added?: string;
+    leaving?: string;
+    /** One that a lever keeps as it is. */
+    paused?: string;
+    op?: string;
+    why?: string | undefined;
+    underway?: boolean;
+  }
+
+  async function pass(of: Stack) {
+    const { members = { web: 'Never', api: 'Never' }, approve = [], op = 'replace', changed, added, leaving, paused, underway } = of;
+    const input = (name: string) => ({ uid: name, name, namespace: 'shop' });
+    const objectOf = (name: string) => ({
+      kind: 'CloudLoadBalancer',
+      metadata: {
+        ...input(name),
+        ...(approve.includes(name) && { annotations: { 'cloud-operator.dev/approve': 'h' } }),
+      },
+      spec: { provider: 'p', updatePolicy: { replace: members[name] ?? 'Never' } },
+    });
+    const parts = Object.keys(members).map((name) => ({
+      object: objectOf(name),
+      accepted: input(name),
+      ...(name === paused ? { held: true } : { candidate: name === changed ? { ...input(name), port: 81 } : input(name) }),
+    }));
+    const news = added === undefined ? [] : [{ object: objectOf(added), candidate: input(added) }];
+    const previewed: string[] = [];
+    const updateOf = (inputs: { name: string; port?: number }[]) =>
+      ({ stack: 's', inputs: { of: inputs.map(({ name, port = 80 }) => `${name} ${port}`).join() } }) as unknown as StackUpdate;
+    const updates = {
+      preview: ({ inputs }: { inputs: { of: string } }) => {
+        previewed.push(inputs.of);
+        const operations = op === '' ? [] : [{ op, type: 'x:index:LoadBalancer', name: 'edge', urn: 'u' }];
+        return Promise.resolve({ hash: 'h', counts: {}, operations });
+      },
+    } as unknown as Updates;
+    const kind = {
+      updatePolicy: ({ spec }: { spec: { updatePolicy: object } }) => spec.updatePolicy,
+      attribute: () => [],
+      lossBy: ({ op: operation }: { op: string }) => (operation === 'replace' ? 'replaces LoadBalancer edge' : undefined),
+    } as unknown as StackKind<Member>;
+    const approvals = new StackApprovals<Member>({
+      ...{ kind, updates, events: { event: () => undefined }, guard: { problem: () => Promise.resolve(undefined) } },
+      ...{ again: () => undefined, clock: { now: () => NOON } },
+    });
+    const none = { released: [], missing: [], elsewhere: [], departing: [] };
+    const all = [...Object.keys(members), ...(leaving === undefined ? [] : [leaving])].map(input);
+    const gated = await approvals.open({
+      ...{ stack: 's', cloud: { name: 'p', spec: {} }, drifted: false, serving: () => true, hooksOf: () => ({}), updateOf },
+      remade: () => ('why' in of ? of.why : WHY),
+      givingUp: () => undefined,
+      plan: {
+        ...{ kind: 'Update', engine: true, conflicts: false, ...none },
+        leaving: leaving === undefined ? [] : [objectOf(leaving)],
+        parts: [...parts, ...news],
+      },
+      state: {
+        ...{ open: underway === true, inputsHash: 'before', accepted: Object.fromEntries(all.map((one) => [one.uid, one])) },
+        ...(underway && { underway: updateHash(updateOf(Object.keys(members).map(input))) }),
+      },
+    } as unknown as ApprovalPass<Member>);
+    const { run, approved, waiting, plan, leaving: said } = gated;
+    const asked = Object.fromEntries(plan.parts.map(({ object, verdict }) => [object.metadata.name, verdict?.reason]));
+    const shown = waiting.map(({ member }) => member);
+    return { run, approved, why: waiting.map(({ reason }) => reason), shown, asked, previewed, said: said?.reason, plan };
+  }
+
+  test('wait where they cut somebody: all who are cut are named, and asked', async () => {
+    const why = `${WHY}: the update replaces LoadBalancer edge, which cuts shop/api, shop/web, and spec.updatePolicy.replace is Never`;
+    expect(await pass({})).toMatchObject({
+      ...{ run: false, approved: undefined, why: [why, why], previewed: ['web 80,api 80'] },
+      asked: { web: 'AwaitingApproval', api: 'AwaitingApproval' },
+    });
+  });
+
+  test('go on where they cut nobody, and where all have allowed it: then nothing is planned at all', async () => {
+    expect(await pass({ op: 'update' })).toMatchObject({ run: true, why: [], asked: {}, previewed: ['web 80,api 80'] });
+    expect(await pass({ members: { web: 'Allow', api: 'Allow' } })).toMatchObject({ run: true, why: [], previewed: [] });
+  });
+
+  test('are no matter where nothing is made otherwise', async () => {
+    expect(await pass({ why: undefined, changed: 'web' })).toMatchObject({ run: true, why: [], previewed: [] });
+  });
+
+  test('are carried out when all who are asked have approved them, and nothing else is with them', async () => {
+    // Whose approval is wanted still is shown first.
+    expect(await pass({ approve: ['web'] })).toMatchObject({ run: false, approved: undefined, shown: ['shop/api', 'shop/web'] });
+    const all = await pass({ approve: ['web', 'api'], changed: 'web' });
+    expect(all).toMatchObject({ run: true, approved: 'h', asked: { web: 'Updating', api: undefined } });
+    expect(all.plan.parts.map(({ candidate }) => candidate?.uid)).toEqual([undefined, 'api']);
+    expect(await pass({ members: { web: 'Never', api: 'Allow' }, approve: ['web'] })).toMatchObject({ run: true, approved: 'h' });
+  });
+
+  test('hold up all that shares the update: a change, a new one, and one that goes, which say so', async () => {
+    const held = await pass({ members: { web: 'Never', api: 'Allow' }, changed: 'api', added: 'new', leaving: 'old' });
+    expect(held).toMatchObject({ run: false, asked: { web: 'AwaitingApproval', api: 'StackHeld', new: 'StackHeld' }, said: 'StackHeld' });
+    expect(held.plan.parts.at(-1)?.verdict?.message).toContain('waits for approval at shop/web');
+  });
+
+  test('ask of one that a lever keeps as it is, too', async () => {
+    expect(await pass({ members: { web: 'Allow', api: 'Never' }, paused: 'api' })).toMatchObject({
+      ...{ run: false, asked: { web: undefined, api: 'AwaitingApproval' } },
+    });
+  });
+
+  test('go on without being asked again where that was begun with approval', async () => {
+    expect(await pass({ underway: true })).toMatchObject({ run: true, why: [] });
   });
 });

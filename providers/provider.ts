@@ -220,6 +220,8 @@ export interface Replacement {
   why: string;
   /** It needs what exists only once, such as an address that was asked for: the old one goes first, with a gap in traffic. */
   gap: boolean;
+  /** With a gap: yet what takes its place has names of its own, those of the next generation, since parts of the old one can only go when the new one is there. */
+  renamed?: true;
 }
 
 /** What a load balancer that was taken over keeps, because it can't be changed in place, though its spec asks for something else. */

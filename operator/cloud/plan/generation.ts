@@ -40,7 +40,8 @@ export interface NextInput {
 
 /**
  * Replacing what carries traffic takes two updates (design section 4): the first holds both generations, the second drops the old one when its
- * time is over. What exists only once can't be there twice: its replacement deletes first, within one generation. Pure.
+ * time is over. What exists only once can't be there twice: its replacement deletes first, within one generation, or takes the old one's place in one update,
+ * as the next one. Pure.
  * @param accepted what the cloud was last brought to; absent = nothing
  * @param wanted what the spec asks for, without a generation
  */
@@ -57,9 +58,19 @@ export function nextInput(accepted: GenerationalInput | undefined, wanted: Gener
   if (replacement === undefined) return { input: same };
   if (kept !== undefined) return { input: same, waitsUntil: kept.until ?? '' };
   // What takes its place was not taken over.
-  if (replacement.gap) return { input: made, replacement };
-  const retired = { retiring: { input: { ...bare, ...numbered, ...taken } } };
+  if (isWithin(replacement)) return { input: made, replacement };
+  const retired = retiredBy(replacement, { ...bare, ...numbered, ...taken });
   return { input: { ...wanted, ...moved, generation: generationOf(accepted) + 1, ...retired }, replacement };
+}
+
+/** What stays beside the next generation for a while: nothing where they can't be there together. */
+function retiredBy({ gap }: Replacement, input: GenerationalInput): Pick<GenerationalInput, 'retiring'> {
+  return gap ? {} : { retiring: { input } };
+}
+
+/** It deletes first, under the names of what it replaces. */
+function isWithin({ gap, renamed }: Replacement): boolean {
+  return gap && renamed !== true;
 }
 
 /**

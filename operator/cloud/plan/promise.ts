@@ -56,8 +56,8 @@ export function givingUp(input: GenerationalInput): Verdict {
 /** True when the part is the first step of a move that deletes first. Pure. */
 export function beginsMove<O>({ candidate, accepted, replacement }: Part<O>): boolean {
   const { movedFrom, promised: already } = (candidate ?? {}) as Partial<GenerationalInput>;
-  // What was made here already is replaced within its generation.
-  const isNew = generationOf(candidate) > generationOf(accepted);
+  // What was made here already is replaced here.
+  const isNew = generationOf(candidate) > generationOf(accepted) && replacement?.renamed !== true;
   return replacement?.gap === true && movedFrom !== undefined && movedFrom.until === undefined && already !== true && isNew;
 }
 

@@ -122,6 +122,12 @@ export function isInUse(error: OperatorError): boolean {
   return error instanceof ArmError && IN_USE.test(error.armCode);
 }
 
+/** True where, at its end, another public address of the region was found to have a DNS label. Pure. */
+export function hasLabelInUse(error: OperatorError): boolean {
+  const cause = error instanceof ArmError ? error : error.cause;
+  return cause instanceof ArmError && cause.armCode === 'DnsRecordInUse';
+}
+
 /** Somebody else has written between a read and the write that depends on it. */
 const CHANGED = new Set(['PreconditionFailed', 'CanceledAndSupersededDueToAnotherOperation', 'Canceled']);
 

@@ -1,10 +1,12 @@
 import type { CloudLoadBalancerSpec, IPFamily } from '../../../crds';
 import { hashJson } from '../../../operator/base/json';
 import { sameID } from '../client/resource-id';
-import { familyOf } from '../security-groups/security-rule';
+import { familyOf, type WantedRule } from '../security-groups/security-rule';
+import { wantedRules } from '../security-groups/wanted-rules';
 import { keptOf } from './adopted';
 import type { AzureInput, BalancerPlace } from './arguments';
 import { BASE_LENGTH, frontendNameOf, publicIPNameOf } from './names';
+import { hasFloatingIP } from './rules';
 
 /** The address of a frontend in one family: made for one load balancer, there already, or taken from a subnet. */
 export type Entry = { family: IPFamily; /** Of the frontend. */ frontend: string } & (
@@ -63,6 +65,32 @@ export function placesOf(spec: Pick<CloudLoadBalancerSpec, 'ipFamilies' | 'addre
     return name === undefined ? addressOf({ spec }, family) : `public IP address ${name}`;
   });
   return places.filter((place) => place !== undefined);
+}
+
+/**
+ * LoadBalancers.exclusive: addresses, the DNS label of one that is made, and, without floating IP, rules of the security group: those of two load balancers
+ * that let the same clients in to the same ports of the same Nodes are one rule, and who goes last takes it along. Pure.
+ */
+export function exclusivesOf(spec: CloudLoadBalancerSpec): string[] {
+  const label =
+    spec.scheme === 'Public' && spec.ipFamilies.some((family) => isMade({ spec }, family)) ? spec.azure?.publicIP?.dnsLabel : undefined;
+  const behind = spec.azure?.configurations === undefined ? '' : ` behind ${spec.azure.configurations.join(' or ')}`;
+  const rules = spec.ipFamilies.flatMap((family) => (hasFloatingIP(spec, family) ? [] : nodeRulesOf(spec, family)));
+  const words = rules.map(({ ports = [], protocol, sources }) => {
+    const to = `${ports.map((port) => `${port}/${protocol}`).join(', ')} of the Nodes${behind}`;
+    return `the rule that lets ${sources.join(', ')} in to ${to}`;
+  });
+  return [...placesOf(spec), ...(label === undefined ? [] : [`DNS label ${label}`]), ...words];
+}
+
+/** Its address is one of its own; a public one has its DNS label. Pure. */
+export function isMade(input: { spec: Pick<CloudLoadBalancerSpec, 'addresses' | 'azure'> }, family: IPFamily): boolean {
+  return publicNameOf(input, family) === undefined && addressOf(input, family) === undefined;
+}
+
+/** To the addresses of Nodes, whichever those are. */
+function nodeRulesOf(spec: CloudLoadBalancerSpec, family: IPFamily): WantedRule[] {
+  return wantedRules(spec, [family === 'IPv6' ? '::' : '0.0.0.0']).filter(({ access }) => access === 'Allow');
 }
 
 /**

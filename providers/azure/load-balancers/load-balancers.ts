@@ -5,7 +5,7 @@ import { generationsOf } from '../../generations';
 import type { LoadBalancerInput, LoadBalancers, TargetsOf } from '../../provider';
 import { linkResourcesOf, solesOf } from '../private-links/links';
 import type { AzureInput } from './arguments';
-import { entriesOf, placesOf, portPlacesOf } from './entries';
+import { entriesOf, exclusivesOf, portPlacesOf } from './entries';
 import { lossBy, withoutTargets } from './losses';
 import { baseNameOf } from './names';
 import { balancerNameOf, placeOf } from './placement';
@@ -38,7 +38,7 @@ export class AzureLoadBalancers implements LoadBalancers {
 
   replacement = replacement;
 
-  exclusive = placesOf;
+  exclusive = exclusivesOf;
 
   places(input: LoadBalancerInput, given?: readonly string[]): string[] {
     return portPlacesOf(input, this.scope, given);

@@ -2,7 +2,7 @@ import type { IPFamily } from '../../../crds';
 import { canonicalJson } from '../../../operator/base/json';
 import type { LoadBalancerInput, Replacement } from '../../provider';
 import type { AzureInput } from './arguments';
-import { addressOf, placesOf, publicNameOf } from './entries';
+import { addressOf, isMade, placesOf, publicNameOf } from './entries';
 import { hasFloatingIP } from './rules';
 
 /** What decides an address, by the names of the fields. */
@@ -21,15 +21,14 @@ function fixedOf(input: AzureInput, family: IPFamily): Record<string, unknown> {
   };
 }
 
-/** Its address is one of its own; a public one has its DNS label. */
-function isMade(input: AzureInput, family: IPFamily): boolean {
-  return publicNameOf(input, family) === undefined && addressOf(input, family) === undefined;
-}
-
 /** Two addresses of a region never have one label (DnsRecordInUse). */
 function hasSameLabel(before: AzureInput, after: AzureInput, family: IPFamily): boolean {
-  const [had, wants] = [before, after].map(({ spec }) => (spec.scheme === 'Public' ? spec.azure?.publicIP?.dnsLabel : undefined));
-  return had !== undefined && had === wants && isMade(before, family) && isMade(after, family);
+  const [had, wants] = [before, after].map(({ spec }) => spec.azure?.publicIP?.dnsLabel);
+  return had !== undefined && had === wants && [before, after].every((one) => isMadePublic(one, family));
+}
+
+function isMadePublic(input: AzureInput, family: IPFamily): boolean {
+  return input.spec.scheme === 'Public' && isMade(input, family);
 }
 
 /**
@@ -52,8 +51,11 @@ export function replacement(accepted: LoadBalancerInput, wanted: LoadBalancerInp
   const isLabelled = common.some((family) => hasSameLabel(before, after, family));
   if (!shares && !isAsked && !blind && !isLabelled) return { why, gap: false };
   const once = blind ? 'without floating IP a port of the Nodes' : isLabelled ? 'a DNS label' : 'an address';
-  const because = `${once} can be used once`;
-  return { why: `${why}, delete first, with a gap in traffic, because ${because}`, gap: true };
+  const gap = `with a gap in traffic, because ${once} can be used once`;
+  // Azure deletes no address that a frontend has: it goes when the load balancer is led to by the new one.
+  if (common.some((family) => [before, after].every((one) => isMadePublic(one, family))))
+    return { why: `${why} at once, ${gap}`, gap: true, renamed: true };
+  return { why: `${why}, delete first, ${gap}`, gap: true };
 }
 
 /** Azure renames and moves no Private Link Service, and a frontend has one at a time. */

@@ -3,6 +3,7 @@ import type { ResourceType } from '../../resource-provider/resource-provider';
 import type { UpdateContext } from '../../worker-module';
 import type { ArmClient } from '../client/arm-client';
 import type { WorkerSettings } from '../worker-settings';
+import { LabelHandover } from './label-handover';
 import { loadBalancer } from './load-balancer';
 import { NamedAddress } from './named-address';
 import { OwnedResource } from './owned-resource';
@@ -27,10 +28,11 @@ export function resourceTypes(
   { networkSubscriptionID, ...settings }: Pick<WorkerSettings, 'networkSubscriptionID' | 'clusterName' | 'preConfiguredPools'>,
   update: UpdateContext,
 ): { official: ResourceType[]; own: ResourceType[] } {
+  const addresses = new OwnedResource(publicIPAddress(networkSubscriptionID, arm), arm, update);
   const links = new OwnedResource(privateLinkService(networkSubscriptionID), arm, update);
   return {
     official: [
-      new OwnedResource(publicIPAddress(networkSubscriptionID, arm), arm, update),
+      new LabelHandover(addresses, arm, networkSubscriptionID, update),
       new OwnedResource(loadBalancer(networkSubscriptionID, settings), arm, update),
       links,
     ],

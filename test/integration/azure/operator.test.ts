@@ -262,8 +262,19 @@ describe('an operator with a subscription of Azure', () => {
     expect(azure.poolOf('back')).toEqual([nodes.get('back')]);
     await cluster.kubectl(['label', 'node', 'node-2', 'pool=back']);
     await scene.until('the Node with another label to be behind it', () => Promise.resolve(azure.poolOf('back').length === 2));
+
+    // A DNS label is one address's in its region: the one that has it goes first.
+    const label = () =>
+      azure.arm.cloud.all().flatMap(({ type, properties }) => (/publicIPAddresses$/.test(type) ? [properties.dnsSettings] : []));
+    await cluster.kubectl(['annotate', 'service', 'moved', `${PREFIX}dns-label-name=moved`]);
+    await scene.until('the label', () => Promise.resolve(label()[0] !== undefined));
+    await scene.ready('moved');
+    await cluster.kubectl(['label', 'service', 'moved', 'tier=edge', '--overwrite']);
+    await scene.until('it to be where it was', () => Promise.resolve(azure.balancer('edge') !== undefined), 60_000);
+    await scene.ready('moved', { timeoutMs: 60_000 });
+    expect([azure.balancer('back'), label()]).toEqual([undefined, [{ domainNameLabel: 'moved' }]]);
     await scene.deleteServices('moved');
-    expect([azure.balancer('back'), azure.publicAddresses()]).toEqual([undefined, []]);
+    expect([azure.balancer('edge'), azure.publicAddresses()]).toEqual([undefined, []]);
   }, 240_000);
 
   test('no secret is written down', async () => {

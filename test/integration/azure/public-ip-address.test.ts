@@ -1,6 +1,7 @@
 import { OperatorError } from '../../../operator/base/errors';
 import type { JsonObject } from '../../../operator/base/json';
 import type { ArmClient } from '../../../providers/azure/client/arm-client';
+import { LabelHandover } from '../../../providers/azure/resources/label-handover';
 import { OwnedResource } from '../../../providers/azure/resources/owned-resource';
 import { publicIPAddress, type PublicIPAddressInputs } from '../../../providers/azure/resources/public-ip-address';
 import { TAG, withKeys } from '../../../providers/azure/tags';
@@ -121,6 +122,42 @@ describe('azure-native:network:PublicIPAddress', () => {
       expect(error?.message).toMatch(message);
     }
     expect(found()?.etag).toBe(etag);
+  });
+
+  describe('a DNS label', () => {
+    const label = { dnsSettings: { domainNameLabel: 'web' } };
+    const owner = { [TAG.ownerUID]: 'owner' };
+    const named = () => new LabelHandover(type(), client, SUBSCRIPTION, update);
+    const next = { ...context, name: 'web-ip-g1' };
+    const second = (more: object = {}): JsonObject =>
+      wanted({ publicIpAddressName: 'web-g1', ...label, ...more, tags: { ...owner, [TAG.resource]: next.name } });
+    const labelOf = (name: string): unknown =>
+      (server.cloud.find(networkID('publicIPAddresses', name))?.properties.dnsSettings as JsonObject | undefined)?.domainNameLabel;
+
+    test('goes from the address of the same load balancer to the one that takes its place, and back; the addresses stay', async () => {
+      const { id, outputs } = await named().create(wanted({ ...label, tags: owner }), context);
+      const made = await named().create(second(), next);
+      expect([labelOf('web'), labelOf('web-g1')]).toEqual([undefined, 'web']);
+      expect(found()?.properties.ipAddress).toBe(outputs.ipAddress);
+      expect(found()?.tags).toEqual(withKeys({ ...MARKS, ...owner }));
+      await named().update(id, {}, wanted({ ...label, tags: owner }), context);
+      expect([labelOf('web'), labelOf('web-g1')]).toEqual(['web', undefined]);
+      expect(server.cloud.find(made.id)?.properties.ipAddress).toBe(made.outputs.ipAddress);
+    });
+
+    test.each([
+      ['another owner’s', { tags: { [TAG.ownerUID]: 'another' } }],
+      ['another stack’s', { tags: { ...owner, [TAG.stack]: 'other' } }],
+      ['of another family', { tags: owner, publicIPAddressVersion: 'IPv6' as const }],
+    ])('that is %s stays there: DnsRecordInUse', async (_whose, of) => {
+      const { tags, ...more } = wanted({ ...label, ...of });
+      server.cloud.seed(ID, {
+        ...{ location: LOCATION, sku: { name: 'Standard' }, tags: withKeys(tags as unknown as Record<string, string>) },
+        properties: { ...label, publicIPAddressVersion: more.publicIPAddressVersion ?? 'IPv4', ipAddress: '20.9.9.1' },
+      });
+      await expect(named().create(second(), next)).rejects.toMatchObject({ code: 'Taken' });
+      expect(labelOf('web')).toBe('web');
+    });
   });
 
   describe('zones', () => {

@@ -176,6 +176,37 @@ describe('what settings decide', () => {
   });
 });
 
+describe('what only one load balancer can have', () => {
+  const RANGES = { sourceRanges: ['10.0.0.0/8'] };
+  const BLIND = { floatingIP: false };
+  const of = (core: object, azure?: object): string[] => loadBalancers().exclusive(balancer(1, core, azure).spec);
+
+  test('is an address that is asked for, and the DNS label of one that is made', () => {
+    expect(of({}, { publicIP: { dnsLabel: 'web' } })).toEqual(['DNS label web']);
+    expect(of({ addresses: ['20.0.0.9'] }, { publicIP: { dnsLabel: 'web' } })).toEqual(['20.0.0.9']);
+    expect(of({ ...INTERNAL }, { publicIP: { dnsLabel: 'web' } })).toEqual([]);
+    expect(of({ ipFamilies: ['IPv4', 'IPv6'] }, { ipv4Address: '20.0.0.9', publicIP: { dnsLabel: 'web' } })).toEqual([
+      '20.0.0.9',
+      'DNS label web',
+    ]);
+  });
+
+  test('is a rule to the Nodes themselves, which without floating IP is the same on either side of a change of scheme', () => {
+    const rule = 'the rule that lets 10.0.0.0/8 in to 30080/Tcp of the Nodes';
+    expect(of(RANGES, BLIND)).toEqual([rule]);
+    expect(of({ ...RANGES, ...INTERNAL }, BLIND)).toEqual([rule]);
+    expect(of(RANGES)).toEqual([]);
+    // Without ranges only the public one lets anybody in.
+    expect([of({}, BLIND), of(INTERNAL, BLIND)]).toEqual([['the rule that lets Internet in to 30080/Tcp of the Nodes'], []]);
+  });
+
+  test('is none of these between several load balancers, each of which has Nodes of its own', () => {
+    const [one, two] = ['one', 'two'].map((name) => of(RANGES, { ...BLIND, configurations: [name] }));
+    expect(one).toEqual(['the rule that lets 10.0.0.0/8 in to 30080/Tcp of the Nodes behind one']);
+    expect(two).not.toEqual(one);
+  });
+});
+
 describe('replacement', () => {
   const DUAL = { ipFamilies: ['IPv4', 'IPv6'] };
   const PREFIX = `/subscriptions/${place().subscriptionID}/resourceGroups/net/providers/Microsoft.Network/publicIPPrefixes/out`;
@@ -216,6 +247,16 @@ describe('replacement', () => {
     const found = loadBalancers().replacement(before, after);
     expect(found?.gap).toBe(gap);
     expect(loadBalancers().replacement(after, after)).toBeUndefined();
+  });
+
+  test('of a public address that is made, with a gap: under a name of its own, since Azure deletes none that a frontend has', () => {
+    const renamed = (name: string): unknown => {
+      const [, before, after] = rows.find(([of]) => of === name)!;
+      return loadBalancers().replacement(before, after)?.renamed;
+    };
+    expect(renamed('a prefix under a DNS label that stays')).toBe(true);
+    expect(renamed('IP tags without floating IP')).toBe(true);
+    expect(renamed('an address that it may have already')).toBeUndefined();
   });
 });
 

@@ -80,6 +80,12 @@ test('what exists only once is replaced within its generation', () => {
   expect(replacement?.gap).toBe(true);
 });
 
+test('what can only go when the other is there takes the old one’s place in one update, as the next generation', () => {
+  const replacement = () => ({ why: 'the label', gap: true, renamed: true as const });
+  const found = nextInput({ ...input('A'), adopted: { a: 'b' } }, input('B'), { left: at(NOW), replacement });
+  expect(found).toEqual({ input: { ...input('B'), generation: 1 }, replacement: replacement() });
+});
+
 test('a member that another stack has is made anew here, and keeps the mark of its move', () => {
   const {
     input: candidate,

@@ -16,14 +16,14 @@ const AT = '2026-01-01T00:00:00.000Z';
 const moving: GenerationalInput = { uid: 'u', name: 'web', namespace: 'shop', generation: 1, movedFrom: { stack: 'old' } };
 const promised: GenerationalInput = { ...moving, movedFrom: { stack: 'old', until: AT }, promised: true };
 
-function planOf(candidate: GenerationalInput, gap: boolean, accepted?: GenerationalInput): UpdatePlan<string> {
+function planOf(candidate: GenerationalInput, gap: boolean, accepted?: GenerationalInput, renamed?: true): UpdatePlan<string> {
   const none = { leaving: [], released: [], missing: [], elsewhere: [], departing: [] };
   return {
     kind: 'Update',
     engine: true,
     conflicts: false,
     ...none,
-    parts: [{ object: 'o', candidate, replacement: { why: 'it moves', gap }, ...(accepted && { accepted }) }],
+    parts: [{ object: 'o', candidate, replacement: { why: 'it moves', gap, ...(renamed && { renamed }) }, ...(accepted && { accepted }) }],
   };
 }
 
@@ -42,6 +42,7 @@ describe('the first step of a move that deletes first', () => {
     ['a replacement within the stack, of what has moved before', planOf({ ...moving, movedFrom: { stack: 'old', until: AT } }, true)],
     ['a replacement within the stack, of what clients were not sent to yet after its move', planOf(moving, true, moving)],
     ['a move that was promised already', planOf(promised, true)],
+    ['one under other names, of what has moved before', planOf({ ...moving, generation: 2 }, true, moving, true)],
   ])('is not for %s', (_what, plan) => {
     expect(promising(plan, NOW)).toBe(plan);
   });

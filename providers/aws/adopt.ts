@@ -9,7 +9,6 @@ import { assertOfTheKind, notAdoptable } from './adopt-id';
 import type { Kept } from './load-balancers/adopted';
 import { isClassic, renderClassic, type RenderedClassic } from './load-balancers/classic';
 import { partsOf } from './load-balancers/classic-discover';
-import { lookAgainWhenGone } from './look-again';
 import { renderNetwork, type RenderedLoadBalancer } from './load-balancers/load-balancers';
 import { cloudName } from './load-balancers/names';
 import { tagsOf } from './load-balancers/network-settings';
@@ -136,8 +135,7 @@ class Look {
     if (id !== undefined) return this.networkOnly(named[0], id);
     if (named.length > 0 || (from !== 'Upstream' && from !== 'Itself')) return named[0];
     // The AWS Load Balancer Controller names them after Namespace and Service.
-    const list = async (): Promise<Listed<LoadBalancer>[]> => withTags(await elb.loadBalancers({}, options), arnOf, this.api);
-    const all = await lookAgainWhenGone(elb.retryPolicy, list, options.signal);
+    const all = await withTags(await elb.loadBalancers({}, options), arnOf, this.api);
     // Of one that was tagged before the update ended, or whose state is lost, our own marks say whose it is.
     const isTakenOver = (tags: Tags): boolean => this.isOwn(tags) && tags[TAG.adopted] !== undefined;
     const isAsked = (tags: Tags): boolean => from === 'Upstream' && isOfUpstream(tags, this.service, this.scope.clusterName);

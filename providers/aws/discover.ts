@@ -1,5 +1,5 @@
 import type { SecurityGroup } from '@aws-sdk/client-ec2';
-import type { Listener } from '@aws-sdk/client-elastic-load-balancing-v2';
+import type { Listener, LoadBalancer } from '@aws-sdk/client-elastic-load-balancing-v2';
 import { systemClock } from '../../operator/base/clock';
 import type { DiscoveredResource } from '../provider';
 import { chunks } from './client/chunks';
@@ -9,7 +9,7 @@ import { backendGroupName, leftBackendsOf, leftBackendStack } from './nodes/back
 import { LEFT_BACKEND } from './resources/backend-group';
 import { outputsOf } from './resources/owned-resource';
 import type { Api, CommonInputs, Listed, ResourceDescription } from './resources/description';
-import { lookAgainWhenGone } from './look-again';
+import { closer, lookAgainWhenGone } from './look-again';
 import { withTags } from './resources/elb-tags';
 import { listener } from './resources/listener';
 import { foundCertificate } from './resources/listener-certificate';
@@ -38,7 +38,7 @@ export function discover(api: Api, scope: RouteScope, stacks?: string[]): Promis
   return lookAgainWhenGone(api.elb.retryPolicy, () => look(api, scope, stacks), api.options.signal);
 }
 
-/** @throws OperatorError NotFound when something goes between the listing and a closer look at it */
+/** What goes between the listing and a closer look at it is left out. @throws OperatorError NotFound while AWS's answers differ about that */
 async function look(api: Api, scope: RouteScope, stacks: string[] | undefined): Promise<Map<string, DiscoveredResource[]>> {
   const { clusterID } = scope;
   const wanted = (tags: Tags): boolean => isWanted(tags, clusterID, stacks);
@@ -63,8 +63,13 @@ async function fromElb(api: Api, wanted: (tags: Tags) => boolean): Promise<Found
   const [allBalancers, allGroups] = await Promise.all([elb.loadBalancers({}, options), elb.targetGroups({}, options)]);
   const balancers = (await withTags(allBalancers, ({ LoadBalancerArn }) => LoadBalancerArn, api)).filter(({ tags }) => wanted(tags));
   const groups = (await withTags(allGroups, ({ TargetGroupArn }) => TargetGroupArn, api)).filter(({ tags }) => wanted(tags));
-  const allListeners = await side(balancers, ({ id }) => elb.listeners({ LoadBalancerArn: id }, options));
-  const listeners = (await withTags(allListeners.flat(), ({ ListenerArn }) => ListenerArn, api)).filter(({ tags }) => wanted(tags));
+  const ofBalancer = ({ id }: Listed<LoadBalancer>): Promise<Listener[] | undefined> =>
+    closer(
+      () => elb.listeners({ LoadBalancerArn: id }, options),
+      () => loadBalancer.byID(id, api),
+    );
+  const allListeners = (await side(balancers, ofBalancer)).flatMap((ofOne) => ofOne ?? []);
+  const listeners = (await withTags(allListeners, ({ ListenerArn }) => ListenerArn, api)).filter(({ tags }) => wanted(tags));
   return [
     ...(await describeAll(loadBalancer, balancers, api)),
     ...(await describeAll(targetGroup, groups, api)),
@@ -74,12 +79,15 @@ async function fromElb(api: Api, wanted: (tags: Tags) => boolean): Promise<Found
 }
 
 /** They bear no tags, so one that the state does not know may be somebody's, and stays. */
-async function certificatesOf(listeners: readonly Listed<Listener>[], { elb, options }: Api): Promise<Found[]> {
+async function certificatesOf(listeners: readonly Listed<Listener>[], api: Api): Promise<Found[]> {
   const tls = listeners.filter(({ raw }) => raw.Protocol === 'TLS');
   const found = await side(tls, async ({ id, tags }) => {
-    const arns = await elb.listenerCertificates(id, options);
+    const arns = await closer(
+      () => api.elb.listenerCertificates(id, api.options),
+      () => listener.byID(id, api),
+    );
     const resourceOf = (arn: string): DiscoveredResource => ({ ...foundCertificate(tags[TAG.resource] ?? '', id, arn), unmarked: true });
-    return arns.map((arn) => ({ stack: tags[TAG.stack] ?? '', resource: resourceOf(arn) }));
+    return (arns ?? []).map((arn) => ({ stack: tags[TAG.stack] ?? '', resource: resourceOf(arn) }));
   });
   return found.flat();
 }
@@ -88,7 +96,7 @@ async function certificatesOf(listeners: readonly Listed<Listener>[], { elb, opt
 async function fromClassic(api: Api, wanted: (tags: Tags) => boolean): Promise<Found[]> {
   const { classic, options } = api;
   const all = await classic.loadBalancers(undefined, options);
-  const tags = await classic.tags(
+  const tags = await classic.presentTags(
     all.map(({ LoadBalancerName = '' }) => LoadBalancerName),
     options,
   );
@@ -96,7 +104,11 @@ async function fromClassic(api: Api, wanted: (tags: Tags) => boolean): Promise<F
   const kept = listed.filter((one) => wanted(one.tags));
   const parts = await side(kept, async (one) => {
     const stack = one.tags[TAG.stack] ?? '';
-    return (await partsOf(one, api)).map((resource) => ({ stack, resource }));
+    const found = await closer(
+      () => partsOf(one, api),
+      () => classicLoadBalancer.byID(one.id, api),
+    );
+    return (found ?? []).map((resource) => ({ stack, resource }));
   });
   return [...(await describeAll(classicLoadBalancer, kept, api)), ...parts.flat()];
 }
@@ -133,22 +145,28 @@ function leftBackends(groups: readonly SecurityGroup[], clusterID: string): Foun
 }
 
 /** @param wholeOf id of what takes each along when it is deleted */
-function describeAll<Inputs extends CommonInputs, Raw>(
+async function describeAll<Inputs extends CommonInputs, Raw>(
   description: ResourceDescription<Inputs, Raw>,
   all: Listed<Raw>[],
   api: Api,
   wholeOf: (raw: Raw) => string | undefined = () => undefined,
 ): Promise<Found[]> {
-  return side(all, async (listed): Promise<Found> => {
-    const { inputs, observed } = await description.describe(listed, api);
+  const found = await side(all, async (listed): Promise<Found[]> => {
+    const described = await closer(
+      () => description.describe(listed, api),
+      () => description.byID(listed.id, api),
+    );
+    if (described === undefined) return [];
+    const { inputs, observed } = described;
     const name = listed.tags[TAG.resource] ?? '';
     const deletedWith = wholeOf(listed.raw);
     const resource = {
       ...{ type: description.token, name, id: listed.id, inputs, outputs: outputsOf(inputs, observed) },
       ...(deletedWith !== undefined && { deletedWith }),
     };
-    return { stack: listed.tags[TAG.stack] ?? '', resource };
+    return [{ stack: listed.tags[TAG.stack] ?? '', resource }];
   });
+  return found.flat();
 }
 
 /** Side by side, some at a time, in order. */

@@ -2,6 +2,7 @@ import type * as sdkTypes from '@aws-sdk/client-elastic-load-balancing';
 import { AwsService, type AwsClientOptions, type Verb } from './aws-client';
 import type { CallOptions } from '../../client-options';
 import { chunks } from './chunks';
+import { byHalves } from './halving';
 
 type Sdk = typeof sdkTypes;
 type Client = sdkTypes.ElasticLoadBalancingClient;
@@ -61,7 +62,17 @@ export class ClassicElb {
         operation: 'DescribeTags',
         send: (sdk, client, prepare, signal) => client.send(prepare(new sdk.DescribeTagsCommand({ LoadBalancerNames: batch })), signal),
       });
+      for (const name of batch) found.set(name, []);
       for (const { LoadBalancerName = '', Tags = [] } of TagDescriptions) found.set(LoadBalancerName, Tags);
+    }
+    return found;
+  }
+
+  /** The same of those that are there still: of a whole account's something goes at any time. */
+  async presentTags(names: readonly string[], options: CallOptions = {}): Promise<Map<string, sdkTypes.Tag[]>> {
+    const found = new Map<string, sdkTypes.Tag[]>();
+    for (const batch of chunks(names, TAGS_BATCH)) {
+      for (const [name, tags] of await byHalves(batch, (some) => this.tags(some, options))) found.set(name, tags);
     }
     return found;
   }

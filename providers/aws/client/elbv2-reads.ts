@@ -3,6 +3,7 @@ import { AwsService, type AwsClientOptions } from './aws-client';
 import type { CallOptions } from '../../client-options';
 import { chunks } from './chunks';
 import { GatheredTags } from './gathered-tags';
+import { byHalves } from './halving';
 
 type Sdk = typeof sdkTypes;
 
@@ -89,7 +90,17 @@ export class ElbV2Reads {
         operation: 'DescribeTags',
         send: (sdk, client, prepare, signal) => client.send(prepare(new sdk.DescribeTagsCommand({ ResourceArns: batch })), signal),
       });
+      for (const arn of batch) found.set(arn, {});
       for (const { ResourceArn = '', Tags = [] } of TagDescriptions) found.set(ResourceArn, tagsOf(Tags));
+    }
+    return found;
+  }
+
+  /** The same of those that are there still: of a whole account's something goes at any time. */
+  async presentTags(arns: readonly string[], options: CallOptions = {}): Promise<Map<string, Record<string, string>>> {
+    const found = new Map<string, Record<string, string>>();
+    for (const batch of chunks(arns, TAGS_BATCH)) {
+      for (const [arn, tags] of await byHalves(batch, (some) => this.tags(some, options))) found.set(arn, tags);
     }
     return found;
   }

@@ -1,6 +1,6 @@
 import type { Clock } from '../../../operator/base/clock';
-import { toOperatorError } from '../../../operator/base/errors';
 import type { CallOptions } from '../../client-options';
+import { byHalves } from './halving';
 
 type TagsByARN = ReadonlyMap<string, Record<string, string>>;
 
@@ -31,37 +31,12 @@ export class GatheredTags {
     });
   }
 
+  /** All are of one update, so any one's options hold for each. */
   private ask(): void {
     const questions = this.waiting;
     this.waiting = [];
-    const all = this.readAll(questions);
-    for (const { arn, options, answer } of questions) {
-      answer(all.then((tags) => (tags === undefined ? this.alone(arn, options) : (tags.get(arn) ?? {}))));
-    }
-  }
-
-  /** Undefined where one of several is gone. All are of one update, so any one's options hold for each. */
-  private async readAll(questions: readonly Question[]): Promise<TagsByARN | undefined> {
     const arns = [...new Set(questions.map(({ arn }) => arn))];
-    if (arns.length === 1) return undefined;
-    try {
-      return await this.read(arns, questions[0]?.options ?? {});
-    } catch (thrown) {
-      if (isGone(thrown)) return undefined;
-      throw thrown;
-    }
+    const all = byHalves(arns, (some) => this.read(some, questions[0]?.options ?? {}));
+    for (const { arn, answer } of questions) answer(all.then((tags) => tags.get(arn)));
   }
-
-  private async alone(arn: string, options: CallOptions): Promise<Record<string, string> | undefined> {
-    try {
-      return (await this.read([arn], options)).get(arn) ?? {};
-    } catch (thrown) {
-      if (isGone(thrown)) return undefined;
-      throw thrown;
-    }
-  }
-}
-
-function isGone(thrown: unknown): boolean {
-  return toOperatorError(thrown).code === 'NotFound';
 }

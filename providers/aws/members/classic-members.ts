@@ -7,7 +7,6 @@ import { AwsError } from '../client/aws-error';
 import { chunks } from '../client/chunks';
 import type { ClassicElb } from '../client/classic-elb';
 import type { AwsInstances } from '../nodes/instances';
-import { lookAgainWhenGone } from '../look-again';
 import { instanceIDOf } from '../nodes/provider-id';
 import { fromAwsTags, holderOf, TAG, type Tags } from '../tags';
 import { exchange } from './exchange';
@@ -50,10 +49,8 @@ export class ClassicMembers implements Members {
   }
 
   async observe(): Promise<Map<string, string>> {
-    const { all, tags } = await lookAgainWhenGone(this.classic.retryPolicy, async () => {
-      const listed = await this.classic.loadBalancers();
-      return { all: listed, tags: await this.classic.tags(listed.map(({ LoadBalancerName = '' }) => LoadBalancerName)) };
-    });
+    const all = await this.classic.loadBalancers();
+    const tags = await this.classic.presentTags(all.map(({ LoadBalancerName = '' }) => LoadBalancerName));
     const ours = all.filter(({ LoadBalancerName = '' }) => this.isOurs(fromAwsTags(tags.get(LoadBalancerName))));
     return new Map(ours.map((raw) => [raw.LoadBalancerName ?? '', digestOfPort(instanceSet(registeredOf(raw)), portOf(raw))]));
   }

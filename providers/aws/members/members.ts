@@ -6,7 +6,6 @@ import { digestOfPort, instanceSet, targetsDigest, type InstanceSet, type SetMem
 import { AwsError } from '../client/aws-error';
 import { chunks } from '../client/chunks';
 import type { ElbV2 } from '../client/elbv2';
-import { lookAgainWhenGone } from '../look-again';
 import type { AwsInstances } from '../nodes/instances';
 import { instanceIDOf, isFargate } from '../nodes/provider-id';
 import { holderOf, TAG, type Tags } from '../tags';
@@ -96,7 +95,7 @@ export class AwsMembers implements Members {
 
   /** There is no bulk call for registered targets: it takes one call for each target group of the cluster. */
   async observe(): Promise<Map<string, string>> {
-    const { ours, tags } = await lookAgainWhenGone(this.elb.retryPolicy, () => this.list());
+    const { ours, tags } = await this.list();
     for (const facts of [this.known, this.sets, this.tags, this.assumed]) facts.clear();
     for (const { id } of ours) this.tags.set(id, tags.get(id) ?? {});
     const observed = new Map<string, string>();
@@ -113,7 +112,7 @@ export class AwsMembers implements Members {
 
   private async list(): Promise<{ ours: { id: string; port: number }[]; tags: Map<string, Tags> }> {
     const groups = (await this.elb.targetGroups()).map(({ TargetGroupArn: id = '', Port: port = 0 }) => ({ id, port }));
-    const tags = await this.elb.tags(groups.map(({ id }) => id));
+    const tags = await this.elb.presentTags(groups.map(({ id }) => id));
     return { ours: groups.filter(({ id }) => this.isOurs(tags.get(id) ?? {})), tags };
   }
 

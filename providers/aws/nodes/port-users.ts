@@ -2,7 +2,6 @@ import type { TargetGroup } from '@aws-sdk/client-elastic-load-balancing-v2';
 import type { CallOptions } from '../../client-options';
 import { chunks } from '../client/chunks';
 import type { ElbV2 } from '../client/elbv2';
-import { lookAgainWhenGone } from '../look-again';
 import { isOfUpstreamCluster, TAG, type Tags } from '../tags';
 
 /** The most target groups of one call for tags. */
@@ -47,10 +46,6 @@ export function counts(tags: Tags, loadBalancers: readonly string[], { clusterID
  */
 export async function portsInUse(elb: ElbV2, ports: ReadonlySet<string>, users: Users, options: CallOptions): Promise<Set<string>> {
   if (ports.size === 0) return new Set();
-  return lookAgainWhenGone(elb.retryPolicy, () => look(elb, ports, users, options), options.signal);
-}
-
-async function look(elb: ElbV2, ports: ReadonlySet<string>, users: Users, options: CallOptions): Promise<Set<string>> {
   const used = new Set<string>();
   const all = (await elb.targetGroups({}, options)).map((group) => ({
     id: group.TargetGroupArn ?? '',
@@ -60,7 +55,7 @@ async function look(elb: ElbV2, ports: ReadonlySet<string>, users: Users, option
   const matching = all.filter((group) => group.ports.some((port) => ports.has(port)));
   for (const batch of chunks(matching, BATCH)) {
     if ([...ports].every((port) => used.has(port))) break;
-    const tags = await elb.tags(
+    const tags = await elb.presentTags(
       batch.map(({ id }) => id),
       options,
     );

@@ -106,8 +106,8 @@ export const classicLoadBalancer: ResourceDescription<ClassicLoadBalancerInputs,
 export async function classicByName(name: string, { classic, options }: Api): Promise<Listed<LoadBalancerDescription> | undefined> {
   const [raw] = await emptyWhenGone(classic.loadBalancers([name], options));
   if (raw === undefined) return undefined;
-  const tags = await classic.tags([name], options);
-  return { id: name, raw, tags: fromAwsTags(tags.get(name)) };
+  const tags = (await classic.presentTags([name], options)).get(name);
+  return tags === undefined ? undefined : { id: name, raw, tags: fromAwsTags(tags) };
 }
 
 interface Change {

@@ -2,16 +2,16 @@ import { OperatorError } from '../../../operator/base/errors';
 import { fromAwsTags, tagChanges, toAwsTags, type Tags } from '../tags';
 import type { Api, Listed } from './description';
 
-/** The same resources with their tags. What goes in between is left out. */
+/** The same resources with their tags. What has gone since is left out. */
 export async function withTags<Raw>(items: readonly Raw[], arnOf: (item: Raw) => string | undefined, api: Api): Promise<Listed<Raw>[]> {
-  const tags = await api.elb.tags(
-    items.map((item) => arnOf(item) ?? ''),
+  const listed = items.map((raw) => ({ id: arnOf(raw) ?? '', raw }));
+  const present = await api.elb.presentTags(
+    listed.map(({ id }) => id),
     api.options,
   );
-  return items.map((raw) => {
-    const id = arnOf(raw) ?? '';
-    const found = Object.entries(tags.get(id) ?? {}).map(([Key, Value]) => ({ Key, Value }));
-    return { id, raw, tags: fromAwsTags(found) };
+  return listed.flatMap(({ id, raw }) => {
+    const tags = present.get(id);
+    return tags === undefined ? [] : [{ id, raw, tags: fromAwsTags(Object.entries(tags).map(([Key, Value]) => ({ Key, Value }))) }];
   });
 }
 

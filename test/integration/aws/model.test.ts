@@ -4,11 +4,12 @@ import { cloudLoadBalancerSpec, type CloudLoadBalancerSpecInput } from '../../..
 import { systemClock, type Clock } from '../../../operator/base/clock';
 import type { JsonObject } from '../../../operator/base/json';
 import { AwsLoadBalancers } from '../../../providers/aws/load-balancers/load-balancers';
+import { portsInUse } from '../../../providers/aws/nodes/port-users';
 import { notInService } from '../../../providers/aws/not-in-service';
 import { TAG } from '../../../providers/aws/tags';
 import type { LoadBalancerInput } from '../../../providers/provider';
 import { AwsModel } from '../../harness/aws-model/aws-model';
-import { refusal } from '../../harness/aws-model/call';
+import { listOf, refusal } from '../../harness/aws-model/call';
 import type { Rule } from '../../harness/aws-model/rule';
 import { alwaysRules } from '../../harness/aws-model/rules';
 import { capacityReservations, type CapacityGrants } from '../../harness/aws-model/rules/capacity';
@@ -515,6 +516,40 @@ describeWithMoto('A model of AWS in front of moto', () => {
     expect(inCloud(run)).toEqual(made);
     const sure = await sceneOf();
     expect(await foundBy(sure)).toEqual(made);
+  });
+
+  test('somebody else’s target groups go all the time: a look at the account leaves them out, and needs no other one', async () => {
+    const [theirs, gone] = [new Set<string>(), new Set<string>()];
+    const goes: Rule = {
+      async before(call, { elb }) {
+        if (call.action !== 'DescribeTags') return undefined;
+        const asked = listOf(call, 'ResourceArns');
+        const TargetGroupArn = asked.find((arn) => theirs.delete(arn));
+        if (TargetGroupArn !== undefined) await elb.deleteTargetGroup({ TargetGroupArn });
+        if (TargetGroupArn !== undefined) gone.add(TargetGroupArn);
+        // moto has nothing against it.
+        return asked.some((arn) => gone.has(arn)) ? refusal('TargetGroupNotFound', 'One or more target groups not found') : undefined;
+      },
+    };
+    const scene = await sceneOf([goes, ...alwaysRules()]);
+    const { run, groups } = await standing(scene);
+    const lookAmongThem = async <T>(look: () => Promise<T>): Promise<T> => {
+      for (let at = 0; at < 24; at++) {
+        const group = { Name: `theirs-${at}`, Protocol: 'TCP' as const, Port: HTTP.nodePort, VpcId: account.vpcID };
+        const { TargetGroups } = await scene.elb.createTargetGroup(group);
+        theirs.add(TargetGroups?.[0]?.TargetGroupArn ?? '');
+      }
+      const listings = (): number => scene.model.calls.filter(({ action }) => action === 'DescribeTargetGroups').length;
+      const before = listings();
+      const seen = await look();
+      expect([theirs.size, listings() - before]).toEqual([0, 1]);
+      return seen;
+    };
+    expect(await lookAmongThem(() => foundBy(scene))).toEqual(inCloud(run));
+    expect([...(await lookAmongThem(() => scene.members().observe())).keys()]).toContain(groups[0]);
+    const [ports, users] = [new Set([`tcp/${HTTP.nodePort}`]), { clusterID: 'another cluster' }];
+    expect(await lookAmongThem(() => portsInUse(scene.clients.elb, ports, users, {}))).toEqual(new Set());
+    await run.destroy();
   });
 
   /** What a look at AWS says of one. */

@@ -22,6 +22,7 @@ class FakeElb {
     retryPolicy: { clock: systemClock, budgetMs: 0 },
     targetGroups: () => Promise.resolve([{ TargetGroupArn: ARN, Port: GROUP.port }]),
     tags: (ids: string[]) => Promise.resolve(new Map(ids.map((id) => [id, { [TAG.clusterID]: 'c' }]))),
+    presentTags: (ids: string[]) => Promise.resolve(new Map(ids.map((id) => [id, { [TAG.clusterID]: 'c' }]))),
     targetHealth: async (id: string) => {
       if (id !== ARN) throw new OperatorError('NotFound', 'it is gone');
       const answer = [...this.registered].map((Id) => ({ Target: { Id, Port: GROUP.port }, TargetHealth: { State: 'healthy' } }));

@@ -9,7 +9,8 @@ import type { AwsCredentials, AwsSettings, AwsSigning } from './settings';
 const DEFAULT_BUDGET_MS = 20_000;
 /** An agent goes by the proxies that the environment names (HTTPS_PROXY, NO_PROXY) when it is made: the SDK's own goes past them. */
 const AGENT = { keepAlive: true, maxSockets: 50, proxyEnv: process.env };
-const HANDLER = { connectionTimeout: 5_000, requestTimeout: 20_000, httpAgent: AGENT, httpsAgent: AGENT };
+/** How every client of the SDK sends, those too by which it looks for credentials. */
+export const REQUEST_HANDLER = { connectionTimeout: 5_000, requestTimeout: 20_000, httpAgent: AGENT, httpsAgent: AGENT };
 
 /** `targets` are members; they and `delete` go before everything else (CallGate). */
 export type Verb = 'create' | 'get' | 'list' | 'update' | 'delete' | 'targets';
@@ -193,7 +194,7 @@ function clientConfig({ settings, credentials }: AwsClientOptions, endpoint: str
   return {
     region: settings.region,
     maxAttempts: 1,
-    requestHandler: HANDLER,
+    requestHandler: REQUEST_HANDLER,
     ...(settings.useFIPSEndpoints === true && { useFipsEndpoint: true }),
     ...(settings.useDualStackEndpoints === true && { useDualstackEndpoint: true }),
     ...(endpoint !== undefined && { endpoint }),
@@ -205,7 +206,7 @@ function clientConfig({ settings, credentials }: AwsClientOptions, endpoint: str
 export interface ClientConfig {
   region: string;
   maxAttempts: number;
-  requestHandler: typeof HANDLER;
+  requestHandler: typeof REQUEST_HANDLER;
   useFipsEndpoint?: boolean;
   useDualstackEndpoint?: boolean;
   endpoint?: string;

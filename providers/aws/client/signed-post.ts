@@ -1,5 +1,6 @@
 import type { EC2ClientConfig } from '@aws-sdk/client-ec2';
 import type { CredentialChain } from '../config/account';
+import { REQUEST_HANDLER } from './aws-client';
 
 const TIMEOUT_MS = 20_000;
 
@@ -41,6 +42,7 @@ export async function signedPost(request: Post, { region, name, credentials }: S
   const { EC2Client } = await import('@aws-sdk/client-ec2');
   const client = new EC2Client({
     region,
+    requestHandler: REQUEST_HANDLER,
     ...(credentials !== undefined && { credentials: credentials as NonNullable<EC2ClientConfig['credentials']> }),
   });
   try {

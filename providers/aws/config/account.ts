@@ -4,9 +4,10 @@ import { systemClock, type Clock } from '../../../operator/base/clock';
 import type { JsonObject } from '../../../operator/base/json';
 import type { ConnectContext } from '../../provider';
 import { assumeRole } from './assume-role';
-import type { AwsClientOptions } from '../client/aws-client';
+import { REQUEST_HANDLER, type AwsClientOptions } from '../client/aws-client';
 import { awsFailure } from '../client/aws-error';
 import type { AwsCredentials, AwsSettings } from '../client/settings';
+import type { HostKind } from './sts-endpoint';
 
 /** What is left of their time for an update to begin with them: more than an update may take. */
 const ENOUGH_MS = 15 * 60_000;
@@ -23,7 +24,15 @@ export interface AccountContext extends ConnectContext {
   region: string;
   clock?: Clock;
   /** Opens the search; absent = the SDK's default chain: environment, files, web identity (IRSA), containers (Pod Identity), the instance's role. */
-  openChain?: (of: { region: string; profile?: string }) => Promise<CredentialChain>;
+  openChain?: (of: ChainSettings) => Promise<CredentialChain>;
+}
+
+/** What the SDK is told for its search. */
+export interface ChainSettings {
+  region: string;
+  profile?: string;
+  /** Of the hosts that it asks: STS for a web identity or a profile's role. */
+  host: HostKind;
 }
 
 /** One account and region, with the credentials of today. */
@@ -106,11 +115,15 @@ export class AwsAccount {
     return (expiration?.getTime() ?? Infinity) - this.clock.now() >= ENOUGH_MS;
   }
 
+  private get host(): HostKind {
+    return { fips: this.aws.useFIPSEndpoints, dualStack: this.aws.useDualStackEndpoints };
+  }
+
   /** One request, however many clients ask. */
   private assumed(role: NonNullable<AWSProviderSettings['assumeRole']>): Promise<FoundCredentials> {
     const { url: endpoint, signingRegion, signingName } = this.aws.endpoints?.find(({ service }) => service === 'STS') ?? {};
     const signing = { region: signingRegion ?? this.settings.region, name: signingName ?? 'sts' };
-    const of = { role, region: this.settings.region, signing, ...(endpoint !== undefined && { endpoint }) };
+    const of = { role, region: this.settings.region, signing, host: this.host, ...(endpoint !== undefined && { endpoint }) };
     this.assuming ??= assumeRole(of, (options) => this.own(options ?? {})).finally(() => (this.assuming = undefined));
     return this.assuming;
   }
@@ -125,7 +138,7 @@ export class AwsAccount {
   private async fromChain(options: { forceRefresh?: boolean }): Promise<FoundCredentials> {
     const { openChain = defaultChain } = this.context;
     const { profile } = this.aws;
-    this.chain ??= openChain({ region: this.settings.region, ...(profile !== undefined && { profile }) });
+    this.chain ??= openChain({ region: this.settings.region, host: this.host, ...(profile !== undefined && { profile }) });
     try {
       return await (
         await this.chain
@@ -144,10 +157,15 @@ export class AwsAccount {
   }
 }
 
-async function defaultChain({ region, profile }: { region: string; profile?: string }): Promise<CredentialChain> {
+/** The chain asks STS by clients of its own, which take from this one how to send, and from `clientConfig` which of AWS's hosts are asked. */
+async function defaultChain({ region, profile, host }: ChainSettings): Promise<CredentialChain> {
   const { EC2Client } = await import('@aws-sdk/client-ec2');
-  const { config } = new EC2Client({ region, ...(profile !== undefined && { profile }) });
-  return config.credentials as CredentialChain;
+  const clientConfig = {
+    ...(host.fips && { useFipsEndpoint: true }),
+    ...(host.dualStack && { useDualstackEndpoint: true }),
+  };
+  const settings = { region, requestHandler: REQUEST_HANDLER, clientConfig, ...(profile !== undefined && { profile }) };
+  return new EC2Client(settings).config.credentials as CredentialChain;
 }
 
 /** Where each API is, and what requests to it are signed for. */

@@ -2,6 +2,7 @@ import type { AWSProviderSettings } from '../../../crds';
 import type { CredentialChain, FoundCredentials } from './account';
 import { AwsError, awsFailure } from '../client/aws-error';
 import { elementOf, post, signedPost, type Post } from '../client/signed-post';
+import { stsURLOf, type HostKind } from './sts-endpoint';
 
 const SESSION_SECONDS = '3600';
 
@@ -12,6 +13,8 @@ export interface RoleToAssume {
   signing: { region: string; name: string };
   /** Of STS, if not that of the region. */
   endpoint?: string;
+  /** Which of the region's; the usual one where nothing is said. */
+  host?: HostKind;
 }
 
 /** A role that a token of the cluster's own stands for. */
@@ -27,8 +30,8 @@ export interface WebIdentity {
  * @throws OperatorError Credentials with AWS's own words where the role can't be assumed; none holds a secret
  */
 export async function assumeRole(of: RoleToAssume, base: CredentialChain): Promise<FoundCredentials> {
-  const { role, region, endpoint, signing } = of;
-  const url = endpoint ?? `https://sts.${region}.${domainOf(region)}`;
+  const { role, region, endpoint, signing, host = { fips: false, dualStack: false } } = of;
+  const url = endpoint ?? stsURLOf(region, host);
   const request = requestOf(url, parametersOf(role), sourceOf(role));
   return credentialsBy('AssumeRole', endpoint, () => signedPost(request, { ...signing, credentials: base }));
 }
@@ -40,21 +43,6 @@ export async function assumeRole(of: RoleToAssume, base: CredentialChain): Promi
 export async function assumeRoleWithWebIdentity({ roleARN, token, url }: WebIdentity): Promise<FoundCredentials> {
   const parameters = { ...session('AssumeRoleWithWebIdentity', roleARN, 'cloud-operator'), WebIdentityToken: token };
   return credentialsBy('AssumeRoleWithWebIdentity', url, () => post(requestOf(url, parameters, {})));
-}
-
-/** Domains of the partitions beside the usual one, by what the names of their regions begin with. */
-const DOMAINS: readonly [string, string][] = [
-  ['cn-', 'amazonaws.com.cn'],
-  ['us-iso-', 'c2s.ic.gov'],
-  ['us-isob-', 'sc2s.sgov.gov'],
-  ['us-isof-', 'csp.hci.ic.gov'],
-  ['eu-isoe-', 'cloud.adc-e.uk'],
-  ['eusc-', 'amazonaws.eu'],
-];
-
-/** The domain of AWS's hosts in a region. Pure. */
-export function domainOf(region: string): string {
-  return DOMAINS.find(([prefix]) => region.startsWith(prefix))?.[1] ?? 'amazonaws.com';
 }
 
 async function credentialsBy(operation: string, endpoint: string | undefined, ask: () => Promise<string>): Promise<FoundCredentials> {

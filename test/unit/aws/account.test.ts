@@ -51,7 +51,7 @@ describe('credentials for workers', () => {
       secretAccessKey: 'planted',
       sessionToken: 'token',
     });
-    expect(opened).toEqual([{ region: 'eu-central-1' }]);
+    expect(opened).toEqual([{ region: 'eu-central-1', host: { fips: false, dualStack: false } }]);
     expect(asked).toEqual([{}]);
   });
 
@@ -68,7 +68,7 @@ describe('credentials for workers', () => {
   test('of a profile are those of that profile', async () => {
     const { account, opened } = accountOf({ profile: 'prod' });
     await account.ensure();
-    expect(opened).toEqual([{ region: 'eu-central-1', profile: 'prod' }]);
+    expect(opened).toEqual([{ region: 'eu-central-1', host: { fips: false, dualStack: false }, profile: 'prod' }]);
   });
 
   test('that are nowhere are one error of the account, with the next step', async () => {

@@ -1,6 +1,6 @@
 import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { assumeRole, domainOf } from '../../../providers/aws/config/assume-role';
+import { assumeRole } from '../../../providers/aws/config/assume-role';
 
 const ROLE = 'arn:aws:iam::123456789012:role/operator';
 const BASE = { accessKeyId: 'AKIDBASE', secretAccessKey: 'planted-base-secret' };
@@ -71,15 +71,4 @@ describe('assuming a role', () => {
     answer = given;
     await expect(assume()).rejects.toMatchObject({ code: 'Transient' });
   });
-});
-
-test.each([
-  ['eu-central-1', 'amazonaws.com'],
-  ['us-gov-west-1', 'amazonaws.com'],
-  ['cn-north-1', 'amazonaws.com.cn'],
-  ['us-iso-east-1', 'c2s.ic.gov'],
-  ['us-isob-east-1', 'sc2s.sgov.gov'],
-  ['eu-isoe-west-1', 'cloud.adc-e.uk'],
-])('hosts of region %s are in %s', (region, expected) => {
-  expect(domainOf(region)).toBe(expected);
 });

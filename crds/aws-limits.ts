@@ -13,6 +13,11 @@ export const awsLimits = z
     listenersPerClassicLoadBalancer: limit(1000, 100, 'Listeners of one Classic load balancer.'),
     targetsPerTargetGroup: limit(100_000, 1000, 'Targets of one target group.'),
     targetsPerLoadBalancer: limit(100_000, 3000, 'Targets of all target groups of one Network load balancer together.'),
+    targetsPerZone: limit(
+      100_000,
+      500,
+      'Targets of all target groups of one Network load balancer in one zone; where it sends across zones, in all of them together.',
+    ),
     instancesPerClassicLoadBalancer: limit(100_000, 1000, 'Instances of one Classic load balancer.'),
   })
   .meta({ description: 'Quotas of the account that were raised; what does not fit is refused before AWS is asked.' });

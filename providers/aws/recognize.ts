@@ -4,7 +4,7 @@ import type { DiscoveredResource, LoadBalancerInput, RecognizedLoadBalancer, Tar
 import { cloudName } from './load-balancers/names';
 import { listener, type ListenerInputs } from './resources/listener';
 import { loadBalancer } from './resources/load-balancer';
-import { targetGroup } from './resources/target-group';
+import { sendsAcrossZones, targetGroup, type TargetGroupInputs } from './resources/target-group';
 
 /**
  * LoadBalancers.recognize. AWS keeps the port with the target group; which Nodes it is for, only the spec says. Pure.
@@ -29,18 +29,22 @@ export function recognize(found: readonly DiscoveredResource[], { ownerUID, spec
       groups.map((group) => generationOf(group) ?? 0),
       entriesOf,
     ),
-    targetGroups: groups.map(({ id, inputs }) => ({
-      ...{ id, port: Number(inputs.port) },
+    targetGroups: groups.map((group) => ({
+      ...{ id: group.id, port: Number(group.inputs.port) },
       ...(nodeLabels !== undefined && { nodeLabels }),
-      ...accessOf(id, found),
+      ...accessOf(group, found),
     })),
   };
 }
 
-/** How many target groups its load balancer has: as many as listeners. */
-function accessOf(targetGroup: string, found: readonly DiscoveredResource[]): Pick<TargetGroup, 'access'> {
-  const listeners = found.filter(({ type }) => type === listener.token).map(({ inputs }) => inputs as unknown as ListenerInputs);
-  const own = listeners.find(({ defaultActions }) => defaultActions.some(({ targetGroupArn }) => targetGroupArn === targetGroup));
+/** How many target groups its load balancer has, as many as listeners, and whether it sends to all zones: its members are counted by that. */
+function accessOf({ id, inputs }: DiscoveredResource, found: readonly DiscoveredResource[]): Pick<TargetGroup, 'access'> {
+  const listeners = found.filter(({ type }) => type === listener.token).map((one) => one.inputs as unknown as ListenerInputs);
+  const own = listeners.find(({ defaultActions }) => defaultActions.some(({ targetGroupArn }) => targetGroupArn === id));
   const count = listeners.filter(({ loadBalancerArn }) => loadBalancerArn === own?.loadBalancerArn).length;
-  return count > 1 ? { access: { rules: [], targetGroups: count } } : {};
+  const balancer = found.find((one) => one.type === loadBalancer.token && one.id === own?.loadBalancerArn);
+  const { loadBalancingCrossZoneEnabled: said = 'use_load_balancer_configuration' } = inputs as unknown as Partial<TargetGroupInputs>;
+  const crossZone = sendsAcrossZones(said, balancer?.inputs.enableCrossZoneLoadBalancing === true);
+  const counted = { ...(count > 1 && { targetGroups: count }), ...(crossZone && { crossZone }) };
+  return Object.keys(counted).length > 0 ? { access: { rules: [], ...counted } } : {};
 }

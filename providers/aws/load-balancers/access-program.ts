@@ -42,6 +42,9 @@ class NodeRulesKept extends pulumi.CustomResource {
   }
 }
 
+/** What the limits of a target group's members go by. */
+type CountedBy = Pick<MemberAccess, 'targetGroups' | 'crossZone'>;
+
 /** What is rendered of a load balancer's security groups and its way to the Nodes. */
 export interface RenderedAccess extends RenderedGroups {
   securityGroup?: RenderedSecurityGroup;
@@ -62,7 +65,7 @@ export interface DeclaredAccess {
   /** What the load balancer waits for, so that it goes before it: whether anybody has a named group is told by the load balancers that are there. */
   namedRules: pulumi.Resource | undefined;
   /** What the members path needs to know of a group with that port; undefined = nothing. */
-  accessOf: (ports: readonly number[], targetGroups?: number) => pulumi.Output<MemberAccess> | undefined;
+  accessOf: (ports: readonly number[], of?: CountedBy) => pulumi.Output<MemberAccess> | undefined;
   /**
    * Called when all that sends traffic to Nodes is declared: what the rules were before is revoked after it.
    * @param shared ARN of the load balancer, where several share it: their target groups are told by that
@@ -88,9 +91,9 @@ export function declareAccess(
     backend,
     rules: own?.resource,
     namedRules: namedRulesOf(input, own),
-    accessOf: (ports, targetGroups = 1) => {
+    accessOf: (ports, of) => {
       const rules = own?.rulesFor(ports) ?? backendRules(backend, input.backend?.settings.ports ?? [], ports);
-      return accessWith(rules, own?.loadBalancer, targetGroups);
+      return accessWith(rules, own?.loadBalancer, of);
     },
     close: (after, shared) => own?.close(after, shared),
   };
@@ -107,7 +110,7 @@ export function withOwnRules(
   return {
     ...all,
     rules: own.resource,
-    accessOf: (ports, targetGroups = 1) => accessWith(own.rulesFor(ports), own.loadBalancer, targetGroups),
+    accessOf: (ports, of) => accessWith(own.rulesFor(ports), own.loadBalancer, of),
     close: own.close,
   };
 }
@@ -131,11 +134,12 @@ function groupsOf(
 function accessWith(
   rules: pulumi.Output<string[]> | undefined,
   loadBalancer: string | undefined,
-  targetGroups: number,
+  { targetGroups = 1, crossZone }: CountedBy = {},
 ): pulumi.Output<MemberAccess> | undefined {
-  const more = { ...(loadBalancer !== undefined && { loadBalancer }), ...(targetGroups > 1 && { targetGroups }) };
+  const counted = { ...(targetGroups > 1 && { targetGroups }), ...(crossZone === true && { crossZone }) };
+  const more = { ...(loadBalancer !== undefined && { loadBalancer }), ...counted };
   if (rules !== undefined) return rules.apply((texts) => ({ ...more, rules: texts }));
-  return targetGroups > 1 ? pulumi.output({ ...more, rules: [] }) : undefined;
+  return Object.keys(counted).length > 0 ? pulumi.output({ ...more, rules: [] }) : undefined;
 }
 
 /** Ports beyond those that are open for all load balancers: the members path knows these by itself. */

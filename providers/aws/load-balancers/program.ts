@@ -14,6 +14,7 @@ import type { RenderedSharedLoadBalancer } from './shared';
 import { Addresses, declareRules, MembersReady, Subnets, type Published, type PublishedGroup, type TagsOf } from './program-parts';
 import { certificateName } from '../resources/listener-certificate';
 import { NEXT_HOP, type NextHopInputs } from '../resources/next-hop';
+import { sendsAcrossZones } from '../resources/target-group';
 import type { RenderedRoute } from '../routes/routes';
 import { subnetMappingsOf, type RenderedSubnets } from './subnet-mappings';
 import { TAG } from '../tags';
@@ -61,7 +62,8 @@ function outputsOf(generations: Published[]): pulumi.Output<PublishedLoadBalance
 function declare({ uid, listeners, nodeLabels, adopted, formerRules, ...input }: RenderedLoadBalancer): Published {
   const ground = declareGround(input);
   const tags = tagsOf(input.tags);
-  const groups = declareGroups(listeners, { access: ground.access, nodeLabels, adopted, count: listeners.length }, tags);
+  const crossZone = input.settings.enableCrossZoneLoadBalancing;
+  const groups = declareGroups(listeners, { access: ground.access, nodeLabels, adopted, count: listeners.length, crossZone }, tags);
   const loadBalancer = declareLoadBalancer(input, ground, groups);
   const declared = declareListeners(groups, loadBalancer, tags);
   ground.access.close(declared);
@@ -73,11 +75,12 @@ function declare({ uid, listeners, nodeLabels, adopted, formerRules, ...input }:
 function declareShared({ members, ...input }: RenderedSharedLoadBalancer): Published[] {
   const ground = declareGround(input);
   const count = members.flatMap(({ listeners }) => listeners).length;
+  const crossZone = input.settings.enableCrossZoneLoadBalancing;
   const parts = members.map(({ rules, nodeRules, nodeLabels, ...member }) => {
     const tags = tagsOf(member.tags);
     if (ground.access.frontend !== undefined) declareRules(rules, ground.access.frontend, tags);
     const access = withOwnRules(ground.access, nodeRules, ground.subnetIds);
-    return { member, tags, access, groups: declareGroups(member.listeners, { access, nodeLabels, count }, tags) };
+    return { member, tags, access, groups: declareGroups(member.listeners, { access, nodeLabels, count, crossZone }, tags) };
   });
   const loadBalancer = declareLoadBalancer(
     input,
@@ -144,6 +147,8 @@ interface GroupPlace {
   adopted?: true | undefined;
   /** Of the load balancer, all members' together. */
   count: number;
+  /** What the load balancer says of it. */
+  crossZone: boolean;
 }
 
 /** A target group, and the listener that is to forward to it. */
@@ -161,11 +166,13 @@ function declareGroups(listeners: readonly RenderedListener[], place: GroupPlace
 
 function declareGroup(
   listener: RenderedListener,
-  { access: { backend, rules, accessOf }, nodeLabels, adopted, count }: GroupPlace,
+  { access: { backend, rules, accessOf }, nodeLabels, adopted, ...of }: GroupPlace,
   tags: TagsOf,
 ): DeclaredGroup {
   const { name, settings } = listener.targetGroup;
-  const access = accessOf([settings.port, Number(settings.healthCheck.port)], count);
+  const across = sendsAcrossZones(settings.loadBalancingCrossZoneEnabled, of.crossZone);
+  const counted = { targetGroups: of.count, ...(across && { crossZone: true as const }) };
+  const access = accessOf([settings.port, Number(settings.healthCheck.port)], counted);
   const members = { port: settings.port, ...(nodeLabels !== undefined && { nodeLabels }), ...(access !== undefined && { access }) };
   // Who revokes rules looks whether a target group needs them, so those of this one go after it, and are there before.
   const resource = new TargetGroup(name, { ...settings, tags: tags(name) }, dependingOn(rules));

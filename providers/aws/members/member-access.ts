@@ -8,5 +8,7 @@ export const memberAccess = z.object({
   rules: z.array(z.string()),
   /** How many target groups the load balancer has; absent = one. */
   targetGroups: z.number().int().optional(),
+  /** The target group sends to targets of all zones; absent = to those of the zone that a client has come to. */
+  crossZone: z.literal(true).optional(),
 });
 export type MemberAccess = z.infer<typeof memberAccess>;

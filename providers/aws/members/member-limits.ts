@@ -1,30 +1,35 @@
 import { AWS_LIMITS, type AWSLimits } from '../../../crds';
 import { OperatorError } from '../../../operator/base/errors';
 import type { LeftOut, Members, Target, TargetGroup } from '../../provider';
-import { instanceIDOf } from '../nodes/provider-id';
+import { instanceIDOf, zoneOf } from '../nodes/provider-id';
 import { MembersAround } from './members-around';
-import { memberAccess } from './member-access';
+import { memberAccess, type MemberAccess } from './member-access';
 
 /** How many targets a target group of either kind can have, and what is said where they are more. */
-export interface Room {
+export interface Bound {
   most: number;
-  /** @param count of the Nodes that are to be in it */
-  tooMany: (count: number) => string;
+  /** It is for each zone by itself; absent = for all targets together. */
+  perZone?: true;
+  /** @param count of the Nodes that are to be in it, of that zone where it is for one */
+  tooMany: (count: number, zone: string) => string;
 }
 
-/** Pure. */
-export function roomOf({ id, access }: TargetGroup, limits: AWSLimits): Room {
-  const remedy = (limit: keyof AWSLimits): string =>
-    `Let fewer Nodes be targets (annotation target-node-labels, or the label node.kubernetes.io/exclude-from-external-load-balancers); where AWS has raised the quota, write spec.aws.limits.${limit} of the CloudProvider`;
-  const rest = (most: number): string => `The first ${most} by name are, the others get no traffic.`;
+/**
+ * AWS counts a target as often as it is registered, in each zone, or in all together where traffic goes across zones
+ * (docs.aws.amazon.com, "Quotas for your Network Load Balancers"). Pure.
+ */
+export function boundsOf({ id, access }: TargetGroup, limits: AWSLimits): Bound[] {
   if (!id.startsWith('arn:')) {
     const { instancesPerClassicLoadBalancer: most } = limits;
     const tooMany = (count: number): string =>
       `${count} Nodes are to be behind load balancer ${id}, and it has at most ${most} instances. ${rest(most)} ${remedy('instancesPerClassicLoadBalancer')}.`;
-    return { most, tooMany };
+    return [{ most, tooMany }];
   }
-  const { targetsPerTargetGroup, targetsPerLoadBalancer } = limits;
-  const groups = access === undefined ? 1 : (memberAccess.parse(access).targetGroups ?? 1);
+  const { targetGroups = 1, crossZone }: Partial<MemberAccess> = access === undefined ? {} : memberAccess.parse(access);
+  return [inAll(id, targetGroups, limits), crossZone === true ? acrossZones(targetGroups, limits) : inZone(targetGroups, limits)];
+}
+
+function inAll(id: string, groups: number, { targetsPerTargetGroup, targetsPerLoadBalancer }: AWSLimits): Bound {
   if (targetsPerTargetGroup * groups <= targetsPerLoadBalancer) {
     const most = targetsPerTargetGroup;
     const tooMany = (count: number): string =>
@@ -33,12 +38,74 @@ export function roomOf({ id, access }: TargetGroup, limits: AWSLimits): Room {
   }
   const most = Math.floor(targetsPerLoadBalancer / groups);
   const tooMany = (count: number): string =>
-    `${count} Nodes in each of ${groups} target groups are ${count * groups} targets, and a load balancer has at most ${targetsPerLoadBalancer}. ${rest(most)} Have fewer ports, or: ${remedy('targetsPerLoadBalancer')}.`;
+    `${inEach(count, groups)}, and a load balancer has at most ${targetsPerLoadBalancer}. ${rest(most)} Have fewer ports, or: ${remedy('targetsPerLoadBalancer')}.`;
   return { most, tooMany };
+}
+
+function acrossZones(groups: number, { targetsPerZone }: AWSLimits): Bound {
+  const most = Math.floor(targetsPerZone / groups);
+  const tooMany = (count: number): string =>
+    `${inEach(count, groups)}, and a load balancer that sends across zones has at most ${targetsPerZone}. ${rest(most)} Have fewer ports, or crossZone: false, or: ${remedy('targetsPerZone')}.`;
+  return { most, tooMany };
+}
+
+function inZone(groups: number, { targetsPerZone }: AWSLimits): Bound {
+  const most = Math.floor(targetsPerZone / groups);
+  const tooMany = (count: number, zone: string): string =>
+    `${inEach(count, groups)} in zone ${zone}, and a load balancer has at most ${targetsPerZone} in one zone. ${rest(most)} Have fewer ports, or: ${remedy('targetsPerZone')}.`;
+  return { most, perZone: true, tooMany };
+}
+
+function inEach(count: number, groups: number): string {
+  return groups === 1 ? `${count} Nodes are targets` : `${count} Nodes in each of ${groups} target groups are ${count * groups} targets`;
+}
+
+function rest(most: number): string {
+  return `The first ${most} by name are, the others get no traffic.`;
+}
+
+function remedy(limit: keyof AWSLimits): string {
+  return `Let fewer Nodes be targets (annotation target-node-labels, or the label node.kubernetes.io/exclude-from-external-load-balancers); where AWS has raised the quota, write spec.aws.limits.${limit} of the CloudProvider`;
+}
+
+interface Machine {
+  id: string;
+  /** Undefined where its providerID names none. */
+  zone: string | undefined;
+}
+
+/** Machines of a list of targets, each once, and as many as are in the fullest zone. */
+interface Census {
+  machines: readonly Machine[];
+  fullest: number;
+}
+
+function censusOf(targets: readonly Target[]): Census {
+  const zones = new Map<string, string | undefined>();
+  for (const { providerID } of targets) {
+    const id = instanceIDOf(providerID);
+    if (id !== undefined && !zones.has(id)) zones.set(id, zoneOf(providerID));
+  }
+  const machines = [...zones].map(([id, zone]) => ({ id, zone }));
+  return { machines, fullest: Math.max(0, ...[...byZone(machines).values()].map(({ length }) => length)) };
+}
+
+function byZone(machines: readonly Machine[]): Map<string, Machine[]> {
+  const zones = new Map<string, Machine[]>();
+  for (const machine of machines) {
+    if (machine.zone === undefined) continue;
+    const there = zones.get(machine.zone);
+    if (there === undefined) zones.set(machine.zone, [machine]);
+    else there.push(machine);
+  }
+  return zones;
 }
 
 /** Members that are counted before AWS is asked: as many as there is room for are registered, always the same ones, and the others are told of. */
 export class LimitedMembers extends MembersAround {
+  /** By list of targets, which is never changed. */
+  private readonly censuses = new WeakMap<readonly Target[], Census>();
+
   constructor(
     members: Required<Members>,
     private readonly limits: AWSLimits = AWS_LIMITS,
@@ -48,12 +115,41 @@ export class LimitedMembers extends MembersAround {
 
   /** @throws OperatorError Quota with the figures, once those that there is room for are registered */
   async sync(group: TargetGroup, targets: Target[], signalValid: () => boolean, left?: LeftOut): Promise<number> {
-    const { most, tooMany } = roomOf(group, this.limits);
-    const ids = new Set(targets.map(({ providerID }) => instanceIDOf(providerID)).filter((id) => id !== undefined));
-    if (ids.size <= most) return this.members.sync(group, targets, signalValid, left);
-    const first = new Set([...ids].slice(0, most));
-    const fitting = targets.filter(({ providerID }) => first.has(instanceIDOf(providerID) ?? ''));
-    await this.members.sync(group, fitting, signalValid, left);
-    throw new OperatorError('Quota', tooMany(ids.size), { resource: group.id });
+    const bounds = boundsOf(group, this.limits);
+    const census = this.censusOf(targets);
+    if (isWithin(census, bounds)) return this.members.sync(group, targets, signalValid, left);
+    const { fitting, tooMany } = fittingOf(census.machines, bounds);
+    const ids = new Set(fitting.map(({ id }) => id));
+    await this.members.sync(
+      group,
+      targets.filter(({ providerID }) => ids.has(instanceIDOf(providerID) ?? '')),
+      signalValid,
+      left,
+    );
+    throw new OperatorError('Quota', tooMany.join(' '), { resource: group.id });
   }
+
+  private censusOf(targets: readonly Target[]): Census {
+    const known = this.censuses.get(targets) ?? censusOf(targets);
+    this.censuses.set(targets, known);
+    return known;
+  }
+}
+
+function isWithin({ machines, fullest }: Census, bounds: readonly Bound[]): boolean {
+  return bounds.every(({ most, perZone }) => (perZone === true ? fullest : machines.length) <= most);
+}
+
+/** The first ones that are within each bound, and what is said of those that are not. */
+function fittingOf(all: readonly Machine[], bounds: readonly Bound[]): { fitting: readonly Machine[]; tooMany: string[] } {
+  let fitting = all;
+  const tooMany: string[] = [];
+  for (const { most, perZone, tooMany: tell } of bounds) {
+    const sets: [string, readonly Machine[]][] = perZone === true ? [...byZone(fitting)] : [['', fitting]];
+    const over = sets.filter(([, machines]) => machines.length > most);
+    for (const [zone, machines] of over) tooMany.push(tell(machines.length, zone));
+    const out = new Set(over.flatMap(([, machines]) => machines.slice(most)));
+    fitting = fitting.filter((machine) => !out.has(machine));
+  }
+  return { fitting, tooMany };
 }

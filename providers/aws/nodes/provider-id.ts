@@ -31,14 +31,20 @@ export function isBareInstanceID(providerID: string): boolean {
   return !providerID.includes(':') && instanceIDOf(providerID) !== undefined;
 }
 
+/** The zone in a Node's providerID; undefined where it names none. Pure. */
+export function zoneOf(providerID: string): string | undefined {
+  const zone = /^aws:\/\/\/([^/\s]*)\//.exec(providerID)?.[1];
+  return zone === '' ? undefined : zone;
+}
+
 /**
  * What tells a machine of this region from others: an instance's id, or a Fargate Node's address. Undefined for what this region's API knows
  * nothing of. Pure.
  */
 export function machineOf(providerID: string, region: string): string | undefined {
-  const zone = /^aws:\/\/\/([^/\s]*)\//.exec(providerID)?.[1] ?? '';
+  const zone = zoneOf(providerID);
   // Zones, local zones and wavelength zones begin with their region.
-  if (zone !== '' && !zone.startsWith(region)) return undefined;
+  if (zone !== undefined && !zone.startsWith(region)) return undefined;
   return instanceIDOf(providerID) ?? fargateAddressOf(providerID);
 }
 

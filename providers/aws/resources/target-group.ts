@@ -60,6 +60,14 @@ export function cutsByDefault(of: TargetGroupInputs['protocol']): boolean {
   return of === 'UDP' || of === 'TCP_UDP';
 }
 
+/**
+ * Whether targets of all zones get traffic from each. Pure.
+ * @param loadBalancer what the load balancer says, which holds where the group says nothing else
+ */
+export function sendsAcrossZones(group: TargetGroupInputs['loadBalancingCrossZoneEnabled'], loadBalancer: boolean): boolean {
+  return group === 'use_load_balancer_configuration' ? loadBalancer : group === 'true';
+}
+
 /** AWS's attributes for instance targets of a Network Load Balancer, by the group's protocol. */
 function tableOf(of: TargetGroupInputs['protocol']): readonly Attribute[] {
   const attribute = 'deregistration_delay.connection_termination.enabled';

@@ -138,6 +138,14 @@ describe('a placement on AWS', () => {
     // The other member's counts for the limit of targets of the load balancer that they share.
     const both = [{ ...group, access: { rules: [], targetGroups: 2 } }];
     expect(recognize([...found, listenerTo('arn:other', 'other')], member(1))?.targetGroups).toEqual(both);
+    // And that it sends across zones, unless the group says otherwise.
+    const across = found.map((one) => ({
+      ...one,
+      inputs: { ...one.inputs, ...(one.id === 'arn:lb' && { enableCrossZoneLoadBalancing: true }) },
+    }));
+    expect(recognize(across, member(1))?.targetGroups).toEqual([{ ...group, access: { rules: [], crossZone: true } }]);
+    const within = across.map((one) => ({ ...one, inputs: { ...one.inputs, loadBalancingCrossZoneEnabled: 'false' } }));
+    expect(recognize(within, member(1))?.targetGroups).toEqual([group]);
     expect(recognize(found, member(2))).toBeUndefined();
   });
 

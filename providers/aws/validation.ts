@@ -87,8 +87,9 @@ function validatePorts({ listeners, aws }: CloudLoadBalancerSpec): Problem[] {
   return problems;
 }
 
-function validateSubnets({ aws }: CloudLoadBalancerSpec, { subnetIDs, vpcID }: LoadBalancerScope): Problem[] {
-  const problems: Problem[] = [];
+function validateSubnets(spec: CloudLoadBalancerSpec, { subnetIDs, vpcID }: LoadBalancerScope): Problem[] {
+  const { aws } = spec;
+  const problems: Problem[] = validateIPv6Addresses(spec);
   const subnets = aws?.subnets ?? subnetIDs;
   if (vpcID === undefined) {
     const message = 'the VPC of the cluster is not known: the operator runs on no instance of it. Set spec.aws.vpcID of the CloudProvider.';
@@ -103,6 +104,13 @@ function validateSubnets({ aws }: CloudLoadBalancerSpec, { subnetIDs, vpcID }: L
     problems.push(error(`spec.aws.${list}`, addresses.join(', '), message));
   }
   return problems;
+}
+
+function validateIPv6Addresses(spec: CloudLoadBalancerSpec): Problem[] {
+  const addresses = spec.aws?.ipv6Addresses;
+  if (addresses === undefined || isDualStack(spec)) return [];
+  const message = 'IPv6 addresses are for a dual-stack load balancer. Set spec.aws.ipAddressType: DualStack, or remove them.';
+  return [error('spec.aws.ipv6Addresses', addresses.join(', '), message)];
 }
 
 /** AWS lets clients in by security groups alone. */

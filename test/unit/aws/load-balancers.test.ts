@@ -409,6 +409,13 @@ describe('load balancers of AWS', () => {
     ['rules for each Service', {}, { ...SCOPE, nodeRules: 'PerService' }, []],
     ['a placement of a Classic one', { placement: { name: 'shared' }, aws: { type: 'Classic' } }, SCOPE, ['spec.placement']],
     ['IPv6 alone', { ipFamilies: ['IPv6'] }, SCOPE, ['spec.ipFamilies']],
+    ['IPv6 addresses of one of IPv4', { aws: { ipv6Addresses: ['2001:db8::1', '2001:db8::2'] } }, SCOPE, ['spec.aws.ipv6Addresses']],
+    [
+      'IPv6 addresses of a dual-stack one',
+      { ipFamilies: ['IPv4', 'IPv6'], aws: { ipv6Addresses: ['2001:db8::1', '2001:db8::2'] } },
+      SCOPE,
+      [],
+    ],
     ['a short interval alone', { aws: { healthCheck: { intervalSeconds: 5 } } }, SCOPE, []],
     [
       'a timeout longer than the usual interval',

@@ -1,4 +1,13 @@
+import { execFile } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { OperatorError } from '../../../operator/base/errors';
+import { compiled } from '../../../operator/entry';
+import { selfSigned } from '../../../operator/server/self-signed';
 import type { Clock } from '../../../operator/base/clock';
 import type { CallOutcome } from '../../../providers/call-gate';
 import { Ec2 } from '../../../providers/aws/client/ec2';
@@ -180,5 +189,34 @@ describe('calls to AWS', () => {
     expect(await signedBy({ EC2: { region: 'eu-west-1' } })).toBe('eu-west-1/ec2');
     expect(await signedBy({ EC2: { region: 'x-1', name: 'compute' } })).toBe('x-1/compute');
     expect(await signedBy({ ElasticLoadBalancingV2: { region: 'x-1' } })).toBe('eu-central-1/ec2');
+  });
+
+  test('what answers with a certificate of an authority that NODE_EXTRA_CA_CERTS names is spoken to; without that it is not', async () => {
+    const { cert, key } = selfSigned(['localhost'], Date.now());
+    const { status, body } = instancesPage(['i-0a']);
+    const server = createServer({ cert, key }, (request, response) => {
+      request.resume().on('end', () => response.writeHead(status, { 'content-type': 'text/xml' }).end(body));
+    });
+    await new Promise<void>((resolve) => server.listen(0, 'localhost', resolve));
+    const folder = mkdtempSync(join(tmpdir(), 'aws-authority-'));
+    const authority = join(folder, 'ca.pem');
+    writeFileSync(authority, cert);
+    const script = `
+      const { Ec2 } = require(${JSON.stringify(compiled('providers/aws/client/ec2'))});
+      const credentials = { accessKeyId: 'AKIDEXAMPLE', secretAccessKey: 'planted-secret' };
+      const ec2 = new Ec2({ settings: { region: 'eu-central-1', endpoints: { EC2: process.argv[1] }, credentials }, budgetMs: 0 });
+      const told = ec2.instances([]).then((all) => all.map(({ InstanceId }) => InstanceId).join(), ({ message }) => message);
+      told.then((text) => process.stdout.write(text)).finally(() => ec2.close());
+    `;
+    const url = `https://localhost:${(server.address() as AddressInfo).port}`;
+    const said = async (environment: Record<string, string>): Promise<string> => {
+      const env = { PATH: process.env.PATH, ...environment };
+      return (await promisify(execFile)(process.execPath, ['-e', script, url], { env })).stdout;
+    };
+    const [known, unknown] = await Promise.all([said({ NODE_EXTRA_CA_CERTS: authority }), said({})]);
+    expect(known).toBe('i-0a');
+    expect(unknown).toMatch(/ec2:DescribeInstances.*certificate/);
+    await new Promise((resolve) => server.close(resolve));
+    rmSync(folder, { recursive: true });
   });
 });

@@ -7,7 +7,7 @@ import { OPERATOR_CLUSTER_START_MS, type OperatorCluster } from '../../harness/o
 import { type Scene, serviceOf } from '../operator/scene';
 import { secretsWith } from '../state/planted';
 import { backendGroupName } from '../../../providers/aws/nodes/backend-group';
-import type { MotoAccount } from './moto-account';
+import { REGION, type MotoAccount } from './moto-account';
 import { AwsOperatorScene, deleteOurGroups, NETWORK, SECRET_KEY } from './operator-scene';
 
 describeWithMoto('An operator with an account of AWS', () => {
@@ -27,6 +27,8 @@ describeWithMoto('An operator with an account of AWS', () => {
   /** What tests have AWS do: refuse actions or all credentials, and lose a security group just before an action. */
   const denied = new Set<string>();
   let expired = false;
+  /** Ids of instances whose name in DNS is of their id. */
+  const namedByID = new Set<string>();
   let deletesGroupBefore: string | undefined;
   const told: Rule = {
     async before({ service, action }, moto) {
@@ -37,6 +39,14 @@ describeWithMoto('An operator with an account of AWS', () => {
       deletesGroupBefore = undefined;
       await deleteOurGroups(moto);
       return undefined;
+    },
+    after({ action }, answer) {
+      if (action !== 'DescribeInstances') return answer;
+      const body = [...namedByID].reduce((text, id) => {
+        const dnsName = new RegExp(`(<instanceId>${id}</instanceId>[\\s\\S]*?<privateDnsName>)[^<]*`);
+        return text.replace(dnsName, `$1${id}.${REGION}.compute.internal`);
+      }, answer.body);
+      return { ...answer, body };
     },
   };
 
@@ -272,4 +282,30 @@ describeWithMoto('An operator with an account of AWS', () => {
     const actions = ['DeleteLoadBalancer', 'DeleteTargetGroup', 'DescribeTags', 'DescribeTags'];
     expect(calls.sort()).toEqual(actions.flatMap((action) => names.map(() => action)));
   }, 180_000);
+
+  test('a Node becomes the machine that its name tells by the id, in DNS or alone, or by the address (R-16 a, b, c)', async () => {
+    const machines = await account.makeInstances(3, 'prod', nodes);
+    const [first = '', second = ''] = machines.map(({ providerID }) => providerID.split('/').at(-1) ?? '');
+    namedByID.add(first);
+    const names = [`${first}.${REGION}.compute.internal`, second, machines[2]!.nodeName];
+    expect(names[2]).toMatch(/^ip-10-/);
+    await Promise.all(names.map((name) => scene.addNodeObject(name)));
+    for (const [at, name] of names.entries()) {
+      const { providerID } = machines[at]!;
+      const { spec, metadata, status } = await scene.until(`the addresses of ${name}`, async () => {
+        const node = await scene.initialized(name);
+        return (node.status?.addresses ?? []).length > 0 ? node : undefined;
+      });
+      expect(spec.providerID).toBe(providerID);
+      expect(metadata.labels).toMatchObject({
+        'topology.kubernetes.io/zone': providerID.split('/')[3],
+        'topology.kubernetes.io/region': REGION,
+        'node.kubernetes.io/instance-type': 't3.large',
+      });
+      expect(status?.addresses?.map(({ type }) => type)).toContain('InternalIP');
+      await scene.until(`the event Synced of ${name}`, async () =>
+        (await scene.events('Node', name)).some(({ reason }) => reason === 'Synced'),
+      );
+    }
+  }, 60_000);
 });

@@ -2,6 +2,9 @@ import type { AWSHealthCheck, AWSTargetGroup, CloudLoadBalancerSpec } from '../.
 import type { Problem } from '../provider';
 import { isClassic, renderClassicCheck } from './load-balancers/classic';
 import { renderHealthCheck, speaksTLS, type Port } from './load-balancers/listeners';
+import { isGrouped } from './load-balancers/network-settings';
+import { nodeAccessOf } from './load-balancers/node-access';
+import { isDualStack, isIPv6Alone } from './load-balancers/subnet-mappings';
 import type { LoadBalancerScope } from './scope';
 
 type Figure = 'interval' | 'timeout' | 'healthyThreshold' | 'unhealthyThreshold';
@@ -64,12 +67,23 @@ export function validateDraining({ aws }: CloudLoadBalancerSpec): Problem[] {
   return [error('spec.aws.targetGroup.unhealthyDrainingIntervalSeconds', aws?.targetGroup?.unhealthyDrainingIntervalSeconds ?? 0, message)];
 }
 
-/** Instances are reached by their IPv4 addresses, and nothing listens there for a Service that has none. Pure. */
-export function validateFamilies({ ipFamilies }: CloudLoadBalancerSpec): Problem[] {
-  if (ipFamilies.includes('IPv4')) return [];
+/** Nodes are reached by IPv4 where a Service has that, and else by IPv6: by Network load balancers of both families, with a security group to let in. Pure. */
+export function validateFamilies(spec: CloudLoadBalancerSpec, scope: LoadBalancerScope): Problem[] {
+  if (!isIPv6Alone(spec)) return [];
+  const families = spec.ipFamilies.join(', ');
+  if (isClassic(spec)) {
+    const message =
+      'a Classic load balancer reaches Nodes by IPv4, where nobody answers for a Service of IPv6 alone. Write spec.aws.type: Network (annotation type: nlb), or give it both families (ipFamilyPolicy: PreferDualStack or RequireDualStack).';
+    return [error('spec.ipFamilies', families, message)];
+  }
+  if (!isDualStack(spec)) {
+    const message = 'targets of IPv6 are for a dual-stack load balancer. Write DualStack, or remove it.';
+    return [error('spec.aws.ipAddressType', 'IPv4', message)];
+  }
+  if (isGrouped(spec, scope) || nodeAccessOf(spec, 'None', scope) === 'None') return [];
   const message =
-    'Nodes are reached by IPv4, where nobody answers for a Service of IPv6 alone. Give it both families (ipFamilyPolicy: PreferDualStack or RequireDualStack), or leave it to the AWS Load Balancer Controller.';
-  return [error('spec.ipFamilies', ipFamilies.join(', '), message)];
+    'Nodes are opened to IPv6 by a security group of the load balancer, and this one has none. Write spec.aws.securityGroups.mode: Managed, or open them by hand and write backendRules: None.';
+  return [error('spec.ipFamilies', families, message)];
 }
 
 function isWithin(value: number, [least, most]: readonly [number, number]): boolean {

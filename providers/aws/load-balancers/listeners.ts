@@ -5,6 +5,7 @@ import type { ListenerInputs } from '../resources/listener';
 import { cutsByDefault, type TargetGroupInputs } from '../resources/target-group';
 import type { TargetGroupHealth } from '../resources/target-group-health';
 import type { LoadBalancerScope } from '../scope';
+import { isIPv6Alone } from './subnet-mappings';
 
 const DEFAULT_IDLE_TIMEOUT = 350;
 const DEFAULT_DEREGISTRATION_DELAY = 300;
@@ -87,7 +88,8 @@ function renderTargetGroup(base: string, port: Port, input: LoadBalancerInput, s
   const { aws } = spec;
   // AWS lets a listener of TLS alone forward to a target group of TLS.
   const protocol = aws?.backendProtocol === 'SSL' && speaksTLS(port, aws) ? 'TLS' : port.protocol;
-  const place = { port: port.nodePort ?? 0, protocol, targetType: 'instance', ipAddressType: 'ipv4', vpcId: scope.vpcID ?? '' } as const;
+  const ipAddressType = isIPv6Alone(spec) ? 'ipv6' : 'ipv4';
+  const place = { port: port.nodePort ?? 0, protocol, targetType: 'instance', ipAddressType, vpcId: scope.vpcID ?? '' } as const;
   const healthCheck = renderHealthCheck(spec, scope);
   const name = hashedName(input, [scope.clusterID, uid, generation, port.port, place, healthCheck.protocol]);
   return {

@@ -5,7 +5,7 @@ import { groupModeOf, type LoadBalancerScope } from '../scope';
 import { TAG } from '../tags';
 import { isClassic } from './classic';
 import { withGeneration } from './names';
-import { addressesOf, isDualStack, subnetIDsOf, subnetMappingsOf, takesSourcePrefixes } from './subnet-mappings';
+import { addressesOf, isDualStack, isIPv6Alone, subnetIDsOf, subnetMappingsOf, takesSourcePrefixes } from './subnet-mappings';
 
 /** What is fixed when a load balancer is made, and how people know it. */
 export const FIXED: Readonly<Record<string, string>> = {
@@ -15,6 +15,7 @@ export const FIXED: Readonly<Record<string, string>> = {
   subnets: 'the subnets or their addresses',
   grouped: 'spec.aws.securityGroups (none or some)',
   groups: 'spec.aws.securityGroups.groups of a shared load balancer',
+  family: 'spec.ipFamilies (IPv6 alone, or not)',
 };
 
 /** What AWS fixes of one, by the keys of FIXED. Pure. */
@@ -26,7 +27,9 @@ export function fixedOf(spec: CloudLoadBalancerSpec, scope: LoadBalancerScope): 
   const subnets = ids === undefined ? [aws?.subnets ?? null, addressesOf(aws)] : subnetMappingsOf(ids, addressesOf(aws));
   // Groups can be changed in place, but not for those of one placement that ask for others.
   const groups = spec.placement === undefined ? [] : [...(aws?.securityGroups?.groups ?? [])].sort();
-  return { type: 'Network', scheme, name: aws?.name ?? null, subnets, grouped: isGrouped(spec, scope), groups };
+  const fixed = { type: 'Network', scheme, name: aws?.name ?? null, subnets, grouped: isGrouped(spec, scope), groups };
+  // A load balancer can't give up IPv6 while target groups of that are behind it, and those go last. What is not said is in no name.
+  return isIPv6Alone(spec) ? { ...fixed, family: 'IPv6' } : fixed;
 }
 
 /** Whether less is asked for of what AWS only lets grow, by one that has its load balancer for itself. Pure. */

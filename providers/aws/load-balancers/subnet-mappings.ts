@@ -98,6 +98,11 @@ export function isDualStack({ aws, ipFamilies }: CloudLoadBalancerSpec): boolean
   return aws?.ipAddressType === undefined ? ipFamilies.includes('IPv6') : aws.ipAddressType === 'DualStack';
 }
 
+/** Whether nobody answers for it by IPv4: its Nodes are reached by IPv6. Pure. */
+export function isIPv6Alone({ ipFamilies }: Pick<CloudLoadBalancerSpec, 'ipFamilies'>): boolean {
+  return !ipFamilies.includes('IPv4');
+}
+
 /** Whether IPv6 source addresses come from a prefix of each subnet. Pure. */
 export function takesSourcePrefixes(aws: CloudLoadBalancerSpec['aws']): boolean {
   return aws?.ipv6SourceNAT?.enabled === true;

@@ -79,6 +79,7 @@ export class AwsMembers implements Members {
     tellLeftOut(targets, dead, leftOut);
     const set = dead.size === 0 ? wanted : instanceSet(wanted.ids.filter((id) => !dead.has(id)));
     this.remember(group.id, { port: group.port, set, strays: [], hash: digestOfPort(set, group.port) });
+    if (set.ids.length === 0 && lacksIPv6(registered.refused)) throw unreachable(group.id, registered.refused);
     return registered.writes + deregistrations;
   }
 
@@ -138,17 +139,22 @@ export class AwsMembers implements Members {
     { id, port }: TargetGroup,
     missing: readonly string[],
     assertValid: AssertValid,
-  ): Promise<{ writes: number; dead: string[] }> {
+  ): Promise<{ writes: number; dead: string[]; refused: unknown }> {
     const send = (ids: readonly string[]): Promise<void> =>
       this.elb.registerTargets({ TargetGroupArn: id, Targets: ids.map((Id) => ({ Id, Port: port })) }, { assertValid });
     let writes = 0;
+    let refused: unknown;
     const dead: string[] = [];
+    const without = (ids: readonly string[], refusal: unknown): Promise<string[]> => {
+      refused = refusal;
+      return this.living(id, ids, refusal);
+    };
     for (const batch of chunks(missing, BATCH)) {
-      const living = await registerTakeable(batch, { send, without: (ids, refusal) => this.living(id, ids, refusal) });
+      const living = await registerTakeable(batch, { send, without });
       writes += Number(living.length > 0);
       dead.push(...batch.filter((instanceID) => !living.includes(instanceID)));
     }
-    return { writes, dead };
+    return { writes, dead, refused };
   }
 
   private async deregister(group: TargetGroup, extra: readonly SetMember[], assertValid: AssertValid): Promise<number> {
@@ -180,7 +186,8 @@ export class AwsMembers implements Members {
     const [group] = await this.elb
       .targetGroups({ TargetGroupArns: [groupID] })
       .catch((error: unknown) => Promise.reject(goneOr(error, groupID)));
-    return othersOf(batch, refusal, await this.ec2.takeable(batch, group?.VpcId));
+    const family = group?.IpAddressType === 'ipv6' ? 'IPv6' : 'IPv4';
+    return othersOf(batch, refusal, await this.ec2.takeable(batch, group?.VpcId, family));
   }
 
   /** @throws OperatorError NotFound when the group is gone */
@@ -258,6 +265,18 @@ function whyNot(nodeName: string, providerID: string): string {
 
 function isInvalidTarget(error: unknown): error is AwsError {
   return error instanceof AwsError && error.awsCode === 'InvalidTarget';
+}
+
+/** In AWS's words (kubernetes-sigs/aws-load-balancer-controller#3692). */
+function lacksIPv6(refusal: unknown): boolean {
+  return isInvalidTarget(refusal) && /primary IPv6 address/i.test(refusal.message);
+}
+
+/** Where some Nodes can be targets, the others are left out; where none can, nobody would be told otherwise. */
+function unreachable(id: string, cause: unknown): OperatorError {
+  const remedy = 'Give them one (EnablePrimaryIpv6 of the interface, PrimaryIpv6 of a launch template), or give the Service both families';
+  const message = `no Node is behind target group ${id}: AWS reaches an instance by IPv6 only at the primary IPv6 address of its network interface, and none has one. ${remedy}.`;
+  return new OperatorError('Invalid', message, { resource: id, remedy, cause });
 }
 
 function undefinedWhenGone(error: unknown): undefined {

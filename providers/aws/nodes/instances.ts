@@ -69,11 +69,13 @@ export class AwsInstances implements Instances {
   /**
    * Those of the given ids that load balancers take as targets: in the VPC, and running at this moment. Nodes of instances that are about to start
    * or stop count as running elsewhere.
+   * @param family by which they are reached: by IPv6 only at an address that stays theirs
    */
-  async takeable(ids: readonly string[], vpcID: string | undefined): Promise<string[]> {
+  async takeable(ids: readonly string[], vpcID: string | undefined, family: IpFamily = 'IPv4'): Promise<string[]> {
     const found = await this.found(ids);
     return found
       .filter(({ State, VpcId }) => State?.Name === 'running' && (vpcID === undefined || VpcId === vpcID))
+      .filter((instance) => family === 'IPv4' || hasPrimaryIPv6(instance))
       .map(({ InstanceId = '' }) => InstanceId);
   }
 
@@ -119,6 +121,10 @@ export class AwsInstances implements Instances {
     this.zoneIDs.catch(() => (this.zoneIDs = undefined));
     return this.zoneIDs;
   }
+}
+
+function hasPrimaryIPv6({ NetworkInterfaces = [] }: Ec2Instance): boolean {
+  return NetworkInterfaces.some(({ Ipv6Addresses = [] }) => Ipv6Addresses.some(({ IsPrimaryIpv6 }) => IsPrimaryIpv6 === true));
 }
 
 /** The filters that find a cluster's instances. Pure. */

@@ -15,6 +15,7 @@ import { alwaysRules } from '../../harness/aws-model/rules';
 import { capacityReservations, type CapacityGrants } from '../../harness/aws-model/rules/capacity';
 import { elasticAddresses } from '../../harness/aws-model/rules/elastic-addresses';
 import { laggingReads, unknownAtFirst } from '../../harness/aws-model/rules/lag';
+import { ipv6TargetGroups } from '../../harness/aws-model/rules/ipv6-targets';
 import { regionLimits, type RegionLimits } from '../../harness/aws-model/rules/region-limits';
 import { provisioning } from '../../harness/aws-model/rules/provisioning';
 import { groupInUse } from '../../harness/aws-model/rules/security-groups';
@@ -549,6 +550,24 @@ describeWithMoto('A model of AWS in front of moto', () => {
     expect([...(await lookAmongThem(() => scene.members().observe())).keys()]).toContain(groups[0]);
     const [ports, users] = [new Set([`tcp/${HTTP.nodePort}`]), { clusterID: 'another cluster' }];
     expect(await lookAmongThem(() => portsInUse(scene.clients.elb, ports, users, {}))).toEqual(new Set());
+    await run.destroy();
+  });
+
+  test('a Service of IPv6 alone: its target group takes instances with a primary IPv6 address, others hold up nobody, and where none has one it is said', async () => {
+    const primaries = new Set<string>();
+    const scene = await sceneOf([ipv6TargetGroups(primaries), ...alwaysRules()]);
+    const { run, groups } = await standing(scene, input({ ipFamilies: ['IPv6'] }));
+    expect(await foundBy(scene)).toEqual(inCloud(run));
+    const { TargetGroups = [] } = await scene.elb.describeTargetGroups({ TargetGroupArns: groups });
+    expect(TargetGroups.map(({ IpAddressType }) => IpAddressType)).toEqual(['ipv6']);
+    const machines = await account.makeInstances(3, 'prod');
+    const [keeper, group, left] = [scene.members(), { id: groups[0]!, port: HTTP.nodePort }, [] as string[]];
+    const none = { code: 'Invalid', message: expect.stringMatching(/primary IPv6 address .* none has one\. Give them one/) as string };
+    await expect(keeper.sync(group, machines, ALWAYS)).rejects.toMatchObject(none);
+    for (const { providerID } of machines.slice(0, 2)) primaries.add(providerID.split('/').at(-1) ?? '');
+    expect(await keeper.sync(group, machines, ALWAYS, (nodeName) => left.push(nodeName))).toBe(1);
+    expect(left).toEqual([machines[2]!.nodeName]);
+    expect((await scene.members().observe()).get(group.id)).toBe(keeper.hash(group, machines.slice(0, 2)));
     await run.destroy();
   });
 

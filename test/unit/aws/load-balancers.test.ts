@@ -258,6 +258,20 @@ describe('load balancers of AWS, rendered', () => {
     },
   );
 
+  test.each([
+    ['IPv4', ['IPv4'], 'ipv4', 'ipv4'],
+    ['both families', ['IPv6', 'IPv4'], 'dualstack', 'ipv4'],
+    ['IPv6 alone', ['IPv6'], 'dualstack', 'ipv6'],
+  ] as [string, ('IPv4' | 'IPv6')[], string, string][])(
+    'a Service of %s: families of load balancer and target group',
+    (_what, ipFamilies, balancer, targets) => {
+      const { settings, listeners } = rendered({ ipFamilies });
+      const [group, ofIPv4] = [listeners[0]!.targetGroup, rendered().listeners[0]!.targetGroup];
+      expect([settings.ipAddressType, group.settings.ipAddressType]).toEqual([balancer, targets]);
+      expect(group.settings.name === ofIPv4.settings.name).toBe(targets === 'ipv4');
+    },
+  );
+
   test('the order of inputs makes no difference, and no name in a program has the mark that parts a URN', () => {
     const loadBalancers = new AwsLoadBalancers(SCOPE);
     const inputs = [input({ ipFamilies: ['IPv6'] }, 1), input({}, 2), input({ sourceRanges: ['2001:db8::/32'] }, 3)];
@@ -292,6 +306,9 @@ describe('load balancers of AWS', () => {
     ['what is changed in place', {}, { aws: { crossZone: true }, sourceRanges: ['192.0.2.0/24'] }, undefined],
     ['the scheme', {}, { scheme: 'Internal' }, { gap: false }],
     ['the name', {}, { aws: { name: 'mine' } }, { gap: false }],
+    ['a second family', {}, { ipFamilies: ['IPv4', 'IPv6'] }, undefined],
+    ['IPv6 alone', { ipFamilies: ['IPv4', 'IPv6'] }, { ipFamilies: ['IPv6'] }, { gap: false }],
+    ['IPv4 where IPv6 was alone', { ipFamilies: ['IPv6'] }, {}, { gap: false }],
     ['more addresses', { aws: { secondaryIPsPerSubnet: 1 } }, { aws: { secondaryIPsPerSubnet: 3 } }, undefined],
     ['fewer addresses, which AWS takes none back of', { aws: { secondaryIPsPerSubnet: 3 } }, {}, { gap: false }],
     [
@@ -408,7 +425,22 @@ describe('load balancers of AWS', () => {
     ],
     ['rules for each Service', {}, { ...SCOPE, nodeRules: 'PerService' }, []],
     ['a placement of a Classic one', { placement: { name: 'shared' }, aws: { type: 'Classic' } }, SCOPE, ['spec.placement']],
-    ['IPv6 alone', { ipFamilies: ['IPv6'] }, SCOPE, ['spec.ipFamilies']],
+    ['IPv6 alone', { ipFamilies: ['IPv6'] }, SCOPE, []],
+    ['IPv6 alone on a Classic one', { ipFamilies: ['IPv6'], aws: { type: 'Classic' } }, SCOPE, ['spec.ipFamilies']],
+    ['IPv6 alone on one of IPv4', { ipFamilies: ['IPv6'], aws: { ipAddressType: 'IPv4' } }, SCOPE, ['spec.aws.ipAddressType']],
+    ['IPv6 alone without a group', { ipFamilies: ['IPv6'] }, { ...SCOPE, nodeRules: 'PerService' }, ['spec.ipFamilies']],
+    [
+      'IPv6 alone without a group, where the Nodes are opened by hand',
+      { ipFamilies: ['IPv6'], aws: { securityGroups: { mode: 'None', backendRules: 'None' } } },
+      SCOPE,
+      [],
+    ],
+    [
+      'UDP of IPv6 alone without prefixes',
+      { ipFamilies: ['IPv6'], listeners: [{ ...HTTP, protocol: 'UDP' }] },
+      SCOPE,
+      ['spec.aws.ipv6SourceNAT'],
+    ],
     ['IPv6 addresses of one of IPv4', { aws: { ipv6Addresses: ['2001:db8::1', '2001:db8::2'] } }, SCOPE, ['spec.aws.ipv6Addresses']],
     [
       'IPv6 addresses of a dual-stack one',

@@ -149,6 +149,16 @@ describe('a placement on AWS', () => {
     expect(recognize(found, member(2))).toBeUndefined();
   });
 
+  test('members of IPv6 alone have a load balancer of their own: it can’t give up IPv6 before their target groups go', () => {
+    const { sharedLoadBalancers = [] } = render(
+      member(1),
+      member(2, { ipFamilies: ['IPv4', 'IPv6'] }),
+      member(3, { ipFamilies: ['IPv6'] }),
+    );
+    expect(sharedLoadBalancers.map(({ members }) => members.map(({ uid }) => uid)).sort()).toEqual([['uid-1', 'uid-2'], ['uid-3']]);
+    expect(sharedLoadBalancers.map(({ settings }) => settings.ipAddressType)).toEqual(['dualstack', 'dualstack']);
+  });
+
   test('a Classic load balancer is not shared', () => {
     const problems = provider.validate(member(1, { aws: { type: 'Classic' } }).spec);
     expect(problems).toMatchObject([{ severity: 'Error', field: 'spec.placement' }]);

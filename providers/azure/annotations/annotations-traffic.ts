@@ -1,3 +1,4 @@
+import { hasNoHostBits, maskedCIDR } from '../../../crds';
 import * as read from '../../annotation-values';
 import { type Annotation, TRUTH, TRUTH_OF_OPPOSITE } from './annotation';
 
@@ -23,7 +24,7 @@ export const OF_ACCESS: readonly Annotation[] = [
     default: 'everybody',
     mutable: true,
     expects: 'CIDRs, separated by commas',
-    parse: read.list(read.networkPrefix, 4000),
+    parse: read.list(sourceRange, 4000),
   },
   { name: 'deny-all-except-load-balancer-source-ranges', field: 'access.denyOthers', default: 'false', mutable: true, ...TRUTH },
   {
@@ -79,3 +80,10 @@ export const OF_PORTS: readonly Annotation[] = [
   { name: 'health-probe_num-of-probe', field: 'ports[].threshold', default: 'that of all ports', mutable: true, ...THRESHOLD },
   { name: 'health-probe_request-path', field: 'ports[].path', default: 'that of all ports', mutable: true, ...PATH },
 ];
+
+/** Bits beyond the mask are refused, as by upstream: who writes them may mean one address alone, and would let in all of them. */
+function sourceRange(text: string): string {
+  const range = read.networkPrefix(text);
+  if (hasNoHostBits(range)) return range;
+  throw new Error(`"${range}" has bits beyond its mask, without which it is ${maskedCIDR(range)}`);
+}

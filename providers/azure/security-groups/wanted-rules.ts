@@ -1,6 +1,7 @@
 import type { AzureLoadBalancer, CloudLoadBalancerSpec, IPFamily } from '../../../crds';
 import { hasFloatingIP } from '../load-balancers/rules';
 import { familyOf, type WantedRule } from './security-rule';
+import { fewestRanges } from './source-ranges';
 
 const INTERNET = 'Internet';
 const EVERYBODY = { IPv4: '0.0.0.0/0', IPv6: '::/0' } as const;
@@ -45,7 +46,7 @@ function rangesOf({ azure, sourceRanges = [] }: AccessSpec): readonly string[] {
 function sourcesIn(family: IPFamily, spec: AccessSpec): string[][] {
   const tags = spec.azure?.access?.serviceTags ?? [];
   const ranges = rangesOf(spec);
-  const within = ranges.filter((range) => familyOf(range) === family);
+  const within = fewestRanges(ranges.filter((range) => familyOf(range) === family));
   const everybody = EVERYBODY[family];
   // Upstream has both: the tag is all but the virtual network and Azure itself.
   if (within.includes(everybody)) return [[INTERNET], [everybody]];

@@ -71,6 +71,10 @@ function allow(name: string, properties: object = {}): object {
   return { name, properties: { ...form, sourcePortRange: '*', destinationAddressPrefix: '20.1.0.1', priority: 500, ...properties } };
 }
 
+function allowFrom(...sourceAddressPrefixes: string[]): object {
+  return allow('r', { sourceAddressPrefix: undefined, sourceAddressPrefixes });
+}
+
 function route(name: string, properties: object = {}): object {
   return {
     name,
@@ -357,6 +361,20 @@ const ROWS: Row[] = [
       group(allow('r', { sourceAddressPrefix: undefined, sourceAddressPrefixes: ['10.0.0.0/8', 'fd00::/8'] })),
     ],
     code: 'SecurityRuleAddressPrefixesMixed',
+  },
+  {
+    rule: 'sourceRanges',
+    source: 'kubernetes-sigs/cloud-provider-azure#6775',
+    put: [networkID('networkSecurityGroups', 'sg'), group(allowFrom('10.0.0.0/8', '10.0.0.0/16'))],
+    code: 'OverlappingSubnetsNotPermittedInSecurityRule',
+    allowed: [networkID('networkSecurityGroups', 'sg'), group(allowFrom('10.0.0.0/9', '10.128.0.0/9'))],
+  },
+  {
+    rule: 'sourceRanges',
+    source: 'Azure/azure-powershell#4557, hashicorp/terraform-provider-azurerm#16761',
+    put: [networkID('networkSecurityGroups', 'sg'), group(allowFrom('203.0.113.0/24', '50.206.209.68/27'))],
+    code: 'SecurityRuleInvalidAddressPrefix',
+    allowed: [networkID('networkSecurityGroups', 'sg'), group(allowFrom('203.0.113.0/24', '50.206.209.64/27'))],
   },
   {
     rule: 'securityGroupLimits',

@@ -40,9 +40,10 @@ describe('taking over from cloud-provider-azure, and stepping back', () => {
     azure.cluster.kubectl(['patch', 'cloudprovider', 'azure', '--type=merge', '-p', JSON.stringify({ spec })]);
 
   /** A Service that the old controller serves at an address. */
-  async function served(name: string, ip: string, { annotations = {}, ...made }: Partial<Made> = {}): Promise<Service> {
+  async function served(name: string, ip: string, { annotations = {}, ranges, ...made }: Partial<Made> = {}): Promise<Service> {
     const { scene, cluster, arm } = azure;
-    await cluster.apply(serviceOf(name, { annotations, ports: PORTS }));
+    const spec = ranges === undefined ? {} : { loadBalancerSourceRanges: ranges };
+    await cluster.apply(serviceOf(name, { annotations, ports: PORTS, spec }));
     const service = (await scene.service(name))!;
     const balancer = annotations === INTERNAL ? 'kubernetes-internal' : 'kubernetes';
     upstream.serve(service, { balancer, ip, nodes: { [node.name]: node.address }, ...made });
@@ -62,6 +63,10 @@ describe('taking over from cloud-provider-azure, and stepping back', () => {
     annotations: Record<string, string>;
     zones: string[];
     publicIPName: string;
+    /** Of the Service. */
+    ranges: string[];
+    /** Those, as upstream writes them. */
+    sources: string[];
   }
 
   const adopt = (...names: string[]): Promise<unknown> =>
@@ -74,7 +79,7 @@ describe('taking over from cloud-provider-azure, and stepping back', () => {
   test('observed beside the controller that runs: one plan for all of a load balancer, and nothing is written', async () => {
     const { scene, arm } = azure;
     await served('web', '20.9.0.1', { zones: ['1', '2', '3'] });
-    await served('api', '20.9.0.2');
+    await served('api', '20.9.0.2', { ranges: ['198.51.100.0/25', '198.51.100.128/25', '198.51.100.7/32'], sources: ['198.51.100.0/24'] });
     await served('inner', '10.0.0.30', { annotations: INTERNAL });
     await served('shop', '20.9.0.4', { annotations: { [`${PREFIX}pip-name`]: 'shop' }, publicIPName: 'shop' });
     await served('late', '20.9.0.5');

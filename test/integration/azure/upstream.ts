@@ -18,6 +18,8 @@ interface Made {
   frontendOf?: Service;
   /** The public address that it names, in place of one of its own. */
   publicIPName?: string;
+  /** Who is let in, as upstream writes it; absent = the internet. */
+  sources?: string[];
 }
 
 /** Puts into Azure what cloud-provider-azure makes of Services, by its names, tags and forms (nodeIP pools, its own probes). */
@@ -27,7 +29,7 @@ export class UpstreamAzure {
     private readonly securityGroup: string,
   ) {}
 
-  serve(service: Service, { balancer, ip, nodes, zones, frontendOf, publicIPName }: Made): void {
+  serve(service: Service, { balancer, ip, nodes, zones, frontendOf, publicIPName, sources }: Made): void {
     const base = baseOf(service);
     const isPublic = balancer === 'kubernetes';
     const frontend = baseOf(frontendOf ?? service);
@@ -58,7 +60,7 @@ export class UpstreamAzure {
         add(resource, 'loadBalancingRules', { name, properties: ruleOf(id, { frontend, name, port }) });
       }
     });
-    if (isPublic) this.letIn(service, ip);
+    if (isPublic) this.letIn(service, ip, sources);
   }
 
   /** Names, settings and addresses of a load balancer's parts, without what Azure adds. */
@@ -79,23 +81,25 @@ export class UpstreamAzure {
     });
   }
 
-  private letIn(service: Service, ip: string): void {
+  private letIn(service: Service, ip: string, sources = ['Internet']): void {
     this.arm.cloud.tamper(this.securityGroup, (resource) => {
       const ports = (service.spec.ports ?? []).map(({ port }) => port);
-      const name = ruleNameOf({ access: 'Allow', family: 'IPv4', protocol: 'Tcp', sources: ['Internet'], ports });
+      const name = ruleNameOf({ access: 'Allow', family: 'IPv4', protocol: 'Tcp', sources, ports });
       const there = partsIn(resource, 'securityRules').find((one) => one.name === name);
       if (there !== undefined) {
         const { destinationAddressPrefixes: had = [] } = there.properties as { destinationAddressPrefixes?: string[] };
         there.properties.destinationAddressPrefixes = [...had, ip].sort();
         return;
       }
+      const [only = '', ...more] = sources;
       const properties = {
         priority: 500 + partsIn(resource, 'securityRules').length,
         direction: 'Inbound',
         access: 'Allow',
         protocol: 'Tcp',
         sourcePortRange: '*',
-        sourceAddressPrefix: 'Internet',
+        ...(more.length === 0 && { sourceAddressPrefix: only }),
+        ...(more.length > 0 && { sourceAddressPrefixes: sources }),
         destinationAddressPrefixes: [ip],
         destinationPortRanges: ports.map(String),
       };

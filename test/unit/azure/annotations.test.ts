@@ -265,6 +265,12 @@ describe('annotations of Azure', () => {
     expect([block, problems]).toEqual([{ floatingIP: false, privateLink: {} }, []]);
   });
 
+  test('a range that lets in more than is written is refused, with what it would be', () => {
+    const { block, problems } = compiled({ 'allowed-ip-ranges': '10.0.0.5/8' });
+    const message = expect.stringContaining('"10.0.0.5/8" has bits beyond its mask, without which it is 10.0.0.0/8') as string;
+    expect([block, problems]).toEqual([{}, [expect.objectContaining({ severity: 'Error', field: keyOf('allowed-ip-ranges'), message })]]);
+  });
+
   test('it has as many addresses as it is given', () => {
     const { block, problems } = compiled({ ...link, 'pls-ip-configuration-ip-address': '10.0.0.5 10.0.0.6' });
     expect(problems).toMatchObject([{ severity: 'Error', field: keyOf('pls-ip-configuration-ip-address') }]);

@@ -35,7 +35,37 @@ describe('wantedRules', () => {
       'source ranges, and not everybody beside them',
       { ...open, sourceRanges: ['203.0.113.0/24', '198.51.100.0/24'] },
       [V4],
-      [`Allow IPv4 Tcp 203.0.113.0/24+198.51.100.0/24 80+443 ${V4}`],
+      [`Allow IPv4 Tcp 198.51.100.0/24+203.0.113.0/24 80+443 ${V4}`],
+    ],
+    [
+      'ranges within others, twice, or side by side as one (cloud-provider-azure#6775)',
+      { ...open, azure: { access: { ranges: ['10.0.0.0/8', '10.0.0.0/16', '192.168.1.0/24', '192.168.0.0/24', '10.0.0.0/8'] } } },
+      [V4],
+      [`Allow IPv4 Tcp 10.0.0.0/8+192.168.0.0/23 80+443 ${V4}`],
+    ],
+    [
+      'four side by side, and the same of IPv6',
+      { ...open, sourceRanges: ['9.0.0.3/32', '9.0.0.0/32', '9.0.0.2/32', '9.0.0.1/32', '2001:db8:0:1::/64', '2001:DB8::/64', '2001:db8::5/128'] },
+      [V4, V6],
+      [`Allow IPv4 Tcp 9.0.0.0/30 80+443 ${V4}`, `Allow IPv6 Tcp 2001:db8::/63 80+443 ${V6}`],
+    ],
+    [
+      'ranges that touch, but are no halves of one',
+      { ...open, sourceRanges: ['10.0.2.0/24', '10.0.1.0/24', '10.0.3.0/25'] },
+      [V4],
+      [`Allow IPv4 Tcp 10.0.1.0/24+10.0.2.0/24+10.0.3.0/25 80+443 ${V4}`],
+    ],
+    [
+      'ranges without what stands beyond their masks, as Azure wants them',
+      { ...open, sourceRanges: ['50.206.209.68/27', '2001:db8::1/32'] },
+      [V4, V6],
+      [`Allow IPv4 Tcp 50.206.209.64/27 80+443 ${V4}`, `Allow IPv6 Tcp 2001:db8::/32 80+443 ${V6}`],
+    ],
+    [
+      'both halves of everybody are everybody',
+      { ...open, sourceRanges: ['0.0.0.0/1', '128.0.0.0/1'] },
+      [V4],
+      [`Allow IPv4 Tcp Internet 80+443 ${V4}`, `Allow IPv4 Tcp 0.0.0.0/0 80+443 ${V4}`],
     ],
     [
       'ranges of the annotation',

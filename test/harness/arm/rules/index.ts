@@ -14,7 +14,7 @@ import { approvedSee, connectionsFirst, frontendOnce, frontendStays, networkPoli
 import { referencesExist, referencesProvisioned } from './references';
 import { destinationOnce, nextHop, routeLimit } from './route-tables';
 import { apiVersion, immutable, lock, patchSetsTags, permission, policy, precondition, resourceGroup, tagNames, zonesStay } from './scope';
-import { priorityOnce, priorityRange, ruleForm, securityGroupLimits } from './security-groups';
+import { priorityOnce, priorityRange, ruleForm, securityGroupLimits, sourceRanges } from './security-groups';
 
 /** Everything that a write must get past, in the order in which Azure looks: what holds for all types first. */
 export const RULES: readonly Rule[] = [
@@ -49,6 +49,7 @@ export const RULES: readonly Rule[] = [
   priorityRange,
   priorityOnce,
   ruleForm,
+  sourceRanges,
   securityGroupLimits,
   nextHop,
   destinationOnce,

@@ -1,3 +1,4 @@
+import ipaddr from 'ipaddr.js';
 import { refusal } from '../request';
 import { partsIn, type Part } from '../resource';
 import type { Rule } from '../rule';
@@ -72,6 +73,23 @@ export const ruleForm: Rule = ({ after }) => {
   return undefined;
 };
 
+/** Sources have no bits beyond their masks, and none of a rule lies within another one of it. */
+export const sourceRanges: Rule = ({ after }) => {
+  for (const { name, sourceAddressPrefix = '', sourceAddressPrefixes = [] } of rulesOf(after)) {
+    const ranges = [sourceAddressPrefix, ...sourceAddressPrefixes].filter((one) => one.includes('/'));
+    const unmasked = ranges.find((range) => networkOf(range) !== ipaddr.parseCIDR(range)[0].toString());
+    if (unmasked !== undefined) {
+      const text = `Security rule ${name} has invalid Address prefix. Value provided: ${unmasked}`;
+      return refusal(400, 'SecurityRuleInvalidAddressPrefix', text);
+    }
+    const inside = ranges.find((range, index) => ranges.some((other, at) => at !== index && liesIn(range, other)));
+    if (inside === undefined) continue;
+    const text = `Security rule parameter SourceAddressPrefix for rule ${name} contains overlapping subnets [${inside}], which is not permitted.`;
+    return refusal(400, 'OverlappingSubnetsNotPermittedInSecurityRule', text);
+  }
+  return undefined;
+};
+
 /** How many rules, and addresses in them, a group may have. */
 export const securityGroupLimits: Rule = ({ after }, { limits }) => {
   const rules = rulesOf(after);
@@ -103,4 +121,14 @@ function addressesOf(rule: SecurityRule): string[] {
   return [sourceAddressPrefix, ...sourceAddressPrefixes, destinationAddressPrefix, ...destinationAddressPrefixes].filter(
     (one): one is string => one !== undefined,
   );
+}
+
+function networkOf(range: string): string {
+  const of = range.includes(':') ? ipaddr.IPv6 : ipaddr.IPv4;
+  return of.networkAddressFromCIDR(range).toString();
+}
+
+function liesIn(range: string, other: string): boolean {
+  const [[address, bits], whole] = [ipaddr.parseCIDR(range), ipaddr.parseCIDR(other)];
+  return address.kind() === whole[0].kind() && bits >= whole[1] && address.match(whole);
 }

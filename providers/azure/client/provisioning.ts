@@ -5,6 +5,9 @@ export interface Provisioned {
   properties: JsonObject;
 }
 
+/** Properties of every resource, and of parts of one, that Azure alone writes. */
+export const READ_ONLY: readonly string[] = ['provisioningState', 'resourceGuid'];
+
 /** True while an operation goes on: what it comes to is not known yet. Pure. */
 export function isChanging({ properties: { provisioningState: state } }: Provisioned): boolean {
   return state === 'Updating' || state === 'Deleting';

@@ -1,4 +1,5 @@
 import type { JsonObject } from '../../../operator/base/json';
+import { READ_ONLY as READ_ONLY_IN_ALL } from '../client/provisioning';
 import { sameID } from '../client/resource-id';
 import { referencesIn } from '../client/references';
 
@@ -32,7 +33,6 @@ const READ_ONLY: Partial<Record<PartList, readonly string[]>> = {
   probes: ['loadBalancingRules'],
   inboundNatRules: ['backendIPConfiguration'],
 };
-const READ_ONLY_IN_ALL: readonly string[] = ['provisioningState', 'resourceGuid'];
 const READ_ONLY_OF_ADDRESSES: readonly string[] = ['networkInterfaceIPConfiguration', 'inboundNatRulesPortMapping'];
 
 /**

@@ -1,4 +1,5 @@
 import type { Json, JsonObject } from '../../../operator/base/json';
+import { READ_ONLY } from '../client/provisioning';
 
 /** What of a resource stands beside its `properties` in Azure's own terms; @pulumi/azure-native has all in one. */
 const OUTSIDE = ['id', 'name', 'etag', 'type', 'location', 'tags', 'sku', 'zones', 'extendedLocation'];
@@ -26,6 +27,16 @@ export function armBody(given: JsonObject): JsonObject {
   const outside = entries.filter(([key]) => OUTSIDE.includes(key));
   const inside = entries.filter(([key]) => !OUTSIDE.includes(key)).map(([key, value]): [string, Json] => [key, partsIn(key, value)]);
   return { ...Object.fromEntries(outside), properties: Object.fromEntries(inside) };
+}
+
+/**
+ * A body with all that stands in the resource besides: what others have set of it, such as protection against floods, stays as it is. Pure.
+ * @param found properties of the resource
+ * @param own of these only what the body says: what programs set now and then, and what Azure alone writes of such a resource
+ */
+export function bodyOver(body: JsonObject, found: JsonObject, own: readonly string[]): JsonObject {
+  const others = Object.entries(found).filter(([key]) => !READ_ONLY.includes(key) && !own.includes(key));
+  return { ...body, properties: { ...Object.fromEntries(others), ...(body.properties as JsonObject) } };
 }
 
 /** A rule names pools by id alone, in a list of the same name as that of the pools themselves. */

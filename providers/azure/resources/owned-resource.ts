@@ -40,7 +40,7 @@ export interface OwnedDescription<Inputs extends CommonInputs> {
   /** The body of a PUT, whatever tags it has. Pure. */
   body(inputs: Inputs): JsonObject;
   /**
-   * The same for one that has parts of others, which stay. Absent = it is ours as a whole. Pure.
+   * The same over what is there: parts of others, and what others have set of it, stay. Absent = it is ours as a whole. Pure.
    * @param olds properties in Azure's terms that were written before: parts that are not wanted any more go
    */
   merged?(found: Found, inputs: Inputs, olds: JsonObject): JsonObject;

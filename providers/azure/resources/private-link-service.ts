@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { JsonObject } from '../../../operator/base/json';
 import { nameInID, parseResourceID, resourceID } from '../client/resource-id';
 import { ownTags } from '../tags';
-import { armBody } from './arm-body';
+import { armBody, bodyOver } from './arm-body';
 import type { OwnedDescription } from './owned-resource';
 
 /** Azure's own name of the type. */
@@ -35,6 +35,9 @@ const schema = z.strictObject({
 export type PrivateLinkServiceInputs = z.infer<typeof schema>;
 export type LinkAddress = z.infer<typeof ipConfiguration>;
 
+/** What Azure alone writes beside what it writes of every resource. */
+const READ_ONLY = ['alias', 'networkInterfaces', 'privateEndpointConnections'];
+
 /** In one order: Azure and upstream have none. Pure. */
 export function ordered<T extends { name: string }>(addresses: readonly T[]): T[] {
   return [...addresses].sort((a, b) => (a.name < b.name ? -1 : 1));
@@ -54,6 +57,7 @@ export function privateLinkService(subscription: string): OwnedDescription<Priva
     idOf: ({ resourceGroupName: resourceGroup, serviceName: name }) =>
       resourceID({ subscription, resourceGroup, namespace: 'Microsoft.Network', path: [{ type: 'privateLinkServices', name }] }),
     body: (inputs) => armBody(inputs as unknown as JsonObject),
+    merged: ({ properties }, inputs) => bodyOver(armBody(inputs as unknown as JsonObject), properties, READ_ONLY),
     below: ({ id, properties: { privateEndpointConnections = [] } }) =>
       (privateEndpointConnections as { name: string }[]).map(({ name }) => `${id}/privateEndpointConnections/${name}`),
     describe: ({ id, location = '', tags, properties }) => {

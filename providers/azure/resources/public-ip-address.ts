@@ -4,7 +4,7 @@ import { nameInID, parseResourceID, resourceID } from '../client/resource-id';
 import type { ArmClient } from '../client/arm-client';
 import { RegionZones } from '../client/region-zones';
 import { ownTags } from '../tags';
-import { armBody } from './arm-body';
+import { armBody, bodyOver } from './arm-body';
 import type { OwnedDescription } from './owned-resource';
 
 const schema = z.strictObject({
@@ -21,6 +21,11 @@ const schema = z.strictObject({
   tags: z.record(z.string(), z.string()),
 });
 export type PublicIPAddressInputs = z.infer<typeof schema>;
+
+/** Properties that programs set now and then, and what Azure alone writes beside those of every resource. */
+const OWN = ['publicIPPrefix', 'ipTags', 'dnsSettings', 'ipConfiguration'];
+/** What of its names is the label's, and goes with it. */
+const OF_LABEL = ['domainNameLabel', 'domainNameLabelScope', 'fqdn'];
 
 /**
  * The official type: a Standard address, which stays the same as long as it is there. As upstream has it, it is in all zones of its region, or those of
@@ -54,6 +59,10 @@ export function publicIPAddress(subscription: string, arm?: ArmClient): OwnedDes
     idOf: ({ resourceGroupName: resourceGroup, publicIpAddressName: name }) =>
       resourceID({ subscription, resourceGroup, namespace: 'Microsoft.Network', path: [{ type: 'publicIPAddresses', name }] }),
     body: (inputs) => armBody(inputs as JsonObject),
+    merged: ({ properties }, { dnsSettings, ...inputs }) => {
+      const names = namesOver(properties, dnsSettings?.domainNameLabel);
+      return bodyOver(armBody({ ...inputs, ...names } as JsonObject), properties, OWN);
+    },
     describe: ({ id, location = '', tags, properties, ...found }) => {
       const {
         publicIPAddressVersion = 'IPv4',
@@ -82,4 +91,14 @@ export function publicIPAddress(subscription: string, arm?: ArmClient): OwnedDes
       return { inputs, observed: ipAddress === undefined ? {} : { ipAddress } };
     },
   };
+}
+
+/** Its names with the label that is wanted, or without one: who has set its name for the way back keeps that. */
+function namesOver({ dnsSettings = {} }: JsonObject, label: string | undefined): JsonObject {
+  const has = dnsSettings as JsonObject;
+  const { domainNameLabelScope: scope } = has;
+  const others = Object.entries(has).filter(([key]) => !OF_LABEL.includes(key));
+  const own = label === undefined ? {} : { domainNameLabel: label, ...(scope !== undefined && { domainNameLabelScope: scope }) };
+  const names = { ...Object.fromEntries(others), ...own };
+  return Object.keys(names).length === 0 ? {} : { dnsSettings: names };
 }

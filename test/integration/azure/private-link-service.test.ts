@@ -107,15 +107,19 @@ describe('azure-native:network:PrivateLinkService', () => {
     expect(server.cloud.find(id)).toBeUndefined();
   });
 
-  test('a change is one write, which leaves the connections to it', async () => {
+  test('a change is one write, which leaves the connections to it, and what others have set', async () => {
     const [made] = await make({});
     const { name, id, outputs } = made!;
     connect(server.cloud, id);
+    server.cloud.tamper(id, ({ properties }) => void (properties.accessMode = 'Restricted'));
     server.calls.length = 0;
     const wanted = inputsOf({ ...rendered(ALL)[0]!, name });
     await type().update(id, outputs, wanted, contextOf(name));
     expect(server.calls.map(({ method }) => method)).toEqual(['GET', 'PUT']);
     expect(partsIn(server.cloud.find(id), 'privateEndpointConnections')).toHaveLength(1);
+    expect(server.cloud.find(id)?.properties.accessMode).toBe('Restricted');
+    const written = Object.keys((server.calls.at(-1)?.body?.properties ?? {}) as JsonObject);
+    expect(written).not.toEqual(expect.arrayContaining([expect.stringMatching(/^(alias|privateEndpointConnections|provisioningState)$/)]));
   });
 
   test('cloud-provider-azure#2125: connections to it go before it', async () => {

@@ -75,6 +75,27 @@ describe('azure-native:network:PublicIPAddress', () => {
     expect(found()?.properties).not.toHaveProperty('dnsSettings');
   });
 
+  test('what others have set of it stays, whatever is changed of ours', async () => {
+    const { id, outputs } = await type().create(wanted({ dnsSettings: { domainNameLabel: 'shop' } }), context);
+    const theirs = { ddosSettings: { protectionMode: 'Enabled' }, idleTimeoutInMinutes: 10 };
+    server.cloud.tamper(id, ({ properties }) => {
+      const dnsSettings = { domainNameLabel: 'shop', fqdn: 'shop.westeurope.cloudapp.azure.com', reverseFqdn: 'shop.example.' };
+      Object.assign(properties, { ...theirs, dnsSettings });
+    });
+    await type().update(id, outputs, wanted({ dnsSettings: { domainNameLabel: 'web' } }), context);
+    const [put] = server.calls.filter(({ method }) => method === 'PUT').slice(-1);
+    expect(put?.body?.properties).toEqual({
+      ...theirs,
+      dnsSettings: { domainNameLabel: 'web', reverseFqdn: 'shop.example.' },
+      ipAddress: '20.1.0.1',
+      publicIPAddressVersion: 'IPv4',
+      publicIPAllocationMethod: 'Static',
+    });
+    await type().update(id, outputs, wanted(), context);
+    expect(found()?.properties).toMatchObject({ ...theirs, dnsSettings: { reverseFqdn: 'shop.example.' } });
+    expect(found()?.properties.dnsSettings).not.toHaveProperty('domainNameLabel');
+  });
+
   test('tags that others add stay, and are nothing of ours', async () => {
     const { id } = await type().create(wanted({ tags: { team: 'shop' } }), context);
     server.cloud.tamper(id, (resource) => Object.assign(resource.tags ?? {}, { costCenter: '42' }));

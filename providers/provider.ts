@@ -420,8 +420,9 @@ export interface Instances {
   /**
    * How long a listing is good for, in milliseconds, so that listings take no more than their share of the account's calls. Absent = as long as who
    * asks says.
+   * @param place as of `list`
    */
-  restMs?(): number;
+  restMs?(place?: string): number;
   /** How long after a machine was made the cloud's listings may not have it, in milliseconds: no younger Node is deleted for that. Absent = not at all. */
   readonly lateMs?: number;
   /**

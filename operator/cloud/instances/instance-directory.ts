@@ -192,11 +192,11 @@ export class InstanceDirectory {
     const key = keyOf(provider, place);
     const now = this.clock.monotonic();
     const failed = this.problems.get(key);
-    if (failed !== undefined && now - failed.at < FAILURE_SHARED_MS) throw failed.problem;
+    if (failed !== undefined && now - failed.at < this.failureSharedMs(provider, place)) throw failed.problem;
     const cached = this.listings.get(key);
     if (cached !== undefined && cached.cloud === this.registry.get(provider)?.cloud) {
       // Asked for below zero, there must be a new one.
-      const goodForMs = maxAgeMs < 0 ? maxAgeMs : Math.max(maxAgeMs, cached.cloud.instances?.restMs?.() ?? 0);
+      const goodForMs = maxAgeMs < 0 ? maxAgeMs : Math.max(maxAgeMs, cached.cloud.instances?.restMs?.(place) ?? 0);
       if (now - cached.takenAt <= goodForMs) return cached;
     }
     const running = this.running.get(key) ?? this.take(provider, place);
@@ -206,6 +206,12 @@ export class InstanceDirectory {
     } finally {
       this.running.delete(key);
     }
+  }
+
+  /** A place that can't be read costs as many calls as one that can. */
+  private failureSharedMs(provider: string, place: string | undefined): number {
+    if (place === undefined) return FAILURE_SHARED_MS;
+    return Math.max(FAILURE_SHARED_MS, this.instancesOf(provider)?.restMs?.(place) ?? 0);
   }
 
   /** From the connection that there is in the end: it may be made anew meanwhile. */

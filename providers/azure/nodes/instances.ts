@@ -4,6 +4,7 @@ import { ArmError } from '../client/arm-error';
 import { sameID } from '../client/resource-id';
 import { instanceOf, type NetworkInterface } from './machine';
 import { type MachineLists, MachineReads } from './machine-lists';
+import { type MachineStates, StateReads } from './machine-states';
 import { machineIn } from './provider-id';
 
 /** Which machines are looked at. */
@@ -19,6 +20,8 @@ const GROUP_LABEL = 'kubernetes.azure.com/resource-group';
 
 /** A quarter of the 12,000 reads an hour that a subscription has. */
 const MS_PER_READ = (4 * 3_600_000) / 12_000;
+/** A resource group that no Node has named for so long is not listed any more. */
+const PLACE_KEPT_MS = 15 * 60_000;
 /** Lists of Azure's lag behind what was made (kubernetes-sigs/cloud-provider-azure#10604). */
 const LATE_MS = 5 * 60_000;
 
@@ -28,23 +31,25 @@ const LATE_MS = 5 * 60_000;
  */
 export class AzureInstances implements Instances {
   readonly lateMs = LATE_MS;
-  /** Of the newest listing without a place. */
+  private readonly states: StateReads;
+  /** Calls of the newest listing without a place. */
   private pages = 0;
+  /** The newest listing of each other resource group, and when that was: monotonic, milliseconds. */
+  private readonly elsewhere = new Map<string, { reads: MachineReads; at: number }>();
 
   constructor(
     private readonly arm: ArmClient,
     private readonly scope: MachineScope,
-  ) {}
+  ) {
+    this.states = new StateReads(arm, scope.subscriptionID);
+  }
 
   /** @param place a resource group; one that is gone has no machines */
   async list(place?: string): Promise<Instance[]> {
-    const reads = new MachineReads(this.arm, this.scope.subscriptionID);
-    const groups = place === undefined ? this.scope.resourceGroups : [place];
-    const lists = await Promise.all(groups.map((name) => reads.of(name))).catch((thrown: unknown) => {
-      if (place !== undefined && thrown instanceof ArmError && thrown.armCode === 'ResourceGroupNotFound') return [];
-      throw thrown;
-    });
-    if (place === undefined) this.pages = reads.pages;
+    const reads = new MachineReads(this.arm, this.scope.subscriptionID, this.statesFor(place));
+    if (place !== undefined) return this.listElsewhere(reads, place);
+    const lists = await Promise.all(this.scope.resourceGroups.map((name) => reads.of(name)));
+    this.pages = reads.pages;
     return lists.flatMap(described);
   }
 
@@ -63,8 +68,40 @@ export class AzureInstances implements Instances {
     return `its label ${MANAGED_LABEL}=false says that it is no machine of Azure's`;
   }
 
-  restMs(): number {
-    return this.pages * MS_PER_READ;
+  /** Where there are other groups, they have one half together, so that Nodes of the cluster's own do not wait for them. */
+  restMs(place?: string): number {
+    const elsewhere = this.pagesElsewhere();
+    const pages = (place === undefined ? this.pages : elsewhere) + this.states.pages;
+    return pages * MS_PER_READ * (elsewhere === 0 ? 1 : 2);
+  }
+
+  private async listElsewhere(reads: MachineReads, place: string): Promise<Instance[]> {
+    try {
+      return described(await reads.of(place));
+    } catch (thrown) {
+      if (thrown instanceof ArmError && thrown.armCode === 'ResourceGroupNotFound') return [];
+      throw thrown;
+    } finally {
+      this.elsewhere.set(place, { reads, at: this.now() });
+    }
+  }
+
+  /** One new reading for all of the cluster's own groups, which then serves the others. */
+  private statesFor(place: string | undefined): (ids: readonly string[]) => Promise<MachineStates> {
+    if (place !== undefined) return (ids) => this.states.share(this.restMs(place), ids);
+    let taken: Promise<MachineStates> | undefined;
+    return () => (taken ??= this.states.take());
+  }
+
+  private pagesElsewhere(): number {
+    const sum = (): number => [...this.elsewhere.values()].reduce((total, { reads }) => total + reads.pages, 0);
+    const keptMs = Math.max(PLACE_KEPT_MS, 4 * sum() * MS_PER_READ);
+    for (const [place, { at }] of this.elsewhere) if (this.now() - at > keptMs) this.elsewhere.delete(place);
+    return sum();
+  }
+
+  private now(): number {
+    return this.arm.retryPolicy.clock.monotonic();
   }
 }
 

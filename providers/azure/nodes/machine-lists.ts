@@ -1,10 +1,9 @@
 import type { ArmClient } from '../client/arm-client';
-import type { InstanceView, Machine, NetworkInterface } from './machine';
+import { type Machine, MACHINES, type NetworkInterface } from './machine';
+import type { MachineStates } from './machine-states';
 
-const COMPUTE = 'Microsoft.Compute';
 const NETWORK = 'Microsoft.Network';
-const MACHINES = `${COMPUTE}/virtualMachines`;
-const SETS = `${COMPUTE}/virtualMachineScaleSets`;
+const SETS = 'Microsoft.Compute/virtualMachineScaleSets';
 const IN_SET = { query: { $expand: 'instanceView' } };
 
 interface ScaleSet {
@@ -22,19 +21,21 @@ export interface MachineLists {
   machines: Machine[];
   interfaces: NetworkInterface[];
   /** Of machines that belong to no uniform scale set, by their ids in lower case. */
-  views: Map<string, InstanceView>;
+  views: MachineStates;
   /** By their ids in lower case. */
   publicAddresses: Map<string, string>;
 }
 
-/** Reads machines in lists, never one by one: so many as there are uniform scale sets, and five more. A list that fails fails all. */
+/** Reads machines in lists, never one by one: so many as there are uniform scale sets, and four more. A list that fails fails all. */
 export class MachineReads {
-  /** How many reads it took so far. */
+  /** How many reads it took so far, without those of what machines do. */
   pages = 0;
 
   constructor(
     private readonly arm: ArmClient,
     private readonly subscription: string,
+    /** What these machines do, by their ids in lower case. */
+    private readonly statesOf: (ids: readonly string[]) => Promise<MachineStates>,
   ) {}
 
   async of(resourceGroup: string): Promise<MachineLists> {
@@ -56,8 +57,12 @@ export class MachineReads {
     };
   }
 
+  /** What is refused is a call too. */
   private list<T>(path: string, type: string, options: { query?: Record<string, string> } = {}): Promise<T[]> {
-    return this.arm.list<T>(path, type, { ...options, onPage: () => this.pages++ });
+    return this.arm.list<T>(path, type, { ...options, onPage: () => this.pages++ }).catch((thrown: unknown) => {
+      this.pages++;
+      throw thrown;
+    });
   }
 
   private async inSet(id: string): Promise<{ machines: Machine[]; interfaces: NetworkInterface[] }> {
@@ -68,12 +73,9 @@ export class MachineReads {
     return { machines, interfaces };
   }
 
-  /** Of machines by themselves a list gives either what they are or what they do, and the latter only for the whole subscription. */
-  private async views(machines: Machine[]): Promise<Map<string, InstanceView>> {
-    if (machines.length === 0) return new Map();
-    const path = `/subscriptions/${this.subscription}/providers/${MACHINES}`;
-    const found = await this.list<Pick<Machine, 'id' | 'properties'>>(path, MACHINES, { query: { statusOnly: 'true' } });
-    return new Map(found.map(({ id, properties }) => [id.toLowerCase(), properties.instanceView ?? {}]));
+  /** Of machines by themselves a list gives either what they are or what they do. */
+  private views(machines: readonly Machine[]): Promise<MachineStates> {
+    return machines.length === 0 ? Promise.resolve(new Map()) : this.statesOf(machines.map(({ id }) => id.toLowerCase()));
   }
 
   /** Nothing is asked where no machine has one. */

@@ -2,6 +2,9 @@ import type { Instance, NodeAddress } from '../../provider';
 import { nameInID } from '../client/resource-id';
 import { providerIDOf } from './provider-id';
 
+/** Azure's own name of the type of machines. */
+export const MACHINES = 'Microsoft.Compute/virtualMachines';
+
 /** A machine as the compute API gives it, of a scale set or by itself. */
 export interface Machine {
   id: string;

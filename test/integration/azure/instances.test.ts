@@ -2,7 +2,11 @@ import type { ArmClient } from '../../../providers/azure/client/arm-client';
 import { AzureInstances } from '../../../providers/azure/nodes/instances';
 import type { ArmServer } from '../../harness/arm/arm-server';
 import { clientOf, computeID, GROUP, LOCATION, networkID, startScene, SUBSCRIPTION } from '../../harness/arm/scene';
+import { waitFor } from '../../harness/wait-for';
+import { FakeClock } from '../../unit/kube/fake-clock';
 
+const MS_PER_READ = (4 * 3_600_000) / 12_000;
+const STATES = `/subscriptions/${SUBSCRIPTION}/providers/Microsoft.Compute/virtualMachines`;
 const running = { statuses: [{ code: 'PowerState/running' }] };
 
 describe('AzureInstances', () => {
@@ -11,12 +15,13 @@ describe('AzureInstances', () => {
   let instances: AzureInstances;
 
   beforeAll(async () => {
-    server = await startScene({ pageSize: 3, resourceGroups: [GROUP, 'other'] });
+    server = await startScene({ pageSize: 3, resourceGroups: [GROUP, 'other', 'third'] });
     client = clientOf(server);
     instances = new AzureInstances(client, { subscriptionID: SUBSCRIPTION, resourceGroups: [GROUP] });
     const { cloud } = server;
     for (const number of [1, 2, 3, 4]) alone(computeID('virtualMachines', `vm-${number}`), `vm-${number}`, `10.0.0.${number}`);
     alone(computeID('virtualMachines', 'elsewhere').replace('/cluster/', '/other/'), 'elsewhere', '10.9.0.1');
+    alone(computeID('virtualMachines', 'far').replace('/cluster/', '/third/'), 'far', '10.9.1.1');
     cloud.seed(computeID('virtualMachineScaleSets', 'flex'), { location: LOCATION, properties: { orchestrationMode: 'Flexible' } });
     cloud.seed(computeID('virtualMachineScaleSets', 'pool'), { location: LOCATION, properties: { orchestrationMode: 'Uniform' } });
     for (const number of [0, 1]) inSet(number);
@@ -56,7 +61,10 @@ describe('AzureInstances', () => {
 
   test('of several groups, where the settings name them', async () => {
     const both = new AzureInstances(client, { subscriptionID: SUBSCRIPTION, resourceGroups: [GROUP, 'other'] });
+    server.calls.length = 0;
     const [elsewhere] = (await both.list()).filter(({ names }) => names[0] === 'elsewhere');
+    expect(readings()).toBe(1);
+    expect(both.restMs()).toBe(server.calls.length * MS_PER_READ);
     expect(both.placeOf({ providerID: elsewhere?.providerID ?? '', labels: {} })).toBeUndefined();
   });
 
@@ -72,9 +80,12 @@ describe('AzureInstances', () => {
 
   test('with a group that is gone its machines are; one that can’t be read says nothing of them', async () => {
     expect(await instances.list('gone')).toEqual([]);
+    const some = new AzureInstances(client, { subscriptionID: SUBSCRIPTION, resourceGroups: [GROUP] });
     server.failsLists = true;
-    await expect(instances.list('other')).rejects.toMatchObject({ code: 'Credentials' });
+    await expect(some.list('other')).rejects.toMatchObject({ code: 'Credentials' });
     server.failsLists = false;
+    const isCounted = (): boolean => some.restMs('other') === 3 * 2 * MS_PER_READ;
+    await waitFor(isCounted, { timeoutMs: 5_000, what: 'what was refused to count as read' });
   });
 
   test('Nodes that upstream calls unmanaged are let alone', () => {
@@ -84,9 +95,47 @@ describe('AzureInstances', () => {
   });
 
   test('a listing rests so long that all of them together take a quarter of the subscription’s reads', async () => {
+    const own = new AzureInstances(client, { subscriptionID: SUBSCRIPTION, resourceGroups: [GROUP] });
     server.calls.length = 0;
-    await instances.list();
-    expect(instances.restMs()).toBe((server.calls.length * 4 * 3_600_000) / 12_000);
+    await own.list();
+    expect(own.restMs()).toBe(server.calls.length * MS_PER_READ);
+  });
+
+  test('what machines do is read once for all groups that only Nodes name; those have half of the quarter together, as long as they are named', async () => {
+    const clock = new FakeClock();
+    const timed = clientOf(server, { clock });
+    const some = new AzureInstances(timed, { subscriptionID: SUBSCRIPTION, resourceGroups: [GROUP] });
+    server.calls.length = 0;
+    const both = () => Promise.all([some.list('other'), some.list('third')]);
+    expect((await both()).flat().map(({ names, state }) => [names[0], state])).toEqual([
+      ['elsewhere', 'Running'],
+      ['far', 'Running'],
+    ]);
+    expect(readings()).toBe(1);
+    const elsewhere = server.calls.length;
+    expect(some.restMs('other')).toBe(elsewhere * 2 * MS_PER_READ);
+    server.calls.length = 0;
+    await some.list();
+    expect(readings()).toBe(1);
+    expect(some.restMs()).toBe(server.calls.length * 2 * MS_PER_READ);
+    await clock.advance(some.restMs('other'));
+    server.calls.length = 0;
+    await both();
+    expect(readings()).toBe(0);
+    await clock.advance(1);
+    await both();
+    expect(readings()).toBe(1);
+
+    alone(computeID('virtualMachines', 'young').replace('/cluster/', '/third/'), 'young', '10.9.1.2');
+    server.calls.length = 0;
+    await some.list('third');
+    expect(readings()).toBe(1);
+    server.cloud.vanish(computeID('virtualMachines', 'young').replace('/cluster/', '/third/'));
+    await clock.advance(15 * 60_000 + 1);
+    server.calls.length = 0;
+    await some.list();
+    expect(some.restMs()).toBe(server.calls.length * MS_PER_READ);
+    await timed.close();
   });
 
   test('a list that fails is an error, never a short list', async () => {
@@ -97,11 +146,17 @@ describe('AzureInstances', () => {
     await expect(gone.list()).rejects.toMatchObject({ code: 'Invalid' });
   });
 
+  /** How often what machines do was read, in as many pages as there are. */
+  function readings(): number {
+    const all = server.calls.filter(({ path }) => path === STATES).length;
+    return all / Math.ceil(server.cloud.all().filter(({ type }) => type === 'Microsoft.Compute/virtualMachines').length / 3);
+  }
+
   function alone(id: string, name: string, privateIPAddress: string): void {
     const instanceView = name === 'vm-4' ? { statuses: [{ code: 'PowerState/deallocated' }] } : running;
     const properties = { provisioningState: 'Succeeded', osProfile: { computerName: name }, instanceView };
     server.cloud.seed(id, { location: LOCATION, zones: ['1'], properties });
-    const group = id.includes('/other/') ? '/other/' : '/cluster/';
+    const group = ['/other/', '/third/'].find((one) => id.includes(one)) ?? '/cluster/';
     const ipConfigurations = [{ name: 'one', properties: { primary: true, privateIPAddress } }];
     const nic = networkID('networkInterfaces', `${name}-nic`).replace('/cluster/', group);
     server.cloud.seed(nic, {

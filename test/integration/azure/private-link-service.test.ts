@@ -119,7 +119,7 @@ describe('azure-native:network:PrivateLinkService', () => {
     expect(partsIn(server.cloud.find(id), 'privateEndpointConnections')).toHaveLength(1);
     expect(server.cloud.find(id)?.properties.accessMode).toBe('Restricted');
     const written = Object.keys((server.calls.at(-1)?.body?.properties ?? {}) as JsonObject);
-    expect(written).not.toEqual(expect.arrayContaining([expect.stringMatching(/^(alias|privateEndpointConnections|provisioningState)$/)]));
+    expect(written.filter((key) => ['alias', 'privateEndpointConnections', 'provisioningState'].includes(key))).toEqual([]);
   });
 
   test('cloud-provider-azure#2125: connections to it go before it', async () => {

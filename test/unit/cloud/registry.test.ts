@@ -464,7 +464,7 @@ describe('InstanceDirectory of a cloud with machines in several places', () => {
     const registry = fakeRegistry({
       instances: {
         lateMs: 5_000,
-        restMs: () => restMs,
+        restMs: (place) => (place === undefined ? restMs : 4 * restMs),
         unmanaged: ({ managed }) => (managed === 'no' ? 'somebody else has it' : undefined),
         placeOf: ({ providerID = '', labels }) => [group(providerID) ?? labels['group']].find((one) => one !== undefined && one !== 'main'),
         list: (place = 'main') => {
@@ -500,6 +500,15 @@ describe('InstanceDirectory of a cloud with machines in several places', () => {
     expect(await look('n2', 'fake:///other/i-2')).toMatchObject({ state: 'Found' });
   });
 
+  test('a place that can’t be read is asked no more often than one that can', async () => {
+    [isBroken, restMs] = [true, 1_000];
+    for (let pass = 0; pass < 5; pass++) {
+      await expect(look('n2', 'fake:///other/i-2')).rejects.toThrow('not allowed');
+      await clock.advance(1_000);
+    }
+    expect(calls).toEqual(['other', 'other']);
+  });
+
   test('a Node that is no machine of the cloud is let alone, and costs no call', async () => {
     expect(await look('n9', 'fake:///main/i-9', { managed: 'no' })).toEqual({ state: 'Unmanaged', message: 'somebody else has it' });
     expect(await look('n9', undefined, { managed: 'no' })).toMatchObject({ state: 'Unmanaged' });
@@ -516,6 +525,16 @@ describe('InstanceDirectory of a cloud with machines in several places', () => {
     await clock.advance(1);
     await look('n1', 'fake:///main/i-1');
     expect(calls).toEqual(['main', 'main']);
+  });
+
+  test('that of each place as long as it says of that', async () => {
+    restMs = 5_000;
+    for (let pass = 0; pass < 3; pass++) {
+      await look('n1', 'fake:///main/i-1');
+      await look('n2', 'fake:///other/i-2');
+      await clock.advance(6_000);
+    }
+    expect(calls).toEqual(['main', 'other', 'main', 'main']);
   });
 });
 

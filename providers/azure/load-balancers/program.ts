@@ -3,7 +3,8 @@ import { PublicIPAddress } from '@pulumi/azure-native/network/publicIPAddress';
 import * as pulumi from '@pulumi/pulumi';
 import { declareLinks, StandingLinks } from '../private-links/program';
 import { NAMED_ADDRESS, type NamedAddressInputs } from '../resources/named-address';
-import { securityRules, type SecurityRulesInputs } from '../resources/security-rules';
+import { narrowedRules, type NarrowedRulesInputs } from '../resources/narrowed-rules';
+import { type RulesObserved, securityRules, type SecurityRulesInputs } from '../resources/security-rules';
 import { rulesOfStack } from '../security-groups/rules-of-stack';
 import { ruleNameOf } from '../security-groups/security-rule';
 import { TAG } from '../tags';
@@ -26,8 +27,17 @@ type Args<T> = { [K in keyof T]: pulumi.Input<T[K]> };
 
 /** Our part of the Nodes' security group. */
 class SecurityRules extends pulumi.CustomResource {
+  declare readonly observed: pulumi.Output<RulesObserved | undefined>;
+
   constructor(name: string, args: Args<SecurityRulesInputs>, options: pulumi.CustomResourceOptions) {
-    super(securityRules.token, name, args, options);
+    super(securityRules.token, name, { ...args, observed: undefined }, options);
+  }
+}
+
+/** The end of what was in that part, and is not wanted there any more. */
+class NarrowedRules extends pulumi.CustomResource {
+  constructor(name: string, args: Args<NarrowedRulesInputs>, options: pulumi.CustomResourceOptions) {
+    super(narrowedRules.token, name, args, options);
   }
 }
 
@@ -59,15 +69,15 @@ export async function declareBalancers({ balancers }: RenderedStack): Promise<Pu
 }
 
 /**
- * Addresses first, then who may come in, then the load balancer, so that nobody is led to a closed door; what internal frontends answer at, only the
- * load balancer tells.
+ * Addresses first, then who may come in, then the load balancer, then who no longer may, so that nobody is led to a closed door; what internal frontends
+ * answer at, only the load balancer tells.
  */
 async function declare({ loadBalancer, addresses, named, members, securityGroup, links }: RenderedBalancer): Promise<Published> {
   const { loadBalancerName: name, tags, frontendIPConfigurations } = loadBalancer;
   const isPublic = frontendIPConfigurations.some(({ subnet }) => subnet === undefined);
   const declared = new Map([...(await inChunks(addresses, declareAddress)), ...(await inChunks(named, declareNamed))]);
   const openTo = (known: Addresses, dependsOn: pulumi.Resource[]): SecurityRules | undefined =>
-    securityGroup && declareRules(`${name}-access`, { securityGroup, members, known }, dependsOn);
+    securityGroup && declareRules(`${name}-access`, { securityGroup, members, known, isPublic }, dependsOn);
   const publicAddresses = pulumi.all(Object.fromEntries([...declared].map(([frontend, { ip }]) => [frontend, ip])));
   const opened = isPublic ? openTo(publicAddresses, []) : undefined;
   const ids = pulumi.all(Object.fromEntries(named.flatMap(({ frontend }) => pairOf(frontend, declared.get(frontend)?.id))));
@@ -88,6 +98,10 @@ async function declare({ loadBalancer, addresses, named, members, securityGroup,
   declareLinks(links?.services ?? [], { balancer, name, frontendFor, options: ALONE });
   const known = isPublic ? publicAddresses : balancer.frontendIPConfigurations.apply(privateAddresses);
   if (!isPublic) openTo(known, [balancer]);
+  if (opened !== undefined && securityGroup !== undefined) {
+    const { former, times } = opened.observed.apply((observed): RulesObserved => observed ?? { former: [], times: 0 });
+    new NarrowedRules(`${name}-narrowed`, { networkSecurityGroupId: securityGroup.id, former, times }, { dependsOn: [balancer] });
+  }
   return publish(members, known);
 }
 
@@ -163,9 +177,10 @@ interface AccessOf {
   securityGroup: RenderedSecurityGroup;
   members: readonly RenderedMember[];
   known: Addresses;
+  isPublic: boolean;
 }
 
-function declareRules(name: string, { securityGroup, members, known }: AccessOf, dependsOn: pulumi.Resource[]): SecurityRules {
+function declareRules(name: string, { securityGroup, members, known, isPublic }: AccessOf, dependsOn: pulumi.Resource[]): SecurityRules {
   const { id, limits, nodeAddresses } = securityGroup;
   const rules = known.apply((ofFrontends) =>
     rulesOfStack(members, { ofFrontends, ofNodes: nodeAddresses }).map((rule) => ({ name: ruleNameOf(rule), ...rule })),
@@ -173,7 +188,7 @@ function declareRules(name: string, { securityGroup, members, known }: AccessOf,
   const isBlind = members.some(({ nodeFamilies }) => nodeFamilies.length > 0);
   const additionalAddresses = [...new Set(members.flatMap(({ access }) => access.azure?.access?.additionalAddresses ?? []))].sort();
   const shared = { ...(isBlind && { nodeAddresses }), ...(additionalAddresses.length > 0 && { additionalAddresses }) };
-  const args = { networkSecurityGroupId: id, rules, ...limits, ...shared };
+  const args = { networkSecurityGroupId: id, rules, ...limits, ...shared, ...(isPublic && { leavesFormer: true as const }) };
   return new SecurityRules(name, args, { dependsOn });
 }
 

@@ -6,6 +6,7 @@ import type { WorkerSettings } from '../worker-settings';
 import { LabelHandover } from './label-handover';
 import { loadBalancer } from './load-balancer';
 import { NamedAddress } from './named-address';
+import { narrowedRules } from './narrowed-rules';
 import { OwnedResource } from './owned-resource';
 import { PartOfResource } from './part-of-resource';
 import { privateLinkService } from './private-link-service';
@@ -39,6 +40,7 @@ export function resourceTypes(
     own: [
       new NamedAddress(arm, networkSubscriptionID, update),
       new PartOfResource(securityRules, arm, update),
+      new PartOfResource(narrowedRules, arm, update),
       new PartOfResource(routes, arm, update),
       new StandingLinks(links, arm, networkSubscriptionID, update),
       new PartOfResource(subnetPolicy, arm, update),

@@ -35,14 +35,31 @@ export interface PartDescription<Inputs> {
   /**
    * Properties of the whole with our part as it is wanted, and everything else as it is; undefined = they have it already. Pure.
    * @param wanted absent = our part is taken out
-   * @param owned what was written before, which may be there still
+   * @param owned what was written before, which may be there still; @param kept `observed` of that
    */
-  merged(properties: JsonObject, wanted: Inputs | undefined, owned: readonly Inputs[]): JsonObject | undefined;
+  merged(properties: JsonObject, wanted: Inputs | undefined, owned: readonly Inputs[], kept?: JsonObject): JsonObject | undefined;
   /**
-   * What is kept beside the inputs. Pure.
-   * @param had properties of the whole before it was written; @param olds what was kept before; @param now wall clock, milliseconds
+   * What is kept beside the inputs; undefined = nothing. Pure.
+   * @param had properties of the whole before it was written
    */
-  observed?(wanted: Inputs, had: JsonObject, { olds, now }: { olds: JsonObject; now: number }): JsonObject;
+  observed?(wanted: Inputs, had: JsonObject, before: Before<Inputs>): JsonObject | undefined;
+  /** True where it asks for nothing: the whole is not even read. Absent = false. Pure. */
+  isIdle?(wanted: Inputs | undefined): boolean;
+}
+
+interface Before<Inputs> {
+  /** What was kept before. */
+  olds: JsonObject;
+  /** What was written before. */
+  owned: readonly Inputs[];
+  /** Wall clock, milliseconds. */
+  now: number;
+}
+
+interface Part<Inputs> {
+  wanted: Inputs | undefined;
+  owned: readonly Inputs[];
+  kept: JsonObject;
 }
 
 /**
@@ -68,8 +85,7 @@ export class PartOfResource<Inputs> implements ResourceType {
   async create(inputs: JsonObject, context: ResourceContext): Promise<{ id: string; outputs: JsonObject }> {
     const wanted = this.description.schema.parse(inputs);
     const id = this.description.idOf(wanted);
-    const had = await this.write(id, { wanted, owned: [] }, context);
-    return { id, outputs: this.outputsOf(inputs, wanted, had) };
+    return { id, outputs: await this.written(id, inputs, { wanted, owned: [], kept: {} }, context) };
   }
 
   read(_id: string): Promise<{ inputs: JsonObject; outputs: JsonObject }> {
@@ -78,29 +94,36 @@ export class PartOfResource<Inputs> implements ResourceType {
 
   async update(id: string, olds: JsonObject, news: JsonObject, context: ResourceContext): Promise<{ outputs: JsonObject }> {
     const wanted = this.description.schema.parse(news);
-    const had = await this.write(id, { wanted, owned: this.known(olds) }, context);
-    return { outputs: this.outputsOf(news, wanted, had, olds.observed as JsonObject | undefined) };
+    return { outputs: await this.written(id, news, { wanted, ...this.known(olds) }, context) };
   }
 
   async delete(id: string, context: ResourceContext, outputs: JsonObject): Promise<void> {
-    await this.write(id, { wanted: undefined, owned: this.known(outputs) }, context);
+    await this.write(id, { wanted: undefined, ...this.known(outputs) }, context);
   }
 
   /** What a state has may be of an older program; what can't be read of it is nothing that could be taken out. */
-  private known(outputs: JsonObject): Inputs[] {
+  private known(outputs: JsonObject): Pick<Part<Inputs>, 'owned' | 'kept'> {
     const inputs = Object.fromEntries(Object.entries(outputs).filter(([key]) => key !== 'observed'));
     const { data } = this.description.schema.safeParse(inputs);
-    return data === undefined ? [] : [data];
+    return { owned: data === undefined ? [] : [data], kept: (outputs.observed ?? {}) as JsonObject };
   }
 
-  private outputsOf(inputs: JsonObject, wanted: Inputs, had: JsonObject, olds: JsonObject = {}): JsonObject {
-    const { description } = this;
-    if (description.observed === undefined) return inputs;
-    return { ...inputs, observed: description.observed(wanted, had, { olds, now: this.arm.retryPolicy.clock.now() }) };
+  /** @returns the outputs */
+  private async written(
+    id: string,
+    inputs: JsonObject,
+    part: Part<Inputs> & { wanted: Inputs },
+    context: ResourceContext,
+  ): Promise<JsonObject> {
+    const had = await this.write(id, part, context);
+    const { wanted, owned, kept: olds } = part;
+    const observed = this.description.observed?.(wanted, had, { olds, owned, now: this.arm.retryPolicy.clock.now() });
+    return observed === undefined ? inputs : { ...inputs, observed };
   }
 
   /** @returns the properties of the whole as they were before the first try */
-  private async write(id: string, part: { wanted: Inputs | undefined; owned: Inputs[] }, context: ResourceContext): Promise<JsonObject> {
+  private async write(id: string, part: Part<Inputs>, context: ResourceContext): Promise<JsonObject> {
+    if (this.description.isIdle?.(part.wanted) === true) return {};
     const { signal } = context;
     const options: CallOptions = { signal, assertValid: () => this.updateContext.assertValid() };
     let before: JsonObject | undefined;
@@ -113,7 +136,7 @@ export class PartOfResource<Inputs> implements ResourceType {
 
   private async attempt(
     id: string,
-    { wanted, owned }: { wanted: Inputs | undefined; owned: Inputs[] },
+    { wanted, owned, kept }: Part<Inputs>,
     options: CallOptions,
     note: (properties: JsonObject) => void,
   ): Promise<void> {
@@ -124,11 +147,11 @@ export class PartOfResource<Inputs> implements ResourceType {
       await this.arm.put(id, this.made(id, wanted), { ...options, only: 'absent' });
       return;
     }
-    const merged = this.description.merged(whole.properties, wanted, owned);
+    const merged = this.description.merged(whole.properties, wanted, owned, kept);
     if (merged === undefined && isChanging(whole)) {
       // What it comes to is looked at when it is there.
       await this.arm.settled(whole, id, options);
-      return this.attempt(id, { wanted, owned }, options, note);
+      return this.attempt(id, { wanted, owned, kept }, options, note);
     }
     if (merged === undefined && !hasFailed(whole)) return;
     const properties = merged ?? whole.properties;

@@ -1,7 +1,8 @@
 import { z } from 'zod';
-import type { Json } from '../../../operator/base/json';
+import { toOperatorError } from '../../../operator/base/errors';
+import type { Json, JsonObject } from '../../../operator/base/json';
 import { OWN_PACKAGE } from '../../resource-provider/own-package';
-import { mergedRules, type OwnedDestinations, sameRules } from '../security-groups/merge';
+import { type FormerDestinations, formerDestinations, mergedRules, type OwnedDestinations, sameRules } from '../security-groups/merge';
 import { ruleNameOf, type SecurityRule, type WantedRule } from '../security-groups/security-rule';
 import type { PartDescription } from './part-of-resource';
 
@@ -23,10 +24,23 @@ const schema = z.strictObject({
   nodeAddresses: z.array(z.string().min(1)).optional(),
   /** Destinations that may be the frontends of other load balancers, or stand before several of them. */
   additionalAddresses: z.array(z.string().min(1)).optional(),
+  /** What is not wanted any more stays, and is told (`RulesObserved`): it is taken out when the load balancer is written (NarrowedRules). */
+  leavesFormer: z.literal(true).optional(),
   rulesPerSecurityGroup: z.int().min(1),
   addressesPerSecurityGroup: z.int().min(1),
 });
 export type SecurityRulesInputs = z.infer<typeof schema>;
+
+/** What is in the group and not wanted there any more, of this write and of those whose load balancer was not written. */
+export const observed = {
+  former: z.array(z.strictObject({ name: z.string().min(1), destinations: z.array(z.string().min(1)).min(1) })),
+  /** How often there was something: the same may have to be taken out again. */
+  times: z.int().min(0),
+};
+export type RulesObserved = { former: FormerDestinations[]; times: number };
+
+const NOTHING: OwnedDestinations = { everywhere: [] };
+const UNLIMITED = { rulesPerSecurityGroup: Infinity, addressesPerSecurityGroup: Infinity };
 
 /**
  * Our rules in a security group, and our addresses in rules that upstream or another cluster of ours has by the same names. Discovery finds the group, and
@@ -37,12 +51,36 @@ export const securityRules: PartDescription<SecurityRulesInputs> = {
   schema,
   idProperty: 'networkSecurityGroupId',
   idOf: ({ networkSecurityGroupId }) => networkSecurityGroupId,
-  merged: (properties, wanted, owned) => {
+  merged: (properties, wanted, owned, kept) => {
     const existing = rulesOfGroup(properties);
-    const securityRules = mergedRules(existing, rulesIn(wanted), ownedBy(wanted === undefined ? owned : [...owned, wanted]), wanted);
+    const all = ownedBy(wanted === undefined ? owned : [...owned, wanted], observedIn(kept).former);
+    const securityRules =
+      wanted?.leavesFormer === true ? widened(existing, wanted, all) : mergedRules(existing, rulesIn(wanted), all, wanted);
     return sameRules(existing, securityRules) ? undefined : { ...properties, securityRules: securityRules as unknown as Json };
   },
+  observed: (wanted, had, { olds, owned }): RulesObserved | undefined => {
+    if (wanted.leavesFormer !== true) return undefined;
+    const existing = rulesOfGroup(had);
+    const { former: formerly, times } = observedIn(olds);
+    const narrowed = mergedRules(existing, rulesIn(wanted), ownedBy([...owned, wanted], formerly), UNLIMITED);
+    const former = formerDestinations(existing, narrowed);
+    return { former, times: former.length === 0 ? times : times + 1 };
+  },
 };
+
+/** With what is wanted, and what was; where the group has no room for both, without that. */
+function widened(existing: readonly SecurityRule[], wanted: SecurityRulesInputs, owned: OwnedDestinations): SecurityRule[] {
+  try {
+    return mergedRules(existing, rulesIn(wanted), NOTHING, wanted);
+  } catch (thrown) {
+    if (toOperatorError(thrown).code !== 'Quota') throw thrown;
+    return mergedRules(existing, rulesIn(wanted), owned, wanted);
+  }
+}
+
+function observedIn(kept: JsonObject = {}): RulesObserved {
+  return z.strictObject(observed).safeParse(kept).data ?? { former: [], times: 0 };
+}
 
 /** The rules of a security group. Pure. */
 export function rulesOfGroup(properties: { securityRules?: unknown }): SecurityRule[] {
@@ -53,12 +91,13 @@ function rulesIn(inputs: SecurityRulesInputs | undefined): WantedRule[] {
   return (inputs?.rules ?? []).map(({ name: _name, ports, ...rule }) => ({ ...rule, ...(ports !== undefined && { ports }) }));
 }
 
-/** A frontend's address is its stack's in every rule, another one only in those that the stack has written it into. */
-function ownedBy(parts: readonly SecurityRulesInputs[]): OwnedDestinations {
+/** A frontend's address is its stack's in every rule, another one, or a former one, only in those that the stack has written it into. */
+function ownedBy(parts: readonly SecurityRulesInputs[], formerly: readonly FormerDestinations[]): OwnedDestinations {
   const shared = new Set(parts.flatMap(({ nodeAddresses = [], additionalAddresses = [] }) => [...nodeAddresses, ...additionalAddresses]));
   const rules = parts.flatMap(rulesIn);
   const all = rules.flatMap(({ destinations }) => destinations);
   const inRule = new Map<string, string[]>();
-  for (const rule of rules) inRule.set(ruleNameOf(rule), [...(inRule.get(ruleNameOf(rule)) ?? []), ...rule.destinations]);
+  const written = [...rules.map((rule) => ({ name: ruleNameOf(rule), destinations: rule.destinations })), ...formerly];
+  for (const { name, destinations } of written) inRule.set(name, [...(inRule.get(name) ?? []), ...destinations]);
   return { everywhere: all.filter((address) => !shared.has(address)), inRule };
 }

@@ -24,6 +24,9 @@ export interface OwnedDestinations {
   inRule?: ReadonlyMap<string, readonly string[]>;
 }
 
+/** Destinations of the rule of that name which are not wanted there any more. */
+export type FormerDestinations = { name: string; destinations: string[] };
+
 type Limits = Pick<AzureLimits, 'rulesPerSecurityGroup' | 'addressesPerSecurityGroup'>;
 
 /**
@@ -51,6 +54,15 @@ export function mergedRules(
   const merged = [...rules.values()].filter((rule) => !isShared(rule) || destinationsOf(rule.properties).length > 0);
   assertFits(merged, existing, limits);
   return merged;
+}
+
+/** What some rules lead to and others, of the same names, do not. Pure. */
+export function formerDestinations(rules: readonly SecurityRule[], later: readonly SecurityRule[]): FormerDestinations[] {
+  const left = new Map(later.map(({ name, properties }) => [name, new Set(destinationsOf(properties))]));
+  return rules.flatMap(({ name, properties }) => {
+    const destinations = destinationsOf(properties).filter((one) => left.get(name)?.has(one) !== true);
+    return destinations.length === 0 ? [] : [{ name, destinations: destinations.sort() }];
+  });
 }
 
 /** The same rules, in any order: nothing is to be written. Pure. */

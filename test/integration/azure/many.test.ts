@@ -264,7 +264,8 @@ describe('one load balancer of Azure for many Services', () => {
       await azure.scene.until('the old frontend to go', () => Promise.resolve(rules() === 2), MINUTE);
       await ready('second');
       expect(await addressesOf(['second'])).toEqual([shared]);
-      expect(azure.letInTo()).toEqual([shared, '20.9.9.50'].sort());
+      const isShut = (): boolean => azure.letInTo().join() === [shared, '20.9.9.50'].sort().join();
+      await azure.scene.until('what led to the old frontend to be shut', () => Promise.resolve(isShut()), MINUTE);
       const keeps = (): unknown => azure.arm.cloud.find(networkID('publicIPAddresses', made))?.tags?.['k8s-azure-service'];
       await azure.scene.until('the address to be the other one’s', () => Promise.resolve(keeps() === 'default/second'));
 

@@ -1,6 +1,12 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import {
+  destinationsOf,
+  portsOf,
+  type SecurityRuleProperties,
+  sourcesOf,
+} from '../../../providers/azure/security-groups/security-rule';
 import type { ArmServer, ArmServerOptions } from '../../harness/arm/arm-server';
 import { partsIn } from '../../harness/arm/resource';
 import type { Application } from '../../harness/arm/identity';
@@ -87,15 +93,24 @@ export class AzureScene {
 
   /** Destinations in our rules of the security group. */
   letInTo(): string[] {
-    return partsIn(this.arm.cloud.find(SECURITY_GROUP), 'securityRules')
-      .flatMap(({ properties }) => {
-        const { destinationAddressPrefix: one, destinationAddressPrefixes: several = [] } = properties as {
-          destinationAddressPrefix?: string;
-          destinationAddressPrefixes?: string[];
-        };
-        return [...(one === undefined ? [] : [one]), ...several];
-      })
+    return this.securityRules()
+      .flatMap(({ destinations }) => destinations)
       .sort();
+  }
+
+  /** Ports of an address that our rules let in to. */
+  portsOf(address: string): string[] {
+    return this.securityRules()
+      .flatMap(({ destinations, ports }) => (destinations.includes(address) ? ports : []))
+      .sort();
+  }
+
+  securityRules(): { access: string; sources: string[]; destinations: string[]; ports: string[] }[] {
+    return partsIn(this.arm.cloud.find(SECURITY_GROUP), 'securityRules').map((rule) => {
+      const properties = rule.properties as unknown as SecurityRuleProperties;
+      const { access } = properties;
+      return { access, sources: sourcesOf(properties), destinations: destinationsOf(properties), ports: portsOf(properties) ?? ['*'] };
+    });
   }
 
   /** Writes since the calls were last forgotten, as `PUT loadBalancers`. */

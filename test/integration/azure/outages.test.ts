@@ -201,6 +201,26 @@ describe('what keeps one Service of Azure from its load balancer is said there, 
   );
 
   test(
+    'a load balancer that may not be changed: the doors to what it does stay open, and are shut when it does that no more',
+    async () => {
+      const onPort = (port: number): Promise<void> => apply('moved', {}, { ports: [{ name: 'http', port }] });
+      await onPort(81);
+      await ready('moved');
+      const address = await azure.scene.published('moved');
+      expect(azure.portsOf(address)).toEqual(['81']);
+      azure.arm.cloud.policies.set('microsoft.network/loadbalancers', 'no-changes');
+      await onPort(82);
+      await says('moved', 'CredentialsRefused', 'RequestDisallowedByPolicy', 'no-changes');
+      expect(azure.portsOf(address)).toEqual(['81', '82']);
+      azure.arm.cloud.policies.clear();
+      await azure.scene.askFor('moved');
+      await ready('moved');
+      expect(azure.portsOf(address)).toEqual(['82']);
+    },
+    2 * MINUTE,
+  );
+
+  test(
     'a secret that has expired, before and after the tokens that were made of it have',
     async () => {
       const says7000222 = ['AADSTS7000222', 'The client secret has expired: make a new one'];

@@ -1,9 +1,10 @@
 import { OperatorError } from '../../../operator/base/errors';
 import type { JsonObject } from '../../../operator/base/json';
 import type { ArmClient } from '../../../providers/azure/client/arm-client';
+import { narrowedRules } from '../../../providers/azure/resources/narrowed-rules';
 import { PartOfResource } from '../../../providers/azure/resources/part-of-resource';
 import { routes, type RoutesInputs } from '../../../providers/azure/resources/routes';
-import { securityRules, type SecurityRulesInputs } from '../../../providers/azure/resources/security-rules';
+import { type RulesObserved, securityRules, type SecurityRulesInputs } from '../../../providers/azure/resources/security-rules';
 import { ruleNameOf } from '../../../providers/azure/security-groups/security-rule';
 import type { UpdateContext } from '../../../providers/worker-module';
 import type { ArmServer } from '../../harness/arm/arm-server';
@@ -31,6 +32,13 @@ function access(...destinations: string[]): SecurityRulesInputs & JsonObject {
   const limits = { rulesPerSecurityGroup: 1000, addressesPerSecurityGroup: 4000 };
   const rules = destinations.length === 0 ? [] : [{ name: ruleNameOf(rule), ...rule, destinations }];
   return { networkSecurityGroupId: GROUP_ID, rules, ...limits };
+}
+
+/** As a public load balancer has it. */
+function opening(port: number, ...destinations: string[]): SecurityRulesInputs & JsonObject {
+  const { networkSecurityGroupId, rules, rulesPerSecurityGroup, addressesPerSecurityGroup } = access(...destinations);
+  const ours = rules.map((rule) => ({ ...rule, name: ruleNameOf({ ...rule, ports: [port] }), ports: [port] }));
+  return { networkSecurityGroupId, rules: ours, leavesFormer: true, rulesPerSecurityGroup, addressesPerSecurityGroup };
 }
 
 function table(...numbers: number[]): RoutesInputs & JsonObject {
@@ -231,6 +239,58 @@ describe('our part of what is not ours alone', () => {
     expect(addresses()).toEqual(['10.0.0.1']);
     await group().delete(id, context, blind(30080));
     expect(addresses()).toEqual([]);
+  });
+
+  describe('of a public load balancer', () => {
+    const formerIn = ({ observed }: JsonObject): RulesObserved['former'] => (observed as RulesObserved).former;
+    const narrow = ({ observed }: JsonObject) =>
+      new PartOfResource(narrowedRules, client, update).create({ networkSecurityGroupId: GROUP_ID, ...(observed as RulesObserved) }, context);
+    const portsOf = (address: string): unknown[] =>
+      partsIn(server.cloud.find(GROUP_ID), 'securityRules').flatMap(({ properties }) => {
+        const { destinationAddressPrefix: one, destinationAddressPrefixes: several = [one], destinationPortRanges: ports = [] } = properties;
+        return (several as unknown[]).includes(address) ? ports : [];
+      });
+
+    test('what goes stays until that is written, and is then taken out', async () => {
+      const { outputs } = await group().create(opening(80, '20.1.0.1', '20.1.0.2'), context);
+      expect(formerIn(outputs)).toEqual([]);
+      const { outputs: later } = await group().update(GROUP_ID, outputs, opening(81, '20.1.0.2'), context);
+      expect([portsOf('20.1.0.1'), portsOf('20.1.0.2')]).toEqual([['80'], ['80', '81']]);
+      await narrow(later);
+      expect([portsOf('20.1.0.1'), portsOf('20.1.0.2')]).toEqual([[], ['81']]);
+      server.calls.length = 0;
+      await narrow({ observed: { former: [], times: 1 } });
+      expect(server.calls).toEqual([]);
+    });
+
+    test('what was opened for a load balancer that was not written goes with the next one that is, or with all', async () => {
+      const { outputs } = await group().create(opening(80, '20.1.0.1'), context);
+      const { outputs: tried } = await group().update(GROUP_ID, outputs, opening(80, '20.1.0.1', '20.1.0.9'), context);
+      const { outputs: given } = await group().update(GROUP_ID, tried, opening(80, '20.1.0.1'), context);
+      const { outputs: next } = await group().update(GROUP_ID, given, opening(80, '20.1.0.1', '20.1.0.3'), context);
+      expect(formerIn(next)).toEqual([{ name: expect.any(String) as string, destinations: ['20.1.0.9'] }]);
+      await narrow(next);
+      expect(addresses()).toEqual(['20.1.0.1', '20.1.0.3']);
+      // The same again is another one: nothing else would tell the engine.
+      const { outputs: retried } = await group().update(GROUP_ID, next, opening(80, '20.1.0.1', '20.1.0.3', '20.1.0.9'), context);
+      expect(retried.observed).toEqual({ former: [], times: 2 });
+      const { outputs: again } = await group().update(GROUP_ID, retried, opening(80, '20.1.0.1', '20.1.0.3'), context);
+      expect([next.observed, again.observed]).toEqual([2, 3].map((times) => ({ former: formerIn(next), times })));
+      const { outputs: last } = await group().update(GROUP_ID, again, opening(80, '20.1.0.3'), context);
+      expect(formerIn(last)).toEqual([{ name: expect.any(String) as string, destinations: ['20.1.0.1', '20.1.0.9'] }]);
+      await group().delete(GROUP_ID, context, last);
+      expect(addresses()).toEqual([]);
+    });
+
+    test('where the group has no room for both, what goes makes room', async () => {
+      const full = (port: number) => Object.assign(opening(port, '20.1.0.1'), { rulesPerSecurityGroup: 2 });
+      const { outputs } = await group().create(full(80), context);
+      const { outputs: later } = await group().update(GROUP_ID, outputs, full(81), context);
+      expect(portsOf('20.1.0.1')).toEqual(['81']);
+      server.calls.length = 0;
+      await narrow(later);
+      expect(writes()).toBe(0);
+    });
   });
 
   test('routes: a table that somebody has taken away is made again', async () => {

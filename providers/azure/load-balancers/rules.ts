@@ -46,7 +46,8 @@ export function rulesOf(input: Ruled, place: RulePlace, settings: Settings): { r
   // One rule has one probe: the first that there is.
   const probe = pairs.find((one) => one.probe !== undefined)?.probe;
   const rule = ruleOf(input, { listener: first.listener, probe }, { place, settings });
-  const all = { ...rule, protocol: 'All' as const, frontendPort: 0, backendPort: 0 };
+  // Connections of TCP come to it whatever the first listener is.
+  const all = { ...rule, ...connectionsOf(spec), protocol: 'All' as const, frontendPort: 0, backendPort: 0 };
   return { rules: [all], probes: probe === undefined ? [] : [probe] };
 }
 
@@ -61,6 +62,10 @@ export function hasFloatingIP(
   family: IPFamily,
 ): boolean {
   return azure?.floatingIP !== false && !(scheme === 'Internal' && family === 'IPv6');
+}
+
+function connectionsOf({ azure }: Pick<Ruled['spec'], 'azure'>): Pick<LoadBalancingRule, 'enableTcpReset' | 'idleTimeoutInMinutes'> {
+  return { enableTcpReset: azure?.tcpReset ?? true, idleTimeoutInMinutes: azure?.idleTimeoutMinutes ?? 4 };
 }
 
 function ruleOf(
@@ -80,7 +85,7 @@ function ruleOf(
     backendAddressPools: [{ id: place.poolID }],
     ...(probe !== undefined && { probe: { id: place.probeID(probe.name) } }),
     enableFloatingIP,
-    ...(isTCP && { enableTcpReset: spec.azure?.tcpReset ?? true, idleTimeoutInMinutes: spec.azure?.idleTimeoutMinutes ?? 4 }),
+    ...(isTCP && connectionsOf(spec)),
     loadDistribution: spec.sessionAffinity?.type === 'ClientIP' ? 'SourceIP' : 'Default',
     disableOutboundSnat: !settings.outboundSNAT,
   };

@@ -118,8 +118,10 @@ describe('rules', () => {
   });
 
   test('all ports together have one rule, whatever there are', () => {
-    const { loadBalancingRules, probes } = rendered({ ...INTERNAL, listeners: [UDP, HTTP, HTTPS] }, { allPorts: true });
-    expect(loadBalancingRules).toMatchObject([{ protocol: 'All', probe: { id: expect.stringMatching(/probes\/.*-TCP-80$/) as string } }]);
+    const asked = { allPorts: true, idleTimeoutMinutes: 30, tcpReset: false };
+    const { loadBalancingRules, probes } = rendered({ ...INTERNAL, listeners: [UDP, HTTP, HTTPS] }, asked);
+    const probe = { id: expect.stringMatching(/probes\/.*-TCP-80$/) as string };
+    expect(loadBalancingRules).toMatchObject([{ protocol: 'All', probe, idleTimeoutInMinutes: 30, enableTcpReset: false }]);
     expect(probes).toHaveLength(1);
   });
 });

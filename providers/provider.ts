@@ -119,6 +119,8 @@ export interface ConnectContext {
 
 /** A connected cloud. Every absent capability is reported to the user as absent. */
 export interface Cloud {
+  /** What its CloudProvider asks for in vain, in words with what to do: a warning there. Absent = nothing. */
+  readonly withoutEffect?: readonly string[];
   readonly loadBalancers?: LoadBalancers;
   readonly members?: Members;
   readonly instances?: Instances;

@@ -18,7 +18,7 @@ import { publicIPAddress } from './resources/public-ip-address';
 import { discoverRoutes } from './routes/discover-routes';
 import { AzureRoutes, routeTableIDOf } from './routes/routes';
 import { discoverRules } from './security-groups/discover-rules';
-import { reservedKeys } from './tags';
+import { overruledKeys, reservedKeys } from './tags';
 import { AzureVolumes } from './volumes';
 import type { WorkerSettings } from './worker-settings';
 
@@ -63,6 +63,7 @@ async function connect(spec: CloudProviderSpec, context: ConnectContext): Promis
   const adoption = new AzureAdoption(arm, scope);
   const { subscriptionID, resourceGroup, nodeResourceGroups = [], clusterName, preConfiguredPools } = settings;
   return {
+    withoutEffect: overruledKeys(settings.tags).map(({ message }) => `spec.azure.tags: ${message}`),
     loadBalancers: new AzureLoadBalancers(scope),
     instances: new AzureInstances(arm, { subscriptionID, resourceGroups: [resourceGroup, ...nodeResourceGroups] }),
     routes: new AzureRoutes(scope),

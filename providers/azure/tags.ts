@@ -47,9 +47,13 @@ const VALUE_LENGTH = 256;
 
 export type Tags = Readonly<Record<string, string>>;
 
-/** Keys that upstream and we set on public addresses: who sets one of them is not heard. Pure. */
-export function overruledKeys(tags: Tags = {}): string[] {
-  return Object.keys(tags).filter((key) => [SERVICE_TAG, CLUSTER_TAG, DNS_LABEL_TAG].includes(key));
+/** Keys that upstream and we set on public addresses, so that who sets one of them is not heard; and that in words. Pure. */
+export function overruledKeys(tags: Tags = {}): { key: string; message: string }[] {
+  const keys = Object.keys(tags).filter((key) => [SERVICE_TAG, CLUSTER_TAG, DNS_LABEL_TAG].includes(key));
+  return keys.map((key) => ({
+    key,
+    message: `the key ${key} is without effect: the operator sets it, as cloud-provider-azure does. Remove it.`,
+  }));
 }
 
 /** Keys that are ours: who sets one of them on a resource says whose it is. Pure. */

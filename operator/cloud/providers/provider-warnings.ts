@@ -6,7 +6,7 @@ import type { CloudRegistry } from './registry';
 
 export interface ProviderWarningsOptions {
   store: Pick<Store<StoredProvider>, 'list' | 'onChange'>;
-  registry: Pick<CloudRegistry, 'rivalriesOf'>;
+  registry: Pick<CloudRegistry, 'get' | 'rivalriesOf'>;
   events: EventRecorder;
   /** Has a CloudProvider's status written again. */
   again: (provider: string) => void;
@@ -22,7 +22,7 @@ interface Finding {
   about: string;
 }
 
-/** What CloudProviders are warned of, beside how they are: rivals, and what the operator as a whole lacks. */
+/** What CloudProviders are warned of, beside how they are: rivals, what the operator as a whole lacks, and what they ask for in vain. */
 export class ProviderWarnings {
   private readonly findings = new Map<Reason, Finding>();
   /** By UID and reason: what an Event has said. */
@@ -37,11 +37,13 @@ export class ProviderWarnings {
 
   /** As the conditions of its status: one, whatever it is that there is to say. */
   of({ metadata }: KubeObject): Warning[] {
-    const rivalries = this.options.registry.rivalriesOf(metadata.name);
+    const { registry } = this.options;
+    const rivalries = registry.rivalriesOf(metadata.name);
     const found = this.isTold(metadata.name) ? REASONS.filter((reason) => this.findings.has(reason)) : [];
-    const reason = rivalries.length > 0 ? 'SeveralProviders' : found[0];
+    const inVain = registry.get(metadata.name)?.cloud?.withoutEffect ?? [];
+    const reason = rivalries.length > 0 ? 'SeveralProviders' : (found[0] ?? (inVain.length > 0 ? 'NotSupported' : undefined));
     if (reason === undefined) return [];
-    const messages = [...rivalries, ...found.map((one) => this.findings.get(one)?.message)];
+    const messages = [...rivalries, ...found.map((one) => this.findings.get(one)?.message), ...inVain];
     return [{ type: WARNING, reason, message: messages.join('; ') }];
   }
 

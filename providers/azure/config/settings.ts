@@ -5,6 +5,7 @@ import type { Json, JsonObject } from '../../../operator/base/json';
 import { isEmptySelector } from '../../../operator/base/label-selector';
 import { pairs } from '../../annotation-values';
 import { sameID } from '../client/resource-id';
+import { overruledKeys } from '../tags';
 import type { AzureJson } from './azure-json';
 
 type LabelSelector = z.output<typeof labelSelector>;
@@ -24,6 +25,8 @@ export function settingsOf(config: AzureJson): SettingsOfJson {
   if (subscriptionID === undefined) throw missing('subscriptionId');
   if (resourceGroup === undefined) throw missing('resourceGroup');
   const warnings: string[] = [];
+  const tags = tagsOf(config);
+  warnings.push(...overruledKeys(tags).map(({ message }) => `tags: ${message}`));
   const azure: AzureProviderSettingsInput = {
     subscriptionID,
     resourceGroup,
@@ -35,7 +38,7 @@ export function settingsOf(config: AzureJson): SettingsOfJson {
     ...networkOf(config),
     ...loadBalancersOf(config, warnings),
     ...given('healthProbe', healthProbeOf(config)),
-    ...given('tags', tagsOf(config)),
+    ...given('tags', tags),
     ...given('routeWaitSeconds', config.routeUpdateWaitingInSeconds),
   };
   return { spec: { ...given('region', config.location), ...given('limits', rateOf(config)), azure }, warnings };

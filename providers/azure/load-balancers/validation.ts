@@ -153,10 +153,7 @@ function validateTags({ azure }: CloudLoadBalancerSpec): Problem[] {
     ...reservedKeys(tags).map((key) =>
       error(field, key, `the key ${key} is reserved: by it the operator knows whose an address is. Remove it.`),
     ),
-    ...overruledKeys(tags).map((key): Problem => {
-      const message = `the key ${key} is without effect: the operator sets it, as cloud-provider-azure does. Remove it.`;
-      return { severity: 'Warning', field, value: key, message };
-    }),
+    ...overruledKeys(tags).map(({ key, message }): Problem => ({ severity: 'Warning', field, value: key, message })),
   ];
 }
 

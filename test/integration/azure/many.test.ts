@@ -139,8 +139,12 @@ describe('one load balancer of Azure for many Services', () => {
   );
 
   test(
-    'R-36: a user’s tags are on everything that is made, and none of them decides whose it is',
+    'R-36: a user’s tags are on everything that is made, and none of them decides whose it is; one that would is named',
     async () => {
+      const warning = (await azure.scene.provider('azure'))?.status?.conditions?.find(({ type }) => type === 'Warning');
+      expect(warning).toMatchObject({ status: 'True', reason: 'NotSupported' });
+      expect(warning?.message).toContain('spec.azure.tags: the key k8s-azure-service is without effect');
+      expect(azure.cluster.operatorLog()).toContain('--cloud-config: tags: the key k8s-azure-service is without effect');
       await apply(['web']);
       await ready('web');
       const [address = ''] = azure.publicAddresses();

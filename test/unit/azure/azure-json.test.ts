@@ -184,6 +184,8 @@ describe('azure.json', () => {
 
   test('pools of interfaces become pools of addresses, with a warning', () => {
     expect(settings({ loadBalancerBackendPoolConfigurationType: 'nodeIPConfiguration' }).warnings).toHaveLength(1);
+    const overruled = expect.stringMatching(/^tags: the key k8s-azure-service is without effect: .*Remove it\.$/) as string;
+    expect(settings({ tags: 'team=net,k8s-azure-service=mine' }).warnings).toEqual([overruled]);
     expect(settings(withSelector({})).warnings).toEqual([expect.stringMatching(/serviceLabelSelector has no effect: it is empty/)]);
   });
 

@@ -15,9 +15,10 @@ function provider(name: string, isDefault: boolean): StoredProvider {
 function scene(...providers: StoredProvider[]) {
   const store = new MemoryStore<StoredProvider>({}, silentLogger);
   store.replace(providers);
-  const [events, again, rivals] = [new RecordingApi(), [] as string[], [] as string[]];
-  const warnings = new ProviderWarnings({ store, registry: { rivalriesOf: () => rivals }, events, again: (name) => again.push(name) });
-  return { store, events, again, rivals, warnings };
+  const [events, again, rivals, inVain] = [new RecordingApi(), [] as string[], [] as string[], [] as string[]];
+  const registry = { rivalriesOf: () => rivals, get: () => ({ cloud: { withoutEffect: inVain } }) as never };
+  const warnings = new ProviderWarnings({ store, registry, events, again: (name) => again.push(name) });
+  return { store, events, again, rivals, inVain, warnings };
 }
 
 test('what the operator lacks stands on the default CloudProvider, and is an Event there once, also of one that comes later', () => {
@@ -58,4 +59,12 @@ test('collections whose changes don’t come in: a condition with the newest fai
   expect(warnings.of(provider('one', true))).toEqual([]);
   warnings.missesChanges([{ collection: 'nodes', why: 'again' }]);
   expect(events.log).toHaveLength(3);
+});
+
+test('what it asks for in vain stands on the CloudProvider itself, behind what the operator lacks', () => {
+  const { inVain, warnings } = scene(provider('one', true), provider('two', false));
+  inVain.push('spec.azure.tags: the key k8s-azure-service is without effect');
+  expect(warnings.of(provider('two', false))).toEqual([{ type: 'Warning', reason: 'NotSupported', message: inVain[0] }]);
+  warnings.lacksRights(['nodes (delete)']);
+  expect(warnings.of(provider('one', true))).toEqual([{ type: 'Warning', reason: 'PermissionMissing', message: `${TEXT}; ${inVain[0]}` }]);
 });

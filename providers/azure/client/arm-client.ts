@@ -145,11 +145,16 @@ export class ArmClient {
     return this.write<T>('PATCH', id, body, options);
   }
 
-  /** Gone already = done. */
+  /**
+   * Gone already = done.
+   * @throws OperatorError Transient when nobody knows any more what has become of it, and it is there
+   */
   async remove(id: string, options: WriteOptions = {}): Promise<void> {
     const call: Call = { ...options, verb: 'delete', method: 'DELETE', ...this.place(id), headers: conditionOf(options) };
     const answer = await this.call(call).catch(undefinedWithItsGroup);
-    if (answer !== undefined) await this.follow(answer, call).catch(undefinedWithItsGroup);
+    if (answer === undefined) return;
+    const followed = await this.follow(answer, call).catch(undefinedWithItsGroup);
+    if (followed === undefined) await this.assertGone(id, options);
   }
 
   async close(): Promise<void> {
@@ -178,6 +183,14 @@ export class ArmClient {
       if (isOver(operation, answer, path)) return true;
       if (clock.monotonic() > deadline) throw this.endless(path);
     }
+  }
+
+  /** Of a delete whose operation is not known any more: that may have ended either way, or the resource group with it. */
+  private async assertGone(id: string, options: CallOptions): Promise<void> {
+    const found = await this.get<Provisioned>(id, options).catch(undefinedWithItsGroup);
+    const there = found && (await this.settled(found, id, options).catch(undefinedWithItsGroup));
+    if (there === undefined) return;
+    throw new OperatorError('Transient', `Azure, DELETE ${id}: the operation is not known any more, and the resource is there still`);
   }
 
   private endless(path: string): OperatorError {

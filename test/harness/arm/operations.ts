@@ -53,6 +53,11 @@ export class Operations {
     return this.known.get(id);
   }
 
+  /** Nobody can ask for those any more that have begun; they go on. */
+  forget(): void {
+    this.known.clear();
+  }
+
   /** Ends what is due. */
   settle(): void {
     for (const operation of this.running) {

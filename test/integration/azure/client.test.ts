@@ -125,6 +125,20 @@ describe('ArmClient', () => {
     expect(await client.get(pip('a'))).toBeUndefined();
   });
 
+  test('a delete whose operation nobody knows any more is done when it is gone, and not while it is there', async () => {
+    const { operations } = server.cloud;
+    server.meanwhile = ({ path }) => {
+      if (path.includes('/operations/')) operations.forget();
+    };
+    for (const name of ['a', 'b']) await client.put(pip(name), ADDRESS);
+    operations.takesMs = 150;
+    await client.remove(pip('a'));
+    expect(server.cloud.find(pip('a'))).toBeUndefined();
+    operations.failures.push({ code: 'InternalServerError', message: 'An error occurred.' });
+    expect(await failure(client.remove(pip('b')))).toMatchObject({ code: 'Transient', message: /is there still/ as never });
+    expect(server.cloud.find(pip('b'))).toBeDefined();
+  });
+
   test('an operation that fails says so, with its code', async () => {
     server.cloud.operations.takesMs = 20;
     server.cloud.operations.failures.push({ code: 'PublicIPCountLimitReached', message: 'no more' });

@@ -1,11 +1,13 @@
 import type { JsonObject } from '../../operator/base/json';
 import type { DiscoveredResource } from '../provider';
+import { retry } from '../retry';
 import type { ArmClient } from './client/arm-client';
+import { isWorthReadingAgain } from './client/arm-error';
 import { hasFailed } from './client/provisioning';
 import { ID_PREFIX, nameInID, sameID } from './client/resource-id';
 import type { CommonInputs, Found, OwnedDescription } from './resources/owned-resource';
 import { outputsOf } from './resources/owned-resource';
-import { TAG } from './tags';
+import { TAG, type Tags } from './tags';
 
 /** What the official plugin adds to the inputs of every resource: which version of the API it speaks. */
 const FILLED_IN = ['azureApiVersion'];
@@ -57,14 +59,27 @@ export async function discover(
 }
 
 /**
- * Marks everything of a stack as released: it is not discovered any more, and nothing of ours adopts or deletes it.
+ * Marks everything of a stack as released: it is not discovered any more, and nothing of ours adopts or deletes it. Tags are written as a whole, so under
+ * the etag: those that somebody sets meanwhile stay.
  * @param assertValid throws when we may not write any more: asked before each write
  */
 export async function release(arm: ArmClient, scope: DiscoveryScope, stack: string, assertValid: () => void): Promise<void> {
+  const isOfStack = (tags: Tags): boolean => isMarked(tags, scope) && tags[TAG.stack] === stack;
   for (const { resource } of await marked(arm, scope)) {
-    const { tags = {}, id } = resource;
-    if (tags[TAG.stack] === stack) await arm.patch(id, { tags: { ...tags, [TAG.released]: 'true' } }, { assertValid });
+    if (isOfStack(resource.tags ?? {})) await releaseOne(arm, resource, isOfStack, assertValid);
   }
+}
+
+/** @param listed as it was when all were read */
+async function releaseOne(arm: ArmClient, listed: Found, isOfStack: (tags: Tags) => boolean, assertValid: () => void): Promise<void> {
+  let known: Found | undefined = listed;
+  const attempt = async (): Promise<void> => {
+    const found = known ?? (await arm.get<Found>(listed.id));
+    known = undefined;
+    const { etag = '', tags = {} } = found ?? {};
+    if (isOfStack(tags)) await arm.patch(listed.id, { tags: { ...tags, [TAG.released]: 'true' } }, { assertValid, only: { etag } });
+  };
+  await retry(arm.retryPolicy, attempt, (error) => error.code === 'NotFound' || isWorthReadingAgain(error));
 }
 
 /** With its id as programs write it: Azure may do so in another letter case. @param path of the list */
@@ -75,7 +90,7 @@ function spelled(found: Found, path: string): Found {
 
 /** Everything that bears this cluster's mark. */
 async function marked(arm: ArmClient, scope: DiscoveryScope): Promise<{ description: DiscoveredType['description']; resource: Found }[]> {
-  const { subscriptionID, clusterID, types } = scope;
+  const { subscriptionID, types } = scope;
   const lists = types.flatMap(({ description, armType, resourceGroups }) =>
     resourceGroups.map(async (group) => {
       const path = `/subscriptions/${subscriptionID}/resourceGroups/${group}/providers/${armType}`;
@@ -83,5 +98,9 @@ async function marked(arm: ArmClient, scope: DiscoveryScope): Promise<{ descript
     }),
   );
   const all = (await Promise.all(lists)).flat();
-  return all.filter(({ resource: { tags = {} } }) => tags[TAG.clusterID] === clusterID && tags[TAG.released] === undefined);
+  return all.filter(({ resource: { tags = {} } }) => isMarked(tags, scope));
+}
+
+function isMarked(tags: Tags, { clusterID }: DiscoveryScope): boolean {
+  return tags[TAG.clusterID] === clusterID && tags[TAG.released] === undefined;
 }

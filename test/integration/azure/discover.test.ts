@@ -154,6 +154,26 @@ describe('discovery in Azure', () => {
     expect(server.calls.every(({ verb }) => verb === 'list')).toBe(true);
   });
 
+  test('tags that somebody sets while it is released stay; what another stack has got meanwhile, or is gone, is let alone', async () => {
+    const made = [];
+    for (const name of ['a', 'b', 'c']) made.push(await make(addresses, address(name), { stack: 's1', name: `${name}-ip` }));
+    const [a = '', b = '', c = ''] = made.map(({ id }) => id);
+    const acts = new Map([
+      [a, () => server.cloud.tamper(a, ({ tags = {} }) => void (tags.costCenter = '42'))],
+      [b, () => server.cloud.tamper(b, ({ tags = {} }) => void (tags[TAG.stack] = 's2'))],
+      [c, () => server.cloud.vanish(c)],
+    ]);
+    server.meanwhile = ({ method, path }) => {
+      if (method !== 'PATCH') return;
+      acts.get(path)?.();
+      acts.delete(path);
+    };
+    await release(client, scope, 's1', () => undefined);
+    expect(server.cloud.find(a)?.tags).toMatchObject({ costCenter: '42', [TAG.released]: 'true' });
+    expect(server.cloud.find(b)?.tags).not.toHaveProperty([TAG.released]);
+    expect(server.cloud.find(c)).toBeUndefined();
+  });
+
   test('a list that fails is an error, never an empty answer', async () => {
     await make(addresses, address('a'), { stack: 's1', name: 'a-ip' });
     server.failsLists = true;

@@ -35,7 +35,8 @@ export interface CallGate {
    * Waits until the account's limits allow one call.
    * @param verb of the call; `delete` and `targets` (members) go before everything else
    * @param part of the cloud that has limits of its own beside the account's, such as a kind of resource
-   * @throws OperatorError Credentials, with `retryAfterMs`, while the cloud refuses the credentials; the signal's reason when it is aborted
+   * @throws OperatorError Credentials, with `retryAfterMs`, while the cloud refuses the credentials; Throttled, with that too, while it takes no calls for
+   * longer than anybody should wait; the signal's reason when it is aborted
    */
   acquire(verb: string, signal?: AbortSignal, part?: string): Promise<Settle>;
 }

@@ -1,10 +1,13 @@
 import type { Clock } from '../../base/clock';
+import { OperatorError } from '../../base/errors';
 import { CALL_PRIORITIES, type CallPriority } from './call-priority';
 
 /** A cloud that says "too many" without saying for how long gets this much rest. */
 const PAUSE_MS = 1_000;
-/** A Retry-After beyond this is taken for a mistake. */
-const LONGEST_PAUSE_MS = 600_000;
+/** A Retry-After beyond this is taken for a mistake: clouds count calls by the hour at most. */
+const LONGEST_PAUSE_MS = 3_600_000;
+/** Who would wait longer for the end of a pause is told to come again: an update holds up others meanwhile, and is canceled at its deadline. */
+const LONGEST_WAIT_MS = 600_000;
 /** Answers of calls that were on their way together are one and the same "too many". */
 const ONE_EVENT_MS = 1_000;
 /** From nothing to the full rate again. */
@@ -74,10 +77,15 @@ export class CallLimiter {
     return this.clock.monotonic() < this.pausedUntil;
   }
 
-  /** Resolves when the caller may make one call. Rejects with the signal's reason. */
+  /**
+   * Resolves when the caller may make one call. Rejects with the signal's reason, and with OperatorError Throttled where a pause lasts longer than anybody
+   * should wait.
+   */
   take(priority: CallPriority, signal?: AbortSignal): Promise<void> {
     return new Promise((resolve, reject) => {
       if (signal?.aborted === true) return reject(signal.reason as Error);
+      const refusal = this.refusal();
+      if (refusal !== undefined) return reject(refusal);
       const cancel = (reason: Error): void => {
         this.waiting[priority].delete(waiter);
         signal?.removeEventListener('abort', onAbort);
@@ -107,13 +115,26 @@ export class CallLimiter {
       this.share = Math.max(SLOWEST, this.shareNow() / 2);
       this.cutAt = now;
     }
+    const refusal = this.refusal();
+    if (refusal !== undefined) this.refuse(refusal);
     this.serve();
   }
 
   /** Refuses who waits. */
   close(reason: Error): void {
     this.cancelTimer?.();
+    this.refuse(reason);
+  }
+
+  private refuse(reason: Error): void {
     for (const priority of CALL_PRIORITIES) [...this.waiting[priority]].forEach((waiter) => waiter.cancel(reason));
+  }
+
+  private refusal(): OperatorError | undefined {
+    const retryAfterMs = this.pausedUntil - this.clock.monotonic();
+    if (retryAfterMs <= LONGEST_WAIT_MS) return undefined;
+    const minutes = Math.ceil(retryAfterMs / 60_000);
+    return new OperatorError('Throttled', `the cloud takes no calls for another ${minutes} minutes: there were too many`, { retryAfterMs });
   }
 
   private shareNow(): number {

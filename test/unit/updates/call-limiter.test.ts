@@ -73,7 +73,7 @@ describe('CallLimiter', () => {
     expect(served).toEqual([{ name: 'member', at: 3_000 }]);
   });
 
-  test('the longest of several Retry-Afters counts; an absurd one is cut to ten minutes; none is one second', async () => {
+  test('the longest of several Retry-Afters counts; none is one second', async () => {
     const { clock, limiter, served, take } = setUp();
     limiter.throttled(5_000);
     limiter.throttled(1_000);
@@ -82,16 +82,29 @@ describe('CallLimiter', () => {
     expect(served).toEqual([]);
     await clock.advance(1_001);
     expect(served).toHaveLength(1);
-    limiter.throttled(86_400_000);
-    take('b');
-    await clock.advance(600_000);
-    expect(served).toHaveLength(2);
     limiter.throttled(undefined);
-    take('c');
+    take('b');
     await clock.advance(999);
-    expect(served).toHaveLength(2);
+    expect(served).toHaveLength(1);
     await clock.advance(1_001);
-    expect(served).toHaveLength(3);
+    expect(served).toHaveLength(2);
+  });
+
+  test('an hour is kept, and an absurd Retry-After cut to that; who would wait longer than ten minutes for its end is told when to come again', async () => {
+    const { clock, limiter, served, take } = setUp();
+    limiter.throttled(600_000);
+    const waiting = limiter.take('Change');
+    limiter.throttled(86_400_000);
+    const message = 'the cloud takes no calls for another 60 minutes: there were too many';
+    await expect(waiting).rejects.toMatchObject({ code: 'Throttled', retryAfterMs: 3_600_000, message });
+    await clock.advance(2_999_999);
+    await expect(limiter.take('First')).rejects.toMatchObject({ code: 'Throttled', retryAfterMs: 600_001 });
+    await clock.advance(1);
+    take('a');
+    await clock.advance(599_999);
+    expect(served).toEqual([]);
+    await clock.advance(1);
+    expect(served).toEqual([{ name: 'a', at: 3_600_000 }]);
   });
 
   test('each "too many" halves the rate, but what was on its way together counts once; it recovers within a minute', async () => {

@@ -144,6 +144,41 @@ describe('an operator with a subscription of Azure', () => {
     expect(azure.balancer('kubernetes-internal')).toBeUndefined();
   }, 60_000);
 
+  test('both families, open to service tags and ranges alone: each family has its own rules, and one that denies the others while that is asked for', async () => {
+    const { scene, cluster } = azure;
+    const deny = `${PREFIX}deny-all-except-load-balancer-source-ranges`;
+    const annotations = {
+      [`${PREFIX}allowed-service-tags`]: 'AzureCloud,Storage',
+      [`${PREFIX}allowed-ip-ranges`]: '203.0.113.0/25,203.0.113.128/25,2001:db8::/32',
+      [`${PREFIX}additional-public-ips`]: '20.9.0.9',
+      [deny]: 'true',
+    };
+    await cluster.apply(serviceOf('dual', { annotations, spec: { ipFamilyPolicy: 'RequireDualStack' } }));
+    const four = await scene.published('dual');
+    const [, six = '', ...more] = ((await scene.service('dual'))?.status?.loadBalancer?.ingress ?? []).map(({ ip = '' }) => ip);
+    expect([six, more]).toEqual([expect.stringMatching(/^2603:1030::/), ['20.9.0.9']]);
+    const rules = (): string[] =>
+      azure
+        .securityRules()
+        .filter(({ destinations }) => destinations.some((one) => [four, six].includes(one)))
+        .map(({ access, sources, destinations, ports }) => `${access} ${sources.join()} ${ports.join()} ${destinations.sort().join()}`)
+        .sort();
+    const fours = [four, '20.9.0.9'].sort().join();
+    const allowed = [
+      ...['AzureCloud', 'Storage'].flatMap((tag) => [`Allow ${tag} 80 ${fours}`, `Allow ${tag} 80 ${six}`]),
+      ...[`Allow 203.0.113.0/24 80 ${fours}`, `Allow 2001:db8::/32 80 ${six}`],
+    ];
+    expect(rules()).toEqual([...allowed, `Deny * * ${fours}`, `Deny * * ${six}`].sort());
+    const frontends = partsIn(azure.balancer(), 'frontendIPConfigurations').map(({ name }) => name);
+    expect(frontends.filter((name) => name.endsWith('-IPv6'))).toHaveLength(1);
+    expect(azure.poolOf('kubernetes', 'kubernetes-IPv6')).toEqual([]);
+    await cluster.kubectl(['annotate', 'service', 'dual', `${deny}-`]);
+    await scene.until('nobody to be denied', () => Promise.resolve(rules().join('; ') === allowed.sort().join('; ')));
+    await scene.deleteServices('dual');
+    expect(rules()).toEqual([]);
+    expect(partsIn(azure.balancer(), 'frontendIPConfigurations')).toHaveLength(2);
+  }, 60_000);
+
   test('Private Link Services: others of the load balancer go on beside one that can’t be; what somebody changes is put right; they go before their frontends', async () => {
     const { scene, cluster, arm } = azure;
     const balancer = networkID('loadBalancers', 'kubernetes-internal');

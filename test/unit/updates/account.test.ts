@@ -1,7 +1,11 @@
-import { OperatorError } from '../../../operator/base/errors';
+import { sleep } from '../../../operator/base/clock';
+import { OperatorError, toOperatorError } from '../../../operator/base/errors';
+import { retryAfterFailure } from '../../../operator/cloud/stack/retry-delay';
+import { StackRetries } from '../../../operator/cloud/stack/stack-retries';
 import { Accounts } from '../../../operator/updates/limits/accounts';
 import { atPriority } from '../../../operator/updates/limits/call-priority';
 import type { Account } from '../../../operator/updates/limits/account';
+import { retry } from '../../../providers/retry';
 import { FakeClock, settle } from '../kube/fake-clock';
 
 const REFUSED = { kind: 'Refused', message: 'Unauthorized' } as const;
@@ -37,6 +41,42 @@ test('a cloud that answers nothing for a while is away, until it answers anythin
   expect(accounts.outage('a')).toMatchObject({ code: 'Transient', message: 'the cloud has not answered the last 4 calls' });
   await call(account, { kind: 'Throttled' });
   expect([accounts.outage('a'), changes]).toEqual([undefined, ['a', 'a']]);
+});
+
+test('a cloud that is down for an hour: that is said all the time, it is asked now and then, and minutes after its return all is as if nothing had been', async () => {
+  const { clock, accounts, account } = setUp();
+  const [hour, start] = [3_600_000, clock.monotonic()];
+  const budget = { failures: 10, ms: 600_000 };
+  const retries = new StackRetries(clock, (error, streak) => retryAfterFailure(error, streak, budget, 0));
+  let calls = 0;
+  const ask = async (): Promise<void> => {
+    const done = await account.acquire('get');
+    calls++;
+    const isDown = clock.monotonic() - start < hour;
+    done({ kind: isDown ? 'Unanswered' : 'Answered' });
+    if (isDown) throw new OperatorError('Transient', 'connect ECONNREFUSED');
+  };
+  const said = new Set<string | undefined>();
+  const update = async (): Promise<number> => {
+    for (;;) {
+      try {
+        await retry({ clock, random: () => 0.5, budgetMs: 20_000 }, ask, ({ code }) => code === 'Transient');
+        return clock.monotonic() - start;
+      } catch (thrown) {
+        const { delayMs } = retries.failed('stack', toOperatorError(thrown));
+        said.add(accounts.outage('a')?.code);
+        await sleep(clock, delayMs);
+      }
+    }
+  };
+  const updated = update();
+  await clock.advance(hour - 1);
+  expect([[...said], retries.of('stack')?.exhausted]).toEqual([['Transient'], true]);
+  // A try asks some 17 times in its 20 s, and after the first ten there is one in five minutes.
+  expect(calls).toBeLessThan(500);
+  await clock.advance(300_001);
+  expect(await updated).toBeLessThanOrEqual(hour + 300_000);
+  expect([accounts.outage('a'), account.limiter.rate, account.limiter.depth]).toEqual([undefined, account.limits.callsPerSecond, 0]);
 });
 
 test('calls that failed all at once are no outage', async () => {

@@ -1,12 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import {
-  destinationsOf,
-  portsOf,
-  type SecurityRuleProperties,
-  sourcesOf,
-} from '../../../providers/azure/security-groups/security-rule';
+import { destinationsOf, portsOf, type SecurityRuleProperties, sourcesOf } from '../../../providers/azure/security-groups/security-rule';
 import type { ArmServer, ArmServerOptions } from '../../harness/arm/arm-server';
 import { partsIn } from '../../harness/arm/resource';
 import type { Application } from '../../harness/arm/identity';

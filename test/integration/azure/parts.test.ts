@@ -244,10 +244,17 @@ describe('our part of what is not ours alone', () => {
   describe('of a public load balancer', () => {
     const formerIn = ({ observed }: JsonObject): RulesObserved['former'] => (observed as RulesObserved).former;
     const narrow = ({ observed }: JsonObject) =>
-      new PartOfResource(narrowedRules, client, update).create({ networkSecurityGroupId: GROUP_ID, ...(observed as RulesObserved) }, context);
+      new PartOfResource(narrowedRules, client, update).create(
+        { networkSecurityGroupId: GROUP_ID, ...(observed as RulesObserved) },
+        context,
+      );
     const portsOf = (address: string): unknown[] =>
       partsIn(server.cloud.find(GROUP_ID), 'securityRules').flatMap(({ properties }) => {
-        const { destinationAddressPrefix: one, destinationAddressPrefixes: several = [one], destinationPortRanges: ports = [] } = properties;
+        const {
+          destinationAddressPrefix: one,
+          destinationAddressPrefixes: several = [one],
+          destinationPortRanges: ports = [],
+        } = properties;
         return (several as unknown[]).includes(address) ? ports : [];
       });
 

@@ -78,6 +78,7 @@ const project = new typescript.TypeScriptAppProject({
     '@aws-sdk/client-elastic-load-balancing-v2@3.1142.0', // AWS: Network Load Balancers and their members
     '@pulumi/aws@7.48.0', // typed classes of the AWS programs
     '@pulumi/azure-native@3.28.0', // typed classes of the Azure programs
+    'node-forge@1.4.3', // Azure: reads PKCS #12 files, which Node doesn't; loaded only for one
     '@opentelemetry/api@^1.9.1', // traces (the copies that Pulumi uses); loaded only where they are asked for
     '@opentelemetry/sdk-trace-base@^2.12.1', // spans in batches
     '@opentelemetry/resources@^2.12.1', // who sends them
@@ -101,6 +102,7 @@ const project = new typescript.TypeScriptAppProject({
     '@bufbuild/protobuf@2.17.0', // peer of @bufbuild/cel
     '@types/node@24',
     '@types/google-protobuf@3',
+    '@types/node-forge@1',
   ],
 });
 

@@ -1,8 +1,11 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { createPrivateKey, X509Certificate } from 'node:crypto';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { azureProviderSettings } from '../../../crds';
-import { isAzureJson, parseAzureJson } from '../../../providers/azure/config/azure-json';
+import { clientAssertion } from '../../../providers/azure/client/client-assertion';
+import { isAzureJson, parseAzureJson, type AzureJson } from '../../../providers/azure/config/azure-json';
 import { FIELDS, WITHOUT_EFFECT } from '../../../providers/azure/config/azure-json-fields';
 import { identityOf, type IdentityVariables } from '../../../providers/azure/config/identity';
 import { settingsOf } from '../../../providers/azure/config/settings';
@@ -259,6 +262,64 @@ describe('who the operator is', () => {
       password: 'p',
     });
     await expect(identityOf({ ...config, aadClientCertPath: join(folder, 'no') })).rejects.toMatchObject({ code: 'Credentials' });
+  });
+
+  describe('a PKCS #12 file', () => {
+    const openssl = (...words: string[]): void => void execFileSync('openssl', words, { cwd: folder, stdio: 'ignore' });
+    const config = (name: string, password?: string): AzureJson => ({
+      ...{ tenantId: 't', aadClientId: 'c', aadClientCertPath: join(folder, name) },
+      ...(password !== undefined && { aadClientCertPassword: password }),
+    });
+    const pem = (name: string): string => readFileSync(join(folder, name), 'utf8');
+
+    beforeAll(() => {
+      for (const [name, ...kind] of [
+        ['own', 'rsa:2048'],
+        ['authority', 'rsa:2048'],
+        ['curve', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1'],
+      ]) {
+        const files = ['-keyout', `${name}.key`, '-out', `${name}.crt`];
+        openssl('req', '-x509', '-nodes', '-newkey', ...kind, ...files, '-subj', `/CN=${name}`, '-days', '1');
+      }
+    });
+
+    test.each([
+      ['as OpenSSL 3 writes it', ['-passout', 'pass:word'], 'word'],
+      ['with a chain', ['-certfile', 'authority.crt', '-passout', 'pass:word'], 'word'],
+      [
+        'as Windows writes it',
+        ['-keypbe', 'PBE-SHA1-3DES', '-certpbe', 'PBE-SHA1-3DES', '-macalg', 'sha1', '-passout', 'pass:word'],
+        'word',
+      ],
+      ['with an empty password, as Key Vault gives it', ['-passout', 'pass:'], undefined],
+      ['without encryption', ['-keypbe', 'NONE', '-certpbe', 'NONE', '-nomac', '-passout', 'pass:'], undefined],
+    ])('%s', async (_, words, password) => {
+      openssl('pkcs12', '-export', '-inkey', 'own.key', '-in', 'own.crt', ...words, '-out', 'own.pfx');
+      const identity = await identityOf(config('own.pfx', password));
+      if (identity.kind !== 'ClientCertificate') throw new Error(identity.kind);
+      expect(identity.password).toBeUndefined();
+      expect(new X509Certificate(identity.certificate).raw).toEqual(new X509Certificate(pem('own.crt')).raw);
+      const key = identity.certificate.slice(identity.certificate.indexOf('-----BEGIN PRIVATE KEY'));
+      expect(createPrivateKey(key).equals(createPrivateKey(pem('own.key')))).toBe(true);
+      // What Microsoft Entra ID is shown.
+      const assertion = clientAssertion({ clientID: 'c', audience: 'https://login', certificate: identity.certificate, now: 0 });
+      expect(assertion.split('.')).toHaveLength(3);
+    });
+
+    test('that can’t be used is refused with what to check', async () => {
+      openssl('pkcs12', '-export', '-inkey', 'own.key', '-in', 'own.crt', '-passout', 'pass:word', '-out', 'own.pfx');
+      openssl('pkcs12', '-export', '-inkey', 'curve.key', '-in', 'curve.crt', '-passout', 'pass:word', '-out', 'curve.pfx');
+      writeFileSync(join(folder, 'broken.pfx'), readFileSync(join(folder, 'own.pfx')).subarray(0, 500));
+      for (const [name, word] of [
+        ['own.pfx', 'x'],
+        ['own.pfx', undefined],
+        ['curve.pfx', 'word'],
+        ['broken.pfx', 'word'],
+      ] as const) {
+        const refused = { code: 'Credentials', message: expect.stringMatching(/Check aadClientCertPassword.*RSA key/) as string };
+        await expect(identityOf(config(name, word))).rejects.toMatchObject(refused);
+      }
+    });
   });
 
   test.each([

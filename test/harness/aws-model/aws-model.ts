@@ -62,10 +62,20 @@ export class AwsModel extends LoopbackServer {
 
   private async ruledOut(call: ModelCall): Promise<ModelAnswer | undefined> {
     for (const rule of this.rules) {
-      const answer = await rule.before?.(call, this.moto);
+      const answer = await this.ask(rule, call);
       if (answer !== undefined) return answer;
     }
     return undefined;
+  }
+
+  /** What a call names may be gone when a rule looks at it: then moto says so. */
+  private async ask(rule: Rule, call: ModelCall): Promise<ModelAnswer | undefined> {
+    try {
+      return await rule.before?.(call, this.moto);
+    } catch (thrown) {
+      if (thrown instanceof Error && /NotFound(Exception)?$/.test(thrown.name)) return undefined;
+      throw thrown;
+    }
   }
 
   private async forward({ parameters }: ModelCall, { headers }: IncomingMessage): Promise<ModelAnswer> {

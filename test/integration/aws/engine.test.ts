@@ -91,7 +91,8 @@ describeWithMoto('AWS under the real engine', () => {
     expect(forced).toMatchObject({ changes: { create: 0, update: 0, replace: 0, delete: 0 }, cloudCalls: 0 });
 
     const updated = await run(stack, render(stack, change(input, { aws: { crossZone: true } })));
-    expect(updated).toMatchObject({ changes: { update: 1, delete: 0, create: 0, replace: 0 } });
+    // With the barriers of its two groups, whose room depends on it.
+    expect(updated).toMatchObject({ changes: { update: 3, delete: 0, create: 0, replace: 0 } });
     expect(await engine.compare(stack, await discover(stack))).toEqual([]);
 
     expect((await run(stack, undefined)).result).toBe('Destroyed');
@@ -175,7 +176,7 @@ describeWithMoto('AWS under the real engine', () => {
 
     await account.addSubnet('c');
     const again = await run(stack, rendered(change(input, { aws: { crossZone: true } })));
-    expect(again).toMatchObject({ changes: { update: 1, replace: 0, create: 0 } });
+    expect(again).toMatchObject({ changes: { update: 3, replace: 0, create: 0 } });
     expect(await subnetsOf()).not.toContain(account.subnetIDs.at(-1));
     await run(stack, undefined);
     expect(await discover(stack)).toEqual([]);

@@ -39,6 +39,8 @@ type Connected = Moving & { cloud: ConnectedCloud; upgrading: boolean };
 
 /** Who loses a race tries again with what the others wrote, and nobody need know; one that is lost so often in a row is none. */
 const RACES_LOST = 3;
+/** When a stack that was looked at without the lease is looked at again. */
+const LEASE_POLL_MS = 1_000;
 
 /** Brings one stack after another to what its members ask for: gather → plan → act. The caller's queue sees to one pass per stack at a time. */
 export class StackReconciler<O extends Member> {
@@ -147,6 +149,8 @@ export class StackReconciler<O extends Member> {
     const whereabouts = await this.moves.gather(stack, members, state);
     whereabouts.origins.forEach(({ knowledge }, uid) => this.reports.knowOrigin(stack, uid, knowledge));
     const wide = await this.wideLevers(members, cloud, whereabouts);
+    // Whoever was frozen for a moment may hold it again, and nobody says so.
+    if (!wide.leading) this.options.again(stack, LEASE_POLL_MS);
     const takeovers = wide.leading ? await this.adoptions.gather(stack, members, { cloud, state }, whereabouts) : undefined;
     const ask = wide.leading && this.options.kind.inputFound !== undefined;
     const found = await standingIn(stack, members, { cloud, state }, { ...whereabouts, findings: this.findings, ask });

@@ -45,6 +45,8 @@ class World {
   /** Versions for which the engine ran. */
   readonly ran: string[] = [];
   readonly failing = new Set<string>();
+  /** The lease allows cloud writes. */
+  leads = true;
   private readonly end = new AbortController();
   private work = Promise.resolve();
   private stored: StackState | undefined;
@@ -75,7 +77,7 @@ class World {
       writer: { writeStatus: () => Promise.resolve(true), addFinalizer: nothing },
       record: { ...reports, ...told },
       events: { event: nothing },
-      ...{ isValid: () => true, isKindDeleted: () => Promise.resolve(false), onUpdate: nothing, reported: nothing },
+      ...{ isValid: () => this.leads, isKindDeleted: () => Promise.resolve(false), onUpdate: nothing, reported: nothing },
       guard: { problem: () => Promise.resolve(undefined) },
       again: (stack: string, afterMs: number) => this.queue.addAfter(stack, afterMs),
       retryPlan: () => ({ delayMs: PAUSE_MS, exhausted: false }),
@@ -140,5 +142,20 @@ test('a change that failed is tried again when its pause ends, also where someth
   expect(world.ran).toEqual(['old', 'new', 'old']);
   await world.clock.advance(1);
   expect(world.ran).toEqual(['old', 'new', 'old', 'new']);
+  await world.stop();
+});
+
+test('what is asked for while the lease is not held for a moment is done when it is held again', async () => {
+  const world = new World();
+  await world.start();
+  await world.ask('old');
+  world.leads = false;
+  await world.ask('new');
+  expect(world.ran).toEqual(['old']);
+
+  // As after a freeze: the next renewal gets it back, in the same process.
+  world.leads = true;
+  await world.clock.advance(PAUSE_MS);
+  expect(world.ran).toEqual(['old', 'new']);
   await world.stop();
 });

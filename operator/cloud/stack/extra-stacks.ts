@@ -14,6 +14,7 @@ import { reasonOfError, sentence, type Warning } from '../conditions';
 import { leverOn } from '../levers';
 import type { ApprovalGuard } from '../plan/approval-guard';
 import { ExtraApprovals } from '../plan/extra-approvals';
+import { freshSettings } from './fresh-settings';
 import type { StoredLoadBalancer } from './load-balancer-stacks';
 import type { CloudRegistry } from '../providers/registry';
 import type { StackRecord } from './stack-record';
@@ -218,8 +219,7 @@ export class ExtraStacks {
       isFrozen: () => registry.isFrozen(providerName),
       settings: async () => {
         const cloud = registry.get(providerName)?.cloud;
-        await cloud?.prepareUpdate?.();
-        return cloud?.workerSettings() ?? settings;
+        return cloud === undefined ? settings : freshSettings(cloud);
       },
     };
   }

@@ -5,6 +5,7 @@ import type { DiscoveredResource } from '../../../providers/provider';
 import { transformOf, updateHash } from '../../updates/update-hash';
 import type { StackState, StackUpdate, UpdateHooks, UpdateResult } from '../../updates/update';
 import { isUpgrade } from '../../updates/upgrade';
+import { freshSettings } from './fresh-settings';
 import { keyOfInput, type MemberInput } from './member-input';
 import type { MemberReports } from './member-reports';
 import { isPromised } from '../plan/promise';
@@ -79,10 +80,7 @@ export class StackRuns<O extends Member> {
     return {
       isValid: this.options.isValid,
       isFrozen: () => this.options.registry.isFrozen(cloud.name),
-      settings: async () => {
-        await cloud.cloud.prepareUpdate?.();
-        return cloud.cloud.workerSettings();
-      },
+      settings: () => freshSettings(cloud.cloud),
       discover: async () => merged([...((await cloud.cloud.discover?.([stack]))?.get(stack) ?? []), ...adopted]),
       syncTargets: async (group) => this.options.kind.syncTargets?.(stack, group, cloud),
     };
@@ -135,9 +133,8 @@ export class StackRuns<O extends Member> {
    * from theirs is none of their business.
    */
   hasAccepted(stack: string, cloud: ConnectedCloud, state: StackState | undefined): boolean {
-    if (state?.accepted === undefined) return false;
-    const before = Object.values(state.accepted) as unknown as MemberInput[];
-    return updateHash(this.update(stack, { ...this.of(stack, before, cloud), force: false }, cloud)) === state.inputsHash;
+    const update = this.asAccepted(stack, cloud, state);
+    return update !== undefined && updateHash(update) === state?.inputsHash;
   }
 
   /**
@@ -145,15 +142,20 @@ export class StackRuns<O extends Member> {
    * it isn't, or nothing was accepted.
    */
   remade(stack: string, cloud: ConnectedCloud, state: StackState | undefined): string | undefined {
-    if (state?.accepted === undefined) return undefined;
-    const before = Object.values(state.accepted) as unknown as MemberInput[];
-    const update = this.update(stack, { ...this.of(stack, before, cloud), force: false }, cloud);
-    if (updateHash(update) === state.inputsHash) return undefined;
+    const update = this.asAccepted(stack, cloud, state);
+    if (state === undefined || update === undefined || updateHash(update) === state.inputsHash) return undefined;
     if (state.programVersion !== update.programVersion) return 'a newer version of the operator makes it otherwise';
     if (state.transform !== transformOf(update.extension)) return 'another extension in code makes it otherwise';
     const { kind } = this.options;
     const isSame = sameBut((rendered) => kind.withoutTargets?.(rendered, cloud) ?? rendered, state.inputs, update.inputs);
     return isSame ? undefined : `the settings of CloudProvider ${cloud.name} have changed`;
+  }
+
+  /** What its members had before, as it would be made today; undefined = nothing was accepted. */
+  private asAccepted(stack: string, cloud: ConnectedCloud, state: StackState | undefined): StackUpdate | undefined {
+    if (state?.accepted === undefined) return undefined;
+    const before = Object.values(state.accepted) as unknown as MemberInput[];
+    return this.update(stack, { ...this.of(stack, before, cloud), force: false }, cloud);
   }
 
   /** @throws OperatorError with the failure's class */

@@ -2,7 +2,7 @@ import type * as sdkTypes from '@aws-sdk/client-elastic-load-balancing';
 import { AwsService, type AwsClientOptions, type Verb } from './aws-client';
 import type { CallOptions } from '../../client-options';
 import { chunks } from './chunks';
-import { byHalves } from './halving';
+import { byHalvesOfBatches } from './halving';
 
 type Sdk = typeof sdkTypes;
 type Client = sdkTypes.ElasticLoadBalancingClient;
@@ -69,12 +69,8 @@ export class ClassicElb {
   }
 
   /** The same of those that are there still: of a whole account's something goes at any time. */
-  async presentTags(names: readonly string[], options: CallOptions = {}): Promise<Map<string, sdkTypes.Tag[]>> {
-    const found = new Map<string, sdkTypes.Tag[]>();
-    for (const batch of chunks(names, TAGS_BATCH)) {
-      for (const [name, tags] of await byHalves(batch, (some) => this.tags(some, options))) found.set(name, tags);
-    }
-    return found;
+  presentTags(names: readonly string[], options: CallOptions = {}): Promise<Map<string, sdkTypes.Tag[]>> {
+    return byHalvesOfBatches(names, TAGS_BATCH, (some) => this.tags(some, options));
   }
 
   async attributes(name: string, options: CallOptions = {}): Promise<sdkTypes.LoadBalancerAttributes> {

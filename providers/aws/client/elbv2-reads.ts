@@ -3,7 +3,7 @@ import { AwsService, type AwsClientOptions } from './aws-client';
 import type { CallOptions } from '../../client-options';
 import { chunks } from './chunks';
 import { GatheredTags } from './gathered-tags';
-import { byHalves } from './halving';
+import { byHalvesOfBatches } from './halving';
 
 type Sdk = typeof sdkTypes;
 
@@ -97,12 +97,8 @@ export class ElbV2Reads {
   }
 
   /** The same of those that are there still: of a whole account's something goes at any time. */
-  async presentTags(arns: readonly string[], options: CallOptions = {}): Promise<Map<string, Record<string, string>>> {
-    const found = new Map<string, Record<string, string>>();
-    for (const batch of chunks(arns, TAGS_BATCH)) {
-      for (const [arn, tags] of await byHalves(batch, (some) => this.tags(some, options))) found.set(arn, tags);
-    }
-    return found;
+  presentTags(arns: readonly string[], options: CallOptions = {}): Promise<Map<string, Record<string, string>>> {
+    return byHalvesOfBatches(arns, TAGS_BATCH, (some) => this.tags(some, options));
   }
 
   /** The tags of one, asked for in one call with others of the same moment; undefined = it is gone. */

@@ -1,4 +1,5 @@
 import { toOperatorError } from '../../../operator/base/errors';
+import { chunks } from './chunks';
 
 /**
  * Asks of many by one call, which AWS refuses whole where one of them is gone: then by halves, so that what is gone is left out and the others are told of.
@@ -18,4 +19,17 @@ export async function byHalves<T>(
     const first = await byHalves(ids.slice(0, middle), ask);
     return new Map([...first, ...(await byHalves(ids.slice(middle), ask))]);
   }
+}
+
+/** The same of more than one call takes. */
+export async function byHalvesOfBatches<T>(
+  ids: readonly string[],
+  size: number,
+  ask: (ids: readonly string[]) => Promise<ReadonlyMap<string, T>>,
+): Promise<Map<string, T>> {
+  const found = new Map<string, T>();
+  for (const batch of chunks(ids, size)) {
+    for (const [id, answer] of await byHalves(batch, ask)) found.set(id, answer);
+  }
+  return found;
 }

@@ -1,6 +1,7 @@
-import { BlockList, isIP } from 'node:net';
+import { isIP } from 'node:net';
 import type { Subnet } from '@aws-sdk/client-ec2';
 import { z } from 'zod';
+import { maskedCIDR } from '../../../crds';
 import { OperatorError } from '../../../operator/base/errors';
 import type { JsonObject } from '../../../operator/base/json';
 import type { Problem } from '../../provider';
@@ -92,7 +93,7 @@ function misplaced(
 }
 
 function outside(value: string, subnetID: string): Problem {
-  const field = familyOf(value) === 'ipv6' ? 'spec.aws.ipv6Addresses' : 'spec.aws.privateIPv4Addresses';
+  const field = isIP(value) === 6 ? 'spec.aws.ipv6Addresses' : 'spec.aws.privateIPv4Addresses';
   const message = `${value} is in no range of ${subnetID}. Name an address of the subnet that has the same place in the list.`;
   return { severity: 'Error', field, value, message };
 }
@@ -102,14 +103,8 @@ function rangesOf({ CidrBlock, Ipv6CidrBlockAssociationSet = [] }: Subnet = {}):
 }
 
 function isIn(address: string, ranges: readonly string[]): boolean {
-  const list = new BlockList();
-  for (const range of ranges) {
+  return ranges.some((range) => {
     const [network = '', bits] = range.split('/');
-    list.addSubnet(network, Number(bits), familyOf(network));
-  }
-  return list.check(address, familyOf(address));
-}
-
-function familyOf(address: string): 'ipv4' | 'ipv6' {
-  return isIP(address) === 6 ? 'ipv6' : 'ipv4';
+    return isIP(network) === isIP(address) && maskedCIDR(`${address}/${bits}`) === maskedCIDR(range);
+  });
 }

@@ -262,15 +262,11 @@ test('the leader gets SIGTERM while its cloud answers nothing: no update begins 
     what: 'every worker to wait for the cloud, and the other passes for a worker',
     timeoutMs: TAKE_OVER_MS,
   });
-  signal(leader.pid, 'SIGTERM');
-  const toldAt = performance.now();
-  expect(await leader.ended).toEqual({ code: 0, signal: null });
-  expect(performance.now() - toldAt).toBeLessThan(GRACE_MS + WRITE_SLACK_MS);
+  await endsInItsGrace(leader);
   expect(silent.stacks.size).toBeLessThan(names.length);
   expect([leader.workers(), leader.engines()]).toEqual([[], []]);
   silent.end();
-  await waitFor(async () => (await leaseHolder()) !== '', { what: 'the successor to get the lease', timeoutMs: LEASE.durationMs });
-  pair = [successor, leader];
+  await handsOver(leader, successor);
   await world.make(...names.map((name): Change => ({ kind: 'deleteService', name })));
   await world.settled([successor], TAKE_OVER_MS);
 });
@@ -289,15 +285,25 @@ test('the leader gets SIGTERM while its cloud has told it to wait for minutes: n
     what: 'the leader to have seen the changes',
     timeoutMs: TAKE_OVER_MS,
   });
-  signal(leader.pid, 'SIGTERM');
-  const endsAt = performance.now();
-  expect(await leader.ended).toEqual({ code: 0, signal: null });
-  expect(performance.now() - endsAt).toBeLessThan(GRACE_MS + WRITE_SLACK_MS);
-  await waitFor(async () => (await leaseHolder()) !== '', { what: 'the successor to get the lease', timeoutMs: LEASE.durationMs });
-  pair = [successor, leader];
+  await endsInItsGrace(leader);
+  await handsOver(leader, successor);
   await world.make({ kind: 'excludeNode', name: 'node-1', excluded: false }, { kind: 'deleteService', name: 'waits' });
   await world.settled([successor], TAKE_OVER_MS);
 });
+
+/** On SIGTERM it ends by itself. */
+async function endsInItsGrace(operator: Operator): Promise<void> {
+  signal(operator.pid, 'SIGTERM');
+  const toldAt = performance.now();
+  expect(await operator.ended).toEqual({ code: 0, signal: null });
+  expect(performance.now() - toldAt).toBeLessThan(GRACE_MS + WRITE_SLACK_MS);
+}
+
+/** The lease was given back. */
+async function handsOver(leader: Operator, successor: Operator): Promise<void> {
+  await waitFor(async () => (await leaseHolder()) !== '', { what: 'the successor to get the lease', timeoutMs: LEASE.durationMs });
+  pair = [successor, leader];
+}
 
 /** Each call to the cloud is answered with "too many", and a Retry-After of minutes. @returns how many were */
 function tellToWait(operator: Operator): { calls: number } {

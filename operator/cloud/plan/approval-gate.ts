@@ -23,7 +23,7 @@ export interface GateFacts<O> {
   serving: (object: O) => boolean;
   /** Its approvals may come from anybody. Asked only of parts that wait. */
   unprotected: (part: Part<O>) => Promise<string | undefined>;
-  /** Whatever update runs, other settings or a newer program would cut it: what is planned for it, and approved, is that alone. */
+  /** Whatever update runs, it would be cut by what no spec asks for: what is planned for it, and approved, is that alone. */
   cut: (part: Part<O>) => boolean;
   /** What an update with these inputs, which are for the part, would do. */
   preview: (inputs: MemberInput[], part: Part<O>) => Promise<Plan>;
@@ -96,6 +96,13 @@ export class ApprovalGate<O extends Member> {
       else waiting.push(judged);
     }
     return this.held(facts, waiting, nothing);
+  }
+
+  /** Nobody is left who could be asked for what every update of the stack would do. @param why in words */
+  shut({ plan, serving }: Pick<GateFacts<O>, 'plan' | 'serving'>, why: string): Gated<O> {
+    const verdict: HeldUp = { state: 'Reconciling', reason: STACK_HELD.reason, message: why };
+    const parts = plan.parts.map((part) => (isAccepted(part) ? part : without(part, { ...verdict, serving: serving(part.object) })));
+    return { plan: { ...plan, parts }, run: false, waiting: [], leaving: verdict };
   }
 
   /** @param nothing something was looked at that changes nothing, so that an update may run for it */
@@ -198,8 +205,8 @@ function approvalOf(object: Member): string | undefined {
 /** What is said to the others of a stack of which nothing may be done before somebody is cut with consent. */
 function heldBy({ metadata }: Member): HeldUp {
   const message =
-    `every update of the stack would do what waits for approval at ${keyOf(metadata)}, which other settings of the CloudProvider, or a newer ` +
-    `program, would cut; this goes on once that is approved, or no longer so`;
+    `every update of the stack would do what waits for approval at ${keyOf(metadata)}, and what no spec asks for; ` +
+    `this goes on once that is approved, or no longer so`;
   return { state: 'Reconciling', reason: STACK_HELD.reason, message };
 }
 

@@ -65,16 +65,15 @@ export function whyApproval<O>(facts: ApprovalFacts<O>): string | undefined {
 }
 
 /**
- * What an update takes away of a load balancer that serves, where no state says what it was made from: what is replaced, and load balancers that go
+ * What an update takes away of a load balancer that serves, where nothing says how it would be made as it is: what is replaced, and load balancers that go
  * (docs/decisions/0023-consent-in-place-of-protection.md). Undefined = nothing. Pure.
- * @param adopts it is taken over from others; otherwise the state was lost
+ * @param why nothing says it: the beginning of a sentence
  */
-export function lossIn(operations: readonly PlannedOperation[], adopts = false): Replacement | undefined {
+export function lossIn(operations: readonly PlannedOperation[], why: string): Replacement | undefined {
   const lost = operations.find(({ op, type }) => op === 'replace' || (op === 'delete' && type.endsWith(':LoadBalancer')));
   if (lost === undefined) return undefined;
   const what = `${lost.op === 'replace' ? 'replaces' : 'deletes'} ${lost.type.split(':').at(-1)} ${lost.name}`;
-  const from = adopts ? 'it is taken over from others' : 'the state of what serves was lost';
-  return { why: `${from}, and by what the cloud has, the update ${what}`, gap: true };
+  return { why: `${why}, and by what the cloud has, the update ${what}`, gap: true };
 }
 
 function isSecondHalf(accepted: MemberInput | undefined, candidate: MemberInput): boolean {

@@ -3,12 +3,14 @@ import { OWN_PACKAGE } from '../../../providers/resource-provider/own-package';
 import type { Replacement } from '../../../providers/provider';
 import { keyOfInput, type MemberInput } from '../stack/member-input';
 
-/** What an update takes away from members of a stack none of whose specs asks for it: other settings, or a newer program, does. */
+/** What an update takes away from members of a stack none of whose specs asks for it: other settings, a newer program, or a change in the cloud does. */
 export interface Cut {
   /** UIDs. */
   members: ReadonlySet<string>;
   /** With who is cut in words. */
   replacement: Replacement;
+  /** Those of the members who can't be asked, in words; absent = all can. */
+  silent?: string;
 }
 
 export interface CutFacts {
@@ -18,6 +20,8 @@ export interface CutFacts {
   operations: readonly PlannedOperation[];
   /** Those that stay in the stack. */
   staying: readonly MemberInput[];
+  /** UIDs of those of them who can be asked. */
+  askable: ReadonlySet<string>;
   /** What an operation takes away, in words; undefined = nothing. */
   lossBy: (operation: PlannedOperation) => string | undefined;
   /** UIDs of those whose resource it is; empty = it is everybody's. */
@@ -28,7 +32,7 @@ export interface CutFacts {
 const NAMED = 20;
 
 /** Undefined = nobody loses anything. Pure. */
-export function cutIn({ why, operations, staying, lossBy, ownersOf }: CutFacts): Cut | undefined {
+export function cutIn({ why, operations, staying, askable, lossBy, ownersOf }: CutFacts): Cut | undefined {
   const losses = operations.flatMap((operation) => {
     const what = lossBy(operation);
     if (what === undefined) return [];
@@ -39,9 +43,14 @@ export function cutIn({ why, operations, staying, lossBy, ownersOf }: CutFacts):
   const first = losses.find(({ what }) => what.includes(' LoadBalancer ')) ?? losses[0];
   if (first === undefined) return undefined;
   const members = new Set(losses.flatMap(({ of }) => of.map(({ uid }) => uid)));
-  const names = staying.filter(({ uid }) => members.has(uid)).map(keyOfInput);
+  const cut = staying.filter(({ uid }) => members.has(uid));
+  const silent = cut.filter(({ uid }) => !askable.has(uid));
   const more = losses.length === 1 ? '' : ` (and ${losses.length - 1} more)`;
-  return { members, replacement: { why: `${why}: the update ${first.what}${more}, which cuts ${listed(names)}`, gap: true } };
+  return {
+    members,
+    replacement: { why: `${why}: the update ${first.what}${more}, which cuts ${listed(cut.map(keyOfInput))}`, gap: true },
+    ...(silent.length > 0 && { silent: listed(silent.map(keyOfInput)) }),
+  };
 }
 
 /**

@@ -1,6 +1,5 @@
 import type { DiscoveredResource, Replacement } from '../../../providers/provider';
 import type { Clock } from '../../base/clock';
-import { OperatorError } from '../../base/errors';
 import { hashJson } from '../../base/json';
 import type { EventRecorder } from '../../kube/api';
 import type { Plan } from '../../updates/plan';
@@ -13,11 +12,12 @@ import { inputsOf, standingOf, suspectsOf, type UpdatePlan } from '../stack/stac
 import type { ApprovalGuard } from './approval-guard';
 import type { Part } from '../stack/stack-plan';
 import { untilWindow, windowOf } from '../windows/windows-of';
-import { isChange, lossIn, whyApproval, type UpdatePolicy } from './approval';
+import { isChange, lossIn, whyApproval, type ApprovalFacts, type UpdatePolicy } from './approval';
 import { ApprovalGate, type Gated } from './approval-gate';
-import { cutIn, type Cut } from './cut';
+import type { Cut } from './cut';
 import { PlanCache } from './plan-cache';
 import { beginsMove, planOfMove, promising } from './promise';
+import { askable, unaskedOf, type Unasked } from './unasked';
 
 export interface StackApprovalsOptions<O extends Member> {
   kind: StackKind<O>;
@@ -71,7 +71,8 @@ export class StackApprovals<O extends Member> {
 
   /** @throws OperatorError when a plan can't be made */
   async open(pass: ApprovalPass<O>): Promise<Gated<O>> {
-    const gated = await this.gated(pass);
+    const { plan: wanted, cut } = await this.unasked(pass);
+    const gated = await this.gated({ ...pass, plan: wanted }, cut);
     const plan = promising(gated.plan, this.options.clock.now());
     if (plan === gated.plan) return gated;
     // What was approved is made once the old stack has given up what exists only once.
@@ -79,24 +80,22 @@ export class StackApprovals<O extends Member> {
     return { plan, run, waiting, ...(held !== undefined && { held }), ...(leaving !== undefined && { leaving }) };
   }
 
-  private async gated(pass: ApprovalPass<O>): Promise<Gated<O>> {
-    const { stack, plan, cloud, state, found } = pass;
+  private async gated(pass: ApprovalPass<O>, cut: Cut | undefined): Promise<Gated<O>> {
+    const { stack, plan, cloud, state, found, serving } = pass;
+    const cutParts = cut === undefined ? [] : partsCut(plan, cut);
+    if (cut !== undefined && cutParts.length === 0) return this.gate.shut({ plan, serving }, nobodyToAsk(cut));
     const policyOf = (object: O): UpdatePolicy | undefined => this.options.kind.updatePolicy?.(object, cloud.spec);
     const windows = this.closedWindows(pass);
     const manual = plan.parts.some(({ object }) => policyOf(object)?.approval === 'Manual');
     const pending = (manual || windows.size > 0) && isPending(pass);
     const loss = await this.lossOf(pass);
-    const cut = await this.cutOf(pass);
-    // Nobody is left who could be asked.
-    if (cut !== undefined && plan.parts.length === 0) return { plan, run: false, waiting: [] };
-    const cutParts = cut === undefined ? [] : partsCut(plan, cut);
     const isCut = (part: Part<O>): boolean => cutParts.includes(part);
     const goesOn = cut !== undefined && isUnderway(pass, []);
     let asked: Promise<string | undefined> | undefined;
     return this.gate.open({
       stack,
       plan,
-      serving: (object) => pass.serving(object),
+      serving: (object) => serving(object),
       cut: (part) => isCut(part) && !goesOn,
       unprotected: async ({ object }) => {
         if (policyOf(object)?.approval !== 'Manual') return undefined;
@@ -107,8 +106,7 @@ export class StackApprovals<O extends Member> {
       },
       why: (part) => {
         const policy = policyOf(part.object);
-        if (isCut(part))
-          return whyApproval({ part: asAccepted(part), pending: true, policy, replacement: cut?.replacement, underway: goesOn });
+        if (cut !== undefined && isCut(part)) return whyCut(cut, { part: asAccepted(part), pending: true, policy, underway: goesOn });
         const replacement = part.replacement ?? (part.standing === true ? loss : undefined);
         return whyApproval({ part, pending, policy, replacement, underway: isUnderway(pass, [part]) });
       },
@@ -149,30 +147,14 @@ export class StackApprovals<O extends Member> {
     if (!standingOf(plan).some(isAsked)) return undefined;
     const inputs = inputsOf(plan, suspectsOf(plan));
     const update = updateOf(inputs);
-    return lossIn((await this.preview({ state, found, hooks: hooksOf(inputs), update })).operations, update.adopts);
+    return lossIn((await this.preview({ state, found, hooks: hooksOf(inputs), update })).operations, whyStanding(plan, update));
   }
 
-  /** What other settings, or a newer program, would take away from those that stay: only a plan can tell, and it is made only where somebody would have to be asked. */
-  private async cutOf(pass: ApprovalPass<O>): Promise<Cut | undefined> {
-    const { plan, cloud, state, found, hooksOf, updateOf } = pass;
-    const { kind } = this.options;
-    const isAsked = ({ object, accepted }: Part<O>): boolean => {
-      const { approval, replace } = kind.updatePolicy?.(object, cloud.spec) ?? {};
-      return accepted !== undefined && (approval === 'Manual' || replace !== 'Allow');
-    };
-    if (kind.lossBy === undefined || !plan.engine || (plan.parts.length > 0 && !plan.parts.some(isAsked))) return undefined;
-    const why = pass.remade();
-    if (why === undefined) return undefined;
-    const inputs = Object.values(state?.accepted ?? {}) as unknown as MemberInput[];
-    const update = { ...updateOf(inputs), force: false };
-    const { operations } = await this.preview({ state, found, hooks: hooksOf(inputs), update });
-    return cutIn({
-      why,
-      operations,
-      staying: plan.parts.flatMap(({ accepted }) => accepted ?? []).concat(plan.missing, plan.elsewhere),
-      lossBy: (operation) => kind.lossBy?.(operation, cloud),
-      ownersOf: ({ urn }) => kind.attribute(new OperatorError('Unknown', '', { resource: urn }), inputs, cloud),
-    });
+  private unasked(pass: ApprovalPass<O>): Promise<Unasked<O>> {
+    const { state, found, hooksOf, updateOf } = pass;
+    const plan = (inputs: MemberInput[]): Promise<Plan> =>
+      this.preview({ state, found, hooks: hooksOf(inputs), update: { ...updateOf(inputs), force: false } });
+    return unaskedOf(pass, { kind: this.options.kind, plan });
   }
 
   private preview({ state, found, update, hooks }: GivingUp): Promise<Plan> {
@@ -192,11 +174,32 @@ function isUnderway<O>({ plan, state, updateOf }: ApprovalPass<O>, chosen: reado
   return updateHash(updateOf(inputsOf(plan, chosen))) === state.underway;
 }
 
+/** Why nothing says how it would be made as it is: the beginning of a sentence. */
+function whyStanding<O>(plan: UpdatePlan<O>, { adopts }: StackUpdate): string {
+  if (adopts === true) return 'it is taken over from others';
+  const isKnown = standingOf(plan).every(({ accepted }) => accepted !== undefined);
+  return isKnown ? 'as it was made before, it can’t be made any more' : 'the state of what serves was lost';
+}
+
 /** Those that are asked before something is cut: who loses by it, or, where none of these is left, all that share the update. */
-function partsCut<O extends Member>({ parts }: UpdatePlan<O>, { members }: Cut): Part<O>[] {
-  const made = parts.filter(({ object, accepted }) => accepted !== undefined && object.metadata.deletionTimestamp === undefined);
-  const own = made.filter(({ object }) => members.has(object.metadata.uid));
-  return own.length > 0 ? own : made;
+function partsCut<O extends Member>(plan: UpdatePlan<O>, { members }: Cut): Part<O>[] {
+  const all = askable(plan);
+  const own = all.filter(({ object }) => members.has(object.metadata.uid));
+  return own.length > 0 ? own : all;
+}
+
+/** Consent that was given beforehand does for oneself alone. */
+function whyCut<O>({ replacement, silent }: Cut, facts: Omit<ApprovalFacts<O>, 'replacement'>): string | undefined {
+  const why = whyApproval({ ...facts, replacement });
+  if (why !== undefined || silent === undefined || !isChange(facts)) return why;
+  return `${replacement.why}, of whom ${silent} can’t be asked`;
+}
+
+function nobodyToAsk({ replacement }: Cut): string {
+  return (
+    `nothing is updated: ${replacement.why}, and none of those can be asked. Make their objects again, let those that move to another ` +
+    `placement go there, or release what nobody needs (the CloudStack’s condition MemberMissing says how)`
+  );
 }
 
 /** What it has is at stake, whatever its spec asks for by now, and also where a lever keeps it as it is. */

@@ -12,6 +12,7 @@ import { EligibleTargets } from './eligible-targets';
 import type { StoredLoadBalancer } from '../stack/load-balancer-stacks';
 import { digestOf, type RegisteredTargets } from './registered-targets';
 import { selectorOf } from './target-selections';
+import { TargetUses } from './target-uses';
 import type { CloudRegistry } from '../providers/registry';
 
 /** Stands for a hash: a write has begun, and what it registered is not known. It equals none, and nothing may be assumed of the group. */
@@ -45,6 +46,7 @@ export class MemberKeeper {
   /** Groups that lack such a Node. */
   private readonly incomplete = new Set<string>();
   private readonly eligible: EligibleTargets;
+  private readonly uses = new TargetUses();
   /** Hashes of sets of targets, which are never changed. */
   private readonly hashes = new WeakMap<readonly Target[], string>();
 
@@ -60,7 +62,7 @@ export class MemberKeeper {
   /** The same, for who writes them. @throws OperatorError Transient while a Node may be the provider's or not */
   decidedTargets(provider: string, selector?: LabelSelector): Target[] {
     this.assertDecided(provider);
-    return this.targets(provider, selector);
+    return this.usedTargets(provider, selector);
   }
 
   /** A stack itself depends on which Nodes these selectors take: a change of their labels counts. @param selectors instead of those that it had */
@@ -89,6 +91,11 @@ export class MemberKeeper {
   /** Hash of a provider's target sets: while it stays, no group needs a look. */
   targetsHash(provider: string): string {
     return hashJson(this.eligible.setsOf(provider).map((targets) => this.hashOf(targets)));
+  }
+
+  /** True when, since this was last asked, somebody has acted on other targets than the provider has now. */
+  hasUsedOthers(provider: string): boolean {
+    return this.uses.take(provider).some(({ selector, hash }) => hash !== this.hashOf(this.targets(provider, selector)));
   }
 
   /**
@@ -135,10 +142,16 @@ export class MemberKeeper {
     return [...known].some(([group, hash]) => now.has(group) && now.get(group) !== hash);
   }
 
+  private usedTargets(provider: string, selector: LabelSelector | undefined): Target[] {
+    const targets = this.targets(provider, selector);
+    this.uses.note(provider, { selector, hash: this.hashOf(targets) });
+    return targets;
+  }
+
   private async syncGroup(provider: string, members: Members, group: TargetGroup, isVouched: () => boolean): Promise<number> {
     const registered = await this.registeredOf(provider, members);
     this.assertDecided(provider);
-    const targets = this.targets(provider, selectorOf(group.nodeLabels));
+    const targets = this.usedTargets(provider, selectorOf(group.nodeLabels));
     const wanted = members.hash(group, targets);
     if (registered.get(group.id) === wanted) return 0;
     if (!registered.has(group.id) && group.nodeLabels === undefined && isVouched()) {

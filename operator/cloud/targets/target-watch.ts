@@ -73,7 +73,8 @@ export class TargetWatch {
     for (const { name } of this.options.registry.list()) {
       const hash = this.options.members.targetsHash(name);
       const decided = this.isDecidedNow(name);
-      if (this.hashes.get(name) === hash && !decided) continue;
+      const outdated = this.options.members.hasUsedOthers(name);
+      if (this.hashes.get(name) === hash && !decided && !outdated) continue;
       this.hashes.set(name, hash);
       this.options.changed(name);
     }

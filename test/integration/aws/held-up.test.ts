@@ -240,4 +240,23 @@ describeWithMoto('A load balancer that AWS holds up', () => {
     await aws.cluster.kube.patch(CLOUD_PROVIDERS, 'aws', 'merge', { spec: { driftInterval: null } });
     await scene.deleteServices('slow');
   }, 120_000);
+
+  test('one whose zones somebody else has changed goes on as it is, unless it may be replaced; set back, nothing is left to do', async () => {
+    const subnets = account.subnetIDs.slice(0, 2);
+    await aws.cluster.apply(serviceOf('zoned', { annotations: { ...NETWORK, [`${PREFIX}subnets`]: subnets.join(',') } }));
+    await scene.ready('zoned');
+    const [balancer] = await account.loadBalancers();
+    const arn = balancer?.LoadBalancerArn ?? '';
+    model.calls.length = 0;
+    await aws.cluster.kube.patch(CLOUD_PROVIDERS, 'aws', 'merge', { spec: { driftInterval: '1s' } });
+    await account.setSubnets(arn, account.subnetIDs.slice(0, 3));
+    const { message } = await scene.condition('zoned', 'Reconciling', 'AwaitingApproval');
+    expect(message).toContain('the cloud was changed by somebody else: the update replaces LoadBalancer');
+    expect(message).toContain('cuts default/zoned');
+    await account.setSubnets(arn, subnets);
+    await scene.ready('zoned');
+    expect(model.calls.map(({ action }) => action).filter((action) => !action.startsWith('Describe'))).toEqual([]);
+    await aws.cluster.kube.patch(CLOUD_PROVIDERS, 'aws', 'merge', { spec: { driftInterval: null } });
+    await scene.deleteServices('zoned');
+  }, 120_000);
 });

@@ -34,6 +34,7 @@ import {
   ElasticLoadBalancingV2Client,
   ModifyLoadBalancerAttributesCommand,
   RemoveListenerCertificatesCommand,
+  SetSubnetsCommand,
   type LoadBalancer,
 } from '@aws-sdk/client-elastic-load-balancing-v2';
 import type { CloudProviderSpecInput } from '../../../crds';
@@ -127,6 +128,10 @@ export class MotoAccount {
   async deleteListeners(LoadBalancerArn: string): Promise<void> {
     const { Listeners = [] } = await this.elb.send(new DescribeListenersCommand({ LoadBalancerArn }));
     for (const { ListenerArn } of Listeners) await this.elb.send(new DeleteListenerCommand({ ListenerArn }));
+  }
+
+  async setSubnets(LoadBalancerArn: string, Subnets: string[]): Promise<void> {
+    await this.elb.send(new SetSubnetsCommand({ LoadBalancerArn, Subnets }));
   }
 
   async loadBalancers(): Promise<LoadBalancer[]> {

@@ -19,16 +19,9 @@ test.each<[string, string, string, string | undefined]>([
   ['not a change in place', 'update', 'LoadBalancer', undefined],
 ])('where the state was lost, what a plan takes away: %s', (_what, op, type, says) => {
   const operations = [{ op, type: `local:index:${type}`, name: 'web', urn: 'u' }] as Parameters<typeof lossIn>[0];
-  const loss = lossIn(operations);
+  const loss = lossIn(operations, 'the state of what serves was lost');
   if (says === undefined) expect(loss).toBeUndefined();
   else expect(loss?.why).toContain(says);
-});
-
-test('what a take-over takes away is told as such', () => {
-  const operations = [{ op: 'replace', type: 'aws:index:LoadBalancer', name: 'web', urn: 'u' }] as Parameters<typeof lossIn>[0];
-  expect(lossIn(operations, true)?.why).toBe(
-    'it is taken over from others, and by what the cloud has, the update replaces LoadBalancer web',
-  );
 });
 
 describe('what other settings, or a newer program, take away', () => {
@@ -36,7 +29,10 @@ describe('what other settings, or a newer program, take away', () => {
   const operation = (op: Operation['op'], type: string, name = 'edge'): Operation => ({ op, type, name, urn: `urn::${name}` });
   const staying = ['web', 'api', 'db'].map((name) => ({ uid: name, name, namespace: 'shop' }));
   const cut = (operations: Operation[], owners: Record<string, string[]> = {}): ReturnType<typeof cutIn> =>
-    cutIn({ why: 'the settings have changed', operations, staying, lossBy, ownersOf: ({ name }) => owners[name] ?? [] });
+    cutIn({
+      ...{ why: 'the settings have changed', operations, staying, askable: new Set(['web', 'api']) },
+      ...{ lossBy, ownersOf: ({ name }) => owners[name] ?? [] },
+    });
 
   test.each<[string, Operation, string | undefined]>([
     ['a load balancer that is replaced', operation('replace', 'aws:lb/loadBalancer:LoadBalancer'), 'replaces LoadBalancer edge'],
@@ -55,6 +51,7 @@ describe('what other settings, or a newer program, take away', () => {
     expect(found?.replacement.why).toBe(
       'the settings have changed: the update replaces LoadBalancer edge, which cuts shop/api, shop/db, shop/web',
     );
+    expect(found?.silent).toBe('shop/db');
     // What is on it goes with it.
     const both = cut([operation('replace', 'x:Listener', 'http'), operation('replace', 'x:LoadBalancer')]);
     expect(both?.replacement.why).toContain('the update replaces LoadBalancer edge (and 1 more), which cuts');
@@ -65,13 +62,16 @@ describe('what other settings, or a newer program, take away', () => {
     const found = cut(both, { a: ['web'], b: ['gone'] });
     expect([...(found?.members ?? [])]).toEqual(['web']);
     expect(found?.replacement.why).toContain('the update replaces Address a, which cuts shop/web');
+    expect(found?.silent).toBeUndefined();
     expect(cut(both, { a: ['gone'], b: ['gone'] })).toBeUndefined();
     expect(cut([operation('update', 'x:LoadBalancer')])).toBeUndefined();
   });
 
   test('of very many a few are named; each of them says so itself', () => {
     const many = Array.from({ length: 25 }, (_, index) => ({ uid: `${index}`, name: `s${10 + index}` }));
-    const found = cutIn({ why: 'x', operations: [operation('replace', 'x:LoadBalancer')], staying: many, lossBy, ownersOf: () => [] });
+    const askable = new Set(many.map(({ uid }) => uid));
+    const operations = [operation('replace', 'x:LoadBalancer')];
+    const found = cutIn({ why: 'x', operations, staying: many, askable, lossBy, ownersOf: () => [] });
     expect(found?.replacement.why).toMatch(/cuts s10, .*, s29 and 5 more$/);
     expect(found?.members.size).toBe(25);
   });

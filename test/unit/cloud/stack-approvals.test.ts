@@ -1,4 +1,5 @@
 import type { MaintenanceWindow } from '../../../crds';
+import { OperatorError } from '../../../operator/base/errors';
 import { StackApprovals, type ApprovalPass } from '../../../operator/cloud/plan/stack-approvals';
 import { Retirements } from '../../../operator/cloud/plan/retirements';
 import { StackFactsOf, type Known } from '../../../operator/cloud/stack/stack-facts';
@@ -157,23 +158,39 @@ describe('other settings of the CloudProvider, or a newer program', () => {
     op?: string;
     why?: string | undefined;
     underway?: boolean;
+    /** Members without an object, one that moves to another stack, and one that goes and leaves what it has. */
+    missing?: string;
+    elsewhere?: string;
+    orphaned?: string;
+    drifted?: boolean;
+    /** It was found changed, and the operator started again since. */
+    inputsHash?: string;
+    /** Names whose input of before can't be made any more. */
+    refused?: string[];
+    /** Whom that is laid at. */
+    blamed?: string[];
   }
 
   async function pass(of: Stack) {
     const { members = { web: 'Never', api: 'Never' }, approve = [], op = 'replace', changed, added, leaving, paused, underway } = of;
+    const { missing, elsewhere, orphaned, drifted = false, inputsHash = 'before', refused = [], blamed = [] } = of;
+    const only = (name: string | undefined): string[] => (name === undefined ? [] : [name]);
     const input = (name: string) => ({ uid: name, name, namespace: 'shop' });
     const objectOf = (name: string) => ({
       kind: 'CloudLoadBalancer',
       metadata: {
         ...input(name),
         ...(approve.includes(name) && { annotations: { 'cloud-operator.dev/approve': 'h' } }),
+        ...(name === orphaned && { deletionTimestamp: '2026-11-28T11:00:00Z' }),
       },
       spec: { provider: 'p', updatePolicy: { replace: members[name] ?? 'Never' } },
     });
     const parts = Object.keys(members).map((name) => ({
       object: objectOf(name),
       accepted: input(name),
-      ...(name === paused ? { held: true } : { candidate: name === changed ? { ...input(name), port: 81 } : input(name) }),
+      ...(name === paused || name === orphaned
+        ? { held: true }
+        : { candidate: name === changed ? { ...input(name), port: 81 } : input(name) }),
     }));
     const news = added === undefined ? [] : [{ object: objectOf(added), candidate: input(added) }];
     const previewed: string[] = [];
@@ -182,39 +199,41 @@ describe('other settings of the CloudProvider, or a newer program', () => {
     const updates = {
       preview: ({ inputs }: { inputs: { of: string } }) => {
         previewed.push(inputs.of);
+        const isRefused = refused.some((name) => inputs.of.split(',').includes(`${name} 80`));
+        if (isRefused) return Promise.reject(new OperatorError('Invalid', 'refused by the extension: no', { resource: 'urn' }));
         const operations = op === '' ? [] : [{ op, type: 'x:index:LoadBalancer', name: 'edge', urn: 'u' }];
         return Promise.resolve({ hash: 'h', counts: {}, operations });
       },
     } as unknown as Updates;
     const kind = {
       updatePolicy: ({ spec }: { spec: { updatePolicy: object } }) => spec.updatePolicy,
-      attribute: () => [],
-      lossBy: ({ op: operation }: { op: string }) => (operation === 'replace' ? 'replaces LoadBalancer edge' : undefined),
+      attribute: () => blamed,
+      lossBy: ({ op: operation }: { op: string }) => (operation === 'update' ? undefined : `${operation}s LoadBalancer edge`),
     } as unknown as StackKind<Member>;
     const approvals = new StackApprovals<Member>({
       ...{ kind, updates, events: { event: () => undefined }, guard: { problem: () => Promise.resolve(undefined) } },
       ...{ again: () => undefined, clock: { now: () => NOON } },
     });
-    const none = { released: [], missing: [], elsewhere: [], departing: [] };
-    const all = [...Object.keys(members), ...(leaving === undefined ? [] : [leaving])].map(input);
+    const none = { released: [], missing: only(missing).map(input), elsewhere: only(elsewhere).map(input), departing: [] };
+    const all = [...Object.keys(members), ...[missing, elsewhere, leaving].flatMap(only)].map(input);
     const gated = await approvals.open({
-      ...{ stack: 's', cloud: { name: 'p', spec: {} }, drifted: false, serving: () => true, hooksOf: () => ({}), updateOf },
+      ...{ stack: 's', cloud: { name: 'p', spec: {} }, drifted, serving: () => true, hooksOf: () => ({}), updateOf },
       remade: () => ('why' in of ? of.why : WHY),
       givingUp: () => undefined,
       plan: {
         ...{ kind: 'Update', engine: true, conflicts: false, ...none },
-        leaving: leaving === undefined ? [] : [objectOf(leaving)],
+        leaving: only(leaving).map(objectOf),
         parts: [...parts, ...news],
       },
       state: {
-        ...{ open: underway === true, inputsHash: 'before', accepted: Object.fromEntries(all.map((one) => [one.uid, one])) },
+        ...{ open: underway === true, inputsHash, accepted: Object.fromEntries(all.map((one) => [one.uid, one])) },
         ...(underway && { underway: updateHash(updateOf(Object.keys(members).map(input))) }),
       },
     } as unknown as ApprovalPass<Member>);
     const { run, approved, waiting, plan, leaving: said } = gated;
     const asked = Object.fromEntries(plan.parts.map(({ object, verdict }) => [object.metadata.name, verdict?.reason]));
     const shown = waiting.map(({ member }) => member);
-    return { run, approved, why: waiting.map(({ reason }) => reason), shown, asked, previewed, said: said?.reason, plan };
+    return { run, approved, why: waiting.map(({ reason }) => reason), shown, asked, previewed, said, plan };
   }
 
   test('wait where they cut somebody: all who are cut are named, and asked', async () => {
@@ -245,7 +264,11 @@ describe('other settings of the CloudProvider, or a newer program', () => {
 
   test('hold up all that shares the update: a change, a new one, and one that goes, which say so', async () => {
     const held = await pass({ members: { web: 'Never', api: 'Allow' }, changed: 'api', added: 'new', leaving: 'old' });
-    expect(held).toMatchObject({ run: false, asked: { web: 'AwaitingApproval', api: 'StackHeld', new: 'StackHeld' }, said: 'StackHeld' });
+    expect(held).toMatchObject({
+      run: false,
+      asked: { web: 'AwaitingApproval', api: 'StackHeld', new: 'StackHeld' },
+      said: { reason: 'StackHeld' },
+    });
     expect(held.plan.parts.at(-1)?.verdict?.message).toContain('waits for approval at shop/web');
   });
 
@@ -257,5 +280,68 @@ describe('other settings of the CloudProvider, or a newer program', () => {
 
   test('go on without being asked again where that was begun with approval', async () => {
     expect(await pass({ underway: true })).toMatchObject({ run: true, why: [] });
+  });
+
+  test('ask of those who have allowed it as well, where it cuts one who can’t be asked: one without an object, one that moves away, one that goes and leaves what it has', async () => {
+    const cuts = `${WHY}: the update replaces LoadBalancer edge, which cuts`;
+    const allow = { web: 'Allow' } as const;
+    for (const silent of [{ missing: 'api' }, { elsewhere: 'api' }, { members: { ...allow, api: 'Allow' }, orphaned: 'api' }] as const) {
+      const held = await pass({ members: allow, ...silent });
+      expect(held).toMatchObject({ run: false, shown: ['shop/web'], why: [`${cuts} shop/api, shop/web, of whom shop/api can’t be asked`] });
+      expect(await pass({ members: allow, ...silent, approve: ['web'] })).toMatchObject({ run: true, approved: 'h' });
+    }
+  });
+
+  test('do nothing where nobody is left to be asked, and say so to those that come and go', async () => {
+    const held = await pass({ members: {}, missing: 'api', added: 'new', leaving: 'old' });
+    expect(held).toMatchObject({ run: false, shown: [], asked: { new: 'StackHeld' }, said: { reason: 'StackHeld' } });
+    expect(held.said?.message).toContain('which cuts shop/api, and none of those can be asked');
+    expect(await pass({ members: { api: 'Never' }, orphaned: 'api' })).toMatchObject({ run: false, shown: [], asked: { api: undefined } });
+  });
+
+  describe('that refuses what was made before', () => {
+    const FIXED = 'as it was made before, it can’t be made any more';
+
+    test('is no matter for a spec that mends it; what that takes away of what serves is asked for', async () => {
+      const mended = { members: { web: 'Never' }, refused: ['web'], changed: 'web' } as const;
+      expect(await pass({ ...mended, refused: ['web'], op: 'update' })).toMatchObject({ run: true, asked: { web: undefined } });
+      const loss = await pass({ ...mended, refused: ['web'] });
+      const takes = `${FIXED}, and by what the cloud has, the update replaces LoadBalancer edge, and spec.updatePolicy.replace is Never`;
+      expect(loss).toMatchObject({ run: false, why: [takes], asked: { web: 'AwaitingApproval' } });
+      // No update leaves it out: without it there is only what is refused.
+      expect(loss.plan.parts.map(({ standing }) => standing)).toEqual([undefined]);
+      const approved = await pass({ ...mended, refused: ['web'], approve: ['web'] });
+      expect(approved.plan.parts).toMatchObject([{ standing: true, candidate: { port: 81 } }]);
+    });
+
+    test('is a failure where nobody mends it, also where another one asks for something', async () => {
+      await expect(pass({ refused: ['web'] })).rejects.toThrow('refused by the extension');
+      await expect(pass({ refused: ['web'], blamed: ['web'], changed: 'api' })).rejects.toThrow('refused by the extension');
+    });
+
+    test('does not hold up the one that goes, nor those that stay', async () => {
+      const gone = await pass({ members: { web: 'Never' }, refused: ['old'], leaving: 'old', op: 'update' });
+      expect(gone).toMatchObject({ run: true, previewed: ['web 80,old 80', 'web 80'] });
+    });
+  });
+
+  describe('somebody else’s change in the cloud', () => {
+    const BROUGHT_BACK =
+      'the cloud was changed by somebody else: the update replaces LoadBalancer edge, which cuts shop/api, shop/web, and spec.updatePolicy.replace is Never';
+
+    test('is brought back with consent alone where that replaces what serves', async () => {
+      expect(await pass({ why: undefined, drifted: true })).toMatchObject({ run: false, why: [BROUGHT_BACK, BROUGHT_BACK] });
+      expect(await pass({ why: undefined, drifted: true, approve: ['web', 'api'] })).toMatchObject({ run: true, approved: 'h' });
+      // Also by the first update after a restart, whoever asks for it.
+      expect(await pass({ why: undefined, inputsHash: '', changed: 'web' })).toMatchObject({
+        run: false,
+        asked: { web: 'AwaitingApproval' },
+      });
+    });
+
+    test('is brought back at once otherwise; what nobody knew of goes', async () => {
+      expect(await pass({ why: undefined, drifted: true, op: 'update' })).toMatchObject({ run: true, why: [] });
+      expect(await pass({ why: undefined, drifted: true, op: 'delete' })).toMatchObject({ run: true, why: [] });
+    });
   });
 });

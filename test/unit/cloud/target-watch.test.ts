@@ -71,6 +71,11 @@ class World {
     return world;
   }
 
+  /** A load balancer is updated for a reason of its own, and settles with the Nodes of this moment. */
+  async settle(): Promise<void> {
+    await this.sync('one');
+  }
+
   /** What a change writes. */
   async after(...changes: (Node | string)[]): Promise<string[]> {
     this.writes.length = 0;
@@ -123,6 +128,16 @@ describe('node sync (contract 2.10)', () => {
   ])('%s: one call for each of three load balancers', async (_name, changes, names) => {
     const world = await World.with(['a', 'b', 'c'], two());
     expect(await world.after(...changes)).toEqual([`a: ${names}`, `b: ${names}`, `c: ${names}`]);
+  });
+
+  test('a Node that comes and goes again before anybody looks: what was written with it is written again, and otherwise nothing is', async () => {
+    const world = await World.with(['a', 'b'], two());
+    expect(await world.after(named('node3'), 'node3')).toEqual([]);
+    world.nodes.set(named('node3'));
+    await world.settle();
+    expect(world.writes).toEqual(['a: node1 node2 node3', 'b: node1 node2 node3']);
+    expect(await world.after('node3')).toEqual(['a: node1 node2', 'b: node1 node2']);
+    expect(await world.after(named('node3'), 'node3')).toEqual([]);
   });
 
   test.each<[string, Changes]>([

@@ -378,6 +378,11 @@ export interface Members {
   assume?(group: TargetGroup, targets: Target[]): void;
   /** Targets that `sync` leaves out, and why (a providerID of another cloud, or none). Pure. */
   skipped?(targets: Target[]): Problem[];
+  /**
+   * What keeps some of the targets out of the group, since its cloud has no room for all: each limit in words, with the figures. `sync` registers
+   * as many as there is room for, always the same ones. Absent = there is always room. Pure.
+   */
+  limits?(group: TargetGroup, targets: Target[]): string[];
 }
 
 export interface NodeAddress {

@@ -2,6 +2,7 @@
 export const REMEDIES: Record<string, string> = {
   Ready: 'nothing',
   NoTargets: 'docs/troubleshoot.md, "It has an address but does not answer"',
+  TooManyNodes: 'the message says which limit: let fewer Nodes be targets, or have it raised',
   Queued: 'wait; if it lasts, the operator does not run: docs/troubleshoot.md',
   Updating: 'wait; `kubectl get cloudstacks` shows the attempt',
   Deleting: 'wait',

@@ -1,4 +1,4 @@
-import { OperatorError } from '../../operator/base/errors';
+import { OperatorError, toOperatorError } from '../../operator/base/errors';
 import type { JsonObject } from '../../operator/base/json';
 import type { NodeLabels } from '../provider';
 import type { UpdateContext } from '../worker-module';
@@ -56,7 +56,10 @@ export function membersReady(packageName: string, update: UpdateContext, options
     },
     read: (group) => Promise.resolve({ inputs: { group }, outputs: { group } }),
     update: async (_id, _olds, news, { urn, signal }) => {
-      await synced(news, urn, signal);
+      // It has members, and goes on with them; room for more may come of what this update deletes in the end.
+      await synced(news, urn, signal).catch((thrown: unknown) => {
+        if (toOperatorError(thrown).code !== 'Quota') throw thrown;
+      });
       return { outputs: news };
     },
     delete: () => Promise.resolve(),

@@ -191,7 +191,7 @@ export class LoadBalancerStacks implements StackKind<StoredLoadBalancer, LoadBal
       keptAsAdopted: kept.length > 0 ? kept : undefined,
     };
     const where = `serving at ${address ?? 'no address'}${asAdopted(kept)}`;
-    if (targets > 0) return { fields, verdict: { state: 'Ready', message: where } };
+    if (targets > 0) return { fields, verdict: servingVerdict(where, this.members.limitsOf(cloud.name, groups)) };
     const why = `no Node of CloudProvider ${cloud.name} can take traffic (docs/troubleshoot.md)`;
     return { fields, verdict: { state: 'Ready', reason: 'NoTargets', message: `${where}, but ${why}` } };
   }
@@ -286,6 +286,12 @@ function capability(cloud: ConnectedCloud): LoadBalancers {
     throw new OperatorError('Invalid', `the cloud provider does not support external load balancers`, { field: 'spec.provider' });
   }
   return loadBalancers;
+}
+
+/** @param limits that keep some of the Nodes out; the others take its traffic */
+function servingVerdict(where: string, limits: readonly string[]): Verdict {
+  if (limits.length === 0) return { state: 'Ready', message: where };
+  return { state: 'Ready', reason: 'TooManyNodes', message: `${where}, but ${limits.join(' ')}` };
 }
 
 function asAdopted(kept: readonly KeptDifference[]): string {

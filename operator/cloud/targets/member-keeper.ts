@@ -112,7 +112,7 @@ export class MemberKeeper {
     const sync = (group: TargetGroup): Promise<number> =>
       this.writing.run(group.id, () => atPriority('First', () => this.syncGroup(provider, members, group, isVouched)));
     const writes = await Promise.all(groups.map(sync));
-    const stayed = this.areComplete(groups) && hash === this.hashOf(this.targets(provider));
+    const stayed = this.areComplete(provider, groups) && hash === this.hashOf(this.targets(provider));
     if (members.assume !== undefined && load !== undefined && stayed) this.options.remembered?.converged(provider, load.metadata.uid, hash);
     return writes.reduce((sum, count) => sum + count, 0);
   }
@@ -126,7 +126,14 @@ export class MemberKeeper {
   /** What the status of a load balancer says while its groups have their members; undefined where nobody would read it. */
   claimOf(provider: string, groups: readonly TargetGroup[]): string | undefined {
     const assumes = this.options.registry.get(provider)?.cloud?.members?.assume !== undefined;
-    return assumes && this.options.remembered !== undefined && this.areComplete(groups) ? digestOf(groups) : undefined;
+    return assumes && this.options.remembered !== undefined && this.areComplete(provider, groups) ? digestOf(groups) : undefined;
+  }
+
+  /** Why not all eligible Nodes are members of these groups: their cloud has no room for all. In words, with the figures. */
+  limitsOf(provider: string, groups: readonly TargetGroup[]): string[] {
+    const members = this.options.registry.get(provider)?.cloud?.members;
+    const limits = groups.flatMap((group) => members?.limits?.(group, this.targets(provider, selectorOf(group.nodeLabels))) ?? []);
+    return [...new Set(limits)];
   }
 
   /**
@@ -197,12 +204,14 @@ export class MemberKeeper {
     this.leftOut.set(provider, new Set([...(this.leftOut.get(provider) ?? []), ...leftOut]));
   }
 
-  private areComplete(groups: readonly TargetGroup[]): boolean {
-    return groups.every(({ id }) => !this.incomplete.has(id));
+  private areComplete(provider: string, groups: readonly TargetGroup[]): boolean {
+    return groups.every(({ id }) => !this.incomplete.has(id)) && this.limitsOf(provider, groups).length === 0;
   }
 
   private isRemembered(provider: string, load: StoredLoadBalancer, groups: readonly TargetGroup[]): boolean {
-    return this.options.remembered?.vouches(provider, load, groups, this.hashOf(this.targets(provider))) === true;
+    const vouches = this.options.remembered?.vouches(provider, load, groups, this.hashOf(this.targets(provider))) === true;
+    // For how many there was room when that was written, it does not say.
+    return vouches && this.limitsOf(provider, groups).length === 0;
   }
 
   /** Where reading takes a call for each group, a restart goes without: what isn't remembered is read when it is written. */

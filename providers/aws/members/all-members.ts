@@ -1,9 +1,10 @@
 import type { LeftOut, Members, Problem, Target, TargetGroup } from '../../provider';
+import type { InnerMembers } from './members-around';
 
 /** Members of both kinds of load balancers: a target group is known by its ARN, the instances of a Classic load balancer by its name. */
 export class AllMembers implements Members {
   constructor(
-    private readonly network: Required<Members>,
+    private readonly network: InnerMembers,
     private readonly classic: Members,
   ) {}
 

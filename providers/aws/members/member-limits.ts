@@ -1,8 +1,7 @@
 import { AWS_LIMITS, type AWSLimits } from '../../../crds';
-import { OperatorError } from '../../../operator/base/errors';
-import type { LeftOut, Members, Target, TargetGroup } from '../../provider';
+import type { LeftOut, Target, TargetGroup } from '../../provider';
 import { instanceIDOf, zoneOf } from '../nodes/provider-id';
-import { MembersAround } from './members-around';
+import { MembersAround, type InnerMembers } from './members-around';
 import { memberAccess, type MemberAccess } from './member-access';
 
 /** How many targets a target group of either kind can have, and what is said where they are more. */
@@ -105,28 +104,47 @@ function byZone(machines: readonly Machine[]): Map<string, Machine[]> {
 export class LimitedMembers extends MembersAround {
   /** By list of targets, which is never changed. */
   private readonly censuses = new WeakMap<readonly Target[], Census>();
+  /** The same for lists of which not all fit: by how many do. */
+  private readonly chosen = new WeakMap<readonly Target[], Map<string, Target[]>>();
 
   constructor(
-    members: Required<Members>,
-    private readonly limits: AWSLimits = AWS_LIMITS,
+    members: InnerMembers,
+    private readonly quotas: AWSLimits = AWS_LIMITS,
   ) {
     super(members);
   }
 
-  /** @throws OperatorError Quota with the figures, once those that there is room for are registered */
-  async sync(group: TargetGroup, targets: Target[], signalValid: () => boolean, left?: LeftOut): Promise<number> {
-    const bounds = boundsOf(group, this.limits);
+  sync(group: TargetGroup, targets: Target[], signalValid: () => boolean, left?: LeftOut): Promise<number> {
+    return this.members.sync(group, this.fitting(group, targets), signalValid, left);
+  }
+
+  override hash(group: TargetGroup, targets: Target[]): string {
+    return this.members.hash(group, this.fitting(group, targets));
+  }
+
+  override assume(group: TargetGroup, targets: Target[]): void {
+    this.members.assume(group, this.fitting(group, targets));
+  }
+
+  override limits(group: TargetGroup, targets: Target[]): string[] {
+    const bounds = boundsOf(group, this.quotas);
     const census = this.censusOf(targets);
-    if (isWithin(census, bounds)) return this.members.sync(group, targets, signalValid, left);
-    const { fitting, tooMany } = fittingOf(census.machines, bounds);
-    const ids = new Set(fitting.map(({ id }) => id));
-    await this.members.sync(
-      group,
-      targets.filter(({ providerID }) => ids.has(instanceIDOf(providerID) ?? '')),
-      signalValid,
-      left,
-    );
-    throw new OperatorError('Quota', tooMany.join(' '), { resource: group.id });
+    return isWithin(census, bounds) ? [] : beyondOf(census, bounds).tooMany;
+  }
+
+  private fitting(group: TargetGroup, targets: Target[]): Target[] {
+    const bounds = boundsOf(group, this.quotas);
+    const census = this.censusOf(targets);
+    if (isWithin(census, bounds)) return targets;
+    const room = JSON.stringify(bounds);
+    const chosen = this.chosen.get(targets) ?? new Map<string, Target[]>();
+    this.chosen.set(targets, chosen);
+    const known = chosen.get(room);
+    if (known !== undefined) return known;
+    const { ids } = beyondOf(census, bounds);
+    const fitting = targets.filter(({ providerID }) => !ids.has(instanceIDOf(providerID) ?? ''));
+    chosen.set(room, fitting);
+    return fitting;
   }
 
   private censusOf(targets: readonly Target[]): Census {
@@ -140,16 +158,17 @@ function isWithin({ machines, fullest }: Census, bounds: readonly Bound[]): bool
   return bounds.every(({ most, perZone }) => (perZone === true ? fullest : machines.length) <= most);
 }
 
-/** The first ones that are within each bound, and what is said of those that are not. */
-function fittingOf(all: readonly Machine[], bounds: readonly Bound[]): { fitting: readonly Machine[]; tooMany: string[] } {
-  let fitting = all;
+/** All but the first ones that are within each bound, and what is said of them. */
+function beyondOf({ machines: all }: Census, bounds: readonly Bound[]): { ids: ReadonlySet<string>; tooMany: string[] } {
+  const ids = new Set<string>();
   const tooMany: string[] = [];
   for (const { most, perZone, tooMany: tell } of bounds) {
+    const fitting = all.filter(({ id }) => !ids.has(id));
     const sets: [string, readonly Machine[]][] = perZone === true ? [...byZone(fitting)] : [['', fitting]];
-    const over = sets.filter(([, machines]) => machines.length > most);
-    for (const [zone, machines] of over) tooMany.push(tell(machines.length, zone));
-    const out = new Set(over.flatMap(([, machines]) => machines.slice(most)));
-    fitting = fitting.filter((machine) => !out.has(machine));
+    for (const [zone, machines] of sets.filter(([, { length }]) => length > most)) {
+      tooMany.push(tell(machines.length, zone));
+      machines.slice(most).forEach(({ id }) => ids.add(id));
+    }
   }
-  return { fitting, tooMany };
+  return { ids, tooMany };
 }

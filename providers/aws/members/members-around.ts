@@ -1,8 +1,11 @@
 import type { LeftOut, Members, Problem, Target, TargetGroup } from '../../provider';
 
+/** Members that others go around. */
+export type InnerMembers = Members & Required<Pick<Members, 'assume' | 'skipped'>>;
+
 /** Members with something done before they are written; all else is as of those within. */
 export abstract class MembersAround implements Members {
-  constructor(protected readonly members: Required<Members>) {}
+  constructor(protected readonly members: InnerMembers) {}
 
   abstract sync(group: TargetGroup, targets: Target[], signalValid: () => boolean, left?: LeftOut): Promise<number>;
 
@@ -20,5 +23,9 @@ export abstract class MembersAround implements Members {
 
   skipped(targets: Target[]): Problem[] {
     return this.members.skipped(targets);
+  }
+
+  limits(group: TargetGroup, targets: Target[]): string[] {
+    return this.members.limits?.(group, targets) ?? [];
   }
 }

@@ -1,5 +1,5 @@
 import { hashJson } from '../../../operator/base/json';
-import type { LeftOut, Members, Target, TargetGroup } from '../../provider';
+import type { LeftOut, Target, TargetGroup } from '../../provider';
 import { assertMayWrite } from '../../member-writes';
 import type { Ec2 } from '../client/ec2';
 import { backendGroupName } from '../nodes/backend-group';
@@ -8,7 +8,7 @@ import { readRule, type NodeRule } from '../nodes/node-rule';
 import { missingRules, openNodes, rulesFrom, rulesOfNodes, SHARED_RULES } from '../nodes/node-rules';
 import { instanceIDOf } from '../nodes/provider-id';
 import { TAG } from '../tags';
-import { MembersAround } from './members-around';
+import { MembersAround, type InnerMembers } from './members-around';
 import { memberAccess, type MemberAccess } from './member-access';
 
 /** What is open for all load balancers alike. */
@@ -45,7 +45,7 @@ export class OpenedMembers extends MembersAround {
   private turn: Promise<void> = Promise.resolve();
 
   constructor(
-    members: Required<Members>,
+    members: InnerMembers,
     private readonly nodes: NodesToOpen,
   ) {
     super(members);

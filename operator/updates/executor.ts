@@ -119,6 +119,7 @@ export class UpdateExecutor {
 
   #tell(stack: string, event: WorkerEvent, hooks: UpdateHooks): void {
     if (event.type === 'remark') hooks.onRemark?.(event.text);
+    if (event.type === 'calls') hooks.onCalls?.(event.total);
     if (event.type === 'operations') hooks.onOperations?.(shownOf(event));
     if (event.type === 'done') this.options.logger.debug({ stack, ...event.timings }, 'where the time of the update went');
     this.options.onEvent(stack, event);

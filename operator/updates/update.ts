@@ -163,6 +163,8 @@ export interface UpdateHooks {
   onRemark?: (text: string) => void;
   /** What the update did to the cloud, or had begun to do when it failed: told before it settles, and not where that is nothing. */
   onOperations?: (done: ShownOperations) => void;
+  /** How many calls to the cloud it has made so far. */
+  onCalls?: (total: number) => void;
   /** The update waits for some seconds because its state can't be stored; undefined = it goes on. */
   onHeld?: (hold: StateHold | undefined) => void;
   /** Registers the members of a new target group while the update waits for them. */

@@ -17,7 +17,7 @@ import type { KubeApi, Store } from '../../kube/api';
 import type { HeldByWindow } from '../plan/approval-gate';
 import type { StateHold } from '../../updates/held-writes';
 import type { ShownOperations } from '../../updates/plan';
-import type { ChangeCounts, UpdateResult } from '../../updates/update';
+import type { ChangeCounts, StackState, UpdateResult } from '../../updates/update';
 import { conditionsOf, DRIFTED, verdictOfError, verdictOfHold, type Verdict } from '../conditions';
 import { isLeftover } from '../drift/leftovers';
 import { keyOfInput, type MemberInput } from './member-input';
@@ -43,6 +43,8 @@ export interface StackRecordOptions {
   logger: Logger;
 }
 
+type Done = ShownOperations & Pick<Attempt, 'cloudCalls'>;
+
 /** Keeps the CloudStack objects: what each stack holds and how its last updates went. People read them; nothing is decided from them. */
 export class StackRecord {
   private readonly known = new Map<string, CloudStackStatus>();
@@ -50,7 +52,7 @@ export class StackRecord {
   /** When the attempts that run now began, by stack, on the monotonic clock: the wall clock may be set meanwhile. */
   private readonly begun = new Map<string, number>();
   /** What the attempts that run have done, by stack. */
-  private readonly operations = new Map<string, ShownOperations>();
+  private readonly done = new Map<string, Partial<Done>>();
   /** What is to be said of members that vanished, by stack. */
   private readonly missingMembers = new Map<string, string>();
   /** What waits for a maintenance window, by stack. */
@@ -71,7 +73,7 @@ export class StackRecord {
     const id = currentChange()?.id;
     const attempt: Attempt = { kind, cause, ...(id === undefined ? {} : { id }), startedAt: this.time(), result: 'Running' };
     this.begun.set(stack, this.options.clock.monotonic());
-    this.operations.delete(stack);
+    this.done.delete(stack);
     const earlier = (this.status(stack).attempts ?? []).map(asEnded);
     const attempts = [attempt, ...earlier].slice(0, ATTEMPTS_KEPT);
     const verdict: Verdict = { state: 'Reconciling', reason: 'Updating', message: `${kind} is running` };
@@ -80,8 +82,14 @@ export class StackRecord {
   }
 
   /** What the attempt that runs did to the cloud, or has begun: written with its end. */
-  carriedOut(stack: string, done: ShownOperations): void {
-    this.operations.set(stack, done);
+  carriedOut(stack: string, done: Partial<Done>): void {
+    this.done.set(stack, { ...this.done.get(stack), ...done });
+  }
+
+  /** What the stack has after an attempt that failed. @param state absent = nothing is known of it */
+  left(stack: string, spec: CloudStackSpec, state: Pick<StackState, 'resources' | 'epoch'> | undefined): void {
+    const { resources = [], epoch } = state ?? {};
+    this.write(stack, spec, { resources, resourceCount: resources.length, ...(epoch !== undefined && { epoch }) });
   }
 
   /** The attempt that runs waits for the state store, or no longer does. */
@@ -270,7 +278,7 @@ export class StackRecord {
     this.reportedDrift.delete(stack);
     this.windows.delete(stack);
     this.begun.delete(stack);
-    this.operations.delete(stack);
+    this.done.delete(stack);
     this.lost.delete(stack);
     this.writes.forget(stack);
     if (!isWritten) return;
@@ -288,9 +296,9 @@ export class StackRecord {
     if (newest?.result !== 'Running') return [newest, ...older].filter((attempt) => attempt !== undefined);
     const begun = this.begun.get(stack);
     const durationMs = begun === undefined ? undefined : Math.round(this.options.clock.monotonic() - begun);
-    const done = this.operations.get(stack);
+    const done = this.done.get(stack);
     this.begun.delete(stack);
-    this.operations.delete(stack);
+    this.done.delete(stack);
     return [{ ...newest, durationMs, ...end, ...done }, ...older];
   }
 

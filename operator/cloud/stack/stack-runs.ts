@@ -172,6 +172,7 @@ export class StackRuns<O extends Member> {
         announcing = announce();
       },
       onOperations: (done) => this.options.record.carriedOut(stack, done),
+      onCalls: (cloudCalls) => this.options.record.carriedOut(stack, { cloudCalls }),
       onRemark: (text) => {
         this.options.logger.warn({ stack }, text);
         for (const object of objects) this.options.events.event(object, 'Warning', 'WrittenByOthers', text);
@@ -199,8 +200,8 @@ export class StackRuns<O extends Member> {
       const error = toOperatorError(thrown);
       this.options.onUpdate(cloud.name, error.code, this.options.clock.monotonic() - startedAt);
       if (announcing !== undefined) {
+        await this.readLeft(stack, spec);
         this.options.record.failed(stack, spec, members, error);
-        await this.readLeft(stack);
       }
       throw error;
     } finally {
@@ -209,10 +210,13 @@ export class StackRuns<O extends Member> {
   }
 
   /** What can't be read is as it was known to be. */
-  private async readLeft(stack: string): Promise<void> {
+  private async readLeft(stack: string, spec: CloudStackSpec): Promise<void> {
     const read = this.options.updates.state(stack);
     await read.then(
-      (state) => this.reports.left(stack, state),
+      (state) => {
+        this.reports.left(stack, state);
+        this.options.record.left(stack, spec, state);
+      },
       () => undefined,
     );
   }

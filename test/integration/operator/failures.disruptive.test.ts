@@ -34,7 +34,10 @@ test('a quota that is reached stalls the object with the remedy, and it goes on 
   );
   expect(warning).toMatchObject({ type: 'Warning', message: expect.stringContaining('QuotaExceeded') as string });
   const failed = await scene.stackOf('quota');
-  expect(failed.status?.attempts?.at(-1)).toMatchObject({ result: 'Failed', code: 'Quota' });
+  expect(failed.status?.attempts?.at(-1)).toMatchObject({ result: 'Failed', code: 'Quota', cloudCalls: expect.any(Number) as number });
+  const left = failed.status?.resources?.map(({ type }) => type.split(':').at(-1)).sort();
+  expect(left).toEqual(['Address', 'TargetPool']);
+  expect(failed.status?.resourceCount).toBe(2);
   await scene.faults();
   await askAgain('quota');
   await scene.expectOneOfEach('quota');

@@ -103,7 +103,9 @@ test('what an attempt did is kept with it, also when it failed, and not with the
   const bench = new Bench();
   const operations = [{ op: 'update', type: 'local:index:LoadBalancer', name: 'web', urn: 'urn:web' }] as const;
   begin(bench);
+  bench.record.carriedOut(STACK, { cloudCalls: 2 });
   bench.record.carriedOut(STACK, { operations: [...operations], omitted: 2 });
+  bench.record.carriedOut(STACK, { cloudCalls: 3 });
   bench.record.failed(STACK, SPEC, ['default/web'], new OperatorError('Quota', 'too many'));
   begin(bench);
   const result = { durationMs: 1, changes: { create: 0, update: 0, replace: 0, delete: 0, same: 1 }, cloudCalls: 1, resources: [] };
@@ -111,7 +113,21 @@ test('what an attempt did is kept with it, also when it failed, and not with the
   await bench.clock.advance(0);
   const [last, before] = bench.sent.at(-1)?.attempts ?? [];
   expect(last).not.toHaveProperty('operations');
-  expect(before).toMatchObject({ result: 'Failed', operations, omitted: 2 });
+  expect(last).toMatchObject({ cloudCalls: 1 });
+  expect(before).toMatchObject({ result: 'Failed', operations, omitted: 2, cloudCalls: 3 });
+});
+
+test('what a failed attempt has left in the cloud is shown', async () => {
+  const bench = new Bench();
+  begin(bench);
+  const resources = [{ type: 'local:index:TargetPool', id: 'pool-1', name: 'web-tcp-80', urn: 'urn:web' }];
+  bench.record.left(STACK, SPEC, { resources, epoch: 4 });
+  bench.record.failed(STACK, SPEC, ['default/web'], new OperatorError('Quota', 'too many'));
+  await bench.clock.advance(0);
+  expect(bench.sent.at(-1)).toMatchObject({ resources, resourceCount: 1, epoch: 4, attempts: [{ result: 'Failed' }] });
+  bench.record.left(STACK, SPEC, undefined);
+  await bench.clock.advance(0);
+  expect(bench.sent.at(-1)).toMatchObject({ resources: [], resourceCount: 0, epoch: 4 });
 });
 
 test('the last five attempts are kept, the newest first', async () => {

@@ -141,6 +141,7 @@ export class Leader {
       ...(options.extension === undefined ? {} : { extension: options.extension }),
       events: this.recorder(leadership.api, 'cloud-operator'),
       serviceEvents: this.recorder(leadership.api, 'service-controller'),
+      updateDeadlineMs: options.updateDeadlineMs,
       promptNodeRemoval: options.promptNodeRemoval,
       clusterCIDRs: options.clusterCIDRs,
       // A pass that waits for its update holds its place: there must be more places than updates that can hang.

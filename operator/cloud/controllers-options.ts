@@ -38,6 +38,8 @@ export interface CloudControllersOptions {
   registry: CloudRegistry;
   directory: InstanceDirectory;
   updates: Updates;
+  /** `--update-deadline`, in milliseconds. */
+  updateDeadlineMs: number;
   /** What `--extension` names. */
   extension?: ExtensionModule;
   events: EventRecorder;

@@ -289,11 +289,12 @@ export class CloudControllers {
   }
 
   private extraStacks(): ExtraStacks {
-    const { stores, registry, updates, extension, events, isValid, clock, logger } = this.options;
+    const { stores, registry, updates, updateDeadlineMs, extension, events, isValid, clock, logger } = this.options;
     return new ExtraStacks({
       ...{
         registry,
         updates,
+        updateDeadlineMs,
         events,
         isValid,
         clock,
@@ -305,6 +306,7 @@ export class CloudControllers {
         guard: new ApprovalGuard(this.options.api, CLOUD_LOAD_BALANCERS),
       },
       queue: this.options.makeQueue('extra-stacks', RETRY),
+      slowQueue: this.options.makeQueue('extra-stacks-slow', RETRY),
       changed: (stack) => this.loadBalancers.refresh(stack),
       logger: logger.child({ part: 'extension' }),
     });

@@ -14,6 +14,7 @@ import { reasonOfError, sentence, type Warning } from '../conditions';
 import { leverOn } from '../levers';
 import type { ApprovalGuard } from '../plan/approval-guard';
 import { ExtraApprovals } from '../plan/extra-approvals';
+import { ExtraLanes } from './extra-lanes';
 import { freshSettings } from './fresh-settings';
 import type { StoredLoadBalancer } from './load-balancer-stacks';
 import type { CloudRegistry } from '../providers/registry';
@@ -34,12 +35,16 @@ export interface ExtraStacksOptions {
   events: EventRecorder;
   /** Keyed by the load balancers' stack. */
   queue: WorkQueue;
+  /** The same, of those that keep the others waiting. */
+  slowQueue: WorkQueue;
+  /** How long an update may take, in milliseconds, where its account says nothing else. */
+  updateDeadlineMs: number;
   /** When it is a stack's turn to be brought to another extension. */
   rollout: UpgradeRollout;
   /** Who keeps approvals to those who may give them. */
   guard: Pick<ApprovalGuard, 'problem'>;
   isValid: () => boolean;
-  clock: Pick<Clock, 'now'>;
+  clock: Pick<Clock, 'now' | 'after'>;
   /** A warning of the stack's load balancers has come or gone. */
   changed: (stack: string) => void;
   logger: Logger;
@@ -54,6 +59,10 @@ export interface SettledStack {
 
 const SUFFIX = '-extra';
 const DEADLINE_MS = 300_000;
+/** As an update that takes longer gives its worker's place to others. */
+const PATIENCE_MS = 15_000;
+/** Where updates may take only a little longer, others wait for no more than this part of it. */
+const PATIENCE_PART = 1 / 4;
 /** Nobody tells us when the guard is installed. */
 const GUARD_POLL_MS = 10_000;
 
@@ -72,27 +81,30 @@ export class ExtraStacks {
   private existing: Promise<Set<string>> | undefined;
 
   private readonly approvals: ExtraApprovals;
+  private readonly lanes: ExtraLanes;
 
   constructor(private readonly options: ExtraStacksOptions) {
     this.approvals = new ExtraApprovals(options);
+    this.lanes = new ExtraLanes({ ...options, patienceMs: (stack) => this.patienceMs(stack) });
   }
 
-  /** Works until the signal is aborted; one stack at a time, so that slow plugins leave workers to the load balancers. */
+  /** Works until the signal is aborted. */
   run(signal: AbortSignal): Promise<void> {
-    return this.options.queue.run(1, (stack) => this.turns.run(stack, () => this.reconcile(stack)), signal);
+    return this.lanes.run((stack) => this.turns.run(stack, () => this.reconcile(stack)), signal);
   }
 
   /** A load balancers' stack was brought up to date, or found so. */
   settled(settled: SettledStack): void {
     const { stack } = settled.update;
     this.settledStacks.set(stack, settled);
-    if (this.tried.get(stack) !== this.hashOf(settled)) this.options.queue.add(stack);
+    if (this.tried.get(stack) !== this.hashOf(settled)) this.lanes.add(stack);
   }
 
   /** Before the load balancers' stack is destroyed. @throws OperatorError: then that one must wait, or nobody would ever come back for this one */
   async destroy(update: StackUpdate): Promise<void> {
     this.options.rollout.forget(extraStackOf(update.stack));
     this.settledStacks.delete(update.stack);
+    this.lanes.forget(update.stack);
     this.tried.delete(update.stack);
     await this.turns.run(update.stack, async () => {
       await this.lookFor(extraStackOf(update.stack));
@@ -104,6 +116,7 @@ export class ExtraStacks {
   /** The load balancers' stack is given up, and what there is beside it stays in the cloud too, marked as nobody's where our own provider has made it. */
   async forget(stack: string): Promise<void> {
     this.settledStacks.delete(stack);
+    this.lanes.forget(stack);
     this.tried.delete(stack);
     const name = extraStackOf(stack);
     this.options.rollout.forget(name);
@@ -141,14 +154,14 @@ export class ExtraStacks {
     const closedMs = this.untilWindow(settled);
     if (closedMs > 0) {
       this.tried.delete(stack);
-      return this.options.queue.addAfter(stack, closedMs);
+      return this.lanes.addAfter(stack, closedMs);
     }
     const wanted = await this.wanted(settled);
     const upgrading = await this.isUpgrade(extraStackOf(stack), wanted);
     const waitMs = upgrading ? this.options.rollout.waitOf(extraStackOf(stack)) : 0;
     if (waitMs > 0) {
       this.tried.delete(stack);
-      return this.options.queue.addAfter(stack, waitMs);
+      return this.lanes.addAfter(stack, waitMs);
     }
     this.tried.set(stack, this.hashOf(settled));
     try {
@@ -161,6 +174,14 @@ export class ExtraStacks {
       else this.fail(settled, error);
       throw error;
     }
+  }
+
+  /** How long the others wait for it. */
+  private patienceMs(stack: string): number {
+    const { registry, updateDeadlineMs } = this.options;
+    const provider = this.settledStacks.get(stack)?.update.providerName;
+    const ownMs = provider === undefined ? undefined : registry.accounts.of(provider).limits.updateDeadlineMs;
+    return Math.min(PATIENCE_MS, PATIENCE_PART * (ownMs ?? updateDeadlineMs));
   }
 
   /** The update of its extra stack; undefined = there is to be none. */
@@ -207,7 +228,7 @@ export class ExtraStacks {
     if (gate.run) return gate.approved === undefined ? {} : { approved: gate.approved };
     this.tried.delete(stack);
     this.warn(stack, gate.warning);
-    if (gate.waiting.length === 0) this.options.queue.addAfter(stack, GUARD_POLL_MS);
+    if (gate.waiting.length === 0) this.lanes.addAfter(stack, GUARD_POLL_MS);
     return undefined;
   }
 

@@ -1,6 +1,5 @@
 import { cloudLoadBalancerSpec } from '../../../crds/cloud-load-balancer';
 import type { JsonObject } from '../../../operator/base/json';
-import { systemClock } from '../../../operator/base/clock';
 import { OperatorError } from '../../../operator/base/errors';
 import { silentLogger } from '../../../operator/base/log';
 import { ExtraStacks, type SettledStack } from '../../../operator/cloud/stack/extra-stacks';
@@ -44,6 +43,10 @@ class World {
   /** What the engine was asked for, by the digest of the extension; `-` = the end of the stack. */
   readonly ran: string[] = [];
   waits: number[] = [];
+  /** Stacks that have changed to the slow lane. */
+  readonly slow: string[] = [];
+  /** Held until it resolves. */
+  hanging: Promise<void> | undefined;
   /** What each update and preview got to reach the cloud with. */
   readonly reached: unknown[] = [];
   settings: JsonObject = {};
@@ -63,6 +66,7 @@ class World {
   readonly removed: string[] = [];
   /** Its state can't be read: lists leave it out. */
   damaged: string | undefined;
+  updateDeadlineMs = 600_000;
   private work: (stack: string) => Promise<void> = () => Promise.resolve();
 
   async operator(module: ExtensionModule | undefined): Promise<ExtraStacks> {
@@ -83,6 +87,7 @@ class World {
       addAfter: (_key: string, ms: number) => void this.waits.push(ms),
       run: (_workers: number, work: (key: string) => Promise<void>) => Promise.resolve(void (this.work = work)),
     };
+    const slowQueue = { ...queue, add: (key: string) => void this.slow.push(key), run: () => Promise.resolve() };
     const record = {
       ...{
         started: () => undefined,
@@ -94,7 +99,7 @@ class World {
       waiting: (stack: string, _spec: object, plans: unknown[]) => Promise.resolve(void this.waiting.set(stack, plans)),
     };
     const extras = new ExtraStacks({
-      ...{ module, registry, isValid: () => true, clock: systemClock, changed: () => undefined, logger: silentLogger },
+      ...{ module, registry, isValid: () => true, clock: this.clock, changed: () => undefined, logger: silentLogger },
       events: { event: (_object, _type, reason) => void this.events.push(reason) },
       guard: { problem: () => Promise.resolve(this.unguarded) },
       exportsOf: () => Promise.resolve(['extra']),
@@ -102,6 +107,8 @@ class World {
       updates: this as unknown as Updates,
       store: store as unknown as Store<StoredLoadBalancer>,
       queue: queue as unknown as WorkQueue,
+      slowQueue: slowQueue as unknown as WorkQueue,
+      updateDeadlineMs: this.updateDeadlineMs,
       record: record as unknown as StackRecord,
     });
     await extras.run(new AbortController().signal);
@@ -125,6 +132,7 @@ class World {
   run = async (update: StackUpdate, hooks: UpdateHooks): Promise<object> => {
     this.reached.push((await hooks.settings?.()) ?? update.settings);
     this.ran.push(update.inputs === undefined ? '-' : (update.extension?.module?.digest ?? ''));
+    await this.hanging;
     if (update.inputs === undefined) this.stored.delete(update.stack);
     else this.stored.set(update.stack, { ...update, inputsHash: updateHash(update), open: false } as unknown as StackState);
     return { result: 'Updated', resources: [], changes: {} };
@@ -199,6 +207,21 @@ test('plugins get the credentials of today, not those of when the load balancers
   world.settings = { credentials: 'of the second day' };
   await world.pass(extras, settledStack({ changed: true }));
   expect(world.reached).toEqual([{ credentials: 'of the first day' }, { credentials: 'of the second day' }]);
+});
+
+test.each([
+  [600_000, 15_000],
+  [8_000, 2_000],
+])('where an update may take %i ms, the others wait for it for %i ms', async (updateDeadlineMs, patienceMs) => {
+  world.updateDeadlineMs = updateDeadlineMs;
+  const extras = await world.operator(OLD);
+  world.hanging = new Promise(() => undefined);
+  let free = false;
+  void world.pass(extras).then(() => (free = true));
+  await world.clock.advance(patienceMs - 1);
+  expect([world.ran, world.slow, free]).toEqual([['old'], [], false]);
+  await world.clock.advance(1);
+  expect([world.slow, free]).toEqual([['lb-web'], true]);
 });
 
 const approve = (hash: string): void => void (world.object = { annotations: { 'cloud-operator.dev/approve': hash } });

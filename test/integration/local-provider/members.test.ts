@@ -195,7 +195,7 @@ test('whatever happens to Nodes and groups: all targets are right, at most one w
         await fleet.clear();
       }
     }),
-    { numRuns: 25 },
+    { numRuns: 25, timeout: 30_000 },
   );
 }, 60_000);
 

@@ -104,6 +104,7 @@ test('whoever is bad, and whether errors name it: the good ones are in, the bad 
       const guilty = failed.length;
       expect(tried.length).toBeLessThanOrEqual(2 + guilty * (names ? 1 : 2 * Math.ceil(Math.log2(suspects.length + 1)) + 1));
     }),
+    { timeout: 20_000 },
   );
 });
 

@@ -298,7 +298,7 @@ describe('KeyedQueue', () => {
         await running;
         queue.close();
       }),
-      { numRuns: 150 },
+      { numRuns: 150, timeout: 20_000 },
     );
   });
 });

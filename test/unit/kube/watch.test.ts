@@ -27,6 +27,7 @@ describe('lines', () => {
         const bytes = Buffer.from(texts.map((text) => `${text}\n`).join(''), 'utf8');
         expect(await collect(lines(chunksOf(bytes, sizes)))).toEqual(texts.map((text) => Buffer.from(text, 'utf8').toString('utf8')));
       }),
+      { timeout: 20_000 },
     );
   });
 

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { BlockSet, type BlockSetMetrics } from '../../../../operator/loops/ipam/block-set';
 import { formatCidr, parseCidr, type Cidr } from '../../../../operator/loops/cidr';
+import { seededRandom } from '../../../../providers/local/cloud/random';
 
 const cidr = (text: string): Cidr => parseCidr(text)!;
 const setOf = (range: string, mask: number, metrics?: BlockSetMetrics): BlockSet => new BlockSet(cidr(range), mask, metrics);
@@ -161,7 +162,7 @@ test('property: of any two blocks that are handed out, none is given twice befor
 
 /** Random takes and gives, compared with a plain set of numbers. */
 test.each([1, 2, 3, 4, 5])('property: it agrees with a plain set (seed %i)', (seed) => {
-  const random = randomOf(seed);
+  const random = seededRandom(seed);
   const set = setOf('10.0.0.0/24', 31);
   const model = new Set<number>();
   let cursor = 0;
@@ -188,14 +189,3 @@ test.each([1, 2, 3, 4, 5])('property: it agrees with a plain set (seed %i)', (se
     expect(set.taken).toBe(model.size);
   }
 });
-
-/** mulberry32. */
-function randomOf(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let t = Math.imul(state ^ (state >>> 15), 1 | state);
-    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
-    return ((t ^ (t >>> 14)) >>> 0) / 4294967296;
-  };
-}

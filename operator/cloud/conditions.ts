@@ -74,9 +74,13 @@ const REMEDIES: Partial<Record<ErrorCode, string>> = {
 /**
  * The verdict on a failed update: Stalled where only a person can help, else Reconciling with a retry.
  * @param serving true when an earlier version of the load balancer goes on serving
- * @param retry when it is tried next (wall clock, milliseconds), and whether that has gone on for too long
+ * @param retry when it is tried next (wall clock, milliseconds; undefined = not by itself), and whether that has gone on for too long
  */
-export function verdictOfError(error: OperatorError, serving: boolean, retry?: { nextTryAt: number; exhausted: boolean }): Verdict {
+export function verdictOfError(
+  error: OperatorError,
+  serving: boolean,
+  retry?: { nextTryAt: number | undefined; exhausted: boolean },
+): Verdict {
   const remedy = error.remedy ?? REMEDIES[error.code];
   // A field of the cloud's API says nothing to who wrote the spec.
   const where = error.field?.startsWith('spec.') === true ? ` (${error.field})` : '';
@@ -86,7 +90,7 @@ export function verdictOfError(error: OperatorError, serving: boolean, retry?: {
     serving ? 'The last good version keeps serving.' : undefined,
   ];
   const text = parts.filter((part) => part !== undefined).join(' ');
-  const message = retry === undefined ? text : withNextTry(text, retry.nextTryAt);
+  const message = retry?.nextTryAt === undefined ? text : withNextTry(text, retry.nextTryAt);
   if (retry?.exhausted === true) return { state: 'Stalled', reason: 'RetriesExhausted', message };
   const reason = reasonOfError(error);
   if (error.terminal) return { state: 'Stalled', reason, message };

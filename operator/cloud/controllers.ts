@@ -125,7 +125,7 @@ export class CloudControllers {
   private async lookAtAll(provider: string): Promise<void> {
     this.providerQueue.add(provider);
     this.options.directory.ask(provider);
-    const passes = [this.loadBalancers.retry(provider), this.routes.retry(provider)];
+    const passes = [this.loadBalancers.ask(provider), this.routes.ask(provider)];
     await Promise.all([...passes, ...Object.values(this.drift).map((loop) => loop.ask(provider))]);
   }
 

@@ -81,7 +81,16 @@ export class StackController<O extends Member> extends KindController<O> {
   }
 
   /**
-   * Looks at every stack of a provider at once, and tries what failed: whether its cloud can be used has changed, or a person asks for it.
+   * As `retry`, for a person: what is not tried again by itself is tried, too.
+   * @returns as `requeue` does
+   */
+  ask(provider: string): Promise<void> {
+    this.stacksOf(provider).forEach((stack) => this.own.reconciler.tryAnew(stack));
+    return this.retry(provider);
+  }
+
+  /**
+   * Looks at every stack of a provider at once, and tries what failed: whether its cloud can be used has changed.
    * @returns as `requeue` does
    */
   async retry(provider: string): Promise<void> {
@@ -163,16 +172,17 @@ export class StackController<O extends Member> extends KindController<O> {
     const object = this.own.store.get(key);
     const asks = this.asksForMore(key, object);
     this.assign(key).forEach((stack) => (asks ? this.tryAnew(stack) : this.noticeStatus(stack)));
-    if (asks) this.compareWhenAsked(key, object);
+    if (asks) this.answer(key, object);
     if (object === undefined || this.own.index.stackOf(key) !== undefined) return;
     await this.reportUnassigned(object);
   }
 
-  /** Its annotation `reconcile` is another one than what was answered last. */
-  private compareWhenAsked(key: ObjectKey, object: O | undefined): void {
+  /** A person asks, where its annotation `reconcile` is another one than what was answered last. */
+  private answer(key: ObjectKey, object: O | undefined): void {
     const token = echoOf(object?.metadata.annotations?.[ANNOTATIONS.reconcile]);
     const stack = this.own.index.stackOf(key);
     if (object === undefined || stack === undefined || token === undefined || token === object.status?.lastHandledReconcile) return;
+    this.own.reconciler.tryAnew(stack);
     this.own.compare(object.spec.provider, stack);
   }
 

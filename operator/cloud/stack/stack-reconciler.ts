@@ -85,6 +85,11 @@ export class StackReconciler<O extends Member> {
     this.drift.add(stack, drift);
   }
 
+  /** Somebody asks for the stack as it is: what is not tried again by itself is tried by the next pass. */
+  tryAnew(stack: string): void {
+    this.runs.tryAnew(stack);
+  }
+
   /** A lever keeps some of what the stack has as it is: what somebody else changes is shown and left. */
   isHeld(stack: string): boolean {
     const { index, store } = this.options;

@@ -1,6 +1,7 @@
 import type { Clock } from '../../base/clock';
 import { toldDelayMs, type OperatorError } from '../../base/errors';
 import { CredentialsRefused } from '../../updates/limits/account';
+import { StateOutgrown } from './outgrown-updates';
 import type { Retry, RetryPlan } from './retry-delay';
 
 /** As upstream, which looks at Services that need cleanup so often (contract 2.2). */
@@ -8,8 +9,8 @@ const DELETE_RETRY_MS = 30_000;
 
 /** A Retry that people can be told of. */
 export interface PlannedRetry extends Retry {
-  /** Wall clock, milliseconds. */
-  nextTryAt: number;
+  /** Wall clock, milliseconds; undefined = it is not tried again by itself, only looked at. */
+  nextTryAt: number | undefined;
 }
 
 interface Streak {
@@ -41,8 +42,7 @@ export class StackRetries {
     const asPlanned = this.plan(error, { failures, lastedMs: now - since });
     const limitMs = deletes ? Math.max(DELETE_RETRY_MS, error.retryAfterMs ?? 0) : Infinity;
     const planned = { ...asPlanned, delayMs: Math.min(asPlanned.delayMs, limitMs) };
-    const nextTryAt = error instanceof CredentialsRefused ? error.nextTryAt : this.clock.now() + planned.delayMs;
-    const retry = { ...planned, nextTryAt };
+    const retry = { ...planned, nextTryAt: nextTryOf(error, this.clock.now() + planned.delayMs) };
     this.streaks.set(key, { failures, since, retry, due: now + retry.delayMs });
     return retry;
   }
@@ -66,4 +66,9 @@ export class StackRetries {
   of(key: string): PlannedRetry | undefined {
     return this.streaks.get(key)?.retry;
   }
+}
+
+function nextTryOf(error: OperatorError, plannedAt: number): number | undefined {
+  if (error instanceof StateOutgrown) return undefined;
+  return error instanceof CredentialsRefused ? error.nextTryAt : plannedAt;
 }

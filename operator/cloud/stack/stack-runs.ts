@@ -8,6 +8,7 @@ import { isUpgrade } from '../../updates/upgrade';
 import { freshSettings } from './fresh-settings';
 import { keyOfInput, type MemberInput } from './member-input';
 import type { MemberReports } from './member-reports';
+import { OutgrownUpdates } from './outgrown-updates';
 import { isPromised } from '../plan/promise';
 import type { GivingUp } from '../plan/stack-approvals';
 import type { ConnectedCloud } from '../providers/registry';
@@ -27,6 +28,8 @@ export interface Run<O> {
   approved?: string;
   /** Run although nothing that was asked for has changed. */
   force: boolean;
+  /** Candidates are among the inputs: it has to be tried only as long as there is hope. The way back, and a deletion, always are. */
+  asks?: boolean;
   /** It brings back what somebody else changed in the cloud. */
   healing?: boolean;
   /** Only this operator's newer program asks for it. */
@@ -57,6 +60,8 @@ export type StackRunsOptions<O extends Member> = Pick<
 
 /** Asks the engine for one update after another, and tells how each went. */
 export class StackRuns<O extends Member> {
+  private readonly outgrown = new OutgrownUpdates();
+
   constructor(
     private readonly options: StackRunsOptions<O>,
     private readonly reports: MemberReports<O>,
@@ -146,9 +151,17 @@ export class StackRuns<O extends Member> {
     if (state === undefined || update === undefined || updateHash(update) === state.inputsHash) return undefined;
     if (state.programVersion !== update.programVersion) return 'a newer version of the operator makes it otherwise';
     if (state.transform !== transformOf(update.extension)) return 'another extension in code makes it otherwise';
-    const { kind } = this.options;
-    const isSame = sameBut((rendered) => kind.withoutTargets?.(rendered, cloud) ?? rendered, state.inputs, update.inputs);
+    const isSame = sameBut((rendered) => this.withoutTargets(rendered, cloud), state.inputs, update.inputs);
     return isSame ? undefined : `the settings of CloudProvider ${cloud.name} have changed`;
+  }
+
+  /** The next update of the stack is tried, also where the same could not be stored. */
+  tryAnew(stack: string): void {
+    this.outgrown.forget(stack);
+  }
+
+  private withoutTargets(rendered: JsonObject, cloud: ConnectedCloud): JsonObject {
+    return this.options.kind.withoutTargets?.(rendered, cloud) ?? rendered;
   }
 
   /** What its members had before, as it would be made today; undefined = nothing was accepted. */
@@ -188,8 +201,11 @@ export class StackRuns<O extends Member> {
       },
     };
     const startedAt = this.options.clock.monotonic();
+    const update = this.update(stack, run, cloud);
+    const withoutTargets = (rendered: JsonObject): JsonObject => this.withoutTargets(rendered, cloud);
+    if (run.asks === true) this.outgrown.assertFits(update, withoutTargets);
     try {
-      const result = await this.options.updates.run(this.update(stack, run, cloud), hooks);
+      const result = await this.options.updates.run(update, hooks);
       await announcing;
       if (announcing !== undefined) this.options.onUpdate(cloud.name, result.result, result.durationMs);
       if (announcing !== undefined) this.celebrate(stack, spec, run, result);
@@ -199,11 +215,11 @@ export class StackRuns<O extends Member> {
       await announcing;
       const error = toOperatorError(thrown);
       this.options.onUpdate(cloud.name, error.code, this.options.clock.monotonic() - startedAt);
-      if (announcing !== undefined) {
-        await this.readLeft(stack, spec);
-        this.options.record.failed(stack, spec, members, error);
-      }
-      throw error;
+      // What is refused before it begins may well be tried again: that makes nothing.
+      if (announcing === undefined) throw error;
+      await this.readLeft(stack, spec);
+      this.options.record.failed(stack, spec, members, error);
+      throw run.asks === true ? this.outgrown.failed(update, error, withoutTargets) : error;
     } finally {
       this.options.onHeld(stack, false);
     }
@@ -229,7 +245,7 @@ export class StackRuns<O extends Member> {
   private celebrate(stack: string, spec: CloudStackSpec, { members, objects, healing }: Run<O>, result: UpdateResult): void {
     const changes = changesText(result.changes);
     this.options.logger.info({ stack, changes, ms: Math.round(result.durationMs), cloudCalls: result.cloudCalls }, 'stack updated');
-    if (result.result === 'Destroyed') return;
+    if (result.result === 'Destroyed') return this.outgrown.forget(stack);
     this.options.record.succeeded(stack, spec, members, result);
     const seconds = (result.durationMs / 1000).toFixed(1);
     const what = `in ${seconds} s (${changes})`;

@@ -93,7 +93,8 @@ export class UpdateAttempts<O extends Member> {
     // Without its candidate, an update is not what was approved, but the way back.
     const asApproved = approved === undefined || chosen.length < suspectsOf(plan).length ? {} : { approved };
     const adopted = togetherOf(takeovers, inputs);
-    const how = { ...asApproved, force: healing, healing, upgrading, adopted, mayExist: mayExist(plan) };
+    const asks = suspectsOf(plan).some((part) => chosen.includes(part));
+    const how = { ...asApproved, asks, force: healing, healing, upgrading, adopted, mayExist: mayExist(plan) };
     return runs.run(stack, { ...runs.of(stack, inputs, cloud), objects, ...how }, cloud).catch((thrown: unknown) => {
       const error = toOperatorError(thrown);
       const asking = [...parts.map(({ object }) => object), ...plan.leaving];

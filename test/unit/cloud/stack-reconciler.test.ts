@@ -2,6 +2,7 @@ import { CLEANUP_FINALIZER } from '../../../crds';
 import { ChangeBook } from '../../../operator/base/change-book';
 import { OperatorError } from '../../../operator/base/errors';
 import { silentLogger } from '../../../operator/base/log';
+import type { Verdict } from '../../../operator/cloud/conditions';
 import { StackIndex } from '../../../operator/cloud/stack/stack-index';
 import type { Member, StackKind } from '../../../operator/cloud/stack/stack-kind';
 import { StackReconciler } from '../../../operator/cloud/stack/stack-reconciler';
@@ -45,6 +46,10 @@ class World {
   /** Versions for which the engine ran. */
   readonly ran: string[] = [];
   readonly failing = new Set<string>();
+  /** Versions whose state does not fit; what its status says, without the time. */
+  readonly outgrowing = new Set<string>();
+  said = '';
+  reconciler: StackReconciler<Versioned> | undefined;
   /** The lease allows cloud writes. */
   leads = true;
   private readonly end = new AbortController();
@@ -59,8 +64,8 @@ class World {
     index.assign('default/web', STACK);
     const nothing = (): undefined => undefined;
     const reports = { started: nothing, carriedOut: nothing, unchanged: nothing, succeeded: nothing, failed: nothing, missing: nothing };
-    const told = { providerOf: () => 'p', released: () => new Set(), leftover: nothing, drift: () => [], waiting: nothing };
-    const reconciler = new StackReconciler<Versioned>({
+    const told = { providerOf: () => 'p', released: () => new Set(), leftover: nothing, left: nothing, drift: () => [], waiting: nothing };
+    const reconciler = (this.reconciler = new StackReconciler<Versioned>({
       ...{
         kind,
         registry,
@@ -74,7 +79,13 @@ class World {
       store: { get: () => this.object, list: () => [this.object] },
       updates: this as unknown as Updates,
       extend: (update: StackUpdate) => update,
-      writer: { writeStatus: () => Promise.resolve(true), addFinalizer: nothing },
+      writer: {
+        writeStatus: (_object: object, _fields: object, { state, message }: Verdict) => {
+          this.said = `${state}: ${message}`;
+          return Promise.resolve(true);
+        },
+        addFinalizer: nothing,
+      },
       record: { ...reports, ...told },
       events: { event: nothing },
       ...{ isValid: () => this.leads, isKindDeleted: () => Promise.resolve(false), onUpdate: nothing, reported: nothing },
@@ -82,7 +93,7 @@ class World {
       again: (stack: string, afterMs: number) => this.queue.addAfter(stack, afterMs),
       retryPlan: () => ({ delayMs: PAUSE_MS, exhausted: false }),
       rollout: new UpgradeRollout(this.clock, () => 0.5),
-    } as unknown as StackReconcilerOptions<Versioned>);
+    } as unknown as StackReconcilerOptions<Versioned>));
     this.work = this.queue.run(1, (stack) => reconciler.reconcile(stack), this.end.signal);
   }
 
@@ -115,14 +126,21 @@ class World {
     const { version } = (update.accepted as Record<string, { version: string }>).u ?? { version: '' };
     onStart?.();
     this.ran.push(version);
-    if (this.failing.has(version)) {
+    const failure = this.failureOf(version);
+    if (failure !== undefined) {
       if (this.stored !== undefined) this.stored = { ...this.stored, open: true };
-      return Promise.reject(new OperatorError('Unknown', `${version} does not work`));
+      return Promise.reject(failure);
     }
     const { stack, project, clusterID, programVersion, accepted = {} } = update;
     const made = { incarnation: 'i', epoch: 1, revision: 1, open: false, resourceCount: 0, outputs: {}, resources: [] };
     this.stored = { stack, project, clusterID, programVersion, inputsHash, accepted, ...made };
     return Promise.resolve({ ...resultOf(this.stored), result: 'Updated' });
+  }
+
+  private failureOf(version: string): OperatorError | undefined {
+    if (this.failing.has(version)) return new OperatorError('Unknown', `${version} does not work`);
+    if (!this.outgrowing.has(version)) return undefined;
+    return new OperatorError('Quota', `the state of ${version} is too large`, { reason: 'StateTooLarge', remedy: 'split the stack' });
   }
 }
 
@@ -158,4 +176,60 @@ test('what is asked for while the lease is not held for a moment is done when it
   await world.clock.advance(PAUSE_MS);
   expect(world.ran).toEqual(['old', 'new']);
   await world.stop();
+});
+
+describe('a change whose state outgrows the limit of its store', () => {
+  let world: World;
+  const passAfterPause = (): Promise<void> => world.clock.advance(PAUSE_MS);
+
+  beforeEach(async () => {
+    world = new World();
+    await world.start();
+  });
+  afterEach(() => world.stop());
+
+  test('is made and undone once, and says so as long as it is asked for; another one, or somebody who asks, has it tried', async () => {
+    await world.ask('old');
+    world.outgrowing.add('large');
+    await world.ask('large');
+    expect(world.ran).toEqual(['old', 'large', 'old']);
+    for (let pass = 0; pass < 3; pass++) {
+      await passAfterPause();
+      expect(world.said).toMatch(
+        /^Stalled: the state of large is too large. split the stack. The same is not tried again by itself, .* The last good version keeps serving.$/,
+      );
+    }
+    expect(world.ran).toEqual(['old', 'large', 'old']);
+
+    await world.ask('small');
+    await world.ask('large');
+    await passAfterPause();
+    expect(world.ran.slice(3)).toEqual(['small']);
+    world.reconciler?.tryAnew(STACK);
+    await passAfterPause();
+    expect(world.ran.slice(4)).toEqual(['large', 'small']);
+  });
+
+  test('is not tried again either where there is nothing to go back to', async () => {
+    world.outgrowing.add('large');
+    await world.ask('large');
+    for (let pass = 0; pass < 3; pass++) await passAfterPause();
+    expect(world.ran).toEqual(['large']);
+    expect(world.said).toMatch(/^Stalled: .* not tried again by itself/);
+    await world.ask('small');
+    expect(world.ran).toEqual(['large', 'small']);
+  });
+
+  test('is undone at each try until that has succeeded', async () => {
+    await world.ask('old');
+    world.outgrowing.add('large').add('old');
+    await world.ask('large');
+    await passAfterPause();
+    expect(world.ran.slice(1)).toEqual(['large', 'old', 'old']);
+    world.outgrowing.delete('old');
+    await passAfterPause();
+    expect(world.ran.slice(4)).toEqual(['old']);
+    await passAfterPause();
+    expect(world.ran.slice(5)).toEqual([]);
+  });
 });

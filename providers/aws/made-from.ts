@@ -5,27 +5,43 @@ import { isClassic } from './load-balancers/classic';
 import { cloudName, withGeneration } from './load-balancers/names';
 import { isShared } from './load-balancers/shared';
 import { addressesOf, subnetIDsOf, subnetMappingsOf } from './load-balancers/subnet-mappings';
+import { classicLoadBalancer } from './resources/classic-load-balancer';
 import { loadBalancer, type LoadBalancerInputs } from './resources/load-balancer';
 import type { LoadBalancerScope } from './scope';
 
 type Block = NonNullable<CloudLoadBalancerSpec['aws']>;
 
+const KINDS: ReadonlyMap<string, Block['type']> = new Map([
+  [loadBalancer.token, 'Network'],
+  [classicLoadBalancer.token, 'Classic'],
+]);
+
 /**
- * LoadBalancers.madeFrom: scheme, name, and subnets where the spec names them. Not of what several share, which is named after all that AWS fixes, nor of a
- * Classic load balancer. Pure.
+ * LoadBalancers.madeFrom: kind, scheme, name, and subnets where the spec names them; a Classic load balancer can be brought to other ones. Not of what several
+ * share, which is named after all that AWS fixes. Pure.
  */
 export function madeFrom(found: readonly DiscoveredResource[], input: LoadBalancerInput, scope: LoadBalancerScope): CloudLoadBalancerSpec {
   const { spec, ownerUID, generation } = input;
   const own = cloudName(ownerUID, generation);
-  const standing = found.find(({ type, name }) => type === loadBalancer.token && name === own);
-  if (standing === undefined || isShared(spec) || isClassic(spec)) return spec;
-  const { internal, name, subnetMappings } = standing.inputs as unknown as LoadBalancerInputs;
+  const standing = found.find(({ type, name }) => KINDS.has(type) && name === own);
+  const type = KINDS.get(standing?.type ?? '');
+  if (standing === undefined || type === undefined || isShared(spec)) return spec;
+  const asked: CloudLoadBalancerSpec = { ...spec, scheme: standing.inputs.internal === true ? 'Internal' : 'Public' };
+  const made = isClassic(spec) === (type === 'Classic') ? asked : { ...asked, aws: { ...spec.aws, type } };
+  return type === 'Classic'
+    ? made
+    : { ...made, aws: placed(standing.inputs as unknown as LoadBalancerInputs, { ...input, spec: made }, scope) };
+}
+
+/** The block with the name and the subnets that a Network Load Balancer has. */
+function placed({ name, subnetMappings }: LoadBalancerInputs, input: LoadBalancerInput, scope: LoadBalancerScope): Block | undefined {
+  const { spec } = input;
   const ids = subnetIDsOf(spec, scope);
   const others = ids !== undefined && canonicalJson(subnetMappingsOf(ids, addressesOf(spec.aws))) !== canonicalJson(subnetMappings);
   const block: Block = spec.aws ?? { type: 'Network' };
   const asked = nameAsked(name, input);
   const named = asked === block.name ? spec.aws : withName(block, asked);
-  return { ...spec, scheme: internal ? 'Internal' : 'Public', aws: others ? inSubnets(named ?? block, subnetMappings) : named };
+  return others ? inSubnets(named ?? block, subnetMappings) : named;
 }
 
 function withName({ name: _, ...block }: Block, name: string | undefined): Block {

@@ -7,6 +7,7 @@ import type { RenderedClassic } from './classic';
 import { backendName, listenerName, policyName, PROXY_POLICY, tlsPolicyName } from './classic-names';
 import { declareAccess } from './access-program';
 import { MembersReady, Subnets, type Published, type TagsOf } from './program-parts';
+import { leastInstancePort } from '../resources/classic-load-balancer';
 import { REFERENCE, triggersOf } from '../resources/classic-policy';
 import { TAG } from '../tags';
 
@@ -20,7 +21,7 @@ export function declareClassic({ uid, name, settings, subnets, tags, vpcID, node
   const loadBalancer = new LoadBalancer(name, args, access.rules === undefined ? {} : { dependsOn: [access.rules] });
   if (input.proxyProtocol === true) declareProxyProtocol(name, settings, loadBalancer);
   if (input.tlsPolicy !== undefined) declareTLSPolicy(name, input.tlsPolicy, settings, loadBalancer);
-  const port = Math.min(...settings.listeners.map(({ instancePort }) => instancePort));
+  const port = leastInstancePort(settings.listeners);
   const opens = access.accessOf(settings.listeners.map(({ instancePort }) => instancePort));
   const members = { port, ...(nodeLabels !== undefined && { nodeLabels }), ...(opens !== undefined && { access: opens }) };
   access.close([loadBalancer]);

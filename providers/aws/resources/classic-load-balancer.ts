@@ -102,6 +102,11 @@ export const classicLoadBalancer: ResourceDescription<ClassicLoadBalancerInputs,
   remove: (id, { classic, options }) => classic.deleteLoadBalancer(id, options),
 };
 
+/** The port by which the load balancer's one set of members goes. Pure. */
+export function leastInstancePort(listeners: readonly Pick<ClassicListenerInputs, 'instancePort'>[]): number {
+  return Math.min(...listeners.map(({ instancePort }) => instancePort));
+}
+
 /** With its tags; undefined = it is not there. */
 export async function classicByName(name: string, { classic, options }: Api): Promise<Listed<LoadBalancerDescription> | undefined> {
   const [raw] = await emptyWhenGone(classic.loadBalancers([name], options));

@@ -107,6 +107,10 @@ describeWithMoto('Classic load balancers of AWS, against a simulated API', () =>
     const { SecurityGroups } = await scene.ec2.describeSecurityGroups({ GroupIds: found?.SecurityGroups });
     expect(SecurityGroups?.map(({ GroupName }) => GroupName).sort()).toEqual([backendGroupName(CLUSTER), `k8s-elb-${name}`]);
     await expectAsInState(made);
+    // What discovery found tells as much as the outputs (P-38), and what it was made from (P-44).
+    const discovered = await scene.found(stack);
+    expect(loadBalancers.recognize(discovered, of)).toEqual({ generation: 0, ...loadBalancers.results(outputs, of.uid) });
+    expect(loadBalancers.madeFrom(discovered, { ...of, spec: { ...of.spec, scheme: 'Internal' } })).toEqual(of.spec);
     scene.model.calls.length = 0;
     await run.up(loadBalancers.render(stack, [of]));
     expect(scene.model.calls).toEqual([]);

@@ -1,5 +1,5 @@
 import type { LoadBalancer } from '@aws-sdk/client-elastic-load-balancing-v2';
-import { SECRETS } from '../../../operator/kube/object';
+import { SECRETS, type Service } from '../../../operator/kube/object';
 import { describeWithMoto } from '../../harness/moto';
 import type { OperatorCluster } from '../../harness/operator-cluster';
 import { type Scene, serviceOf } from '../operator/scene';
@@ -88,6 +88,28 @@ describeWithMoto('AWS: state that was lost', () => {
     expect(both.map(({ Scheme }) => Scheme).sort()).toEqual(['internal', 'internet-facing']);
     await standsAlone(2, SLOW_MS);
     expect(await ids()).not.toContain(before);
+  });
+
+  test('of a Classic one, whose plan waits: its host name stays, and its Nodes are kept', async () => {
+    await cluster.apply(serviceOf('old'));
+    await scene.ready('old', { timeoutMs: SLOW_MS });
+    const address = await aws.hostname('old');
+    const lost = await scene.stateSecretOf('old');
+    await scene.settled();
+    await cluster.stopOperator();
+    await cluster.kube.remove(SECRETS, lost);
+    await cluster.kubectl(['patch', 'clb', 'old', '--type', 'merge', '-p', '{"spec":{"scheme":"Internal"}}']);
+    const services = await scene.history<Service>('Service', 'default/old');
+    await cluster.startOperator();
+    await scene.condition('old', 'Reconciling', 'AwaitingApproval');
+    const { id } = await aws.addNode();
+    const members = async (): Promise<(string | undefined)[]> =>
+      (await aws.account.classicLoadBalancers()).flatMap(({ Instances = [] }) => Instances.map(({ InstanceId }) => InstanceId));
+    await scene.until('the new Node to be a member', async () => (await members()).includes(id), SLOW_MS);
+    const names = (await services.stop()).map(({ status }) => status?.loadBalancer?.ingress?.[0]?.hostname);
+    expect([...new Set([...names, await aws.hostname('old')])]).toEqual([address]);
+    expect(await cluster.kube.get(SECRETS, lost)).toBeUndefined();
+    await scene.deleteServices('old');
   });
 
   test('a deletion after that removes what is there; the backend group, which is no stack’s own, is told by a sweep', async () => {

@@ -50,10 +50,15 @@ test.each([
   expect(madeFrom(standing(generation === undefined ? 'aweb' : 'aweb-g1', { name }), wanted, SCOPE)).toEqual(wanted.spec);
 });
 
-test.each([
-  ['that several share', { placement: { name: 'edge' } }],
-  ['of the classic kind', { aws: { type: 'Classic' } }],
-] as const)('of one %s it is not told', (_what, spec) => {
-  const wanted = input(spec);
+test('of one that several share it is not told', () => {
+  const wanted = input({ placement: { name: 'edge' } });
   expect(madeFrom(standing('aweb', { internal: true }), wanted, SCOPE)).toBe(wanted.spec);
+});
+
+test('the kind is that of AWS; a Classic one can be brought to other subnets', () => {
+  const classic = standing('aweb', { internal: true }).map((one) => ({ ...one, type: 'aws:elb/loadBalancer:LoadBalancer' }));
+  const wanted = input({ aws: { type: 'Classic', subnets: ['subnet-0c'] } });
+  expect(madeFrom(classic, wanted, SCOPE)).toEqual({ ...wanted.spec, scheme: 'Internal' });
+  expect(madeFrom(classic, input(), SCOPE)).toMatchObject({ scheme: 'Internal', aws: { type: 'Classic' } });
+  expect(madeFrom(standing('aweb', {}), wanted, SCOPE).aws).toMatchObject({ type: 'Network', subnets: ['subnet-0a', 'subnet-0b'] });
 });

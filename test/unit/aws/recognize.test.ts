@@ -15,6 +15,11 @@ const group = (name: string, port: number): DiscoveredResource => ({
   ...{ type: 'aws:lb/targetGroup:TargetGroup', name, id: `arn:tg/${name}`, inputs: { port }, outputs: {} },
 });
 
+const classic = (name: string, dnsName: string, ...instancePorts: number[]): DiscoveredResource => ({
+  ...{ type: 'aws:elb/loadBalancer:LoadBalancer', name, id: name },
+  ...{ inputs: { listeners: instancePorts.map((instancePort) => ({ instancePort })) }, outputs: { dnsName } },
+});
+
 const WEB = [balancer('aweb', 'web.elb.example'), group('aweb-tcp-80-0123456789', 30080), group('aweb-tcp-81-0123456789', 30081)];
 
 test('host name, target groups and their ports, also of a port that the spec has no more', () => {
@@ -46,3 +51,22 @@ test('of a replacement that did not end, the generation before serves', () => {
 });
 
 test('nothing of its own', () => expect(recognize(WEB, input('other'))).toBeUndefined());
+
+describe('a Classic load balancer', () => {
+  const aws = { type: 'Classic' as const, targetNodeLabels: { pool: 'edge' } };
+
+  test('host name, and its one set of members under the least of the Nodes’ ports', () => {
+    expect(recognize([classic('aweb', 'web.elb.example', 30081, 30080)], input('web', aws))).toEqual({
+      generation: 0,
+      ingress: [{ hostname: 'web.elb.example' }],
+      targetGroups: [{ id: 'aweb', port: 30080, nodeLabels: { pool: 'edge' } }],
+    });
+    expect(recognize([classic('aweb', 'web.elb.example', 30080)], input('other', aws))).toBeUndefined();
+  });
+
+  test('that takes the place of one, also of the other kind', () => {
+    const found = [...WEB, classic('aweb-g1', 'classic.elb.example', 30080)];
+    expect(recognize(found, input('web'))).toMatchObject({ generation: 1, ingress: [{ hostname: 'classic.elb.example' }] });
+    expect(recognize(found, input('web'))?.targetGroups.map(({ id }) => id)).toEqual([WEB[1]?.id, WEB[2]?.id, 'aweb-g1']);
+  });
+});

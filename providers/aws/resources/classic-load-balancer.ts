@@ -1,5 +1,6 @@
 import type { Listener, LoadBalancerAttributes, LoadBalancerDescription } from '@aws-sdk/client-elastic-load-balancing';
 import { z } from 'zod';
+import { OperatorError } from '../../../operator/base/errors';
 import { canonicalJson, type JsonObject } from '../../../operator/base/json';
 import type { ClassicElb } from '../client/classic-elb';
 import { fromAwsTags, tagChanges, toAwsTags } from '../tags';
@@ -68,8 +69,10 @@ export const classicLoadBalancer: ResourceDescription<ClassicLoadBalancerInputs,
     );
     await classic.configureHealthCheck({ LoadBalancerName: name, HealthCheck: toHealthCheck(inputs) }, options);
     await classic.modifyAttributes({ LoadBalancerName: name, LoadBalancerAttributes: toAttributes(inputs) }, options);
-    const made = await classicByName(name, api);
-    return { id: name, observed: observed(made?.raw ?? {}) };
+    const [made] = await emptyWhenGone(classic.loadBalancers([name], options));
+    if (made === undefined)
+      throw new OperatorError('Transient', `load balancer ${name} was made a moment ago, and AWS does not list it yet`);
+    return { id: name, observed: observed(made) };
   },
 
   find: ({ name }, api) => classicByName(name, api),

@@ -9,6 +9,8 @@ import { release } from '../../../providers/aws/release';
 import { TAG } from '../../../providers/aws/tags';
 import type { LoadBalancerInput, TargetGroup } from '../../../providers/provider';
 import { AwsModel } from '../../harness/aws-model/aws-model';
+import { alwaysRules } from '../../harness/aws-model/rules';
+import { unknownAtFirst, untaggedAtFirst } from '../../harness/aws-model/rules/lag';
 import { describeWithMoto, startMoto, type Moto } from '../../harness/moto';
 import type { ProgramRunner } from '../../harness/program-runner';
 import { CLUSTER, SCOPE, Scene } from './model-scene';
@@ -54,7 +56,7 @@ describeWithMoto('Classic load balancers of AWS, against a simulated API', () =>
     change(more: Partial<CloudLoadBalancerSpecInput>): Promise<void>;
   }
 
-  async function standing(more: Partial<CloudLoadBalancerSpecInput> = {}): Promise<Standing> {
+  async function standing(more: Partial<CloudLoadBalancerSpecInput> = {}, at = scene): Promise<Standing> {
     const number = String(++serial).padStart(8, '0');
     const specOf = (changed: Partial<CloudLoadBalancerSpecInput>) =>
       cloudLoadBalancerSpec.parse({ provider: 'aws', listeners: [HTTP], ...changed, aws: { type: 'Classic', ...changed.aws } });
@@ -66,7 +68,7 @@ describeWithMoto('Classic load balancers of AWS, against a simulated API', () =>
       spec: specOf(more),
     };
     const stack = `classic-${serial}`;
-    const run = scene.runner(stack);
+    const run = at.runner(stack);
     const outputs = await run.up(loadBalancers.render(stack, [of]));
     const [group] = loadBalancers.results(outputs, of.uid)?.targetGroups ?? [];
     const change = async (changed: Partial<CloudLoadBalancerSpecInput>): Promise<void> => {
@@ -186,6 +188,17 @@ describeWithMoto('Classic load balancers of AWS, against a simulated API', () =>
     const { type, context } = run.resource(balancer.type, balancer.name);
     await expect(type.delete(group.id, context, balancer.outputs)).rejects.toMatchObject({ code: 'Conflict' });
     expect(await classicOf(group.id)).toBeDefined();
+  });
+
+  test('listings and tags that lag behind: it is found, and its host name is known', async () => {
+    const model = new AwsModel(moto.url, REGION, [unknownAtFirst(2), untaggedAtFirst(1), ...alwaysRules()]);
+    await model.start();
+    const behind = new Scene(model);
+    const { of, stack, run, outputs, group } = await standing({}, behind);
+    expect(loadBalancers.results(outputs, of.uid)?.ingress[0]?.hostname).toMatch(/\.elb\./);
+    const inState = run.checkpoint().find(({ id }) => id === group.id);
+    expect((await scene.found(stack)).find(({ id }) => id === group.id)?.outputs).toEqual(inState?.outputs);
+    await behind.end();
   });
 
   test('what is released is neither discovered nor deleted any more', async () => {

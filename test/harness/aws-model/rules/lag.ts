@@ -1,4 +1,4 @@
-import { refusal, type ModelAnswer, type ModelCall } from '../call';
+import { listOf, refusal, type ModelAnswer, type ModelCall } from '../call';
 import type { Rule } from '../rule';
 import { blocksOf } from '../xml';
 
@@ -25,29 +25,70 @@ export function laggingReads(behind: number): Rule {
 }
 
 const MADE = /<(?:LoadBalancerArn|TargetGroupArn|ListenerArn|groupId|securityGroupRuleId)>([^<]+)</g;
+/** Classic load balancers are known by name. */
+const NAMED = /<LoadBalancerName>([^<]+)</g;
+
+/** Ids in what the service answered; what makes a Classic load balancer is not answered with its name. */
+function idsIn({ service, verb, parameters }: ModelCall, { body }: ModelAnswer): string[] {
+  if (service === 'elb' && verb === 'create') return parameters.getAll('LoadBalancerName');
+  return [...new Set([...body.matchAll(service === 'elb' ? NAMED : MADE)].map(([, id = '']) => id))];
+}
+
+/** Counts down by id, from when it was met first. */
+class Countdown {
+  private readonly left = new Map<string, number>();
+
+  constructor(private readonly times: number) {}
+
+  begin(ids: readonly string[]): void {
+    for (const id of ids) if (!this.left.has(id)) this.left.set(id, this.times);
+  }
+
+  /** True for so many times. */
+  readonly use = (id: string): boolean => {
+    const now = this.left.get(id) ?? 0;
+    this.left.set(id, Math.max(0, now - 1));
+    return now > 0;
+  };
+}
 
 /** What was made is in no list for so many lists that it belongs to, and a group of EC2's is unknown to as many calls that name it. */
 export function unknownAtFirst(times: number): Rule {
-  const left = new Map<string, number>();
-  const use = (id: string): boolean => {
-    const now = left.get(id) ?? 0;
-    left.set(id, Math.max(0, now - 1));
-    return now > 0;
-  };
+  const unknown = new Countdown(times);
   return {
     before({ service, verb, parameters }) {
       if (verb === 'list') return undefined;
-      const unknown = [...parameters.values()].find((value) => value.startsWith('sg-') && use(value));
-      if (unknown === undefined) return undefined;
+      const group = [...parameters.values()].find((value) => value.startsWith('sg-') && unknown.use(value));
+      if (group === undefined) return undefined;
       return service === 'ec2'
-        ? refusal('InvalidGroup.NotFound', `The security group '${unknown}' does not exist`)
-        : refusal('InvalidSecurityGroup', `Security group '${unknown}' does not exist`);
+        ? refusal('InvalidGroup.NotFound', `The security group '${group}' does not exist`)
+        : refusal('InvalidSecurityGroup', `Security group '${group}' does not exist`);
     },
-    after({ verb }, answer) {
+    after(call, answer) {
       if (answer.status !== 200) return answer;
-      const ids = [...new Set([...answer.body.matchAll(MADE)].map(([, id = '']) => id))];
-      if (verb === 'create') for (const id of ids.filter((one) => !left.has(one))) left.set(id, times);
-      return verb === 'list' ? { ...answer, body: ids.filter(use).reduce(without, answer.body) } : answer;
+      const ids = idsIn(call, answer);
+      if (call.verb === 'create') unknown.begin(ids);
+      return call.verb === 'list' ? { ...answer, body: ids.filter(unknown.use).reduce(without, answer.body) } : answer;
+    },
+  };
+}
+
+/** So many calls for the tags of what was made are refused, for all that they ask for: it is not there yet. */
+export function untaggedAtFirst(times: number): Rule {
+  const unknown = new Countdown(times);
+  return {
+    before(call) {
+      if (call.action !== 'DescribeTags' || call.service === 'ec2') return undefined;
+      const asked = [...listOf(call, 'ResourceArns'), ...listOf(call, 'LoadBalancerNames')];
+      const first = asked.find(unknown.use);
+      if (first === undefined) return undefined;
+      const kind = /:(targetgroup|listener)\//.exec(first)?.[1];
+      const code = kind === 'targetgroup' ? 'TargetGroupNotFound' : kind === 'listener' ? 'ListenerNotFound' : 'LoadBalancerNotFound';
+      return refusal(code, `'${first}' not found`);
+    },
+    after(call, answer) {
+      if (call.verb === 'create' && answer.status === 200) unknown.begin(idsIn(call, answer));
+      return answer;
     },
   };
 }

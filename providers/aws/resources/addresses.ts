@@ -35,11 +35,10 @@ export type AddressesInputs = z.infer<typeof schema>;
 export function addresses({ ec2, elb }: Pick<Api, 'ec2' | 'elb'>, vpcs: Vpcs, region: string): ResourceType {
   const misplacedIn = async (asked: AddressesInputs, signal: AbortSignal): Promise<Problem | undefined> => {
     const { vpcId, loadBalancer } = asked;
-    const since = vpcs.now();
-    const known = misplaced(asked, await vpcs.subnets(vpcId), { region });
-    if (known === undefined) return undefined;
-    // Somebody may have mended it a moment ago; and it may be there by now.
-    const all = await vpcs.subnets(vpcId, since);
+    // What goes by it is deleted first: a listing of a moment ago won't do.
+    const all = await vpcs.subnets(vpcId, vpcs.now());
+    if (misplaced(asked, all, { region }) === undefined) return undefined;
+    // It may be there by now.
     const there = await emptyWhenGone(elb.loadBalancers({ Names: [loadBalancer] }, { signal }));
     const standsIn = there.flatMap(({ AvailabilityZones = [] }) => AvailabilityZones.map(({ SubnetId = '' }) => SubnetId));
     return misplaced(asked, all, { region, standsIn });

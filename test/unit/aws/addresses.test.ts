@@ -22,12 +22,14 @@ const SUBNETS = [
 interface Account {
   /** Subnets of the load balancer, where it is there. */
   standsIn: string[];
-  /** What the first listing does not have yet. */
+  /** What a listing of a moment ago does not have yet. */
   fresh?: string;
+  /** What such a listing has, and is gone. */
+  gone?: string;
   calls: string[];
 }
 
-function resource({ standsIn, fresh, calls }: Account): ReturnType<typeof addresses> {
+function resource({ standsIn, fresh, gone, calls }: Account): ReturnType<typeof addresses> {
   const ec2 = {
     addresses: ([{ Values = [] } = {}]: { Values?: string[] }[]) => {
       calls.push('addresses');
@@ -43,7 +45,8 @@ function resource({ standsIn, fresh, calls }: Account): ReturnType<typeof addres
   };
   const vpcs = {
     now: () => 1,
-    subnets: (_vpc: string, since?: number) => Promise.resolve(SUBNETS.filter(({ SubnetId }) => since !== undefined || SubnetId !== fresh)),
+    subnets: (_vpc: string, since?: number) =>
+      Promise.resolve(SUBNETS.filter(({ SubnetId }) => SubnetId !== (since === undefined ? fresh : gone))),
     routeTables: () => Promise.resolve([]),
   };
   return addresses({ ec2, elb } as unknown as Parameters<typeof addresses>[0], vpcs, REGION);
@@ -101,6 +104,13 @@ test.each<[string, Asked, string, RegExp]>([
   const refusal = { code: 'Invalid', field, message: expect.stringMatching(message) as string, resource: context.urn };
   await expect(resource(account()).create(inputs, context)).rejects.toMatchObject(refusal);
   await expect(resource(account()).foresee?.(inputs, context)).rejects.toMatchObject(refusal);
+});
+
+test('a subnet that went a moment ago is refused', async () => {
+  const inputs = asked({ a: EIP, b: {} });
+  const refusal = { code: 'Invalid', field: 'spec.aws.subnets', message: expect.stringContaining('subnet-0b') as string };
+  await expect(resource(account({ gone: 'subnet-0b' })).create(inputs, context)).rejects.toMatchObject(refusal);
+  await expect(resource(account({ gone: 'subnet-0b' })).foresee?.(inputs, context)).rejects.toMatchObject(refusal);
 });
 
 test('only what is asked for is looked up, and another place is another choice', async () => {

@@ -5,25 +5,8 @@ import { textsOfTests } from '../harness/test-titles';
 
 /** Cases of upstream's own tests, by area: C-SVC-01 to C-SVC-52, and so on. Each is the name of a test here, so that none can vanish. */
 const CONTRACT = { SVC: 52, NODE: 24, LIFE: 16, ROUTE: 17, IPAM: 22, APP: 10 };
-/** Cases that people have met with such systems; some of their tests stop and kill, and so are in the suite for that. */
-const FIELD = [
-  'R-02',
-  'R-04',
-  'R-06',
-  'R-08',
-  'R-10',
-  'R-12',
-  'R-14',
-  'R-18',
-  'R-20',
-  'R-38',
-  'R-42',
-  'R-44',
-  'R-46',
-  'R-48',
-  'R-50',
-  'R-52',
-];
+/** Cases that people have met with such systems, R-02 to R-52; some of their tests stop and kill, and so are in the suite for that. */
+const FIELD = Array.from({ length: 26 }, (_, index) => `R-${String(2 * index + 2).padStart(2, '0')}`);
 
 const IDS = Object.entries(CONTRACT).flatMap(([area, count]) =>
   Array.from({ length: count }, (_, index) => `C-${area}-${String(index + 1).padStart(2, '0')}`),

@@ -1,5 +1,7 @@
+import { isDeepStrictEqual } from 'node:util';
 import { CLOUD_LOAD_BALANCERS, CLOUD_PROVIDERS } from '../../../crds';
 import { type Clock, systemClock } from '../../../operator/base/clock';
+import { NODES, type Node } from '../../../operator/kube/object';
 import type { AwsModel } from '../../harness/aws-model/aws-model';
 import { refusal } from '../../harness/aws-model/call';
 import type { Rule } from '../../harness/aws-model/rule';
@@ -56,9 +58,17 @@ describeWithMoto('A load balancer that AWS holds up', () => {
     expect(ofObject.find(({ type }) => type === 'Ready')?.message).toMatch(/deletion protection is on.*Next try at/);
     expect((await scene.service('edge'))?.metadata.finalizers).toContain('service.kubernetes.io/load-balancer-cleanup');
 
+    const [former] = await scene.list<Node>(NODES);
     const node = await aws.addNode();
     await scene.initialized(node.name);
-    await scene.until('the new Node behind it', async () => (await account.targetsOf(arn))[80]?.includes(node.id), 60_000);
+    await aws.cluster.kubectl(['delete', 'node', former?.metadata.name ?? '']);
+    await scene.until(
+      'the new Node behind it in place of the one that left',
+      async () => {
+        return isDeepStrictEqual((await account.targetsOf(arn))[80], [node.id]);
+      },
+      10_000,
+    );
     await scene.until(
       'another try',
       () => Promise.resolve(model.calls.filter(({ action }) => action === 'DeleteLoadBalancer').length > 1),
@@ -71,6 +81,42 @@ describeWithMoto('A load balancer that AWS holds up', () => {
     await scene.gone('Service default/edge', () => scene.service('edge'), 60_000);
     expect(await account.content()).toEqual({ loadBalancers: 0, targetGroups: 0, securityGroups: 0 });
   }, 240_000);
+
+  test('R-24: whose group a rule of somebody else’s names: all else goes, the Service stays and says so, and ends soon after that rule', async () => {
+    const rules = async (nodeRules: 'PerService' | null): Promise<void> => {
+      await aws.cluster.kube.patch(CLOUD_PROVIDERS, 'aws', 'merge', { spec: { aws: { nodeRules } } });
+      await scene.until('that to be followed', async () => {
+        const { metadata, status } = (await scene.provider('aws')) ?? {};
+        return metadata !== undefined && status?.observedGeneration === metadata.generation;
+      });
+    };
+    await rules('PerService');
+    await aws.cluster.apply(serviceOf('web'));
+    await scene.ready('web', { timeoutMs: 60_000 });
+    const frontend = await account.groupNamed('k8s-elb-');
+    const app = await account.makeGroup('app');
+    const takeBack = await account.letIn(frontend, app);
+    expect(await account.rulesFrom(frontend, aws.nodes)).not.toEqual([]);
+    await aws.cluster.kubectl(['delete', 'service', '--wait=false', 'web']);
+    const said = async (reason: string): Promise<string[]> =>
+      (await scene.events('Service', 'web')).filter((event) => event.reason === reason).map(({ message = '' }) => message);
+    const words = `${frontend} can't be deleted yet, because a rule of security group ${app} (app) names it`;
+    await scene.until(
+      'the groups to be told',
+      async () => (await said('SyncLoadBalancerFailed')).some((message) => message.includes(words)),
+      60_000,
+    );
+    expect(await account.classicLoadBalancers()).toEqual([]);
+    expect(await account.rulesFrom(frontend, aws.nodes)).toEqual([]);
+    expect(await account.rulesFrom(frontend, app)).toHaveLength(1);
+    expect((await scene.service('web'))?.metadata.finalizers).toContain('service.kubernetes.io/load-balancer-cleanup');
+    await takeBack();
+    await scene.gone('Service default/web', () => scene.service('web'), 35_000);
+    expect(await said('DeletedLoadBalancer')).toHaveLength(1);
+    await account.deleteGroup(app);
+    expect(await account.content()).toEqual({ loadBalancers: 0, targetGroups: 0, securityGroups: 0 });
+    await rules(null);
+  }, 180_000);
 
   describe('R-46: with Elastic IP addresses', () => {
     /** Allocation ids. */

@@ -12,12 +12,14 @@ import {
   CreateSubnetCommand,
   CreateTagsCommand,
   CreateVpcCommand,
+  DeleteSecurityGroupCommand,
   DescribeNetworkInterfacesCommand,
   DescribeRouteTablesCommand,
   DetachNetworkInterfaceCommand,
   DescribeSecurityGroupRulesCommand,
   DescribeSecurityGroupsCommand,
   EC2Client,
+  RevokeSecurityGroupIngressCommand,
   RunInstancesCommand,
   TerminateInstancesCommand,
   type Instance,
@@ -172,6 +174,26 @@ export class MotoAccount {
     const input = { GroupName: name, Description: name, VpcId: this.vpcID };
     const TagSpecifications = Tags.length === 0 ? [] : [{ ResourceType: 'security-group' as const, Tags }];
     return (await this.ec2.send(new CreateSecurityGroupCommand({ ...input, TagSpecifications }))).GroupId ?? '';
+  }
+
+  async deleteGroup(GroupId: string): Promise<void> {
+    await this.ec2.send(new DeleteSecurityGroupCommand({ GroupId }));
+  }
+
+  /** @returns the id of the only security group whose name begins so */
+  async groupNamed(start: string): Promise<string> {
+    const { SecurityGroups = [] } = await this.ec2.send(new DescribeSecurityGroupsCommand({}));
+    const [found, ...others] = SecurityGroups.filter(({ GroupName = '' }) => GroupName.startsWith(start));
+    if (found === undefined || others.length > 0) throw new Error(`${others.length} security groups but one begin with ${start}`);
+    return found.GroupId ?? '';
+  }
+
+  /** Lets one security group in to another. @returns how that is taken back */
+  async letIn(source: string, group: string): Promise<() => Promise<void>> {
+    const UserIdGroupPairs = [{ GroupId: source }];
+    const rule = { GroupId: group, IpPermissions: [{ IpProtocol: 'tcp', FromPort: 8080, ToPort: 8080, UserIdGroupPairs }] };
+    await this.ec2.send(new AuthorizeSecurityGroupIngressCommand(rule));
+    return async () => void (await this.ec2.send(new RevokeSecurityGroupIngressCommand(rule)));
   }
 
   /** As many rules of somebody else's. */

@@ -1,3 +1,5 @@
+import { CLOUD_LOAD_BALANCERS, CLOUD_PROVIDERS } from '../../../crds';
+import type { Service } from '../../../operator/kube/object';
 import type { AwsModel } from '../../harness/aws-model/aws-model';
 import { describeWithMoto } from '../../harness/moto';
 import { type Scene, serviceOf } from '../operator/scene';
@@ -7,15 +9,16 @@ import { type AwsOperatorScene, withAwsScene } from './operator-scene';
 const TYPE = 'service.beta.kubernetes.io/aws-load-balancer-type';
 const AWAITS = 'AwaitingApproval';
 
-describeWithMoto('R-22: a Service whose type of load balancer changes', () => {
+describeWithMoto('A Service whose type of load balancer changes', () => {
   let aws: AwsOperatorScene;
   let account: MotoAccount;
   let model: AwsModel;
   let scene: Scene;
 
-  withAwsScene((made) => {
+  withAwsScene(async (made) => {
     aws = made;
     ({ account, model, scene } = made);
+    await aws.cluster.kube.patch(CLOUD_PROVIDERS, 'aws', 'merge', { spec: { retireAfter: '4s' } });
   });
 
   const annotate = (annotation: string): Promise<string> => aws.cluster.kubectl(['annotate', 'service', 'web', '--overwrite', annotation]);
@@ -24,7 +27,7 @@ describeWithMoto('R-22: a Service whose type of load balancer changes', () => {
     ['classic', 'nlb'],
     ['nlb', 'classic'],
   ])(
-    'from %s to %s: one load balancer, which serves and follows the Nodes, until the other is approved',
+    'R-22: from %s to %s: one load balancer, which serves and follows the Nodes, until the other is approved; that serves before the first goes',
     async (before, after) => {
       await aws.cluster.apply(serviceOf('web', { annotations: { [TYPE]: before } }));
       await scene.ready('web', { timeoutMs: 60_000 });
@@ -40,13 +43,37 @@ describeWithMoto('R-22: a Service whose type of load balancer changes', () => {
       expect(await aws.hostname('web')).toBe(host);
       const node = await aws.addNode();
       await scene.initialized(node.name);
-      await scene.until('the new Node behind what serves', async () => (await targets()).includes(node.id));
+      await scene.until('the new Node behind what serves', async () => (await targets(before)).includes(node.id));
 
       model.calls.length = 0;
       await annotate(`${TYPE}=${before}`);
       await scene.ready('web', { timeoutMs: 60_000 });
       expect(model.calls.map(({ action }) => action).filter((action) => !action.startsWith('Describe'))).toEqual([]);
       expect([...(await account.loadBalancers()), ...(await account.classicLoadBalancers())].map(({ DNSName }) => DNSName)).toEqual([host]);
+
+      await aws.cluster.kube.patch(CLOUD_LOAD_BALANCERS, 'default/web', 'merge', { spec: { updatePolicy: { replace: 'Allow' } } });
+      await scene.ready('web');
+      const services = await scene.history<Service>('Service', 'default/web');
+      await annotate(`${TYPE}=${after}`);
+      const next = await scene.until(
+        'the host name of the other',
+        async () => {
+          const [one] = await names(after);
+          return (await hostname()) === one && one;
+        },
+        60_000,
+      );
+      expect(await names(before)).toEqual([host]);
+      expect(await targets(after)).toContain(node.id);
+      await scene.until('the first one to be gone', async () => (await names(before)).length === 0, 60_000);
+      await scene.ready('web');
+      await scene.settled();
+      const told = (await services.stop()).map(({ status }) => status?.loadBalancer?.ingress?.[0]?.hostname);
+      expect(told.filter((name, at) => name !== told[at - 1])).toEqual([...(told[0] === host ? [host] : []), next]);
+      expect(await names(after)).toEqual([next]);
+      expect(await account.content()).toMatchObject(
+        after === 'nlb' ? { loadBalancers: 1, targetGroups: 1 } : { loadBalancers: 0, targetGroups: 0 },
+      );
 
       await scene.deleteServices('web');
       expect(await account.classicLoadBalancers()).toEqual([]);
@@ -56,10 +83,21 @@ describeWithMoto('R-22: a Service whose type of load balancer changes', () => {
     180_000,
   );
 
-  async function targets(): Promise<string[]> {
-    const [classic] = await account.classicLoadBalancers();
-    const [network] = await account.loadBalancers();
-    const behind = network === undefined ? {} : await account.targetsOf(network.LoadBalancerArn ?? '');
-    return [...Object.values(behind).flat(), ...(classic?.Instances ?? []).map(({ InstanceId = '' }) => InstanceId)];
+  /** Of those of one kind. */
+  async function names(kind: string): Promise<(string | undefined)[]> {
+    const all = kind === 'nlb' ? await account.loadBalancers() : await account.classicLoadBalancers();
+    return all.map(({ DNSName }) => DNSName);
+  }
+
+  async function hostname(): Promise<string | undefined> {
+    return (await scene.service('web'))?.status?.loadBalancer?.ingress?.[0]?.hostname;
+  }
+
+  /** Instances behind what there is of one kind. */
+  async function targets(kind: string): Promise<string[]> {
+    if (kind !== 'nlb')
+      return (await account.classicLoadBalancers()).flatMap(({ Instances = [] }) => Instances.map(({ InstanceId = '' }) => InstanceId));
+    const behind = await Promise.all((await account.loadBalancers()).map(({ LoadBalancerArn = '' }) => account.targetsOf(LoadBalancerArn)));
+    return behind.flatMap((ports) => Object.values(ports).flat());
   }
 });

@@ -15,6 +15,9 @@ const targets = (...ids: string[]): Target[] =>
 /** One target group, whose looks can be held up. */
 class FakeElb {
   readonly registered = new Set<string>();
+  /** AWS lists them until their connections have ended. */
+  readonly draining = new Set<string>();
+  readonly writes: string[] = [];
   /** Awaited between the moment that an answer is of, and its arrival. */
   onTheWay: () => Promise<void> = () => Promise.resolve();
 
@@ -25,13 +28,28 @@ class FakeElb {
     presentTags: (ids: string[]) => Promise.resolve(new Map(ids.map((id) => [id, { [TAG.clusterID]: 'c' }]))),
     targetHealth: async (id: string) => {
       if (id !== ARN) throw new OperatorError('NotFound', 'it is gone');
-      const answer = [...this.registered].map((Id) => ({ Target: { Id, Port: GROUP.port }, TargetHealth: { State: 'healthy' } }));
+      const told = (ids: ReadonlySet<string>, State: string): object[] =>
+        [...ids].map((Id) => ({ Target: { Id, Port: GROUP.port }, TargetHealth: { State } }));
+      const answer = [...told(this.registered, 'healthy'), ...told(this.draining, 'draining')];
       await this.onTheWay();
       return answer;
     },
-    registerTargets: ({ Targets }: { Targets: { Id: string }[] }) => Promise.resolve(Targets.forEach(({ Id }) => this.registered.add(Id))),
-    deregisterTargets: ({ Targets }: { Targets: { Id: string }[] }) =>
-      Promise.resolve(Targets.forEach(({ Id }) => this.registered.delete(Id))),
+    registerTargets: ({ Targets }: { Targets: { Id: string }[] }) => {
+      for (const { Id } of Targets) {
+        this.writes.push(`register ${Id}`);
+        this.registered.add(Id);
+        this.draining.delete(Id);
+      }
+      return Promise.resolve();
+    },
+    deregisterTargets: ({ Targets }: { Targets: { Id: string }[] }) => {
+      for (const { Id } of Targets) {
+        this.writes.push(`deregister ${Id}`);
+        this.registered.delete(Id);
+        this.draining.add(Id);
+      }
+      return Promise.resolve();
+    },
   } as unknown as ElbV2;
 }
 
@@ -64,4 +82,18 @@ test('a look that failed is not remembered', async () => {
     await expect(members.sync(group, targets('i-0a'), always)).rejects.toMatchObject({ code: 'NotFound' });
   }
   expect((members as unknown as { looks: Map<string, object> }).looks.size).toBe(0);
+});
+
+test('who drains counts as gone: it is left to that, also by another process, and registered again when it comes back meanwhile', async () => {
+  const elb = new FakeElb();
+  const members = (): AwsMembers => new AwsMembers(elb.api, {} as AwsInstances, 'c');
+  const [first, later] = [members(), members()];
+  await first.sync(GROUP, targets('i-0a', 'i-0b'), always);
+  await first.sync(GROUP, targets('i-0a'), always);
+  expect(elb.writes).toEqual(['register i-0a', 'register i-0b', 'deregister i-0b']);
+  expect((await later.observe()).get(ARN)).toBe(later.hash(GROUP, targets('i-0a')));
+  for (const one of [first, later]) expect(await one.sync(GROUP, targets('i-0a'), always)).toBe(0);
+  expect(await later.sync(GROUP, targets('i-0a', 'i-0b'), always)).toBe(1);
+  expect(elb.writes.slice(3)).toEqual(['register i-0b']);
+  expect([[...elb.registered].sort(), [...elb.draining]]).toEqual([['i-0a', 'i-0b'], []]);
 });

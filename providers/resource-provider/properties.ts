@@ -4,7 +4,8 @@ import type { Json, JsonObject } from '../../operator/base/json';
 /** Pulumi's wire marks: a key that makes an object special, and the values it takes. */
 const SPECIAL = '4dabf18193072939515e22adb298388d';
 const SECRET = '1b47061264138c4ac30d75fd1eb44270';
-const UNKNOWN = '04da6b54-80e4-46f7-96ec-b56ff0331ba9';
+/** What stands for a value that only an update can tell. */
+export const UNKNOWN = '04da6b54-80e4-46f7-96ec-b56ff0331ba9';
 
 /** The properties of a request as raw JSON, marks included. */
 export function fromStruct(struct: Struct | undefined): JsonObject {

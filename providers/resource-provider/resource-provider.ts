@@ -19,8 +19,17 @@ export interface ResourceType {
   check?(inputs: JsonObject): { property: string; reason: string }[];
   /** Creates, or adopts what a lost answer left: idempotent by deterministic name or client token. */
   create(inputs: JsonObject, context: ResourceContext): Promise<{ id: string; outputs: JsonObject }>;
-  /** What `create` would give beside the inputs, for previews: of what makes nothing. Reads only. Absent = only the update can tell. */
-  foresee?(inputs: JsonObject, context: ResourceContext): Promise<JsonObject>;
+  /**
+   * Outputs that a write alone can tell, and may tell otherwise each time, though no input says so: in a preview they are unknown. Other outputs that are
+   * no inputs stay as they are in an update. Absent = none.
+   */
+  readonly computed?: readonly string[];
+  /**
+   * What a write would give beside the inputs, or in place of them, for previews: what can be told of it. Reads only; not asked while an input is unknown.
+   * Absent = nothing.
+   * @param olds outputs of before; absent = it would be made
+   */
+  foresee?(inputs: JsonObject, context: ResourceContext, olds?: JsonObject): Promise<JsonObject>;
   /** undefined = it is gone. `inputs` = the properties that a program sets, as they are in the cloud. */
   read(id: string, context: ResourceContext): Promise<{ inputs: JsonObject; outputs: JsonObject } | undefined>;
   update(id: string, olds: JsonObject, news: JsonObject, context: ResourceContext): Promise<{ outputs: JsonObject }>;

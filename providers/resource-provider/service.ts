@@ -21,6 +21,7 @@ import { OperatorError } from '../../operator/base/errors';
 import type { Json, JsonObject } from '../../operator/base/json';
 import { OWN_PACKAGE } from './own-package';
 import { needsReplacement, propertyChanges, type PropertyChange } from './diff';
+import { foreseen } from './preview';
 import { conceal, fromStruct, hasUnknown, reveal, toStruct } from './properties';
 import type { ResourceContext, ResourceProvider, ResourceType } from './resource-provider';
 import type { ResourceFailure } from './status';
@@ -146,19 +147,12 @@ function diffKind(change: PropertyChange, replaces: boolean): PropertyDiff.Kind 
 
 async function create(request: CreateRequest, type: ResourceType, signal: AbortSignal): Promise<CreateResponse> {
   const raw = fromStruct(request.getProperties());
-  if (request.getPreview()) return new CreateResponse().setId('').setProperties(toStruct(await foreseen(raw, request, { type, signal })));
+  if (request.getPreview()) {
+    const outputs = await foreseen({ inputs: raw }, type, contextOf(request, signal));
+    return new CreateResponse().setId('').setProperties(toStruct(outputs));
+  }
   const { id, outputs } = await type.create(known(raw, request), contextOf(request, signal));
   return new CreateResponse().setId(id).setProperties(toStruct(conceal(outputs, raw)));
-}
-
-/** A preview asks what would be: what is given stays, and what the cloud would add is unknown, but where the type can tell. */
-async function foreseen(
-  raw: JsonObject,
-  request: CreateRequest,
-  { type, signal }: { type: ResourceType; signal: AbortSignal },
-): Promise<JsonObject> {
-  if (type.foresee === undefined || Object.values(raw).some(hasUnknown)) return raw;
-  return { ...raw, ...conceal(await type.foresee(reveal(raw), contextOf(request, signal)), raw) };
 }
 
 async function read(request: ReadRequest, type: ResourceType, signal: AbortSignal): Promise<ReadResponse> {
@@ -179,9 +173,13 @@ function asStored(request: ReadRequest): ReadResponse {
 
 async function update(request: UpdateRequest, type: ResourceType, signal: AbortSignal): Promise<UpdateResponse> {
   const raw = fromStruct(request.getNews());
-  if (request.getPreview()) return new UpdateResponse().setProperties(toStruct({ ...fromStruct(request.getOlds()), ...raw }));
+  const context = contextOf(request, signal);
+  if (request.getPreview()) {
+    const outputs = await foreseen({ inputs: raw, olds: fromStruct(request.getOlds()) }, type, context);
+    return new UpdateResponse().setProperties(toStruct(outputs));
+  }
   const olds = reveal(fromStruct(request.getOlds()));
-  const { outputs } = await type.update(request.getId(), olds, known(raw, request), contextOf(request, signal));
+  const { outputs } = await type.update(request.getId(), olds, known(raw, request), context);
   return new UpdateResponse().setProperties(toStruct(conceal(outputs, raw)));
 }
 

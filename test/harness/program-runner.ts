@@ -1,9 +1,13 @@
 import * as pulumi from '@pulumi/pulumi';
+import { type RegisterResourceRequest, RegisterResourceResponse } from '@pulumi/pulumi/proto/resource_pb';
 import type { JsonObject } from '../../operator/base/json';
 import { needsReplacement, propertyChanges } from '../../providers/resource-provider/diff';
+import { foreseen } from '../../providers/resource-provider/preview';
+import { fromStruct, reveal, toStruct } from '../../providers/resource-provider/properties';
 import type { ResourceContext, ResourceProvider, ResourceType } from '../../providers/resource-provider/resource-provider';
 import { withKept } from '../../providers/resource-provider/service';
 import type { WorkerModule } from '../../providers/worker-module';
+import { departuresOf, outputsKnown, type ProgramPlan } from './program-plan';
 
 /** A resource as an engine's checkpoint would hold it. */
 export interface RunnerResource {
@@ -74,6 +78,63 @@ export class ProgramRunner {
     return outputs;
   }
 
+  /**
+   * The same as an update that was approved: it is previewed first.
+   * @throws Error where it became something else than the preview knew, which the engine would have refused halfway
+   */
+  async upAsPlanned(inputs: JsonObject): Promise<JsonObject> {
+    const planned = await this.preview(inputs);
+    const outputs = await this.up(inputs);
+    const made = Object.fromEntries(this.resources.map(({ type, name, inputs: of }) => [`${type} ${name}`, of]));
+    const departures = departuresOf(planned, { inputs: made, outputs });
+    if (departures.length > 0) throw new Error(`the update became something else than its preview said: ${departures.join('; ')}`);
+    return outputs;
+  }
+
+  /** What an update would come to, by what the types foresee. */
+  private async preview(inputs: JsonObject): Promise<ProgramPlan> {
+    const planned: ProgramPlan['inputs'] = {};
+    const run = new Run();
+    const refused = (): Promise<never> => Promise.reject(new Error('no mock is asked in a preview'));
+    await pulumi.runtime.setMocks({ newResource: refused, call: refused }, 'conformance', this.stack, true);
+    // Mocks get to see no unknown values.
+    const registerResource = (
+      request: RegisterResourceRequest,
+      answer: (error: null, response: RegisterResourceResponse) => void,
+    ): void => {
+      const [token, name] = [request.getType(), request.getName()];
+      const asked = reveal(fromStruct(request.getObject()));
+      const looked = this.foresee(token, name, asked, planned).catch((error: unknown) => {
+        run.failure ??= { error };
+        return { id: '', outputs: asked };
+      });
+      const response = new RegisterResourceResponse().setUrn(this.resource(token, name).context.urn);
+      void looked.then(({ id, outputs }) => answer(null, response.setId(id).setObject(toStruct(outputs))));
+    };
+    Object.assign(pulumi.runtime.getMonitor() ?? {}, { registerResource });
+    const outputs = await outputsKnown(await this.worker.program(inputs));
+    await pulumi.runtime.disconnect();
+    if (run.failure !== undefined) throw run.failure.error;
+    return { inputs: planned, outputs };
+  }
+
+  private async foresee(
+    token: string,
+    name: string,
+    asked: JsonObject,
+    planned: ProgramPlan['inputs'],
+  ): Promise<Pick<RunnerResource, 'id' | 'outputs'>> {
+    const { type, context } = this.resource(token, name);
+    const known = this.known(token, name);
+    const inputs = known === undefined ? asked : withKept(known.inputs, asked, type);
+    planned[`${token} ${name}`] = inputs;
+    const changed = known === undefined ? [] : propertyChanges(known.inputs, inputs);
+    if (known === undefined || changed.some((change) => needsReplacement(change, type))) {
+      return { id: '', outputs: await foreseen({ inputs }, type, context) };
+    }
+    return changed.length === 0 ? known : { id: known.id, outputs: await foreseen({ inputs, olds: known.outputs }, type, context) };
+  }
+
   async destroy(): Promise<void> {
     await this.deleteAllBut(new Set());
   }
@@ -88,7 +149,7 @@ export class ProgramRunner {
 
   private async register(token: string, name: string, asked: JsonObject): Promise<RunnerResource> {
     const { type, context } = this.resource(token, name);
-    const known = this.resources.find((resource) => resource.type === token && resource.name === name);
+    const known = this.known(token, name);
     const inputs = known === undefined ? asked : withKept(known.inputs, asked, type);
     const problems = type.check?.(inputs) ?? [];
     if (problems.length > 0) throw new Error(`${token} ${name}: ${JSON.stringify(problems)}`);
@@ -103,6 +164,10 @@ export class ProgramRunner {
     known.outputs = (await type.update(known.id, known.outputs, inputs, context)).outputs;
     known.inputs = inputs;
     return known;
+  }
+
+  private known(token: string, name: string): RunnerResource | undefined {
+    return this.resources.find((resource) => resource.type === token && resource.name === name);
   }
 
   private async add(type: ResourceType, context: ResourceContext, inputs: JsonObject): Promise<RunnerResource> {

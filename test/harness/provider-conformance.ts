@@ -480,6 +480,16 @@ function describeResources(suite: Suite): void {
     expect(suite.counted).toBe((await suite.under.control.calls()).total);
   });
 
+  test('P-48: an update becomes what its preview knew, whatever only the cloud can tell of it', async () => {
+    const [input, stack] = [suite.input(2), suite.stack()];
+    const runner = suite.runner(stack);
+    const [first] = input.spec.listeners;
+    const fewer = { ...input.spec, listeners: [first!] };
+    const specs = [input.spec, fewer, suite.under.changes.inPlace(fewer), input.spec];
+    for (const spec of specs) await runner.upAsPlanned(suite.render(stack, { ...input, spec }));
+    expectSame(await suite.found(stack), runner.checkpoint());
+  });
+
   test('P-18: a second update of an unchanged object does nothing', async () => {
     const { input, stack, runner } = await suite.standing(2);
     await suite.under.control.resetCalls();
@@ -720,7 +730,7 @@ function describeInstances(suite: Suite): void {
 function describeRoutes(suite: Suite): void {
   const inputOf = (spec: CloudRouteSpec, number: number): RouteInput => ({ name: `route-${number}`, uid: `uid-${number}`, spec });
 
-  test('P-27, P-28: a route keeps its shard and its place when the next hop changes; discover finds what was set', async () => {
+  test('P-27, P-28, P-48: a route keeps its shard and its place when the next hop changes; discover finds what was set', async () => {
     const { under } = suite;
     const { routes } = suite.cloud;
     if (under.route === undefined || routes === undefined) return;
@@ -732,14 +742,14 @@ function describeRoutes(suite: Suite): void {
     const stack = routes.shard(first, () => 0);
     expect(routes.shard(copyOf(first), () => 0)).toBe(stack);
     const runner = suite.runner(stack);
-    await runner.up(routes.render(stack, [first]));
+    await runner.upAsPlanned(routes.render(stack, [first]));
     const before = ids(runner.checkpoint());
-    await runner.up(routes.render(stack, [moved]));
+    await runner.upAsPlanned(routes.render(stack, [moved]));
     expect(ids(runner.checkpoint())).toEqual(before);
     expectSame(await suite.found(stack), runner.checkpoint());
     const both = [moved, inputOf(route('10.244.2.0/24', one!), 3)];
     expect(canonicalJson(routes.render(stack, both))).toBe(canonicalJson(routes.render(stack, both.toReversed())));
-    await runner.up(routes.render(stack, both));
+    await runner.upAsPlanned(routes.render(stack, both));
     expectSame(await suite.found(stack), runner.checkpoint());
     await suite.under.control.resetCalls();
     await runner.up(routes.render(stack, both));

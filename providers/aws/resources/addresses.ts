@@ -63,8 +63,8 @@ export function addresses({ ec2, elb }: Pick<Api, 'ec2' | 'elb'>, vpcs: Vpcs, re
       const { subnetMappings } = await look(inputs, context);
       return { id: subnetMappings.map(({ subnetId }) => subnetId).join(','), outputs: inputs };
     },
-    foresee: async (inputs, context) => {
-      await look(inputs, context);
+    foresee: async (inputs, context, olds) => {
+      if (olds === undefined) await look(inputs, context);
       return {};
     },
     read: () => Promise.resolve({ inputs: {}, outputs: {} }),

@@ -78,6 +78,11 @@ export function nodeRules(clients: Omit<Api, 'options'>, settings: NodeRulesSett
   return {
     token: NODE_RULES,
     replaceOn: ['loadBalancer', 'group'],
+    computed: ['rules'],
+    foresee: async (inputs, context) => {
+      const rules = await rulesOf(schema.parse(inputs), apiOf(clients, update, context));
+      return { rules: rules.map(writeRule) };
+    },
     create: open,
     read: (id) => Promise.resolve({ inputs: {}, outputs: { loadBalancer: id.split(' ')[0] ?? '' } }),
     update: async (_id, _olds, news, context) => ({ outputs: (await open(news, context)).outputs }),

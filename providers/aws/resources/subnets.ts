@@ -62,7 +62,7 @@ export function subnets(ec2: Ec2, vpcs: Vpcs, region: string): ResourceType {
       const subnetIds = await choose(schema.parse(inputs), context);
       return { id: subnetIds.join(','), outputs: { ...inputs, subnetIds } };
     },
-    foresee: async (inputs, context) => ({ subnetIds: await choose(schema.parse(inputs), context) }),
+    foresee: async (inputs, context, olds) => (olds === undefined ? { subnetIds: await choose(schema.parse(inputs), context) } : {}),
     read: (id) => Promise.resolve({ inputs: {}, outputs: { subnetIds: id.split(',') } }),
     update: async (id, _olds, news, { urn, signal }) => {
       const subnetIds = id.split(',');

@@ -29,6 +29,8 @@ const frontend = z.strictObject({
   privateIPAddressVersion: z.enum(['IPv4', 'IPv6']).optional(),
 });
 
+type FrontendInputs = z.infer<typeof frontend>;
+
 const pool = z.strictObject({
   name: z.string().min(1),
   loadBalancerBackendAddresses: z.array(
@@ -105,6 +107,11 @@ export function loadBalancer(
   return {
     token: 'azure-native:network:LoadBalancer',
     replaceOn: ['resourceGroupName', 'loadBalancerName', 'location', 'sku'],
+    computed: ['frontendIPConfigurations'],
+    foreseen: ({ frontendIPConfigurations }, olds) => {
+      const foreseen = frontendsForeseen(frontendIPConfigurations, (olds?.frontendIPConfigurations ?? []) as FrontendInputs[]);
+      return foreseen === undefined ? {} : { frontendIPConfigurations: foreseen };
+    },
     schema,
     idProperties: ['resourceGroupName', 'loadBalancerName'],
     idOf: ({ resourceGroupName: resourceGroup, loadBalancerName: name }) =>
@@ -153,6 +160,22 @@ export function loadBalancer(
       return { inputs: inputs as unknown as LoadBalancerInputs, observed };
     },
   };
+}
+
+/** With what they will answer at: Azure keeps the address that it has chosen for a frontend that stays where it is. Undefined = the write alone can tell. */
+function frontendsForeseen(wanted: readonly FrontendInputs[], olds: readonly FrontendInputs[]): JsonObject[] | undefined {
+  const foreseen = wanted.map((one) => {
+    if (one.publicIPAddress !== undefined || one.privateIPAllocationMethod === 'Static') return one;
+    const { privateIPAddress } = olds.find((old) => isSamePlace(old, one)) ?? {};
+    return privateIPAddress === undefined ? undefined : { ...one, privateIPAddress };
+  });
+  return foreseen.includes(undefined) ? undefined : (foreseen as unknown as JsonObject[]);
+}
+
+function isSamePlace(one: FrontendInputs, other: FrontendInputs): boolean {
+  const placeOf = ({ name, subnet, privateIPAllocationMethod, privateIPAddressVersion }: FrontendInputs): string =>
+    [name, subnet?.id.toLowerCase(), privateIPAllocationMethod, privateIPAddressVersion ?? 'IPv4'].join();
+  return placeOf(one) === placeOf(other);
 }
 
 /** An address that Azure has chosen was not asked for. */

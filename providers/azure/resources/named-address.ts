@@ -43,6 +43,7 @@ const ARM_TYPE = 'Microsoft.Network/publicIPAddresses';
 export class NamedAddress implements ResourceType {
   readonly token = NAMED_ADDRESS;
   readonly replaceOn = ['resourceGroupName', 'family', 'name', 'address'];
+  readonly computed = ['publicIPAddressId', 'ipAddress'];
 
   constructor(
     private readonly arm: ArmClient,

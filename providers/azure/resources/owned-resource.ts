@@ -31,6 +31,10 @@ export interface OwnedDescription<Inputs extends CommonInputs> {
   readonly replaceOn: readonly string[];
   /** Those of them that follow the program also in what was taken over. Absent = none. */
   readonly follows?: readonly string[];
+  /** ResourceType.computed. */
+  readonly computed?: readonly string[];
+  /** Of those, what can be told of a write before it. Absent = nothing. @param olds outputs of before; absent = it would be made. Pure. */
+  foreseen?(inputs: Inputs, olds: JsonObject | undefined): JsonObject;
   /** The properties that are served; others are refused. */
   readonly schema: z.ZodType<Inputs>;
   /** Those of which its id is made. */
@@ -78,6 +82,7 @@ export type Found = Whole & { id: string };
 export class OwnedResource<Inputs extends CommonInputs> implements ResourceType {
   readonly token: string;
   readonly replaceOn: readonly string[];
+  readonly computed: readonly string[];
   readonly deleteBeforeReplace = true;
 
   constructor(
@@ -87,6 +92,7 @@ export class OwnedResource<Inputs extends CommonInputs> implements ResourceType 
   ) {
     this.token = description.token;
     this.replaceOn = description.replaceOn;
+    this.computed = description.computed ?? [];
   }
 
   /** What was taken over stays so, and as it is where it can't be changed; ids stay as they are where only their letter case is another one. */
@@ -103,6 +109,10 @@ export class OwnedResource<Inputs extends CommonInputs> implements ResourceType 
 
   check(inputs: JsonObject): { property: string; reason: string }[] {
     return problemsIn(this.description.schema, inputs);
+  }
+
+  foresee(inputs: JsonObject, _context: ResourceContext, olds?: JsonObject): Promise<JsonObject> {
+    return Promise.resolve(this.description.foreseen?.(this.description.schema.parse(inputs), olds) ?? {});
   }
 
   /**

@@ -68,6 +68,7 @@ interface Part<Inputs> {
 export class PartOfResource<Inputs> implements ResourceType {
   readonly token: string;
   readonly replaceOn: readonly string[];
+  readonly computed: readonly string[];
 
   constructor(
     private readonly description: PartDescription<Inputs>,
@@ -76,6 +77,7 @@ export class PartOfResource<Inputs> implements ResourceType {
   ) {
     this.token = description.token;
     this.replaceOn = [description.idProperty];
+    this.computed = description.observed === undefined ? [] : ['observed'];
   }
 
   check(inputs: JsonObject): { property: string; reason: string }[] {

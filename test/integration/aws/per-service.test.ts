@@ -86,7 +86,8 @@ describeWithMoto('rules for each Service in the Nodes’ security group, against
     const run = scene.runner(stack, nodeGroups);
     let outputs = await run.up(loadBalancers.render(stack, [of]));
     const change: Standing['change'] = async (changed, also = {}) => {
-      outputs = await run.up(loadBalancers.render(stack, [{ ...of, spec: specOf(changed), ...also }]));
+      // Whatever changes, an approved plan can be carried out.
+      outputs = await run.upAsPlanned(loadBalancers.render(stack, [{ ...of, spec: specOf(changed), ...also }]));
     };
     const groups = (): TargetGroup[] => loadBalancers.results(outputs, of.uid)?.targetGroups ?? [];
     return { of, stack, run, groups, change };

@@ -97,6 +97,27 @@ describe('Nodes and routes of an operator with a subscription of Azure', () => {
     expect(partsIn(azure.arm.cloud.find(TABLE), 'routes').map(({ name }) => name)).toContain(FIREWALL.name);
   }, 120_000);
 
+  test('with approval: Manual, a route beside others is written as its plan says, in one update', async () => {
+    const { cluster, scene } = azure;
+    const nextHop = { nodeName: 'n2', nodeAddresses: ['10.0.3.2'] };
+    const spec = { provider: 'azure', ...nextHop, destinationCIDR: '198.18.20.0/24', updatePolicy: { approval: 'Manual' } };
+    azure.forgetCalls();
+    await cluster.apply({ apiVersion: 'cloud-operator.dev/v1alpha1', kind: 'CloudRoute', metadata: { name: 'asked' }, spec });
+    const { hash } = await scene.until('its plan', async () => {
+      const stack = (await scene.route('asked'))?.status?.stack;
+      return stack === undefined ? undefined : (await scene.stack(stack))?.status?.plans?.find(({ member }) => member === 'asked');
+    });
+    expect(tableWrites()).toBe(0);
+    await cluster.kubectl(['annotate', 'cloudroute', 'asked', '--overwrite', `cloud-operator.dev/approve=${hash}`]);
+    await scene.until('it to be Ready', async () =>
+      (await scene.route('asked'))?.status?.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True'),
+    );
+    expect([tableWrites(), routes()['198.18.20.0/24']]).toEqual([1, '10.0.3.2']);
+    const told = (await scene.events('CloudRoute', 'asked')).map(({ reason }) => reason);
+    expect(told.filter((reason) => reason !== 'Updated')).toEqual(['AwaitingApproval']);
+    await cluster.kubectl(['delete', 'cloudroute', 'asked', '--timeout=30s']);
+  }, 60_000);
+
   test('R-18 a Node that comes again with another PodCIDR: one write takes the old route out and puts the new one in', async () => {
     azure.forgetCalls();
     await azure.cluster.kube.remove(NODES, 'n1');

@@ -144,6 +144,38 @@ describe('an operator with a subscription of Azure', () => {
     expect(azure.balancer('kubernetes-internal')).toBeUndefined();
   }, 60_000);
 
+  test.each<[string, object, string[]]>([
+    // Who no longer may come in is shut out when the load balancer is written.
+    ['public', {}, ['PUT networkSecurityGroups', 'PUT loadBalancers', 'PUT networkSecurityGroups']],
+    // What clients come in to, its frontends tell.
+    [
+      'internal',
+      { annotations: INTERNAL, spec: { loadBalancerSourceRanges: ['10.9.0.0/16'] } },
+      ['PUT loadBalancers', 'PUT networkSecurityGroups'],
+    ],
+  ])(
+    'with approval: Manual, another port of a Service (%s) is carried out as its plan says, in one update, with nothing taken back',
+    async (scheme, more, writes) => {
+      const { scene, cluster } = azure;
+      const name = `asked-${scheme}`;
+      await cluster.apply(serviceOf(name, more));
+      const [address = ''] = await published(name);
+      await cluster.kubectl(['patch', 'clb', name, '--type=merge', '-p', '{"spec":{"updatePolicy":{"approval":"Manual"}}}']);
+      await scene.ready(name);
+      azure.forgetCalls();
+      await cluster.apply(serviceOf(name, { ...more, ports: [{ name: 'http', port: 8080 }] }));
+      const { hash } = await scene.planOf(name);
+      expect(azure.writes()).toEqual([]);
+      await cluster.kubectl(['annotate', 'clb', name, '--overwrite', `cloud-operator.dev/approve=${hash}`]);
+      await scene.ready(name);
+      expect([azure.writes(), azure.portsOf(address)]).toEqual([writes, ['8080']]);
+      const told = (await scene.events('CloudLoadBalancer', name)).map(({ reason }) => reason);
+      expect(told.filter((reason) => reason !== 'Updated')).toEqual(['AwaitingApproval']);
+      await scene.deleteServices(name);
+    },
+    60_000,
+  );
+
   test('both families, open to service tags and ranges alone: each family has its own rules, and one that denies the others while that is asked for', async () => {
     const { scene, cluster } = azure;
     const deny = `${PREFIX}deny-all-except-load-balancer-source-ranges`;

@@ -122,3 +122,10 @@ test('only what is asked for is looked up, and another place is another choice',
   expect(of.calls).toEqual(['addresses']);
   expect(type.replaceOn).toEqual(['vpcId', 'subnetMappings']);
 });
+
+test('an update looks at nothing again, in a plan as when it is carried out', async () => {
+  const of = account();
+  const inputs = asked({ a: EIP, e: {} });
+  expect(await resource(of).foresee?.(inputs, context, inputs)).toEqual({});
+  expect(of.calls).toEqual([]);
+});

@@ -1,12 +1,17 @@
 import type { SecurityGroupRule } from '@aws-sdk/client-ec2';
+import { systemClock } from '../../../operator/base/clock';
+import type { JsonObject } from '../../../operator/base/json';
 import { clientRules, type Demand } from '../../../providers/aws/nodes/client-rules';
 import { namesOf, referencedBy } from '../../../providers/aws/nodes/group-references';
 import { overLimit, readRule, writeRule, type NodeRule } from '../../../providers/aws/nodes/node-rule';
 import { missingRules } from '../../../providers/aws/nodes/node-rules';
 import { counts, portsOf, type Users } from '../../../providers/aws/nodes/port-users';
 import { isSameOwner, misdescribed, ofOtherChecks, unneeded, unneededMTU, type Keeper } from '../../../providers/aws/nodes/stale-rules';
+import { nodeRules } from '../../../providers/aws/resources/node-rules';
 import { resolveGroups } from '../../../providers/aws/resources/named-groups';
 import { TAG } from '../../../providers/aws/tags';
+import { foreseen } from '../../../providers/resource-provider/preview';
+import type { UpdateContext } from '../../../providers/worker-module';
 
 const SUBNETS = ['10.0.0.0/24', '10.0.1.0/24'];
 const DEMAND: Demand = {
@@ -196,5 +201,32 @@ describe('groups by name', () => {
     ['two groups’', ['twice'], /^sg-0a and sg-0c both have the tag Name "twice"/],
   ] as [string, string[], RegExp][])('a name that is %s is told', (_what, named, message) => {
     expect(resolveGroups(named, FOUND, 'vpc-1')).toEqual({ problem: expect.stringMatching(message) as string });
+  });
+});
+
+describe('rules of a load balancer in a plan', () => {
+  const context = { urn: 'urn:x', name: 'x', signal: new AbortController().signal };
+  const update: UpdateContext = { stack: 's', clusterID: 'c', countCall: () => undefined, assertValid: () => undefined };
+  const retryPolicy = { clock: systemClock, random: () => 0, budgetMs: 0 };
+  const ec2 = { retryPolicy, subnets: () => Promise.resolve(SUBNETS.map((CidrBlock) => ({ CidrBlock }))) };
+  const type = nodeRules({ ec2 } as unknown as Parameters<typeof nodeRules>[0], { nodeGroups: [], maxRules: 60 }, update);
+  const before = { loadBalancer: NAME, rules: ['tcp 31999:31999 0.0.0.0/0 client'] };
+  const clientsOf = (...ports: string[]): JsonObject => ({
+    ...{ ranges: ['192.0.2.0/24'], ports, checks: [], subnetIds: ['subnet-0a'], hidesClients: false, pathMtu: false },
+  });
+
+  test.each<[string, JsonObject, string[]]>([
+    ['for its clients', { clients: clientsOf('tcp/31080') }, ['tcp 31080:31080 192.0.2.0/24 client']],
+    ['for its group', { group: 'sg-0e', ports: ['tcp/31080'] }, ['icmp 3:4 sg-0e group', 'tcp 31080:31080 sg-0e group']],
+  ])('are those of the update, and not of before: %s', async (_what, more, rules) => {
+    const inputs = { loadBalancer: NAME, ...more };
+    const planned = await foreseen({ inputs, olds: { ...before, ...more } }, type, context);
+    expect(planned).toEqual({ ...inputs, rules });
+    expect((await type.update('x', before, inputs, context)).outputs).toEqual(planned);
+  });
+
+  test('are nobody’s to know before its group is there', async () => {
+    const inputs = { loadBalancer: NAME, group: '04da6b54-80e4-46f7-96ec-b56ff0331ba9' };
+    expect(await foreseen({ inputs, olds: before }, type, context)).toMatchObject({ rules: '04da6b54-80e4-46f7-96ec-b56ff0331ba9' });
   });
 });

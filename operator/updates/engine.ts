@@ -10,6 +10,7 @@ import { Accounts } from './limits/accounts';
 import { EndedUpdates } from './ended-updates';
 import type { UpdateEngineOptions } from './engine-options';
 import { UpdateExecutor, type Executed, type Measured } from './executor';
+import { PLAN_OUTDATED } from './departure';
 import { assertOwn, pluginOf } from './ownership';
 import { planHash, type Plan } from './plan';
 import { ledgerDirectory, ProcessLedger } from './process-ledger';
@@ -266,7 +267,7 @@ export class UpdateEngine implements Updates {
     const { plan, savedPlan } = await this.#plan(update, stored, hooks);
     if (plan.hash === update.approved) return { savedPlan };
     const message = `stack ${update.stack}: plan ${update.approved} was approved, but by now the update would do something else (plan ${plan.hash})`;
-    throw new OperatorError('Conflict', message, { reason: 'PlanOutdated' });
+    throw new OperatorError('Conflict', message, { reason: PLAN_OUTDATED });
   }
 
   async #plan(update: StackUpdate, stored: StoredStack | undefined, hooks: UpdateHooks): Promise<{ plan: Plan; savedPlan: string }> {
@@ -277,7 +278,8 @@ export class UpdateEngine implements Updates {
     const { operations, savedPlan } = preview;
     const counts = { ...NO_CHANGES, same: changes.same };
     operations.forEach(({ op }) => counts[op]++);
-    const hash = planHash({ stack, programVersion, inputsHash: updateHash(update), operations });
+    const { departures } = stored?.record ?? {};
+    const hash = planHash({ stack, programVersion, inputsHash: updateHash(update), operations, departures });
     return { plan: { hash, counts, operations }, savedPlan };
   }
 

@@ -1,12 +1,15 @@
 import { type ServiceError, status } from '@grpc/grpc-js';
 import { type ErrorCode, OperatorError } from '../base/errors';
 import { nameOfUrn } from './checkpoint';
+import { departureOf } from './departure';
 
 /** Everything that is known about an update that failed. */
 export interface FailureEvidence {
   stack: string;
   /** The state endpoint refused the engine: the lease or a race was lost. */
   refusal?: OperatorError;
+  /** It was held to a plan that somebody has approved. */
+  approved?: true;
   /** The update was told to stop, and why. */
   canceled?: string;
   /** Errors of our own resource providers, exact, in the order they came. */
@@ -48,8 +51,10 @@ export function classifyFailure(evidence: FailureEvidence): OperatorError {
     );
   }
   const gravest = worst(resources);
-  if (canceled !== undefined && (gravest === undefined || gravest.error.code === 'Canceled')) {
-    return new OperatorError('Canceled', `stack ${stack}: the update was stopped: ${canceled}`);
+  if (gravest === undefined || gravest.error.code === 'Canceled') {
+    if (canceled !== undefined) return new OperatorError('Canceled', `stack ${stack}: the update was stopped: ${canceled}`);
+    const departure = departureOf(evidence);
+    if (departure !== undefined) return departure;
   }
   if (gravest !== undefined) return resourceError(stack, gravest, resources.length - 1);
   // A program whose engine was killed fails as well, at its next call.

@@ -51,11 +51,13 @@ export function planHash(of: {
   inputsHash: string;
   programVersion: string;
   operations: readonly PlannedOperation[];
+  /** StackRecord.departures. */
+  departures?: number | undefined;
 }): string {
-  const { stack, inputsHash, programVersion } = of;
+  const { stack, inputsHash, programVersion, departures } = of;
   // Independent resources come in any order.
   const operations = [...of.operations].sort((a, b) => (a.urn < b.urn ? -1 : 1));
-  return hashJson({ stack, inputsHash, programVersion, operations });
+  return hashJson({ stack, inputsHash, programVersion, operations, ...(departures !== undefined && { departures }) });
 }
 
 /** The part of a plan that is shown. */

@@ -3,6 +3,7 @@ import { inChange, newChangeID } from '../../base/change';
 import { OperatorError, toOperatorError } from '../../base/errors';
 import { traced } from '../../base/tracing';
 import { keyOf } from '../../kube/object';
+import { PLAN_OUTDATED } from '../../updates/departure';
 import { resultOf } from '../../updates/update';
 import type { Verdict } from '../conditions';
 import { CloudFindings } from '../drift/cloud-findings';
@@ -126,6 +127,8 @@ export class StackReconciler<O extends Member> {
     } catch (thrown) {
       const error = toOperatorError(thrown);
       this.reports.failed(stack);
+      // A plan that was made before would be taken for approved again and again.
+      if (error.reason === PLAN_OUTDATED) this.approvals.forget(stack);
       if (error.code === 'NotFound' && error.resource !== undefined && provider !== undefined) {
         await this.rediscover(stack, provider).catch((failed: unknown) =>
           this.options.logger.warn({ stack, error: toOperatorError(failed).message }, 'what is gone from the cloud could not be found out'),

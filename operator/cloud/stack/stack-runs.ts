@@ -2,6 +2,7 @@ import type { Attempt, CloudStackSpec } from '../../../crds';
 import { OperatorError, toOperatorError } from '../../base/errors';
 import { canonicalJson, type JsonObject } from '../../base/json';
 import type { DiscoveredResource } from '../../../providers/provider';
+import { PLAN_OUTDATED } from '../../updates/departure';
 import { transformOf, updateHash } from '../../updates/update-hash';
 import type { StackState, StackUpdate, UpdateHooks, UpdateResult } from '../../updates/update';
 import { isUpgrade } from '../../updates/upgrade';
@@ -215,6 +216,8 @@ export class StackRuns<O extends Member> {
       await announcing;
       const error = toOperatorError(thrown);
       this.options.onUpdate(cloud.name, error.code, this.options.clock.monotonic() - startedAt);
+      if (error.reason === PLAN_OUTDATED)
+        objects.forEach((object) => this.options.events.event(object, 'Warning', PLAN_OUTDATED, error.message));
       // What is refused before it begins may well be tried again: that makes nothing.
       if (announcing === undefined) throw error;
       await this.readLeft(stack, spec);

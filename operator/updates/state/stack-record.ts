@@ -21,6 +21,8 @@ export interface StackRecord {
   open: boolean;
   /** Hash of what was approved, while an update that a person has approved is open: whoever goes on needs no other approval. */
   underway?: string;
+  /** How many updates since the last success were stopped because they were not what was approved. Makes another plan of each, also where the same is planned. */
+  departures?: number;
   /** Its resources were found in the cloud or imported: what was made of them before is not known. Goes with the next success. */
   refound?: true;
   /** Inputs that the cloud was last brought to; null before the first success. Stored encrypted. */
@@ -44,7 +46,7 @@ export interface StackRecord {
 /** What a listing tells of a stack without reading all of its state. */
 export type StackMetadata = Omit<
   StackRecord,
-  'underway' | 'refound' | 'inputs' | 'accepted' | 'plugin' | 'transform' | 'outputs' | 'checkpoint'
+  'underway' | 'departures' | 'refound' | 'inputs' | 'accepted' | 'plugin' | 'transform' | 'outputs' | 'checkpoint'
 > & {
   /** Cloud resources in the checkpoint. */
   resourceCount: number;
@@ -96,9 +98,14 @@ export function stampedAt(record: StackRecord, now: number): StackRecord {
   return { ...record, revision: record.revision + 1, updatedAt: new Date(now).toISOString() };
 }
 
+/** The record after an approved update that was stopped because it became something else. */
+export function departedFrom({ underway: _underway, departures = 0, ...base }: StackRecord): StackRecord {
+  return { ...base, departures: departures + 1 };
+}
+
 /** The record of what an update has brought the cloud to. @param by what the update was made with */
 export function madeBy(
-  { transform: _transform, underway: _underway, refound: _refound, ...base }: StackRecord,
+  { transform: _transform, underway: _underway, departures: _departures, refound: _refound, ...base }: StackRecord,
   by: Pick<StackRecord, 'inputs' | 'inputsHash' | 'programVersion' | 'accepted' | 'transform'>,
 ): StackRecord {
   const { inputs, inputsHash, programVersion, accepted, transform } = by;

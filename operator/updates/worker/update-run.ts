@@ -7,7 +7,8 @@ import type { WorkerModule } from '../../../providers/worker-module';
 import { loadWorkerModule } from '../../../providers/worker-registry';
 import { ResourceProviderServer } from '../../../providers/resource-provider/server';
 import type { ResourceFailure } from '../../../providers/resource-provider/status';
-import { classifyFailure } from '../failure';
+import { departureOf } from '../departure';
+import { classifyFailure, type FailureEvidence } from '../failure';
 import type { PreviewResult, Timings, UpdateRequest, WorkerCommand, WorkerEvent } from '../protocol';
 import { revealed } from '../checkpoint';
 import { killOthers } from '../process-session';
@@ -203,7 +204,9 @@ export class UpdateRun {
       if (this.#program?.failure !== undefined) throw this.#program.failure;
       return preview;
     } catch (thrown) {
-      throw this.#failure(thrown);
+      const failure = this.#failure(thrown);
+      if (departureOf(this.#evidence) !== undefined) await this.#session?.departed();
+      throw failure;
     }
   }
 
@@ -279,15 +282,20 @@ export class UpdateRun {
 
   #failure(thrown: unknown): OperatorError {
     if (this.#exit === undefined && this.#session?.refusal === undefined) return this.#notStarted(thrown);
-    return classifyFailure({
+    return classifyFailure(this.#evidence);
+  }
+
+  get #evidence(): FailureEvidence {
+    return {
       stack: this.request.stack,
       resources: this.#failures,
       diagnostics: this.#events.errors,
+      ...(this.request.savedPlan === undefined ? {} : { approved: true }),
       ...(this.#session?.refusal === undefined ? {} : { refusal: this.#session.refusal }),
       ...(this.#canceled === undefined ? {} : { canceled: this.#canceled }),
       ...(this.#program?.failure === undefined ? {} : { program: this.#program.failure }),
       ...(this.#exit === undefined ? {} : { exit: this.#exit }),
-    });
+    };
   }
 
   #notStarted(thrown: unknown): OperatorError {

@@ -109,4 +109,24 @@ describe('an approved plan', () => {
       result: 'Updated',
     });
   });
+
+  test('of which the cloud makes something else is stopped there, and goes on with the approval of a new plan alone', async () => {
+    await harness.run('departed', { things: [web] });
+    const wanted = { things: [{ ...web, size: 5 }] };
+    const { hash } = await preview('departed', wanted);
+    // The stack gives its address, which a preview takes for one that stays.
+    harness.cloud.named('web', 'departed')[0]!.properties.address = '10.9.9.9';
+    await expect(harness.run('departed', wanted, { approved: hash })).rejects.toMatchObject({
+      ...{ code: 'Conflict', reason: 'PlanOutdated' },
+      message: expect.stringContaining('what the stack gives became something else than the plan that was approved') as string,
+    });
+    const left = await harness.engine.state('departed');
+    expect([left?.open, left?.underway]).toEqual([true, undefined]);
+    const next = await preview('departed', wanted);
+    expect(next.hash).not.toBe(hash);
+    expect(await harness.run('departed', wanted, { approved: next.hash })).toMatchObject({
+      result: 'Updated',
+      outputs: { web: '10.9.9.9' },
+    });
+  });
 });

@@ -1,4 +1,4 @@
-import { CLEANUP_FINALIZER } from '../../../crds';
+import { ANNOTATIONS, CLEANUP_FINALIZER } from '../../../crds';
 import { ChangeBook } from '../../../operator/base/change-book';
 import { OperatorError } from '../../../operator/base/errors';
 import { silentLogger } from '../../../operator/base/log';
@@ -10,6 +10,7 @@ import type { StackReconcilerOptions } from '../../../operator/cloud/stack/stack
 import { StackRetries } from '../../../operator/cloud/stack/stack-retries';
 import { UpgradeRollout } from '../../../operator/cloud/stack/upgrade-rollout';
 import { KeyedQueue } from '../../../operator/kube/queue';
+import type { Plan } from '../../../operator/updates/plan';
 import { resultOf, type StackState, type StackUpdate, type Updates } from '../../../operator/updates/update';
 import { updateHash } from '../../../operator/updates/update-hash';
 import { FakeClock, settle } from '../kube/fake-clock';
@@ -18,13 +19,14 @@ import { fakeRegistry } from './fake-registry';
 const STACK = 'lb-web';
 const PAUSE_MS = 4_000;
 
-type Versioned = Member & { spec: { version: string } };
+type Versioned = Member & { spec: { version: string; updatePolicy?: { approval: 'Manual' } } };
 
 const kind: Partial<StackKind<Versioned>> = {
   ...{ kind: 'LoadBalancer', crd: 'cloudloadbalancers' },
   problems: () => [],
   inputOf: ({ metadata: { uid, name }, spec: { version } }) => ({ uid, name, namespace: 'default', version }) as never,
   claims: () => [],
+  updatePolicy: ({ spec }) => spec.updatePolicy,
   render: (_stack, inputs) => ({ inputs }) as never,
   attribute: () => [],
   settle: () => Promise.resolve({ fields: {}, verdict: { state: 'Ready', message: '' } }),
@@ -50,6 +52,12 @@ class World {
   readonly outgrowing = new Set<string>();
   said = '';
   reconciler: StackReconciler<Versioned> | undefined;
+  /** What an update would do by now, and how often that was asked. */
+  plan = 'plan-1';
+  previews = 0;
+  /** Versions of which an approved update becomes something else halfway. */
+  readonly departing = new Set<string>();
+  readonly events: string[] = [];
   /** The lease allows cloud writes. */
   leads = true;
   private readonly end = new AbortController();
@@ -87,7 +95,7 @@ class World {
         addFinalizer: nothing,
       },
       record: { ...reports, ...told },
-      events: { event: nothing },
+      events: { event: (_object: unknown, _type: string, reason: string) => void this.events.push(reason) },
       ...{ isValid: () => this.leads, isKindDeleted: () => Promise.resolve(false), onUpdate: nothing, reported: nothing },
       guard: { problem: () => Promise.resolve(undefined) },
       again: (stack: string, afterMs: number) => this.queue.addAfter(stack, afterMs),
@@ -104,7 +112,7 @@ class World {
   }
 
   /** Somebody asks for a version. */
-  async ask(version: string): Promise<void> {
+  async ask(version: string, { approved, manual = approved !== undefined }: { approved?: string; manual?: boolean } = {}): Promise<void> {
     const metadata = {
       uid: 'u',
       name: 'web',
@@ -112,23 +120,33 @@ class World {
       resourceVersion: '1',
       creationTimestamp: '',
       finalizers: [CLEANUP_FINALIZER],
+      annotations: { ...(approved !== undefined && { [ANNOTATIONS.approve]: approved }) },
     };
-    this.object = { kind: 'CloudLoadBalancer', metadata, spec: { provider: 'p', version } } as unknown as Versioned;
+    const spec = { provider: 'p', version, ...(manual && { updatePolicy: { approval: 'Manual' } }) };
+    this.object = { kind: 'CloudLoadBalancer', metadata, spec } as unknown as Versioned;
     this.queue.add(STACK);
     await settle();
   }
 
   readonly state = (): Promise<StackState | undefined> => Promise.resolve(this.stored);
 
+  preview(): Promise<Plan> {
+    this.previews++;
+    const operations = [{ op: 'update' as const, type: 'x', name: 'web', urn: 'urn:web' }];
+    return Promise.resolve({ hash: this.plan, counts: { create: 0, update: 1, replace: 0, delete: 0, same: 0 }, operations });
+  }
+
   run(update: StackUpdate, { onStart }: { onStart?: () => void }): Promise<ReturnType<typeof resultOf>> {
     const inputsHash = updateHash(update);
     if (this.stored?.inputsHash === inputsHash && !this.stored.open) return Promise.resolve(resultOf(this.stored));
+    if (update.approved !== undefined && update.approved !== this.plan)
+      return Promise.reject(outdated('it would do something else by now'));
     const { version } = (update.accepted as Record<string, { version: string }>).u ?? { version: '' };
     onStart?.();
     this.ran.push(version);
-    const failure = this.failureOf(version);
+    const failure = this.failureOf(version, update.approved);
     if (failure !== undefined) {
-      if (this.stored !== undefined) this.stored = { ...this.stored, open: true };
+      if (this.stored !== undefined) this.stored = { ...this.stored, open: true, revision: this.stored.revision + 1 };
       return Promise.reject(failure);
     }
     const { stack, project, clusterID, programVersion, accepted = {} } = update;
@@ -137,11 +155,19 @@ class World {
     return Promise.resolve({ ...resultOf(this.stored), result: 'Updated' });
   }
 
-  private failureOf(version: string): OperatorError | undefined {
+  private failureOf(version: string, approved: string | undefined): OperatorError | undefined {
+    if (approved !== undefined && this.departing.has(version)) {
+      this.plan = `${this.plan}, planned anew`;
+      return outdated('it became something else');
+    }
     if (this.failing.has(version)) return new OperatorError('Unknown', `${version} does not work`);
     if (!this.outgrowing.has(version)) return undefined;
     return new OperatorError('Quota', `the state of ${version} is too large`, { reason: 'StateTooLarge', remedy: 'split the stack' });
   }
+}
+
+function outdated(message: string): OperatorError {
+  return new OperatorError('Conflict', message, { reason: 'PlanOutdated' });
 }
 
 test('a change that failed is tried again when its pause ends, also where something else has the stack looked at before', async () => {
@@ -232,4 +258,38 @@ describe('a change whose state outgrows the limit of its store', () => {
     await passAfterPause();
     expect(world.ran.slice(5)).toEqual([]);
   });
+});
+
+test('an approved update that became something else is not taken back, is told once, and waits for the approval of what is left', async () => {
+  const world = new World();
+  await world.start();
+  await world.ask('old');
+  world.departing.add('new');
+  await world.ask('new', { approved: 'plan-1' });
+  expect(world.ran).toEqual(['old', 'new']);
+  expect(world.events).toContain('PlanOutdated');
+  for (let passes = 0; passes < 3; passes++) await world.clock.advance(PAUSE_MS);
+  expect(world.ran).toEqual(['old', 'new']);
+  expect(world.events.filter((reason) => reason === 'PlanOutdated')).toHaveLength(1);
+  expect(world.events.at(-1)).toBe('AwaitingApproval');
+
+  world.departing.clear();
+  await world.ask('new', { approved: 'plan-1, planned anew' });
+  expect(world.ran).toEqual(['old', 'new', 'new']);
+  await world.stop();
+});
+
+test('a plan that was approved and has become another one is made anew, though nothing is stored of that', async () => {
+  const world = new World();
+  await world.start();
+  await world.ask('old');
+  await world.ask('new', { manual: true });
+  expect(world.previews).toBe(1);
+  world.plan = 'plan-2';
+  await world.ask('new', { approved: 'plan-1' });
+  for (let passes = 0; passes < 3; passes++) await world.clock.advance(PAUSE_MS);
+  expect([world.ran, world.previews]).toEqual([['old'], 2]);
+  await world.ask('new', { approved: 'plan-2' });
+  expect(world.ran).toEqual(['old', 'new']);
+  await world.stop();
 });

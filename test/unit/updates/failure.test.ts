@@ -96,6 +96,54 @@ describe('classifyFailure', () => {
     expect(classify({ program: own, diagnostics })).toMatchObject({ code: 'Transient' });
   });
 
+  describe('an update that became something else than the plan that was approved', () => {
+    const what = (message: string): string =>
+      /^stack s: (.*?) became something else than the plan that was approved/.exec(message)?.[1] ?? message;
+
+    test.each([
+      [
+        'inputs',
+        {
+          urn: at('a'),
+          message: `resource ${at('a')} violates plan: properties changed: =~former[{[{map[name:{x}]}]}], ~~times[{1}!={2}]`,
+        },
+        'Thing a (former, times)',
+      ],
+      ['a step', { urn: at('a'), message: 'update is not allowed by the plan: this resource is constrained to same' }, 'Thing a'],
+      ['one that did not come', { message: `expected resource operations for ${at('a')} but none were seen` }, 'Thing a'],
+    ])('%s: says which, and that a new plan is to be approved, and blames nobody', (_what, diagnostic, expected) => {
+      const error = classify({ diagnostics: [{ message: 'update failed' }, diagnostic] });
+      expect(error).toMatchObject({ code: 'Conflict', reason: 'PlanOutdated', resource: undefined });
+      expect(what(error.message)).toBe(expected);
+      expect(error.message).toContain('the cloud has changed since that plan was made');
+      expect(error.message).toContain('waits for the approval of a new plan');
+    });
+
+    test('of what a stack gives the engine says nothing', () => {
+      const exit = { code: 1, signal: null, stderr: '' };
+      const error = classify({ approved: true, exit });
+      expect(error).toMatchObject({ code: 'Conflict', reason: 'PlanOutdated' });
+      expect(what(error.message)).toBe('what the stack gives');
+      for (const more of [
+        { canceled: 'deadline' },
+        { exit: { ...exit, stderr: 'out of memory' } },
+        { exit: { ...exit, code: null, signal: 'SIGKILL' } },
+      ]) {
+        expect(classify({ approved: true, exit, ...more }).reason).toBeUndefined();
+      }
+      expect(classify({ exit }).code).toBe('Transient');
+    });
+
+    test('what fails of a resource comes before, what is stopped by it does not', () => {
+      const diagnostics = [{ urn: at('a'), message: `resource ${at('a')} violates plan: properties changed: =~former` }];
+      const quota = { urn: at('b'), error: new OperatorError('Quota', 'no more') };
+      expect(classify({ diagnostics, resources: [quota] })).toMatchObject({ code: 'Quota' });
+      const aborted = { urn: at('b'), error: new OperatorError('Canceled', 'aborted') };
+      expect(classify({ diagnostics, resources: [aborted] })).toMatchObject({ reason: 'PlanOutdated' });
+      expect(classify({ diagnostics, canceled: 'deadline' })).toMatchObject({ code: 'Canceled' });
+    });
+  });
+
   test('nothing said: how the process ended', () => {
     expect(classify({ exit: { code: null, signal: 'SIGKILL', stderr: '' } }).message).toMatch(/ended with signal SIGKILL/);
     expect(classify({ exit: { code: 255, signal: null, stderr: '\n' } }).message).toMatch(/ended with exit code 255/);

@@ -77,6 +77,7 @@ describe('the hash', () => {
     ['another program', { programVersion: '2' }],
     ['an operation less', { operations: [operation('a', 2)] }],
     ['another property', { operations: [operation('a', 3), operation('b')] }],
+    ['an update of it that became something else', { departures: 1 }],
     ['a deletion first', { operations: [operation('a', 2), { ...operation('b'), deleteFirst: true }] }],
   ])('differs for %s', (_, change) => {
     expect(planHash({ ...of, ...change })).not.toBe(planHash(of));

@@ -1,4 +1,4 @@
-import { isNeverMade, madeBy, newRecord } from '../../../operator/updates/state/stack-record';
+import { departedFrom, isNeverMade, madeBy, newRecord } from '../../../operator/updates/state/stack-record';
 
 const fresh = newRecord({ stack: 's', project: 'p', providerKind: 'local', programVersion: '1', clusterID: 'c', holder: 'h' });
 const by = { inputs: {}, inputsHash: 'hash', programVersion: '1' };
@@ -16,4 +16,11 @@ describe('whether an update of a stack has ever succeeded', () => {
   test('a success makes known what was found', () => {
     expect(madeBy({ ...fresh, refound: true }, by)).not.toHaveProperty('refound');
   });
+});
+
+test('an update that was not what was approved does not go on by itself; how often that was is forgotten with the next success', () => {
+  const once = departedFrom({ ...fresh, open: true, underway: 'hash' });
+  expect(once).toEqual({ ...fresh, open: true, departures: 1 });
+  expect(departedFrom(once)).toMatchObject({ departures: 2 });
+  expect(madeBy(once, by)).not.toHaveProperty('departures');
 });

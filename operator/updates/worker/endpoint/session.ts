@@ -2,7 +2,7 @@ import { type Clock, sleep } from '../../../base/clock';
 import { OperatorError, toOperatorError } from '../../../base/errors';
 import type { JsonObject } from '../../../base/json';
 import { type Deployment, isEmpty, isSameCheckpoint, isSameInCloud, outputsOf, toServed, toStored } from '../../checkpoint';
-import { heldBy, madeBy, newRecord, stampedAt, type StackRecord } from '../../state/stack-record';
+import { departedFrom, heldBy, madeBy, newRecord, stampedAt, type StackRecord } from '../../state/stack-record';
 import type { StackWriter, StoredStack } from '../../state/state-store';
 import { Journal } from './journal';
 import type { JournalEntry } from './journal-entry';
@@ -134,6 +134,11 @@ export class UpdateSession {
     const done = { ...madeBy(base, by), outputs, open: false };
     if (unsaved === undefined && this.current !== undefined && isSettled(this.current.record, done)) return;
     await this.#save(done);
+  }
+
+  /** The update was not what a person has approved: it does not go on by itself, and what is planned next is another plan, even of the same. */
+  async departed(): Promise<void> {
+    await this.#save(departedFrom(this.#base()));
   }
 
   #base(): StackRecord {

@@ -1,0 +1,45 @@
+import { OperatorError } from '../base/errors';
+import { nameOfUrn, typeOfUrn } from './checkpoint';
+import type { FailureEvidence } from './failure';
+
+/** Reason of the failure of an update that is not, or was not to the end, what somebody has approved. */
+export const PLAN_OUTDATED = 'PlanOutdated';
+
+/**
+ * What the engine says where an update becomes something else than the plan that it is held to (`up --plan`), and ends there: inputs, a step, or one that
+ * did not come (pkg/resource/deploy of Pulumi 3.274: step_generator.go, deployment_executor.go).
+ */
+const DEPARTURE = /violates plan|is not allowed by the plan|expected resource operations for .* but none were seen/;
+const URN = /urn:pulumi:\S+/;
+/** A property after the signs of what was planned of it and what came: `=~former[…]`. */
+const PROPERTY = /(?:properties changed: |, )[-+~=]{2}([\w$-]+)/g;
+
+/** The failure of an update that was stopped because it was not what somebody has approved; undefined = nothing speaks of that. Pure. */
+export function departureOf(evidence: FailureEvidence): OperatorError | undefined {
+  const { stack, refusal, diagnostics } = evidence;
+  if (refusal !== undefined) return undefined;
+  const told = diagnostics.find(({ message }) => DEPARTURE.test(message));
+  if (told === undefined) return endedWithoutAWord(evidence) ? departure(stack, 'what the stack gives') : undefined;
+  return departure(stack, whatDeparted(told.urn ?? URN.exec(told.message)?.[0], told.message));
+}
+
+function departure(stack: string, what: string): OperatorError {
+  const message =
+    `stack ${stack}: ${what} became something else than the plan that was approved, so the update was stopped there: the cloud has changed since ` +
+    'that plan was made. What was done before stays as it is, and the rest waits for the approval of a new plan.';
+  return new OperatorError('Conflict', message, { reason: PLAN_OUTDATED });
+}
+
+/** Of a stack's outputs that are not what was planned the engine says nothing (step_executor.go, ExecuteRegisterResourceOutputs): it fails when all else is done. */
+function endedWithoutAWord({ approved, canceled, resources, program, diagnostics, exit }: FailureEvidence): boolean {
+  if (approved !== true || canceled !== undefined || program !== undefined || exit === undefined) return false;
+  return resources.length + diagnostics.length === 0 && exit.code !== null && exit.stderr.trim() === '';
+}
+
+/** Values may be secrets: only what they are of is told. */
+function whatDeparted(urn: string | undefined, message: string): string {
+  if (urn === undefined) return 'a resource';
+  const type = typeOfUrn(urn).split('$').at(-1)?.split(':').at(-1);
+  const properties = [...message.matchAll(PROPERTY)].map(([, name]) => name);
+  return `${type} ${nameOfUrn(urn)}${properties.length === 0 ? '' : ` (${properties.join(', ')})`}`;
+}

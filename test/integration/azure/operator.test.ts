@@ -303,6 +303,11 @@ describe('an operator with a subscription of Azure', () => {
       (await scene.service('apart'))?.status?.conditions?.some(({ message }) => message?.includes(whose) === true),
     );
     expect(azure.writes()).toEqual([]);
+    await scene.until('an Event that says so', async () =>
+      (await scene.events('Service', 'apart')).some(
+        ({ reason, message }) => reason === 'SyncLoadBalancerFailed' && message.includes(whose),
+      ),
+    );
     await cluster.apply(serviceOf('beside', { annotations: ofFirst, labels, ports }));
     expect(await published('beside')).toEqual([first]);
     expect(partsIn(azure.balancer('edge'), 'loadBalancingRules')).toHaveLength(2);

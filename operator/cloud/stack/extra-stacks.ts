@@ -1,4 +1,4 @@
-import type { Attempt, CloudStackSpec } from '../../../crds';
+import { ANNOTATIONS, type Attempt, type CloudStackSpec } from '../../../crds';
 import type { LoadBalancer, PublishedLoadBalancer } from '../../../extensions';
 import type { Clock } from '../../base/clock';
 import type { OperatorError } from '../../base/errors';
@@ -18,6 +18,7 @@ import { ExtraLanes } from './extra-lanes';
 import { freshSettings } from './fresh-settings';
 import type { StoredLoadBalancer } from './load-balancer-stacks';
 import type { CloudRegistry } from '../providers/registry';
+import { StateOutgrown } from './outgrown-updates';
 import type { StackRecord } from './stack-record';
 import type { UpgradeRollout } from './upgrade-rollout';
 import { untilWindow } from '../windows/windows-of';
@@ -72,7 +73,7 @@ const GUARD_POLL_MS = 10_000;
  */
 export class ExtraStacks {
   private readonly settledStacks = new Map<string, SettledStack>();
-  /** Hash of what was last tried for a stack: the same is not tried again but by the queue's back-off. */
+  /** Hash of what was last tried for a stack, and who has asked for it: the same is not tried again but by the queue's back-off. */
   private readonly tried = new Map<string, string>();
   private readonly warnings = new Map<string, Warning>();
   /** What runs for a stack; the next one waits for it. */
@@ -171,6 +172,8 @@ export class ExtraStacks {
       // Stopped by ourselves: whoever goes on says how it went.
       this.approvals.forget(extraStackOf(stack));
       if (error.code === 'Canceled') this.tried.delete(stack);
+      // It would come to the same each time, and make again what it could not write down.
+      else if (wanted !== undefined && error.reason === 'StateTooLarge') return this.fail(settled, new StateOutgrown(error));
       else this.fail(settled, error);
       throw error;
     }
@@ -321,8 +324,10 @@ export class ExtraStacks {
     ) as StoredLoadBalancer[];
   }
 
+  /** Somebody who asks for a pass has it tried, too. */
   private hashOf({ loadBalancers, outputs }: SettledStack): string {
-    return hashJson({ loadBalancers, outputs });
+    const asked = this.objectsOf(loadBalancers).map(({ metadata }) => metadata.annotations?.[ANNOTATIONS.reconcile]);
+    return hashJson({ loadBalancers, outputs, asked });
   }
 
   /** Remembered once it is known; after a failure it is asked again. */

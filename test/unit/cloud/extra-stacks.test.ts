@@ -45,6 +45,9 @@ class World {
   waits: number[] = [];
   /** Stacks that have changed to the slow lane. */
   readonly slow: string[] = [];
+  /** Asked for in the other one. */
+  added = 0;
+  failure: OperatorError | undefined;
   /** Held until it resolves. */
   hanging: Promise<void> | undefined;
   /** What each update and preview got to reach the cloud with. */
@@ -83,7 +86,7 @@ class World {
     });
     const store = { get };
     const queue = {
-      add: () => undefined,
+      add: () => void this.added++,
       addAfter: (_key: string, ms: number) => void this.waits.push(ms),
       run: (_workers: number, work: (key: string) => Promise<void>) => Promise.resolve(void (this.work = work)),
     };
@@ -93,6 +96,7 @@ class World {
         started: () => undefined,
         succeeded: () => undefined,
         unchanged: () => undefined,
+        failed: () => undefined,
         removed: (stack: string) => Promise.resolve(void this.removed.push(stack)),
       },
       providerOf: () => 'p',
@@ -133,6 +137,7 @@ class World {
     this.reached.push((await hooks.settings?.()) ?? update.settings);
     this.ran.push(update.inputs === undefined ? '-' : (update.extension?.module?.digest ?? ''));
     await this.hanging;
+    if (this.failure !== undefined) throw this.failure;
     if (update.inputs === undefined) this.stored.delete(update.stack);
     else this.stored.set(update.stack, { ...update, inputsHash: updateHash(update), open: false } as unknown as StackState);
     return { result: 'Updated', resources: [], changes: {} };
@@ -222,6 +227,46 @@ test.each([
   expect([world.ran, world.slow, free]).toEqual([['old'], [], false]);
   await world.clock.advance(1);
   expect([world.slow, free]).toEqual([['lb-web'], true]);
+});
+
+describe('one whose state is too large', () => {
+  const tooLarge = new OperatorError('Quota', 'too large', { reason: 'StateTooLarge', remedy: 'split it' });
+
+  test('is not tried again by itself, and says so, until something changes or somebody asks', async () => {
+    const extras = await world.operator(OLD);
+    world.failure = tooLarge;
+    await world.pass(extras);
+    expect(extras.warningOf('lb-web')).toMatchObject({ type: 'ExtraFailed', reason: 'StateTooLarge' });
+    expect(extras.warningOf('lb-web')?.message).toMatch(/^too large. split it. The same is not tried again by itself, /);
+    const asked = (look: () => void): number => {
+      const before = world.added;
+      look();
+      return world.added - before;
+    };
+    expect(asked(() => extras.settled(settledStack()))).toBe(0);
+    expect(asked(() => extras.settled(settledStack({ changed: true })))).toBe(1);
+    world.object = { annotations: { 'cloud-operator.dev/reconcile': 'now' } };
+    expect(asked(() => extras.settled(settledStack()))).toBe(1);
+  });
+
+  test('is deleted all the same, at each try of that', async () => {
+    const extras = await world.operator(OLD);
+    await world.pass(extras);
+    world.failure = tooLarge;
+    await expect(extras.destroy(settledStack().update)).rejects.toThrow('too large');
+    world.failure = undefined;
+    await extras.destroy(settledStack().update);
+    expect(world.ran).toEqual(['old', '-', '-']);
+  });
+
+  test('what an extension of before has made goes at each try, too', async () => {
+    await world.pass(await world.operator(OLD));
+    const extras = await world.operator(undefined);
+    await world.pass(extras);
+    await world.clock.advance(500);
+    world.failure = tooLarge;
+    await expect(world.pass(extras)).rejects.toThrow('too large');
+  });
 });
 
 const approve = (hash: string): void => void (world.object = { annotations: { 'cloud-operator.dev/approve': hash } });

@@ -59,6 +59,11 @@ export interface UpdateContext {
   syncTargets?(group: TargetGroup): Promise<void>;
   /** Says what people should know though the update goes on, such as that somebody else writes the same: a sentence. Absent = nobody listens. */
   remark?(text: string): void;
+  /**
+   * Inputs of a resource of the stack as its state had them when the update began; undefined = it had none. Secret values are as they are stored. Absent where no
+   * state stands behind the update.
+   */
+  stored?(type: string, name: string): JsonObject | undefined;
   /** Counts one cloud call, for the attempt's record. */
   countCall(verb: string): void;
   /** The account's limits: passed before each cloud call. Absent where no operator is at the other end. */

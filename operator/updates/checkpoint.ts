@@ -183,6 +183,12 @@ export function providerReference(resources: CheckpointResource[], type: string)
   return provider === undefined ? undefined : `${provider.urn}::${provider.id ?? ''}`;
 }
 
+/** Inputs of the resource of that type and name; undefined = there is none, or it is only still to be deleted. Pure. */
+export function inputsIn(deployment: Deployment | null, type: string, name: string): JsonObject | undefined {
+  const all = deployment?.deployment?.resources ?? [];
+  return all.find((resource) => resource.type === type && nameOfUrn(resource.urn) === name && resource.delete !== true)?.inputs;
+}
+
 export function isSecret(value: Json | undefined): boolean {
   return typeof value === 'object' && value !== null && !Array.isArray(value) && value[SPECIAL] === SECRET;
 }

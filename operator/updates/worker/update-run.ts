@@ -10,7 +10,7 @@ import type { ResourceFailure } from '../../../providers/resource-provider/statu
 import { departureOf } from '../departure';
 import { classifyFailure, type FailureEvidence } from '../failure';
 import type { PreviewResult, Timings, UpdateRequest, WorkerCommand, WorkerEvent } from '../protocol';
-import { revealed } from '../checkpoint';
+import { inputsIn, revealed } from '../checkpoint';
 import { killOthers } from '../process-session';
 import { capped, DONE_LIMITS, operationsOf } from '../plan';
 import type { ChangeCounts } from '../update';
@@ -128,6 +128,7 @@ export class UpdateRun {
         clusterID: this.request.clusterID,
         assertValid: () => this.context.validity.assertValid(),
         syncTargets: (group) => this.#members.sync(group),
+        stored: (type, name) => inputsIn(this.request.stored?.record.checkpoint ?? null, type, name),
         countCall: (verb) => void this.#callCounts.set(verb, (this.#callCounts.get(verb) ?? 0) + 1),
         remark: (text) => this.#remark(text),
         calls: this.#calls,

@@ -77,7 +77,7 @@ async function declare({ loadBalancer, addresses, named, members, securityGroup,
   const isPublic = frontendIPConfigurations.some(({ subnet }) => subnet === undefined);
   const declared = new Map([...(await inChunks(addresses, declareAddress)), ...(await inChunks(named, declareNamed))]);
   const openTo = (known: Addresses, dependsOn: pulumi.Resource[]): SecurityRules | undefined =>
-    securityGroup && declareRules(`${name}-access`, { securityGroup, members, known, isPublic }, dependsOn);
+    securityGroup && declareRules(name, { securityGroup, members, known, isPublic }, dependsOn);
   const publicAddresses = pulumi.all(Object.fromEntries([...declared].map(([frontend, { ip }]) => [frontend, ip])));
   const opened = isPublic ? openTo(publicAddresses, []) : undefined;
   const ids = pulumi.all(Object.fromEntries(named.flatMap(({ frontend }) => pairOf(frontend, declared.get(frontend)?.id))));
@@ -100,7 +100,7 @@ async function declare({ loadBalancer, addresses, named, members, securityGroup,
   if (!isPublic) openTo(known, [balancer]);
   if (opened !== undefined && securityGroup !== undefined) {
     const { former, times } = opened.observed.apply((observed): RulesObserved => observed ?? { former: [], times: 0 });
-    new NarrowedRules(`${name}-narrowed`, { networkSecurityGroupId: securityGroup.id, former, times }, { dependsOn: [balancer] });
+    new NarrowedRules(narrowedName(name), { networkSecurityGroupId: securityGroup.id, former, times }, { dependsOn: [balancer] });
   }
   return publish(members, known);
 }
@@ -180,7 +180,15 @@ interface AccessOf {
   isPublic: boolean;
 }
 
-function declareRules(name: string, { securityGroup, members, known, isPublic }: AccessOf, dependsOn: pulumi.Resource[]): SecurityRules {
+function narrowedName(balancer: string): string {
+  return `${balancer}-narrowed`;
+}
+
+function declareRules(
+  balancer: string,
+  { securityGroup, members, known, isPublic }: AccessOf,
+  dependsOn: pulumi.Resource[],
+): SecurityRules {
   const { id, limits, nodeAddresses } = securityGroup;
   const rules = known.apply((ofFrontends) =>
     rulesOfStack(members, { ofFrontends, ofNodes: nodeAddresses }).map((rule) => ({ name: ruleNameOf(rule), ...rule })),
@@ -188,8 +196,8 @@ function declareRules(name: string, { securityGroup, members, known, isPublic }:
   const isBlind = members.some(({ nodeFamilies }) => nodeFamilies.length > 0);
   const additionalAddresses = [...new Set(members.flatMap(({ access }) => access.azure?.access?.additionalAddresses ?? []))].sort();
   const shared = { ...(isBlind && { nodeAddresses }), ...(additionalAddresses.length > 0 && { additionalAddresses }) };
-  const args = { networkSecurityGroupId: id, rules, ...limits, ...shared, ...(isPublic && { leavesFormer: true as const }) };
-  return new SecurityRules(name, args, { dependsOn });
+  const args = { networkSecurityGroupId: id, rules, ...limits, ...shared, ...(isPublic && { narrowedBy: narrowedName(balancer) }) };
+  return new SecurityRules(`${balancer}-access`, args, { dependsOn });
 }
 
 /** The addresses of the newest generation, and the rules of all. */

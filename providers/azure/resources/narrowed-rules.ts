@@ -1,9 +1,8 @@
 import { z } from 'zod';
 import type { Json } from '../../../operator/base/json';
-import { STATE_PACKAGE } from '../../resource-provider/own-package';
 import { mergedRules, sameRules } from '../security-groups/merge';
 import type { PartDescription } from './part-of-resource';
-import { observed, rulesOfGroup } from './security-rules';
+import { NARROWED_RULES, observed, rulesOfGroup } from './security-rules';
 
 const schema = z.strictObject({ networkSecurityGroupId: z.string().min(1), ...observed });
 export type NarrowedRulesInputs = z.infer<typeof schema>;
@@ -13,7 +12,7 @@ export type NarrowedRulesInputs = z.infer<typeof schema>;
  * it is reached. Until then clients are let in to what the load balancer still does. Its delete leaves all to that of the rules.
  */
 export const narrowedRules: PartDescription<NarrowedRulesInputs> = {
-  token: `${STATE_PACKAGE}AzureNarrowedRules`,
+  token: NARROWED_RULES,
   schema,
   idProperty: 'networkSecurityGroupId',
   idOf: ({ networkSecurityGroupId }) => networkSecurityGroupId,

@@ -43,6 +43,11 @@ export interface PartDescription<Inputs> {
    * @param had properties of the whole before it was written
    */
   observed?(wanted: Inputs, had: JsonObject, before: Before<Inputs>): JsonObject | undefined;
+  /**
+   * What is still to be done of what was kept with a part, where another resource of the program does that. Absent = all of it. Pure.
+   * @param stored the state's inputs of such another one, by type and name
+   */
+  outstanding?(kept: JsonObject, part: Inputs, stored: NonNullable<UpdateContext['stored']>): JsonObject;
   /** True where it asks for nothing: the whole is not even read. Absent = false. Pure. */
   isIdle?(wanted: Inputs | undefined): boolean;
 }
@@ -105,9 +110,12 @@ export class PartOfResource<Inputs> implements ResourceType {
 
   /** What a state has may be of an older program; what can't be read of it is nothing that could be taken out. */
   private known(outputs: JsonObject): Pick<Part<Inputs>, 'owned' | 'kept'> {
-    const inputs = Object.fromEntries(Object.entries(outputs).filter(([key]) => key !== 'observed'));
+    const { observed, ...inputs } = outputs;
+    const kept = (observed ?? {}) as JsonObject;
     const { data } = this.description.schema.safeParse(inputs);
-    return { owned: data === undefined ? [] : [data], kept: (outputs.observed ?? {}) as JsonObject };
+    if (data === undefined) return { owned: [], kept };
+    const stored = (type: string, name: string): JsonObject | undefined => this.updateContext.stored?.(type, name);
+    return { owned: [data], kept: this.description.outstanding?.(kept, data, stored) ?? kept };
   }
 
   /** @returns the outputs */

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { toOperatorError } from '../../../operator/base/errors';
 import type { Json, JsonObject } from '../../../operator/base/json';
-import { OWN_PACKAGE } from '../../resource-provider/own-package';
+import { OWN_PACKAGE, STATE_PACKAGE } from '../../resource-provider/own-package';
 import { type FormerDestinations, formerDestinations, mergedRules, type OwnedDestinations, sameRules } from '../security-groups/merge';
 import { ruleNameOf, type SecurityRule, type WantedRule } from '../security-groups/security-rule';
 import type { PartDescription } from './part-of-resource';
@@ -24,20 +24,23 @@ const schema = z.strictObject({
   nodeAddresses: z.array(z.string().min(1)).optional(),
   /** Destinations that may be the frontends of other load balancers, or stand before several of them. */
   additionalAddresses: z.array(z.string().min(1)).optional(),
-  /** What is not wanted any more stays, and is told (`RulesObserved`): it is taken out when the load balancer is written (NarrowedRules). */
-  leavesFormer: z.literal(true).optional(),
+  /** What is not wanted any more stays, and is told (`RulesObserved`): the NarrowedRules of this name takes it out when the load balancer is written. */
+  narrowedBy: z.string().min(1).optional(),
   rulesPerSecurityGroup: z.int().min(1),
   addressesPerSecurityGroup: z.int().min(1),
 });
 export type SecurityRulesInputs = z.infer<typeof schema>;
 
-/** What is in the group and not wanted there any more, of this write and of those whose load balancer was not written. */
+/** What is in the group and not wanted there any more, of this write and of those whose load balancer was not written since. */
 export const observed = {
   former: z.array(z.strictObject({ name: z.string().min(1), destinations: z.array(z.string().min(1)).min(1) })),
   /** How often there was something: the same may have to be taken out again. */
   times: z.int().min(0),
 };
 export type RulesObserved = { former: FormerDestinations[]; times: number };
+
+/** Type token of what takes that out. */
+export const NARROWED_RULES = `${STATE_PACKAGE}AzureNarrowedRules`;
 
 const NOTHING: OwnedDestinations = { everywhere: [] };
 const UNLIMITED = { rulesPerSecurityGroup: Infinity, addressesPerSecurityGroup: Infinity };
@@ -55,16 +58,23 @@ export const securityRules: PartDescription<SecurityRulesInputs> = {
     const existing = rulesOfGroup(properties);
     const all = ownedBy(wanted === undefined ? owned : [...owned, wanted], observedIn(kept).former);
     const securityRules =
-      wanted?.leavesFormer === true ? widened(existing, wanted, all) : mergedRules(existing, rulesIn(wanted), all, wanted);
+      wanted?.narrowedBy === undefined ? mergedRules(existing, rulesIn(wanted), all, wanted) : widened(existing, wanted, all);
     return sameRules(existing, securityRules) ? undefined : { ...properties, securityRules: securityRules as unknown as Json };
   },
   observed: (wanted, had, { olds, owned }): RulesObserved | undefined => {
-    if (wanted.leavesFormer !== true) return undefined;
+    if (wanted.narrowedBy === undefined) return undefined;
     const existing = rulesOfGroup(had);
     const { former: formerly, times } = observedIn(olds);
     const narrowed = mergedRules(existing, rulesIn(wanted), ownedBy([...owned, wanted], formerly), UNLIMITED);
     const former = formerDestinations(existing, narrowed);
     return { former, times: former.length === 0 ? times : times + 1 };
+  },
+  // What was taken out may be another load balancer's by now.
+  outstanding: (kept, { narrowedBy = '', networkSecurityGroupId }, stored): RulesObserved => {
+    const { former, times } = observedIn(kept);
+    const done = stored(NARROWED_RULES, narrowedBy);
+    const isDone = done?.times === times && done.networkSecurityGroupId === networkSecurityGroupId;
+    return { former: isDone ? [] : former, times };
   },
 };
 

@@ -318,6 +318,23 @@ describe('an operator with a subscription of Azure', () => {
     expect(azure.writes()).toEqual([]);
     await scene.deleteServices('apart', 'beside', 'twice');
 
+    // What has stood before one load balancer, and stands before another by now, is let alone by the first.
+    const gateway = '20.9.0.9';
+    const inFront = `${PREFIX}additional-public-ips`;
+    await cluster.apply(serviceOf('stays', { annotations: { [inFront]: gateway } }));
+    const [stays = ''] = await published('stays');
+    await cluster.kubectl(['annotate', 'service', 'stays', `${inFront}-`]);
+    await scene.until('the gateway to be shut', () => Promise.resolve(!azure.letInTo().includes(gateway)));
+    await cluster.kubectl(['annotate', 'service', 'moved', `${inFront}=${gateway}`]);
+    await scene.until('the gateway to be open', () => Promise.resolve(azure.letInTo().includes(gateway)));
+    await cluster.apply(serviceOf('stays', { ports: [{ name: 'https', port: 443 }] }));
+    await scene.until('the other port alone', () => Promise.resolve(azure.portsOf(stays).join() === '443'));
+    expect(azure.portsOf(gateway)).toEqual(['80']);
+    await scene.deleteServices('stays');
+    expect(azure.portsOf(gateway)).toEqual(['80']);
+    await cluster.kubectl(['annotate', 'service', 'moved', `${inFront}-`]);
+    await scene.until('the gateway to be shut again', () => Promise.resolve(!azure.letInTo().includes(gateway)));
+
     await cluster.kubectl([
       'patch',
       'cloudloadbalancer',

@@ -38,7 +38,7 @@ function access(...destinations: string[]): SecurityRulesInputs & JsonObject {
 function opening(port: number, ...destinations: string[]): SecurityRulesInputs & JsonObject {
   const { networkSecurityGroupId, rules, rulesPerSecurityGroup, addressesPerSecurityGroup } = access(...destinations);
   const ours = rules.map((rule) => ({ ...rule, name: ruleNameOf({ ...rule, ports: [port] }), ports: [port] }));
-  return { networkSecurityGroupId, rules: ours, leavesFormer: true, rulesPerSecurityGroup, addressesPerSecurityGroup };
+  return { networkSecurityGroupId, rules: ours, narrowedBy: 'narrowed', rulesPerSecurityGroup, addressesPerSecurityGroup };
 }
 
 function table(...numbers: number[]): RoutesInputs & JsonObject {
@@ -287,6 +287,47 @@ describe('our part of what is not ours alone', () => {
       expect(formerIn(last)).toEqual([{ name: expect.any(String) as string, destinations: ['20.1.0.1', '20.1.0.9'] }]);
       await group().delete(GROUP_ID, context, last);
       expect(addresses()).toEqual([]);
+    });
+
+    describe('in one group with another load balancer', () => {
+      /** Brings its rules to what is wanted, and writes the load balancer: what goes is then taken out. @param isWritten false = Azure refuses that */
+      const balancer = () => {
+        let [state, narrowed]: (JsonObject | undefined)[] = [];
+        const rules = () => new PartOfResource(securityRules, client, { ...update, stored: () => narrowed });
+        const up = async (wanted: JsonObject, isWritten = true): Promise<void> => {
+          const { outputs } = await (state === undefined
+            ? rules().create(wanted, context)
+            : rules().update(GROUP_ID, state, wanted, context));
+          state = outputs;
+          if (isWritten) narrowed = (await narrow(outputs)).outputs;
+        };
+        return { up, down: () => rules().delete(GROUP_ID, context, state ?? {}) };
+      };
+
+      test.each([
+        ['changes its rules', (one: ReturnType<typeof balancer>) => one.up(opening(80, '20.1.0.1', '20.1.0.3'))],
+        ['goes', (one: ReturnType<typeof balancer>) => one.down()],
+      ])('what has gone over to that one stays in the rule that both have when the first one %s', async (_what, later) => {
+        const [one, other] = [balancer(), balancer()];
+        await one.up(opening(80, '20.1.0.1', '20.1.0.2'));
+        await one.up(opening(80, '20.1.0.1'));
+        await other.up(opening(80, '20.1.0.2'));
+        await later(one);
+        expect(addresses()).toContain('20.1.0.2');
+        await other.down();
+        expect(addresses()).not.toContain('20.1.0.2');
+      });
+
+      test('what was opened for a write that Azure has refused is taken out, also where something was taken out before', async () => {
+        const [one, other] = [balancer(), balancer()];
+        await one.up(opening(80, '20.1.0.1', '20.1.0.2'));
+        await one.up(opening(80, '20.1.0.1'));
+        await other.up(opening(80, '20.1.0.2'));
+        await one.up(opening(80, '20.1.0.1', '20.1.0.9'), false);
+        await one.up(opening(80, '20.1.0.1'), false);
+        await one.up(opening(80, '20.1.0.1', '20.1.0.3'));
+        expect(addresses()).toEqual(['20.1.0.1', '20.1.0.2', '20.1.0.3']);
+      });
     });
 
     test('where the group has no room for both, what goes makes room', async () => {

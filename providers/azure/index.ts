@@ -18,7 +18,7 @@ import { publicIPAddress } from './resources/public-ip-address';
 import { discoverRoutes } from './routes/discover-routes';
 import { AzureRoutes, routeTableIDOf } from './routes/routes';
 import { discoverRules } from './security-groups/discover-rules';
-import { overruledKeys, reservedKeys } from './tags';
+import { overruledKeys, reservedKeys, twinKeys } from './tags';
 import { AzureVolumes } from './volumes';
 import type { WorkerSettings } from './worker-settings';
 
@@ -53,10 +53,11 @@ async function connect(spec: CloudProviderSpec, context: ConnectContext): Promis
     const remedy = 'Set spec.region, such as westeurope (azure.json: location).';
     throw new OperatorError('Invalid', `nothing says in which region the cluster is. ${remedy}`, { field: 'spec.region', remedy });
   }
-  const [reserved] = reservedKeys(settings.tags);
-  if (reserved !== undefined) {
-    throw new OperatorError('Invalid', `spec.azure.tags: the key ${reserved} is reserved. Remove it.`, { field: 'spec.azure.tags' });
-  }
+  const [problem] = [
+    ...reservedKeys(settings.tags).map((key) => `the key ${key} is reserved. Remove it.`),
+    ...twinKeys(settings.tags).map(({ message }) => message),
+  ];
+  if (problem !== undefined) throw new OperatorError('Invalid', `spec.azure.tags: ${problem}`, { field: 'spec.azure.tags' });
   const account = await AzureAccount.open(settings, context);
   const arm = new ArmClient(account.clientOptions());
   const scope: AzureScope = { clusterID: context.clusterID, location: locationOf(region), settings };

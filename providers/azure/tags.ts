@@ -47,9 +47,34 @@ const VALUE_LENGTH = 256;
 
 export type Tags = Readonly<Record<string, string>>;
 
+/**
+ * Tags of a resource from several sources. For Azure keys that differ in letter case alone are one (learn.microsoft.com, "Use tags to organize your Azure
+ * resources"); it then has the first spelling and the last value, as in cloud-provider-azure. Pure.
+ * @param ours go before all others, as they are spelled
+ */
+export function mergedTags(ours: Tags, ...others: readonly (Tags | undefined)[]): Record<string, string> {
+  const merged = new Map<string, readonly [string, string]>();
+  for (const [key, value] of others.flatMap((tags = {}) => Object.entries(tags))) {
+    const [spelled = key] = merged.get(key.toLowerCase()) ?? [];
+    merged.set(key.toLowerCase(), [spelled, value]);
+  }
+  for (const tag of Object.entries(ours)) merged.set(tag[0].toLowerCase(), tag);
+  return Object.fromEntries(merged.values());
+}
+
+/** Keys that stand behind another one which is for Azure the same, and that in words. Pure. */
+export function twinKeys(tags: Tags = {}): { key: string; message: string }[] {
+  const keys = Object.keys(tags);
+  return keys.flatMap((key, index) => {
+    const first = keys.findIndex((other) => other.toLowerCase() === key.toLowerCase());
+    if (first === index) return [];
+    return [{ key, message: `the keys ${keys[first]} and ${key} are one for Azure, which knows no letter case in them. Remove one.` }];
+  });
+}
+
 /** Keys that upstream and we set on public addresses, so that who sets one of them is not heard; and that in words. Pure. */
 export function overruledKeys(tags: Tags = {}): { key: string; message: string }[] {
-  const keys = Object.keys(tags).filter((key) => [SERVICE_TAG, CLUSTER_TAG, DNS_LABEL_TAG].includes(key));
+  const keys = Object.keys(tags).filter((key) => [SERVICE_TAG, CLUSTER_TAG, DNS_LABEL_TAG].includes(key.toLowerCase()));
   return keys.map((key) => ({
     key,
     message: `the key ${key} is without effect: the operator sets it, as cloud-provider-azure does. Remove it.`,
@@ -173,12 +198,16 @@ export function withKeys(tags: Tags): Record<string, string> {
   return keys.length > VALUE_LENGTH ? { ...tags } : { ...tags, [TAG.keys]: keys };
 }
 
-/** Those of a resource's tags that a program has set, without the list. Pure. */
+/** Those of a resource's tags that a program has set, without the list, and spelled as it has them: Azure may write a key in another letter case. Pure. */
 export function ownTags(tags: Tags = {}): Record<string, string> {
-  const keys = tags[TAG.keys]?.split(',');
-  const own = Object.entries(tags).filter(
-    ([key]) => !isBookkeeping(key) && (keys === undefined || key.startsWith(OURS) || keys.includes(key)),
-  );
+  const listed = tags[TAG.keys]?.split(',');
+  const keys = listed && new Map(listed.map((key) => [key.toLowerCase(), key]));
+  const own = Object.entries(tags).flatMap(([key, value]): [string, string][] => {
+    if (isBookkeeping(key)) return [];
+    if (keys === undefined || key.startsWith(OURS)) return [[key, value]];
+    const spelled = keys.get(key.toLowerCase());
+    return spelled === undefined ? [] : [[spelled, value]];
+  });
   const users = usersOf(tags);
   const said = own.map(
     ([key, value]) =>
@@ -193,6 +222,6 @@ function isBookkeeping(key: string): boolean {
 
 /** Those that somebody else has added. Pure. */
 export function foreignTags(tags: Tags = {}): Record<string, string> {
-  const own = ownTags(tags);
-  return Object.fromEntries(Object.entries(tags).filter(([key]) => !(key in own) && !isBookkeeping(key)));
+  const own = new Set(Object.keys(ownTags(tags)).map((key) => key.toLowerCase()));
+  return Object.fromEntries(Object.entries(tags).filter(([key]) => !own.has(key.toLowerCase()) && !isBookkeeping(key)));
 }

@@ -5,7 +5,7 @@ import type { Json, JsonObject } from '../../../operator/base/json';
 import { isEmptySelector } from '../../../operator/base/label-selector';
 import { pairs } from '../../annotation-values';
 import { sameID } from '../client/resource-id';
-import { overruledKeys } from '../tags';
+import { mergedTags, overruledKeys } from '../tags';
 import type { AzureJson } from './azure-json';
 
 type LabelSelector = z.output<typeof labelSelector>;
@@ -115,12 +115,11 @@ function healthProbeOf(config: AzureJson): AzureProviderSettingsInput['healthPro
   return { ...given('mode', said), ...given('port', port), ...given('path', path) };
 }
 
-/** tagsMap goes before tags, which can't hold every value. */
+/** Both, as upstream has it: tagsMap goes before tags, which can't hold every value. */
 function tagsOf({ tags, tagsMap }: AzureJson): Record<string, string> | undefined {
-  if (tagsMap !== undefined) return tagsMap;
-  if (tags === undefined) return undefined;
+  if (tags === undefined) return tagsMap;
   try {
-    return pairs(tags);
+    return mergedTags(tagsMap ?? {}, pairs(tags));
   } catch (cause) {
     throw new OperatorError('Invalid', `tags: ${(cause as Error).message}`, { field: 'tags', cause });
   }

@@ -1,5 +1,5 @@
 import type { PublicIPAddressInputs } from '../resources/public-ip-address';
-import { CLUSTER_TAG, DNS_LABEL_TAG, SERVICE_TAG, TAG } from '../tags';
+import { CLUSTER_TAG, DNS_LABEL_TAG, mergedTags, SERVICE_TAG, TAG } from '../tags';
 import type { AzureInput } from './arguments';
 import type { Entry } from './entries';
 import type { AzureScope } from './scope';
@@ -30,16 +30,18 @@ export function renderPublicAddress(
     ...(prefixID !== undefined && { publicIPPrefix: { id: prefixID } }),
     ...(asked.length > 0 && { ipTags: asked.map(([ipTagType, tag]) => ({ ipTagType, tag })) }),
     ...(dnsLabel !== undefined && { dnsSettings: { domainNameLabel: dnsLabel } }),
-    tags: {
-      ...settings.tags,
-      ...tags,
-      [SERVICE_TAG]: service,
-      [CLUSTER_TAG]: settings.clusterName,
-      ...(dnsLabel !== undefined && { [DNS_LABEL_TAG]: service }),
-      [TAG.clusterID]: clusterID,
-      [TAG.stack]: stack,
-      [TAG.ownerUID]: input.ownerUID,
-      [TAG.owner]: service,
-    },
+    tags: mergedTags(
+      {
+        [SERVICE_TAG]: service,
+        [CLUSTER_TAG]: settings.clusterName,
+        ...(dnsLabel !== undefined && { [DNS_LABEL_TAG]: service }),
+        [TAG.clusterID]: clusterID,
+        [TAG.stack]: stack,
+        [TAG.ownerUID]: input.ownerUID,
+        [TAG.owner]: service,
+      },
+      settings.tags,
+      tags,
+    ),
   };
 }

@@ -4,7 +4,7 @@ import { generationsOf, type Generation } from '../../generations';
 import type { LoadBalancerInput, Target, TargetsOf } from '../../provider';
 import { renderLinks, type RenderedLinks } from '../private-links/links';
 import type { AccessSpec } from '../security-groups/wanted-rules';
-import { TAG } from '../tags';
+import { mergedTags, TAG } from '../tags';
 import { type AzureInput, balancerID, loadBalancerArguments, type LoadBalancerArguments } from './arguments';
 import { entriesOf, type Entry } from './entries';
 import { ruleNameOf } from './names';
@@ -181,11 +181,6 @@ function renderSecurityGroup(nodes: readonly Target[], { settings }: AzureScope)
 
 /** Of what several share: the load balancer's name stands where others have the owner. */
 function tagsOf(stack: string, name: string, { clusterID, settings }: AzureScope): Record<string, string> {
-  return {
-    ...settings.tags,
-    [TAG.clusterID]: clusterID,
-    [TAG.stack]: stack,
-    [TAG.ownerUID]: name,
-    [TAG.owner]: `load balancer ${name}`,
-  };
+  const ours = { [TAG.clusterID]: clusterID, [TAG.stack]: stack, [TAG.ownerUID]: name, [TAG.owner]: `load balancer ${name}` };
+  return mergedTags(ours, settings.tags);
 }

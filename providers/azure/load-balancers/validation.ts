@@ -2,7 +2,7 @@ import { AZURE_LIMITS, type CloudLoadBalancerSpec } from '../../../crds';
 import type { Problem } from '../../provider';
 import { sameID } from '../client/resource-id';
 import { validatePrivateLink } from '../private-links/validation';
-import { overruledKeys, reservedKeys } from '../tags';
+import { overruledKeys, reservedKeys, twinKeys } from '../tags';
 import { isOpen } from './eligible';
 import { addressOf, publicNameOf } from './entries';
 import { forwardsAll, hasFloatingIP } from './rules';
@@ -153,6 +153,7 @@ function validateTags({ azure }: CloudLoadBalancerSpec): Problem[] {
     ...reservedKeys(tags).map((key) =>
       error(field, key, `the key ${key} is reserved: by it the operator knows whose an address is. Remove it.`),
     ),
+    ...twinKeys(tags).map(({ key, message }) => error(field, key, message)),
     ...overruledKeys(tags).map(({ key, message }): Problem => ({ severity: 'Warning', field, value: key, message })),
   ];
 }

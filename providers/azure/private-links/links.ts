@@ -8,7 +8,7 @@ import { isPreConfigured } from '../load-balancers/nodes-behind';
 import { networkSubscriptionOf, type AzureScope } from '../load-balancers/scope';
 import { type LinkAddress, ordered, privateLinkService, type PrivateLinkServiceInputs } from '../resources/private-link-service';
 import type { StandingLinksInputs } from '../resources/standing-links';
-import { CLUSTER_TAG, OWNER_SERVICE_TAG, TAG } from '../tags';
+import { CLUSTER_TAG, mergedTags, OWNER_SERVICE_TAG, TAG } from '../tags';
 
 type PrivateLink = NonNullable<NonNullable<CloudLoadBalancerSpec['azure']>['privateLink']>;
 type Groups = Pick<AzureProviderSettings, 'privateLinkServiceResourceGroup' | 'loadBalancerResourceGroup' | 'resourceGroup'>;
@@ -151,15 +151,17 @@ function renderLink(stack: string, { input, frontend }: Owned, place: BalancerPl
     fqdns: [...(privateLink.fqdns ?? [])].sort(),
     visibility: { subscriptions: subscriptionsIn(privateLink.visibility) },
     autoApproval: { subscriptions: subscriptionsIn(privateLink.autoApproval) },
-    tags: {
-      ...settings.tags,
-      [OWNER_SERVICE_TAG]: service,
-      [CLUSTER_TAG]: settings.clusterName,
-      [TAG.clusterID]: clusterID,
-      [TAG.stack]: stack,
-      [TAG.ownerUID]: input.ownerUID,
-      [TAG.owner]: service,
-    },
+    tags: mergedTags(
+      {
+        [OWNER_SERVICE_TAG]: service,
+        [CLUSTER_TAG]: settings.clusterName,
+        [TAG.clusterID]: clusterID,
+        [TAG.stack]: stack,
+        [TAG.ownerUID]: input.ownerUID,
+        [TAG.owner]: service,
+      },
+      settings.tags,
+    ),
   };
 }
 

@@ -10,7 +10,20 @@ import type { CallOptions } from '../../client-options';
 import { classForUsers, isInUse, isWorthReadingAgain } from '../client/arm-error';
 import { hasFailed, isChanging } from '../client/provisioning';
 import { inOneCase, sameID } from '../client/resource-id';
-import { bookkeeping, foreignTags, holderOf, isUnmarked, leftToUsers, madeBy, TAG, type Tags, usersOf, withKeys, withUsers } from '../tags';
+import {
+  bookkeeping,
+  foreignTags,
+  holderOf,
+  isUnmarked,
+  leftToUsers,
+  madeBy,
+  mergedTags,
+  TAG,
+  type Tags,
+  usersOf,
+  withKeys,
+  withUsers,
+} from '../tags';
 import type { Whole } from './part-of-resource';
 import { readingAgain } from './reading-again';
 
@@ -223,7 +236,10 @@ export class OwnedResource<Inputs extends CommonInputs> implements ResourceType 
     const isRight = isSameResource(has, wanted);
     if (isRight && isChanging(found)) return this.change(await this.settled(found, context), asked, context);
     if (isRight && !hasFailed(found)) return found;
-    const tags = withUsers({ ...foreignTags(found.tags), ...bookkeeping(found.tags), ...withKeys(wanted.tags) }, usersOf(found.tags));
+    const tags = withUsers(
+      mergedTags({ ...bookkeeping(found.tags), ...withKeys(wanted.tags) }, foreignTags(found.tags)),
+      usersOf(found.tags),
+    );
     const options = { ...this.options(context), only: { etag: found.etag } };
     // What carries traffic is not written for the sake of its tags.
     const isMarked = isSameResource({ ...has, tags }, { ...wanted, tags }) && !hasFailed(found);

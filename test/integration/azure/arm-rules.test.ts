@@ -161,6 +161,12 @@ const ROWS: Row[] = [
     allowed: [pip('web'), { location: LOCATION, tags: { 'a.b-c': 'd' } }],
   },
   {
+    rule: 'tagNames',
+    source: `${learn}"Use tags to organize your Azure resources": no letter case`,
+    put: [pip('web'), { location: LOCATION, tags: { team: 'net', Team: 'web' } }],
+    code: 'InvalidRequestContent',
+  },
+  {
     rule: 'partNames',
     source: `${learn}"Naming rules and restrictions for Azure resources"`,
     put: [lb('lb'), balancer({ rules: [rule('a'.repeat(81))] })],

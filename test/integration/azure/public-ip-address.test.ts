@@ -104,6 +104,8 @@ describe('azure-native:network:PublicIPAddress', () => {
     expect(found()?.tags).toEqual({ ...withKeys({ ...MARKS, team: 'web' }), costCenter: '42' });
     await type().update(id, {}, wanted(), context);
     expect(found()?.tags).toEqual({ ...withKeys(MARKS), costCenter: '42' });
+    await type().update(id, {}, wanted({ tags: { CostCenter: '43' } }), context);
+    expect(found()?.tags).toEqual(withKeys({ ...MARKS, CostCenter: '43' }));
   });
 
   test('an answer that is lost makes nothing twice, and what was wanted then is what it becomes', async () => {

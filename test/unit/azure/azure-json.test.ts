@@ -97,7 +97,7 @@ const ROWS: [field: keyof typeof FIELDS, fields: object, spec: object][] = [
   ['disableOutboundSNAT', { disableOutboundSNAT: true }, azure({ outboundSNAT: false })],
   ['excludeMasterFromStandardLB', { excludeMasterFromStandardLB: false }, azure({ excludeControlPlane: false })],
   ['tags', { tags: 'a=b,c=d' }, azure({ tags: { a: 'b', c: 'd' } })],
-  ['tagsMap', { tags: 'a=b', tagsMap: { 'a,b': 'c=d' } }, azure({ tags: { 'a,b': 'c=d' } })],
+  ['tagsMap', { tags: 'a=b,Team=net', tagsMap: { 'a,b': 'c=d', team: 'web' } }, azure({ tags: { a: 'b', 'a,b': 'c=d', team: 'web' } })],
   ['routeUpdateWaitingInSeconds', { routeUpdateWaitingInSeconds: 0 }, azure({ routeWaitSeconds: 0 })],
   ['cloudProviderRateLimit', { cloudProviderRateLimit: false, cloudProviderRateLimitQPS: 6 }, azure({})],
   [

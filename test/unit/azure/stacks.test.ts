@@ -93,6 +93,14 @@ describe('what the program gets', () => {
     ]);
   });
 
+  test('has each tag once, in whatever letter case it is asked for', () => {
+    const ask = balancer(1, {}, { publicIP: { tags: { Team: 'web', 'K8s-Azure-Service': 'mine' } } });
+    const tags = rendered([ask], { tags: { team: 'net', cost: '1' } }).addresses[0]?.tags;
+    expect(tags).toMatchObject({ team: 'web', cost: '1', 'k8s-azure-service': 'demo/web-1' });
+    expect(tags).not.toHaveProperty('Team');
+    expect(tags).not.toHaveProperty('K8s-Azure-Service');
+  });
+
   test('has one frontend for an address that several ask for, whose name none of them decides', () => {
     const ask = (number: number, port: number) =>
       balancer(number, { ...INTERNAL, addresses: ['10.0.0.9'], listeners: [{ name: 'p', port, nodePort: 30000 + port }] });
@@ -298,6 +306,7 @@ describe('what Azure can’t do is said', () => {
     ],
     ['no node port without floating IP', { listeners: [{ name: 'h', port: 80 }] }, { floatingIP: false }, {}, 'spec.listeners[0].nodePort'],
     ['a tag of ours', {}, { publicIP: { tags: { 'cloud-operator.dev-released': 'true' } } }, {}, 'spec.azure.publicIP.tags'],
+    ['two tags that are one for Azure', {}, { publicIP: { tags: { team: 'a', Team: 'b' } } }, {}, 'spec.azure.publicIP.tags'],
     ['a second address of one family', { addresses: ['20.0.0.1', '20.0.0.2'] }, undefined, {}, 'spec.addresses'],
     ['both kinds of ranges', { sourceRanges: ['10.0.0.0/8'] }, { access: { ranges: ['192.168.0.0/16'] } }, {}, 'spec.azure.access.ranges'],
     [

@@ -1,4 +1,16 @@
-import { foreignTags, isLeftToUsers, leftToUsers, ownTags, TAG, usersOf, withKeys, withUsers } from '../../../providers/azure/tags';
+import {
+  foreignTags,
+  isLeftToUsers,
+  leftToUsers,
+  mergedTags,
+  overruledKeys,
+  ownTags,
+  TAG,
+  twinKeys,
+  usersOf,
+  withKeys,
+  withUsers,
+} from '../../../providers/azure/tags';
 
 const MADE = withKeys({ 'k8s-azure-service': 'shop/owner', [TAG.clusterID]: 'c' });
 const many = (count: number): string[] => Array.from({ length: count }, (_, index) => `a-team/a-service-with-a-long-name-${index}`);
@@ -29,5 +41,26 @@ describe('users of a public address', () => {
     expect(isLeftToUsers(left)).toBe(true);
     expect(left['k8s-azure-service']).toBe('shop/a,shop/b');
     expect(withUsers(left, ['shop/b'])['k8s-azure-service']).toBe('shop/b');
+  });
+});
+
+describe('keys have no letter case in Azure', () => {
+  test('of several sources the last one holds, and ours before all', () => {
+    const asked = [{ team: 'net', cost: '1', Mine: 'x' }, undefined, { Team: 'web' }];
+    expect(mergedTags({ mine: 'y' }, ...asked)).toEqual({ team: 'web', cost: '1', mine: 'y' });
+  });
+
+  test('what Azure writes in another one is ours as it was, and nobody else’s', () => {
+    const { team, ...rest } = withKeys({ team: 'net', [TAG.stack]: 's' });
+    const found = { ...rest, Team: team!, Theirs: 'x' };
+    expect(ownTags(found)).toEqual({ team: 'net', [TAG.stack]: 's' });
+    expect(foreignTags(found)).toEqual({ Theirs: 'x' });
+  });
+
+  test('two that are one are named, and what has no effect in whatever letter case', () => {
+    expect(twinKeys({ team: 'net', Team: 'web', cost: '1' })).toEqual([
+      { key: 'Team', message: expect.stringContaining('the keys team and Team are one for Azure') as string },
+    ]);
+    expect(overruledKeys({ 'K8s-Azure-Service': 'mine' }).map(({ key }) => key)).toEqual(['K8s-Azure-Service']);
   });
 });

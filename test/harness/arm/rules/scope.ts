@@ -98,11 +98,17 @@ function zonesOf(zones: readonly string[] = []): string {
   return [...zones].sort().join(', ');
 }
 
-/** Keys of tags are short and have none of `<>%&\\?/`; there are 50 at most (learn.microsoft.com, "Use tags to organize your Azure resources"). */
+/**
+ * Keys of tags are short, have none of `<>%&\\?/`, and no letter case; there are 50 at most (learn.microsoft.com, "Use tags to organize your Azure resources").
+ * Of two that differ in that alone some services of Azure keep one (MicrosoftDocs/azure-docs#57888); here both are refused.
+ */
 export const tagNames: Rule = ({ after }) => {
   const tags = Object.entries(after?.tags ?? {});
   const bad = tags.find(([key, value]) => /[<>%&\\?/]/.test(key) || key.length > 512 || value.length > 256);
   if (bad !== undefined) return refusal(400, 'InvalidTagNameCharacters', `The tag name '${bad[0]}' is not allowed.`);
+  const keys = tags.map(([key]) => key.toLowerCase());
+  const twin = keys.find((key, index) => keys.indexOf(key) !== index);
+  if (twin !== undefined) return refusal(400, 'InvalidRequestContent', `The tag name '${twin}' stands there twice.`);
   if (tags.length <= 50) return undefined;
   return refusal(400, 'TooManyTags', `${after?.id} has ${tags.length} tags, and may have 50.`);
 };

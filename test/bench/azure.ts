@@ -25,6 +25,8 @@ export async function azure(): Promise<void> {
     await bench.fromNothing();
     await bench.serviceMore();
     await bench.nodeMore();
+    await bench.serviceLess();
+    await bench.nodeLess();
     await bench.restart();
   } finally {
     await scene.stop();
@@ -52,26 +54,41 @@ class AzureBench {
     say(`  largest worker ${watch.workerMB} MB, largest engine ${watch.engineMB} MB, operator ${rssMB(cluster.operatorPid)} MB`);
   }
 
-  async serviceMore(): Promise<void> {
-    this.azure.forgetCalls();
-    const startedAt = performance.now();
-    await this.azure.cluster.kube.create(SERVICES, 'default', serviceOf('bench-more'));
-    await this.settled(SERVICE_COUNT + 1, NODE_COUNT);
-    const seconds = secondsSince(startedAt);
-    await this.azure.scene.settled();
-    const [writes, reads] = this.calls();
-    sayFigure(`one Service more: ${writes} writes (${this.kinds()}), ${reads} reads, ${seconds.toFixed(1)} s`, '≤ 4 writes', writes <= 4);
+  serviceMore(): Promise<void> {
+    const act = (): Promise<unknown> => this.azure.cluster.kube.create(SERVICES, 'default', serviceOf('bench-more'));
+    return this.change('one Service more', act, { services: SERVICE_COUNT + 1, nodes: NODE_COUNT, writes: 4 });
   }
 
-  async nodeMore(): Promise<void> {
+  nodeMore(): Promise<void> {
+    const act = (): Promise<unknown> => this.azure.addMachine(NODE_COUNT + 1);
+    return this.change('one Node more', act, { services: SERVICE_COUNT + 1, nodes: NODE_COUNT + 1, writes: 2 });
+  }
+
+  serviceLess(): Promise<void> {
+    const act = (): Promise<unknown> => this.azure.cluster.kube.remove(SERVICES, 'default/bench-more');
+    return this.change('one Service less', act, { services: SERVICE_COUNT, nodes: NODE_COUNT + 1, writes: 4 });
+  }
+
+  nodeLess(): Promise<void> {
+    const act = (): Promise<unknown> => this.azure.cluster.kube.remove(NODES, `node-${NODE_COUNT + 1}`);
+    return this.change('one Node less', act, { services: SERVICE_COUNT, nodes: NODE_COUNT, writes: 2 });
+  }
+
+  /** @param goal what there is then, and how many writes that may take */
+  private async change(
+    what: string,
+    act: () => Promise<unknown>,
+    goal: { services: number; nodes: number; writes: number },
+  ): Promise<void> {
     this.azure.forgetCalls();
     const startedAt = performance.now();
-    await this.azure.addMachine(NODE_COUNT + 1);
-    await this.settled(SERVICE_COUNT + 1, NODE_COUNT + 1);
+    await act();
+    await this.settled(goal.services, goal.nodes);
     const seconds = secondsSince(startedAt);
     await this.azure.scene.settled();
     const [writes, reads] = this.calls();
-    sayFigure(`one Node more: ${writes} writes (${this.kinds()}), ${reads} reads, ${seconds.toFixed(1)} s`, '≤ 2 writes', writes <= 2);
+    const figure = `${what}: ${writes} writes (${this.kinds()}), ${reads} reads, ${seconds.toFixed(1)} s`;
+    sayFigure(figure, `≤ ${goal.writes} writes`, writes <= goal.writes);
   }
 
   async restart(): Promise<void> {

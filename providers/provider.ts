@@ -198,6 +198,8 @@ export interface LoadBalancerInput {
   retiring?: { input: LoadBalancerInput; until?: string };
   /** This generation was taken over from another owner: what the program must know of it (Adoption.kept). Absent = it was made for this input. */
   adopted?: JsonObject;
+  /** It was made for this input, but in the place of one that was taken over, and has its names in the program: what of that can't be changed in place goes. */
+  inPlaceOfAdopted?: true;
 }
 
 /** Whose it may be that a load balancer takes over. */

@@ -24,7 +24,7 @@ import { listed as listedGroup, securityGroup } from './resources/security-group
 import { isOf, listedRule, securityGroupRule } from './resources/security-group-rule';
 import { targetGroup } from './resources/target-group';
 import type { LoadBalancerScope } from './scope';
-import { holderOf, isOfStack, isOfUpstream, isUnowned, TAG, type Tags } from './tags';
+import { holderOf, isOfStack, isOfUpstream, isTakenOver, isUnowned, TAG, type Tags } from './tags';
 
 /** Whose stack asks, for what, and what it may have. */
 export interface AdoptionRequest {
@@ -60,7 +60,7 @@ export async function adoptable(
   if (standing === undefined) return undefined;
   if (from === 'Itself') return recognized(standing);
   const foreign = standing.parts.filter(({ tags }) => !look.isOwn(tags));
-  const isAdopted = foreign.length > 0 || standing.tags[TAG.adopted] !== undefined;
+  const isAdopted = foreign.length > 0 || isTakenOver(standing.tags);
   return {
     from: foreign[0] === undefined ? 'this stack' : holderOf(foreign[0].tags),
     resources: foreign.map(({ resource }) => resource),
@@ -70,7 +70,7 @@ export async function adoptable(
 
 /** What bears this stack's marks stays its own; only what was taken over has something to keep. */
 function recognized({ tags, kept }: Standing): Adoption | undefined {
-  return tags[TAG.adopted] === undefined ? undefined : { from: 'this stack', resources: [], kept: kept as unknown as JsonObject };
+  return isTakenOver(tags) ? { from: 'this stack', resources: [], kept: kept as unknown as JsonObject } : undefined;
 }
 
 /** One look at what stands where a load balancer is to be made. */
@@ -137,9 +137,8 @@ class Look {
     // The AWS Load Balancer Controller names them after Namespace and Service.
     const all = await withTags(await elb.loadBalancers({}, options), arnOf, this.api);
     // Of one that was tagged before the update ended, or whose state is lost, our own marks say whose it is.
-    const isTakenOver = (tags: Tags): boolean => this.isOwn(tags) && tags[TAG.adopted] !== undefined;
     const isAsked = (tags: Tags): boolean => from === 'Upstream' && isOfUpstream(tags, this.service, this.scope.clusterName);
-    return all.find(({ tags }) => isTakenOver(tags) || isAsked(tags));
+    return all.find(({ tags }) => (this.isOwn(tags) && isTakenOver(tags)) || isAsked(tags));
   }
 
   /** @throws OperatorError Invalid where it is of another type */

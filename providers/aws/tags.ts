@@ -10,7 +10,7 @@ export const TAG = {
   owner: 'cloud-operator.dev/owner',
   /** What the operator has given up. */
   released: 'cloud-operator.dev/released',
-  /** What was taken over from another owner: what can't be changed in place stays as it is. */
+  /** `true`: it was taken over from another owner, and what can't be changed in place stays as it is. `false`: it takes the place of such a one. */
   adopted: 'cloud-operator.dev/adopted',
 } as const;
 
@@ -91,6 +91,11 @@ function isOfCluster(tags: Tags, clusterName: string): boolean {
 /** The tags of something that is taken over: those of others stay, and what says that it was given up goes. Pure. */
 export function tagsKept(has: Tags, wanted: Tags): Record<string, string> {
   return Object.fromEntries(Object.entries({ ...has, ...wanted }).filter(([key]) => key !== TAG.released));
+}
+
+/** True for what was taken over and stays as it is where it can't be changed in place. Pure. */
+export function isTakenOver(tags: Tags): boolean {
+  return tags[TAG.adopted] === 'true';
 }
 
 /** The holder of a resource, in words: by our tags, else by upstream's. Pure. */

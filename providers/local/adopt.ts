@@ -70,7 +70,7 @@ function judge(request: AdoptionRequest, standing: Standing): Adoption | undefin
   const refused = foreign.find((resource) => !isOf(request.from, resource));
   if (refused !== undefined) throw taken(refused, request, standing);
   const from = foreign[0] === undefined ? 'this stack' : holderOf(foreign[0]);
-  if (foreign.length === 0 && all.every(({ tags }) => tags[ADOPTED] === undefined)) return { from, resources: [] };
+  if (foreign.length === 0 && all.every(({ tags }) => tags[ADOPTED] !== 'true')) return { from, resources: [] };
   return { from, resources: parts.map(({ described }) => described), kept: {} };
 }
 

@@ -32,8 +32,8 @@ export interface RenderedLoadBalancer {
   afterMembers?: true;
   /** An earlier generation, kept for clients that still have its address. */
   retiring?: true;
-  /** It was taken over from another owner. */
-  adopted?: true;
+  /** It was taken over from another owner; false = it takes the place of one that was. */
+  adopted?: boolean;
 }
 
 /** What the program of a stack of load balancers gets. */
@@ -126,6 +126,7 @@ function renderOne({ input, retiring }: Generation): RenderedLoadBalancer {
     sourceRanges: renderSourceRanges(spec),
     ...marksOf({ input, retiring }),
     ...(input.adopted !== undefined && { adopted: true }),
+    ...(input.inPlaceOfAdopted === true && { adopted: false }),
   };
 }
 

@@ -95,6 +95,8 @@ function declare({ uid, ownerUID, owner, name, ...input }: RenderedLoadBalancer)
   new LoadBalancer(name, {
     name: input.cloudName ?? name,
     ...common,
+    // Its addresses and pools stay as they were taken over: they are in use.
+    ...(input.adopted !== undefined && { adopted: input.adopted }),
     scheme: input.scheme,
     ...(input.mode !== undefined && { mode: input.mode }),
     addressIDs: pulumi.all(addresses.map(({ id }) => id)),

@@ -14,6 +14,8 @@ export interface GenerationalInput extends MemberInput {
   movedFrom?: { stack: string; until?: string };
   /** This generation was taken over: what the program must know of it. */
   adopted?: JsonObject;
+  /** It takes the place of what was taken over, under the same names in the program: nothing of that is kept. */
+  inPlaceOfAdopted?: true;
   /** Nothing of it is made before the stack that it comes from has given it up (plan/promise.ts). */
   promised?: true;
 }
@@ -47,20 +49,22 @@ export interface NextInput {
  */
 export function nextInput(accepted: GenerationalInput | undefined, wanted: GenerationalInput, generations: Generations): NextInput {
   if (accepted === undefined) return { input: wanted };
-  const { generation, retiring, movedFrom, adopted, ...bare } = accepted;
+  const { retiring, movedFrom, ...own } = accepted;
   const moved = movedFrom === undefined ? {} : { movedFrom };
-  const numbered = generation === undefined ? {} : { generation };
   const kept = retiring !== undefined && !isOver(retiring.until, generations.left) ? retiring : undefined;
-  const taken = adopted === undefined ? {} : { adopted };
-  const made = { ...wanted, ...numbered, ...moved, ...(kept === undefined ? {} : { retiring: kept }) };
-  const same = { ...made, ...taken };
+  const made = { ...wanted, ...marksOf(own), ...moved, ...(kept === undefined ? {} : { retiring: kept }) };
+  const same = own.adopted === undefined ? made : { ...made, adopted: own.adopted };
   const replacement = generations.replacement(accepted, same);
   if (replacement === undefined) return { input: same };
   if (kept !== undefined) return { input: same, waitsUntil: kept.until ?? '' };
-  // What takes its place was not taken over.
-  if (isWithin(replacement)) return { input: made, replacement };
-  const retired = retiredBy(replacement, { ...bare, ...numbered, ...taken });
-  return { input: { ...wanted, ...moved, generation: generationOf(accepted) + 1, ...retired }, replacement };
+  // What takes its place was not taken over, and says so: by its name alone it would be taken for that.
+  if (isWithin(replacement)) return { input: own.adopted === undefined ? made : { ...made, inPlaceOfAdopted: true }, replacement };
+  return { input: { ...wanted, ...moved, generation: generationOf(accepted) + 1, ...retiredBy(replacement, own) }, replacement };
+}
+
+/** What a generation goes on with, whatever is changed of it in place. */
+function marksOf({ generation, inPlaceOfAdopted }: GenerationalInput): Pick<GenerationalInput, 'generation' | 'inPlaceOfAdopted'> {
+  return { ...(generation !== undefined && { generation }), ...(inPlaceOfAdopted !== undefined && { inPlaceOfAdopted }) };
 }
 
 /** What stays beside the next generation for a while: nothing where they can't be there together. */

@@ -35,6 +35,7 @@ import { recognize } from '../recognize';
 import { classicLoadBalancer } from '../resources/classic-load-balancer';
 import { loadBalancer } from '../resources/load-balancer';
 import type { LoadBalancerScope } from '../scope';
+import { TAG } from '../tags';
 import {
   renderBackend,
   renderGroups,
@@ -63,6 +64,8 @@ export interface RenderedNetwork extends RenderedGroups {
   nodeRules?: RenderedNodeRules;
   /** On everything; the program adds the resource's own name. */
   tags: Record<string, string>;
+  /** On the load balancer alone; absent = none. */
+  ownTags?: Record<string, string>;
   vpcID: string;
 }
 
@@ -221,6 +224,8 @@ function renderOne(stack: string, { input, retiring, waits }: BesideOthers, scop
     ...renderGroups(name, spec.aws?.securityGroups?.groups ?? [], scope),
     listeners,
     tags: tagsOf(stack, input, scope),
+    // Its target groups and its group stay as they were taken over: AWS deletes nothing that is in use.
+    ...(input.inPlaceOfAdopted === true && { ownTags: { [TAG.adopted]: 'false' } }),
     vpcID: scope.vpcID ?? '',
     ...(spec.aws?.targetNodeLabels !== undefined && { nodeLabels: spec.aws.targetNodeLabels }),
     ...(retiring && { retiring }),

@@ -117,12 +117,12 @@ function declareGround({ settings, subnets, addresses, ...input }: RenderedNetwo
 
 /** It depends on target groups, so that it goes before them: its listeners go with it, and AWS keeps a group that a listener has. */
 function declareLoadBalancer(
-  { name, settings, tags }: RenderedNetwork,
+  { name, settings, tags, ownTags }: RenderedNetwork,
   { access, subnetMappings }: Ground,
   groups: readonly DeclaredGroup[],
 ): LoadBalancer {
   const securityGroups = access.groups === undefined ? {} : { securityGroups: access.groups };
-  const args = { ...settings, subnetMappings, ...securityGroups, tags: tagsOf(tags)(name) };
+  const args = { ...settings, subnetMappings, ...securityGroups, tags: tagsOf({ ...tags, ...ownTags })(name) };
   return new LoadBalancer(name, args, dependingOn(access.namedRules, ...groups.map(({ resource }) => resource)));
 }
 

@@ -5,7 +5,7 @@ import type { ResourceContext, ResourceType } from '../../resource-provider/reso
 import { retry } from '../../retry';
 import type { UpdateContext } from '../../worker-module';
 import { AwsError, namesUnknownGroup } from '../client/aws-error';
-import { hasMoved, holderOf, madeBy, TAG, tagsKept, type Maker, type Tags } from '../tags';
+import { hasMoved, holderOf, isTakenOver, madeBy, TAG, tagsKept, type Maker, type Tags } from '../tags';
 import type { Api, CommonInputs, Described, Listed, Made, ResourceDescription } from './description';
 import { withFigures } from './region-figures';
 
@@ -45,14 +45,15 @@ export class OwnedResource<Inputs extends CommonInputs, Raw> implements Resource
 
   /**
    * Figures that can't become less stay. What was taken over keeps what can't be changed in place, and the tags of others; also where the program doesn't know any more that it was: after an
-   * update that did not end, or with lost state, it would be replaced otherwise. A replacement that is meant has another name.
+   * update that did not end, or with lost state, it would be replaced otherwise. A replacement that is meant has another name, or says that it takes the place.
    */
   keep(olds: JsonObject, news: JsonObject): Record<string, Json | undefined> {
     const grown = this.grown(olds, news);
-    const [has, wanted] = [olds.tags, news.tags].map((tags) => (tags ?? {}) as Tags);
-    if (has?.[TAG.adopted] === undefined) return grown;
+    const has = (olds.tags ?? {}) as Tags;
+    const wanted = (news.tags ?? {}) as Tags;
+    if (!isTakenOver(has) || wanted[TAG.adopted] === 'false') return grown;
     const kept = Object.fromEntries(this.replaceOn.map((property) => [property, olds[property]]));
-    return { ...grown, ...kept, tags: tagsKept(has, wanted ?? {}) };
+    return { ...grown, ...kept, tags: tagsKept(has, wanted) };
   }
 
   check(inputs: JsonObject): { property: string; reason: string }[] {
@@ -246,7 +247,7 @@ export class OwnedResource<Inputs extends CommonInputs, Raw> implements Resource
 
 /** True for what a stack takes over: whether it may was found out before it came into its state (Cloud.adoptable). */
 function mayTakeOver(has: Tags, wanted: Tags): boolean {
-  return wanted[TAG.adopted] !== undefined && (has[TAG.released] !== undefined || has[TAG.clusterID] === undefined);
+  return isTakenOver(wanted) && (has[TAG.released] !== undefined || has[TAG.clusterID] === undefined);
 }
 
 /** Security groups that the inputs of a load balancer or a rule name. */

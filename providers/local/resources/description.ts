@@ -11,8 +11,8 @@ export interface CommonInputs {
   ownerUID: string;
   /** namespace/name of the owner, for people who look at the cloud. */
   owner: string;
-  /** It was taken over from another owner: what can't be changed in place stays as it is. */
-  adopted?: true | undefined;
+  /** It was taken over from another owner: what can't be changed in place stays as it is; false = it takes the place of such a one. */
+  adopted?: boolean | undefined;
 }
 
 /** One type of resource: how its program inputs and the cloud's fields map onto each other. All functions are pure. */
@@ -59,10 +59,10 @@ export interface Maker {
 export function tagsOf(maker: Maker, inputs: CommonInputs): Tags {
   const { clusterID, stack, resource } = maker;
   const { ownerUID, owner, adopted } = inputs;
-  return { clusterID, stack, resource, ownerUID, owner, ...(adopted === true && { [ADOPTED]: 'true' }) };
+  return { clusterID, stack, resource, ownerUID, owner, ...(adopted !== undefined && { [ADOPTED]: String(adopted) }) };
 }
 
-/** Tag of what was taken over from another owner. */
+/** Tag of what was taken over from another owner (`true`), or takes the place of such a one (`false`). */
 export const ADOPTED = 'adopted';
 
 /** Tag of what the operator has given up. */
@@ -93,6 +93,6 @@ function commonInputs({ name, tags }: Resource): JsonObject {
     name,
     ...(tags.ownerUID !== undefined && { ownerUID: tags.ownerUID }),
     ...(tags.owner !== undefined && { owner: tags.owner }),
-    ...(tags[ADOPTED] !== undefined && { adopted: true }),
+    ...(tags[ADOPTED] !== undefined && { adopted: tags[ADOPTED] === 'true' }),
   };
 }

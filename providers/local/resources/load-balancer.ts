@@ -7,7 +7,7 @@ const schema = z.object({
   name: z.string().min(1),
   ownerUID: z.string().min(1),
   owner: z.string(),
-  adopted: z.literal(true).optional(),
+  adopted: z.boolean().optional(),
   scheme: z.enum(['Public', 'Internal']),
   mode: z.literal('passthrough').optional(),
   addressIDs: z.array(z.string()).min(1),

@@ -40,8 +40,9 @@ export class OwnedResource<C extends ResourceCollection, Inputs extends CommonIn
     this.replaceOn = description.replaceOn;
   }
 
-  keep(olds: JsonObject): Record<string, Json | undefined> {
-    if (olds.adopted !== true) return {};
+  /** What was taken over stays as it is, also where the program doesn't know any more that it was; a replacement that is meant says that it takes the place. */
+  keep(olds: JsonObject, news: JsonObject): Record<string, Json | undefined> {
+    if (olds.adopted !== true || news.adopted === false) return {};
     return { ...Object.fromEntries(this.replaceOn.map((property) => [property, olds[property]])), adopted: true };
   }
 

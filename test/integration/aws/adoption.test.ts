@@ -4,14 +4,18 @@ import { join } from 'node:path';
 import { cloudLoadBalancerSpec, cloudProviderSpec, type AWSLoadBalancer, type FormerOwner } from '../../../crds';
 import { systemClock } from '../../../operator/base/clock';
 import { silentLogger } from '../../../operator/base/log';
+import { nextInput } from '../../../operator/cloud/plan/generation';
 import { UpdateEngine } from '../../../operator/updates/engine';
 import { DirectoryStateStore } from '../../../operator/updates/state/directory-state-store';
 import type { Plan } from '../../../operator/updates/plan';
 import type { StackUpdate, UpdateHooks, UpdateResult } from '../../../operator/updates/update';
 import { awsProvider } from '../../../providers/aws';
-import type { Adoption, Cloud, LoadBalancerInput } from '../../../providers/provider';
+import { cloudName } from '../../../providers/aws/load-balancers/names';
+import type { Adoption, Cloud, LoadBalancerInput, Replacement } from '../../../providers/provider';
 import { ensureTools } from '../../../tools/ensure';
 import { AwsModel } from '../../harness/aws-model/aws-model';
+import { alwaysRules } from '../../harness/aws-model/rules';
+import { elasticAddresses } from '../../harness/aws-model/rules/elastic-addresses';
 import { describeWithMoto, startMoto, type Moto } from '../../harness/moto';
 import { MotoAccount, REGION } from './moto-account';
 import { CONTROLLERS_POLICY, Upstream, type UpstreamService } from './upstream';
@@ -33,7 +37,7 @@ describeWithMoto('AWS: load balancers of others are taken over as they are', () 
   beforeAll(async () => {
     const { pulumi } = await ensureTools(['pulumi']);
     moto = await startMoto();
-    model = new AwsModel(moto.url, REGION);
+    model = new AwsModel(moto.url, REGION, [elasticAddresses({ clock: systemClock, holdMs: 0 }), ...alwaysRules()]);
     await model.start();
     account = new MotoAccount(model.url);
     await account.prepare();
@@ -351,6 +355,45 @@ describeWithMoto('AWS: load balancers of others are taken over as they are', () 
     // An update that did not end is gone on with, and a lost state is found again by our marks.
     expect((await cloud.adoptable!(of.stack, of.input, 'Unowned', arn))?.resources).toEqual([]);
     expect((await cloud.adoptable!(of.stack, of.input, 'Itself'))?.kept).toEqual(taken.adopted.adopted);
+    await taken.destroy();
+    expect(await account.content()).toEqual(content);
+  }, 120_000);
+
+  test('one with addresses that exist only once is deleted first by a later change of what is fixed, and another one stands in its place', async () => {
+    const content = await account.content();
+    const eipAllocationIDs = [await account.makeAddress(), await account.makeAddress()];
+    const subnets = [...account.subnetIDs];
+    const of = service({ subnets, eipAllocationIDs });
+    const arn = await upstream.byHand(of.seen, instances, eipAllocationIDs);
+    const taken = await takeOver(of, 'Unowned', arn);
+    await taken.run();
+    const before = await upstream.standing(arn);
+    const { aws } = of.input.spec;
+    const spec = cloudLoadBalancerSpec.parse({ ...of.input.spec, aws: { ...aws, subnets: subnets.toReversed() } });
+    const replacement = (a: object, b: object): Replacement | undefined =>
+      taken.cloud.loadBalancers!.replacement!(a as LoadBalancerInput, b as LoadBalancerInput);
+    const wanted: LoadBalancerInput = { ...of.input, spec };
+    const next = nextInput(taken.adopted, wanted, { left: () => 0, replacement });
+    expect(next.replacement).toMatchObject({ gap: true });
+    const input = next.input as unknown as LoadBalancerInput;
+    model.calls.length = 0;
+    await taken.run(input);
+    expect(writesOf().filter((action) => /(Delete|Create)LoadBalancer/.test(action))).toEqual(['DeleteLoadBalancer', 'CreateLoadBalancer']);
+    const made = (await account.loadBalancers()).find(({ LoadBalancerName = '' }) => LoadBalancerName === cloudName(of.input.ownerUID));
+    const after = await upstream.standing(made?.LoadBalancerArn ?? '');
+    const placed = (after.balancer.AvailabilityZones ?? []).map(({ SubnetId, LoadBalancerAddresses }) => [
+      SubnetId,
+      LoadBalancerAddresses?.[0]?.AllocationId,
+    ]);
+    expect(placed.sort()).toEqual([...subnets.toReversed().entries()].map(([index, id]) => [id, eipAllocationIDs[index]]).sort());
+    // Their names and targets stay, and what is said of the load balancer before.
+    expect(after.groups).toEqual(before.groups);
+    expect(after.listeners).toEqual(expect.arrayContaining(before.listeners));
+    expect(Object.keys(after.tags[made?.LoadBalancerArn ?? ''] ?? {})).not.toContain('team');
+    expect(await taken.drift()).toEqual([]);
+    expect((await taken.run(input)).result).toBe('Unchanged');
+    expect(taken.cloud.loadBalancers!.keptDifferences!(input)).toEqual([]);
+    expect(await taken.cloud.adoptable!(of.stack, wanted, 'Itself')).toBeUndefined();
     await taken.destroy();
     expect(await account.content()).toEqual(content);
   }, 120_000);

@@ -50,13 +50,10 @@ export class Upstream {
     return this.make(service, { name: nameOf(service), tags: this.tags(service), groups: [], prefix: 'k8s' }, instances);
   }
 
-  /** As a person makes it, or Terraform: a name and a tag of theirs, and no sign of Kubernetes. @returns its ARN */
-  async byHand(service: UpstreamService, instances: string[]): Promise<string> {
-    return this.make(
-      service,
-      { name: `edge-${service.name}`, tags: [{ Key: 'team', Value: 'edge' }], groups: [], prefix: 'tf' },
-      instances,
-    );
+  /** As a person makes it, or Terraform: a name and a tag of theirs, and no sign of Kubernetes. @param allocations of its subnets @returns its ARN */
+  async byHand(service: UpstreamService, instances: string[], allocations: string[] = []): Promise<string> {
+    const as = { name: `edge-${service.name}`, tags: [{ Key: 'team', Value: 'edge' }], groups: [], prefix: 'tf', allocations };
+    return this.make(service, as, instances);
   }
 
   /**
@@ -147,12 +144,12 @@ export class Upstream {
 
   private async make(
     service: UpstreamService,
-    as: { name: string; tags: Tag[]; groups: string[]; prefix: string; certificates?: string[] },
+    as: { name: string; tags: Tag[]; groups: string[]; prefix: string; certificates?: string[]; allocations?: string[] },
     instances: string[],
   ): Promise<string> {
     const { LoadBalancers: [made] = [] } = await this.elb.createLoadBalancer({
       ...{ Name: as.name, Type: 'network', Scheme: 'internet-facing', Tags: as.tags },
-      SubnetMappings: this.account.subnetIDs.map((SubnetId) => ({ SubnetId })),
+      SubnetMappings: this.account.subnetIDs.map((SubnetId, index) => ({ SubnetId, AllocationId: as.allocations?.[index] })),
       ...(as.groups.length > 0 && { SecurityGroups: as.groups }),
     });
     const LoadBalancerArn = made?.LoadBalancerArn ?? '';

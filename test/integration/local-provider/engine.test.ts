@@ -112,6 +112,23 @@ describe('the local cloud under the real engine', () => {
     await run(stack, undefined);
   });
 
+  test('what was taken over is replaced where another one is to take its place, and only then; its address stays', async () => {
+    const stack = 'lb-taken';
+    const input = inputOf();
+    const before = await run(stack, render(stack, { ...input, adopted: {} }));
+    const other = change(input, { scheme: 'Internal' });
+    await run(stack, render(stack, other));
+    expect(await balancers(stack)).toMatchObject([{ scheme: 'Public', tags: { adopted: 'true' } }]);
+    const after = await run(stack, render(stack, { ...other, inPlaceOfAdopted: true }));
+    expect(await balancers(stack)).toMatchObject([{ scheme: 'Internal', tags: { adopted: 'false' } }]);
+    const ip = ({ outputs }: UpdateResult) => cloud.loadBalancers!.results(outputs, input.uid)?.ingress[0]?.ip;
+    expect(ip(after)).toBe(ip(before));
+    expect(await engine.compare(stack, await discover(stack))).toEqual([]);
+    await run(stack, render(stack, other));
+    expect(await balancers(stack)).toMatchObject([{ scheme: 'Internal' }]);
+    await run(stack, undefined);
+  });
+
   test('takes another address without a replacement', async () => {
     const stack = 'lb-address';
     const input = inputOf();

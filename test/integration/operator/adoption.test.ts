@@ -185,8 +185,11 @@ test('what a person has made is taken over by its id: refused by policy, by kind
   const listeners = [{ name: 'http', protocol: 'TCP', port: 80, poolID: pool.id }];
   const spec = { name: 'by-hand', scheme: 'Public', addressIDs: [made.id], listeners, sourceRanges: [], tags };
   const { id } = await resources.create('loadbalancers', spec, 'by-hand', {});
-  const asking = (adopt: string, adoptID: string, name = 'hand'): object =>
-    serviceOf(name, { annotations: { [ANNOTATIONS.adopt]: adopt, [ANNOTATIONS.adoptID]: adoptID } });
+  const asking = (adopt: string, adoptID: string, more: Record<string, string> = {}): object =>
+    serviceOf('hand', {
+      annotations: { [ANNOTATIONS.adopt]: adopt, [ANNOTATIONS.adoptID]: adoptID, ...more },
+      spec: { loadBalancerIP: made.ip },
+    });
   await first.cluster.cloud.resetCalls();
 
   await first.cluster.apply(asking('Unowned', id));
@@ -213,6 +216,19 @@ test('what a person has made is taken over by its id: refused by policy, by kind
   await second.cluster.apply(serviceOf('hand', { annotations: spectator }));
   await refused(second, 'hand', 'by-hand belongs to default/hand', firstID);
   await second.cluster.kubectl(['delete', 'service', 'hand']);
+
+  // Its address can't be on two at once: by a later change of its name it is deleted first, when somebody has approved that.
+  await first.cluster.apply(asking('Unowned', id, { 'local.cloud-operator.dev/name': 'renamed' }));
+  const { message } = await first.condition('hand', 'Reconciling', 'AwaitingApproval');
+  expect(message).toContain(`delete first, with a gap in traffic, because ${made.ip} can't be used twice`);
+  const { hash, summary } = await first.planOf('hand');
+  expect(summary).toContain('1 to replace');
+  await first.cluster.kubectl(['annotate', 'clb', 'hand', `cloud-operator.dev/approve=${hash}`]);
+  await first.until('the one of the new name', async () => (await first.content()).loadbalancers[0]?.name === 'renamed');
+  expect(await first.published('hand')).toBe(made.ip);
+  await first.settled();
+  const { loadbalancers, addresses, pools } = await first.content();
+  expect([loadbalancers.length, addresses.map((one) => one.id), pools.map((one) => one.id)]).toEqual([1, [made.id], [pool.id]]);
   await first.deleteServices('hand');
   expect((await first.content()).loadbalancers).toEqual([]);
 }, 180_000);

@@ -4,9 +4,14 @@ import { OperatorError } from '../../../operator/base/errors';
 import { canonicalJson, type JsonObject } from '../../../operator/base/json';
 import { AwsLoadBalancers, type RenderedLoadBalancer, type RenderedStack } from '../../../providers/aws/load-balancers/load-balancers';
 import { cloudName } from '../../../providers/aws/load-balancers/names';
+import type { Api } from '../../../providers/aws/resources/description';
+import { loadBalancer } from '../../../providers/aws/resources/load-balancer';
+import { OwnedResource } from '../../../providers/aws/resources/owned-resource';
 import type { LoadBalancerScope } from '../../../providers/aws/scope';
 import { loadBalancersOf } from '../../../providers/aws/served';
 import type { LoadBalancerInput } from '../../../providers/provider';
+import { withKept } from '../../../providers/resource-provider/service';
+import type { UpdateContext } from '../../../providers/worker-module';
 
 const SCOPE: LoadBalancerScope = {
   clusterID: '0a1b2c3d-1111-4222-8333-444455556666',
@@ -579,6 +584,30 @@ describe('what a load balancer that was taken over keeps', () => {
     expect(provider.replacement(without, { ...without, spec: spec() })).toMatchObject({
       why: expect.stringContaining('spec.scheme') as string,
     });
+  });
+});
+
+describe('what takes the place of a load balancer that was taken over', () => {
+  const TAKEN = { 'cloud-operator.dev/adopted': 'true' };
+  const IN_PLACE = { 'cloud-operator.dev/adopted': 'false' };
+
+  test('says so on the load balancer alone: its target groups and its group stay as they were taken over', () => {
+    const { tags, ownTags } = render({ ...input(), inPlaceOfAdopted: true });
+    expect(ownTags).toEqual(IN_PLACE);
+    expect(Object.keys(tags)).not.toContain('cloud-operator.dev/adopted');
+    expect(render(input()).ownTags).toBeUndefined();
+  });
+
+  test.each<[string, Record<string, string>, Record<string, string>, JsonObject]>([
+    ['kept, where the program does not know that it was taken over', TAKEN, {}, { name: 'edge', tags: { team: 'edge', ...TAKEN } }],
+    ['kept, where it does', TAKEN, TAKEN, { name: 'edge', tags: { team: 'edge', ...TAKEN } }],
+    ['let go, where another one is to take its place', TAKEN, IN_PLACE, { name: 'web', tags: IN_PLACE }],
+    ['not kept of what has taken its place', IN_PLACE, {}, { name: 'web', tags: {} }],
+  ])('what can’t be changed in place, and others’ tags, are %s', (_what, has, wants, expected) => {
+    const context = { stack: 's', clusterID: SCOPE.clusterID } as UpdateContext;
+    const type = new OwnedResource(loadBalancer, {} as Omit<Api, 'options'>, context);
+    const { name, tags } = withKept({ name: 'edge', tags: { team: 'edge', ...has } }, { name: 'web', tags: wants }, type);
+    expect({ name, tags }).toEqual(expected);
   });
 });
 

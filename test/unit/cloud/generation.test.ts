@@ -123,5 +123,10 @@ test('what was taken over stays so until another one takes its place', () => {
   expect(next(accepted, input('A', 81)).input).toEqual({ ...input('A', 81), adopted });
   const { input: replaced } = next(accepted, input('B'));
   expect(replaced).toEqual({ ...input('B'), generation: 1, retiring: { input: accepted } });
-  expect(next(accepted, input('B'), { gap: true }).input).toEqual(input('B'));
+  // Under the same names in the program it would be taken for what was taken over, so it says that it is not.
+  const inPlace: GenerationalInput = { ...input('B'), inPlaceOfAdopted: true };
+  expect(next(accepted, input('B'), { gap: true }).input).toEqual(inPlace);
+  expect(next(inPlace, input('B', 81)).input).toEqual({ ...inPlace, port: 81 });
+  expect(next(inPlace, input('A'), { gap: true }).input).toEqual({ ...input('A'), inPlaceOfAdopted: true });
+  expect(next(inPlace, input('A')).input).toEqual({ ...input('A'), generation: 1, retiring: { input: inPlace } });
 });

@@ -226,6 +226,8 @@ export interface Replacement {
   gap: boolean;
   /** With a gap: yet what takes its place has names of its own, those of the next generation, since parts of the old one can only go when the new one is there. */
   renamed?: true;
+  /** Why it can't be made at all, and what its author can do: what serves stays as it is. */
+  refused?: string;
 }
 
 /** What a load balancer that was taken over keeps, because it can't be changed in place, though its spec asks for something else. */

@@ -41,7 +41,9 @@ export function nextOf<O extends Member>(
   }
   const replacement: Parameters<typeof nextInput>[2]['replacement'] = (before, after) =>
     cloud === undefined ? undefined : kind.replacement?.(before, after, cloud);
-  return nextInput(accepted ?? madeOf(wanted, standing), wanted, { left, replacement });
+  const next = nextInput(accepted ?? madeOf(wanted, standing), wanted, { left, replacement });
+  const refused = next.replacement?.refused;
+  return refused === undefined ? next : { ...next, obstacle: { state: 'Stalled', reason: 'Invalid', message: refused } };
 }
 
 function approvalOf<O extends Member>(kind: StackKind<O>, object: O, cloud: ConnectedCloud | undefined): string | undefined {

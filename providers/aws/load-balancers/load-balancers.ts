@@ -3,6 +3,7 @@ import type { CloudLoadBalancerSpec } from '../../../crds';
 import type { OperatorError } from '../../../operator/base/errors';
 import { canonicalJson, type JsonObject } from '../../../operator/base/json';
 import { generationsOf, type Generation } from '../../generations';
+import { keptInPlacement } from '../../kept-in-placement';
 import type {
   DiscoveredResource,
   KeptDifference,
@@ -164,7 +165,8 @@ export class AwsLoadBalancers implements LoadBalancers {
     const [had, asked] = [accepted.spec, wanted.spec].map(onceOf);
     const once = (asked ?? []).filter((address) => had?.includes(address));
     if (once.length === 0) return { why, gap: false };
-    return { why: `${why}, delete first, with a gap in traffic, because ${once.join(', ')} can't be used twice`, gap: true };
+    const deleting = { why: `${why}, delete first, with a gap in traffic, because ${once.join(', ')} can't be used twice`, gap: true };
+    return isShared(wanted.spec) ? { ...deleting, refused: keptInPlacement(why, once) } : deleting;
   }
 
   keptDifferences(input: LoadBalancerInput): KeptDifference[] {

@@ -249,6 +249,17 @@ describeWithMoto('A load balancer that AWS holds up', () => {
       await heldUntilFree('edge');
     }, 120_000);
 
+    test('in a placement a change that keeps them is refused with what to do: nothing is deleted, and there is nothing to approve', async () => {
+      const [first = '', second = '', third = ''] = account.subnetIDs;
+      model.calls.length = 0;
+      await annotate(`${PREFIX}subnets=${first},${third}`);
+      const { message } = await scene.condition('edge', 'Stalled', 'Invalid');
+      expect(message).toContain(`${EIPS.join(', ')}, which it keeps. Ask for other addresses`);
+      await annotate(`${PREFIX}subnets=${first},${second}`);
+      await scene.ready('edge');
+      expect(writes()).toEqual([]);
+    });
+
     test('another one that asks for them waits while they are on the first, keeps nobody from deleting that, and gets them then', async () => {
       model.calls.length = 0;
       await aws.cluster.apply(serviceOf('next', { annotations: addressed(account.subnetIDs.slice(0, 2)) }));

@@ -77,6 +77,43 @@ describe('a placement on AWS', () => {
     expect(provider.replacement(member(2), member(2, fields))).toMatchObject({ gap: false });
   });
 
+  test('the order in which subnets and their addresses are written makes no difference', () => {
+    const [subnets, eipAllocationIDs] = [
+      ['subnet-0c', 'subnet-0d'],
+      ['eipalloc-0a', 'eipalloc-0b'],
+    ];
+    for (const aws of [{ subnets }, { subnets, eipAllocationIDs }]) {
+      const turned = Object.fromEntries(Object.entries(aws).map(([field, list]) => [field, list.toReversed()]));
+      expect(canonicalJson(render(member(1, { aws }), member(2, { aws: turned })))).toBe(
+        canonicalJson(render(member(1, { aws: turned }), member(2, { aws }))),
+      );
+      one(member(1, { aws }), member(2, { aws: turned }));
+      expect(provider.replacement(member(1, { aws }), member(1, { aws: turned }))).toBeUndefined();
+    }
+  });
+
+  test('a change of what is fixed that keeps an address of its own is refused: no other load balancer of the placement could have that', () => {
+    const eipAllocationIDs = ['eipalloc-0a', 'eipalloc-0b'];
+    const before = member(1, { aws: { eipAllocationIDs } });
+    for (const aws of [
+      { subnets: ['subnet-0c', 'subnet-0d'], eipAllocationIDs },
+      { name: 'edge', eipAllocationIDs },
+    ]) {
+      const { refused, gap } = provider.replacement(before, member(1, { aws })) ?? {};
+      expect(gap).toBe(true);
+      expect(refused).toMatch(
+        /^the change of .* replaces the load balancer, and .* eipalloc-0a, eipalloc-0b, which it keeps\. Ask for other addresses/,
+      );
+      const alone = [before, member(1, { aws })].map((input) => ({ ...input, spec: { ...input.spec, placement: undefined } }));
+      expect(provider.replacement(alone[0]!, alone[1]!)?.refused).toBeUndefined();
+    }
+    expect(provider.replacement(before, member(1, { aws: { eipAllocationIDs: ['eipalloc-0c', 'eipalloc-0b'] } }))).toMatchObject({
+      refused: expect.stringContaining('eipalloc-0b, which it keeps') as string,
+    });
+    const others = provider.replacement(before, member(1, { aws: { eipAllocationIDs: ['eipalloc-0c', 'eipalloc-0d'] } }));
+    expect(others).toEqual({ why: expect.any(String) as string, gap: false });
+  });
+
   test('what is changed in place is on for all as soon as one asks for it, and replaces nothing', () => {
     const more = { ipAddressType: 'DualStack' as const, ipv6SourceNAT: {}, minimumCapacityUnits: 3000 };
     const asking = member(2, { aws: { crossZone: true, accessLogs: { enabled: true, bucket: 'logs' }, ...more } });

@@ -58,6 +58,20 @@ describe('rendering a placement', () => {
     expect(hashJson(render(member(3), member(2, { listeners: [...ports].reverse() }), member(1)))).toBe(hashJson(one));
   });
 
+  it('has no change of what is fixed for who keeps an address: no other load balancer of the placement could have that', () => {
+    const addresses = ['127.20.0.9'];
+    const before = member(1, { addresses });
+    const { refused } = provider.replacement(before, member(1, { addresses, scheme: 'Internal' })) ?? {};
+    expect(refused).toMatch(/^the change of spec\.scheme .* 127\.20\.0\.9, which it keeps\. Ask for other addresses/);
+    expect(provider.replacement(before, member(1, { addresses: ['127.20.0.8'], scheme: 'Internal' }))?.refused).toBeUndefined();
+    const alone = [before, member(1, { addresses, scheme: 'Internal' })].map((input) => ({
+      ...input,
+      spec: { ...input.spec, placement: undefined },
+    }));
+    expect(provider.replacement(alone[0]!, alone[1]!)).toMatchObject({ gap: true });
+    expect(provider.replacement(alone[0]!, alone[1]!)?.refused).toBeUndefined();
+  });
+
   it('gives other names to the same placement of another cluster or CloudProvider', () => {
     const scopes = [
       { clusterID: 'c2', providerName: 'local' },

@@ -22,14 +22,31 @@ export function differencesOf(upstream: Snapshot, ours: Snapshot): Difference[] 
     .filter((difference) => difference.upstream !== difference.ours);
 }
 
-/** The paths that the page explains: the first cells of its tables, where a star stands for any text. */
-export function explainedPaths(page = readFileSync(join(PROJECT_ROOT, DIFFERENCES_PAGE), 'utf8')): string[] {
-  return [...page.matchAll(/^\|\s*`([^`]+)`/gm)].map(([, path = '']) => path);
+/** A row of the page: the field, and the values that it is about. A star stands for any text. */
+export interface Explanation extends Pick<Difference, 'path'> {
+  /** Absent = whatever it is. */
+  upstream?: string;
+  ours?: string;
 }
 
-/** True when one of the explained paths is that of the difference. Pure. */
-export function isExplained({ path }: Difference, explained: readonly string[]): boolean {
-  return explained.some((form) => new RegExp(`^${form.split('*').map(escaped).join('.*')}$`).test(path));
+/** The rows of the page's tables: a cell that begins with a value in code speaks of no other one. */
+export function explanationsIn(page = readFileSync(join(PROJECT_ROOT, DIFFERENCES_PAGE), 'utf8')): Explanation[] {
+  return [...page.matchAll(/^\|\s*`([^`]+)`\s*\|([^|]*)\|([^|]*)\|/gm)].map(([, path = '', ...cells]) => {
+    const [upstream, ours] = cells.map((cell) => /^\s*`([^`]+)`/.exec(cell)?.[1]);
+    return { path, ...(upstream !== undefined && { upstream }), ...(ours !== undefined && { ours }) };
+  });
+}
+
+/** True when a row is about the difference: its field, and its values. Pure. */
+export function isExplained(difference: Difference, explanations: readonly Explanation[]): boolean {
+  return explanations.some(
+    ({ path, upstream = '*', ours = '*' }) =>
+      isOfForm(path, difference.path) && isOfForm(upstream, difference.upstream) && isOfForm(ours, difference.ours),
+  );
+}
+
+function isOfForm(form: string, text: string): boolean {
+  return new RegExp(`^${form.split('*').map(escaped).join('.*')}$`).test(text);
 }
 
 function escaped(text: string): string {

@@ -1,7 +1,7 @@
 import { formatTable } from '../../../operator/cli/table';
 import { say } from '../report';
 import type { ContestantName } from './contestant';
-import { differencesOf, DIFFERENCES_PAGE, explainedPaths, isExplained } from './differences';
+import { differencesOf, DIFFERENCES_PAGE, explanationsIn, isExplained } from './differences';
 import type { Figure } from './measure';
 import { PHASES, TITLES, type Phase } from './phases';
 import type { Snapshot } from './snapshot';
@@ -37,7 +37,7 @@ export function sayFigures({ title }: Variant, outcomes: readonly Outcome[], ser
 export function sayDifferences(outcomes: readonly Outcome[]): void {
   const differences = differencesBetween(outcomes);
   if (differences === undefined) return;
-  const explained = explainedPaths();
+  const explained = explanationsIn();
   say(`${differences.length} fields of the AWS objects differ (${DIFFERENCES_PAGE}):`);
   const rows = differences.map((one) => [isExplained(one, explained) ? '' : 'NOT EXPLAINED', one.path, one.upstream, one.ours]);
   process.stdout.write(formatTable(['', 'field', 'upstream', 'ours'], rows));
@@ -45,7 +45,7 @@ export function sayDifferences(outcomes: readonly Outcome[]): void {
 
 /** Goals that were missed, in words. Pure but for the page of differences. */
 export function failures(all: ReadonlyMap<string, readonly Outcome[]>, services: number): string[] {
-  const explained = explainedPaths();
+  const explained = explanationsIn();
   const strange = [...all.values()].flatMap((outcomes) =>
     (differencesBetween(outcomes) ?? []).filter((one) => !isExplained(one, explained)).map(({ path }) => `${path} differs, unexplained`),
   );

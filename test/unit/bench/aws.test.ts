@@ -1,4 +1,4 @@
-import { differencesOf, explainedPaths, isExplained } from '../../bench/aws/differences';
+import { differencesOf, explanationsIn, isExplained } from '../../bench/aws/differences';
 import { HELP, optionsOf } from '../../bench/aws/options';
 import { formOf } from '../../bench/aws/snapshot';
 import { Traffic } from '../../bench/aws/traffic';
@@ -31,16 +31,22 @@ describe('the benchmark beside cloud-provider-aws', () => {
     expect(formOf('internet-facing')).toBe('internet-facing');
   });
 
-  test('a difference is a field with other values; a page explains it by its path, in which a star stands for any text', () => {
+  test('a difference is a field with other values; a page explains it by its path, in which a star stands for any text, and by the values that it names', () => {
     const [upstream, ours] = [new Set(['lb.scheme\tinternal', 'lb.name\ta']), new Set(['lb.scheme\tinternal', 'lb.tags.x/y\t1'])];
     const differences = differencesOf(upstream, ours);
     expect(differences).toEqual([
       { path: 'lb.name', upstream: 'a', ours: 'nothing' },
       { path: 'lb.tags.x/y', upstream: 'nothing', ours: '1' },
     ]);
-    const explained = explainedPaths('| field | why |\n| --- | --- |\n| `*.tags.x/*` | ours |\n');
+    const explained = explanationsIn(
+      '| field | theirs | ours | why |\n| --- | --- | --- | --- |\n| `*.tags.x/*` | `nothing` | a mark of `ours` | it is |\n',
+    );
+    expect(explained).toEqual([{ path: '*.tags.x/*', upstream: 'nothing' }]);
     expect(differences.map((one) => isExplained(one, explained))).toEqual([false, true]);
-    expect(explainedPaths()).toContain('loadBalancer.securityGroups');
+    expect(isExplained({ path: 'lb.tags.x/y', upstream: '2', ours: '1' }, explained)).toBe(false);
+    expect(explanationsIn()).toContainEqual({ path: 'loadBalancer.Scheme', upstream: 'nothing', ours: 'internet-facing' });
+    const other = { path: 'loadBalancer.Scheme', upstream: 'nothing', ours: 'internal' };
+    expect(isExplained(other, explanationsIn())).toBe(false);
   });
 
   test('what stands in the account is known by the answers that went by', () => {

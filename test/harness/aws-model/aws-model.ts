@@ -18,6 +18,8 @@ export interface RecordedCall extends Pick<ModelCall, 'service' | 'action' | 've
  */
 export class AwsModel extends LoopbackServer {
   readonly calls: RecordedCall[] = [];
+  /** Every action that anybody has asked for since the start, as IAM calls it. */
+  readonly actions = new Set<string>();
   /** Answers of which kind get lost, and how many more. */
   lost: { verb: CallVerb; times: number } | undefined;
   failsLists = false;
@@ -46,6 +48,7 @@ export class AwsModel extends LoopbackServer {
     const { service, action, verb } = call;
     const record: RecordedCall = { service, action, verb };
     this.calls.push(record);
+    this.actions.add(`${service === 'ec2' ? 'ec2' : 'elasticloadbalancing'}:${action}`);
     const { status, body } = await this.answer(call, request).catch((thrown: unknown) => refusal('InternalError', String(thrown), 500));
     record.status = status;
     if (this.lost?.verb === verb && this.lost.times-- > 0) return void response.destroy();

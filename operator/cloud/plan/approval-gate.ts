@@ -1,5 +1,5 @@
 import { ANNOTATIONS, type WaitingPlan } from '../../../crds';
-import { OperatorError, toOperatorError } from '../../base/errors';
+import { OperatorError, toOperatorError, type ErrorCode } from '../../base/errors';
 import { canonicalJson } from '../../base/json';
 import type { EventRecorder } from '../../kube/api';
 import { keyOf } from '../../kube/object';
@@ -54,6 +54,8 @@ export interface HeldByWindow {
 }
 
 const AWAITING_WINDOW = 'AwaitingWindow';
+/** Why a plan can't be made which says nothing of the others. */
+const OWN_FAULT: readonly ErrorCode[] = ['Invalid', 'Taken'];
 
 type GatedPart<O> = { part: Part<O>; why: string | undefined; closed: string | undefined };
 
@@ -178,7 +180,7 @@ export class ApprovalGate<O extends Member> {
       return await preview(inputsOf({ ...plan, parts: alone }, chosen), isCut ? accepted(part) : part);
     } catch (thrown) {
       const error = toOperatorError(thrown);
-      if (error.code === 'Invalid') return error;
+      if (OWN_FAULT.includes(error.code)) return error;
       throw error;
     }
   }

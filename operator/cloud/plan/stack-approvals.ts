@@ -1,5 +1,6 @@
 import type { DiscoveredResource, Replacement } from '../../../providers/provider';
 import type { Clock } from '../../base/clock';
+import { toOperatorError } from '../../base/errors';
 import { hashJson } from '../../base/json';
 import type { EventRecorder } from '../../kube/api';
 import type { Plan } from '../../updates/plan';
@@ -31,6 +32,8 @@ export interface StackApprovalsOptions<O extends Member> {
 
 /** Nobody tells us when the guard is installed. */
 const GUARD_POLL_MS = 10_000;
+/** Nor when somebody gives up what a plan asks for. */
+const TAKEN_POLL_MS = 60_000;
 
 /** One pass over a stack that would change something. */
 export interface ApprovalPass<O> {
@@ -81,7 +84,7 @@ export class StackApprovals<O extends Member> {
   }
 
   private async gated(pass: ApprovalPass<O>, cut: Cut | undefined): Promise<Gated<O>> {
-    const { stack, plan, cloud, state, found, serving } = pass;
+    const { stack, plan, cloud, serving } = pass;
     const cutParts = cut === undefined ? [] : partsCut(plan, cut);
     if (cut !== undefined && cutParts.length === 0) return this.gate.shut({ plan, serving }, nobodyToAsk(cut));
     const policyOf = (object: O): UpdatePolicy | undefined => this.options.kind.updatePolicy?.(object, cloud.spec);
@@ -116,12 +119,21 @@ export class StackApprovals<O extends Member> {
           : { part, pending, underway: isUnderway(pass, [part]) };
         return isChange(facts) ? windows.get(part) : undefined;
       },
-      preview: async (inputs, part) => {
-        const made = await this.preview({ state, found, hooks: pass.hooksOf(inputs), update: pass.updateOf(inputs) });
-        const giving = beginsMove(part) ? pass.givingUp(part.object) : undefined;
-        return giving === undefined ? made : planOfMove(made, { stack: giving.update.stack, plan: await this.preview(giving) });
-      },
+      preview: (inputs, part) => this.planOf(pass, inputs, part),
     });
+  }
+
+  /** What an update with these inputs, which are for the part, would do. Where somebody else has what it asks for, the stack is looked at again. */
+  private async planOf(pass: ApprovalPass<O>, inputs: MemberInput[], part: Part<O>): Promise<Plan> {
+    const { stack, state, found } = pass;
+    try {
+      const made = await this.preview({ state, found, hooks: pass.hooksOf(inputs), update: pass.updateOf(inputs) });
+      const giving = beginsMove(part) ? pass.givingUp(part.object) : undefined;
+      return giving === undefined ? made : planOfMove(made, { stack: giving.update.stack, plan: await this.preview(giving) });
+    } catch (thrown) {
+      if (toOperatorError(thrown).code === 'Taken') this.options.again(stack, TAKEN_POLL_MS);
+      throw thrown;
+    }
   }
 
   /** Why each part of whose windows none is open must wait; the stack is looked at again when the first one opens. */

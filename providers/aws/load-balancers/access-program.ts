@@ -7,7 +7,7 @@ import { BACKEND } from '../resources/backend-group';
 import { NAMED_GROUPS } from '../resources/named-groups';
 import { NODE_RULES, NODE_RULES_KEPT } from '../resources/node-rules';
 import type { RenderedFormerRules, RenderedNodeRules } from './node-access';
-import { declareSecurityGroup, type TagsOf } from './program-parts';
+import { declareSecurityGroup, dependingOn, type TagsOf } from './program-parts';
 import type { RenderedBackend, RenderedGroups, RenderedSecurityGroup } from './security-groups';
 
 /** The load balancer's part in the group that lets it in to the Nodes. Its own group is its claim on that, so it is there before, and goes after. */
@@ -31,8 +31,8 @@ class NamedGroups extends pulumi.CustomResource {
 class NodeRules extends pulumi.CustomResource {
   declare readonly rules: pulumi.Output<string[]>;
 
-  constructor(name: string, args: pulumi.Inputs) {
-    super(NODE_RULES, name, { ...args, rules: undefined });
+  constructor(name: string, args: pulumi.Inputs, options: pulumi.CustomResourceOptions) {
+    super(NODE_RULES, name, { ...args, rules: undefined }, options);
   }
 }
 
@@ -73,18 +73,22 @@ export interface DeclaredAccess {
   close: (after: pulumi.Resource[], shared?: pulumi.Output<string>) => void;
 }
 
-/** @param more groups beside those */
+/**
+ * @param input with what is looked at before anything is made
+ * @param more groups beside those
+ */
 export function declareAccess(
-  input: RenderedAccess & { vpcID: string },
+  input: RenderedAccess & { vpcID: string; looked?: pulumi.Resource | undefined },
   subnetIds: pulumi.Input<string[]>,
   tagsOf: TagsOf,
   more: readonly string[] = [],
 ): DeclaredAccess {
-  const frontend = input.securityGroup === undefined ? undefined : declareSecurityGroup(input.securityGroup, input.vpcID, tagsOf);
+  const after = dependingOn(input.looked);
+  const frontend = input.securityGroup === undefined ? undefined : declareSecurityGroup(input.securityGroup, input.vpcID, tagsOf, after);
   const backend = input.backend === undefined || frontend === undefined ? undefined : new BackendGroup(input.backend, frontend);
   const named = input.namedGroups === undefined ? pulumi.output(input.securityGroupIDs) : new NamedGroups(input.namedGroups).groupIds;
   const first = frontend?.id ?? named.apply(([id = '']) => id);
-  const own = input.nodeRules === undefined ? undefined : declareNodeRules(input.nodeRules, first, subnetIds);
+  const own = input.nodeRules === undefined ? undefined : declareNodeRules(input.nodeRules, first, subnetIds, after);
   return {
     frontend,
     groups: groupsOf(input, [frontend?.id, backend?.groupId], named, more),
@@ -172,10 +176,12 @@ function declareNodeRules(
   { name, settings, clients, ownerUID, waits }: RenderedNodeRules,
   first: pulumi.Output<string>,
   subnetIds: pulumi.Input<string[]>,
+  after: pulumi.CustomResourceOptions = {},
 ): DeclaredNodeRules {
   const { loadBalancer } = settings;
   const group = clients === undefined ? { group: first } : {};
-  const resource = new NodeRules(name, { ...settings, ...group, ...(clients !== undefined && { clients: { ...clients, subnetIds } }) });
+  const args = { ...settings, ...group, ...(clients !== undefined && { clients: { ...clients, subnetIds } }) };
+  const resource = new NodeRules(name, args, after);
   return {
     resource,
     loadBalancer,

@@ -62,13 +62,21 @@ export interface PublishedGroup {
 /** Tags of the resource with that name in the program. */
 export type TagsOf = (resource: string) => Record<string, string>;
 
+/** Made after these, and deleted before. */
+export function dependingOn(...resources: (pulumi.Resource | undefined)[]): pulumi.CustomResourceOptions {
+  const dependsOn = resources.filter((resource) => resource !== undefined);
+  return dependsOn.length === 0 ? {} : { dependsOn };
+}
+
 /** The group that is made for a load balancer, with its rules. */
 export function declareSecurityGroup(
   { name, groupName, description, rules }: RenderedSecurityGroup,
   vpcId: string,
   tagsOf: TagsOf,
+  options: pulumi.CustomResourceOptions = {},
 ): SecurityGroup {
-  const group = new SecurityGroup(name, { name: groupName, description, vpcId, egress: [ALL_EGRESS], tags: tagsOf(name) });
+  const args = { name: groupName, description, vpcId, egress: [ALL_EGRESS], tags: tagsOf(name) };
+  const group = new SecurityGroup(name, args, options);
   declareRules(rules, group, tagsOf);
   return group;
 }

@@ -11,7 +11,16 @@ import { declareClassic } from './classic-program';
 import type { RenderedListener } from './listeners';
 import type { PublishedLoadBalancer, RenderedLoadBalancer, RenderedNetwork, RenderedStack } from './load-balancers';
 import type { RenderedSharedLoadBalancer } from './shared';
-import { Addresses, declareRules, MembersReady, Subnets, type Published, type PublishedGroup, type TagsOf } from './program-parts';
+import {
+  Addresses,
+  declareRules,
+  dependingOn,
+  MembersReady,
+  Subnets,
+  type Published,
+  type PublishedGroup,
+  type TagsOf,
+} from './program-parts';
 import { certificateName } from '../resources/listener-certificate';
 import { NEXT_HOP, type NextHopInputs } from '../resources/next-hop';
 import { sendsAcrossZones } from '../resources/target-group';
@@ -63,7 +72,8 @@ function declare({ uid, listeners, nodeLabels, adopted, formerRules, ...input }:
   const ground = declareGround(input);
   const tags = tagsOf(input.tags);
   const crossZone = input.settings.enableCrossZoneLoadBalancing;
-  const groups = declareGroups(listeners, { access: ground.access, nodeLabels, adopted, count: listeners.length, crossZone }, tags);
+  const { access, looked } = ground;
+  const groups = declareGroups(listeners, { access, looked, nodeLabels, adopted, count: listeners.length, crossZone }, tags);
   const loadBalancer = declareLoadBalancer(input, ground, groups);
   const declared = declareListeners(groups, loadBalancer, tags);
   ground.access.close(declared);
@@ -80,7 +90,8 @@ function declareShared({ members, ...input }: RenderedSharedLoadBalancer): Publi
     const tags = tagsOf(member.tags);
     if (ground.access.frontend !== undefined) declareRules(rules, ground.access.frontend, tags);
     const access = withOwnRules(ground.access, nodeRules, ground.subnetIds);
-    return { member, tags, access, groups: declareGroups(member.listeners, { access, nodeLabels, count, crossZone }, tags) };
+    const place = { access, looked: ground.looked, nodeLabels, count, crossZone };
+    return { member, tags, access, groups: declareGroups(member.listeners, place, tags) };
   });
   const loadBalancer = declareLoadBalancer(
     input,
@@ -103,16 +114,18 @@ function declareShared({ members, ...input }: RenderedSharedLoadBalancer): Publi
 /** What is there before a load balancer. */
 interface Ground {
   access: DeclaredAccess;
+  /** What is looked at before anything is made; absent = nothing is. */
+  looked: pulumi.Resource | undefined;
   subnetMappings: pulumi.Input<ReturnType<typeof subnetMappingsOf>>;
   subnetIds: pulumi.Output<string[]>;
 }
 
 function declareGround({ settings, subnets, addresses, ...input }: RenderedNetwork): Ground {
   const placed = subnets === undefined ? settings.subnetMappings : declareSubnets(subnets);
-  const subnetMappings =
-    addresses === undefined ? placed : new Addresses(addresses.name, { ...addresses.settings, subnetMappings: placed }).subnetMappings;
+  const looked = addresses === undefined ? undefined : new Addresses(addresses.name, { ...addresses.settings, subnetMappings: placed });
+  const subnetMappings = looked?.subnetMappings ?? placed;
   const subnetIds = pulumi.output(subnetMappings).apply((mappings) => mappings.map(({ subnetId }) => subnetId));
-  return { access: declareAccess(input, subnetIds, tagsOf(input.tags)), subnetMappings, subnetIds };
+  return { access: declareAccess({ ...input, looked }, subnetIds, tagsOf(input.tags)), looked, subnetMappings, subnetIds };
 }
 
 /** It depends on target groups, so that it goes before them: its listeners go with it, and AWS keeps a group that a listener has. */
@@ -141,8 +154,7 @@ function declareSubnets({ name, settings, addresses }: RenderedSubnets): pulumi.
   return new Subnets(name, settings).subnetIds.apply((ids) => subnetMappingsOf(ids, addresses));
 }
 
-interface GroupPlace {
-  access: DeclaredAccess;
+interface GroupPlace extends Pick<Ground, 'access' | 'looked'> {
   nodeLabels: NodeLabels | undefined;
   adopted?: true | undefined;
   /** Of the load balancer, all members' together. */
@@ -166,7 +178,7 @@ function declareGroups(listeners: readonly RenderedListener[], place: GroupPlace
 
 function declareGroup(
   listener: RenderedListener,
-  { access: { backend, rules, accessOf }, nodeLabels, adopted, ...of }: GroupPlace,
+  { access: { backend, rules, accessOf }, looked, nodeLabels, adopted, ...of }: GroupPlace,
   tags: TagsOf,
 ): DeclaredGroup {
   const { name, settings } = listener.targetGroup;
@@ -175,7 +187,7 @@ function declareGroup(
   const access = accessOf([settings.port, Number(settings.healthCheck.port)], counted);
   const members = { port: settings.port, ...(nodeLabels !== undefined && { nodeLabels }), ...(access !== undefined && { access }) };
   // Who revokes rules looks whether a target group needs them, so those of this one go after it, and are there before.
-  const resource = new TargetGroup(name, { ...settings, tags: tags(name) }, dependingOn(rules));
+  const resource = new TargetGroup(name, { ...settings, tags: tags(name) }, dependingOn(rules, looked));
   const ready = new MembersReady(name, { group: resource.arn, ...members }, dependingOn(backend));
   return { resource, ready, published: { id: resource.arn, ...members }, listener, adopted };
 }
@@ -202,9 +214,4 @@ function declareListener(
     );
   }
   return listener;
-}
-
-function dependingOn(...resources: (pulumi.Resource | undefined)[]): pulumi.CustomResourceOptions {
-  const dependsOn = resources.filter((resource) => resource !== undefined);
-  return dependsOn.length === 0 ? {} : { dependsOn };
 }

@@ -1,13 +1,14 @@
 import { isIP } from 'node:net';
-import type { Subnet } from '@aws-sdk/client-ec2';
+import type { Address, Subnet } from '@aws-sdk/client-ec2';
 import { z } from 'zod';
 import { maskedCIDR } from '../../../crds';
-import { OperatorError } from '../../../operator/base/errors';
+import { OperatorError, type ErrorCode } from '../../../operator/base/errors';
 import type { JsonObject } from '../../../operator/base/json';
 import type { Problem } from '../../provider';
 import { CHOICE } from '../../resource-provider/own-package';
 import type { ResourceContext, ResourceType } from '../../resource-provider/resource-provider';
 import { chooseSubnets } from '../load-balancers/subnets';
+import { heldElsewhere } from './address-holders';
 import type { Api } from './description';
 import { emptyWhenGone } from './elb-tags';
 import { subnetMapping } from './load-balancer';
@@ -29,10 +30,14 @@ export type AddressesInputs = z.infer<typeof schema>;
 
 /**
  * Addresses that exist only once, with their subnets, looked at before the load balancer is made with them: what is there must be deleted first, and
- * nobody were served after that if AWS refused the new one for a subnet or an address that is not there (hashicorp/terraform-provider-aws#15031). Looked
- * at once, they stand in the state. It stands for nothing in the cloud.
+ * nobody were served after that if AWS refused the new one for a subnet or an address that is not there, or that something else has
+ * (hashicorp/terraform-provider-aws#15031). Looked at once, they stand in the state. It stands for nothing in the cloud.
  */
-export function addresses({ ec2, elb }: Pick<Api, 'ec2' | 'elb'>, vpcs: Vpcs, region: string): ResourceType {
+export function addresses(
+  { ec2, elb }: Pick<Api, 'ec2' | 'elb'>,
+  vpcs: Vpcs,
+  { region, clusterID }: { region: string; clusterID: string },
+): ResourceType {
   const misplacedIn = async (asked: AddressesInputs, signal: AbortSignal): Promise<Problem | undefined> => {
     const { vpcId, loadBalancer } = asked;
     // What goes by it is deleted first: a listing of a moment ago won't do.
@@ -43,18 +48,20 @@ export function addresses({ ec2, elb }: Pick<Api, 'ec2' | 'elb'>, vpcs: Vpcs, re
     const standsIn = there.flatMap(({ AvailabilityZones = [] }) => AvailabilityZones.map(({ SubnetId = '' }) => SubnetId));
     return misplaced(asked, all, { region, standsIn });
   };
-  const unallocated = async ({ subnetMappings }: AddressesInputs, signal: AbortSignal): Promise<Problem | undefined> => {
-    const ids = subnetMappings.flatMap(({ allocationId }) => allocationId ?? []);
-    const found = ids.length === 0 ? [] : await ec2.addresses([{ Name: 'allocation-id', Values: ids }], { signal });
-    const missing = ids.filter((id) => !found.some(({ AllocationId }) => AllocationId === id)).join(', ');
-    const message = `there is no Elastic IP address with the allocation ${missing} in the account and region. Allocate it, or name another one.`;
-    return missing === '' ? undefined : { severity: 'Error', field: 'spec.aws.eipAllocationIDs', value: missing, message };
+  const found = ({ subnetMappings }: AddressesInputs, signal: AbortSignal): Promise<Address[]> => {
+    const Values = allocationsOf(subnetMappings);
+    return Values.length === 0 ? Promise.resolve([]) : ec2.addresses([{ Name: 'allocation-id', Values }], { signal });
   };
   const look = async (inputs: JsonObject, { urn, signal }: ResourceContext): Promise<AddressesInputs> => {
     const asked = schema.parse(inputs);
-    const problem = (await misplacedIn(asked, signal)) ?? (await unallocated(asked, signal));
-    if (problem === undefined) return asked;
-    throw new OperatorError('Invalid', problem.message, { field: problem.field, resource: urn });
+    const refuse = (problem: Problem | undefined, code: ErrorCode): void => {
+      if (problem !== undefined) throw new OperatorError(code, problem.message, { field: problem.field, resource: urn });
+    };
+    refuse(await misplacedIn(asked, signal), 'Invalid');
+    const there = await found(asked, signal);
+    refuse(unallocated(asked, there), 'Invalid');
+    refuse(await heldElsewhere(there, clusterID, { ec2, elb, options: { signal } }), 'Taken');
+    return asked;
   };
   return {
     token: ADDRESSES,
@@ -71,6 +78,17 @@ export function addresses({ ec2, elb }: Pick<Api, 'ec2' | 'elb'>, vpcs: Vpcs, re
     update: (_id, _olds, news) => Promise.resolve({ outputs: news }),
     delete: () => Promise.resolve(),
   };
+}
+
+function allocationsOf(subnetMappings: AddressesInputs['subnetMappings']): string[] {
+  return subnetMappings.flatMap(({ allocationId }) => allocationId ?? []);
+}
+
+function unallocated({ subnetMappings }: AddressesInputs, found: readonly Address[]): Problem | undefined {
+  const missing = allocationsOf(subnetMappings).filter((id) => !found.some(({ AllocationId }) => AllocationId === id));
+  const value = missing.join(', ');
+  const message = `there is no Elastic IP address with the allocation ${value} in the account and region. Allocate it, or name another one.`;
+  return missing.length === 0 ? undefined : { severity: 'Error', field: 'spec.aws.eipAllocationIDs', value, message };
 }
 
 /** Why it can't be in these subnets with these addresses. */

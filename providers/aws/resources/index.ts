@@ -73,7 +73,7 @@ export function resourceTypes(
     membersReady(OWN_PACKAGE, update, { isFresh: (group) => made.has(group) }),
     new NextHop(clients.ec2, tables, update),
     subnets(clients.ec2, vpcs, region),
-    addresses(clients, vpcs, region),
+    addresses(clients, vpcs, { region, clusterID: update.clusterID }),
     namedGroups(clients.ec2),
     backendGroup(clients.ec2, nodes, update),
     leftBackendGroup(clients.ec2, update),

@@ -132,11 +132,14 @@ describeWithMoto('A load balancer that AWS holds up', () => {
 
     /** The account as AWS tells of it. */
     let asTold: MotoAccount;
+    /** One that somebody's instance has. */
+    let taken: Awaited<ReturnType<MotoAccount['makeAddressOfInstance']>>;
 
     beforeAll(async () => {
       asTold = new MotoAccount(model.url);
       await account.addSubnet('c');
       for (let count = 0; count < 2; count++) EIPS.push(await account.makeAddress());
+      taken = await account.makeAddressOfInstance();
       await aws.cluster.apply(serviceOf('edge', { annotations: addressed(account.subnetIDs.slice(0, 2)) }));
       await scene.ready('edge', { timeoutMs: 60_000 });
     }, 90_000);
@@ -192,25 +195,66 @@ describeWithMoto('A load balancer that AWS holds up', () => {
       await aws.cluster.kubectl(['annotate', 'cloudloadbalancer', 'edge', '--overwrite', `cloud-operator.dev/approve=${hash}`]);
     }
 
-    test.each<[string, 'Never' | 'Allow', () => string, string]>([
-      ['a subnet', 'Never', () => `${PREFIX}subnets=${account.subnetIDs[0]},subnet-0123456789abcdef0`, 'no subnet with the id or name'],
-      ['an address', 'Allow', () => `${PREFIX}eip-allocations=${EIPS[0]},eipalloc-0123456789abcdef0`, 'no Elastic IP address'],
-    ])(
-      'a replacement that asks for %s which is not there deletes nothing, where spec.updatePolicy.replace is %s',
-      async (_what, replace, wrong, why) => {
-        const policy = (value: string | null): Promise<unknown> =>
-          aws.cluster.kube.patch(CLOUD_LOAD_BALANCERS, 'default/edge', 'merge', { spec: { updatePolicy: { replace: value } } });
-        await policy(replace);
-        model.calls.length = 0;
-        await annotate(wrong());
-        expect((await scene.condition('edge', 'Stalled', 'Invalid')).message).toContain(why);
-        expect(writes()).toEqual([]);
-        for (const [name, value] of Object.entries(addressed(account.subnetIDs.slice(0, 2)))) await annotate(`${name}=${value}`);
-        await scene.ready('edge');
-        expect(writes()).toEqual([]);
-        await policy(null);
-      },
-    );
+    test.each<[string, 'Never' | 'Allow', () => string, () => [string, string]]>([
+      [
+        'a subnet that is not there',
+        'Never',
+        () => `${PREFIX}subnets=${account.subnetIDs[0]},subnet-0123456789abcdef0`,
+        () => ['Invalid', 'no subnet with the id or name'],
+      ],
+      [
+        'an address that is not there',
+        'Allow',
+        () => `${PREFIX}eip-allocations=${EIPS[0]},eipalloc-0123456789abcdef0`,
+        () => ['Invalid', 'no Elastic IP address'],
+      ],
+      [
+        'an address that an instance has',
+        'Never',
+        () => `${PREFIX}eip-allocations=${EIPS[0]},${taken.id}`,
+        () => ['Taken', `is on instance ${taken.instance}. Take it off there`],
+      ],
+      [
+        'an address that an instance has',
+        'Allow',
+        () => `${PREFIX}eip-allocations=${EIPS[0]},${taken.id}`,
+        () => ['Taken', `is on instance ${taken.instance}. Take it off there`],
+      ],
+    ])('a replacement that asks for %s deletes nothing, where spec.updatePolicy.replace is %s', async (_what, replace, wrong, why) => {
+      const policy = (value: string | null): Promise<unknown> =>
+        aws.cluster.kube.patch(CLOUD_LOAD_BALANCERS, 'default/edge', 'merge', { spec: { updatePolicy: { replace: value } } });
+      await policy(replace);
+      model.calls.length = 0;
+      await annotate(wrong());
+      const [reason, says] = why();
+      expect((await scene.condition('edge', 'Stalled', reason)).message).toContain(says);
+      expect(writes()).toEqual([]);
+      for (const [name, value] of Object.entries(addressed(account.subnetIDs.slice(0, 2)))) await annotate(`${name}=${value}`);
+      await scene.ready('edge');
+      expect(writes()).toEqual([]);
+      await policy(null);
+    });
+
+    test('for a new load balancer that asks for an address which an instance has nothing is made, others go on, and it is made once the address is free', async () => {
+      model.calls.length = 0;
+      const annotations = { ...NETWORK, [`${PREFIX}subnets`]: account.subnetIDs[0] ?? '', [`${PREFIX}eip-allocations`]: taken.id };
+      await aws.cluster.apply(serviceOf('hasty', { annotations }));
+      expect((await scene.condition('hasty', 'Stalled', 'Taken')).message).toContain(`${taken.id} (`);
+      expect(writes()).toEqual([]);
+      await annotate(`${PREFIX}cross-zone-load-balancing-enabled=true`);
+      const changed = (times: number): Promise<true> =>
+        scene.until(`the other one to be changed ${times} times`, () =>
+          Promise.resolve(writes().filter((action) => action === 'ModifyLoadBalancerAttributes').length === times),
+        );
+      await changed(1);
+      await taken.free();
+      await scene.askFor('hasty');
+      await scene.ready('hasty', { timeoutMs: 60_000 });
+      await scene.deleteServices('hasty');
+      await annotate(`${PREFIX}cross-zone-load-balancing-enabled-`);
+      await changed(2);
+      await scene.ready('edge');
+    }, 120_000);
 
     test('a replacement is held, planned as delete first, and takes them once AWS has let go of them', async () => {
       const [first = '', , third = ''] = account.subnetIDs;

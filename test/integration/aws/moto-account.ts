@@ -1,6 +1,7 @@
 import { ElasticLoadBalancing, type LoadBalancerDescription } from '@aws-sdk/client-elastic-load-balancing';
 import {
   AllocateAddressCommand,
+  AssociateAddressCommand,
   AttachInternetGatewayCommand,
   AttachNetworkInterfaceCommand,
   AuthorizeSecurityGroupIngressCommand,
@@ -16,6 +17,7 @@ import {
   DescribeNetworkInterfacesCommand,
   DescribeRouteTablesCommand,
   DetachNetworkInterfaceCommand,
+  DisassociateAddressCommand,
   DescribeSecurityGroupRulesCommand,
   DescribeSecurityGroupsCommand,
   EC2Client,
@@ -86,6 +88,14 @@ export class MotoAccount {
   /** An Elastic IP address. @returns its allocation id */
   async makeAddress(): Promise<string> {
     return (await this.ec2.send(new AllocateAddressCommand({ Domain: 'vpc' }))).AllocationId ?? '';
+  }
+
+  /** An Elastic IP address that an instance has. @returns its allocation, the instance's id, and how it is taken off there */
+  async makeAddressOfInstance(): Promise<{ id: string; instance: string; free: () => Promise<unknown> }> {
+    const [id, [machine]] = [await this.makeAddress(), await this.makeInstances(1, 'somebody-else')];
+    const instance = machine?.providerID.split('/').at(-1) ?? '';
+    const { AssociationId } = await this.ec2.send(new AssociateAddressCommand({ AllocationId: id, InstanceId: instance }));
+    return { id, instance, free: () => this.ec2.send(new DisassociateAddressCommand({ AssociationId })) };
   }
 
   /** Every subnet of the VPC gets a way to the internet. */

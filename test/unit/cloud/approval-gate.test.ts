@@ -1,3 +1,4 @@
+import { OperatorError } from '../../../operator/base/errors';
 import { ApprovalGate } from '../../../operator/cloud/plan/approval-gate';
 import type { Verdict } from '../../../operator/cloud/conditions';
 import type { Member } from '../../../operator/cloud/stack/stack-kind';
@@ -13,10 +14,12 @@ interface Wait {
   closed?: string;
   /** The annotation. */
   approve?: string;
+  /** Why it can't be planned. */
+  error?: OperatorError;
 }
 
 /** One member whose change must be approved, and what a preview of it finds. */
-async function open(candidate: object | undefined, operations: object[], { why, closed, approve }: Wait = { why: 'it is so' }) {
+async function open(candidate: object | undefined, operations: object[], { why, closed, approve, error }: Wait = { why: 'it is so' }) {
   const none = { leaving: [], released: [], missing: [], elsewhere: [], departing: [] };
   const annotations = approve === undefined ? {} : { annotations: { 'cloud-operator.dev/approve': approve } };
   const annotated = { ...object, metadata: { ...object.metadata, ...annotations } };
@@ -34,7 +37,7 @@ async function open(candidate: object | undefined, operations: object[], { why, 
   } = await gate.open({
     ...{ stack: 's', plan, why: () => why, closed: () => closed, serving: () => true, unprotected: () => Promise.resolve(undefined) },
     cut: () => false,
-    preview: () => Promise.resolve({ hash: 'h', counts, operations } as unknown as Plan),
+    preview: () => (error === undefined ? Promise.resolve({ hash: 'h', counts, operations } as unknown as Plan) : Promise.reject(error)),
   });
   const says = left.parts[0]?.verdict;
   return { run, waiting: waiting.map(({ hash }) => hash), events, ...(says && { says: says.message }), ...(approved && { approved }) };
@@ -48,6 +51,17 @@ test.each<[string, object, object[], Awaited<ReturnType<typeof open>>]>([
 ])('%s', async (_what, candidate, operations, expected) => {
   expect(await open(candidate, operations)).toMatchObject(expected);
 });
+
+test.each(['Invalid', 'Taken'] as const)(
+  'a change that can’t be planned because of itself (%s) says so, and holds up nobody',
+  async (code) => {
+    const error = new OperatorError(code, 'it is on instance i-0a');
+    expect(await open({ ...accepted, port: 81 }, [], { why: 'it is so', error })).toEqual({
+      ...{ run: false, waiting: [], events: [] },
+      says: 'it is on instance i-0a. The last good version keeps serving.',
+    });
+  },
+);
 
 describe('one whose spec can’t be tried: what it has already', () => {
   const update = [{ op: 'update' }];

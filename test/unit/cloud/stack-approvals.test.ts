@@ -19,12 +19,16 @@ interface Pass {
   drifted?: boolean;
   /** Its spec can't be tried. */
   stalled?: boolean;
+  /** A person approves each change, and somebody else has what this one asks for. */
+  taken?: boolean;
   now?: number;
 }
 
 /** One member with windows, whose change would reach the cloud. @returns what becomes of it, and when the stack is looked at again */
 async function open(windows: MaintenanceWindow[] | undefined, pass: Pass = {}) {
-  const { changed = true, drifted = false, stalled = false, now = NOON } = pass;
+  const { changed = true, drifted = false, stalled = false, taken = false, now = NOON } = pass;
+  const kind = taken ? { updatePolicy: () => ({ approval: 'Manual', replace: 'Never' }) } : {};
+  const preview = (): Promise<Plan> => Promise.reject(new OperatorError('Taken', 'it is on instance i-0a'));
   const object = {
     kind: 'CloudLoadBalancer',
     metadata: { uid: 'u', name: 'web', namespace: 'shop' },
@@ -35,7 +39,7 @@ async function open(windows: MaintenanceWindow[] | undefined, pass: Pass = {}) {
   const wants = stalled ? { verdict: { state: 'Stalled', reason: 'Invalid', message: 'wrong' } } : { candidate };
   const again: number[] = [];
   const approvals = new StackApprovals<Member>({
-    ...{ kind: {} as StackKind<Member>, updates: {} as Updates, events: { event: () => undefined } },
+    ...{ kind: kind as unknown as StackKind<Member>, updates: { preview } as unknown as Updates, events: { event: () => undefined } },
     ...{ guard: { problem: () => Promise.resolve(undefined) }, again: (_stack, ms) => void again.push(ms), clock: { now: () => now } },
   });
   const none = { leaving: [], released: [], missing: [], elsewhere: [], departing: [] };
@@ -47,6 +51,7 @@ async function open(windows: MaintenanceWindow[] | undefined, pass: Pass = {}) {
       hooks: {},
       drifted,
       serving: () => true,
+      hooksOf: () => ({}),
       updateOf: () => update,
       givingUp: () => undefined,
     },
@@ -80,6 +85,10 @@ test('so it does where the spec can’t be tried', async () => {
   const stalled = await open([at('30 12 * * *')], { stalled: true, drifted: true });
   expect(stalled).toEqual({ run: false, reason: 'Invalid', again: [HOUR / 2] });
   expect(await open([at('0 12 * * *')], { stalled: true, drifted: true })).toMatchObject({ run: true });
+});
+
+test('what can’t be planned because somebody else has it is asked for again: nobody tells when they give it up', async () => {
+  expect(await open(undefined, { taken: true })).toEqual({ run: false, reason: 'Taken', again: [60_000] });
 });
 
 test('windows that never open are not open', async () => {

@@ -132,6 +132,12 @@ export interface Cloud {
    */
   discover?(stacks?: string[]): Promise<Map<string, DiscoveredResource[]>>;
   /**
+   * What was made for this cluster in things that are others', bears no stack's marks, and is accounted for by nothing: by the stacks that it is told as.
+   * `discover` gives it where it is asked for these, and not else. Absent = there is no such thing.
+   * @param known asked once the cloud has answered: what has come meanwhile accounts for its own
+   */
+  leftBehind?(known: () => KnownOwners): Promise<Map<string, DiscoveredResource[]>>;
+  /**
    * Load balancers that are made and not in service, or not as they should be, by the points of entry that `LoadBalancers.results` gives: in one bulk read.
    * Others' may be among them. Absent = one that is made is in service.
    */
@@ -173,6 +179,14 @@ export interface Cloud {
    */
   renewCredentials?(sessions: boolean): Promise<boolean>;
   close(): Promise<void>;
+}
+
+/** What accounts for things in the cloud. */
+export interface KnownOwners {
+  /** Stacks with a record or members. */
+  stacks: ReadonlySet<string>;
+  /** Of what lives (LoadBalancerInput.ownerUID). */
+  owners: ReadonlySet<string>;
 }
 
 /** Why clients may not reach a load balancer that is made. */

@@ -25,7 +25,7 @@ import { retryOfMissing, SecretWatch } from './providers/secret-watch';
 import { ExtendedUpdates } from './stack/extended-updates';
 import { ExtraStacks, extraStackOf } from './stack/extra-stacks';
 import { InServiceWatch } from './stack/in-service-watch';
-import { LoadBalancerStacks, type StoredLoadBalancer } from './stack/load-balancer-stacks';
+import { LoadBalancerStacks, ownerUIDOf, type StoredLoadBalancer } from './stack/load-balancer-stacks';
 import { makeStackController } from './stack/make-stack-controller';
 import { overlapWarnings } from './stack/route-overlaps';
 import { RouteStacks, type StoredRoute } from './stack/route-stacks';
@@ -169,6 +169,7 @@ export class CloudControllers {
         const known = [...recorded.map(({ metadata }) => metadata.name), ...this.loadBalancers.stacks(), ...this.routes.stacks()];
         return known.flatMap((stack) => [stack, extraStackOf(stack)]);
       },
+      owners: () => stores.loadBalancers.list().map(ownerUIDOf),
       serves: (stack) => this.serves(stack),
       takeUp: (provider, { stack, kind }) => {
         this.record.restore(stack, stackSpec(provider, kind));

@@ -14,6 +14,7 @@ import { discover } from './discover';
 import { AwsInstances } from './nodes/instances';
 import { AwsLoadBalancers } from './load-balancers/load-balancers';
 import { AwsMembers } from './members/members';
+import { discoverLeftRules, leftRulesIn } from './resources/left-rule';
 import { leftFor } from './left-for';
 import { InstanceMetadata } from './nodes/metadata';
 import { NodeGroups } from './nodes/node-groups';
@@ -50,6 +51,7 @@ async function connect(spec: CloudProviderSpec, context: ConnectContext): Promis
   const [ec2, elb] = [new Ec2(account.clientOptions()), new ElbV2(account.clientOptions())];
   const classic = new ClassicElb(account.clientOptions());
   const clients = [ec2, elb, classic];
+  const api = { ec2, elb, classic, options: {} };
   const cluster = await clusterTagOf(given, metadata, (id) => tagsOf(ec2, id));
   const aws = { ...given, ...cluster, ...(vpcID !== undefined && { vpcID }) };
   const [scope, machines] = [
@@ -68,18 +70,23 @@ async function connect(spec: CloudProviderSpec, context: ConnectContext): Promis
     instances,
     routes: new AwsRoutes(scope),
     volumes: new AwsVolumes(ec2, region),
-    discover: (stacks) => discover({ ec2, elb, classic, options: {} }, scope, stacks),
+    discover: async (stacks) => {
+      const found = await discover(api, scope, stacks);
+      return new Map([...found, ...(stacks === undefined ? [] : await leftRulesIn(stacks, api, scope))]);
+    },
+    leftBehind: (known) => discoverLeftRules(api, scope, known),
     notInService: () => notInService(elb),
-    adoptable: (stack, input, from, id) => adoptable({ ec2, elb, classic, options: {} }, { ...scope, region }, { stack, input, from, id }),
-    leftFor: (serviceUID) => leftFor({ ec2, elb, classic, options: {} }, serviceUID),
+    adoptable: (stack, input, from, id) => adoptable(api, { ...scope, region }, { stack, input, from, id }),
+    leftFor: (serviceUID) => leftFor(api, serviceUID),
     release: (stack, isValid) => release({ ec2, elb, classic }, { scope, stack }, isValid),
     workerSettings: () => ({
       ...account.workerSettings(),
       ...(groups !== undefined && {
         nodeGroups: groups.all,
         maxRules,
-        ...(aws.clusterName !== undefined && { clusterName: aws.clusterName }),
       }),
+      ...(aws.clusterName !== undefined && { clusterName: aws.clusterName }),
+      ...(aws.legacyClusterTag && { legacyClusterTag: true }),
     }),
     prepareUpdate: async () => {
       await account.ensure();

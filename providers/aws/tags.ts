@@ -83,6 +83,20 @@ export function isOfUpstreamCluster(tags: Tags, clusterName: string | undefined)
   return isOfCluster(tags, clusterName) || tags[CONTROLLER.cluster] === clusterName;
 }
 
+/** True where tags of cloud-provider-aws name this cluster, and no other. Pure. */
+export function isOfClusterAlone(tags: Tags, clusterName: string | undefined): boolean {
+  const { KubernetesCluster: legacy } = tags;
+  const tagged = Object.keys(tags).flatMap((key) => (key.startsWith(CLUSTER_PREFIX) ? key.slice(CLUSTER_PREFIX.length) : []));
+  const names = new Set([...tagged, ...(legacy === undefined ? [] : [legacy])]);
+  return clusterName !== undefined && names.size === 1 && names.has(clusterName);
+}
+
+/** Finds what is tagged for the cluster, as cloud-provider-aws does. @param legacy by the tag of old clusters. Pure. */
+export function clusterFilter(clusterName: string, legacy = false): { Name: string; Values: string[] } {
+  if (legacy) return { Name: 'tag:KubernetesCluster', Values: [clusterName] };
+  return { Name: 'tag-key', Values: [CLUSTER_PREFIX + clusterName] };
+}
+
 /** By the tags of cloud-provider-aws. */
 function isOfCluster(tags: Tags, clusterName: string): boolean {
   return tags[CLUSTER_PREFIX + clusterName] !== undefined || tags.KubernetesCluster === clusterName;

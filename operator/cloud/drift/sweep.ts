@@ -1,4 +1,5 @@
 import type { Sweep as SweepStatus } from '../../../crds';
+import type { KnownOwners } from '../../../providers/provider';
 import type { Clock } from '../../base/clock';
 import type { Logger } from '../../base/log';
 import type { LeftoverRecords } from './leftover-records';
@@ -11,6 +12,8 @@ export interface SweepOptions extends ProviderTimerOptions {
   records: Pick<LeftoverRecords, 'write'>;
   /** Stacks with members or a record, but for those of leftovers. A state alone accounts for nothing: nobody would ever come back for it. */
   stacks: () => Iterable<string>;
+  /** UIDs by which providers name what they make, of all that lives. */
+  owners: () => Iterable<string>;
   /** True when the state of a stack without record and members speaks of an object that lives; undefined = it can't be read, and may be anybody's. */
   serves: (stack: string) => Promise<boolean | undefined>;
   /** Such a stack gets its record again, and is looked at: nobody else would, where its object asks for another stack by now. */
@@ -57,15 +60,24 @@ export class Sweep {
     return this.results.get(provider);
   }
 
+  private known(): KnownOwners {
+    return { stacks: new Set(this.options.stacks()), owners: new Set(this.options.owners()) };
+  }
+
   private async pass(provider: string): Promise<void> {
     const { registry, records, clock, isValid } = this.options;
     const handled = this.requests.get(provider);
     const { cloud } = registry.connected(provider);
     if (cloud.discover === undefined) return;
     // Known before or after the search is known: a stack may come or go meanwhile.
-    const before = [...this.options.stacks()];
+    const before = this.known();
     const found = await cloud.discover();
-    const unknown = leftoversOf(found, new Set([...before, ...this.options.stacks()]));
+    const known = (): KnownOwners => {
+      const { stacks, owners } = this.known();
+      return { stacks: union(before.stacks, stacks), owners: union(before.owners, owners) };
+    };
+    const behind = (await cloud.leftBehind?.(known)) ?? [];
+    const unknown = leftoversOf(new Map([...found, ...behind]), known().stacks);
     const serving = await Promise.all(unknown.map(({ stack }) => this.options.serves(stack)));
     const leftovers = unknown.filter((_one, index) => serving[index] === false);
     if (!isValid()) return;
@@ -85,4 +97,8 @@ export class Sweep {
     }
     this.options.swept(provider, leftovers);
   }
+}
+
+function union(one: ReadonlySet<string>, other: ReadonlySet<string>): Set<string> {
+  return new Set([...one, ...other]);
 }

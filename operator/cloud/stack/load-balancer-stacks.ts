@@ -312,9 +312,13 @@ function onceOf({ spec }: LoadBalancerInput, cloud: ConnectedCloud): string[] {
   return cloud.cloud.loadBalancers?.exclusive?.(spec) ?? spec.addresses ?? [];
 }
 
-/** The Service's UID is the base of cloud names, also after `kubectl delete service --cascade=orphan` has taken the owner reference away. */
+/** The Service's UID is the base of cloud names, also after `kubectl delete service --cascade=orphan` has taken the owner reference away. Pure. */
+export function ownerUIDOf({ metadata: { uid, annotations } }: StoredLoadBalancer): string {
+  return annotations?.[SERVICE_UID_ANNOTATION] ?? uid;
+}
+
 function inputOf(object: StoredLoadBalancer): LoadBalancerInput {
-  const { uid, name, namespace, annotations } = object.metadata;
+  const { uid, name, namespace } = object.metadata;
   // How changes reach the cloud is no part of what is in it.
   const spec = { ...object.spec };
   delete spec.updatePolicy;
@@ -324,7 +328,7 @@ function inputOf(object: StoredLoadBalancer): LoadBalancerInput {
   delete spec.maintenanceWindows;
   delete spec.adopt;
   delete spec.adoptID;
-  return { uid, name, namespace: namespace ?? '', ownerUID: annotations?.[SERVICE_UID_ANNOTATION] ?? uid, spec };
+  return { uid, name, namespace: namespace ?? '', ownerUID: ownerUIDOf(object), spec };
 }
 
 /** The change that asks for another stack. */

@@ -23,6 +23,8 @@ export const awsSettings = z.object({
   maxRules: z.number().int().optional(),
   /** Upstream's name of the cluster, by which what other controllers have made is known. */
   clusterName: z.string().optional(),
+  /** It is in the tag of old clusters. */
+  legacyClusterTag: z.boolean().optional(),
   /** Absent = what the SDK's default chain finds. */
   credentials: z
     .object({ accessKeyId: z.string().min(1), secretAccessKey: z.string().min(1), sessionToken: z.string().optional() })

@@ -103,7 +103,12 @@ async function closeMTU(api: Api, closing: Closing, left: readonly SecurityGroup
   await giveBack(api, closing, gone.filter(isNeeded));
 }
 
-async function giveBack(api: Api, { clusterID, maxRules, loadBalancer }: Closing, gone: readonly SecurityGroupRule[]): Promise<void> {
+/** Makes rules again that were revoked, with our mark. @param loadBalancer of whom those tell whose descriptions name nobody */
+export async function giveBack(
+  api: Api,
+  { clusterID, maxRules, loadBalancer }: Pick<Closing, 'clusterID' | 'maxRules' | 'loadBalancer'>,
+  gone: readonly SecurityGroupRule[],
+): Promise<void> {
   for (const rule of gone) {
     const read = readDescription(rule);
     const target = { groups: [rule.GroupId ?? ''], clusterID, maxRules, loadBalancer: read?.loadBalancer ?? loadBalancer };

@@ -10,6 +10,7 @@ import { backendGroup, leftBackendGroup } from './backend-group';
 import { classicLoadBalancer } from './classic-load-balancer';
 import { ClassicPartResource, classicBackendPolicy, classicListenerPolicy, classicPolicy } from './classic-policy';
 import type { Api, CommonInputs, Made, ResourceDescription } from './description';
+import { leftRule } from './left-rule';
 import { listener } from './listener';
 import { listenerCertificate, ListenerCertificateResource } from './listener-certificate';
 import { loadBalancer } from './load-balancer';
@@ -47,11 +48,11 @@ export const DESCRIPTIONS: readonly { token: string; replaceOn: readonly string[
 /** The types of the package `aws` that our own provider serves, and types of our own. */
 export function resourceTypes(
   clients: Omit<Api, 'options'>,
-  settings: Pick<AwsSettings, 'region' | 'nodeGroups' | 'maxRules' | 'clusterName'>,
+  settings: Pick<AwsSettings, 'region' | 'nodeGroups' | 'maxRules' | 'clusterName' | 'legacyClusterTag'>,
   update: UpdateContext,
   vpcs: Vpcs,
 ): { official: ResourceType[]; own: ResourceType[] } {
-  const { region, nodeGroups = [], maxRules = AWS_LIMITS.rulesPerSecurityGroup, clusterName } = settings;
+  const { region, nodeGroups = [], maxRules = AWS_LIMITS.rulesPerSecurityGroup, clusterName, legacyClusterTag } = settings;
   const tables = new RouteTables(clients.ec2);
   const made = new Set<string>();
   const nodes = { nodeGroups, maxRules, clusterName };
@@ -79,6 +80,7 @@ export function resourceTypes(
     leftBackendGroup(clients.ec2, update),
     nodeRules(clients, nodes, update),
     nodeRulesKept(clients, nodes, update),
+    leftRule(clients, { clusterName, legacyClusterTag, maxRules }, update),
   ];
   return { official, own };
 }

@@ -90,6 +90,24 @@ export class MotoAccount {
     return (await this.ec2.send(new AllocateAddressCommand({ Domain: 'vpc' }))).AllocationId ?? '';
   }
 
+  /** Lets everybody in to a port. */
+  async letEverybodyIn(group: string, port: number, description: string, tags: Record<string, string> = {}): Promise<void> {
+    const IpPermissions = [
+      { IpProtocol: 'tcp', FromPort: port, ToPort: port, IpRanges: [{ CidrIp: '0.0.0.0/0', Description: description }] },
+    ];
+    const Tags = Object.entries(tags).map(([Key, Value]) => ({ Key, Value }));
+    const TagSpecifications = Tags.length === 0 ? [] : [{ ResourceType: 'security-group-rule' as const, Tags }];
+    await this.ec2.send(new AuthorizeSecurityGroupIngressCommand({ GroupId: group, IpPermissions, TagSpecifications }));
+  }
+
+  /** Ports that a group lets everybody in to. */
+  async openPorts(group: string): Promise<(number | undefined)[]> {
+    const Filters = [{ Name: 'group-id', Values: [group] }];
+    const { SecurityGroupRules = [] } = await this.ec2.send(new DescribeSecurityGroupRulesCommand({ Filters }));
+    const open = SecurityGroupRules.filter(({ IsEgress, CidrIpv4 }) => IsEgress !== true && CidrIpv4 === '0.0.0.0/0');
+    return open.map(({ FromPort }) => FromPort).sort();
+  }
+
   /** An Elastic IP address that an instance has. @returns its allocation, the instance's id, and how it is taken off there */
   async makeAddressOfInstance(): Promise<{ id: string; instance: string; free: () => Promise<unknown> }> {
     const [id, [machine]] = [await this.makeAddress(), await this.makeInstances(1, 'somebody-else')];

@@ -1,4 +1,5 @@
-import { CLOUD_PROVIDERS } from '../../../crds';
+import { CLOUD_PROVIDERS, CLOUD_STACKS } from '../../../crds';
+import type { StoredStack } from '../../../operator/cloud/stack/stack-record';
 import type { AwsModel } from '../../harness/aws-model/aws-model';
 import { refusal } from '../../harness/aws-model/call';
 import type { Rule } from '../../harness/aws-model/rule';
@@ -6,6 +7,7 @@ import { describeWithMoto } from '../../harness/moto';
 import { OPERATOR_CLUSTER_START_MS, type OperatorCluster } from '../../harness/operator-cluster';
 import { type Scene, serviceOf } from '../operator/scene';
 import { secretsWith } from '../state/planted';
+import { cloudName } from '../../../providers/aws/load-balancers/names';
 import { backendGroupName } from '../../../providers/aws/nodes/backend-group';
 import { REGION, type MotoAccount } from './moto-account';
 import { AwsOperatorScene, deleteOurGroups, NETWORK, SECRET_KEY } from './operator-scene';
@@ -232,18 +234,33 @@ describeWithMoto('An operator with an account of AWS', () => {
     300_000,
   );
 
-  test('a backend group that no load balancer uses is told by a sweep, and deleted when that is asked for', async () => {
+  test('a backend group that no load balancer uses, and rules of one that is gone, are told by a sweep, and deleted when that is asked for', async () => {
     const clusterID = await cluster!.kubectl(['get', 'namespace', 'kube-system', '-o', 'jsonpath={.metadata.uid}']);
     const left = await account.makeGroup(backendGroupName(clusterID), { 'cloud-operator.dev/cluster-id': clusterID });
+    const gone = cloudName('0f0f0f0f-0000-4000-8000-777777777777');
+    await account.letEverybodyIn(nodes, 31_999, `kubernetes.io/rule/nlb/client=${gone}`, { 'cloud-operator.dev/cluster-id': clusterID });
+    await account.letEverybodyIn(nodes, 31_998, 'somebody’s');
     const sweep = (token: string): Promise<string> =>
       cluster!.kubectl(['annotate', 'cloudprovider', 'aws', '--overwrite', `cloud-operator.dev/sweep=${token}`]);
     await sweep('first');
-    const stack = `aws-backend-${left}`;
-    const incarnation = await scene.until('the leftover', async () => (await scene.stack(stack))?.status?.incarnation, 60_000);
-    const release = `cloud-operator.dev/release=${incarnation}`;
-    await cluster!.kubectl(['annotate', 'cloudstack', stack, release]);
-    await scene.until('the stack to go', async () => (await scene.stack(stack)) === undefined, 60_000);
+    const leftover = (prefix: string): Promise<{ stack: string; release: string }> =>
+      scene.until(
+        `the leftover ${prefix}`,
+        async () => {
+          const all = await cluster!.kube.list<StoredStack>(CLOUD_STACKS);
+          const found = all.find(({ metadata }) => metadata.name.startsWith(prefix));
+          const incarnation = found?.status?.incarnation;
+          if (found === undefined || incarnation === undefined) return undefined;
+          return { stack: found.metadata.name, release: `cloud-operator.dev/release=${incarnation}` };
+        },
+        60_000,
+      );
+    const leftovers = [await leftover(`aws-backend-${left}`), await leftover(`aws-rules-${gone}-`)];
+    expect(await account.openPorts(nodes)).toEqual([31_998, 31_999]);
+    for (const { stack, release } of leftovers) await cluster!.kubectl(['annotate', 'cloudstack', stack, release]);
+    for (const { stack } of leftovers) await scene.until('the stack to go', async () => (await scene.stack(stack)) === undefined, 60_000);
     expect(await account.content()).toMatchObject({ securityGroups: 0 });
+    expect(await account.openPorts(nodes)).toEqual([31_998]);
   }, 180_000);
 
   test('a restart with unchanged Services asks for no target group, writes nothing, and knows what is registered when a Node comes', async () => {

@@ -1,3 +1,4 @@
+import type { LoadBalancer } from '@aws-sdk/client-elastic-load-balancing-v2';
 import { cloudLoadBalancerSpec, type CloudLoadBalancerSpecInput } from '../../../crds';
 import type { JsonObject } from '../../../operator/base/json';
 import { NAMED_GROUPS } from '../../../providers/aws/resources/named-groups';
@@ -5,8 +6,11 @@ import { NODE_RULES } from '../../../providers/aws/resources/node-rules';
 import { NodeGroups } from '../../../providers/aws/nodes/node-groups';
 import { OpenedMembers } from '../../../providers/aws/members/opened-members';
 import { AwsLoadBalancers } from '../../../providers/aws/load-balancers/load-balancers';
+import { cloudName } from '../../../providers/aws/load-balancers/names';
 import type { LoadBalancerScope } from '../../../providers/aws/scope';
+import { discoverLeftRules, leftRule } from '../../../providers/aws/resources/left-rule';
 import type { LoadBalancerInput, TargetGroup } from '../../../providers/provider';
+import type { UpdateContext } from '../../../providers/worker-module';
 import { AwsModel } from '../../harness/aws-model/aws-model';
 import { alwaysRules } from '../../harness/aws-model/rules';
 import { describeWithMoto, startMoto, type Moto } from '../../harness/moto';
@@ -185,6 +189,36 @@ describeWithMoto('rules for each Service in the Nodes’ security group, against
     expect(await rulesOf()).toEqual([`icmp 3-4 ${ANYBODY} mtu`, ...checks, `tcp 31082-31082 ${ANYBODY} client=${nameOf(b)}`]);
     await b.run.destroy();
     expect(await rulesOf()).toEqual([]);
+  });
+
+  test('rules of a load balancer that was deleted by hand are found, and the deletion takes them alone', async () => {
+    const [web, other] = [await standing(), await standing({ listeners: [{ ...HTTP, nodePort: 31_081 }] })];
+    await account.letEverybodyIn(nodes, 31_998, 'mine');
+    const lost = cloudName('0f0f0f0f-0000-4000-8000-777777777777');
+    await account.letEverybodyIn(nodes, 31_997, `kubernetes.io/rule/nlb/client=${lost}`);
+    const api = { ...scene.clients, options: {} };
+    const place = { clusterID: CLUSTER, clusterName: 'prod' };
+    const found = async (of: string): Promise<string[]> => {
+      const left = [...(await discoverLeftRules(api, place))].filter(([stack]) => stack.startsWith(`aws-rules-${of}`));
+      return left.flatMap(([, resources]) => resources.map(({ id }) => id));
+    };
+    expect(await found(nameOf(web))).toEqual([]);
+    const byName = ({ LoadBalancerName }: LoadBalancer): boolean => LoadBalancerName === nameOf(web);
+    const LoadBalancerArn = (await account.loadBalancers()).find(byName)?.LoadBalancerArn;
+    await scene.elb.deleteLoadBalancer({ LoadBalancerArn });
+    const before = await rulesOf();
+    expect(await found(nameOf(web))).toEqual([]);
+    for (const { id } of web.groups()) await scene.elb.deleteTargetGroup({ TargetGroupArn: id });
+    const [left, upstreams] = [await found(nameOf(web)), await found(lost)];
+    expect([left.length, upstreams.length, await rulesOf()]).toEqual([1, 1, before]);
+    const update = { stack: 'left', clusterID: CLUSTER, assertValid: () => undefined } as unknown as UpdateContext;
+    const resource = leftRule(scene.clients, { clusterName: 'prod', maxRules: 60 }, update);
+    const context = { urn: 'urn', name: 'left', signal: new AbortController().signal };
+    for (const id of [...left, ...upstreams]) await resource.delete(id, context, {});
+    const kept = [`icmp 3-4 ${ANYBODY} mtu`, `tcp 31081-31081 ${ANYBODY} client=${nameOf(other)}`, `tcp 31998-31998 ${ANYBODY} mine`];
+    expect(await rulesOf()).toEqual(kept);
+    await other.run.destroy();
+    expect(await rulesOf()).toEqual([`tcp 31998-31998 ${ANYBODY} mine`]);
   });
 
   test('what another load balancer came to need while it was revoked is given back: a check of a common port, and a group’s ports', async () => {

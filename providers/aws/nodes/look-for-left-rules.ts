@@ -1,0 +1,73 @@
+import type { Filter, SecurityGroup, SecurityGroupRule } from '@aws-sdk/client-ec2';
+import type { KnownOwners } from '../../provider';
+import { chunks } from '../client/chunks';
+import type { Api } from '../resources/description';
+import { clusterFilter, TAG } from '../tags';
+import { leftRulesOf, type LeftRulesFacts, type LeftRulesScope } from './left-rules';
+
+/** The most values of one filter. */
+const FILTER_VALUES = 200;
+
+export interface LeftRulesPlace extends LeftRulesScope {
+  legacyClusterTag?: boolean | undefined;
+}
+
+interface Beside {
+  /** What accounts for rules in the cluster, asked for once AWS has answered. */
+  known?: (() => KnownOwners) | undefined;
+  /** Rules that are gone, and are looked at as if they were there. */
+  revoked?: readonly SecurityGroupRule[];
+}
+
+/**
+ * Rules for the cluster's load balancers which nothing accounts for, by whom they were made for. They are looked for in the groups that are tagged for the cluster,
+ * and wherever rules with our mark are. Four calls where each rule is one of the backend group's.
+ */
+export async function lookForLeftRules(
+  api: Api,
+  place: LeftRulesPlace,
+  { known, revoked = [] }: Beside = {},
+): Promise<Map<string, SecurityGroupRule[]>> {
+  const { ec2, options } = api;
+  const { clusterID, clusterName, legacyClusterTag } = place;
+  const [ours, tagged] = await Promise.all([
+    ec2.securityGroupRules([{ Name: `tag:${TAG.clusterID}`, Values: [clusterID] }], options),
+    clusterName === undefined ? [] : ec2.securityGroups([clusterFilter(clusterName, legacyClusterTag)], options),
+  ]);
+  const within = [...ours, ...tagged, ...revoked].map(({ GroupId = '' }) => GroupId);
+  const rules = [...(await byGroups(within, (filter) => ec2.securityGroupRules([filter], options))), ...revoked];
+  const ends = rules.flatMap(({ GroupId = '', ReferencedGroupInfo: from }) =>
+    from?.GroupId === undefined ? [GroupId] : [GroupId, from.GroupId],
+  );
+  const groups = await byGroups(ends, (filter) => ec2.securityGroups([filter], options));
+  const facts = { clusterID, clusterName, rules, groups };
+  const unused = { loadBalancers: [], groupsInUse: new Set<string>(), targetGroups: [] };
+  // What would not be left without any load balancer is not left with some.
+  if (leftRulesOf({ ...facts, ...unused }).size === 0) return new Map();
+  const users = await usersOf(api);
+  return leftRulesOf({ ...facts, ...users, known: known?.() });
+}
+
+async function usersOf({ elb, classic, options }: Api): Promise<Pick<LeftRulesFacts, 'loadBalancers' | 'groupsInUse' | 'targetGroups'>> {
+  const [network, others, targetGroups] = await Promise.all([
+    elb.loadBalancers({}, options),
+    classic.loadBalancers(undefined, options),
+    elb.targetGroups({}, options),
+  ]);
+  const all = [...network, ...others];
+  return {
+    loadBalancers: all.map(({ LoadBalancerName = '' }) => LoadBalancerName),
+    groupsInUse: new Set(all.flatMap(({ SecurityGroups = [] }) => SecurityGroups)),
+    targetGroups,
+  };
+}
+
+/** By ids of groups; what is gone of them is passed over. */
+async function byGroups<T extends SecurityGroup | SecurityGroupRule>(
+  ids: readonly string[],
+  list: (filter: Filter) => Promise<T[]>,
+): Promise<T[]> {
+  const found: T[] = [];
+  for (const Values of chunks([...new Set(ids)], FILTER_VALUES)) found.push(...(await list({ Name: 'group-id', Values })));
+  return found;
+}

@@ -1,10 +1,11 @@
-import type { AWSHealthCheck, AWSTargetGroup, CloudLoadBalancerSpec } from '../../crds';
+import { maskedCIDR, type AWSHealthCheck, type AWSTargetGroup, type CloudLoadBalancerSpec } from '../../crds';
 import type { Problem } from '../provider';
 import { isClassic, renderClassicCheck } from './load-balancers/classic';
 import { renderHealthCheck, speaksTLS, type Port } from './load-balancers/listeners';
 import { isGrouped } from './load-balancers/network-settings';
 import { nodeAccessOf } from './load-balancers/node-access';
 import { isDualStack, isIPv6Alone } from './load-balancers/subnet-mappings';
+import { EVERYBODY } from './nodes/client-rules';
 import type { LoadBalancerScope } from './scope';
 
 type Figure = 'interval' | 'timeout' | 'healthyThreshold' | 'unhealthyThreshold';
@@ -67,8 +68,8 @@ export function validateDraining({ aws }: CloudLoadBalancerSpec): Problem[] {
   return [error('spec.aws.targetGroup.unhealthyDrainingIntervalSeconds', aws?.targetGroup?.unhealthyDrainingIntervalSeconds ?? 0, message)];
 }
 
-/** Nodes are reached by IPv4 where a Service has that, and else by IPv6: by Network load balancers of both families, with a security group to let in. Pure. */
-export function validateFamilies(spec: CloudLoadBalancerSpec, scope: LoadBalancerScope): Problem[] {
+/** Nodes are reached by IPv4 where a Service has that, and else by IPv6: by Network load balancers of both families. Pure. */
+export function validateFamilies(spec: CloudLoadBalancerSpec): Problem[] {
   if (!isIPv6Alone(spec)) return [];
   const families = spec.ipFamilies.join(', ');
   if (isClassic(spec)) {
@@ -80,10 +81,28 @@ export function validateFamilies(spec: CloudLoadBalancerSpec, scope: LoadBalance
     const message = 'targets of IPv6 are for a dual-stack load balancer. Write DualStack, or remove it.';
     return [error('spec.aws.ipAddressType', 'IPv4', message)];
   }
-  if (isGrouped(spec, scope) || nodeAccessOf(spec, 'None', scope) === 'None') return [];
-  const message =
-    'Nodes are opened to IPv6 by a security group of the load balancer, and this one has none. Write spec.aws.securityGroups.mode: Managed, or open them by hand and write backendRules: None.';
-  return [error('spec.ipFamilies', families, message)];
+  return [];
+}
+
+/**
+ * Without a security group clients are held off at the Nodes, where those of the other family than the target groups' come with the load balancer's address, as its
+ * health checks do: who lets in some ranges alone lets in all of that family. Pure.
+ */
+export function validateOtherFamily(spec: CloudLoadBalancerSpec, scope: LoadBalancerScope): Problem[] {
+  const [other, own] = isIPv6Alone(spec) ? (['IPv4', 'IPv6'] as const) : (['IPv6', 'IPv4'] as const);
+  const { sourceRanges = [], aws } = spec;
+  const lists = aws?.securityGroups?.prefixListIDs ?? [];
+  const holdsOff = sourceRanges.length + lists.length > 0 && !sourceRanges.map(maskedCIDR).includes(EVERYBODY[other]);
+  if (!holdsOff || !isDualStack(spec) || !hasOwnRules(spec, scope)) return [];
+  const message = `nobody can hold off clients of ${other} here: the Nodes are reached by ${own}, to which they come with an address of the load balancer, and it has no security group. Write spec.aws.securityGroups.mode: Managed, let in ${EVERYBODY[other]} as well, or open the Nodes by hand and write backendRules: None.`;
+  const field = sourceRanges.length === 0 ? 'spec.aws.securityGroups.prefixListIDs' : 'spec.sourceRanges';
+  // One of both families may be there already, and goes on.
+  return [{ ...error(field, [...sourceRanges, ...lists].join(', '), message), severity: other === 'IPv4' ? 'Error' : 'Warning' }];
+}
+
+/** Its clients are let in to the Nodes one by one. */
+function hasOwnRules(spec: CloudLoadBalancerSpec, scope: LoadBalancerScope): boolean {
+  return !isGrouped(spec, scope) && nodeAccessOf(spec, 'None', scope) === 'Clients';
 }
 
 function isWithin(value: number, [least, most]: readonly [number, number]): boolean {

@@ -5,7 +5,7 @@ import { portsOf, speaksTLS, type Port } from './load-balancers/listeners';
 import { isDualStack, takesSourcePrefixes } from './load-balancers/subnet-mappings';
 import type { LoadBalancerScope } from './scope';
 import { validateGroupCount, validateListenerCount, validateRuleCount } from './validate-limits';
-import { validateDraining, validateFamilies, validateHealthCheck, validateStickiness } from './validate-target-groups';
+import { validateDraining, validateFamilies, validateHealthCheck, validateOtherFamily, validateStickiness } from './validate-target-groups';
 
 /** Lists that have one entry for each subnet. */
 const PER_SUBNET = ['eipAllocationIDs', 'privateIPv4Addresses', 'ipv6Addresses'] as const;
@@ -18,7 +18,7 @@ export function validateLoadBalancer(spec: CloudLoadBalancerSpec, scope: LoadBal
       ...validateClassic(spec),
       ...validateClassicCertificates(spec.aws),
       ...validateSubnets(spec, scope),
-      ...validateFamilies(spec, scope),
+      ...validateFamilies(spec),
       ...validateHealthCheck(spec, scope),
       ...validateLimits(spec, ports, scope),
       ...validatePlacement(spec),
@@ -30,7 +30,8 @@ export function validateLoadBalancer(spec: CloudLoadBalancerSpec, scope: LoadBal
     ...validateSubnets(spec, scope),
     ...validateSourceRanges(spec),
     ...validateBackend(spec.aws),
-    ...validateFamilies(spec, scope),
+    ...validateFamilies(spec),
+    ...validateOtherFamily(spec, scope),
     ...validateHealthCheck(spec, scope),
     ...validateStickiness(spec, ports),
     ...validateDraining(spec),

@@ -6,7 +6,7 @@ import { isShared } from '../nodes/node-rules';
 import type { NodeRulesInputs } from '../resources/node-rules';
 import type { LoadBalancerScope } from '../scope';
 import type { RenderedListener } from './listeners';
-import { isDualStack, onceOf } from './subnet-mappings';
+import { isDualStack, isIPv6Alone, onceOf } from './subnet-mappings';
 
 /** A generation, and whether the other one of its load balancer is there too. */
 export type BesideOthers = Generation & { waits: boolean };
@@ -85,12 +85,15 @@ export function renderFormerRules(name: string, { input, access, waits }: Access
 function clientsOf(spec: CloudLoadBalancerSpec, listeners: readonly RenderedListener[]): NonNullable<RenderedNodeRules['clients']> {
   const { sourceRanges = [], aws } = spec;
   const { prefixListIDs = [], pathMTUDiscovery = true } = aws?.securityGroups ?? {};
-  // Target groups are of IPv4: who comes by IPv6 arrives with an address of the load balancer's.
-  const given = [...sourceRanges.filter((range) => !range.includes(':')).map(maskedCIDR), ...prefixListIDs];
+  // Target groups are of one family: who comes by the other one arrives with an address of the load balancer's.
+  const family = isIPv6Alone(spec) ? 'IPv6' : 'IPv4';
+  const ofFamily = sourceRanges.filter((range) => range.includes(':') === (family === 'IPv6'));
+  const given = [...ofFamily.map(maskedCIDR), ...prefixListIDs];
   const isOpen = sourceRanges.length === 0 && prefixListIDs.length === 0;
   const hides = listeners.some(({ targetGroup: { settings } }) => settings.preserveClientIp === 'false');
   return {
-    ranges: isOpen ? [EVERYBODY] : [...new Set(given)].sort(),
+    ...(family === 'IPv6' && { family }),
+    ranges: isOpen ? [EVERYBODY[family]] : [...new Set(given)].sort(),
     ports: [...new Set(listeners.flatMap(trafficPorts))].sort(),
     checks: [...new Set(listeners.map(checkPort))].sort(),
     hidesClients: hides || isDualStack(spec),

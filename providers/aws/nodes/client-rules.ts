@@ -1,11 +1,20 @@
 import type { NodeRule } from './node-rule';
 import { rulesForPorts } from './node-rules';
 
-/** Everybody, as upstream writes it. */
-export const EVERYBODY = '0.0.0.0/0';
+type Family = 'IPv4' | 'IPv6';
+
+/** Everybody, of IPv4 as upstream writes it. */
+export const EVERYBODY: Readonly<Record<Family, string>> = { IPv4: '0.0.0.0/0', IPv6: '::/0' };
+/** Types and codes: destination unreachable, fragmentation needed; and packet too big. */
+const PATH_MTU = {
+  IPv4: { protocol: 'icmp', from: 3, to: 4 },
+  IPv6: { protocol: 'icmpv6', from: 2, to: 0 },
+} as const;
 
 /** Who comes to the Nodes through a load balancer that has no security group. */
 export interface Demand {
+  /** By which the load balancer comes to the Nodes; absent = IPv4. All ranges are of it. */
+  family?: Family | undefined;
   /** Ranges of clients, and prefix lists. */
   clients: readonly string[];
   /** Ports of Nodes that clients come to, such as tcp/30080. */
@@ -25,14 +34,14 @@ export interface Demand {
  * A health check that everybody may do is no rule of its own. Pure.
  */
 export function clientRules(demand: Demand): NodeRule[] {
-  const { clients, ports, checks, subnets, hidesClients, pathMTU } = demand;
+  const { family = 'IPv4', clients, ports, checks, subnets, hidesClients, pathMTU } = demand;
   const sources = [...new Set([...clients, ...(hidesClients ? subnets : [])])];
   const ofClients = rulesForPorts(ports).flatMap((at) => sources.map((source): NodeRule => ({ ...at, source, kind: 'client' })));
-  const open = new Set(ofClients.filter(({ source }) => source === EVERYBODY).map(({ protocol, from }) => `${protocol}/${from}`));
+  const open = new Set(ofClients.filter(({ source }) => source === EVERYBODY[family]).map(({ protocol, from }) => `${protocol}/${from}`));
   const ofChecks = rulesForPorts(checks.filter((check) => !open.has(check))).flatMap((at) =>
     subnets.map((source): NodeRule => ({ ...at, source, kind: 'health' })),
   );
-  const mtu = pathMTU ? sources.map((source): NodeRule => ({ protocol: 'icmp', from: 3, to: 4, source, kind: 'mtu' })) : [];
+  const mtu = pathMTU ? sources.map((source): NodeRule => ({ ...PATH_MTU[family], source, kind: 'mtu' })) : [];
   return distinct([...ofClients, ...ofChecks, ...mtu]);
 }
 

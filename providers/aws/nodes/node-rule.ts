@@ -2,7 +2,7 @@ import type { SecurityGroupRule } from '@aws-sdk/client-ec2';
 
 /** Ports of Nodes that are let in, as a security group says it; the protocol -1 is all traffic. */
 export interface Ports {
-  protocol: 'tcp' | 'udp' | 'icmp' | '-1';
+  protocol: 'tcp' | 'udp' | 'icmp' | 'icmpv6' | '-1';
   from: number;
   to: number;
 }

@@ -6,6 +6,7 @@ import type { UpdateContext } from '../../worker-module';
 import { clientRules } from '../nodes/client-rules';
 import { closeRules } from '../nodes/close-rules';
 import { ALL_TRAFFIC, readRule, writeRule, type NodeRule } from '../nodes/node-rule';
+import { rangesOf } from './subnets';
 import { openNodesToNew, rulesForPorts, rulesFrom, SHARED_RULES } from '../nodes/node-rules';
 import type { Api } from './description';
 
@@ -22,6 +23,8 @@ const schema = z
     /** Who comes to the Nodes through a load balancer without a security group. */
     clients: z
       .strictObject({
+        /** By which the load balancer comes to the Nodes; absent = IPv4. */
+        family: z.literal('IPv6').optional(),
         ranges: z.array(z.string()),
         ports,
         checks: ports,
@@ -129,7 +132,7 @@ async function rulesOf(inputs: NodeRulesInputs, { ec2, options }: Api): Promise<
   }
   const { ranges, subnetIds, pathMtu, ...demand } = clients;
   const found = await ec2.subnets([{ Name: 'subnet-id', Values: subnetIds }], options);
-  const subnets = found.map(({ CidrBlock = '' }) => CidrBlock).sort();
+  const subnets = found.flatMap((subnet) => rangesOf(subnet, clients.family ?? 'IPv4')).sort();
   return clientRules({ ...demand, clients: ranges, subnets, pathMTU: pathMtu });
 }
 

@@ -103,8 +103,15 @@ export function describeSubnet(subnet: Ec2Subnet, region: string): Subnet {
     zoneType: subnet.OutpostArn === undefined ? zoneTypeOf(zone, region) : 'outpost',
     tags: fromAwsTags(subnet.Tags),
     availableAddresses: AvailableIpAddressCount,
-    hasIPv6: (subnet.Ipv6CidrBlockAssociationSet ?? []).some(({ Ipv6CidrBlockState }) => Ipv6CidrBlockState?.State === 'associated'),
+    hasIPv6: rangesOf(subnet, 'IPv6').length > 0,
   };
+}
+
+/** A subnet's ranges of one family: of IPv6 those that it has by now. Pure. */
+export function rangesOf({ CidrBlock, Ipv6CidrBlockAssociationSet = [] }: Ec2Subnet, family: 'IPv4' | 'IPv6'): string[] {
+  if (family === 'IPv4') return CidrBlock === undefined ? [] : [CidrBlock];
+  const present = Ipv6CidrBlockAssociationSet.filter(({ Ipv6CidrBlockState }) => Ipv6CidrBlockState?.State === 'associated');
+  return present.map(({ Ipv6CidrBlock = '' }) => Ipv6CidrBlock);
 }
 
 /** AWS calls the zones of a region after it and a letter; those of cities and carriers have more in their names. */

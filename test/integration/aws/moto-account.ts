@@ -2,6 +2,7 @@ import { ElasticLoadBalancing, type LoadBalancerDescription } from '@aws-sdk/cli
 import {
   AllocateAddressCommand,
   AssociateAddressCommand,
+  AssociateSubnetCidrBlockCommand,
   AttachInternetGatewayCommand,
   AttachNetworkInterfaceCommand,
   AuthorizeSecurityGroupIngressCommand,
@@ -83,6 +84,12 @@ export class MotoAccount {
     const input = { VpcId: this.vpcID, CidrBlock: `10.0.${this.subnetIDs.length}.0/24`, AvailabilityZone: `${REGION}${zone}` };
     const { Subnet } = await this.ec2.send(new CreateSubnetCommand(input));
     this.subnetIDs.push(Subnet?.SubnetId ?? '');
+  }
+
+  /** Gives each subnet a range of IPv6, by its place in `subnetIDs`. */
+  async addIPv6(): Promise<void> {
+    for (const [index, SubnetId] of this.subnetIDs.entries())
+      await this.ec2.send(new AssociateSubnetCidrBlockCommand({ SubnetId, Ipv6CidrBlock: `2001:db8:${index}::/64` }));
   }
 
   /** An Elastic IP address. @returns its allocation id */

@@ -191,6 +191,20 @@ describeWithMoto('rules for each Service in the Nodes’ security group, against
     expect(await rulesOf()).toEqual([]);
   });
 
+  test('a Service of IPv6 alone: clients by IPv6, and those of IPv4 from the subnets; nothing is left', async () => {
+    await account.addIPv6();
+    const web = await standing({ ipFamilies: ['IPv6'] });
+    const client = `client=${nameOf(web)}`;
+    const sources = ['::/0', ...account.subnetIDs.map((_id, index) => `2001:db8:${index}::/64`)];
+    const expected = sources.flatMap((source) => [`icmpv6 2-0 ${source} mtu`, `tcp 31080-31080 ${source} ${client}`]);
+    expect(await rulesOf()).toEqual(expected.sort());
+    scene.model.calls.length = 0;
+    await web.change({ ipFamilies: ['IPv6'] });
+    expect(scene.model.calls).toEqual([]);
+    await web.run.destroy();
+    expect(await rulesOf()).toEqual([]);
+  });
+
   test('rules of a load balancer that was deleted by hand are found, and the deletion takes them alone', async () => {
     const [web, other] = [await standing(), await standing({ listeners: [{ ...HTTP, nodePort: 31_081 }] })];
     await account.letEverybodyIn(nodes, 31_998, 'mine');

@@ -91,6 +91,11 @@ describe('load balancers of AWS, rendered', () => {
     ]);
     const clients = rendered({ sourceRanges, aws: { securityGroups: { mode: 'None' } } }).nodeRules?.clients;
     expect(clients?.ranges).toEqual(['10.0.0.0/8']);
+    const ungrouped = { securityGroups: { mode: 'None' as const } };
+    const byIPv6 = (more: Partial<CloudLoadBalancerSpecInput>) =>
+      rendered({ ipFamilies: ['IPv6'], aws: ungrouped, ...more }).nodeRules?.clients;
+    expect(byIPv6({ sourceRanges })).toMatchObject({ family: 'IPv6', ranges: ['2001:db8::/32'], hidesClients: true });
+    expect(byIPv6({})?.ranges).toEqual(['::/0']);
     const aws = { ipAddressType: 'DualStack' as const, subnets: ['subnet-0a'], ipv6Addresses: ['2001:DB8:0::9'] };
     expect(rendered({ aws }).settings.subnetMappings).toEqual([{ subnetId: 'subnet-0a', ipv6Address: '2001:db8::9' }]);
   });
@@ -433,7 +438,31 @@ describe('load balancers of AWS', () => {
     ['IPv6 alone', { ipFamilies: ['IPv6'] }, SCOPE, []],
     ['IPv6 alone on a Classic one', { ipFamilies: ['IPv6'], aws: { type: 'Classic' } }, SCOPE, ['spec.ipFamilies']],
     ['IPv6 alone on one of IPv4', { ipFamilies: ['IPv6'], aws: { ipAddressType: 'IPv4' } }, SCOPE, ['spec.aws.ipAddressType']],
-    ['IPv6 alone without a group', { ipFamilies: ['IPv6'] }, { ...SCOPE, nodeRules: 'PerService' }, ['spec.ipFamilies']],
+    ['IPv6 alone without a group', { ipFamilies: ['IPv6'] }, { ...SCOPE, nodeRules: 'PerService' }, []],
+    [
+      'IPv6 alone without a group, for some ranges: those of IPv4 can’t be held off',
+      { ipFamilies: ['IPv6'], sourceRanges: ['2001:db8::/32'] },
+      { ...SCOPE, nodeRules: 'PerService' },
+      ['spec.sourceRanges'],
+    ],
+    [
+      'IPv6 alone without a group, for a prefix list',
+      { ipFamilies: ['IPv6'], aws: { securityGroups: { prefixListIDs: ['pl-0a'] } } },
+      { ...SCOPE, nodeRules: 'PerService' },
+      ['spec.aws.securityGroups.prefixListIDs'],
+    ],
+    [
+      'IPv6 alone without a group, for some ranges and all of IPv4',
+      { ipFamilies: ['IPv6'], sourceRanges: ['2001:db8::/32', '0.0.0.0/0'] },
+      { ...SCOPE, nodeRules: 'PerService' },
+      [],
+    ],
+    [
+      'both families without a group, for some ranges: those of IPv6 can’t be held off',
+      { ipFamilies: ['IPv4', 'IPv6'], sourceRanges: ['192.0.2.0/24'] },
+      { ...SCOPE, nodeRules: 'PerService' },
+      ['spec.sourceRanges'],
+    ],
     [
       'IPv6 alone without a group, where the Nodes are opened by hand',
       { ipFamilies: ['IPv6'], aws: { securityGroups: { mode: 'None', backendRules: 'None' } } },

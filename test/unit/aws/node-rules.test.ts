@@ -1,4 +1,4 @@
-import type { SecurityGroupRule } from '@aws-sdk/client-ec2';
+import type { IpPermission, SecurityGroupRule } from '@aws-sdk/client-ec2';
 import { systemClock } from '../../../operator/base/clock';
 import type { JsonObject } from '../../../operator/base/json';
 import { clientRules, type Demand } from '../../../providers/aws/nodes/client-rules';
@@ -7,8 +7,9 @@ import { overLimit, readRule, writeRule, type NodeRule } from '../../../provider
 import { missingRules } from '../../../providers/aws/nodes/node-rules';
 import { counts, portsOf, type Users } from '../../../providers/aws/nodes/port-users';
 import { isSameOwner, misdescribed, ofOtherChecks, unneeded, unneededMTU, type Keeper } from '../../../providers/aws/nodes/stale-rules';
-import { nodeRules } from '../../../providers/aws/resources/node-rules';
+import type { Api } from '../../../providers/aws/resources/description';
 import { resolveGroups } from '../../../providers/aws/resources/named-groups';
+import { nodeRules } from '../../../providers/aws/resources/node-rules';
 import { TAG } from '../../../providers/aws/tags';
 import { foreseen } from '../../../providers/resource-provider/preview';
 import type { UpdateContext } from '../../../providers/worker-module';
@@ -49,11 +50,53 @@ describe('upstream’s rules for a load balancer without a group', () => {
       { clients: ['pl-0a'], hidesClients: true },
       ['tcp 31080 pl-0a client', 'tcp 31080 10.0.0.0/24 client', 'tcp 31080 10.0.1.0/24 client'],
     ],
+    [
+      'everybody by IPv6, who may check too, and those of IPv4, who come with the load balancer’s addresses',
+      { family: 'IPv6', clients: ['::/0'], subnets: ['2001:db8::/64'], hidesClients: true, pathMTU: true },
+      ['tcp 31080 ::/0 client', 'tcp 31080 2001:db8::/64 client', 'icmpv6 2 ::/0 mtu', 'icmpv6 2 2001:db8::/64 mtu'],
+    ],
+    [
+      'a range of IPv6, and a port of its own for checks',
+      { family: 'IPv6', clients: ['2001:db8:1::/48'], subnets: ['2001:db8::/64'], checks: ['tcp/10256'] },
+      ['tcp 31080 2001:db8:1::/48 client', 'tcp 10256 2001:db8::/64 health'],
+    ],
   ] as [string, Partial<Demand>, string[]][])('%s', (_what, more, expected) => {
     const rules = clientRules({ ...DEMAND, ...more });
     expect(rules.map(({ protocol, from, source, kind }) => `${protocol} ${from} ${source} ${kind}`)).toEqual(expected);
     expect(rules.map(writeRule).map(readRule)).toEqual(rules);
   });
+});
+
+test('rules for a load balancer that comes by IPv6 are of its subnets’ IPv6 ranges, those that they have by now', async () => {
+  const made: IpPermission[] = [];
+  const subnet = (Ipv6CidrBlock: string, State: string): object => ({ Ipv6CidrBlock, Ipv6CidrBlockState: { State } });
+  const set = [subnet('2001:db8::/64', 'associated'), subnet('2001:db8:9::/64', 'disassociated')];
+  const ec2 = {
+    retryPolicy: { clock: systemClock, random: () => 0, budgetMs: 1_000 },
+    subnets: () => Promise.resolve([{ CidrBlock: '10.0.0.0/24', Ipv6CidrBlockAssociationSet: set }]),
+    securityGroupRules: () => Promise.resolve([]),
+    authorize: (_direction: string, input: { IpPermissions: IpPermission[] }) => Promise.resolve(made.push(...input.IpPermissions)),
+  };
+  const update = { stack: 's', clusterID: 'c', assertValid: () => undefined } as unknown as UpdateContext;
+  const resource = nodeRules({ ec2 } as unknown as Api, { nodeGroups: ['sg-0d'], maxRules: 60 }, update);
+  const ports = ['tcp/31080'];
+  const clients = {
+    family: 'IPv6',
+    ranges: ['2001:db8:1::/48'],
+    ports,
+    checks: ports,
+    subnetIds: ['subnet-0a'],
+    hidesClients: true,
+    pathMtu: true,
+  };
+  await resource.create({ loadBalancer: NAME, clients }, { urn: 'urn', name: 'n', signal: new AbortController().signal });
+  const ranges = made.map(({ IpProtocol, FromPort, ToPort, Ipv6Ranges = [] }) => [IpProtocol, FromPort, ToPort, Ipv6Ranges[0]?.CidrIpv6]);
+  expect(ranges).toEqual([
+    ['tcp', 31_080, 31_080, '2001:db8:1::/48'],
+    ['tcp', 31_080, 31_080, '2001:db8::/64'],
+    ['icmpv6', 2, 0, '2001:db8:1::/48'],
+    ['icmpv6', 2, 0, '2001:db8::/64'],
+  ]);
 });
 
 /** A rule as AWS gives it, of a text such as `tcp 31080:31080 0.0.0.0/0 client`. */

@@ -10,6 +10,7 @@ import { groupOfAnotherVpc, rulesOfGroups } from './group-rules';
 import { groupInUse } from './security-groups';
 import { ipv6SourceNat } from './source-nat';
 import { secondaryAddresses } from './secondary-addresses';
+import { subnetRanges } from './subnet-ranges';
 import { oneClassicAtATime } from './tags';
 import { drainingOfUnhealthy, paceOfChecks, stickinessOfTLS } from './target-groups';
 import { deregisterUnknownTarget, registerUnknownInstance } from './targets';
@@ -38,5 +39,6 @@ export function alwaysRules(): Rule[] {
     paceOfChecks(),
     stickinessOfTLS(),
     drainingOfUnhealthy(),
+    subnetRanges(),
   ];
 }

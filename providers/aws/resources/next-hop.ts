@@ -38,6 +38,7 @@ export type NextHopOutputs = NextHopInputs & { networkInterfaceId: string; route
 export class NextHop implements ResourceType {
   readonly token = NEXT_HOP;
   readonly replaceOn = ['destination', 'routeTable'];
+  readonly computed = ['networkInterfaceId'];
   readonly deleteBeforeReplace = true;
   private readonly instances: InstanceReads;
 

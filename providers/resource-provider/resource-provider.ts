@@ -17,6 +17,11 @@ export interface ResourceType {
   keep?(olds: JsonObject, news: JsonObject): Record<string, Json | undefined>;
   /** Problems with the inputs, by property. Pure. */
   check?(inputs: JsonObject): { property: string; reason: string }[];
+  /**
+   * The program has it in this update, made before or not: told of each before what the program no longer has is deleted. Absent = nobody need know.
+   * @param inputs all of them known
+   */
+  noted?(inputs: JsonObject): void;
   /** Creates, or adopts what a lost answer left: idempotent by deterministic name or client token. */
   create(inputs: JsonObject, context: ResourceContext): Promise<{ id: string; outputs: JsonObject }>;
   /**

@@ -112,6 +112,7 @@ function check(request: CheckRequest, type: ResourceType): CheckResponse {
       resource: request.getUrn(),
     });
   }
+  if (!Object.values(inputs).some(hasUnknown)) type.noted?.(inputs);
   return new CheckResponse().setInputs(toStruct(raw));
 }
 

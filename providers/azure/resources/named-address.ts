@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { OperatorError } from '../../../operator/base/errors';
-import type { JsonObject } from '../../../operator/base/json';
+import type { Json, JsonObject } from '../../../operator/base/json';
 import { retry } from '../../retry';
 import { problemsIn } from '../../resource-provider/check';
 import { STATE_PACKAGE } from '../../resource-provider/own-package';
@@ -8,7 +8,7 @@ import type { ResourceContext, ResourceType } from '../../resource-provider/reso
 import type { UpdateContext } from '../../worker-module';
 import type { ArmClient, WriteOptions } from '../client/arm-client';
 import { isWorthReadingAgain } from '../client/arm-error';
-import { nameInID } from '../client/resource-id';
+import { nameInID, sameID } from '../client/resource-id';
 import { isLeftToUsers, type Tags, TAG, usersOf, withUsers } from '../tags';
 
 /** Type token of a public address that is there already. */
@@ -50,6 +50,15 @@ export class NamedAddress implements ResourceType {
     private readonly subscription: string,
     private readonly updateContext: UpdateContext,
   ) {}
+
+  /** Another spelling names no other address: replaced, it would no longer be among its users. */
+  keep(olds: JsonObject, news: JsonObject): Record<string, Json | undefined> {
+    const spelled = ['resourceGroupName', 'name'].filter((property) => {
+      const [had, wanted] = [olds[property], news[property]];
+      return typeof had === 'string' && typeof wanted === 'string' && sameID(had, wanted);
+    });
+    return Object.fromEntries(spelled.map((property) => [property, olds[property]]));
+  }
 
   check(inputs: JsonObject): { property: string; reason: string }[] {
     return problemsIn(schema, inputs);

@@ -108,7 +108,10 @@ export class OwnedResource<Inputs extends CommonInputs> implements ResourceType 
     this.computed = description.computed ?? [];
   }
 
-  /** What was taken over stays so, and as it is where it can't be changed; ids stay as they are where only their letter case is another one. */
+  /**
+   * What was taken over stays so, and as it is where it can't be changed; so do ids where only their letter case is another one, and lists of parts with
+   * names where only their order is.
+   */
   keep(olds: JsonObject, news: JsonObject): Record<string, Json | undefined> {
     const spelled = Object.fromEntries(Object.entries(olds).filter(([property, old]) => this.isSame(property, old, news[property])));
     const [had, wanted] = [olds.tags, news.tags].map((tags) => (tags ?? {}) as Tags);
@@ -187,12 +190,13 @@ export class OwnedResource<Inputs extends CommonInputs> implements ResourceType 
     return found === undefined ? undefined : { ...found, id };
   }
 
-  /** True where a property says the same as before, in whatever letter case. */
+  /** True where a property says the same as before, in whatever letter case and order. */
   private isSame(property: string, old: Json | undefined, wanted: Json | undefined): boolean {
     if (old === undefined || wanted === undefined) return false;
-    const isOfID = this.description.idProperties.includes(property);
-    if (isOfID && typeof old === 'string' && typeof wanted === 'string') return sameID(old, wanted);
-    return canonicalJson(inOneCase(old)) === canonicalJson(inOneCase(wanted));
+    const { idProperties, sharedLists } = this.description;
+    if (idProperties.includes(property) && typeof old === 'string' && typeof wanted === 'string') return sameID(old, wanted);
+    const [one, other] = [old, wanted].map((value) => canonicalJson(inOneCase(inOrder(value, sharedLists?.[property]))));
+    return one === other;
   }
 
   /** What somebody else may have made is looked for first: an If-None-Match that is not kept would write over all that is theirs. */
@@ -335,6 +339,13 @@ export class OwnedResource<Inputs extends CommonInputs> implements ResourceType 
     const remedy = detail.remedy === undefined || what.includes(detail.remedy) ? '' : `. ${detail.remedy}`;
     return new OperatorError(code, `${this.token} ${context.name}: ${what}${remedy}`, { resource: context.urn, ...detail });
   }
+}
+
+/** A list whose items have a key, by that key. */
+function inOrder(value: Json, key: string | undefined): Json {
+  if (key === undefined || !Array.isArray(value)) return value;
+  const nameOf = (item: Json): string => canonicalJson((item as JsonObject | null)?.[key]);
+  return [...value].sort((a, b) => (nameOf(a) < nameOf(b) ? -1 : 1));
 }
 
 function isSameResource(has: CommonInputs, wanted: CommonInputs): boolean {

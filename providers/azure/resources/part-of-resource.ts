@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import { OperatorError, toOperatorError } from '../../../operator/base/errors';
-import type { JsonObject } from '../../../operator/base/json';
+import type { Json, JsonObject } from '../../../operator/base/json';
 import { problemsIn } from '../../resource-provider/check';
 import type { ResourceContext, ResourceType } from '../../resource-provider/resource-provider';
 import { retry } from '../../retry';
@@ -9,6 +9,7 @@ import type { ArmClient } from '../client/arm-client';
 import type { CallOptions } from '../../client-options';
 import { classForUsers, refusesToken } from '../client/arm-error';
 import { hasFailed, isChanging } from '../client/provisioning';
+import { sameID } from '../client/resource-id';
 import { readingAgain } from './reading-again';
 
 /** A resource of Azure's, as far as it is the same for all. */
@@ -38,6 +39,11 @@ export interface PartDescription<Inputs> {
    * @param owned what was written before, which may be there still; @param kept `observed` of that
    */
   merged(properties: JsonObject, wanted: Inputs | undefined, owned: readonly Inputs[], kept?: JsonObject): JsonObject | undefined;
+  /**
+   * A part that goes, without what other parts of the program have in the same resource: that stays. Absent = they can't have the same. Pure.
+   * @param others as the program has them now
+   */
+  without?(part: Inputs, others: readonly Inputs[]): Inputs;
   /**
    * What is kept beside the inputs; undefined = nothing. Pure.
    * @param had properties of the whole before it was written
@@ -74,6 +80,8 @@ export class PartOfResource<Inputs> implements ResourceType {
   readonly token: string;
   readonly replaceOn: readonly string[];
   readonly computed: readonly string[];
+  /** All such parts that the program of this update has, in whatever resource. */
+  private readonly asked: Inputs[] = [];
 
   constructor(
     private readonly description: PartDescription<Inputs>,
@@ -85,8 +93,21 @@ export class PartOfResource<Inputs> implements ResourceType {
     this.computed = description.observed === undefined ? [] : ['observed'];
   }
 
+  /** Another spelling of an id names no other resource: replaced, the part would be taken out again of where it was just made. */
+  keep(olds: JsonObject, news: JsonObject): Record<string, Json | undefined> {
+    const { idProperty } = this.description;
+    const [had, wanted] = [olds[idProperty], news[idProperty]];
+    const isSame = typeof had === 'string' && typeof wanted === 'string' && sameID(had, wanted);
+    return isSame ? { [idProperty]: had } : {};
+  }
+
   check(inputs: JsonObject): { property: string; reason: string }[] {
     return problemsIn(this.description.schema, inputs);
+  }
+
+  noted(inputs: JsonObject): void {
+    const { data } = this.description.schema.safeParse(inputs);
+    if (data !== undefined) this.asked.push(data);
   }
 
   async create(inputs: JsonObject, context: ResourceContext): Promise<{ id: string; outputs: JsonObject }> {
@@ -104,8 +125,12 @@ export class PartOfResource<Inputs> implements ResourceType {
     return { outputs: await this.written(id, news, { wanted, ...this.known(olds) }, context) };
   }
 
+  /** What another part of the program has there by now stays: a newer program may give a part another name. */
   async delete(id: string, context: ResourceContext, outputs: JsonObject): Promise<void> {
-    await this.write(id, { wanted: undefined, ...this.known(outputs) }, context);
+    const { owned, kept } = this.known(outputs);
+    const others = this.asked.filter((part) => sameID(this.description.idOf(part), id));
+    const going = others.length === 0 ? owned : owned.map((part) => this.description.without?.(part, others) ?? part);
+    await this.write(id, { wanted: undefined, owned: going, kept }, context);
   }
 
   /** What a state has may be of an older program; what can't be read of it is nothing that could be taken out. */

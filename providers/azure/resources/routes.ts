@@ -39,6 +39,10 @@ export const routes: PartDescription<RoutesInputs> = {
     const merged = mergedRoutes(existing, wanted?.routes ?? [], { owned: owned.flatMap((one) => one.routes), limit });
     return sameRoutes(existing, merged) ? undefined : { ...properties, routes: merged as unknown as Json };
   },
+  without: (part, others) => {
+    const wanted = new Set(others.flatMap(({ routes: all }) => all.map(({ addressPrefix }) => addressPrefix)));
+    return { ...part, routes: part.routes.filter(({ addressPrefix }) => !wanted.has(addressPrefix)) };
+  },
   observed: (wanted, had, { olds, now }): RoutesObserved => {
     const { writtenAt: before = {} } = olds as Partial<RoutesObserved>;
     const existing = routesIn(had);

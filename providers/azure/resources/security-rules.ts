@@ -61,6 +61,20 @@ export const securityRules: PartDescription<SecurityRulesInputs> = {
       wanted?.narrowedBy === undefined ? mergedRules(existing, rulesIn(wanted), all, wanted) : widened(existing, wanted, all);
     return sameRules(existing, securityRules) ? undefined : { ...properties, securityRules: securityRules as unknown as Json };
   },
+  without: (part, others) => {
+    const wanted = new Map<string, Set<string>>();
+    for (const rule of others.flatMap(rulesIn)) {
+      const name = ruleNameOf(rule);
+      wanted.set(name, new Set([...(wanted.get(name) ?? []), ...rule.destinations]));
+    }
+    const rules = part.rules.flatMap((rule) => {
+      const theirs = wanted.get(ruleNameOf(asWanted(rule)));
+      const destinations = rule.destinations.filter((address) => theirs?.has(address) !== true);
+      return destinations.length === 0 ? [] : [{ ...rule, destinations }];
+    });
+    const shared = [...wanted.values()].flatMap((addresses) => [...addresses]);
+    return { ...part, rules, additionalAddresses: [...(part.additionalAddresses ?? []), ...shared] };
+  },
   observed: (wanted, had, { olds, owned }): RulesObserved | undefined => {
     if (wanted.narrowedBy === undefined) return undefined;
     const existing = rulesOfGroup(had);
@@ -98,7 +112,11 @@ export function rulesOfGroup(properties: { securityRules?: unknown }): SecurityR
 }
 
 function rulesIn(inputs: SecurityRulesInputs | undefined): WantedRule[] {
-  return (inputs?.rules ?? []).map(({ name: _name, ports, ...rule }) => ({ ...rule, ...(ports !== undefined && { ports }) }));
+  return (inputs?.rules ?? []).map(asWanted);
+}
+
+function asWanted({ name: _name, ports, ...rule }: SecurityRulesInputs['rules'][number]): WantedRule {
+  return { ...rule, ...(ports !== undefined && { ports }) };
 }
 
 /** A frontend's address is its stack's in every rule, another one, or a former one, only in those that the stack has written it into. */

@@ -1,8 +1,11 @@
 import type { JsonObject } from '../../../operator/base/json';
+import type { StackRecord } from '../../../operator/updates/state/stack-record';
+import { azureProvider } from '../../../providers/azure';
 import { type Part, partsIn } from '../../harness/arm/resource';
 import { LOCATION, networkID } from '../../harness/arm/scene';
 import { OPERATOR_CLUSTER_START_MS } from '../../harness/operator-cluster';
 import { addressOf, serviceOf } from '../operator/scene';
+import { older, rewriteState, stateStore, withProperties } from '../operator/stored-state';
 import { AzureScene, SECURITY_GROUP } from './operator-scene';
 import { bodiesOf, letsIn, partsWritten, serves } from './written';
 
@@ -48,6 +51,17 @@ describe('one load balancer of Azure for many Services', () => {
     azure.forgetCalls();
     await azure.cluster.startOperator();
     await azure.scene.settled(3_000);
+  };
+  /** The same, where an earlier one had made the stack with an older program. */
+  const restartedAfter = async (change: (record: StackRecord) => StackRecord): Promise<void> => {
+    await azure.cluster.stopOperator();
+    await rewriteState(azure.scene, 'up-0', (record) => change(older(record)));
+    azure.forgetCalls();
+    await azure.cluster.startOperator();
+  };
+  const isOfToday = async (): Promise<boolean> => {
+    const stored = await stateStore(azure.cluster).read((await azure.scene.stackOf('up-0')).metadata.name);
+    return stored?.record.programVersion === azureProvider.programVersion;
   };
   /** Names of the frontends in each write of the public load balancer that Azure has taken. */
   const frontendsWritten = (): string[][] =>
@@ -145,6 +159,39 @@ describe('one load balancer of Azure for many Services', () => {
       await restarted();
       expect(azure.writes()).toEqual([]);
       expect(azure.arm.calls.length).toBeLessThanOrEqual(12);
+    },
+    4 * MINUTE,
+  );
+
+  test(
+    'R-48: a newer program changes in place what it makes otherwise, in whatever spelling and order; where it would replace the load balancer, all on it are asked',
+    async () => {
+      const names = Array.from({ length: 6 }, (_, index) => `up-${index}`);
+      await apply(names);
+      await ready(...names);
+      const addresses = await addressesOf(names);
+      const before = standing(azure);
+
+      azure.arm.cloud.tamper(BALANCER, ({ properties }) => {
+        for (const { properties: rule } of properties.loadBalancingRules as { properties: JsonObject }[]) rule.idleTimeoutInMinutes = 10;
+      });
+      await restartedAfter(spelledOtherwise);
+      await azure.scene.until('the update', isOfToday, MINUTE);
+      expect(azure.writes()).toEqual(['PUT loadBalancers']);
+      expect(standing(azure)).toEqual(before);
+
+      await restartedAfter(madeElsewhere);
+      const listed = names.map((name) => `default/${name}`).join(', ');
+      const why = `a newer version of the operator makes it otherwise: the update replaces LoadBalancer kubernetes, which cuts ${listed}`;
+      const said = await Promise.all(names.map((name) => azure.scene.condition(name, 'Reconciling', 'AwaitingApproval')));
+      expect(said.filter(({ message }) => message?.includes(why) !== true)).toEqual([]);
+      expect(azure.writes()).toEqual([]);
+      const hash = / cloud-operator\.dev\/approve=([0-9a-f]+)/.exec(said[0]?.message ?? '')?.[1] ?? '';
+      await azure.cluster.kubectl(['annotate', 'clb', ...names, `cloud-operator.dev/approve=${hash}`]);
+      await azure.scene.until('the update with consent', isOfToday, MINUTE);
+      expect(azure.writes()).toEqual(['DELETE loadBalancers', 'PUT loadBalancers']);
+      expect([standing(azure), await addressesOf(names)]).toEqual([before, addresses]);
+      await ready(...names);
     },
     4 * MINUTE,
   );
@@ -338,3 +385,40 @@ describe('one load balancer of Azure for many Services', () => {
     2 * MINUTE,
   );
 });
+
+/** What clients depend on: addresses of frontends, what is forwarded from them, and who is let in. */
+function standing(azure: AzureScene): unknown {
+  const parts = (list: string, ...keys: string[]): unknown[] =>
+    partsIn(azure.balancer(), list)
+      .map(({ name, properties }) => [name, ...keys.map((key) => properties[key])])
+      .sort();
+  return {
+    frontends: parts('frontendIPConfigurations', 'publicIPAddress'),
+    rules: parts('loadBalancingRules', 'frontendPort', 'backendPort', 'idleTimeoutInMinutes'),
+    access: azure.securityRules(),
+  };
+}
+
+/** Ids in other letters, lists in another order, and a timeout that was another one. */
+function spelledOtherwise(record: StackRecord): StackRecord {
+  const loud = (key: string) => (properties: JsonObject) => ({ ...properties, [key]: (properties[key] as string).toUpperCase() });
+  const balancer = ({ loadBalancingRules: rules, frontendIPConfigurations: frontends, ...properties }: JsonObject): JsonObject => ({
+    ...loud('resourceGroupName')(properties),
+    frontendIPConfigurations: (frontends as JsonObject[]).toReversed(),
+    ...(rules !== undefined && { loadBalancingRules: (rules as JsonObject[]).map((rule) => ({ ...rule, idleTimeoutInMinutes: 10 })) }),
+  });
+  const changes: [string, (properties: JsonObject) => JsonObject][] = [
+    ['LoadBalancer', balancer],
+    ['PublicIPAddress', loud('resourceGroupName')],
+    ['SecurityRules', loud('networkSecurityGroupId')],
+    ['AzureNarrowedRules', loud('networkSecurityGroupId')],
+  ];
+  return changes.reduce((changed, [type, change]) => withProperties(changed, type, change), record);
+}
+
+/** In another region, with another name for our part of the security group. */
+function madeElsewhere(record: StackRecord): StackRecord {
+  const named = JSON.stringify(record.checkpoint).replaceAll('::kubernetes-access', '::kubernetes-rules');
+  const renamed = { ...record, checkpoint: JSON.parse(named) as StackRecord['checkpoint'] };
+  return withProperties(renamed, 'LoadBalancer', (properties) => ({ ...properties, location: 'northeurope' }));
+}

@@ -103,6 +103,22 @@ describe('our part of what is not ours alone', () => {
     expect(partsIn(server.cloud.find(GROUP_ID), 'securityRules')).toMatchObject([SSH]);
   });
 
+  test('R-48: what a newer program has in the same resource, under another name of its own, stays when what was there by the old one goes', async () => {
+    const rules = group();
+    const spelled = Object.assign(access('20.1.0.1'), { networkSecurityGroupId: GROUP_ID.toUpperCase() });
+    await group().create(access('20.1.0.1', '20.1.0.2'), context);
+    rules.noted(spelled);
+    await rules.create(spelled, context);
+    await rules.delete(GROUP_ID, context, access('20.1.0.1', '20.1.0.2'));
+    expect(addresses()).toEqual(['20.1.0.1']);
+    await tables().create(table(1, 2), context);
+    const next = tables();
+    next.noted(table(2));
+    await next.create(table(2), context);
+    await next.delete(TABLE_ID, context, table(1, 2));
+    expect(names()).toEqual(['n2']);
+  });
+
   test('what is there already costs no write', async () => {
     await group().create(access('20.1.0.1'), context);
     server.calls.length = 0;

@@ -4,14 +4,11 @@ import { CLOUD_LOAD_BALANCERS } from '../../../crds';
 import { NODES, SECRETS } from '../../../operator/kube/object';
 import { kstatusOf } from '../../harness/kstatus';
 import type { OperatorCluster } from '../../harness/operator-cluster';
-import { SecretStateStore } from '../../../operator/updates/state/secret-state-store';
 import { encodeSecret, type Secret } from '../../../operator/updates/state/state-secret';
 import { newKeyring, type Keyring } from '../../../operator/updates/state/keyring';
 import type { StackRecord } from '../../../operator/updates/state/stack-record';
-import { updateHash } from '../../../operator/updates/update-hash';
 import { addressOf, type Scene, serviceOf, withScene } from './scene';
-
-const NAMESPACE = 'cloud-operator-system';
+import { older, rewriteState, stateStore, withProperties } from './stored-state';
 
 let cluster: OperatorCluster;
 let scene: Scene;
@@ -20,18 +17,6 @@ withScene((made) => {
   scene = made;
   cluster = made.cluster;
 });
-
-function stateStore(): SecretStateStore {
-  return new SecretStateStore({ api: cluster.kube, namespace: NAMESPACE });
-}
-
-/** Rewrites what is stored of a load balancer's stack, as another version of the operator would have. */
-async function rewriteState(name: string, change: (record: StackRecord) => StackRecord): Promise<void> {
-  const store = stateStore();
-  const stored = await store.read((await scene.stackOf(name)).metadata.name);
-  if (stored === undefined) throw new Error(`${name} has no state`);
-  await store.write({ ...change(stored.record), revision: stored.record.revision + 1 }, stored.version);
-}
 
 /** The machine goes, and its Node with it. */
 async function removeNode(name: string): Promise<void> {
@@ -69,7 +54,7 @@ describe('state that can not be used', () => {
   /** What is wrong with a Secret: its data and annotations, made from the good record. */
   type Spoil = (record: StackRecord, good: Secret) => Promise<Partial<Secret>>;
   const sealed = async (record: StackRecord, key?: Keyring): Promise<Partial<Secret>> => {
-    const { metadata, data } = await encodeSecret(record, key ?? (await stateStore().keyring()));
+    const { metadata, data } = await encodeSecret(record, key ?? (await stateStore(cluster).keyring()));
     return { metadata: metadata as Secret['metadata'], data: data as Record<string, string> };
   };
   const half = (text = ''): string => {
@@ -108,7 +93,7 @@ describe('state that can not be used', () => {
   ])('%s: one clear condition, what serves goes on, others are not delayed, nothing is written', async (_what, reason, says, spoil) => {
     await scene.settled();
     const secret = await scene.stateSecretOf('spoilt');
-    const stored = await stateStore().read((await scene.stackOf('spoilt')).metadata.name);
+    const stored = await stateStore(cluster).read((await scene.stackOf('spoilt')).metadata.name);
     const good = await cluster.kube.get<Secret>(SECRETS, secret);
     if (stored === undefined || good === undefined) throw new Error('spoilt has no state');
     await cluster.kube.patch(SECRETS, secret, 'merge', await spoil(stored.record, good));
@@ -196,7 +181,7 @@ describe('state that can not be read, of load balancers that are unchanged', () 
     await scene.settled();
     for (const name of ['alone', 'one']) {
       const secret = await scene.stateSecretOf(name);
-      const stored = await stateStore().read((await scene.stackOf(name)).metadata.name);
+      const stored = await stateStore(cluster).read((await scene.stackOf(name)).metadata.name);
       const found = await cluster.kube.get<Secret>(SECRETS, secret);
       if (stored === undefined || found === undefined) throw new Error(`${name} has no state`);
       good.set(secret, found);
@@ -277,9 +262,9 @@ describe('state of a newer version', () => {
       'of the program',
       async (name) => {
         current = (await storedVersion(name)) ?? '';
-        await rewriteState(name, (record) => ({ ...record, programVersion: '99' }));
+        await rewriteState(scene, name, (record) => ({ ...record, programVersion: '99' }));
       },
-      (name) => rewriteState(name, (record) => ({ ...record, programVersion: current })),
+      (name) => rewriteState(scene, name, (record) => ({ ...record, programVersion: current })),
     ],
   ])('%s is not touched: one condition, what serves goes on, others are not delayed', async (_what, raise, lower) => {
     await cluster.apply(serviceOf('newer'));
@@ -310,9 +295,11 @@ test('an upgrade of the operator updates only the stacks of which its program ma
   await scene.settled();
   await cluster.stopOperator();
   const version = await storedVersion('up1');
-  for (const name of names) await rewriteState(name, older);
+  for (const name of names) await rewriteState(scene, name, older);
   // The program of that version gave the load balancer source ranges.
-  await rewriteState('up2', (record) => withProperty(record, { sourceRanges: ['10.9.0.0/16'] }));
+  await rewriteState(scene, 'up2', (record) =>
+    withProperties(record, 'LoadBalancer', (properties) => ({ ...properties, sourceRanges: ['10.9.0.0/16'] })),
+  );
   const attempts = async (name: string): Promise<unknown[]> => (await scene.stackOf(name)).status?.attempts ?? [];
   const before = await Promise.all(names.map(attempts));
   await cluster.cloud.resetCalls();
@@ -327,20 +314,3 @@ test('an upgrade of the operator updates only the stacks of which its program ma
   for (const name of names) await scene.ready(name);
   await scene.deleteServices(...names);
 });
-
-/** What a version before ours has written. */
-function older(record: StackRecord): StackRecord {
-  const { providerKind, inputs } = record;
-  return { ...record, programVersion: '0', inputsHash: updateHash({ programVersion: '0', providerKind, inputs: inputs ?? undefined }) };
-}
-
-function withProperty(record: StackRecord, property: Record<string, string[]>): StackRecord {
-  const deployment = record.checkpoint?.deployment;
-  if (!deployment || record.checkpoint === null) throw new Error(`stack ${record.stack} has no checkpoint`);
-  const resources = deployment.resources?.map((resource) =>
-    resource.type.endsWith(':LoadBalancer')
-      ? { ...resource, inputs: { ...resource.inputs, ...property }, outputs: { ...resource.outputs, ...property } }
-      : resource,
-  );
-  return { ...record, checkpoint: { ...record.checkpoint, deployment: { ...deployment, ...(resources && { resources }) } } };
-}

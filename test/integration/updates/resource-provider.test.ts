@@ -26,11 +26,13 @@ const UNKNOWN = '04da6b54-80e4-46f7-96ec-b56ff0331ba9';
 const secret = (value: string): JsonObject => ({ '4dabf18193072939515e22adb298388d': '1b47061264138c4ac30d75fd1eb44270', value });
 
 const seen: { inputs: JsonObject; context: ResourceContext }[] = [];
+const noted: JsonObject[] = [];
 const type: ResourceType = {
   token: 'x:index:Thing',
   replaceOn: ['zone'],
   deleteBeforeReplace: true,
   check: (inputs) => (inputs.port === 0 ? [{ property: 'port', reason: 'must not be 0' }] : []),
+  noted: (inputs) => void noted.push(inputs),
   create: (inputs, context) => {
     seen.push({ inputs, context });
     if (inputs.port === 666) throw new OperatorError('Quota', 'too many things', { remedy: 'ask for more' });
@@ -117,6 +119,8 @@ describe('our resource provider over gRPC', () => {
       ),
     ).rejects.toMatchObject({ code: status.INVALID_ARGUMENT });
     expect(failures[0]).toMatchObject({ urn: URN, operation: 'check', error: { code: 'Invalid', field: 'port' } });
+    // Only what is known as a whole, and good.
+    expect(noted).toEqual([{ port: 1, password: 'x' }]);
   });
 
   test('diff: exactly the changed properties, replacement where the type says so', async () => {

@@ -64,6 +64,11 @@ export interface UpdateContext {
    * state stands behind the update.
    */
   stored?(type: string, name: string): JsonObject | undefined;
+  /**
+   * UIDs of the owners whose own resources may be replaced, since they are new or that was agreed to; what many share may not. Absent = everything may: it
+   * was planned and approved, all have said so beforehand, or this is only a plan.
+   */
+  replaces?: readonly string[];
   /** Counts one cloud call, for the attempt's record. */
   countCall(verb: string): void;
   /** The account's limits: passed before each cloud call. Absent where no operator is at the other end. */

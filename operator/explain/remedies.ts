@@ -25,6 +25,7 @@ export const REMEDIES: Record<string, string> = {
   UpdateFailed: "the message is the engine's",
   RetriesExhausted: 'the message has the last failure; it is still tried again, slowly',
   PlanOutdated: 'look at the new plan in `status.plans`, and approve that',
+  ReplacementRefused: 'take back what has changed, or set `updatePolicy.replace: Allow` on all that it serves',
   Canceled: 'nothing: whoever leads now goes on',
   ProviderNotFound: 'create it, or name another one',
   NotFound: 'it is made again by the next pass',

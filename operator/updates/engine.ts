@@ -311,14 +311,22 @@ export class UpdateEngine implements Updates {
       validUntil: 0,
       ...(modulePath === undefined ? {} : { modulePath }),
       ...(plugin === undefined ? {} : { plugin }),
-      ...(update.inputs === undefined ? {} : { inputs: update.inputs }),
-      ...(update.accepted === undefined ? {} : { accepted: update.accepted }),
-      ...(update.approved === undefined ? {} : { approved: true }),
-      ...(update.extension === undefined ? {} : { extension: update.extension }),
+      ...askedIn(update),
       ...(stored === undefined ? {} : { stored }),
       ...more,
     };
   }
+}
+
+/** What an update may ask for beside its stack. */
+function askedIn({ inputs, accepted, approved, replaces, extension }: StackUpdate): Partial<UpdateRequest> {
+  return {
+    ...(inputs === undefined ? {} : { inputs }),
+    ...(accepted === undefined ? {} : { accepted }),
+    ...(approved === undefined ? {} : { approved: true }),
+    ...(replaces === undefined ? {} : { replaces }),
+    ...(extension === undefined ? {} : { extension }),
+  };
 }
 
 /** The plan of an update that changes nothing. */

@@ -29,6 +29,8 @@ export interface UpdateRequest {
   inputsHash: string;
   /** A person has approved it. */
   approved?: boolean;
+  /** UpdateContext.replaces. */
+  replaces?: readonly string[];
   extension?: ExtensionUse;
   /** Only look what would be done: nothing is written, neither to the cloud nor to the state. */
   preview?: boolean;

@@ -31,6 +31,8 @@ export interface StackUpdate {
   force?: boolean;
   /** Hash of the plan that a person has approved: it is made again, and nothing is done when it has become another (Conflict, reason `PlanOutdated`). */
   approved?: string;
+  /** UpdateContext.replaces: whose own resources may be replaced. Absent = everything. */
+  replaces?: readonly string[];
   /** The stack was made before: where it has no state, that was lost, and the cloud is asked first what there is. */
   mayExist?: boolean;
   /** It takes over what others have made, which serves already: the cloud is asked first (UpdateHooks.discover), also where the state is in order. */

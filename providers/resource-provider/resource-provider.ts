@@ -22,6 +22,12 @@ export interface ResourceType {
    * @param inputs all of them known
    */
   noted?(inputs: JsonObject): void;
+  /**
+   * Before it is replaced, also where that is only planned. Absent = it always may be.
+   * @param properties those of `replaceOn` that differ
+   * @throws OperatorError where nobody has agreed to that
+   */
+  assertReplaceable?(olds: JsonObject, properties: readonly string[], context: Pick<ResourceContext, 'urn' | 'name'>): void;
   /** Creates, or adopts what a lost answer left: idempotent by deterministic name or client token. */
   create(inputs: JsonObject, context: ResourceContext): Promise<{ id: string; outputs: JsonObject }>;
   /**

@@ -124,8 +124,10 @@ export function withKept(olds: JsonObject, news: JsonObject, type: ResourceType)
 }
 
 function diff(request: DiffRequest, type: ResourceType): DiffResponse {
-  const changes = propertyChanges(reveal(fromStruct(request.getOldInputs())), reveal(fromStruct(request.getNews())));
+  const olds = reveal(fromStruct(request.getOldInputs()));
+  const changes = propertyChanges(olds, reveal(fromStruct(request.getNews())));
   const replaces = [...new Set(changes.filter((change) => needsReplacement(change, type)).map(({ property }) => property))];
+  if (replaces.length > 0) type.assertReplaceable?.(olds, replaces, { urn: request.getUrn(), name: request.getName() });
   const response = new DiffResponse()
     .setChanges(changes.length === 0 ? DiffResponse.DiffChanges.DIFF_NONE : DiffResponse.DiffChanges.DIFF_SOME)
     .setDiffsList([...new Set(changes.map((change) => change.property))])

@@ -35,6 +35,11 @@ export interface Gated<O> {
   plan: UpdatePlan<O>;
   /** The hash that a person has approved: the update is exactly that plan, or fails. */
   approved?: string;
+  /**
+   * UIDs of the owners whose own resources the update may replace, as the cloud's marks name them; absent = everything: what it replaces was planned, or all
+   * have allowed it beforehand.
+   */
+  replaces?: readonly string[];
   /** False: nothing is left for an update. */
   run: boolean;
   waiting: WaitingPlan[];

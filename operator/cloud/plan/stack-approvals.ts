@@ -18,6 +18,7 @@ import { ApprovalGate, type Gated } from './approval-gate';
 import type { Cut } from './cut';
 import { PlanCache } from './plan-cache';
 import { beginsMove, planOfMove, promising } from './promise';
+import { replaceableIn } from './replaceable';
 import { askable, unaskedOf, type Unasked } from './unasked';
 
 export interface StackApprovalsOptions<O extends Member> {
@@ -79,8 +80,9 @@ export class StackApprovals<O extends Member> {
     const plan = promising(gated.plan, this.options.clock.now());
     if (plan === gated.plan) return gated;
     // What was approved is made once the old stack has given up what exists only once.
-    const { run, waiting, held, leaving } = gated;
-    return { plan, run, waiting, ...(held !== undefined && { held }), ...(leaving !== undefined && { leaving }) };
+    const made: Gated<O> = { ...gated, plan };
+    delete made.approved;
+    return made;
   }
 
   private async gated(pass: ApprovalPass<O>, cut: Cut | undefined): Promise<Gated<O>> {
@@ -95,7 +97,7 @@ export class StackApprovals<O extends Member> {
     const isCut = (part: Part<O>): boolean => cutParts.includes(part);
     const goesOn = cut !== undefined && isUnderway(pass, []);
     let asked: Promise<string | undefined> | undefined;
-    return this.gate.open({
+    const gated = await this.gate.open({
       stack,
       plan,
       serving: (object) => serving(object),
@@ -121,6 +123,7 @@ export class StackApprovals<O extends Member> {
       },
       preview: (inputs, part) => this.planOf(pass, inputs, part),
     });
+    return { ...gated, ...replaceableIn(pass, this.options.kind, [cut, loss, gated.approved]) };
   }
 
   /** What an update with these inputs, which are for the part, would do. Where somebody else has what it asks for, the stack is looked at again. */

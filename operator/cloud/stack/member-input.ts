@@ -3,6 +3,8 @@ export interface MemberInput {
   uid: string;
   name: string;
   namespace?: string;
+  /** By which the cloud's marks name it; absent = by its own UID. */
+  ownerUID?: string;
 }
 
 /** namespace/name of an input's object. */

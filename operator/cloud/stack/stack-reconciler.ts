@@ -254,7 +254,7 @@ export class StackReconciler<O extends Member> {
 
   private async update(stack: string, wanted: UpdatePlan<O>, known: Connected): Promise<void> {
     const { cloud, state, takeovers, found, upgrading, origins } = known;
-    const { plan, approved, run, waiting, held, leaving } = await this.approvals.open({
+    const { plan, approved, replaces, run, waiting, held, leaving } = await this.approvals.open({
       ...{ stack, plan: wanted, cloud, state, found, drifted: this.drift.has(stack) },
       hooksOf: (inputs) => this.runs.hooks(stack, cloud, togetherOf(takeovers, inputs)),
       serving: (object) => this.reports.serving(stack, object),
@@ -276,7 +276,7 @@ export class StackReconciler<O extends Member> {
     for (const { object, candidate, accepted } of plan.parts) {
       if ((candidate ?? accepted) !== undefined) await this.options.writer.addFinalizer(object);
     }
-    const trial = await this.attempts.bring(stack, plan, { cloud, state, approved, upgrading, takeovers });
+    const trial = await this.attempts.bring(stack, plan, { cloud, state, approved, replaces, upgrading, takeovers });
     this.drift.forget(stack);
     this.adoptions.ended(
       plan,

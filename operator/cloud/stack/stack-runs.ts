@@ -27,6 +27,8 @@ export interface Run<O> {
   accepted?: JsonObject;
   /** Hash of the plan that it must be. */
   approved?: string;
+  /** UIDs of the owners whose own resources it may replace; absent = everything (Gated.replaces). */
+  replaces?: readonly string[] | undefined;
   /** Run although nothing that was asked for has changed. */
   force: boolean;
   /** Candidates are among the inputs: it has to be tried only as long as there is hope. The way back, and a deletion, always are. */
@@ -94,10 +96,10 @@ export class StackRuns<O extends Member> {
 
   update(
     stack: string,
-    run: Pick<Run<O>, 'inputs' | 'accepted' | 'approved' | 'force' | 'mayExist' | 'adopted'>,
+    run: Pick<Run<O>, 'inputs' | 'accepted' | 'approved' | 'replaces' | 'force' | 'mayExist' | 'adopted'>,
     cloud: ConnectedCloud,
   ): StackUpdate {
-    const { inputs, accepted, approved, force, adopted, mayExist = false } = run;
+    const { inputs, accepted, approved, replaces, force, adopted, mayExist = false } = run;
     return this.options.extend({
       stack,
       project: this.specOf(cloud.name).project,
@@ -109,6 +111,7 @@ export class StackRuns<O extends Member> {
       inputs,
       ...(accepted === undefined ? {} : { accepted }),
       ...(approved === undefined ? {} : { approved }),
+      ...(replaces === undefined ? {} : { replaces }),
       settings: cloud.cloud.workerSettings(),
       force,
       mayExist: mayExist || adopted !== undefined,

@@ -31,6 +31,8 @@ export interface Trial {
   takeovers?: Takeovers | undefined;
   /** Hash of the plan that it must be. */
   approved: string | undefined;
+  /** UIDs of the owners whose own resources it may replace; undefined = everything. */
+  replaces: readonly string[] | undefined;
 }
 
 /** What became of it. */
@@ -82,7 +84,7 @@ export class UpdateAttempts<O extends Member> {
     stack: string,
     plan: UpdatePlan<O>,
     chosen: readonly Part<O>[],
-    { cloud, state, approved, upgrading, takeovers }: Trial,
+    { cloud, state, approved, replaces, upgrading, takeovers }: Trial,
   ): Promise<Ran> {
     const { drift, runs } = this.options;
     const inputs = inputsOf(plan, chosen);
@@ -94,7 +96,7 @@ export class UpdateAttempts<O extends Member> {
     const asApproved = approved === undefined || chosen.length < suspectsOf(plan).length ? {} : { approved };
     const adopted = togetherOf(takeovers, inputs);
     const asks = suspectsOf(plan).some((part) => chosen.includes(part));
-    const how = { ...asApproved, asks, force: healing, healing, upgrading, adopted, mayExist: mayExist(plan) };
+    const how = { ...asApproved, asks, replaces, force: healing, healing, upgrading, adopted, mayExist: mayExist(plan) };
     return runs.run(stack, { ...runs.of(stack, inputs, cloud), objects, ...how }, cloud).catch((thrown: unknown) => {
       const error = toOperatorError(thrown);
       const asking = [...parts.map(({ object }) => object), ...plan.leaving];

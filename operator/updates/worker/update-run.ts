@@ -132,6 +132,7 @@ export class UpdateRun {
         countCall: (verb) => void this.#callCounts.set(verb, (this.#callCounts.get(verb) ?? 0) + 1),
         remark: (text) => this.#remark(text),
         calls: this.#calls,
+        ...(this.request.replaces !== undefined && { replaces: this.request.replaces }),
       });
       if (this.request.render === true) return { changes: this.#events.changes, timings: this.#timings, same: await this.#rendersSame() };
       for (const provider of providers) servers.push(await this.#serve(provider));

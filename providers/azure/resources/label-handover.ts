@@ -38,6 +38,10 @@ export class LabelHandover implements ResourceType {
     return this.addresses.check(inputs);
   }
 
+  assertReplaceable(olds: JsonObject, properties: readonly string[], context: Pick<ResourceContext, 'urn' | 'name'>): void {
+    this.addresses.assertReplaceable(olds, properties, context);
+  }
+
   create(inputs: JsonObject, context: ResourceContext): Promise<{ id: string; outputs: JsonObject }> {
     return this.labelled(inputs, context, () => this.addresses.create(inputs, context));
   }

@@ -132,6 +132,26 @@ export class OwnedResource<Inputs extends CommonInputs> implements ResourceType 
   }
 
   /**
+   * What serves is replaced only by consent (docs/decisions/0023): the operator asks for it before an update, and what it did not foresee is refused here.
+   * What follows the program is part of a replacement that was asked for.
+   */
+  assertReplaceable(olds: JsonObject, properties: readonly string[], { urn, name }: Pick<ResourceContext, 'urn' | 'name'>): void {
+    const { replaces } = this.updateContext;
+    const { follows = [] } = this.description;
+    const unforeseen = properties.filter((property) => !follows.includes(property));
+    const owner = (olds.tags as Tags | undefined)?.[TAG.ownerUID] ?? '';
+    if (replaces === undefined || replaces.includes(owner) || unforeseen.length === 0) return;
+    const remedy =
+      'Take back what has changed, in the settings of the CloudProvider or in Azure, or set spec.updatePolicy.replace to Allow on all CloudLoadBalancers that it serves.';
+    const what = `a change of ${unforeseen.join(', ')} replaces it, and nobody whom that would cut has agreed: it stays as it is`;
+    throw new OperatorError('Invalid', `${this.token} ${name}: ${what}. ${remedy}`, {
+      resource: urn,
+      reason: 'ReplacementRefused',
+      remedy,
+    });
+  }
+
+  /**
    * Creates. Whatever an earlier try of ours left (its answer was lost) is adopted and brought to `inputs`.
    * @throws OperatorError Conflict naming the holder when the name belongs to somebody else
    */

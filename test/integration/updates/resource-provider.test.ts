@@ -47,6 +47,16 @@ const type: ResourceType = {
       : Promise.resolve(),
 };
 
+/** One that nobody may replace. */
+const lasting: ResourceType = {
+  ...type,
+  token: 'x:index:Lasting',
+  assertReplaceable: ({ zone }, properties, { urn, name }) => {
+    const message = `${name}: ${properties.join()} was ${zone as string}`;
+    throw new OperatorError('Invalid', message, { resource: urn, reason: 'ReplacementRefused' });
+  },
+};
+
 /** One that makes nothing. */
 const choice: ResourceType = {
   ...type,
@@ -57,7 +67,7 @@ const choice: ResourceType = {
 const failures: ResourceFailure[] = [];
 let enginePid: number | undefined = process.pid;
 const server = new ResourceProviderServer(
-  { package: 'x', version: '1.2.3', types: [type, choice] },
+  { package: 'x', version: '1.2.3', types: [type, choice, lasting] },
   { onFailure: (failure) => void failures.push(failure), enginePid: () => enginePid, cancelGraceMs: 50 },
 );
 const clients: ResourceProviderClient[] = [];
@@ -135,6 +145,20 @@ describe('our resource provider over gRPC', () => {
     const replace = await between({ zone: 'a' }, { zone: UNKNOWN });
     expect([replace.getReplacesList(), replace.getDeletebeforereplace()]).toEqual([['zone'], true]);
     expect(replace.getDetaileddiffMap().get('zone')?.getKind()).toBe(PropertyDiff.Kind.UPDATE_REPLACE);
+  });
+
+  test('diff: what must not be replaced says so, and what is changed in place is not asked', async () => {
+    const urn = 'urn:pulumi:s::p::x:index:Lasting::lasting';
+    const request = (news: JsonObject): DiffRequest =>
+      new DiffRequest()
+        .setUrn(urn)
+        .setName('lasting')
+        .setOldInputs(struct({ zone: 'a', port: 1 }))
+        .setNews(struct(news));
+    expect((await ask<DiffResponse>('diff', request({ zone: 'a', port: 2 }))).getDiffsList()).toEqual(['port']);
+    await expect(ask('diff', request({ zone: 'b', port: 2 }))).rejects.toMatchObject({ code: status.INVALID_ARGUMENT });
+    const error = { code: 'Invalid', reason: 'ReplacementRefused', message: 'lasting: zone was a' };
+    expect(failures).toMatchObject([{ urn, operation: 'check', error }]);
   });
 
   test('create: secrets in clear to the type, marked again in the outputs', async () => {

@@ -159,6 +159,8 @@ describe('other settings of the CloudProvider, or a newer program', () => {
     approve?: string[];
     /** A member that asks for something of its own as well. */
     changed?: string;
+    /** One whose change replaces what is its own. */
+    replaced?: string;
     /** One that was not made yet. */
     added?: string;
     leaving?: string;
@@ -182,7 +184,7 @@ describe('other settings of the CloudProvider, or a newer program', () => {
 
   async function pass(of: Stack) {
     const { members = { web: 'Never', api: 'Never' }, approve = [], op = 'replace', changed, added, leaving, paused, underway } = of;
-    const { missing, elsewhere, orphaned, drifted = false, inputsHash = 'before', refused = [], blamed = [] } = of;
+    const { replaced, missing, elsewhere, orphaned, drifted = false, inputsHash = 'before', refused = [], blamed = [] } = of;
     const only = (name: string | undefined): string[] => (name === undefined ? [] : [name]);
     const input = (name: string) => ({ uid: name, name, namespace: 'shop' });
     const objectOf = (name: string) => ({
@@ -200,6 +202,7 @@ describe('other settings of the CloudProvider, or a newer program', () => {
       ...(name === paused || name === orphaned
         ? { held: true }
         : { candidate: name === changed ? { ...input(name), port: 81 } : input(name) }),
+      ...(name === replaced && { replacement: { why: 'its prefix', gap: false } }),
     }));
     const news = added === undefined ? [] : [{ object: objectOf(added), candidate: input(added) }];
     const previewed: string[] = [];
@@ -239,10 +242,10 @@ describe('other settings of the CloudProvider, or a newer program', () => {
         ...(underway && { underway: updateHash(updateOf(Object.keys(members).map(input))) }),
       },
     } as unknown as ApprovalPass<Member>);
-    const { run, approved, waiting, plan, leaving: said } = gated;
+    const { run, approved, replaces, waiting, plan, leaving: said } = gated;
     const asked = Object.fromEntries(plan.parts.map(({ object, verdict }) => [object.metadata.name, verdict?.reason]));
     const shown = waiting.map(({ member }) => member);
-    return { run, approved, why: waiting.map(({ reason }) => reason), shown, asked, previewed, said, plan };
+    return { run, approved, replaces, why: waiting.map(({ reason }) => reason), shown, asked, previewed, said, plan };
   }
 
   test('wait where they cut somebody: all who are cut are named, and asked', async () => {
@@ -285,6 +288,20 @@ describe('other settings of the CloudProvider, or a newer program', () => {
     expect(await pass({ members: { web: 'Allow', api: 'Never' }, paused: 'api' })).toMatchObject({
       ...{ run: false, asked: { web: undefined, api: 'AwaitingApproval' } },
     });
+  });
+
+  test.each<[string, Stack, string[] | undefined]>([
+    ['nobody’s own, where nothing is asked for', { why: undefined }, []],
+    ['nobody’s own either, where the plan replaces nothing', { op: 'update' }, []],
+    ['who is new', { why: undefined, added: 'new' }, ['new']],
+    ['whose spec asks for it', { why: undefined, changed: 'web', replaced: 'web' }, ['web']],
+    ['who has allowed it', { why: undefined, members: { web: 'Never', api: 'Allow' } }, ['api']],
+    ['who has allowed it, where another one can’t be asked', { why: undefined, members: { web: 'Allow' }, missing: 'api' }, ['web']],
+    ['all that there is, where all have allowed it', { why: undefined, members: { web: 'Allow', api: 'Allow' } }, undefined],
+    ['all that there is, where the plan was approved', { approve: ['web', 'api'] }, undefined],
+    ['all that there is, where that was begun with approval', { underway: true }, undefined],
+  ])('an update may replace what is of %s', async (_what, of, expected) => {
+    expect((await pass(of)).replaces).toEqual(expected);
   });
 
   test('go on without being asked again where that was begun with approval', async () => {

@@ -1,4 +1,4 @@
-import { NODES } from '../../../operator/kube/object';
+import { NODES, type Service } from '../../../operator/kube/object';
 import { OPERATOR_CLUSTER_START_MS } from '../../harness/operator-cluster';
 import { partsIn } from '../../harness/arm/resource';
 import { connect, LOCATION, networkID } from '../../harness/arm/scene';
@@ -365,6 +365,41 @@ describe('an operator with a subscription of Azure', () => {
     await scene.deleteServices('moved');
     expect([azure.balancer('edge'), azure.publicAddresses()]).toEqual([undefined, []]);
   }, 240_000);
+
+  test('without floating IP, too, another scheme is two updates: at every request one of the two frontends is there, and the Service has an address', async () => {
+    const { scene, cluster, arm } = azure;
+    await cluster.kubectl(['patch', 'cloudprovider', 'azure', '--type', 'merge', '-p', '{"spec":{"retireAfter":"1s"}}']);
+    const annotations = { [`${PREFIX}disable-load-balancer-floating-ip`]: 'true' };
+    await cluster.apply(serviceOf('turned', { annotations }));
+    let [address] = await published('turned');
+    await cluster.kubectl(['patch', 'clb', 'turned', '--type', 'merge', '-p', '{"spec":{"updatePolicy":{"replace":"Allow"}}}']);
+    const frontends = (): number[] =>
+      ['kubernetes', 'kubernetes-internal'].map((name) => partsIn(azure.balancer(name), 'frontendIPConfigurations').length);
+    const floating = (): unknown[] =>
+      ['kubernetes', 'kubernetes-internal'].flatMap((name) =>
+        partsIn(azure.balancer(name), 'loadBalancingRules').map(({ properties }) => properties.enableFloatingIP),
+      );
+    const seen: string[] = [];
+    arm.meanwhile = () => void seen.push(frontends().join());
+    const { stop } = await scene.history<Service>('Service', 'default/turned');
+    for (const [internal, left] of [
+      ['true', '0,1'],
+      ['false', '1,0'],
+    ] as const) {
+      await cluster.kubectl(['annotate', 'service', 'turned', '--overwrite', `${PREFIX}load-balancer-internal=${internal}`]);
+      await scene.until('another address', async () => addressOf(await scene.service('turned')) !== address, 60_000);
+      await scene.until('the old frontend to go', () => Promise.resolve(frontends().join() === left), 60_000);
+      await scene.ready('turned');
+      expect(floating()).toEqual([false]);
+      address = addressOf(await scene.service('turned'));
+    }
+    arm.meanwhile = undefined;
+    expect([...new Set(seen)].sort()).toEqual(['0,1', '1,0', '1,1']);
+    const versions = await stop();
+    expect(versions.filter((version) => addressOf(version) === undefined)).toEqual([]);
+    await scene.deleteServices('turned');
+    expect([frontends(), azure.publicAddresses(), azure.letInTo()]).toEqual([[0, 0], [], []]);
+  }, 120_000);
 
   test('no secret is written down', async () => {
     expect(await secretsWith(azure.cluster.kube, SECRET)).toEqual([]);

@@ -56,6 +56,17 @@ const secretKey = z
   .object({ name: objectName.meta({ description: 'Its name.' }), key: z.string().min(1).max(253).meta({ description: 'Its key.' }) })
   .meta({ description: 'A key of a Secret in the operator’s own namespace.' });
 
+const certificate = secretKey
+  .extend({
+    passwordKey: z
+      .string()
+      .min(1)
+      .max(253)
+      .optional()
+      .meta({ description: 'Key of the same Secret with the password of certificate or private key, where they have one.' }),
+  })
+  .meta({ description: 'Certificate and private key of the application, as PKCS #12 or as PEM.' });
+
 const managedIdentity = z
   .object({
     clientID: guid.optional().meta({ description: 'The identity, by its client id.' }),
@@ -68,7 +79,7 @@ const credentials = withRules(
     .object({
       clientID: guid.optional().meta({ description: 'The application; absent = AZURE_CLIENT_ID.' }),
       clientSecretRef: secretKey.optional().meta({ description: 'The application’s secret.' }),
-      clientCertificateRef: secretKey.optional().meta({ description: 'Certificate and private key of the application, as PEM.' }),
+      clientCertificateRef: certificate.optional(),
       managedIdentity: managedIdentity.optional(),
       workloadIdentity: z
         .object({ tokenFile: z.string().min(1).max(4096).optional().meta({ description: 'Absent = AZURE_FEDERATED_TOKEN_FILE.' }) })

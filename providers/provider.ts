@@ -109,7 +109,7 @@ export interface ConnectContext {
   providerName: string;
   /**
    * Reads keys of a Secret in the operator's own namespace.
-   * @returns their values, in the order of the keys
+   * @returns their values, in the order of the keys; of one that is no text (UTF-8) each character is a byte
    * @throws OperatorError with reason SecretMissing when it is not there or lacks one; throw it on
    */
   readSecret(name: string, keys: readonly string[]): Promise<string[]>;

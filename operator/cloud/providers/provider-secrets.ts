@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import { OperatorError } from '../../base/errors';
 import type { KubeApi } from '../../kube/api';
 import { SECRETS, type KubeObject } from '../../kube/object';
@@ -28,7 +29,7 @@ export class ProviderSecrets {
   ) {}
 
   /**
-   * @returns the values of the keys, in their order
+   * @returns the values of the keys, in their order; of one that is no text (UTF-8) each character is a byte
    * @throws SecretMissing, or another OperatorError when it can't be read
    */
   async read(name: string, keys: readonly string[]): Promise<string[]> {
@@ -36,7 +37,10 @@ export class ProviderSecrets {
     const absent = keys.filter((key) => secret?.data?.[key] === undefined);
     if (absent.length > 0)
       throw new SecretMissing(this.sayMissing(name, keys, secret === undefined ? undefined : absent), name, keys, this.namespace);
-    return keys.map((key) => Buffer.from(secret?.data?.[key] ?? '', 'base64').toString('utf8'));
+    return keys.map((key) => {
+      const bytes = Buffer.from(secret?.data?.[key] ?? '', 'base64');
+      return bytes.toString(isUtf8(bytes) ? 'utf8' : 'latin1');
+    });
   }
 
   /** @param absent undefined = the whole Secret */

@@ -55,7 +55,7 @@ function read(pem: string, password: string | undefined): { x509: X509Certificat
 }
 
 function unreadable(why: string, cause?: unknown): OperatorError {
-  const remedy = 'Turn a PKCS #12 file into PEM by openssl pkcs12 -in <file> -out <file>.pem -nodes, and check the password.';
+  const remedy = 'It is to be PEM, or PKCS #12 in binary form, with certificate and private key; check the password.';
   return new OperatorError('Credentials', `the client certificate can't be used: ${why}. ${remedy}`, {
     remedy,
     ...(cause !== undefined && { cause }),

@@ -4,7 +4,9 @@ import { readSmallFile } from '../../../operator/base/small-file';
 import type { ConnectContext } from '../../provider';
 import type { AzureCredentials } from '../client/credentials';
 import { parseAzureJson, type AzureJson } from './azure-json';
+import { certificateIn } from './certificate';
 import { identityOf, type IdentityVariables } from './identity';
+import { isPkcs12 } from './pkcs12';
 
 type Given = NonNullable<AzureProviderSettings['credentials']>;
 
@@ -27,7 +29,7 @@ export async function credentialsOf(sources: CredentialSources): Promise<AzureCr
   if (json !== undefined) return identityOf(json, sources.variables);
   if (credentials.managedIdentity !== undefined) return identityOf(machine(credentials.managedIdentity));
   const who = applicationOf(credentials, sources);
-  if (credentials.clientCertificateRef !== undefined) return certificateOf(who, await valueOf(credentials.clientCertificateRef, sources));
+  if (credentials.clientCertificateRef !== undefined) return certificateOf(who, credentials.clientCertificateRef, sources);
   if (credentials.clientSecretRef !== undefined) {
     return identityOf({ ...who, aadClientSecret: (await valueOf(credentials.clientSecretRef, sources)).trim() });
   }
@@ -53,13 +55,28 @@ function applicationOf({ clientID }: Given, { settings, variables }: CredentialS
   return { ...(tenant !== undefined && { tenantId: tenant }), ...(client !== undefined && { aadClientId: client }) };
 }
 
-function certificateOf({ tenantId: tenantID, aadClientId: clientID }: AzureJson, certificate: string): AzureCredentials {
-  if (tenantID !== undefined && clientID !== undefined) return { kind: 'ClientCertificate', tenantID, clientID, certificate };
-  const remedy = 'Set spec.azure.tenantID and spec.azure.credentials.clientID.';
-  throw new OperatorError('Invalid', `a client certificate is nobody's without tenant and application. ${remedy}`, {
-    field: 'spec.azure.credentials',
-    remedy,
-  });
+/** @throws OperatorError Invalid when it is nobody's, Credentials when it can't be read */
+async function certificateOf(
+  { tenantId: tenantID, aadClientId: clientID }: AzureJson,
+  { name, key, passwordKey }: NonNullable<Given['clientCertificateRef']>,
+  { secrets }: CredentialSources,
+): Promise<AzureCredentials> {
+  if (tenantID === undefined || clientID === undefined) {
+    const remedy = 'Set spec.azure.tenantID and spec.azure.credentials.clientID.';
+    throw new OperatorError('Invalid', `a client certificate is nobody's without tenant and application. ${remedy}`, {
+      field: 'spec.azure.credentials',
+      remedy,
+    });
+  }
+  const [value = '', password] = await secrets.readSecret(name, [key, ...(passwordKey === undefined ? [] : [passwordKey])]);
+  const where = passwordKey === undefined ? 'passwordKey, which names its password' : `the key ${passwordKey} of Secret ${name}`;
+  return { kind: 'ClientCertificate', tenantID, clientID, ...(await certificateIn(bytesOf(value), password?.trim(), where)) };
+}
+
+/** PKCS #12 is no text (ConnectContext.readSecret). */
+function bytesOf(value: string): Buffer {
+  const bytes = Buffer.from(value, 'latin1');
+  return isPkcs12(bytes) ? bytes : Buffer.from(value);
 }
 
 async function valueOf({ name, key }: { name: string; key: string }, { secrets }: CredentialSources): Promise<string> {

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { OperatorError } from '../../../operator/base/errors';
 import type { AzureCredentials } from '../client/credentials';
 import type { AzureJson } from './azure-json';
-import { isPkcs12, pemOfPkcs12 } from './pkcs12';
+import { certificateIn, type ClientCertificate, unreadable } from './certificate';
 
 /** Variables that Azure's workload identity webhook sets; they go before the file, as upstream has it. */
 export interface IdentityVariables {
@@ -49,27 +49,11 @@ function machineOf({ userAssignedIdentityID: id }: AzureJson): AzureCredentials 
   return { kind: 'ManagedIdentity', identity: /\/subscriptions\//i.test(id) ? { resourceID: id } : { clientID: id } };
 }
 
-/** PEM, whose key may be encrypted, or upstream's usual PKCS #12 file. */
-async function certificateOf({ aadClientCertPath: path = '', aadClientCertPassword: password }: AzureJson): Promise<{
-  certificate: string;
-  password?: string;
-}> {
+async function certificateOf({ aadClientCertPath: path = '', aadClientCertPassword: password }: AzureJson): Promise<ClientCertificate> {
   const file = await readFile(path).catch((cause: unknown) =>
     Promise.reject(unreadable(cause, 'Mount it there, or correct aadClientCertPath.')),
   );
-  if (!isPkcs12(file)) return { certificate: file.toString('utf8'), ...(password !== undefined && { password }) };
-  try {
-    return { certificate: await pemOfPkcs12(file, password) };
-  } catch (cause) {
-    throw unreadable(cause, 'Check aadClientCertPassword, and that the PKCS #12 file holds a certificate with its RSA key.');
-  }
-}
-
-function unreadable(cause: unknown, remedy: string): OperatorError {
-  return new OperatorError('Credentials', `the client certificate can't be read: ${(cause as Error).message}. ${remedy}`, {
-    cause,
-    remedy,
-  });
+  return certificateIn(file, password, 'aadClientCertPassword');
 }
 
 function needed(value: string | undefined, field: string): string {

@@ -385,7 +385,7 @@ describe('AzureTokens', () => {
       () => ({ kind: 'ClientCertificate', ...who, certificate, password: 'x' }),
       /check the password/,
     ],
-    ['no certificate', () => ({ kind: 'ClientCertificate', ...who, certificate: 'x' }), /openssl pkcs12/],
+    ['no certificate', () => ({ kind: 'ClientCertificate', ...who, certificate: 'x' }), /PKCS #12 in binary form/],
     ['a workload identity', () => ({ kind: 'WorkloadIdentity', ...who, tokenFile: join(folder, 'token') }), undefined],
     [
       'a workload identity without its file',

@@ -4,9 +4,11 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { azureProviderSettings } from '../../../crds';
+import { ProviderSecrets } from '../../../operator/cloud/providers/provider-secrets';
 import { clientAssertion } from '../../../providers/azure/client/client-assertion';
 import { isAzureJson, parseAzureJson, type AzureJson } from '../../../providers/azure/config/azure-json';
 import { FIELDS, WITHOUT_EFFECT } from '../../../providers/azure/config/azure-json-fields';
+import { credentialsOf } from '../../../providers/azure/config/credentials';
 import { identityOf, type IdentityVariables } from '../../../providers/azure/config/identity';
 import { settingsOf } from '../../../providers/azure/config/settings';
 
@@ -271,6 +273,17 @@ describe('who the operator is', () => {
       ...(password !== undefined && { aadClientCertPassword: password }),
     });
     const pem = (name: string): string => readFileSync(join(folder, name), 'utf8');
+    /** The same in a Secret, with its password in another key. */
+    const fromSecret = (file: string, password?: string): ReturnType<typeof credentialsOf> => {
+      const data = { file: readFileSync(join(folder, file)).toString('base64'), word: Buffer.from(`${password}\n`).toString('base64') };
+      const secrets = new ProviderSecrets({ get: () => Promise.resolve({ data } as never) }, 'ours');
+      const clientCertificateRef = { name: 'azure', key: 'file', ...(password !== undefined && { passwordKey: 'word' }) };
+      return credentialsOf({
+        settings: { tenantID: 't', credentials: { clientID: 'c', clientCertificateRef } },
+        secrets: { readSecret: (name, keys) => secrets.read(name, keys) },
+        variables: {},
+      });
+    };
 
     beforeAll(() => {
       for (const [name, ...kind] of [
@@ -301,9 +314,18 @@ describe('who the operator is', () => {
       expect(new X509Certificate(identity.certificate).raw).toEqual(new X509Certificate(pem('own.crt')).raw);
       const key = identity.certificate.slice(identity.certificate.indexOf('-----BEGIN PRIVATE KEY'));
       expect(createPrivateKey(key).equals(createPrivateKey(pem('own.key')))).toBe(true);
+      expect(await fromSecret('own.pfx', password)).toEqual(identity);
       // What Microsoft Entra ID is shown.
       const assertion = clientAssertion({ clientID: 'c', audience: 'https://login', certificate: identity.certificate, now: 0 });
       expect(assertion.split('.')).toHaveLength(3);
+    });
+
+    test('PEM in a Secret is what it was, with a password where its key has one', async () => {
+      const text = `Bag Attributes: München\n${pem('own.crt')}${pem('own.key')}`;
+      writeFileSync(join(folder, 'own.pem'), text);
+      const who = { kind: 'ClientCertificate', tenantID: 't', clientID: 'c', certificate: text };
+      expect(await fromSecret('own.pem')).toEqual(who);
+      expect(await fromSecret('own.pem', 'word')).toEqual({ ...who, password: 'word' });
     });
 
     test('that can’t be used is refused with what to check', async () => {
@@ -318,6 +340,8 @@ describe('who the operator is', () => {
       ] as const) {
         const refused = { code: 'Credentials', message: expect.stringMatching(/Check aadClientCertPassword.*RSA key/) as string };
         await expect(identityOf(config(name, word))).rejects.toMatchObject(refused);
+        const where = word === undefined ? 'passwordKey, which names its password' : 'the key word of Secret azure';
+        await expect(fromSecret(name, word)).rejects.toThrow(`Check ${where}, and that the PKCS #12 file holds`);
       }
     });
   });

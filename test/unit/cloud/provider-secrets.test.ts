@@ -24,6 +24,13 @@ describe('the Secret of a CloudProvider', () => {
     expect(read).toEqual(['ours/cloud']);
   });
 
+  it('may have what is no text: each character is then a byte', async () => {
+    const bytes = Buffer.from([0x30, 0x82, 0x00, 0xff]);
+    const { secrets } = secretsWith({ a: bytes.toString('base64'), b: encoded('ü') });
+    const [file = '', text] = await secrets.read('cloud', ['a', 'b']);
+    expect([Buffer.from(file, 'latin1'), text]).toEqual([bytes, 'ü']);
+  });
+
   it.each([
     ['is not there', undefined, 'there is no Secret "cloud" in namespace ours, which is to have the keys "id", "key"'],
     ['lacks a key', { id: encoded('x') }, 'Secret "cloud" in namespace ours has no key "key"'],

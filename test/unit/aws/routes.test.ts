@@ -1,11 +1,14 @@
 import type { RouteTable } from '@aws-sdk/client-ec2';
 import { cloudRouteSpec } from '../../../crds';
 import { OperatorError } from '../../../operator/base/errors';
+import { NextHop } from '../../../providers/aws/resources/next-hop';
 import { marksOf, tagOfMark } from '../../../providers/aws/routes/route-marks';
 import { nextHopOf, routeID, RouteTables, selectorsOf, tablesOf } from '../../../providers/aws/routes/route-tables';
 import { AwsRoutes, type RenderedRoute, type RouteScope } from '../../../providers/aws/routes/routes';
 import type { Ec2 } from '../../../providers/aws/client/ec2';
 import type { RouteInput } from '../../../providers/provider';
+import { foreseen } from '../../../providers/resource-provider/preview';
+import type { UpdateContext } from '../../../providers/worker-module';
 
 const SCOPE: RouteScope = {
   clusterID: '0a1b2c3d-1111-4222-8333-444455556666',
@@ -126,5 +129,18 @@ describe('route tables', () => {
       }),
     ).toEqual([mark]);
     expect([tag.Key.length <= 128, tag.Value.length <= 256]).toEqual([true, true]);
+  });
+});
+
+test('by what a route leads to another instance, a plan can’t tell: its interface is looked up when that is made ready', async () => {
+  const update: UpdateContext = { stack: 's', clusterID: 'c', countCall: () => undefined, assertValid: () => undefined };
+  const type = new NextHop({} as Ec2, {} as RouteTables, update);
+  const place = { destination: '10.244.1.0/24', routeTableId: 'rtb-1' };
+  const olds = { ...place, instanceId: 'i-1', networkInterfaceId: 'eni-1' };
+  const context = { urn: 'urn:x', name: 'x', signal: new AbortController().signal };
+  expect(await foreseen({ inputs: { destination: place.destination, instanceId: 'i-2' }, olds }, type, context)).toEqual({
+    ...place,
+    instanceId: 'i-2',
+    networkInterfaceId: '04da6b54-80e4-46f7-96ec-b56ff0331ba9',
   });
 });

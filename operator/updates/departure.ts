@@ -16,8 +16,10 @@ const PROPERTY = /(?:properties changed: |, )[-+~=]{2}([\w$-]+)/g;
 
 /** The failure of an update that was stopped because it was not what somebody has approved; undefined = nothing speaks of that. Pure. */
 export function departureOf(evidence: FailureEvidence): OperatorError | undefined {
-  const { stack, refusal, diagnostics } = evidence;
-  if (refusal !== undefined) return undefined;
+  const { stack, refusal, canceled, resources, diagnostics } = evidence;
+  // After a failure the engine misses what was to come, too.
+  const failed = resources.some(({ error }) => error.code !== 'Canceled');
+  if (refusal !== undefined || canceled !== undefined || failed) return undefined;
   const told = diagnostics.find(({ message }) => DEPARTURE.test(message));
   if (told === undefined) return endedWithoutAWord(evidence) ? departure(stack, 'what the stack gives') : undefined;
   return departure(stack, whatDeparted(told.urn ?? URN.exec(told.message)?.[0], told.message));

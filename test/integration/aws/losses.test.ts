@@ -1,4 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
+import { CLOUD_LOAD_BALANCERS } from '../../../crds';
+import type { StoredLoadBalancer } from '../../../operator/cloud/stack/load-balancer-stacks';
 import { SERVICES, type KubeObject } from '../../../operator/kube/object';
 import type { AwsModel } from '../../harness/aws-model/aws-model';
 import type { MotoState, Rule } from '../../harness/aws-model/rule';
@@ -133,7 +135,12 @@ describeWithMoto('What somebody deletes by hand while an update runs', () => {
   async function losing(what: Lost, before: string, work: Promise<void>): Promise<void> {
     loses = { what, before };
     await work;
-    await scene.until(`${before} to be asked for`, () => Promise.resolve(loses === undefined), 30_000);
+    const isAsked = async (): Promise<boolean> => {
+      if (loses === undefined) return true;
+      const all = await scene.list<StoredLoadBalancer>(CLOUD_LOAD_BALANCERS);
+      throw new Error(JSON.stringify(all.map(({ metadata, status }) => [metadata.generation, status])));
+    };
+    await scene.until(`${before} to be asked for`, isAsked, 60_000);
   }
   /** Writes since the calls were last forgotten. */
   const writes = (): string[] =>

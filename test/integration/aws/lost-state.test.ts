@@ -113,6 +113,8 @@ describeWithMoto('AWS: state that was lost', () => {
   });
 
   test('a deletion after that removes what is there; the backend group, which is no stack’s own, is told by a sweep', async () => {
+    // What comes of the Node before would make the state anew.
+    await scene.settled();
     await cluster.kube.remove(SECRETS, secret);
     await scene.deleteServices('web');
     expect(await aws.account.content()).toEqual({ loadBalancers: 0, targetGroups: 0, securityGroups: 1 });

@@ -1,4 +1,5 @@
 import { OperatorError } from '../../../operator/base/errors';
+import { departureOf } from '../../../operator/updates/departure';
 import { classifyFailure, codeOfWords, type FailureEvidence } from '../../../operator/updates/failure';
 
 function classify(evidence: Partial<FailureEvidence>): OperatorError {
@@ -141,6 +142,15 @@ describe('classifyFailure', () => {
       const aborted = { urn: at('b'), error: new OperatorError('Canceled', 'aborted') };
       expect(classify({ diagnostics, resources: [aborted] })).toMatchObject({ reason: 'PlanOutdated' });
       expect(classify({ diagnostics, canceled: 'deadline' })).toMatchObject({ code: 'Canceled' });
+    });
+
+    test('after a failure the engine misses what was to come: that is no departure, and what was approved goes on', () => {
+      const diagnostics = [{ message: `expected resource operations for ${at('a')} but none were seen` }];
+      const evidence = { stack: 's', resources: [], diagnostics };
+      expect(departureOf(evidence)?.reason).toBe('PlanOutdated');
+      const conflict = { urn: at('b'), error: new OperatorError('Conflict', 'still in use') };
+      expect(departureOf({ ...evidence, resources: [conflict] })).toBeUndefined();
+      expect(departureOf({ ...evidence, canceled: 'deadline' })).toBeUndefined();
     });
   });
 

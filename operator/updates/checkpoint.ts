@@ -63,6 +63,11 @@ export function typeOfUrn(urn: string): string {
   return urn.split('::')[2] ?? '';
 }
 
+/** What people call a type: `LoadBalancer` of `aws:lb/loadBalancer:LoadBalancer`, also where those of its parents are before it. Pure. */
+export function shortType(type: string): string {
+  return type.split(':').at(-1) ?? type;
+}
+
 export function isProvider({ type }: CheckpointResource): boolean {
   return type.startsWith(PROVIDER_PREFIX);
 }

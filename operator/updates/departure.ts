@@ -1,5 +1,5 @@
 import { OperatorError } from '../base/errors';
-import { nameOfUrn, typeOfUrn } from './checkpoint';
+import { nameOfUrn, shortType, typeOfUrn } from './checkpoint';
 import type { FailureEvidence } from './failure';
 
 /** Reason of the failure of an update that is not, or was not to the end, what somebody has approved. */
@@ -33,15 +33,14 @@ function departure(stack: string, what: string): OperatorError {
 }
 
 /** Of a stack's outputs that are not what was planned the engine says nothing (step_executor.go, ExecuteRegisterResourceOutputs): it fails when all else is done. */
-function endedWithoutAWord({ approved, canceled, resources, program, diagnostics, exit }: FailureEvidence): boolean {
-  if (approved !== true || canceled !== undefined || program !== undefined || exit === undefined) return false;
+function endedWithoutAWord({ approved, resources, program, diagnostics, exit }: FailureEvidence): boolean {
+  if (approved !== true || program !== undefined || exit === undefined) return false;
   return resources.length + diagnostics.length === 0 && exit.code !== null && exit.stderr.trim() === '';
 }
 
 /** Values may be secrets: only what they are of is told. */
 function whatDeparted(urn: string | undefined, message: string): string {
   if (urn === undefined) return 'a resource';
-  const type = typeOfUrn(urn).split('$').at(-1)?.split(':').at(-1);
   const properties = [...message.matchAll(PROPERTY)].map(([, name]) => name);
-  return `${type} ${nameOfUrn(urn)}${properties.length === 0 ? '' : ` (${properties.join(', ')})`}`;
+  return `${shortType(typeOfUrn(urn))} ${nameOfUrn(urn)}${properties.length === 0 ? '' : ` (${properties.join(', ')})`}`;
 }

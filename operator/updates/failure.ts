@@ -51,11 +51,11 @@ export function classifyFailure(evidence: FailureEvidence): OperatorError {
     );
   }
   const gravest = worst(resources);
-  if (gravest === undefined || gravest.error.code === 'Canceled') {
-    if (canceled !== undefined) return new OperatorError('Canceled', `stack ${stack}: the update was stopped: ${canceled}`);
-    const departure = departureOf(evidence);
-    if (departure !== undefined) return departure;
+  if (canceled !== undefined && (gravest === undefined || gravest.error.code === 'Canceled')) {
+    return new OperatorError('Canceled', `stack ${stack}: the update was stopped: ${canceled}`);
   }
+  const departure = departureOf(evidence);
+  if (departure !== undefined) return departure;
   if (gravest !== undefined) return resourceError(stack, gravest, resources.length - 1);
   // A program whose engine was killed fails as well, at its next call.
   if (exit?.signal) return endedEarly(stack, `signal ${exit.signal}`);

@@ -1,7 +1,7 @@
 import type { PlannedChange, PlannedOperation } from '../../crds';
 import { propertyChanges } from '../../providers/resource-provider/diff';
 import { hashJson, type Json, type JsonObject } from '../base/json';
-import { isSecret } from './checkpoint';
+import { isSecret, shortType } from './checkpoint';
 import { valueAt } from './drift';
 import type { ChangeCounts } from './update';
 
@@ -101,10 +101,10 @@ export function summaryOf({ counts, operations }: Plan): string {
     .filter(({ op }) => op === 'replace')
     .map(({ type, name, deleteFirst }) => {
       const how = deleteFirst === true ? ' (delete first, with a gap in traffic)' : '';
-      return `replaces ${type.split(':').at(-1) ?? type} ${name}${how}`;
+      return `replaces ${shortType(type)} ${name}${how}`;
     });
   const elsewhere = operations.filter(({ stack }) => stack !== undefined);
-  const lost = elsewhere.filter(({ op }) => op === 'delete').map(({ type, name }) => `${type.split(':').at(-1) ?? type} ${name}`);
+  const lost = elsewhere.filter(({ op }) => op === 'delete').map(({ type, name }) => `${shortType(type)} ${name}`);
   const text = [
     `${create} to create, ${update} to update, ${replace} to replace, ${remove} to delete, ${same} unchanged`,
     ...replaced,

@@ -83,11 +83,15 @@ export function isOfUpstreamCluster(tags: Tags, clusterName: string | undefined)
   return isOfCluster(tags, clusterName) || tags[CONTROLLER.cluster] === clusterName;
 }
 
+/** Names of clusters in the tags of cloud-provider-aws, without that of old clusters. Pure. */
+export function clustersIn(tags: Tags): string[] {
+  return Object.keys(tags).flatMap((key) => (key.startsWith(CLUSTER_PREFIX) ? key.slice(CLUSTER_PREFIX.length) : []));
+}
+
 /** True where tags of cloud-provider-aws name this cluster, and no other. Pure. */
 export function isOfClusterAlone(tags: Tags, clusterName: string | undefined): boolean {
   const { KubernetesCluster: legacy } = tags;
-  const tagged = Object.keys(tags).flatMap((key) => (key.startsWith(CLUSTER_PREFIX) ? key.slice(CLUSTER_PREFIX.length) : []));
-  const names = new Set([...tagged, ...(legacy === undefined ? [] : [legacy])]);
+  const names = new Set([...clustersIn(tags), ...(legacy === undefined ? [] : [legacy])]);
   return clusterName !== undefined && names.size === 1 && names.has(clusterName);
 }
 

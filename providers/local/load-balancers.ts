@@ -5,7 +5,7 @@ import type { JsonObject } from '../../operator/base/json';
 import type { LoadBalancerInput, LoadBalancerResult, LoadBalancers, Replacement } from '../provider';
 import { renderAddresses, type RenderedAddress } from './addresses';
 import { generationsOf, marksOf, type Generation } from '../generations';
-import { keptInPlacement } from '../kept-in-placement';
+import { replacementKeeping } from '../keeping-replacement';
 import { cloudName, engineOf, modeOf, withGeneration, renderListener, renderSourceRanges, type RenderedListener } from './listeners';
 import { madeFrom } from './made-from';
 import { recognize } from './recognize';
@@ -94,9 +94,7 @@ export class LocalLoadBalancers implements LoadBalancers {
     if (what === undefined) return undefined;
     const why = `the change of ${what.field} from ${what.from} to ${what.to} replaces the load balancer`;
     const once = (after.addresses ?? []).filter((address) => before.addresses?.includes(address));
-    if (once.length === 0) return { why, gap: false };
-    const deleting = { why: `${why}, delete first, with a gap in traffic, because ${once.join(', ')} can't be used twice`, gap: true };
-    return after.placement === undefined ? deleting : { ...deleting, refused: keptInPlacement(why, once) };
+    return replacementKeeping(why, once, after.placement !== undefined);
   }
 
   lossBy({ op, type, name }: PlannedOperation): string | undefined {

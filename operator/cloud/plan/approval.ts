@@ -2,6 +2,7 @@ import { ANNOTATIONS, type CloudLoadBalancerSpec, type CloudProviderSpec, type C
 import type { Replacement } from '../../../providers/provider';
 import { canonicalJson } from '../../base/json';
 import type { KubeMeta } from '../../kube/object';
+import { shortType } from '../../updates/checkpoint';
 import { onlyRetires } from './generation';
 import { keepsPromise } from './promise';
 import type { MemberInput } from '../stack/member-input';
@@ -25,6 +26,11 @@ export function updatePolicyOf(
   const asked = metadata.annotations?.[ANNOTATIONS.approval] !== undefined || updatePolicy?.approval === 'Manual';
   if (asked) return { ...updatePolicy, approval: 'Manual' };
   return provider?.updatePolicy?.approval === 'Manual' ? { ...updatePolicy, approval: 'Manual', ofProvider: true } : updatePolicy;
+}
+
+/** Nobody has said beforehand that what serves may be replaced without a question. Pure. */
+export function mustBeAsked(policy: UpdatePolicy | undefined): boolean {
+  return policy?.approval === 'Manual' || policy?.replace !== 'Allow';
 }
 
 /** Who asks for approval, in words. Pure. */
@@ -72,7 +78,7 @@ export function whyApproval<O>(facts: ApprovalFacts<O>): string | undefined {
 export function lossIn(operations: readonly PlannedOperation[], why: string): Replacement | undefined {
   const lost = operations.find(({ op, type }) => op === 'replace' || (op === 'delete' && type.endsWith(':LoadBalancer')));
   if (lost === undefined) return undefined;
-  const what = `${lost.op === 'replace' ? 'replaces' : 'deletes'} ${lost.type.split(':').at(-1)} ${lost.name}`;
+  const what = `${lost.op === 'replace' ? 'replaces' : 'deletes'} ${shortType(lost.type)} ${lost.name}`;
   return { why: `${why}, and by what the cloud has, the update ${what}`, gap: true };
 }
 

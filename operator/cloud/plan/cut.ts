@@ -1,6 +1,7 @@
 import type { PlannedOperation } from '../../../crds';
 import { OWN_PACKAGE } from '../../../providers/resource-provider/own-package';
 import type { Replacement } from '../../../providers/provider';
+import { shortType } from '../../updates/checkpoint';
 import { keyOfInput, type MemberInput } from '../stack/member-input';
 
 /** What an update takes away from members of a stack none of whose specs asks for it: other settings, a newer program, or a change in the cloud does. */
@@ -65,8 +66,4 @@ function listed(names: readonly string[]): string {
   const shown = [...names].sort().slice(0, NAMED);
   const left = names.length - shown.length;
   return `${shown.join(', ')}${left === 0 ? '' : ` and ${left} more`}`;
-}
-
-function shortType(type: string): string {
-  return type.split(':').at(-1) ?? type;
 }

@@ -1,6 +1,7 @@
 import type { UpdatePlan } from '../stack/stack-parts';
 import type { Part } from '../stack/stack-plan';
 import type { Member, StackKind } from '../stack/stack-kind';
+import { mustBeAsked } from './approval';
 import type { Gated } from './approval-gate';
 import type { ApprovalPass } from './stack-approvals';
 
@@ -14,10 +15,7 @@ export function replaceableIn<O extends Member>(
   kind: Pick<StackKind<O>, 'lossBy' | 'updatePolicy'>,
   consented: readonly unknown[],
 ): Pick<Gated<O>, 'replaces'> {
-  const isAsked = ({ object }: Part<O>): boolean => {
-    const { approval, replace } = kind.updatePolicy?.(object, cloud.spec) ?? {};
-    return approval === 'Manual' || replace !== 'Allow';
-  };
+  const isAsked = ({ object }: Part<O>): boolean => mustBeAsked(kind.updatePolicy?.(object, cloud.spec));
   if (kind.lossBy === undefined || [...consented, state?.underway].some((one) => one !== undefined)) return {};
   if (!hasSilent(plan) && !plan.parts.some((part) => serves(part) && isAsked(part))) return {};
   const may = plan.parts.filter((part) => !serves(part) || part.replacement !== undefined || !isAsked(part));

@@ -5,6 +5,7 @@ import type { MemberInput } from '../stack/member-input';
 import type { Member, StackKind } from '../stack/stack-kind';
 import { suspectsOf, type UpdatePlan } from '../stack/stack-parts';
 import type { Part } from '../stack/stack-plan';
+import { mustBeAsked } from './approval';
 import { cutIn, type Cut } from './cut';
 import type { ApprovalPass } from './stack-approvals';
 
@@ -70,10 +71,7 @@ function atStake<O>({ parts }: Pick<UpdatePlan<O>, 'parts'>): Part<O>[] {
 function isAnybodyAsked<O extends Member>({ plan, cloud }: ApprovalPass<O>, kind: StackKind<O>): boolean {
   const asked = askable(plan);
   if (plan.missing.length + plan.elsewhere.length > 0 || asked.length < atStake(plan).length) return true;
-  return asked.some(({ object }) => {
-    const { approval, replace } = kind.updatePolicy?.(object, cloud.spec) ?? {};
-    return approval === 'Manual' || replace !== 'Allow';
-  });
+  return asked.some(({ object }) => mustBeAsked(kind.updatePolicy?.(object, cloud.spec)));
 }
 
 /** It was written into the state, or is about to be; what an update that did not end has left is that one's. */

@@ -7,8 +7,8 @@ import type { WorkerModule } from '../../../providers/worker-module';
 import { loadWorkerModule } from '../../../providers/worker-registry';
 import { ResourceProviderServer } from '../../../providers/resource-provider/server';
 import type { ResourceFailure } from '../../../providers/resource-provider/status';
-import { departureOf } from '../departure';
-import { classifyFailure, type FailureEvidence } from '../failure';
+import { PLAN_OUTDATED } from '../departure';
+import { classifyFailure } from '../failure';
 import type { PreviewResult, Timings, UpdateRequest, WorkerCommand, WorkerEvent } from '../protocol';
 import { inputsIn, revealed } from '../checkpoint';
 import { killOthers } from '../process-session';
@@ -207,7 +207,7 @@ export class UpdateRun {
       return preview;
     } catch (thrown) {
       const failure = this.#failure(thrown);
-      if (departureOf(this.#evidence) !== undefined) await this.#session?.departed();
+      if (failure.reason === PLAN_OUTDATED) await this.#session?.departed();
       throw failure;
     }
   }
@@ -284,11 +284,7 @@ export class UpdateRun {
 
   #failure(thrown: unknown): OperatorError {
     if (this.#exit === undefined && this.#session?.refusal === undefined) return this.#notStarted(thrown);
-    return classifyFailure(this.#evidence);
-  }
-
-  get #evidence(): FailureEvidence {
-    return {
+    return classifyFailure({
       stack: this.request.stack,
       resources: this.#failures,
       diagnostics: this.#events.errors,
@@ -297,7 +293,7 @@ export class UpdateRun {
       ...(this.#canceled === undefined ? {} : { canceled: this.#canceled }),
       ...(this.#program?.failure === undefined ? {} : { program: this.#program.failure }),
       ...(this.#exit === undefined ? {} : { exit: this.#exit }),
-    };
+    });
   }
 
   #notStarted(thrown: unknown): OperatorError {

@@ -1,9 +1,7 @@
 import type { AWSProviderSettings, CloudProviderSpec } from '../../../crds';
 import { OperatorError, toOperatorError } from '../../../operator/base/errors';
 import type { InstanceMetadata } from '../nodes/metadata';
-import type { Tags } from '../tags';
-
-const CLUSTER_TAG = 'kubernetes.io/cluster/';
+import { clustersIn, type Tags } from '../tags';
 
 /** Where a cluster is. */
 export interface Place {
@@ -48,7 +46,7 @@ export async function clusterTagOf(
 
 /** Upstream's reading: the new tag before the old one. An instance of several clusters says nothing. Pure. */
 export function clusterTagIn(tags: Tags): ClusterTag {
-  const [name, ...others] = Object.keys(tags).flatMap((key) => (key.startsWith(CLUSTER_TAG) ? key.slice(CLUSTER_TAG.length) : []));
+  const [name, ...others] = clustersIn(tags);
   if (name !== undefined) return { legacyClusterTag: false, ...(others.length === 0 && { clusterName: name }) };
   const { KubernetesCluster: old } = tags;
   return old === undefined ? { legacyClusterTag: false } : { clusterName: old, legacyClusterTag: true };

@@ -3,7 +3,7 @@ import type { CloudLoadBalancerSpec } from '../../../crds';
 import type { OperatorError } from '../../../operator/base/errors';
 import { canonicalJson, type JsonObject } from '../../../operator/base/json';
 import { generationsOf, type Generation } from '../../generations';
-import { keptInPlacement } from '../../kept-in-placement';
+import { replacementKeeping } from '../../keeping-replacement';
 import type {
   DiscoveredResource,
   KeptDifference,
@@ -164,9 +164,7 @@ export class AwsLoadBalancers implements LoadBalancers {
     const why = `the change of ${FIXED[field]} replaces the load balancer`;
     const [had, asked] = [accepted.spec, wanted.spec].map(onceOf);
     const once = (asked ?? []).filter((address) => had?.includes(address));
-    if (once.length === 0) return { why, gap: false };
-    const deleting = { why: `${why}, delete first, with a gap in traffic, because ${once.join(', ')} can't be used twice`, gap: true };
-    return isShared(wanted.spec) ? { ...deleting, refused: keptInPlacement(why, once) } : deleting;
+    return replacementKeeping(why, once, isShared(wanted.spec));
   }
 
   keptDifferences(input: LoadBalancerInput): KeptDifference[] {

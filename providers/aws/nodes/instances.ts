@@ -1,14 +1,13 @@
 import type { Filter, Instance as Ec2Instance, InstanceNetworkInterface } from '@aws-sdk/client-ec2';
 import type { Instance, Instances, NodeAddress, NodeMachines } from '../../provider';
-import { chunks } from '../client/chunks';
+import { chunks, FILTER_VALUES } from '../client/chunks';
 import type { Ec2 } from '../client/ec2';
 import { describeFargate } from './fargate';
 import { tagNodes, type NodeTagScope } from './node-tags';
 import { fargateAddressOf, instanceIDOf, machineOf } from './provider-id';
 import { NetworkTopology } from './topology';
+import { clusterFilter } from '../tags';
 
-/** The most values of one filter. */
-const FILTER_VALUES = 200;
 export const ZONE_ID_LABEL = 'topology.k8s.aws/zone-id';
 
 export type IpFamily = 'IPv4' | 'IPv6';
@@ -131,10 +130,7 @@ function hasPrimaryIPv6({ NetworkInterfaces = [] }: Ec2Instance): boolean {
 export function filtersOf({ clusterName, legacyClusterTag = false, vpcID }: InstanceScope): Filter[] {
   const vpc = vpcID === undefined ? [] : [{ Name: 'vpc-id', Values: [vpcID] }];
   if (clusterName === undefined) return vpc;
-  const tag = legacyClusterTag
-    ? { Name: 'tag:KubernetesCluster', Values: [clusterName] }
-    : { Name: 'tag-key', Values: [`kubernetes.io/cluster/${clusterName}`] };
-  return [tag, ...vpc];
+  return [clusterFilter(clusterName, legacyClusterTag), ...vpc];
 }
 
 /** Upstream's reading of a state: only `stopped` is shut down, only `terminated` does not exist (contract 4; providers 2.1). */

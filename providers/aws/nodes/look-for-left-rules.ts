@@ -1,12 +1,9 @@
 import type { Filter, SecurityGroup, SecurityGroupRule } from '@aws-sdk/client-ec2';
 import type { KnownOwners } from '../../provider';
-import { chunks } from '../client/chunks';
+import { chunks, FILTER_VALUES } from '../client/chunks';
 import type { Api } from '../resources/description';
 import { clusterFilter, TAG } from '../tags';
 import { leftRulesOf, type LeftRulesFacts, type LeftRulesScope } from './left-rules';
-
-/** The most values of one filter. */
-const FILTER_VALUES = 200;
 
 export interface LeftRulesPlace extends LeftRulesScope {
   legacyClusterTag?: boolean | undefined;

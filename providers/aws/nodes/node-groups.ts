@@ -1,12 +1,10 @@
 import type { Instance } from '@aws-sdk/client-ec2';
-import { chunks } from '../client/chunks';
+import { chunks, FILTER_VALUES } from '../client/chunks';
 import type { CallOptions } from '../../client-options';
 import type { Ec2 } from '../client/ec2';
 import { filtersOf, type InstanceScope } from './instances';
 import { fromAwsTags, type Tags } from '../tags';
 
-/** The most values of one filter. */
-const FILTER_VALUES = 200;
 /** How long a look at all instances holds: their groups change, are tagged, and go with the Nodes that had them. */
 const LOOK_HOLDS_MS = 10 * 60_000;
 

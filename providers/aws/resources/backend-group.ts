@@ -1,7 +1,7 @@
 import type { SecurityGroupRule } from '@aws-sdk/client-ec2';
 import { z } from 'zod';
 import { systemClock } from '../../../operator/base/clock';
-import { OperatorError } from '../../../operator/base/errors';
+import type { OperatorError } from '../../../operator/base/errors';
 import type { JsonObject } from '../../../operator/base/json';
 import { OWN_PACKAGE, STATE_PACKAGE } from '../../resource-provider/own-package';
 import type { ResourceContext, ResourceType } from '../../resource-provider/resource-provider';
@@ -11,6 +11,7 @@ import { BackendGroup } from '../nodes/backend-group';
 import type { CallOptions } from '../../client-options';
 import type { Ec2 } from '../client/ec2';
 import { openNodes, openNodesToNew, rulesForPorts, rulesFrom, rulesOfNodes, SHARED_RULES } from '../nodes/node-rules';
+import { leftBehind } from './left-behind';
 import type { NodeRulesSettings } from './node-rules';
 
 /** Type token of a load balancer's part in the backend group. */
@@ -64,18 +65,12 @@ export function backendGroup(ec2: Ec2, { nodeGroups: groups, maxRules }: NodeRul
   };
 }
 
-/** A backend group that was left behind: no program has one, and all that can be done is to delete it. */
+/** A backend group that was left behind. */
 export function leftBackendGroup(ec2: Ec2, update: UpdateContext): ResourceType {
-  const refuse = (): Promise<never> => Promise.reject(new OperatorError('Invalid', `${LEFT_BACKEND} is only ever deleted`));
   const backend = new BackendGroup(ec2, update.clusterID, systemClock);
-  return {
-    token: LEFT_BACKEND,
-    replaceOn: [],
-    create: refuse,
-    read: (id) => Promise.resolve({ inputs: {}, outputs: { groupId: id } }),
-    update: refuse,
-    delete: (id, { signal }) => backend.removeLeft(id, { signal, assertValid: () => update.assertValid() }),
-  };
+  return leftBehind(LEFT_BACKEND, 'groupId', (id, { signal }) =>
+    backend.removeLeft(id, { signal, assertValid: () => update.assertValid() }),
+  );
 }
 
 /** Their names in the program differ in their ends (security-groups.ts). */

@@ -1,8 +1,7 @@
 import type { SecurityGroupRule } from '@aws-sdk/client-ec2';
-import { OperatorError } from '../../../operator/base/errors';
 import type { DiscoveredResource, KnownOwners } from '../../provider';
 import { OWN_PACKAGE } from '../../resource-provider/own-package';
-import type { ResourceContext, ResourceType } from '../../resource-provider/resource-provider';
+import type { ResourceType } from '../../resource-provider/resource-provider';
 import type { UpdateContext } from '../../worker-module';
 import { giveBack } from '../nodes/close-rules';
 import { isLeftRulesStack, leftRulesStack } from '../nodes/left-rules';
@@ -10,6 +9,7 @@ import { lookForLeftRules, type LeftRulesPlace } from '../nodes/look-for-left-ru
 import { sourceOf } from '../nodes/node-rule';
 import { revokeAll } from '../nodes/node-rules';
 import type { Api } from './description';
+import { leftBehind } from './left-behind';
 import type { NodeRulesSettings } from './node-rules';
 
 /** Type token of a rule in a group of Nodes that nothing accounts for, as a sweep tells it. */
@@ -33,11 +33,10 @@ export async function leftRulesIn(stacks: readonly string[], api: Api, place: Le
   return new Map([...(await discoverLeftRules(api, place))].filter(([stack]) => stacks.includes(stack)));
 }
 
-/** No program has one, and all that can be done is to delete it. What something needs by then is left alone. */
+/** What something needs by the time of the deletion is left alone. */
 export function leftRule(clients: Omit<Api, 'options'>, place: Place, update: UpdateContext): ResourceType {
-  const refuse = (): Promise<never> => Promise.reject(new OperatorError('Invalid', `${LEFT_RULE} is only ever deleted`));
   const of = { ...place, clusterID: update.clusterID };
-  const remove = async (id: string, { signal }: ResourceContext): Promise<void> => {
+  return leftBehind(LEFT_RULE, 'ruleId', async (id, { signal }) => {
     const api = { ...clients, options: { signal, assertValid: () => update.assertValid() } };
     const isLeft = async (revoked: readonly SecurityGroupRule[] = []): Promise<SecurityGroupRule | undefined> => {
       const left = [...(await lookForLeftRules(api, of, { revoked })).values()].flat();
@@ -48,15 +47,7 @@ export function leftRule(clients: Omit<Api, 'options'>, place: Place, update: Up
     await revokeAll(api.ec2, [rule], api.options);
     // Who came meanwhile has seen it, and counts on it.
     if ((await isLeft([rule])) === undefined) await giveBack(api, { ...of, loadBalancer: '' }, [rule]);
-  };
-  return {
-    token: LEFT_RULE,
-    replaceOn: [],
-    create: refuse,
-    read: (id) => Promise.resolve({ inputs: {}, outputs: { ruleId: id } }),
-    update: refuse,
-    delete: remove,
-  };
+  });
 }
 
 /** Named by what it lets in, which no other rule of its group does. */

@@ -1,13 +1,11 @@
 import type { DiscoveredResource } from '../../provider';
+import { FILTER_VALUES } from '../client/chunks';
 import type { Api } from '../resources/description';
 import { NEXT_HOP, nextHopID, outputsOf, primaryInterfaceOf } from '../resources/next-hop';
 import { inputsOf, route } from '../resources/route';
 import { marksOf, ROUTE_MARK_PREFIX, type RouteMark } from './route-marks';
 import { destinationOf, filtersOf, nextHopOf, routeID, routeTo, selectorsOf } from './route-tables';
 import type { RouteScope } from './routes';
-
-/** The most values of one filter. */
-const FILTER_VALUES = 200;
 
 interface Found {
   stack: string;

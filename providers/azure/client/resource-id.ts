@@ -1,5 +1,5 @@
 import { OperatorError } from '../../../operator/base/errors';
-import type { Json } from '../../../operator/base/json';
+import { canonicalJson, type Json } from '../../../operator/base/json';
 
 /** A resource of Azure Resource Manager, as its id names it: `Microsoft.Network/loadBalancers/<name>`, or a part of one. */
 export interface ResourceName {
@@ -56,12 +56,17 @@ export function sameID(a: string, b: string): boolean {
 /** What every id begins with. */
 export const ID_PREFIX = '/subscriptions/';
 
-/** A value with all ids in it in one letter case, to be compared with another one. Pure. */
-export function inOneCase(value: Json): Json {
+/** A value with all ids in it in one letter case, to be compared with another one. */
+function inOneCase(value: Json): Json {
   if (typeof value === 'string') return value.toLowerCase().startsWith(ID_PREFIX) ? value.toLowerCase() : value;
   if (Array.isArray(value)) return value.map(inOneCase);
   if (typeof value !== 'object' || value === null) return value;
   return Object.fromEntries(Object.entries(value).map(([key, inside]) => [key, inOneCase(inside)]));
+}
+
+/** Values are the same, whatever the letter case of ids in them. Pure. */
+export function isSameInOneCase(one: Json, other: Json): boolean {
+  return canonicalJson(inOneCase(one)) === canonicalJson(inOneCase(other));
 }
 
 /**

@@ -9,7 +9,7 @@ import type { ArmClient } from '../client/arm-client';
 import type { CallOptions } from '../../client-options';
 import { classForUsers, isInUse, isWorthReadingAgain } from '../client/arm-error';
 import { hasFailed, isChanging } from '../client/provisioning';
-import { inOneCase, sameID } from '../client/resource-id';
+import { isSameInOneCase, sameID } from '../client/resource-id';
 import {
   bookkeeping,
   foreignTags,
@@ -215,8 +215,8 @@ export class OwnedResource<Inputs extends CommonInputs> implements ResourceType 
     if (old === undefined || wanted === undefined) return false;
     const { idProperties, sharedLists } = this.description;
     if (idProperties.includes(property) && typeof old === 'string' && typeof wanted === 'string') return sameID(old, wanted);
-    const [one, other] = [old, wanted].map((value) => canonicalJson(inOneCase(inOrder(value, sharedLists?.[property]))));
-    return one === other;
+    const key = sharedLists?.[property];
+    return isSameInOneCase(inOrder(old, key), inOrder(wanted, key));
   }
 
   /** What somebody else may have made is looked for first: an If-None-Match that is not kept would write over all that is theirs. */
@@ -369,8 +369,7 @@ function inOrder(value: Json, key: string | undefined): Json {
 }
 
 function isSameResource(has: CommonInputs, wanted: CommonInputs): boolean {
-  const [one, other] = [has, wanted].map((inputs) => canonicalJson(inOneCase(inputs as unknown as Json)));
-  return one === other;
+  return isSameInOneCase(has as unknown as Json, wanted as unknown as Json);
 }
 
 /** Tags as they are now, with what was found out of those that stood there (joined, unclaimed). */

@@ -5,6 +5,7 @@ import { loadKubeConfig } from '../../../operator/kube/kube-config';
 import { LeaseElector, type Lease } from '../../../operator/kube/lease';
 import { EVENTS, LEASES, NODES, SERVICES, type KubeObject } from '../../../operator/kube/object';
 import { CLUSTER_START_MS, startTestCluster, type TestCluster } from '../../harness/cluster';
+import { ownEvents } from '../../harness/own-events';
 import { waitFor } from '../../harness/wait-for';
 
 type Event = KubeObject & {
@@ -20,7 +21,7 @@ let client: KubeClient;
 
 beforeAll(async () => {
   cluster = await startTestCluster({ controllerManager: false });
-  client = new KubeClient(loadKubeConfig({ kubeconfig: cluster.kubeconfigPath }), { qps: 0 });
+  client = new KubeClient(loadKubeConfig({ kubeconfig: cluster.kubeconfigPath }), { qps: 0, userAgent: 'cloud-operator/test' });
 }, CLUSTER_START_MS);
 
 afterAll(async () => {
@@ -111,7 +112,7 @@ describe('KubeEventRecorder', () => {
     for (let i = 0; i < 3; i++) recorder.event(service, 'Normal', 'EnsuringLoadBalancer', 'Ensuring load balancer');
     recorder.event(node, 'Normal', 'Synced', 'Node synced successfully');
     await recorder.flush();
-    const events = await client.list<Event>(EVENTS, { namespace: 'default' });
+    const events = ownEvents(await client.list<Event>(EVENTS, { namespace: 'default' }));
     const of = (name: string) => events.filter(({ involvedObject }) => involvedObject.name === name);
     expect(of('web')).toHaveLength(1);
     expect(of('web')[0]).toMatchObject({ count: 3, reason: 'EnsuringLoadBalancer', involvedObject: { uid: service.metadata.uid } });

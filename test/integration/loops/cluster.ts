@@ -21,6 +21,7 @@ import type { StoredCloudLoadBalancer, StoredCloudRoute } from '../../../operato
 import { ROUTE_INDEXES } from '../../../operator/loops/route/loop';
 import { PROJECT_ROOT } from '../../../operator/entry';
 import { startTestCluster, type TestCluster } from '../../harness/cluster';
+import { ownEvents } from '../../harness/own-events';
 import { waitFor } from '../../harness/wait-for';
 
 type KubeEvent = KubeObject & {
@@ -100,9 +101,9 @@ export class LoopCluster {
     await this.client.create(NAMESPACES, undefined, { metadata: { name } });
   }
 
-  /** The Events on one object that the API server has. */
+  /** The loops' Events on one object that the API server has. */
   async events(uid: string): Promise<KubeEvent[]> {
-    const events = await this.client.list<KubeEvent>(EVENTS);
+    const events = ownEvents(await this.client.list<KubeEvent>(EVENTS));
     return events.filter(({ involvedObject }) => involvedObject.uid === uid);
   }
 

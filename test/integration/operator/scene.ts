@@ -15,6 +15,7 @@ import {
 import { EVENTS, keyOf, NODES, SERVICES, type KubeObject, type Node, type ResourcePath, type Service } from '../../../operator/kube/object';
 import type { Address, FaultRule, Instance, LoadBalancer, Resource, Route, TargetPool } from '../../../providers/local/api';
 import { OPERATOR_CLUSTER_START_MS, OperatorCluster, type OperatorClusterOptions } from '../../harness/operator-cluster';
+import { ownEvents } from '../../harness/own-events';
 import { waitFor } from '../../harness/wait-for';
 
 export type StoredLoadBalancer = CloudLoadBalancer & KubeObject;
@@ -129,11 +130,11 @@ export class Scene {
     return { stop };
   }
 
-  /** Events of one object, the oldest first. */
+  /** The operator's Events of one object, the oldest first. */
   async events(kind: string, name: string): Promise<KubeEvent[]> {
     const selector = `involvedObject.kind=${kind},involvedObject.name=${name}`;
     const found = await this.cluster.kube.list<KubeEvent>(EVENTS, { fieldSelector: selector });
-    return found.sort((a, b) => Number(a.metadata.resourceVersion) - Number(b.metadata.resourceVersion));
+    return ownEvents(found).sort((a, b) => Number(a.metadata.resourceVersion) - Number(b.metadata.resourceVersion));
   }
 
   /** Of the state of a load balancer's stack, with its namespace. */
@@ -327,10 +328,14 @@ export class Scene {
 
   /** Versions of every object that the operator may write; two equal ones mean that nothing was written in between. */
   async versions(): Promise<Record<string, string>> {
-    const kinds = [SERVICES, NODES, EVENTS, CLOUD_LOAD_BALANCERS, CLOUD_ROUTES, CLOUD_STACKS, CLOUD_INSTANCES, CLOUD_PROVIDERS];
+    const kinds = [SERVICES, NODES, CLOUD_LOAD_BALANCERS, CLOUD_ROUTES, CLOUD_STACKS, CLOUD_INSTANCES, CLOUD_PROVIDERS];
     const lists = await Promise.all(kinds.map((kind) => this.cluster.kube.list(kind)));
+    const events = ownEvents(await this.cluster.kube.list(EVENTS));
     return Object.fromEntries(
-      lists.flat().map(({ kind, metadata }) => [`${kind} ${metadata.namespace ?? ''}/${metadata.name}`, metadata.resourceVersion]),
+      [...lists.flat(), ...events].map(({ kind, metadata }) => [
+        `${kind} ${metadata.namespace ?? ''}/${metadata.name}`,
+        metadata.resourceVersion,
+      ]),
     );
   }
 

@@ -33,6 +33,7 @@ export class ArmCloud implements CloudView {
   readonly locks = new Map<string, 'ReadOnly' | 'CanNotDelete'>();
   readonly policies = new Map<string, string>();
   readonly forbidden = new Map<string, string>();
+  readonly busy: CloudView['busy'] = new Map();
   readonly resourceGroups: Set<string>;
   readonly limits: CloudLimits;
   readonly operations: Operations;

@@ -23,6 +23,8 @@ export interface CloudView {
   policies: Map<string, string>;
   /** An action that the caller may not do, such as `Microsoft.Network/publicIPAddresses/write`, by the resource group in lower case. */
   forbidden: Map<string, string>;
+  /** Resources, by their ids in lower case, to which something else happens: how many more writes are refused, and after how many seconds to come again. */
+  busy: Map<string, { times: number; retryAfterS: number }>;
   resourceGroups: Set<string>;
   limits: CloudLimits;
 }

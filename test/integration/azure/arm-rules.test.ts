@@ -127,6 +127,14 @@ const ROWS: Row[] = [
     allowed: [networkID('routeTables', 'rt'), table()],
   },
   {
+    rule: 'anotherOperation',
+    source: 'pulumi/pulumi-azure-native#903; longer than a call may take',
+    before: ({ cloud }) => cloud.busy.set(pip('web').toLowerCase(), { times: 1, retryAfterS: 60 }),
+    put: [pip('web'), address()],
+    code: 'AnotherOperationInProgress',
+    allowed: [pip('other'), address()],
+  },
+  {
     rule: 'immutable',
     source: `${learn}"Resolve errors for resource provider registration and others": PropertyChangeNotAllowed`,
     given: [[pip('web'), address()]],

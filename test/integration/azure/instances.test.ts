@@ -25,6 +25,7 @@ describe('AzureInstances', () => {
     cloud.seed(computeID('virtualMachineScaleSets', 'flex'), { location: LOCATION, properties: { orchestrationMode: 'Flexible' } });
     cloud.seed(computeID('virtualMachineScaleSets', 'pool'), { location: LOCATION, properties: { orchestrationMode: 'Uniform' } });
     for (const number of [0, 1]) inSet(number);
+    inFlexibleSet();
   });
 
   afterAll(async () => {
@@ -39,6 +40,7 @@ describe('AzureInstances', () => {
       ['vm-2', 'Running', ['10.0.0.2']],
       ['vm-3', 'Running', ['10.0.0.3']],
       ['vm-4', 'Stopped', ['10.0.0.4']],
+      ['flex0a1b2', 'Running', ['10.0.0.50']],
       ['pool000000', 'Running', ['10.0.0.100', '20.9.0.1']],
       ['pool000001', 'Running', ['10.0.0.101']],
     ]);
@@ -46,8 +48,35 @@ describe('AzureInstances', () => {
 
   test('each is found again by its providerID', async () => {
     const found = await instances.list();
-    expect(new Set(found.map(({ providerID }) => instances.identify(providerID))).size).toBe(6);
+    expect(new Set(found.map(({ providerID }) => instances.identify(providerID))).size).toBe(7);
     expect(found.every(({ providerID }) => instances.identify(providerID) !== undefined)).toBe(true);
+  });
+
+  test('one of a flexible scale set is listed as all others, by its own id; where it is in no zone its fault domain says where', async () => {
+    server.calls.length = 0;
+    const [flexible] = (await instances.list()).filter(({ names }) => names.includes('flex_0a1b2'));
+    expect(flexible).toEqual({
+      providerID: `azure://${computeID('virtualMachines', 'flex_0a1b2')}`,
+      id: 'flex_0a1b2',
+      names: ['flex0a1b2', 'flex_0a1b2'],
+      state: 'Running',
+      type: 'Standard_D2s_v5',
+      zone: '2',
+      region: LOCATION,
+      addresses: [
+        { type: 'Hostname', address: 'flex0a1b2' },
+        { type: 'InternalIP', address: '10.0.0.50' },
+      ],
+    });
+    // Azure has no list of the machines in such a set.
+    expect(server.calls.filter(({ path }) => path.includes('/virtualMachineScaleSets/flex/'))).toEqual([]);
+    server.cloud.tamper(computeID('virtualMachines', 'flex_0a1b2'), ({ properties }) => {
+      properties.instanceView = { platformFaultDomain: 2, statuses: [{ code: 'PowerState/deallocated' }] };
+    });
+    expect((await instances.list()).find(({ id }) => id === 'flex_0a1b2')).toMatchObject({ state: 'Stopped', zone: '2' });
+    server.cloud.tamper(computeID('virtualMachines', 'flex_0a1b2'), ({ properties }) => {
+      properties.instanceView = { platformFaultDomain: 2, ...running };
+    });
   });
 
   test('are read in lists: more machines cost more pages, and no call each', async () => {
@@ -163,6 +192,23 @@ describe('AzureInstances', () => {
       location: LOCATION,
       properties: { primary: true, virtualMachine: { id: id.toUpperCase() }, ipConfigurations },
     });
+  }
+
+  /** As Azure has it: a machine by its own id, which names its set, spread over fault domains. */
+  function inFlexibleSet(): void {
+    const id = computeID('virtualMachines', 'flex_0a1b2');
+    const properties = {
+      provisioningState: 'Succeeded',
+      hardwareProfile: { vmSize: 'Standard_D2s_v5' },
+      osProfile: { computerName: 'flex0a1b2' },
+      virtualMachineScaleSet: { id: computeID('virtualMachineScaleSets', 'flex') },
+      platformFaultDomain: 2,
+      instanceView: { platformFaultDomain: 2, ...running },
+    };
+    server.cloud.seed(id, { location: LOCATION, properties });
+    const ipConfigurations = [{ name: 'one', properties: { primary: true, privateIPAddress: '10.0.0.50' } }];
+    const nic = { primary: true, virtualMachine: { id }, ipConfigurations };
+    server.cloud.seed(networkID('networkInterfaces', 'flex_0a1b2-nic'), { location: LOCATION, properties: nic });
   }
 
   function inSet(number: number): void {

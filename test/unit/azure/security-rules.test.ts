@@ -279,10 +279,36 @@ describe('the security group', () => {
 
   test.each([
     ['rules', { rulesPerSecurityGroup: 1, addressesPerSecurityGroup: 9 }, /2 rules, and may have 1/],
+    ['sources', { rulesPerSecurityGroup: 9, addressesPerSecurityGroup: 3 }, /4 sources in its rules, and may have 3/],
     ['destinations', { rulesPerSecurityGroup: 9, addressesPerSecurityGroup: 2 }, /3 destinations in its rules, and may have 2/],
-  ])('more %s than it can hold are refused with the figures', (_name, limits, message) => {
-    const wanted = [http([V4, '20.1.0.2'])];
-    expect(() => mergedRules([foreign], wanted, { everywhere: [] }, limits)).toThrow(message);
+  ])('more %s than it can hold are refused with the figures, and one less is not', (what, limits, message) => {
+    const wanted = [http([V4, '20.1.0.2'], what === 'sources' ? ['10.0.0.0/8', '9.0.0.0/8', '8.0.0.0/8'] : ['Internet'])];
+    const merged = (more: number): unknown => {
+      const { rulesPerSecurityGroup: rules, addressesPerSecurityGroup: addresses } = limits;
+      const raised = { rulesPerSecurityGroup: rules + more, addressesPerSecurityGroup: addresses + more };
+      return mergedRules([foreign], wanted, { everywhere: [] }, raised);
+    };
+    expect(() => merged(0)).toThrow(message);
+    expect(() => merged(0)).toThrow(expect.objectContaining({ code: 'Quota' }) as Error);
+    expect(merged(1)).toHaveLength(2);
+  });
+
+  test('where all of upstream’s priorities are others’, that is said; the last one that is free is taken', () => {
+    const others = Array.from({ length: 4096 - 500 }, (_, index): SecurityRule => ({
+      name: `theirs-${index}`,
+      properties: { ...foreign.properties, priority: 500 + index },
+    }));
+    const limits = { rulesPerSecurityGroup: 5000, addressesPerSecurityGroup: 5000 };
+    const priorities = (existing: SecurityRule[], wanted: WantedRule[]): unknown[] =>
+      mergedRules(existing, wanted, { everywhere: [] }, limits)
+        .slice(existing.length)
+        .map(({ properties }) => properties.priority);
+    for (const rule of [http([V4]), deny([V4])]) {
+      expect(() => priorities(others, [rule])).toThrow(/no priority from 500 to 4095 is free\. Delete Services or rules/);
+      expect(() => priorities(others, [rule])).toThrow(expect.objectContaining({ code: 'Quota' }) as Error);
+      expect(priorities(others.toSpliced(1234, 1), [rule])).toEqual([1734]);
+    }
+    expect(() => priorities(others.toSpliced(1234, 1), [http([V4]), deny([V4])])).toThrow(/no priority/);
   });
 
   test('what is too much already may become less', () => {

@@ -13,7 +13,19 @@ import {
 import { approvedSee, connectionsFirst, frontendOnce, frontendStays, networkPolicies, poolsOfInterfaces } from './private-link';
 import { referencesExist, referencesProvisioned } from './references';
 import { destinationOnce, nextHop, routeLimit } from './route-tables';
-import { apiVersion, immutable, lock, patchSetsTags, permission, policy, precondition, resourceGroup, tagNames, zonesStay } from './scope';
+import {
+  anotherOperation,
+  apiVersion,
+  immutable,
+  lock,
+  patchSetsTags,
+  permission,
+  policy,
+  precondition,
+  resourceGroup,
+  tagNames,
+  zonesStay,
+} from './scope';
 import { priorityOnce, priorityRange, ruleForm, securityGroupLimits, sourceRanges } from './security-groups';
 
 /** Everything that a write must get past, in the order in which Azure looks: what holds for all types first. */
@@ -23,6 +35,7 @@ export const RULES: readonly Rule[] = [
   permission,
   lock,
   policy,
+  anotherOperation,
   precondition,
   patchSetsTags,
   immutable,

@@ -54,6 +54,14 @@ export const policy: Rule = ({ id, type, after }, { policies }) => {
   return refusal(403, 'RequestDisallowedByPolicy', `Resource '${id}' was disallowed by policy. Policy identifiers: '${name}'.`);
 };
 
+/** Something else happens to it, or to what depends on it (pulumi/pulumi-azure-native#903): AnotherOperationInProgress. */
+export const anotherOperation: Rule = ({ id }, { busy }) => {
+  const found = busy.get(id.toLowerCase());
+  if (found === undefined || found.times-- <= 0) return undefined;
+  const text = 'Another operation on this or dependent resource is in progress.';
+  return { ...refusal(409, 'AnotherOperationInProgress', text), headers: { 'retry-after': String(found.retryAfterS) } };
+};
+
 /** If-Match and If-None-Match (RFC 9110; of network resources, learn.microsoft.com, "Load Balancers - Create Or Update"): of a part its own etag counts. */
 export const precondition: Rule = ({ request: { headers, path }, before: whole }) => {
   const [match, none] = [headers['if-match'], headers['if-none-match']];

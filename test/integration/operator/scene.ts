@@ -293,20 +293,22 @@ export class Scene {
   // ---- machines
 
   /** Makes an instance in the cloud, and the Node that its kubelet would register: tainted, Ready, without a providerID. */
-  async addNode(name: string, { podCIDR, ready = true }: { podCIDR?: string; ready?: boolean } = {}): Promise<Instance> {
+  async addNode(name: string, options: Omit<NodeObjectOptions, 'providerID'> = {}): Promise<Instance> {
+    const { podCIDR } = options;
     const spec = { name, ...(podCIDR === undefined ? {} : { podCIDRs: [podCIDR] }) };
     const instance = await this.cluster.resources.create('instances', spec, `test-${name}`, {});
-    await this.addNodeObject(name, { ready, ...(podCIDR === undefined ? {} : { podCIDR }) });
+    await this.addNodeObject(name, options);
     return instance;
   }
 
-  async addNodeObject(name: string, { podCIDR, ready = true, providerID, annotations = {} }: NodeObjectOptions = {}): Promise<void> {
+  async addNodeObject(name: string, options: NodeObjectOptions = {}): Promise<void> {
+    const { podCIDR, ready = true, providerID, annotations = {}, labels = {} } = options;
     const spec = {
       taints: [{ key: UNINITIALIZED, value: 'true', effect: 'NoSchedule' }],
       ...(providerID === undefined ? {} : { providerID }),
       ...(podCIDR === undefined ? {} : { podCIDR, podCIDRs: [podCIDR] }),
     };
-    await this.cluster.kube.create(NODES, undefined, { metadata: { name, annotations }, spec });
+    await this.cluster.kube.create(NODES, undefined, { metadata: { name, annotations, labels }, spec });
     await this.setReady(name, ready);
   }
 
@@ -386,6 +388,7 @@ interface NodeObjectOptions {
   ready?: boolean;
   providerID?: string;
   annotations?: Record<string, string>;
+  labels?: Record<string, string>;
 }
 
 export interface ServicePortSpec {

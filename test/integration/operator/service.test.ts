@@ -1,5 +1,6 @@
 import { CLOUD_PROVIDERS, CLOUD_STACKS } from '../../../crds';
 import { SERVICES } from '../../../operator/kube/object';
+import { localProvider } from '../../../providers/local';
 import { kstatusOf } from '../../harness/kstatus';
 import type { OperatorCluster } from '../../harness/operator-cluster';
 import { type Scene, serviceOf, withScene } from './scene';
@@ -64,7 +65,8 @@ test('a Service gets a load balancer, an address and a condition, and loses ever
   expect((await reasons('Service', 'web')).slice(2)).toEqual(['DeletingLoadBalancer', 'DeletedLoadBalancer']);
 });
 
-test('a CloudStack shows what it holds and how it came about', async () => {
+test('a CloudStack shows what it holds, who has run the update and with which program, and how it came about', async () => {
+  const before = Date.now();
   await cluster.apply(serviceOf('stacked'));
   await scene.published('stacked');
   const stack = await scene.until('the attempt to be recorded', async () => {
@@ -73,7 +75,10 @@ test('a CloudStack shows what it holds and how it came about', async () => {
   });
 
   expect(stack.spec).toEqual({ provider: 'local', kind: 'LoadBalancer', project: 'cloud-operator' });
-  expect(stack.status).toMatchObject({ members: ['default/stacked'], resourceCount: 3, epoch: 1 });
+  const { programVersion } = localProvider;
+  const holder = /"identity":"([^"]+)"/.exec(cluster.operatorLog())?.[1];
+  expect(holder).toBeDefined();
+  expect(stack.status).toMatchObject({ members: ['default/stacked'], resourceCount: 3, epoch: 1, holder, programVersion });
   expect(stack.status?.resources?.map(({ type }) => type).sort()).toEqual([
     'local:index:Address',
     'local:index:LoadBalancer',
@@ -91,7 +96,12 @@ test('a CloudStack shows what it holds and how it came about', async () => {
       ) as object,
     }),
   ]);
-  expect(stack.status?.attempts?.[0]?.cloudCalls).toBe(3);
+  const [{ startedAt = '', durationMs, cloudCalls } = {}] = stack.status?.attempts ?? [];
+  const started = Date.parse(startedAt);
+  expect(started).toBeGreaterThanOrEqual(before);
+  expect(durationMs).toBeGreaterThan(0);
+  expect(started + Number(durationMs)).toBeLessThanOrEqual(Date.now());
+  expect(cloudCalls).toBe(3);
   expect(kstatusOf(stack)).toBe('Current');
   await scene.deleteServices('stacked');
 });
@@ -117,6 +127,7 @@ test('kubectl shows the columns that people look for', async () => {
     KIND: 'LoadBalancer',
     RESOURCES: '3',
     READY: 'True',
+    'LAST ATTEMPT': expect.stringMatching(/^Update Succeeded in \d+\.\d s, \+3 ~0 -0 =\d+$/) as string,
   });
   expect(row(await cluster.kubectl(['get', 'cp', 'local']))).toMatchObject({ CLOUD: 'local', DEFAULT: 'true', READY: 'True', NODES: '1' });
   expect(await cluster.kubectl(['get', 'cloud', '-A', '-o', 'name'])).toContain('cloudloadbalancer.cloud-operator.dev/columns');

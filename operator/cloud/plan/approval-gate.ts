@@ -47,6 +47,8 @@ export interface Gated<O> {
   held?: HeldByWindow;
   /** What is said to those that are to go, and can't without that which waits; absent = they go. */
   leaving?: HeldUp;
+  /** What is said of the stack itself, where nobody's plan says why nothing is done; absent = as it is. */
+  rests?: HeldUp;
 }
 
 type HeldUp = Extract<Verdict, { state: 'Reconciling' }>;
@@ -109,7 +111,7 @@ export class ApprovalGate<O extends Member> {
   shut({ plan, serving }: Pick<GateFacts<O>, 'plan' | 'serving'>, why: string): Gated<O> {
     const verdict: HeldUp = { state: 'Reconciling', reason: STACK_HELD.reason, message: why };
     const parts = plan.parts.map((part) => (isAccepted(part) ? part : without(part, { ...verdict, serving: serving(part.object) })));
-    return { plan: { ...plan, parts }, run: false, waiting: [], leaving: verdict };
+    return { plan: { ...plan, parts }, run: false, waiting: [], leaving: verdict, rests: { ...verdict, serving: true } };
   }
 
   /** @param nothing something was looked at that changes nothing, so that an update may run for it */

@@ -10,6 +10,7 @@ import { CloudFindings } from '../drift/cloud-findings';
 import { FoundDrift } from '../drift/found-drift';
 import { compareStack } from '../drift/stack-comparison';
 import { leverOn, type Lever, type WideLevers } from '../levers';
+import type { Gated } from '../plan/approval-gate';
 import { Retirements } from '../plan/retirements';
 import { StackApprovals } from '../plan/stack-approvals';
 import type { ConnectedCloud } from '../providers/registry';
@@ -254,7 +255,7 @@ export class StackReconciler<O extends Member> {
 
   private async update(stack: string, wanted: UpdatePlan<O>, known: Connected): Promise<void> {
     const { cloud, state, takeovers, found, upgrading, origins } = known;
-    const { plan, approved, replaces, run, waiting, held, leaving } = await this.approvals.open({
+    const gated = await this.approvals.open({
       ...{ stack, plan: wanted, cloud, state, found, drifted: this.drift.has(stack) },
       hooksOf: (inputs) => this.runs.hooks(stack, cloud, togetherOf(takeovers, inputs)),
       serving: (object) => this.reports.serving(stack, object),
@@ -267,8 +268,8 @@ export class StackReconciler<O extends Member> {
       remade: () => this.runs.remade(stack, cloud, state),
       givingUp: ({ metadata }) => this.runs.givingUp(origins.get(metadata.uid)),
     });
-    await this.options.record.waiting(stack, this.runs.specOf(cloud.name), waiting, held);
-    this.options.record.missing(stack, plan.missing);
+    const { plan, approved, replaces, run, waiting, leaving } = gated;
+    await this.noteWaiting(stack, gated, cloud);
     if (!run || !plan.engine) {
       const stuck = leaving === undefined ? [] : plan.leaving.map((object) => ({ object, verdict: leaving }));
       return this.rest(stack, { ...plan, parts: [...plan.parts, ...stuck] }, { cloud, state, found });
@@ -288,6 +289,13 @@ export class StackReconciler<O extends Member> {
     await this.settling.settle(plan, trial, { stack, cloud, result: trial.result });
     // What was given up now may be what others wait for, and the plans of those that wait for approval are of before.
     if (((plan.conflicts || waiting.length > 0) && trial.engine) || left || approved !== undefined) this.options.again(stack, 0);
+  }
+
+  private async noteWaiting(stack: string, { plan, waiting, held, rests }: Gated<O>, cloud: ConnectedCloud): Promise<void> {
+    const { record } = this.options;
+    await record.waiting(stack, this.runs.specOf(cloud.name), waiting, held);
+    record.missing(stack, plan.missing);
+    if (rests !== undefined) record.rests(stack, rests);
   }
 
   /** Nothing is to be done but to keep what is there. */

@@ -193,11 +193,11 @@ export class StackRecord {
     this.write(stack, record.spec, {}, { state: 'Stalled', reason: MEMBER_MISSING, message });
   }
 
-  /** Nothing is done about a stack of which nobody is a member. */
+  /** Why nothing is done about a stack, where nobody is a member of it, or not all members can say so. */
   rests(stack: string, verdict: Verdict): void {
     const record = this.options.store.get(stack);
     const said = this.status(stack).conditions?.some(({ type, message }) => type === 'Ready' && message === verdict.message);
-    if (record !== undefined && said !== true) this.write(stack, record.spec, {}, verdict);
+    if (record !== undefined && said !== true) this.write(stack, record.spec, {}, { ...verdict, ...this.differing(stack) });
   }
 
   /** @param retry when the stack is tried next, where that is known by now */

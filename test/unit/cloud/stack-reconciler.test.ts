@@ -29,6 +29,7 @@ const kind: Partial<StackKind<Versioned>> = {
   updatePolicy: ({ spec }) => spec.updatePolicy,
   render: (_stack, inputs) => ({ inputs }) as never,
   attribute: () => [],
+  lossBy: ({ op, name }) => (op === 'replace' ? `replaces ${name}` : undefined),
   settle: () => Promise.resolve({ fields: {}, verdict: { state: 'Ready', message: '' } }),
   keep: () => Promise.resolve(),
   keptFields: () => ({}),
@@ -54,10 +55,14 @@ class World {
   reconciler: StackReconciler<Versioned> | undefined;
   /** What an update would do by now, and how often that was asked. */
   plan = 'plan-1';
+  op: 'update' | 'replace' = 'update';
   previews = 0;
   /** Versions of which an approved update becomes something else halfway. */
   readonly departing = new Set<string>();
   readonly events: string[] = [];
+  readonly index = new StackIndex();
+  /** What the stack's own record says. */
+  rests: Verdict | undefined;
   /** The lease allows cloud writes. */
   leads = true;
   private readonly end = new AbortController();
@@ -68,11 +73,12 @@ class World {
   async start(): Promise<void> {
     const registry = fakeRegistry();
     await registry.set('p', { local: { endpoint: 'http://127.0.0.1:1' } } as never);
-    const index = new StackIndex();
+    const { index } = this;
     index.assign('default/web', STACK);
     const nothing = (): undefined => undefined;
     const reports = { started: nothing, carriedOut: nothing, unchanged: nothing, succeeded: nothing, failed: nothing, missing: nothing };
     const told = { providerOf: () => 'p', released: () => new Set(), leftover: nothing, left: nothing, drift: () => [], waiting: nothing };
+    const rests = (_stack: string, verdict: Verdict): void => void (this.rests = verdict);
     const reconciler = (this.reconciler = new StackReconciler<Versioned>({
       ...{
         kind,
@@ -94,7 +100,7 @@ class World {
         },
         addFinalizer: nothing,
       },
-      record: { ...reports, ...told },
+      record: { ...reports, ...told, rests },
       events: { event: (_object: unknown, _type: string, reason: string) => void this.events.push(reason) },
       ...{ isValid: () => this.leads, isKindDeleted: () => Promise.resolve(false), onUpdate: nothing, reported: nothing },
       guard: { problem: () => Promise.resolve(undefined) },
@@ -128,11 +134,16 @@ class World {
     await settle();
   }
 
+  /** An older program has made what there is. */
+  upgrade(): void {
+    if (this.stored !== undefined) this.stored = { ...this.stored, programVersion: '0', inputsHash: 'before' };
+  }
+
   readonly state = (): Promise<StackState | undefined> => Promise.resolve(this.stored);
 
   preview(): Promise<Plan> {
     this.previews++;
-    const operations = [{ op: 'update' as const, type: 'x', name: 'web', urn: 'urn:web' }];
+    const operations = [{ op: this.op, type: 'x', name: 'web', urn: 'urn:web' }];
     return Promise.resolve({ hash: this.plan, counts: { create: 0, update: 1, replace: 0, delete: 0, same: 0 }, operations });
   }
 
@@ -291,5 +302,20 @@ test('a plan that was approved and has become another one is made anew, though n
   expect([world.ran, world.previews]).toEqual([['old'], 2]);
   await world.ask('new', { approved: 'plan-2' });
   expect(world.ran).toEqual(['old', 'new']);
+  await world.stop();
+});
+
+test('where nobody is left to be asked for what every update would take away, the stack itself says so', async () => {
+  const world = new World();
+  await world.start();
+  await world.ask('old');
+  world.index.forget('default/web'); // its object is there, and in no stack at the moment
+  world.upgrade();
+  world.op = 'replace';
+  world.queue.add(STACK);
+  await world.clock.advance(PAUSE_MS);
+  expect(world.ran).toEqual(['old']);
+  expect(world.rests).toMatchObject({ reason: 'StackHeld', serving: true });
+  expect(world.rests?.message).toContain('which cuts default/web, and none of those can be asked');
   await world.stop();
 });

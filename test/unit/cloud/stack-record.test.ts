@@ -1,4 +1,4 @@
-import type { CloudStackStatus } from '../../../crds';
+import type { CloudStackStatus, Drift } from '../../../crds';
 import { OperatorError } from '../../../operator/base/errors';
 import { silentLogger } from '../../../operator/base/log';
 import { StackRecord, stackSpec, type StoredStack } from '../../../operator/cloud/stack/stack-record';
@@ -17,12 +17,13 @@ class Bench {
   offset = 0;
   failing = false;
   readonly sent: CloudStackStatus[] = [];
+  readonly store = new MemoryStore<StoredStack>({}, silentLogger);
   readonly record = new StackRecord({
     api: {
       apply: (_resource: unknown, _key: unknown, body: { status?: CloudStackStatus }) => this.apply(body),
       remove: () => Promise.resolve(),
     } as unknown as KubeApi,
-    store: new MemoryStore<StoredStack>({}, silentLogger),
+    store: this.store,
     holder: 'test',
     clock: {
       now: () => this.clock.now() + this.offset,
@@ -205,4 +206,19 @@ test.each([
   expect(bench.record.deleted(record)).toBe(false);
   await bench.clock.advance(0);
   expect(bench.sent).toEqual([]);
+});
+
+test('why nothing is done about a stack is said once, beside how its cloud differs', async () => {
+  const bench = new Bench();
+  bench.store.set({ ...RECORD, metadata: { ...RECORD.metadata, resourceVersion: '1' } });
+  bench.record.reported(STACK, SPEC, [{ kind: 'Changed' } as unknown as Drift]);
+  for (let pass = 0; pass < 2; pass++)
+    bench.record.rests(STACK, { state: 'Reconciling', reason: 'StackHeld', message: 'nothing is updated', serving: true });
+  await bench.clock.advance(0);
+  expect(bench.sent).toHaveLength(2);
+  expect(bench.sent.at(-1)?.conditions).toMatchObject([
+    { type: 'Ready', status: 'True', reason: 'StackHeld', message: 'nothing is updated' },
+    { type: 'Reconciling', reason: 'StackHeld' },
+    { type: 'Drifted', message: '1 difference between the cloud and what is wanted' },
+  ]);
 });

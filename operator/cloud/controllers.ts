@@ -121,10 +121,11 @@ export class CloudControllers {
     await this.record.flush();
   }
 
-  /** Everything of a provider once: its connection, its machines, every stack and its targets; the queues and the account's limits pace it. */
+  /** Everything of a provider once: its connection, its machines, every stack and its targets; the queues and the account's limits pace it. Extras may take longer. */
   private async lookAtAll(provider: string): Promise<void> {
     this.providerQueue.add(provider);
     this.options.directory.ask(provider);
+    this.extras.ask(provider);
     const passes = [this.loadBalancers.ask(provider), this.routes.ask(provider)];
     await Promise.all([...passes, ...Object.values(this.drift).map((loop) => loop.ask(provider))]);
   }

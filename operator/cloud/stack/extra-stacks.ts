@@ -101,6 +101,11 @@ export class ExtraStacks {
     if (this.tried.get(stack) !== this.hashOf(settled)) this.lanes.add(stack);
   }
 
+  /** A person asks for all that a provider has: also what is not tried again by itself is tried. */
+  ask(provider: string): void {
+    for (const [stack, { update }] of this.settledStacks) if (update.providerName === provider) this.lanes.add(stack);
+  }
+
   /** Before the load balancers' stack is destroyed. @throws OperatorError: then that one must wait, or nobody would ever come back for this one */
   async destroy(update: StackUpdate): Promise<void> {
     this.options.rollout.forget(extraStackOf(update.stack));

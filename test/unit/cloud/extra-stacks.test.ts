@@ -70,7 +70,7 @@ class World {
   /** Its state can't be read: lists leave it out. */
   damaged: string | undefined;
   updateDeadlineMs = 600_000;
-  private work: (stack: string) => Promise<void> = () => Promise.resolve();
+  work: (stack: string) => Promise<void> = () => Promise.resolve();
 
   async operator(module: ExtensionModule | undefined): Promise<ExtraStacks> {
     const registry = fakeRegistry({
@@ -247,6 +247,10 @@ describe('one whose state is too large', () => {
     expect(asked(() => extras.settled(settledStack({ changed: true })))).toBe(1);
     world.object = { annotations: { 'cloud-operator.dev/reconcile': 'now' } };
     expect(asked(() => extras.settled(settledStack()))).toBe(1);
+    expect(asked(() => extras.ask('another'))).toBe(0);
+    expect(asked(() => extras.ask('p'))).toBe(1);
+    await world.work('lb-web');
+    expect(world.ran).toEqual(['old', 'old']);
   });
 
   test('is deleted all the same, at each try of that', async () => {

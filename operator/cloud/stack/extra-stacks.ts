@@ -264,7 +264,7 @@ export class ExtraStacks {
       await this.options.updates.run(this.updateOf(update, undefined, { role: 'extra' }), { ...this.hooksOf(update), onStart });
     } catch (thrown) {
       const error = toOperatorError(thrown);
-      this.options.record.failed(name, specOf(update), [], error);
+      this.options.record.failed(name, specOf(update), [], { error });
       throw error;
     }
     existing.delete(name);
@@ -298,7 +298,7 @@ export class ExtraStacks {
     const name = extraStackOf(update.stack);
     const message = `${sentence(messageWithRemedy(error, '. '))} The load balancer itself is not affected.`;
     this.options.logger.warn({ stack: name, code: error.code, error: error.message }, 'extra stack not reconciled');
-    this.options.record.failed(name, specOf(update), loadBalancers.map(keyOf), error);
+    this.options.record.failed(name, specOf(update), loadBalancers.map(keyOf), { error });
     for (const object of this.objectsOf(loadBalancers)) this.options.events.event(object, 'Warning', 'ExtraFailed', message);
     this.warn(update.stack, { type: 'ExtraFailed', reason: reasonOfError(error), message });
   }

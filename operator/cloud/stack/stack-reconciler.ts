@@ -322,7 +322,7 @@ export class StackReconciler<O extends Member> {
     await this.reports.fail(stack, this.attempts.concernedBy(error) ?? this.settling.concernedBy(error) ?? members, failure);
     const names = [...members.map((object) => keyOf(object.metadata)), ...this.options.index.formersIn(stack)].sort();
     if (this.options.registry.get(provider)?.cloud !== undefined) {
-      this.options.record.failed(stack, this.runs.specOf(provider), names, error, retry);
+      this.options.record.failed(stack, this.runs.specOf(provider), names, { error, retry });
     }
   }
 }

@@ -43,6 +43,14 @@ export interface StackRecordOptions {
   logger: Logger;
 }
 
+export interface FailedAttempt {
+  error: OperatorError;
+  /** When the stack is tried next, where that is known by now. */
+  retry?: PlannedRetry;
+  /** What the stack has after it; absent = as it was known to be. */
+  left?: (Pick<StackState, 'resources'> & Partial<Pick<StackState, 'epoch'>>) | undefined;
+}
+
 type Done = ShownOperations & Pick<Attempt, 'cloudCalls'>;
 
 /** Keeps the CloudStack objects: what each stack holds and how its last updates went. People read them; nothing is decided from them. */
@@ -84,12 +92,6 @@ export class StackRecord {
   /** What the attempt that runs did to the cloud, or has begun: written with its end. */
   carriedOut(stack: string, done: Partial<Done>): void {
     this.done.set(stack, { ...this.done.get(stack), ...done });
-  }
-
-  /** What the stack has after an attempt that failed. @param state absent = nothing is known of it */
-  left(stack: string, spec: CloudStackSpec, state: Pick<StackState, 'resources' | 'epoch'> | undefined): void {
-    const { resources = [], epoch } = state ?? {};
-    this.write(stack, spec, { resources, resourceCount: resources.length, ...(epoch !== undefined && { epoch }) });
   }
 
   /** The attempt that runs waits for the state store, or no longer does. */
@@ -200,14 +202,15 @@ export class StackRecord {
     if (record !== undefined && said !== true) this.write(stack, record.spec, {}, { ...verdict, ...this.differing(stack) });
   }
 
-  /** @param retry when the stack is tried next, where that is known by now */
-  failed(stack: string, spec: CloudStackSpec, members: string[], ...[error, retry]: [OperatorError, PlannedRetry?]): void {
+  /** An attempt has failed, or could not begin. */
+  failed(stack: string, spec: CloudStackSpec, members: string[], { error, retry, left }: FailedAttempt): void {
     const attempts = this.closeAttempt(stack, {
       result: error.code === 'Canceled' ? 'Canceled' : 'Failed',
       code: error.code,
       message: error.message.slice(0, 1024),
     });
-    this.write(stack, spec, { members, attempts }, { ...verdictOfError(error, false, retry), ...this.differing(stack) });
+    const fields = { members, attempts, ...(left !== undefined && { ...left, resourceCount: left.resources.length }) };
+    this.write(stack, spec, fields, { ...verdictOfError(error, false, retry), ...this.differing(stack) });
   }
 
   /**

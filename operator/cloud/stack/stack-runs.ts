@@ -18,7 +18,7 @@ import { acceptedOf, inputsOf, suspectsOf, type UpdatePlan } from './stack-parts
 import type { Origin } from './stack-moves';
 import type { StackReconcilerOptions } from './stack-reconciler-options';
 import { merged } from './takeovers';
-import { changesText, stackSpec } from './stack-record';
+import { changesText, stackSpec, type FailedAttempt } from './stack-record';
 
 /** What one run of the engine is asked for. */
 export interface Run<O> {
@@ -223,21 +223,20 @@ export class StackRuns<O extends Member> {
         objects.forEach((object) => this.options.events.event(object, 'Warning', PLAN_OUTDATED, error.message));
       // What is refused before it begins may well be tried again: that makes nothing.
       if (announcing === undefined) throw error;
-      await this.readLeft(stack, spec);
-      this.options.record.failed(stack, spec, members, error);
+      this.options.record.failed(stack, spec, members, { error, left: await this.readLeft(stack) });
       throw run.asks === true ? this.outgrown.failed(update, error, withoutTargets) : error;
     } finally {
       this.options.onHeld(stack, false);
     }
   }
 
-  /** What can't be read is as it was known to be. */
-  private async readLeft(stack: string, spec: CloudStackSpec): Promise<void> {
+  /** What a failed attempt has left; what can't be read is as it was known to be. */
+  private async readLeft(stack: string): Promise<FailedAttempt['left']> {
     const read = this.options.updates.state(stack);
-    await read.then(
+    return read.then(
       (state) => {
         this.reports.left(stack, state);
-        this.options.record.left(stack, spec, state);
+        return state === undefined ? { resources: [] } : { resources: state.resources, epoch: state.epoch };
       },
       () => undefined,
     );

@@ -77,7 +77,7 @@ class World {
     index.assign('default/web', STACK);
     const nothing = (): undefined => undefined;
     const reports = { started: nothing, carriedOut: nothing, unchanged: nothing, succeeded: nothing, failed: nothing, missing: nothing };
-    const told = { providerOf: () => 'p', released: () => new Set(), leftover: nothing, left: nothing, drift: () => [], waiting: nothing };
+    const told = { providerOf: () => 'p', released: () => new Set(), leftover: nothing, drift: () => [], waiting: nothing };
     const rests = (_stack: string, verdict: Verdict): void => void (this.rests = verdict);
     const reconciler = (this.reconciler = new StackReconciler<Versioned>({
       ...{

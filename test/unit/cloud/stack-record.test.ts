@@ -64,7 +64,7 @@ test('all that happens while nothing can be written waits for one next try, whic
   bench.failing = true;
   for (let attempt = 0; attempt < 5; attempt++) {
     begin(bench);
-    bench.record.failed(STACK, SPEC, ['default/web'], new OperatorError('Transient', `no answer to try ${attempt}`));
+    bench.record.failed(STACK, SPEC, ['default/web'], { error: new OperatorError('Transient', `no answer to try ${attempt}`) });
     await bench.clock.advance(0);
   }
   expect(bench.clock.pending()).toEqual([1_000]);
@@ -107,7 +107,7 @@ test('what an attempt did is kept with it, also when it failed, and not with the
   bench.record.carriedOut(STACK, { cloudCalls: 2 });
   bench.record.carriedOut(STACK, { operations: [...operations], omitted: 2 });
   bench.record.carriedOut(STACK, { cloudCalls: 3 });
-  bench.record.failed(STACK, SPEC, ['default/web'], new OperatorError('Quota', 'too many'));
+  bench.record.failed(STACK, SPEC, ['default/web'], { error: new OperatorError('Quota', 'too many') });
   begin(bench);
   const result = { durationMs: 1, changes: { create: 0, update: 0, replace: 0, delete: 0, same: 1 }, cloudCalls: 1, resources: [] };
   bench.record.succeeded(STACK, SPEC, ['default/web'], result as unknown as UpdateResult);
@@ -122,11 +122,14 @@ test('what a failed attempt has left in the cloud is shown', async () => {
   const bench = new Bench();
   begin(bench);
   const resources = [{ type: 'local:index:TargetPool', id: 'pool-1', name: 'web-tcp-80', urn: 'urn:web' }];
-  bench.record.left(STACK, SPEC, { resources, epoch: 4 });
-  bench.record.failed(STACK, SPEC, ['default/web'], new OperatorError('Quota', 'too many'));
   await bench.clock.advance(0);
+  bench.sent.length = 0;
+  const error = new OperatorError('Quota', 'too many');
+  bench.record.failed(STACK, SPEC, ['default/web'], { error, left: { resources, epoch: 4 } });
+  await bench.clock.advance(0);
+  expect(bench.sent).toHaveLength(1);
   expect(bench.sent.at(-1)).toMatchObject({ resources, resourceCount: 1, epoch: 4, attempts: [{ result: 'Failed' }] });
-  bench.record.left(STACK, SPEC, undefined);
+  bench.record.failed(STACK, SPEC, ['default/web'], { error, left: { resources: [] } });
   await bench.clock.advance(0);
   expect(bench.sent.at(-1)).toMatchObject({ resources: [], resourceCount: 0, epoch: 4 });
 });
@@ -174,7 +177,7 @@ test.each([HOUR, -HOUR])('an attempt’s duration does not change with the wall 
   begin(bench);
   await bench.clock.advance(1_500);
   bench.offset = offset;
-  bench.record.failed(STACK, SPEC, ['default/web'], new OperatorError('Transient', 'no'));
+  bench.record.failed(STACK, SPEC, ['default/web'], { error: new OperatorError('Transient', 'no') });
   await bench.clock.advance(0);
   expect(bench.sent.at(-1)?.attempts?.[0]).toMatchObject({ result: 'Failed', durationMs: 1_500 });
 });

@@ -34,6 +34,8 @@ const SETTLE_MS = 120_000;
 /** Without progress for so long, it has stopped. Upstream waits up to a minute after it was throttled. */
 const STALLED_MS = 150_000;
 const LONGEST_MS = 20 * 60_000;
+/** Of many: moto takes longer for each the more there are. */
+const LONGEST_EACH_MS = 10_000;
 const POLL_MS = 300;
 const PROGRESS_MS = 15_000;
 
@@ -75,7 +77,7 @@ interface Moment {
 }
 
 function isOver({ done, since }: Progress, { now, goal, startedAt, lastAt }: Moment): boolean {
-  if (now - startedAt > LONGEST_MS) return true;
+  if (now - startedAt > Math.max(LONGEST_MS, goal * LONGEST_EACH_MS)) return true;
   if (done < goal) return now - since > STALLED_MS;
   return now - lastAt > QUIET_MS || now - since > SETTLE_MS;
 }

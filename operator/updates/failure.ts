@@ -1,7 +1,7 @@
 import { type ServiceError, status } from '@grpc/grpc-js';
 import { type ErrorCode, OperatorError } from '../base/errors';
 import { nameOfUrn } from './checkpoint';
-import { departureOf } from './departure';
+import { departureOf, MISSED } from './departure';
 
 /** Everything that is known about an update that failed. */
 export interface FailureEvidence {
@@ -101,7 +101,8 @@ function programFailure({ stack, program, diagnostics }: FailureEvidence): Opera
 }
 
 function fromWords({ stack, diagnostics, exit }: FailureEvidence): OperatorError {
-  const told = diagnostics.find((diagnostic) => diagnostic.urn !== undefined) ?? diagnostics[0] ?? { message: exit?.stderr ?? '' };
+  const causes = diagnostics.filter(({ message }) => !MISSED.test(message));
+  const told = causes.find(({ urn }) => urn !== undefined) ?? causes[0] ?? { message: exit?.stderr ?? '' };
   const words = firstLines(told.message);
   if (words !== '') {
     const detail = { ...(told.urn !== undefined && { resource: told.urn }), ...(TAKEN.test(words) && { remedy: TAKEN_REMEDY }) };

@@ -1,6 +1,7 @@
 import type { JsonObject } from '../../../operator/base/json';
 import type { ExtensionModule } from '../../../operator/updates/extension-module';
-import type { UpdateResult } from '../../../operator/updates/update';
+import type { StackUpdate, UpdateResult } from '../../../operator/updates/update';
+import { updateHash } from '../../../operator/updates/update-hash';
 import { ExtendedHarness, WEB } from './extended-harness';
 import { PluginFolder } from './plugin-folder';
 
@@ -49,11 +50,14 @@ afterAll(async () => {
 });
 
 /** As the operator runs it: nobody can ask the clouds of other people's plugins what they have. */
-function extra(stack: string, hostname: string | undefined): Promise<UpdateResult> {
+function extra(stack: string, hostname: string | undefined, approved?: string): Promise<UpdateResult> {
+  return harness.engine.run({ ...updateOf(stack, hostname), ...(approved !== undefined && { approved }) }, { isValid: () => true });
+}
+
+function updateOf(stack: string, hostname: string | undefined): StackUpdate {
   const inputs =
     hostname === undefined ? undefined : { stack: 'lb-web', loadBalancers: [{ ...WEB, ingress: [{ hostname }] }], outputs: {} };
-  const update = harness.update(stack, inputs as unknown as JsonObject | undefined, { extension: { role: 'extra', module: records } });
-  return harness.engine.run(update, { isValid: () => true });
+  return harness.update(stack, inputs as unknown as JsonObject | undefined, { extension: { role: 'extra', module: records } });
 }
 
 /** Settles once a call for this name is held in the cloud, where it was carried out: then the plugin is killed. */
@@ -92,4 +96,15 @@ test('one that is killed in the middle of an update', async () => {
   expect((await extra('killed', 'two.example')).result).toBe('Unchanged');
   expect((await extra('killed', undefined)).result).toBe('Destroyed');
   expect(plugins.running('aws')).toEqual([]);
+});
+
+test('one that was approved goes on without another approval: the engine misses what was to come, which is no other plan', async () => {
+  await extra('approved', 'one.example');
+  const wanted = updateOf('approved', 'two.example');
+  const { hash } = await harness.engine.preview(wanted, { isValid: () => true });
+  const failing = expect(extra('approved', 'two.example', hash)).rejects.toMatchObject({ code: 'Transient', reason: undefined });
+  await killPluginAt('first-web');
+  await failing;
+  expect(await harness.engine.state('approved')).toMatchObject({ open: true, underway: updateHash(wanted) });
+  expect((await extra('approved', 'two.example')).result).toBe('Updated');
 });

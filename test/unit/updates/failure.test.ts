@@ -113,11 +113,11 @@ describe('classifyFailure', () => {
       ['a step', { urn: at('a'), message: 'update is not allowed by the plan: this resource is constrained to same' }, 'Thing a'],
       ['one that did not come', { message: `expected resource operations for ${at('a')} but none were seen` }, 'Thing a'],
     ])('%s: says which, and that a new plan is to be approved, and blames nobody', (_what, diagnostic, expected) => {
-      const error = classify({ diagnostics: [{ message: 'update failed' }, diagnostic] });
+      const error = classify({ approved: true, diagnostics: [{ message: 'update failed' }, diagnostic] });
       expect(error).toMatchObject({ code: 'Conflict', reason: 'PlanOutdated', resource: undefined });
       expect(what(error.message)).toBe(expected);
       expect(error.message).toContain('the cloud has changed since that plan was made');
-      expect(error.message).toContain('waits for the approval of a new plan');
+      expect(error.message).toContain('the rest is planned anew, and waits where that plan has to be approved');
     });
 
     test('of what a stack gives the engine says nothing', () => {
@@ -137,20 +137,45 @@ describe('classifyFailure', () => {
 
     test('what fails of a resource comes before, what is stopped by it does not', () => {
       const diagnostics = [{ urn: at('a'), message: `resource ${at('a')} violates plan: properties changed: =~former` }];
+      const evidence = { approved: true as const, diagnostics };
       const quota = { urn: at('b'), error: new OperatorError('Quota', 'no more') };
-      expect(classify({ diagnostics, resources: [quota] })).toMatchObject({ code: 'Quota' });
+      expect(classify({ ...evidence, resources: [quota] })).toMatchObject({ code: 'Quota' });
       const aborted = { urn: at('b'), error: new OperatorError('Canceled', 'aborted') };
-      expect(classify({ diagnostics, resources: [aborted] })).toMatchObject({ reason: 'PlanOutdated' });
-      expect(classify({ diagnostics, canceled: 'deadline' })).toMatchObject({ code: 'Canceled' });
+      const told = [...diagnostics, { urn: at('b'), message: 'aborted' }, { message: 'update failed' }];
+      expect(classify({ ...evidence, diagnostics: told, resources: [aborted] })).toMatchObject({ reason: 'PlanOutdated' });
+      expect(classify({ ...evidence, canceled: 'deadline' })).toMatchObject({ code: 'Canceled' });
     });
 
     test('after a failure the engine misses what was to come: that is no departure, and what was approved goes on', () => {
-      const diagnostics = [{ message: `expected resource operations for ${at('a')} but none were seen` }];
-      const evidence = { stack: 's', resources: [], diagnostics };
+      const missed = { urn: at('a'), message: `expected resource operations for ${at('a')} but none were seen` };
+      const evidence = { stack: 's', approved: true as const, resources: [], diagnostics: [missed, { message: 'update failed' }] };
       expect(departureOf(evidence)?.reason).toBe('PlanOutdated');
       const conflict = { urn: at('b'), error: new OperatorError('Conflict', 'still in use') };
       expect(departureOf({ ...evidence, resources: [conflict] })).toBeUndefined();
       expect(departureOf({ ...evidence, canceled: 'deadline' })).toBeUndefined();
+      // Without its lease, a resource stops before anybody has told the update to.
+      const stopped = { urn: at('b'), error: new OperatorError('Canceled', 'the lease is lost') };
+      expect(classify({ ...evidence, resources: [stopped] })).toMatchObject({ code: 'Canceled', reason: undefined });
+    });
+
+    test.each([
+      ['a plugin’s', { urn: at('b'), message: 'Throttling: Rate exceeded' }, 'Throttled'],
+      ['the engine’s', { message: 'connection refused' }, 'Transient'],
+    ])('nor is %s failure, of which only the engine tells', (_whose, failed, code) => {
+      const missed = { urn: at('a'), message: `expected resource operations for ${at('a')} but none were seen` };
+      for (const diagnostics of [
+        [failed, missed],
+        [missed, failed],
+      ]) {
+        const error = classify({ approved: true, diagnostics });
+        expect(error.reason).toBeUndefined();
+        expect(error).toMatchObject({ code });
+      }
+    });
+
+    test('of what nobody has approved, such as a preview, nothing departs', () => {
+      const diagnostics = [{ urn: at('a'), message: 'creating is not allowed by the plan of the subscription' }];
+      expect(classify({ diagnostics }).reason).toBeUndefined();
     });
   });
 

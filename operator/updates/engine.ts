@@ -117,7 +117,7 @@ export class UpdateEngine implements Updates {
   }
 
   async state(stack: string): Promise<StackState | undefined> {
-    const stored = await this.#store.read(stack);
+    const stored = await this.#states.read(stack);
     return stored === undefined ? undefined : stateOf(stored.record);
   }
 
@@ -127,7 +127,7 @@ export class UpdateEngine implements Updates {
 
   async preview(update: StackUpdate, hooks: UpdateHooks): Promise<Plan> {
     this.#assertMayBegin(update.stack, onlyLooking(hooks));
-    const stored = await this.#store.read(update.stack);
+    const stored = await this.#states.read(update.stack);
     assertOwn(update, stored?.record);
     if (await this.#rendersSame(update, stored, onlyLooking(hooks))) return planOfNothing(update, stored);
     const base = await this.#states.foresee(update, stored, hooks.discover);
@@ -210,7 +210,7 @@ export class UpdateEngine implements Updates {
 
   async #update({ update, hooks }: Job): Promise<UpdateResult> {
     this.#assertMayBegin(update.stack, hooks);
-    const stored = await this.#store.read(update.stack);
+    const stored = await this.#states.read(update.stack);
     assertOwn(update, stored?.record);
     const settled = await this.#settled(update, stored, hooks);
     if (settled !== undefined) return resultOf(settled, 'Unchanged');
@@ -228,7 +228,10 @@ export class UpdateEngine implements Updates {
           update,
           hooks,
           isUpgrade(update, stored?.record),
-        ));
+        ).catch((thrown: unknown) => {
+          if (toOperatorError(thrown).reason === PLAN_OUTDATED) this.#states.departed(update.stack);
+          throw thrown;
+        }));
     const durationMs = Math.round(this.options.clock.monotonic() - startedAt);
     if (update.inputs === undefined) return { ...destroyedResult(base?.record), ...measured, durationMs };
     const after = await this.#store.read(update.stack);
@@ -319,11 +322,12 @@ export class UpdateEngine implements Updates {
 }
 
 /** What an update may ask for beside its stack. */
-function askedIn({ inputs, accepted, approved, replaces, extension }: StackUpdate): Partial<UpdateRequest> {
+function askedIn(update: StackUpdate): Partial<UpdateRequest> {
+  const { inputs, accepted, approved, replaces, extension } = update;
   return {
     ...(inputs === undefined ? {} : { inputs }),
     ...(accepted === undefined ? {} : { accepted }),
-    ...(approved === undefined ? {} : { approved: true }),
+    ...(approved === undefined ? {} : { underway: update.underway ?? updateHash(update) }),
     ...(replaces === undefined ? {} : { replaces }),
     ...(extension === undefined ? {} : { extension }),
   };
@@ -363,10 +367,11 @@ function isUnchanged(update: StackUpdate, record: StackRecord, hash: string): bo
 }
 
 function stateOf(record: StackRecord): StackState {
-  const { inputs, accepted, plugin, transform, underway, outputs, checkpoint } = record;
+  const { inputs, accepted, plugin, transform, underway, departures, outputs, checkpoint } = record;
   const by = { ...(plugin === undefined ? {} : { plugin }), ...(transform === undefined ? {} : { transform }) };
   const made = { ...(inputs === null ? {} : { inputs }), ...(accepted === undefined ? {} : { accepted }), ...by };
-  const going = { ...(underway === undefined ? {} : { underway }), ...(isNeverMade(record) && { neverMade: true as const }) };
+  const left = { ...(underway === undefined ? {} : { underway }), ...(departures === undefined ? {} : { departures }) };
+  const going = { ...left, ...(isNeverMade(record) && { neverMade: true as const }) };
   return { ...metadataOf(record), ...made, ...going, outputs, resources: resourcesOf(checkpoint) };
 }
 

@@ -27,8 +27,8 @@ export interface UpdateRequest {
   /** StackUpdate.accepted. */
   accepted?: JsonObject;
   inputsHash: string;
-  /** A person has approved it. */
-  approved?: boolean;
+  /** A person has approved it: StackRecord.underway while it is open. */
+  underway?: string;
   /** UpdateContext.replaces. */
   replaces?: readonly string[];
   extension?: ExtensionUse;

@@ -6,7 +6,7 @@ import { canonicalJson, type JsonObject } from '../base/json';
 import type { Logger } from '../base/log';
 import { adoptFindings, dropPending } from './adoption';
 import { driftOf, match } from './drift';
-import { heldBy, madeBy, newRecord, stampedAt, type StackMetadata, type StackRecord } from './state/stack-record';
+import { departedFrom, heldBy, madeBy, newRecord, stampedAt, type StackMetadata, type StackRecord } from './state/stack-record';
 import type { StateStore, StoredStack } from './state/state-store';
 import type { StackUpdate } from './update';
 import { transformOf, updateHash } from './update-hash';
@@ -15,6 +15,8 @@ import { transformOf, updateHash } from './update-hash';
 export class StackStates {
   /** This run of the operator: stacks last written by another one get a higher epoch. */
   readonly holder = randomUUID();
+  /** Stacks whose approved update was not what was approved, which is perhaps not stored. */
+  readonly #departed = new Set<string>();
 
   constructor(
     readonly store: StateStore,
@@ -29,15 +31,29 @@ export class StackStates {
     return stacks;
   }
 
+  /** What is stored of a stack; a departure that could not be stored is in it, and so in whatever is written next. */
+  async read(stack: string): Promise<StoredStack | undefined> {
+    const stored = await this.store.read(stack);
+    if (stored === undefined || !this.#departed.has(stack)) return stored;
+    if (stored.record.underway !== undefined) return { ...stored, record: departedFrom(stored.record) };
+    this.#departed.delete(stack);
+    return stored;
+  }
+
+  /** An approved update of the stack was stopped because it became something else: it does not go on by itself, whether its worker could store that or not. */
+  departed(stack: string): void {
+    this.#departed.add(stack);
+  }
+
   /** Differences between a stack's state and what was found; none for an unknown stack. */
   async compare(stack: string, found: DiscoveredResource[]): Promise<Drift[]> {
-    const stored = await this.store.read(stack);
+    const stored = await this.read(stack);
     return stored === undefined ? [] : driftIn(stored.record, found);
   }
 
   /** Writes the differences into the state. */
   async adopt(stack: string, found: DiscoveredResource[]): Promise<Drift[]> {
-    const stored = await this.store.read(stack);
+    const stored = await this.read(stack);
     if (stored === undefined) return [];
     const drift = driftIn(stored.record, found);
     if (drift.length > 0) await this.#write(stored.record, stored.version, found);
@@ -111,7 +127,9 @@ export class StackStates {
 
   async #write(record: StackRecord, version: string | undefined, found: DiscoveredResource[] | undefined): Promise<StoredStack> {
     const adopted = stampedAt(heldBy(adopting(record, found), this.holder), this.clock.now());
-    return { record: adopted, version: await this.store.write(adopted, version), bytes: 0 };
+    const written = { record: adopted, version: await this.store.write(adopted, version), bytes: 0 };
+    this.#departed.delete(record.stack);
+    return written;
   }
 }
 

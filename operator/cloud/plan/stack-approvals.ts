@@ -20,6 +20,7 @@ import { PlanCache } from './plan-cache';
 import { beginsMove, planOfMove, promising } from './promise';
 import { replaceableIn } from './replaceable';
 import { askable, unaskedOf, type Unasked } from './unasked';
+import { isUnderway } from './underway';
 
 export interface StackApprovalsOptions<O extends Member> {
   kind: StackKind<O>;
@@ -95,7 +96,8 @@ export class StackApprovals<O extends Member> {
     const pending = (manual || windows.size > 0) && isPending(pass);
     const loss = await this.lossOf(pass);
     const isCut = (part: Part<O>): boolean => cutParts.includes(part);
-    const goesOn = cut !== undefined && isUnderway(pass, []);
+    const goesOn = cut !== undefined && isUnderway(pass, this.options.kind, []);
+    const going = plan.parts.filter((part) => isUnderway(pass, this.options.kind, [part]));
     let asked: Promise<string | undefined> | undefined;
     const gated = await this.gate.open({
       stack,
@@ -113,17 +115,18 @@ export class StackApprovals<O extends Member> {
         const policy = policyOf(part.object);
         if (cut !== undefined && isCut(part)) return whyCut(cut, { part: asAccepted(part), pending: true, policy, underway: goesOn });
         const replacement = part.replacement ?? (part.standing === true ? loss : undefined);
-        return whyApproval({ part, pending, policy, replacement, underway: isUnderway(pass, [part]) });
+        return whyApproval({ part, pending, policy, replacement, underway: going.includes(part) });
       },
       closed: (part) => {
         const facts = isCut(part)
           ? { part: asAccepted(part), pending: true, underway: goesOn }
-          : { part, pending, underway: isUnderway(pass, [part]) };
+          : { part, pending, underway: going.includes(part) };
         return isChange(facts) ? windows.get(part) : undefined;
       },
       preview: (inputs, part) => this.planOf(pass, inputs, part),
     });
-    return { ...gated, ...replaceableIn(pass, this.options.kind, [cut, loss, gated.approved]) };
+    const consented = gated.approved !== undefined || goesOn || gated.plan.parts.some((part) => going.includes(part));
+    return { ...gated, ...(!consented && replaceableIn(plan, this.options.kind, cloud)) };
   }
 
   /** What an update with these inputs, which are for the part, would do. Where somebody else has what it asks for, the stack is looked at again. */
@@ -181,12 +184,6 @@ export class StackApprovals<O extends Member> {
   forget(stack: string): void {
     this.cache.forget(stack);
   }
-}
-
-/** True when the update that would make these parts' candidates, and of all else what was accepted, was approved, and stopped halfway with the operator. */
-function isUnderway<O>({ plan, state, updateOf }: ApprovalPass<O>, chosen: readonly Part<O>[]): boolean {
-  if (state?.open !== true || state.underway === undefined) return false;
-  return updateHash(updateOf(inputsOf(plan, chosen))) === state.underway;
 }
 
 /** Why nothing says how it would be made as it is: the beginning of a sentence. */

@@ -8,6 +8,7 @@ import type { Part } from '../stack/stack-plan';
 import { mustBeAsked } from './approval';
 import { cutIn, type Cut } from './cut';
 import type { ApprovalPass } from './stack-approvals';
+import { goesOn } from './underway';
 
 /** What every update of a stack does, whoever asks for it. */
 export interface Unasked<O> {
@@ -36,7 +37,8 @@ export async function unaskedOf<O extends Member>(pass: ApprovalPass<O>, { kind,
   const made = Object.values(state?.accepted ?? {}) as unknown as MemberInput[];
   if (kind.lossBy === undefined || !plan.engine || made.length === 0 || !isAnybodyAsked(pass, kind)) return { plan };
   const remade = pass.remade();
-  if (remade === undefined && !isFoundChanged(pass)) return { plan };
+  const why = remade ?? whyOtherwise(pass, kind);
+  if (why === undefined) return { plan };
   const today = await planOfToday(made, plan, planFor).catch((thrown: unknown): Today<O> => {
     const error = toOperatorError(thrown);
     const standing = error.code === 'Invalid' ? withoutWayBack(plan, kind.attribute(error, made, cloud)) : [];
@@ -48,7 +50,7 @@ export async function unaskedOf<O extends Member>(pass: ApprovalPass<O>, { kind,
     // What nobody knew of, such as the twin of an interrupted create, goes.
     remade === undefined && operation.op !== 'replace' ? undefined : kind.lossBy?.(operation, cloud);
   const cut = cutIn({
-    why: remade ?? 'the cloud was changed by somebody else',
+    why,
     operations: today.operations,
     staying: [...atStake(plan).flatMap(({ accepted }) => accepted ?? []), ...plan.missing, ...plan.elsewhere],
     askable: new Set(askable(plan).map(({ object }) => object.metadata.uid)),
@@ -74,9 +76,30 @@ function isAnybodyAsked<O extends Member>({ plan, cloud }: ApprovalPass<O>, kind
   return asked.some(({ object }) => mustBeAsked(kind.updatePolicy?.(object, cloud.spec)));
 }
 
-/** It was written into the state, or is about to be; what an update that did not end has left is that one's. */
-function isFoundChanged<O>({ state, drifted }: ApprovalPass<O>): boolean {
-  return state !== undefined && !state.open && (drifted || state.inputsHash === '');
+/** Why the cloud may have something else than what was accepted, and nobody asks for that: the beginning of a sentence. */
+function whyOtherwise<O extends Member>(pass: ApprovalPass<O>, kind: StackKind<O>): string | undefined {
+  if (isFoundChanged(pass)) return 'the cloud was changed by somebody else';
+  return isLeftOfApproved(pass, kind) ? 'an update that was approved has stopped halfway' : undefined;
+}
+
+/** It was written into the state, or is about to be. While an update is open, it may be what that has left, unless there is nobody whose it could be. */
+function isFoundChanged<O>({ state, drifted, plan }: ApprovalPass<O>): boolean {
+  if (state?.open !== true) return state !== undefined && (drifted || state.inputsHash === '');
+  return drifted && state.underway === undefined && state.departures === undefined && isAtRest(plan);
+}
+
+/** Nobody asks for anything that could have been begun, nor has asked for what failed. */
+function isAtRest<O>(plan: UpdatePlan<O>): boolean {
+  return suspectsOf(plan).length === 0 && plan.parts.every(({ candidate, held }) => candidate !== undefined || held === true);
+}
+
+/** An approved update has stopped halfway, and neither goes on nor is there anybody who is asked for what it was for. */
+function isLeftOfApproved<O extends Member>(pass: ApprovalPass<O>, kind: StackKind<O>): boolean {
+  const { state, plan, cloud } = pass;
+  if (state?.open !== true || (state.underway === undefined && state.departures === undefined)) return false;
+  const isAsked = ({ object, replacement, standing }: Part<O>): boolean =>
+    replacement !== undefined || standing === true || kind.updatePolicy?.(object, cloud.spec)?.approval === 'Manual';
+  return !suspectsOf(plan).some(isAsked) && !goesOn(pass, kind);
 }
 
 /** With those that go as well, so that what goes with them is not taken for a loss, unless it is theirs that can't be made any more. */

@@ -1,7 +1,6 @@
 import { OperatorError } from '../../base/errors';
-import type { JsonObject } from '../../base/json';
 import type { StackUpdate } from '../../updates/update';
-import { updateHash } from '../../updates/update-hash';
+import { hashWithoutTargets, type WithoutTargets } from './hash-without-targets';
 
 /** Of a stack: more than a bisection of its candidates has steps. */
 const KEPT = 64;
@@ -24,11 +23,11 @@ export class OutgrownUpdates {
   private readonly ended = new Map<string, Map<string, OperatorError>>();
 
   /**
-   * @param withoutTargets takes out of the inputs what comes of the Nodes: they come and go all the time, and decide little of a state's size
+   * @param withoutTargets since Nodes come and go all the time, and decide little of a state's size
    * @throws StateOutgrown where the same has ended so before
    */
   assertFits(update: StackUpdate, withoutTargets: WithoutTargets): void {
-    const known = this.ended.get(update.stack)?.get(hashOf(update, withoutTargets));
+    const known = this.ended.get(update.stack)?.get(hashWithoutTargets(update, withoutTargets));
     if (known !== undefined) throw new StateOutgrown(known);
   }
 
@@ -36,7 +35,7 @@ export class OutgrownUpdates {
   failed(update: StackUpdate, error: OperatorError, withoutTargets: WithoutTargets): OperatorError {
     if (error.reason !== 'StateTooLarge') return error;
     const ofStack = this.ended.get(update.stack) ?? new Map<string, OperatorError>();
-    this.ended.set(update.stack, ofStack.set(hashOf(update, withoutTargets), error));
+    this.ended.set(update.stack, ofStack.set(hashWithoutTargets(update, withoutTargets), error));
     const [longestAgo = ''] = ofStack.keys();
     if (ofStack.size > KEPT) ofStack.delete(longestAgo);
     return new StateOutgrown(error);
@@ -46,11 +45,4 @@ export class OutgrownUpdates {
   forget(stack: string): void {
     this.ended.delete(stack);
   }
-}
-
-type WithoutTargets = (inputs: JsonObject) => JsonObject;
-
-function hashOf(update: StackUpdate, withoutTargets: WithoutTargets): string {
-  const { inputs } = update;
-  return updateHash({ ...update, inputs: inputs === undefined ? undefined : withoutTargets(inputs) });
 }

@@ -7,6 +7,7 @@ import { transformOf, updateHash } from '../../updates/update-hash';
 import type { StackState, StackUpdate, UpdateHooks, UpdateResult } from '../../updates/update';
 import { isUpgrade } from '../../updates/upgrade';
 import { freshSettings } from './fresh-settings';
+import { hashWithoutTargets } from './hash-without-targets';
 import { keyOfInput, type MemberInput } from './member-input';
 import type { MemberReports } from './member-reports';
 import { OutgrownUpdates } from './outgrown-updates';
@@ -100,7 +101,7 @@ export class StackRuns<O extends Member> {
     cloud: ConnectedCloud,
   ): StackUpdate {
     const { inputs, accepted, approved, replaces, force, adopted, mayExist = false } = run;
-    return this.options.extend({
+    const update = this.options.extend({
       stack,
       project: this.specOf(cloud.name).project,
       providerName: cloud.name,
@@ -117,6 +118,8 @@ export class StackRuns<O extends Member> {
       mayExist: mayExist || adopted !== undefined,
       ...(adopted !== undefined && adopted.length > 0 && { adopts: true as const }),
     });
+    if (approved === undefined) return update;
+    return { ...update, underway: hashWithoutTargets(update, (rendered) => this.withoutTargets(rendered, cloud)) };
   }
 
   /** How a stack gives up a member that moves away. @throws OperatorError Transient while its cloud is not connected */

@@ -19,7 +19,7 @@ export interface StackRecord {
   holder: string;
   /** An update began to write to the cloud and did not end well: the cloud must be discovered first. */
   open: boolean;
-  /** Hash of what was approved, while an update that a person has approved is open: whoever goes on needs no other approval. */
+  /** StackUpdate.underway, while an update that a person has approved is open: whoever goes on needs no other approval. */
   underway?: string;
   /** How many updates since the last success were stopped because they were not what was approved. Makes another plan of each, also where the same is planned. */
   departures?: number;

@@ -207,7 +207,8 @@ export class UpdateRun {
       return preview;
     } catch (thrown) {
       const failure = this.#failure(thrown);
-      if (failure.reason === PLAN_OUTDATED) await this.#session?.departed();
+      // Where that can't be stored, the operator remembers it.
+      if (failure.reason === PLAN_OUTDATED) await this.#session?.departed().catch(() => undefined);
       throw failure;
     }
   }

@@ -2,13 +2,13 @@ import type { MaintenanceWindow } from '../../../crds';
 import { OperatorError } from '../../../operator/base/errors';
 import { StackApprovals, type ApprovalPass } from '../../../operator/cloud/plan/stack-approvals';
 import { Retirements } from '../../../operator/cloud/plan/retirements';
+import { hashWithoutTargets } from '../../../operator/cloud/stack/hash-without-targets';
 import { StackFactsOf, type Known } from '../../../operator/cloud/stack/stack-facts';
 import type { Member, StackKind } from '../../../operator/cloud/stack/stack-kind';
 import { planStack } from '../../../operator/cloud/stack/stack-plan';
 import type { Takeovers } from '../../../operator/cloud/stack/takeovers';
 import type { Plan } from '../../../operator/updates/plan';
 import type { StackUpdate, Updates } from '../../../operator/updates/update';
-import { updateHash } from '../../../operator/updates/update-hash';
 
 const NOON = Date.UTC(2026, 10, 28, 12);
 const HOUR = 3_600_000;
@@ -169,6 +169,16 @@ describe('other settings of the CloudProvider, or a newer program', () => {
     op?: string;
     why?: string | undefined;
     underway?: boolean;
+    /** So many approved updates became something else halfway. */
+    departures?: number;
+    /** It stopped halfway. */
+    open?: boolean;
+    /** Those of whom nothing says how they were made: no update leaves them out. */
+    standing?: string[];
+    /** Whose candidates the approved update that has begun was for; absent = it brings what was accepted to today. */
+    begun?: string[];
+    /** A Node came since. */
+    nodes?: string;
     /** Members without an object, one that moves to another stack, and one that goes and leaves what it has. */
     missing?: string;
     elsewhere?: string;
@@ -181,6 +191,8 @@ describe('other settings of the CloudProvider, or a newer program', () => {
     /** Whom that is laid at. */
     blamed?: string[];
   }
+
+  const isOpen = ({ open, underway, departures }: Stack): boolean => open === true || underway === true || departures !== undefined;
 
   async function pass(of: Stack) {
     const { members = { web: 'Never', api: 'Never' }, approve = [], op = 'replace', changed, added, leaving, paused, underway } = of;
@@ -198,7 +210,7 @@ describe('other settings of the CloudProvider, or a newer program', () => {
     });
     const parts = Object.keys(members).map((name) => ({
       object: objectOf(name),
-      accepted: input(name),
+      ...(of.standing?.includes(name) ? { standing: true } : { accepted: input(name) }),
       ...(name === paused || name === orphaned
         ? { held: true }
         : { candidate: name === changed ? { ...input(name), port: 81 } : input(name) }),
@@ -207,7 +219,11 @@ describe('other settings of the CloudProvider, or a newer program', () => {
     const news = added === undefined ? [] : [{ object: objectOf(added), candidate: input(added) }];
     const previewed: string[] = [];
     const updateOf = (inputs: { name: string; port?: number }[]) =>
-      ({ stack: 's', inputs: { of: inputs.map(({ name, port = 80 }) => `${name} ${port}`).join() } }) as unknown as StackUpdate;
+      ({
+        stack: 's',
+        inputs: { of: inputs.map(({ name, port = 80 }) => `${name} ${port}`).join(), nodes: of.nodes },
+      }) as unknown as StackUpdate;
+    const begun = Object.keys(members).map((name) => ({ ...input(name), port: of.begun?.includes(name) ? 81 : 80 }));
     const updates = {
       preview: ({ inputs }: { inputs: { of: string } }) => {
         previewed.push(inputs.of);
@@ -220,6 +236,7 @@ describe('other settings of the CloudProvider, or a newer program', () => {
     const kind = {
       updatePolicy: ({ spec }: { spec: { updatePolicy: object } }) => spec.updatePolicy,
       attribute: () => blamed,
+      withoutTargets: ({ of: wanted }: { of: string }) => ({ of: wanted }),
       lossBy: ({ op: operation }: { op: string }) => (operation === 'update' ? undefined : `${operation}s LoadBalancer edge`),
     } as unknown as StackKind<Member>;
     const approvals = new StackApprovals<Member>({
@@ -238,8 +255,9 @@ describe('other settings of the CloudProvider, or a newer program', () => {
         parts: [...parts, ...news],
       },
       state: {
-        ...{ open: underway === true, inputsHash, accepted: Object.fromEntries(all.map((one) => [one.uid, one])) },
-        ...(underway && { underway: updateHash(updateOf(Object.keys(members).map(input))) }),
+        ...{ open: isOpen(of), inputsHash, accepted: Object.fromEntries(all.map((one) => [one.uid, one])) },
+        ...(of.departures !== undefined && { departures: of.departures }),
+        ...(underway && { underway: hashWithoutTargets(updateOf(begun), ({ of: wanted = '' }) => ({ of: wanted })) }),
       },
     } as unknown as ApprovalPass<Member>);
     const { run, approved, replaces, waiting, plan, leaving: said } = gated;
@@ -294,18 +312,56 @@ describe('other settings of the CloudProvider, or a newer program', () => {
     ['nobody’s own, where nothing is asked for', { why: undefined }, []],
     ['nobody’s own either, where the plan replaces nothing', { op: 'update' }, []],
     ['who is new', { why: undefined, added: 'new' }, ['new']],
-    ['whose spec asks for it', { why: undefined, changed: 'web', replaced: 'web' }, ['web']],
+    ['whose spec asks for it, and goes on', { why: undefined, changed: 'web', replaced: 'web', underway: true, begun: ['web'] }, undefined],
     ['who has allowed it', { why: undefined, members: { web: 'Never', api: 'Allow' } }, ['api']],
     ['who has allowed it, where another one can’t be asked', { why: undefined, members: { web: 'Allow' }, missing: 'api' }, ['web']],
     ['all that there is, where all have allowed it', { why: undefined, members: { web: 'Allow', api: 'Allow' } }, undefined],
     ['all that there is, where the plan was approved', { approve: ['web', 'api'] }, undefined],
     ['all that there is, where that was begun with approval', { underway: true }, undefined],
+    ['nobody’s own, where what was begun with approval was something else', { why: undefined, underway: true, begun: ['web'], op: '' }, []],
+    ['nobody’s own, where who asks for it waits for approval', { why: undefined, changed: 'web', replaced: 'web', added: 'new' }, ['new']],
+    ['who has allowed it, where that cuts nobody else', { members: { web: 'Never', api: 'Allow' }, blamed: ['api'] }, ['api']],
   ])('an update may replace what is of %s', async (_what, of, expected) => {
     expect((await pass(of)).replaces).toEqual(expected);
   });
 
   test('go on without being asked again where that was begun with approval', async () => {
     expect(await pass({ underway: true })).toMatchObject({ run: true, why: [] });
+  });
+
+  test.each<[string, Stack]>([
+    ['also with a Node that came meanwhile', { members: { web: 'Never', api: 'Never' }, nodes: 'a, b' }],
+    ['also where no update leaves out several', { members: { web: 'Never', api: 'Never' }, standing: ['web', 'api'], why: undefined }],
+  ])('go on without being asked again where that was begun with approval, %s', async (_what, of) => {
+    expect(await pass({ ...of, underway: true })).toMatchObject({ run: true, why: [] });
+  });
+
+  describe('an approved update that became something else halfway', () => {
+    const LEFT = 'an update that was approved has stopped halfway';
+    const BACK = `${LEFT}: the update replaces LoadBalancer edge, which cuts shop/api, shop/web, and spec.updatePolicy.replace is Never`;
+
+    test('is taken back with consent alone, where that replaces what serves', async () => {
+      expect(await pass({ why: undefined, departures: 1 })).toMatchObject({ run: false, why: [BACK, BACK] });
+      expect(await pass({ why: undefined, departures: 1, changed: 'web' })).toMatchObject({ run: false, why: [BACK, BACK] });
+      expect(await pass({ why: undefined, departures: 1, approve: ['web', 'api'] })).toMatchObject({ run: true, approved: 'h' });
+      expect(await pass({ why: undefined, departures: 1, op: 'update' })).toMatchObject({ run: true, replaces: [] });
+    });
+
+    test('goes on with the plan of who asks for it', async () => {
+      const asked = await pass({ why: undefined, departures: 1, changed: 'web', replaced: 'web' });
+      expect(asked).toMatchObject({
+        run: false,
+        why: ['its prefix, and spec.updatePolicy.replace is Never'],
+        previewed: ['web 81,api 80'],
+      });
+    });
+
+    test('so is one that failed, and that nobody asks for any more', async () => {
+      expect(await pass({ why: undefined, underway: true, begun: ['web'] })).toMatchObject({ run: false, why: [BACK, BACK] });
+      expect(await pass({ why: undefined, underway: true, begun: ['web'], changed: 'web', replaced: 'web' })).toMatchObject({
+        ...{ run: true, why: [], previewed: [] },
+      });
+    });
   });
 
   test('ask of those who have allowed it as well, where it cuts one who can’t be asked: one without an object, one that moves away, one that goes and leaves what it has', async () => {
@@ -363,6 +419,14 @@ describe('other settings of the CloudProvider, or a newer program', () => {
         run: false,
         asked: { web: 'AwaitingApproval' },
       });
+    });
+
+    test('is planned too while an update that stopped halfway is open, but where that could be what somebody asked for', async () => {
+      const open = { why: undefined, drifted: true, open: true };
+      expect(await pass(open)).toMatchObject({ run: false, why: [BROUGHT_BACK, BROUGHT_BACK] });
+      expect(await pass({ ...open, changed: 'web' })).toMatchObject({ run: true, why: [], previewed: [] });
+      expect(await pass({ ...open, underway: true })).toMatchObject({ run: true, why: [], previewed: [] });
+      expect(await pass({ ...open, drifted: false })).toMatchObject({ run: true, why: [], previewed: [] });
     });
 
     test('is brought back at once otherwise; what nobody knew of goes', async () => {

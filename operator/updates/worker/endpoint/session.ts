@@ -24,7 +24,8 @@ export interface SessionRequest {
   /** StackUpdate.accepted, stored with the inputs. */
   accepted?: JsonObject;
   inputsHash: string;
-  approved?: boolean;
+  /** A person has approved it: StackRecord.underway while it is open. */
+  underway?: string;
   extension?: ExtensionUse;
   holder: string;
   /** Stacks with more resources than this are stored by the engine's journal. */
@@ -112,8 +113,8 @@ export class UpdateSession {
   }
 
   async #open(checkpoint: Deployment): Promise<void> {
-    const { approved, inputsHash } = this.request;
-    await this.#save({ ...this.#base(), checkpoint, open: true, ...(approved === true ? { underway: inputsHash } : {}) });
+    const { underway } = this.request;
+    await this.#save({ ...this.#base(), checkpoint, open: true, ...(underway === undefined ? {} : { underway }) });
   }
 
   /**

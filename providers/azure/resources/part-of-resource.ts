@@ -40,10 +40,11 @@ export interface PartDescription<Inputs> {
    */
   merged(properties: JsonObject, wanted: Inputs | undefined, owned: readonly Inputs[], kept?: JsonObject): JsonObject | undefined;
   /**
-   * A part that goes, without what other parts of the program have in the same resource: that stays. Absent = they can't have the same. Pure.
+   * A part that goes, and what was kept with it, without what other parts of the program have in the same resource: that stays. Absent = they can't have the
+   * same. Pure.
    * @param others as the program has them now
    */
-  without?(part: Inputs, others: readonly Inputs[]): Inputs;
+  without?(part: Inputs, kept: JsonObject, others: readonly Inputs[]): { part: Inputs; kept: JsonObject };
   /**
    * What is kept beside the inputs; undefined = nothing. Pure.
    * @param had properties of the whole before it was written
@@ -129,8 +130,10 @@ export class PartOfResource<Inputs> implements ResourceType {
   async delete(id: string, context: ResourceContext, outputs: JsonObject): Promise<void> {
     const { owned, kept } = this.known(outputs);
     const others = this.asked.filter((part) => sameID(this.description.idOf(part), id));
-    const going = others.length === 0 ? owned : owned.map((part) => this.description.without?.(part, others) ?? part);
-    await this.write(id, { wanted: undefined, owned: going, kept }, context);
+    const [part] = owned;
+    const left = part === undefined || others.length === 0 ? undefined : this.description.without?.(part, kept, others);
+    const going = left === undefined ? { owned, kept } : { owned: [left.part], kept: left.kept };
+    await this.write(id, { wanted: undefined, ...going }, context);
   }
 
   /** What a state has may be of an older program; what can't be read of it is nothing that could be taken out. */

@@ -39,9 +39,9 @@ export const routes: PartDescription<RoutesInputs> = {
     const merged = mergedRoutes(existing, wanted?.routes ?? [], { owned: owned.flatMap((one) => one.routes), limit });
     return sameRoutes(existing, merged) ? undefined : { ...properties, routes: merged as unknown as Json };
   },
-  without: (part, others) => {
+  without: (part, kept, others) => {
     const wanted = new Set(others.flatMap(({ routes: all }) => all.map(({ addressPrefix }) => addressPrefix)));
-    return { ...part, routes: part.routes.filter(({ addressPrefix }) => !wanted.has(addressPrefix)) };
+    return { part: { ...part, routes: part.routes.filter(({ addressPrefix }) => !wanted.has(addressPrefix)) }, kept };
   },
   observed: (wanted, had, { olds, now }): RoutesObserved => {
     const { writtenAt: before = {} } = olds as Partial<RoutesObserved>;

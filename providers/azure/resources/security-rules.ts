@@ -26,6 +26,8 @@ const schema = z.strictObject({
   additionalAddresses: z.array(z.string().min(1)).optional(),
   /** What is not wanted any more stays, and is told (`RulesObserved`): the NarrowedRules of this name takes it out when the load balancer is written. */
   narrowedBy: z.string().min(1).optional(),
+  /** In states of earlier versions, in the place of `narrowedBy`. */
+  leavesFormer: z.literal(true).optional(),
   rulesPerSecurityGroup: z.int().min(1),
   addressesPerSecurityGroup: z.int().min(1),
 });
@@ -61,19 +63,23 @@ export const securityRules: PartDescription<SecurityRulesInputs> = {
       wanted?.narrowedBy === undefined ? mergedRules(existing, rulesIn(wanted), all, wanted) : widened(existing, wanted, all);
     return sameRules(existing, securityRules) ? undefined : { ...properties, securityRules: securityRules as unknown as Json };
   },
-  without: (part, others) => {
+  without: (part, kept, others) => {
     const wanted = new Map<string, Set<string>>();
     for (const rule of others.flatMap(rulesIn)) {
       const name = ruleNameOf(rule);
       wanted.set(name, new Set([...(wanted.get(name) ?? []), ...rule.destinations]));
     }
-    const rules = part.rules.flatMap((rule) => {
-      const theirs = wanted.get(ruleNameOf(asWanted(rule)));
-      const destinations = rule.destinations.filter((address) => theirs?.has(address) !== true);
+    const leftOf = <R extends { destinations: string[] }>(rule: R, name: string): R[] => {
+      const destinations = rule.destinations.filter((address) => wanted.get(name)?.has(address) !== true);
       return destinations.length === 0 ? [] : [{ ...rule, destinations }];
-    });
+    };
+    const rules = part.rules.flatMap((rule) => leftOf(rule, ruleNameOf(asWanted(rule))));
     const shared = [...wanted.values()].flatMap((addresses) => [...addresses]);
-    return { ...part, rules, additionalAddresses: [...(part.additionalAddresses ?? []), ...shared] };
+    const { former, times } = observedIn(kept);
+    return {
+      part: { ...part, rules, additionalAddresses: [...(part.additionalAddresses ?? []), ...shared] },
+      kept: { former: former.flatMap((rule) => leftOf(rule, rule.name)), times },
+    };
   },
   observed: (wanted, had, { olds, owned }): RulesObserved | undefined => {
     if (wanted.narrowedBy === undefined) return undefined;

@@ -305,6 +305,25 @@ describe('our part of what is not ours alone', () => {
       expect(addresses()).toEqual([]);
     });
 
+    test('R-48: what was opened for a write that Azure has refused stays where a newer program asks for it under another name', async () => {
+      const { outputs } = await group().create(opening(80, '20.1.0.1'), context);
+      const { outputs: tried } = await group().update(GROUP_ID, outputs, opening(80, '20.1.0.1', '20.1.0.8', '20.1.0.9'), context);
+      const { outputs: given } = await group().update(GROUP_ID, tried, opening(80, '20.1.0.1'), context);
+      const rules = group();
+      rules.noted(opening(80, '20.1.0.1', '20.1.0.9'));
+      await rules.create(opening(80, '20.1.0.1', '20.1.0.9'), context);
+      await rules.delete(GROUP_ID, context, given);
+      expect(addresses()).toEqual(['20.1.0.1', '20.1.0.9']);
+    });
+
+    test('what a state of an earlier version has is ours', async () => {
+      const { outputs } = await group().create(opening(80, '20.1.0.1'), context);
+      const { narrowedBy, ...before } = outputs;
+      expect(narrowedBy).toBe('narrowed');
+      await group().delete(GROUP_ID, context, { ...before, leavesFormer: true });
+      expect(addresses()).toEqual([]);
+    });
+
     describe('in one group with another load balancer', () => {
       /** Brings its rules to what is wanted, and writes the load balancer: what goes is then taken out. @param isWritten false = Azure refuses that */
       const balancer = () => {

@@ -59,7 +59,7 @@ describe('what a part takes out when it goes, beside another one of the program 
     const [http, other] = [part(80, '20.1.0.1', '20.1.0.2'), part(81, '20.1.0.1')];
     const all = securityRules.merged({}, { ...http, rules: [...http.rules, ...other.rules] }, []) ?? {};
     const left = (gone: SecurityRulesInputs, ...others: SecurityRulesInputs[]): string[] => {
-      const going = securityRules.without?.(gone, others) ?? gone;
+      const going = securityRules.without?.(gone, {}, others).part ?? gone;
       const rules = (securityRules.merged(all, undefined, [going]) ?? all).securityRules as unknown as { properties: JsonObject }[];
       return rules.map(({ properties }) => {
         const {
@@ -83,6 +83,6 @@ describe('what a part takes out when it goes, beside another one of the program 
       routes: numbers.map((n) => ({ name: `n${n}`, addressPrefix: `10.244.${n}.0/24`, nextHopIpAddress: `10.0.0.${n}` })),
       routesPerTable: 400,
     });
-    expect(routes.without?.(part(1, 2, 3), [part(2), part(4)])).toEqual(part(1, 3));
+    expect(routes.without?.(part(1, 2, 3), {}, [part(2), part(4)]).part).toEqual(part(1, 3));
   });
 });

@@ -3,7 +3,10 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { sleep, type Clock } from '../../../operator/base/clock';
 import { OperatorError } from '../../../operator/base/errors';
+import { retryAfterFailure } from '../../../operator/cloud/stack/retry-delay';
+import { StackRetries } from '../../../operator/cloud/stack/stack-retries';
 import type { CallGate, CallOutcome } from '../../../providers/call-gate';
 import type { ArmClient } from '../../../providers/azure/client/arm-client';
 import { endpointsIn, metadataURL } from '../../../providers/azure/client/clouds';
@@ -46,6 +49,21 @@ const failure = (work: Promise<unknown>): Promise<OperatorError> =>
     () => Promise.reject(new Error('it succeeded')),
     (thrown: unknown) => thrown as OperatorError,
   );
+
+/** Time passes as soon as somebody waits for it. */
+class HastyClock implements Clock {
+  private at = 0;
+  now = (): number => this.at;
+  monotonic = (): number => this.at;
+
+  after(ms: number, run: () => void): () => void {
+    const waiting = setImmediate(() => {
+      this.at += ms;
+      run();
+    });
+    return () => clearImmediate(waiting);
+  }
+}
 
 /** Answers with links that lead somewhere else. */
 class Tempting extends LoopbackServer {
@@ -293,6 +311,25 @@ describe('ArmClient', () => {
     expect(server.calls).toEqual([]);
     await trusting.close();
     await tempting.stop();
+  });
+
+  test('Azure answers 503 for an hour: each call ends within its budget, fewer and fewer come, and the first one after that is carried out', async () => {
+    const clock = new HastyClock();
+    const patient = clientOf(server, { clock, random: () => 0.5, budgetMs: 20_000 });
+    const retries = new StackRetries(clock, (error, streak) => retryAfterFailure(error, streak, { failures: 10, ms: 600_000 }, 0));
+    server.isDown = true;
+    for (const start = clock.monotonic(); clock.monotonic() - start < 3_600_000;) {
+      const began = clock.monotonic();
+      const error = await failure(patient.put(pip('a'), ADDRESS));
+      expect(error).toMatchObject({ code: 'Transient', armCode: 'ServiceUnavailable' });
+      expect(clock.monotonic() - began).toBeLessThanOrEqual(20_000);
+      await sleep(clock, retries.failed('stack', error).delayMs);
+    }
+    expect(server.calls.length).toBeLessThan(400);
+    server.isDown = false;
+    await patient.put(pip('a'), ADDRESS);
+    expect(server.calls.at(-1)?.status).toBe(201);
+    await patient.close();
   });
 
   test('nothing answers: the way to it is named', async () => {

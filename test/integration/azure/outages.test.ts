@@ -288,6 +288,10 @@ describe('what keeps one Service of Azure from its load balancer is said there, 
       await apply('contested');
       await ready('contested');
       expect(azure.balancer()?.properties.theirs).toBe('kept');
+      const told = (await azure.scene.events('CloudLoadBalancer', 'contested')).filter(({ reason }) => reason === 'WrittenByOthers');
+      expect(told.map(({ message }) => message)).toEqual([
+        expect.stringContaining(`Somebody else has written ${balancer} at the same time`),
+      ]);
 
       before(balancer, 1, () =>
         azure.arm.cloud.vanish(

@@ -150,6 +150,7 @@ describeWithMoto('AWS, against a simulated API', () => {
           deregistrationDelaySeconds: 30,
           connectionTermination: true,
           proxyProtocolV2: true,
+          preserveClientIP: false,
           stickiness: 'SourceIP',
           unhealthyConnectionTermination: false,
           unhealthyDrainingIntervalSeconds: 60,
@@ -166,6 +167,7 @@ describeWithMoto('AWS, against a simulated API', () => {
       await expectAsInState(stack, run);
       const group = run.checkpoint().find(({ type, inputs }) => type.endsWith('TargetGroup') && inputs.protocol === 'TCP')!;
       expect(await elb.targetGroupAttributes(group.id)).toMatchObject({
+        'preserve_client_ip.enabled': 'false',
         'target_health_state.unhealthy.connection_termination.enabled': 'false',
         'target_health_state.unhealthy.draining_interval_seconds': '60',
         'target_group_health.dns_failover.minimum_healthy_targets.count': '2',

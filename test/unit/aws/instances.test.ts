@@ -1,5 +1,12 @@
-import type { Instance } from '@aws-sdk/client-ec2';
-import { addressesOf, describe as describeInstance, filtersOf, type InstanceScope } from '../../../providers/aws/nodes/instances';
+import type { Filter, Instance } from '@aws-sdk/client-ec2';
+import type { Ec2 } from '../../../providers/aws/client/ec2';
+import {
+  addressesOf,
+  AwsInstances,
+  describe as describeInstance,
+  filtersOf,
+  type InstanceScope,
+} from '../../../providers/aws/nodes/instances';
 import { describeFargate } from '../../../providers/aws/nodes/fargate';
 import { fargateAddressOf, instanceIDOf, isBareInstanceID, isFargate, machineOf } from '../../../providers/aws/nodes/provider-id';
 import { labelsOf } from '../../../providers/aws/nodes/topology';
@@ -99,6 +106,39 @@ describe('instances of EC2', () => {
     ]);
     expect(filtersOf({ ...SCOPE, vpcID: 'vpc-1' })).toEqual([{ Name: 'vpc-id', Values: ['vpc-1'] }]);
   });
+});
+
+describe('many instances', () => {
+  const ids = Array.from({ length: 450 }, (_, at) => `i-${String(at).padStart(8, '0')}`);
+  const providerIDs = ids.map((id) => `aws:///eu-central-1b/${id}`);
+  const gone = ids[250];
+  let filters: Filter[][];
+  const ec2 = {
+    instances: (asked: Filter[]) => {
+      filters.push(asked);
+      const there = (asked[0]?.Values ?? []).filter((id) => id !== gone);
+      return Promise.resolve(there.map((InstanceId) => ({ InstanceId, VpcId: 'vpc-1', State: { Name: 'running' } })));
+    },
+  } as unknown as Ec2;
+  const instances = new AwsInstances(ec2, SCOPE);
+
+  beforeEach(() => {
+    filters = [];
+  });
+
+  test.each<[string, () => Promise<unknown[]>]>([
+    ['named by their Nodes', () => instances.named([...providerIDs, ...providerIDs])],
+    ['that are to be targets', () => instances.takeable([...ids, ...ids], 'vpc-1')],
+  ])(
+    '%s are asked for in batches of as many as a filter takes, each once; one that is gone keeps no other of its batch out',
+    async (_what, ask) => {
+      const found = (await ask()).map((one) => (typeof one === 'string' ? one : (one as { id: string }).id));
+      expect(found).toEqual(ids.filter((id) => id !== gone));
+      expect(filters.map((asked) => asked.map(({ Name, Values }) => [Name, Values?.length]))).toEqual(
+        [200, 200, 50].map((count) => [['instance-id', count]]),
+      );
+    },
+  );
 });
 
 describe('providerIDs of AWS', () => {

@@ -18,6 +18,8 @@ class FakeElb {
   /** AWS lists them until their connections have ended. */
   readonly draining = new Set<string>();
   readonly writes: string[] = [];
+  /** How many targets each write was of. */
+  readonly batches: [verb: string, count: number][] = [];
   /** Awaited between the moment that an answer is of, and its arrival. */
   onTheWay: () => Promise<void> = () => Promise.resolve();
 
@@ -35,6 +37,7 @@ class FakeElb {
       return answer;
     },
     registerTargets: ({ Targets }: { Targets: { Id: string }[] }) => {
+      this.batches.push(['register', Targets.length]);
       for (const { Id } of Targets) {
         this.writes.push(`register ${Id}`);
         this.registered.add(Id);
@@ -43,6 +46,7 @@ class FakeElb {
       return Promise.resolve();
     },
     deregisterTargets: ({ Targets }: { Targets: { Id: string }[] }) => {
+      this.batches.push(['deregister', Targets.length]);
       for (const { Id } of Targets) {
         this.writes.push(`deregister ${Id}`);
         this.registered.delete(Id);
@@ -96,4 +100,21 @@ test('who drains counts as gone: it is left to that, also by another process, an
   expect(await later.sync(GROUP, targets('i-0a', 'i-0b'), always)).toBe(1);
   expect(elb.writes.slice(3)).toEqual(['register i-0b']);
   expect([[...elb.registered].sort(), [...elb.draining]]).toEqual([['i-0a', 'i-0b'], []]);
+});
+
+test('more targets than one call takes go in, and out, by several, none of them twice', async () => {
+  const elb = new FakeElb();
+  const members = new AwsMembers(elb.api, {} as AwsInstances, 'c');
+  const ids = Array.from({ length: 250 }, (_, at) => `i-${String(at).padStart(8, '0')}`);
+  expect(await members.sync(GROUP, targets(...ids), always)).toBe(3);
+  expect(await members.sync(GROUP, targets('i-0a'), always)).toBe(4);
+  const expected = [
+    ['register', 100],
+    ['register', 100],
+    ['register', 50],
+    ['register', 1],
+  ];
+  expect(elb.batches).toEqual([...expected, ['deregister', 100], ['deregister', 100], ['deregister', 50]]);
+  expect([...elb.registered]).toEqual(['i-0a']);
+  expect(new Set(elb.writes).size).toBe(elb.writes.length);
 });

@@ -1,15 +1,18 @@
 import type { Rule } from '../rule';
+import { alpnPolicies } from './alpn-policies';
 import { capacityReservations } from './capacity';
 import { listenerCertificates } from './certificates';
 import { subnetsOfClassic } from './classic-subnets';
 import { deletionProtection } from './deletion-protection';
 import { duplicateListener, incompatibleProtocols } from './listeners';
 import { duplicateLoadBalancerName, nameLengths } from './names';
+import { privateLinkRules } from './private-link';
 import { blackholeRoutes, routeAlreadyExists } from './routes';
 import { groupOfAnotherVpc, rulesOfGroups } from './group-rules';
 import { groupInUse } from './security-groups';
 import { ipv6SourceNat } from './source-nat';
 import { secondaryAddresses } from './secondary-addresses';
+import { subnetAddresses } from './subnet-addresses';
 import { subnetRanges } from './subnet-ranges';
 import { oneClassicAtATime } from './tags';
 import { drainingOfUnhealthy, paceOfChecks, stickinessOfTLS } from './target-groups';
@@ -26,6 +29,9 @@ export function alwaysRules(): Rule[] {
     duplicateListener(),
     incompatibleProtocols(),
     listenerCertificates(),
+    alpnPolicies(),
+    privateLinkRules(),
+    subnetAddresses(),
     groupInUse(),
     rulesOfGroups(),
     groupOfAnotherVpc(),

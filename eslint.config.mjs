@@ -2,6 +2,12 @@ import js from '@eslint/js';
 import tseslint from 'typescript-eslint';
 import { direction } from './eslint.direction.mjs';
 
+/** The root of a provider's package, or a whole service's index, loads hundreds of classes: tens to hundreds of MB in each worker. */
+const WHOLE_PACKAGES = {
+  regex: '^@pulumi/(aws|azure-native)(/[a-z0-9]+)?(/index(\\.js)?)?$',
+  message: 'Import the module of the one class, such as @pulumi/aws/lb/listener: all else of the package would be loaded with it.',
+};
+
 export default tseslint.config(
   { ignores: ['lib/', 'dist/', 'node_modules/', 'coverage/', '.cache/'] },
   js.configs.recommended,
@@ -22,6 +28,7 @@ export default tseslint.config(
       'max-statements': ['error', 25],
       eqeqeq: 'error',
       'no-console': 'error',
+      'no-restricted-imports': ['error', { patterns: [WHOLE_PACKAGES] }],
       '@typescript-eslint/explicit-function-return-type': ['error', { allowExpressions: true }],
       '@typescript-eslint/consistent-type-imports': 'error',
       '@typescript-eslint/no-floating-promises': 'error',

@@ -161,7 +161,7 @@ export class AwsLoadBalancers implements LoadBalancers {
     // What was taken over with a difference, and is asked for as it is now, stays.
     const field = Object.keys(FIXED).find((key) => !isAsked(key, before) && !(key in standing && isAsked(key, standing)));
     if (field === undefined) return lessOf(accepted, wanted);
-    const why = `the change of ${FIXED[field]} replaces the load balancer`;
+    const why = `the change of ${FIXED[field]}${fromTo(before?.[field], after?.[field])} replaces the load balancer`;
     const [had, asked] = [accepted.spec, wanted.spec].map(onceOf);
     const once = (asked ?? []).filter((address) => had?.includes(address));
     return replacementKeeping(why, once, isShared(wanted.spec));
@@ -184,6 +184,11 @@ export class AwsLoadBalancers implements LoadBalancers {
   madeFrom(found: readonly DiscoveredResource[], input: LoadBalancerInput): CloudLoadBalancerSpec {
     return madeFrom(found, input, this.scope);
   }
+}
+
+/** Of what is one word; all else is known by its field. */
+function fromTo(before: unknown, after: unknown): string {
+  return typeof before === 'string' && typeof after === 'string' ? ` from ${before} to ${after}` : '';
 }
 
 /** Where an address of its own can't be on two at once, it keeps what it has: that is no reason for a gap. */

@@ -1,6 +1,7 @@
 import type { AWSLoadBalancer, CloudLoadBalancerSpec } from '../../../crds';
 import type { LoadBalancerInput } from '../../provider';
 import type { LoadBalancerInputs } from '../resources/load-balancer';
+import { ANNOTATION_PREFIX } from '../annotations/annotation';
 import { groupModeOf, type LoadBalancerScope } from '../scope';
 import { TAG } from '../tags';
 import { isClassic } from './classic';
@@ -9,7 +10,7 @@ import { addressesOf, isDualStack, isIPv6Alone, subnetIDsOf, subnetMappingsOf, t
 
 /** What is fixed when a load balancer is made, and how people know it. */
 export const FIXED: Readonly<Record<string, string>> = {
-  type: 'spec.aws.type',
+  type: `spec.aws.type (annotation ${ANNOTATION_PREFIX}type)`,
   scheme: 'spec.scheme',
   name: 'spec.aws.name',
   subnets: 'the subnets or their addresses',

@@ -38,7 +38,14 @@ describeWithMoto('A Service whose type of load balancer changes', () => {
         const conditions = (await scene.service('web'))?.status?.conditions ?? [];
         return conditions.find(({ type, reason }) => type === 'cloud-operator.dev/Ready' && reason === AWAITS);
       });
-      expect(ready.message).toContain('spec.aws.type');
+      const kinds = [before, after].map((kind) => (kind === 'nlb' ? 'Network' : 'Classic'));
+      const why = `the change of spec.aws.type (annotation ${TYPE}) from ${kinds.join(' to ')} replaces the load balancer`;
+      expect(ready.message).toContain(why);
+      expect(ready.message).toContain('To approve it: kubectl annotate cloudloadbalancer -n default web');
+      await scene.until('an Event that says so', async () => {
+        const told = (await scene.events('CloudLoadBalancer', 'web')).filter(({ reason }) => reason === AWAITS);
+        return told.at(-1)?.message.includes(why);
+      });
       expect(model.calls.map(({ action }) => action).filter((action) => !action.startsWith('Describe'))).toEqual([]);
       expect(await aws.hostname('web')).toBe(host);
       const node = await aws.addNode();

@@ -123,6 +123,15 @@ describe('load balancers of AWS, rendered', () => {
     expect(rendered().listeners[0]?.targetGroup.settings.proxyProtocolV2).toBe(false);
   });
 
+  test('the clients’ own addresses arrive at Nodes unless that is turned off, and by UDP always', () => {
+    const preserved = (aws: CloudLoadBalancerSpecInput['aws']): string[] =>
+      rendered({ listeners: [HTTP, { name: 'log', protocol: 'UDP', port: 514, nodePort: 30_514 }], aws }).listeners.map(
+        ({ targetGroup: { settings } }) => `${settings.protocol} ${settings.preserveClientIp}`,
+      );
+    expect(preserved({}).sort()).toEqual(['TCP true', 'UDP true']);
+    expect(preserved({ targetGroup: { preserveClientIP: false } }).sort()).toEqual(['TCP false', 'UDP true']);
+  });
+
   test.each([
     ['nothing said', {}, { protocol: 'TCP', port: 'traffic-port', interval: 30, timeout: 10, healthyThreshold: 3, unhealthyThreshold: 3 }],
     [
@@ -345,6 +354,19 @@ describe('load balancers of AWS', () => {
       else expect(found).toMatchObject(expected);
     },
   );
+
+  test.each<[Partial<CloudLoadBalancerSpecInput>, Partial<CloudLoadBalancerSpecInput>, string]>([
+    [
+      { aws: { type: 'Classic' } },
+      {},
+      'spec.aws.type (annotation service.beta.kubernetes.io/aws-load-balancer-type) from Classic to Network',
+    ],
+    [{}, { scheme: 'Internal' }, 'spec.scheme from Public to Internal'],
+    [{}, { aws: { name: 'mine' } }, 'spec.aws.name'],
+  ])('a replacement says what has changed, and between which kinds', (before, after, what) => {
+    const found = loadBalancers.replacement(input(before), input(after));
+    expect(found?.why).toBe(`the change of ${what} replaces the load balancer`);
+  });
 
   test('a failure is that of whose resource it names, of whatever generation', () => {
     const inputs = [input({}, 1), { ...input({}, 2), generation: 1 }];

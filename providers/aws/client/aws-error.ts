@@ -77,17 +77,21 @@ const CONFLICT = new Set([
 /** A call names a security group that there is not, or that not all of AWS has heard of yet. */
 const UNKNOWN_GROUP = new Set(['InvalidGroup.NotFound', 'InvalidSecurityGroup']);
 
-/** Things that are only ever named in a spec, so that their absence is the spec's fault. */
-const NAMED_IN_SPEC = new Set([
-  'SubnetNotFound',
-  'InvalidSubnetID.NotFound',
-  'InvalidVpcID.NotFound',
-  'CertificateNotFound',
-  'SSLPolicyNotFound',
-  'AllocationIdNotFound',
-  'InvalidAllocationID.NotFound',
-  'InvalidPrefixListID.NotFound',
-  'InvalidPrefixListId.NotFound',
+const SUBNETS = 'spec.aws.subnets, or spec.aws.subnetIDs of the CloudProvider';
+const ALLOCATIONS = 'spec.aws.eipAllocationIDs';
+const PREFIX_LISTS = 'spec.aws.securityGroups.prefixListIDs';
+
+/** Things that are only ever named in a spec, so that their absence is the spec's fault, and where they are named. */
+const NAMED_IN_SPEC = new Map([
+  ['SubnetNotFound', SUBNETS],
+  ['InvalidSubnetID.NotFound', SUBNETS],
+  ['InvalidVpcID.NotFound', 'spec.aws.vpcID of the CloudProvider'],
+  ['CertificateNotFound', 'spec.aws.tls.certificateARNs'],
+  ['SSLPolicyNotFound', 'spec.aws.tls.policy'],
+  ['AllocationIdNotFound', ALLOCATIONS],
+  ['InvalidAllocationID.NotFound', ALLOCATIONS],
+  ['InvalidPrefixListID.NotFound', PREFIX_LISTS],
+  ['InvalidPrefixListId.NotFound', PREFIX_LISTS],
 ]);
 
 const TRANSIENT = new Set([
@@ -142,7 +146,7 @@ export function awsFailure(thrown: unknown, call: AwsCall): OperatorError {
   const remedy = remedyFor(name, code, call, message);
   const retryAfterMs = retryAfter($response?.headers?.['retry-after']);
   const told = [kindOf(name, status), message.split('\n')[0]?.slice(0, 500)].filter(Boolean).join(': ');
-  return new AwsError(code, `AWS, ${call.action}: ${told}${remedy === undefined ? '' : `. ${remedy}`}`, name, {
+  return new AwsError(code, `AWS, ${call.action}: ${remedy === undefined ? told : `${told.replace(/\.$/, '')}. ${remedy}`}`, name, {
     cause: thrown,
     ...(remedy !== undefined && { remedy }),
     ...(retryAfterMs !== undefined && { retryAfterMs }),
@@ -168,6 +172,8 @@ function remedyFor(awsCode: string, code: ErrorCode, { action, endpoint, caller 
   if (DENIED.has(awsCode)) {
     return `Add to ${caller ?? 'the operator'}'s IAM policy: {"Effect": "Allow", "Action": "${refusedAction(message) ?? action}", "Resource": "*"}`;
   }
+  const field = NAMED_IN_SPEC.get(awsCode);
+  if (field !== undefined) return `Correct ${field}`;
   if (awsCode === 'RequestExpired') return "Set the clock of the operator's host right";
   if (code === 'Credentials' && caller !== undefined) return `Give ${caller} credentials that AWS accepts, such as an IAM role`;
   if (code === 'Credentials')

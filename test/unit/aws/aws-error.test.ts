@@ -56,6 +56,15 @@ describe('errors of AWS', () => {
     expect(refusesCredentials(error)).toBe(false);
   });
 
+  test.each([
+    ['SubnetNotFound', 'The specified subnet does not exist. Correct spec.aws.subnets, or spec.aws.subnetIDs of the CloudProvider'],
+    ['CertificateNotFound', 'The specified certificate does not exist. Correct spec.aws.tls.certificateARNs'],
+    ['InvalidPrefixListID.NotFound', 'The prefix list ID does not exist. Correct spec.aws.securityGroups.prefixListIDs'],
+  ])('%s, which only a spec names, tells the field to correct', (name, words) => {
+    const [message = ''] = /^.*?\./.exec(words) ?? [];
+    expect(awsFailure(thrownBySdk(name, 400, message), CALL).message).toBe(`AWS, ${CALL.action}: ${name}: ${words}`);
+  });
+
   test('a permission that a call needs beside its own is the one to add', () => {
     const message =
       'User: arn:aws:iam::1:user/x is not authorized to perform: iam:CreateServiceLinkedRole on resource: arn:aws:iam::1:role/y';

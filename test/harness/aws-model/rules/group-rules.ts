@@ -63,7 +63,8 @@ async function refuseGroups(call: ModelCall, { ec2, elb }: MotoState): Promise<M
   if (balancer?.Type === 'network' && (balancer.SecurityGroups ?? []).length === 0) return withoutGroups(balancer);
   const subnets = valuesOf(call, /^(Subnets\.member\.\d+|SubnetMappings\.member\.\d+\.SubnetId)$/);
   const own = balancer?.VpcId ?? (await vpcOfSubnet(ec2, subnets[0]));
-  const isForeign = [...(await vpcsOf(ec2, groups))].some((vpc) => vpc !== own);
+  // Of a subnet that is not there moto says so.
+  const isForeign = own !== undefined && [...(await vpcsOf(ec2, groups))].some((vpc) => vpc !== own);
   return isForeign ? refusal('InvalidSecurityGroup', 'One or more security groups are invalid: they belong to another VPC') : undefined;
 }
 

@@ -110,6 +110,9 @@ describeWithMoto('A load balancer that AWS holds up', () => {
     expect(await account.rulesFrom(frontend, aws.nodes)).toEqual([]);
     expect(await account.rulesFrom(frontend, app)).toHaveLength(1);
     expect((await scene.service('web'))?.metadata.finalizers).toContain('service.kubernetes.io/load-balancer-cleanup');
+    const tries = await nextTries('web', 3);
+    const waits = tries.slice(1).map((at, index) => at - tries[index]!);
+    expect(Math.min(...waits)).toBeGreaterThanOrEqual(5_000);
     await takeBack();
     await scene.gone('Service default/web', () => scene.service('web'), 35_000);
     expect(await said('DeletedLoadBalancer')).toHaveLength(1);
@@ -117,6 +120,25 @@ describeWithMoto('A load balancer that AWS holds up', () => {
     expect(await account.content()).toEqual({ loadBalancers: 0, targetGroups: 0, securityGroups: 0 });
     await rules(null);
   }, 180_000);
+
+  /** So many moments of a next try, as they are told, in milliseconds; each is told before it comes, and comes within half a minute. */
+  async function nextTries(name: string, count: number): Promise<number[]> {
+    const told: number[] = [];
+    await scene.until(
+      `${count} tries to be told`,
+      async () => {
+        const conditions = (await scene.loadBalancer(name))?.status?.conditions ?? [];
+        const { message = '' } = conditions.find(({ type }) => type === 'Ready') ?? {};
+        const at = Date.parse(/Next try at ([0-9T:-]+Z)/.exec(message)?.[1] ?? '');
+        if (Number.isNaN(at) || told.includes(at)) return undefined;
+        expect(at - Date.now()).toBeLessThanOrEqual(30_000);
+        told.push(at);
+        return told.length === count || undefined;
+      },
+      120_000,
+    );
+    return told;
+  }
 
   describe('R-46: with Elastic IP addresses', () => {
     /** Allocation ids. */
@@ -360,4 +382,32 @@ describeWithMoto('A load balancer that AWS holds up', () => {
     await aws.cluster.kube.patch(CLOUD_PROVIDERS, 'aws', 'merge', { spec: { driftInterval: null } });
     await scene.deleteServices('zoned');
   }, 120_000);
+
+  test('R-28: with deletion protection it can also be let go of: the Service goes, and it stays and serves, without our mark', async () => {
+    const attributes = { [`${PREFIX}attributes`]: 'deletion_protection.enabled=true' };
+    await aws.cluster.apply(serviceOf('kept', { annotations: { ...NETWORK, ...attributes } }));
+    await scene.ready('kept', { timeoutMs: 60_000 });
+    const [balancer] = await account.loadBalancers();
+    const arn = balancer?.LoadBalancerArn ?? '';
+    const targets = await account.targetsOf(arn);
+    expect(targets[80]).not.toEqual([]);
+    await aws.cluster.kubectl(['delete', 'service', '--wait=false', 'kept']);
+    await scene.until('the way out to be told', async () => {
+      const conditions = (await scene.service('kept'))?.status?.conditions ?? [];
+      return conditions.some(({ message = '' }) => message.includes('spec.deletionPolicy: Orphan'));
+    });
+    await aws.cluster.kube.patch(CLOUD_LOAD_BALANCERS, 'default/kept', 'merge', { spec: { deletionPolicy: 'Orphan' } });
+    await scene.gone('Service default/kept', () => scene.service('kept'), 60_000);
+    await scene.gone('CloudLoadBalancer default/kept', () => scene.loadBalancer('kept'), 60_000);
+    expect((await account.loadBalancers()).map(({ LoadBalancerArn }) => LoadBalancerArn)).toEqual([arn]);
+    expect(await account.targetsOf(arn)).toEqual(targets);
+    await aws.cluster.kubectl(['annotate', 'cloudprovider', 'aws', '--overwrite', 'cloud-operator.dev/sweep=kept']);
+    const swept = await scene.until('a sweep', async () => {
+      const sweep = (await scene.provider('aws'))?.status?.sweep;
+      return sweep?.handled === 'kept' && sweep;
+    });
+    expect(swept.leftovers).toBe(0);
+    await account.deleteLoadBalancer(arn);
+    await account.deleteTargetGroups();
+  }, 180_000);
 });

@@ -74,6 +74,7 @@ const CHANGES = [
     port: 444,
   },
 ];
+const DELETES = /^(Delete|Deregister|Revoke)/;
 const CHANGE = [
   'AddTags',
   'CreateTags',
@@ -85,6 +86,16 @@ const CHANGE = [
   'CreateListener',
   'AuthorizeSecurityGroupIngress',
 ] as const;
+
+/** What goes with one of the two. */
+const CHANGE_DELETES = ['DeleteListener', 'DeleteTargetGroup', 'RevokeSecurityGroupIngress'] as const;
+/** Writes that a deletion takes, in their order, and what is there by then. */
+const DELETE: Readonly<Record<string, readonly Lost[]>> = {
+  DeleteLoadBalancer: ALL,
+  DeleteTargetGroup: ['targetGroups', 'securityGroups'],
+  RevokeSecurityGroupIngress: ['securityGroups'],
+  DeleteSecurityGroup: ['securityGroups'],
+};
 
 describeWithMoto('What somebody deletes by hand while an update runs', () => {
   let aws: AwsOperatorScene;
@@ -143,8 +154,9 @@ describeWithMoto('What somebody deletes by hand while an update runs', () => {
     await scene.until(`${before} to be asked for`, isAsked, 60_000);
   }
   /** Writes since the calls were last forgotten. */
-  const writes = (): string[] =>
-    [...new Set(model.calls.map(({ action }) => action))].filter((action) => !/^(Describe|Delete|Deregister|Revoke)/.test(action)).sort();
+  const writes = (): string[] => actions().filter((action) => !DELETES.test(action));
+  const deletes = (): string[] => actions().filter((action) => DELETES.test(action));
+  const actions = (): string[] => [...new Set(model.calls.map(({ action }) => action))].filter((one) => !one.startsWith('Describe')).sort();
 
   describe('of a new load balancer', () => {
     const make = (name: string): Promise<void> => aws.cluster.apply(serviceOf(name, { annotations: { ...NETWORK, ...SETTINGS } }));
@@ -171,6 +183,41 @@ describeWithMoto('What somebody deletes by hand while an update runs', () => {
       await expectWhole('all', 80);
       expect(writes()).toEqual(['CreateSecurityGroup', 'CreateTargetGroup', ...Object.keys(CREATE)].sort());
     }, 60_000);
+  });
+
+  describe('of one that is deleted', () => {
+    const remove = async (name: string): Promise<void> => {
+      await aws.cluster.kubectl(['delete', 'service', '--wait=false', name]);
+    };
+    async function expectGone(name: string): Promise<void> {
+      await scene.gone(`Service default/${name}`, () => scene.service(name), 90_000);
+      await scene.gone(`CloudLoadBalancer default/${name}`, () => scene.loadBalancer(name), 90_000);
+      expect(await account.content()).toEqual({ loadBalancers: 0, targetGroups: 0, securityGroups: 0 });
+      expect(await account.rulesOf(aws.nodes)).toBe(0);
+    }
+    async function made(name: string): Promise<void> {
+      await aws.cluster.apply(serviceOf(name, { annotations: { ...NETWORK, ...SETTINGS } }));
+      await expectWhole(name, 80);
+    }
+
+    test.each(Object.entries(DELETE).flatMap(([before, all]) => all.map((what) => [what, before] as const)))(
+      '%s just before %s',
+      async (what, before) => {
+        const name = nameOf('gone', what, before);
+        await made(name);
+        await losing(what, before, remove(name));
+        await expectGone(name);
+      },
+      150_000,
+    );
+
+    test('those are all the writes that take something away', async () => {
+      await made('none');
+      model.calls.length = 0;
+      await remove('none');
+      await expectGone('none');
+      expect(deletes()).toEqual(Object.keys(DELETE).sort());
+    }, 120_000);
   });
 
   describe('of one that is changed', () => {
@@ -202,6 +249,7 @@ describeWithMoto('What somebody deletes by hand while an update runs', () => {
       await change();
       await expectChanged();
       expect(writes()).toEqual(['RegisterTargets', ...CHANGE].sort());
+      expect(deletes()).toEqual([...CHANGE_DELETES]);
     }, 60_000);
 
     /** Of listeners, that one may be gone whose own change was over already, which no call of the update meets: the next look for drift does. */
@@ -210,11 +258,11 @@ describeWithMoto('What somebody deletes by hand while an update runs', () => {
       await scene.askFor('old');
     }
 
-    test.each(CHANGE.flatMap((before) => ALL.map((what) => [what, before] as const)))(
+    test.each([...CHANGE, ...CHANGE_DELETES].flatMap((before) => ALL.map((what) => [what, before] as const)))(
       '%s just before %s',
       async (what, before) => {
         await losing(what, before, change());
-        if (what === 'listeners') await lookAgain();
+        if (what === 'listeners' || DELETES.test(before)) await lookAgain();
         await expectChanged();
       },
       150_000,

@@ -14,7 +14,9 @@ import {
   CreateSubnetCommand,
   CreateTagsCommand,
   CreateVpcCommand,
+  DeleteRouteTableCommand,
   DeleteSecurityGroupCommand,
+  DeleteTagsCommand,
   DescribeNetworkInterfacesCommand,
   DescribeRouteTablesCommand,
   DetachNetworkInterfaceCommand,
@@ -31,6 +33,7 @@ import {
   AddListenerCertificatesCommand,
   DeleteListenerCommand,
   DeleteLoadBalancerCommand,
+  DeleteTargetGroupCommand,
   DescribeListenerCertificatesCommand,
   DescribeListenersCommand,
   DescribeLoadBalancersCommand,
@@ -160,6 +163,11 @@ export class MotoAccount {
 
   async deleteLoadBalancer(arn: string): Promise<void> {
     await this.elb.send(new DeleteLoadBalancerCommand({ LoadBalancerArn: arn }));
+  }
+
+  async deleteTargetGroups(): Promise<void> {
+    const { TargetGroups = [] } = await this.elb.send(new DescribeTargetGroupsCommand({}));
+    for (const { TargetGroupArn } of TargetGroups) await this.elb.send(new DeleteTargetGroupCommand({ TargetGroupArn }));
   }
 
   async deleteListeners(LoadBalancerArn: string): Promise<void> {
@@ -293,6 +301,10 @@ export class MotoAccount {
     return id;
   }
 
+  async deleteRouteTable(RouteTableId: string): Promise<void> {
+    await this.ec2.send(new DeleteRouteTableCommand({ RouteTableId }));
+  }
+
   /** The network interface that the route to a destination leads to. */
   async nextHop(routeTableID: string, destination: string): Promise<string | undefined> {
     const { RouteTables } = await this.ec2.send(new DescribeRouteTablesCommand({ RouteTableIds: [routeTableID] }));
@@ -354,6 +366,10 @@ export class MotoAccount {
 
   async tag(id: string, key: string, value: string): Promise<void> {
     await this.ec2.send(new CreateTagsCommand({ Resources: [id], Tags: [{ Key: key, Value: value }] }));
+  }
+
+  async untag(id: string, key: string): Promise<void> {
+    await this.ec2.send(new DeleteTagsCommand({ Resources: [id], Tags: [{ Key: key }] }));
   }
 
   close(): void {

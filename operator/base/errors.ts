@@ -24,6 +24,8 @@ export interface ErrorDetail {
   resource?: string;
   /** Condition reason in place of the code's own, where people look up something more exact (docs/conditions.md). */
   reason?: string;
+  /** URNs of what could not be deleted, where an update has failed of that alone: all else is as it was asked for. */
+  undeleted?: readonly string[];
   cause?: unknown;
 }
 
@@ -38,6 +40,7 @@ export class OperatorError extends Error {
   readonly remedy?: string;
   readonly resource?: string;
   readonly reason?: string;
+  readonly undeleted?: readonly string[];
 
   constructor(code: ErrorCode, message: string, detail: ErrorDetail = {}) {
     super(message, detail.cause === undefined ? undefined : { cause: detail.cause });
@@ -48,6 +51,7 @@ export class OperatorError extends Error {
     if (detail.remedy !== undefined) this.remedy = detail.remedy;
     if (detail.resource !== undefined) this.resource = detail.resource;
     if (detail.reason !== undefined) this.reason = detail.reason;
+    if (detail.undeleted !== undefined) this.undeleted = detail.undeleted;
   }
 
   /** True where only a person can help: the object becomes Stalled. */

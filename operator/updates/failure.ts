@@ -10,6 +10,8 @@ export interface FailureEvidence {
   refusal?: OperatorError;
   /** It was held to a plan that somebody has approved. */
   approved?: true;
+  /** What is left of it, where only deletions failed. */
+  undeleted?: readonly string[];
   /** The update was told to stop, and why. */
   canceled?: string;
   /** Errors of our own resource providers, exact, in the order they came. */
@@ -42,6 +44,14 @@ const TAKEN_REMEDY =
 
 /** Turns everything known about a failed update into the one error that the operator acts on. Pure. */
 export function classifyFailure(evidence: FailureEvidence): OperatorError {
+  const error = classified(evidence);
+  const { code, message, resource } = error;
+  if (evidence.undeleted === undefined) return error;
+  const detail = { ...detailOf(error), ...(resource !== undefined && { resource }), undeleted: evidence.undeleted };
+  return new OperatorError(code, message, { ...detail, cause: error });
+}
+
+function classified(evidence: FailureEvidence): OperatorError {
   const { stack, refusal, canceled, resources, exit } = evidence;
   if (refusal !== undefined) {
     return new OperatorError(

@@ -134,10 +134,11 @@ export interface WireError {
   remedy?: string;
   resource?: string;
   reason?: string;
+  undeleted?: readonly string[];
 }
 
 export function toWire(error: OperatorError): WireError {
-  const { code, message, retryAfterMs, field, remedy, resource, reason } = error;
+  const { code, message, retryAfterMs, field, remedy, resource, reason, undeleted } = error;
   return {
     code,
     message,
@@ -146,6 +147,7 @@ export function toWire(error: OperatorError): WireError {
     ...(remedy === undefined ? {} : { remedy }),
     ...(resource === undefined ? {} : { resource }),
     ...(reason === undefined ? {} : { reason }),
+    ...(undeleted === undefined ? {} : { undeleted }),
   };
 }
 

@@ -95,9 +95,9 @@ export interface StackSummary {
 
 /** What is known of a stack without running anything. */
 export interface StackState extends StackSummary {
-  /** StackUpdate.inputs of the last update that succeeded; absent where none has. */
+  /** StackUpdate.inputs of the last update that succeeded, or failed of deletions alone; absent where none has. */
   inputs?: JsonObject;
-  /** StackUpdate.accepted of the last update that succeeded; absent where none said it. */
+  /** StackUpdate.accepted of the same; absent where it was not said. */
   accepted?: JsonObject;
   /** No update of it has ever succeeded: what it has serves nobody. */
   neverMade?: true;
@@ -122,7 +122,7 @@ export interface Updates {
    * Brings a stack to `update`; calls for one stack run one after another, and a newer waiting one replaces an older waiting one
    * (both promises settle with the newer one's result).
    * @param discover asked first when the stack is found open
-   * @throws OperatorError with the failure's class; `resource` names the URN at fault
+   * @throws OperatorError with the failure's class; `resource` names the URN at fault, `undeleted` what is left where only deletions failed
    */
   run(update: StackUpdate, hooks: UpdateHooks): Promise<UpdateResult>;
   /**

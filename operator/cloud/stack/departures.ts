@@ -53,10 +53,15 @@ export class Departures<O extends Member> {
     return this.releaseObjects(released, `It is let go of, and what it has in the cloud stays as it is: see CloudStack ${stack}`);
   }
 
-  /** Ends what the update has taken out of the stack: what they had may be what those wait for that are held. @returns true when that was something */
-  async letGoOf({ parts, leaving, departing }: UpdatePlan<O>): Promise<boolean> {
-    for (const object of leaving) await this.letGo(object);
-    const left = leaving.length + departing.length > 0;
+  /**
+   * Ends what the update has taken out of the stack: what they had may be what those wait for that are held.
+   * @param stuck have something that could not be deleted
+   * @returns true when that was something
+   */
+  async letGoOf({ parts, leaving, departing }: UpdatePlan<O>, stuck: readonly O[] = []): Promise<boolean> {
+    const gone = leaving.filter((object) => !stuck.includes(object));
+    for (const object of gone) await this.letGo(object);
+    const left = gone.length + departing.length > 0;
     if (left) parts.forEach(({ object }) => this.options.holds.release(object.metadata.uid));
     return left;
   }

@@ -55,7 +55,8 @@ export async function isolate<C, R>(trial: Trial<C, R>): Promise<TrialResult<C, 
 function blamable<C, R>(thrown: unknown, group: readonly C[], trial: Trial<C, R>): OperatorError {
   const error = toOperatorError(thrown);
   const alone = trial.suspects.length === 1 && !trial.restorable(error);
-  if (group.length === 0 || alone || !(isBlamable(error) || trial.isOwn(error))) throw error;
+  const isDone = error.undeleted !== undefined;
+  if (group.length === 0 || alone || isDone || !(isBlamable(error) || trial.isOwn(error))) throw error;
   return error;
 }
 

@@ -33,7 +33,7 @@ import { StackSettling } from './stack-settling';
 import { standingIn } from './standing';
 import { isOfTheStore, StateReads } from './state-reads';
 import { togetherOf } from './takeovers';
-import { UpdateAttempts } from './update-attempts';
+import { UpdateAttempts, type Attempted } from './update-attempts';
 
 type Moving = Known & Pick<Whereabouts, 'origins'>;
 
@@ -142,11 +142,16 @@ export class StackReconciler<O extends Member> {
         drifted: this.settling.driftOf(stack),
       };
       if (!isRace(error) || this.options.retries.failuresOf(stack) >= RACES_LOST) await this.reportFailure(stack, members, failure);
-      if (error.code !== 'Canceled' && this.settling.concernedBy(error) === undefined) await this.follower.follow(stack);
+      if (!this.isFollowed(error)) await this.follower.follow(stack);
       throw error;
     } finally {
       this.reports.forget(stack);
     }
+  }
+
+  /** Targets have followed the Nodes by now, as far as they can. */
+  private isFollowed(error: OperatorError): boolean {
+    return error.code === 'Canceled' || error.undeleted !== undefined || this.settling.concernedBy(error) !== undefined;
   }
 
   private async pass(stack: string, members: O[], cloud: ConnectedCloud | undefined): Promise<void> {
@@ -278,17 +283,30 @@ export class StackReconciler<O extends Member> {
       if ((candidate ?? accepted) !== undefined) await this.options.writer.addFinalizer(object);
     }
     const trial = await this.attempts.bring(stack, plan, { cloud, state, approved, replaces, upgrading, takeovers });
-    this.drift.forget(stack);
     this.adoptions.ended(
       plan,
       takeovers,
       trial.failed.map(({ candidate }) => candidate.object),
     );
-    const left = await this.departures.letGoOf(plan);
+    const isAwaited = plan.conflicts || waiting.length > 0;
+    await this.ended(stack, plan, trial, { cloud, isAwaited, isApproved: approved !== undefined });
+  }
+
+  /** @throws OperatorError where not all could be deleted that is to go: nobody waits for that but what goes */
+  private async ended(
+    stack: string,
+    plan: UpdatePlan<O>,
+    { undeleted, ...trial }: Attempted<O>,
+    { cloud, isAwaited, isApproved }: { cloud: ConnectedCloud; isAwaited: boolean; isApproved: boolean },
+  ): Promise<void> {
+    this.drift.forget(stack);
+    const left = await this.departures.letGoOf(plan, undeleted?.stuck);
     await this.departures.release(stack, plan);
     await this.settling.settle(plan, trial, { stack, cloud, result: trial.result });
     // What was given up now may be what others wait for, and the plans of those that wait for approval are of before.
-    if (((plan.conflicts || waiting.length > 0) && trial.engine) || left || approved !== undefined) this.options.again(stack, 0);
+    const isNews = trial.engine && undeleted === undefined;
+    if ((isAwaited && isNews) || left || isApproved) this.options.again(stack, 0);
+    if (undeleted !== undefined) throw undeleted.error;
   }
 
   private async noteWaiting(stack: string, { plan, waiting, held, rests }: Gated<O>, cloud: ConnectedCloud): Promise<void> {

@@ -4,7 +4,7 @@ import { canonicalJson, type JsonObject } from '../../base/json';
 import type { DiscoveredResource } from '../../../providers/provider';
 import { PLAN_OUTDATED } from '../../updates/departure';
 import { transformOf, updateHash } from '../../updates/update-hash';
-import type { StackState, StackUpdate, UpdateHooks, UpdateResult } from '../../updates/update';
+import { resultOf, type StackState, type StackUpdate, type UpdateHooks, type UpdateResult } from '../../updates/update';
 import { isUpgrade } from '../../updates/upgrade';
 import { freshSettings } from './fresh-settings';
 import { hashWithoutTargets } from './hash-without-targets';
@@ -19,7 +19,7 @@ import { acceptedOf, inputsOf, suspectsOf, type UpdatePlan } from './stack-parts
 import type { Origin } from './stack-moves';
 import type { StackReconcilerOptions } from './stack-reconciler-options';
 import { merged } from './takeovers';
-import { changesText, stackSpec, type FailedAttempt } from './stack-record';
+import { changesText, stackSpec } from './stack-record';
 
 /** What one run of the engine is asked for. */
 export interface Run<O> {
@@ -52,6 +52,8 @@ export interface Ran {
   result: UpdateResult;
   /** False when there was nothing to do. */
   engine: boolean;
+  /** Not all that is to go could be deleted; all else is as it was asked for (OperatorError.undeleted). */
+  undeleted?: OperatorError;
 }
 
 export type StackRunsOptions<O extends Member> = Pick<
@@ -226,23 +228,24 @@ export class StackRuns<O extends Member> {
         objects.forEach((object) => this.options.events.event(object, 'Warning', PLAN_OUTDATED, error.message));
       // What is refused before it begins may well be tried again: that makes nothing.
       if (announcing === undefined) throw error;
-      this.options.record.failed(stack, spec, members, { error, left: await this.readLeft(stack) });
+      const left = await this.failed(stack, spec, members, error);
+      if (left !== undefined) return { result: resultOf(left), engine: true, undeleted: error };
       throw run.asks === true ? this.outgrown.failed(update, error, withoutTargets) : error;
     } finally {
       this.options.onHeld(stack, false);
     }
   }
 
-  /** What a failed attempt has left; what can't be read is as it was known to be. */
-  private async readLeft(stack: string): Promise<FailedAttempt['left']> {
-    const read = this.options.updates.state(stack);
-    return read.then(
-      (state) => {
-        this.reports.left(stack, state);
-        return state === undefined ? { resources: [] } : { resources: state.resources, epoch: state.epoch };
-      },
+  /** What can't be read is as it was known to be. @returns what the stack has, where only deletions failed */
+  private async failed(stack: string, spec: CloudStackSpec, members: string[], error: OperatorError): Promise<StackState | undefined> {
+    const read = await this.options.updates.state(stack).then(
+      (state) => ({ state }),
       () => undefined,
     );
+    const { resources = [], epoch } = read?.state ?? {};
+    if (read !== undefined) this.reports.left(stack, read.state);
+    this.options.record.failed(stack, spec, members, { error, left: read && { resources, ...(epoch !== undefined && { epoch }) } });
+    return error.undeleted === undefined ? undefined : read?.state;
   }
 
   /** Spec of the CloudStack of a provider. */

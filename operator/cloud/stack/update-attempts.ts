@@ -4,12 +4,14 @@ import type { FoundDrift } from '../drift/found-drift';
 import type { CloudRegistry, ConnectedCloud } from '../providers/registry';
 import { versionOf, type CandidateHolds } from './candidate-holds';
 import { isolate, type TrialResult } from './isolate';
+import type { MemberInput } from './member-input';
 import type { MemberReports } from './member-reports';
 import type { Member, StackKind } from './stack-kind';
 import { inputsOf, mayExist, standingOf, suspectsOf, type UpdatePlan } from './stack-parts';
 import type { Part } from './stack-plan';
 import type { Ran, StackRuns } from './stack-runs';
 import { isOfTheStore } from './state-reads';
+import { stuckIn } from './stuck';
 import { togetherOf, type Takeovers } from './takeovers';
 
 export interface UpdateAttemptsOptions<O extends Member> {
@@ -39,12 +41,16 @@ export interface Trial {
 export interface Attempted<O> extends TrialResult<Part<O>, UpdateResult> {
   /** False when there was nothing to do. */
   engine: boolean;
+  /** All is done but some deletions, and whose these are of those that leave: they wait, and nobody else does. */
+  undeleted?: { error: OperatorError; stuck: O[] };
 }
 
 /** Brings a stack to as much of a plan as the cloud takes, in as many runs as that needs. */
 export class UpdateAttempts<O extends Member> {
   /** Failures that concern some of a stack's members only. */
   private readonly concerned = new WeakMap<OperatorError, O[]>();
+  /** Stacks in whose newest run not all could be deleted that is to go. */
+  private readonly unfinished = new Set<string>();
 
   constructor(private readonly options: UpdateAttemptsOptions<O>) {}
 
@@ -56,6 +62,7 @@ export class UpdateAttempts<O extends Member> {
   /** @throws OperatorError the failure, where it is no candidate's, or leaving candidates out does not help */
   async bring(stack: string, plan: UpdatePlan<O>, how: Trial): Promise<Attempted<O>> {
     let engine = false;
+    let undeleted: OperatorError | undefined;
     const standing = standingOf(plan);
     const isAnythingLeft = inputsOf(plan, []).length + plan.leaving.length + plan.departing.length > 0;
     const trial = await isolate<Part<O>, UpdateResult>({
@@ -65,6 +72,7 @@ export class UpdateAttempts<O extends Member> {
       attempt: async (chosen) => {
         const ran = await this.attempt(stack, plan, [...standing, ...chosen], how);
         engine ||= ran.engine;
+        undeleted = ran.undeleted;
         return ran.result;
       },
       attribute: (error, chosen) => {
@@ -72,7 +80,17 @@ export class UpdateAttempts<O extends Member> {
         return chosen.filter(({ object }) => uids.includes(object.metadata.uid));
       },
     });
-    return { ...trial, engine };
+    if (undeleted === undefined) this.unfinished.delete(stack);
+    else this.unfinished.add(stack);
+    return { ...trial, engine, ...(undeleted !== undefined && { undeleted: this.stuck(undeleted, plan, how.cloud) }) };
+  }
+
+  private stuck(error: OperatorError, plan: UpdatePlan<O>, cloud: ConnectedCloud): { error: OperatorError; stuck: O[] } {
+    const { kind } = this.options;
+    const ownersOf = (failure: OperatorError, inputs: MemberInput[]): string[] => kind.attribute(failure, inputs, cloud);
+    const stuck = stuckIn(error, plan, { inputOf: (object) => kind.inputOf(object), ownersOf });
+    this.concerned.set(error, stuck);
+    return { error, stuck };
   }
 
   /** The cloud takes the credentials as such, and refuses something that is done for one: a role that is missing where its address is, a lock there. */
@@ -91,7 +109,9 @@ export class UpdateAttempts<O extends Member> {
     const healing = drift.has(stack);
     const damaged = drift.concerned(stack, inputs, cloud);
     const parts = plan.parts.filter((part) => chosen.includes(part) || damaged.includes(part.object.metadata.uid));
-    const objects = parts.filter((part) => !this.hasFailed(part)).map(({ object }) => object);
+    // Whoever has what it asks for has no part in it when deletions are tried again.
+    const isConcerned = (part: Part<O>): boolean => !this.unfinished.has(stack) || healing || suspectsOf(plan).includes(part);
+    const objects = parts.filter((part) => !this.hasFailed(part) && isConcerned(part)).map(({ object }) => object);
     // Without its candidate, an update is not what was approved, but the way back.
     const asApproved = approved === undefined || chosen.length < suspectsOf(plan).length ? {} : { approved };
     const adopted = togetherOf(takeovers, inputs);

@@ -6,6 +6,10 @@ import type { WorkerEvent } from '../protocol';
 export class EngineEvents {
   readonly changes: ChangeCounts = { create: 0, update: 0, replace: 0, delete: 0, same: 0 };
   readonly errors: { urn?: string; message: string }[] = [];
+  /** Steps that failed. */
+  readonly failed: { op: string; urn: string }[] = [];
+  /** URNs of what is there, and has been dealt with. */
+  readonly reached = new Set<string>();
 
   constructor(
     private readonly id: string,
@@ -24,6 +28,8 @@ export class EngineEvents {
   #step({ op, urn, type }: { op: string; urn: string; type: string }, state: 'Started' | 'Done' | 'Failed'): void {
     if (type === 'pulumi:pulumi:Stack' || type.startsWith('pulumi:providers:')) return;
     if (state === 'Done') this.#count(op);
+    if (state === 'Done' && !op.startsWith('delete')) this.reached.add(urn);
+    if (state === 'Failed') this.failed.push({ op, urn });
     if (op !== 'same') this.emit({ type: 'resource', id: this.id, urn, op, state });
   }
 

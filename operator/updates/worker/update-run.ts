@@ -13,6 +13,7 @@ import type { PreviewResult, Timings, UpdateRequest, WorkerCommand, WorkerEvent 
 import { inputsIn, revealed } from '../checkpoint';
 import { killOthers } from '../process-session';
 import { capped, DONE_LIMITS, operationsOf } from '../plan';
+import { undeletedOf } from '../undeleted';
 import type { ChangeCounts } from '../update';
 import { ChannelMembers } from './channel-members';
 import { ChannelStore } from './channel-store';
@@ -209,6 +210,7 @@ export class UpdateRun {
       const failure = this.#failure(thrown);
       // Where that can't be stored, the operator remembers it.
       if (failure.reason === PLAN_OUTDATED) await this.#session?.departed().catch(() => undefined);
+      if (failure.undeleted !== undefined) await this.#session?.doneButDeletions();
       throw failure;
     }
   }
@@ -290,11 +292,24 @@ export class UpdateRun {
       resources: this.#failures,
       diagnostics: this.#events.errors,
       ...(this.request.savedPlan === undefined ? {} : { approved: true }),
+      ...this.#undeleted(),
       ...(this.#session?.refusal === undefined ? {} : { refusal: this.#session.refusal }),
       ...(this.#canceled === undefined ? {} : { canceled: this.#canceled }),
       ...(this.#program?.failure === undefined ? {} : { program: this.#program.failure }),
       ...(this.#exit === undefined ? {} : { exit: this.#exit }),
     });
+  }
+
+  #undeleted(): { undeleted?: string[] } {
+    if (this.request.inputs === undefined || this.#isCutShort) return {};
+    const { failed, reached } = this.#events;
+    const undeleted = undeletedOf({ failures: this.#failures, failed, reached, left: this.#session?.record?.checkpoint });
+    return undeleted === undefined ? {} : { undeleted };
+  }
+
+  get #isCutShort(): boolean {
+    const why = this.#canceled ?? this.#session?.refusal ?? this.#program?.failure ?? this.#exit?.signal ?? undefined;
+    return why !== undefined || this.#program?.finished !== true;
   }
 
   #notStarted(thrown: unknown): OperatorError {

@@ -1,7 +1,7 @@
 import { NODES, type Service } from '../../../operator/kube/object';
 import { OPERATOR_CLUSTER_START_MS } from '../../harness/operator-cluster';
 import { partsIn } from '../../harness/arm/resource';
-import { connect, LOCATION, networkID } from '../../harness/arm/scene';
+import { connect, GROUP, LOCATION, networkID } from '../../harness/arm/scene';
 import { secretsWith } from '../state/planted';
 import { addressOf, serviceOf } from '../operator/scene';
 import { AzureScene, SECRET } from './operator-scene';
@@ -210,6 +210,42 @@ describe('an operator with a subscription of Azure', () => {
     expect(rules()).toEqual([]);
     expect(partsIn(azure.balancer(), 'frontendIPConfigurations')).toHaveLength(2);
   }, 60_000);
+
+  test('what a lock keeps from being deleted is tried again, and holds nobody up: who comes gets an address, who changes keeps the change', async () => {
+    const { scene, cluster, arm } = azure;
+    const before = azure.publicAddresses();
+    await cluster.apply(serviceOf('leaves'), serviceOf('narrows', { spec: { ipFamilyPolicy: 'RequireDualStack' } }));
+    const [, four] = await published('leaves', 'narrows');
+    const all = azure.publicAddresses();
+    expect(all).toHaveLength(before.length + 3);
+    arm.cloud.locks.set(GROUP, 'CanNotDelete');
+    await cluster.kubectl(['delete', 'service', 'leaves', '--wait=false']);
+    expect((await scene.condition('leaves', 'Stalled', 'CredentialsRefused')).message).toMatch(/ScopeLocked.*Remove the lock/);
+    const conditions = async () => (await scene.stackOf('web')).status?.conditions ?? [];
+    await scene.until('its stack to say so', async () => (await conditions()).some(({ reason }) => reason === 'CredentialsRefused'));
+    await cluster.apply(serviceOf('comes'));
+    const [comes] = await published('comes');
+    expect(azure.letInTo()).toContain(comes);
+
+    await cluster.kubectl(['patch', 'service', 'narrows', '-p', '{"spec":{"ipFamilyPolicy":"SingleStack"}}']);
+    const ingress = async () => (await scene.service('narrows'))?.status?.loadBalancer?.ingress?.map(({ ip }) => ip).join();
+    await scene.until('one address alone', async () => (await ingress()) === four);
+    await scene.ready('narrows');
+    azure.forgetCalls();
+    await scene.askFor('web');
+    await scene.until('another try', () => Promise.resolve(azure.writes().length > 1));
+    await Promise.all(['web', 'api', 'narrows', 'comes'].map((name) => scene.ready(name)));
+    expect(new Set(azure.writes())).toEqual(new Set(['DELETE publicIPAddresses']));
+    expect(azure.publicAddresses()).toEqual(expect.arrayContaining(all));
+
+    arm.cloud.locks.delete(GROUP);
+    await scene.askFor('web');
+    await scene.gone('the one that leaves', () => scene.loadBalancer('leaves'));
+    expect(azure.publicAddresses()).toHaveLength(before.length + 2);
+    await scene.until('its stack', async () => (await conditions())[0]?.status === 'True');
+    await scene.deleteServices('narrows', 'comes');
+    expect(azure.publicAddresses()).toEqual(before);
+  }, 120_000);
 
   test('Private Link Services: others of the load balancer go on beside one that can’t be; what somebody changes is put right; they go before their frontends', async () => {
     const { scene, cluster, arm } = azure;

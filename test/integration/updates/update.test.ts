@@ -90,6 +90,37 @@ describe('a stack through the engine', () => {
     expect(after[0]?.id).not.toBe(before?.id);
   });
 
+  test('a deletion that the cloud refuses: all else is as it was asked for, also by what is stored, and the next update tries it again', async () => {
+    const body = { code: 'Credentials', message: 'locked', remedy: 'unlock it' };
+    const refuse = (name: string): void => harness.cloud.fault({ method: 'DELETE', name, kind: 'refuse', body });
+    const other = (name: string) => ({ name, size: 1 });
+    const before = { things: [{ ...web, zone: 'a' }, other('old'), other('older')] };
+    const inputs = { things: [{ ...web, zone: 'b' }, other('new')] };
+    await harness.run('locked', before, { accepted: { old: {} } });
+    for (const changes of [1, 0]) {
+      refuse('old');
+      const events = harness.events.length;
+      const failed = harness.run('locked', inputs, { accepted: { new: {} } });
+      await expect(failed).rejects.toMatchObject({
+        ...{ code: 'Credentials', remedy: 'unlock it', message: expect.stringContaining('locked') as string },
+        undeleted: [expect.stringMatching(/::old$/)],
+      });
+      const made = harness.events
+        .slice(events)
+        .filter(({ event }) => event.type === 'resource' && event.op === 'create' && event.state === 'Done');
+      expect(made).toHaveLength(changes);
+      const state = await harness.engine.state('locked');
+      expect(state).toMatchObject({ open: true, inputs, accepted: { new: {} } });
+      const [now] = harness.cloud.named('web', 'locked');
+      expect(state?.outputs.web).toBe(now?.properties.address);
+      expect(state?.resources.map(({ name }) => name).sort()).toEqual(['new', 'old', 'web']);
+    }
+    expect((await harness.run('locked', inputs, { accepted: { new: {} } })).changes).toMatchObject({ create: 0, delete: 1 });
+    expect(harness.cloud.named('old', 'locked')).toEqual([]);
+    refuse('new');
+    await expect(harness.run('locked', undefined)).rejects.toMatchObject({ code: 'Credentials', undeleted: undefined });
+  });
+
   test('a secret reaches the cloud in clear, the state encrypted, and survives another worker', async () => {
     const password = 'correct horse battery staple';
     await harness.run('secret', { things: [{ ...web, password }] });

@@ -86,6 +86,17 @@ test('a lost race for the state is nobody’s fault', async () => {
   await expect(isolate(race)).rejects.toThrow('somebody was faster');
 });
 
+test.each(['Conflict', 'Credentials'] as const)('%s of a deletion alone is no candidate’s fault: they are made', async (code) => {
+  const { trial, tried } = trialOf(['a', 'b'], { bad: [], own: true, names: true });
+  const locked = new OperatorError(code, 'locked', { resource: 'urn::a', undeleted: ['urn::a'] });
+  const attempt = (candidates: readonly string[]): Promise<string> => {
+    tried.push(candidates.join(''));
+    return Promise.reject(locked);
+  };
+  await expect(isolate({ ...trial, attempt })).rejects.toBe(locked);
+  expect(tried).toEqual(['ab']);
+});
+
 test('what fails without any candidate is not blamed on one', async () => {
   const { trial } = trialOf(['a', 'b'], { bad: [] });
   const broken = { ...trial, attempt: () => Promise.reject(new OperatorError('Invalid', 'always')) };

@@ -126,15 +126,24 @@ export class UpdateSession {
     const unsaved = this.#unsaved;
     if (!succeeded) return unsaved === undefined || this.refusal !== undefined ? undefined : this.#open(unsaved);
     this.#assertNotRefused();
-    const { inputs, extension } = this.request;
-    if (inputs === undefined) return this.#remove();
-    const base = { ...this.#base(), ...(unsaved === undefined ? {} : { checkpoint: unsaved }) };
-    const outputs = outputsOf(base.checkpoint);
-    const transform = transformOf(extension);
-    const by = { ...this.request, inputs, ...(transform === undefined ? {} : { transform }) };
-    const done = { ...madeBy(base, by), outputs, open: false };
+    if (this.request.inputs === undefined) return this.#remove();
+    const done = { ...this.#done(this.request.inputs, unsaved), open: false };
     if (unsaved === undefined && this.current !== undefined && isSettled(this.current.record, done)) return;
     await this.#save(done);
+  }
+
+  /** All is as it was asked for, but not all that is to go could be deleted: the stack stays open, so that the next update tries that again. */
+  async doneButDeletions(): Promise<void> {
+    const { inputs } = this.request;
+    const { underway } = this.#base();
+    if (inputs !== undefined) await this.#save({ ...this.#done(inputs), open: true, ...(underway === undefined ? {} : { underway }) });
+  }
+
+  #done(inputs: JsonObject, unsaved?: Deployment): StackRecord {
+    const base = { ...this.#base(), ...(unsaved === undefined ? {} : { checkpoint: unsaved }) };
+    const transform = transformOf(this.request.extension);
+    const by = { ...this.request, inputs, ...(transform === undefined ? {} : { transform }) };
+    return { ...madeBy(base, by), outputs: outputsOf(base.checkpoint) };
   }
 
   /** The update was not what a person has approved: it does not go on by itself, and what is planned next is another plan, even of the same. */

@@ -187,6 +187,11 @@ export interface KnownOwners {
   stacks: ReadonlySet<string>;
   /** Of what lives (LoadBalancerInput.ownerUID). */
   owners: ReadonlySet<string>;
+  /**
+   * Specs of the load balancers that live, as they are asked for and as they were last accepted: read when this is called, and not before.
+   * Undefined = one that was accepted can't be read.
+   */
+  specs: () => Promise<readonly CloudLoadBalancerSpec[] | undefined>;
 }
 
 /** Why clients may not reach a load balancer that is made. */

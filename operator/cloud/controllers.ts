@@ -10,6 +10,7 @@ import { DriftLoop } from './drift/drift-loop';
 import { driftSubject } from './drift/drift-subject';
 import { LeftoverRecords } from './drift/leftover-records';
 import { isLeftover } from './drift/leftovers';
+import { livingSpecs } from './drift/living-specs';
 import { Sweep } from './drift/sweep';
 import type { InstanceDirectory } from './instances/instance-directory';
 import { InstanceMirror } from './instances/instance-mirror';
@@ -161,16 +162,22 @@ export class CloudControllers {
   }
 
   private makeSweep(): Sweep {
-    const { api, stores, clock, onSwept } = this.options;
+    const { api, stores, updates, clock, onSwept, logger } = this.options;
+    const recorded = (kind?: string): string[] =>
+      stores.stacks.list().flatMap((record) => {
+        const counts = !isLeftover(record) && (kind === undefined || record.spec.kind === kind);
+        return counts ? [record.metadata.name] : [];
+      });
     return new Sweep({
       ...this.options,
       records: new LeftoverRecords({ api, store: stores.stacks, clock }),
       stacks: () => {
-        const recorded = stores.stacks.list().filter((record) => !isLeftover(record));
-        const known = [...recorded.map(({ metadata }) => metadata.name), ...this.loadBalancers.stacks(), ...this.routes.stacks()];
+        const known = [...recorded(), ...this.loadBalancers.stacks(), ...this.routes.stacks()];
         return known.flatMap((stack) => [stack, extraStackOf(stack)]);
       },
       owners: () => stores.loadBalancers.list().map(ownerUIDOf),
+      specs: () =>
+        livingSpecs(stores.loadBalancers.list(), [...recorded('LoadBalancer'), ...this.loadBalancers.stacks()], { updates, logger }),
       serves: (stack) => this.serves(stack),
       takeUp: (provider, { stack, kind }) => {
         this.record.restore(stack, stackSpec(provider, kind));

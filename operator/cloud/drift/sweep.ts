@@ -14,6 +14,8 @@ export interface SweepOptions extends ProviderTimerOptions {
   stacks: () => Iterable<string>;
   /** UIDs by which providers name what they make, of all that lives. */
   owners: () => Iterable<string>;
+  /** KnownOwners.specs. */
+  specs: KnownOwners['specs'];
   /** True when the state of a stack without record and members speaks of an object that lives; undefined = it can't be read, and may be anybody's. */
   serves: (stack: string) => Promise<boolean | undefined>;
   /** Such a stack gets its record again, and is looked at: nobody else would, where its object asks for another stack by now. */
@@ -61,7 +63,8 @@ export class Sweep {
   }
 
   private known(): KnownOwners {
-    return { stacks: new Set(this.options.stacks()), owners: new Set(this.options.owners()) };
+    const { stacks, owners, specs } = this.options;
+    return { stacks: new Set(stacks()), owners: new Set(owners()), specs };
   }
 
   private async pass(provider: string): Promise<void> {
@@ -73,8 +76,8 @@ export class Sweep {
     const before = this.known();
     const found = await cloud.discover();
     const known = (): KnownOwners => {
-      const { stacks, owners } = this.known();
-      return { stacks: union(before.stacks, stacks), owners: union(before.owners, owners) };
+      const { stacks, owners, specs } = this.known();
+      return { stacks: union(before.stacks, stacks), owners: union(before.owners, owners), specs };
     };
     const behind = (await cloud.leftBehind?.(known)) ?? [];
     const unknown = leftoversOf(new Map([...found, ...behind]), known().stacks);

@@ -29,7 +29,9 @@ export interface LeftRulesFacts extends LeftRulesScope {
   groupsInUse: ReadonlySet<string>;
   targetGroups: readonly TargetGroup[];
   /** What accounts for rules in the cluster; absent = only what is in AWS is looked at. */
-  known?: KnownOwners | undefined;
+  known?: Pick<KnownOwners, 'stacks' | 'owners'> | undefined;
+  /** Security groups that load balancers of the cluster name, by ids or by the tag Name, made or not. */
+  named?: ReadonlySet<string>;
 }
 
 const PREFIX = 'aws-rules-';
@@ -120,11 +122,16 @@ function isBalancerKnown(name: string, { loadBalancers, known }: LeftRulesFacts)
 }
 
 /** The cluster's backend group is told by itself where nobody has it any more, and its rules go with it. */
-function isGroupNeeded(group: string, { clusterID, groups, groupsInUse, known }: LeftRulesFacts): boolean {
+function isGroupNeeded(group: string, { clusterID, groups, groupsInUse, known, named }: LeftRulesFacts): boolean {
   if (groupsInUse.has(group)) return true;
   const found = groups.find(({ GroupId }) => GroupId === group);
   const tags: Tags = fromAwsTags(found?.Tags);
   if (found?.GroupName === backendGroupName(clusterID) && tags[TAG.clusterID] === clusterID) return true;
+  return isOfKnown(tags, known) || [group, tags.Name].some((name) => name !== undefined && named?.has(name) === true);
+}
+
+/** By its marks. */
+function isOfKnown(tags: Tags, known: LeftRulesFacts['known']): boolean {
   const { [TAG.stack]: stack = '', [TAG.ownerUID]: owner = '', [TAG.released]: released } = tags;
   return released === undefined && (known?.stacks.has(stack) === true || known?.owners.has(owner) === true);
 }

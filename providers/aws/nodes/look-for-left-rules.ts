@@ -1,7 +1,10 @@
 import type { Filter, SecurityGroup, SecurityGroupRule } from '@aws-sdk/client-ec2';
+import type { CloudLoadBalancerSpec } from '../../../crds';
 import type { KnownOwners } from '../../provider';
 import { chunks, FILTER_VALUES } from '../client/chunks';
+import { named } from '../named';
 import type { Api } from '../resources/description';
+import { isGroupID } from '../resources/named-groups';
 import { clusterFilter, TAG } from '../tags';
 import { leftRulesOf, type LeftRulesFacts, type LeftRulesScope } from './left-rules';
 
@@ -41,8 +44,17 @@ export async function lookForLeftRules(
   const unused = { loadBalancers: [], groupsInUse: new Set<string>(), targetGroups: [] };
   // What would not be left without any load balancer is not left with some.
   if (leftRulesOf({ ...facts, ...unused }).size === 0) return new Map();
-  const users = await usersOf(api);
-  return leftRulesOf({ ...facts, ...users, known: known?.() });
+  const all = { ...facts, ...(await usersOf(api)), known: known?.() };
+  const left = leftRulesOf(all);
+  if (all.known === undefined || ![...left.keys()].some(isGroupID)) return left;
+  // A load balancer that names a group has its rules before it is made, for as long as that is refused.
+  const specs = await all.known.specs();
+  if (specs === undefined) return new Map([...left].filter(([of]) => !isGroupID(of)));
+  return leftRulesOf({ ...all, named: groupsNamedIn(specs) });
+}
+
+function groupsNamedIn(specs: readonly CloudLoadBalancerSpec[]): Set<string> {
+  return new Set(specs.flatMap((spec) => named(spec).flatMap(({ list, value }) => (list === 'securityGroups' ? [value] : []))));
 }
 
 async function usersOf({ elb, classic, options }: Api): Promise<Pick<LeftRulesFacts, 'loadBalancers' | 'groupsInUse' | 'targetGroups'>> {

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { CLOUD_LOAD_BALANCERS, CLOUD_PROVIDERS } from '../../../crds';
+import { CLOUD_LOAD_BALANCERS, CLOUD_PROVIDERS, CLOUD_STACKS } from '../../../crds';
 import { type Clock, systemClock } from '../../../operator/base/clock';
 import { NODES, type Node } from '../../../operator/kube/object';
 import type { AwsModel } from '../../harness/aws-model/aws-model';
@@ -338,6 +338,34 @@ describeWithMoto('A load balancer that AWS holds up', () => {
       expect(await account.content()).toEqual({ loadBalancers: 0, targetGroups: 0, securityGroups: 0 });
     }, 120_000);
   });
+
+  test('rules that let a security group of one’s own in to the Nodes are no leftovers while AWS refuses the load balancer', async () => {
+    const group = await account.makeGroup('own');
+    full = true;
+    await aws.cluster.apply(serviceOf('walled', { annotations: { ...NETWORK, [`${PREFIX}security-groups`]: group } }));
+    await scene.condition('walled', 'Ready', 'QuotaExceeded', { status: 'False' });
+    const rules = await account.rulesFrom(group, aws.nodes);
+    expect(rules).toContain('tcp 30000-32767');
+    const sweep = (token: string): Promise<true> =>
+      scene.until(
+        'the sweep',
+        async () => {
+          await aws.cluster.kubectl(['annotate', 'cloudprovider', 'aws', '--overwrite', `cloud-operator.dev/sweep=${token}`]);
+          return (await scene.provider('aws'))?.status?.sweep?.handled === token;
+        },
+        60_000,
+      );
+    const leftovers = async (): Promise<string[]> =>
+      (await aws.cluster.kube.list(CLOUD_STACKS)).map(({ metadata }) => metadata.name).filter((name) => name.startsWith('aws-rules-'));
+    await sweep('refused');
+    expect([await leftovers(), await account.rulesFrom(group, aws.nodes)]).toEqual([[], rules]);
+    full = false;
+    await scene.askFor('walled');
+    await scene.ready('walled', { timeoutMs: 60_000 });
+    await scene.deleteServices('walled');
+    expect(await account.rulesFrom(group, aws.nodes)).toEqual([]);
+    await account.deleteGroup(group);
+  }, 180_000);
 
   test('one that AWS has not brought into service says so beside Ready, what a person is to do where it will not be, and nothing once it is', async () => {
     const states = { spec: { driftInterval: '1s' } };

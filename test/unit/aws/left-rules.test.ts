@@ -1,10 +1,12 @@
 import type { Filter, IpPermission, SecurityGroup, SecurityGroupRule, Tag } from '@aws-sdk/client-ec2';
 import type { TargetGroup } from '@aws-sdk/client-elastic-load-balancing-v2';
+import { cloudLoadBalancerSpec, type CloudLoadBalancerSpec } from '../../../crds';
 import { cloudName } from '../../../providers/aws/load-balancers/names';
 import { isLeftRulesStack, leftRulesOf, type LeftRulesFacts } from '../../../providers/aws/nodes/left-rules';
 import type { Api } from '../../../providers/aws/resources/description';
 import { discoverLeftRules, LEFT_RULE, leftRule, leftRulesIn } from '../../../providers/aws/resources/left-rule';
 import { TAG, toAwsTags } from '../../../providers/aws/tags';
+import type { KnownOwners } from '../../../providers/provider';
 import type { UpdateContext } from '../../../providers/worker-module';
 
 const CLUSTER = 'c0ffee';
@@ -240,6 +242,43 @@ test('P-49: they are found as stacks of their own: another set of rules is anoth
   account.calls = [];
   expect(await leftRulesIn(['lb-web'], account.api, PLACE)).toEqual(new Map());
   expect(account.calls).toEqual([]);
+});
+
+describe('rules that let in a group which is somebody’s own, while nothing in AWS has it', () => {
+  const specOf = (groups: string[]): CloudLoadBalancerSpec =>
+    cloudLoadBalancerSpec.parse({ provider: 'aws', listeners: [{ name: 'http', port: 80 }], aws: { securityGroups: { groups } } });
+
+  /** What a sweep tells: by whom the rules were for. */
+  async function told(specs: KnownOwners['specs'], more: SecurityGroupRule[] = []): Promise<string[]> {
+    const account = new Account();
+    account.groups.push(groupOf('sg-0b', { Name: 'edge' }));
+    account.rules = [rule('tcp 30000-32767 sg-0b', FROM_GROUP), rule('icmp 3-4 sg-0b', FROM_GROUP), ...more];
+    const found = await discoverLeftRules(account.api, PLACE, () => ({ stacks: new Set(), owners: new Set(), specs }));
+    return [...found.keys()].map((stack) => stack.replace(/^aws-rules-(.*)-[0-9a-f]{8}$/, '$1'));
+  }
+
+  test.each(['sg-0b', 'edge'])(
+    'are not told where a load balancer of the cluster names it (%s): it may just not be made yet',
+    async (group) => {
+      expect(await told(() => Promise.resolve([specOf(['sg-0c', group])]))).toEqual([]);
+    },
+  );
+
+  test('are told where none does', async () => {
+    expect(await told(() => Promise.resolve([specOf(['sg-0c'])]))).toEqual(['sg-0b']);
+  });
+
+  test('are not told where that can’t be found out, and others are', async () => {
+    expect(await told(() => Promise.resolve(undefined), [of(GONE)])).toEqual([GONE]);
+  });
+
+  test('what load balancers name is asked for only where something depends on it', async () => {
+    const account = new Account();
+    account.rules = [of(GONE)];
+    const specs = jest.fn(() => Promise.resolve([]));
+    const found = await discoverLeftRules(account.api, PLACE, () => ({ stacks: new Set(), owners: new Set(), specs }));
+    expect([found.size, specs.mock.calls.length]).toEqual([1, 0]);
+  });
 });
 
 test('where all rules are the backend group’s, four calls say so', async () => {

@@ -6,6 +6,7 @@ import type { DiscoveredResource, KnownOwners } from '../../../providers/provide
 import { FakeClock } from '../kube/fake-clock';
 import { fakeRegistry } from './fake-registry';
 
+const specs = (): Promise<[]> => Promise.resolve([]);
 const resource = (id: string): DiscoveredResource => ({ type: 'x:index:Rule', name: id, id, inputs: {}, outputs: {} });
 
 /** What one sweep tells, of a cloud with a stack that is known and something beside all stacks. */
@@ -19,7 +20,7 @@ async function swept(beside: (known: () => KnownOwners) => Map<string, Discovere
   const sweep = new Sweep({
     ...{ registry, clock, random: () => 0.5, logger: silentLogger, isValid: () => true },
     ...{ records: { write: () => Promise.resolve() }, stacks: () => ['lb-web'], owners: () => ['uid-1'] },
-    ...{ serves: () => Promise.resolve(false), takeUp: () => undefined },
+    ...{ specs, serves: () => Promise.resolve(false), takeUp: () => undefined },
     swept: (_provider, leftovers) => void told.push(...leftovers),
   });
   sweep.ask('alpha', 'now');
@@ -38,5 +39,5 @@ test('what was made in things that are others’ is told too, and the cloud is t
     return new Map([['rules-of-nobody', [resource('2')]]]);
   };
   expect(await swept(beside)).toEqual(['rules-of-nobody']);
-  expect(asked).toEqual([{ stacks: new Set(['lb-web']), owners: new Set(['uid-1']) }]);
+  expect(asked).toEqual([{ stacks: new Set(['lb-web']), owners: new Set(['uid-1']), specs }]);
 });

@@ -312,6 +312,11 @@ export interface LoadBalancers {
   /** What else only one load balancer of a stack can have, in words, such as the settings of what several share. Absent = nothing. Pure. */
   sole?(spec: CloudLoadBalancerSpec): string[];
   /**
+   * Addresses that those of a stack have together which are one load balancer in the cloud, and no others: `by` is the same for these. Absent, or
+   * undefined = none. Pure.
+   */
+  together?(input: LoadBalancerInput): { addresses: string[]; by: string } | undefined;
+  /**
    * Types of the resources that points of entry are of: a stack whose state has none of them serves nobody, as between the deletion and the creation of one
    * that is replaced. Absent = they are there as long as the outputs are.
    */

@@ -298,6 +298,7 @@ function describeRendering(suite: Suite): void {
   test('P-43, P-46: who asks for nothing that others may have too claims no place of another one, where the cloud names places, and nothing else', () => {
     const loadBalancers = suite.cloud.loadBalancers!;
     expect(loadBalancers.sole?.(suite.input().spec) ?? []).toEqual([]);
+    expect(loadBalancers.together?.(suite.input())?.addresses ?? []).toEqual([]);
     if (loadBalancers.places === undefined) return; // then it is spec.addresses
     const [one, other] = [suite.input(), suite.input()];
     expect(loadBalancers.places(one).filter((place) => loadBalancers.places!(other).includes(place))).toEqual([]);

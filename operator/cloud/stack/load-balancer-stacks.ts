@@ -37,9 +37,13 @@ import { policyProblems } from '../providers/policy';
 import { isConnected, type ConnectedCloud, type RegisteredCloud } from '../providers/registry';
 import type { Stored } from '../stored';
 import type { StackState } from '../../updates/update';
+import type { Claim } from './port-conflicts';
 import type { Knowledge, Made, MemberSettlement, Move, MovedFrom, Settlement, StackKind, StatusFields } from './stack-kind';
 import { stackName } from './stack-name';
 import type { Vouchers } from '../vouchers';
+
+/** What claims of addresses begin with. */
+const ADDRESS = 'address ';
 
 export type StoredLoadBalancer = Stored<CloudLoadBalancerSpec, CloudLoadBalancerStatus>;
 
@@ -132,18 +136,20 @@ export class LoadBalancerStacks implements StackKind<StoredLoadBalancer, LoadBal
   }
 
   /** Its ports at its addresses, and what else its cloud gives to one; who asks for no address gets the one that all of the placement and scheme share, where the cloud has such. */
-  claims(input: LoadBalancerInput, cloud: ConnectedCloud | undefined, made?: Made<LoadBalancerInput>): string[] {
+  claims(input: LoadBalancerInput, cloud: ConnectedCloud | undefined, made?: Made<LoadBalancerInput>): Claim[] {
     const { spec, retiring } = input;
     const { addresses = [], scheme, listeners } = spec;
     const shared = addresses.length > 0 ? addresses : [`the shared ${scheme.toLowerCase()} address`];
     const places = cloud?.cloud.loadBalancers?.places?.(input, addressesKept(made, input, cloud)) ?? shared;
     const ports = places.flatMap((place) => listeners.map(({ port, protocol }) => `port ${port}/${protocol} of ${place}`));
-    const own = [...ports, ...(cloud?.cloud.loadBalancers?.sole?.(spec) ?? [])];
+    const own = [...togetherOf(input, cloud), ...ports, ...(cloud?.cloud.loadBalancers?.sole?.(spec) ?? [])];
     return retiring === undefined ? own : [...new Set([...own, ...this.claims(retiring.input, cloud)])];
   }
 
   conflict(claim: string): { reason: string; remedy: string } {
     if (claim.startsWith('port ')) return { reason: 'PortConflict', remedy: 'take another port' };
+    if (claim.startsWith(ADDRESS))
+      return { reason: 'Conflict', remedy: 'ask for another address, or for all else as that one does, to share its load balancer' };
     return { reason: 'Conflict', remedy: 'leave it to that one' };
   }
 
@@ -305,6 +311,11 @@ function addressesKept(made: Made<LoadBalancerInput> | undefined, input: LoadBal
   const loadBalancers = cloud?.cloud.loadBalancers;
   const stays = generationOf(made.input) === generationOf(input) && loadBalancers?.replacement?.(made.input, input) === undefined;
   return stays ? (loadBalancers?.results(made.outputs, input.uid)?.ingress ?? []).flatMap(({ ip }) => ip ?? []) : [];
+}
+
+function togetherOf(input: LoadBalancerInput, cloud: ConnectedCloud | undefined): Claim[] {
+  const { addresses, by } = cloud?.cloud.loadBalancers?.together?.(input) ?? { addresses: [], by: '' };
+  return addresses.map((address) => ({ claim: `${ADDRESS}${address}`, by }));
 }
 
 /** What of it only one load balancer can have. */

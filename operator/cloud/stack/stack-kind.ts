@@ -13,6 +13,7 @@ import type { KubeObject } from '../../kube/object';
 import type { StackState, UpdateResult } from '../../updates/update';
 import type { Verdict } from '../conditions';
 import type { MemberInput } from './member-input';
+import type { Claim } from './port-conflicts';
 import type { UpdatePolicy } from '../plan/approval';
 import type { ConnectedCloud, RegisteredCloud } from '../providers/registry';
 
@@ -95,7 +96,7 @@ export interface StackKind<O extends Member, I extends MemberInput = MemberInput
   /** Brings the targets of one group up to date while an update that needs them runs. */
   syncTargets?(stack: string, group: TargetGroup, cloud: ConnectedCloud): Promise<void>;
   /** What only one member of a stack can have, in words. @param made what is known of the member in its stack */
-  claims(input: I, cloud: ConnectedCloud | undefined, made?: Made<I>): string[];
+  claims(input: I, cloud: ConnectedCloud | undefined, made?: Made<I>): Claim[];
   /** What is said to a member whose claim another one has: the condition's reason, and what its author can do instead of waiting. */
   conflict(claim: string): { reason: string; remedy: string };
   /** The program's inputs, with the Nodes of today where the cloud's stacks carry them. @throws OperatorError Transient while those are not known */

@@ -4,7 +4,7 @@ import { sentence, verdictOfError, type Verdict } from '../conditions';
 import type { Lever } from '../levers';
 import type { Held } from './candidate-holds';
 import { keyOfInput, type MemberInput } from './member-input';
-import { conflictsOf, type Conflict } from './port-conflicts';
+import { conflictsOf, type Claim, type Conflict } from './port-conflicts';
 
 /** A member of a stack, as far as the plan depends on it. */
 export interface MemberFacts<O> {
@@ -56,7 +56,7 @@ export interface StackFacts<O> {
   /** What keeps the whole stack as it is. */
   lever?: Lever | undefined;
   /** What only one member of the stack can have, such as a port of an address, in words. */
-  claims: (input: MemberInput) => string[];
+  claims: (input: MemberInput) => Claim[];
   /** What is said to the one that does not get it. */
   conflict: (claim: string) => { reason: string; remedy: string };
 }

@@ -45,7 +45,7 @@ import {
   type RenderedGroups,
   type RenderedSecurityGroup,
 } from './security-groups';
-import { isShared, renderShared, type RenderedSharedLoadBalancer } from './shared';
+import { isShared, renderShared, sharedName, type RenderedSharedLoadBalancer } from './shared';
 import { onceOf, renderAddresses, renderSubnets, type RenderedAddresses, type RenderedSubnets } from './subnet-mappings';
 import { validateLoadBalancer } from '../validation';
 
@@ -172,6 +172,10 @@ export class AwsLoadBalancers implements LoadBalancers {
   }
 
   exclusive = onceOf;
+
+  together(input: LoadBalancerInput): ReturnType<NonNullable<LoadBalancers['together']>> {
+    return isShared(input.spec) ? { addresses: onceOf(input.spec), by: sharedName(input, this.scope) } : undefined;
+  }
 
   named = named;
 

@@ -180,8 +180,8 @@ function combined(specs: readonly CloudLoadBalancerSpec[], first: CloudLoadBalan
   };
 }
 
-/** Apart from those of every other cluster and placement, and of members that ask for something else that is fixed. */
-function sharedName(input: LoadBalancerInput, scope: LoadBalancerScope): string {
+/** Apart from those of every other cluster and placement, and of members that ask for something else that is fixed. Pure. */
+export function sharedName(input: LoadBalancerInput, scope: LoadBalancerScope): string {
   // Of the subnets only what the member says: what the CloudProvider says holds for all.
   const fixed = fixedOf(input.spec, { ...scope, subnetIDs: undefined });
   return hashedName(placementOf(input), [scope.clusterID, placementText(input), fixed]);

@@ -326,6 +326,19 @@ describeWithMoto('A load balancer that AWS holds up', () => {
       expect(writes()).toEqual([]);
     });
 
+    test('one that joins the placement and asks for them with other subnets is told who has them, and AWS is not asked', async () => {
+      const [first = '', , third = ''] = account.subnetIDs;
+      model.calls.length = 0;
+      const annotations = { ...addressed([first, third]), 'cloud-operator.dev/placement': 'corner' };
+      await aws.cluster.apply(serviceOf('joiner', { annotations, ports: [{ name: 'http', port: 81 }] }));
+      const { message } = await scene.condition('joiner', 'Stalled', 'Conflict');
+      expect(message).toContain(
+        `address ${EIPS[0]} belongs to default/edge; it goes on by itself when that is free, or ask for another address`,
+      );
+      await scene.deleteServices('joiner');
+      expect(writes()).toEqual([]);
+    }, 60_000);
+
     test('another one that asks for them waits while they are on the first, keeps nobody from deleting that, and gets them then', async () => {
       model.calls.length = 0;
       await aws.cluster.apply(serviceOf('next', { annotations: addressed(account.subnetIDs.slice(0, 2)) }));

@@ -1,6 +1,8 @@
 import { cloudLoadBalancerSpec, type CloudLoadBalancerSpecInput } from '../../../crds';
 import { OperatorError } from '../../../operator/base/errors';
 import { canonicalJson } from '../../../operator/base/json';
+import { LoadBalancerStacks } from '../../../operator/cloud/stack/load-balancer-stacks';
+import { conflictsOf, type Conflict } from '../../../operator/cloud/stack/port-conflicts';
 import { AwsLoadBalancers, type RenderedStack } from '../../../providers/aws/load-balancers/load-balancers';
 import { recognize } from '../../../providers/aws/recognize';
 import type { LoadBalancerScope } from '../../../providers/aws/scope';
@@ -112,6 +114,33 @@ describe('a placement on AWS', () => {
     });
     const others = provider.replacement(before, member(1, { aws: { eipAllocationIDs: ['eipalloc-0c', 'eipalloc-0d'] } }));
     expect(others).toEqual({ why: expect.any(String) as string, gap: false });
+  });
+
+  test('who asks for a member’s addresses with other settings is told who has them, and what to do; with the same ones it shares them', () => {
+    const aws = { eipAllocationIDs: ['eipalloc-0a', 'eipalloc-0b'] };
+    const kind = new LoadBalancerStacks({} as never, {} as never, {} as never, 'c');
+    const cloud = { cloud: { loadBalancers: provider } } as never;
+    const [edge, claims] = [member(1, { aws }), (input: LoadBalancerInput) => kind.claims(input, cloud)];
+    const joining = (input: LoadBalancerInput): Conflict[] => {
+      const of = { key: 'demo/edge', createdAt: '' };
+      const claimants = [
+        { ...of, uid: edge.uid, held: claims(edge), wanted: claims(edge) },
+        { ...of, uid: input.uid, held: [], wanted: claims(input) },
+      ];
+      return [...conflictsOf(claimants).values()];
+    };
+    expect(joining(member(2, { aws }))).toEqual([]);
+    const claim = 'address eipalloc-0a';
+    for (const fields of [{ aws: { ...aws, name: 'other' } }, { aws: { ...aws, subnets: ['subnet-0c', 'subnet-0d'] } }]) {
+      expect(joining(member(2, fields))).toEqual([{ claim, incumbent: 'demo/edge' }]);
+    }
+    expect(joining(member(2, { aws: { eipAllocationIDs: ['eipalloc-0c', 'eipalloc-0d'] } }))).toEqual([]);
+    const alone = { ...member(2, { aws: { ...aws, name: 'other' } }) };
+    expect(provider.together({ ...alone, spec: { ...alone.spec, placement: undefined } })).toBeUndefined();
+    expect(kind.conflict(claim)).toMatchObject({
+      reason: 'Conflict',
+      remedy: expect.stringContaining('ask for another address') as string,
+    });
   });
 
   test('what is changed in place is on for all as soon as one asks for it, and replaces nothing', () => {

@@ -1,6 +1,6 @@
 import { azureProviderSettings } from '../../../crds';
 import { LoadBalancerStacks } from '../../../operator/cloud/stack/load-balancer-stacks';
-import { conflictsOf, type Conflict } from '../../../operator/cloud/stack/port-conflicts';
+import { conflictsOf, type Claim, type Conflict } from '../../../operator/cloud/stack/port-conflicts';
 import type { AzureInput } from '../../../providers/azure/load-balancers/arguments';
 import { AzureLoadBalancers } from '../../../providers/azure/load-balancers/load-balancers';
 import { publicIPNameOf } from '../../../providers/azure/load-balancers/names';
@@ -22,7 +22,7 @@ interface Case {
 function conflicts(...cases: Case[]): Conflict[] {
   const claimants = cases.map(({ had, at = [], wants }, index) => {
     const outputs = { [wants.uid]: { addresses: at, targetGroups: [] } };
-    const claims = (input: AzureInput): string[] => kind.claims(input, cloud, had && { input: had, outputs });
+    const claims = (input: AzureInput): Claim[] => kind.claims(input, cloud, had && { input: had, outputs });
     const key = `${wants.namespace}/${wants.name}`;
     return { uid: wants.uid, key, createdAt: String(index), held: had === undefined ? [] : claims(had), wanted: claims(wants) };
   });

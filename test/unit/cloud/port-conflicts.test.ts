@@ -36,3 +36,25 @@ test('who must wait for one port does not take the others', () => {
   const blocked = member('b', { wanted: ['80', '443'] });
   expect(found(member('a', { held: ['80'], wanted: ['80'] }), blocked, member('c', { wanted: ['443'] }))).toEqual({ 'uid-b': '80 a' });
 });
+
+describe('what some have together', () => {
+  const address = (by: string): Claimant['held'] => [{ claim: 'address 1', by }];
+
+  test('they have; one for whom that is another thing waits for one of these', () => {
+    const both = ['a', 'b'].map((key) => member(key, { held: address('one'), wanted: address('one') }));
+    expect(found(...both, member('c', { wanted: address('one') }))).toEqual({});
+    expect(found(...both, member('c', { wanted: address('other') }))).toEqual({ 'uid-c': 'address 1 a' });
+  });
+
+  test('whose alone it is keeps nobody but others from it', () => {
+    expect(found(member('a', { held: address('one'), wanted: address('other') }))).toEqual({});
+    expect(found(member('a', { held: address('one') }), member('b', { wanted: address('other') }))).toEqual({ 'uid-b': 'address 1 a' });
+  });
+
+  test('of what nobody has, the oldest says with whom', () => {
+    const young = member('b', { createdAt: '2026-01-02T00:00:00Z', wanted: address('other') });
+    expect(found(young, member('a', { wanted: address('one') }), member('c', { wanted: address('one') }))).toEqual({
+      'uid-b': 'address 1 a',
+    });
+  });
+});

@@ -8,7 +8,7 @@ import type { OperatorCluster } from '../../harness/operator-cluster';
 import { addressOf, type Scene, serviceOf, type StoredStack, withScene } from '../operator/scene';
 
 /** What programs of extensions do wrong; each is asked for by a source range of its own. */
-const MISTAKES = ['loops', 'exits', 'doubles', 'says', 'prints', 'null', 'grows', 'allocates', 'hangs'] as const;
+const MISTAKES = ['throws', 'loops', 'exits', 'doubles', 'says', 'prints', 'null', 'strays', 'grows', 'allocates', 'hangs'] as const;
 type Mistake = (typeof MISTAKES)[number];
 
 const DEADLINE_MS = 10_000;
@@ -21,6 +21,7 @@ import { CustomResource } from '@pulumi/pulumi';
 import { defineExtension, type LoadBalancer } from 'cloud-operator/extensions';
 
 class Address extends CustomResource {}
+class Any extends CustomResource {}
 
 const MISTAKES = ${JSON.stringify(MISTAKES)};
 
@@ -32,7 +33,12 @@ function makeSpare({ uid, namespace, name }: LoadBalancer): void {
   new Address('local:index:Address', 'spare', { name: 'spare-' + uid, ownerUID: uid, owner: namespace + '/' + name, family: 'IPv4', ip: undefined });
 }
 
+function sizeOf({ name }: LoadBalancer): number {
+  throw new Error('no size for ' + name);
+}
+
 const TRANSFORMS: Record<string, (loadBalancer: LoadBalancer) => unknown> = {
+  throws: (loadBalancer) => sizeOf(loadBalancer),
   loops: () => {
     for (;;);
   },
@@ -49,6 +55,9 @@ const TRANSFORMS: Record<string, (loadBalancer: LoadBalancer) => unknown> = {
 
 const EXTRAS: Record<string, (loadBalancer: LoadBalancer) => unknown> = {
   null: () => null,
+  strays: ({ name }) => {
+    new Any('nowhere:index:Thing', name, {});
+  },
   grows: (loadBalancer) => {
     makeSpare(loadBalancer);
     return { noise: randomBytes(1_500_000).toString('base64') };
@@ -68,6 +77,11 @@ export default defineExtension({
   },
 });
 `;
+
+/** Of the extension, which a stack trace is to name. */
+function lineOf(text: string): number {
+  return EXTENSION.split('\n').findIndex((line) => line.includes(text)) + 1;
+}
 
 const folder = mkdtempSync(join(tmpdir(), 'cloud-operator-bad-'));
 writeFileSync(join(folder, 'index.ts'), EXTENSION);
@@ -138,6 +152,12 @@ function isServing(): Promise<true> {
 }
 
 test.each<[Mistake, RegExp]>([
+  [
+    'throws',
+    new RegExp(
+      `transform\\(local:index:TargetPool .*\\) of the extension .* failed: Error: no size for web\\n {4}at sizeOf \\(index\\.ts:${lineOf('no size for')}:\\d+\\)\\n {4}at .*index\\.ts:${lineOf('throws:')}:`,
+    ),
+  ],
   ['loops', /transform\(local:index:TargetPool .*\) of the extension .*index\.ts did not end within 1 s and was stopped/],
   ['exits', /the program called process\.exit\(3\)/],
   ['doubles', /Duplicate resource URN/i],
@@ -177,6 +197,7 @@ describe('an extra', () => {
   test.each<[Mistake, string, RegExp]>([
     ['allocates', 'UpdateFailed', /the program used more than 512 MB of memory and was stopped.* --update-memory/],
     ['null', 'Invalid', /gave null instead of an object with outputs/],
+    ['strays', 'Invalid', /no resource plugin 'pulumi-resource-nowhere' found .*put pulumi-resource-nowhere into \/usr\/local\/bin/],
     [
       'grows',
       'StateTooLarge',

@@ -105,6 +105,12 @@ test('a new generation whose members can’t be registered is not switched to', 
   expect(load.seen).toHaveLength(2);
 });
 
+const place = (name: string, placement: string): Promise<string> =>
+  cluster.kubectl(['annotate', 'service', name, '--overwrite', `cloud-operator.dev/placement${placement}`]);
+
+const approve = (name: string, hash: string): Promise<string> =>
+  cluster.kubectl(['annotate', 'clb', name, '--overwrite', `cloud-operator.dev/approve=${hash}`]);
+
 test('R-46 an address that was asked for can’t be on two: its replacement is planned as delete first, with a gap', async () => {
   const { ip } = (await scene.content()).addresses[0] ?? { ip: '' };
   const fixed = ip.replace(/\.\d+$/, '.77');
@@ -128,11 +134,33 @@ test('R-46 an address that was asked for can’t be on two: its replacement is p
   expect(writes.map(({ verb, count }) => `${verb} ${count}`).sort()).toEqual(['create 1', 'delete 1']);
 });
 
-const place = (name: string, placement: string): Promise<string> =>
-  cluster.kubectl(['annotate', 'service', name, '--overwrite', `cloud-operator.dev/placement${placement}`]);
-
-const approve = (name: string, hash: string): Promise<string> =>
-  cluster.kubectl(['annotate', 'clb', name, '--overwrite', `cloud-operator.dev/approve=${hash}`]);
+test('R-46 a replacement without room for the new one, once the old one is gone: nobody is sent to a dead address, which stays ours, and it is tried again', async () => {
+  const [before, fixed] = [await scene.inCloud('edge'), addressOf(await scene.service('edge'))];
+  const address = (await scene.content()).addresses.find(({ ip }) => ip === fixed);
+  await patch({ scheme: 'Public' }, 'edge');
+  await scene.condition('edge', 'Reconciling', 'AwaitingApproval');
+  const { hash } = await scene.planOf('edge');
+  await scene.faults({ match: { verb: 'create', collection: 'loadbalancers' }, act: { quota: { max: 0 } } });
+  await approve('edge', hash);
+  const { message } = await scene.condition('edge', 'Ready', 'QuotaExceeded', { status: 'False' });
+  expect(message).toMatch(/the quota is 0, and \d are there.*Next try at [0-9T:-]+Z\.$/);
+  await scene.until(
+    'no dead address on the Service',
+    async () => (await scene.service('edge'))?.status?.loadBalancer?.ingress === undefined,
+  );
+  const { status } = (await scene.loadBalancer('edge')) ?? {};
+  expect(status?.address).toBeUndefined();
+  expect(status?.ingress ?? []).toEqual([]);
+  expect((await scene.content()).loadbalancers.map(({ id }) => id)).not.toContain(before.id);
+  expect((await scene.content()).addresses.find(({ ip }) => ip === fixed)).toMatchObject({ id: address?.id, tags: address?.tags });
+  await scene.askFor('edge');
+  await scene.acted(0, 2);
+  expect((await scene.loadBalancer('edge'))?.status?.address).toBeUndefined();
+  await scene.faults();
+  await scene.askFor('edge');
+  expect(await scene.published('edge')).toBe(fixed);
+  expect(await scene.inCloud('edge')).toMatchObject({ scheme: 'Public', name: before.name, addressIDs: before.addressIDs });
+});
 
 test('a move that keeps a fixed address is planned as delete first; killed between its halves, it ends at the new load balancer with that address', async () => {
   const [before, home, fixed] = [await scene.inCloud('edge'), await scene.stackOf('edge'), addressOf(await scene.service('edge')) ?? ''];

@@ -244,6 +244,54 @@ describe('told on the Service, while the last good load balancer keeps serving',
   });
 });
 
+test('resources that a forged status names in another cluster are never called: not after a change of Nodes, not by the next operator, not by a deletion', async () => {
+  const tags = { clusterID: 'c1', stack: 'lb-demo-edge', resource: 'http', owner: 'demo/edge' };
+  const theirs = await cluster.resources.create('pools', { name: 'c1-edge', protocol: 'TCP', tags }, 'c1-edge', {});
+  await cluster.apply(serviceOf('forged'));
+  await scene.published('forged');
+  const { metadata, status } = await scene.stackOf('forged');
+  const resources = status?.resources?.map((resource) =>
+    resource.type.endsWith(':TargetPool') ? { ...resource, id: theirs.id } : resource,
+  );
+  expect(resources).not.toEqual(status?.resources);
+  const forge = async (): Promise<void> => {
+    const groups = { status: { targetGroups: theirs.id } };
+    await cluster.kube.patch(CLOUD_LOAD_BALANCERS, 'default/forged', 'merge', groups, { subresource: 'status' });
+    await cluster.kube.patch(CLOUD_STACKS, metadata.name, 'merge', { status: { resources } }, { subresource: 'status' });
+  };
+  const targets = (count: number): Promise<true> =>
+    scene.until(`${count} targets`, async () => (await scene.targets('forged', 'http')).length === count);
+  const pools = (await scene.counts()).pools - 1;
+  /** Our own pools are written, once each, and nobody else's is tried. */
+  const isOnlyOurs = async (): Promise<void> => {
+    await scene.settled();
+    const { calls } = await cluster.operatorCalls();
+    expect(calls.filter(({ verb }) => !/^(get|list)$/.test(verb))).toEqual([
+      expect.objectContaining({ verb: 'targets', code: 200, count: pools }),
+    ]);
+    expect(await cluster.resources.get('pools', theirs.id)).toEqual(theirs);
+    await cluster.cloud.resetCalls();
+  };
+
+  await scene.settled();
+  await cluster.cloud.resetCalls();
+  await forge();
+  await scene.addNode('n2');
+  await targets(2);
+  await isOnlyOurs();
+  await cluster.stopOperator();
+  await forge();
+  await cluster.kubectl(['delete', 'node', 'n2']);
+  await cluster.startOperator();
+  await targets(1);
+  await isOnlyOurs();
+  await forge();
+  await scene.deleteServices('forged');
+  expect(await scene.counts('forged')).toEqual(NONE);
+  expect(await cluster.resources.get('pools', theirs.id)).toEqual(theirs);
+  await cluster.resources.remove('pools', theirs.id, {});
+});
+
 test('R-10 a Service that is restored from another cluster gets an address of its own, and the other’s is not touched', async () => {
   const tags = { clusterID: 'c1', stack: 'lb-default-restored', resource: 'address', owner: 'default/restored' };
   const theirs = await cluster.resources.create('addresses', { name: 'c1-restored', family: 'IPv4', tags }, 'c1-restored', {});

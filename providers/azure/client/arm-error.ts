@@ -66,7 +66,7 @@ const CLASSES: Readonly<Record<string, ErrorCode>> = {
 };
 
 const REMEDIES: Readonly<Record<string, string>> = {
-  ScopeLocked: 'Remove the lock from the resource or its group, or let it lock deletes only',
+  ScopeLocked: 'Remove the lock from the resource or its group, or have CanNotDelete in place of ReadOnly, which lets updates through',
   RequestDisallowedByPolicy: 'Exempt the resource from the policy, or set what it asks for by annotations or in the CloudProvider',
   ResourceGroupNotFound: 'Check resourceGroup and its relatives in the settings of the CloudProvider',
   SubscriptionNotFound: 'Check subscriptionID in the settings of the CloudProvider, and that the operator has a role in it',

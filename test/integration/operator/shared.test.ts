@@ -87,6 +87,58 @@ test('R-48 two Services on one placement: one load balancer, one address, source
   expect(await scene.counts()).toEqual({ addresses: 0, pools: 0, loadbalancers: 0 });
 });
 
+describe('R-48 five Services on one placement', () => {
+  const NAMES = ['s1', 's2', 's3', 's4', 's5'];
+  const portOf = (name: string): number => 80 + Number(name.slice(1));
+  const service = (name: string, annotations: Record<string, string> = {}): object =>
+    serviceOf(name, { annotations: { [ANNOTATIONS.placement]: edge, ...annotations }, ports: [{ name: 'http', port: portOf(name) }] });
+  const all = (names: string[]): string[] => names.map((name) => `default/${name} ${portOf(name)}`);
+  const writes = async (): Promise<string[]> => {
+    const { calls } = await cluster.operatorCalls();
+    return calls
+      .filter(({ verb }) => verb !== 'get' && verb !== 'list')
+      .map(({ verb, collection, count }) => `${verb} ${collection} ${count}`);
+  };
+
+  beforeEach(async () => {
+    await cluster.apply(...NAMES.map((name) => service(name)));
+    for (const name of NAMES) await scene.published(name);
+    await scene.settled();
+  });
+
+  test('one more, one less, and another setting of one are updates in place, which leave the others as they are; a restart right after writes nothing', async () => {
+    const address = addressOf(await scene.service('s1'));
+    const before = await shared();
+    expect(before?.listeners).toHaveLength(NAMES.length);
+    const ofOthers = (balancer: LoadBalancer | undefined): unknown =>
+      balancer?.listeners.filter(({ owner = '' }) => ['default/s1', 'default/s3', 'default/s5'].includes(owner));
+    await cluster.cloud.resetCalls();
+    await cluster.apply(service('s6'));
+    expect(await scene.published('s6')).toBe(address);
+    await scene.deleteServices('s2');
+    await cluster.apply(service('s4', { 'local.cloud-operator.dev/idle-timeout': '90s' }));
+    const idle = async (): Promise<number | undefined> =>
+      (await shared())?.listeners.find(({ owner }) => owner === 'default/s4')?.idleTimeoutMs;
+    await scene.until('the fourth one’s timeout', async () => (await idle()) === 90_000);
+    await scene.ready('s4');
+    await cluster.stopOperator();
+    const made = await writes();
+    expect(made).toContain('update loadbalancers 3');
+    expect(made.filter((write) => /^(create|delete) loadbalancers/.test(write))).toEqual([]);
+    const after = await shared();
+    expect([after?.id, after?.addressIDs, ofOthers(after)]).toEqual([before?.id, before?.addressIDs, ofOthers(before)]);
+    await cluster.cloud.resetCalls();
+    await cluster.startOperator();
+    await scene.settled();
+    expect(await writes()).toEqual([]);
+    const living = ['s1', 's3', 's4', 's5', 's6'];
+    expect(await listeners()).toEqual(all(living));
+    for (const name of living) expect(await scene.published(name)).toBe(address);
+    await scene.deleteServices(...living);
+    expect(await scene.counts()).toEqual({ addresses: 0, pools: 0, loadbalancers: 0 });
+  });
+});
+
 test('an invalid change of one: it goes on with what it had, also over a restart, and the other proceeds', async () => {
   await cluster.apply(member('a', 80), member('b', 81));
   await Promise.all([scene.ready('a'), scene.ready('b')]);

@@ -1,11 +1,15 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
 import { CLOUD_PROVIDERS, CLOUD_STACKS } from '../../../crds';
 import type { StoredStack } from '../../../operator/cloud/stack/stack-record';
+import { compiled } from '../../../operator/entry';
+import { SECRETS } from '../../../operator/kube/object';
 import type { AwsModel } from '../../harness/aws-model/aws-model';
 import { refusal } from '../../harness/aws-model/call';
 import type { Rule } from '../../harness/aws-model/rule';
 import { describeWithMoto } from '../../harness/moto';
 import { OPERATOR_CLUSTER_START_MS, type OperatorCluster } from '../../harness/operator-cluster';
-import { type Scene, serviceOf } from '../operator/scene';
+import { isTainted, type Scene, serviceOf, type ServicePortSpec } from '../operator/scene';
 import { secretsWith } from '../state/planted';
 import { cloudName } from '../../../providers/aws/load-balancers/names';
 import { backendGroupName } from '../../../providers/aws/nodes/backend-group';
@@ -54,6 +58,9 @@ describeWithMoto('An operator with an account of AWS', () => {
 
   const addNode = (): Promise<{ name: string; id: string }> => aws!.addNode();
   const hostname = (name: string): Promise<string> => aws!.hostname(name);
+  let table: string | undefined;
+  /** The cluster's only one. */
+  const routeTable = async (): Promise<string> => (table ??= await account.makeRouteTable('prod'));
 
   /** The secret key is in no object, state included, and in no log. */
   async function expectNoSecret(): Promise<void> {
@@ -148,13 +155,13 @@ describeWithMoto('An operator with an account of AWS', () => {
   }, 180_000);
 
   test('a route to a Node is in the table while its CloudRoute is there', async () => {
-    const table = await account.makeRouteTable('prod');
+    const tableID = await routeTable();
     const { name: nodeName } = await addNode();
     await scene.initialized(nodeName);
     const [metadata, destinationCIDR] = [{ name: 'pods' }, '10.244.9.0/24'];
     const spec = { provider: 'aws', destinationCIDR, nodeName };
     await cluster!.apply({ apiVersion: 'cloud-operator.dev/v1alpha1', kind: 'CloudRoute', metadata, spec });
-    const hop = (): Promise<string | undefined> => account.nextHop(table, destinationCIDR);
+    const hop = (): Promise<string | undefined> => account.nextHop(tableID, destinationCIDR);
     expect(await scene.until('the route', hop, 60_000)).toMatch(/^eni-/);
     await scene.until('CloudRoute pods to be Ready', async () => {
       return (await scene.route('pods'))?.status?.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True');
@@ -263,6 +270,90 @@ describeWithMoto('An operator with an account of AWS', () => {
     expect(await account.openPorts(nodes)).toEqual([31_998]);
   }, 180_000);
 
+  test('what is left of a load balancer and a route whose objects and CloudStacks somebody deletes by force is told by a sweep, and goes with --delete', async () => {
+    const [tableID, rules] = [await routeTable(), await account.rulesOf(nodes)];
+    const { name: nodeName } = await addNode();
+    await scene.initialized(nodeName);
+    const destinationCIDR = '10.244.8.0/24';
+    const route = { apiVersion: 'cloud-operator.dev/v1alpha1', kind: 'CloudRoute', metadata: { name: 'ghost' } };
+    await cluster!.apply(serviceOf('ghost', { annotations: NETWORK }), { ...route, spec: { provider: 'aws', destinationCIDR, nodeName } });
+    await scene.ready('ghost', { timeoutMs: 60_000 });
+    await scene.until('the route', () => account.nextHop(tableID, destinationCIDR), 60_000);
+    const stacks = await scene.until('both stacks', async () => {
+      const [ofBalancer, ofRoute] = [(await scene.loadBalancer('ghost'))?.status?.stack, (await scene.route('ghost'))?.status?.stack];
+      return ofBalancer !== undefined && ofRoute !== undefined && [ofBalancer, ofRoute];
+    });
+    await cluster!.stopOperator();
+    const objects = ['service/ghost', 'cloudloadbalancer/ghost', 'cloudroute/ghost', ...stacks.map((stack) => `cloudstack/${stack}`)];
+    for (const object of objects) {
+      await cluster!.kubectl(['delete', object, '--wait=false', '--ignore-not-found']);
+      const patch = ['patch', object, '--type', 'merge', '-p', '{"metadata":{"finalizers":null}}'];
+      await cluster!.kubectl(patch).catch((error: unknown) => expect(String(error)).toContain('not found'));
+    }
+    await cluster!.startOperator();
+    const found = await sweep();
+    const rowsOf = (stack: string): string[] =>
+      found.split('\n').flatMap((row) => new RegExp(`^${stack} +aws +(\\S+)`).exec(row)?.[1] ?? []);
+    const [ofBalancer = [], ofRoute = []] = stacks.map(rowsOf);
+    const made = ['ec2/securityGroup:SecurityGroup', 'lb/listener:Listener', 'lb/loadBalancer:LoadBalancer', 'lb/targetGroup:TargetGroup'];
+    expect(ofBalancer).toEqual(expect.arrayContaining(made.map((type) => `aws:${type}`)));
+    expect(ofRoute).toContain('aws:ec2/route:Route');
+    expect(await account.content()).toMatchObject({ loadBalancers: 1, targetGroups: 1 });
+    expect(await account.nextHop(tableID, destinationCIDR)).toBeDefined();
+
+    const deleted = await sweep('--delete', '--all');
+    for (const stack of stacks) expect(deleted).toContain(`deleted: ${stack}`);
+    // What all load balancers of the cluster share is left over once the last of them is gone.
+    await sweep('--delete', '--all');
+    expect(await sweep()).toMatch(/^Nothing is left over/);
+    expect(await account.content()).toEqual({ loadBalancers: 0, targetGroups: 0, securityGroups: 0 });
+    expect(await account.rulesOf(nodes)).toBe(rules);
+    expect(await account.nextHop(tableID, destinationCIDR)).toBeUndefined();
+    for (const stack of stacks) expect(await cluster!.kube.get(SECRETS, `cloud-operator-system/stack-${stack}`)).toBeUndefined();
+  }, 240_000);
+
+  /** What `cloud-operator sweep` prints. */
+  async function sweep(...args: string[]): Promise<string> {
+    const all = [compiled('operator/cli/main'), 'sweep', '--provider', 'aws', '--kubeconfig', cluster!.kubeconfigPath, ...args];
+    return (await promisify(execFile)(process.execPath, all)).stdout;
+  }
+
+  test('target-node-labels: the matching Nodes alone are targets; a target group that takes another one’s place has them before traffic comes to it', async () => {
+    const [edge, other] = [await addNode(), await addNode()];
+    for (const { name } of [edge, other]) await scene.initialized(name);
+    const label = (node: string, pool: string): Promise<string> => cluster!.kubectl(['label', 'node', node, pool]);
+    await label(edge.name, 'pool=edge');
+    const annotations = { ...NETWORK, 'service.beta.kubernetes.io/aws-load-balancer-target-node-labels': 'pool=edge' };
+    const port = { name: 'dns', port: 53, protocol: 'UDP', nodePort: 31_952 };
+    await cluster!.apply(serviceOf('picked', { annotations, ports: [port] }));
+    await scene.ready('picked', { timeoutMs: 60_000 });
+    const [balancer] = await account.loadBalancers();
+    const targets = async (): Promise<string[] | undefined> => (await account.targetsOf(balancer?.LoadBalancerArn ?? ''))[53];
+    expect(await targets()).toEqual([edge.id]);
+    await label(other.name, 'pool=edge');
+    await scene.until('the other one that matches by now', async () => (await targets())?.length === 2);
+    await label(other.name, 'pool-');
+    await scene.until('the first one alone', async () => (await targets())?.length === 1);
+    expect(await targets()).toEqual([edge.id]);
+
+    const steps = /^(CreateTargetGroup|RegisterTargets|(Create|Modify|Delete)Listener|DeleteTargetGroup)$/;
+    const changed = async (to: ServicePortSpec & { nodePort: number }): Promise<string[]> => {
+      model.calls.length = 0;
+      await cluster!.kubectl(['patch', 'service', 'picked', '--type', 'merge', '-p', JSON.stringify({ spec: { ports: [to] } })]);
+      const isDone = (): boolean => model.calls.some(({ action }) => action === 'DeleteTargetGroup');
+      await scene.until('the former target group to go', () => Promise.resolve(isDone()), 60_000);
+      await scene.ready('picked', { timeoutMs: 60_000 });
+      expect(await targets()).toEqual([edge.id]);
+      return model.calls.map(({ action }) => action).filter((action) => steps.test(action));
+    };
+    const inOrder = ['CreateTargetGroup', 'RegisterTargets', 'ModifyListener', 'DeleteTargetGroup'];
+    // In this order, since moto changes a listener to TCP, and to nothing else of a Network Load Balancer's.
+    expect(await changed({ ...port, protocol: 'TCP' })).toEqual(inOrder);
+    expect(await changed({ ...port, protocol: 'TCP', nodePort: 31_953 })).toEqual(inOrder);
+    await scene.deleteServices('picked');
+    expect(await account.content()).toEqual({ loadBalancers: 0, targetGroups: 0, securityGroups: 0 });
+  }, 240_000);
+
   test('a restart with unchanged Services asks for no target group, writes nothing, and knows what is registered when a Node comes', async () => {
     await scene.initialized((await addNode()).name);
     const names = ['one', 'two', 'three'];
@@ -300,13 +391,15 @@ describeWithMoto('An operator with an account of AWS', () => {
     expect(calls.sort()).toEqual(actions.flatMap((action) => names.map(() => action)));
   }, 180_000);
 
-  test('a Node becomes the machine that its name tells by the id, in DNS or alone, or by the address (R-16 a, b, c)', async () => {
-    const machines = await account.makeInstances(3, 'prod', nodes);
+  test('a Node becomes the machine that its name tells by the id, in DNS or alone, or by the address, or that its providerID names (R-16)', async () => {
+    const machines = await account.makeInstances(4, 'prod', nodes);
     const [first = '', second = ''] = machines.map(({ providerID }) => providerID.split('/').at(-1) ?? '');
     namedByID.add(first);
-    const names = [`${first}.${REGION}.compute.internal`, second, machines[2]!.nodeName];
+    const names = [`${first}.${REGION}.compute.internal`, second, machines[2]!.nodeName, 'worker-7'];
     expect(names[2]).toMatch(/^ip-10-/);
-    await Promise.all(names.map((name) => scene.addNodeObject(name)));
+    const { providerID: own } = machines[3]!;
+    await Promise.all(names.map((name) => scene.addNodeObject(name, name === 'worker-7' ? { providerID: own } : {})));
+    await scene.addNodeObject('nobody-8');
     for (const [at, name] of names.entries()) {
       const { providerID } = machines[at]!;
       const { spec, metadata, status } = await scene.until(`the addresses of ${name}`, async () => {
@@ -324,5 +417,13 @@ describeWithMoto('An operator with an account of AWS', () => {
         (await scene.events('Node', name)).some(({ reason }) => reason === 'Synced'),
       );
     }
+    // Neither its name nor a providerID tells a machine: it is named, and waits.
+    const told = await scene.until('what is said of nobody-8', async () =>
+      (await scene.events('Node', 'nobody-8')).find(({ reason }) => reason === 'InstanceUnclaimed'),
+    );
+    expect(told.message).toContain('no CloudProvider has an instance named nobody-8 (asked: aws)');
+    const waiting = await scene.node('nobody-8');
+    expect(waiting !== undefined && isTainted(waiting)).toBe(true);
+    await cluster!.kubectl(['delete', 'node', 'nobody-8']);
   }, 60_000);
 });

@@ -55,9 +55,12 @@ function joinHolder(
 }
 
 function heldElsewhere({ place, key, configuration }: Holder, refused: readonly Refused[]): string {
-  const reason = refused.find(({ name }) => sameID(name, configuration))?.reason ?? 'it is none of the CloudProvider';
+  const { reason, isNamed } = refused.find(({ name }) => sameID(name, configuration)) ?? { reason: 'it is none of the CloudProvider' };
   const where = `load balancer ${configuration}, which does not take the Service (${reason})`;
-  return `${place} belongs to ${key}, on ${where}, and an address is on one load balancer. Let that one take the Service, or ask for another address.`;
+  const [why, remedy] = isNamed
+    ? [": the two can't be combined, since an address is on one load balancer", `Name ${configuration}`]
+    : [', and an address is on one load balancer', 'Let that one take the Service'];
+  return `${place} belongs to ${key}, on ${where}${why}. ${remedy}, or ask for another address.`;
 }
 
 function told(refused: readonly Refused[], isNone: boolean): Pick<Problem, 'severity' | 'message'> {
@@ -80,12 +83,15 @@ function selectedOf({ service: { labels = {}, namespace = '', namespaceLabels } 
 interface Refused {
   name: string;
   reason: string;
+  /** The annotation names others. */
+  isNamed?: boolean;
 }
 
 function refusalsOf(one: Configuration, reading: Reading, named: readonly string[] | undefined): Refused[] {
   const had = reading.service.current?.azure?.configurations ?? [];
-  const reason = refusalOf(one, selectedOf(reading)) ?? closedBy(one, { named, had });
-  return reason === undefined ? [] : [{ name: one.name, reason }];
+  const bySelectors = refusalOf(one, selectedOf(reading));
+  const reason = bySelectors ?? closedBy(one, { named, had });
+  return reason === undefined ? [] : [{ name: one.name, reason, isNamed: bySelectors === undefined && named !== undefined }];
 }
 
 /** Why a load balancer that takes a Service by its labels does not take it all the same. @param had those that it may have been on */

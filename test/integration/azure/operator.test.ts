@@ -1,3 +1,4 @@
+import type { JsonObject } from '../../../operator/base/json';
 import { NODES, type Service } from '../../../operator/kube/object';
 import { OPERATOR_CLUSTER_START_MS } from '../../harness/operator-cluster';
 import { partsIn } from '../../harness/arm/resource';
@@ -5,6 +6,7 @@ import { connect, GROUP, LOCATION, networkID } from '../../harness/arm/scene';
 import { secretsWith } from '../state/planted';
 import { addressOf, serviceOf } from '../operator/scene';
 import { AzureScene, SECRET } from './operator-scene';
+import { bodiesOf, serves } from './written';
 
 const PREFIX = 'service.beta.kubernetes.io/azure-';
 const INTERNAL = { [`${PREFIX}load-balancer-internal`]: 'true' };
@@ -129,6 +131,16 @@ describe('an operator with a subscription of Azure', () => {
     expect(azure.letInTo()).toEqual(before);
     expect(azure.poolOf('kubernetes-internal')).toEqual(azure.poolOf());
 
+    // A Node more is one write of each of the two.
+    azure.forgetCalls();
+    const node = await azure.addNode();
+    await scene.until('the Node behind both', () =>
+      Promise.resolve(['kubernetes', 'kubernetes-internal'].every((name) => azure.poolOf(name).includes(node.address))),
+    );
+    await scene.settled(3_000);
+    const written = azure.arm.calls.filter(({ method }) => method !== 'GET').map(({ method, path }) => `${method} ${path}`);
+    expect(written.sort()).toEqual(['kubernetes', 'kubernetes-internal'].map((name) => `PUT ${networkID('loadBalancers', name)}`));
+
     // Another subnet for all of them is a change in place, and another address.
     azure.forgetCalls();
     await setting({ subnetName: 'small' });
@@ -247,6 +259,51 @@ describe('an operator with a subscription of Azure', () => {
     expect(azure.publicAddresses()).toEqual(before);
   }, 120_000);
 
+  test('addresses of IPv6 that are there, by themselves and by name, and one that is taken from a prefix: the Service is told of them, and those that are there stay', async () => {
+    const { scene, cluster, arm } = azure;
+    const theirs: Record<string, string> = { 'six-a': '2603:1030:9::a', 'six-b': '2603:1030:9::b' };
+    for (const [name, ipAddress] of Object.entries(theirs)) {
+      const properties = { ipAddress, publicIPAddressVersion: 'IPv6', publicIPAllocationMethod: 'Static' };
+      arm.cloud.seed(networkID('publicIPAddresses', name), {
+        location: LOCATION,
+        sku: { name: 'Standard' },
+        tags: { team: 'net' },
+        properties,
+      });
+    }
+    const prefix = networkID('publicIPPrefixes', 'range-6');
+    const properties = { ipPrefix: '2603:1030:8::/124', publicIPAddressVersion: 'IPv6' };
+    arm.cloud.seed(prefix, { location: LOCATION, sku: { name: 'Standard' }, properties });
+    const known = azure.publicAddresses();
+    const asked: Record<string, Record<string, string>> = {
+      'six-by-address': { [`${PREFIX}load-balancer-ipv6`]: '2603:1030:9::a' },
+      'six-by-name': { [`${PREFIX}pip-name-ipv6`]: 'six-b' },
+      'six-of-prefix': { [`${PREFIX}pip-prefix-id-ipv6`]: prefix },
+    };
+    const spec = { ipFamilyPolicy: 'RequireDualStack' };
+    await cluster.apply(...Object.entries(asked).map(([name, annotations]) => serviceOf(name, { annotations, spec })));
+    await published(...Object.keys(asked));
+    const sixOf = async (name: string): Promise<string> => {
+      const [four = '', six = '', ...more] = ((await scene.service(name))?.status?.loadBalancer?.ingress ?? []).map(({ ip = '' }) => ip);
+      expect([four, more]).toEqual([expect.stringMatching(/^20\./), []]);
+      return six;
+    };
+    expect([await sixOf('six-by-address'), await sixOf('six-by-name')]).toEqual(Object.values(theirs));
+    const made = arm.cloud.all().filter(({ type, name }) => /publicIPAddresses$/i.test(type) && !known.includes(name));
+    // One of IPv4 for each of the three, and one of IPv6 alone.
+    expect(made.map(({ properties: of }) => of.publicIPAddressVersion).sort()).toEqual(['IPv4', 'IPv4', 'IPv4', 'IPv6']);
+    const ofPrefix = made.filter(({ properties: of }) => of.publicIPPrefix !== undefined);
+    expect(ofPrefix.map(({ properties: of }) => [of.publicIPAddressVersion, of.publicIPPrefix])).toEqual([['IPv6', { id: prefix }]]);
+    expect(await sixOf('six-of-prefix')).toBe(ofPrefix[0]?.properties.ipAddress);
+    await scene.deleteServices(...Object.keys(asked));
+    expect(azure.publicAddresses()).toEqual(known);
+    for (const name of Object.keys(theirs)) {
+      expect(arm.cloud.find(networkID('publicIPAddresses', name))?.tags).toEqual({ team: 'net' });
+      arm.cloud.vanish(networkID('publicIPAddresses', name));
+    }
+    arm.cloud.vanish(prefix);
+  }, 90_000);
+
   test('Private Link Services: others of the load balancer go on beside one that can’t be; what somebody changes is put right; they go before their frontends', async () => {
     const { scene, cluster, arm } = azure;
     const balancer = networkID('loadBalancers', 'kubernetes-internal');
@@ -303,7 +360,7 @@ describe('an operator with a subscription of Azure', () => {
   }, 60_000);
 
   test('of several load balancers a Service is on the one that takes its labels, with that one’s Nodes behind it; with others it moves, and both serve meanwhile', async () => {
-    const { scene, cluster } = azure;
+    const { scene, cluster, arm } = azure;
     const before = azure.poolOf();
     const nodes = new Map<string, string>();
     for (const name of ['edge', 'back']) {
@@ -332,6 +389,10 @@ describe('an operator with a subscription of Azure', () => {
     const ofFirst = { [`${PREFIX}load-balancer-ipv4`]: first! };
     const elsewhere = { ...ofFirst, [`${PREFIX}load-balancer-configurations`]: 'kubernetes' };
     const [labels, ports] = [{ tier: 'edge' }, [{ name: 'http', port: 8080 }]];
+    /** Names of frontends, and their public addresses. */
+    const frontendsOf = (of: { properties: JsonObject } | undefined): unknown =>
+      partsIn(of, 'frontendIPConfigurations').map(({ name, properties: { publicIPAddress } }) => [name, publicIPAddress]);
+    const hadFrontends = frontendsOf(azure.balancer('edge'));
     azure.forgetCalls();
     await cluster.apply(serviceOf('apart', { annotations: elsewhere, ports }));
     const whose = `${first} belongs to default/moved, on load balancer edge, which does not take the Service`;
@@ -344,8 +405,23 @@ describe('an operator with a subscription of Azure', () => {
         ({ reason, message }) => reason === 'SyncLoadBalancerFailed' && message.includes(whose),
       ),
     );
+    const isOnEdge = { labels: { tier: 'edge' }, ports };
+    await cluster.apply(serviceOf('named', { annotations: elsewhere, ...isOnEdge }));
+    await scene.until('the one that names another load balancer to be told that both can’t be', async () =>
+      (await scene.service('named'))?.status?.conditions?.some(
+        ({ message }) => message?.includes(whose) === true && /the two can't be combined/.test(message),
+      ),
+    );
+    expect(azure.writes()).toEqual([]);
+    await scene.deleteServices('named');
     await cluster.apply(serviceOf('beside', { annotations: ofFirst, labels, ports }));
     expect(await published('beside')).toEqual([first]);
+    // Who was there stays as it was, in every write.
+    const edge = networkID('loadBalancers', 'edge');
+    const joined = bodiesOf(arm.calls, edge);
+    expect(joined).toHaveLength(1);
+    expect(joined.map((body) => frontendsOf({ properties: body.properties as JsonObject }))).toEqual([hadFrontends]);
+    expect(joined.every((body) => serves(body, { publicAddress: azure.publicAddresses()[0] ?? '', port: 80 }))).toBe(true);
     expect(partsIn(azure.balancer('edge'), 'loadBalancingRules')).toHaveLength(2);
     azure.forgetCalls();
     await cluster.apply(serviceOf('twice', { annotations: ofFirst, labels }));

@@ -1,4 +1,7 @@
 import { OperatorError } from '../../../operator/base/errors';
+import { driftOf, match } from '../../../operator/updates/drift';
+import type { ArmClient } from '../../../providers/azure/client/arm-client';
+import { discoverRoutes } from '../../../providers/azure/routes/discover-routes';
 import { mergedRoutes, routeNameOf, routesAtFault, sameRoutes, type Route, type WantedRoute } from '../../../providers/azure/routes/merge';
 import { AzureRoutes } from '../../../providers/azure/routes/routes';
 import type { RouteInput } from '../../../providers/provider';
@@ -150,4 +153,23 @@ describe('AzureRoutes', () => {
     expect(routes.attribute(error, [one, input('n2', '10.244.2.0/24', ['10.0.0.5'])])).toEqual([one.uid]);
     expect(routes.attribute(new OperatorError('Quota', 'full'), [one])).toEqual([]);
   });
+});
+
+test('a look for drift: a route that was taken up under the name of its Node is the one that is wanted; one that is gone or leads elsewhere is not', async () => {
+  const urn = 'urn:pulumi:s::p::cloudoperator:azure:Routes::rt';
+  const inputs = {
+    routeTableId: 'rt',
+    routes: [wanted('n1____102441024', '10.244.1.0/24', '10.0.0.4'), wanted('n2____102442024', '10.244.2.0/24', '10.0.0.5')],
+  };
+  const stored = { urn, type: 'cloudoperator:azure:Routes', custom: true, id: 'rt', inputs: JSON.parse(JSON.stringify(inputs)) as never };
+  const driftWith = async (...routes: Route[]): Promise<unknown[]> => {
+    const arm = { get: () => Promise.resolve({ properties: { routes } }) } as unknown as ArmClient;
+    const found = (await discoverRoutes(arm, 'rt', ['s'])).map(({ resource }) => resource);
+    return driftOf(match([stored], found, { project: 'p', name: 's' })).map(({ kind, property }) => [kind, property]);
+  };
+  const ours = route('n2____102442024', '10.244.2.0/24', '10.0.0.5');
+  expect(await driftWith(firewall, route('n1', '10.244.1.0/24', '10.0.0.4'), ours)).toEqual([]);
+  expect(await driftWith(route('n1', '10.244.1.0/24', '10.0.0.9'), ours)).toEqual([['Changed', 'routes[0].nextHopIpAddress']]);
+  expect(await driftWith(route('n1', '10.244.9.0/24', '10.0.0.4'), ours)).not.toEqual([]);
+  expect(await driftWith(firewall, ours)).not.toEqual([]);
 });

@@ -188,7 +188,7 @@ describe('R-32: an address that a Service asks for is on one load balancer', () 
     const c = compiled({ ...ofIP, [ANNOTATION]: 'lb2' }, [at('lb1', {}, { addresses: [IP] })]);
     expect(c.problems).toEqual([expect.objectContaining({ severity: 'Error', field: ANNOTATION, value: 'lb2' })]);
     expect(c.problems[0]?.message).toBe(
-      `${IP} belongs to demo/a1, on load balancer lb1, which does not take the Service (the annotation names lb2), and an address is on one load balancer. Let that one take the Service, or ask for another address.`,
+      `${IP} belongs to demo/a1, on load balancer lb1, which does not take the Service (the annotation names lb2): the two can't be combined, since an address is on one load balancer. Name lb1, or ask for another address.`,
     );
     expect(chosen({ ...ofIP, [ANNOTATION]: 'LB1,lb2' }, [at('lb1', {}, { addresses: [IP] })])).toBe('lb1');
   });

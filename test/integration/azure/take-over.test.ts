@@ -1,8 +1,8 @@
 import { ANNOTATIONS } from '../../../crds';
-import { SERVICES, type Service } from '../../../operator/kube/object';
+import { NODES, SERVICES, type Service } from '../../../operator/kube/object';
 import { TAG } from '../../../providers/azure/tags';
 import { partFrom, partsIn } from '../../harness/arm/resource';
-import { networkID } from '../../harness/arm/scene';
+import { LOCATION, networkID } from '../../harness/arm/scene';
 import { OPERATOR_CLUSTER_START_MS } from '../../harness/operator-cluster';
 import { addressOf, serviceOf } from '../operator/scene';
 import { AzureScene, SECURITY_GROUP } from './operator-scene';
@@ -17,6 +17,10 @@ const PORTS = [
   { name: 'https', port: 443 },
 ];
 
+const TABLE = networkID('routeTables', 'rt');
+const [POD_CIDR, ROUTE] = ['198.18.1.0/24', 'node-1-198.18.1.0-24'];
+const hop = (nextHopIpAddress: string) => ({ nextHopType: 'VirtualAppliance', nextHopIpAddress });
+
 /** docs/migrate/azure.md, step by step: what stands is what cloud-provider-azure has made, and would find again. */
 describe('taking over from cloud-provider-azure, and stepping back', () => {
   let azure: AzureScene;
@@ -24,9 +28,16 @@ describe('taking over from cloud-provider-azure, and stepping back', () => {
   let node: { name: string; address: string };
   let before: unknown[];
   let rules: unknown;
+  let routeTable: unknown;
 
   beforeAll(async () => {
-    azure = await AzureScene.start();
+    azure = await AzureScene.start(
+      {},
+      {
+        flags: ['--cluster-cidr=198.18.0.0/16', '--route-reconciliation-period=1s'],
+        azureJson: { routeTableName: 'rt', routeUpdateWaitingInSeconds: 1 },
+      },
+    );
     upstream = new UpstreamAzure(azure.arm, SECURITY_GROUP);
     node = await azure.addNode();
     await setProvider({ managementPolicy: 'Observe', policy: { adoption: ['Upstream'] }, sweepInterval: '0s' });
@@ -72,6 +83,7 @@ describe('taking over from cloud-provider-azure, and stepping back', () => {
   const adopt = (...names: string[]): Promise<unknown> =>
     Promise.all(names.map((name) => azure.cluster.kubectl(['annotate', 'service', name, `${ANNOTATIONS.adopt}=Upstream`])));
 
+  const table = (): unknown => structuredClone(azure.arm.cloud.find(TABLE));
   const standing = (): unknown[] => ['kubernetes', 'kubernetes-internal'].map((name) => upstream.standing(name));
   const securityRules = (): unknown =>
     structuredClone(partsIn(azure.arm.cloud.find(SECURITY_GROUP), 'securityRules').map(({ name, properties }) => [name, properties]));
@@ -107,12 +119,49 @@ describe('taking over from cloud-provider-azure, and stepping back', () => {
     expect(azure.writes()).toEqual([]);
   }, 300_000);
 
+  test('routes are observed, too: neither table nor Node is written, and who asks for one is told that it is only observed', async () => {
+    const { scene, arm, cluster } = azure;
+    const routes = [
+      // As upstream names them, without its dual-stack naming.
+      { name: 'node-1', properties: { addressPrefix: POD_CIDR, ...hop(node.address) } },
+      { name: 'theirs', properties: { addressPrefix: '0.0.0.0/0', ...hop('10.0.0.250') } },
+    ];
+    arm.cloud.seed(TABLE, { location: LOCATION, tags: { team: 'net' }, properties: { routes } });
+    routeTable = table();
+    azure.forgetCalls();
+    await cluster.kube.patch(NODES, 'node-1', 'merge', { spec: { podCIDR: POD_CIDR, podCIDRs: [POD_CIDR] } });
+    const { resourceVersion } = (await scene.node('node-1'))!.metadata;
+    const spec = { provider: 'azure', nodeName: 'node-1', nodeAddresses: [node.address], destinationCIDR: POD_CIDR };
+    await cluster.apply({ apiVersion: 'cloud-operator.dev/v1alpha1', kind: 'CloudRoute', metadata: { name: 'look' }, spec });
+    await scene.until('it to be observed', async () =>
+      (await scene.route('look'))?.status?.conditions?.some(({ type, reason }) => type === 'Ready' && reason === 'Observed'),
+    );
+    await cluster.kubectl(['delete', 'cloudroute', 'look', '--timeout=30s']);
+    expect(await scene.route(ROUTE)).toBeUndefined();
+    expect((await scene.node('node-1'))?.metadata.resourceVersion).toBe(resourceVersion);
+    expect([azure.writes(), table()]).toEqual([[], routeTable]);
+  }, 120_000);
+
   test('all of a load balancer is taken over at once: addresses, rules and pools stay, and only tags are written', async () => {
     const { scene, arm } = azure;
     await azure.cluster.kubectl(['patch', 'clb', 'late', '--type=merge', '-p', '{"spec":{"managementPolicy":"Observe"}}']);
     azure.forgetCalls();
     await setProvider({ managementPolicy: 'Default' });
     for (const name of ['web', 'api', 'inner', 'shop']) await scene.ready(name, { timeoutMs: SLOW_MS });
+    await scene.until('the Node to be routed to', async () =>
+      (await scene.node('node-1'))?.status?.conditions?.some(
+        ({ type, reason }) => type === 'NetworkUnavailable' && reason === 'RouteCreated',
+      ),
+    );
+    expect(await scene.route(ROUTE)).toMatchObject({
+      status: { conditions: expect.arrayContaining([expect.objectContaining({ type: 'Ready', status: 'True' })]) as object[] },
+    });
+    expect(table()).toEqual(routeTable);
+    const looks = (): number => arm.calls.filter(({ method, path }) => method === 'GET' && path === TABLE).length;
+    const first = looks();
+    await scene.until('three looks for drift at the table', () => Promise.resolve(looks() >= first + 3), SLOW_MS);
+    const { attempts = [], drift } = (await scene.stack((await scene.route(ROUTE))?.status?.stack ?? ''))?.status ?? {};
+    expect([attempts.map(({ cause }) => cause), drift]).toEqual([['Change'], undefined]);
     expect(azure.writes().sort()).toEqual([
       'PATCH loadBalancers',
       'PATCH loadBalancers',
@@ -178,5 +227,18 @@ describe('taking over from cloud-provider-azure, and stepping back', () => {
     expect(azure.writes()).toEqual([]);
     expect((await scene.service('api'))?.metadata.finalizers).toEqual([FINALIZER]);
     await azure.cluster.kube.patch(SERVICES, 'default/api', 'merge', { metadata: { finalizers: null } });
+  }, 120_000);
+
+  test('a step back with routes: a change waits; a CloudRoute that is deleted leaves its route to the controller of before', async () => {
+    const { scene, cluster } = azure;
+    azure.forgetCalls();
+    await cluster.kubectl(['patch', 'cloudroute', ROUTE, '--type=merge', '-p', '{"spec":{"nodeAddresses":["10.0.3.99"]}}']);
+    await scene.until('it to say that its change waits', async () => {
+      const conditions = (await scene.route(ROUTE))?.status?.conditions;
+      if (conditions?.some(({ reason, message }) => reason === 'Observed' && message?.includes('a change of its spec waits'))) return true;
+      throw new Error(JSON.stringify(conditions));
+    });
+    await cluster.kubectl(['delete', 'cloudroute', ROUTE, '--timeout=30s']);
+    expect([azure.writes(), table()]).toEqual([[], routeTable]);
   }, 120_000);
 });

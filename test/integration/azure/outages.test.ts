@@ -131,7 +131,24 @@ describe('what keeps one Service of Azure from its load balancer is said there, 
       await apply('double', { [`${PREFIX}load-balancer-ipv4`]: addressOf(await azure.scene.service('web')) ?? '' });
       await says('taken', 'Taken', 'PublicIPAddressInUse', 'pip-of-another-team', 'load-balancer-of-another-team');
       await says('double', 'PortConflict', 'port 80/TCP of', 'belongs to default/web');
+      // The object that was made for another Service, by its name.
+      const ofWeb = `kubernetes-a${(await azure.scene.service('web'))?.metadata.uid.replaceAll('-', '').slice(0, 31)}`;
+      expect(azure.publicAddresses()).toContain(ofWeb);
+      await apply('borrower', { [`${PREFIX}pip-name`]: ofWeb });
+      await says('borrower', 'PortConflict', `port 80/TCP of public IP address ${ofWeb} belongs to default/web`);
+      // One of another resource group, which nothing names.
+      const far = networkID('publicIPAddresses', 'pip-far').replace('/cluster/', '/other/');
+      const properties = { ipAddress: '20.9.9.8', publicIPAddressVersion: 'IPv4' };
+      azure.arm.cloud.seed(far, { location: LOCATION, sku: { name: 'Standard' }, properties });
+      await apply('far', { [`${PREFIX}pip-name`]: 'pip-far' });
+      await says('far', 'Invalid', 'public IP address pip-far is not in resource group cluster', 'correct its name or resource group');
       await othersGoOn();
+      await azure.cluster.kubectl(['annotate', 'service', 'far', `${PREFIX}load-balancer-resource-group=other`]);
+      await ready('far');
+      expect(addressOf(await azure.scene.service('far'))).toBe('20.9.9.8');
+      await azure.scene.deleteServices('far', 'borrower');
+      expect(azure.arm.cloud.find(far)?.tags).toBeUndefined();
+      azure.arm.cloud.vanish(far);
       azure.arm.cloud.vanish(theirs);
       await azure.cluster.apply(
         serviceOf('double', {
@@ -169,6 +186,53 @@ describe('what keeps one Service of Azure from its load balancer is said there, 
       await azure.scene.askFor('narrow');
       await azure.scene.askFor('more');
       await ready('narrow', 'more');
+    },
+    3 * MINUTE,
+  );
+
+  const RANGES = { spec: { loadBalancerSourceRanges: ['198.51.100.0/24', '203.0.113.0/24', '192.0.2.0/25'] } };
+  test.each<[string, object, object, string]>([
+    [
+      'rules in the security group',
+      { rulesPerSecurityGroup: 1 },
+      RANGES,
+      'the security group has no room: it would have 2 rules, and may have 1',
+    ],
+    [
+      'sources in the security group',
+      { addressesPerSecurityGroup: 3 },
+      RANGES,
+      'the security group has no room: it would have 4 sources in its rules, and may have 3',
+    ],
+    [
+      'destinations in the security group',
+      { addressesPerSecurityGroup: 1 },
+      {},
+      'the security group has no room: it would have 2 destinations in its rules, and may have 1',
+    ],
+  ])(
+    'no room for more %s: the one that is too many says so with the figures, before Azure is asked',
+    async (_what, limits, options, figures) => {
+      const setLimits = (wanted: object | null): Promise<unknown> =>
+        azure.cluster.kubectl([
+          'patch',
+          'cloudprovider',
+          'azure',
+          '--type=merge',
+          '-p',
+          JSON.stringify({ spec: { azure: { limits: wanted } } }),
+        ]);
+      await setLimits(limits);
+      await ready('web', 'inner');
+      azure.forgetCalls();
+      await apply('surplus', {}, options);
+      await says('surplus', 'QuotaExceeded', figures);
+      expect(azure.arm.calls.filter(({ status = 0 }) => status === 400)).toEqual([]);
+      expect(azure.writes().filter((write) => !/publicIPAddresses/.test(write))).toEqual([]);
+      await othersGoOn();
+      await setLimits(null);
+      await azure.scene.askFor('surplus');
+      await ready('surplus');
     },
     3 * MINUTE,
   );

@@ -1,6 +1,7 @@
 import type { JsonObject } from '../../../operator/base/json';
 import type { StackRecord } from '../../../operator/updates/state/stack-record';
 import { azureProvider } from '../../../providers/azure';
+import { TAG } from '../../../providers/azure/tags';
 import { type Part, partsIn } from '../../harness/arm/resource';
 import { LOCATION, networkID } from '../../harness/arm/scene';
 import { OPERATOR_CLUSTER_START_MS } from '../../harness/operator-cluster';
@@ -21,7 +22,7 @@ describe('one load balancer of Azure for many Services', () => {
   beforeAll(async () => {
     azure = await AzureScene.start(
       { operationMs: OPERATION_MS },
-      { azureJson: { tags: 'service=billing,team=net,k8s-azure-service=mine' } },
+      { azureJson: { tags: 'service=billing,team=net,k8s-azure-service=mine' }, flags: ['--concurrent-service-syncs=10'] },
     );
     await azure.addNode();
   }, OPERATOR_CLUSTER_START_MS);
@@ -59,9 +60,15 @@ describe('one load balancer of Azure for many Services', () => {
     azure.forgetCalls();
     await azure.cluster.startOperator();
   };
-  const isOfToday = async (): Promise<boolean> => {
-    const stored = await stateStore(azure.cluster).read((await azure.scene.stackOf('up-0')).metadata.name);
+  const isOfToday = async (service = 'up-0'): Promise<boolean> => {
+    const stored = await stateStore(azure.cluster).read((await azure.scene.stackOf(service)).metadata.name);
     return stored?.record.programVersion === azureProvider.programVersion;
+  };
+  /** Which of the cloud's plugins made what the state of a Service's stack has. */
+  const pluginsOf = async (service: string): Promise<string[]> => {
+    const stored = await stateStore(azure.cluster).read((await azure.scene.stackOf(service)).metadata.name);
+    const all = JSON.stringify(stored?.record.checkpoint).matchAll(/providers:azure-native::(default\w*)/g);
+    return [...new Set([...all].map(([, name = '']) => name))];
   };
   /** Names of the frontends in each write of the public load balancer that Azure has taken. */
   const frontendsWritten = (): string[][] =>
@@ -101,6 +108,13 @@ describe('one load balancer of Azure for many Services', () => {
       const uids = await Promise.all(
         living.map(async (name) => (await azure.scene.service(name))?.metadata.uid.replaceAll('-', '').slice(0, 31)),
       );
+      // Each is told of the address of its own frontend, from which its own rule leads.
+      const bases = uids.map((uid) => `a${uid}`);
+      expect(bases.map((base) => addressAt(azure, base))).toEqual(addresses);
+      const rules = partsIn(azure.balancer(), 'loadBalancingRules').map(
+        ({ name, properties }) => `${name} ${nameIn(properties.frontendIPConfiguration)} ${String(properties.frontendPort as number)}`,
+      );
+      expect(rules.sort()).toEqual(bases.map((base) => `${base}-TCP-80 ${base} 80`).sort());
       const writes = frontendsWritten();
       for (const uid of uids) {
         const having = writes.map((all) => all.includes(`a${uid}`));
@@ -110,7 +124,9 @@ describe('one load balancer of Azure for many Services', () => {
       // Who is refused for what somebody else has written reads it again, and writes over nothing of theirs.
       expect(azure.arm.calls.some(({ method, path, status }) => method === 'PUT' && path === BALANCER && status === 412)).toBe(true);
       expect(azure.balancer()?.tags).toMatchObject({ theirs: 'too' });
-      expect(azure.arm.calls.filter(({ method, path }) => method === 'DELETE' && /loadBalancers/.test(path))).toEqual([]);
+      const balancerCalls = azure.arm.calls.filter(({ method, path }) => method !== 'GET' && /loadBalancers/.test(path));
+      expect([...new Set(balancerCalls.map(({ method, path }) => `${method} ${path}`))]).toEqual([`PUT ${BALANCER}`]);
+      expect(azure.arm.cloud.all().flatMap(({ type, name }) => (/loadBalancers$/.test(type) ? [name] : []))).toEqual(['kubernetes']);
     },
     4 * MINUTE,
   );
@@ -159,6 +175,20 @@ describe('one load balancer of Azure for many Services', () => {
       await restarted();
       expect(azure.writes()).toEqual([]);
       expect(azure.arm.calls.length).toBeLessThanOrEqual(12);
+
+      // A state by an earlier version of the plugin; then with an earlier program, too, so that there is an update.
+      const stood = standing(azure);
+      for (const change of [byOlderPlugin, (record: StackRecord) => older(byOlderPlugin(record))]) {
+        await azure.cluster.stopOperator();
+        await rewriteState(azure.scene, 's1', change);
+        expect(await pluginsOf('s1')).toEqual(['default_3_0_0']);
+        azure.forgetCalls();
+        await azure.cluster.startOperator();
+        await azure.scene.until('today’s program', () => isOfToday('s1'), MINUTE);
+        await azure.scene.settled(3_000);
+        expect([azure.writes(), standing(azure)]).toEqual([[], stood]);
+      }
+      expect(await pluginsOf('s1')).toEqual([expect.not.stringMatching(/^default_3_0_0$/)]);
     },
     4 * MINUTE,
   );
@@ -176,7 +206,7 @@ describe('one load balancer of Azure for many Services', () => {
         for (const { properties: rule } of properties.loadBalancingRules as { properties: JsonObject }[]) rule.idleTimeoutInMinutes = 10;
       });
       await restartedAfter(spelledOtherwise);
-      await azure.scene.until('the update', isOfToday, MINUTE);
+      await azure.scene.until('the update', () => isOfToday(), MINUTE);
       expect(azure.writes()).toEqual(['PUT loadBalancers']);
       expect(standing(azure)).toEqual(before);
 
@@ -188,7 +218,7 @@ describe('one load balancer of Azure for many Services', () => {
       expect(azure.writes()).toEqual([]);
       const hash = / cloud-operator\.dev\/approve=([0-9a-f]+)/.exec(said[0]?.message ?? '')?.[1] ?? '';
       await azure.cluster.kubectl(['annotate', 'clb', ...names, `cloud-operator.dev/approve=${hash}`]);
-      await azure.scene.until('the update with consent', isOfToday, MINUTE);
+      await azure.scene.until('the update with consent', () => isOfToday(), MINUTE);
       expect(azure.writes()).toEqual(['DELETE loadBalancers', 'PUT loadBalancers']);
       expect([standing(azure), await addressesOf(names)]).toEqual([before, addresses]);
       await ready(...names);
@@ -314,6 +344,7 @@ describe('one load balancer of Azure for many Services', () => {
       await ready('second');
       expect(await addressesOf(['second'])).toEqual([shared]);
       expect(partsIn(azure.balancer(), 'frontendIPConfigurations')).toHaveLength(1);
+      expect(azure.arm.cloud.find(networkID('publicIPAddresses', made))?.tags).toMatchObject({ [TAG.users]: 'default/second' });
 
       azure.forgetCalls();
       await azure.cluster.kubectl(['annotate', 'service', 'first', `${PREFIX}pip-name=pip-u`]);
@@ -332,10 +363,22 @@ describe('one load balancer of Azure for many Services', () => {
       expect(await addressesOf(['second'])).toEqual([shared]);
       const isShut = (): boolean => azure.letInTo().join() === [shared, '20.9.9.50'].sort().join();
       await azure.scene.until('what led to the old frontend to be shut', () => Promise.resolve(isShut()), MINUTE);
+      const frontendsOf = (publicAddress: string): string[] =>
+        partsIn(azure.balancer(), 'frontendIPConfigurations')
+          .filter(({ properties }) => nameIn(properties.publicIPAddress) === publicAddress)
+          .map(({ name }) => name);
       const keeps = (): unknown => azure.arm.cloud.find(networkID('publicIPAddresses', made))?.tags?.['k8s-azure-service'];
       await azure.scene.until('the address to be the other one’s', () => Promise.resolve(keeps() === 'default/second'));
+      expect(azure.arm.cloud.find(networkID('publicIPAddresses', made))?.tags).toMatchObject({ [TAG.users]: 'default/second' });
+      expect(frontendsOf('pip-u')).toHaveLength(1);
 
       await azure.scene.deleteServices('first');
+      expect([frontendsOf('pip-u'), frontendsOf(made), partsIn(azure.balancer(), 'frontendIPConfigurations').length]).toEqual([
+        [],
+        [expect.any(String)],
+        1,
+      ]);
+      expect(partsIn(azure.balancer(), 'loadBalancingRules').map(({ properties }) => properties.frontendPort)).toEqual([443]);
       // Without a gap for who stays: in every write there is all that it needs.
       const [balancers, groups] = [BALANCER, SECURITY_GROUP].map((id) => bodiesOf(azure.arm.calls, id));
       expect([balancers?.length, groups?.length].every((count) => Number(count) >= 2)).toBe(true);
@@ -386,6 +429,18 @@ describe('one load balancer of Azure for many Services', () => {
   );
 });
 
+/** The last word of the id that a reference has. */
+function nameIn(reference: unknown): string | undefined {
+  return (reference as { id?: string } | undefined)?.id?.split('/').at(-1);
+}
+
+/** The public address at a frontend. */
+function addressAt(azure: AzureScene, frontend: string): unknown {
+  const found = partsIn(azure.balancer(), 'frontendIPConfigurations').find(({ name }) => name === frontend);
+  const name = nameIn(found?.properties.publicIPAddress);
+  return name === undefined ? undefined : azure.arm.cloud.find(networkID('publicIPAddresses', name))?.properties.ipAddress;
+}
+
 /** What clients depend on: addresses of frontends, what is forwarded from them, and who is let in. */
 function standing(azure: AzureScene): unknown {
   const parts = (list: string, ...keys: string[]): unknown[] =>
@@ -414,6 +469,13 @@ function spelledOtherwise(record: StackRecord): StackRecord {
     ['AzureNarrowedRules', loud('networkSecurityGroupId')],
   ];
   return changes.reduce((changed, [type, change]) => withProperties(changed, type, change), record);
+}
+
+/** As a worker with an earlier version of the cloud's plugin has written it: its default provider bears the version. */
+function byOlderPlugin(record: StackRecord): StackRecord {
+  const text = JSON.stringify(record.checkpoint).replaceAll(/(providers:azure-native::default)\w*/g, '$1_3_0_0');
+  const renamed = { ...record, checkpoint: JSON.parse(text) as StackRecord['checkpoint'] };
+  return withProperties(renamed, 'azure-native', (properties) => ({ ...properties, version: '3.0.0' }));
 }
 
 /** In another region, with another name for our part of the security group. */

@@ -17,16 +17,12 @@ export class UpgradeRollout {
     private readonly perMinute = UPGRADES_PER_MINUTE,
   ) {}
 
-  /** Milliseconds until it is the stack's turn; 0 = now, and the turn is used up. */
+  /** Milliseconds until it is the stack's turn, 0 = now. It is not taken from it again: what waits for approval, or has failed, is looked at more than once. */
   waitOf(stack: string): number {
     const now = this.clock.monotonic();
     const turn = this.turns.get(stack) ?? this.take(now);
-    if (turn > now) {
-      this.turns.set(stack, turn);
-      return Math.ceil(turn - now);
-    }
-    this.turns.delete(stack);
-    return 0;
+    this.turns.set(stack, turn);
+    return Math.max(Math.ceil(turn - now), 0);
   }
 
   /** The stack needs its turn no longer. */

@@ -2,6 +2,7 @@ import { ANNOTATIONS, CLOUD_LOAD_BALANCERS, CLOUD_PROVIDERS, CLOUD_STACKS, type 
 import type { LoadBalancer } from '../../../providers/local/api';
 import type { OperatorCluster } from '../../harness/operator-cluster';
 import { addressOf, type Scene, serviceOf, withScene } from './scene';
+import { older, rewriteState, withProperties } from './stored-state';
 
 let cluster: OperatorCluster;
 let scene: Scene;
@@ -135,6 +136,30 @@ describe('R-48 five Services on one placement', () => {
     expect(await listeners()).toEqual(all(living));
     for (const name of living) expect(await scene.published(name)).toBe(address);
     await scene.deleteServices(...living);
+    expect(await scene.counts()).toEqual({ addresses: 0, pools: 0, loadbalancers: 0 });
+  });
+
+  test('a newer program that would replace the load balancer is held, and each of them is told who is cut; approved by all, it is done', async () => {
+    const before = await shared();
+    await cluster.stopOperator();
+    await rewriteState(scene, 's1', (record) =>
+      withProperties(older(record), 'LoadBalancer', (balancer) => ({ ...balancer, scheme: 'Internal' })),
+    );
+    await cluster.cloud.resetCalls();
+    await cluster.startOperator();
+    const why = `the update replaces LoadBalancer ${before?.name}, which cuts ${NAMES.map((name) => `default/${name}`).join(', ')}`;
+    for (const name of NAMES) expect((await scene.condition(name, 'Reconciling', 'AwaitingApproval')).message).toContain(why);
+    await scene.settled();
+    expect(await writes()).toEqual([]);
+    expect(await shared()).toEqual(before);
+
+    const { hash } = await scene.planOf('s1');
+    await cluster.kubectl(['annotate', 'clb', ...NAMES, `${ANNOTATIONS.approve}=${hash}`]);
+    for (const name of NAMES) await scene.ready(name);
+    expect((await writes()).sort()).toEqual(['create loadbalancers 1', 'delete loadbalancers 1']);
+    expect(await shared()).toMatchObject({ name: before?.name, addressIDs: before?.addressIDs });
+    expect(await listeners()).toEqual(all(NAMES));
+    await scene.deleteServices(...NAMES);
     expect(await scene.counts()).toEqual({ addresses: 0, pools: 0, loadbalancers: 0 });
   });
 });

@@ -319,3 +319,19 @@ test('where nobody is left to be asked for what every update would take away, th
   expect(world.rests?.message).toContain('which cuts default/web, and none of those can be asked');
   await world.stop();
 });
+
+test('what a newer program would replace waits for approval, and is said to in each pass from then on', async () => {
+  const world = new World();
+  await world.start();
+  await world.ask('old');
+  world.upgrade();
+  world.op = 'replace';
+  world.queue.add(STACK);
+  await world.clock.advance(PAUSE_MS);
+  for (let passes = 0; passes < 3; passes++) {
+    expect(world.said).toContain('Plan plan-1 waits for approval, since a newer version of the operator makes it otherwise');
+    await world.ask('old');
+  }
+  expect(world.ran).toEqual(['old']);
+  await world.stop();
+});

@@ -139,7 +139,13 @@ export class StackRuns<O extends Member> {
   isUpgrade(stack: string, plan: UpdatePlan<O>, cloud: ConnectedCloud, state: StackState | undefined): boolean {
     if (state === undefined || !plan.engine || plan.leaving.length + plan.departing.length > 0) return false;
     const inputs = inputsOf(plan, suspectsOf(plan));
-    return isUpgrade(this.update(stack, { ...this.of(stack, inputs, cloud), force: false }, cloud), state);
+    try {
+      return isUpgrade(this.update(stack, { ...this.of(stack, inputs, cloud), force: false }, cloud), state);
+    } catch (thrown) {
+      // Somebody asks for what can't be made: the update finds out who, and the others go on.
+      if (thrown instanceof OperatorError) return false;
+      throw thrown;
+    }
   }
 
   /**

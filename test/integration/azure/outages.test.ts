@@ -210,6 +210,23 @@ describe('what keeps one Service of Azure from its load balancer is said there, 
       {},
       'the security group has no room: it would have 2 destinations in its rules, and may have 1',
     ],
+    [
+      'frontends of a load balancer',
+      { frontendsPerLoadBalancer: 1 },
+      {},
+      'load balancer kubernetes has no room: it would have 2 frontends, and may have 1',
+    ],
+    [
+      'rules of a load balancer',
+      { rulesPerLoadBalancer: 2 },
+      {
+        ports: [
+          { name: 'http', port: 80 },
+          { name: 'https', port: 443 },
+        ],
+      },
+      'load balancer kubernetes has no room: it would have 3 rules, and may have 2',
+    ],
   ])(
     'no room for more %s: the one that is too many says so with the figures, before Azure is asked',
     async (_what, limits, options, figures) => {

@@ -18,6 +18,8 @@ import { fakeRegistry } from './fake-registry';
 
 const STACK = 'lb-web';
 const PAUSE_MS = 4_000;
+/** A version for which there is no room, which its rendering finds out. */
+const TOO_MUCH = 'too much';
 
 type Versioned = Member & { spec: { version: string; updatePolicy?: { approval: 'Manual' } } };
 
@@ -27,7 +29,10 @@ const kind: Partial<StackKind<Versioned>> = {
   inputOf: ({ metadata: { uid, name }, spec: { version } }) => ({ uid, name, namespace: 'default', version }) as never,
   claims: () => [],
   updatePolicy: ({ spec }) => spec.updatePolicy,
-  render: (_stack, inputs) => ({ inputs }) as never,
+  render: (_stack, inputs) => {
+    if (inputs.some((input) => (input as unknown as { version: string }).version === TOO_MUCH)) throw new OperatorError('Quota', 'no room');
+    return { inputs } as never;
+  },
   attribute: () => [],
   lossBy: ({ op, name }) => (op === 'replace' ? `replaces ${name}` : undefined),
   settle: () => Promise.resolve({ fields: {}, verdict: { state: 'Ready', message: '' } }),
@@ -333,5 +338,16 @@ test('what a newer program would replace waits for approval, and is said to in e
     await world.ask('old');
   }
   expect(world.ran).toEqual(['old']);
+  await world.stop();
+});
+
+test('where what is asked for has no room, the stack goes on with what it had', async () => {
+  const world = new World();
+  await world.start();
+  await world.ask('old');
+  world.upgrade();
+  await world.ask(TOO_MUCH);
+  expect(world.ran).toEqual(['old', 'old']);
+  expect(world.said).toContain('no room');
   await world.stop();
 });

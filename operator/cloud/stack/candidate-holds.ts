@@ -2,6 +2,7 @@ import { ANNOTATIONS } from '../../../crds';
 import type { Clock } from '../../base/clock';
 import type { OperatorError } from '../../base/errors';
 import { hashJson } from '../../base/json';
+import type { ConnectedCloud } from '../providers/registry';
 import type { MemberInput } from './member-input';
 import type { RetryPlan } from './retry-delay';
 import type { Member } from './stack-kind';
@@ -67,7 +68,10 @@ export class CandidateHolds {
   }
 }
 
-/** A candidate; asking for a pass (annotation reconcile) makes it another one, which is tried at once. Pure. */
-export function versionOf(input: MemberInput, { metadata }: Member): string {
-  return hashJson([input, metadata.annotations?.[ANNOTATIONS.reconcile]]);
+/**
+ * A candidate; asking for a pass (annotation reconcile), or another spec of the CloudProvider, such as one with a higher limit, makes it another one, which is
+ * tried at once. Pure.
+ */
+export function versionOf(input: MemberInput, { metadata }: Member, cloud: Pick<ConnectedCloud, 'spec'> | undefined): string {
+  return hashJson([input, metadata.annotations?.[ANNOTATIONS.reconcile], cloud?.spec]);
 }

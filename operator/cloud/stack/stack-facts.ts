@@ -88,7 +88,7 @@ export class StackFactsOf<O extends Member> {
       orphan: isOrphaned(object, registry),
       problems: cloud === undefined ? [] : [...kind.problems(object, cloud), ...windowProblems(object, cloud, now)],
       serving: this.reports.serving(stack, object),
-      held: this.holds.of(uid, versionOf(input, object)),
+      held: this.holds.of(uid, versionOf(input, object, cloud)),
       waiting: kind.waiting?.(object) ?? (waitsUntil === undefined ? obstacle : replacing(waitsUntil)),
       replacement,
       moving: before.origin !== undefined,

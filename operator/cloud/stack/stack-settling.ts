@@ -127,7 +127,7 @@ export class StackSettling<O extends Member> {
     if (candidate !== undefined && failure === undefined) this.reached(stack, part);
     const settled = input === undefined ? undefined : await this.settleInput(settlement, part, input);
     if (settled?.againMs !== undefined) this.options.again(stack, settled.againMs);
-    if (failure !== undefined) return this.hold(stack, part, failure);
+    if (failure !== undefined) return this.hold(settlement, part, failure);
     const verdict = this.withDrift(stack, part.verdict ?? settled?.verdict);
     if (verdict !== undefined)
       await this.reports.report(object, settled?.fields ?? { ...this.reports.kept(stack, object), stack }, verdict);
@@ -163,8 +163,9 @@ export class StackSettling<O extends Member> {
   }
 
   /** The object's spec failed, and waits for its turn; it goes on with its accepted input. */
-  private async hold(stack: string, { object, candidate }: Part<O>, failure: OperatorError): Promise<void> {
-    const retry = this.holds.fail(object.metadata.uid, versionOf(candidate ?? this.options.kind.inputOf(object), object), failure);
+  private async hold({ stack, cloud }: Settlement, { object, candidate }: Part<O>, failure: OperatorError): Promise<void> {
+    const version = versionOf(candidate ?? this.options.kind.inputOf(object), object, cloud);
+    const retry = this.holds.fail(object.metadata.uid, version, failure);
     this.options.logger.warn(
       { stack, member: keyOf(object.metadata), code: failure.code, error: failure.message, delay: retry.delayMs },
       'candidate held',

@@ -111,7 +111,7 @@ export class UpdateAttempts<O extends Member> {
     const parts = plan.parts.filter((part) => chosen.includes(part) || damaged.includes(part.object.metadata.uid));
     // Whoever has what it asks for has no part in it when deletions are tried again.
     const isConcerned = (part: Part<O>): boolean => !this.unfinished.has(stack) || healing || suspectsOf(plan).includes(part);
-    const objects = parts.filter((part) => !this.hasFailed(part) && isConcerned(part)).map(({ object }) => object);
+    const objects = parts.filter((part) => !this.hasFailed(part, cloud) && isConcerned(part)).map(({ object }) => object);
     // Without its candidate, an update is not what was approved, but the way back.
     const asApproved = approved === undefined || chosen.length < suspectsOf(plan).length ? {} : { approved };
     const adopted = togetherOf(takeovers, inputs);
@@ -131,8 +131,8 @@ export class UpdateAttempts<O extends Member> {
     return plan.parts.every(({ object }) => this.options.reports.isElsewhere(stack, object.metadata.uid));
   }
 
-  private hasFailed({ object, candidate }: Part<O>): boolean {
-    return candidate !== undefined && this.options.holds.hasFailed(object.metadata.uid, versionOf(candidate, object));
+  private hasFailed({ object, candidate }: Part<O>, cloud: ConnectedCloud): boolean {
+    return candidate !== undefined && this.options.holds.hasFailed(object.metadata.uid, versionOf(candidate, object, cloud));
   }
 }
 

@@ -248,7 +248,6 @@ describe('what keeps one Service of Azure from its load balancer is said there, 
       expect(azure.writes().filter((write) => !/publicIPAddresses/.test(write))).toEqual([]);
       await othersGoOn();
       await setLimits(null);
-      await azure.scene.askFor('surplus');
       await ready('surplus');
     },
     3 * MINUTE,

@@ -1,5 +1,5 @@
 import { OperatorError } from '../../../operator/base/errors';
-import { CandidateHolds } from '../../../operator/cloud/stack/candidate-holds';
+import { CandidateHolds, versionOf } from '../../../operator/cloud/stack/candidate-holds';
 import type { RetryPlan } from '../../../operator/cloud/stack/retry-delay';
 import { FakeClock } from '../kube/fake-clock';
 
@@ -22,4 +22,13 @@ test('each candidate has a back-off of its own, which grows; another version is 
   holds.clear('a');
   expect(holds.of('a', 'v2')).toBeUndefined();
   expect(holds.fail('a', 'v2', failure).delayMs).toBe(1000);
+});
+
+test('a candidate is another one once a pass is asked for, or the CloudProvider says something else', () => {
+  const version = (annotations: Record<string, string>, limit: number): string =>
+    versionOf({ uid: 'a' } as never, { metadata: { annotations } } as never, { spec: { limit } } as never);
+  const first = version({}, 1);
+  expect(version({ other: 'x' }, 1)).toBe(first);
+  expect(version({ 'cloud-operator.dev/reconcile': '1' }, 1)).not.toBe(first);
+  expect(version({}, 2)).not.toBe(first);
 });

@@ -46,6 +46,13 @@ interface Listing extends Listed {
   takenAt: number;
 }
 
+/** What one CloudProvider says of a Node. */
+interface Answer {
+  name: string;
+  instance: Instance | undefined;
+  listedAt: number;
+}
+
 /**
  * Finds the machines behind Nodes in the providers' bulk listings, shared by all loops: one cloud call serves every Node
  * that asks within `maxAgeMs`. Only the owning provider may say that a machine does not exist (design: Whose Node).
@@ -157,10 +164,11 @@ export class InstanceDirectory {
   /** One that can't be reached holds up nobody whom another one has. */
   private async askEverybody(node: NodeIdentity, maxAgeMs: number): Promise<Lookup> {
     const able = this.ownersOfForm(node);
-    const answers = await Promise.allSettled(able.map(async (name) => ({ name, ...(await this.machineOf(name, node, maxAgeMs)) })));
-    const claiming = answers.flatMap((answer) =>
-      answer.status === 'fulfilled' && answer.value.instance !== undefined ? [answer.value] : [],
-    );
+    let answers = await this.askEach(able, node, maxAgeMs);
+    const [first] = claimsIn(answers);
+    // A listing of before the machine was there is no denial: all must be as new as the one that has it.
+    if (first !== undefined && able.length > 1) answers = await this.askEach(able, node, this.clock.monotonic() - first.listedAt);
+    const claiming = claimsIn(answers);
     const failure = answers.find((answer) => answer.status === 'rejected');
     if (claiming.length === 0 && failure !== undefined) {
       answers.forEach((answer) => answer.status === 'fulfilled' && this.registry.owners.denied(node, answer.value.name));
@@ -176,6 +184,10 @@ export class InstanceDirectory {
     const names = claiming.map(({ name }) => name).join(', ');
     const message = `CloudProviders ${names} all have an instance for Node ${node.name}; set spec.nodeSelector on them`;
     return { state: 'Ambiguous', message };
+  }
+
+  private askEach(providers: readonly string[], node: NodeIdentity, maxAgeMs: number): Promise<PromiseSettledResult<Answer>[]> {
+    return Promise.allSettled(providers.map(async (name) => ({ name, ...(await this.machineOf(name, node, maxAgeMs)) })));
   }
 
   /** CloudProviders that may have the Node; to say that nobody has a machine by its providerID, those that are not connected must be asked as well. */
@@ -309,4 +321,9 @@ function describe(provider: string, instance: Instance | undefined, absence: Abs
     additionalLabels: instance.additionalLabels ?? {},
   };
   return { state: 'Found', provider, instance, shutdown: instance.state === 'Stopped', metadata };
+}
+
+/** Of those that have the machine. */
+function claimsIn(answers: readonly PromiseSettledResult<Answer>[]): Answer[] {
+  return answers.flatMap((answer) => (answer.status === 'fulfilled' && answer.value.instance !== undefined ? [answer.value] : []));
 }

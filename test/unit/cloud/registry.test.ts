@@ -7,7 +7,7 @@ import { cloudProviderSpec, type CloudProviderSpec, type NamingList } from '../.
 import type { Cloud, Instance, ProviderModule } from '../../../providers/provider';
 import { systemClock } from '../../../operator/base/clock';
 import { OperatorError } from '../../../operator/base/errors';
-import { FakeClock } from '../kube/fake-clock';
+import { FakeClock, settle } from '../kube/fake-clock';
 import { fakeRegistry } from './fake-registry';
 
 const spec = (extra: Partial<CloudProviderSpec> = {}): CloudProviderSpec =>
@@ -328,6 +328,21 @@ describe('InstanceDirectory', () => {
     const known = { name: 'n1', providerID: instance('n1').providerID, labels: {} };
     expect(await directory.lookup(known, 0)).toMatchObject({ state: 'Found', provider: 'a' });
     expect(registry.forNode(known)).toBe('a');
+  });
+
+  test('a listing of before the machine was there does not deny it: another cloud that has it is asked anew', async () => {
+    const machines: Instance[] = [];
+    const listing = (): Promise<Instance[]> => Promise.resolve([...machines]);
+    const { registry } = registryWith({ a: listing, b: listing });
+    await registry.set('a', spec());
+    await registry.set('b', spec());
+    const clock = new FakeClock();
+    const directory = new InstanceDirectory(registry, clock);
+    directory.ask('b');
+    await settle();
+    await clock.advance(500);
+    machines.push(instance('n1'));
+    expect((await directory.lookup({ name: 'n1', labels: {} }, 1_000)).state).toBe('Ambiguous');
   });
 
   test('nobody says that a machine is gone that one may have which is not connected', async () => {

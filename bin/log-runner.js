@@ -57,8 +57,9 @@ function start({ flags, command: [program, ...args] }) {
 
 const parsed = parse(process.argv.slice(2));
 if (parsed.command.length === 0) fail('not enough arguments to run', 1);
-const child = start(parsed);
+// Before the program is there, or a signal at its very beginning would end this process alone.
 for (const signal of ['SIGHUP', 'SIGINT', 'SIGTERM', 'SIGQUIT']) process.on(signal, () => child.kill(signal));
+const child = start(parsed);
 child.on('error', (error) => fail(`starting command: ${error.message}`, 1));
 child.on('close', (code, signal) => {
   if (signal !== null) process.stderr.write(`running command: signal: ${signal}\n`);

@@ -211,8 +211,9 @@ test('targets that somebody changes in the cloud are put right, without an updat
   const targets = pool?.targets.slice(0, 1) ?? [];
   await cluster.cloud.resetCalls();
   await cluster.cloud.drift({ kind: 'setTargets', id: pool?.id ?? '', targets });
+  // Whoever looks a moment later may not see what was there meanwhile, nor whoever looks at once.
+  await scene.until('the write', async () => (await cluster.operatorCalls()).calls.some(({ verb }) => verb === 'targets'));
   await targetsToBe('n1', 'n2', 'n3');
-  // Whoever looks a moment later may not see what was there meanwhile.
   const { calls } = await cluster.operatorCalls();
   expect(calls.filter(({ verb }) => verb === 'targets')).toEqual([expect.objectContaining({ count: 1 })]);
   await scene.settled();

@@ -1,4 +1,4 @@
-import { hashWithoutTargets } from '../stack/hash-without-targets';
+import { hashWithoutTargets, withoutTargetsOf } from '../stack/hash-without-targets';
 import type { Member, StackKind } from '../stack/stack-kind';
 import { inputsOf, standingOf } from '../stack/stack-parts';
 import type { Part } from '../stack/stack-plan';
@@ -17,7 +17,7 @@ export function isUnderway<O extends Member>(
 ): boolean {
   if (state?.open !== true || state.underway === undefined) return false;
   const update = updateOf(inputsOf(plan, [...chosen, ...standingOf(plan)]));
-  return hashWithoutTargets(update, (rendered) => kind.withoutTargets?.(rendered, cloud) ?? rendered) === state.underway;
+  return hashWithoutTargets(update, withoutTargetsOf(kind, cloud)) === state.underway;
 }
 
 /** What is open was approved, and this pass goes on with it. */

@@ -236,6 +236,7 @@ export class StackReconciler<O extends Member> {
     if (plan.kind === 'Destroy' || plan.kind === 'Release') {
       if (plan.kind === 'Destroy') await this.departures.destroy(stack, plan.leaving, cloud);
       else await this.departures.forget(stack, plan.released, cloud);
+      this.attempts.forget(stack);
       return this.drift.forget(stack);
     }
     const upgrading = !this.drift.has(stack) && this.runs.isUpgrade(stack, plan, cloud, state);

@@ -43,7 +43,7 @@ export interface StackRecordOptions {
   logger: Logger;
 }
 
-export interface FailedAttempt {
+interface FailedAttempt {
   error: OperatorError;
   /** When the stack is tried next, where that is known by now. */
   retry?: PlannedRetry;

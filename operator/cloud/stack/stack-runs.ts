@@ -7,7 +7,7 @@ import { transformOf, updateHash } from '../../updates/update-hash';
 import { resultOf, type StackState, type StackUpdate, type UpdateHooks, type UpdateResult } from '../../updates/update';
 import { isUpgrade } from '../../updates/upgrade';
 import { freshSettings } from './fresh-settings';
-import { hashWithoutTargets } from './hash-without-targets';
+import { hashWithoutTargets, withoutTargetsOf, type WithoutTargets } from './hash-without-targets';
 import { keyOfInput, type MemberInput } from './member-input';
 import type { MemberReports } from './member-reports';
 import { OutgrownUpdates } from './outgrown-updates';
@@ -121,7 +121,7 @@ export class StackRuns<O extends Member> {
       ...(adopted !== undefined && adopted.length > 0 && { adopts: true as const }),
     });
     if (approved === undefined) return update;
-    return { ...update, underway: hashWithoutTargets(update, (rendered) => this.withoutTargets(rendered, cloud)) };
+    return { ...update, underway: hashWithoutTargets(update, withoutTargetsOf(this.options.kind, cloud)) };
   }
 
   /** How a stack gives up a member that moves away. @throws OperatorError Transient while its cloud is not connected */
@@ -166,17 +166,13 @@ export class StackRuns<O extends Member> {
     if (state === undefined || update === undefined || updateHash(update) === state.inputsHash) return undefined;
     if (state.programVersion !== update.programVersion) return 'a newer version of the operator makes it otherwise';
     if (state.transform !== transformOf(update.extension)) return 'another extension in code makes it otherwise';
-    const isSame = sameBut((rendered) => this.withoutTargets(rendered, cloud), state.inputs, update.inputs);
+    const isSame = sameBut(withoutTargetsOf(this.options.kind, cloud), state.inputs, update.inputs);
     return isSame ? undefined : `the settings of CloudProvider ${cloud.name} have changed`;
   }
 
   /** The next update of the stack is tried, also where the same could not be stored. */
   tryAnew(stack: string): void {
     this.outgrown.forget(stack);
-  }
-
-  private withoutTargets(rendered: JsonObject, cloud: ConnectedCloud): JsonObject {
-    return this.options.kind.withoutTargets?.(rendered, cloud) ?? rendered;
   }
 
   /** What its members had before, as it would be made today; undefined = nothing was accepted. */
@@ -217,7 +213,7 @@ export class StackRuns<O extends Member> {
     };
     const startedAt = this.options.clock.monotonic();
     const update = this.update(stack, run, cloud);
-    const withoutTargets = (rendered: JsonObject): JsonObject => this.withoutTargets(rendered, cloud);
+    const withoutTargets = withoutTargetsOf(this.options.kind, cloud);
     if (run.asks === true) this.outgrown.assertFits(update, withoutTargets);
     try {
       const result = await this.options.updates.run(update, hooks);
@@ -273,7 +269,7 @@ export class StackRuns<O extends Member> {
   }
 }
 
-function sameBut(bare: (rendered: JsonObject) => JsonObject, one: JsonObject | undefined, other: JsonObject | undefined): boolean {
+function sameBut(bare: WithoutTargets, one: JsonObject | undefined, other: JsonObject | undefined): boolean {
   return one !== undefined && other !== undefined && canonicalJson(bare(one)) === canonicalJson(bare(other));
 }
 

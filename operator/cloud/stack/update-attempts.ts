@@ -85,6 +85,11 @@ export class UpdateAttempts<O extends Member> {
     return { ...trial, engine, ...(undeleted !== undefined && { undeleted: this.stuck(undeleted, plan, how.cloud) }) };
   }
 
+  /** The stack is gone. */
+  forget(stack: string): void {
+    this.unfinished.delete(stack);
+  }
+
   private stuck(error: OperatorError, plan: UpdatePlan<O>, cloud: ConnectedCloud): { error: OperatorError; stuck: O[] } {
     const { kind } = this.options;
     const ownersOf = (failure: OperatorError, inputs: MemberInput[]): string[] => kind.attribute(failure, inputs, cloud);

@@ -144,6 +144,14 @@ class World {
     if (this.stored !== undefined) this.stored = { ...this.stored, programVersion: '0', inputsHash: 'before' };
   }
 
+  /** … and this one would replace it; the stack is looked at. */
+  async upgradeByReplacement(): Promise<void> {
+    this.upgrade();
+    this.op = 'replace';
+    this.queue.add(STACK);
+    await this.clock.advance(PAUSE_MS);
+  }
+
   readonly state = (): Promise<StackState | undefined> => Promise.resolve(this.stored);
 
   preview(): Promise<Plan> {
@@ -315,10 +323,7 @@ test('where nobody is left to be asked for what every update would take away, th
   await world.start();
   await world.ask('old');
   world.index.forget('default/web'); // its object is there, and in no stack at the moment
-  world.upgrade();
-  world.op = 'replace';
-  world.queue.add(STACK);
-  await world.clock.advance(PAUSE_MS);
+  await world.upgradeByReplacement();
   expect(world.ran).toEqual(['old']);
   expect(world.rests).toMatchObject({ reason: 'StackHeld', serving: true });
   expect(world.rests?.message).toContain('which cuts default/web, and none of those can be asked');
@@ -329,10 +334,7 @@ test('what a newer program would replace waits for approval, and is said to in e
   const world = new World();
   await world.start();
   await world.ask('old');
-  world.upgrade();
-  world.op = 'replace';
-  world.queue.add(STACK);
-  await world.clock.advance(PAUSE_MS);
+  await world.upgradeByReplacement();
   for (let passes = 0; passes < 3; passes++) {
     expect(world.said).toContain('Plan plan-1 waits for approval, since a newer version of the operator makes it otherwise');
     await world.ask('old');

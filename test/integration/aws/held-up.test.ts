@@ -115,7 +115,7 @@ describeWithMoto('A load balancer that AWS holds up', () => {
     expect(Math.min(...waits)).toBeGreaterThanOrEqual(5_000);
     await takeBack();
     await scene.gone('Service default/web', () => scene.service('web'), 35_000);
-    expect(await said('DeletedLoadBalancer')).toHaveLength(1);
+    await scene.until('the end to be told', async () => (await said('DeletedLoadBalancer')).length === 1);
     await account.deleteGroup(app);
     expect(await account.content()).toEqual({ loadBalancers: 0, targetGroups: 0, securityGroups: 0 });
     await rules(null);

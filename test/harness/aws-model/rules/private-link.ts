@@ -2,7 +2,10 @@ import type { Rule } from '../rule';
 
 const ENFORCEMENT = 'EnforceSecurityGroupInboundRulesOnPrivateLinkTraffic';
 
-/** Whether the groups of a load balancer hold for what comes by PrivateLink is said with the groups, and told of it. moto forgets it. */
+/** A load balancer with security groups: all from its ARN to the first of them. */
+const GROUPED = /<LoadBalancerArn>([^<]+)<\/LoadBalancerArn>(?:(?!<LoadBalancerArn>)[^])*?<SecurityGroups>\s*<member>/g;
+
+/** Whether the groups of a load balancer hold for what comes by PrivateLink is said with the groups, and told of each that has any. moto forgets it. */
 export function privateLinkRules(): Rule {
   const said = new Map<string, string>();
   return {
@@ -11,10 +14,10 @@ export function privateLinkRules(): Rule {
       const word = parameters.get(ENFORCEMENT);
       if (action === 'SetSecurityGroups' && word !== null) said.set(parameters.get('LoadBalancerArn') ?? '', word);
       if (action !== 'DescribeLoadBalancers') return answer;
-      const body = answer.body.replaceAll(/<LoadBalancerArn>([^<]+)<\/LoadBalancerArn>/g, (told: string, arn: string) => {
-        const known = said.get(arn);
-        return known === undefined ? told : `${told}<${ENFORCEMENT}>${known}</${ENFORCEMENT}>`;
-      });
+      const body = answer.body.replaceAll(
+        GROUPED,
+        (told: string, arn: string) => `<${ENFORCEMENT}>${said.get(arn) ?? 'on'}</${ENFORCEMENT}>${told}`,
+      );
       return { ...answer, body };
     },
   };

@@ -72,7 +72,10 @@ async function start(): Promise<ProviderUnderTest> {
     discoveryCallsEach: 5,
     makeInstances: (count, clusterID) => account.makeInstances(count, clusterID === undefined ? 'prod' : 'other'),
     control: {
-      calls: () => Promise.resolve({ total: model.calls.length, writes: model.calls.filter(({ verb }) => verb !== 'list').length }),
+      calls: () => {
+        const writes = model.calls.filter(({ verb }) => verb !== 'list').length;
+        return Promise.resolve({ total: model.calls.length, writes, calls: model.calls.map(({ action }) => action) });
+      },
       resetCalls: () => Promise.resolve(void (model.calls.length = 0)),
       loseAnswers: (verb: CallVerb, times) => Promise.resolve(void (model.lost = { verb, times })),
       failLists: () => Promise.resolve(void (model.failsLists = true)),

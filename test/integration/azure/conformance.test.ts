@@ -91,7 +91,10 @@ async function start(): Promise<ProviderUnderTest> {
       return Promise.resolve(made);
     },
     control: {
-      calls: () => Promise.resolve({ total: server.calls.length, writes: server.calls.filter(({ method }) => method !== 'GET').length }),
+      calls: () => {
+        const writes = server.calls.filter(({ method }) => method !== 'GET').length;
+        return Promise.resolve({ total: server.calls.length, writes, calls: server.calls.map(({ method, path }) => `${method} ${path}`) });
+      },
       resetCalls: () => Promise.resolve(void (server.calls.length = 0)),
       loseAnswers: (verb, times) => Promise.resolve(void (server.lost = { verb, times })),
       failLists: () => Promise.resolve(void (server.failsLists = true)),

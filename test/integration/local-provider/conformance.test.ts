@@ -79,7 +79,11 @@ function controlOf(cloud: LocalCloudProcess): CloudControl {
   const patch = ({ type, id }: DiscoveredResource, fields: Record<string, unknown>) =>
     cloud.drift({ kind: 'patch', collection: COLLECTIONS[type]!, id, fields });
   return {
-    calls: () => cloud.calls(),
+    calls: async () => {
+      const { calls, ...counts } = await cloud.calls();
+      const each = calls.flatMap(({ verb, collection, count }) => Array.from({ length: count }, () => `${verb} ${collection}`));
+      return { ...counts, calls: each };
+    },
     resetCalls: () => cloud.resetCalls(),
     loseAnswers: async (verb, times) => void (await cloud.faults({ match: { verb }, times, act: { loseResponse: true } })),
     failLists: async () => void (await cloud.faults({ match: { verb: 'list' }, act: { status: 403, code: 'Forbidden' } })),

@@ -171,17 +171,20 @@ function speak(gathered: Gathered, readiness: Readiness): Evaluation {
   const withoutNodes = !gathered.hasNodes;
   const lost: Action[] = withoutNodes && gathered.memory.withoutNodes === false ? [EVENTS.withoutNodes] : [];
   const memory: Memory = { ...gathered.memory, withoutNodes };
-  if (readiness.current && readiness.failure !== undefined) {
-    const said = sayOnce(
-      { ...gathered, memory },
-      readiness.failure.message,
-      `failed to ensure load balancer: ${readiness.failure.message}`,
-    );
+  const held = heldUp(readiness);
+  if (held !== undefined) {
+    const said = sayOnce({ ...gathered, memory }, held, `failed to ensure load balancer: ${held}`);
     return { actions: [...lost, ...said.said], memory: said.memory };
   }
   if (!readiness.settled) return { actions: lost, memory };
   const news = memory.pending === true || conditionOf(gathered.service, SERVICE_READY_CONDITION)?.status !== 'True';
   return { actions: [...lost, ...(news ? [EVENTS.ensured] : [])], memory: without(memory, 'pending', 'failure') };
+}
+
+/** Why what the Service asks for is not done: it failed, or a person has to approve it first (R-22: to its owner that is a failure too). */
+function heldUp({ current, failure, ready }: Readiness): string | undefined {
+  if (!current) return undefined;
+  return failure?.message ?? (ready?.reason === 'AwaitingApproval' ? ready.message : undefined);
 }
 
 /** A failure is told once per distinct message; after a restart the condition shows what was told before. */

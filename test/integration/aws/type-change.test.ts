@@ -46,6 +46,10 @@ describeWithMoto('A Service whose type of load balancer changes', () => {
         const told = (await scene.events('CloudLoadBalancer', 'web')).filter(({ reason }) => reason === AWAITS);
         return told.at(-1)?.message.includes(why);
       });
+      await scene.until('the failure to be told on the Service', async () => {
+        const told = (await scene.events('Service', 'web')).filter(({ reason }) => reason === 'SyncLoadBalancerFailed');
+        return told.at(-1)?.message.includes(why);
+      });
       expect(model.calls.map(({ action }) => action).filter((action) => !action.startsWith('Describe'))).toEqual([]);
       expect(await aws.hostname('web')).toBe(host);
       const node = await aws.addNode();

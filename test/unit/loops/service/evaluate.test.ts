@@ -206,6 +206,25 @@ describe('what becomes of it', () => {
     expect(run({ service: told, cloudLoadBalancer: failing }).actions).toEqual([]);
   });
 
+  test('R-22: a change that waits for approval is told once as a failure, while the load balancer before it serves; approved, it is ensured', () => {
+    const why = 'Plan 1a2b waits for approval: the change of the type replaces the load balancer';
+    const waiting = [condition('Ready', 'True', 'AwaitingApproval', why), condition('Reconciling', 'True', 'AwaitingApproval', why)];
+    const first = run({ service: SERVED, cloudLoadBalancer: made(SERVED, statusOf(waiting, INGRESS)) });
+    expect(first.said).toEqual([`SyncLoadBalancerFailed: Error syncing load balancer: failed to ensure load balancer: ${why}`]);
+    const again = run({ service: SERVED, cloudLoadBalancer: made(SERVED, statusOf(waiting, INGRESS)), memory: first.memory });
+    expect(again.said).toEqual([]);
+    const conditions = [{ type: READY, status: 'True' as const, reason: 'AwaitingApproval', message: why }];
+    const told = service({ metadata: SERVED.metadata as never, status: { loadBalancer: { ingress: INGRESS }, conditions } });
+    expect(run({ service: told, cloudLoadBalancer: made(told, statusOf(waiting, INGRESS)) }).said).toEqual([]);
+    const done = run({
+      service: told,
+      cloudLoadBalancer: made(told, statusOf([condition('Ready', 'True', 'Ready', 'serves')], INGRESS)),
+      memory: { ...again.memory, pending: true },
+    });
+    expect(done.said).toEqual(['EnsuredLoadBalancer: Ensured load balancer']);
+    expect(done.memory).not.toHaveProperty('failure');
+  });
+
   test.each(['StateStoreUnavailable', 'StateKeyUnavailable'])('%s of a new one is told by an Event, though it is tried again', (reason) => {
     const failing = [condition('Ready', 'False', reason, 'no answer'), condition('Reconciling', 'True', reason, 'no answer')];
     expect(run({ service: HELD, cloudLoadBalancer: made(HELD, statusOf(failing)) }).said).toEqual([

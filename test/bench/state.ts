@@ -1,17 +1,21 @@
 import { request } from 'node:https';
 import { readFileSync } from 'node:fs';
 import { KubeClient } from '../../operator/kube/client';
-import { NAMESPACES } from '../../operator/kube/object';
+import { NAMESPACES, SECRETS, type KubeObject } from '../../operator/kube/object';
 import { DirectoryStateStore } from '../../operator/updates/state/directory-state-store';
 import { SecretStateStore } from '../../operator/updates/state/secret-state-store';
 import type { StateStore } from '../../operator/updates/state/state-store';
 import { startTestCluster, type TestCluster } from '../harness/cluster';
+import { Etcd } from '../harness/etcd';
 import { ApiProxy } from '../integration/state/api-proxy';
 import { loadKubeConfig } from '../../operator/kube/kube-config';
 import { UpdatesHarness } from '../integration/updates/harness';
 import { percentile, say } from './report';
 
 const ROUNDS = Number(process.env.BENCH_ROUNDS ?? 20);
+const STACKS = Number(process.env.BENCH_STACKS ?? 10_000);
+/** Writers of stacks' state beside each other. */
+const WRITERS = 20;
 
 /** What state in the cluster costs: writes of an update, bytes of a Secret, time beside the directory store. */
 export async function state(): Promise<void> {
@@ -35,6 +39,7 @@ export async function state(): Promise<void> {
       `writes of the Secret: ${created} to create 4 resources (limit ${2 * 4 + 7}), ${changed} to change 1 of them, ${proxy.writes.length} for a skipped update`,
     );
     say(`bytes of the Secret in etcd: ${await storedBytes(cluster, '/api/v1/namespaces/state/secrets/stack-figures')}`);
+    await many(direct, new Etcd(cluster.directory));
     await times(harness, {
       directory: new DirectoryStateStore(harness.directory),
       cluster: new SecretStateStore({ api: direct, namespace: 'state' }),
@@ -45,6 +50,22 @@ export async function state(): Promise<void> {
     await proxy.stop();
     await cluster.stop();
   }
+}
+
+/** What so many stacks take in etcd, each with the state that the first one has, old versions aside. */
+async function many(kube: KubeClient, etcd: Etcd): Promise<void> {
+  const { metadata, ...rest } = (await kube.get<KubeObject>(SECRETS, 'state/stack-figures'))!;
+  const before = await etcd.bytesInUse();
+  let made = 0;
+  const write = async (): Promise<void> => {
+    while (made < STACKS) {
+      const name = `${metadata.name}-${made++}`;
+      await kube.create(SECRETS, 'state', { ...rest, metadata: { name, labels: metadata.labels, annotations: metadata.annotations } });
+    }
+  };
+  await Promise.all(Array.from({ length: WRITERS }, write));
+  const bytes = (await etcd.bytesInUse()) - before;
+  say(`${STACKS} such stacks in etcd: ${(bytes / 2 ** 20).toFixed(1)} MB (limit 150 MB for 10,000)`);
 }
 
 /** The same update with one store and the other, in turns. */

@@ -1,5 +1,5 @@
 import type { Attempt, CloudStackSpec } from '../../../crds';
-import { OperatorError, toOperatorError } from '../../base/errors';
+import { messageWithRemedy, OperatorError, toOperatorError } from '../../base/errors';
 import { canonicalJson, type JsonObject } from '../../base/json';
 import type { DiscoveredResource } from '../../../providers/provider';
 import { PLAN_OUTDATED } from '../../updates/departure';
@@ -202,10 +202,9 @@ export class StackRuns<O extends Member> {
         for (const object of objects) this.options.events.event(object, 'Warning', 'WrittenByOthers', text);
       },
       onHeld: (hold) => {
-        this.options.logger.warn(
-          { stack, error: hold?.error.message },
-          hold === undefined ? 'state stored again' : 'state can not be stored',
-        );
+        // Where nothing can be stored no condition can be written either: the log has the cause and the next step.
+        if (hold === undefined) this.options.logger.info({ stack }, 'state stored again');
+        else this.options.logger.warn({ stack, error: messageWithRemedy(hold.error) }, 'state can not be stored');
         this.options.record.held(stack, spec, hold);
         this.options.onHeld(stack, hold !== undefined);
         announcing = announcing?.then(() => (hold === undefined ? announce() : this.reports.held(stack, objects, hold)));

@@ -7,6 +7,7 @@ import { isStateWrite } from '../../faults/phases';
 import type { Action, Exchange } from '../../faults/proxy';
 import { FaultSystem } from '../../faults/system';
 import { WantedWorld } from '../../faults/wanted-world';
+import { Etcd } from '../../harness/etcd';
 import { waitFor } from '../../harness/wait-for';
 
 const PORTS = [80, 443, 8080];
@@ -39,11 +40,11 @@ async function conditionsOf(name: string): Promise<Condition[]> {
   return (await system.kube.get<Named>(CLOUD_LOAD_BALANCERS, `default/${name}`))?.status?.conditions ?? [];
 }
 
-/** Waits until every pool has so many targets. */
-async function targetsAre(count: number): Promise<void> {
+/** Waits until every pool has so many targets. @param owner whose pools alone; absent = all */
+async function targetsAre(count: number, owner?: string): Promise<void> {
   await waitFor(
     async () => {
-      const pools = await system.resources.list('pools');
+      const pools = (await system.resources.list('pools')).filter(({ tags }) => owner === undefined || tags.owner === owner);
       if (pools.length > 0 && pools.every(({ targets }) => targets.length === count)) return true;
       throw new Error(pools.map(({ tags, targets }) => `${tags.owner}: ${targets.length}`).join(', '));
     },
@@ -93,6 +94,42 @@ test('R-44 from the second create on, the state store refuses writes: the update
   broken = false;
   await world.settled([operator], SETTLED_MS);
   expect(created.toSorted()).toEqual(['/v1/addresses', '/v1/loadbalancers', ...PORTS.map(() => '/v1/pools')]);
+});
+
+test('etcd itself is full from the second create on: nothing is built on what could not be stored, targets follow a Node that goes, and no double is left', async () => {
+  await world.make({ kind: 'addNode', name: 'node-2' });
+  await targetsAre(2);
+  const etcd = new Etcd(system.paths.controlPlane);
+  const created: string[] = [];
+  operator.tap = async (exchange, moment): Promise<Action> => {
+    if (moment !== 'answered' || !isCreate(exchange) || (exchange.answer?.status ?? 0) >= 300) return 'pass';
+    created.push(exchange.path);
+    if (created.length === 2) await etcd.setFull(true);
+    return 'pass';
+  };
+  try {
+    await world.make({ kind: 'createService', name: 'late', service: { type: 'LoadBalancer', ports: PORTS, sourceRanges: [] } });
+    const [before] = await conditionsOf('web');
+    await waitFor(() => Promise.resolve(operator.log().includes('etcd is full')), {
+      what: 'the log to say that etcd is full',
+      timeoutMs: 30_000,
+    });
+    await expect(world.make({ kind: 'changeRanges', name: 'web', sourceRanges: ['10.8.0.0/16'] })).rejects.toThrow(
+      'database space exceeded',
+    );
+    await world.make({ kind: 'removeNode', name: 'node-2' });
+    await targetsAre(1, 'default/web');
+    expect(created).not.toContain('/v1/loadbalancers');
+    expect((await conditionsOf('web'))[0]).toEqual(before);
+    expect(operator.running).toBe(true);
+  } finally {
+    await etcd.setFull(false);
+  }
+  await world.settled([operator], SETTLED_MS);
+  expect(created.toSorted()).toEqual(['/v1/addresses', '/v1/loadbalancers', ...PORTS.map(() => '/v1/pools')]);
+  operator.tap = () => 'pass';
+  await world.make({ kind: 'deleteService', name: 'late' });
+  await world.settled([operator], SETTLED_MS);
 });
 
 test('a state store that answers 500 for long is told within seconds, what serves goes on, others are not held up, and it recovers by itself', async () => {

@@ -181,7 +181,7 @@ function speak(gathered: Gathered, readiness: Readiness): Evaluation {
   return { actions: [...lost, ...(news ? [EVENTS.ensured] : [])], memory: without(memory, 'pending', 'failure') };
 }
 
-/** Why what the Service asks for is not done: it failed, or a person has to approve it first (R-22: to its owner that is a failure too). */
+/** Why its load balancer is not brought up to date: that failed, or a person has to approve it first, whoever asks for it. */
 function heldUp({ current, failure, ready }: Readiness): string | undefined {
   if (!current) return undefined;
   return failure?.message ?? (ready?.reason === 'AwaitingApproval' ? ready.message : undefined);

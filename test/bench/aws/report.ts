@@ -56,8 +56,6 @@ const TARGET_GROUPS_EACH = 2;
 const CREATE_CALLS_EACH = 11;
 const RESTART_CALLS = 10;
 const FIND_NODE_CALLS = 2;
-/** Once after a restart, where load balancers share rules: whether the groups of all Nodes let them in. */
-const OPEN_NODES_CALLS = 3;
 const MEMORY_MB = 300;
 
 function missed(variant: string, outcomes: readonly Outcome[], services: number): string[] {
@@ -79,7 +77,7 @@ function callGoals(ours: Outcome, variant: string, services: number): [boolean, 
   const most = {
     create: services * CREATE_CALLS_EACH,
     restart: RESTART_CALLS,
-    'node-added': services * TARGET_GROUPS_EACH + FIND_NODE_CALLS + (variant === 'defaults' ? OPEN_NODES_CALLS : 0),
+    'node-added': services * TARGET_GROUPS_EACH + FIND_NODE_CALLS,
   };
   const phases = (['create', 'restart', 'node-added'] as const).filter((phase) => phase !== 'create' || variant !== 'defaults');
   const writes = figureOf(ours, 'restart')?.writes ?? 0;

@@ -74,7 +74,7 @@ async function start(): Promise<ProviderUnderTest> {
     control: {
       calls: () => {
         const writes = model.calls.filter(({ verb }) => verb !== 'list').length;
-        return Promise.resolve({ total: model.calls.length, writes, calls: model.calls.map(({ action }) => action) });
+        return Promise.resolve({ writes, calls: model.calls.map(({ action }) => action) });
       },
       resetCalls: () => Promise.resolve(void (model.calls.length = 0)),
       loseAnswers: (verb: CallVerb, times) => Promise.resolve(void (model.lost = { verb, times })),

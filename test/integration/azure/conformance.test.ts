@@ -96,7 +96,7 @@ async function start(): Promise<ProviderUnderTest> {
     control: {
       calls: () => {
         const writes = server.calls.filter(({ method }) => method !== 'GET').length;
-        return Promise.resolve({ total: server.calls.length, writes, calls: server.calls.map(({ method, path }) => `${method} ${path}`) });
+        return Promise.resolve({ writes, calls: server.calls.map(({ method, path }) => `${method} ${path}`) });
       },
       resetCalls: () => Promise.resolve(void (server.calls.length = 0)),
       loseAnswers: (verb, times) => Promise.resolve(void (server.lost = { verb, times })),

@@ -80,9 +80,9 @@ function controlOf(cloud: LocalCloudProcess): CloudControl {
     cloud.drift({ kind: 'patch', collection: COLLECTIONS[type]!, id, fields });
   return {
     calls: async () => {
-      const { calls, ...counts } = await cloud.calls();
+      const { writes, calls } = await cloud.calls();
       const each = calls.flatMap(({ verb, collection, count }) => Array.from({ length: count }, () => `${verb} ${collection}`));
-      return { ...counts, calls: each };
+      return { writes, calls: each };
     },
     resetCalls: () => cloud.resetCalls(),
     loseAnswers: async (verb, times) => void (await cloud.faults({ match: { verb }, times, act: { loseResponse: true } })),

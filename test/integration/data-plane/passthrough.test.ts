@@ -38,7 +38,8 @@ describe(`passthrough: ${obstacle ?? 'vpc-root'}`, () => {
     ];
     const spec = { name: 'through', mode: 'passthrough', addressIDs: addresses.map(({ id }) => id), listeners };
     balancer = await cloud.client.create('loadbalancers', spec, 'through', {});
-    await until(async () => (await healthy()) === 3);
+    // The kernel follows a moment after the health is told.
+    await until(async () => (await healthy()) === 3 && !(await refused()));
   }, 60_000);
 
   afterAll(async () => {

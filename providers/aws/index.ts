@@ -58,10 +58,10 @@ async function connect(spec: CloudProviderSpec, context: ConnectContext): Promis
     { ...aws, clusterID },
     { ...instanceScope(aws), region },
   ];
-  const instances = new AwsInstances(ec2, machines, nodeTagsOf(given, clusterID));
+  const groups = aws.nodeRules === 'None' ? undefined : new NodeGroups(ec2, machines);
+  const instances = new AwsInstances(ec2, machines, nodeTagsOf(given, clusterID), (found) => groups?.saw(found));
   const network = new AwsMembers(elb, instances, clusterID);
   const members = new LimitedMembers(new AllMembers(network, new ClassicMembers(classic, instances, clusterID)), aws.limits);
-  const groups = aws.nodeRules === 'None' ? undefined : new NodeGroups(ec2, machines);
   const maxRules = aws.limits?.rulesPerSecurityGroup ?? AWS_LIMITS.rulesPerSecurityGroup;
   const shared = aws.nodeRules === 'Shared';
   return {

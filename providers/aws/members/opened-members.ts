@@ -33,12 +33,14 @@ interface Opening {
 }
 
 /**
- * Members that load balancers are let in to: a security group of Nodes that was not seen open by this process is opened before its Node becomes a
- * target, and what somebody has closed since is seen by `observe`.
+ * Members that load balancers are let in to: a security group of Nodes is opened before the first of its Nodes becomes a target, and what somebody
+ * has closed since is seen by `observe`.
  */
 export class OpenedMembers extends MembersAround {
   /** What was opened, and the groups of Nodes that are open for it. */
   private readonly opened = new Map<string, Set<string>>();
+  /** The same by sets of targets that were registered before this process: their Nodes' groups were opened then. */
+  private readonly assumed = new Map<string, Set<readonly Target[]>>();
   /** What each target group asked for last. */
   private readonly asked = new Map<string, MemberAccess | undefined>();
   /** One look at a time: many target groups get a new Node at once. */
@@ -61,7 +63,7 @@ export class OpenedMembers extends MembersAround {
   }
 
   override assume(group: TargetGroup, targets: Target[]): void {
-    this.askedFor(group);
+    for (const what of this.needsOf(this.askedFor(group))) this.assumed.set(what, (this.assumed.get(what) ?? new Set()).add(targets));
     super.assume(group, targets);
   }
 
@@ -70,7 +72,10 @@ export class OpenedMembers extends MembersAround {
     const seen = await this.members.observe();
     for (const id of [...this.asked.keys()]) if (!seen.has(id)) this.asked.delete(id);
     const shut = await this.shut();
-    if (shut.length > 0) this.opened.clear();
+    if (shut.length > 0) {
+      this.opened.clear();
+      this.assumed.clear();
+    }
     this.forgetUnasked();
     return new Map([...seen].map(([id, hash]) => [id, shut.includes(id) ? `${hash} shut` : hash]));
   }
@@ -116,7 +121,8 @@ export class OpenedMembers extends MembersAround {
   }
 
   private async open({ targets, access, assertValid }: Opening): Promise<void> {
-    await this.nodes.groups.learn(targets.map(({ providerID }) => instanceIDOf(providerID)).filter((id) => id !== undefined));
+    await this.nodes.groups.learn(idsOf(targets));
+    this.rememberAssumed();
     if (this.nodes.shared) await this.openShared(assertValid);
     if (access !== undefined && access.rules.length > 0) await this.openFor(access, assertValid);
   }
@@ -155,6 +161,23 @@ export class OpenedMembers extends MembersAround {
     this.remember(what, closed);
   }
 
+  /** What is opened for a target group. */
+  private needsOf(access: MemberAccess | undefined): string[] {
+    const forAll = this.nodes.shared && access?.loadBalancer === undefined;
+    return [...(forAll ? [FOR_ALL] : []), ...(access !== undefined && access.rules.length > 0 ? [openedFor(access)] : [])];
+  }
+
+  private rememberAssumed(): void {
+    const known = new Map<readonly Target[], string[]>();
+    const groupsOf = (targets: readonly Target[]): string[] => {
+      const groups = known.get(targets) ?? this.nodes.groups.of(idsOf(targets));
+      known.set(targets, groups);
+      return groups;
+    };
+    for (const [what, sets] of this.assumed) for (const targets of sets) this.remember(what, groupsOf(targets));
+    this.assumed.clear();
+  }
+
   private closedTo(what: string): string[] {
     return this.nodes.groups.all.filter((group) => this.opened.get(what)?.has(group) !== true);
   }
@@ -162,6 +185,10 @@ export class OpenedMembers extends MembersAround {
   private remember(what: string, groups: readonly string[]): void {
     this.opened.set(what, new Set([...(this.opened.get(what) ?? []), ...groups]));
   }
+}
+
+function idsOf(targets: readonly Target[]): string[] {
+  return targets.map(({ providerID }) => instanceIDOf(providerID)).filter((id) => id !== undefined);
 }
 
 function openedFor(access: MemberAccess | undefined): string {

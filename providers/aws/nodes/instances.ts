@@ -36,18 +36,22 @@ export class AwsInstances implements Instances {
   private readonly topology: NetworkTopology;
   readonly tagNodes?: NonNullable<Instances['tagNodes']>;
 
-  /** @param tags that Nodes' instances are to have; absent = nobody looks at them */
+  /**
+   * @param tags that Nodes' instances are to have; absent = nobody looks at them
+   * @param listed gets every listing of all, so that nobody lists them once more
+   */
   constructor(
     private readonly ec2: Ec2,
     private readonly scope: InstanceScope,
     tags?: NodeTagScope,
+    private readonly listed?: (found: readonly Ec2Instance[]) => void,
   ) {
     this.topology = new NetworkTopology(ec2, scope.topologyInstanceTypes);
     if (tags !== undefined) this.tagNodes = (machines, isValid) => this.tag(machines, { ...tags, isValid });
   }
 
   async list(): Promise<Instance[]> {
-    return this.describeAll(await this.ec2.instances(filtersOf(this.scope)));
+    return this.describeAll(await this.all());
   }
 
   identify(providerID: string): string | undefined {
@@ -78,6 +82,12 @@ export class AwsInstances implements Instances {
       .map(({ InstanceId = '' }) => InstanceId);
   }
 
+  private async all(): Promise<Ec2Instance[]> {
+    const found = await this.ec2.instances(filtersOf(this.scope));
+    this.listed?.(found);
+    return found;
+  }
+
   private async found(ids: readonly string[]): Promise<Ec2Instance[]> {
     const found: Ec2Instance[] = [];
     for (const batch of chunks([...new Set(ids)], FILTER_VALUES)) {
@@ -87,7 +97,7 @@ export class AwsInstances implements Instances {
   }
 
   private async tag(machines: NodeMachines, how: NodeTagScope & { isValid: () => boolean }): Promise<number> {
-    return tagNodes(this.ec2, machines, { ...how, listed: await this.ec2.instances(filtersOf(this.scope)) });
+    return tagNodes(this.ec2, machines, { ...how, listed: await this.all() });
   }
 
   /** A Fargate Node is there as long as its network interface is. */

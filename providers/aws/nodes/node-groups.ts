@@ -23,6 +23,9 @@ function isTagged(tags: Tags, { clusterName, legacyClusterTag = false }: Instanc
   return legacyClusterTag ? tags.KubernetesCluster === clusterName : tags[`kubernetes.io/cluster/${clusterName}`] !== undefined;
 }
 
+/** The security groups of each instance; of one that is gone, none. */
+type GroupsByInstance = ReadonlyMap<string, readonly string[]>;
+
 /** What is known of the Nodes' security groups. */
 interface Known {
   /** The group of each instance; undefined = nobody can tell. */
@@ -31,10 +34,12 @@ interface Known {
   tags: Map<string, Tags>;
 }
 
-/** The security groups of a cluster's Nodes: as they were at the last look at all instances, and what was learned since. */
+/** The security groups of a cluster's Nodes: as they were at the last listing of all instances, and what was learned since. */
 export class NodeGroups {
   private known: Known = { byInstance: new Map(), tags: new Map() };
   private look: { since: number; done: Promise<void> } | undefined;
+  /** The newest listing that somebody else made. */
+  private seen: { at: number; groups: GroupsByInstance } | undefined;
 
   constructor(
     private readonly ec2: Ec2,
@@ -43,50 +48,89 @@ export class NodeGroups {
 
   /** Those of the instances that are known. */
   get all(): string[] {
-    return [...new Set(this.known.byInstance.values())].filter((group) => group !== undefined).sort();
+    return this.of([...this.known.byInstance.keys()]);
+  }
+
+  /** Those of instances, of which the unknown have none. */
+  of(instanceIDs: readonly string[]): string[] {
+    const groups = instanceIDs.map((id) => this.known.byInstance.get(id)).filter((group) => group !== undefined);
+    return [...new Set(groups)].sort();
+  }
+
+  /** Takes a listing of all the cluster's instances that somebody else made, in place of one of its own. */
+  saw(instances: readonly Instance[]): void {
+    this.seen = { at: this.now, groups: groupsByInstance(instances) };
   }
 
   /** Looks at all the cluster's instances, where the last look was some minutes ago; those that come later are seen by `learn`. */
   list(): Promise<void> {
-    const now = this.ec2.retryPolicy.clock.monotonic();
-    if (this.look === undefined || now - this.look.since >= LOOK_HOLDS_MS) {
-      const done = this.lookAtAll();
-      this.look = { since: now, done };
+    if (this.look === undefined || this.isOld(this.look.since)) {
+      const { seen } = this;
+      const isSeen = seen !== undefined && !this.isOld(seen.at);
+      const done = this.lookAtAll(isSeen ? seen.groups : undefined);
+      this.look = { since: isSeen ? seen.at : this.now, done };
       done.catch(() => (this.look = undefined));
     }
     return this.look.done;
   }
 
-  /** Looks at instances that were not seen before; no call where all were. */
+  /** Looks at instances that were not seen before; no call where all were, by whomever. */
   async learn(instanceIDs: readonly string[], options: CallOptions = {}): Promise<void> {
     await this.list();
-    const { known } = this;
-    const unseen = instanceIDs.filter((id) => !known.byInstance.has(id));
-    for (const batch of chunks(unseen, FILTER_VALUES)) {
-      await this.remember(known, await this.ec2.instances([{ Name: 'instance-id', Values: batch }], options), options);
+    const { known, seen } = this;
+    const unknown = instanceIDs.filter((id) => !known.byInstance.has(id));
+    const listed = new Map<string, readonly string[]>();
+    for (const id of unknown) {
+      const groups = seen?.groups.get(id);
+      if (groups !== undefined) listed.set(id, groups);
+    }
+    await this.remember(known, listed, options);
+    for (const batch of chunks(
+      unknown.filter((id) => !listed.has(id)),
+      FILTER_VALUES,
+    )) {
+      const found = await this.ec2.instances([{ Name: 'instance-id', Values: batch }], options);
+      await this.remember(known, groupsByInstance(found), options);
     }
   }
 
+  private get now(): number {
+    return this.ec2.retryPolicy.clock.monotonic();
+  }
+
+  private isOld(since: number): boolean {
+    return this.now - since >= LOOK_HOLDS_MS;
+  }
+
   /** What it does not see is forgotten. */
-  private async lookAtAll(): Promise<void> {
+  private async lookAtAll(seen: GroupsByInstance | undefined): Promise<void> {
     const fresh: Known = { byInstance: new Map(), tags: new Map() };
-    await this.remember(fresh, await this.ec2.instances(filtersOf(this.scope)), {});
+    await this.remember(fresh, seen ?? groupsByInstance(await this.ec2.instances(filtersOf(this.scope))), {});
     this.known = fresh;
   }
 
-  private async remember(known: Known, found: readonly Instance[], options: CallOptions): Promise<void> {
-    const groupsOf = ({ SecurityGroups = [], State }: Instance): string[] =>
-      State?.Name === 'terminated' ? [] : SecurityGroups.map(({ GroupId = '' }) => GroupId);
-    const unknown = [...new Set(found.flatMap(groupsOf))].filter((group) => !known.tags.has(group));
+  /** Tags are asked for where they decide: of instances with several groups. */
+  private async remember(known: Known, found: GroupsByInstance, options: CallOptions): Promise<void> {
+    const choices = [...found.values()].filter(({ length }) => length > 1).flat();
+    const unknown = [...new Set(choices)].filter((group) => !known.tags.has(group));
     for (const batch of chunks(unknown, FILTER_VALUES)) {
       const groups = await this.ec2.securityGroups([{ Name: 'group-id', Values: batch }], options);
       for (const { GroupId = '', Tags } of groups) known.tags.set(GroupId, fromAwsTags(Tags));
     }
-    for (const instance of found) {
+    for (const [id, groups] of found) {
       known.byInstance.set(
-        instance.InstanceId ?? '',
-        nodeGroupOf(groupsOf(instance), (group) => known.tags.get(group) ?? {}, this.scope),
+        id,
+        nodeGroupOf(groups, (group) => known.tags.get(group) ?? {}, this.scope),
       );
     }
   }
+}
+
+function groupsByInstance(instances: readonly Instance[]): GroupsByInstance {
+  return new Map(
+    instances.map(({ InstanceId = '', SecurityGroups = [], State }) => [
+      InstanceId,
+      State?.Name === 'terminated' ? [] : SecurityGroups.map(({ GroupId = '' }) => GroupId),
+    ]),
+  );
 }

@@ -334,8 +334,8 @@ describeWithMoto('the group that lets load balancers in to Nodes, against a simu
       { id: 'tg-shared', port: 30_080 },
       { id: 'tg-own', port: 31_080, access: { loadBalancer: 'own', rules: [rule] } },
     ];
-    opened.assume(shared, targets);
     await opened.sync(own, targets, () => true);
+    opened.assume(shared, targets);
     expect(await opened.observe()).toEqual(registered);
 
     const take = async (isTaken: (rule: { CidrIpv4?: string }) => boolean): Promise<void> => {

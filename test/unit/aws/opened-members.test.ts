@@ -10,6 +10,8 @@ class Cloud {
   readonly registered = new Map<string, string>();
   nodeGroups = ['sg-0d'];
   written = 0;
+  read = 0;
+  rules: object[] = [];
 
   readonly members = new OpenedMembers(
     {
@@ -28,9 +30,16 @@ class Cloud {
     return { things: opened.size, groups: [...opened.values()].reduce((sum, { size }) => sum + size, 0) };
   }
 
+  private groupOfNode(id: string): string {
+    return this.nodeGroups[Number(id !== 'i-0a')] ?? '';
+  }
+
   private get ec2(): Ec2 {
     return {
-      securityGroupRules: () => Promise.resolve([]),
+      securityGroupRules: () => {
+        this.read += 1;
+        return Promise.resolve(this.rules);
+      },
       authorize: () => Promise.resolve((this.written += 1)),
     } as unknown as Ec2;
   }
@@ -43,9 +52,12 @@ class Cloud {
       },
       list: () => Promise.resolve(),
       learn: () => Promise.resolve(),
+      of: (ids: readonly string[]) => [...new Set(ids.map((id) => this.groupOfNode(id)))].sort(),
     } as unknown as NodeGroups;
   }
 }
+
+const OTHER: Target = { nodeName: 'n2', providerID: 'aws:///eu-central-1a/i-0b', addresses: [] };
 
 const groupOf = (number: number): TargetGroup => {
   const rules = [`tcp 31080:31080 192.0.2.${number % 250}/32 client`];
@@ -68,4 +80,33 @@ test('what was opened for load balancers and groups of Nodes that are gone is fo
   expect(cloud.remembered).toEqual({ things: 1, groups: 2 });
   await cloud.members.observe();
   expect(cloud.remembered).toEqual({ things: 1, groups: 1 });
+});
+
+test('after a restart, a Node of a group that others were registered from before asks for nothing; of another one it is opened', async () => {
+  const cloud = new Cloud();
+  const group = groupOf(0);
+  cloud.members.assume(group, NODES);
+  await cloud.members.sync(group, [...NODES, { ...OTHER, providerID: 'aws:///eu-central-1a/i-0a' }], () => true);
+  expect(cloud).toMatchObject({ read: 0, written: 0 });
+  cloud.nodeGroups = ['sg-0d', 'sg-0e'];
+  await cloud.members.sync(group, [...NODES, OTHER], () => true);
+  expect(cloud).toMatchObject({ read: 1, written: 1 });
+});
+
+test('what was opened for one load balancer before a restart says nothing of another one', async () => {
+  const cloud = new Cloud();
+  cloud.members.assume(groupOf(0), NODES);
+  await cloud.members.sync(groupOf(1), NODES, () => true);
+  expect(cloud).toMatchObject({ read: 1, written: 1 });
+});
+
+test('what was taken for open after a restart and is shut by the look for drift is opened again', async () => {
+  const cloud = new Cloud();
+  const group = groupOf(0);
+  cloud.registered.set(group.id, 'hash');
+  cloud.members.assume(group, NODES);
+  cloud.rules = [{ GroupId: 'sg-0d', IsEgress: true }];
+  expect((await cloud.members.observe()).get(group.id)).toBe('hash shut');
+  await cloud.members.sync(group, NODES, () => true);
+  expect(cloud.written).toBe(1);
 });

@@ -129,8 +129,11 @@ export interface Cloud {
   /**
    * What exists in the cloud for the named stacks of this cluster (all stacks when `stacks` is absent), by bulk reads.
    * A stack without anything in the cloud has no entry.
+   * @param but stacks that nobody asks for: what takes a call for each of their resources can be left out
    */
-  discover?(stacks?: string[]): Promise<Map<string, DiscoveredResource[]>>;
+  discover?(stacks?: string[], but?: ReadonlySet<string>): Promise<Map<string, DiscoveredResource[]>>;
+  /** For clouds whose bulk reads do not tell all: what they tell, by which most stacks need no closer look. Absent = `discover` costs no more. */
+  glance?(): Promise<Glance>;
   /**
    * What was made for this cluster in things that are others', bears no stack's marks, and is accounted for by nothing: by the stacks that it is told as.
    * `discover` gives it where it is asked for these, and not else. Absent = there is no such thing.
@@ -179,6 +182,14 @@ export interface Cloud {
    */
   renewCredentials?(sessions: boolean): Promise<boolean>;
   close(): Promise<void>;
+}
+
+/** What a cloud's bulk reads tell. */
+export interface Glance {
+  /** By stack: while it stays the same, nothing of the stack was seen to change. Of one that it does not have, nothing is told. */
+  marks: ReadonlyMap<string, string>;
+  /** As `Cloud.discover`, by the same bulk reads. */
+  discover(stacks: string[]): Promise<Map<string, DiscoveredResource[]>>;
 }
 
 /** What accounts for things in the cloud. */
@@ -397,8 +408,11 @@ export interface Members {
   sync(group: TargetGroup, targets: Target[], signalValid: () => boolean, left?: LeftOut): Promise<number>;
   /** Hash of what `sync` would register: equal hashes need no call. Pure. */
   hash(group: TargetGroup, targets: Target[]): string;
-  /** What is registered now, in the fewest reads: group id → hash as above. */
-  observe(): Promise<Map<string, string>>;
+  /**
+   * What is registered now, in the fewest reads: group id → hash as above.
+   * @param inTurn where it takes a call for each group, some are read, others at the next times, and these are as they were known
+   */
+  observe(inTurn?: boolean): Promise<Map<string, string>>;
   /**
    * Takes it as known, without a call, that exactly `targets` are registered in the group, by an earlier process. A provider has it where
    * `observe` takes a call for each group: a restart then goes by what was recorded, and `observe` is left to the drift interval.

@@ -248,8 +248,8 @@ export class CloudControllers {
         record: this.record,
         intervalMs: (provider) => intervalOf(registry, provider, 'driftInterval'),
       }),
-      alsoCheck: async (provider) => {
-        if (await this.members.drifted(provider)) void this.loadBalancers.requeue(provider);
+      alsoCheck: async (provider, inTurn) => {
+        if (await this.members.drifted(provider, inTurn)) void this.loadBalancers.requeue(provider);
         await this.inService.look(provider);
       },
     });

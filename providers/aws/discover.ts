@@ -1,7 +1,9 @@
-import type { SecurityGroup } from '@aws-sdk/client-ec2';
-import type { Listener, LoadBalancer } from '@aws-sdk/client-elastic-load-balancing-v2';
+import type { SecurityGroup, SecurityGroupRule } from '@aws-sdk/client-ec2';
+import type { LoadBalancerDescription } from '@aws-sdk/client-elastic-load-balancing';
+import type { Listener, LoadBalancer, TargetGroup } from '@aws-sdk/client-elastic-load-balancing-v2';
 import { systemClock } from '../../operator/base/clock';
-import type { DiscoveredResource } from '../provider';
+import { toOperatorError } from '../../operator/base/errors';
+import type { DiscoveredResource, Glance } from '../provider';
 import { chunks } from './client/chunks';
 import { deadRoutes, discoverRoutes } from './routes/discover-routes';
 import type { RouteScope } from './routes/routes';
@@ -14,15 +16,22 @@ import { withTags } from './resources/elb-tags';
 import { listener } from './resources/listener';
 import { foundCertificate } from './resources/listener-certificate';
 import { loadBalancer } from './resources/load-balancer';
-import { listed as listedGroup, securityGroup } from './resources/security-group';
-import { isOf, listedRule, securityGroupRule } from './resources/security-group-rule';
+import { securityGroup } from './resources/security-group';
+import { isOf, securityGroupRule } from './resources/security-group-rule';
 import { targetGroup } from './resources/target-group';
-import { fromAwsTags, TAG, type Tags } from './tags';
+import { TAG } from './tags';
+import { listings, marksOf, stackOf, type Listings } from './listings';
 import { partsOf } from './load-balancers/classic-discover';
 import { classicLoadBalancer } from './resources/classic-load-balancer';
 
 /** Resources whose attributes are read side by side; the account's limits hold besides. */
 const READS_AT_ONCE = 8;
+
+/** Which stacks are looked at; absent = all, but those of `but`. */
+interface AskedStacks {
+  stacks?: string[] | undefined;
+  but?: ReadonlySet<string> | undefined;
+}
 
 interface Found {
   stack: string;
@@ -33,43 +42,75 @@ interface Found {
  * Everything that carries this cluster's tag, by stack. Load balancers, target groups, security groups and rules come from bulk listings;
  * routes are told by the marks of the instances that they lead to. AWS has none for listeners, their certificates and attributes, so those take one call for each of what is asked for.
  * @param stacks only these; absent = all
+ * @param but all others than these
  */
-export function discover(api: Api, scope: RouteScope, stacks?: string[]): Promise<Map<string, DiscoveredResource[]>> {
-  return lookAgainWhenGone(api.elb.retryPolicy, () => look(api, scope, stacks), api.options.signal);
+export function discover(
+  api: Api,
+  scope: RouteScope,
+  stacks?: string[],
+  but?: ReadonlySet<string>,
+): Promise<Map<string, DiscoveredResource[]>> {
+  const looking = async (): Promise<Map<string, DiscoveredResource[]>> =>
+    look(api, scope, { stacks, but }, await listings(api, scope.clusterID));
+  return lookAgainWhenGone(api.elb.retryPolicy, looking, api.options.signal);
 }
 
-/** What goes between the listing and a closer look at it is left out. @throws OperatorError NotFound while AWS's answers differ about that */
-async function look(api: Api, scope: RouteScope, stacks: string[] | undefined): Promise<Map<string, DiscoveredResource[]>> {
+/** What the bulk listings tell, and how to look closer by the same ones. */
+export async function glance(api: Api, scope: RouteScope): Promise<Glance> {
+  const seen = await listings(api, scope.clusterID);
+  return {
+    marks: marksOf(seen),
+    discover: (stacks) =>
+      look(api, scope, { stacks }, seen).catch((thrown: unknown) => {
+        // AWS has gone on since: what it tells now counts.
+        if (toOperatorError(thrown).code !== 'NotFound') throw thrown;
+        return discover(api, scope, stacks);
+      }),
+  };
+}
+
+/** What goes between the listings and a closer look at it is left out. @throws OperatorError NotFound while AWS's answers differ about that */
+async function look(
+  api: Api,
+  scope: RouteScope,
+  asked: AskedStacks,
+  { balancers, targetGroups, classics, securityGroups, rules }: Listings,
+): Promise<Map<string, DiscoveredResource[]>> {
   const { clusterID } = scope;
-  const wanted = (tags: Tags): boolean => isWanted(tags, clusterID, stacks);
-  const routes = discoverRoutes(api, scope, ({ stack }) => stacks?.includes(stack) ?? true);
+  const { stacks } = asked;
+  const of = <Raw>(all: Listed<Raw>[]): Listed<Raw>[] => all.filter(({ tags }) => isAsked(stackOf(tags, clusterID), asked));
+  const routes = discoverRoutes(api, scope, ({ stack }) => isAsked(stack, asked));
   const dead = stacks === undefined ? Promise.resolve([]) : deadRoutes(api, scope, stacks);
-  const ofEc2 = fromEc2(api, { clusterID, stacks, wanted });
-  const found = (await Promise.all([fromElb(api, wanted), fromClassic(api, wanted), ofEc2, routes, dead])).flat();
+  const ofEc2 = fromEc2(of(securityGroups), of(rules), api);
+  const left = leftBackends(securityGroups, clusterID).filter(({ stack }) => isAsked(stack, asked));
+  const elb = fromElb({ balancers: of(balancers), groups: of(targetGroups) }, asked, api, clusterID);
+  const found = (await Promise.all([elb, fromClassic(of(classics), api), ofEc2, routes, dead])).flat();
   const byStack = new Map<string, DiscoveredResource[]>();
-  for (const { stack, resource } of found) byStack.set(stack, [...(byStack.get(stack) ?? []), resource]);
+  for (const { stack, resource } of [...found, ...left]) byStack.set(stack, [...(byStack.get(stack) ?? []), resource]);
   return byStack;
 }
 
-/** Nothing for what was released, or carries no tag that leads back to a program. */
-function isWanted(tags: Tags, clusterID: string, stacks: string[] | undefined): boolean {
-  const { [TAG.clusterID]: cluster, [TAG.stack]: stack, [TAG.resource]: name, [TAG.released]: released } = tags;
-  if (cluster !== clusterID || stack === undefined || name === undefined || released !== undefined) return false;
-  return stacks?.includes(stack) ?? true;
+function isAsked(stack: string | undefined, { stacks, but }: AskedStacks): boolean {
+  if (stack === undefined) return false;
+  return stacks?.includes(stack) ?? but?.has(stack) !== true;
 }
 
-async function fromElb(api: Api, wanted: (tags: Tags) => boolean): Promise<Found[]> {
+async function fromElb(
+  { balancers, groups }: { balancers: Listed<LoadBalancer>[]; groups: Listed<TargetGroup>[] },
+  asked: AskedStacks,
+  api: Api,
+  clusterID: string,
+): Promise<Found[]> {
   const { elb, options } = api;
-  const [allBalancers, allGroups] = await Promise.all([elb.loadBalancers({}, options), elb.targetGroups({}, options)]);
-  const balancers = (await withTags(allBalancers, ({ LoadBalancerArn }) => LoadBalancerArn, api)).filter(({ tags }) => wanted(tags));
-  const groups = (await withTags(allGroups, ({ TargetGroupArn }) => TargetGroupArn, api)).filter(({ tags }) => wanted(tags));
   const ofBalancer = ({ id }: Listed<LoadBalancer>): Promise<Listener[] | undefined> =>
     closer(
       () => elb.listeners({ LoadBalancerArn: id }, options),
       () => loadBalancer.byID(id, api),
     );
   const allListeners = (await side(balancers, ofBalancer)).flatMap((ofOne) => ofOne ?? []);
-  const listeners = (await withTags(allListeners, ({ ListenerArn }) => ListenerArn, api)).filter(({ tags }) => wanted(tags));
+  const listeners = (await withTags(allListeners, ({ ListenerArn }) => ListenerArn, api)).filter(({ tags }) =>
+    isAsked(stackOf(tags, clusterID), asked),
+  );
   return [
     ...(await describeAll(loadBalancer, balancers, api)),
     ...(await describeAll(targetGroup, groups, api)),
@@ -93,15 +134,7 @@ async function certificatesOf(listeners: readonly Listed<Listener>[], api: Api):
 }
 
 /** Parts of a load balancer have no tags, so their names in the program are made of its own. */
-async function fromClassic(api: Api, wanted: (tags: Tags) => boolean): Promise<Found[]> {
-  const { classic, options } = api;
-  const all = await classic.loadBalancers(undefined, options);
-  const tags = await classic.presentTags(
-    all.map(({ LoadBalancerName = '' }) => LoadBalancerName),
-    options,
-  );
-  const listed = all.map((raw) => ({ id: raw.LoadBalancerName ?? '', raw, tags: fromAwsTags(tags.get(raw.LoadBalancerName ?? '')) }));
-  const kept = listed.filter((one) => wanted(one.tags));
+async function fromClassic(kept: Listed<LoadBalancerDescription>[], api: Api): Promise<Found[]> {
   const parts = await side(kept, async (one) => {
     const stack = one.tags[TAG.stack] ?? '';
     const found = await closer(
@@ -113,32 +146,21 @@ async function fromClassic(api: Api, wanted: (tags: Tags) => boolean): Promise<F
   return [...(await describeAll(classicLoadBalancer, kept, api)), ...parts.flat()];
 }
 
-interface Asked {
-  clusterID: string;
-  stacks: string[] | undefined;
-  wanted: (tags: Tags) => boolean;
-}
-
-async function fromEc2(api: Api, { clusterID, stacks, wanted }: Asked): Promise<Found[]> {
-  const { ec2, options } = api;
-  const ours = [{ Name: `tag:${TAG.clusterID}`, Values: [clusterID] }];
-  const [groups, rules] = await Promise.all([ec2.securityGroups(ours, options), ec2.securityGroupRules(ours, options)]);
-  const kept = groups.map(listedGroup).filter(({ tags }) => wanted(tags));
-  const keptRules = rules.map(listedRule).filter(({ tags }) => wanted(tags));
+async function fromEc2(groups: Listed<SecurityGroup>[], rules: Listed<SecurityGroupRule>[], api: Api): Promise<Found[]> {
   const of = (direction: 'Ingress' | 'Egress'): Promise<Found[]> =>
     describeAll(
       securityGroupRule(direction),
-      keptRules.filter(({ raw }) => isOf(direction, raw)),
+      rules.filter(({ raw }) => isOf(direction, raw)),
       api,
       ({ GroupId }) => GroupId,
     );
-  const left = leftBackends(groups, clusterID).filter(({ stack }) => stacks?.includes(stack) ?? true);
-  return [...(await describeAll(securityGroup, kept, api)), ...(await of('Ingress')), ...(await of('Egress')), ...left];
+  return [...(await describeAll(securityGroup, groups, api)), ...(await of('Ingress')), ...(await of('Egress'))];
 }
 
 /** The cluster's backend group belongs to no stack; without load balancers it is a leftover of its own. */
-function leftBackends(groups: readonly SecurityGroup[], clusterID: string): Found[] {
-  return leftBackendsOf(groups, clusterID, systemClock.now()).map((id) => ({
+function leftBackends(groups: readonly Listed<SecurityGroup>[], clusterID: string): Found[] {
+  const raw = groups.map((group) => group.raw);
+  return leftBackendsOf(raw, clusterID, systemClock.now()).map((id) => ({
     stack: leftBackendStack(id),
     resource: { type: LEFT_BACKEND, name: backendGroupName(clusterID), id, inputs: {}, outputs: { groupId: id } },
   }));

@@ -10,7 +10,7 @@ import { ClassicMembers } from './members/classic-members';
 import { ClassicElb } from './client/classic-elb';
 import { Ec2 } from './client/ec2';
 import { ElbV2 } from './client/elbv2';
-import { discover } from './discover';
+import { discover, glance } from './discover';
 import { AwsInstances } from './nodes/instances';
 import { AwsLoadBalancers } from './load-balancers/load-balancers';
 import { AwsMembers } from './members/members';
@@ -64,15 +64,19 @@ async function connect(spec: CloudProviderSpec, context: ConnectContext): Promis
   const members = new LimitedMembers(new AllMembers(network, new ClassicMembers(classic, instances, clusterID)), aws.limits);
   const maxRules = aws.limits?.rulesPerSecurityGroup ?? AWS_LIMITS.rulesPerSecurityGroup;
   const shared = aws.nodeRules === 'Shared';
+  type Found = Awaited<ReturnType<typeof discover>>;
+  const withLeftRules = async (found: Found, stacks?: string[]): Promise<Found> =>
+    new Map([...found, ...(stacks === undefined ? [] : await leftRulesIn(stacks, api, scope))]);
   return {
     loadBalancers: new AwsLoadBalancers(scope),
     members: groups === undefined ? members : new OpenedMembers(members, { ec2, groups, clusterID, vpcID, maxRules, shared }),
     instances,
     routes: new AwsRoutes(scope),
     volumes: new AwsVolumes(ec2, region),
-    discover: async (stacks) => {
-      const found = await discover(api, scope, stacks);
-      return new Map([...found, ...(stacks === undefined ? [] : await leftRulesIn(stacks, api, scope))]);
+    discover: async (stacks, but) => withLeftRules(await discover(api, scope, stacks, but), stacks),
+    glance: async () => {
+      const seen = await glance(api, scope);
+      return { ...seen, discover: async (stacks) => withLeftRules(await seen.discover(stacks), stacks) };
     },
     leftBehind: (known) => discoverLeftRules(api, scope, known),
     notInService: () => notInService(elb),

@@ -1,10 +1,11 @@
 import { toOperatorError } from '../../base/errors';
+import { LooksInTurn } from '../../base/looks-in-turn';
 import type { Updates } from '../../updates/update';
 import { ProviderTimer, type ProviderTimerOptions } from '../providers/provider-timer';
 import { isOfTheStore } from '../stack/state-reads';
 import { AskedStacks } from './asked-stacks';
 import { DriftSchedule } from './drift-schedule';
-import { compareStack, type Comparing } from './stack-comparison';
+import { compareStack, type Compared, type Comparing } from './stack-comparison';
 
 /** Stacks of one kind, as the drift loop sees them. */
 export interface DriftSubject extends Comparing {
@@ -12,13 +13,23 @@ export interface DriftSubject extends Comparing {
   intervalMs(provider: string): number;
   /** Stacks of a provider that have members, and how often each is compared. */
   intervals(provider: string): ReadonlyMap<string, number>;
-  /** Looks at what no stack holds: members. */
-  alsoCheck?(provider: string): Promise<void>;
+  /** Looks at what no stack holds: members. @param inTurn as Members.observe */
+  alsoCheck?(provider: string, inTurn: boolean): Promise<void>;
 }
 
 export interface DriftLoopOptions extends ProviderTimerOptions {
   updates: Updates;
   isValid: () => boolean;
+}
+
+/** What one pass is about. */
+interface Looked {
+  /** Stacks that are compared, whatever a glance tells. */
+  asked: readonly string[];
+  /** Those whose interval has passed. */
+  due: readonly string[];
+  /** What no stack holds. */
+  others: 'All' | 'InTurn' | 'None';
 }
 
 /** Another interval of an object counts after this long at the latest: nobody tells of it. */
@@ -33,6 +44,8 @@ export class DriftLoop {
   private readonly schedules = new Map<string, DriftSchedule>();
   /** By provider. */
   private readonly asked = new Map<string, AskedStacks>();
+  /** By provider. */
+  private readonly looks = new Map<string, LooksInTurn>();
 
   constructor(
     private readonly options: DriftLoopOptions,
@@ -62,7 +75,7 @@ export class DriftLoop {
 
   /** One pass over a provider: compares all its stacks. */
   pass(provider: string): Promise<void> {
-    return this.compareAll(provider, [...this.subject.intervals(provider).keys()], true);
+    return this.compareAll(provider, { asked: [...this.subject.intervals(provider).keys()], due: [], others: 'All' });
   }
 
   private waitMs(provider: string): number {
@@ -83,30 +96,51 @@ export class DriftLoop {
   }
 
   private passOver(provider: string, due: ReadonlySet<number>, asked: ReadonlySet<string>): Promise<void> {
-    const stacks = [...this.subject.intervals(provider)].filter(([stack, ms]) => due.has(ms) || asked.has(stack));
-    return this.compareAll(
-      provider,
-      stacks.map(([stack]) => stack),
-      due.has(this.subject.intervalMs(provider)),
-    );
+    const all = [...this.subject.intervals(provider)];
+    this.looksOf(provider).keep(new Set(all.map(([stack]) => stack)));
+    const wanted = all.filter(([stack]) => asked.has(stack)).map(([stack]) => stack);
+    const inTurn = all.filter(([stack, ms]) => due.has(ms) && !asked.has(stack)).map(([stack]) => stack);
+    const others = due.has(this.subject.intervalMs(provider)) ? 'InTurn' : 'None';
+    return this.compareAll(provider, { asked: wanted, due: inTurn, others });
   }
 
-  private async compareAll(provider: string, stacks: string[], others: boolean): Promise<void> {
+  private async compareAll(provider: string, { asked, due, others }: Looked): Promise<void> {
+    if (asked.length + due.length > 0) await this.compareStacks(provider, asked, due);
+    if (others !== 'None' && this.options.isValid()) await this.subject.alsoCheck?.(provider, others === 'InTurn');
+  }
+
+  private async compareStacks(provider: string, asked: readonly string[], due: readonly string[]): Promise<void> {
     const { cloud } = this.options.registry.connected(provider);
-    if (stacks.length > 0 && cloud.discover !== undefined) {
-      const since = this.options.updates.moment();
-      const found = await cloud.discover(stacks);
-      const stale = new Set<string>();
-      for (const stack of stacks) {
-        // A lease that is renewed late is valid again: what is not compared meanwhile is put off, not forgotten.
-        const compared = { stack, provider, found: found.get(stack) ?? [], since };
-        const compare = (): Promise<boolean> => compareStack(compared, this.options, this.subject);
-        const isNew = this.options.isValid() && (await compare().catch((thrown: unknown) => this.skip(stack, thrown)));
-        if (!isNew) stale.add(stack);
-      }
-      this.askedOf(provider).putOff(stale);
+    if (cloud.discover === undefined) return;
+    const since = this.options.updates.moment();
+    const glance = due.length > 0 ? await cloud.glance?.() : undefined;
+    const marks = new Map(due.map((stack) => [stack, glance?.marks.get(stack)]));
+    const stacks = [...asked, ...this.looksOf(provider).due(marks)];
+    if (stacks.length === 0) return;
+    const found = await (glance?.discover(stacks) ?? cloud.discover(stacks));
+    const stale = new Set<string>();
+    for (const stack of stacks) {
+      const compared = { stack, provider, found: found.get(stack) ?? [], since };
+      if (!(await this.compare(compared, marks.get(stack)))) stale.add(stack);
     }
-    if (others && this.options.isValid()) await this.subject.alsoCheck?.(provider);
+    this.askedOf(provider).putOff(stale);
+  }
+
+  /** @returns false when it was not compared, and is to be put off: a lease that is renewed late is valid again */
+  private async compare(compared: Compared, mark: string | undefined): Promise<boolean> {
+    if (!this.options.isValid()) return false;
+    const { stack, provider } = compared;
+    const looks = this.looksOf(provider);
+    try {
+      const drift = await compareStack(compared, this.options, this.subject);
+      if (drift === undefined) return false;
+      if (drift.length > 0) looks.forget(stack);
+      else if (mark !== undefined) looks.noted(stack, mark);
+      return true;
+    } catch (thrown) {
+      looks.forget(stack);
+      return this.skip(stack, thrown);
+    }
   }
 
   /** A stack whose state can't be read is in nobody's way. @throws OperatorError where no other could be read either */
@@ -115,6 +149,12 @@ export class DriftLoop {
     if (isOfTheStore(error)) throw error;
     this.options.logger.warn({ stack, code: error.code, error: error.message }, 'the stack could not be compared with the cloud');
     return true;
+  }
+
+  private looksOf(provider: string): LooksInTurn {
+    const known = this.looks.get(provider) ?? new LooksInTurn();
+    this.looks.set(provider, known);
+    return known;
   }
 
   private askedOf(provider: string): AskedStacks {

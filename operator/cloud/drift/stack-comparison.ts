@@ -25,18 +25,18 @@ export interface Compared {
 /**
  * Compares a stack's state with what its cloud has. With `driftPolicy: Report` or a lever, the state stays as it is, so that no later update heals by the way
  * what was only to be reported.
- * @returns false when an update came in between: what was found is of before
+ * @returns what differs; undefined when an update came in between: what was found is of before
  */
 export async function compareStack(
   { stack, provider, found, since }: Compared,
   { registry, updates }: { registry: Pick<CloudRegistry, 'connected'>; updates: Pick<Updates, 'adoptFindings' | 'compare'> },
   comparing: Comparing,
-): Promise<boolean> {
+): Promise<Drift[] | undefined> {
   const { spec } = registry.connected(provider);
   const heals = spec.driftPolicy === 'Heal' && !spec.freeze && !comparing.isHeld(stack);
   const drift = await (heals ? updates.adoptFindings(stack, found, since) : updates.compare(stack, found, since));
-  if (drift === undefined) return false;
+  if (drift === undefined) return undefined;
   if (heals && drift.length > 0) comparing.found(stack, provider, drift);
   else comparing.reported(stack, provider, drift);
-  return true;
+  return drift;
 }

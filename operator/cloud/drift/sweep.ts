@@ -74,7 +74,7 @@ export class Sweep {
     if (cloud.discover === undefined) return;
     // Known before or after the search is known: a stack may come or go meanwhile.
     const before = this.known();
-    const found = await cloud.discover();
+    const found = await cloud.discover(undefined, before.stacks);
     const known = (): KnownOwners => {
       const { stacks, owners, specs } = this.known();
       return { stacks: union(before.stacks, stacks), owners: union(before.owners, owners), specs };

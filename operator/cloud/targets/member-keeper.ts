@@ -138,14 +138,15 @@ export class MemberKeeper {
 
   /**
    * Reads anew what is registered, and compares it with what was before.
+   * @param inTurn as Members.observe
    * @returns true when somebody else has changed it: the provider's groups need a look
    */
-  async drifted(provider: string): Promise<boolean> {
+  async drifted(provider: string, inTurn: boolean): Promise<boolean> {
     const { members } = this.options.registry.connected(provider).cloud;
     const before = await this.registered.get(provider);
     if (members === undefined || before === undefined) return false;
     const known = new Map(before);
-    const now = await this.observe(provider, members);
+    const now = await this.observe(provider, members, inTurn);
     return [...known].some(([group, hash]) => now.has(group) && now.get(group) !== hash);
   }
 
@@ -230,10 +231,10 @@ export class MemberKeeper {
     return hash;
   }
 
-  private observe(provider: string, members: Members): Promise<Map<string, string>> {
+  private observe(provider: string, members: Members, inTurn = false): Promise<Map<string, string>> {
     // Read while it was being written, a group may have shown the set before or the one after.
     const doubtful = [...this.underway];
-    const reading = members.observe().then((seen) => {
+    const reading = members.observe(inTurn).then((seen) => {
       doubtful.filter((group) => seen.has(group)).forEach((group) => seen.set(group, UNKNOWN));
       return seen;
     });

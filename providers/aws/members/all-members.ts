@@ -16,8 +16,8 @@ export class AllMembers implements Members {
     return this.of(group).hash(group, targets);
   }
 
-  async observe(): Promise<Map<string, string>> {
-    const [network, classic] = await Promise.all([this.network.observe(), this.classic.observe()]);
+  async observe(inTurn?: boolean): Promise<Map<string, string>> {
+    const [network, classic] = await Promise.all([this.network.observe(inTurn), this.classic.observe()]);
     return new Map([...network, ...classic]);
   }
 

@@ -17,8 +17,8 @@ export abstract class MembersAround implements Members {
     this.members.assume(group, targets);
   }
 
-  observe(): Promise<Map<string, string>> {
-    return this.members.observe();
+  observe(inTurn?: boolean): Promise<Map<string, string>> {
+    return this.members.observe(inTurn);
   }
 
   skipped(targets: Target[]): Problem[] {

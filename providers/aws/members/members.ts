@@ -1,5 +1,6 @@
 import type { TargetHealthDescription } from '@aws-sdk/client-elastic-load-balancing-v2';
 import { OperatorError, toOperatorError } from '../../../operator/base/errors';
+import { LooksInTurn } from '../../../operator/base/looks-in-turn';
 import type { LeftOut, Members, Problem, Target, TargetGroup } from '../../provider';
 import { assertMayWrite } from '../../member-writes';
 import { digestOfPort, instanceSet, targetsDigest, type InstanceSet, type SetMember } from '../../target-digest';
@@ -17,6 +18,8 @@ import { othersOf, registerTakeable } from './takeable';
 const BATCH = 100;
 /** Target groups that are looked at side by side; the account's limits hold besides. */
 const LOOKS_AT_ONCE = 8;
+/** No glance tells of what is registered. */
+const SEEN = '';
 
 /** What is known of a target group from the last look at it. */
 interface KnownGroup {
@@ -46,6 +49,7 @@ export class AwsMembers implements Members {
   private readonly tags = new Map<string, Tags>();
   /** Groups whose owner needs no look: an earlier process of this cluster wrote to them after such a look, or an update has just made them. */
   private readonly assumed = new Set<string>();
+  private readonly turns = new LooksInTurn();
   /** By list of targets, which is never changed. */
   private readonly instances = new WeakMap<readonly Target[], InstanceSet>();
 
@@ -94,21 +98,38 @@ export class AwsMembers implements Members {
     return digestOfPort(this.instancesOf(targets), port);
   }
 
-  /** There is no bulk call for registered targets: it takes one call for each target group of the cluster. */
-  async observe(): Promise<Map<string, string>> {
+  /** There is no bulk call for registered targets: it takes one call for each target group that is read. What a process has not read itself always is. */
+  async observe(inTurn = false): Promise<Map<string, string>> {
     const { ours, tags } = await this.list();
-    for (const facts of [this.known, this.sets, this.tags, this.assumed]) facts.clear();
+    const marks = new Map(ours.map(({ id }) => [id, this.known.has(id) && !this.assumed.has(id) ? SEEN : undefined]));
+    this.turns.keep(new Set(marks.keys()));
+    const due = new Set(inTurn ? this.turns.due(marks) : marks.keys());
+    const before = new Map([...this.known].filter(([id]) => marks.has(id)));
+    this.keep(new Map([...before].filter(([id]) => !due.has(id))));
     for (const { id } of ours) this.tags.set(id, tags.get(id) ?? {});
-    const observed = new Map<string, string>();
-    for (const batch of chunks(ours, LOOKS_AT_ONCE)) {
+    const observed = new Map([...this.known].map(([id, { hash }]) => [id, hash]));
+    const read = ours.filter(({ id }) => due.has(id));
+    for (const batch of chunks(read, LOOKS_AT_ONCE)) {
       await Promise.all(
         batch.map(async (group) => {
           const look = await this.look(group).catch(undefinedWhenGone);
-          if (look !== undefined) observed.set(group.id, look.hash);
+          if (look === undefined) return;
+          observed.set(group.id, look.hash);
+          if (look.hash === (before.get(group.id)?.hash ?? look.hash)) this.turns.noted(group.id, SEEN);
+          else this.turns.forget(group.id);
         }),
       );
     }
     return observed;
+  }
+
+  /** All else is forgotten, also of groups that are gone. */
+  private keep(known: ReadonlyMap<string, KnownGroup>): void {
+    for (const facts of [this.known, this.sets, this.tags, this.assumed]) facts.clear();
+    for (const [id, group] of known) {
+      this.known.set(id, group);
+      this.sets.set(group.set.hash, group.set);
+    }
   }
 
   private async list(): Promise<{ ours: { id: string; port: number }[]; tags: Map<string, Tags> }> {

@@ -68,8 +68,8 @@ export class OpenedMembers extends MembersAround {
   }
 
   /** Who is not let in to Nodes by all that it asked for has members to no use: its hash is no set's, so that it is brought in again, and opened. */
-  override async observe(): Promise<Map<string, string>> {
-    const seen = await this.members.observe();
+  override async observe(inTurn?: boolean): Promise<Map<string, string>> {
+    const seen = await this.members.observe(inTurn);
     for (const id of [...this.asked.keys()]) if (!seen.has(id)) this.asked.delete(id);
     const shut = await this.shut();
     if (shut.length > 0) {

@@ -3,6 +3,7 @@ import type { CreateLoadBalancerCommandInput } from '@aws-sdk/client-elastic-loa
 import { cloudLoadBalancerSpec, type CloudLoadBalancerSpecInput } from '../../../crds';
 import { systemClock, type Clock } from '../../../operator/base/clock';
 import type { JsonObject } from '../../../operator/base/json';
+import { glance } from '../../../providers/aws/discover';
 import { AwsLoadBalancers } from '../../../providers/aws/load-balancers/load-balancers';
 import { portsInUse } from '../../../providers/aws/nodes/port-users';
 import { notInService } from '../../../providers/aws/not-in-service';
@@ -23,7 +24,7 @@ import { instancesOnTheirWay, targetQuota } from '../../harness/aws-model/rules/
 import { throttling } from '../../harness/aws-model/rules/throttling';
 import { describeWithMoto, startMoto, type Moto } from '../../harness/moto';
 import type { ProgramRunner } from '../../harness/program-runner';
-import { CLUSTER, Scene } from './model-scene';
+import { CLUSTER, Scene, SCOPE } from './model-scene';
 import { MotoAccount, REGION } from './moto-account';
 
 const ALWAYS = (): boolean => true;
@@ -221,6 +222,24 @@ describeWithMoto('A model of AWS in front of moto', () => {
     await expectCode('InvalidConfigurationRequest', second);
     const single = { LoadBalancerArn: balancer.id, SubnetMappings: [], EnablePrefixForIpv6SourceNat: 'on' as const };
     await expectCode('InvalidConfigurationRequest', scene.elb.setSubnets(single));
+  });
+
+  test('a glance shows that somebody has taken a listener away, or put one back', async () => {
+    const scene = await sceneOf();
+    const { run } = await standing(scene);
+    const mark = async (): Promise<string | undefined> =>
+      (await glance({ ...scene.clients, options: {} }, SCOPE)).marks.get(`model-${serial}`);
+    const before = await mark();
+    expect(before).toBeDefined();
+    expect(await mark()).toBe(before);
+    const listener = run.checkpoint().find(({ type }) => type.endsWith('Listener'))!;
+    await scene.elb.deleteListener({ ListenerArn: listener.id });
+    const gone = await mark();
+    expect(gone).not.toBe(before);
+    const { loadBalancerArn: LoadBalancerArn, defaultActions } = listener.inputs as { loadBalancerArn: string; defaultActions: unknown };
+    const [{ targetGroupArn: TargetGroupArn }] = defaultActions as [{ targetGroupArn: string }];
+    await scene.elb.createListener({ LoadBalancerArn, Port: 80, Protocol: 'TCP', DefaultActions: [{ Type: 'forward', TargetGroupArn }] });
+    expect(await mark()).not.toBe(gone);
   });
 
   test('capacity is asked for and not waited for; what AWS can’t provide is a drift, and a request that is pending is told', async () => {

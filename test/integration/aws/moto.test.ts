@@ -4,7 +4,7 @@ import type { JsonObject } from '../../../operator/base/json';
 import { ClassicElb } from '../../../providers/aws/client/classic-elb';
 import { Ec2 } from '../../../providers/aws/client/ec2';
 import { ElbV2 } from '../../../providers/aws/client/elbv2';
-import { discover } from '../../../providers/aws/discover';
+import { discover, glance } from '../../../providers/aws/discover';
 import { AwsInstances } from '../../../providers/aws/nodes/instances';
 import { AwsLoadBalancers } from '../../../providers/aws/load-balancers/load-balancers';
 import { AwsMembers } from '../../../providers/aws/members/members';
@@ -202,6 +202,34 @@ describeWithMoto('AWS, against a simulated API', () => {
       expect(now.map(({ port }) => port).sort()).toEqual([30_053, 31_080]);
       expect(now.filter(({ id }) => groups.some((group) => group.id === id))).toHaveLength(1);
       await expectAsInState(stack, run);
+    });
+
+    test('a glance tells of a stack that nothing has changed, by bulk reads alone, and a closer look by the same ones tells all', async () => {
+      const { stack } = await standing();
+      const api = { ec2, elb, classic, options: {} };
+      calls = [];
+      const first = await glance(api, ROUTES);
+      expect(calls.filter((verb) => verb !== 'list' && verb !== 'get')).toEqual([]);
+      const bulk = calls.length;
+      const found = await first.discover([stack]);
+      expect(found).toEqual(await discover(api, ROUTES, [stack]));
+      calls = [];
+      await discover(api, ROUTES, [stack]);
+      const whole = calls.length;
+      expect(whole).toBeGreaterThan(bulk);
+      expect((await glance(api, ROUTES)).marks.get(stack)).toBe(first.marks.get(stack));
+      calls = [];
+      const others = await discover(api, ROUTES, undefined, new Set([...first.marks.keys()]));
+      expect(calls).toHaveLength(bulk);
+      expect(others.has(stack)).toBe(false);
+    });
+
+    test('what has gone since a glance fails no closer look by it', async () => {
+      const { stack, runner: run } = await standing();
+      const first = await glance({ ec2, elb, classic, options: {} }, ROUTES);
+      await run.destroy();
+      const found = (await first.discover([stack])).get(stack) ?? [];
+      expect(found.filter(({ type }) => type.startsWith('aws:lb/'))).toEqual([]);
     });
 
     test('what goes between the listing and a closer look at it fails no discovery', async () => {

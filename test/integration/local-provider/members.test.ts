@@ -81,7 +81,7 @@ class Fleet {
   }
 
   drifted(): Promise<boolean> {
-    return this.keeper.drifted('local');
+    return this.keeper.drifted('local', false);
   }
 
   async expectRight(): Promise<void> {

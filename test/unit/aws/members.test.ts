@@ -118,3 +118,57 @@ test('more targets than one call takes go in, and out, by several, none of them 
   expect([...elb.registered]).toEqual(['i-0a']);
   expect(new Set(elb.writes).size).toBe(elb.writes.length);
 });
+
+describe('target groups that are looked at in turn', () => {
+  const IDS = Array.from({ length: 12 }, (_unused, index) => `${ARN}${index}`);
+
+  function many(): { members: AwsMembers; reads: string[]; hands: Map<string, string[]> } {
+    const reads: string[] = [];
+    const hands = new Map<string, string[]>();
+    const tags = (ids: string[]) => Promise.resolve(new Map(ids.map((id) => [id, { [TAG.clusterID]: 'c' }])));
+    const api = {
+      retryPolicy: { clock: systemClock, budgetMs: 0 },
+      targetGroups: () => Promise.resolve(IDS.map((id) => ({ TargetGroupArn: id, Port: GROUP.port }))),
+      ...{ tags, presentTags: tags },
+      targetHealth: (id: string) => {
+        reads.push(id);
+        const ids = hands.get(id) ?? ['i-0a'];
+        return Promise.resolve(ids.map((Id) => ({ Target: { Id, Port: GROUP.port }, TargetHealth: { State: 'healthy' } })));
+      },
+    } as unknown as ElbV2;
+    return { members: new AwsMembers(api, {} as AwsInstances, 'c'), reads, hands };
+  }
+
+  test('are read once, and a sixth of them each time after that; of the others it is told what is known', async () => {
+    const { members, reads } = many();
+    const all = await members.observe(true);
+    expect([...all.keys()].sort()).toEqual([...IDS].sort());
+    expect(reads.splice(0)).toHaveLength(12);
+    for (let look = 0; look < 6; look++) expect(await members.observe(true)).toEqual(all);
+    expect(reads.sort()).toEqual([...IDS].sort());
+    reads.length = 0;
+    await members.observe();
+    expect(reads).toHaveLength(12);
+  });
+
+  test('are read when what is known is only assumed', async () => {
+    const { members, reads } = many();
+    for (const id of IDS) members.assume({ ...GROUP, id }, targets('i-0b'));
+    const seen = await members.observe(true);
+    expect(reads).toHaveLength(12);
+    expect(seen.get(IDS[0] ?? '')).toBe(members.hash(GROUP, targets('i-0a')));
+  });
+
+  test('what somebody has changed is seen within six looks, and looked at again at the next one', async () => {
+    const { members, reads, hands } = many();
+    await members.observe(true);
+    const [id = ''] = IDS;
+    hands.set(id, []);
+    let looks = 0;
+    while ((await members.observe(true)).get(id) !== members.hash(GROUP, [])) looks += 1;
+    expect(looks).toBeLessThan(6);
+    reads.length = 0;
+    await members.observe(true);
+    expect(reads).toContain(id);
+  });
+});

@@ -192,6 +192,88 @@ describe('what told nothing', () => {
   });
 });
 
+describe('a cloud whose bulk reads tell of most stacks that nothing has changed', () => {
+  const NAMES = ['a', 'b', 'c', 'd', 'e', 'f'];
+
+  function watched(drift: () => { urn: string; kind: 'Changed' }[] = () => []) {
+    const clock = new FakeClock();
+    const read: string[] = [];
+    const members: boolean[] = [];
+    const marks = new Map(NAMES.map((name) => [name, 'same']));
+    const reading = (by: string) => (stacks: string[]) => {
+      read.push(`${by} ${stacks.join('')}`);
+      return Promise.resolve(new Map());
+    };
+    const cloud = { discover: reading('asked'), glance: () => Promise.resolve({ marks: new Map(marks), discover: reading('glance') }) };
+    const entry = { name: 'home', spec: { driftPolicy: 'Heal', freeze: false }, cloud };
+    const registry = {
+      ...{ list: () => [entry], get: () => entry, connected: () => entry },
+      ...{ accounts: { refusal: () => undefined }, onChange: () => () => undefined },
+    };
+    const updates = { moment: () => 0, adoptFindings: (stack: string) => Promise.resolve(stack === 'a' ? drift() : []) };
+    const loop = new DriftLoop(
+      {
+        ...{ registry: registry as unknown as CloudRegistry, updates: updates as unknown as Updates },
+        ...{ clock, random: () => 0.5, isValid: () => true, logger: silentLogger },
+      },
+      {
+        ...{ intervalMs: () => 60_000, intervals: () => new Map(NAMES.map((name) => [name, 60_000])) },
+        ...{ isHeld: () => false, found: () => undefined, reported: () => undefined },
+        alsoCheck: (_provider, inTurn) => Promise.resolve(void members.push(inTurn)),
+      },
+    );
+    const stop = new AbortController();
+    const ended = loop.run(stop.signal);
+    const end = (): Promise<void> => (stop.abort(), ended);
+    const looks = async (count: number): Promise<string[]> => {
+      for (let number = 0; number < count; number++) await clock.advance(61_000);
+      return read.splice(0);
+    };
+    return { clock, loop, marks, members, looks, end };
+  }
+
+  test('looks closer at all once, then at each in its turn, by the same bulk reads', async () => {
+    const { looks, members, end } = watched();
+    expect(await looks(1)).toEqual(['glance abcdef']);
+    expect(await looks(6)).toEqual(['glance a', 'glance b', 'glance c', 'glance d', 'glance e', 'glance f']);
+    expect(members).toEqual(Array(7).fill(true));
+    await end();
+  });
+
+  test('looks at once at what a glance shows changed, and at what it shows nothing of', async () => {
+    const { looks, marks, end } = watched();
+    await looks(1);
+    marks.set('d', 'another');
+    marks.delete('e');
+    expect(await looks(3)).toEqual(['glance ade', 'glance be', 'glance ce']);
+    await end();
+  });
+
+  test('goes on looking at what differs until it is in order', async () => {
+    let drift: { urn: string; kind: 'Changed' }[] = [{ urn: 'u', kind: 'Changed' }];
+    const { looks, end } = watched(() => drift);
+    await looks(1);
+    expect(await looks(3)).toEqual(['glance ab', 'glance ac', 'glance ad']);
+    drift = [];
+    expect(await looks(2)).toEqual(['glance ae', 'glance f']);
+    await end();
+  });
+
+  test('looks at what somebody asks for, whatever a glance would tell', async () => {
+    const { clock, loop, looks, members, end } = watched();
+    await looks(1);
+    const one = loop.ask('home', ['c']);
+    await clock.advance(1_000);
+    await one;
+    const all = loop.ask('home');
+    await clock.advance(1_000);
+    await all;
+    expect(await looks(0)).toEqual(['asked c', 'asked abcdef']);
+    expect(members.at(-1)).toBe(false);
+    await end();
+  });
+});
+
 describe('stacks with intervals of their own', () => {
   /** What is compared together, in order; `others` is what no stack holds. */
   function watched(intervals: Record<string, number>, ofProvider: number) {

@@ -112,7 +112,7 @@ class World {
   }
 
   drifted(): Promise<boolean> {
-    return this.keeper.drifted('one');
+    return this.keeper.drifted('one', false);
   }
 
   private api(): Pick<KubeApi, 'get' | 'patch'> {

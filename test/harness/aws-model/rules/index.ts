@@ -10,6 +10,7 @@ import { privateLinkRules } from './private-link';
 import { blackholeRoutes, routeAlreadyExists } from './routes';
 import { groupOfAnotherVpc, rulesOfGroups } from './group-rules';
 import { groupInUse } from './security-groups';
+import { servedGroups } from './served-groups';
 import { ipv6SourceNat } from './source-nat';
 import { secondaryAddresses } from './secondary-addresses';
 import { subnetAddresses } from './subnet-addresses';
@@ -31,6 +32,7 @@ export function alwaysRules(): Rule[] {
     listenerCertificates(),
     alpnPolicies(),
     privateLinkRules(),
+    servedGroups(),
     subnetAddresses(),
     groupInUse(),
     rulesOfGroups(),

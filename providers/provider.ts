@@ -132,7 +132,7 @@ export interface Cloud {
    * @param but stacks that nobody asks for: what takes a call for each of their resources can be left out
    */
   discover?(stacks?: string[], but?: ReadonlySet<string>): Promise<Map<string, DiscoveredResource[]>>;
-  /** For clouds whose bulk reads do not tell all: what they tell, by which most stacks need no closer look. Absent = `discover` costs no more. */
+  /** For clouds whose bulk reads do not tell all of load balancers: what they tell, by which most stacks need no closer look. Absent = `discover` costs no more. */
   glance?(): Promise<Glance>;
   /**
    * What was made for this cluster in things that are others', bears no stack's marks, and is accounted for by nothing: by the stacks that it is told as.

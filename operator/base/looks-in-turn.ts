@@ -14,10 +14,11 @@ export class LooksInTurn {
     return [...marks.keys()].filter((id) => this.isDue(id, marks.get(id)));
   }
 
-  /** It was looked at closely, and all was in order. Turns are spread by when that was first. */
+  /** It was looked at closely, and all was in order. Turns are spread by when that was first; a look out of turn leaves the turn as it was. */
   noted(id: string, mark: string): void {
-    const left = this.inOrder.has(id) ? EVERY : 1 + (this.offset++ % EVERY);
-    this.inOrder.set(id, { mark, left });
+    const known = this.inOrder.get(id);
+    const turn = known === undefined ? 1 + (this.offset++ % EVERY) : known.left;
+    this.inOrder.set(id, { mark, left: turn > 0 ? turn : EVERY });
   }
 
   /** It is looked at closely until it is in order. */

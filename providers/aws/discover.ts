@@ -4,6 +4,7 @@ import type { Listener, LoadBalancer, TargetGroup } from '@aws-sdk/client-elasti
 import { systemClock } from '../../operator/base/clock';
 import { toOperatorError } from '../../operator/base/errors';
 import type { DiscoveredResource, Glance } from '../provider';
+import { kindsOf } from '../stack-kinds';
 import { chunks } from './client/chunks';
 import { deadRoutes, discoverRoutes } from './routes/discover-routes';
 import type { RouteScope } from './routes/routes';
@@ -20,7 +21,7 @@ import { securityGroup } from './resources/security-group';
 import { isOf, securityGroupRule } from './resources/security-group-rule';
 import { targetGroup } from './resources/target-group';
 import { TAG } from './tags';
-import { listings, marksOf, stackOf, type Listings } from './listings';
+import { listings, marksOf, noListings, stackOf, type Listings } from './listings';
 import { partsOf } from './load-balancers/classic-discover';
 import { classicLoadBalancer } from './resources/classic-load-balancer';
 
@@ -40,9 +41,9 @@ interface Found {
 
 /**
  * Everything that carries this cluster's tag, by stack. Load balancers, target groups, security groups and rules come from bulk listings;
- * routes are told by the marks of the instances that they lead to. AWS has none for listeners, their certificates and attributes, so those take one call for each of what is asked for.
+ * routes are told by the marks of the instances that they lead to. What the stacks can't be about is not read. AWS has none for listeners, their certificates and attributes, so those take one call for each of what is asked for.
  * @param stacks only these; absent = all
- * @param but all others than these
+ * @param but left out
  */
 export function discover(
   api: Api,
@@ -50,8 +51,9 @@ export function discover(
   stacks?: string[],
   but?: ReadonlySet<string>,
 ): Promise<Map<string, DiscoveredResource[]>> {
+  const { loadBalancers } = kindsOf(stacks);
   const looking = async (): Promise<Map<string, DiscoveredResource[]>> =>
-    look(api, scope, { stacks, but }, await listings(api, scope.clusterID));
+    look(api, scope, { stacks, but }, loadBalancers ? await listings(api, scope.clusterID) : noListings(scope.clusterID));
   return lookAgainWhenGone(api.elb.retryPolicy, looking, api.options.signal);
 }
 
@@ -77,17 +79,22 @@ async function look(
   { balancers, targetGroups, classics, securityGroups, rules }: Listings,
 ): Promise<Map<string, DiscoveredResource[]>> {
   const { clusterID } = scope;
-  const { stacks } = asked;
   const of = <Raw>(all: Listed<Raw>[]): Listed<Raw>[] => all.filter(({ tags }) => isAsked(stackOf(tags, clusterID), asked));
-  const routes = discoverRoutes(api, scope, ({ stack }) => isAsked(stack, asked));
-  const dead = stacks === undefined ? Promise.resolve([]) : deadRoutes(api, scope, stacks);
+  const routes = kindsOf(asked.stacks).routes ? fromRoutes(api, scope, asked) : Promise.resolve([]);
   const ofEc2 = fromEc2(of(securityGroups), of(rules), api);
   const left = leftBackends(securityGroups, clusterID).filter(({ stack }) => isAsked(stack, asked));
   const elb = fromElb({ balancers: of(balancers), groups: of(targetGroups) }, asked, api, clusterID);
-  const found = (await Promise.all([elb, fromClassic(of(classics), api), ofEc2, routes, dead])).flat();
+  const found = (await Promise.all([elb, fromClassic(of(classics), api), ofEc2, routes])).flat();
   const byStack = new Map<string, DiscoveredResource[]>();
   for (const { stack, resource } of [...found, ...left]) byStack.set(stack, [...(byStack.get(stack) ?? []), resource]);
   return byStack;
+}
+
+async function fromRoutes(api: Api, scope: RouteScope, asked: AskedStacks): Promise<Found[]> {
+  const { stacks } = asked;
+  const routes = discoverRoutes(api, scope, ({ stack }) => isAsked(stack, asked));
+  const dead = stacks === undefined ? Promise.resolve([]) : deadRoutes(api, scope, stacks);
+  return (await Promise.all([routes, dead])).flat();
 }
 
 function isAsked(stack: string | undefined, { stacks, but }: AskedStacks): boolean {

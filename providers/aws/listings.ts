@@ -32,6 +32,11 @@ export async function listings(api: Api, clusterID: string): Promise<Listings> {
   return { clusterID, balancers, targetGroups, classics, securityGroups, rules };
 }
 
+/** For who asks for routes alone. */
+export function noListings(clusterID: string): Listings {
+  return { clusterID, balancers: [], targetGroups: [], classics: [], securityGroups: [], rules: [] };
+}
+
 async function classicListing({ classic, options }: Api): Promise<Listed<LoadBalancerDescription>[]> {
   const all = await classic.loadBalancers(undefined, options);
   const tags = await classic.presentTags(

@@ -2,6 +2,7 @@ import type { CloudProviderSpec } from '../../crds';
 import { OperatorError } from '../../operator/base/errors';
 import { canonicalJson } from '../../operator/base/json';
 import type { Cloud, ConnectContext, DiscoveredResource, ProviderModule } from '../provider';
+import { kindsOf } from '../stack-kinds';
 import { AzureAdoption } from './adopt';
 import { compile } from './annotations/annotations';
 import { ArmClient } from './client/arm-client';
@@ -95,16 +96,17 @@ async function connect(spec: CloudProviderSpec, context: ConnectContext): Promis
   };
 }
 
-/** What bears marks, and the route table and the security group with what is ours in them. */
+/** What bears marks, and the route table and the security group with what is ours in them, as far as the stacks can be about it. */
 async function discoverAll(
   arm: ArmClient,
   scope: AzureScope,
   stacks: readonly string[] | undefined,
 ): Promise<Map<string, DiscoveredResource[]>> {
+  const { loadBalancers, routes } = kindsOf(stacks);
   const [found, ...parts] = await Promise.all([
-    discover(arm, discoveryScope(scope), stacks),
-    discoverRoutes(arm, routeTableIDOf(scope.settings), stacks ?? []),
-    discoverRules(arm, securityGroupIDOf(scope.settings), stacks ?? []),
+    loadBalancers ? discover(arm, discoveryScope(scope), stacks) : new Map<string, DiscoveredResource[]>(),
+    routes ? discoverRoutes(arm, routeTableIDOf(scope.settings), stacks ?? []) : [],
+    loadBalancers ? discoverRules(arm, securityGroupIDOf(scope.settings), stacks ?? []) : [],
   ]);
   for (const { stack, resource } of parts.flat()) found.set(stack, [...(found.get(stack) ?? []), resource]);
   return found;

@@ -1,3 +1,4 @@
+import type { CloudStackSpec } from '../../../crds';
 import { toOperatorError } from '../../base/errors';
 import { LooksInTurn } from '../../base/looks-in-turn';
 import type { Updates } from '../../updates/update';
@@ -9,6 +10,7 @@ import { compareStack, type Compared, type Comparing } from './stack-comparison'
 
 /** Stacks of one kind, as the drift loop sees them. */
 export interface DriftSubject extends Comparing {
+  readonly kind: CloudStackSpec['kind'];
   /** How often what says nothing of it is compared, in milliseconds; 0 = only when asked. */
   intervalMs(provider: string): number;
   /** Stacks of a provider that have members, and how often each is compared. */
@@ -113,7 +115,7 @@ export class DriftLoop {
     const { cloud } = this.options.registry.connected(provider);
     if (cloud.discover === undefined) return;
     const since = this.options.updates.moment();
-    const glance = due.length > 0 ? await cloud.glance?.() : undefined;
+    const glance = due.length > 0 && this.subject.kind === 'LoadBalancer' ? await cloud.glance?.() : undefined;
     const marks = new Map(due.map((stack) => [stack, glance?.marks.get(stack)]));
     const stacks = [...asked, ...this.looksOf(provider).due(marks)];
     if (stacks.length === 0) return;

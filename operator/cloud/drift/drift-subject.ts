@@ -24,6 +24,7 @@ export function driftSubject<O extends Member>(
   { intervalMs, record, onDrift, logger }: DriftSubjectOptions,
 ): DriftSubject {
   return {
+    kind,
     intervalMs,
     intervals: (provider) => {
       const own = (stack: string): number => intervalOfStack(controller.driftIntervalsOf(stack), intervalMs(provider));

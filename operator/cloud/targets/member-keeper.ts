@@ -28,6 +28,12 @@ export interface MemberKeeperOptions {
   logger: Logger;
 }
 
+/** What is registered by what a connection has told: another connection has to look for itself. */
+interface Registered {
+  members: Members;
+  hashes: Promise<Map<string, string>>;
+}
+
 /**
  * Keeps the targets of every target group equal to the eligible Nodes of its provider, by the providers' batch calls and without an engine run
  * (design: Members). What is registered is known from one bulk read per provider, or where there is none, from what was remembered; so a restart
@@ -35,7 +41,7 @@ export interface MemberKeeperOptions {
  */
 export class MemberKeeper {
   /** provider → group id → hash of what is registered. */
-  private readonly registered = new Map<string, Promise<Map<string, string>>>();
+  private readonly registered = new Map<string, Registered>();
   /** One write at a time per group. */
   private readonly writing = new Turns();
   /** Groups of which a write has begun and not ended. */
@@ -143,9 +149,9 @@ export class MemberKeeper {
    */
   async drifted(provider: string, inTurn: boolean): Promise<boolean> {
     const { members } = this.options.registry.connected(provider).cloud;
-    const before = await this.registered.get(provider);
-    if (members === undefined || before === undefined) return false;
-    const known = new Map(before);
+    const before = this.registered.get(provider);
+    if (members === undefined || before?.members !== members) return false;
+    const known = new Map(await before.hashes);
     const now = await this.observe(provider, members, inTurn);
     return [...known].some(([group, hash]) => now.has(group) && now.get(group) !== hash);
   }
@@ -218,11 +224,11 @@ export class MemberKeeper {
   /** Where reading takes a call for each group, a restart goes without: what isn't remembered is read when it is written. */
   private registeredOf(provider: string, members: Members): Promise<Map<string, string>> {
     const known = this.registered.get(provider);
-    if (known !== undefined) return known;
+    if (known?.members === members) return known.hashes;
     if (members.assume === undefined) return this.observe(provider, members);
-    const nothing = Promise.resolve(new Map<string, string>());
-    this.registered.set(provider, nothing);
-    return nothing;
+    const hashes = Promise.resolve(new Map<string, string>());
+    this.registered.set(provider, { members, hashes });
+    return hashes;
   }
 
   private hashOf(targets: readonly Target[]): string {
@@ -238,9 +244,17 @@ export class MemberKeeper {
       doubtful.filter((group) => seen.has(group)).forEach((group) => seen.set(group, UNKNOWN));
       return seen;
     });
-    this.registered.set(provider, reading);
-    reading.catch(() => this.registered.delete(provider));
+    const [before, now] = [this.registered.get(provider), { members, hashes: reading }];
+    this.registered.set(provider, now);
+    reading.catch(() => this.takeBack(provider, now, before));
     return reading;
+  }
+
+  /** After a look that failed, what was known before it is what the next one is compared with. */
+  private takeBack(provider: string, failed: Registered, before: Registered | undefined): void {
+    if (this.registered.get(provider) !== failed) return;
+    if (before?.members === failed.members) this.registered.set(provider, before);
+    else this.registered.delete(provider);
   }
 
   /** @throws OperatorError Transient while a Node may be the provider's or not: what is registered stays until that is known */

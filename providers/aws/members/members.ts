@@ -98,7 +98,7 @@ export class AwsMembers implements Members {
     return digestOfPort(this.instancesOf(targets), port);
   }
 
-  /** There is no bulk call for registered targets: it takes one call for each target group that is read. What a process has not read itself always is. */
+  /** There is no bulk call for registered targets: it takes one call for each target group that is read. What a process has neither read nor written itself always is. */
   async observe(inTurn = false): Promise<Map<string, string>> {
     const { ours, tags } = await this.list();
     const marks = new Map(ours.map(({ id }) => [id, this.known.has(id) && !this.assumed.has(id) ? SEEN : undefined]));

@@ -77,7 +77,8 @@ export class NodeGroups {
   /** Looks at instances that were not seen before; no call where all were, by whomever. */
   async learn(instanceIDs: readonly string[], options: CallOptions = {}): Promise<void> {
     await this.list();
-    const { known, seen } = this;
+    const { known } = this;
+    const seen = this.seen !== undefined && !this.isOld(this.seen.at) ? this.seen : undefined;
     const unknown = instanceIDs.filter((id) => !known.byInstance.has(id));
     const listed = new Map<string, readonly string[]>();
     for (const id of unknown) {
@@ -89,6 +90,8 @@ export class NodeGroups {
       unknown.filter((id) => !listed.has(id)),
       FILTER_VALUES,
     )) {
+      // The listing is of before these, and does not do for a look at all.
+      this.seen = undefined;
       const found = await this.ec2.instances([{ Name: 'instance-id', Values: batch }], options);
       await this.remember(known, groupsByInstance(found), options);
     }

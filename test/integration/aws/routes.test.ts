@@ -126,7 +126,10 @@ describeWithMoto('routes of AWS, against a simulated API behind a model of AWS',
     expect([first.check, second.check]).toEqual([false, false]);
     expect(actions().filter((action) => action === 'DescribeRouteTables')).toHaveLength(2);
     expect(nextHopReads).toBe(1);
+    model.calls.length = 0;
     expect(sorted(await discovered())).toEqual(sorted(run.checkpoint()));
+    // Every ten seconds, so of load balancers nothing is read.
+    expect(actions().sort()).toEqual(['DescribeInstances', 'DescribeRouteTables', 'DescribeRouteTables']);
     model.calls.length = 0;
     await up(inputs);
     expect(actions()).toEqual([]);

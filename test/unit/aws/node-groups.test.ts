@@ -80,3 +80,17 @@ test('tags are asked for where they decide between several groups', async () => 
   await account.groups.learn(['i-0c']);
   expect(account.asked()).toEqual(['i-0c']);
 });
+
+test('what was learned since a listing is not forgotten for it', async () => {
+  const account = new Account();
+  await account.groups.list();
+  account.now += 5 * MINUTE;
+  await account.machines.list();
+  account.instances['i-0c'] = ['sg-0c'];
+  await account.groups.learn(['i-0c']);
+  account.asked();
+  account.now += 5 * MINUTE;
+  await account.groups.list();
+  expect(account.asked()).toEqual(['all']);
+  expect(account.groups.all).toEqual(['sg-0a', 'sg-0c']);
+});

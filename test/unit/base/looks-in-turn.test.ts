@@ -22,6 +22,18 @@ test('each has its turn, evenly spread: once in six looks, when it has been in o
     ).toEqual([...NAMES].sort());
 });
 
+test('a look at everything out of turn leaves the turns as they were', () => {
+  const looks = new LooksInTurn();
+  const glance = marks(Object.fromEntries(NAMES.map((name) => [name, 'same'])));
+  const counts = Array.from({ length: 9 }, (_unused, number) => {
+    const due = looks.due(glance);
+    due.forEach((name) => looks.noted(name, 'same'));
+    if (number === 4) NAMES.forEach((name) => looks.noted(name, 'same'));
+    return due.length;
+  });
+  expect(counts).toEqual([12, ...Array<number>(8).fill(2)]);
+});
+
 test('what is new, has changed, is not told of or was not in order is looked at each time', () => {
   const looks = new LooksInTurn();
   for (let number = 0; number < 5; number++) {

@@ -30,6 +30,7 @@ test('a shorter driftInterval counts at once, however long the one before was', 
       intervalMs: () => interval,
       intervals: () => new Map(),
       isHeld: () => false,
+      kind: 'LoadBalancer',
       found: () => undefined,
       reported: () => undefined,
       alsoCheck: () => Promise.resolve(void passes++),
@@ -75,6 +76,7 @@ describe('a stack whose state can not be read', () => {
           intervalMs: () => HOUR,
           intervals: () => new Map(['a', 'b', 'c'].map((stack) => [stack, HOUR])),
           isHeld: () => false,
+          kind: 'LoadBalancer',
           found: () => undefined,
           reported: () => undefined,
         },
@@ -112,7 +114,13 @@ describe('what told nothing', () => {
         ...{ clock, random: () => 0.5, isValid, logger: silentLogger },
       },
       {
-        ...{ intervalMs: () => 0, intervals: () => new Map([['a', 0]]), isHeld: () => false, found: () => undefined },
+        ...{
+          intervalMs: () => 0,
+          intervals: () => new Map([['a', 0]]),
+          isHeld: () => false,
+          kind: 'LoadBalancer' as const,
+          found: () => undefined,
+        },
         reported: (stack) => void reported.push(stack),
       },
     );
@@ -218,7 +226,7 @@ describe('a cloud whose bulk reads tell of most stacks that nothing has changed'
       },
       {
         ...{ intervalMs: () => 60_000, intervals: () => new Map(NAMES.map((name) => [name, 60_000])) },
-        ...{ isHeld: () => false, found: () => undefined, reported: () => undefined },
+        ...{ isHeld: () => false, kind: 'LoadBalancer' as const, found: () => undefined, reported: () => undefined },
         alsoCheck: (_provider, inTurn) => Promise.resolve(void members.push(inTurn)),
       },
     );
@@ -300,7 +308,7 @@ describe('stacks with intervals of their own', () => {
       },
       {
         ...{ intervalMs: () => ofProvider, intervals: () => new Map(Object.entries(intervals)) },
-        ...{ isHeld: () => false, found: () => undefined, reported: () => undefined },
+        ...{ isHeld: () => false, kind: 'LoadBalancer' as const, found: () => undefined, reported: () => undefined },
         alsoCheck: () => Promise.resolve(void compared.push('others')),
       },
     );

@@ -8,7 +8,7 @@ import { RegisteredTargets } from '../../../operator/cloud/targets/registered-ta
 import type { KubeApi } from '../../../operator/kube/api';
 import type { Node } from '../../../operator/kube/object';
 import { MemoryStore } from '../../../operator/kube/store';
-import type { Target, TargetGroup } from '../../../providers/provider';
+import type { Members, Target, TargetGroup } from '../../../providers/provider';
 import { node } from '../loops/objects';
 import { fakeRegistry } from './fake-registry';
 
@@ -31,6 +31,10 @@ class World {
   readonly log: string[] = [];
   readonly nodes = new MemoryStore<Node>({}, silentLogger);
   refuse = false;
+  /** No look at what is registered succeeds. */
+  unreadable = false;
+  /** Another connection to the cloud, as after a change of the CloudProvider. */
+  reconnect: () => Promise<unknown> = () => Promise.resolve();
   /** The next write of targets is made, and its answer is lost. */
   lose = false;
   /** Awaited before a write of targets is made. */
@@ -57,22 +61,13 @@ class World {
   }
 
   async restart(): Promise<void> {
+    const connection = (): Members => this.connection();
     const registry = fakeRegistry({
-      members: {
-        sync: async ({ id }, targets) => {
-          await this.onWrite();
-          this.log.push(`${id}: ${names(targets)}`);
-          this.cloud.set(id, names(targets));
-          const lost = this.lose;
-          this.lose = false;
-          if (lost) throw new OperatorError('Transient', 'no answer');
-          return 1;
-        },
-        hash: (_group, targets) => names(targets),
-        observe: () => Promise.resolve(new Map(this.cloud)),
-        assume: ({ id }, targets) => void this.log.push(`${id} is assumed: ${names(targets)}`),
+      get members() {
+        return connection();
       },
     });
+    this.reconnect = () => registry.set('one', { ...SPEC, freeze: false, region: `r${++versions}` });
     await registry.set('one', SPEC);
     const remembered = new RegisteredTargets({
       ...{ api: this.api(), providers: this.providers, loadBalancers: this.loads, clusterID: 'c' },
@@ -80,6 +75,23 @@ class World {
     });
     this.keeper = new MemberKeeper({ nodes: this.nodes, registry, isValid: () => true, remembered, logger: silentLogger });
     this.log.length = 0;
+  }
+
+  private connection(): Members {
+    return {
+      sync: async ({ id }, targets) => {
+        await this.onWrite();
+        this.log.push(`${id}: ${names(targets)}`);
+        this.cloud.set(id, names(targets));
+        const lost = this.lose;
+        this.lose = false;
+        if (lost) throw new OperatorError('Transient', 'no answer');
+        return 1;
+      },
+      hash: (_group, targets) => names(targets),
+      observe: () => (this.unreadable ? Promise.reject(new OperatorError('Throttled', 'too many')) : Promise.resolve(new Map(this.cloud))),
+      assume: ({ id }, targets) => void this.log.push(`${id} is assumed: ${names(targets)}`),
+    };
   }
 
   /** A pass over these load balancers, as LoadBalancerStacks makes it: targets, then status. @returns what was written meanwhile */
@@ -138,6 +150,25 @@ let world: World;
 beforeEach(async () => {
   world = new World();
   await world.start(['a', 'b']);
+});
+
+test('a look that failed halfway is no reason to take what somebody has changed for right', async () => {
+  await world.pass();
+  world.cloud.set('web', 'a');
+  world.unreadable = true;
+  await expect(world.drifted()).rejects.toMatchObject({ code: 'Throttled' });
+  expect(await world.pass('mail')).toEqual([]);
+  world.unreadable = false;
+  expect(await world.drifted()).toBe(true);
+  expect(await world.pass()).toEqual(['web: a b']);
+});
+
+test('another connection looks for itself: it knows nothing of what the one before was told', async () => {
+  await world.pass();
+  await world.reconnect();
+  expect(await world.drifted()).toBe(false);
+  expect(await world.pass()).toEqual(['web is assumed: a b', 'mail is assumed: a b']);
+  expect(await world.pass()).toEqual([]);
 });
 
 test('a restart with the same Nodes makes no call; afterwards a change is written from what was taken as known', async () => {

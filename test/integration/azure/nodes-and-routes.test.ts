@@ -287,5 +287,9 @@ describe('Nodes and routes of an operator with a subscription of Azure', () => {
     const lists = azure.arm.calls.length;
     await azure.scene.until('some more looks', () => Promise.resolve(azure.arm.calls.length > lists + 10), 60_000);
     expect(await azure.scene.node('cellar')).toMatchObject({ metadata: { name: 'cellar' } });
+    // Looks at the routes, one a second here: nothing is read for them but the table.
+    const read = azure.arm.calls.slice(lists).map(({ path }) => path);
+    expect(read.filter((path) => path === TABLE)).not.toEqual([]);
+    expect(read.filter((path) => /loadBalancers|publicIPAddresses|networkSecurityGroups/.test(path))).toEqual([]);
   }, 120_000);
 });

@@ -46,6 +46,8 @@ export class MemberKeeper {
   private readonly writing = new Turns();
   /** Groups of which a write has begun and not ended. */
   private readonly underway = new Set<string>();
+  /** For each look that is under way: the groups that are written meanwhile. */
+  private readonly lookedAt = new Set<Set<string>>();
 
   /** provider → names of Nodes that could not become targets of some group, since their machines did not run. */
   private readonly leftOut = new Map<string, Set<string>>();
@@ -143,7 +145,7 @@ export class MemberKeeper {
   }
 
   /**
-   * Reads anew what is registered, and compares it with what was before.
+   * Reads anew what is registered, and compares it with what was before. Nobody who writes waits for that.
    * @param inTurn as Members.observe
    * @returns true when somebody else has changed it: the provider's groups need a look
    */
@@ -151,9 +153,15 @@ export class MemberKeeper {
     const { members } = this.options.registry.connected(provider).cloud;
     const before = this.registered.get(provider);
     if (members === undefined || before?.members !== members) return false;
-    const known = new Map(await before.hashes);
-    const now = await this.observe(provider, members, inTurn);
-    return [...known].some(([group, hash]) => now.has(group) && now.get(group) !== hash);
+    const known = await before.hashes;
+    // What is written from now on goes on meanwhile: a look may have shown such a group before or after that.
+    const written = new Set(this.underway);
+    this.lookedAt.add(written);
+    const seen = await members.observe(inTurn).finally(() => this.lookedAt.delete(written));
+    const differing = [...known].filter(([group, hash]) => seen.has(group) && seen.get(group) !== hash && !written.has(group));
+    for (const group of [...known.keys()]) if (!seen.has(group) && !written.has(group)) known.delete(group);
+    for (const [group, hash] of seen) if (!written.has(group)) known.set(group, hash);
+    return differing.length > 0;
   }
 
   private usedTargets(provider: string, selector: LabelSelector | undefined): Target[] {
@@ -184,6 +192,7 @@ export class MemberKeeper {
     };
     // Before anything is awaited: who reads from now on can't know what the write leaves.
     this.underway.add(group.id);
+    this.lookedAt.forEach((written) => written.add(group.id));
     const writes = await write().finally(() => this.underway.delete(group.id));
     this.remember(provider, group, leftOut);
     if (leftOut.size === 0) registered.set(group.id, wanted);
@@ -237,24 +246,17 @@ export class MemberKeeper {
     return hash;
   }
 
-  private observe(provider: string, members: Members, inTurn = false): Promise<Map<string, string>> {
+  private observe(provider: string, members: Members): Promise<Map<string, string>> {
     // Read while it was being written, a group may have shown the set before or the one after.
     const doubtful = [...this.underway];
-    const reading = members.observe(inTurn).then((seen) => {
+    const hashes = members.observe().then((seen) => {
       doubtful.filter((group) => seen.has(group)).forEach((group) => seen.set(group, UNKNOWN));
       return seen;
     });
-    const [before, now] = [this.registered.get(provider), { members, hashes: reading }];
-    this.registered.set(provider, now);
-    reading.catch(() => this.takeBack(provider, now, before));
-    return reading;
-  }
-
-  /** After a look that failed, what was known before it is what the next one is compared with. */
-  private takeBack(provider: string, failed: Registered, before: Registered | undefined): void {
-    if (this.registered.get(provider) !== failed) return;
-    if (before?.members === failed.members) this.registered.set(provider, before);
-    else this.registered.delete(provider);
+    const registered = { members, hashes };
+    this.registered.set(provider, registered);
+    hashes.catch(() => this.registered.get(provider) === registered && this.registered.delete(provider));
+    return hashes;
   }
 
   /** @throws OperatorError Transient while a Node may be the provider's or not: what is registered stays until that is known */

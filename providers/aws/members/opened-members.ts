@@ -69,9 +69,11 @@ export class OpenedMembers extends MembersAround {
 
   /** Who is not let in to Nodes by all that it asked for has members to no use: its hash is no set's, so that it is brought in again, and opened. */
   override async observe(inTurn?: boolean): Promise<Map<string, string>> {
+    // What is made from here on, the look may not have seen.
+    const before = [...this.asked.keys()];
     const seen = await this.members.observe(inTurn);
-    for (const id of [...this.asked.keys()]) if (!seen.has(id)) this.asked.delete(id);
-    const shut = await this.shut();
+    for (const id of before) if (!seen.has(id)) this.asked.delete(id);
+    const shut = (await this.shut()).filter((id) => seen.has(id));
     if (shut.length > 0) {
       this.opened.clear();
       this.assumed.clear();

@@ -122,11 +122,12 @@ async function openGroup(
   }
 }
 
-/** Removes every rule of ours that lets a group in somewhere; what people wrote themselves stays. */
-export async function closeNodes(ec2: Ec2, source: string, clusterID: string, options: CallOptions): Promise<void> {
+/** Removes every rule of ours that lets a group in somewhere; what people wrote themselves stays. @returns how many there were */
+export async function closeNodes(ec2: Ec2, source: string, clusterID: string, options: CallOptions): Promise<number> {
   const rules = await ec2.securityGroupRules([{ Name: `tag:${TAG.clusterID}`, Values: [clusterID] }], options);
   const ours = rules.filter(({ IsEgress, ReferencedGroupInfo }) => IsEgress !== true && ReferencedGroupInfo?.GroupId === source);
   await revokeAll(ec2, ours, options);
+  return ours.length;
 }
 
 /** Revokes rules, in one call for each group. Those that are gone are no failure. */

@@ -73,6 +73,8 @@ export interface ResourceDescription<Inputs extends CommonInputs = CommonInputs,
    */
   change(id: string, has: Inputs, wanted: Inputs, api: Api): Promise<void>;
   remove(id: string, api: Api): Promise<void>;
+  /** AWS has it in use for minutes after what used it has gone: who deletes it comes back later, and holds up nobody meanwhile. */
+  inUseForMinutes?: true;
   /** What `inputs` ask for that only one can have, in words, for a create that AWS refuses because another one has it; absent, or undefined = nothing. */
   onlyOnce?(inputs: Inputs): string | undefined;
   /** Why AWS refuses to remove it as being in use, and what to do about that; absent, or undefined = AWS's own words are all that is known. */

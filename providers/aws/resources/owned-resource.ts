@@ -105,8 +105,9 @@ export class OwnedResource<Inputs extends CommonInputs, Raw> implements Resource
     if (tags === undefined || this.mayMove(tags, context)) return;
     this.ours({ id, tags }, context, 'deleted');
     const remove = (): Promise<void> => this.description.remove(id, api);
+    const isAwaited = (error: OperatorError): boolean => this.description.inUseForMinutes !== true && isInUse(error);
     try {
-      await retry(this.clients.elb.retryPolicy, remove, isInUse, context.signal);
+      await retry(this.clients.elb.retryPolicy, remove, isAwaited, context.signal);
     } catch (thrown) {
       const error = toOperatorError(thrown);
       if (error.code === 'NotFound') return;

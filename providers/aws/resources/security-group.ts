@@ -74,6 +74,8 @@ export const securityGroup: ResourceDescription<SecurityGroupInputs, SecurityGro
     if (has.egress.length === 0) await ec2.authorize('Egress', { GroupId: id, IpPermissions: [ALL_EGRESS_PERMISSION] }, options);
   },
 
+  inUseForMinutes: true,
+
   remove: async (id, { ec2, options }) => {
     try {
       await ec2.deleteSecurityGroup(id, options);
@@ -82,7 +84,8 @@ export const securityGroup: ResourceDescription<SecurityGroupInputs, SecurityGro
       // Where the load balancer was let in to the Nodes in another way since, rules of ours may still speak of its group.
       const [group] = (await ec2.securityGroups([{ Name: 'group-id', Values: [id] }], options)).map(listed);
       const clusterID = group?.tags[TAG.clusterID];
-      if (clusterID !== undefined) await closeNodes(ec2, id, clusterID, options);
+      const closed = clusterID === undefined ? 0 : await closeNodes(ec2, id, clusterID, options);
+      if (closed === 0) throw thrown;
       await ec2.deleteSecurityGroup(id, options);
     }
   },

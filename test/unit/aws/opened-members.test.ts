@@ -100,6 +100,17 @@ test('what was opened for one load balancer before a restart says nothing of ano
   expect(cloud).toMatchObject({ read: 1, written: 1 });
 });
 
+test('what a load balancer that is made during a look has asked for is not forgotten', async () => {
+  const cloud = new Cloud();
+  cloud.registered.set('tg-0', 'hash');
+  await cloud.members.sync(groupOf(0), NODES, () => true);
+  const looking = cloud.members.observe();
+  await cloud.members.sync(groupOf(1), NODES, () => true);
+  await looking;
+  cloud.rules = [{ GroupId: 'sg-0d', IsEgress: true }];
+  expect((await cloud.members.observe()).get('tg-1')).toBe('hash shut');
+});
+
 test('what was taken for open after a restart and is shut by the look for drift is opened again', async () => {
   const cloud = new Cloud();
   const group = groupOf(0);

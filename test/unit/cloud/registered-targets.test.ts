@@ -31,6 +31,8 @@ class World {
   readonly log: string[] = [];
   readonly nodes = new MemoryStore<Node>({}, silentLogger);
   refuse = false;
+  /** What a look at what is registered gives in place of what is there. */
+  looking: Promise<Map<string, string>> | undefined;
   /** No look at what is registered succeeds. */
   unreadable = false;
   /** Another connection to the cloud, as after a change of the CloudProvider. */
@@ -89,7 +91,12 @@ class World {
         return 1;
       },
       hash: (_group, targets) => names(targets),
-      observe: () => (this.unreadable ? Promise.reject(new OperatorError('Throttled', 'too many')) : Promise.resolve(new Map(this.cloud))),
+      observe: () =>
+        this.looking !== undefined
+          ? this.looking
+          : this.unreadable
+            ? Promise.reject(new OperatorError('Throttled', 'too many'))
+            : Promise.resolve(new Map(this.cloud)),
       assume: ({ id }, targets) => void this.log.push(`${id} is assumed: ${names(targets)}`),
     };
   }
@@ -161,6 +168,20 @@ test('a look that failed halfway is no reason to take what somebody has changed 
   world.unreadable = false;
   expect(await world.drifted()).toBe(true);
   expect(await world.pass()).toEqual(['web: a b']);
+});
+
+test('nobody who writes waits for a look, which tells nothing of what was written meanwhile', async () => {
+  await world.pass();
+  const before = new Map(world.cloud);
+  let answer!: (seen: Map<string, string>) => void;
+  world.looking = new Promise((resolve) => (answer = resolve));
+  const looking = world.drifted();
+  await new Promise(setImmediate);
+  world.nodes.set(named('c'));
+  expect(await world.pass()).toEqual(['forgotten', 'web: a b c', 'mail: a b c', 'remembered']);
+  answer(before);
+  expect(await looking).toBe(false);
+  expect(await world.pass()).toEqual([]);
 });
 
 test('another connection looks for itself: it knows nothing of what the one before was told', async () => {

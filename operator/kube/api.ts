@@ -73,13 +73,19 @@ export interface EventRecorder {
 
 /** A keyed work queue: one worker per key, dedupe, delays, exponential back-off per key. */
 export interface WorkQueue {
-  /** Low: after everything else, for resyncs and other work that nobody waits for. */
-  add(key: string, priority?: 'Normal' | 'Low'): void;
+  /** High: before everything else, for what traffic waits for. Low: after everything else, for resyncs and other work that nobody waits for. */
+  add(key: string, priority?: 'High' | 'Normal' | 'Low'): void;
+  /** It waits for a worker, or is with one. */
+  has(key: string): boolean;
   addAfter(key: string, ms: number): void;
   /** Adds after the key's own growing back-off. */
   addRateLimited(key: string): void;
   forget(key: string): void;
-  /** Runs `handle` for each key with at most `workers` at once until the signal is aborted. A throw is logged, and the key added rate limited, or exactly when a Throttled OperatorError says. */
-  run(workers: number, handle: (key: string) => Promise<void>, signal: AbortSignal): Promise<void>;
+  /**
+   * Runs `handle` for each key with at most `workers` at once until the signal is aborted. A throw is logged, and the key added rate limited, or exactly when a
+   * Throttled OperatorError says.
+   * @param reserved so many more, which take keys of High priority alone; default none
+   */
+  run(workers: number, handle: (key: string) => Promise<void>, signal: AbortSignal, reserved?: number): Promise<void>;
   readonly depth: number;
 }

@@ -4,7 +4,7 @@ import { failureFields, type Logger } from '../base/log';
 import type { WorkQueue } from './api';
 import { exponentialDelay, type BackOffLimits } from './back-off';
 
-export type Priority = 'Normal' | 'Low';
+export type Priority = 'High' | 'Normal' | 'Low';
 
 /** Told of everything that happens in a queue; times in milliseconds. */
 export interface QueueMetrics {
@@ -33,6 +33,9 @@ interface Waiting {
   since: number;
 }
 
+/** In the order in which they are taken. */
+const PRIORITIES: readonly Priority[] = ['High', 'Normal', 'Low'];
+
 /**
  * A keyed work queue with client-go's promises: a key waits once however often it is added, is never with two workers, and is run again when it
  * was added while it ran. Unlike there, a success cancels the retry that an earlier failure has left behind, and a failure before that retry was
@@ -43,7 +46,7 @@ export class KeyedQueue implements WorkQueue {
   private readonly clock: Clock;
   private readonly backOff: BackOffLimits;
   /** Keys to run, in order; a Map keeps the order of insertion. */
-  private readonly ready = { Normal: new Map<string, Waiting>(), Low: new Map<string, Waiting>() };
+  private readonly ready: Record<Priority, Map<string, Waiting>> = { High: new Map(), Normal: new Map(), Low: new Map() };
   /** Running keys: since when, how to run again, and whether they are to be tried again later. */
   private readonly running = new Map<string, { since: number; again?: Waiting; failed?: boolean }>();
   private readonly delayed = new Map<string, { due: number; cancel: () => void }>();
@@ -51,6 +54,8 @@ export class KeyedQueue implements WorkQueue {
   private readonly failures = new Map<string, number>();
   /** Workers that wait for a key. */
   private readonly idle: (() => void)[] = [];
+  /** The same, of those that take keys of High priority alone. */
+  private readonly idleReserved: (() => void)[] = [];
 
   constructor(private readonly options: KeyedQueueOptions) {
     this.name = options.name;
@@ -59,7 +64,7 @@ export class KeyedQueue implements WorkQueue {
   }
 
   get depth(): number {
-    return this.ready.Normal.size + this.ready.Low.size;
+    return PRIORITIES.reduce((sum, priority) => sum + this.ready[priority].size, 0);
   }
 
   /** Milliseconds for which the longest running key has been with its worker; 0 = none runs. */
@@ -77,21 +82,26 @@ export class KeyedQueue implements WorkQueue {
   /** Milliseconds for which the oldest key has waited for a worker; 0 = none waits. */
   get oldestMs(): number {
     const now = this.clock.monotonic();
-    return [...this.ready.Normal.values(), ...this.ready.Low.values()].reduce((oldest, { since }) => Math.max(oldest, now - since), 0);
+    const waiting = PRIORITIES.flatMap((priority) => [...this.ready[priority].values()]);
+    return waiting.reduce((oldest, { since }) => Math.max(oldest, now - since), 0);
   }
 
   add(key: string, priority: Priority = 'Normal'): void {
     const run = this.running.get(key);
     const known = this.waitingOf(key);
-    if (known?.priority === 'Normal' || known?.priority === priority) return;
+    if (known !== undefined && PRIORITIES.indexOf(known.priority) <= PRIORITIES.indexOf(priority)) return;
     if (known === undefined) this.options.metrics?.added();
     const waiting: Waiting = { priority, since: known?.since ?? this.clock.monotonic() };
     if (run !== undefined) {
       run.again = waiting;
       return;
     }
-    this.ready.Low.delete(key);
+    for (const lower of PRIORITIES) this.ready[lower].delete(key);
     this.enqueue(key, waiting);
+  }
+
+  has(key: string): boolean {
+    return this.running.has(key) || this.waitingOf(key) !== undefined;
   }
 
   /** The earliest of several delays of one key counts. */
@@ -123,10 +133,11 @@ export class KeyedQueue implements WorkQueue {
   }
 
   /** Resolves after the abort, when the keys that run have ended. A handler that returns without addRateLimited forgets its key's failures. */
-  async run(workers: number, handle: (key: string) => Promise<void>, signal: AbortSignal): Promise<void> {
-    const wakeAll = (): void => this.idle.splice(0).forEach((wake) => wake());
+  async run(workers: number, handle: (key: string) => Promise<void>, signal: AbortSignal, reserved = 0): Promise<void> {
+    const wakeAll = (): void => [this.idle, this.idleReserved].forEach((idle) => idle.splice(0).forEach((wake) => wake()));
     signal.addEventListener('abort', wakeAll, { once: true });
-    await Promise.all(Array.from({ length: workers }, () => this.work(handle, signal)));
+    const work = (count: number, only?: 'High'): Promise<void>[] => Array.from({ length: count }, () => this.work(handle, signal, only));
+    await Promise.all([...work(workers), ...work(reserved, 'High')]);
     signal.removeEventListener('abort', wakeAll);
   }
 
@@ -138,10 +149,11 @@ export class KeyedQueue implements WorkQueue {
     this.retries.clear();
   }
 
-  private async work(handle: (key: string) => Promise<void>, signal: AbortSignal): Promise<void> {
+  private async work(handle: (key: string) => Promise<void>, signal: AbortSignal, only?: 'High'): Promise<void> {
+    const idle = only === undefined ? this.idle : this.idleReserved;
     while (!signal.aborted) {
-      const key = this.take();
-      if (key === undefined) await new Promise<void>((wake) => this.idle.push(wake));
+      const key = this.take(only);
+      if (key === undefined) await new Promise<void>((wake) => idle.push(wake));
       else await this.process(key, handle, signal);
     }
   }
@@ -202,8 +214,9 @@ export class KeyedQueue implements WorkQueue {
     this.retries.set(key, { due, cancel });
   }
 
-  private take(): string | undefined {
-    for (const ready of [this.ready.Normal, this.ready.Low]) {
+  private take(only?: 'High'): string | undefined {
+    for (const priority of only === undefined ? PRIORITIES : [only]) {
+      const ready = this.ready[priority];
       for (const [key, { since }] of ready) {
         ready.delete(key);
         const now = this.clock.monotonic();
@@ -218,7 +231,9 @@ export class KeyedQueue implements WorkQueue {
 
   private waitingOf(key: string): Waiting | undefined {
     const run = this.running.get(key);
-    return run === undefined ? (this.ready.Normal.get(key) ?? this.ready.Low.get(key)) : run.again;
+    if (run !== undefined) return run.again;
+    const priority = PRIORITIES.find((one) => this.ready[one].has(key));
+    return priority === undefined ? undefined : this.ready[priority].get(key);
   }
 
   private done(key: string): void {
@@ -230,7 +245,8 @@ export class KeyedQueue implements WorkQueue {
   private enqueue(key: string, waiting: Waiting): void {
     this.ready[waiting.priority].set(key, waiting);
     this.options.metrics?.depth(this.depth);
-    this.idle.shift()?.();
+    const wake = waiting.priority === 'High' ? (this.idleReserved.shift() ?? this.idle.shift()) : this.idle.shift();
+    wake?.();
   }
 
   private cancelRetry(key: string): void {

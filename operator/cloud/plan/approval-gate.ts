@@ -25,6 +25,8 @@ export interface GateFacts<O> {
   unprotected: (part: Part<O>) => Promise<string | undefined>;
   /** Whatever update runs, it would be cut by what no spec asks for: what is planned for it, and approved, is that alone. */
   cut: (part: Part<O>) => boolean;
+  /** There are other Nodes, which nobody has to approve; absent = there are not. */
+  follows?: boolean;
   /** What an update with these inputs, which are for the part, would do. */
   preview: (inputs: MemberInput[], part: Part<O>) => Promise<Plan>;
 }
@@ -133,7 +135,7 @@ export class ApprovalGate<O extends Member> {
       ...(held !== undefined && { held: { member: keyOf(held.part.object.metadata), message: held.verdict.message } }),
       ...(holdsAll && { leaving: others }),
       plan: left,
-      run: (nothing || suspectsOf(left).length + plan.leaving.length + plan.departing.length > 0) && !holdsAll,
+      run: (nothing || facts.follows === true || suspectsOf(left).length + plan.leaving.length + plan.departing.length > 0) && !holdsAll,
       // Whose approval is still wanted is shown first: not all of many are.
       waiting: [...lacking.filter(({ given }) => !given), ...lacking.filter(({ given }) => given)].map(({ of }) => of),
     };

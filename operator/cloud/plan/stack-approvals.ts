@@ -20,6 +20,7 @@ import { PlanCache } from './plan-cache';
 import { beginsMove, planOfMove, promising } from './promise';
 import { replaceableIn } from './replaceable';
 import { askable, unaskedOf, type Unasked } from './unasked';
+import { followsNodes } from './follows-nodes';
 import { isUnderway } from './underway';
 
 export interface StackApprovalsOptions<O extends Member> {
@@ -93,7 +94,7 @@ export class StackApprovals<O extends Member> {
     const policyOf = (object: O): UpdatePolicy | undefined => this.options.kind.updatePolicy?.(object, cloud.spec);
     const windows = this.closedWindows(pass);
     const manual = plan.parts.some(({ object }) => policyOf(object)?.approval === 'Manual');
-    const pending = (manual || windows.size > 0) && isPending(pass);
+    const { follows, pending } = manual || windows.size > 0 ? this.unaskedChanges(pass) : { follows: false, pending: false };
     const loss = await this.lossOf(pass);
     const isCut = (part: Part<O>): boolean => cutParts.includes(part);
     const goesOn = cut !== undefined && isUnderway(pass, this.options.kind, []);
@@ -104,6 +105,7 @@ export class StackApprovals<O extends Member> {
       plan,
       serving: (object) => serving(object),
       cut: (part) => isCut(part) && !goesOn,
+      follows,
       unprotected: async ({ object }) => {
         if (policyOf(object)?.approval !== 'Manual') return undefined;
         asked ??= this.options.guard.problem();
@@ -127,6 +129,17 @@ export class StackApprovals<O extends Member> {
     });
     const consented = gated.approved !== undefined || goesOn || gated.plan.parts.some((part) => going.includes(part));
     return { ...gated, ...(!consented && replaceableIn(plan, this.options.kind, cloud)) };
+  }
+
+  /** What an update would change even though no spec has: which Nodes there are, and nothing else, or what must be approved. */
+  private unaskedChanges(pass: ApprovalPass<O>): { follows: boolean; pending: boolean } {
+    const follows = this.follows(pass);
+    return { follows, pending: !follows && isPending(pass) };
+  }
+
+  /** All that an update with what was accepted would change is which Nodes there are. */
+  follows(pass: Pick<ApprovalPass<O>, 'plan' | 'state' | 'drifted' | 'cloud' | 'updateOf'>): boolean {
+    return followsNodes(pass, this.options.kind);
   }
 
   /** What an update with these inputs, which are for the part, would do. Where somebody else has what it asks for, the stack is looked at again. */

@@ -33,6 +33,8 @@ export interface StackControllerOptions<O extends Member> extends KindController
 
 /** A failure that is tried again so late waits for a person. */
 const SLOW_MS = 60_000;
+/** Passes for Nodes that come and go, beside all those that wait for their updates. */
+const RESERVED = 4;
 
 /** Controller of CloudLoadBalancers or CloudRoutes: finds each object's stack, and has the stacks reconciled. */
 export class StackController<O extends Member> extends KindController<O> {
@@ -74,10 +76,19 @@ export class StackController<O extends Member> extends KindController<O> {
     const stacks = this.stacksOf(provider);
     stacks.filter(waits).forEach((stack) => this.following.add(stack));
     const { follower } = this.own.reconciler;
-    stacks.filter((stack) => follower.isHeldUp(stack)).forEach((stack) => void follower.follow(stack));
+    const { stacks: queue } = this.own;
+    // Traffic waits for no update, nor for those before it.
+    const busy = new Set(stacks.filter((stack) => queue.has(stack)));
+    const isLate = (stack: string): boolean => follower.isHeldUp(stack) || (busy.has(stack) && this.serves(stack));
+    stacks.filter(isLate).forEach((stack) => void follower.follow(stack));
     const passed = this.passed(stacks);
-    stacks.forEach((stack) => this.own.stacks.add(stack));
+    stacks.forEach((stack) => queue.add(stack, busy.has(stack) ? 'Normal' : 'High'));
     await passed;
+  }
+
+  private serves(stack: string): boolean {
+    const { index, store, kind } = this.own;
+    return membersOf(index, store, stack).some((object) => kind.serving(object, {}));
   }
 
   /**
@@ -153,7 +164,7 @@ export class StackController<O extends Member> extends KindController<O> {
       .forEach(({ metadata, status }) => status?.members?.forEach((key) => this.own.index.remember(key, metadata.name)));
     this.own.store.list().forEach((object) => this.assign(keyOf(object.metadata)));
     this.forgetProviders = this.own.registry.onChange((provider) => this.onProvider(provider));
-    this.work = this.own.stacks.run(this.own.workers, (stack) => this.pass(stack), this.closing.signal);
+    this.work = this.own.stacks.run(this.own.workers, (stack) => this.pass(stack), this.closing.signal, RESERVED);
   }
 
   override stop(): void {

@@ -12,7 +12,7 @@ import { compareStack } from '../drift/stack-comparison';
 import { leverOn, type Lever, type WideLevers } from '../levers';
 import type { Gated } from '../plan/approval-gate';
 import { Retirements } from '../plan/retirements';
-import { StackApprovals } from '../plan/stack-approvals';
+import { StackApprovals, type ApprovalPass } from '../plan/stack-approvals';
 import type { ConnectedCloud } from '../providers/registry';
 import { TargetFollower } from '../targets/target-follower';
 import { Adoptions } from './adoptions';
@@ -261,7 +261,7 @@ export class StackReconciler<O extends Member> {
 
   private async update(stack: string, wanted: UpdatePlan<O>, known: Connected): Promise<void> {
     const { cloud, state, takeovers, found, upgrading, origins } = known;
-    const gated = await this.approvals.open({
+    const pass: ApprovalPass<O> = {
       ...{ stack, plan: wanted, cloud, state, found, drifted: this.drift.has(stack) },
       hooksOf: (inputs) => this.runs.hooks(stack, cloud, togetherOf(takeovers, inputs)),
       serving: (object) => this.reports.serving(stack, object),
@@ -273,10 +273,11 @@ export class StackReconciler<O extends Member> {
         ),
       remade: () => this.runs.remade(stack, cloud, state),
       givingUp: ({ metadata }) => this.runs.givingUp(origins.get(metadata.uid)),
-    });
+    };
+    const gated = await this.approvals.open(pass);
     const { plan, approved, replaces, run, waiting, leaving } = gated;
     await this.noteWaiting(stack, gated, cloud);
-    if (!run || !plan.engine) {
+    if (!run || !(plan.engine || this.approvals.follows(pass))) {
       const stuck = leaving === undefined ? [] : plan.leaving.map((object) => ({ object, verdict: leaving }));
       return this.rest(stack, { ...plan, parts: [...plan.parts, ...stuck] }, { cloud, state, found });
     }

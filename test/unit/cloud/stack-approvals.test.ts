@@ -9,6 +9,7 @@ import { planStack } from '../../../operator/cloud/stack/stack-plan';
 import type { Takeovers } from '../../../operator/cloud/stack/takeovers';
 import type { Plan } from '../../../operator/updates/plan';
 import type { StackUpdate, Updates } from '../../../operator/updates/update';
+import { updateHash } from '../../../operator/updates/update-hash';
 
 const NOON = Date.UTC(2026, 10, 28, 12);
 const HOUR = 3_600_000;
@@ -89,6 +90,55 @@ test('so it does where the spec can’t be tried', async () => {
 
 test('what can’t be planned because somebody else has it is asked for again: nobody tells when they give it up', async () => {
   expect(await open(undefined, { taken: true })).toEqual({ run: false, reason: 'Taken', again: [60_000] });
+});
+
+describe('Nodes come and go in a cloud that says them in the stack’s own inputs', () => {
+  /** Two members, of which the first waits. @param inputs rendered before, and now */
+  async function follow(before: object, now: object, pass: { drifted?: boolean; open?: boolean; change?: boolean } = {}) {
+    const { drifted = false, change = false } = pass;
+    const parts = ['web', 'mail'].map((name, index) => {
+      const maintenanceWindows = index === 0 ? [at('30 12 * * *')] : undefined;
+      const object = { metadata: { uid: name, name, namespace: 'shop' }, spec: { provider: 'p', maintenanceWindows } };
+      const accepted = { uid: name, name, port: 80 };
+      return { object, accepted, candidate: change && index === 0 ? { ...accepted, port: 81 } : accepted };
+    });
+    const updateOf = (inputs: object): StackUpdate => ({ stack: 's', project: 'p', providerName: 'p', inputs }) as unknown as StackUpdate;
+    const withoutTargets = ({ nodes: _nodes, ...rest }: Record<string, unknown>): object => rest;
+    const approvals = new StackApprovals<Member>({
+      ...{
+        kind: { withoutTargets } as unknown as StackKind<Member>,
+        updates: {} as unknown as Updates,
+        events: { event: () => undefined },
+      },
+      ...{ guard: { problem: () => Promise.resolve(undefined) }, again: () => undefined, clock: { now: () => NOON } },
+    });
+    const none = { leaving: [], released: [], missing: [], elsewhere: [], departing: [] };
+    const { run, plan } = await approvals.open({
+      ...{ stack: 's', cloud: { name: 'p', spec: {} }, drifted, serving: () => true, hooksOf: () => ({}), givingUp: () => undefined },
+      updateOf: () => updateOf(now),
+      plan: { kind: 'Update', engine: true, conflicts: false, ...none, parts },
+      state: { open: pass.open === true, inputsHash: updateHash(updateOf(before)), inputs: before, accepted: {} },
+    } as unknown as ApprovalPass<Member>);
+    return { run, reason: plan.parts[0]?.verdict?.reason };
+  }
+
+  const [before, other] = [
+    { ports: 80, nodes: ['a'] },
+    { ports: 80, nodes: ['a', 'b'] },
+  ];
+
+  test('targets follow while a window is closed, also beside a change that waits for it', async () => {
+    expect(await follow(before, other)).toEqual({ run: true, reason: undefined });
+    expect(await follow(before, other, { change: true })).toEqual({ run: true, reason: 'AwaitingWindow' });
+  });
+
+  test('all else that an update would change waits', async () => {
+    const waits = { run: false, reason: 'AwaitingWindow' };
+    expect(await follow(before, { ...other, ports: 81 })).toEqual(waits);
+    expect(await follow(before, other, { drifted: true })).toEqual(waits);
+    expect(await follow(before, other, { open: true })).toEqual(waits);
+    expect(await follow(before, before, { change: true })).toEqual(waits);
+  });
 });
 
 test('windows that never open are not open', async () => {

@@ -52,6 +52,33 @@ describe('KeyedQueue', () => {
     await running;
   });
 
+  it('takes what traffic waits for first, with workers reserved for that while all others are busy', async () => {
+    const { queue, stop } = setUp();
+    const gate = new Gate();
+    ['slow', 'next'].forEach((key) => queue.add(key));
+    const running = queue.run(1, gate.handle, stop.signal, 1);
+    await settle();
+    expect(gate.started).toEqual(['slow']);
+    queue.add('first', 'High');
+    queue.add('second', 'High');
+    await settle();
+    expect(gate.started).toEqual(['slow', 'first']);
+    expect(['slow', 'first', 'second', 'next', 'none'].map((key) => queue.has(key))).toEqual([true, true, true, true, false]);
+    await gate.finish('slow');
+    expect(gate.started).toEqual(['slow', 'first', 'second']);
+    await gate.finish('first');
+    expect(gate.started).toEqual(['slow', 'first', 'second']);
+    await gate.finish('second');
+    expect(gate.started).toEqual(['slow', 'first', 'second', 'next']);
+    await gate.finish('next');
+    queue.add('late');
+    await settle();
+    await gate.finish('late');
+    expect(gate.started.at(-1)).toBe('late');
+    stop.abort();
+    await running;
+  });
+
   it('takes changes before resyncs, and a resync that became a change too', async () => {
     const { queue, stop } = setUp();
     const order: string[] = [];

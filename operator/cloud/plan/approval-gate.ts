@@ -29,6 +29,8 @@ export interface GateFacts<O> {
   follows?: boolean;
   /** What an update with these inputs, which are for the part, would do. */
   preview: (inputs: MemberInput[], part: Part<O>) => Promise<Plan>;
+  /** The failure of that preview is the part's, and nobody else's. */
+  isOwn: (error: OperatorError, inputs: MemberInput[], part: Part<O>) => boolean;
 }
 
 /** What may be done now. */
@@ -63,7 +65,7 @@ export interface HeldByWindow {
 }
 
 const AWAITING_WINDOW = 'AwaitingWindow';
-/** Why a plan can't be made which says nothing of the others. */
+/** Why a plan can't be made which says nothing of the others, whatever it names. */
 const OWN_FAULT: readonly ErrorCode[] = ['Invalid', 'Taken'];
 
 type GatedPart<O> = { part: Part<O>; why: string | undefined; closed: string | undefined };
@@ -181,15 +183,18 @@ export class ApprovalGate<O extends Member> {
   }
 
   /** @returns the failure where it is the candidate's own fault */
-  private async plan({ plan, cut, preview }: GateFacts<O>, part: Part<O>): Promise<Plan | OperatorError> {
+  private async plan({ plan, cut, preview, isOwn }: GateFacts<O>, part: Part<O>): Promise<Plan | OperatorError> {
     const isCut = cut(part);
     const chosen = [...(isCut ? [] : [part]), ...standingOf(plan).filter((other) => other !== part)];
     const alone = plan.parts.map((other) => (chosen.includes(other) ? other : accepted(other)));
+    const inputs = inputsOf({ ...plan, parts: alone }, chosen);
     try {
-      return await preview(inputsOf({ ...plan, parts: alone }, chosen), isCut ? accepted(part) : part);
+      return await preview(inputs, isCut ? accepted(part) : part);
     } catch (thrown) {
       const error = toOperatorError(thrown);
-      if (OWN_FAULT.includes(error.code)) return error;
+      // What is cut is cut for all, and who is alone holds up nobody.
+      const isItsOwn = !isCut && plan.parts.length > 1 && isOwn(error, inputs, part);
+      if (OWN_FAULT.includes(error.code) || isItsOwn) return error;
       throw error;
     }
   }

@@ -1,13 +1,14 @@
 import type { DiscoveredResource, Replacement } from '../../../providers/provider';
 import type { Clock } from '../../base/clock';
-import { toOperatorError } from '../../base/errors';
+import { toOperatorError, type OperatorError } from '../../base/errors';
 import { hashJson } from '../../base/json';
 import type { EventRecorder } from '../../kube/api';
 import type { Plan } from '../../updates/plan';
 import { updateHash } from '../../updates/update-hash';
 import type { StackState, StackUpdate, UpdateHooks, Updates } from '../../updates/update';
 import type { MemberInput } from '../stack/member-input';
-import type { ConnectedCloud } from '../providers/registry';
+import type { CloudRegistry, ConnectedCloud } from '../providers/registry';
+import { isBlamable, isPermission } from '../stack/blame';
 import type { Member, StackKind } from '../stack/stack-kind';
 import { inputsOf, standingOf, suspectsOf, type UpdatePlan } from '../stack/stack-parts';
 import type { ApprovalGuard } from './approval-guard';
@@ -25,6 +26,7 @@ import { isUnderway } from './underway';
 
 export interface StackApprovalsOptions<O extends Member> {
   kind: StackKind<O>;
+  registry: Pick<CloudRegistry, 'accounts'>;
   updates: Updates;
   events: EventRecorder;
   guard: Pick<ApprovalGuard, 'problem'>;
@@ -126,6 +128,7 @@ export class StackApprovals<O extends Member> {
         return isChange(facts) ? windows.get(part) : undefined;
       },
       preview: (inputs, part) => this.planOf(pass, inputs, part),
+      isOwn: (error, inputs, { object }) => this.blamed(error, inputs, cloud).includes(object.metadata.uid),
     });
     const consented = gated.approved !== undefined || goesOn || gated.plan.parts.some((part) => going.includes(part));
     return { ...gated, ...(!consented && replaceableIn(plan, this.options.kind, cloud)) };
@@ -153,6 +156,13 @@ export class StackApprovals<O extends Member> {
       if (toOperatorError(thrown).code === 'Taken') this.options.again(stack, TAKEN_POLL_MS);
       throw thrown;
     }
+  }
+
+  /** UIDs of those whose fault it is that a plan of these inputs can't be made; empty = it is nobody's, or not known. */
+  private blamed(error: OperatorError, inputs: MemberInput[], cloud: ConnectedCloud): string[] {
+    const { kind, registry } = this.options;
+    const isSomebodys = isBlamable(error) || isPermission(error, cloud.name, registry.accounts);
+    return isSomebodys ? kind.attribute(error, inputs, cloud) : [];
   }
 
   /** Why each part of whose windows none is open must wait; the stack is looked at again when the first one opens. */

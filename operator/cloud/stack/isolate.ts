@@ -1,5 +1,5 @@
-import { toOperatorError, type ErrorCode, type OperatorError } from '../../base/errors';
-import { isOfTheStore } from './state-reads';
+import { toOperatorError, type OperatorError } from '../../base/errors';
+import { isBlamable } from './blame';
 
 export interface Trial<C, R> {
   /** Candidates that are not in the cloud yet: each may be at fault when an update fails. */
@@ -19,9 +19,6 @@ export interface TrialResult<C, R> {
   /** Candidates that must wait, each with its own failure. */
   failed: { candidate: C; error: OperatorError }[];
 }
-
-/** Failures that a candidate can be the cause of; the others (cloud away, throttled, credentials, stopped) are nobody's. @see Trial.isOwn */
-const BLAMABLE: readonly ErrorCode[] = ['Invalid', 'Taken', 'Conflict', 'Quota', 'Unknown'];
 
 /**
  * Brings a stack to as many of its candidates as the cloud takes: the failing ones are named by the provider, or found by bisection, and left out
@@ -58,15 +55,6 @@ function blamable<C, R>(thrown: unknown, group: readonly C[], trial: Trial<C, R>
   const isDone = error.undeleted !== undefined;
   if (group.length === 0 || alone || isDone || !(isBlamable(error) || trial.isOwn(error))) throw error;
   return error;
-}
-
-function isBlamable(error: OperatorError): boolean {
-  return BLAMABLE.includes(error.code) && !isOfTheStore(error) && !isRace(error);
-}
-
-/** A lost race for the state, and none for something in the cloud. Pure. */
-export function isRace({ code, resource }: OperatorError): boolean {
-  return code === 'Conflict' && resource === undefined;
 }
 
 /** Whom a failed attempt convicts, and the groups that are to be tried next. */

@@ -2,6 +2,7 @@ import { toOperatorError, type OperatorError } from '../../base/errors';
 import type { StackState, UpdateResult } from '../../updates/update';
 import type { FoundDrift } from '../drift/found-drift';
 import type { CloudRegistry, ConnectedCloud } from '../providers/registry';
+import { isPermission } from './blame';
 import { versionOf, type CandidateHolds } from './candidate-holds';
 import { isolate, type TrialResult } from './isolate';
 import type { MemberInput } from './member-input';
@@ -67,7 +68,7 @@ export class UpdateAttempts<O extends Member> {
     const isAnythingLeft = inputsOf(plan, []).length + plan.leaving.length + plan.departing.length > 0;
     const trial = await isolate<Part<O>, UpdateResult>({
       suspects: suspectsOf(plan).filter((part) => !standing.includes(part)),
-      isOwn: (error) => plan.parts.length > 1 && this.isPermission(error, how.cloud),
+      isOwn: (error) => plan.parts.length > 1 && isPermission(error, how.cloud.name, this.options.registry.accounts),
       restorable: (error) => !awaitsItsOwn(error, plan) && (isAnythingLeft || this.takesOver(stack, plan)),
       attempt: async (chosen) => {
         const ran = await this.attempt(stack, plan, [...standing, ...chosen], how);
@@ -96,11 +97,6 @@ export class UpdateAttempts<O extends Member> {
     const stuck = stuckIn(error, plan, { inputOf: (object) => kind.inputOf(object), ownersOf });
     this.concerned.set(error, stuck);
     return { error, stuck };
-  }
-
-  /** The cloud takes the credentials as such, and refuses something that is done for one: a role that is missing where its address is, a lock there. */
-  private isPermission({ code, resource }: OperatorError, { name }: ConnectedCloud): boolean {
-    return code === 'Credentials' && resource !== undefined && this.options.registry.accounts.refusal(name) === undefined;
   }
 
   private attempt(

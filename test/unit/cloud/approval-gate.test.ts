@@ -36,7 +36,7 @@ async function open(candidate: object | undefined, operations: object[], { why, 
     approved,
   } = await gate.open({
     ...{ stack: 's', plan, why: () => why, closed: () => closed, serving: () => true, unprotected: () => Promise.resolve(undefined) },
-    cut: () => false,
+    ...{ cut: () => false, isOwn: () => true },
     preview: () => (error === undefined ? Promise.resolve({ hash: 'h', counts, operations } as unknown as Plan) : Promise.reject(error)),
   });
   const says = left.parts[0]?.verdict;
@@ -136,7 +136,7 @@ describe('load balancers of one placement whose state was lost: none of them can
       ...{ stack: 's', plan: { kind: 'Update', engine: true, conflicts: false, ...none, parts }, serving: () => true },
       why: ({ object: one }) => (gated.includes(one.metadata.uid) ? 'it is so' : undefined),
       closed: () => undefined,
-      cut: () => false,
+      ...{ cut: () => false, isOwn: () => false },
       unprotected: () => Promise.resolve(undefined),
       preview: (inputs) => {
         previewed.push(inputs.map(({ uid }) => uid).join());
@@ -164,5 +164,42 @@ describe('load balancers of one placement whose state was lost: none of them can
   test('two wait, and one is approved: the other is not taken for it', async () => {
     expect(await openAll([member('a', 'h'), member('b')], ['a', 'b'])).toMatchObject({ run: false, approved: undefined });
     expect(await openAll([member('a', 'h'), member('b', 'h')], ['a', 'b'])).toMatchObject({ run: true, approved: 'h' });
+  });
+});
+
+describe('two members of a stack, of which one must be approved and can’t be planned', () => {
+  const member = (name: string): Member => ({ ...object, metadata: { ...object.metadata, uid: name, name } });
+  const refused = (resource?: string): OperatorError =>
+    new OperatorError('Credentials', 'no role on this address', resource === undefined ? {} : { resource });
+
+  async function openBoth(error: OperatorError, { cut = false, names = ['a', 'b'] } = {}) {
+    const none = { leaving: [], released: [], missing: [], elsewhere: [], departing: [] };
+    const parts = names.map((name) => ({ object: member(name), candidate: { uid: name } as typeof accepted }));
+    const gate = new ApprovalGate<Member>({ event: () => undefined });
+    const { plan, run } = await gate.open({
+      ...{ stack: 's', plan: { kind: 'Update', engine: true, conflicts: false, ...none, parts }, serving: () => false },
+      ...{ closed: () => undefined, unprotected: () => Promise.resolve(undefined), preview: () => Promise.reject(error) },
+      why: ({ object: { metadata } }) => (metadata.name === 'a' ? 'it is so' : undefined),
+      cut: ({ object: { metadata } }) => cut && metadata.name === 'a',
+      isOwn: ({ resource }, inputs, part) => resource === `urn of ${part.object.metadata.uid}` && inputs.some(({ uid }) => uid === 'a'),
+    });
+    return { run, verdicts: plan.parts.map(({ candidate, verdict }) => (candidate === undefined ? verdict?.reason : 'made')) };
+  }
+
+  test('says so where the failure is its own, and the other one goes on', async () => {
+    expect(await openBoth(refused('urn of a'))).toEqual({ run: true, verdicts: ['CredentialsRefused', 'made'] });
+  });
+
+  test('stops both where the failure names nobody, or the other one', async () => {
+    await expect(openBoth(refused())).rejects.toThrow('no role on this address');
+    await expect(openBoth(refused('urn of b'))).rejects.toThrow('no role on this address');
+  });
+
+  test('stops both where the plan is for what is cut: that is nobody’s own', async () => {
+    await expect(openBoth(refused('urn of a'), { cut: true })).rejects.toThrow('no role on this address');
+  });
+
+  test('holds up nobody where it is alone', async () => {
+    await expect(openBoth(refused('urn of a'), { names: ['a'] })).rejects.toThrow('no role on this address');
   });
 });

@@ -7,12 +7,15 @@ import { StackFactsOf, type Known } from '../../../operator/cloud/stack/stack-fa
 import type { Member, StackKind } from '../../../operator/cloud/stack/stack-kind';
 import { planStack } from '../../../operator/cloud/stack/stack-plan';
 import type { Takeovers } from '../../../operator/cloud/stack/takeovers';
+import { Accounts } from '../../../operator/updates/limits/accounts';
 import type { Plan } from '../../../operator/updates/plan';
 import type { StackUpdate, Updates } from '../../../operator/updates/update';
 import { updateHash } from '../../../operator/updates/update-hash';
+import { FakeClock } from '../kube/fake-clock';
 
 const NOON = Date.UTC(2026, 10, 28, 12);
 const HOUR = 3_600_000;
+const REGISTRY = { accounts: new Accounts(new FakeClock()) };
 const at = (schedule: string): MaintenanceWindow => ({ schedule, duration: '1h', timeZone: 'UTC' });
 
 interface Pass {
@@ -20,16 +23,22 @@ interface Pass {
   drifted?: boolean;
   /** Its spec can't be tried. */
   stalled?: boolean;
-  /** A person approves each change, and somebody else has what this one asks for. */
-  taken?: boolean;
+  /** A person approves each change, and why this one can't be planned. */
+  unplanned?: OperatorError;
+  /** Another member of its stack, whose changes nobody need approve. */
+  beside?: boolean;
   now?: number;
 }
 
 /** One member with windows, whose change would reach the cloud. @returns what becomes of it, and when the stack is looked at again */
 async function open(windows: MaintenanceWindow[] | undefined, pass: Pass = {}) {
-  const { changed = true, drifted = false, stalled = false, taken = false, now = NOON } = pass;
-  const kind = taken ? { updatePolicy: () => ({ approval: 'Manual', replace: 'Never' }) } : {};
-  const preview = (): Promise<Plan> => Promise.reject(new OperatorError('Taken', 'it is on instance i-0a'));
+  const { changed = true, drifted = false, stalled = false, unplanned, beside = false, now = NOON } = pass;
+  const kind = {
+    updatePolicy: ({ metadata }: Member) =>
+      unplanned !== undefined && metadata.uid === 'u' ? { approval: 'Manual', replace: 'Never' } : undefined,
+    attribute: ({ resource }: OperatorError) => (resource === undefined ? [] : ['u']),
+  };
+  const preview = (): Promise<Plan> => Promise.reject(unplanned ?? new OperatorError('Unknown', 'nothing asks for a plan'));
   const object = {
     kind: 'CloudLoadBalancer',
     metadata: { uid: 'u', name: 'web', namespace: 'shop' },
@@ -41,10 +50,12 @@ async function open(windows: MaintenanceWindow[] | undefined, pass: Pass = {}) {
   const again: number[] = [];
   const approvals = new StackApprovals<Member>({
     ...{ kind: kind as unknown as StackKind<Member>, updates: { preview } as unknown as Updates, events: { event: () => undefined } },
-    ...{ guard: { problem: () => Promise.resolve(undefined) }, again: (_stack, ms) => void again.push(ms), clock: { now: () => now } },
+    ...{ guard: { problem: () => Promise.resolve(undefined) }, registry: REGISTRY, clock: { now: () => now } },
+    again: (_stack, ms) => void again.push(ms),
   });
   const none = { leaving: [], released: [], missing: [], elsewhere: [], departing: [] };
   const update = { stack: 's', project: 'p', providerName: 'p', inputs: {} } as unknown as StackUpdate;
+  const other = { object: { ...object, metadata: { ...object.metadata, uid: 'other' } }, candidate: { uid: 'other' } };
   const { run, plan } = await approvals.open({
     ...{
       stack: 's',
@@ -56,7 +67,7 @@ async function open(windows: MaintenanceWindow[] | undefined, pass: Pass = {}) {
       updateOf: () => update,
       givingUp: () => undefined,
     },
-    plan: { kind: 'Update', engine: true, conflicts: false, ...none, parts: [{ object, accepted, ...wants }] },
+    plan: { kind: 'Update', engine: true, conflicts: false, ...none, parts: [{ object, accepted, ...wants }, ...(beside ? [other] : [])] },
     state: { open: false, inputsHash: 'unused', accepted: {} },
   } as unknown as ApprovalPass<Member>);
   return { run, reason: plan.parts[0]?.verdict?.reason, again };
@@ -89,7 +100,22 @@ test('so it does where the spec can’t be tried', async () => {
 });
 
 test('what can’t be planned because somebody else has it is asked for again: nobody tells when they give it up', async () => {
-  expect(await open(undefined, { taken: true })).toEqual({ run: false, reason: 'Taken', again: [60_000] });
+  const unplanned = new OperatorError('Taken', 'it is on instance i-0a');
+  expect(await open(undefined, { unplanned })).toEqual({ run: false, reason: 'Taken', again: [60_000] });
+});
+
+describe('what can’t be planned because a permission is missing for it', () => {
+  const unplanned = new OperatorError('Credentials', 'no role on this address', { resource: 'urn' });
+
+  test('holds up nobody else of its stack', async () => {
+    expect(await open(undefined, { unplanned, beside: true })).toMatchObject({ run: true, reason: 'CredentialsRefused' });
+  });
+
+  test('is a failure of all where it is the only one, or the cloud refuses the credentials as such', async () => {
+    await expect(open(undefined, { unplanned })).rejects.toBe(unplanned);
+    const whole = new OperatorError('Credentials', 'the key has expired');
+    await expect(open(undefined, { unplanned: whole, beside: true })).rejects.toBe(whole);
+  });
 });
 
 describe('Nodes come and go in a cloud that says them in the stack’s own inputs', () => {
@@ -177,7 +203,7 @@ describe('what would replace a load balancer that is taken over', () => {
     const preview = { hash: 'h', counts: { create: 0, update: 0, replace: 0, delete: 0, same: 0 }, operations } as unknown as Plan;
     const approvals = new StackApprovals<Member>({
       ...{ kind: kind as unknown as StackKind<Member>, updates: { preview: () => Promise.resolve(preview) } as unknown as Updates },
-      ...{ events: { event: () => undefined }, guard: { problem: () => Promise.resolve(undefined) } },
+      ...{ events: { event: () => undefined }, guard: { problem: () => Promise.resolve(undefined) }, registry: REGISTRY },
       ...{ again: () => undefined, clock: { now: () => NOON } },
     });
     const update = { stack: 's', project: 'p', providerName: 'p', inputs: {}, adopts: true } as unknown as StackUpdate;
@@ -290,7 +316,7 @@ describe('other settings of the CloudProvider, or a newer program', () => {
       lossBy: ({ op: operation }: { op: string }) => (operation === 'update' ? undefined : `${operation}s LoadBalancer edge`),
     } as unknown as StackKind<Member>;
     const approvals = new StackApprovals<Member>({
-      ...{ kind, updates, events: { event: () => undefined }, guard: { problem: () => Promise.resolve(undefined) } },
+      ...{ kind, updates, events: { event: () => undefined }, guard: { problem: () => Promise.resolve(undefined) }, registry: REGISTRY },
       ...{ again: () => undefined, clock: { now: () => NOON } },
     });
     const none = { released: [], missing: only(missing).map(input), elsewhere: only(elsewhere).map(input), departing: [] };

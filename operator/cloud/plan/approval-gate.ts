@@ -31,6 +31,8 @@ export interface GateFacts<O> {
   preview: (inputs: MemberInput[], part: Part<O>) => Promise<Plan>;
   /** The failure of that preview is the part's, and nobody else's. */
   isOwn: (error: OperatorError, inputs: MemberInput[], part: Part<O>) => boolean;
+  /** Told of a failure that is said to its own part alone, and that nobody else will try again. */
+  unplanned: (error: OperatorError) => void;
 }
 
 /** What may be done now. */
@@ -183,7 +185,7 @@ export class ApprovalGate<O extends Member> {
   }
 
   /** @returns the failure where it is the candidate's own fault */
-  private async plan({ plan, cut, preview, isOwn }: GateFacts<O>, part: Part<O>): Promise<Plan | OperatorError> {
+  private async plan({ plan, cut, preview, isOwn, unplanned }: GateFacts<O>, part: Part<O>): Promise<Plan | OperatorError> {
     const isCut = cut(part);
     const chosen = [...(isCut ? [] : [part]), ...standingOf(plan).filter((other) => other !== part)];
     const alone = plan.parts.map((other) => (chosen.includes(other) ? other : accepted(other)));
@@ -194,8 +196,9 @@ export class ApprovalGate<O extends Member> {
       const error = toOperatorError(thrown);
       // What is cut is cut for all, and who is alone holds up nobody.
       const isItsOwn = !isCut && plan.parts.length > 1 && isOwn(error, inputs, part);
-      if (OWN_FAULT.includes(error.code) || isItsOwn) return error;
-      throw error;
+      if (!OWN_FAULT.includes(error.code) && !isItsOwn) throw error;
+      unplanned(error);
+      return error;
     }
   }
 

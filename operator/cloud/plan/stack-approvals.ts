@@ -1,6 +1,6 @@
 import type { DiscoveredResource, Replacement } from '../../../providers/provider';
 import type { Clock } from '../../base/clock';
-import { toOperatorError, type OperatorError } from '../../base/errors';
+import type { OperatorError } from '../../base/errors';
 import { hashJson } from '../../base/json';
 import type { EventRecorder } from '../../kube/api';
 import type { Plan } from '../../updates/plan';
@@ -39,6 +39,8 @@ export interface StackApprovalsOptions<O extends Member> {
 const GUARD_POLL_MS = 10_000;
 /** Nor when somebody gives up what a plan asks for. */
 const TAKEN_POLL_MS = 60_000;
+/** Nor of what else a plan lacks in the cloud: a subnet, a role. As often as what was refused is tried again. */
+const UNPLANNED_POLL_MS = 300_000;
 
 /** One pass over a stack that would change something. */
 export interface ApprovalPass<O> {
@@ -129,6 +131,7 @@ export class StackApprovals<O extends Member> {
       },
       preview: (inputs, part) => this.planOf(pass, inputs, part),
       isOwn: (error, inputs, { object }) => this.blamed(error, inputs, cloud).includes(object.metadata.uid),
+      unplanned: ({ code }) => this.options.again(stack, code === 'Taken' ? TAKEN_POLL_MS : UNPLANNED_POLL_MS),
     });
     const consented = gated.approved !== undefined || goesOn || gated.plan.parts.some((part) => going.includes(part));
     return { ...gated, ...(!consented && replaceableIn(plan, this.options.kind, cloud)) };
@@ -145,17 +148,12 @@ export class StackApprovals<O extends Member> {
     return followsNodes(pass, this.options.kind);
   }
 
-  /** What an update with these inputs, which are for the part, would do. Where somebody else has what it asks for, the stack is looked at again. */
+  /** What an update with these inputs, which are for the part, would do. */
   private async planOf(pass: ApprovalPass<O>, inputs: MemberInput[], part: Part<O>): Promise<Plan> {
-    const { stack, state, found } = pass;
-    try {
-      const made = await this.preview({ state, found, hooks: pass.hooksOf(inputs), update: pass.updateOf(inputs) });
-      const giving = beginsMove(part) ? pass.givingUp(part.object) : undefined;
-      return giving === undefined ? made : planOfMove(made, { stack: giving.update.stack, plan: await this.preview(giving) });
-    } catch (thrown) {
-      if (toOperatorError(thrown).code === 'Taken') this.options.again(stack, TAKEN_POLL_MS);
-      throw thrown;
-    }
+    const { state, found } = pass;
+    const made = await this.preview({ state, found, hooks: pass.hooksOf(inputs), update: pass.updateOf(inputs) });
+    const giving = beginsMove(part) ? pass.givingUp(part.object) : undefined;
+    return giving === undefined ? made : planOfMove(made, { stack: giving.update.stack, plan: await this.preview(giving) });
   }
 
   /** UIDs of those whose fault it is that a plan of these inputs can't be made; empty = it is nobody's, or not known. */

@@ -36,7 +36,7 @@ async function open(candidate: object | undefined, operations: object[], { why, 
     approved,
   } = await gate.open({
     ...{ stack: 's', plan, why: () => why, closed: () => closed, serving: () => true, unprotected: () => Promise.resolve(undefined) },
-    ...{ cut: () => false, isOwn: () => true },
+    ...{ cut: () => false, isOwn: () => true, unplanned: () => undefined },
     preview: () => (error === undefined ? Promise.resolve({ hash: 'h', counts, operations } as unknown as Plan) : Promise.reject(error)),
   });
   const says = left.parts[0]?.verdict;
@@ -136,7 +136,7 @@ describe('load balancers of one placement whose state was lost: none of them can
       ...{ stack: 's', plan: { kind: 'Update', engine: true, conflicts: false, ...none, parts }, serving: () => true },
       why: ({ object: one }) => (gated.includes(one.metadata.uid) ? 'it is so' : undefined),
       closed: () => undefined,
-      ...{ cut: () => false, isOwn: () => false },
+      ...{ cut: () => false, isOwn: () => false, unplanned: () => undefined },
       unprotected: () => Promise.resolve(undefined),
       preview: (inputs) => {
         previewed.push(inputs.map(({ uid }) => uid).join());
@@ -181,6 +181,7 @@ describe('two members of a stack, of which one must be approved and can’t be p
       ...{ closed: () => undefined, unprotected: () => Promise.resolve(undefined), preview: () => Promise.reject(error) },
       why: ({ object: { metadata } }) => (metadata.name === 'a' ? 'it is so' : undefined),
       cut: ({ object: { metadata } }) => cut && metadata.name === 'a',
+      unplanned: () => undefined,
       isOwn: ({ resource }, inputs, part) => resource === `urn of ${part.object.metadata.uid}` && inputs.some(({ uid }) => uid === 'a'),
     });
     return { run, verdicts: plan.parts.map(({ candidate, verdict }) => (candidate === undefined ? verdict?.reason : 'made')) };

@@ -104,11 +104,17 @@ test('what can’t be planned because somebody else has it is asked for again: n
   expect(await open(undefined, { unplanned })).toEqual({ run: false, reason: 'Taken', again: [60_000] });
 });
 
+test('so is what can’t be planned because of something else in the cloud, less often', async () => {
+  const unplanned = new OperatorError('Invalid', 'no suitable subnet');
+  expect(await open(undefined, { unplanned })).toEqual({ run: false, reason: 'Invalid', again: [300_000] });
+});
+
 describe('what can’t be planned because a permission is missing for it', () => {
   const unplanned = new OperatorError('Credentials', 'no role on this address', { resource: 'urn' });
 
   test('holds up nobody else of its stack', async () => {
-    expect(await open(undefined, { unplanned, beside: true })).toMatchObject({ run: true, reason: 'CredentialsRefused' });
+    const alone = { run: true, reason: 'CredentialsRefused', again: [300_000] };
+    expect(await open(undefined, { unplanned, beside: true })).toEqual(alone);
   });
 
   test('is a failure of all where it is the only one, or the cloud refuses the credentials as such', async () => {

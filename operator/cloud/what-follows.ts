@@ -41,7 +41,7 @@ export class WhatFollows {
     // Another one may claim the same as they do, or no longer.
     this.stops.push(registry.onChange(() => registry.list().forEach(({ name }) => this.options.providerQueue.add(name))));
     stores.providers.list().forEach((provider) => this.askForSweep(provider));
-    this.stops.push(stores.providers.onChange(({ current }) => this.onProvider(current)));
+    this.stops.push(stores.providers.onChange(({ key, current }) => this.onProvider(key, current)));
   }
 
   stop(): void {
@@ -97,8 +97,8 @@ export class WhatFollows {
   }
 
   /** Its controller may be at a connection that does not come about: levers don't wait for that. */
-  private onProvider(provider: StoredProvider | undefined): void {
-    if (provider === undefined) return;
+  private onProvider(name: string, provider: StoredProvider | undefined): void {
+    if (provider === undefined) return this.options.sweep.forget(name);
     const { metadata, spec } = provider;
     this.options.registry.hold(metadata.name, spec);
     this.options.registry.pauseBy(metadata.name, metadata.annotations?.[ANNOTATIONS.pause]);

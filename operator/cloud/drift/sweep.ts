@@ -2,6 +2,7 @@ import type { Sweep as SweepStatus } from '../../../crds';
 import type { KnownOwners } from '../../../providers/provider';
 import type { Clock } from '../../base/clock';
 import type { Logger } from '../../base/log';
+import { exponentialDelay } from '../../kube/back-off';
 import type { LeftoverRecords } from './leftover-records';
 import { leftoversOf, type Leftover } from './leftovers';
 import { intervalOf, jittered, ProviderTimer, type ProviderTimerOptions } from '../providers/provider-timer';
@@ -27,6 +28,19 @@ export interface SweepOptions extends ProviderTimerOptions {
   logger: Logger;
 }
 
+/** When a sweep that somebody asks for and that has failed is tried again, in milliseconds. */
+const AGAIN = { baseMs: 10_000, maxMs: 600_000 };
+
+/** What a person asks for. */
+interface Request {
+  token: string;
+  /** Passes over the provider that it has not been answered by, in a row. */
+  failures: number;
+  /** When it is tried again, on the monotonic clock in milliseconds; undefined = it is answered, or asked for at once. */
+  dueAt?: number | undefined;
+  answered: boolean;
+}
+
 /**
  * Searches each provider's account on a slow timer, and when asked, for what bears this cluster's mark and belongs to nothing any more. It only
  * says what it finds: each leftover stack gets a CloudStack, which a person may release.
@@ -34,13 +48,13 @@ export interface SweepOptions extends ProviderTimerOptions {
 export class Sweep {
   private readonly timer: ProviderTimer;
   private readonly results = new Map<string, SweepStatus>();
-  /** By provider: the token of the newest request. */
-  private readonly requests = new Map<string, string>();
+  /** By provider: the newest one. */
+  private readonly requests = new Map<string, Request>();
 
   constructor(private readonly options: SweepOptions) {
     this.timer = new ProviderTimer(options, {
-      waitMs: (provider) => jittered(intervalOf(options.registry, provider, 'sweepInterval'), options.random),
-      pass: (provider) => this.pass(provider),
+      waitMs: (provider) => this.waitMs(provider),
+      pass: (provider) => this.answer(provider),
       failure: 'the cloud could not be searched for leftovers',
     });
   }
@@ -50,11 +64,17 @@ export class Sweep {
     return this.timer.run(signal);
   }
 
-  /** A person has asked for a sweep by an annotation. */
+  /** A person has asked for a sweep by an annotation: it is tried until it has succeeded. */
   ask(provider: string, token: string): void {
-    if (this.requests.get(provider) === token) return;
-    this.requests.set(provider, token);
+    if (this.requests.get(provider)?.token === token) return;
+    this.requests.set(provider, { token, failures: 0, answered: false });
     void this.timer.ask(provider);
+  }
+
+  /** The provider is gone: one that is made under the same name is another one. */
+  forget(provider: string): void {
+    this.requests.delete(provider);
+    this.results.delete(provider);
   }
 
   /** What the last sweep of this process has found; undefined before the first one. */
@@ -67,11 +87,35 @@ export class Sweep {
     return { stacks: new Set(stacks()), owners: new Set(owners()), specs };
   }
 
-  private async pass(provider: string): Promise<void> {
+  private waitMs(provider: string): number {
+    const intervalMs = jittered(intervalOf(this.options.registry, provider, 'sweepInterval'), this.options.random);
+    const dueAt = this.requests.get(provider)?.dueAt;
+    if (dueAt === undefined) return intervalMs;
+    const untilDueMs = Math.max(1, dueAt - this.options.clock.monotonic());
+    return intervalMs === 0 ? untilDueMs : Math.min(intervalMs, untilDueMs);
+  }
+
+  /** One pass, which answers the newest request; where it does not, that is asked for again later. */
+  private async answer(provider: string): Promise<void> {
+    const request = this.requests.get(provider);
+    let answered = false;
+    try {
+      answered = await this.pass(provider, request?.token);
+    } finally {
+      if (request !== undefined && !request.answered) this.note(request, answered);
+    }
+  }
+
+  private note(request: Request, answered: boolean): void {
+    request.answered = answered;
+    request.dueAt = answered ? undefined : this.options.clock.monotonic() + exponentialDelay(request.failures++, AGAIN);
+  }
+
+  /** @returns false where the lease was lost meanwhile: nothing of it counts */
+  private async pass(provider: string, handled: string | undefined): Promise<boolean> {
     const { registry, records, clock, isValid } = this.options;
-    const handled = this.requests.get(provider);
     const { cloud } = registry.connected(provider);
-    if (cloud.discover === undefined) return;
+    if (cloud.discover === undefined) return true;
     // Known before or after the search is known: a stack may come or go meanwhile.
     const before = this.known();
     const found = await cloud.discover(undefined, before.stacks);
@@ -83,7 +127,7 @@ export class Sweep {
     const unknown = leftoversOf(new Map([...found, ...behind]), known().stacks);
     const serving = await Promise.all(unknown.map(({ stack }) => this.options.serves(stack)));
     const leftovers = unknown.filter((_one, index) => serving[index] === false);
-    if (!isValid()) return;
+    if (!isValid()) return false;
     unknown.filter((_one, index) => serving[index] === true).forEach((one) => this.options.takeUp(provider, one));
     await records.write(provider, leftovers);
     this.results.set(provider, {
@@ -99,6 +143,7 @@ export class Sweep {
       );
     }
     this.options.swept(provider, leftovers);
+    return true;
   }
 }
 

@@ -77,10 +77,7 @@ export class ProviderTimer {
       await atPriority('Background', () => this.work.pass(provider));
     } catch (thrown) {
       const error = toOperatorError(thrown);
-      this.options.logger.warn(
-        { provider, code: error.code, error: error.message },
-        `${this.work.failure}; trying again after the interval`,
-      );
+      this.options.logger.warn({ provider, code: error.code, error: error.message }, `${this.work.failure}; trying again later`);
     } finally {
       told.forEach((tell) => tell());
     }

@@ -24,13 +24,15 @@ export class CredentialWatch {
 
   constructor(private readonly options: CredentialWatchOptions) {}
 
-  /** Runs until the signal is aborted. */
+  /** Runs until the signal is aborted; looks after what was refused before, too. */
   async run(signal: AbortSignal): Promise<void> {
-    const { accounts } = this.options.registry;
+    const { registry } = this.options;
+    const { accounts } = registry;
     const stop = accounts.onChange((provider) => {
       this.options.onChange(provider);
       if (accounts.refusal(provider) !== undefined) this.watch(provider, signal);
     });
+    for (const { name } of registry.list()) if (accounts.refusal(name) !== undefined) this.watch(name, signal);
     await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
     stop();
     await Promise.all(this.watched.values());

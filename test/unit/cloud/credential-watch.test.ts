@@ -8,8 +8,12 @@ import { FakeClock } from '../kube/fake-clock';
 
 const MINUTE = 60_000;
 
-/** A cloud that refuses every key but `good`, watched from its first refusal on. @param renew gives the key of today */
-async function refused(renew: (sessions: boolean) => Promise<string>) {
+/**
+ * A cloud that refuses every key but `good`, watched from its first refusal on.
+ * @param renew gives the key of today
+ * @param before it was refused before anybody watched
+ */
+async function refused(renew: (sessions: boolean) => Promise<string>, before = false) {
   const clock = new FakeClock();
   const accounts = new Accounts(clock);
   const seen = { key: 'bad', calls: 0, changes: 0 };
@@ -23,20 +27,21 @@ async function refused(renew: (sessions: boolean) => Promise<string>) {
   const cloud = {
     instances: { list },
     renewCredentials: async (sessions: boolean) => {
-      const before = seen.key;
+      const known = seen.key;
       seen.key = await renew(sessions);
-      return !sessions && seen.key !== before;
+      return !sessions && seen.key !== known;
     },
   } as unknown as Cloud;
-  const registry = { accounts, connected: () => ({ cloud }) } as unknown as CloudRegistry;
+  const registry = { accounts, connected: () => ({ cloud }), list: () => [{ name: 'aws' }] } as unknown as CloudRegistry;
   // Whoever is told that the credentials are others now tries again.
   const onChange = (): void => {
     seen.changes++;
     if (accounts.refusal('aws') === undefined) void list().catch(() => undefined);
   };
   const stop = new AbortController();
+  if (before) await list().catch(() => undefined);
   const ended = new CredentialWatch({ registry, onChange, clock, logger: silentLogger }).run(stop.signal);
-  await list().catch(() => undefined);
+  if (!before) await list().catch(() => undefined);
   const end = (): Promise<void> => (stop.abort(), ended);
   return { clock, accounts, seen, end };
 }
@@ -71,9 +76,12 @@ test('why they are refused is told in the words of whoever makes sessions of the
   await end();
 });
 
-test('others than before are used within a second', async () => {
+test.each([
+  ['', false],
+  [', also where they were refused before anybody watched', true],
+])('others than before are used within a second%s', async (_where, before) => {
   let key = 'bad';
-  const { clock, accounts, seen, end } = await refused(() => Promise.resolve(key));
+  const { clock, accounts, seen, end } = await refused(() => Promise.resolve(key), before);
   await clock.advance(5_000);
   expect(seen.calls).toBe(1);
   key = 'good';

@@ -141,6 +141,7 @@ describe('Nodes come and go in a cloud that says them in the stack’s own input
         kind: { withoutTargets } as unknown as StackKind<Member>,
         updates: {} as unknown as Updates,
         events: { event: () => undefined },
+        registry: REGISTRY,
       },
       ...{ guard: { problem: () => Promise.resolve(undefined) }, again: () => undefined, clock: { now: () => NOON } },
     });

@@ -2,7 +2,7 @@ import type { AWSHealthCheck, AWSLoadBalancer, CloudLoadBalancerSpec, HealthChec
 import type { LoadBalancerInput, NodeLabels } from '../../provider';
 import { keepClassic, keptOf } from './adopted';
 import { portsOf, probeOf } from './listeners';
-import { cloudName } from './names';
+import { classicGroupName, cloudName } from './names';
 import {
   DEFAULT_DRAINING_TIMEOUT,
   DEFAULT_IDLE_TIMEOUT,
@@ -178,7 +178,7 @@ function targetOf(own: AWSHealthCheck, portable: Partial<HealthCheck>, first: nu
 function renderGroup(name: string, input: LoadBalancerInput, scope: LoadBalancerScope): RenderedSecurityGroup | undefined {
   if (scope.classicSecurityGroupID !== undefined) return undefined;
   const group = renderSecurityGroup(name, portsOf(input.spec), input, { ...scope, networkSecurityGroups: 'Managed' });
-  return group === undefined ? undefined : { ...group, groupName: `k8s-elb-${name}` };
+  return group === undefined ? undefined : { ...group, groupName: classicGroupName(name) };
 }
 
 /** Groups in place of the one that is made: those of the load balancer, or the one for all. */

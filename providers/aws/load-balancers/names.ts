@@ -10,6 +10,11 @@ export function cloudName(ownerUID: string, generation = 0): string {
   return withGeneration(`a${ownerUID.replaceAll('-', '')}`, generation);
 }
 
+/** Upstream's name for the security group that is made for a Classic load balancer (providers 2.1). */
+export function classicGroupName(loadBalancer: string): string {
+  return `k8s-elb-${loadBalancer}`;
+}
+
 /** A name that was asked for, or made, as a generation bears it. Pure. */
 export function withGeneration(name: string, generation = 0): string {
   const suffix = generation === 0 ? '' : `-g${generation}`;

@@ -1,10 +1,11 @@
 import type { SecurityGroupRule } from '@aws-sdk/client-ec2';
+import { classicGroupName } from '../load-balancers/names';
 import type { Api } from '../resources/description';
 import { TAG } from '../tags';
 import { sourceOf, type NodeRule } from './node-rule';
 import { descriptionOf, openNodes, readDescription, revokeAll } from './node-rules';
 import { portsInUse, type Excepted } from './port-users';
-import { misdescribed, ofOtherChecks, unneeded, unneededMTU, type Keeper } from './stale-rules';
+import { isAsUpstreams, misdescribed, ofOtherChecks, unneeded, unneededMTU, type Keeper } from './stale-rules';
 
 export interface Closing extends Keeper {
   /** Which target groups are the load balancer's own; absent = it has none any more. */
@@ -22,7 +23,7 @@ export interface Closing extends Keeper {
 export async function closeRules(api: Api, closing: Closing): Promise<void> {
   const { ec2, options } = api;
   const rules = await rulesOf(api, closing);
-  const own = unneeded(rules, closing);
+  const own = unneeded(rules, { ...closing, isMade: await isGroupMade(api, closing, rules) });
   const common = closing.wanted.length > 0 || closing.group !== undefined ? [] : await orphanedChecks(api, closing, rules);
   const candidates = [...own, ...common];
   const kept = await keptOf(api, closing, candidates);
@@ -45,6 +46,14 @@ async function rulesOf({ ec2, options }: Api, { clusterID, groups }: Closing): P
   const ours = await ec2.securityGroupRules([{ Name: `tag:${TAG.clusterID}`, Values: [clusterID] }], options);
   const ofNodes = groups.length === 0 ? [] : await ec2.securityGroupRules([{ Name: 'group-id', Values: [...groups] }], options);
   return [...new Map([...ours, ...ofNodes].map((rule) => [rule.SecurityGroupRuleId, rule])).values()];
+}
+
+/** Whether the group bears upstream's name for the load balancer's own one; asked where there are rules that it matters for. */
+async function isGroupMade({ ec2, options }: Api, closing: Closing, rules: readonly SecurityGroupRule[]): Promise<boolean> {
+  const { group, loadBalancer } = closing;
+  if (group === undefined || !rules.some((rule) => isAsUpstreams(rule, closing))) return false;
+  const [found] = await ec2.securityGroups([{ Name: 'group-id', Values: [group] }], options);
+  return found?.GroupName === classicGroupName(loadBalancer);
 }
 
 /** Checks of ports that many have in common are described by the first who came: when that one is gone, the last takes the rule along. */

@@ -10,6 +10,8 @@ export interface Keeper {
   loadBalancer: string;
   /** The security group that is let in; absent = clients are. */
   group?: string | undefined;
+  /** That group was made for the load balancer: what upstream lets it in by goes too. Absent = somebody's that it names, whose other rules are theirs. */
+  isMade?: boolean | undefined;
   /** Groups of Nodes that are known. */
   groups: readonly string[];
   /** What the load balancer needs; none = it goes. */
@@ -26,20 +28,28 @@ export function isSameOwner(one: string, other: string): boolean {
 
 /**
  * Rules of a load balancer that it does not need, itself: whether another one does is for the caller to find out. Its own are known by their
- * descriptions, as upstream has it, so that those which upstream made go too; of a group's, those that we or upstream made. Pure.
+ * descriptions, as upstream has it, so that those which upstream made go too; of a group's, those that we made, and upstream's where the group was
+ * made for the load balancer. Pure.
  */
 export function unneeded(rules: readonly SecurityGroupRule[], keeper: Keeper): SecurityGroupRule[] {
   const inbound = rules.filter(({ IsEgress }) => IsEgress !== true);
   return inbound.filter((rule) => isItsOwn(rule, keeper) && !keeper.wanted.some((wanted) => hasPlace(rule, wanted)));
 }
 
-function isItsOwn(rule: SecurityGroupRule, { clusterID, loadBalancer, group, groups }: Keeper): boolean {
+function isItsOwn(rule: SecurityGroupRule, keeper: Keeper): boolean {
+  const { clusterID, loadBalancer, group, isMade = false } = keeper;
   if (group !== undefined) {
-    const isOfNodes = groups.includes(rule.GroupId ?? '') && rule.IpProtocol === '-1';
-    return rule.ReferencedGroupInfo?.GroupId === group && (isOurs(rule, clusterID) || isOfNodes);
+    return rule.ReferencedGroupInfo?.GroupId === group && (isOurs(rule, clusterID) || (isMade && isAsUpstreams(rule, keeper)));
   }
   const read = readDescription(rule);
   return read !== undefined && read.kind !== 'mtu' && isSameOwner(read.loadBalancer, loadBalancer);
+}
+
+/** As upstream lets the group of a Classic load balancer in to the Nodes, without our mark. What a group lets itself in by is nobody's for a load balancer. Pure. */
+export function isAsUpstreams(rule: SecurityGroupRule, { clusterID, group, groups }: Keeper): boolean {
+  const { GroupId = '', IpProtocol, ReferencedGroupInfo: from } = rule;
+  const isLetIn = from?.GroupId === group && GroupId !== group && groups.includes(GroupId);
+  return isLetIn && IpProtocol === '-1' && !isOurs(rule, clusterID);
 }
 
 /** Rules for health checks on ports that many have in common, which bear the name of whoever came first. Pure. */

@@ -428,6 +428,47 @@ describeWithMoto('rules for each Service in the Nodes’ security group, against
     await scene.ec2.deleteSecurityGroup({ GroupId });
   });
 
+  /** A group of Nodes lets in all traffic from a group, as a person has written it. */
+  async function letIn(GroupId: string): Promise<string> {
+    const IpPermissions = [{ IpProtocol: '-1', UserIdGroupPairs: [{ GroupId }] }];
+    await scene.ec2.authorizeSecurityGroupIngress({ GroupId: nodes, IpPermissions });
+    return `-1 ${GroupId}`;
+  }
+
+  /** Protocols and sources alone. */
+  const sourcesOf = async (): Promise<string[]> => (await rulesOf()).map((rule) => rule.replace(/^(\S+) \S+ (\S+).*/, '$1 $2'));
+
+  test.each([
+    ['a Network one under nodeRules: Shared', scopeNamed('Shared'), {}],
+    ['a Network one', scopeNamed('PerService'), {}],
+    ['a Classic one', scopeNamed('PerService'), { type: 'Classic' as const }],
+  ])('%s that names groups takes what it was let in by, and nothing of what people let them in by', async (what, scope, aws) => {
+    const edge = await account.makeGroup(`edge of ${what}`);
+    const next = await account.makeGroup(`next of ${what}`);
+    const mine = [await letIn(nodes), await letIn(edge)].sort();
+    const naming = (group: string) => ({ aws: { ...aws, securityGroups: { groups: [group] } } });
+    const web = await standing(naming(nodes), scope());
+    await web.change(naming(edge));
+    expect(await sourcesOf()).toEqual(expect.arrayContaining(mine));
+    await web.change(naming(next));
+    expect(await account.rulesFrom(next, nodes)).not.toEqual([]);
+    expect((await sourcesOf()).filter((rule) => !rule.includes(next))).toEqual(mine);
+    await web.change(naming(nodes));
+    await web.run.destroy();
+    expect(await sourcesOf()).toEqual(mine);
+  });
+
+  test('what upstream lets in the group of a Classic load balancer by goes with that', async () => {
+    const old = await standing({ aws: { type: 'Classic' } });
+    const Filters = [{ Name: 'group-id', Values: [nodes] }];
+    const { SecurityGroupRules = [] } = await scene.ec2.describeSecurityGroupRules({ Filters });
+    const [ours] = SecurityGroupRules.filter(({ ReferencedGroupInfo }) => ReferencedGroupInfo !== undefined);
+    await scene.ec2.revokeSecurityGroupIngress({ GroupId: nodes, SecurityGroupRuleIds: [ours?.SecurityGroupRuleId ?? ''] });
+    await letIn(ours?.ReferencedGroupInfo?.GroupId ?? '');
+    await old.run.destroy();
+    expect(await rulesOf()).toEqual([]);
+  });
+
   test('a Classic load balancer’s group is let in by all ports, as upstream has it; with nodeRules: Shared it has the backend group', async () => {
     const old = await standing({ aws: { type: 'Classic' } });
     const { SecurityGroups = [] } = await scene.ec2.describeSecurityGroups({

@@ -142,7 +142,30 @@ describe('rules that are there', () => {
     ['none of another one', [there(CLIENT, { Description: 'kubernetes.io/rule/nlb/client=b' })], keeper([]), []],
     ['none that people wrote', [there(CLIENT, { Description: 'mine' })], keeper([]), []],
     ['a group’s that we made', [there('tcp 80:80 sg-0e group', tagged)], keeper([], { group: 'sg-0e' }), ['tcp 80:80 sg-0e group']],
-    ['upstream’s of a group', [there('-1 -1:-1 sg-0e group')], keeper([], { group: 'sg-0e' }), ['-1 -1:-1 sg-0e group']],
+    [
+      'upstream’s of a group that was made for it',
+      [there('-1 -1:-1 sg-0e group')],
+      keeper([], { group: 'sg-0e', isMade: true }),
+      ['-1 -1:-1 sg-0e group'],
+    ],
+    [
+      'not those by which people let in all traffic of a group that it names',
+      [there('-1 -1:-1 sg-0e group')],
+      keeper([], { group: 'sg-0e' }),
+      [],
+    ],
+    [
+      'not that by which the Nodes’ own group lets itself in',
+      [there('-1 -1:-1 sg-0d group')],
+      keeper([], { group: 'sg-0d', isMade: true }),
+      [],
+    ],
+    [
+      'a group’s that we made, where that is the Nodes’ own',
+      [there('-1 -1:-1 sg-0d group', tagged)],
+      keeper([], { group: 'sg-0d' }),
+      ['-1 -1:-1 sg-0d group'],
+    ],
     ['not those by which people let a group in', [there('tcp 80:80 sg-0e group')], keeper([], { group: 'sg-0e' }), []],
   ] as [string, SecurityGroupRule[], Keeper, string[]][])('unneeded: %s', (_what, rules, of, expected) => {
     const found = unneeded(rules, of).map(({ IpProtocol, FromPort, ToPort, CidrIpv4, ReferencedGroupInfo }) => {

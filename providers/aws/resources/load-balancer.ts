@@ -219,9 +219,12 @@ function properties(raw: LoadBalancer, attributes: Record<string, string>): Json
   };
 }
 
-/** Only the addresses that were asked for; AWS also tells those that it chose. */
+/** AWS tells the addresses of each family by themselves. Those that it chose, and nobody asked for, are no drift where it tells them too. */
 function mappingOf({ SubnetId = '', LoadBalancerAddresses = [] }: AvailabilityZone): { subnetId: string } & Record<string, string> {
-  const { AllocationId, PrivateIPv4Address, IPv6Address } = LoadBalancerAddresses[0] ?? {};
+  const told = (property: 'AllocationId' | 'PrivateIPv4Address' | 'IPv6Address'): string | undefined => {
+    return LoadBalancerAddresses.find((address) => address[property] !== undefined)?.[property];
+  };
+  const [AllocationId, PrivateIPv4Address, IPv6Address] = [told('AllocationId'), told('PrivateIPv4Address'), told('IPv6Address')];
   return {
     subnetId: SubnetId,
     ...(AllocationId !== undefined && { allocationId: AllocationId }),

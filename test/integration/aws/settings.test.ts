@@ -1,3 +1,4 @@
+import { systemClock } from '../../../operator/base/clock';
 import { cloudLoadBalancerSpec, type CloudLoadBalancerSpecInput } from '../../../crds';
 import type { JsonObject } from '../../../operator/base/json';
 import { AwsLoadBalancers } from '../../../providers/aws/load-balancers/load-balancers';
@@ -6,6 +7,7 @@ import { AwsModel } from '../../harness/aws-model/aws-model';
 import { fieldsOf, type ModelCall } from '../../harness/aws-model/call';
 import type { Rule } from '../../harness/aws-model/rule';
 import { alwaysRules } from '../../harness/aws-model/rules';
+import { elasticAddresses } from '../../harness/aws-model/rules/elastic-addresses';
 import { describeWithMoto, startMoto, type Moto } from '../../harness/moto';
 import type { ProgramRunner, RunnerResource } from '../../harness/program-runner';
 import { CLUSTER, Scene } from './model-scene';
@@ -35,7 +37,7 @@ describeWithMoto('Settings of load balancers of AWS, against a model of it', () 
     await account.prepare();
     await account.addIPv6();
     certificate = await account.uploadCertificate('web');
-    const model = new AwsModel(moto.url, REGION, [recorded, ...alwaysRules()]);
+    const model = new AwsModel(moto.url, REGION, [recorded, elasticAddresses({ clock: systemClock, holdMs: 0 }), ...alwaysRules()]);
     await model.start();
     scene = new Scene(model);
     const { vpcID, subnetIDs } = account;
@@ -173,6 +175,20 @@ describeWithMoto('Settings of load balancers of AWS, against a model of it', () 
     const [balancer] = (await scene.elb.describeLoadBalancers({ LoadBalancerArns: [only(of, ':LoadBalancer').id] })).LoadBalancers ?? [];
     const told = balancer?.AvailabilityZones?.map(({ LoadBalancerAddresses: [address] = [] }) => address?.[field as 'IPv6Address']);
     expect(told?.sort()).toEqual(addresses.toSorted());
+    await of.run.destroy();
+  });
+
+  test.each<[string, () => Promise<Partial<CloudLoadBalancerSpecInput>>]>([
+    ['Elastic IPs', async () => ({ aws: { eipAllocationIDs: [await account.makeAddress(), await account.makeAddress()] } })],
+    ['private IPv4 addresses', () => Promise.resolve({ scheme: 'Internal', aws: { privateIPv4Addresses: ['10.0.0.9', '10.0.1.9'] } })],
+  ])('%s and IPv6 addresses of one load balancer are told beside each other, and are as they were asked for', async (_what, more) => {
+    const { aws, ...spec } = await more();
+    const subnets = await subnetsInOrderOf('PrivateIPv4Address');
+    const ipv6Addresses = subnets.map((id) => `2001:db8:${account.subnetIDs.indexOf(id)}::9`);
+    const of = await standing({ ...spec, ipFamilies: ['IPv4', 'IPv6'], aws: { ...aws, subnets, ipv6Addresses } });
+    const [balancer] = (await scene.elb.describeLoadBalancers({ LoadBalancerArns: [only(of, ':LoadBalancer').id] })).LoadBalancers ?? [];
+    expect(balancer?.AvailabilityZones?.map(({ LoadBalancerAddresses = [] }) => LoadBalancerAddresses.length)).toEqual([2, 2]);
+    await expectAsInState(of);
     await of.run.destroy();
   });
 

@@ -1,6 +1,7 @@
 import type { Clock } from '../../../../operator/base/clock';
 import { fieldsOf, refusal } from '../call';
 import type { Rule } from '../rule';
+import { withZoneAddresses } from './zone-addresses';
 
 /** How long the interfaces of a deleted load balancer keep its addresses. */
 export interface Holding {
@@ -47,23 +48,13 @@ export function elasticAddresses({ clock, holdMs }: Holding): Rule {
         });
       }
       if (action !== 'CreateLoadBalancer' && action !== 'DescribeLoadBalancers') return answer;
-      const idOf = (arn: string, on: string): string | undefined => {
-        return [...held].find(([, { by, subnet, until }]) => by === arn && subnet === on && until > clock.monotonic())?.[0];
+      const idsOf = (arn: string, on: string): string[] => {
+        return [...held].flatMap(([id, { by, subnet, until }]) => (by === arn && subnet === on && until > clock.monotonic() ? [id] : []));
       };
-      return { ...answer, body: withAddresses(answer.body, idOf) };
+      const membersOf = (arn: string, on: string): string[] => idsOf(arn, on).map((id) => `<AllocationId>${id}</AllocationId>`);
+      return { ...answer, body: withZoneAddresses(answer.body, membersOf) };
     },
   };
-}
-
-/** Each load balancer's ARN stands before its subnets. */
-function withAddresses(body: string, idOf: (arn: string, subnet: string) => string | undefined): string {
-  let of = '';
-  return body.replaceAll(/<(LoadBalancerArn|SubnetId)>([^<]+)<\/\1>/g, (told: string, name: string, value: string) => {
-    if (name === 'LoadBalancerArn') of = value;
-    const id = name === 'SubnetId' ? idOf(of, value) : undefined;
-    const address = `<member><AllocationId>${id ?? ''}</AllocationId></member>`;
-    return id === undefined ? told : `${told}<LoadBalancerAddresses>${address}</LoadBalancerAddresses>`;
-  });
 }
 
 /** Of the load balancer that has an address. */

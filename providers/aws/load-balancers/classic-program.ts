@@ -58,9 +58,8 @@ function declareTLSPolicy(name: string, reference: string, { listeners }: Render
     },
     { deletedWith },
   );
-  for (const { lbPort, lbProtocol, instancePort } of listeners.filter(({ sslCertificateId }) => sslCertificateId !== undefined)) {
-    const triggers = triggersOf(instancePort, lbProtocol);
-    const args = { loadBalancerName, loadBalancerPort: lbPort, policyNames: [made], triggers };
-    new ListenerPolicy(listenerName(name, lbPort), args, { deletedWith });
+  for (const listener of listeners.filter(({ sslCertificateId }) => sslCertificateId !== undefined)) {
+    const args = { loadBalancerName, loadBalancerPort: listener.lbPort, policyNames: [made], triggers: triggersOf(listener) };
+    new ListenerPolicy(listenerName(name, listener.lbPort), args, { deletedWith });
   }
 }

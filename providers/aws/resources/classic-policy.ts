@@ -73,7 +73,7 @@ export const classicPolicy: ClassicPart<z.infer<typeof policySchema>> = {
 };
 export const REFERENCE = 'Reference-Security-Policy';
 
-/** What policies the traffic to one port of the Nodes has. */
+/** What policies the traffic to one port of the Nodes has. They stay where a listener to that port goes, or is made anew. */
 export const classicBackendPolicy: ClassicPart<z.infer<typeof backendSchema>> = {
   token: 'aws:elb/loadBalancerBackendServerPolicy:LoadBalancerBackendServerPolicy',
   replaceOn: ['loadBalancerName', 'instancePort'],
@@ -101,11 +101,12 @@ export const classicListenerPolicy: ClassicPart<z.infer<typeof listenerSchema>> 
     const found = ListenerDescriptions.find(({ Listener }) => Listener?.LoadBalancerPort === port);
     const policyNames = found?.PolicyNames ?? [];
     if (policyNames.length === 0) return undefined;
+    const { InstancePort: instancePort = 0, InstanceProtocol: instanceProtocol = '', Protocol: lbProtocol = '' } = found?.Listener ?? {};
     return {
       loadBalancerName: LoadBalancerName,
       loadBalancerPort: port,
       policyNames,
-      triggers: triggersOf(found?.Listener?.InstancePort ?? 0, found?.Listener?.Protocol ?? ''),
+      triggers: triggersOf({ instancePort, instanceProtocol, lbProtocol }),
     };
   },
   put: ({ loadBalancerName, loadBalancerPort, policyNames }, { classic, options }) =>
@@ -117,9 +118,15 @@ export const classicListenerPolicy: ClassicPart<z.infer<typeof listenerSchema>> 
     classic.setListenerPolicies({ LoadBalancerName: loadBalancerName, LoadBalancerPort: loadBalancerPort, PolicyNames: [] }, options),
 };
 
-/** What a change of a listener is seen by. Pure. */
-export function triggersOf(instancePort: number, lbProtocol: string): Record<string, string> {
-  return { listener: `${lbProtocol.toLowerCase()} ${instancePort}` };
+/** What a change is seen by for which a listener is made anew: all of it but its port and its certificate. Pure. */
+export function triggersOf({ instancePort, instanceProtocol, lbProtocol }: Made): Record<string, string> {
+  return { listener: `${lbProtocol.toLowerCase()} ${instancePort}`, nodes: instanceProtocol.toLowerCase() };
+}
+
+interface Made {
+  instancePort: number;
+  instanceProtocol: string;
+  lbProtocol: string;
 }
 
 function portOf(id: string): number {

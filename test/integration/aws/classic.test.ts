@@ -156,6 +156,40 @@ describeWithMoto('Classic load balancers of AWS, against a simulated API', () =>
     expect((await classicOf(id))?.Policies?.OtherPolicies ?? []).toEqual([]);
   });
 
+  test.each([
+    ['HTTPS', 'HTTP'],
+    ['SSL', 'TCP'],
+  ] as const)(
+    'a listener that is made anew for Nodes which speak another protocol (%s, then %s) keeps its policies',
+    async (one, other) => {
+      const tls = { certificateARNs: [certificate], policy: 'ELBSecurityPolicy-2016-08' };
+      const speaking = (backendProtocol: typeof one | typeof other): Partial<CloudLoadBalancerSpecInput> => {
+        return { listeners: [HTTPS], aws: { backendProtocol, tls, classic: { proxyProtocol: true } } };
+      };
+      const made = await standing(speaking(one));
+      const writesOf = async (change: Partial<CloudLoadBalancerSpecInput>): Promise<string[]> => {
+        scene.model.calls.length = 0;
+        await made.change(change);
+        return scene.model.calls.map(({ action }) => action).filter((action) => !action.startsWith('Describe'));
+      };
+      const put = 'SetLoadBalancerPoliciesOfListener';
+      expect(await writesOf(speaking(other))).toEqual(['DeleteLoadBalancerListeners', 'CreateLoadBalancerListeners', put]);
+      const found = await classicOf(made.group.id);
+      const listeners = found?.ListenerDescriptions?.map(({ PolicyNames }) => PolicyNames);
+      expect(listeners).toEqual([['k8s-SSLNegotiationPolicy-ELBSecurityPolicy-2016-08']]);
+      expect(found?.BackendServerDescriptions?.map(({ PolicyNames }) => PolicyNames)).toEqual([['k8s-proxyprotocol-enabled']]);
+
+      // A state of an earlier build of this version does not say what the Nodes spoke.
+      const without = ({ triggers, ...properties }: JsonObject): JsonObject => {
+        return triggers === undefined ? properties : { ...properties, triggers: { listener: (triggers as JsonObject).listener! } };
+      };
+      const known = made.run.checkpoint();
+      made.run.restore(known.map((resource) => ({ ...resource, inputs: without(resource.inputs), outputs: without(resource.outputs) })));
+      expect(await writesOf(speaking(other))).toEqual([put]);
+      await made.run.destroy();
+    },
+  );
+
   test('other subnets, also of the same zones: it is never without any, and the only one of a zone is not exchanged', async () => {
     for (const zone of ['a', 'b', 'a', 'b']) await account.addSubnet(zone);
     const [a, b, otherA, otherB] = account.subnetIDs.splice(2);

@@ -28,7 +28,14 @@ interface Read {
   backendProtocol?: string;
   tls?: { certificateARNs?: string[]; ports?: string[] };
   targetGroup?: { preserveClientIP?: boolean; unhealthyConnectionTermination?: boolean; unhealthyDrainingIntervalSeconds?: number };
-  healthCheck?: { protocol?: string; timeoutSeconds?: number; intervalSeconds?: number; path?: string; successCodes?: string };
+  healthCheck?: {
+    protocol?: string;
+    port?: string;
+    timeoutSeconds?: number;
+    intervalSeconds?: number;
+    path?: string;
+    successCodes?: string;
+  };
   securityGroups?: { groups?: string[]; prefixListIDs?: string[]; mode?: string };
   listeners?: { port: number }[];
 }
@@ -53,6 +60,7 @@ const CHECKS = [
   clientIP,
   unhealthy,
   healthCheck,
+  classicCheck,
   securityGroups,
   listeners,
 ] as const;
@@ -233,6 +241,16 @@ function healthCheck(reading: Reading, block: Read): void {
     `a check can’t take longer than the ${intervalSeconds} s from one to the next. Write at most ${intervalSeconds}, or raise healthcheck-interval.`,
   );
   delete check.timeoutSeconds;
+}
+
+/** Upstream follows one word alone (providers 2.1). */
+function classicCheck(reading: Reading, block: Read): void {
+  const { port = 'traffic-port', ...rest } = block.healthCheck ?? {};
+  if (reading.network || port === 'traffic-port') return;
+  const message =
+    'only traffic-port has an effect on a Classic load balancer, as in cloud-provider-aws: its check goes to the first node port, and with externalTrafficPolicy: Local to spec.healthCheckNodePort. Remove it, or take a Network load balancer.';
+  warn(reading, 'healthcheck-port', message);
+  block.healthCheck = rest;
 }
 
 function securityGroups(reading: Reading, block: Read): void {

@@ -115,7 +115,7 @@ export const OF_HEALTH_CHECK: readonly Annotation[] = [
     field: 'healthCheck.port',
     default: 'traffic-port; spec.healthCheckNodePort for externalTrafficPolicy: Local',
     mutable: true,
-    expects: 'traffic-port or a port from 1 to 65535',
+    expects: 'traffic-port or, with Network, a port from 1 to 65535',
     parse: (text) => (text === 'traffic-port' ? text : String(read.whole(1, 65535)(text))),
   },
   {

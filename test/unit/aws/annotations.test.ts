@@ -1,4 +1,4 @@
-import { CloudLoadBalancerKind, cloudProviderSpec, validateSpec, type CloudProviderSpec } from '../../../crds';
+import { CloudLoadBalancerKind, cloudLoadBalancerSpec, cloudProviderSpec, validateSpec, type CloudProviderSpec } from '../../../crds';
 import { ANNOTATION_PREFIX } from '../../../providers/aws/annotations/annotation';
 import { ANNOTATIONS, UNSUPPORTED } from '../../../providers/aws/annotations/annotation-table';
 import { compile } from '../../../providers/aws/annotations/annotations';
@@ -357,6 +357,19 @@ describe('the kind of load balancer', () => {
   test.each(['external', 'nlb-ip'])('"%s" leaves the Service to its owner, whatever else is there', (type) => {
     const result = compiled({ type, 'healthcheck-port': 'nonsense', unknown: 'x' });
     expect(result).toEqual({ block: {}, problems: [], leftTo: expect.stringContaining(`"${type}"`) as string });
+  });
+
+  test.each([
+    ['traffic-port', {}, { healthCheck: { port: 'traffic-port' } }, []],
+    ['31080', {}, { healthCheck: {} }, ['Warning']],
+    ['31080', { 'healthcheck-interval': '15' }, { healthCheck: { intervalSeconds: 15 } }, ['Warning']],
+  ])('the health check of a Classic one goes where upstream’s does: to %s beside %j', (port, beside, block, severities) => {
+    const result = compiled({ 'healthcheck-port': port, ...beside });
+    expect(result.block).toEqual({ ...CLASSIC, ...block });
+    expect(result.problems.map(({ severity }) => severity)).toEqual(severities);
+    expect(() =>
+      cloudLoadBalancerSpec.parse({ provider: 'aws', listeners: [{ name: 'http', port: 80 }], aws: result.block }),
+    ).not.toThrow();
   });
 
   it('is read under the second prefix of the AWS Load Balancer Controller too, after the first', () => {

@@ -54,6 +54,7 @@ describe('a Classic load balancer', () => {
 
   test.each([
     ['nothing said', {}, SCOPE, { target: 'TCP:30080', interval: 10, timeout: 5, healthyThreshold: 2, unhealthyThreshold: 6 }],
+    ['TLS to Nodes', { aws: { tls, backendProtocol: 'SSL' } }, SCOPE, { target: 'TCP:30080' }],
     ['a short interval', { aws: { healthCheck: { intervalSeconds: 5 } } }, SCOPE, { interval: 5, timeout: 4 }],
     [
       'policy Local',

@@ -51,7 +51,7 @@ export class AwsInstances implements Instances {
   }
 
   async list(): Promise<Instance[]> {
-    return this.describeAll(await this.all());
+    return this.describeAll(await this.all(), 'All');
   }
 
   identify(providerID: string): string | undefined {
@@ -66,7 +66,7 @@ export class AwsInstances implements Instances {
 
   /** Those of the given ids that there are. They are asked for by a filter, which passes over an id that is gone; naming it would fail the call. */
   async byIDs(ids: readonly string[]): Promise<Instance[]> {
-    return this.describeAll(await this.found(ids));
+    return this.describeAll(await this.found(ids), 'Named');
   }
 
   /**
@@ -116,10 +116,10 @@ export class AwsInstances implements Instances {
     return found;
   }
 
-  private async describeAll(found: Ec2Instance[]): Promise<Instance[]> {
+  private async describeAll(found: Ec2Instance[], of: 'All' | 'Named'): Promise<Instance[]> {
     const asks = found.some(({ Placement }) => Placement?.AvailabilityZone !== undefined && Placement.AvailabilityZoneId === undefined);
     const zoneIDs = asks ? await this.zones() : new Map<string, string>();
-    const topology = await this.topology.labelsOf(found);
+    const topology = await this.topology.labelsOf(found, of);
     return found.map((instance) => describe(instance, this.scope, { zoneIDs, topology }));
   }
 

@@ -14,6 +14,8 @@ export class NetworkTopology {
   private readonly types: RegExp;
   /** By instance id; of those that AWS says nothing of, none. */
   private readonly known = new Map<string, Record<string, string>>();
+  /** Ids that were asked for by name since the last listing of all, which may not have them. */
+  private readonly named = new Set<string>();
   private unsupported = false;
 
   /** @param types a regular expression of instance types; absent = upstream's */
@@ -27,8 +29,11 @@ export class NetworkTopology {
   /**
    * By instance id. As upstream, a Node never waits for these labels: what AWS refuses to say is asked for again with the next listing, and
    * never again where the region hasn't it.
+   * @param of all that there are, so that what is gone can be forgotten, or some that are named
    */
-  async labelsOf(instances: readonly Instance[]): Promise<ReadonlyMap<string, Record<string, string>>> {
+  async labelsOf(instances: readonly Instance[], of: 'All' | 'Named'): Promise<ReadonlyMap<string, Record<string, string>>> {
+    if (of === 'All') this.forgetOthers(instances);
+    else for (const { InstanceId = '' } of instances) this.named.add(InstanceId);
     const asked = instances.filter(({ InstanceId = '', InstanceType = '', State }) => {
       return this.types.test(InstanceType) && !this.known.has(InstanceId) && State?.Name === 'running';
     });
@@ -37,6 +42,12 @@ export class NetworkTopology {
       await this.ask(batch.map(({ InstanceId = '' }) => InstanceId));
     }
     return this.known;
+  }
+
+  private forgetOthers(instances: readonly Instance[]): void {
+    const there = new Set([...this.named, ...instances.map(({ InstanceId = '' }) => InstanceId)]);
+    for (const id of this.known.keys()) if (!there.has(id)) this.known.delete(id);
+    this.named.clear();
   }
 
   private async ask(ids: string[]): Promise<void> {

@@ -52,27 +52,40 @@ describe('the network topology of instances', () => {
       'i-trn': 'trn1n.32xlarge',
       'i-t3': 't3.large',
     };
-    const labels = await new NetworkTopology(ec2.api, types).labelsOf(instances({ ...all, 'i-pc': 'm7g.large', 'i-gp': 'gp3.large' }));
+    const labels = await new NetworkTopology(ec2.api, types).labelsOf(
+      instances({ ...all, 'i-pc': 'm7g.large', 'i-gp': 'gp3.large' }),
+      'All',
+    );
     expect(ec2.asked).toEqual([expected]);
     expect([...labels]).toEqual(expected.map((id) => [id, { [LAYER]: `nn-${id}` }]));
   });
 
   test('is asked for in batches of a hundred, once of each instance that runs, also of one of which AWS says nothing', async () => {
     const topology = new NetworkTopology(ec2.api);
-    await topology.labelsOf(many(250));
+    await topology.labelsOf(many(250), 'All');
     expect(ec2.asked.map(({ length }) => length)).toEqual([100, 100, 50]);
     const later = [...many(250), ...instances({ 'i-silent': 'p5.48xlarge' }), ...instances({ 'i-new': 'p5.48xlarge' }, 'pending')];
-    expect((await topology.labelsOf(later)).get('i-silent')).toEqual({});
-    await topology.labelsOf(later);
+    expect((await topology.labelsOf(later, 'All')).get('i-silent')).toEqual({});
+    await topology.labelsOf(later, 'All');
     expect(ec2.asked.slice(3)).toEqual([['i-silent']]);
+  });
+
+  test('is forgotten of instances that a listing of all has no more, and that nobody has named since the one before', async () => {
+    const topology = new NetworkTopology(ec2.api);
+    const [first, named, second] = ['i-first', 'i-named', 'i-second'].map((id) => instances({ [id]: 'p5.48xlarge' }));
+    await topology.labelsOf(first!, 'All');
+    expect([...(await topology.labelsOf(named!, 'Named')).keys()]).toEqual(['i-first', 'i-named']);
+    expect([...(await topology.labelsOf(second!, 'All')).keys()]).toEqual(['i-named', 'i-second']);
+    expect([...(await topology.labelsOf(second!, 'All')).keys()]).toEqual(['i-second']);
+    expect(ec2.asked).toHaveLength(3);
   });
 
   test('is never asked for again where the region hasn’t it, not even for the next batch', async () => {
     const topology = new NetworkTopology(ec2.api);
     ec2.refusal = refused('UnsupportedOperation');
-    expect([...(await topology.labelsOf(many(150)))]).toEqual([]);
+    expect([...(await topology.labelsOf(many(150), 'All'))]).toEqual([]);
     ec2.refusal = undefined;
-    expect([...(await topology.labelsOf(many(150)))]).toEqual([]);
+    expect([...(await topology.labelsOf(many(150), 'All'))]).toEqual([]);
     expect(ec2.asked).toHaveLength(1);
   });
 
@@ -83,9 +96,9 @@ describe('the network topology of instances', () => {
   ])('holds nobody up where AWS answers %s, and is asked for again with the next listing', async (_what, refusal) => {
     const topology = new NetworkTopology(ec2.api);
     ec2.refusal = refusal;
-    expect([...(await topology.labelsOf(many(101)))]).toEqual([]);
+    expect([...(await topology.labelsOf(many(101), 'All'))]).toEqual([]);
     ec2.refusal = undefined;
-    expect((await topology.labelsOf(many(101))).size).toBe(101);
+    expect((await topology.labelsOf(many(101), 'All')).size).toBe(101);
     expect(ec2.asked.map(({ length }) => length)).toEqual([100, 1, 100, 1]);
   });
 });

@@ -8,7 +8,7 @@ import { reasonOfError, verdictOfError } from '../conditions';
 import type { ObjectWriter } from '../object-writer';
 import type { CloudRegistry } from '../providers/registry';
 import { echoOf } from '../reconcile-token';
-import { membersOf, type StackIndex } from './stack-index';
+import { membersOf, providerAmong, type StackIndex } from './stack-index';
 import type { Holdings, Member, StackKind } from './stack-kind';
 import type { StackReconciler } from './stack-reconciler';
 import type { StoredStack } from './stack-record';
@@ -62,9 +62,12 @@ export class StackController<O extends Member> extends KindController<O> {
 
   /** Stacks of a provider that have members, or something of those that are moving to another stack. */
   stacksOf(provider: string): string[] {
-    const { index, store, providerOf } = this.own;
-    const own = (stack: string): string | undefined => store.get(index.keys(stack)[0] ?? '')?.spec.provider;
-    return index.stacks().filter((stack) => (own(stack) ?? providerOf(stack)) === provider);
+    return this.stacks().filter((stack) => this.providerOf(stack) === provider);
+  }
+
+  private providerOf(stack: string): string | undefined {
+    const { index, store, registry, providerOf } = this.own;
+    return providerOf(stack) ?? providerAmong(membersOf(index, store, stack), registry);
   }
 
   /**
@@ -194,7 +197,7 @@ export class StackController<O extends Member> extends KindController<O> {
     const stack = this.own.index.stackOf(key);
     if (object === undefined || stack === undefined || token === undefined || token === object.status?.lastHandledReconcile) return;
     this.own.reconciler.tryAnew(stack);
-    this.own.compare(object.spec.provider, stack);
+    this.own.compare(this.providerOf(stack) ?? object.spec.provider, stack);
   }
 
   /** What failed before doesn't count any more. */

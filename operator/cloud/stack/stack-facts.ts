@@ -1,6 +1,8 @@
 import type { DiscoveredResource } from '../../../providers/provider';
 import { parseDuration } from '../../base/duration';
+import { toOperatorError } from '../../base/errors';
 import type { StackState } from '../../updates/update';
+import { verdictOfError } from '../conditions';
 import { hasBegun } from './adoptions';
 import { versionOf, type CandidateHolds } from './candidate-holds';
 import { isOrphaned, leverOf, leverOn, type WideLevers } from '../levers';
@@ -25,6 +27,9 @@ export interface Known {
   /** What the cloud has of it, where the state says nothing of members that were there before. */
   found?: readonly DiscoveredResource[] | undefined;
 }
+
+/** What a member's spec asks for, and what speaks against it. */
+type Asked = Pick<MemberFacts<Member>, 'input' | 'problems' | 'waiting' | 'replacement'>;
 
 /** Puts together what the plan of a stack is made from. */
 export class StackFactsOf<O extends Member> {
@@ -75,25 +80,56 @@ export class StackFactsOf<O extends Member> {
 
   private memberFacts(stack: string, object: O, cloud: ConnectedCloud | undefined, before: Before): MemberFacts<O> {
     const { uid, creationTimestamp, deletionTimestamp } = object.metadata;
-    const { kind, registry, clock } = this.options;
-    const now = clock.now();
-    const left = this.retirements.within(cloud === undefined ? Infinity : parseDuration(cloud.spec.retireAfter));
-    const { input, waitsUntil, replacement, obstacle } = nextOf(kind, object, cloud, { ...before, left });
+    const { registry } = this.options;
+    const here = inCloud(object, cloud);
+    const serving = this.reports.serving(stack, object);
+    const asked = here === object ? this.askedFor(object, cloud, before) : this.askedElsewhere(object, serving);
     return {
       object,
-      input,
+      ...asked,
       createdAt: creationTimestamp,
       deleting: deletionTimestamp !== undefined,
-      lever: leverOn(object, registry),
-      orphan: isOrphaned(object, registry),
-      problems: cloud === undefined ? [] : [...kind.problems(object, cloud), ...windowProblems(object, cloud, now)],
-      serving: this.reports.serving(stack, object),
-      held: this.holds.of(uid, versionOf(input, object, cloud)),
-      waiting: kind.waiting?.(object) ?? (waitsUntil === undefined ? obstacle : replacing(waitsUntil)),
-      replacement,
+      lever: leverOn(here, registry),
+      orphan: isOrphaned(here, registry),
+      serving,
+      held: this.holds.of(uid, versionOf(asked.input, object, cloud)),
       moving: before.origin !== undefined,
     };
   }
+
+  private askedFor(object: O, cloud: ConnectedCloud | undefined, before: Before): Asked {
+    const { kind, clock } = this.options;
+    const left = this.retirements.within(cloud === undefined ? Infinity : parseDuration(cloud.spec.retireAfter));
+    const { input, waitsUntil, replacement, obstacle } = nextOf(kind, object, cloud, { ...before, left });
+    return {
+      input,
+      problems: cloud === undefined ? [] : [...kind.problems(object, cloud), ...windowProblems(object, cloud, clock.now())],
+      waiting: kind.waiting?.(object) ?? (waitsUntil === undefined ? obstacle : replacing(waitsUntil)),
+      replacement,
+    };
+  }
+
+  /** It stays here while no stack can be found for it in the cloud that it names, and nothing of its spec is for this one. */
+  private askedElsewhere(object: O, serving: boolean): Asked {
+    const { kind, registry } = this.options;
+    const asked = { input: kind.inputOf(object), problems: [] };
+    try {
+      const cloud = registry.connected(object.spec.provider);
+      kind.problems(object, cloud);
+      return {
+        ...asked,
+        waiting: { state: 'Reconciling', reason: 'Updating', message: `it goes to CloudProvider ${cloud.name}`, serving },
+      };
+    } catch (thrown) {
+      return { ...asked, waiting: verdictOfError(toOperatorError(thrown), serving) };
+    }
+  }
+}
+
+/** The member as one of the stack's cloud: that one's levers count for what it has there, whichever it names by now. Pure. */
+function inCloud<O extends Member>(object: O, cloud: ConnectedCloud | undefined): O {
+  if (cloud === undefined || cloud.name === object.spec.provider) return object;
+  return { ...object, spec: { ...object.spec, provider: cloud.name } };
 }
 
 /** What the plan must know of one that takes something over. Pure. */

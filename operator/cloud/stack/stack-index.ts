@@ -1,5 +1,7 @@
 import type { Store } from '../../kube/api';
 import type { KubeObject } from '../../kube/object';
+import { isConnected, type CloudRegistry } from '../providers/registry';
+import type { Member } from './stack-kind';
 
 /**
  * Which objects a stack carries. An object has one stack that its spec asks for; after a change of provider or placement, the stacks that had it
@@ -102,6 +104,15 @@ function remove(sets: Map<string, Set<string> | Map<string, unknown>>, name: str
   const keys = sets.get(name);
   keys?.delete(key);
   if (keys?.size === 0) sets.delete(name);
+}
+
+/**
+ * The CloudProvider of a stack that has no record yet. A member may name another one by now in which no stack can be found for it: it stays, and says
+ * nothing of the others' cloud where one of them can be used.
+ */
+export function providerAmong(members: readonly Member[], registry: Pick<CloudRegistry, 'get'>): string | undefined {
+  const named = members.map(({ spec }) => spec.provider);
+  return named.find((provider) => isConnected(registry.get(provider))) ?? named[0];
 }
 
 /** The objects that ask for a stack, as far as they are there. */

@@ -22,7 +22,7 @@ import { Departures } from './departures';
 import { stackHeld } from './former-clouds';
 import { MemberReports, type Failure } from './member-reports';
 import { StackFactsOf, type Known } from './stack-facts';
-import { membersOf } from './stack-index';
+import { membersOf, providerAmong } from './stack-index';
 import type { Member } from './stack-kind';
 import { StackMoves, type Whereabouts } from './stack-moves';
 import { anyIsLeaving, mayExist, type UpdatePlan } from './stack-parts';
@@ -120,7 +120,7 @@ export class StackReconciler<O extends Member> {
   }
 
   private async reconcileMembers(stack: string, members: O[]): Promise<void> {
-    const provider = members[0]?.spec.provider ?? this.options.record.providerOf(stack);
+    const provider = this.providerOf(stack, members);
     try {
       await this.pass(stack, members, this.cloudOf(provider, members.length > 0));
       this.reports.passed(stack);
@@ -147,6 +147,10 @@ export class StackReconciler<O extends Member> {
     } finally {
       this.reports.forget(stack);
     }
+  }
+
+  private providerOf(stack: string, members: readonly O[]): string | undefined {
+    return this.options.record.providerOf(stack) ?? providerAmong(members, this.options.registry);
   }
 
   /** Targets have followed the Nodes by now, as far as they can. */
@@ -336,7 +340,7 @@ export class StackReconciler<O extends Member> {
   private async reportFailure(stack: string, members: O[], failure: Failure): Promise<void> {
     const { error, retry } = failure;
     this.options.logger.warn({ stack, code: error.code, error: error.message, resource: error.resource }, 'stack not reconciled');
-    const provider = members[0]?.spec.provider;
+    const provider = members.length === 0 ? undefined : this.providerOf(stack, members);
     // Stopped by ourselves, at the end of the process or of the lease: whoever goes on says how it went. An attempt that had begun says so by now.
     if (provider === undefined || error.code === 'Canceled') return;
     await this.reports.fail(stack, this.attempts.concernedBy(error) ?? this.settling.concernedBy(error) ?? members, failure);

@@ -7,7 +7,7 @@ import type { CloudFindings } from '../drift/cloud-findings';
 import { leverOn } from '../levers';
 import { keyOfInput, type MemberInput } from '../stack/member-input';
 import { isConnected, type CloudRegistry, type ConnectedCloud } from '../providers/registry';
-import { membersOf, type StackIndex } from '../stack/stack-index';
+import { membersOf, providerAmong, type StackIndex } from '../stack/stack-index';
 import type { Knowledge, Member, StackKind } from '../stack/stack-kind';
 import type { AcceptedInputs } from '../stack/stack-plan';
 import type { StackRecord } from '../stack/stack-record';
@@ -58,7 +58,7 @@ export class TargetFollower<O extends Member> {
   async follow(stack: string): Promise<void> {
     const { kind, index, store, registry, record } = this.options;
     const members = membersOf(index, store, stack);
-    const provider = members[0]?.spec.provider ?? record.providerOf(stack) ?? '';
+    const provider = record.providerOf(stack) ?? providerAmong(members, registry) ?? '';
     const cloud = registry.get(provider);
     if (kind.follow === undefined || !isConnected(cloud) || registry.accounts.refusal(provider) !== undefined) return;
     await this.bring({ stack, members, cloud }).catch((thrown: unknown) => this.complain(stack, undefined, thrown));

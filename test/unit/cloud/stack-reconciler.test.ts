@@ -3,6 +3,7 @@ import { ChangeBook } from '../../../operator/base/change-book';
 import { OperatorError } from '../../../operator/base/errors';
 import { silentLogger } from '../../../operator/base/log';
 import type { Verdict } from '../../../operator/cloud/conditions';
+import { StackController, type StackControllerOptions } from '../../../operator/cloud/stack/stack-controller';
 import { StackIndex } from '../../../operator/cloud/stack/stack-index';
 import type { Member, StackKind } from '../../../operator/cloud/stack/stack-kind';
 import { StackReconciler } from '../../../operator/cloud/stack/stack-reconciler';
@@ -41,7 +42,14 @@ const kind: Partial<StackKind<Versioned>> = {
   serving: (_object, { state }) => state !== undefined,
 };
 
-/** A stack with one member, of which some versions fail. The queue of the passes over it is the operator's. */
+interface Asked {
+  approved?: string;
+  manual?: boolean;
+  name?: string;
+  provider?: string;
+}
+
+/** A stack with one member or more, of which some versions fail. The queue of the passes over it is the operator's. */
 class World {
   readonly clock = new FakeClock();
   readonly retries = new StackRetries(this.clock, () => ({ delayMs: PAUSE_MS, exhausted: false }));
@@ -57,6 +65,8 @@ class World {
   /** Versions whose state does not fit; what its status says, without the time. */
   readonly outgrowing = new Set<string>();
   said = '';
+  /** The same by member. */
+  readonly saidOf = new Map<string, string>();
   reconciler: StackReconciler<Versioned> | undefined;
   /** What an update would do by now, and how often that was asked. */
   plan = 'plan-1';
@@ -70,19 +80,22 @@ class World {
   rests: Verdict | undefined;
   /** The lease allows cloud writes. */
   leads = true;
+  /** The CloudProvider that its record names. */
+  recorded: string | undefined = 'p';
+  readonly registry = fakeRegistry();
+  readonly store = { get: (key: string) => this.objects.get(key), list: () => [...this.objects.values()] };
   private readonly end = new AbortController();
   private work = Promise.resolve();
   private stored: StackState | undefined;
-  private object: Versioned | undefined;
+  private readonly objects = new Map<string, Versioned>();
 
   async start(): Promise<void> {
-    const registry = fakeRegistry();
+    const { registry, store } = this;
     await registry.set('p', { local: { endpoint: 'http://127.0.0.1:1' } } as never);
     const { index } = this;
-    index.assign('default/web', STACK);
     const nothing = (): undefined => undefined;
     const reports = { started: nothing, carriedOut: nothing, unchanged: nothing, succeeded: nothing, failed: nothing, missing: nothing };
-    const told = { providerOf: () => 'p', released: () => new Set(), leftover: nothing, drift: () => [], waiting: nothing };
+    const told = { providerOf: () => this.recorded, released: () => new Set(), leftover: nothing, drift: () => [], waiting: nothing };
     const rests = (_stack: string, verdict: Verdict): void => void (this.rests = verdict);
     const reconciler = (this.reconciler = new StackReconciler<Versioned>({
       ...{
@@ -95,12 +108,13 @@ class World {
         clusterID: 'c',
         logger: silentLogger,
       },
-      store: { get: () => this.object, list: () => [this.object] },
+      store,
       updates: this as unknown as Updates,
       extend: (update: StackUpdate) => update,
       writer: {
-        writeStatus: (_object: object, _fields: object, { state, message }: Verdict) => {
+        writeStatus: ({ metadata }: Versioned, _fields: object, { state, reason, message }: Verdict) => {
           this.said = `${state}: ${message}`;
+          this.saidOf.set(metadata.name, `${state} ${reason}: ${message}`);
           return Promise.resolve(true);
         },
         addFinalizer: nothing,
@@ -123,20 +137,26 @@ class World {
   }
 
   /** Somebody asks for a version. */
-  async ask(version: string, { approved, manual = approved !== undefined }: { approved?: string; manual?: boolean } = {}): Promise<void> {
+  async ask(version: string, { approved, manual = approved !== undefined, name = 'web', provider = 'p' }: Asked = {}): Promise<void> {
     const metadata = {
-      uid: 'u',
-      name: 'web',
+      uid: name === 'web' ? 'u' : name,
+      name,
       namespace: 'default',
       resourceVersion: '1',
       creationTimestamp: '',
       finalizers: [CLEANUP_FINALIZER],
       annotations: { ...(approved !== undefined && { [ANNOTATIONS.approve]: approved }) },
     };
-    const spec = { provider: 'p', version, ...(manual && { updatePolicy: { approval: 'Manual' } }) };
-    this.object = { kind: 'CloudLoadBalancer', metadata, spec } as unknown as Versioned;
+    const spec = { provider, version, ...(manual && { updatePolicy: { approval: 'Manual' } }) };
+    this.objects.set(`default/${name}`, { kind: 'CloudLoadBalancer', metadata, spec } as unknown as Versioned);
+    this.index.assign(`default/${name}`, STACK);
     this.queue.add(STACK);
     await settle();
+  }
+
+  /** The version that the stack was last brought to of a member. */
+  made(uid: string): string | undefined {
+    return (this.stored?.accepted as Record<string, { version: string }> | undefined)?.[uid]?.version;
   }
 
   /** An older program has made what there is. */
@@ -351,5 +371,52 @@ test('where what is asked for has no room, the stack goes on with what it had', 
   await world.ask(TOO_MUCH);
   expect(world.ran).toEqual(['old', 'old']);
   expect(world.said).toContain('no room');
+  await world.stop();
+});
+
+test.each([
+  ['which its record names', 'p'],
+  ['of the others, where it has no record yet', undefined],
+])('a member that names a CloudProvider which is not there says so alone; the stack is that of the cloud %s', async (_which, recorded) => {
+  const world = new World();
+  world.recorded = recorded;
+  await world.start();
+  await world.ask('before', { name: 'a' });
+  await world.ask('old');
+  await world.ask('after', { name: 'a', provider: 'nowhere' });
+  expect(world.saidOf.get('a')).toMatch(
+    /^Stalled ProviderNotFound: there is no CloudProvider "nowhere"\. .* The last good version keeps serving\.$/,
+  );
+  await world.ask('new');
+  expect([world.made('u'), world.made('a')]).toEqual(['new', 'before']);
+  expect(world.saidOf.get('web')).toMatch(/^Ready/);
+
+  const { index, store, registry } = world;
+  const options = { index, store, registry, providerOf: () => recorded, logger: silentLogger };
+  const controller = new StackController<Versioned>(options as unknown as StackControllerOptions<Versioned>);
+  expect([controller.stacksOf('p'), controller.stacksOf('nowhere')]).toEqual([[STACK], []]);
+  await world.stop();
+});
+
+test('what a member has in a cloud is held by the levers of that one, also while it names another', async () => {
+  const world = new World();
+  await world.start();
+  await world.ask('old');
+  await world.ask('before', { name: 'a' });
+  world.registry.pauseBy('p', 'All');
+  await world.ask('after', { name: 'a', provider: 'nowhere' });
+  expect(world.saidOf.get('a')).toContain('paused by annotation cloud-operator.dev/pause of CloudProvider p');
+  await world.stop();
+});
+
+test('a member whose CloudProvider can be used by now is not made in the stack that it leaves', async () => {
+  const world = new World();
+  await world.start();
+  await world.ask('old');
+  await world.ask('before', { name: 'a' });
+  await world.registry.set('other', { local: { endpoint: 'http://127.0.0.1:2' } } as never);
+  await world.ask('after', { name: 'a', provider: 'other' });
+  expect(world.saidOf.get('a')).toBe('Reconciling Updating: it goes to CloudProvider other');
+  expect(world.made('a')).toBe('before');
   await world.stop();
 });

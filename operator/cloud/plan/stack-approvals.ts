@@ -22,7 +22,7 @@ import { beginsMove, planOfMove, promising } from './promise';
 import { replaceableIn } from './replaceable';
 import { askable, unaskedOf, type Unasked } from './unasked';
 import { followsNodes } from './follows-nodes';
-import { isUnderway } from './underway';
+import { isUnderway, underwayIn } from './underway';
 
 export interface StackApprovalsOptions<O extends Member> {
   kind: StackKind<O>;
@@ -102,7 +102,7 @@ export class StackApprovals<O extends Member> {
     const loss = await this.lossOf(pass);
     const isCut = (part: Part<O>): boolean => cutParts.includes(part);
     const goesOn = cut !== undefined && isUnderway(pass, this.options.kind, []);
-    const going = plan.parts.filter((part) => isUnderway(pass, this.options.kind, [part]));
+    const going = underwayIn(pass, this.options.kind);
     let asked: Promise<string | undefined> | undefined;
     const gated = await this.gate.open({
       stack,

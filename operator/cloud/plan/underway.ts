@@ -1,6 +1,6 @@
 import { hashWithoutTargets, withoutTargetsOf } from '../stack/hash-without-targets';
 import type { Member, StackKind } from '../stack/stack-kind';
-import { inputsOf, standingOf } from '../stack/stack-parts';
+import { inputsOf, standingOf, suspectsOf } from '../stack/stack-parts';
 import type { Part } from '../stack/stack-plan';
 import type { ApprovalPass } from './stack-approvals';
 
@@ -20,7 +20,20 @@ export function isUnderway<O extends Member>(
   return hashWithoutTargets(update, withoutTargetsOf(kind, cloud)) === state.underway;
 }
 
+/** The parts for which an update that was approved is under way. Each of those that ask for nothing of their own would make the same one. */
+export function underwayIn<O extends Member>(pass: Pass<O>, kind: Pick<StackKind<O>, 'withoutTargets'>): Part<O>[] {
+  const asking = askingIn(pass);
+  let common: boolean | undefined;
+  return pass.plan.parts.filter((part) => (asking.has(part) ? isUnderway(pass, kind, [part]) : (common ??= isUnderway(pass, kind, []))));
+}
+
 /** What is open was approved, and this pass goes on with it. */
 export function goesOn<O extends Member>(pass: Pass<O>, kind: Pick<StackKind<O>, 'withoutTargets'>): boolean {
-  return isUnderway(pass, kind, []) || pass.plan.parts.some((part) => isUnderway(pass, kind, [part]));
+  return isUnderway(pass, kind, []) || [...askingIn(pass)].some((part) => isUnderway(pass, kind, [part]));
+}
+
+/** Parts that make another update of it when they are chosen: each has the whole stack rendered anew. */
+function askingIn<O>({ plan }: Pick<Pass<O>, 'plan'>): Set<Part<O>> {
+  const standing = standingOf(plan);
+  return new Set(suspectsOf(plan).filter((part) => !standing.includes(part)));
 }

@@ -301,11 +301,12 @@ describe('other settings of the CloudProvider, or a newer program', () => {
     }));
     const news = added === undefined ? [] : [{ object: objectOf(added), candidate: input(added) }];
     const previewed: string[] = [];
-    const updateOf = (inputs: { name: string; port?: number }[]) =>
-      ({
-        stack: 's',
-        inputs: { of: inputs.map(({ name, port = 80 }) => `${name} ${port}`).join(), nodes: of.nodes },
-      }) as unknown as StackUpdate;
+    let rendered = 0;
+    const updateOf = (inputs: { name: string; port?: number }[]) => {
+      rendered++;
+      const made = { of: inputs.map(({ name, port = 80 }) => `${name} ${port}`).join(), nodes: of.nodes };
+      return { stack: 's', inputs: made } as unknown as StackUpdate;
+    };
     const begun = Object.keys(members).map((name) => ({ ...input(name), port: of.begun?.includes(name) ? 81 : 80 }));
     const updates = {
       preview: ({ inputs }: { inputs: { of: string } }) => {
@@ -346,7 +347,7 @@ describe('other settings of the CloudProvider, or a newer program', () => {
     const { run, approved, replaces, waiting, plan, leaving: said } = gated;
     const asked = Object.fromEntries(plan.parts.map(({ object, verdict }) => [object.metadata.name, verdict?.reason]));
     const shown = waiting.map(({ member }) => member);
-    return { run, approved, replaces, why: waiting.map(({ reason }) => reason), shown, asked, previewed, said, plan };
+    return { run, approved, replaces, why: waiting.map(({ reason }) => reason), shown, asked, previewed, said, plan, rendered };
   }
 
   test('wait where they cut somebody: all who are cut are named, and asked', async () => {
@@ -410,6 +411,17 @@ describe('other settings of the CloudProvider, or a newer program', () => {
 
   test('go on without being asked again where that was begun with approval', async () => {
     expect(await pass({ underway: true })).toMatchObject({ run: true, why: [] });
+  });
+
+  test('of a large stack, what is under way is found without rendering it once for each member', async () => {
+    const members = Object.fromEntries(Array.from({ length: 300 }, (_, number) => [`m${number}`, 'Never' as const]));
+    const of = { members, why: undefined, replaced: 'm7', changed: 'm7', underway: true };
+    const goesOn = await pass({ ...of, begun: ['m7'] });
+    expect(goesOn).toMatchObject({ run: true, why: [] });
+    const other = await pass({ ...of, begun: ['m8'] });
+    expect(other).toMatchObject({ run: false, shown: ['shop/m7'] });
+    // Each with one for the state itself; a plan for who is asked is one more.
+    expect([goesOn.rendered, other.rendered]).toEqual([3, 4]);
   });
 
   test.each<[string, Stack]>([

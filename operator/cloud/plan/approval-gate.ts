@@ -113,6 +113,11 @@ export class ApprovalGate<O extends Member> {
     return this.held(facts, waiting, nothing);
   }
 
+  /** The object with this UID is gone. */
+  forget(uid: string): void {
+    this.told.delete(uid);
+  }
+
   /** Nobody is left who could be asked for what every update of the stack would do. @param why in words */
   shut({ plan, serving }: Pick<GateFacts<O>, 'plan' | 'serving'>, why: string): Gated<O> {
     const verdict: HeldUp = { state: 'Reconciling', reason: STACK_HELD.reason, message: why };

@@ -205,6 +205,11 @@ export class StackApprovals<O extends Member> {
   forget(stack: string): void {
     this.cache.forget(stack);
   }
+
+  /** The object with this UID is gone. */
+  forgetMember(uid: string): void {
+    this.gate.forget(uid);
+  }
 }
 
 /** Why nothing says how it would be made as it is: the beginning of a sentence. */

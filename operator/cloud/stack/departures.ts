@@ -81,7 +81,7 @@ export class Departures<O extends Member> {
   }
 
   /** The stack is no more: nothing is remembered of it. */
-  private async ended(stack: string): Promise<void> {
+  async ended(stack: string): Promise<void> {
     this.options.approvals.forget(stack);
     this.options.adoptions.forget(stack);
     this.options.rollout.forget(stack);

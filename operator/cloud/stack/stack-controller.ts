@@ -41,6 +41,7 @@ export class StackController<O extends Member> extends KindController<O> {
   private readonly closing = new AbortController();
   private work: Promise<void> = Promise.resolve();
   private forgetProviders: () => void = () => undefined;
+  private forgetObjects: () => void = () => undefined;
   /** By object: what of it asks for a pass at once. */
   private readonly asked = new Map<ObjectKey, string>();
   /** By stack: who wants to know that a pass which has not begun yet has ended. */
@@ -167,11 +168,16 @@ export class StackController<O extends Member> extends KindController<O> {
       .forEach(({ metadata, status }) => status?.members?.forEach((key) => this.own.index.remember(key, metadata.name)));
     this.own.store.list().forEach((object) => this.assign(keyOf(object.metadata)));
     this.forgetProviders = this.own.registry.onChange((provider) => this.onProvider(provider));
+    this.forgetObjects = this.own.store.onChange(({ previous, current }) => {
+      if (previous !== undefined && previous.metadata.uid !== current?.metadata.uid)
+        this.own.reconciler.forgetMember(previous.metadata.uid);
+    });
     this.work = this.own.stacks.run(this.own.workers, (stack) => this.pass(stack), this.closing.signal, RESERVED);
   }
 
   override stop(): void {
     this.forgetProviders();
+    this.forgetObjects();
     this.closing.abort();
     super.stop();
   }

@@ -92,6 +92,12 @@ export class StackReconciler<O extends Member> {
     this.runs.tryAnew(stack);
   }
 
+  /** The object with this UID is no more. */
+  forgetMember(uid: string): void {
+    this.holds.clear(uid);
+    this.approvals.forgetMember(uid);
+  }
+
   /** A lever keeps some of what the stack has as it is: what somebody else changes is shown and left. */
   isHeld(stack: string): boolean {
     const { index, store } = this.options;
@@ -229,7 +235,10 @@ export class StackReconciler<O extends Member> {
 
   private async act(stack: string, plan: StackPlan<O>, known: Moving): Promise<void> {
     const { cloud, state, takeovers } = known;
-    if (plan.kind === 'Forget') return this.options.record.removed(stack);
+    if (plan.kind === 'Forget') {
+      await this.departures.ended(stack);
+      return this.forget(stack);
+    }
     if (plan.kind === 'Keep') {
       this.options.record.abandoned(stack, plan.missing);
       this.options.logger.warn({ stack }, 'the stack has resources in the cloud but no object asks for them; they are kept until released');
@@ -240,8 +249,7 @@ export class StackReconciler<O extends Member> {
     if (plan.kind === 'Destroy' || plan.kind === 'Release') {
       if (plan.kind === 'Destroy') await this.departures.destroy(stack, plan.leaving, cloud);
       else await this.departures.forget(stack, plan.released, cloud);
-      this.attempts.forget(stack);
-      return this.drift.forget(stack);
+      return this.forget(stack);
     }
     const upgrading = !this.drift.has(stack) && this.runs.isUpgrade(stack, plan, cloud, state);
     const waitMs = upgrading ? this.options.rollout.waitOf(stack) : 0;
@@ -249,6 +257,12 @@ export class StackReconciler<O extends Member> {
     this.options.again(stack, waitMs);
     this.options.record.missing(stack, plan.missing);
     return this.rest(stack, plan, { ...known, cloud });
+  }
+
+  /** The stack is no more. */
+  private forget(stack: string): void {
+    this.attempts.forget(stack);
+    this.drift.forget(stack);
   }
 
   /** Nothing is written; what taking over would do is shown of what is only observed. */

@@ -1,4 +1,4 @@
-import { ANNOTATIONS, CLEANUP_FINALIZER } from '../../../crds';
+import { ANNOTATIONS, CLEANUP_FINALIZER, CLOUD_LOAD_BALANCERS } from '../../../crds';
 import { ChangeBook } from '../../../operator/base/change-book';
 import { OperatorError } from '../../../operator/base/errors';
 import { silentLogger } from '../../../operator/base/log';
@@ -10,6 +10,7 @@ import { StackReconciler } from '../../../operator/cloud/stack/stack-reconciler'
 import type { StackReconcilerOptions } from '../../../operator/cloud/stack/stack-reconciler-options';
 import { StackRetries } from '../../../operator/cloud/stack/stack-retries';
 import { UpgradeRollout } from '../../../operator/cloud/stack/upgrade-rollout';
+import type { StoreChange } from '../../../operator/kube/api';
 import { KeyedQueue } from '../../../operator/kube/queue';
 import type { Plan } from '../../../operator/updates/plan';
 import { resultOf, type StackState, type StackUpdate, type Updates } from '../../../operator/updates/update';
@@ -19,6 +20,8 @@ import { fakeRegistry } from './fake-registry';
 
 const STACK = 'lb-web';
 const PAUSE_MS = 4_000;
+/** What the names of members begin with that were never made. */
+const NEW = 'new-';
 /** A version for which there is no room, which its rendering finds out. */
 const TOO_MUCH = 'too much';
 
@@ -39,7 +42,7 @@ const kind: Partial<StackKind<Versioned>> = {
   settle: () => Promise.resolve({ fields: {}, verdict: { state: 'Ready', message: '' } }),
   keep: () => Promise.resolve(),
   keptFields: () => ({}),
-  serving: (_object, { state }) => state !== undefined,
+  serving: ({ metadata }, { state }) => state !== undefined && !metadata.name.startsWith(NEW),
 };
 
 interface Asked {
@@ -83,7 +86,16 @@ class World {
   /** The CloudProvider that its record names. */
   recorded: string | undefined = 'p';
   readonly registry = fakeRegistry();
-  readonly store = { get: (key: string) => this.objects.get(key), list: () => [...this.objects.values()] };
+  readonly store = {
+    get: (key: string) => this.objects.get(key),
+    list: () => [...this.objects.values()],
+    whenSynced: () => Promise.resolve(),
+    onChange: (listener: (change: StoreChange<Versioned>) => void) => {
+      this.listeners.push(listener);
+      return () => undefined;
+    },
+  };
+  private readonly listeners: ((change: StoreChange<Versioned>) => void)[] = [];
   private readonly end = new AbortController();
   private work = Promise.resolve();
   private stored: StackState | undefined;
@@ -94,7 +106,15 @@ class World {
     await registry.set('p', { local: { endpoint: 'http://127.0.0.1:1' } } as never);
     const { index } = this;
     const nothing = (): undefined => undefined;
-    const reports = { started: nothing, carriedOut: nothing, unchanged: nothing, succeeded: nothing, failed: nothing, missing: nothing };
+    const reports = {
+      started: nothing,
+      carriedOut: nothing,
+      unchanged: nothing,
+      succeeded: nothing,
+      failed: nothing,
+      missing: nothing,
+      removed: nothing,
+    };
     const told = { providerOf: () => this.recorded, released: () => new Set(), leftover: nothing, drift: () => [], waiting: nothing };
     const rests = (_stack: string, verdict: Verdict): void => void (this.rests = verdict);
     const reconciler = (this.reconciler = new StackReconciler<Versioned>({
@@ -152,6 +172,35 @@ class World {
     this.index.assign(`default/${name}`, STACK);
     this.queue.add(STACK);
     await settle();
+  }
+
+  /** The object goes, whatever the stack has of it. */
+  async vanish(name: string): Promise<void> {
+    const key = `default/${name}`;
+    const previous = this.objects.get(key);
+    this.objects.delete(key);
+    this.index.forget(key);
+    this.listeners.forEach((listen) => listen({ key, ...(previous && { previous }) }));
+    this.queue.add(STACK);
+    await settle();
+  }
+
+  /** The controller of the members' kind, without its queues. */
+  controller(): StackController<Versioned> {
+    const { index, store, registry, reconciler } = this;
+    const none = { add: () => undefined, run: () => Promise.resolve() };
+    return new StackController<Versioned>({
+      ...{
+        kind: { ...kind, stackOf: () => STACK },
+        index,
+        store,
+        registry,
+        reconciler,
+        providerOf: () => this.recorded,
+        records: () => [],
+      },
+      ...{ resource: CLOUD_LOAD_BALANCERS, queue: none, stacks: none, logger: silentLogger },
+    } as unknown as StackControllerOptions<Versioned>);
   }
 
   /** The version that the stack was last brought to of a member. */
@@ -391,9 +440,7 @@ test.each([
   expect([world.made('u'), world.made('a')]).toEqual(['new', 'before']);
   expect(world.saidOf.get('web')).toMatch(/^Ready/);
 
-  const { index, store, registry } = world;
-  const options = { index, store, registry, providerOf: () => recorded, logger: silentLogger };
-  const controller = new StackController<Versioned>(options as unknown as StackControllerOptions<Versioned>);
+  const controller = world.controller();
   expect([controller.stacksOf('p'), controller.stacksOf('nowhere')]).toEqual([[STACK], []]);
   await world.stop();
 });
@@ -418,5 +465,48 @@ test('a member whose CloudProvider can be used by now is not made in the stack t
   await world.ask('after', { name: 'a', provider: 'other' });
   expect(world.saidOf.get('a')).toBe('Reconciling Updating: it goes to CloudProvider other');
   expect(world.made('a')).toBe('before');
+  await world.stop();
+});
+
+/** What a reconciler remembers of members and of its stacks' plans. */
+function sizesOf(reconciler: StackReconciler<Versioned> | undefined): Record<string, number | undefined> {
+  const { holds, approvals } = reconciler as unknown as {
+    holds: { holds: Map<string, object>; retries: { streaks: Map<string, object> } };
+    approvals: { gate: { told: Map<string, string> }; cache: { plans: Map<string, object> } };
+  };
+  return { held: holds.holds.size, streaks: holds.retries.streaks.size, told: approvals.gate.told.size, plans: approvals.cache.plans.size };
+}
+
+test('of a thousand objects that failed, or waited for approval, and went nothing is remembered', async () => {
+  const world = new World();
+  await world.start();
+  const controller = world.controller();
+  await controller.start();
+  await world.ask('old');
+  await world.ask(TOO_MUCH, { name: `${NEW}held` });
+  await world.ask('new', { name: `${NEW}waits`, manual: true });
+  const before = sizesOf(world.reconciler);
+  expect(before).toMatchObject({ held: 1, streaks: 1, told: 1 });
+  for (let count = 0; count < 500; count++) {
+    await world.ask(TOO_MUCH, { name: `${NEW}held-${count}` });
+    await world.vanish(`${NEW}held-${count}`);
+    await world.ask('new', { name: `${NEW}waits-${count}`, manual: true });
+    await world.vanish(`${NEW}waits-${count}`);
+  }
+  expect(sizesOf(world.reconciler)).toEqual(before);
+  controller.stop();
+  await world.stop();
+});
+
+test('of a stack that was never made nothing is remembered either, once nobody asks for it', async () => {
+  const world = new World();
+  await world.start();
+  const controller = world.controller();
+  await controller.start();
+  await world.ask('new', { manual: true });
+  expect(sizesOf(world.reconciler)).toMatchObject({ told: 1, plans: 1 });
+  await world.vanish('web');
+  expect(sizesOf(world.reconciler)).toEqual({ held: 0, streaks: 0, told: 0, plans: 0 });
+  controller.stop();
   await world.stop();
 });

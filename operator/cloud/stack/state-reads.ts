@@ -30,6 +30,8 @@ export class StateReads implements Pick<Updates, 'state'> {
   private probing = false;
   /** Stacks that the trouble kept from being read. */
   private readonly waiting = new Set<string>();
+  /** Stacks that failed while another one could be read: until they can be, their failures say nothing of the store. */
+  private readonly alone = new Set<string>();
   /** Failures that left a stack's state unread. */
   private readonly failures = new WeakSet<OperatorError>();
 
@@ -60,11 +62,12 @@ export class StateReads implements Pick<Updates, 'state'> {
     try {
       const state = await this.options.updates.state(stack);
       this.isBack();
+      this.alone.delete(stack);
       if (state === undefined || state.clusterID === this.options.clusterID) return state;
       throw foreignState(stack, state.clusterID, this.options.clusterID);
     } catch (thrown) {
       const error = toOperatorError(thrown);
-      if (isOfTheStore(error)) {
+      if (isOfTheStore(error) && !this.alone.has(stack)) {
         this.trouble = { stack, error, at: this.options.clock.monotonic() };
         this.waiting.add(stack);
       }
@@ -72,9 +75,12 @@ export class StateReads implements Pick<Updates, 'state'> {
     }
   }
 
+  /** Whoever failed last is asked for once more, as the others are: whether the store was away, or fails for that one alone, its next read tells. */
   private isBack(): void {
     if (this.trouble === undefined) return;
+    const { stack: failed } = this.trouble;
     this.trouble = undefined;
+    this.alone.add(failed);
     const stacks = [...this.waiting];
     this.waiting.clear();
     this.options.onBack(stacks);

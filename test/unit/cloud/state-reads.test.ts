@@ -74,3 +74,50 @@ test('a stack whose own state is bad keeps no other from being read; what anothe
   expect(reads.isUnread(foreign)).toBe(true);
   expect([await reads.state('none'), await reads.state('good')]).toEqual([undefined, stateOf('ours')]);
 });
+
+test('a stack that the store fails to give while it gives the others keeps these waiting once, and then comes after its own back-off alone', async () => {
+  let broken = true;
+  const { clock, asked, back, reads } = setUp((stack) =>
+    broken && stack === 'a' ? Promise.reject(unavailable) : Promise.resolve(stateOf('ours')),
+  );
+  await failureOf(reads.state('a'));
+  await failureOf(reads.state('b'));
+  await clock.advance(2_000);
+  await reads.state('b');
+  // It may have been away for all: that is asked once.
+  expect(back.splice(0)).toEqual(['a', 'b']);
+
+  for (let tries = 0; tries < 3; tries++) {
+    expect(await failureOf(reads.state('a'))).toBe(unavailable);
+    expect(await reads.state('b')).toEqual(stateOf('ours'));
+  }
+  expect(back).toEqual([]);
+
+  // Once it could be read, the next failure may be everybody's again.
+  broken = false;
+  await reads.state('a');
+  broken = true;
+  await failureOf(reads.state('a'));
+  await failureOf(reads.state('b'));
+  expect(asked).toEqual(['a', 'b', ...['a', 'b', 'a', 'b', 'a', 'b'], 'a', 'a']);
+});
+
+test('of a store that fails for all, the one that is asked next is told so, also where one has failed alone before', async () => {
+  let broken = ['a'];
+  const { clock, asked, back, reads } = setUp((stack) =>
+    broken.includes(stack) ? Promise.reject(unavailable) : Promise.resolve(stateOf('ours')),
+  );
+  await failureOf(reads.state('a'));
+  await clock.advance(2_000);
+  await reads.state('b');
+  back.splice(0);
+  broken = ['a', 'b', 'c'];
+  await failureOf(reads.state('b'));
+  expect((await failureOf(reads.state('c'))).message).toContain('is read when that of stack b can be');
+  await clock.advance(2_000);
+  await failureOf(reads.state('a'));
+  broken = [];
+  await reads.state('d');
+  expect(asked).toEqual(['a', 'b', 'b', 'a', 'd']);
+  expect(back).toEqual(['b', 'c']);
+});

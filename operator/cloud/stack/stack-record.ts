@@ -53,7 +53,7 @@ interface FailedAttempt {
 
 type Done = ShownOperations & Pick<Attempt, 'cloudCalls'>;
 
-/** Keeps the CloudStack objects: what each stack holds and how its last updates went. People read them; nothing is decided from them. */
+/** Keeps the CloudStack objects: what each stack holds and how its last updates went. People read them; nothing is decided from them but in which cloud a stack is. */
 export class StackRecord {
   private readonly known = new Map<string, CloudStackStatus>();
   private readonly writes: RecordWrites;

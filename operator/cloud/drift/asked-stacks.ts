@@ -4,8 +4,8 @@ import { exponentialDelay } from '../../kube/back-off';
 /** What is to be compared; `All` = every stack, and what no stack holds. */
 export type Asked = ReadonlySet<string> | 'All';
 
-/** When what told nothing is tried again, in milliseconds. */
-const AGAIN = { baseMs: 10_000, maxMs: 600_000 };
+/** When what somebody asked for, and told nothing, is tried again, in milliseconds. */
+export const ASKED_AGAIN = { baseMs: 10_000, maxMs: 600_000 };
 
 /** Stacks of one provider that are to be compared with the cloud out of turn: somebody asks for it, or the last try told nothing of them. */
 export class AskedStacks {
@@ -25,7 +25,7 @@ export class AskedStacks {
 
   /** These could not be compared; they are due later each time in a row. @param stacks may be empty: then the row has ended */
   putOff(stacks: Asked): void {
-    const delayMs = exponentialDelay(this.failures, AGAIN);
+    const delayMs = exponentialDelay(this.failures, ASKED_AGAIN);
     this.failures = isEmpty(stacks) ? 0 : this.failures + 1;
     if (isEmpty(stacks)) return;
     if (isEmpty(this.asked)) this.dueAt = this.clock.monotonic() + delayMs;

@@ -1,5 +1,6 @@
 import type { CloudStackSpec, StackResource } from '../../../crds';
 import type { DiscoveredResource } from '../../../providers/provider';
+import { kindsOf } from '../../../providers/stack-kinds';
 import { hashJson } from '../../base/json';
 import type { StoredStack } from '../stack/stack-record';
 
@@ -28,7 +29,7 @@ export function leftoversOf(found: ReadonlyMap<string, readonly DiscoveredResour
       const identity = listed.map(({ type, id }) => `${type} ${id}`).sort();
       return {
         stack,
-        kind: stack.startsWith('routes-') ? ('Routes' as const) : ('LoadBalancer' as const),
+        kind: kindsOf([stack]).loadBalancers ? ('LoadBalancer' as const) : ('Routes' as const),
         resources: listed,
         incarnation: `${FOUND}${hashJson(identity).slice(0, 10)}`,
       };

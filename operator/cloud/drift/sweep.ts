@@ -3,6 +3,7 @@ import type { KnownOwners } from '../../../providers/provider';
 import type { Clock } from '../../base/clock';
 import type { Logger } from '../../base/log';
 import { exponentialDelay } from '../../kube/back-off';
+import { ASKED_AGAIN } from './asked-stacks';
 import type { LeftoverRecords } from './leftover-records';
 import { leftoversOf, type Leftover } from './leftovers';
 import { intervalOf, jittered, ProviderTimer, type ProviderTimerOptions } from '../providers/provider-timer';
@@ -27,9 +28,6 @@ export interface SweepOptions extends ProviderTimerOptions {
   swept: (provider: string, leftovers: Leftover[]) => void;
   logger: Logger;
 }
-
-/** When a sweep that somebody asks for and that has failed is tried again, in milliseconds. */
-const AGAIN = { baseMs: 10_000, maxMs: 600_000 };
 
 /** What a person asks for. */
 interface Request {
@@ -108,7 +106,7 @@ export class Sweep {
 
   private note(request: Request, answered: boolean): void {
     request.answered = answered;
-    request.dueAt = answered ? undefined : this.options.clock.monotonic() + exponentialDelay(request.failures++, AGAIN);
+    request.dueAt = answered ? undefined : this.options.clock.monotonic() + exponentialDelay(request.failures++, ASKED_AGAIN);
   }
 
   /** @returns false where the lease was lost meanwhile: nothing of it counts */

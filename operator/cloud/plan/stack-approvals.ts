@@ -21,7 +21,7 @@ import { PlanCache } from './plan-cache';
 import { beginsMove, planOfMove, promising } from './promise';
 import { replaceableIn } from './replaceable';
 import { askable, unaskedOf, type Unasked } from './unasked';
-import { followsNodes } from './follows-nodes';
+import { pendingIn, type Pending } from './pending';
 import { isUnderway, underwayIn } from './underway';
 
 export interface StackApprovalsOptions<O extends Member> {
@@ -98,7 +98,8 @@ export class StackApprovals<O extends Member> {
     const policyOf = (object: O): UpdatePolicy | undefined => this.options.kind.updatePolicy?.(object, cloud.spec);
     const windows = this.closedWindows(pass);
     const manual = plan.parts.some(({ object }) => policyOf(object)?.approval === 'Manual');
-    const { follows, pending } = manual || windows.size > 0 ? this.unaskedChanges(pass) : { follows: false, pending: false };
+    const changes: Pending = manual || windows.size > 0 ? pendingIn(pass, this.options.kind) : 'Nothing';
+    const pending = changes === 'More';
     const loss = await this.lossOf(pass);
     const isCut = (part: Part<O>): boolean => cutParts.includes(part);
     const goesOn = cut !== undefined && isUnderway(pass, this.options.kind, []);
@@ -109,7 +110,7 @@ export class StackApprovals<O extends Member> {
       plan,
       serving: (object) => serving(object),
       cut: (part) => isCut(part) && !goesOn,
-      follows,
+      follows: changes === 'Nodes',
       unprotected: async ({ object }) => {
         if (policyOf(object)?.approval !== 'Manual') return undefined;
         asked ??= this.options.guard.problem();
@@ -137,15 +138,9 @@ export class StackApprovals<O extends Member> {
     return { ...gated, ...(!consented && replaceableIn(plan, this.options.kind, cloud)) };
   }
 
-  /** What an update would change even though no spec has: which Nodes there are, and nothing else, or what must be approved. */
-  private unaskedChanges(pass: ApprovalPass<O>): { follows: boolean; pending: boolean } {
-    const follows = this.follows(pass);
-    return { follows, pending: !follows && isPending(pass) };
-  }
-
   /** All that an update with what was accepted would change is which Nodes there are. */
   follows(pass: Pick<ApprovalPass<O>, 'plan' | 'state' | 'drifted' | 'cloud' | 'updateOf'>): boolean {
-    return followsNodes(pass, this.options.kind);
+    return pendingIn(pass, this.options.kind) === 'Nodes';
   }
 
   /** What an update with these inputs, which are for the part, would do. */
@@ -243,10 +238,4 @@ function nobodyToAsk({ replacement }: Cut): string {
 /** What it has is at stake, whatever its spec asks for by now, and also where a lever keeps it as it is. */
 function asAccepted<O>({ object, accepted }: Part<O>): Part<O> {
   return { object, ...(accepted !== undefined && { accepted, candidate: accepted }) };
-}
-
-/** True when an update would run with what was accepted already. */
-function isPending<O>({ plan, state, drifted, updateOf }: ApprovalPass<O>): boolean {
-  if (state === undefined || plan.leaving.length + plan.departing.length > 0) return false;
-  return drifted || state.open || updateHash(updateOf(inputsOf(plan, []))) !== state.inputsHash;
 }

@@ -65,10 +65,9 @@ export class NodeGroups {
   /** Looks at all the cluster's instances, where the last look was some minutes ago; those that come later are seen by `learn`. */
   list(): Promise<void> {
     if (this.look === undefined || this.isOld(this.look.since)) {
-      const { seen } = this;
-      const isSeen = seen !== undefined && !this.isOld(seen.at);
-      const done = this.lookAtAll(isSeen ? seen.groups : undefined);
-      this.look = { since: isSeen ? seen.at : this.now, done };
+      const { recent } = this;
+      const done = this.lookAtAll(recent?.groups);
+      this.look = { since: recent?.at ?? this.now, done };
       done.catch(() => (this.look = undefined));
     }
     return this.look.done;
@@ -77,12 +76,11 @@ export class NodeGroups {
   /** Looks at instances that were not seen before; no call where all were, by whomever. */
   async learn(instanceIDs: readonly string[], options: CallOptions = {}): Promise<void> {
     await this.list();
-    const { known } = this;
-    const seen = this.seen !== undefined && !this.isOld(this.seen.at) ? this.seen : undefined;
+    const { known, recent } = this;
     const unknown = instanceIDs.filter((id) => !known.byInstance.has(id));
     const listed = new Map<string, readonly string[]>();
     for (const id of unknown) {
-      const groups = seen?.groups.get(id);
+      const groups = recent?.groups.get(id);
       if (groups !== undefined) listed.set(id, groups);
     }
     await this.remember(known, listed, options);
@@ -95,6 +93,10 @@ export class NodeGroups {
       const found = await this.ec2.instances([{ Name: 'instance-id', Values: batch }], options);
       await this.remember(known, groupsByInstance(found), options);
     }
+  }
+
+  private get recent(): NodeGroups['seen'] {
+    return this.seen !== undefined && !this.isOld(this.seen.at) ? this.seen : undefined;
   }
 
   private get now(): number {

@@ -30,6 +30,8 @@ export interface WatchOptions extends ListOptions {
   idleTimeoutMs?: number;
   /** The same once a bookmark has come: an API server that sends them does so about every minute. */
   bookmarkTimeoutMs?: number;
+  /** Called once the API server has begun to answer. */
+  onAnswer?: () => void;
   signal?: AbortSignal;
 }
 
@@ -169,7 +171,7 @@ export class KubeClient implements KubeApi, ListWatchApi, RawApi {
     const idleTimeoutMs = options.idleTimeoutMs ?? (options.timeoutSeconds + 60) * 1000;
     const query = { ...selection(options), ...watchQuery(options) };
     let silence: SilenceTimer | undefined;
-    const request = { what, query, idleTimeoutMs, signal: options.signal };
+    const request = { what, query, idleTimeoutMs, onAnswer: options.onAnswer, signal: options.signal };
     for await (const line of this.rest.stream(collectionPath(resource, options.namespace), request, (timer) => (silence = timer))) {
       const event = parseWatchEvent<T>(what, line);
       if (event.type === 'BOOKMARK') silence?.heard(options.bookmarkTimeoutMs);

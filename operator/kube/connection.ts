@@ -3,6 +3,7 @@ import type { RequestOptions } from 'node:https';
 import { Agent, ProxyAgent, type Dispatcher } from 'undici';
 import type { Clock } from '../base/clock';
 import { OperatorError, toOperatorError } from '../base/errors';
+import { unlessAborted } from '../base/unless-aborted';
 import type { Logger } from '../base/log';
 import { withoutMemory, type KubeConfig } from './kube-config';
 import type { TokenSource } from './token-source';
@@ -18,6 +19,8 @@ interface Credentials {
   dispatcher: Dispatcher;
   readAt: number;
 }
+
+type ConnectionRequest = Omit<Dispatcher.RequestOptions, 'origin' | 'signal'> & { signal: AbortSignal };
 
 /**
  * The one pool of connections to an API server. Credentials come from the kubeconfig's files and plugins and are read again every ten
@@ -54,8 +57,9 @@ export class Connection {
    * @param assertMaySend throws when nothing may be sent any more: to ask for credentials may have taken long
    * @throws OperatorError Credentials when they can't be had, else the transport's error as it is
    */
-  async request(options: Omit<Dispatcher.RequestOptions, 'origin'>, assertMaySend?: () => void): Promise<Dispatcher.ResponseData> {
-    const { dispatcher, headers } = await this.authenticate();
+  async request(options: ConnectionRequest, assertMaySend?: () => void): Promise<Dispatcher.ResponseData> {
+    // A plugin that hangs is not waited for beyond the deadline of who asks.
+    const { dispatcher, headers } = await unlessAborted(this.authenticate(), options.signal);
     assertMaySend?.();
     return dispatcher.request({
       ...options,

@@ -39,7 +39,7 @@ export interface ReflectorStatus {
 const BACK_OFF = { baseMs: 800, maxMs: 30_000 };
 /** A missing CRD is waited for in shorter steps: its coming starts the work. */
 const MISSING_BACK_OFF = { baseMs: 500, maxMs: 5_000 };
-/** A watch that lives for this long, in milliseconds, ends a series of failures. */
+/** A watch that lives for this long after its answer has begun, in milliseconds, ends a series of failures. */
 const HEALTHY_AFTER = 10_000;
 const BOOKMARK_TIMEOUT = 180_000;
 
@@ -136,20 +136,25 @@ export class Reflector<T extends KubeObject> {
 
   private async watch(signal: AbortSignal): Promise<void> {
     this.phase = 'Watching';
-    const startedAt = this.clock.monotonic();
+    let answeredAt = Infinity;
+    let cancel = (): void => undefined;
+    const onAnswer = (): void => {
+      answeredAt = this.clock.monotonic();
+      cancel = this.clock.after(HEALTHY_AFTER, () => this.recovered());
+    };
     const watching = this.options.api.watch<T>(this.resource, {
       ...this.options.selection,
       resourceVersion: this.resourceVersion ?? '',
       timeoutSeconds: Math.floor(300 + this.random() * 300),
       bookmarkTimeoutMs: BOOKMARK_TIMEOUT,
+      onAnswer,
       signal,
     });
-    const cancel = this.clock.after(HEALTHY_AFTER, () => this.recovered());
     try {
       for await (const event of watching) this.receive(event);
     } finally {
       cancel();
-      if (this.clock.monotonic() - startedAt >= HEALTHY_AFTER) this.recovered();
+      if (this.clock.monotonic() - answeredAt >= HEALTHY_AFTER) this.recovered();
     }
   }
 

@@ -45,6 +45,8 @@ export interface StreamRequest {
   signal?: AbortSignal | undefined;
   /** Milliseconds of silence after which the connection counts as broken. */
   idleTimeoutMs: number;
+  /** Called once the API server has begun to answer. */
+  onAnswer?: (() => void) | undefined;
 }
 
 /** Requests to one API server: one pool of kept connections, a rate limit, deadlines, and failed answers as OperatorErrors. Raw JSON both ways. */
@@ -115,15 +117,20 @@ export class RestClient {
     await this.admit('GET', what, request.signal);
     const silence = new SilenceTimer(what, request.idleTimeoutMs, this.clock);
     const left = new AbortController();
+    const late = (): void => left.abort(new OperatorError('Transient', `${what}: no answer within ${this.timeoutMs / 1000} s`));
+    const cancel = this.clock.after(this.timeoutMs, late);
     onSilence?.(silence);
     try {
       const signal = anySignal(silence.signal, left.signal, request.signal);
       const answer = await this.dispatch('GET', path, { query: request.query }, signal);
       if (answer.statusCode !== 200) this.check(what, answer, await answer.body.text());
+      cancel();
+      request.onAnswer?.();
       yield* lines(heard(silence, answer.body));
     } catch (thrown) {
-      throw named(what, silence.signal.aborted ? silence.signal.reason : thrown);
+      throw named(what, [silence.signal, left.signal].find(({ aborted }) => aborted)?.reason ?? thrown);
     } finally {
+      cancel();
       silence.stop();
       left.abort(new OperatorError('Canceled', `${what}: ended`));
     }
@@ -171,7 +178,7 @@ export class RestClient {
     });
   }
 
-  private async measured(method: string, request: Omit<Dispatcher.RequestOptions, 'origin'>): Promise<Dispatcher.ResponseData> {
+  private async measured(method: string, request: Parameters<Connection['request']>[0]): Promise<Dispatcher.ResponseData> {
     const sentAt = this.clock.monotonic();
     let code = '<error>';
     try {

@@ -144,6 +144,24 @@ export class OperatorCluster {
     return readFileSync(join(this.dev.paths.logs, 'operator.log'), 'utf8');
   }
 
+  /** Whether it runs, what it says of its health, and its last warnings, for the message of a failure. */
+  async describeOperator(): Promise<string> {
+    const { operator } = this;
+    if (operator === undefined) return 'no operator runs';
+    const { exit } = operator;
+    const log = this.operatorLog().trim().split('\n');
+    const told = log.filter((line) => !/"level":(10|20|30)\b|"path":"readyz"/.test(line)).slice(-10);
+    const state = exit === undefined ? 'runs' : `ended with ${exit.signal ?? `exit code ${exit.code}`}`;
+    const health = await readyText(this.operatorURL);
+    return [
+      `the operator ${state}; ${health}; of ${log.length} lines of its log the last, and the last warnings:`,
+      log.at(-1) ?? '',
+      ...told,
+    ]
+      .map((line) => line.slice(0, 400))
+      .join('\n');
+  }
+
   /** Every request that the API server has answered so far. */
   auditLog(): AuditEvent[] {
     const lines = readFileSync(join(this.dev.paths.logs, 'audit.log'), 'utf8').trim().split('\n');
@@ -221,6 +239,15 @@ export class OperatorCluster {
     await Promise.all([this.kube.close(), this.cloud.close(), this.resources.close()]);
     await this.dev.stop();
     if (!this.keeps) rmSync(this.directory, { recursive: true, force: true });
+  }
+}
+
+async function readyText(url: string): Promise<string> {
+  try {
+    const answer = await fetch(`${url}/readyz?verbose`, { signal: AbortSignal.timeout(2_000) });
+    return `/readyz says ${answer.status}: ${(await answer.text()).trim().replaceAll('\n', ', ')}`;
+  } catch (thrown) {
+    return `/readyz: ${(thrown as Error).message}`;
   }
 }
 

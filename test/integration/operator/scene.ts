@@ -64,8 +64,13 @@ export function withScene(receive: (scene: Scene) => void, options: OperatorClus
 export class Scene {
   constructor(readonly cluster: OperatorCluster) {}
 
-  until<T>(what: string, condition: () => Promise<T | undefined | false>, timeoutMs = WAIT_MS): Promise<T> {
-    return waitFor(condition, { what, timeoutMs });
+  /** A failure tells how the operator is: where the run's files are gone, nothing else can say it. */
+  async until<T>(what: string, condition: () => Promise<T | undefined | false>, timeoutMs = WAIT_MS): Promise<T> {
+    try {
+      return await waitFor(condition, { what, timeoutMs });
+    } catch (thrown) {
+      throw new Error(`${(thrown as Error).message}\n${await this.cluster.describeOperator()}`, { cause: thrown });
+    }
   }
 
   // ---- Kubernetes

@@ -1,10 +1,11 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { OperatorError } from '../../../operator/base/errors';
 import { KubeClient, type KubeClientOptions } from '../../../operator/kube/client';
 import { NODES, SERVICES } from '../../../operator/kube/object';
 import { isExpired, statusOf } from '../../../operator/kube/status';
+import { waitFor } from '../../harness/wait-for';
 import { FakeApiServer, json, statusBody } from './fake-api-server';
 import { FakeClock, settle } from './fake-clock';
 
@@ -181,6 +182,22 @@ describe('credentials', () => {
     await together();
     expect(readFileSync(runs, 'utf8')).toBe('run\nrun\n');
     rmSync(directory, { recursive: true });
+  });
+
+  it('a plugin that hangs delays nobody beyond the deadline', async () => {
+    const directory = mkdtempSync(join(tmpdir(), 'plugin-'));
+    const ended = join(directory, 'ended');
+    const exec = { apiVersion: 'client.authentication.k8s.io/v1', command: 'sh', args: ['-c', `sleep 2; touch ${ended}`] };
+    const clock = new FakeClock();
+    await connect({ clock, qps: 0 }, { exec });
+    const reading = client.get(NODES, 'a').catch((thrown: unknown) => thrown);
+    await settle();
+    await clock.advance(30_000);
+    expect(await reading).toMatchObject({ code: 'Transient', message: 'GET /api/v1/nodes/a: no answer within 30 s' });
+    expect(existsSync(ended)).toBe(false);
+    await waitFor(() => existsSync(ended), { what: 'the plugin to end', timeoutMs: 5_000 });
+    rmSync(directory, { recursive: true });
+    expect(server.requests).toEqual([]);
   });
 
   it('says which user’s plugin failed', async () => {

@@ -266,6 +266,27 @@ describe('Reflector', () => {
     expect(scene.lists).toHaveLength(1);
   });
 
+  it('a watch that nobody answers is no healthy one: it is asked for anew after 30 s, and in longer and longer steps', async () => {
+    scene = await Scene.open();
+    const unanswered = (): undefined => undefined;
+    scene.start([listOf('10')], [unanswered, unanswered, quietWatch]);
+    const delays: number[] = [];
+    for (let failure = 1; failure <= 2; failure++) {
+      await scene.until('the watch', () => scene.watches.length === failure && scene.reflector.status().phase === 'Watching');
+      await scene.clock.advance(29_000);
+      expect(scene.reflector.status()).toMatchObject({ phase: 'Watching', failures: failure - 1 });
+      await scene.clock.advance(1_000);
+      delays.push(await scene.backOff(failure));
+      expect(scene.reflector.status().message).toBe('waiting nodes: watch nodes: no answer within 30 s');
+      await scene.clock.advance(delays.at(-1) ?? 0);
+    }
+    expect(delays).toEqual([1200, 2400]);
+    await scene.until('the answer', () => scene.watches.length === 3 && scene.clock.pending().length === 2);
+    await scene.clock.advance(10_000);
+    expect(scene.reflector.status()).toMatchObject({ phase: 'Watching', failures: 0 });
+    expect(scene.lists).toHaveLength(1);
+  });
+
   it('waits for a CRD without noise, says so, and comes quickly when told', async () => {
     scene = await Scene.open({ resource: WIDGETS });
     const missing = (response: ServerResponse): unknown =>

@@ -14,7 +14,21 @@ export function secondsSince(startedAt: number): number {
   return (performance.now() - startedAt) / 1000;
 }
 
+let missed = 0;
+
+/** How many goals were missed so far. */
+export function missedGoals(): number {
+  return missed;
+}
+
 /** A figure with its goal, and whether it was met. */
 export function sayFigure(figure: string, goal: string, met: boolean): void {
+  if (!met) missed += 1;
   say(`${met ? 'met   ' : 'MISSED'}  ${figure} (goal: ${goal})`);
+}
+
+/** The same, of a number that is to be no larger than another one; with one or two digits where they say something. */
+export function sayAtMost(what: string, value: number, most: number, unit = ''): void {
+  const digits = Number.isInteger(value) || value >= 100 ? 0 : value >= 10 ? 1 : 2;
+  sayFigure(`${what}: ${value.toFixed(digits)}${unit}`, most === 0 ? '0' : `≤ ${most}${unit}`, value <= most);
 }

@@ -5,7 +5,7 @@ import { OperatorCluster } from '../harness/operator-cluster';
 import { waitFor } from '../harness/wait-for';
 import { addressOf, Scene, serviceOf } from '../integration/operator/scene';
 import { cpuSeconds, MemoryWatch, rssMB } from './processes';
-import { say, secondsSince } from './report';
+import { say, sayAtMost, sayFigure, secondsSince } from './report';
 
 const BURST = Number(process.env.BENCH_BURST ?? 300);
 const COUNT = Number(process.env.BENCH_SERVICES ?? 1000);
@@ -48,9 +48,11 @@ class ScaleBench {
     const cpuBefore = cpuSeconds(this.cluster.operatorPid);
     const seconds = await this.create(0, BURST).finally(() => watch.stop());
     const cpu = cpuSeconds(this.cluster.operatorPid) - cpuBefore;
-    say(`burst of ${BURST} Services: all have addresses after ${seconds.toFixed(1)} s (goal: ≤ 150 s), operator CPU ${cpu.toFixed(1)} s`);
-    say(`  largest worker ${watch.workerMB} MB (goal: ≤ 200), largest engine ${watch.engineMB} MB (goal: ≤ 150)`);
-    say(`  operator right after: ${rssMB(this.cluster.operatorPid)} MB (goal: ≤ 250)`);
+    sayAtMost(`burst of ${BURST} Services: all have addresses after`, seconds, 150, ' s');
+    say(`  operator CPU ${cpu.toFixed(1)} s`);
+    sayAtMost('… largest worker', watch.workerMB, 200, ' MB');
+    sayAtMost('… largest engine', watch.engineMB, 150, ' MB');
+    sayAtMost('… operator right after', rssMB(this.cluster.operatorPid), 250, ' MB');
   }
 
   async fill(): Promise<void> {
@@ -72,7 +74,8 @@ class ScaleBench {
     await this.scene.settled();
     await pause(IDLE_MS);
     const workers = this.cluster.workerPids().length;
-    say(`after a minute without work: ${workers} workers (goal: 0), operator ${rssMB(this.cluster.operatorPid)} MB (goal: ≤ 250)`);
+    sayAtMost('workers after a minute without work', workers, 0);
+    say(`  operator with ${COUNT} load balancers at rest: ${rssMB(this.cluster.operatorPid)} MB`);
   }
 
   /** The operator starts anew, with a short drift interval; whole passes are counted by the cloud. */
@@ -90,11 +93,10 @@ class ScaleBench {
     await this.passesBegun(1 + DRIFT_PASSES);
     const perPass = (cpuSeconds(this.cluster.operatorPid) - before) / DRIFT_PASSES;
     const { writes } = await this.cluster.operatorCalls();
-    say(
-      `drift pass over ${COUNT} unchanged: ${perPass.toFixed(2)} s of operator CPU (goal: ≤ 5 s), all ${secondsSince(since).toFixed(0)} s of ${DRIFT_PASSES} intervals counted; ` +
-        `${await this.engineRuns()} engine runs, ${writes} cloud writes (goal: 0 and 0)`,
-    );
-    say(`  operator ${rssMB(this.cluster.operatorPid)} MB`);
+    sayAtMost(`drift pass over ${COUNT} unchanged: operator CPU`, perPass, 5, ' s');
+    sayAtMost('… engine runs', await this.engineRuns(), 0);
+    sayAtMost('… cloud writes', writes, 0);
+    say(`  all ${secondsSince(since).toFixed(0)} s of ${DRIFT_PASSES} intervals counted; operator ${rssMB(this.cluster.operatorPid)} MB`);
   }
 
   private async passesBegun(count: number): Promise<void> {
@@ -122,10 +124,10 @@ class ScaleBench {
     const { calls } = await this.cluster.operatorCalls();
     const puts = calls.filter(({ verb }) => verb === 'targets').reduce((sum, call) => sum + call.count, 0);
     const used = cpuSeconds(this.cluster.operatorPid) - cpu;
-    say(
-      `one Node ${how}, ${COUNT} target groups: right after ${seconds.toFixed(1)} s (goal: ≤ 15 s), ${puts} writes of targets (goal: ${COUNT}), ` +
-        `${(await this.engineRuns()) - runs} engine runs (goal: 0), ${used.toFixed(1)} s of operator CPU (goal: ≤ 5 s)`,
-    );
+    sayAtMost(`one Node ${how}, ${COUNT} target groups: right after`, seconds, 15, ' s');
+    sayFigure(`… ${puts} writes of targets`, `${COUNT}`, puts === COUNT);
+    sayAtMost('… engine runs', (await this.engineRuns()) - runs, 0);
+    sayAtMost('… operator CPU', used, 5, ' s');
     say(`  calls: ${calls.map(({ verb, collection, code, count }) => `${verb} ${collection} ${code} ×${count}`).join(', ')}`);
   }
 

@@ -10,7 +10,7 @@ import { Etcd } from '../harness/etcd';
 import { ApiProxy } from '../integration/state/api-proxy';
 import { loadKubeConfig } from '../../operator/kube/kube-config';
 import { UpdatesHarness } from '../integration/updates/harness';
-import { percentile, say } from './report';
+import { percentile, say, sayAtMost } from './report';
 
 const ROUNDS = Number(process.env.BENCH_ROUNDS ?? 20);
 const STACKS = Number(process.env.BENCH_STACKS ?? 10_000);
@@ -35,9 +35,9 @@ export async function state(): Promise<void> {
     const changed = proxy.writes.length;
     proxy.writes.length = 0;
     await harness.run('figures', inputs(1));
-    say(
-      `writes of the Secret: ${created} to create 4 resources (limit ${2 * 4 + 7}), ${changed} to change 1 of them, ${proxy.writes.length} for a skipped update`,
-    );
+    sayAtMost('writes of the Secret to create 4 resources', created, 2 * 4 + 7);
+    sayAtMost('… to change 1 of them', changed, 2 * 1 + 7);
+    sayAtMost('… for a skipped update', proxy.writes.length, 0);
     say(`bytes of the Secret in etcd: ${await storedBytes(cluster, '/api/v1/namespaces/state/secrets/stack-figures')}`);
     await many(direct, new Etcd(cluster.directory));
     await times(harness, {
@@ -65,7 +65,7 @@ async function many(kube: KubeClient, etcd: Etcd): Promise<void> {
   };
   await Promise.all(Array.from({ length: WRITERS }, write));
   const bytes = (await etcd.bytesInUse()) - before;
-  say(`${STACKS} such stacks in etcd: ${(bytes / 2 ** 20).toFixed(1)} MB (limit 150 MB for 10,000)`);
+  sayAtMost(`${STACKS} such stacks in etcd`, bytes / 2 ** 20, (150 * STACKS) / 10_000, ' MB');
 }
 
 /** The same update with one store and the other, in turns. */

@@ -54,6 +54,8 @@ export function failures(all: ReadonlyMap<string, readonly Outcome[]>, services:
 
 const TARGET_GROUPS_EACH = 2;
 const CREATE_CALLS_EACH = 11;
+/** Of 50 Services, where AWS answers at once. */
+const CREATE_SECONDS = 25;
 const RESTART_CALLS = 10;
 const FIND_NODE_CALLS = 2;
 const MEMORY_MB = 300;
@@ -68,6 +70,7 @@ function missed(variant: string, outcomes: readonly Outcome[], services: number)
     [workerMB > MEMORY_MB, `${workerMB} MB in a worker (goal: ≤ ${MEMORY_MB})`],
     ...(variant === 'throttled' ? [] : callGoals(ours, variant, services)),
     ...(variant === 'latency' ? latencyGoal(outcomes) : []),
+    ...(variant === 'no-node-rules' ? creationGoal(ours, services) : []),
   ];
   const texts = goals.filter(([isMissed]) => isMissed).map(([, text]) => text);
   return [...unfinished, ...texts].map((text) => `${variant}: ${text}`);
@@ -88,6 +91,12 @@ function callGoals(ours: Outcome, variant: string, services: number): [boolean, 
     }),
     [writes > 0, `restart wrote ${writes} times (goal: 0)`],
   ];
+}
+
+function creationGoal(ours: Outcome, services: number): [boolean, string][] {
+  const seconds = figureOf(ours, 'create')?.seconds ?? 0;
+  const most = (CREATE_SECONDS * services) / 50;
+  return [[seconds > most, `create took ${seconds.toFixed(1)} s (goal: ≤ ${most} s)`]];
 }
 
 function latencyGoal(outcomes: readonly Outcome[]): [boolean, string][] {

@@ -46,11 +46,12 @@ export class AzureInstances implements Instances {
 
   /** @param place a resource group; one that is gone has no machines */
   async list(place?: string): Promise<Instance[]> {
-    const reads = new MachineReads(this.arm, this.scope.subscriptionID, this.statesFor(place));
-    if (place !== undefined) return this.listElsewhere(reads, place);
-    const lists = await Promise.all(this.scope.resourceGroups.map((name) => reads.of(name)));
+    if (place !== undefined) return this.listElsewhere(place);
+    const { subscriptionID, resourceGroups } = this.scope;
+    const reads = new MachineReads(this.arm, subscriptionID, () => this.states.take(), resourceGroups);
+    const lists = await reads.read();
     this.pages = reads.pages;
-    return lists.flatMap(described);
+    return described(lists);
   }
 
   identify(providerID: string): string | undefined {
@@ -75,22 +76,17 @@ export class AzureInstances implements Instances {
     return pages * MS_PER_READ * (elsewhere === 0 ? 1 : 2);
   }
 
-  private async listElsewhere(reads: MachineReads, place: string): Promise<Instance[]> {
+  private async listElsewhere(place: string): Promise<Instance[]> {
+    const statesOf = (ids: readonly string[]): Promise<MachineStates> => this.states.share(this.restMs(place), ids);
+    const reads = new MachineReads(this.arm, this.scope.subscriptionID, statesOf, [place]);
     try {
-      return described(await reads.of(place));
+      return described(await reads.read());
     } catch (thrown) {
       if (thrown instanceof ArmError && thrown.armCode === 'ResourceGroupNotFound') return [];
       throw thrown;
     } finally {
       this.elsewhere.set(place, { reads, at: this.now() });
     }
-  }
-
-  /** One new reading for all of the cluster's own groups, which then serves the others. */
-  private statesFor(place: string | undefined): (ids: readonly string[]) => Promise<MachineStates> {
-    if (place !== undefined) return (ids) => this.states.share(this.restMs(place), ids);
-    let taken: Promise<MachineStates> | undefined;
-    return () => (taken ??= this.states.take());
   }
 
   private pagesElsewhere(): number {

@@ -1,9 +1,14 @@
+import { type ErrorCode, OperatorError } from '../../../operator/base/errors';
 import type { ArmClient } from '../client/arm-client';
+import { parseResourceID, sameID } from '../client/resource-id';
 import { type Machine, MACHINES, type NetworkInterface } from './machine';
 import type { MachineStates } from './machine-states';
 
-const NETWORK = 'Microsoft.Network';
+const INTERFACES = 'Microsoft.Network/networkInterfaces';
+const PUBLIC_ADDRESSES = 'Microsoft.Network/publicIPAddresses';
 const SETS = 'Microsoft.Compute/virtualMachineScaleSets';
+/** How a resource group is refused that the operator may not read, or that is gone. */
+const SILENT: readonly ErrorCode[] = ['Credentials', 'NotFound', 'Invalid'];
 const IN_SET = { query: { $expand: 'instanceView' } };
 
 interface ScaleSet {
@@ -16,7 +21,7 @@ interface PublicAddress {
   properties: { ipAddress?: string };
 }
 
-/** Everything that machines are described by, of one resource group. */
+/** Everything that machines are described by. */
 export interface MachineLists {
   machines: Machine[];
   interfaces: NetworkInterface[];
@@ -26,7 +31,10 @@ export interface MachineLists {
   publicAddresses: Map<string, string>;
 }
 
-/** Reads machines in lists, never one by one: so many as there are uniform scale sets, and four more. A list that fails fails all. */
+/**
+ * Reads machines in lists, never one by one: so many as there are uniform scale sets, the states of all others, and four for each resource group; of other
+ * groups that interfaces or public addresses are in, one or two. A list that fails fails all.
+ */
 export class MachineReads {
   /** How many reads it took so far, without those of what machines do. */
   pages = 0;
@@ -36,25 +44,49 @@ export class MachineReads {
     private readonly subscription: string,
     /** What these machines do, by their ids in lower case. */
     private readonly statesOf: (ids: readonly string[]) => Promise<MachineStates>,
+    /** Whose machines are read. What belongs to these may be in others of the subscription. */
+    private readonly resourceGroups: readonly string[],
   ) {}
 
-  async of(resourceGroup: string): Promise<MachineLists> {
-    const group = `/subscriptions/${this.subscription}/resourceGroups/${resourceGroup}/providers`;
-    const [alone, sets, interfaces] = await Promise.all([
-      this.list<Machine>(`${group}/${MACHINES}`, MACHINES),
-      this.list<ScaleSet>(`${group}/${SETS}`, SETS),
-      this.list<NetworkInterface>(`${group}/${NETWORK}/networkInterfaces`, `${NETWORK}/networkInterfaces`),
+  async read(): Promise<MachineLists> {
+    const { resourceGroups } = this;
+    const [alone, sets] = await Promise.all([
+      this.inGroups<Machine>(resourceGroups, MACHINES),
+      this.inGroups<ScaleSet>(resourceGroups, SETS),
     ]);
+    const elsewhere = groupsOf(interfacesOf(alone)).filter((group) => !this.isOwn(group));
     // Machines of flexible sets are listed as all others.
     const uniform = sets.filter(({ properties }) => properties.orchestrationMode !== 'Flexible').map(({ id }) => id);
-    const [views, ...inSets] = await Promise.all([this.views(alone), ...uniform.map((id) => this.inSet(id))]);
-    const all = [...interfaces, ...inSets.flatMap((set) => set.interfaces)];
-    return {
-      machines: [...alone, ...inSets.flatMap((set) => set.machines)],
-      interfaces: all,
-      views,
-      publicAddresses: await this.publicAddresses(group, all, uniform),
-    };
+    const [views, interfaces, ...inSets] = await Promise.all([
+      this.views(alone),
+      this.inGroups<NetworkInterface>([...resourceGroups, ...elsewhere], INTERFACES),
+      ...uniform.map((id) => this.inSet(id)),
+    ]);
+    const machines = [...alone, ...inSets.flatMap((set) => set.machines)];
+    const ids = new Set(machines.map(({ id }) => id.toLowerCase()));
+    // A group of the network's may have those of many others, which have public addresses wherever they like.
+    const own = [...interfaces, ...inSets.flatMap((set) => set.interfaces)].filter(({ properties }) =>
+      ids.has(properties.virtualMachine?.id.toLowerCase() ?? ''),
+    );
+    return { machines, interfaces: own, views, publicAddresses: await this.publicAddresses(own, uniform) };
+  }
+
+  private async inGroups<T>(groups: readonly string[], type: string): Promise<T[]> {
+    return (await Promise.all(groups.map((group) => this.inGroup<T>(group, type)))).flat();
+  }
+
+  /** Another group that may not be read, or is gone, holds up nobody: a Node whose machine's interface is there keeps the addresses that it has. */
+  private inGroup<T>(group: string, type: string): Promise<T[]> {
+    const found = this.list<T>(`/subscriptions/${this.subscription}/resourceGroups/${group}/providers/${type}`, type);
+    if (this.isOwn(group)) return found;
+    return found.catch((thrown: unknown) => {
+      if (thrown instanceof OperatorError && SILENT.includes(thrown.code)) return [];
+      throw thrown;
+    });
+  }
+
+  private isOwn(group: string): boolean {
+    return this.resourceGroups.some((one) => sameID(one, group));
   }
 
   /** What is refused is a call too. */
@@ -79,18 +111,29 @@ export class MachineReads {
   }
 
   /** Nothing is asked where no machine has one. */
-  private async publicAddresses(group: string, interfaces: NetworkInterface[], uniform: string[]): Promise<Map<string, string>> {
+  private async publicAddresses(interfaces: NetworkInterface[], uniform: string[]): Promise<Map<string, string>> {
     const named = interfaces.flatMap(({ properties }) =>
       (properties.ipConfigurations ?? []).flatMap((one) => one.properties.publicIPAddress?.id.toLowerCase() ?? []),
     );
-    const sets = uniform.filter((id) => named.some((one) => one.startsWith(`${id.toLowerCase()}/`)));
-    const isAlone = named.some((one) => !uniform.some((id) => one.startsWith(`${id.toLowerCase()}/`)));
+    const isOf = (set: string, id: string): boolean => id.startsWith(`${set.toLowerCase()}/`);
+    const sets = uniform.filter((set) => named.some((id) => isOf(set, id)));
+    const alone = named.filter((id) => !uniform.some((set) => isOf(set, id)));
     const lists = await Promise.all([
-      ...(isAlone ? [this.list<PublicAddress>(`${group}/${NETWORK}/publicIPAddresses`, `${NETWORK}/publicIPAddresses`)] : []),
-      ...sets.map((id) => this.list<PublicAddress>(`${id}/publicIPAddresses`, `${SETS}/publicIPAddresses`)),
+      this.inGroups<PublicAddress>(groupsOf(alone), PUBLIC_ADDRESSES),
+      ...sets.map((set) => this.list<PublicAddress>(`${set}/publicIPAddresses`, `${SETS}/publicIPAddresses`)),
     ]);
     return new Map(
       lists.flat().flatMap(({ id, properties }) => (properties.ipAddress === undefined ? [] : [[id.toLowerCase(), properties.ipAddress]])),
     );
   }
+}
+
+/** The interfaces that machines name. */
+function interfacesOf(machines: readonly Machine[]): string[] {
+  return machines.flatMap(({ properties }) => properties.networkProfile?.networkInterfaces ?? []).map(({ id }) => id);
+}
+
+/** The resource groups in which resources are, each once. */
+function groupsOf(ids: readonly string[]): string[] {
+  return [...new Set(ids.map((id) => parseResourceID(id).resourceGroup.toLowerCase()))];
 }

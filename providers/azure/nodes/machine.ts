@@ -16,6 +16,7 @@ export interface Machine {
   properties: {
     hardwareProfile?: { vmSize?: string };
     osProfile?: { computerName?: string };
+    networkProfile?: { networkInterfaces?: { id: string }[] };
     provisioningState?: string;
     instanceView?: InstanceView;
   };
@@ -79,17 +80,20 @@ function zoneOf({ zones = [] }: Machine, region: string, { platformFaultDomain =
   return zones[0] === undefined ? String(platformFaultDomain) : `${region}-${zones[0]}`;
 }
 
-/** Those of the main interface first, and in it the main configuration's. */
+/**
+ * Those of the main interface first, and in it the main configuration's. Without any the interface was not found, and nothing is known: what the Node
+ * has stays then (contract 3.4), and a hostname alone would take its place.
+ */
 function addressesOf(name: string, interfaces: NetworkInterface[], publicAddresses: MachineParts['publicAddresses']): NodeAddress[] {
   const ordered = mainFirst(interfaces).flatMap(({ properties }) => mainFirst(properties.ipConfigurations ?? []));
-  const found: NodeAddress[] = [{ type: 'Hostname', address: name }];
+  const found: NodeAddress[] = [];
   for (const { properties } of ordered) {
     const { privateIPAddress, publicIPAddress } = properties;
     if (privateIPAddress !== undefined) found.push({ type: 'InternalIP', address: privateIPAddress });
     const external = publicIPAddress === undefined ? undefined : publicAddresses.get(publicIPAddress.id.toLowerCase());
     if (external !== undefined) found.push({ type: 'ExternalIP', address: external });
   }
-  return found;
+  return found.some(({ type }) => type === 'InternalIP') ? [{ type: 'Hostname', address: name }, ...found] : [];
 }
 
 /** The main one first; the others in the order in which Azure gives them. */

@@ -42,6 +42,8 @@ export class ArmServer extends LoopbackServer {
   /** Writes of which kind are carried out with their answer lost, and how many more. */
   lost: { verb: CallVerb; times: number } | undefined;
   failsLists = false;
+  /** Resource groups, in lower case, whose lists nobody may read. */
+  readonly unreadable = new Set<string>();
   /** Zones of the region of the scene; undefined = nobody may ask for them. */
   regionZones: string[] | undefined = [];
   /** Answers to everything with 503. */
@@ -152,7 +154,9 @@ export class ArmServer extends LoopbackServer {
   }
 
   private page({ path, query }: ArmRequest): Answer {
-    if (this.failsLists) return refusal(403, 'AuthorizationFailed', "The client does not have authorization to perform action 'read'.");
+    const [, group = ''] = /\/resourceGroups\/([^/]+)\//i.exec(path) ?? [];
+    if (this.failsLists || this.unreadable.has(group.toLowerCase()))
+      return refusal(403, 'AuthorizationFailed', "The client does not have authorization to perform action 'read'.");
     const collection = collectionOf(path);
     if (collection === undefined) return refusal(400, 'InvalidResourceType', `${path} is no list.`);
     const { pageSize: size = 100 } = this.options;

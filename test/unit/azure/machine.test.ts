@@ -28,7 +28,7 @@ describe('a machine of Azure', () => {
       type: 'Standard_D2s_v5',
       zone: 'westeurope-2',
       region: 'westeurope',
-      addresses: [{ type: 'Hostname', address: 'node-1' }],
+      addresses: [],
     });
   });
 

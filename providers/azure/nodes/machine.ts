@@ -1,5 +1,7 @@
+import type { IPFamily } from '../../../crds';
 import type { Instance, NodeAddress } from '../../provider';
 import { nameInID } from '../client/resource-id';
+import { familyOf } from '../security-groups/security-rule';
 import { providerIDOf } from './provider-id';
 
 /** Azure's own name of the type of machines. */
@@ -50,6 +52,8 @@ export interface MachineParts {
 /** Power states that mean shut down, where the machine was provisioned (providers 2.2); `stopping` is none. */
 const SHUT_DOWN = ['stopped', 'deallocated', 'deallocating'];
 
+const FAMILIES: readonly IPFamily[] = ['IPv4', 'IPv6'];
+
 /** A machine in the terms of all clouds. Pure. */
 export function instanceOf(machine: Machine, { interfaces, instanceView, publicAddresses }: MachineParts): Instance {
   const { id, properties } = machine;
@@ -81,19 +85,25 @@ function zoneOf({ zones = [] }: Machine, region: string, { platformFaultDomain =
 }
 
 /**
- * Those of the main interface first, and in it the main configuration's. Without any the interface was not found, and nothing is known: what the Node
- * has stays then (contract 3.4), and a hostname alone would take its place.
+ * As upstream: of the main interface, and of each family there the main configuration's. The others are Pods' with Azure CNI (kubernetes/kubernetes#71736).
+ * Without any the interface was not found, and nothing is known: what the Node has stays then (contract 3.4), and a hostname alone would take its place.
  */
 function addressesOf(name: string, interfaces: NetworkInterface[], publicAddresses: MachineParts['publicAddresses']): NodeAddress[] {
-  const ordered = mainFirst(interfaces).flatMap(({ properties }) => mainFirst(properties.ipConfigurations ?? []));
-  const found: NodeAddress[] = [];
-  for (const { properties } of ordered) {
-    const { privateIPAddress, publicIPAddress } = properties;
-    if (privateIPAddress !== undefined) found.push({ type: 'InternalIP', address: privateIPAddress });
-    const external = publicIPAddress === undefined ? undefined : publicAddresses.get(publicIPAddress.id.toLowerCase());
-    if (external !== undefined) found.push({ type: 'ExternalIP', address: external });
-  }
-  return found.some(({ type }) => type === 'InternalIP') ? [{ type: 'Hostname', address: name }, ...found] : [];
+  const main = mainFirst(interfaces).find(({ properties }) => properties.primary !== false);
+  const configurations = mainFirst(main?.properties.ipConfigurations ?? []);
+  const found = FAMILIES.flatMap((family) => configurations.find((one) => isOf(family, one)) ?? []).flatMap(
+    ({ properties }): NodeAddress[] => {
+      const { privateIPAddress = '', publicIPAddress } = properties;
+      const external = publicIPAddress === undefined ? undefined : publicAddresses.get(publicIPAddress.id.toLowerCase());
+      const internal = { type: 'InternalIP' as const, address: privateIPAddress };
+      return external === undefined ? [internal] : [internal, { type: 'ExternalIP', address: external }];
+    },
+  );
+  return found.length === 0 ? [] : [{ type: 'Hostname', address: name }, ...found];
+}
+
+function isOf(family: IPFamily, { properties: { privateIPAddress } }: IpConfiguration): boolean {
+  return privateIPAddress !== undefined && familyOf(privateIPAddress) === family;
 }
 
 /** The main one first; the others in the order in which Azure gives them. */

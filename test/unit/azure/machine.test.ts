@@ -69,29 +69,39 @@ describe('a machine of Azure', () => {
     expect(instanceOf({ id, name, location, properties, ...fields }, { ...parts, instanceView }).zone).toBe(zone);
   });
 
-  test('addresses: the main interface’s main configuration first, both families, public ones behind their private ones', () => {
-    const publicID = '/subscriptions/s/resourceGroups/Cluster/providers/Microsoft.Network/publicIPAddresses/p';
-    const interfaces = [
-      { id: 'b', properties: { ipConfigurations: [{ properties: { privateIPAddress: '10.0.1.4' } }] } },
-      {
-        id: 'a',
-        properties: {
-          primary: true,
-          ipConfigurations: [
-            { properties: { privateIPAddress: 'fd00::4' } },
-            { properties: { primary: true, privateIPAddress: '10.0.0.4', publicIPAddress: { id: publicID } } },
-          ],
-        },
-      },
-    ];
-    const publicAddresses = new Map([[publicID.toLowerCase(), '20.1.0.1']]);
-    expect(instanceOf(machine, { interfaces, publicAddresses }).addresses).toEqual([
-      { type: 'Hostname', address: 'node-1' },
-      { type: 'InternalIP', address: '10.0.0.4' },
-      { type: 'ExternalIP', address: '20.1.0.1' },
-      { type: 'InternalIP', address: 'fd00::4' },
-      { type: 'InternalIP', address: '10.0.1.4' },
-    ]);
+  describe('addresses are the main interface’s', () => {
+    const publicID = (name: string): string =>
+      `/subscriptions/s/resourceGroups/Cluster/providers/Microsoft.Network/publicIPAddresses/${name}`;
+    const publicAddresses = new Map(['a', 'b', 'c'].map((name, index) => [publicID(name).toLowerCase(), `20.1.0.${index + 1}`]));
+    const at = (privateIPAddress: string, more: object = {}) => ({ properties: { privateIPAddress, ...more } });
+    const known = (name: string): object => ({ publicIPAddress: { id: publicID(name) } });
+    const isMain = { primary: true };
+    const second = { id: 'b', properties: { primary: false, ipConfigurations: [at('10.0.1.4', { ...isMain, ...known('c') })] } };
+    const main = (...ipConfigurations: ReturnType<typeof at>[]) => ({ id: 'a', properties: { ...isMain, ipConfigurations } });
+
+    test.each<[string, MachineParts['interfaces'], [string, string][]]>([
+      [
+        'of each family the main configuration’s, with its public one; the others are Pods’',
+        [second, main(at('fd00::4'), at('10.0.0.5', known('b')), at('10.0.0.4', { ...isMain, ...known('a') }), at('fd00::5'))],
+        [
+          ['InternalIP', '10.0.0.4'],
+          ['ExternalIP', '20.1.0.1'],
+          ['InternalIP', 'fd00::4'],
+        ],
+      ],
+      ['the first one’s where none is said to be the main one', [main(at('10.0.0.4'), at('10.0.0.5'))], [['InternalIP', '10.0.0.4']]],
+      [
+        'which the only one is where nothing is said',
+        [{ id: 'a', properties: { ipConfigurations: [at('10.0.0.4')] } }],
+        [['InternalIP', '10.0.0.4']],
+      ],
+      ['and nobody knows them where that one is not found', [second], []],
+      ['or has none yet', [main()], []],
+    ])('%s', (_name, interfaces, expected) => {
+      const addresses = expected.map(([type, address]) => ({ type, address }));
+      const hostname = expected.length === 0 ? [] : [{ type: 'Hostname', address: 'node-1' }];
+      expect(instanceOf(machine, { interfaces, publicAddresses }).addresses).toEqual([...hostname, ...addresses]);
+    });
   });
 });
 

@@ -6,7 +6,7 @@ import { overruledKeys, reservedKeys, twinKeys } from '../tags';
 import { isOpen } from './eligible';
 import { addressOf, publicNameOf } from './entries';
 import { forwardsAll, hasFloatingIP } from './rules';
-import { settingsOf } from './probes';
+import { checkOf, isNoPort, probedPort, settingsOf } from './probes';
 import type { AzureScope } from './scope';
 
 /** What Azure's load balancers can't do, in words for its author; what the kind's schema refuses never comes here. Pure; never throws. */
@@ -15,6 +15,7 @@ export function validateLoadBalancer(spec: CloudLoadBalancerSpec, { settings }: 
     ...validateProvider(spec, settings),
     ...validatePlacement(spec, settings),
     ...spec.listeners.flatMap((listener, index) => validateListener(spec, listener, `spec.listeners[${index}]`)),
+    ...spec.listeners.flatMap((listener, index) => validateProbe(spec, listener, { field: `spec.listeners[${index}]`, settings })),
     ...validateAddresses(spec),
     ...validateTraffic(spec, settings),
     ...validateNamed(spec),
@@ -83,6 +84,26 @@ function validateListener(spec: CloudLoadBalancerSpec, listener: CloudLoadBalanc
     problems.push(error(`${field}.nodePort`, '', message));
   }
   return problems;
+}
+
+/** Without a probe Azure leads to Nodes that are down, and with trafficPolicy Local to those without an endpoint. */
+function validateProbe(
+  spec: CloudLoadBalancerSpec,
+  listener: CloudLoadBalancerSpec['listeners'][number],
+  { field, settings }: Pick<AzureScope, 'settings'> & { field: string },
+): Problem[] {
+  const { name, port } = listener;
+  const { rule, probePort } = settingsOf(spec, port) ?? {};
+  if (rule === false || checkOf(spec, listener, settings.healthProbe) !== 'Own') return [];
+  if (probePort !== undefined && isNoPort(spec, probePort)) {
+    const index = spec.azure?.ports?.findIndex((one) => one.port === port);
+    const message = `listener "${name}" is to be checked at "${probePort}", which is neither the name or port of a listener nor a number from 1 to 65535. Correct it, or remove it.`;
+    return [error(`spec.azure.ports[${index}].probePort`, probePort, message)];
+  }
+  if (probedPort(spec, listener) !== undefined) return [];
+  const remedy = `Name a port of theirs (the annotation port_${port}_health-probe_port; kube-proxy answers at 10256), or give it a node port.`;
+  const message = `listener "${name}" has no node port at which its Nodes could be checked: those that are down get traffic, too. ${remedy}`;
+  return [{ severity: 'Warning', field: `${field}.nodePort`, value: '', message }];
 }
 
 /** Of several load balancers each has some of the Nodes behind it. */

@@ -323,6 +323,20 @@ describe('what Azure can’t do is said', () => {
       {},
       'spec.azure.access.denyOthers',
     ],
+    [
+      'a probe of a port that is none of the Service',
+      {},
+      { ports: [{ port: 80, probePort: 'htpp' }] },
+      {},
+      'spec.azure.ports[0].probePort',
+    ],
+    [
+      'the same where Nodes without an endpoint would get traffic',
+      { trafficPolicy: 'Local', healthCheck: { protocol: 'HTTP', port: 31000 } },
+      { ports: [{ port: 80, probePort: '70000' }] },
+      {},
+      'spec.azure.ports[0].probePort',
+    ],
     ['Private Link on a floating public address', {}, { privateLink: {} }, {}, 'spec.azure.privateLink'],
     [
       'more rules than a load balancer may have',
@@ -361,6 +375,27 @@ describe('what has no effect is said', () => {
     expect(problems.map(({ severity, field }) => [severity, field])).toEqual(
       fields.map((field) => ['Warning', `spec.azure.publicIP.${field}`]),
     );
+  });
+});
+
+describe('a listener whose Nodes nobody would check is told', () => {
+  const bare = { listeners: [{ name: 'http', port: 80 }] };
+  const local = { trafficPolicy: 'Local', healthCheck: { protocol: 'HTTP', port: 31000 } };
+  const port = (settings: object) => ({ ports: [{ port: 80, ...settings }] });
+  const sharing = { healthProbe: { mode: 'Shared' as const, port: 10256, path: '/healthz' } };
+  const rows: [string, object, object, Partial<AzureProviderSettingsInput>, boolean][] = [
+    ['without node ports', bare, {}, {}, true],
+    ['without the node port of the listener that is named', bare, port({ probePort: 'http' }), {}, true],
+    ['but not where a port of the Nodes is named', bare, port({ probePort: '10256' }), {}, false],
+    ['nor where one probe is for all Services, whatever the port names', bare, port({ probePort: 'htpp' }), sharing, false],
+    ['nor where Nodes say whether they have an endpoint', { ...bare, ...local }, {}, {}, false],
+    ['nor where the port is to have no probe', bare, port({ probe: false, probePort: 'htpp' }), {}, false],
+    ['nor where it has no rule', bare, port({ rule: false, probePort: 'htpp' }), {}, false],
+    ['nor of UDP, which has none', { listeners: [{ name: 'dns', port: 80, protocol: 'UDP' }] }, port({ probePort: 'htpp' }), {}, false],
+  ];
+  test.each(rows)('%s', (...[, core, azure, settings, isTold]) => {
+    const problems = loadBalancers(settings).validate(balancer(1, core, azure).spec);
+    expect(problems.map(({ severity, field }) => [severity, field])).toEqual(isTold ? [['Warning', 'spec.listeners[0].nodePort']] : []);
   });
 });
 

@@ -71,7 +71,9 @@ function addresses(reading: Reading, { publicIP = {} }: Read): void {
   ] as const) {
     if (publicIP[name] === undefined || publicIP[prefixID] === undefined) continue;
     const message = `the address ${publicIP[name]} is named, so that none is taken from a prefix. Remove one of the two annotations.`;
-    refuse(reading, ANNOTATION_PREFIX + annotation, message);
+    // That of IPv6 alone may have been said without its family.
+    const key = [annotation, 'pip-prefix-id'].map((one) => ANNOTATION_PREFIX + one).find((one) => reading.given.has(one));
+    refuse(reading, key ?? '', message);
     delete publicIP[prefixID];
   }
 }

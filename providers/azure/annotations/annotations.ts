@@ -30,6 +30,7 @@ export function compile(
   for (const annotation of ANNOTATIONS) readOne(reading, annotation);
   readPorts(reading);
   readUnknown(reading);
+  readOnlyIPv6(reading);
   contradictionsOf(reading);
   placementOf(reading, settings);
   const { block, problems, scheme } = reading;
@@ -90,6 +91,20 @@ function readPorts(reading: Reading): void {
   }
   const settings = [...ports].sort(([a], [b]) => a - b).map(([port, values]) => ({ port, ...values }));
   if (settings.length > 0) reading.block.ports = settings;
+}
+
+/** As upstream: what names no family is for IPv6 where that is the only one, and nothing else is said of it. */
+function readOnlyIPv6({ service: { ipFamilies }, block }: Reading): void {
+  if (block.publicIP === undefined || ipFamilies?.join() !== 'IPv6') return;
+  const said = block.publicIP as { [field: string]: string };
+  for (const [field, ofIPv6] of [
+    ['ipv4Name', 'ipv6Name'],
+    ['ipv4PrefixID', 'ipv6PrefixID'],
+  ] as const) {
+    if (said[field] === undefined || said[ofIPv6] !== undefined) continue;
+    said[ofIPv6] = said[field];
+    delete said[field];
+  }
 }
 
 function readUnknown({ given, problems }: Reading): void {

@@ -1,6 +1,7 @@
 import type { AdoptableFrom, Adoption } from '../../../providers/provider';
 import { AzureAdoption } from '../../../providers/azure/adopt';
 import type { ArmClient } from '../../../providers/azure/client/arm-client';
+import { compile } from '../../../providers/azure/annotations/annotations';
 import type { AzureInput } from '../../../providers/azure/load-balancers/arguments';
 import { baseNameOf } from '../../../providers/azure/load-balancers/names';
 import { renderStack } from '../../../providers/azure/load-balancers/render';
@@ -221,6 +222,16 @@ describe('what is taken over of one Service in Azure', () => {
     const input = balancer(1);
     prepare(input);
     await expect(ask(input)).rejects.toMatchObject({ ...expected, remedy: expect.stringMatching(/./) as string });
+  });
+
+  test('the address that a Service of IPv6 alone names without the family is nobody’s to take over, and its frontend stays', async () => {
+    const annotations = { 'service.beta.kubernetes.io/azure-pip-name': 'shop' };
+    const { block } = compile(annotations, { ports: [], ipFamilies: ['IPv6'] });
+    const input = balancer(1, { ipFamilies: ['IPv6'] }, block);
+    serve(input, { name: 'shop', ip: '2603:1030::4' });
+    const adopted = await ask(input);
+    expect(adopted?.kept).toEqual({ frontends: { IPv6: baseNameOf(input) } });
+    expect(adopted?.resources.map(({ id }) => id)).toEqual([BALANCER]);
   });
 
   test('an id is refused', async () => {

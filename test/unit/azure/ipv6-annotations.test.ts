@@ -1,5 +1,6 @@
 import { azureLoadBalancer, azureProviderSettings } from '../../../crds';
 import type { JsonObject } from '../../../operator/base/json';
+import type { ServiceFacts } from '../../../providers/provider';
 import { ANNOTATION_PREFIX } from '../../../providers/azure/annotations/annotation';
 import { compile } from '../../../providers/azure/annotations/annotations';
 import { AzureLoadBalancers } from '../../../providers/azure/load-balancers/load-balancers';
@@ -82,5 +83,60 @@ describe('each annotation of IPv6 does for its family, and for no other, what it
       ['IPv4', { address: '20.1.2.3' }],
       ['IPv6', { name: 'web-6' }],
     ]);
+  });
+});
+
+describe('a Service of IPv6 alone has for its address what names no family, as upstream', () => {
+  const ONLY: ServiceFacts = { ports: [], ipFamilies: ['IPv6'] };
+  const OTHER = `${NETWORK}/publicIPPrefixes/other`;
+  const read = (annotations: Record<string, string>, facts: ServiceFacts = ONLY) =>
+    compile(Object.fromEntries(Object.entries(annotations).map(([name, text]) => [ANNOTATION_PREFIX + name, text])), facts);
+
+  test.each([
+    [{ 'pip-name': 'web' }, { ipv6Name: 'web' }],
+    [{ 'pip-prefix-id': PREFIX }, { ipv6PrefixID: PREFIX }],
+    [
+      { 'pip-name': 'web', 'pip-name-ipv6': 'web-6' },
+      { ipv4Name: 'web', ipv6Name: 'web-6' },
+    ],
+    [
+      { 'pip-prefix-id': OTHER, 'pip-prefix-id-ipv6': PREFIX },
+      { ipv4PrefixID: OTHER, ipv6PrefixID: PREFIX },
+    ],
+    [
+      { 'pip-name': 'web', 'load-balancer-resource-group': 'net' },
+      { ipv6Name: 'web', resourceGroup: 'net' },
+    ],
+  ])('%j', (annotations, publicIP) => {
+    expect(read(annotations)).toMatchObject({ block: { publicIP }, problems: [] });
+    expect(Object.keys(read(annotations).block.publicIP as object).sort()).toEqual(Object.keys(publicIP).sort());
+  });
+
+  test('and one of IPv4, or of both families, for that of IPv4', () => {
+    for (const ipFamilies of [undefined, ['IPv4'], ['IPv4', 'IPv6'], ['IPv6', 'IPv4']] as ServiceFacts['ipFamilies'][]) {
+      const facts = { ports: [], ...(ipFamilies !== undefined && { ipFamilies }) };
+      expect(read({ 'pip-name': 'web' }, facts).block).toEqual({ publicIP: { ipv4Name: 'web' } });
+    }
+  });
+
+  test.each([
+    [{ 'pip-name': 'web', 'pip-prefix-id': PREFIX }, 'pip-prefix-id'],
+    [{ 'pip-name': 'web', 'pip-prefix-id-ipv6': PREFIX }, 'pip-prefix-id-ipv6'],
+    [{ 'pip-name-ipv6': 'web', 'pip-prefix-id': PREFIX }, 'pip-prefix-id'],
+  ])('a prefix beside a name is refused: %j', (annotations, at) => {
+    const { block, problems } = read(annotations);
+    expect(problems).toMatchObject([{ severity: 'Error', field: ANNOTATION_PREFIX + at, value: PREFIX }]);
+    expect(block).toEqual({ publicIP: { ipv6Name: 'web' } });
+  });
+
+  test('one that was served at an address of its own gets the named one beside it, once that is approved', () => {
+    const spec = { ipFamilies: ['IPv6'] };
+    const [before, after] = [{ publicIP: { ipv4Name: 'web' } }, read({ 'pip-name': 'web' }).block].map((azure) => balancer(1, spec, azure));
+    const settings = azureProviderSettings.parse({ subscriptionID: SUBSCRIPTION, resourceGroup: 'cluster', vnetName: 'net' });
+    const balancers = new AzureLoadBalancers({ clusterID: 'c', location: 'westeurope', settings });
+    expect(balancers.replacement(before!, after!)).toEqual({
+      why: 'the change of the public IP address that is named replaces its address',
+      gap: false,
+    });
   });
 });

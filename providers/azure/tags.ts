@@ -21,16 +21,17 @@ export const TAG = {
   joined: 'cloud-operator.dev-joined',
   /** namespace/name of others that use a public address too, with commas: it stays until they go. More than a value holds stand in `…-users-2` and so on. */
   users: 'cloud-operator.dev-users',
-  /** Keys that the program has set beside these, with commas: all others are somebody else's, and are let alone. */
+  /** Keys that the program has set beside these, with commas: all others are somebody else's, and are let alone. More of them stand in `…-keys-2` and so on. */
   keys: 'cloud-operator.dev-keys',
 } as const;
 
 /** What stands before the keys of all of them. */
 const OURS = 'cloud-operator.dev-';
-/** What no program sets. */
-const BOOKKEEPING = new Set<string>([TAG.keys, TAG.joined]);
+const OF_KEYS = new RegExp(`^${TAG.keys}(-[0-9]+)?$`);
 const OF_USERS = new RegExp(`^${TAG.users}(-[0-9]+)?$`);
-/** Of the 50 tags that a resource may have, those for users. */
+/** Azure's most tags of a resource. */
+const MOST_TAGS = 50;
+/** Those of them for users. */
 const MOST_USER_TAGS = 20;
 /** An address that is released to those who use it, and to nobody else. */
 const TO_USERS = 'to-users';
@@ -124,10 +125,9 @@ export function withUsers(tags: Tags, users: readonly string[]): Record<string, 
       { remedy },
     );
   }
-  const named = values.map((value, index): [string, string] => [index === 0 ? TAG.users : `${TAG.users}-${index + 1}`, value]);
   const owners = isLeftToUsers(tags) ? [] : ownersIn(tags[SERVICE_TAG], before);
   const [services] = inValues([...owners, ...users]);
-  return { ...rest, ...Object.fromEntries(named), ...(services !== undefined && { [SERVICE_TAG]: services }) };
+  return { ...rest, ...numbered(TAG.users, values), ...(services !== undefined && { [SERVICE_TAG]: services }) };
 }
 
 /** Names with commas, in as many values as they need. */
@@ -139,6 +139,11 @@ function inValues(names: readonly string[]): string[] {
     else values.push(name);
   }
   return values;
+}
+
+/** A tag for each of them. */
+function numbered(tag: string, values: readonly string[]): Record<string, string> {
+  return Object.fromEntries(values.map((value, index) => [index === 0 ? tag : `${tag}-${index + 1}`, value]));
 }
 
 /** Whom upstream's mark names that is none of the users. */
@@ -158,7 +163,7 @@ export function isLeftToUsers(tags: Tags = {}): boolean {
 
 /** What our own bookkeeping says of a resource, which an update leaves as it is. Pure. */
 export function bookkeeping(tags: Tags = {}): Record<string, string> {
-  return Object.fromEntries(Object.entries(tags).filter(([key]) => isBookkeeping(key) && key !== TAG.keys));
+  return Object.fromEntries(Object.entries(tags).filter(([key]) => isBookkeeping(key) && !OF_KEYS.test(key)));
 }
 
 /** Upstream's owner, in words; undefined = it has no tags of upstream's. Pure. */
@@ -188,19 +193,26 @@ export function holderOf(tags: Tags): string {
 
 /**
  * A program's tags with the list of their keys, by which they are told from those that others add. Pure.
- * Where the list would be longer than Azure's values it is left out, and all tags count as ours.
+ * Where Azure has no room for the list it is left out, and all tags count as ours.
  */
 export function withKeys(tags: Tags): Record<string, string> {
-  const keys = Object.keys(tags)
-    .filter((key) => !key.startsWith(OURS))
-    .sort()
-    .join(',');
-  return keys.length > VALUE_LENGTH ? { ...tags } : { ...tags, [TAG.keys]: keys };
+  const keys = Object.keys(tags);
+  const values = inValues(keys.filter((key) => !key.startsWith(OURS)).sort());
+  const isTooLong = values.some(({ length }) => length > VALUE_LENGTH) || keys.length + values.length > MOST_TAGS;
+  return isTooLong ? { ...tags } : { ...tags, [TAG.keys]: '', ...numbered(TAG.keys, values) };
+}
+
+/** What the list says; undefined = there is none. One that is empty says that no key is ours, whatever is left of a longer one. */
+function listedKeys(tags: Tags): string[] | undefined {
+  const first = tags[TAG.keys];
+  if (first === undefined) return undefined;
+  if (first === '') return [];
+  return Object.entries(tags).flatMap(([key, names]) => (OF_KEYS.test(key) ? names.split(',') : []));
 }
 
 /** Those of a resource's tags that a program has set, without the list, and spelled as it has them: Azure may write a key in another letter case. Pure. */
 export function ownTags(tags: Tags = {}): Record<string, string> {
-  const listed = tags[TAG.keys]?.split(',');
+  const listed = listedKeys(tags);
   const keys = listed && new Map(listed.map((key) => [key.toLowerCase(), key]));
   const own = Object.entries(tags).flatMap(([key, value]): [string, string][] => {
     if (isBookkeeping(key)) return [];
@@ -216,8 +228,9 @@ export function ownTags(tags: Tags = {}): Record<string, string> {
   return Object.fromEntries(said.sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
+/** True for what no program sets. */
 function isBookkeeping(key: string): boolean {
-  return BOOKKEEPING.has(key) || OF_USERS.test(key);
+  return key === TAG.joined || OF_KEYS.test(key) || OF_USERS.test(key);
 }
 
 /** Those that somebody else has added. Pure. */

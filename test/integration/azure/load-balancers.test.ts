@@ -154,6 +154,21 @@ describe('azure-native:network:LoadBalancer', () => {
     expect(server.cloud.find(id)).toBeDefined();
   });
 
+  test('the tags of one that is joined stay where ours have more keys than one value lists, at every write', async () => {
+    const id = balancerID(place());
+    const ours = Object.fromEntries(Array.from({ length: 20 }, (_, index) => [`a-rather-long-key-of-a-tag-${index}`, 'x']));
+    const wanted = (...inputs: AzureInput[]): JsonObject => ({ ...wantedOf(inputs), tags: { ...MARKS, ...ours } });
+    await client.put(id, { location: LOCATION, sku: { name: 'Standard' }, tags: { team: 'net' }, properties: {} });
+    let { outputs } = await type().create(wanted(balancer(1, INTERNAL)), context);
+    for (const number of [2, 3]) {
+      ({ outputs } = await type().update(id, outputs, wanted(balancer(1, INTERNAL), balancer(number, INTERNAL)), context));
+      expect(server.cloud.find(id)?.tags).toMatchObject({ team: 'net', ...ours });
+      expect((await type().read(id, context))?.inputs.tags).toEqual({ ...MARKS, ...ours });
+    }
+    await type().delete(id, context, outputs);
+    expect(server.cloud.find(id)?.tags).toEqual({ team: 'net' });
+  });
+
   test('of rules that lead to somebody’s pool one goes, though Azure names them all in that pool', async () => {
     const theirs = { preConfiguredPools: 'All' as const };
     const wanted = (...numbers: number[]): JsonObject => {

@@ -108,6 +108,19 @@ describe('azure-native:network:PublicIPAddress', () => {
     expect(found()?.tags).toEqual(withKeys({ ...MARKS, CostCenter: '43' }));
   });
 
+  test('tags that others add stay where ours have more keys than one value lists, at every write', async () => {
+    const ours = Object.fromEntries(Array.from({ length: 20 }, (_, index) => [`a-rather-long-key-of-a-tag-${index}`, 'x']));
+    const { id } = await type().create(wanted({ tags: ours }), context);
+    server.cloud.tamper(id, (resource) => Object.assign(resource.tags ?? {}, { costCenter: '42' }));
+    expect((await type().read(id, context))?.inputs).toEqual(wanted({ tags: ours }));
+    for (const team of ['web', 'shop']) {
+      await type().update(id, {}, wanted({ tags: { ...ours, team } }), context);
+      expect(found()?.tags).toEqual({ ...withKeys({ ...MARKS, ...ours, team }), costCenter: '42' });
+    }
+    await type().update(id, {}, wanted(), context);
+    expect(found()?.tags).toEqual({ ...withKeys(MARKS), costCenter: '42' });
+  });
+
   test('an answer that is lost makes nothing twice, and what was wanted then is what it becomes', async () => {
     server.lost = { verb: 'create', times: 1 };
     const { outputs } = await type().create(wanted(), context);

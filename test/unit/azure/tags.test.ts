@@ -1,4 +1,5 @@
 import {
+  bookkeeping,
   foreignTags,
   isLeftToUsers,
   leftToUsers,
@@ -41,6 +42,40 @@ describe('users of a public address', () => {
     expect(isLeftToUsers(left)).toBe(true);
     expect(left['k8s-azure-service']).toBe('shop/a,shop/b');
     expect(withUsers(left, ['shop/b'])['k8s-azure-service']).toBe('shop/b');
+  });
+});
+
+describe('the keys that a program has set', () => {
+  const keys = (count: number, length: number): Record<string, string> =>
+    Object.fromEntries(Array.from({ length: count }, (_, index) => [String(index).padEnd(length, 'k'), 'x']));
+  const theirs = { costCenter: '42' };
+
+  test.each([
+    ['none', {}, 1],
+    ['few', keys(3, 10), 1],
+    ['as many as a value holds', keys(2, 127), 1],
+    ['more', keys(2, 128), 2],
+    ['many', keys(20, 60), 5],
+  ])('stand in as many tags as they need: %s', (_name, own, count) => {
+    const tags = withKeys({ ...own, [TAG.stack]: 's' });
+    expect(Object.keys(tags).filter((key) => key.startsWith(TAG.keys))).toHaveLength(count);
+    expect(Object.values(tags).every((value) => value.length <= 256)).toBe(true);
+    expect(ownTags({ ...tags, ...theirs })).toEqual({ ...own, [TAG.stack]: 's' });
+    expect(foreignTags({ ...tags, ...theirs })).toEqual(theirs);
+    expect(bookkeeping(tags)).toEqual({});
+  });
+
+  test.each([
+    ['a key is longer than a value', keys(1, 257)],
+    ['a resource has no room for them among its tags', keys(45, 60)],
+  ])('are not listed where %s: all count as ours', (_name, own) => {
+    expect(withKeys(own)).toEqual(own);
+    expect(ownTags({ ...own, ...theirs })).toEqual({ ...own, ...theirs });
+  });
+
+  test('are none where the list is empty, whatever is left of a longer one', () => {
+    const tags = { ...withKeys(keys(20, 60)), [TAG.keys]: '' };
+    expect([ownTags(tags), Object.keys(foreignTags(tags)).length]).toEqual([{}, 20]);
   });
 });
 

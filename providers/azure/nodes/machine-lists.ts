@@ -33,7 +33,7 @@ export interface MachineLists {
 
 /**
  * Reads machines in lists, never one by one: so many as there are uniform scale sets, the states of all others, and four for each resource group; of other
- * groups that interfaces or public addresses are in, one or two. A list that fails fails all.
+ * groups that interfaces or public addresses are in, one or two. A list that fails fails all, but for those groups.
  */
 export class MachineReads {
   /** How many reads it took so far, without those of what machines do. */

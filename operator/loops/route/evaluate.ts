@@ -50,17 +50,8 @@ export function evaluate(gathered: Gathered): Evaluation {
   };
 }
 
-/** Failures in which the cloud could not be asked about the route, or nobody knew what to do there: they say nothing of one that there is. */
-const UNASKED = new Set([
-  'CredentialsRefused',
-  'SecretMissing',
-  'CloudUnavailable',
-  'Throttled',
-  'ProviderUnavailable',
-  'RetriesExhausted',
-  'StateStoreUnavailable',
-  'StateKeyUnavailable',
-]);
+/** What the cloud refused, or another route has: it may be that a route which was there is not. All else, such as a lever, says nothing of that one. */
+const REFUSED = new Set(['QuotaExceeded', 'Conflict', 'Taken', 'NotFound', 'UpdateFailed', 'RouteConflict']);
 
 /** What is to be said of one PodCIDR. */
 interface Verdict {
@@ -95,10 +86,10 @@ function judge({ routes, clusterCidrs }: Gathered, node: Node, { cidr, provider 
   return { ...pending, ready: readiness.settled, ...(failure !== undefined && { failure }) };
 }
 
-/** What keeps the route from being made; nothing where the cloud could not be asked about one that there is. */
+/** What keeps the route from being made; of one that there is, only what the cloud refused. */
 function failureOf({ current, failure }: Readiness, node: Node): string | undefined {
   if (!current || failure === undefined) return undefined;
-  return isSaidToBeRouted(node) && UNASKED.has(failure.reason) ? undefined : failure.message;
+  return isSaidToBeRouted(node) && !REFUSED.has(failure.reason) ? undefined : failure.message;
 }
 
 function hasAddress(node: Node): boolean {

@@ -227,8 +227,9 @@ describe('reconcile (contract 5.4)', () => {
 
 describe('condition NetworkUnavailable (contract 5.5)', () => {
   const CIDR = '10.120.0.0/24';
+  type Case = [string, object | undefined, Condition[], string[]];
 
-  test.each<[string, object | undefined, Condition[], string[]]>([
+  test.each<Case>([
     ['C-ROUTE-13 none; made', undefined, [READY], [CREATED]],
     ['C-ROUTE-14 there already', ROUTED, [READY], []],
     ['C-ROUTE-15 of somebody else', { status: 'False', reason: 'ExternalCNI' }, [READY], [CREATED]],
@@ -242,6 +243,22 @@ describe('condition NetworkUnavailable (contract 5.5)', () => {
     ],
     ['the same of a new one', undefined, [REFUSED, condition('Stalled', 'True', 'CredentialsRefused')], [NOT_CREATED]],
     ['failed because the state can not be read, and there already', ROUTED, [condition('Ready', 'False', 'StateStoreUnavailable')], []],
+    ...['Paused', 'Invalid', 'ApprovalUnprotected', 'ProviderNotFound', 'StateDamaged'].map((reason): Case => {
+      return [
+        `${reason} with a route that there is`,
+        ROUTED,
+        [condition('Ready', 'False', reason), condition('Stalled', 'True', reason)],
+        [],
+      ];
+    }),
+    ...['Conflict', 'Taken', 'NotFound', 'UpdateFailed', 'RouteConflict'].map((reason): Case => {
+      return [
+        `${reason} with a route that there was`,
+        ROUTED,
+        [condition('Ready', 'False', reason), condition('Stalled', 'True', reason)],
+        [NOT_CREATED],
+      ];
+    }),
     ['the state of a new one can not be read', undefined, [condition('Ready', 'False', 'StateStoreUnavailable')], [NOT_CREATED]],
     ['still being made', undefined, [condition('Ready', 'False', 'Updating'), condition('Reconciling', 'True', 'Updating')], []],
   ])('%s', (_name, network, conditions, wanted) => {

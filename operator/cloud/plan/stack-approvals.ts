@@ -163,10 +163,11 @@ export class StackApprovals<O extends Member> {
     const now = this.options.clock.now();
     const found = new Map<Part<O>, string>();
     for (const part of plan.parts) {
-      const window = windowOf(part.object, cloud, now);
+      const limits = this.options.kind.newAtOnce === true && isNew(part) ? undefined : cloud;
+      const window = windowOf(part.object, limits, now);
       if (window.state === 'Open') continue;
       found.set(part, window.state === 'Closed' ? window.why : 'its maintenance windows never open');
-      if (window.state === 'Closed') this.options.again(stack, untilWindow([part.object], cloud, now));
+      if (window.state === 'Closed') this.options.again(stack, untilWindow([part.object], limits, now));
     }
     return found;
   }
@@ -205,6 +206,11 @@ export class StackApprovals<O extends Member> {
   forgetMember(uid: string): void {
     this.gate.forget(uid);
   }
+}
+
+/** Nothing of it is in the cloud yet. */
+function isNew<O>({ accepted, standing }: Part<O>): boolean {
+  return accepted === undefined && standing !== true;
 }
 
 /** Why nothing says how it would be made as it is: the beginning of a sentence. */

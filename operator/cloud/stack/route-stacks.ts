@@ -21,6 +21,8 @@ export type StoredRoute = Stored<CloudRouteSpec, CloudRouteStatus>;
 export class RouteStacks implements StackKind<StoredRoute, RouteInput> {
   readonly kind: CloudStackSpec['kind'] = 'Routes';
   readonly crd = `${CLOUD_ROUTES.plural}.${GROUP}`;
+  /** A Node that joins takes no Pods before it has its routes. */
+  readonly newAtOnce = true;
 
   /** CloudProviders of the stacks named here, which have no record yet. */
   private readonly named = new Map<string, string>();

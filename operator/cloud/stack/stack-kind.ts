@@ -72,6 +72,8 @@ export interface StackKind<O extends Member, I extends MemberInput = MemberInput
   readonly kind: CloudStackSpec['kind'];
   /** Name of the members' CustomResourceDefinition. */
   readonly crd: string;
+  /** What is new waits for no window of its CloudProvider; absent = it does. */
+  readonly newAtOnce?: true;
   /** Name of the stack that carries the object; undefined while its provider is unknown. */
   stackOf(object: O, cloud: RegisteredCloud | undefined, holdings: Holdings): string | undefined;
   /** What policy and provider have against it. */

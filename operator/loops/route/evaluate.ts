@@ -53,6 +53,9 @@ export function evaluate(gathered: Gathered): Evaluation {
 /** What the cloud refused, or another route has: it may be that a route which was there is not. All else, such as a lever, says nothing of that one. */
 const REFUSED = new Set(['QuotaExceeded', 'Conflict', 'Taken', 'NotFound', 'UpdateFailed', 'RouteConflict']);
 
+/** What keeps a route from being made without being a failure: a lever, or what waits for a person or a time. Nobody knows how long that takes. */
+const HELD = new Set(['AwaitingWindow', 'AwaitingApproval', 'Paused', 'Frozen', 'Observed', 'StackHeld', 'KindDeleted']);
+
 /** What is to be said of one PodCIDR. */
 interface Verdict {
   cidr: string;
@@ -87,9 +90,11 @@ function judge({ routes, clusterCidrs }: Gathered, node: Node, { cidr, provider 
 }
 
 /** What keeps the route from being made; of one that there is, only what the cloud refused. */
-function failureOf({ current, failure }: Readiness, node: Node): string | undefined {
-  if (!current || failure === undefined) return undefined;
-  return isSaidToBeRouted(node) && !REFUSED.has(failure.reason) ? undefined : failure.message;
+function failureOf({ current, failure, ready }: Readiness, node: Node): string | undefined {
+  if (!current) return undefined;
+  if (isSaidToBeRouted(node)) return failure !== undefined && REFUSED.has(failure.reason) ? failure.message : undefined;
+  const held = ready !== undefined && ready.status !== 'True' && HELD.has(ready.reason) ? ready.message : undefined;
+  return failure?.message ?? held;
 }
 
 function hasAddress(node: Node): boolean {

@@ -3,6 +3,7 @@ import { OperatorError } from '../../../operator/base/errors';
 import { StackApprovals, type ApprovalPass } from '../../../operator/cloud/plan/stack-approvals';
 import { Retirements } from '../../../operator/cloud/plan/retirements';
 import { hashWithoutTargets } from '../../../operator/cloud/stack/hash-without-targets';
+import { RouteStacks } from '../../../operator/cloud/stack/route-stacks';
 import { StackFactsOf, type Known } from '../../../operator/cloud/stack/stack-facts';
 import type { Member, StackKind } from '../../../operator/cloud/stack/stack-kind';
 import { planStack } from '../../../operator/cloud/stack/stack-plan';
@@ -16,6 +17,7 @@ import { FakeClock } from '../kube/fake-clock';
 const NOON = Date.UTC(2026, 10, 28, 12);
 const HOUR = 3_600_000;
 const REGISTRY = { accounts: new Accounts(new FakeClock()) };
+const ROUTES = new RouteStacks({ get: () => undefined }, new FakeClock());
 const at = (schedule: string): MaintenanceWindow => ({ schedule, duration: '1h', timeZone: 'UTC' });
 
 interface Pass {
@@ -27,13 +29,21 @@ interface Pass {
   unplanned?: OperatorError;
   /** Another member of its stack, whose changes nobody need approve. */
   beside?: boolean;
+  /** Nothing of it is in the cloud yet. */
+  new?: 'Route' | 'LoadBalancer';
+  /** Windows of the CloudProvider. */
+  ofCloud?: MaintenanceWindow[];
   now?: number;
 }
+
+const newAtOnceOf = (pass: Pass): boolean => ROUTES.newAtOnce && pass.new !== 'LoadBalancer';
+const before = (pass: Pass, accepted: object): object => (pass.new === undefined ? { accepted } : {});
 
 /** One member with windows, whose change would reach the cloud. @returns what becomes of it, and when the stack is looked at again */
 async function open(windows: MaintenanceWindow[] | undefined, pass: Pass = {}) {
   const { changed = true, drifted = false, stalled = false, unplanned, beside = false, now = NOON } = pass;
   const kind = {
+    newAtOnce: newAtOnceOf(pass),
     updatePolicy: ({ metadata }: Member) =>
       unplanned !== undefined && metadata.uid === 'u' ? { approval: 'Manual', replace: 'Never' } : undefined,
     attribute: ({ resource }: OperatorError) => (resource === undefined ? [] : ['u']),
@@ -59,7 +69,7 @@ async function open(windows: MaintenanceWindow[] | undefined, pass: Pass = {}) {
   const { run, plan } = await approvals.open({
     ...{
       stack: 's',
-      cloud: { name: 'p', spec: {} },
+      cloud: { name: 'p', spec: { maintenanceWindows: pass.ofCloud } },
       hooks: {},
       drifted,
       serving: () => true,
@@ -67,7 +77,13 @@ async function open(windows: MaintenanceWindow[] | undefined, pass: Pass = {}) {
       updateOf: () => update,
       givingUp: () => undefined,
     },
-    plan: { kind: 'Update', engine: true, conflicts: false, ...none, parts: [{ object, accepted, ...wants }, ...(beside ? [other] : [])] },
+    plan: {
+      kind: 'Update',
+      engine: true,
+      conflicts: false,
+      ...none,
+      parts: [{ object, ...before(pass, accepted), ...wants }, ...(beside ? [other] : [])],
+    },
     state: { open: false, inputsHash: 'unused', accepted: {} },
   } as unknown as ApprovalPass<Member>);
   return { run, reason: plan.parts[0]?.verdict?.reason, again };
@@ -75,6 +91,16 @@ async function open(windows: MaintenanceWindow[] | undefined, pass: Pass = {}) {
 
 test('while no window is open nothing runs, and the stack is looked at again when the next one opens', async () => {
   expect(await open([at('30 12 * * *')])).toEqual({ run: false, reason: 'AwaitingWindow', again: [HOUR / 2] });
+});
+
+test.each<[string, Pass & { own?: MaintenanceWindow[] }, boolean]>([
+  ['a new route, while none of its CloudProvider is', { new: 'Route', ofCloud: [at('30 12 * * *')] }, true],
+  ['a new route, while none of its own is', { new: 'Route', own: [at('30 12 * * *')] }, false],
+  ['a route that is changed', { ofCloud: [at('30 12 * * *')] }, false],
+  ['a new load balancer', { new: 'LoadBalancer', ofCloud: [at('30 12 * * *')] }, false],
+])('while a window must be open: %s', async (_what, { own, ...pass }, run) => {
+  const waits = { run: false, reason: 'AwaitingWindow', again: [HOUR / 2] };
+  expect(await open(own, pass)).toEqual(run ? { run, reason: undefined, again: [] } : waits);
 });
 
 test('one that is far away is not waited for in one go: wall clocks are set', async () => {

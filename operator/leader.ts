@@ -304,6 +304,7 @@ export class Leader {
       nodes: stores.nodes.store,
       cloudRoutes: stores.routes.store,
       clouds: registry,
+      owners: registry.owners,
       clusterCidrs: options.clusterCIDRs,
       changes: this.changes,
       workers: 4,

@@ -26,7 +26,7 @@ export class NodeOwners {
   private readonly findings = new Map<string, Finding>();
   /** By the Node's name, while it is undecided: the clouds that were asked and don't have it. */
   private readonly denials = new Map<string, { providerID: string; providers: Set<string> }>();
-  private readonly listeners = new Set<() => void>();
+  private readonly listeners = new Set<(nodeName: string) => void>();
 
   /** @param recorded what was found before a restart, by the Node's name */
   constructor(
@@ -76,7 +76,7 @@ export class NodeOwners {
     if (providerID === '' || denial.providers.has(provider)) return;
     denial.providers.add(provider);
     this.denials.set(name, denial);
-    this.listeners.forEach((listener) => listener());
+    this.listeners.forEach((listener) => listener(name));
   }
 
   /** All clouds that may have the Node were asked. @param provider the only one that has it */
@@ -86,12 +86,13 @@ export class NodeOwners {
     this.denials.delete(name);
     if (providerID === '' || (before?.providerID === providerID && before.provider === provider)) return;
     this.findings.set(name, { providerID, ...(provider === undefined ? {} : { provider }) });
-    this.listeners.forEach((listener) => listener());
+    this.listeners.forEach((listener) => listener(name));
   }
 
-  /** Called when something else was found of a Node, or a cloud has said that it is not its own. */
-  onChange(listener: () => void): void {
+  /** Called with a Node's name when something else was found of it, or a cloud has said that it is not its own. */
+  onChange(listener: (nodeName: string) => void): () => void {
     this.listeners.add(listener);
+    return () => this.listeners.delete(listener);
   }
 
   /** The Node is gone. */

@@ -32,6 +32,8 @@ export interface RouteLoopDependencies {
   /** With ROUTE_INDEXES. */
   cloudRoutes: Store<StoredCloudRoute>;
   clouds: Clouds;
+  /** Told of a Node's name when a listing has said whose it is: nothing on the Node says so. */
+  owners: { onChange(listener: (nodeName: string) => void): () => void };
   /** With the source component `route_controller`. */
   events: EventRecorder;
   queue: WorkQueue;
@@ -58,12 +60,13 @@ export class RouteLoop {
 
   /** Runs until the signal is aborted. Nothing is decided before both stores have synced. */
   async run(signal: AbortSignal): Promise<void> {
-    const { nodes, cloudRoutes, queue, workers } = this.dependencies;
+    const { nodes, cloudRoutes, owners, queue, workers } = this.dependencies;
     const unsubscribe = [
       nodes.onChange((change) => this.onNode(change)),
       cloudRoutes.onChange(({ previous, current }) => {
         for (const route of [previous, current]) if (route !== undefined) queue.add(nodeOf(route));
       }),
+      owners.onChange((nodeName) => queue.add(nodeName)),
     ];
     try {
       await Promise.all([nodes.whenSynced(signal), cloudRoutes.whenSynced(signal)]);

@@ -69,6 +69,7 @@ describe('the node loops against a real API server', () => {
       clouds: CLOUDS,
       events: loops.recorder('route_controller'),
       queue: queue('Routes'),
+      owners: { onChange: () => () => undefined },
       clusterCidrs: ['10.244.0.0/16'],
       workers: 1,
     });

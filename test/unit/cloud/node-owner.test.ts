@@ -56,15 +56,19 @@ describe('two clouds of one form without selectors', () => {
 
   test('a cloud that does not have it is no candidate any more, until the Node is another machine or gone', async () => {
     const { owners } = await registryOf({ one: { kind: 'alpha' }, two: { kind: 'alpha' }, other: { kind: 'beta' } });
-    let told = 0;
-    owners.onChange(() => told++);
+    const told: string[] = [];
+    const stop = owners.onChange((nodeName) => told.push(nodeName));
     expect(owners.candidates(node)).toEqual(['one', 'two']);
     owners.denied(node, 'one');
     owners.denied(node, 'one');
-    expect([owners.candidates(node), owners.of(node), told]).toEqual([['two'], 'Undecided', 1]);
+    expect([owners.candidates(node), owners.of(node), told]).toEqual([['two'], 'Undecided', ['n']]);
     expect(owners.candidates({ ...node, providerID: 'alpha:///2' })).toEqual(['one', 'two']);
     owners.forget('n');
     expect(owners.candidates(node)).toEqual(['one', 'two']);
+    owners.found(node, 'two');
+    stop();
+    owners.found(node, 'one');
+    expect(told).toEqual(['n', 'n']);
   });
 
   test('what was found stays true, until the Node is gone, is another machine, or its cloud is removed', async () => {

@@ -21,10 +21,17 @@ function routed(address: string, changes: { spec?: object; conditions?: object[]
   return node({ metadata: { resourceVersion: `${++versions}` }, spec: { podCIDRs: ['10.244.1.0/24'], ...changes.spec }, status });
 }
 
+interface World {
+  api: RecordingApi;
+  counted: Registry;
+  nodes: MemoryStore<Node>;
+  clock: FakeClock;
+  /** Something was found out of whose a Node is. */
+  found: (nodeName: string) => void;
+}
+
 /** Runs the loop over one Node. */
-async function run(
-  during: (world: { api: RecordingApi; counted: Registry; nodes: MemoryStore<Node>; clock: FakeClock }) => Promise<void>,
-): Promise<void> {
+async function run(during: (world: World) => Promise<void>, clouds = CLOUDS): Promise<void> {
   const api = new RecordingApi();
   const clock = new FakeClock();
   const nodes = new MemoryStore<Node>({}, silentLogger);
@@ -32,7 +39,14 @@ async function run(
   const queue = new KeyedQueue({ name: 'Routes', logger: silentLogger, clock, backOff: NODE_RETRY });
   const counted = new Registry();
   const metrics = new ControllerMetrics([counted]);
-  const dependencies = { api, nodes, cloudRoutes, clouds: CLOUDS, events: api, metrics, queue, clock, logger: silentLogger };
+  const listeners = new Set<(nodeName: string) => void>();
+  const owners = {
+    onChange: (listener: (nodeName: string) => void) => {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+  };
+  const dependencies = { api, nodes, cloudRoutes, clouds, owners, events: api, metrics, queue, clock, logger: silentLogger };
   const loop = new RouteLoop({ ...dependencies, clusterCidrs: ['10.244.0.0/16'], workers: 1 });
   const stop = new AbortController();
   const running = loop.run(stop.signal);
@@ -40,12 +54,13 @@ async function run(
   cloudRoutes.replace([]);
   await clock.advance(0);
   try {
-    await during({ api, counted, nodes, clock });
+    await during({ api, counted, nodes, clock, found: (nodeName) => listeners.forEach((listener) => listener(nodeName)) });
   } finally {
     stop.abort(new Error('the test is over'));
     await running;
     queue.close();
   }
+  expect(listeners.size).toBe(0);
 }
 
 test.each<[string, Node | undefined, string[]]>([
@@ -67,6 +82,20 @@ test.each<[string, Node | undefined, string[]]>([
     await clock.advance(0);
     expect(api.log).toEqual(log);
   });
+});
+
+test('a Node of which only a listing can tell whose it is gets its route once one has', async () => {
+  let owner: string | undefined;
+  await run(
+    async ({ api, clock, found }) => {
+      expect(api.log).toEqual([]);
+      owner = 'cloud-a';
+      found('n1');
+      await clock.advance(0);
+      expect(api.log).toEqual([APPLY]);
+    },
+    { ...CLOUDS, forNode: () => owner },
+  );
 });
 
 test('a CloudRoute that can’t be written: the Event of upstream, with the time that it took so far, once for each message', async () => {

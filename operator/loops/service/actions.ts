@@ -35,6 +35,8 @@ export interface Memory {
   published?: readonly ServiceIngress[];
   /** No Node was eligible when it was last looked at. */
   withoutNodes?: boolean;
+  /** It was last seen with a class that nobody here claims. */
+  others?: true;
   /** DeletingLoadBalancer was said, and DeletedLoadBalancer not yet. */
   deleting?: boolean;
 }

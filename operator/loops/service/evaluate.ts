@@ -40,10 +40,16 @@ function decide(gathered: Gathered): Evaluation {
   const { service, cloudLoadBalancer, claim } = gathered;
   const owned = cloudLoadBalancer !== undefined && isOwnedBy(cloudLoadBalancer, service.metadata.uid) ? cloudLoadBalancer : undefined;
   if (isDeleting(service) || !isLoadBalancer(service)) return cleanUp(gathered, owned);
-  if (claim.kind === 'Foreign') return { actions: [], memory: gathered.memory };
-  if (owned !== undefined && isDeleting(owned)) return waitUntilGone(gathered, owned);
-  if (owned === undefined && cloudLoadBalancer !== undefined) return nameTaken(gathered, cloudLoadBalancer);
-  return claim.kind === 'Held' ? hold(gathered, owned, claim) : ensure(gathered, owned, claim);
+  if (claim.kind === 'Foreign') return leave(gathered);
+  const ours = { ...gathered, memory: without(gathered.memory, 'others') };
+  if (owned !== undefined && isDeleting(owned)) return waitUntilGone(ours, owned);
+  if (owned === undefined && cloudLoadBalancer !== undefined) return nameTaken(ours, cloudLoadBalancer);
+  return claim.kind === 'Held' ? hold(ours, owned, claim) : ensure(ours, owned, claim);
+}
+
+/** The class is remembered: it goes with the type LoadBalancer. */
+function leave({ service, memory }: Gathered): Evaluation {
+  return { actions: [], memory: service.spec.loadBalancerClass === undefined ? memory : { ...memory, others: true } };
 }
 
 /**
@@ -85,7 +91,10 @@ function cleanUp(gathered: Gathered, owned: StoredCloudLoadBalancer | undefined)
  */
 function isOthers({ service, claim, memory }: Gathered): boolean {
   const known = memory.deleting === true || memory.ensuring !== undefined || conditionOf(service, SERVICE_READY_CONDITION) !== undefined;
-  return service.spec.loadBalancerClass !== undefined && claim.kind === 'Foreign' && !known;
+  const others = isLoadBalancer(service)
+    ? service.spec.loadBalancerClass !== undefined && claim.kind === 'Foreign'
+    : memory.others === true;
+  return others && !known;
 }
 
 /** The CloudLoadBalancer is on its way out: nothing to do but to tell a failure. */

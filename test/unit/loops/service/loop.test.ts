@@ -115,6 +115,32 @@ test.each(STEPS)('%s fails: upstream’s words in the error and in the Event', a
   expect(api.events.at(-1)).toBe(`Warning SyncLoadBalancerFailed: Error syncing load balancer: ${words}: 503 no leader`);
 });
 
+describe('a Service of a class that nobody here claims, which becomes another type', () => {
+  /** Passes over the Service, of these specs one after another. */
+  async function becomes(...specs: Partial<Service['spec']>[]): Promise<void> {
+    for (const [index, spec] of specs.entries()) {
+      set(service({ metadata: { finalizers: [FINALIZER], resourceVersion: `${index + 10}` }, spec }), undefined);
+      await loop.sync(KEY);
+    }
+  }
+
+  const OTHERS = { loadBalancerClass: 'example.com/other' };
+  const INSIDE = { type: 'ClusterIP' };
+
+  test('keeps the finalizer of its own controller', async () => {
+    await becomes(OTHERS, INSIDE, INSIDE);
+    expect(api.log).toEqual([]);
+  });
+
+  test.each<[string, Partial<Service['spec']>[]]>([
+    ['it has been ours since', [OTHERS, { loadBalancerClass: 'example.com/ours' }, INSIDE]],
+    ['nobody here has seen the class', [INSIDE]],
+  ])('loses it, as upstream has it, where %s', async (_why, specs) => {
+    await becomes(...specs);
+    expect(api.log.slice(-2)).toEqual([STATUS_PATCH, 'Normal DeletedLoadBalancer: Deleted load balancer']);
+  });
+});
+
 describe('a Service that goes, with the finalizer of a controller before us (contract 2.7)', () => {
   const theirs = (changes: Parameters<typeof service>[0] = {}): Service =>
     service({

@@ -7,7 +7,15 @@ import { type Action, type Evaluation, EVENTS, isOfOurs, type Memory } from './a
 import type { Claim } from './claim';
 import { bodyOf, type CloudLoadBalancerBody, isOwnedBy, isUpToDate } from './cloud-load-balancer';
 import { isPublished, wantedIngress } from './ingress';
-import { addFinalizerPatch, conditionOf, releasePatch, SERVICE_WARNING_CONDITION, statusPatch, type WantedStatus } from './patches';
+import {
+  addFinalizerPatch,
+  conditionOf,
+  releasePatch,
+  SERVICE_WARNING_CONDITION,
+  silencePatch,
+  statusPatch,
+  type WantedStatus,
+} from './patches';
 import type { Problem } from './problem';
 import { isDeleting, isLoadBalancer } from './rules';
 import { inServiceWords, readinessInServiceWords } from './service-words';
@@ -82,7 +90,8 @@ function cleanUp(gathered: Gathered, owned: StoredCloudLoadBalancer | undefined)
     const asks = memory.published === undefined && !isPublished(service);
     return { actions: [{ kind: 'Release', patch, asks }], memory: without(memory, 'pending', 'ensuring', 'deleting') };
   }
-  return { actions: memory.deleting === true ? [EVENTS.deleted] : [], memory: without(memory, 'deleting') };
+  const said: Action[] = memory.deleting === true ? [EVENTS.deleted] : [];
+  return { actions: [...said, ...patchStatus(silencePatch(service))], memory: without(memory, 'deleting') };
 }
 
 /**
@@ -207,9 +216,13 @@ function status(gathered: Gathered, owned: StoredCloudLoadBalancer | undefined, 
   const ingress = wantedIngress(service, owned, memory.published);
   const patch = statusPatch(service, { ...wanted, ...(ingress === undefined ? {} : { ingress }) }, now);
   return {
-    actions: patch === undefined ? [] : [{ kind: 'PatchStatus', patch }],
+    actions: patchStatus(patch),
     memory: ingress === undefined ? memory : { ...memory, published: ingress },
   };
+}
+
+function patchStatus(patch: object | undefined): Action[] {
+  return patch === undefined ? [] : [{ kind: 'PatchStatus', patch }];
 }
 
 /** What the CloudLoadBalancer warns of. */

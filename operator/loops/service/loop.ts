@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
+import { SERVICE_READY_CONDITION } from '../../../crds';
 import { inChange, newChangeID } from '../../base/change';
 import type { ChangeBook } from '../../base/change-book';
 import { type Clock, sleep } from '../../base/clock';
@@ -20,6 +21,7 @@ import { evaluate, type Gathered, reportFailure } from './evaluate';
 import { isAskedFor } from './needs-update';
 import { Neighbors } from './neighbors';
 import { isObserved } from './observed';
+import { conditionOf } from './patches';
 import { hasCleanupFinalizer, isLoadBalancer, needsCleanup, SERVICE_RESYNC_MS } from './rules';
 
 /** How long what a write gave back counts for more than the store, in milliseconds. */
@@ -276,8 +278,9 @@ export class ServiceLoop {
   }
 }
 
+/** What we have said of a Service must not outlast its type. */
 function isRelevant(service: Service): boolean {
-  return isLoadBalancer(service) || hasCleanupFinalizer(service);
+  return isLoadBalancer(service) || hasCleanupFinalizer(service) || conditionOf(service, SERVICE_READY_CONDITION) !== undefined;
 }
 
 function keyOfService(service: Service): string {

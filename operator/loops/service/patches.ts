@@ -38,14 +38,24 @@ export function addFinalizerPatch(service: Service): object | undefined {
 export function releasePatch(service: Service): object | undefined {
   if (!hasCleanupFinalizer(service)) return undefined;
   const metadata = { uid: service.metadata.uid, '$deleteFromPrimitiveList/finalizers': [FINALIZER] };
+  const status = {
+    ...(ingressOf(service).length === 0 ? {} : { loadBalancer: { ingress: null } }),
+    ...withoutOurConditions(service),
+  };
+  return Object.keys(status).length === 0 ? { metadata } : { metadata, status };
+}
+
+/** Strategic merge patch that takes away what we have said of a Service; undefined when that is nothing. */
+export function silencePatch(service: Service): object | undefined {
+  const status = withoutOurConditions(service);
+  return status.conditions === undefined ? undefined : { status };
+}
+
+function withoutOurConditions(service: Service): { conditions?: object[] } {
   const ours = [SERVICE_READY_CONDITION, SERVICE_STALLED_CONDITION, SERVICE_WARNING_CONDITION].filter(
     (type) => conditionOf(service, type) !== undefined,
   );
-  const status = {
-    ...(ingressOf(service).length === 0 ? {} : { loadBalancer: { ingress: null } }),
-    ...(ours.length === 0 ? {} : { conditions: ours.map((type) => ({ $patch: 'delete', type })) }),
-  };
-  return Object.keys(status).length === 0 ? { metadata } : { metadata, status };
+  return ours.length === 0 ? {} : { conditions: ours.map((type) => ({ $patch: 'delete', type })) };
 }
 
 /** Strategic merge patch of the status with only what differs; undefined when nothing does. @param now RFC 3339 time */

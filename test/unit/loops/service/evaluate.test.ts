@@ -476,6 +476,15 @@ describe('delete (contract 2.7)', () => {
     ]);
   });
 
+  test('another type of one that was only ever held, and so has no finalizer: what we have said of it goes, and nothing else', () => {
+    const said = [READY, STALLED].map((type) => ({ type, status: 'False' as const, reason: 'NoDefaultProvider', message: 'none' }));
+    const conditions = [...said, { ...said[0]!, type: 'example.com/other' }];
+    const flipped = service({ spec: { type: 'ClusterIP' }, status: { conditions } });
+    const patch = { status: { conditions: [READY, STALLED].map((type) => ({ $patch: 'delete', type })) } };
+    expect(run({ service: flipped, claim: { kind: 'Foreign' } }).actions).toEqual([{ kind: 'PatchStatus', patch }]);
+    expect(run({ observed: true, service: flipped, claim: { kind: 'Foreign' } }).actions).toEqual([]);
+  });
+
   test('R-04 back to LoadBalancer while it is being deleted: waited for, then made anew, in the order of events', () => {
     const leaving = made(HELD, statusOf([IS_READY], INGRESS), { deletionTimestamp: NOW });
     const memory: Memory = { serviceUID: 'service-1', deleting: true, published: INGRESS };

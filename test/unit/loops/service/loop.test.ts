@@ -86,6 +86,15 @@ test('a Service that became another type, and lost its finalizer, while nobody l
   });
 });
 
+test('a Service that became another type while nobody looked, and had only been told why it waits: that goes at the start', async () => {
+  const conditions = [{ type: 'cloud-operator.dev/Ready', status: 'False' as const, reason: 'NoDefaultProvider', message: 'none' }];
+  set(service({ spec: { type: 'ClusterIP' }, status: { conditions } }), undefined);
+  await running(() => {
+    expect(api.log).toEqual([STATUS_PATCH]);
+    return Promise.resolve();
+  });
+});
+
 test('C-SVC-22 a status patch that meets a Conflict: upstream’s words in the error and in the Event', async () => {
   set(HELD, made(HELD));
   api.failures.set(STATUS_PATCH, new OperatorError('Conflict', '409 the object has been modified'));

@@ -78,12 +78,15 @@ export interface NodeClaim {
   labels: Record<string, string>;
 }
 
-/** `Foreign`: some other controller's class, leave it alone. `Unavailable`: ours, but it can't be served now; say why on the Service. */
+/**
+ * `Foreign`: some other controller's class, leave it alone. `Unavailable`: ours, but it can't be served now; say why on the Service.
+ * `leaving`: the CloudProvider that claims it is being deleted, and goes on with what it has.
+ */
 export type ServiceChoice =
   | { kind: 'Chosen'; provider: string }
-  | { kind: 'Foreign' }
+  | { kind: 'Foreign'; leaving?: string }
   /** `several`: more than one say that they are the one. */
-  | { kind: 'Unavailable'; reason: string; message: string; several?: true };
+  | { kind: 'Unavailable'; reason: string; message: string; several?: true; leaving?: string };
 
 export interface CompiledBlock {
   blockName: string;

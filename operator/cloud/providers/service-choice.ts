@@ -8,9 +8,10 @@ export interface Candidate {
 
 export type ServiceChoice =
   | { kind: 'Chosen'; provider: string }
-  | { kind: 'Foreign' }
+  /** `leaving`: the one that claims it is being deleted, and goes on with what it has. */
+  | { kind: 'Foreign'; leaving?: string }
   /** `several`: more than one say that they are the one. */
-  | { kind: 'Unavailable'; reason: string; message: string; several?: true };
+  | { kind: 'Unavailable'; reason: string; message: string; several?: true; leaving?: string };
 
 /**
  * The CloudProvider that takes a new Service: by its class, else by its annotation, else the default (design: The provider is chosen once). Pure.
@@ -45,8 +46,8 @@ function byClass(candidates: readonly Candidate[], loadBalancerClass: string, le
   const claiming = candidates.filter((candidate) => classesOf(candidate).includes(loadBalancerClass));
   const [first, second] = claiming;
   if (first === undefined) {
-    if (!loadBalancerClass.startsWith(`${GROUP}/`)) return { kind: 'Foreign' };
     const last = leaving.find((candidate) => classesOf(candidate).includes(loadBalancerClass));
+    if (!loadBalancerClass.startsWith(`${GROUP}/`)) return { kind: 'Foreign', ...(last !== undefined && { leaving: last.name }) };
     return last === undefined
       ? unclaimed(candidates, loadBalancerClass)
       : deleting(last.name, `or have another one claim its class "${loadBalancerClass}"`);
@@ -66,7 +67,7 @@ function unclaimed(candidates: readonly Candidate[], loadBalancerClass: string):
 /** @param otherwise what may be done beside waiting */
 function deleting(name: string, otherwise: string): ServiceChoice {
   const message = `CloudProvider "${name}" is being deleted and takes no new Service (kubectl describe cloudprovider ${name} says who still uses it); this one waits until it is made anew: make it again when it has gone, ${otherwise}`;
-  return { kind: 'Unavailable', reason: 'ProviderDeleting', message };
+  return { kind: 'Unavailable', reason: 'ProviderDeleting', message, leaving: name };
 }
 
 function byDefault(candidates: readonly Candidate[], leaving: readonly Candidate[] = []): ServiceChoice {

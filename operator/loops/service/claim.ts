@@ -12,8 +12,11 @@ import type { Problem } from './problem';
 export type Claim =
   /** Some other controller's class: leave it alone. */
   | { kind: 'Foreign' }
-  /** Ours, but it can't be served as it is. `retry`: the answer may change without an event. `passes`: by itself; nobody has to help. */
-  | { kind: 'Held'; problem: Problem; retry: boolean; passes?: true }
+  /**
+   * Ours, but it can't be served as it is. `retry`: the answer may change without an event. `passes`: by itself; nobody has to help.
+   * `left`: to another controller, which may say another address.
+   */
+  | { kind: 'Held'; problem: Problem; retry: boolean; passes?: true; left?: true }
   | { kind: 'Wanted'; spec: WantedSpec; annotations?: Record<string, string>; warnings: Problem[] };
 
 /** A Service, and where it is. */
@@ -34,11 +37,11 @@ export function claimOf(placed: Placed, existing: StoredCloudLoadBalancer | unde
   const { loadBalancerClass } = service.spec;
   const annotations = service.metadata.annotations ?? {};
   const choice = clouds.forService({ annotations, ...(loadBalancerClass === undefined ? {} : { loadBalancerClass }) });
-  if (choice.kind === 'Foreign') return choice;
   const current = existing?.spec.provider;
   const named = annotations[ANNOTATIONS.provider];
   if (current !== undefined && stays(choice, current, { loadBalancerClass, named }))
     return warnedOf(choice, current, compileFor(placed, current, clouds, existing));
+  if (choice.kind === 'Foreign') return leaveTo(unclaimed(loadBalancerClass), service, existing);
   if (choice.kind === 'Unavailable') return unavailable(choice);
   const why = clouds.whyNotConnected(choice.provider);
   if (why !== undefined) return notConnected(choice.provider, why);
@@ -46,15 +49,19 @@ export function claimOf(placed: Placed, existing: StoredCloudLoadBalancer | unde
   return compileFor(placed, choice.provider, clouds, existing);
 }
 
-/** Who has it keeps it, unless class or annotation ask for another one. Of several that say the class is theirs, none is another one. */
+/**
+ * Who has it keeps it, also while that is being deleted, unless class or annotation ask for another one. Of several that say the class is theirs, none
+ * is another one.
+ */
 function stays(
-  choice: Exclude<ServiceChoice, { kind: 'Foreign' }>,
+  choice: ServiceChoice,
   current: string,
   { loadBalancerClass, named }: { loadBalancerClass: string | undefined; named: string | undefined },
 ): boolean {
   if (loadBalancerClass === undefined && named === undefined) return true;
   if (choice.kind === 'Chosen') return choice.provider === current;
-  return named === current || (choice.several === true && named === undefined);
+  if (choice.leaving === current) return true;
+  return choice.kind === 'Unavailable' && (named === current || (choice.several === true && named === undefined));
 }
 
 /** Several CloudProviders say that a Service like this one is theirs: a new one would wait, and this one's owner should know before it is made anew. */
@@ -68,7 +75,7 @@ function compileFor(placed: Placed, provider: string, clouds: Clouds, existing?:
   const { service } = placed;
   try {
     const block = clouds.compile(provider, service.metadata.annotations ?? {}, factsOf(placed, provider, existing));
-    if (block.leftTo !== undefined) return leaveTo(block.leftTo, service, existing);
+    if (block.leftTo !== undefined) return leaveTo({ other: block.leftTo, back: 'take the annotation back' }, service, existing);
     const { spec, annotations, problems, warnings } = compile(service, provider, block, clouds.serviceLevers(provider));
     if (spec !== undefined) return { kind: 'Wanted', spec, annotations, warnings };
     const message = problems.map((problem) => problem.message).join('; ');
@@ -103,12 +110,23 @@ function addressesOf({ spec: { ipFamilies = [], loadBalancerIP = '' } }: Service
   };
 }
 
+/** To whom a Service is left, and what takes that back. */
+interface Leaving {
+  other: string;
+  back: string;
+}
+
+function unclaimed(loadBalancerClass = ''): Leaving {
+  const other = `the controller of the class "${loadBalancerClass}", which no CloudProvider claims any more`;
+  return { other, back: 'claim the class in spec.loadBalancerClasses of its CloudProvider' };
+}
+
 /** The other controller makes a load balancer of its own: one that is here is neither changed nor deleted behind its users' back. */
-function leaveTo(other: string, service: Service, existing: StoredCloudLoadBalancer | undefined): Claim {
+function leaveTo({ other, back }: Leaving, service: Service, existing: StoredCloudLoadBalancer | undefined): Claim {
   if (existing === undefined || !isOwnedBy(existing, service.metadata.uid)) return { kind: 'Foreign' };
   const name = `${existing.metadata.namespace}/${existing.metadata.name}`;
-  const message = `the Service is left to ${other}, but the load balancer that was made here still serves; delete CloudLoadBalancer ${name} when nobody uses it any more, or take the annotation back`;
-  return { kind: 'Held', problem: { reason: 'LeftToOther', message }, retry: false };
+  const message = `the Service is left to ${other}, but the load balancer that was made here still serves; delete CloudLoadBalancer ${name} when nobody uses it any more, or ${back}`;
+  return { kind: 'Held', problem: { reason: 'LeftToOther', message }, retry: false, left: true };
 }
 
 function unavailable({ reason, message }: { reason: string; message: string }): Claim {

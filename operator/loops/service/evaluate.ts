@@ -212,8 +212,9 @@ function sayOnce(gathered: Gathered, message: string, error = message): { memory
 }
 
 function status(gathered: Gathered, owned: StoredCloudLoadBalancer | undefined, wanted: WantedStatus): Evaluation {
-  const { service, memory, now } = gathered;
-  const ingress = wantedIngress(service, owned, memory.published);
+  const { service, claim, memory, now } = gathered;
+  const isLeft = claim.kind === 'Held' && claim.left === true;
+  const ingress = isLeft ? undefined : wantedIngress(service, owned, memory.published);
   const patch = statusPatch(service, { ...wanted, ...(ingress === undefined ? {} : { ingress }) }, now);
   return {
     actions: patchStatus(patch),

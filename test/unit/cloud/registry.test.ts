@@ -232,7 +232,7 @@ describe('CloudRegistry', () => {
     await registry.set('b', spec({ default: true, loadBalancerClasses: ['example.com/b'] }));
     registry.retire('b');
     expect(registry.forService({ annotations: {} })).toEqual({ kind: 'Chosen', provider: 'a' });
-    expect(registry.forService({ loadBalancerClass: 'example.com/b', annotations: {} })).toEqual({ kind: 'Foreign' });
+    expect(registry.forService({ loadBalancerClass: 'example.com/b', annotations: {} })).toEqual({ kind: 'Foreign', leaving: 'b' });
     expect(registry.rivalriesOf('a')).toEqual([]);
   });
 
@@ -250,6 +250,7 @@ describe('CloudRegistry', () => {
       expect(registry.forService(service)).toMatchObject({
         reason: 'ProviderDeleting',
         message: expect.stringMatching(/^CloudProvider "a" is being deleted and takes no new Service/) as string,
+        leaving: 'a',
       });
     }
     await registry.remove('a');

@@ -22,6 +22,10 @@ function clouds(choice: ServiceChoice, changes: Partial<Clouds> = {}): Clouds {
 const A: ServiceChoice = { kind: 'Chosen', provider: 'cloud-a' };
 const B: ServiceChoice = { kind: 'Chosen', provider: 'cloud-b' };
 const EXISTING = cloudLoadBalancer({ spec: { provider: 'cloud-a' } });
+const OWN = cloudLoadBalancer({
+  metadata: { annotations: { [SERVICE_UID_ANNOTATION]: service().metadata.uid } },
+  spec: { provider: 'cloud-a' },
+});
 
 describe('the provider is recorded', () => {
   test('a new Service gets the one that claims it', () => {
@@ -62,6 +66,18 @@ describe('the provider is recorded', () => {
     const annotations = { 'cloud-operator.dev/provider': 'cloud-b' };
     const named = service({ metadata: { annotations }, spec: { loadBalancerClass: 'example.com/b' } });
     expect(claimOf({ service: named }, EXISTING, clouds(choice))).toMatchObject({ kind: 'Held' });
+  });
+
+  const DELETING = { kind: 'Unavailable', reason: 'ProviderDeleting', message: 'it goes' } as const;
+
+  test.each<[string, string, Exclude<ServiceChoice, { kind: 'Chosen' }>]>([
+    ['of its own', 'example.com/b', { kind: 'Foreign', leaving: 'cloud-a' }],
+    ['that bears its name', 'cloud-operator.dev/cloud-a', { ...DELETING, leaving: 'cloud-a' }],
+  ])('one that is being deleted goes on with what it has by a class %s, and takes nothing new', (_which, loadBalancerClass, choice) => {
+    const of = { service: service({ spec: { loadBalancerClass } }) };
+    expect(claimOf(of, OWN, clouds(choice))).toMatchObject({ kind: 'Wanted', spec: { provider: 'cloud-a' } });
+    expect(claimOf(of, undefined, clouds(choice)).kind).not.toBe('Wanted');
+    expect(claimOf(of, OWN, clouds({ ...choice, leaving: 'cloud-b' }))).toMatchObject({ kind: 'Held' });
   });
 
   const NAMED = service({ metadata: { annotations: { 'cloud-operator.dev/provider': 'cloud-b' } } });
@@ -151,10 +167,18 @@ describe('a Service that its annotations leave to another controller', () => {
 
   test('keeps what it has here, and is told how to go on', () => {
     const message = expect.stringMatching(/left to somebody, by the annotation x.*delete CloudLoadBalancer/) as string;
-    const annotations = { [SERVICE_UID_ANNOTATION]: service().metadata.uid };
-    const own = cloudLoadBalancer({ metadata: { annotations }, spec: { provider: 'cloud-a' } });
-    expect(claimOf({ service: service() }, own, left)).toEqual({ kind: 'Held', problem: { reason: 'LeftToOther', message }, retry: false });
+    const held = { kind: 'Held', problem: { reason: 'LeftToOther', message }, retry: false, left: true };
+    expect(claimOf({ service: service() }, OWN, left)).toEqual(held);
   });
+});
+
+test('a Service of a class that no CloudProvider claims any more keeps what it has here, and is told how to go on', () => {
+  const message = expect.stringMatching(
+    /the class "example.com\/b", which.*delete CloudLoadBalancer demo\/web.*or claim the class/,
+  ) as string;
+  const of = service({ spec: { loadBalancerClass: 'example.com/b' } });
+  const held = { kind: 'Held', problem: { reason: 'LeftToOther', message }, retry: false, left: true };
+  expect(claimOf({ service: of }, OWN, clouds({ kind: 'Foreign' }))).toEqual(held);
 });
 
 describe('what the provider is told of a Service', () => {

@@ -413,6 +413,17 @@ describe('bad input', () => {
     expect(JSON.stringify(actions[1])).not.toContain('ingress');
   });
 
+  test('of one that is left to another controller the address is not ours to say any more', () => {
+    const others = service({
+      metadata: HELD.metadata as never,
+      status: { ...SERVED.status, loadBalancer: { ingress: [{ ip: '198.51.100.1' }] } },
+    });
+    const claim: Claim = { kind: 'Held', problem, retry: false, left: true };
+    const { actions } = run({ service: others, cloudLoadBalancer: made(SERVED, statusOf([IS_READY], INGRESS)), claim });
+    expect(kinds(actions)).toEqual(['SyncLoadBalancerFailed', 'PatchStatus']);
+    expect(JSON.stringify(actions[1])).not.toContain('ingress');
+  });
+
   test('what may change without an event is tried again', () => {
     expect(kinds(run({ claim: { kind: 'Held', problem, retry: true } }).actions)).toEqual([
       'SyncLoadBalancerFailed',

@@ -149,7 +149,7 @@ export class Leader {
       retryBudget: options.retryBudget,
       makeQueue: (name, backOff, delayOf) => this.queue(name, backOff, delayOf),
       onSwept: (provider, leftovers) => metrics.swept(provider, leftovers),
-      onDrift: (provider, kind, policy) => metrics.drifted(provider, kind, policy),
+      onDrift: (provider, kind, policy) => metrics.drift.found(provider, kind, policy),
       onHostsSynced: (tookMs, failed) => metrics.controllers.hostsSynced(tookMs, failed),
       onNodeSync: (tookMs) => metrics.controllers.nodesSynced(tookMs),
       onUpdate: (provider, result, tookMs) => metrics.updated(provider, result, tookMs),

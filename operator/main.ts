@@ -155,6 +155,7 @@ function showIn(metrics: Metrics, options: OperatorOptions, stores: Stores): voi
   metrics.objects.follow('CloudLoadBalancer', stores.loadBalancers.store);
   metrics.objects.follow('CloudRoute', stores.routes.store);
   metrics.objects.follow('CloudProvider', stores.providers.store);
+  metrics.drift.follow(stores.stacks.store);
 }
 
 function healthOf(stores: Stores, leadership: Leadership, logger: Logger): HealthChecks {

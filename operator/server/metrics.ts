@@ -3,6 +3,7 @@ import { systemClock, type Clock } from '../base/clock';
 import type { QueueMetrics } from '../kube/queue';
 import type { RequestObserver } from '../kube/request-observer';
 import { clientMetrics } from './client-metrics';
+import { DriftMetrics } from './drift-metrics';
 import { IpamMetrics } from './ipam-metrics';
 import { LeaseMetrics } from './lease-metrics';
 import { ControllerMetrics } from './controller-metrics';
@@ -27,11 +28,11 @@ export class Metrics {
   readonly controllers: ControllerMetrics;
   readonly leases: LeaseMetrics;
   readonly webhooks: WebhookMetrics;
+  readonly drift: DriftMetrics;
   private readonly queues: QueueCollectors;
   private readonly running: Gauge<'name' | 'manager'>;
   private readonly calls: Counter<'provider' | 'verb' | 'code'>;
   private readonly updates: Histogram<'provider' | 'result'>;
-  private readonly drift: Counter<'provider' | 'kind' | 'policy'>;
   private readonly leftovers: Gauge<'provider'>;
 
   constructor(clock: Clock = systemClock) {
@@ -43,6 +44,7 @@ export class Metrics {
     this.controllers = new ControllerMetrics(registers);
     this.leases = new LeaseMetrics(registers);
     this.webhooks = new WebhookMetrics(registers);
+    this.drift = new DriftMetrics(registers);
     this.running = new Gauge({
       name: 'running_managed_controllers',
       help: 'Controllers that run now: 1, or that have run: 0',
@@ -60,12 +62,6 @@ export class Metrics {
       help: 'How long a stack update took; its count is the number of updates',
       labelNames: ['provider', 'result'],
       buckets: UPDATE_BUCKETS,
-      registers,
-    });
-    this.drift = new Counter({
-      name: 'cloud_operator_drift_total',
-      help: 'Times that a stack in the cloud was found to differ from what is wanted',
-      labelNames: ['provider', 'kind', 'policy'],
       registers,
     });
     this.leftovers = new Gauge({
@@ -117,11 +113,6 @@ export class Metrics {
   /** @param result of UpdateResult, or the code of the OperatorError */
   updated(provider: string, result: string, tookMs: number): void {
     this.updates.observe({ provider, result }, tookMs / 1000);
-  }
-
-  /** @param policy `Heal` = it is healed, `Report` = it is only said */
-  drifted(provider: string, kind: string, policy: 'Heal' | 'Report'): void {
-    this.drift.inc({ provider, kind, policy });
   }
 
   /** @param leftovers stacks that the last sweep has found */

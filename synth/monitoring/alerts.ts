@@ -96,7 +96,7 @@ export const ALERTS: readonly Alert[] = [
   },
   {
     alert: 'CloudOperatorDriftIsLeft',
-    expr: 'sum by (provider, kind) (increase(cloud_operator_drift_total{policy="Report"}[1h])) > 0',
+    expr: 'max by (provider, kind) (cloud_operator_drifted_stacks) > 0',
     for: '0s',
     severity: 'info',
     summary: '{{ $labels.provider }} differs from what is wanted, and a lever keeps it so',

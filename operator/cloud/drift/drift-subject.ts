@@ -49,6 +49,8 @@ export function reportDrift(
   { record, onDrift, logger }: Pick<DriftSubjectOptions, 'record' | 'onDrift' | 'logger'>,
 ): boolean {
   if (!record.reported(stack, stackSpec(provider, kind), drift)) return false;
+  // The end of a difference is another finding, too, and nothing that was found to differ.
+  if (drift.length === 0) return true;
   onDrift(provider, kind, 'Report');
   logger.info({ stack, drift }, 'the cloud differs from what is wanted; it is left as it is');
   return true;

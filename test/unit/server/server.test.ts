@@ -103,7 +103,7 @@ describe('OperatorServer', () => {
     queue.started(250);
     queue.finished(40, true);
     metrics.cloudCalled('local', 'put', 'Answered');
-    metrics.drifted('local', 'Routes', 'Heal');
+    metrics.drift.found('local', 'Routes', 'Heal');
     metrics.controllerRuns('service', true);
     metrics.leases.watch('cloud-controller-manager', () => true);
     metrics.requests.answered({ verb: 'GET', host: 'api:6443' }, '200', 30);

@@ -184,16 +184,23 @@ const CASES: Record<string, Case[]> = {
   ],
   CloudOperatorDriftIsLeft: [
     {
-      of: 'drift under a freeze, and drift that is healed',
+      // A gauge of a stack that is not so any more is not there, and then not fresh for five minutes.
+      of: 'drift under a freeze that a leader finds first of all, and that is healed after two hours',
       series: [
-        ['cloud_operator_drift_total{provider="aws",kind="LoadBalancer",policy="Report"}', '0x5 1x90'],
-        ['cloud_operator_drift_total{provider="aws",kind="TargetGroup",policy="Heal"}', '0x5 1x90'],
+        ['cloud_operator_drifted_stacks{provider="aws",kind="LoadBalancer",pod="a"}', '_x5 1x120'],
+        ['cloud_operator_drifted_stacks{provider="aws",kind="LoadBalancer",pod="b"}', '_x5 1x120'],
       ],
       firing: [
-        [5, []],
+        [4, []],
         [7, [{ provider: 'aws', kind: 'LoadBalancer' }]],
-        [80, []],
+        [100, [{ provider: 'aws', kind: 'LoadBalancer' }]],
+        [135, []],
       ],
+    },
+    {
+      of: 'drift that is healed each time',
+      series: [['cloud_operator_drift_total{provider="aws",kind="LoadBalancer",policy="Heal"}', '0x5 1+1x90']],
+      firing: [[80, []]],
     },
   ],
   CloudOperatorLeftovers: [

@@ -121,6 +121,10 @@ export const cloudStackStatus = z.object({
   resources: z.array(stackResource).max(1000).optional().meta({ description: 'The first thousand of them.' }),
   attempts: z.array(attempt).max(5).optional().meta({ description: 'The last five, newest first.' }),
   plans: mapOf(plan, 'member', { max: 16, description: 'Changes that wait for approval, one for each object.' }).optional(),
+  plansOmitted: z.int().min(1).optional().meta({
+    description:
+      'How many more changes wait, whose plans are left out here: the condition of each such object has its hash and the command.',
+  }),
   drift: z.array(drift).max(100).optional().meta({ description: 'Where the cloud differs from the stack.' }),
   lastAttempt: z.string().max(253).optional().meta({ description: 'The newest attempt in one line, for kubectl get.' }),
 });

@@ -1,7 +1,8 @@
 import { CLOUD_LOAD_BALANCERS, CLOUD_ROUTES, CLOUD_STACKS, type PlannedOperation, type WaitingPlan } from '../../../crds';
-import { splitKey, type ResourcePath } from '../../kube/object';
+import { planSaidIn } from '../../cloud/plan/approval-message';
+import { keyOf, splitKey, type ResourcePath } from '../../kube/object';
 import { listOurs, type Cluster } from './connect';
-import type { StoredStack } from '../../explain/kinds';
+import type { StoredLoadBalancer, StoredRoute, StoredStack } from '../../explain/kinds';
 import type { Tone } from '../../explain/object-state';
 import type { Paint } from './output';
 
@@ -11,21 +12,43 @@ export interface FoundPlan extends WaitingPlan {
   kind: 'CloudLoadBalancer' | 'CloudRoute';
 }
 
-/** All plans that wait, by their member. */
+/** All plans that wait, by their member: also those that their stack has no room for. */
 export async function waitingPlans(cluster: Cluster): Promise<FoundPlan[]> {
-  return plansOf(await listOurs<StoredStack>(cluster, CLOUD_STACKS));
+  const stacks = await listOurs<StoredStack>(cluster, CLOUD_STACKS);
+  const kinds = new Set(stacks.filter(omits).map((stack) => resourceOf({ kind: memberKind(stack) })));
+  const lists = await Promise.all([...kinds].map((kind) => listOurs<StoredMember>(cluster, kind)));
+  return plansOf(stacks, lists.flat());
 }
 
-/** Pure. */
-export function plansOf(stacks: readonly StoredStack[]): FoundPlan[] {
-  const found = stacks.flatMap(({ metadata, spec, status }) =>
-    (status?.plans ?? []).map((plan): FoundPlan => ({
-      ...plan,
-      stack: metadata.name,
-      kind: spec.kind === 'Routes' ? 'CloudRoute' : 'CloudLoadBalancer',
-    })),
+type StoredMember = StoredLoadBalancer | StoredRoute;
+
+/** @param members of the stacks that leave out plans. Pure. */
+export function plansOf(stacks: readonly StoredStack[], members: readonly StoredMember[] = []): FoundPlan[] {
+  const shown = stacks.flatMap((stack) =>
+    (stack.status?.plans ?? []).map((plan): FoundPlan => ({ ...plan, stack: stack.metadata.name, kind: memberKind(stack) })),
   );
-  return found.sort((a, b) => (a.member < b.member ? -1 : 1));
+  const left = stacks.filter(omits).flatMap((stack) => leftOut(stack, members));
+  return [...shown, ...left].sort((a, b) => (a.member < b.member ? -1 : 1));
+}
+
+function omits({ status }: StoredStack): boolean {
+  return (status?.plansOmitted ?? 0) > 0;
+}
+
+function memberKind({ spec }: StoredStack): FoundPlan['kind'] {
+  return spec.kind === 'Routes' ? 'CloudRoute' : 'CloudLoadBalancer';
+}
+
+/** The plans of a stack that it does not show, by the conditions of those that they are of. */
+function leftOut(stack: StoredStack, members: readonly StoredMember[]): FoundPlan[] {
+  const { name } = stack.metadata;
+  const shown = new Set(stack.status?.plans?.map(({ member }) => member));
+  return members.flatMap(({ metadata, status }): FoundPlan[] => {
+    const member = keyOf(metadata);
+    const said = (status?.conditions ?? []).map(({ message }) => planSaidIn(message)).find((one) => one?.stack === name);
+    if (said === undefined || shown.has(member)) return [];
+    return [{ ...said, member, kind: memberKind(stack), summary: `not among the plans that CloudStack ${name} shows`, operations: [] }];
+  });
 }
 
 /** Where the object of a plan is served. */

@@ -26,3 +26,20 @@ export function approvalMessage({ stack, object, hash, summary, why, given, clos
     `To approve it: kubectl annotate ${kind}${where} ${name} --overwrite ${ANNOTATIONS.approve}=${hash}`,
   ].join(' ');
 }
+
+/** What `approvalMessage` says of a plan. */
+export interface SaidPlan {
+  stack: string;
+  hash: string;
+  /** Why it waits, and what it does. */
+  reason: string;
+}
+
+const SAID =
+  /\bPlan (?<hash>\S+) waits for approval, since (?<reason>.*?)\. (?:(?:The annotation|Once approved).*? )*To see all of it: kubectl get cloudstack (?<stack>\S+) /s;
+
+/** The plan that a condition tells of; undefined = it tells of none. Pure. */
+export function planSaidIn(message: string): SaidPlan | undefined {
+  const { stack, hash, reason } = SAID.exec(message)?.groups ?? {};
+  return stack === undefined || hash === undefined || reason === undefined ? undefined : { stack, hash, reason };
+}

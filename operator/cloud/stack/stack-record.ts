@@ -219,19 +219,20 @@ export class StackRecord {
    * @returns once that was written, or tried: who is told by an object's condition that something waits shall find it here
    */
   async waiting(stack: string, spec: CloudStackSpec, plans: WaitingPlan[], held?: HeldByWindow): Promise<void> {
-    const { plans: before = [], resourceCount = 0 } = this.status(stack);
+    const { plans: before = [], plansOmitted: omittedBefore, resourceCount = 0 } = this.status(stack);
     const news = !isDeepStrictEqual(held, this.windows.get(stack));
     if (held === undefined) this.windows.delete(stack);
     else this.windows.set(stack, held);
     const shown = plans.slice(0, PLANS_SHOWN);
-    if (isDeepStrictEqual(before, shown)) {
+    const plansOmitted = plans.length > PLANS_SHOWN ? plans.length - PLANS_SHOWN : undefined;
+    if (isDeepStrictEqual(before, shown) && plansOmitted === omittedBefore) {
       // Once nothing waits any more, an update says what is done; and what is yet to be made has no record.
       if (news && held !== undefined && this.options.store.get(stack) !== undefined)
         this.write(stack, spec, {}, this.atRest(stack, resourceCount));
       return;
     }
-    if (plans.length === 0) this.write(stack, spec, { plans: undefined });
-    else this.write(stack, spec, { plans: shown }, awaiting(plans, resourceCount > 0));
+    if (plans.length === 0) this.write(stack, spec, { plans: undefined, plansOmitted });
+    else this.write(stack, spec, { plans: shown, plansOmitted }, awaiting(shown, plansOmitted, resourceCount > 0));
     await this.writes.tried(stack);
   }
 
@@ -258,8 +259,8 @@ export class StackRecord {
 
   /** What is said of a stack on which nothing is done. */
   private atRest(stack: string, resources: number): Verdict {
-    const { plans = [] } = this.status(stack);
-    if (plans.length > 0) return awaiting(plans, resources > 0);
+    const { plans = [], plansOmitted } = this.status(stack);
+    if (plans.length > 0) return awaiting(plans, plansOmitted, resources > 0);
     const held = this.windows.get(stack);
     if (held !== undefined)
       return { state: 'Reconciling', reason: 'AwaitingWindow', message: `${held.member}: ${held.message}`, serving: resources > 0 };
@@ -363,9 +364,9 @@ function asEnded(attempt: Attempt): Attempt {
   return attempt.result === 'Running' ? { ...attempt, result: 'Canceled', message: 'the operator that ran it has ended' } : attempt;
 }
 
-function awaiting(plans: readonly WaitingPlan[], serving: boolean): Verdict {
-  const [first] = plans;
-  const more = plans.length > 1 ? `, and ${plans.length - 1} more` : '';
+function awaiting([first, ...others]: readonly WaitingPlan[], omitted: number | undefined, serving: boolean): Verdict {
+  const count = others.length + (omitted ?? 0);
+  const more = count > 0 ? `, and ${count} more` : '';
   const message = `A change of ${first?.member ?? ''} waits for approval: ${first?.summary ?? ''}${more}; see status.plans`;
   return { state: 'Reconciling', reason: 'AwaitingApproval', message, serving };
 }

@@ -1,6 +1,7 @@
 import type { WaitingPlan } from '../../../crds';
 import { chosenPlans } from '../../../operator/cli/cluster/approve';
-import type { StoredStack } from '../../../operator/explain/kinds';
+import { approvalMessage } from '../../../operator/cloud/plan/approval-message';
+import type { StoredLoadBalancer, StoredStack } from '../../../operator/explain/kinds';
 import { inNamespace, plansOf, planText } from '../../../operator/cli/cluster/waiting-plans';
 
 const plan = (member: string, hash: string, part: Partial<WaitingPlan> = {}): WaitingPlan => ({
@@ -31,6 +32,32 @@ test('a hash that no plan has is refused with those that wait', () => {
     });
   expect(() => chosenPlans(plans, 'old')).toThrow(refusal(plans) as Error);
   expect(() => chosenPlans([], 'old')).toThrow(refusal([]) as Error);
+});
+
+test('plans for which a stack has no room are found by the conditions of those that they are of, and no others', () => {
+  const cut = { ...stack('lb', 'LoadBalancer'), status: { plans: [plan('shop/a', 'same')], plansOmitted: 2 } };
+  const member = (name: string, of: string, hash: string): StoredLoadBalancer => {
+    const object = { kind: 'CloudLoadBalancer', metadata: { name, namespace: 'shop' } } as StoredLoadBalancer;
+    const message = approvalMessage({ stack: of, object, hash, summary: '1 to update', why: 'it is so', given: undefined });
+    return { ...object, status: { conditions: [{ message: 'old' }, { message }, { message }] } } as unknown as StoredLoadBalancer;
+  };
+  const members = [member('a', 'lb', 'same'), member('b', 'lb', 'b'), member('c', 'lb', 'same'), member('d', 'elsewhere', 'd')];
+  const found = plansOf([cut, stack('elsewhere', 'LoadBalancer')], members);
+  expect(found.map(({ kind, member: key, hash }) => [kind, key, hash])).toEqual([
+    ['CloudLoadBalancer', 'shop/a', 'same'],
+    ['CloudLoadBalancer', 'shop/b', 'b'],
+    ['CloudLoadBalancer', 'shop/c', 'same'],
+  ]);
+  expect(chosenPlans(found, 'same').map(({ member: key }) => key)).toEqual(['shop/a', 'shop/c']);
+  expect(planText(found[1]!, (text) => text)).toBe(
+    [
+      'CloudLoadBalancer shop/b (stack lb)',
+      '  waits since it is so: 1 to update',
+      '  not among the plans that CloudStack lb shows',
+      '  kubectl cloud approve b',
+      '',
+    ].join('\n'),
+  );
 });
 
 test('routes are shown in every namespace', () => {

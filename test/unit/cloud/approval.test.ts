@@ -1,5 +1,5 @@
 import { lossIn, whyApproval, type ApprovalFacts } from '../../../operator/cloud/plan/approval';
-import { approvalMessage } from '../../../operator/cloud/plan/approval-message';
+import { approvalMessage, planSaidIn } from '../../../operator/cloud/plan/approval-message';
 import { cutIn, lossBy } from '../../../operator/cloud/plan/cut';
 import type { KubeObject } from '../../../operator/kube/object';
 
@@ -135,4 +135,13 @@ test('the message says why, what, where to see it and how to approve it', () => 
       'To approve it: kubectl annotate cloudloadbalancer -n shop web --overwrite cloud-operator.dev/approve=abc',
   );
   expect(approvalMessage({ ...of, given: 'old' })).toContain('The annotation approves old, which is not this plan.');
+});
+
+test('from a condition the plan is read again, whatever else stands there', () => {
+  const object = { kind: 'CloudLoadBalancer', metadata: { name: 'web', namespace: 'shop' } } as KubeObject;
+  const of = { stack: 's', object, hash: 'abc', summary: '1 to create', why: 'it is so: a. b', given: undefined };
+  const said = { stack: 's', hash: 'abc', reason: 'it is so: a. b: 1 to create' };
+  expect(planSaidIn(approvalMessage(of))).toEqual(said);
+  expect(planSaidIn(`Port 80 is taken. Besides: ${approvalMessage({ ...of, given: 'old', closed: 'no window is open' })}`)).toEqual(said);
+  expect(planSaidIn('2 resources in the cloud')).toBeUndefined();
 });

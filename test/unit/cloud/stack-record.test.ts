@@ -1,4 +1,4 @@
-import type { CloudStackStatus, Drift } from '../../../crds';
+import type { CloudStackStatus, Drift, WaitingPlan } from '../../../crds';
 import { OperatorError } from '../../../operator/base/errors';
 import { silentLogger } from '../../../operator/base/log';
 import { StackRecord, stackSpec, type StoredStack } from '../../../operator/cloud/stack/stack-record';
@@ -224,4 +224,29 @@ test('why nothing is done about a stack is said once, beside how its cloud diffe
     { type: 'Reconciling', reason: 'StackHeld' },
     { type: 'Drifted', message: '1 difference between the cloud and what is wanted' },
   ]);
+});
+
+test('of many plans that wait the first 16 are shown, and how many are not, for as long as that is so', async () => {
+  const bench = new Bench();
+  const plans = (count: number): WaitingPlan[] =>
+    Array.from({ length: count }, (_, at) => ({
+      member: `default/s${at}`,
+      hash: 'h',
+      reason: 'so',
+      summary: '1 to update',
+      operations: [],
+    }));
+  const shown: [number | undefined, number | undefined, string | undefined][] = [];
+  for (const count of [18, 17, 16, 0]) {
+    void bench.record.waiting(STACK, SPEC, plans(count));
+    await bench.clock.advance(0);
+    const { plans: found, plansOmitted, conditions } = bench.sent.at(-1) ?? {};
+    shown.push([found?.length, plansOmitted, /and \d+ more/.exec(conditions?.[0]?.message ?? '')?.[0]]);
+  }
+  expect(shown.slice(0, 3)).toEqual([
+    [16, 2, 'and 17 more'],
+    [16, 1, 'and 16 more'],
+    [16, undefined, 'and 15 more'],
+  ]);
+  expect(shown[3]?.slice(0, 2)).toEqual([undefined, undefined]);
 });

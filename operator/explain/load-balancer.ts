@@ -1,7 +1,7 @@
-import { ANNOTATIONS, type Attempt, type WaitingPlan } from '../../crds';
-import { leverOn } from '../cloud/levers';
-import type { EndpointSlice, StoredLoadBalancer, StoredProvider, StoredRoute, StoredStack } from './kinds';
+import type { Attempt, WaitingPlan } from '../../crds';
+import type { EndpointSlice, StoredLoadBalancer, StoredProvider, StoredStack } from './kinds';
 import { conditionFindings, finding, type Finding } from './finding';
+import { leverFindings } from './levers';
 import { targetState, type TargetFacts } from './targets';
 
 /** What is read about an object that Pulumi makes. */
@@ -40,18 +40,6 @@ export function providerFindings(name: string, provider: MadeFacts['provider']):
   if (provider === undefined)
     return [finding('bad', `there is no CloudProvider ${name}`, `create it: kubectl get cloudproviders shows those that are there`)];
   return conditionFindings('CloudProvider', name, provider);
-}
-
-/** What a person has set that keeps changes out of the cloud. Pure. */
-export function leverFindings(object: StoredLoadBalancer | StoredRoute, read: MadeFacts['provider']): Finding[] {
-  const provider = read === 'Unreadable' ? undefined : read;
-  const frozen = provider?.spec.freeze === true ? provider.metadata.name : undefined;
-  const observes = (): boolean => provider?.spec.managementPolicy === 'Observe';
-  const pauseOf = (): string | undefined => provider?.metadata.annotations?.[ANNOTATIONS.pause];
-  const lever = leverOn(object, { observes, pauseOf }, { leading: true, frozen });
-  return lever === undefined
-    ? []
-    : [finding('waiting', `Nothing changes: ${lever.why}`, 'docs/operate/levers.md; to go on: kubectl cloud resume')];
 }
 
 /** The plan that waits, what differs in the cloud, and how the last update ended. Pure. */

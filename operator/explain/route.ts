@@ -2,7 +2,8 @@ import { CONDITION_NETWORK_UNAVAILABLE } from '../kube/node';
 import type { Node } from '../kube/object';
 import type { StoredRoute } from './kinds';
 import { conditionFindings, finding, type Finding } from './finding';
-import { leverFindings, providerFindings, stackFindings, type MadeFacts } from './load-balancer';
+import { leverFindings } from './levers';
+import { providerFindings, stackFindings, type MadeFacts } from './load-balancer';
 
 export interface RouteFacts extends MadeFacts {
   route: StoredRoute;

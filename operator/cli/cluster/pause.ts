@@ -1,9 +1,13 @@
 import { ANNOTATIONS, CLOUD_LOAD_BALANCERS, CLOUD_PROVIDERS, CLOUD_ROUTES } from '../../../crds';
 import { OperatorError } from '../../base/errors';
-import { SERVICES, type ResourcePath } from '../../kube/object';
+import { leverInForce, leverOfAll } from '../../explain/levers';
+import type { StoredLoadBalancer, StoredProvider, StoredRoute } from '../../explain/kinds';
+import { SERVICES } from '../../kube/object';
 import type { NamespaceFlags, OutputFormat } from '../cluster-flags';
 import { getOne, saysItself, withCluster, type Cluster } from './connect';
 import { Deeds } from './done';
+import { providerNamed } from './facts';
+import { pausedText, resumedText, type InForce } from './lever-text';
 import { subjectOf, type Subject } from './subject';
 
 export interface PauseFlags extends NamespaceFlags {
@@ -11,24 +15,29 @@ export interface PauseFlags extends NamespaceFlags {
   output: OutputFormat;
 }
 
+const UNPAUSED = { taken: 'is no longer paused', done: 'goes on' };
+const UNFROZEN = { taken: 'is no longer frozen', done: 'is no longer frozen' };
 const KINDS = [CLOUD_LOAD_BALANCERS, SERVICES, CLOUD_ROUTES, CLOUD_PROVIDERS];
 
 /** `pause`: nothing of these objects is written to the cloud; with `--updates` only their targets are. A CloudProvider is frozen then, or holds all that is its own. */
 export async function pause(names: readonly string[], flags: PauseFlags): Promise<void> {
-  const value = flags.updates === true ? 'Updates' : 'All';
+  const all = flags.updates !== true;
   await each(names, flags, async (cluster, subject) => {
-    if (value === 'All' && subject.resource.kind === CLOUD_PROVIDERS.kind) return freeze(cluster, subject, true);
-    await annotate(cluster, subject, value);
-    return value === 'All' ? 'is paused: nothing of it is written to the cloud' : 'is paused: only its targets follow the Nodes';
+    if (all && subject.resource.kind === CLOUD_PROVIDERS.kind) {
+      await freeze(cluster, subject, true);
+      return 'is frozen: nothing is written to its cloud';
+    }
+    const changed = await annotate(cluster, subject, all ? 'All' : 'Updates');
+    return pausedText(all ? 'PauseAll' : 'PauseUpdates', await inForce(cluster, changed));
   });
 }
 
 /** `resume`: they go on. */
 export async function resume(names: readonly string[], flags: PauseFlags): Promise<void> {
   await each(names, flags, async (cluster, subject) => {
-    await annotate(cluster, subject, null); // null takes it away
-    if (subject.resource.kind === CLOUD_PROVIDERS.kind) return freeze(cluster, subject, false);
-    return 'goes on';
+    const changed = await annotate(cluster, subject, null); // null takes it away
+    if (subject.resource.kind !== CLOUD_PROVIDERS.kind) return resumedText(UNPAUSED, await inForce(cluster, changed));
+    return resumedText(UNFROZEN, await inForce(cluster, await freeze(cluster, subject, false)));
   });
 }
 
@@ -66,11 +75,24 @@ function ofService(key: string): OperatorError {
   return new OperatorError('Conflict', `Service ${key} has the annotation ${ANNOTATIONS.pause} itself`, { remedy });
 }
 
-async function freeze({ api }: Cluster, { resource, key }: Subject, frozen: boolean): Promise<string> {
-  await api.patch(resource, key, 'merge', { spec: { freeze: frozen } });
-  return frozen ? 'is frozen: nothing is written to its cloud' : 'is no longer frozen';
+type Changed = StoredLoadBalancer | StoredRoute | StoredProvider;
+
+/** What holds an object now: others may have set more than what was just written. */
+async function inForce(cluster: Cluster, changed: Changed): Promise<InForce> {
+  if (!isMember(changed)) return { lever: leverOfAll(changed) };
+  const { provider: name } = changed.spec;
+  const provider = await providerNamed(cluster, name);
+  return provider === 'Unreadable' ? { lever: leverInForce(changed, undefined), unread: name } : { lever: leverInForce(changed, provider) };
 }
 
-async function annotate({ api }: Cluster, { resource, key }: { resource: ResourcePath; key: string }, value: string | null): Promise<void> {
-  await api.patch(resource, key, 'merge', { metadata: { annotations: { [ANNOTATIONS.pause]: value } } });
+function isMember(changed: Changed): changed is StoredLoadBalancer | StoredRoute {
+  return 'provider' in changed.spec;
+}
+
+async function freeze({ api }: Cluster, { resource, key }: Subject, frozen: boolean): Promise<StoredProvider> {
+  return api.patch<StoredProvider>(resource, key, 'merge', { spec: { freeze: frozen } });
+}
+
+async function annotate({ api }: Cluster, { resource, key }: Subject, value: string | null): Promise<Changed> {
+  return api.patch<Changed>(resource, key, 'merge', { metadata: { annotations: { [ANNOTATIONS.pause]: value } } });
 }

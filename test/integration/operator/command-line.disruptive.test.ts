@@ -186,7 +186,10 @@ test('pause, resume and freeze', async () => {
   expect(await printed('pause', 'cloudprovider/local')).toContain('is frozen');
   await scene.condition('web', 'Reconciling', 'Frozen');
   expect(await printed('explain', 'web')).toContain('CloudProvider local is frozen');
-  await printed('resume', 'cp/local');
+  const isFrozen = /^\S+ \S+ .*, but another lever is in force: CloudProvider local is frozen/;
+  expect(await printed('pause', '--updates', 'cloudprovider/local')).toMatch(isFrozen);
+  expect(await printed('resume', 'web')).toMatch(isFrozen);
+  expect(await printed('resume', 'cp/local')).toBe('CloudProvider local is no longer frozen\n');
   await scene.ready('web');
 });
 

@@ -27,10 +27,11 @@ export interface NodeFacts {
 }
 
 /** Events with which the operator says why a Node keeps its taint, or is not deleted. */
-const OWN_EVENTS = [
+export const OWN_EVENTS: readonly string[] = [
   'NodeNotInitialized',
   'InstanceNotFound',
   'InstanceUnclaimed',
+  'InstanceUnmanaged',
   'InstanceAmbiguous',
   'DeletingNodeHeldBack',
   'PodCIDRNotAccepted',

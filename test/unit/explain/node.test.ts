@@ -1,4 +1,7 @@
-import { explainNode, type NodeFacts } from '../../../operator/explain/node';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { PROJECT_ROOT } from '../../../operator/entry';
+import { explainNode, OWN_EVENTS, type NodeFacts } from '../../../operator/explain/node';
 import type { KubeEvent } from '../../../operator/explain/kinds';
 import { condition, expectFinding, instance, loadBalancer, node, provider, route, slice, type Expected } from './objects';
 
@@ -168,4 +171,14 @@ test.each<[string, Partial<NodeFacts>, ...Expected]>([
   ['has nothing to do', { loadBalancers: [] }, 'note', /no load balancer that it could be a target of/],
 ])('a Node that %s', (_, change, ...expected) => {
   expectFinding(explainNode({ ...WELL, ...change }), expected);
+});
+
+test('every Event with which the node loop says why a Node keeps its taint is known', () => {
+  const folder = join(PROJECT_ROOT, 'operator/loops/node');
+  const source = readdirSync(folder)
+    .map((name) => readFileSync(join(folder, name), 'utf8'))
+    .join('\n');
+  const written = [...source.matchAll(/(?:keepTaint\(|'Warning', |reason: )\s*'(\w+)'/g)].map(([, reason]) => reason);
+  expect(written.length).toBeGreaterThanOrEqual(5);
+  expect(written.filter((reason) => !OWN_EVENTS.includes(reason ?? ''))).toEqual([]);
 });

@@ -37,6 +37,7 @@ export const REMEDIES: Record<string, string> = {
   Observed: 'remove the field (operate/levers.md)',
   KindDeleted: 'operate/levers.md',
   StackHeld: 'see its condition',
+  StackAwaitingApproval: 'approve the plan of the one that the message names, or take its change back',
   PortConflict: 'the message names who has it; take another port, or wait until that one is gone',
   MemberMissing: 'create the objects again, or release them (docs/share.md)',
   Leftover: 'operate/sweep.md: `cloud-operator sweep --delete`, or leave it',

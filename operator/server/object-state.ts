@@ -22,8 +22,8 @@ export interface ObjectState {
   unsettledSince?: number;
 }
 
-/** What a lever or a policy makes wait (docs/operate/levers.md). */
-const MEANT: ReadonlySet<string> = new Set(['Frozen', 'Paused', 'Observed', 'AwaitingApproval', 'AwaitingWindow']);
+/** What a lever or a policy makes wait, of the object or of one that it can't go on without (docs/operate/levers.md). */
+const MEANT: ReadonlySet<string> = new Set(['Frozen', 'Paused', 'Observed', 'AwaitingApproval', 'StackAwaitingApproval', 'AwaitingWindow']);
 
 /** The conditions that say how an object is; Stalled and Reconciling only where they are True. */
 interface Said {

@@ -18,7 +18,7 @@ local function verdict(status, condition)
   return { status = status, message = condition.reason .. ": " .. condition.message }
 end
 -- These wait for a person who has said so, and not for the cloud.
-local suspended = { AwaitingApproval = true, AwaitingWindow = true, Frozen = true, Paused = true }
+local suspended = { AwaitingApproval = true, StackAwaitingApproval = true, AwaitingWindow = true, Frozen = true, Paused = true }
 if holds("Stalled") then
   return verdict("Degraded", found.Stalled)
 end

@@ -67,6 +67,7 @@ export interface HeldByWindow {
 }
 
 const AWAITING_WINDOW = 'AwaitingWindow';
+const AWAITING_APPROVAL = 'AwaitingApproval';
 /** Why a plan can't be made which says nothing of the others, whatever it names. */
 const OWN_FAULT: readonly ErrorCode[] = ['Invalid', 'Taken'];
 
@@ -129,22 +130,24 @@ export class ApprovalGate<O extends Member> {
   private held(facts: GateFacts<O>, waiting: readonly Waiting<O>[], nothing: boolean): Gated<O> {
     const { plan } = facts;
     const cutting = waiting.find(({ part }) => facts.cut(part));
-    const holdsAll = cutting !== undefined || waiting.some(({ part }) => part.standing === true);
-    const others: HeldUp = cutting === undefined ? STACK_HELD : heldBy(cutting.part.object);
+    const holder = cutting ?? waiting.find(({ part }) => part.standing === true);
+    const others = holder === undefined ? undefined : heldBy(holder);
     const parts = plan.parts.map((part) => {
       const own = waiting.find((one) => one.part === part);
       if (own !== undefined) return without(part, beside(part.verdict, own.verdict));
       const asksForNothing = part.candidate === undefined || (cutting !== undefined && isAccepted(part));
-      return holdsAll && !asksForNothing ? without(part, { ...others, serving: facts.serving(part.object) }) : part;
+      return others !== undefined && !asksForNothing ? without(part, { ...others, serving: facts.serving(part.object) }) : part;
     });
     const left = { ...plan, parts };
     const held = waiting.find(({ verdict }) => verdict.reason === AWAITING_WINDOW);
     const lacking = waiting.flatMap(({ part, plan: of }) => (of === undefined ? [] : [{ of, given: approvalOf(part.object) === of.hash }]));
     return {
       ...(held !== undefined && { held: { member: keyOf(held.part.object.metadata), message: held.verdict.message } }),
-      ...(holdsAll && { leaving: others }),
+      ...(others !== undefined && { leaving: others }),
       plan: left,
-      run: (nothing || facts.follows === true || suspectsOf(left).length + plan.leaving.length + plan.departing.length > 0) && !holdsAll,
+      run:
+        (nothing || facts.follows === true || suspectsOf(left).length + plan.leaving.length + plan.departing.length > 0) &&
+        others === undefined,
       // Whose approval is still wanted is shown first: not all of many are.
       waiting: [...lacking.filter(({ given }) => !given), ...lacking.filter(({ given }) => given)].map(({ of }) => of),
     };
@@ -214,10 +217,10 @@ export class ApprovalGate<O extends Member> {
     const member = keyOf(object.metadata);
     const message = approvalMessage({ stack, object, hash, summary, why, given: approvalOf(object), closed });
     if (this.told.get(object.metadata.uid) !== hash) {
-      this.events.event(object, 'Normal', 'AwaitingApproval', `Plan ${hash} waits for approval, since ${why}: ${summary}`);
+      this.events.event(object, 'Normal', AWAITING_APPROVAL, `Plan ${hash} waits for approval, since ${why}: ${summary}`);
       this.told.set(object.metadata.uid, hash);
     }
-    const verdict: Verdict = { state: 'Reconciling', reason: 'AwaitingApproval', message, serving: serving(object) };
+    const verdict: Verdict = { state: 'Reconciling', reason: AWAITING_APPROVAL, message, serving: serving(object) };
     return { part, verdict, plan: { member, hash, reason: why.slice(0, 1024), summary, ...capped(plan.operations) } };
   }
 }
@@ -226,12 +229,16 @@ function approvalOf(object: Member): string | undefined {
   return object.metadata.annotations?.[ANNOTATIONS.approve]?.trim();
 }
 
-/** What is said to the others of a stack of which nothing may be done before somebody is cut with consent. */
-function heldBy({ metadata }: Member): HeldUp {
-  const message =
-    `every update of the stack would do what waits for approval at ${keyOf(metadata)}, and what no spec asks for; ` +
-    `this goes on once that is approved, or no longer so`;
-  return { state: 'Reconciling', reason: STACK_HELD.reason, message };
+/** What is said to the others of a stack of which nothing may be done before one of them goes on. Who waits for that by consent is told apart from who waits for a failure. */
+function heldBy<O extends Member>({ part, verdict }: Waiting<O>): HeldUp {
+  const who = keyOf(part.object.metadata);
+  const all = 'every update of the stack would do what waits';
+  if (verdict.reason === AWAITING_APPROVAL) {
+    const message = `${all} for approval at ${who}; this goes on once that is approved, or no longer so`;
+    return { state: 'Reconciling', reason: 'StackAwaitingApproval', message };
+  }
+  const reason = verdict.reason === AWAITING_WINDOW ? AWAITING_WINDOW : STACK_HELD.reason;
+  return { state: 'Reconciling', reason, message: `${all} at ${who}: ${verdict.message}` };
 }
 
 function without<O>({ object, accepted: before }: Part<O>, verdict: Verdict): Part<O> {

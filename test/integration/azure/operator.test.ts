@@ -105,7 +105,7 @@ describe('an operator with a subscription of Azure', () => {
       expect(message).toContain('default/api, default/web, and spec.updatePolicy.replace is Never');
     }
     await cluster.apply(serviceOf('late'));
-    expect((await scene.condition('late', 'Reconciling', 'StackHeld')).message).toContain('waits for approval at default/');
+    expect((await scene.condition('late', 'Reconciling', 'StackAwaitingApproval')).message).toContain('waits for approval at default/');
     expect(azure.writes()).toEqual([]);
     await setting({ loadBalancerResourceGroup: null });
     await scene.ready('late');

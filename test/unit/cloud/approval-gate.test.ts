@@ -127,7 +127,7 @@ describe('load balancers of one placement whose state was lost: none of them can
   });
 
   /** @param gated who must be approved */
-  async function openAll(objects: Member[], gated: string[]) {
+  async function openAll(objects: Member[], gated: string[], { closed, open }: { closed?: string; open?: string } = {}) {
     const none = { leaving: [], released: [], missing: [], elsewhere: [], departing: [] };
     const parts = objects.map((one) => ({ object: one, candidate: { uid: one.metadata.uid } as typeof accepted, standing: true as const }));
     const previewed: string[] = [];
@@ -135,9 +135,9 @@ describe('load balancers of one placement whose state was lost: none of them can
     const { plan, run, approved } = await gate.open({
       ...{ stack: 's', plan: { kind: 'Update', engine: true, conflicts: false, ...none, parts }, serving: () => true },
       why: ({ object: one }) => (gated.includes(one.metadata.uid) ? 'it is so' : undefined),
-      closed: () => undefined,
+      closed: ({ object: one }) => (gated.includes(one.metadata.uid) ? closed : undefined),
       ...{ cut: () => false, isOwn: () => false, unplanned: () => undefined },
-      unprotected: () => Promise.resolve(undefined),
+      unprotected: () => Promise.resolve(open),
       preview: (inputs) => {
         previewed.push(inputs.map(({ uid }) => uid).join());
         const operations = [{ op: 'replace', type: 'x:LoadBalancer', name: 'a' }];
@@ -153,8 +153,17 @@ describe('load balancers of one placement whose state was lost: none of them can
   }
 
   test('one waits: so do all, and what it is asked for shows all of them', async () => {
-    const waiting = { run: false, approved: undefined, verdicts: ['AwaitingApproval', 'StackHeld'], previewed: ['a,b'] };
+    const waiting = { run: false, approved: undefined, verdicts: ['AwaitingApproval', 'StackAwaitingApproval'], previewed: ['a,b'] };
     expect(await openAll([member('a'), member('b')], ['a'])).toEqual(waiting);
+  });
+
+  test('what the others wait for is told apart: approval, a window, or that nobody can approve', async () => {
+    expect(await openAll([member('a', 'h'), member('b')], ['a'], { closed: 'no window is open' })).toMatchObject({
+      ...{ run: false, verdicts: ['AwaitingWindow', 'AwaitingWindow'] },
+    });
+    expect(await openAll([member('a'), member('b')], ['a'], { open: 'no policy' })).toMatchObject({
+      ...{ run: false, verdicts: ['ApprovalUnprotected', 'StackHeld'] },
+    });
   });
 
   test('it is approved: all are made', async () => {

@@ -406,8 +406,8 @@ describe('other settings of the CloudProvider, or a newer program', () => {
     const held = await pass({ members: { web: 'Never', api: 'Allow' }, changed: 'api', added: 'new', leaving: 'old' });
     expect(held).toMatchObject({
       run: false,
-      asked: { web: 'AwaitingApproval', api: 'StackHeld', new: 'StackHeld' },
-      said: { reason: 'StackHeld' },
+      asked: { web: 'AwaitingApproval', api: 'StackAwaitingApproval', new: 'StackAwaitingApproval' },
+      said: { reason: 'StackAwaitingApproval' },
     });
     expect(held.plan.parts.at(-1)?.verdict?.message).toContain('waits for approval at shop/web');
   });

@@ -36,6 +36,12 @@ test.each([
   ['… nor will it soon', 'Ready=True/Updating@1 Reconciling=True/Updating@5', 'Reconciling/Updating@5'],
   ['what was a failure is none any more', 'Ready=True/Ready@6 Stalled=False/Invalid@6', 'Ready/Ready'],
   ['it waits for approval', 'Ready=False/AwaitingApproval@1 Reconciling=True/AwaitingApproval@1', 'Reconciling/AwaitingApproval'],
+  [
+    'another one of its stack waits for approval',
+    'Ready=False/StackAwaitingApproval@1 Reconciling=True/StackAwaitingApproval@1',
+    'Reconciling/StackAwaitingApproval',
+  ],
+  ['another one of its stack can’t be tried', 'Ready=False/StackHeld@1 Reconciling=True/StackHeld@1', 'Reconciling/StackHeld@1'],
   ['a lever whose value nobody knows is a mistake', 'Ready=True/Paused@1 Stalled=True/Paused@4', 'Stalled/Paused@4'],
 ])('%s', (_, conditions, expected) => {
   expect(said(object(conditions))).toBe(expected);

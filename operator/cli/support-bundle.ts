@@ -13,7 +13,8 @@ export const supportBundle: Subcommand = (program: Command): void => {
         'No Secret is read; values of environment variables, and what looks like a token or a password, are taken out.',
     )
     .option('--file <file>', 'where it is written (default: cloud-operator-<time>.tar.gz)')
-    .option('--operator-namespace <name>', 'namespace of the operator', 'cloud-operator-system');
+    .option('--operator-namespace <name>', 'namespace of the operator', 'cloud-operator-system')
+    .option('--state-namespace <name>', 'namespace of the Secrets that hold the stacks’ state (default: the operator’s)');
   withExamples(
     withConnectionFlags(command),
     'kubectl cloud support-bundle',

@@ -15,6 +15,8 @@ import { tarOf, type TarFile } from './tar';
 export interface BundleFlags extends ConnectionFlags {
   file?: string;
   operatorNamespace: string;
+  /** Default: the operator's. */
+  stateNamespace?: string;
 }
 
 const PODS: ResourcePath = { group: '', version: 'v1', plural: 'pods', kind: 'Pod', namespaced: true };
@@ -35,7 +37,7 @@ export async function supportBundle(flags: BundleFlags): Promise<void> {
   const now = systemClock.now();
   const file = flags.file ?? `cloud-operator-${new Date(now).toISOString().slice(0, 19).replaceAll(':', '')}Z.tar.gz`;
   await withCluster(flags, async (cluster) => {
-    const sources = [...fixedSources(flags.operatorNamespace), ...(await logSources(cluster, flags.operatorNamespace))];
+    const sources = [...fixedSources(flags), ...(await logSources(cluster, flags.operatorNamespace))];
     const problems: string[] = [];
     const files: TarFile[] = [];
     for (const { path, read } of sources) {
@@ -52,7 +54,7 @@ export async function supportBundle(flags: BundleFlags): Promise<void> {
   });
 }
 
-function fixedSources(namespace: string): Source[] {
+function fixedSources({ operatorNamespace: namespace, stateNamespace = namespace }: BundleFlags): Source[] {
   const ours = KINDS.map(({ kind, plural, scope }): KindPath => ({
     group: GROUP,
     version: VERSION,
@@ -79,16 +81,17 @@ function fixedSources(namespace: string): Source[] {
     { path: 'events.yaml', read: async ({ api }) => yaml((await api.list<KubeEvent>(EVENTS)).filter(isOfInterest)) },
     { path: 'leases.yaml', read: async ({ api }) => yaml(await api.list(LEASES, { namespace: 'kube-system' })) },
     { path: 'pods.yaml', read: async ({ api }) => yaml(await api.list(PODS, { namespace, labelSelector: OPERATOR_PODS })) },
-    {
-      path: 'state.yaml',
-      read: async ({ api }) => yaml((await api.list<KubeObject>(SECRETS, stateOf(namespace))).map(({ metadata }) => ({ metadata }))),
-    },
+    { path: 'state.yaml', read: async (cluster) => yaml(await stateIn(cluster, stateNamespace)) },
   ];
 }
 
-/** Only their metadata is asked for: hash, epoch, whether an update is open. */
-function stateOf(namespace: string): { namespace: string; fieldSelector: string; metadataOnly: boolean } {
-  return { namespace, fieldSelector: `type=${GROUP}/stack-state`, metadataOnly: true };
+/** Only their metadata is asked for: hash, epoch, whether an update is open. @throws OperatorError NotFound: somebody who looks for it shall know where it was looked for */
+async function stateIn({ api }: Cluster, namespace: string): Promise<Pick<KubeObject, 'metadata'>[]> {
+  const fieldSelector = `type=${GROUP}/stack-state`;
+  const found = await api.list<KubeObject>(SECRETS, { namespace, fieldSelector, metadataOnly: true });
+  if (found.length > 0) return found.map(({ metadata }) => ({ metadata }));
+  const remedy = 'where it is in Secrets of another one, name that with --state-namespace';
+  throw new OperatorError('NotFound', `namespace ${namespace} has no state of a stack`, { remedy });
 }
 
 type Crd = KubeObject & { spec: { group: string; versions?: { name: string; served?: boolean; storage?: boolean }[] } };

@@ -253,6 +253,18 @@ test('a support bundle has what is needed, and no secret', async () => {
   expect(texts['services.yaml']).toContain('example.com/note');
   expect(Object.entries(texts).filter(([, text]) => text.includes(PLANTED) || /checkpoint\.json\.gz/.test(text))).toEqual([]);
   expect(await cloud('support-bundle', '--file', file)).toMatchObject({ code: 2, stderr: matching(/can't be written/) });
+
+  const bundled = async (...args: string[]): Promise<[string, string]> => {
+    const other = join(folder, `bundle-${args.length}.tar.gz`);
+    const said = await printed('support-bundle', '--file', other, ...args);
+    return [said, execFileSync('tar', ['-xzOf', other, 'support-bundle/not-read.txt'], { encoding: 'utf8' })];
+  };
+  const elsewhere = ['--operator-namespace', 'default'];
+  expect(await bundled(...elsewhere)).toEqual([
+    matching(/without 1 that could not be read/),
+    matching(/^state\.yaml: namespace default has no state of a stack.*--state-namespace\n$/),
+  ]);
+  expect(await bundled(...elsewhere, '--state-namespace', 'cloud-operator-system')).toEqual([matching(/\d+ files\. Secrets/), '']);
 });
 
 test('adopt shows what would change, and takes over what another object has given up', async () => {

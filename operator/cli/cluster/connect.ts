@@ -83,7 +83,11 @@ export async function getOurs<T extends KubeObject>(
   }
 }
 
-/** The Service of a CloudLoadBalancer has the annotation, which the CloudLoadBalancer gets from it. */
-export async function saysItself({ api }: Pick<Cluster, 'api'>, key: string, annotation: string): Promise<boolean> {
-  return (await api.get(SERVICES, key))?.metadata.annotations?.[annotation] !== undefined;
+/**
+ * The Service of a CloudLoadBalancer has the annotation, and hands it on: whatever is written there is what the Service says again a moment later.
+ * While the Service is held, or is being deleted, nothing of it arrives.
+ */
+export async function handsOn({ api }: Pick<Cluster, 'api'>, key: string, { metadata }: KubeObject, annotation: string): Promise<boolean> {
+  const said = (await api.get(SERVICES, key))?.metadata.annotations?.[annotation];
+  return said !== undefined && said.trim() === metadata.annotations?.[annotation];
 }

@@ -4,7 +4,7 @@ import { leverInForce, leverOfAll } from '../../explain/levers';
 import type { StoredLoadBalancer, StoredProvider, StoredRoute } from '../../explain/kinds';
 import { SERVICES } from '../../kube/object';
 import type { NamespaceFlags, OutputFormat } from '../cluster-flags';
-import { getOne, saysItself, withCluster, type Cluster } from './connect';
+import { getOne, handsOn, withCluster, type Cluster } from './connect';
 import { Deeds } from './done';
 import { providerNamed } from './facts';
 import { pausedText, resumedText, type InForce } from './lever-text';
@@ -50,8 +50,8 @@ async function each(
   await withCluster(flags, async (cluster) => {
     const subjects = names.map((name) => made(subjectOf(name, KINDS, cluster.namespace)));
     for (const { resource, key } of subjects) {
-      await getOne(cluster, resource, key);
-      if (resource.kind === CLOUD_LOAD_BALANCERS.kind && (await saysItself(cluster, key, ANNOTATIONS.pause))) throw ofService(key);
+      const object = await getOne(cluster, resource, key);
+      if (resource.kind === CLOUD_LOAD_BALANCERS.kind && (await handsOn(cluster, key, object, ANNOTATIONS.pause))) throw ofService(key);
     }
     const deeds = new Deeds(flags.output);
     for (const subject of subjects) {

@@ -2,7 +2,7 @@ import { ANNOTATIONS, CLOUD_LOAD_BALANCERS, CLOUD_PROVIDERS, CLOUD_ROUTES } from
 import { OperatorError } from '../../base/errors';
 import { SERVICES } from '../../kube/object';
 import type { NamespaceFlags, OutputFormat } from '../cluster-flags';
-import { getOne, getOurs, saysItself, withCluster, type Cluster } from './connect';
+import { getOne, getOurs, handsOn, withCluster, type Cluster } from './connect';
 import type { StoredLoadBalancer, StoredProvider, StoredRoute } from '../../explain/kinds';
 import { Deeds } from './done';
 import { objectState } from '../../explain/object-state';
@@ -29,8 +29,8 @@ export async function reconcile(names: readonly string[], flags: ReconcileFlags)
     const subjects = names.map((name) => madeBy(subjectOf(name, KINDS, cluster.namespace)));
     const token = new Date().toISOString();
     for (const { resource, key } of subjects) {
-      await getOne(cluster, resource, key);
-      const handedOn = resource.kind === CLOUD_LOAD_BALANCERS.kind && (await saysItself(cluster, key, ANNOTATIONS.reconcile));
+      const object = await getOne(cluster, resource, key);
+      const handedOn = resource.kind === CLOUD_LOAD_BALANCERS.kind && (await handsOn(cluster, key, object, ANNOTATIONS.reconcile));
       const asked = handedOn ? SERVICES : resource;
       await cluster.api.patch(asked, key, 'merge', { metadata: { annotations: { [ANNOTATIONS.reconcile]: token } } });
     }

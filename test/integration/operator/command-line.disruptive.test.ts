@@ -207,6 +207,21 @@ test('what a Service says of its load balancer by annotation is changed there', 
   await scene.ready('web');
 });
 
+test('while a Service is held, what it says does not arrive: its load balancer is paused and looked at itself', async () => {
+  const annotate = (...annotations: string[]): Promise<string> =>
+    scene.cluster.kubectl(['annotate', '--overwrite', 'service', 'web', ...annotations.map((one) => `cloud-operator.dev/${one}`)]);
+  await annotate('drift-interval=nonsense', 'pause=All', 'reconcile=two');
+  await scene.until('the Service to be held', async () =>
+    (await scene.service('web'))?.status?.conditions?.some(({ reason }) => reason === 'InvalidLever'),
+  );
+  expect(await printed('pause', 'web')).toBe('CloudLoadBalancer default/web is paused: nothing of it is written to the cloud\n');
+  await scene.condition('web', 'Reconciling', 'Paused');
+  expect(await printed('reconcile', 'web')).toMatch(/^CloudLoadBalancer default\/web: Reconciling \(Paused\)/);
+  await annotate('pause-', 'drift-interval-', 'reconcile-');
+  await printed('resume', 'web');
+  await scene.ready('web');
+});
+
 test('failures are one line, and tell what to do', async () => {
   const line = (text: string): unknown => matching(new RegExp(`^kubectl cloud: [^\\n]*${text}[^\\n]*\\n$`));
   expect(await cloud('tree', 'nothing')).toMatchObject({

@@ -54,7 +54,16 @@ export function evaluate(gathered: Gathered): Evaluation {
 const REFUSED = new Set(['QuotaExceeded', 'Conflict', 'Taken', 'NotFound', 'UpdateFailed', 'RouteConflict']);
 
 /** What keeps a route from being made without being a failure: a lever, or what waits for a person or a time. Nobody knows how long that takes. */
-const HELD = new Set(['AwaitingWindow', 'AwaitingApproval', 'Paused', 'Frozen', 'Observed', 'StackHeld', 'KindDeleted']);
+const HELD = new Set([
+  'AwaitingWindow',
+  'AwaitingApproval',
+  'Paused',
+  'Frozen',
+  'Observed',
+  'StackHeld',
+  'StackAwaitingApproval',
+  'KindDeleted',
+]);
 
 /** What is to be said of one PodCIDR. */
 interface Verdict {

@@ -260,17 +260,19 @@ describe('condition NetworkUnavailable (contract 5.5)', () => {
       ];
     }),
     ['the state of a new one can not be read', undefined, [condition('Ready', 'False', 'StateStoreUnavailable')], [NOT_CREATED]],
-    ...['AwaitingWindow', 'AwaitingApproval', 'Paused', 'Frozen', 'Observed', 'StackHeld', 'KindDeleted'].flatMap((reason): Case[] => {
-      const held = (serving: 'True' | 'False'): Condition[] => [
-        condition('Ready', serving, reason),
-        condition('Reconciling', 'True', reason),
-      ];
-      return [
-        [`${reason} before it is made`, undefined, held('False'), [NOT_CREATED]],
-        [`${reason} of one that was said to be there`, ROUTED, held('False'), []],
-        [`${reason} while an earlier version serves`, undefined, held('True'), []],
-      ];
-    }),
+    ...['AwaitingWindow', 'AwaitingApproval', 'Paused', 'Frozen', 'Observed', 'StackHeld', 'StackAwaitingApproval', 'KindDeleted'].flatMap(
+      (reason): Case[] => {
+        const held = (serving: 'True' | 'False'): Condition[] => [
+          condition('Ready', serving, reason),
+          condition('Reconciling', 'True', reason),
+        ];
+        return [
+          [`${reason} before it is made`, undefined, held('False'), [NOT_CREATED]],
+          [`${reason} of one that was said to be there`, ROUTED, held('False'), []],
+          [`${reason} while an earlier version serves`, undefined, held('True'), []],
+        ];
+      },
+    ),
     ['still being made', undefined, [condition('Ready', 'False', 'Updating'), condition('Reconciling', 'True', 'Updating')], []],
   ])('%s', (_name, network, conditions, wanted) => {
     const of = withCidrs([CIDR], network);

@@ -241,8 +241,9 @@ function heldBy<O extends Member>({ part, verdict }: Waiting<O>): HeldUp {
   return { state: 'Reconciling', reason, message: `${all} at ${who}: ${verdict.message}` };
 }
 
-function without<O>({ object, accepted: before }: Part<O>, verdict: Verdict): Part<O> {
-  return { object, verdict, ...(before === undefined ? {} : { accepted: before }) };
+/** What a lever holds of it stays so. */
+function without<O>({ object, accepted: before, targets, held }: Part<O>, verdict: Verdict): Part<O> {
+  return { object, verdict, ...(targets && { targets }), ...(held && { held }), ...(before === undefined ? {} : { accepted: before }) };
 }
 
 function accepted<O>({ object, accepted: before }: Part<O>): Part<O> {

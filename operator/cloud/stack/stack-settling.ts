@@ -146,7 +146,7 @@ export class StackSettling<O extends Member> {
     if (!this.reports.isElsewhere(settlement.stack, object.metadata.uid)) {
       return this.options.kind.settle({ ...settlement, targets: targets !== 'Kept' }, object, input);
     }
-    await this.options.kind.keep(settlement, input);
+    if (targets !== 'Kept') await this.options.kind.keep(settlement, input);
     return undefined;
   }
 

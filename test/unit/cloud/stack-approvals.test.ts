@@ -321,7 +321,7 @@ describe('other settings of the CloudProvider, or a newer program', () => {
       object: objectOf(name),
       ...(of.standing?.includes(name) ? { standing: true } : { accepted: input(name) }),
       ...(name === paused || name === orphaned
-        ? { held: true }
+        ? { held: true, ...(name === paused && { targets: 'Kept' }) }
         : { candidate: name === changed ? { ...input(name), port: 81 } : input(name) }),
       ...(name === replaced && { replacement: { why: 'its prefix', gap: false } }),
     }));
@@ -413,9 +413,10 @@ describe('other settings of the CloudProvider, or a newer program', () => {
   });
 
   test('ask of one that a lever keeps as it is, too', async () => {
-    expect(await pass({ members: { web: 'Allow', api: 'Never' }, paused: 'api' })).toMatchObject({
-      ...{ run: false, asked: { web: undefined, api: 'AwaitingApproval' } },
-    });
+    const held = await pass({ members: { web: 'Allow', api: 'Never' }, paused: 'api' });
+    expect(held).toMatchObject({ run: false, asked: { web: undefined, api: 'AwaitingApproval' } });
+    // Also its targets, meanwhile.
+    expect(held.plan.parts.find(({ object }) => object.metadata.name === 'api')).toMatchObject({ targets: 'Kept', held: true });
   });
 
   test.each<[string, Stack, string[] | undefined]>([

@@ -19,19 +19,26 @@ interface Scene {
   unwritten?: boolean;
   /** The lease is somebody else's by now. */
   lost?: boolean;
+  /** Another stack has a newer generation of it. */
+  elsewhere?: boolean;
+  /** A lever keeps its targets as they are. */
+  targets?: 'Kept';
 }
 
 /** What was done after an update, in its order, and what is stored then. */
-async function settled({ accepted, candidate = accepted, unwritten = false, lost = false }: Scene) {
+async function settled({ accepted, candidate = accepted, unwritten = false, lost = false, elsewhere = false, targets }: Scene) {
   const done: string[] = [];
   let stored = { u: accepted } as unknown as JsonObject;
   const object = { kind: 'CloudLoadBalancer', metadata: { uid: 'u', name: 'web' }, spec: { provider: 'p' } } as unknown as Member;
   const settling = new StackSettling<Member>({
-    kind: { settle: () => Promise.resolve({ fields: {}, verdict: { state: 'Ready', message: '' } }) },
+    kind: {
+      settle: () => Promise.resolve({ fields: {}, verdict: { state: 'Ready', message: '' } }),
+      keep: () => Promise.resolve(void done.push('targets')),
+    },
     reports: {
       know: () => undefined,
       arrived: () => undefined,
-      isElsewhere: () => false,
+      isElsewhere: () => elsewhere,
       report: () => {
         done.push('status');
         return unwritten ? Promise.reject(new OperatorError('Transient', 'the API server is away')) : Promise.resolve();
@@ -53,7 +60,12 @@ async function settled({ accepted, candidate = accepted, unwritten = false, lost
     isValid: () => !lost,
   } as unknown as StackSettlingOptions<Member>);
   const none = { leaving: [], released: [], missing: [], elsewhere: [], departing: [], conflicts: false };
-  const plan: UpdatePlan<Member> = { kind: 'Update', engine: true, ...none, parts: [{ object, candidate, accepted }] };
+  const plan: UpdatePlan<Member> = {
+    kind: 'Update',
+    engine: true,
+    ...none,
+    parts: [{ object, candidate, accepted, ...(targets && { targets }) }],
+  };
   const settlement = { stack: 'new', cloud: { spec: { retireAfter: '5m' } }, result: {} } as never;
   await settling.settle(plan, { failed: [], result: undefined }, settlement).catch(() => undefined);
   return { done, stored: stored.u };
@@ -86,4 +98,9 @@ describe('the time of the old generation', () => {
     const dated = { ...replaced, retiring: { input: old, until: LATER } };
     expect(await settled({ accepted: dated })).toEqual({ done: ['status', 'new again in 300000'], stored: dated });
   });
+});
+
+test('targets of what another stack has a newer generation of are kept, too, unless a lever holds them', async () => {
+  expect((await settled({ accepted: old, elsewhere: true })).done).toEqual(['targets']);
+  expect((await settled({ accepted: old, elsewhere: true, targets: 'Kept' })).done).toEqual([]);
 });

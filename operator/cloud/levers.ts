@@ -11,6 +11,8 @@ export interface WideLevers {
   frozen?: string | undefined;
   /** Name of the CloudProvider, where that is only observed and no member says so. */
   observed?: string | undefined;
+  /** Its annotation `cloud-operator.dev/pause`, where no member says so. */
+  providerPause?: { provider: string; value: string } | undefined;
 }
 
 /** What a person has set on a member. */
@@ -85,6 +87,12 @@ export interface ProviderLevers {
   deletionPolicyOf(provider: string): DeletionPolicy | undefined;
 }
 
+/** The object as one of a stack's cloud: that one's levers count for what it has there, whichever it names by now. Pure. @param provider undefined = not known */
+export function inCloudOf<O extends Pick<Member, 'spec'>>(provider: string | undefined, object: O): O {
+  if (provider === undefined || provider === object.spec.provider) return object;
+  return { ...object, spec: { ...object.spec, provider } };
+}
+
 /** The lever on one object. Pure. */
 export function leverOn(
   { metadata, spec }: Pick<Member, 'metadata' | 'spec'>,
@@ -93,9 +101,14 @@ export function leverOn(
 ): Lever | undefined {
   const { provider, managementPolicy } = spec;
   const observed = registry.observes(provider) ? provider : undefined;
+  const pause = metadata.annotations?.[ANNOTATIONS.pause];
+  return leverOf({ ...wide, observed, managementPolicy, pause, providerPause: providerPauseOf(provider, registry) });
+}
+
+/** The pause of a CloudProvider as its objects have it; undefined = it has none. Pure. */
+export function providerPauseOf(provider: string, registry: Pick<ProviderLevers, 'pauseOf'>): MemberLevers['providerPause'] {
   const value = registry.pauseOf(provider);
-  const providerPause = value === undefined ? undefined : { provider, value };
-  return leverOf({ ...wide, observed, managementPolicy, pause: metadata.annotations?.[ANNOTATIONS.pause], providerPause });
+  return value === undefined ? undefined : { provider, value };
 }
 
 /** What it has in the cloud is kept, also by a stack that it has left. Pure. */

@@ -35,9 +35,12 @@ export function nextOf<O extends Member>(
   if (accepted !== undefined && isPromised(accepted))
     return ofPromise(accepted, origin, { wanted, approval: approvalOf(kind, object, cloud) });
   if (origin !== undefined && cloud !== undefined && kind.move !== undefined) {
-    const { input, others, knowledge } = origin;
+    const { input, others, knowledge, pause } = origin;
     const { why, gap = false, obstacle } = kind.move({ input, others, cloud: knowledge.cloud }, wanted, cloud);
-    return { ...movedInput(origin, wanted, { why, gap, left }), obstacle: obstacle ?? (gap ? gapHeld(why, knowledge.cloud) : undefined) };
+    return {
+      ...movedInput(origin, wanted, { why, gap, left }),
+      obstacle: obstacle ?? (gap ? gapHeld(why, knowledge.cloud, pause) : undefined),
+    };
   }
   const replacement: Parameters<typeof nextInput>[2]['replacement'] = (before, after) =>
     cloud === undefined ? undefined : kind.replacement?.(before, after, cloud);
@@ -64,7 +67,7 @@ function ofPromise(
 ): NextInput & { obstacle?: Verdict } {
   if (origin !== undefined) {
     const begun = givingUp(accepted);
-    return { input: accepted, obstacle: gapHeld(begun.message, origin.knowledge.cloud) ?? begun };
+    return { input: accepted, obstacle: gapHeld(begun.message, origin.knowledge.cloud, origin.pause) ?? begun };
   }
   const promised = kept(accepted);
   if (approval === 'Manual') return { input: promised };

@@ -5,7 +5,7 @@ import type { StackState } from '../../updates/update';
 import { verdictOfError } from '../conditions';
 import { hasBegun } from './adoptions';
 import { versionOf, type CandidateHolds } from './candidate-holds';
-import { isOrphaned, leverOf, leverOn, type WideLevers } from '../levers';
+import { inCloudOf, isOrphaned, leverOf, leverOn, type WideLevers } from '../levers';
 import type { MemberReports } from './member-reports';
 import { nextOf, type Before } from './next-input';
 import { replacing } from '../plan/generation';
@@ -81,7 +81,7 @@ export class StackFactsOf<O extends Member> {
   private memberFacts(stack: string, object: O, cloud: ConnectedCloud | undefined, before: Before): MemberFacts<O> {
     const { uid, creationTimestamp, deletionTimestamp } = object.metadata;
     const { registry } = this.options;
-    const here = inCloud(object, cloud);
+    const here = inCloudOf(cloud?.name, object);
     const serving = this.reports.serving(stack, object);
     const asked = here === object ? this.askedFor(object, cloud, before) : this.askedElsewhere(object, serving);
     return {
@@ -124,12 +124,6 @@ export class StackFactsOf<O extends Member> {
       return { ...asked, waiting: verdictOfError(toOperatorError(thrown), serving) };
     }
   }
-}
-
-/** The member as one of the stack's cloud: that one's levers count for what it has there, whichever it names by now. Pure. */
-function inCloud<O extends Member>(object: O, cloud: ConnectedCloud | undefined): O {
-  if (cloud === undefined || cloud.name === object.spec.provider) return object;
-  return { ...object, spec: { ...object.spec, provider: cloud.name } };
 }
 
 /** What the plan must know of one that takes something over. Pure. */

@@ -7,7 +7,7 @@ import { givenUpBy, isPromised } from '../plan/promise';
 import type { Retirements, TimeLeft } from '../plan/retirements';
 import { isConnected, type CloudRegistry, type ConnectedCloud } from '../providers/registry';
 import type { StackIndex } from './stack-index';
-import { keepsCloud } from '../levers';
+import { inCloudOf, keepsCloud, leverOn } from '../levers';
 import type { Knowledge, Member } from './stack-kind';
 import type { StackRecord } from './stack-record';
 
@@ -17,6 +17,8 @@ export type Origin = Holding & {
   /** What the stack has of others. */
   others: readonly GenerationalInput[];
   state: StackState | undefined;
+  /** Value of the annotation `cloud-operator.dev/pause` of its CloudProvider. */
+  pause?: string | undefined;
 };
 
 /** What other stacks have of a stack's members, and what the stack has of other stacks' members. */
@@ -104,7 +106,9 @@ export class StackMoves<O extends Member> {
     const state = await this.options.updates.state(stack);
     const { [uid]: input, ...others } = acceptedOf(state) ?? {};
     if (input === undefined || isPromised(input)) return undefined;
-    return { stack, input, others: Object.values(others), state, knowledge: { stack, cloud: this.cloudOf(stack), state } };
+    const cloud = this.cloudOf(stack);
+    const pause = cloud === undefined ? undefined : this.options.registry.pauseOf(cloud.name);
+    return { stack, input, others: Object.values(others), state, knowledge: { stack, cloud, state }, pause };
   }
 
   private async others(
@@ -128,7 +132,7 @@ export class StackMoves<O extends Member> {
     const { metadata } = object;
     if (this.isObserved(stack)) return false;
     if (isPromised(input)) return this.isTakenBack(stack, object);
-    if (keepsCloud(object, this.options.registry)) return false;
+    if (keepsCloud(inCloudOf(this.options.record.providerOf(stack), object), this.options.registry)) return false;
     if (metadata.deletionTimestamp !== undefined) return true;
     const taken = await this.takenOver(keyOf(metadata), input);
     if (taken === undefined) return false;
@@ -153,9 +157,10 @@ export class StackMoves<O extends Member> {
   }
 
   /** No gap is begun whose end can be foreseen not to come. */
-  private canMake({ spec }: O): boolean {
-    const cloud = this.options.registry.get(spec.provider);
-    return isConnected(cloud) && !this.options.registry.isFrozen(spec.provider);
+  private canMake(object: O): boolean {
+    const { provider } = object.spec;
+    const { registry } = this.options;
+    return isConnected(registry.get(provider)) && !registry.isFrozen(provider) && leverOn(object, registry) === undefined;
   }
 
   /** What the object's own stack has of it, where that is no older generation: both have the same when it moved on while it was replaced here. */

@@ -107,6 +107,9 @@ export type StackPlan<O> =
   /** The stack is forgotten, and what it has in the cloud is nobody's. */
   | { kind: 'Release'; released: O[] };
 
+/** Levers that are said by all members, whatever these have of their own. */
+const HOLDS_ALL: readonly Lever['kind'][] = ['KindDeleted', 'Frozen'];
+
 /** What to do about a stack. Pure; the levers in the order of the design (section 4, Levers). */
 export function planStack<O>(facts: StackFacts<O>): StackPlan<O> {
   const { members, lever } = facts;
@@ -115,11 +118,16 @@ export function planStack<O>(facts: StackFacts<O>): StackPlan<O> {
   const { missing, elsewhere, departing } = absent;
   const asked = members.length + elsewhere.length + (missing.length > 0 ? departing.length : 0) > 0;
   if (!facts.known && !asked && !facts.leftover) return { kind: 'Forget' };
-  if (lever !== undefined && lever.kind !== 'Observe')
+  if (lever !== undefined && HOLDS_ALL.includes(lever.kind))
     return hold(members, (member) => stalledBy(member) ?? heldBy(lever, member, facts.accepted));
-  const plan = asked ? planAsked(facts, absent) : planEmpty(facts, missing);
+  return underLever(lever, asked ? planAsked(facts, absent) : planEmpty(facts, missing));
+}
+
+/** What of a plan a CloudProvider's lever lets through, where there is no member to say it. */
+function underLever<O>(lever: Lever | undefined, plan: StackPlan<O>): StackPlan<O> {
   // What is kept anyway is said as ever.
-  return lever === undefined || plan.kind === 'Keep' ? plan : hold([], () => STACK_HELD);
+  if (lever === undefined || plan.kind === 'Keep') return plan;
+  return lever.members && plan.kind === 'Update' ? { ...plan, engine: false } : hold([], () => STACK_HELD);
 }
 
 function planAsked<O>(facts: StackFacts<O>, absent: Absent): StackPlan<O> {

@@ -9,7 +9,7 @@ import type { Verdict } from '../conditions';
 import { CloudFindings } from '../drift/cloud-findings';
 import { FoundDrift } from '../drift/found-drift';
 import { compareStack } from '../drift/stack-comparison';
-import { leverOn, type Lever, type WideLevers } from '../levers';
+import { inCloudOf, leverOn, providerPauseOf, type WideLevers } from '../levers';
 import type { Gated } from '../plan/approval-gate';
 import { Retirements } from '../plan/retirements';
 import { StackApprovals, type ApprovalPass } from '../plan/stack-approvals';
@@ -100,9 +100,10 @@ export class StackReconciler<O extends Member> {
 
   /** A lever keeps some of what the stack has as it is: what somebody else changes is shown and left. */
   isHeld(stack: string): boolean {
-    const { index, store } = this.options;
-    const keys = [...index.keys(stack), ...index.formersIn(stack)];
-    return keys.some((key) => this.leverAt(store.get(key)) !== undefined);
+    const { index, store, record, registry } = this.options;
+    const provider = record.providerOf(stack);
+    const objects = [...index.keys(stack), ...index.formersIn(stack)].flatMap((key) => store.get(key) ?? []);
+    return objects.some((object) => leverOn(inCloudOf(provider, object), registry) !== undefined);
   }
 
   /** Its newest pass failed: it is tried again after its back-off. */
@@ -219,18 +220,15 @@ export class StackReconciler<O extends Member> {
     cloud: ConnectedCloud | undefined,
     { departing }: Pick<Whereabouts, 'departing'>,
   ): Promise<WideLevers> {
-    const { isValid, isKindDeleted, kind } = this.options;
+    const { isValid, isKindDeleted, kind, registry } = this.options;
     const deletes = departing.size > 0 || anyIsLeaving(members);
     return {
       leading: isValid(),
       kindDeleted: deletes && (await isKindDeleted()) ? kind.crd : undefined,
       frozen: cloud?.spec.freeze === true ? cloud.name : undefined,
       observed: members.length === 0 && cloud?.spec.managementPolicy === 'Observe' ? cloud.name : undefined,
+      providerPause: members.length === 0 && cloud !== undefined ? providerPauseOf(cloud.name, registry) : undefined,
     };
-  }
-
-  private leverAt(object: O | undefined): Lever | undefined {
-    return object === undefined ? undefined : leverOn(object, this.options.registry);
   }
 
   private async act(stack: string, plan: StackPlan<O>, known: Moving): Promise<void> {
@@ -267,7 +265,7 @@ export class StackReconciler<O extends Member> {
 
   /** Nothing is written; what taking over would do is shown of what is only observed. */
   private async wait(stack: string, verdicts: { object: O; verdict: Verdict }[], { cloud, state, takeovers }: Known): Promise<void> {
-    const held = verdicts.length === 0 ? stackHeld(cloud) : undefined;
+    const held = verdicts.length === 0 ? stackHeld(cloud, this.options.registry) : undefined;
     if (held !== undefined) this.options.record.rests(stack, held);
     const observed = verdicts.filter(({ verdict }) => verdict.reason === 'Observed').map(({ object }) => object);
     const foreseen = cloud === undefined ? undefined : await this.adoptions.foresee(stack, observed, { takeovers, state }, cloud);

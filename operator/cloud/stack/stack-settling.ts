@@ -5,7 +5,7 @@ import type { EventRecorder, Store } from '../../kube/api';
 import { keyOf } from '../../kube/object';
 import type { Updates } from '../../updates/update';
 import type { Verdict } from '../conditions';
-import { leverOn } from '../levers';
+import { inCloudOf, leverOn } from '../levers';
 import { generationOf, isUndated, leftBehind, retirementIn, stamped } from '../plan/generation';
 import { isPromised } from '../plan/promise';
 import type { Retirements } from '../plan/retirements';
@@ -63,7 +63,9 @@ export class StackSettling<O extends Member> {
     };
     const errors = new Map(failed.map(({ candidate, error }) => [candidate, error]));
     for (const part of plan.parts) await attempted(part.object, this.settleOne(part, errors.get(part), settlement));
-    for (const input of [...plan.missing, ...plan.elsewhere.filter((one) => this.keepsTargets(one))].filter((one) => !isPromised(one))) {
+    for (const input of [...plan.missing, ...plan.elsewhere.filter((one) => this.keepsTargets(one, cloud))].filter(
+      (one) => !isPromised(one),
+    )) {
       await this.options.kind.keep(settlement, input).catch((thrown: unknown) => {
         this.options.logger.warn({ stack, member: keyOfInput(input), error: toOperatorError(thrown).message }, 'targets not kept');
       });
@@ -96,9 +98,9 @@ export class StackSettling<O extends Member> {
     });
   }
 
-  private keepsTargets(input: MemberInput): boolean {
+  private keepsTargets(input: MemberInput, { name }: ConnectedCloud): boolean {
     const object = this.options.store.get(keyOfInput(input));
-    return object?.metadata.uid !== input.uid || leverOn(object, this.options.registry)?.members !== false;
+    return object?.metadata.uid !== input.uid || leverOn(inCloudOf(name, object), this.options.registry)?.members !== false;
   }
 
   /**

@@ -4,7 +4,7 @@ import type { Store } from '../../kube/api';
 import { keyOf } from '../../kube/object';
 import { resultOf, type StackState } from '../../updates/update';
 import type { CloudFindings } from '../drift/cloud-findings';
-import { leverOn } from '../levers';
+import { inCloudOf, leverOn } from '../levers';
 import { keyOfInput, type MemberInput } from '../stack/member-input';
 import { isConnected, type CloudRegistry, type ConnectedCloud } from '../providers/registry';
 import { membersOf, providerAmong, type StackIndex } from '../stack/stack-index';
@@ -81,7 +81,7 @@ export class TargetFollower<O extends Member> {
   private async byState({ stack, members, cloud }: LeftAlone<O>, state: StackState): Promise<void> {
     const accepted = Object.values((state.accepted ?? {}) as unknown as AcceptedInputs);
     const objects = new Map(members.map((object) => [object.metadata.uid, object]));
-    for (const input of accepted.filter((one) => this.keepsTargets(one))) {
+    for (const input of accepted.filter((one) => this.keepsTargets(one, cloud))) {
       const object = objects.get(input.uid);
       const settlement = { stack, cloud, result: resultOf(state) };
       const work = object === undefined ? this.options.kind.keep(settlement, input) : this.followOne(object, { stack, cloud, state });
@@ -94,7 +94,8 @@ export class TargetFollower<O extends Member> {
     const found = await this.options.findings.of(stack, cloud, all);
     for (const object of members) {
       const { metadata } = object;
-      if (metadata.deletionTimestamp !== undefined || leverOn(object, this.options.registry)?.members === false) continue;
+      if (metadata.deletionTimestamp !== undefined || leverOn(inCloudOf(cloud.name, object), this.options.registry)?.members === false)
+        continue;
       await this.followOne(object, { stack, cloud, found }).catch((thrown: unknown) => {
         // What was found may be gone by now.
         this.options.findings.forget(stack);
@@ -107,9 +108,9 @@ export class TargetFollower<O extends Member> {
     await this.options.kind.follow?.(object, known);
   }
 
-  private keepsTargets(input: MemberInput): boolean {
+  private keepsTargets(input: MemberInput, { name }: ConnectedCloud): boolean {
     const object = this.options.store.get(keyOfInput(input));
-    return object?.metadata.uid !== input.uid || leverOn(object, this.options.registry)?.members !== false;
+    return object?.metadata.uid !== input.uid || leverOn(inCloudOf(name, object), this.options.registry)?.members !== false;
   }
 
   private complain(stack: string, member: string | undefined, thrown: unknown): void {

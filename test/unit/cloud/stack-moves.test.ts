@@ -17,6 +17,8 @@ interface Scene {
   frozen?: boolean;
   /** The CloudProvider of the stack `old` is only observed. */
   observed?: boolean;
+  /** Which of the two CloudProviders has the annotation `pause`. */
+  paused?: 'p' | 'p-old';
   /** The pass makes the object; default: where it asks for the stack. */
   passing?: boolean;
   /** What each stack has of the member; null = state that does not say. */
@@ -27,7 +29,7 @@ interface Scene {
 /** One object that has gone from `old` to `new`, seen from either. */
 async function seenFrom(
   stack: 'old' | 'new',
-  { states, metadata = {}, frozen = false, observed = false, passing = stack === 'new' }: Scene,
+  { states, metadata = {}, frozen = false, observed = false, paused, passing = stack === 'new' }: Scene,
 ) {
   const object = { metadata: { uid: 'u', name: 'web', ...metadata }, spec: { provider: 'p' } } as unknown as Member;
   const index = new StackIndex();
@@ -50,7 +52,7 @@ async function seenFrom(
       get: () => ({ cloud: {}, spec: { freeze: frozen, retireAfter: '5m' } }) as unknown as RegisteredCloud,
       isFrozen: () => frozen,
       observes: (provider) => observed && provider === 'p-old',
-      pauseOf: () => undefined,
+      pauseOf: (provider) => (provider === paused ? 'All' : undefined),
       deletionPolicyOf: () => undefined,
     },
     record: { providerOf: (name) => (name === 'old' ? 'p-old' : 'p') },
@@ -149,6 +151,18 @@ describe('the stack that it was in', () => {
       kept,
     ],
     ['keeps it while its own CloudProvider is only observed', { states: { old: {}, new: moved(PAST) }, observed: true }, kept],
+    ['keeps it while its own CloudProvider is paused', { states: { old: {}, new: moved(PAST) }, paused: 'p-old' }, kept],
+    [
+      'keeps it then also when it is deleted, which waits',
+      { states: { old: {} }, metadata: { deletionTimestamp: PAST }, paused: 'p-old' },
+      kept,
+    ],
+    [
+      'lets it go while the other one’s CloudProvider is paused',
+      { states: { old: {}, new: moved(PAST) }, paused: 'p' },
+      { departing: ['u'] },
+    ],
+    ['keeps it while what was promised is not made because of a pause', { states: { old: {}, new: promised }, paused: 'p' }, kept],
     ['also what was promised and taken back there', { states: { old: promised, new: {} }, observed: true }, kept],
     [
       'keeps it then also when it is deleted, which that does not hold up',

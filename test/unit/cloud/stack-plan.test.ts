@@ -102,6 +102,21 @@ describe('a stack that nobody asks for', () => {
     expect(planStack(facts([], { known: false, leftover: true, abandoned: true, lever }))).toEqual(held);
     expect(planStack(facts([], { accepted, lever }))).toEqual({ kind: 'Keep', missing: [inputOf('a')] });
   });
+  test('its CloudProvider is paused → nothing is done; with Updates its targets go on', () => {
+    const leverBy = (value: string) => leverOf({ leading: true, providerPause: { provider: 'p', value } });
+    const [all, updates] = [leverBy('All'), leverBy('Updates')];
+    const accepted = acceptedInputs(inputOf('a'));
+    const [kept, unneeded] = [
+      { accepted, elsewhere: new Set(['uid-a']) },
+      { known: false, leftover: true, abandoned: true },
+    ];
+    const held = { kind: 'Hold', verdicts: [] };
+    expect(planStack(facts([], { ...kept, lever: all }))).toEqual(held);
+    expect(planStack(facts([], { ...kept, lever: updates }))).toMatchObject({ kind: 'Update', engine: false, elsewhere: [inputOf('a')] });
+    expect(planStack(facts([], { ...unneeded, lever: all }))).toEqual(held);
+    expect(planStack(facts([], { ...unneeded, lever: updates }))).toEqual(held);
+    expect(planStack(facts([], { accepted, lever: all }))).toEqual({ kind: 'Keep', missing: [inputOf('a')] });
+  });
   test('another stack has one member, another one vanished → the one goes, the other stays', () => {
     const accepted = acceptedInputs(inputOf('a'), inputOf('b'));
     const plan = planStack(facts([], { accepted, departing: new Set(['uid-a']) }));

@@ -87,9 +87,10 @@ export class StackReconciler<O extends Member> {
     this.drift.add(stack, drift);
   }
 
-  /** Somebody asks for the stack as it is: what is not tried again by itself is tried by the next pass. */
+  /** Somebody asks for the stack as it is: what is not tried again by itself, or only later, is tried by the next pass. */
   tryAnew(stack: string): void {
     this.runs.tryAnew(stack);
+    membersOf(this.options.index, this.options.store, stack).forEach(({ metadata }) => this.holds.release(metadata.uid));
   }
 
   /** The object with this UID is no more. */

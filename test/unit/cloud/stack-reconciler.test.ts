@@ -282,6 +282,23 @@ test('a change that failed is tried again when its pause ends, also where someth
   await world.stop();
 });
 
+test('a change that failed is tried at once where somebody asks for its stack, such as by its CloudProvider', async () => {
+  const world = new World();
+  await world.start();
+  await world.ask('old');
+  world.failing.add('new');
+  await world.ask('new');
+  world.failing.clear();
+  world.queue.add(STACK);
+  await settle();
+  expect(world.ran).toEqual(['old', 'new', 'old']);
+  world.reconciler?.tryAnew(STACK);
+  world.queue.add(STACK);
+  await settle();
+  expect(world.ran).toEqual(['old', 'new', 'old', 'new']);
+  await world.stop();
+});
+
 test('what is asked for while the lease is not held for a moment is done when it is held again', async () => {
   const world = new World();
   await world.start();

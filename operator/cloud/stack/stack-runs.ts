@@ -42,7 +42,7 @@ export interface Run<O> {
   mayExist?: boolean;
   /** What is taken over from others. */
   adopted?: DiscoveredResource[] | undefined;
-  /** Names of those that the stack carries. */
+  /** Names of those that the stack carries when it has succeeded. */
   members: string[];
   /** Those for whom the run is made. */
   objects: O[];
@@ -58,7 +58,7 @@ export interface Ran {
 
 export type StackRunsOptions<O extends Member> = Pick<
   StackReconcilerOptions<O>,
-  'kind' | 'registry' | 'updates' | 'extend' | 'record' | 'events' | 'clusterID' | 'isValid' | 'onUpdate' | 'clock' | 'logger'
+  'kind' | 'index' | 'registry' | 'updates' | 'extend' | 'record' | 'events' | 'clusterID' | 'isValid' | 'onUpdate' | 'clock' | 'logger'
 > & {
   /** A run waits for the state store, or no longer does. */
   onHeld: (stack: string, held: boolean) => void;
@@ -184,7 +184,7 @@ export class StackRuns<O extends Member> {
 
   /** @throws OperatorError with the failure's class */
   async run(stack: string, run: Run<O>, cloud: ConnectedCloud): Promise<Ran> {
-    const { members, objects } = run;
+    const { members, objects } = this.begun(stack, run);
     const spec = this.specOf(cloud.name);
     const verb = run.inputs === undefined ? 'Destroy' : 'Update';
     let announcing: Promise<void> | undefined;
@@ -219,7 +219,7 @@ export class StackRuns<O extends Member> {
       await announcing;
       if (announcing !== undefined) this.options.onUpdate(cloud.name, result.result, result.durationMs);
       if (announcing !== undefined) this.celebrate(stack, spec, run, result);
-      else if (result.result === 'Unchanged') this.options.record.unchanged(stack, spec, members, result);
+      else if (result.result === 'Unchanged') this.options.record.unchanged(stack, spec, run.members, result);
       return { result, engine: announcing !== undefined };
     } catch (thrown) {
       await announcing;
@@ -235,6 +235,11 @@ export class StackRuns<O extends Member> {
     } finally {
       this.options.onHeld(stack, false);
     }
+  }
+
+  /** What has moved away may be here until the run has succeeded: after a restart only the record says so. */
+  private begun(stack: string, { members, objects }: Run<O>): Pick<Run<O>, 'members' | 'objects'> {
+    return { members: [...new Set([...members, ...this.options.index.formersIn(stack)])].sort(), objects };
   }
 
   /** What can't be read is as it was known to be. @returns what the stack has, where only deletions failed */

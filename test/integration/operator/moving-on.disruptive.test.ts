@@ -92,6 +92,28 @@ test('it moves on while the first update of the second stack fails halfway', asy
   await onlyIn('third');
 });
 
+test('it is deleted while the stack that it has left can’t be, and the operator has started again: the object waits for that', async () => {
+  await cluster.apply(at('first'));
+  await scene.ready('web');
+  const [{ name = '' } = {}] = await cluster.resources.list('loadbalancers');
+  await scene.faults({
+    match: { verb: 'delete', collection: 'loadbalancers', nameRegex: `^${name}$` },
+    act: { status: 500, code: 'Internal' },
+  });
+  await cluster.apply(at('second'));
+  await scene.acted(0);
+  await scene.ready('web');
+  await cluster.killOperator();
+  await cluster.startOperator();
+  await scene.ready('web');
+  await cluster.kubectl(['delete', 'clb', 'web', '--wait=false']);
+  await scene.until('the second one to be gone', async () => (await placements()).join() === 'placement default/first');
+  const { rules } = await cluster.cloud.faults();
+  await scene.acted(0, (rules[0]?.acted ?? 0) + 1);
+  expect((await scene.loadBalancer('web'))?.metadata.finalizers).toHaveLength(1);
+  await scene.faults();
+});
+
 /** Its only member asks for another one: but for its CloudStack nothing says whose it is. */
 describe('somebody deletes the CloudStack of the stack that it has left, which has not given it up yet', () => {
   let former: string;

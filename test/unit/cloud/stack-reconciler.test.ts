@@ -83,6 +83,8 @@ class World {
   rests: Verdict | undefined;
   /** The lease allows cloud writes. */
   leads = true;
+  /** Whom its record names as its members while an update runs, and when one has failed. */
+  readonly recordedMembers: string[][] = [];
   /** The CloudProvider that its record names. */
   recorded: string | undefined = 'p';
   readonly registry = fakeRegistry();
@@ -106,12 +108,13 @@ class World {
     await registry.set('p', { local: { endpoint: 'http://127.0.0.1:1' } } as never);
     const { index } = this;
     const nothing = (): undefined => undefined;
+    const names = (_stack: string, _spec: object, members: string[]): void => void this.recordedMembers.push(members);
     const reports = {
-      started: nothing,
+      started: names,
       carriedOut: nothing,
       unchanged: nothing,
       succeeded: nothing,
-      failed: nothing,
+      failed: names,
       missing: nothing,
       removed: nothing,
     };
@@ -234,7 +237,7 @@ class World {
     if (this.stored?.inputsHash === inputsHash && !this.stored.open) return Promise.resolve(resultOf(this.stored));
     if (update.approved !== undefined && update.approved !== this.plan)
       return Promise.reject(outdated('it would do something else by now'));
-    const { version } = (update.accepted as Record<string, { version: string }>).u ?? { version: '' };
+    const { version } = (update.accepted as Record<string, { version: string }> | undefined)?.u ?? { version: '' };
     onStart?.();
     this.ran.push(version);
     const failure = this.failureOf(version, update.approved);
@@ -296,6 +299,29 @@ test('a change that failed is tried at once where somebody asks for its stack, s
   world.queue.add(STACK);
   await settle();
   expect(world.ran).toEqual(['old', 'new', 'old', 'new']);
+  await world.stop();
+});
+
+test('as long as a stack could not give up what has moved away, its record names it: after a restart nothing else does', async () => {
+  const world = new World();
+  await world.start();
+  await world.ask('old');
+  await world.ask('other', { name: 'a' });
+  const both = ['default/a', 'default/web'];
+  for (const [left, stillThere] of [
+    ['default/a', 'old'],
+    ['default/web', ''],
+  ] as const) {
+    world.recordedMembers.length = 0;
+    world.failing.add(stillThere);
+    world.index.assign(left, 'lb-other');
+    world.queue.add(STACK);
+    await settle();
+    expect(world.ran.at(-1)).toBe(stillThere);
+    expect(world.recordedMembers.length).toBeGreaterThan(0);
+    expect(new Set(world.recordedMembers.map((members) => members.join()))).toEqual(new Set([both.join()]));
+    await world.clock.advance(PAUSE_MS);
+  }
   await world.stop();
 });
 

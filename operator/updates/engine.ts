@@ -281,8 +281,8 @@ export class UpdateEngine implements Updates {
     const { operations, savedPlan } = preview;
     const counts = { ...NO_CHANGES, same: changes.same };
     operations.forEach(({ op }) => counts[op]++);
-    const { departures } = stored?.record ?? {};
-    const hash = planHash({ stack, programVersion, inputsHash: updateHash(update), operations, departures });
+    const { departures, approvals } = stored?.record ?? {};
+    const hash = planHash({ stack, programVersion, inputsHash: updateHash(update), operations, departures, approvals });
     return { plan: { hash, counts, operations }, savedPlan };
   }
 
@@ -322,12 +322,13 @@ export class UpdateEngine implements Updates {
 }
 
 /** What an update may ask for beside its stack. */
-function askedIn(update: StackUpdate): Partial<UpdateRequest> {
-  const { inputs, accepted, approved, replaces, extension } = update;
+function askedIn(update: StackUpdate): Pick<UpdateRequest, 'begun'> & Partial<UpdateRequest> {
+  const { inputs, accepted, approved, replaces, extension, begun = updateHash(update) } = update;
   return {
+    begun,
     ...(inputs === undefined ? {} : { inputs }),
     ...(accepted === undefined ? {} : { accepted }),
-    ...(approved === undefined ? {} : { underway: update.underway ?? updateHash(update) }),
+    ...(approved === undefined ? {} : { underway: begun }),
     ...(replaces === undefined ? {} : { replaces }),
     ...(extension === undefined ? {} : { extension }),
   };
@@ -367,11 +368,11 @@ function isUnchanged(update: StackUpdate, record: StackRecord, hash: string): bo
 }
 
 function stateOf(record: StackRecord): StackState {
-  const { inputs, accepted, plugin, transform, underway, departures, outputs, checkpoint } = record;
+  const { inputs, accepted, plugin, transform, underway, begun, departures, outputs, checkpoint } = record;
   const by = { ...(plugin === undefined ? {} : { plugin }), ...(transform === undefined ? {} : { transform }) };
   const made = { ...(inputs === null ? {} : { inputs }), ...(accepted === undefined ? {} : { accepted }), ...by };
   const left = { ...(underway === undefined ? {} : { underway }), ...(departures === undefined ? {} : { departures }) };
-  const going = { ...left, ...(isNeverMade(record) && { neverMade: true as const }) };
+  const going = { ...left, ...(begun === undefined ? {} : { begun }), ...(isNeverMade(record) && { neverMade: true as const }) };
   return { ...metadataOf(record), ...made, ...going, outputs, resources: resourcesOf(checkpoint) };
 }
 

@@ -53,11 +53,14 @@ export function planHash(of: {
   operations: readonly PlannedOperation[];
   /** StackRecord.departures. */
   departures?: number | undefined;
+  /** StackRecord.approvals. */
+  approvals?: number | undefined;
 }): string {
-  const { stack, inputsHash, programVersion, departures } = of;
+  const { stack, inputsHash, programVersion, departures, approvals } = of;
   // Independent resources come in any order.
   const operations = [...of.operations].sort((a, b) => (a.urn < b.urn ? -1 : 1));
-  return hashJson({ stack, inputsHash, programVersion, operations, ...(departures !== undefined && { departures }) });
+  const counted = { ...(departures !== undefined && { departures }), ...(approvals !== undefined && { approvals }) };
+  return hashJson({ stack, inputsHash, programVersion, operations, ...counted });
 }
 
 /** The part of a plan that is shown. */

@@ -27,6 +27,8 @@ export interface UpdateRequest {
   /** StackUpdate.accepted. */
   accepted?: JsonObject;
   inputsHash: string;
+  /** StackRecord.begun while it is open. */
+  begun: string;
   /** A person has approved it: StackRecord.underway while it is open. */
   underway?: string;
   /** UpdateContext.replaces. */

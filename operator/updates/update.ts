@@ -31,8 +31,8 @@ export interface StackUpdate {
   force?: boolean;
   /** Hash of the plan that a person has approved: it is made again, and nothing is done when it has become another (Conflict, reason `PlanOutdated`). */
   approved?: string;
-  /** What tells, while the approved update is open, that another one is the same (StackState.underway); absent = its updateHash. */
-  underway?: string;
+  /** What tells, while the update is open, that another one is the same (StackState.begun, `underway`); absent = its updateHash. */
+  begun?: string;
   /** UpdateContext.replaces: whose own resources may be replaced. Absent = everything. */
   replaces?: readonly string[];
   /** The stack was made before: where it has no state, that was lost, and the cloud is asked first what there is. */
@@ -105,8 +105,10 @@ export interface StackState extends StackSummary {
   plugin?: 'Official';
   /** Digest of the extension whose `transform` it was made with; absent = none, or not known. */
   transform?: string;
-  /** StackUpdate.underway of the update that was approved, began and did not end. */
+  /** StackUpdate.begun of the update that was approved, began and did not end. */
   underway?: string;
+  /** The same of the one that is open, whether or not it was approved; absent = not known. */
+  begun?: string;
   /** StackRecord.departures: absent = none. */
   departures?: number;
   outputs: JsonObject;

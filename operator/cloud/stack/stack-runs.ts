@@ -103,7 +103,7 @@ export class StackRuns<O extends Member> {
     cloud: ConnectedCloud,
   ): StackUpdate {
     const { inputs, accepted, approved, replaces, force, adopted, mayExist = false } = run;
-    const update = this.options.extend({
+    return this.options.extend({
       stack,
       project: this.specOf(cloud.name).project,
       providerName: cloud.name,
@@ -120,8 +120,6 @@ export class StackRuns<O extends Member> {
       mayExist: mayExist || adopted !== undefined,
       ...(adopted !== undefined && adopted.length > 0 && { adopts: true as const }),
     });
-    if (approved === undefined) return update;
-    return { ...update, underway: hashWithoutTargets(update, withoutTargetsOf(this.options.kind, cloud)) };
   }
 
   /** How a stack gives up a member that moves away. @throws OperatorError Transient while its cloud is not connected */
@@ -184,7 +182,7 @@ export class StackRuns<O extends Member> {
 
   /** @throws OperatorError with the failure's class */
   async run(stack: string, run: Run<O>, cloud: ConnectedCloud): Promise<Ran> {
-    const { members, objects } = this.begun(stack, run);
+    const { members, objects } = this.involved(stack, run);
     const spec = this.specOf(cloud.name);
     const verb = run.inputs === undefined ? 'Destroy' : 'Update';
     let announcing: Promise<void> | undefined;
@@ -211,8 +209,8 @@ export class StackRuns<O extends Member> {
       },
     };
     const startedAt = this.options.clock.monotonic();
-    const update = this.update(stack, run, cloud);
     const withoutTargets = withoutTargetsOf(this.options.kind, cloud);
+    const update = recognizable(this.update(stack, run, cloud), withoutTargets);
     if (run.asks === true) this.outgrown.assertFits(update, withoutTargets);
     try {
       const result = await this.options.updates.run(update, hooks);
@@ -238,7 +236,7 @@ export class StackRuns<O extends Member> {
   }
 
   /** What has moved away may be here until the run has succeeded: after a restart only the record says so. */
-  private begun(stack: string, { members, objects }: Run<O>): Pick<Run<O>, 'members' | 'objects'> {
+  private involved(stack: string, { members, objects }: Run<O>): Pick<Run<O>, 'members' | 'objects'> {
     return { members: [...new Set([...members, ...this.options.index.formersIn(stack)])].sort(), objects };
   }
 
@@ -271,6 +269,11 @@ export class StackRuns<O extends Member> {
       else this.options.events.event(object, 'Normal', 'DriftRepaired', `The cloud was changed by somebody else; brought back ${what}`);
     }
   }
+}
+
+/** Nodes that come and go make no other update of it. */
+function recognizable(update: StackUpdate, withoutTargets: WithoutTargets): StackUpdate {
+  return { ...update, begun: hashWithoutTargets(update, withoutTargets) };
 }
 
 function sameBut(bare: WithoutTargets, one: JsonObject | undefined, other: JsonObject | undefined): boolean {

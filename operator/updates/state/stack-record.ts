@@ -19,8 +19,12 @@ export interface StackRecord {
   holder: string;
   /** An update began to write to the cloud and did not end well: the cloud must be discovered first. */
   open: boolean;
-  /** StackUpdate.underway, while an update that a person has approved is open: whoever goes on needs no other approval. */
+  /** StackUpdate.begun, while an update that a person has approved is open: whoever goes on needs no other approval. */
   underway?: string;
+  /** StackUpdate.begun of the update that is open, approved or not; absent = a version that did not say. */
+  begun?: string;
+  /** How many updates that people had approved were carried out. Makes another plan of what comes next, also where the same is planned: an approval is for once. */
+  approvals?: number;
   /** How many updates since the last success were stopped because they were not what was approved. Makes another plan of each, also where the same is planned. */
   departures?: number;
   /** Its resources were found in the cloud or imported: what was made of them before is not known. Goes with the next success. */
@@ -46,7 +50,7 @@ export interface StackRecord {
 /** What a listing tells of a stack without reading all of its state. */
 export type StackMetadata = Omit<
   StackRecord,
-  'underway' | 'departures' | 'refound' | 'inputs' | 'accepted' | 'plugin' | 'transform' | 'outputs' | 'checkpoint'
+  'underway' | 'begun' | 'approvals' | 'departures' | 'refound' | 'inputs' | 'accepted' | 'plugin' | 'transform' | 'outputs' | 'checkpoint'
 > & {
   /** Cloud resources in the checkpoint. */
   resourceCount: number;
@@ -99,13 +103,13 @@ export function stampedAt(record: StackRecord, now: number): StackRecord {
 }
 
 /** The record after an approved update that was stopped because it became something else. */
-export function departedFrom({ underway: _underway, departures = 0, ...base }: StackRecord): StackRecord {
+export function departedFrom({ underway: _underway, begun: _begun, departures = 0, ...base }: StackRecord): StackRecord {
   return { ...base, departures: departures + 1 };
 }
 
 /** The record of what an update has brought the cloud to. @param by what the update was made with */
 export function madeBy(
-  { transform: _transform, underway: _underway, departures: _departures, refound: _refound, ...base }: StackRecord,
+  { transform: _transform, underway: _underway, begun: _begun, departures: _departures, refound: _refound, ...base }: StackRecord,
   by: Pick<StackRecord, 'inputs' | 'inputsHash' | 'programVersion' | 'accepted' | 'transform'>,
 ): StackRecord {
   const { inputs, inputsHash, programVersion, accepted, transform } = by;

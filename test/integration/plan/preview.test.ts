@@ -97,6 +97,18 @@ describe('an approved plan', () => {
     expect(harness.cloud.named('web', 'approved')[0]?.properties.zone).toBe('b');
   });
 
+  test('is carried out once: what somebody sets back in the cloud is another plan, though it reads the same', async () => {
+    await harness.run('once', { things: [web] });
+    const wanted = { things: [{ ...web, size: 5 }] };
+    const first = await preview('once', wanted);
+    await harness.run('once', wanted, { approved: first.hash });
+    harness.cloud.named('web', 'once')[0]!.properties.size = web.size;
+    await harness.engine.adoptFindings('once', harness.cloud.discover('once'));
+    const again = await preview('once', wanted, { force: true });
+    expect(again.operations).toEqual(first.operations);
+    expect(again.hash).not.toBe(first.hash);
+  });
+
   test('is not carried out once it has become another', async () => {
     await harness.run('outdated', { things: [web] });
     const wanted = { things: [{ ...web, size: 5 }] };

@@ -32,6 +32,7 @@ async function serve(stack: string, more: Partial<SessionRequest> = {}): Promise
     clusterID: 'c',
     inputs: { a: 1 },
     inputsHash: 'hash',
+    begun: 'hash',
     holder: 'h',
     journalAbove: 50,
     ...more,
@@ -164,6 +165,27 @@ describe('the state endpoint', () => {
     await call('PATCH', update('failed', 'checkpoint'), checkpoint('a', ''), lease);
     await call('POST', update('failed', 'complete'), { status: 'failed' }, lease);
     expect((await store.read('failed'))?.record).toMatchObject({ open: true, inputsHash: '' });
+  });
+
+  test('an approved update counts once it is carried out, also by one that goes on with it, and not by one that takes it back', async () => {
+    const run = async (stack: string, succeeded: boolean, more: Partial<SessionRequest>): Promise<object | undefined> => {
+      const session = await serve(stack, more);
+      session.begin(false);
+      await session.checkpoint(checkpoint(JSON.stringify([succeeded, more]), '') as never);
+      await session.complete(succeeded);
+      return (await store.read(stack))?.record;
+    };
+    const approved = { begun: 'a', underway: 'a' };
+    expect(await run('once', true, approved)).toMatchObject({ open: false, approvals: 1 });
+    expect(await run('once', true, { begun: 'b' })).toMatchObject({ approvals: 1 });
+    expect(await run('cut', false, approved)).toMatchObject({ open: true, ...approved });
+    expect(await run('cut', true, { begun: 'a' })).toMatchObject({ open: false, approvals: 1 });
+    for (const more of [approved, { begun: 'a' }, { begun: 'a' }]) {
+      await (await serve('left', more)).doneButDeletions();
+      expect((await store.read('left'))?.record).toMatchObject({ open: true, approvals: 1 });
+    }
+    await run('back', false, approved);
+    expect(await run('back', true, { begun: 'b' })).not.toHaveProperty('approvals');
   });
 
   test('a preview writes nothing', async () => {

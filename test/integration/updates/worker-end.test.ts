@@ -38,8 +38,8 @@ function told<T extends WorkerEvent['type']>(by: ChildProcess, type: T): Promise
 function request(): UpdateRequest {
   return {
     ...{ id: 'one', stack: 'alone', project: 'fake', providerKind: 'fake', modulePath: compileFakeProvider(), programVersion: '1' },
-    ...{ clusterID: 'cluster', inputs: {}, inputsHash: 'hash', settings: { url: 'http://127.0.0.1:1' }, keyring: newKeyring() },
-    ...{ holdMs: 60_000, holder: 'test', journalAbove: 50, validUntil: hostMonotonic() + 60_000 },
+    ...{ clusterID: 'cluster', inputs: {}, inputsHash: 'hash', begun: 'hash', settings: { url: 'http://127.0.0.1:1' } },
+    ...{ keyring: newKeyring(), holdMs: 60_000, holder: 'test', journalAbove: 50, validUntil: hostMonotonic() + 60_000 },
   };
 }
 

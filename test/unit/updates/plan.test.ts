@@ -78,6 +78,7 @@ describe('the hash', () => {
     ['an operation less', { operations: [operation('a', 2)] }],
     ['another property', { operations: [operation('a', 3), operation('b')] }],
     ['an update of it that became something else', { departures: 1 }],
+    ['an approved update of it that was carried out', { approvals: 1 }],
     ['a deletion first', { operations: [operation('a', 2), { ...operation('b'), deleteFirst: true }] }],
   ])('differs for %s', (_, change) => {
     expect(planHash({ ...of, ...change })).not.toBe(planHash(of));

@@ -18,6 +18,13 @@ describe('whether an update of a stack has ever succeeded', () => {
   });
 });
 
+test('a success makes nothing of what was begun, and keeps how many approved ones there were', () => {
+  expect(madeBy({ ...fresh, open: true, begun: 'hash', underway: 'hash', approvals: 2 }, by)).toEqual(
+    madeBy({ ...fresh, open: true, approvals: 2 }, by),
+  );
+  expect(departedFrom({ ...fresh, open: true, begun: 'hash', underway: 'hash' })).not.toHaveProperty('begun');
+});
+
 test('an update that was not what was approved does not go on by itself; how often that was is forgotten with the next success', () => {
   const once = departedFrom({ ...fresh, open: true, underway: 'hash' });
   expect(once).toEqual({ ...fresh, open: true, departures: 1 });

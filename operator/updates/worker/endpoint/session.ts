@@ -24,6 +24,8 @@ export interface SessionRequest {
   /** StackUpdate.accepted, stored with the inputs. */
   accepted?: JsonObject;
   inputsHash: string;
+  /** StackRecord.begun while it is open. */
+  begun: string;
   /** A person has approved it: StackRecord.underway while it is open. */
   underway?: string;
   extension?: ExtensionUse;
@@ -113,8 +115,8 @@ export class UpdateSession {
   }
 
   async #open(checkpoint: Deployment): Promise<void> {
-    const { underway } = this.request;
-    await this.#save({ ...this.#base(), checkpoint, open: true, ...(underway === undefined ? {} : { underway }) });
+    const { begun, underway } = this.request;
+    await this.#save({ ...this.#base(), checkpoint, open: true, begun, ...(underway === undefined ? {} : { underway }) });
   }
 
   /**
@@ -127,23 +129,34 @@ export class UpdateSession {
     if (!succeeded) return unsaved === undefined || this.refusal !== undefined ? undefined : this.#open(unsaved);
     this.#assertNotRefused();
     if (this.request.inputs === undefined) return this.#remove();
-    const done = { ...this.#done(this.request.inputs, unsaved), open: false };
+    const done = { ...this.#done(this.request.inputs, this.#isApproved(), unsaved), open: false };
     if (unsaved === undefined && this.current !== undefined && isSettled(this.current.record, done)) return;
     await this.#save(done);
   }
 
   /** All is as it was asked for, but not all that is to go could be deleted: the stack stays open, so that the next update tries that again. */
   async doneButDeletions(): Promise<void> {
-    const { inputs } = this.request;
+    const { inputs, begun, underway: approved } = this.request;
     const { underway } = this.#base();
-    if (inputs !== undefined) await this.#save({ ...this.#done(inputs), open: true, ...(underway === undefined ? {} : { underway }) });
+    if (inputs === undefined) return;
+    // What only tries the deletions again was counted.
+    const done = this.#done(inputs, approved !== undefined);
+    await this.#save({ ...done, open: true, begun, ...(underway === undefined ? {} : { underway }) });
   }
 
-  #done(inputs: JsonObject, unsaved?: Deployment): StackRecord {
+  /** @param approved it counts as carried out */
+  #done(inputs: JsonObject, approved: boolean, unsaved?: Deployment): StackRecord {
     const base = { ...this.#base(), ...(unsaved === undefined ? {} : { checkpoint: unsaved }) };
     const transform = transformOf(this.request.extension);
     const by = { ...this.request, inputs, ...(transform === undefined ? {} : { transform }) };
-    return { ...madeBy(base, by), outputs: outputsOf(base.checkpoint) };
+    const approvals = (base.approvals ?? 0) + (approved ? 1 : 0);
+    return { ...madeBy(base, by), ...(approvals > 0 && { approvals }), outputs: outputsOf(base.checkpoint) };
+  }
+
+  /** A person has approved it, or it goes on with what was approved. */
+  #isApproved(): boolean {
+    const { underway } = this.#base();
+    return this.request.underway !== undefined || (underway !== undefined && underway === this.request.begun);
   }
 
   /** The update was not what a person has approved: it does not go on by itself, and what is planned next is another plan, even of the same. */

@@ -22,7 +22,7 @@ import { beginsMove, planOfMove, promising } from './promise';
 import { replaceableIn } from './replaceable';
 import { askable, unaskedOf, type Unasked } from './unasked';
 import { pendingIn, type Pending } from './pending';
-import { isUnderway, underwayIn } from './underway';
+import { hasBegun, isUnderway, underwayIn } from './underway';
 
 export interface StackApprovalsOptions<O extends Member> {
   kind: StackKind<O>;
@@ -98,36 +98,46 @@ export class StackApprovals<O extends Member> {
     const policyOf = (object: O): UpdatePolicy | undefined => this.options.kind.updatePolicy?.(object, cloud.spec);
     const windows = this.closedWindows(pass);
     const manual = plan.parts.some(({ object }) => policyOf(object)?.approval === 'Manual');
-    const changes: Pending = manual || windows.size > 0 ? pendingIn(pass, this.options.kind) : 'Nothing';
+    const changes: Pending = manual || windows.size > 0 ? asked(pendingIn(pass, this.options.kind), manual) : 'Nothing';
     const pending = changes === 'More';
     const loss = await this.lossOf(pass);
     const isCut = (part: Part<O>): boolean => cutParts.includes(part);
     const goesOn = cut !== undefined && isUnderway(pass, this.options.kind, []);
     const going = underwayIn(pass, this.options.kind);
-    let asked: Promise<string | undefined> | undefined;
+    const why = (part: Part<O>): string | undefined => {
+      const policy = policyOf(part.object);
+      if (cut !== undefined && isCut(part)) return whyCut(cut, { part: asAccepted(part), pending: true, policy, underway: goesOn });
+      const replacement = part.replacement ?? (part.standing === true ? loss : undefined);
+      return whyApproval({ part, pending, policy, replacement, underway: going.includes(part) });
+    };
+    let begun: readonly Part<O>[] | undefined;
+    // A window that closes stops nothing that has begun; who must be asked by now is.
+    const isBegun = (part: Part<O>): boolean => {
+      if (begun === undefined) {
+        const asking = suspectsOf(plan).filter((one) => !isCut(one) && why(one) === undefined);
+        begun = hasBegun(pass, this.options.kind, asking) ? asking : [];
+      }
+      return begun.includes(part);
+    };
+    let problem: Promise<string | undefined> | undefined;
     const gated = await this.gate.open({
       stack,
       plan,
       serving: (object) => serving(object),
       cut: (part) => isCut(part) && !goesOn,
-      follows: changes === 'Nodes',
+      follows: changes === 'Nodes' || changes === 'Begun',
       unprotected: async ({ object }) => {
         if (policyOf(object)?.approval !== 'Manual') return undefined;
-        asked ??= this.options.guard.problem();
-        const problem = await asked;
-        if (problem !== undefined) this.options.again(stack, GUARD_POLL_MS);
-        return problem;
+        problem ??= this.options.guard.problem();
+        const found = await problem;
+        if (found !== undefined) this.options.again(stack, GUARD_POLL_MS);
+        return found;
       },
-      why: (part) => {
-        const policy = policyOf(part.object);
-        if (cut !== undefined && isCut(part)) return whyCut(cut, { part: asAccepted(part), pending: true, policy, underway: goesOn });
-        const replacement = part.replacement ?? (part.standing === true ? loss : undefined);
-        return whyApproval({ part, pending, policy, replacement, underway: going.includes(part) });
-      },
+      why,
       closed: (part) => {
         const facts = isCut(part)
           ? { part: asAccepted(part), pending: true, underway: goesOn }
-          : { part, pending, underway: going.includes(part) };
+          : { part, pending, underway: going.includes(part) || (windows.has(part) && isBegun(part)) };
         return isChange(facts) ? windows.get(part) : undefined;
       },
       preview: (inputs, part) => this.planOf(pass, inputs, part),
@@ -211,6 +221,11 @@ export class StackApprovals<O extends Member> {
 /** Nothing of it is in the cloud yet. */
 function isNew<O>({ accepted, standing }: Part<O>): boolean {
   return accepted === undefined && standing !== true;
+}
+
+/** To have begun is no consent. */
+function asked(pending: Pending, manual: boolean): Pending {
+  return pending === 'Begun' && manual ? 'More' : pending;
 }
 
 /** Why nothing says how it would be made as it is: the beginning of a sentence. */

@@ -76,6 +76,25 @@ describe('an operator with a subscription of Azure', () => {
     await scene.until('the Node to be back', () => Promise.resolve(azure.poolOf().length === 2));
   }, 90_000);
 
+  test('Nodes follow while a window is closed, also where the update for them is interrupted, and the operator starts again', async () => {
+    const { scene, cluster, arm } = azure;
+    const schedule = `0 ${(new Date().getUTCHours() + 6) % 24} * * *`;
+    const windows = (maintenanceWindows: object[] | null): Promise<string> =>
+      cluster.kubectl(['patch', 'clb', 'web', '--type=merge', '-p', JSON.stringify({ spec: { maintenanceWindows } })]);
+    await windows([{ schedule, duration: '1h' }]);
+    arm.cloud.locks.set(GROUP, 'ReadOnly');
+    const { name, address } = await azure.addNode();
+    await scene.condition('web', 'Stalled', 'CredentialsRefused');
+    await cluster.killOperator();
+    arm.cloud.locks.delete(GROUP);
+    await cluster.startOperator();
+    await scene.until('the Node behind it', () => Promise.resolve(azure.poolOf().includes(address)));
+    await windows(null);
+    await cluster.kubectl(['label', 'node', name, `${LABEL_EXCLUDE_FROM_LOAD_BALANCERS}=`]);
+    await scene.until('the Node to leave', () => Promise.resolve(!azure.poolOf().includes(address)));
+    await scene.ready('web');
+  }, 120_000);
+
   test('R-48: what would replace the address of one of several waits for approval; nothing of the others is touched, and without it all goes on', async () => {
     const { scene, cluster, arm } = azure;
     const [web, api] = await published('web', 'api');

@@ -1,4 +1,5 @@
 import type { MaintenanceWindow } from '../../../crds';
+import type { JsonObject } from '../../../operator/base/json';
 import { OperatorError } from '../../../operator/base/errors';
 import { StackApprovals, type ApprovalPass } from '../../../operator/cloud/plan/stack-approvals';
 import { Retirements } from '../../../operator/cloud/plan/retirements';
@@ -151,34 +152,62 @@ describe('what can’t be planned because a permission is missing for it', () =>
 });
 
 describe('Nodes come and go in a cloud that says them in the stack’s own inputs', () => {
+  interface Following {
+    drifted?: boolean;
+    open?: boolean;
+    change?: boolean;
+    /** What the open update makes; absent = an older state, which does not say. */
+    begun?: object;
+    manual?: boolean;
+    /** A lever keeps all changes of all members back. */
+    paused?: boolean;
+    /** There is no room for what its spec asks for, which its rendering finds out. */
+    tooMuch?: boolean;
+  }
+
   /** Two members, of which the first waits. @param inputs rendered before, and now */
-  async function follow(before: object, now: object, pass: { drifted?: boolean; open?: boolean; change?: boolean } = {}) {
-    const { drifted = false, change = false } = pass;
+  async function follow(before: object, now: object, pass: Following = {}) {
+    const { drifted = false, change = false, begun, manual = false, paused = false, tooMuch } = pass;
     const parts = ['web', 'mail'].map((name, index) => {
-      const maintenanceWindows = index === 0 ? [at('30 12 * * *')] : undefined;
+      const maintenanceWindows = index === 0 && !manual ? [at('30 12 * * *')] : undefined;
       const object = { metadata: { uid: name, name, namespace: 'shop' }, spec: { provider: 'p', maintenanceWindows } };
       const accepted = { uid: name, name, port: 80 };
-      return { object, accepted, candidate: change && index === 0 ? { ...accepted, port: 81 } : accepted };
+      const asked = { candidate: change && index === 0 ? { ...accepted, port: 81 } : accepted };
+      return { object, accepted, ...(paused ? { held: true } : asked) };
     });
     const updateOf = (inputs: object): StackUpdate => ({ stack: 's', project: 'p', providerName: 'p', inputs }) as unknown as StackUpdate;
     const withoutTargets = ({ nodes: _nodes, ...rest }: Record<string, unknown>): object => rest;
+    const updatePolicy = ({ metadata }: Member): object | undefined =>
+      manual && metadata.uid === 'web' ? { approval: 'Manual', replace: 'Never' } : undefined;
+    const of = (inputs: readonly { port: number }[], rendered: object): object => ({
+      ...rendered,
+      members: inputs.map(({ port }) => port),
+    });
+    const made = of([{ port: 80 }, { port: 80 }], before);
     const approvals = new StackApprovals<Member>({
       ...{
-        kind: { withoutTargets } as unknown as StackKind<Member>,
-        updates: {} as unknown as Updates,
+        kind: { withoutTargets, updatePolicy } as unknown as StackKind<Member>,
+        updates: { preview: () => Promise.resolve({ hash: 'h', counts: {}, operations: [{ op: 'update' }] }) } as unknown as Updates,
         events: { event: () => undefined },
         registry: REGISTRY,
       },
       ...{ guard: { problem: () => Promise.resolve(undefined) }, again: () => undefined, clock: { now: () => NOON } },
     });
     const none = { leaving: [], released: [], missing: [], elsewhere: [], departing: [] };
-    const { run, plan } = await approvals.open({
+    const all = {
       ...{ stack: 's', cloud: { name: 'p', spec: {} }, drifted, serving: () => true, hooksOf: () => ({}), givingUp: () => undefined },
-      updateOf: () => updateOf(now),
-      plan: { kind: 'Update', engine: true, conflicts: false, ...none, parts },
-      state: { open: pass.open === true, inputsHash: updateHash(updateOf(before)), inputs: before, accepted: {} },
-    } as unknown as ApprovalPass<Member>);
-    return { run, reason: plan.parts[0]?.verdict?.reason };
+      updateOf: (inputs: { port: number }[]) => {
+        if (tooMuch === true && inputs.some(({ port }) => port === 81)) throw new OperatorError('Quota', 'no room');
+        return updateOf(of(inputs, now));
+      },
+      plan: { kind: 'Update', engine: !paused, conflicts: false, ...none, parts },
+      state: {
+        ...{ open: pass.open === true || begun !== undefined, inputsHash: updateHash(updateOf(made)), inputs: made, accepted: {} },
+        ...(begun !== undefined && { begun: hashWithoutTargets(updateOf(begun), withoutTargets as (inputs: object) => JsonObject) }),
+      },
+    } as unknown as ApprovalPass<Member>;
+    const { run, plan } = await approvals.open(all);
+    return { run: run && (!paused || approvals.follows(all)), reason: plan.parts[0]?.verdict?.reason };
   }
 
   const [before, other] = [
@@ -197,6 +226,50 @@ describe('Nodes come and go in a cloud that says them in the stack’s own input
     expect(await follow(before, other, { drifted: true })).toEqual(waits);
     expect(await follow(before, other, { open: true })).toEqual(waits);
     expect(await follow(before, before, { change: true })).toEqual(waits);
+  });
+
+  describe('in an update that was interrupted', () => {
+    const [nodes, change] = [
+      { ...other, members: [80, 80] },
+      { ...before, members: [81, 80] },
+    ];
+    const [runs, waits] = [
+      { run: true, reason: undefined },
+      { run: false, reason: 'AwaitingWindow' },
+    ];
+
+    test('targets go on following, also where others of them come meanwhile, or the cloud is found as it has left it', async () => {
+      expect(await follow(before, other, { begun: nodes })).toEqual(runs);
+      expect(await follow(before, { ...other, nodes: [] }, { begun: nodes })).toEqual(runs);
+      expect(await follow(before, before, { begun: nodes })).toEqual(runs);
+      expect(await follow(before, other, { begun: nodes, drifted: true })).toEqual(runs);
+      expect(await follow(before, other, { begun: nodes, change: true })).toEqual({ ...waits, run: true });
+    });
+
+    test('so they do where a person must approve changes', async () => {
+      expect(await follow(before, other, { begun: nodes, manual: true })).toEqual(runs);
+      const waitsForApproval = { run: false, reason: 'AwaitingApproval' };
+      expect(await follow(before, other, { open: true, manual: true })).toEqual(waitsForApproval);
+      expect(await follow(before, other, { begun: nodes, manual: true, drifted: true })).toEqual(waitsForApproval);
+    });
+
+    test('under a pause nothing but Nodes goes on', async () => {
+      expect(await follow(before, other, { begun: nodes, paused: true })).toMatchObject({ run: true });
+      expect(await follow(before, before, { begun: nodes, paused: true })).toMatchObject({ run: false });
+      expect(await follow(before, other, { begun: nodes, paused: true, drifted: true })).toMatchObject({ run: false });
+      expect(await follow(before, other, { open: true, paused: true })).toMatchObject({ run: false });
+    });
+
+    test('what can’t be made is no failure of all: the others go on', async () => {
+      expect(await follow(before, other, { begun: nodes, change: true, tooMuch: true })).toEqual({ ...waits, run: true });
+    });
+
+    test('a change goes on when its window closes, and waits where it became another, or must be approved by now', async () => {
+      expect(await follow(before, before, { begun: change, change: true })).toEqual(runs);
+      expect(await follow(before, other, { begun: change, change: true })).toEqual(runs);
+      expect(await follow(before, { ...before, ports: 81 }, { begun: change, change: true })).toEqual(waits);
+      expect(await follow(before, before, { begun: change, change: true, manual: true })).toMatchObject({ reason: 'AwaitingApproval' });
+    });
   });
 });
 

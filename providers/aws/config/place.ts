@@ -12,7 +12,7 @@ export interface Place {
 
 /**
  * Where the settings, else the environment, else the operator's own instance say that the cluster is.
- * @throws OperatorError naming `spec.region` when nothing says a region
+ * @throws OperatorError naming the field that would have said it: where nothing says a region, or the instance does not answer (Transient)
  */
 export async function placeOf(
   { region, aws }: CloudProviderSpec,
@@ -21,7 +21,7 @@ export async function placeOf(
 ): Promise<Place> {
   const [found, vpcID] = await Promise.all([
     region ?? environment.AWS_REGION ?? environment.AWS_DEFAULT_REGION ?? metadata.region().catch(noRegion),
-    aws?.vpcID ?? metadata.vpcID().catch(() => undefined),
+    aws?.vpcID ?? metadata.vpcID().catch(unlessSilent('spec.aws.vpcID')),
   ]);
   return { region: found, ...(vpcID !== undefined && { vpcID }) };
 }
@@ -32,7 +32,7 @@ export type ClusterTag = Pick<AWSProviderSettings, 'clusterName' | 'legacyCluste
 /**
  * The cluster's name where the settings say none: that on the operator's own instance; none where that can't be told.
  * @param tagsOf the tags of an instance of EC2
- * @throws OperatorError of `tagsOf`
+ * @throws OperatorError of `tagsOf`; Transient where the instance does not answer
  */
 export async function clusterTagOf(
   { clusterName, legacyClusterTag }: ClusterTag,
@@ -40,7 +40,7 @@ export async function clusterTagOf(
   tagsOf: (instanceID: string) => Promise<Tags>,
 ): Promise<ClusterTag> {
   if (clusterName !== undefined) return { clusterName, legacyClusterTag };
-  const instanceID = await metadata.instanceID().catch(() => undefined);
+  const instanceID = await metadata.instanceID().catch(unlessSilent('spec.aws.clusterName'));
   return instanceID === undefined ? { legacyClusterTag } : clusterTagIn(await tagsOf(instanceID));
 }
 
@@ -52,12 +52,20 @@ export function clusterTagIn(tags: Tags): ClusterTag {
   return old === undefined ? { legacyClusterTag: false } : { clusterName: old, legacyClusterTag: true };
 }
 
+/** Where there is no instance, nothing is said. One that does not answer now must be asked again: nobody asks once there is a connection. */
+function unlessSilent(field: string): (thrown: unknown) => undefined {
+  return (thrown) => {
+    const cause = toOperatorError(thrown);
+    if (cause.code === 'NotFound') return undefined;
+    const remedy = `Set ${field}, or AWS_EC2_METADATA_DISABLED=true where the operator runs on no instance.`;
+    throw new OperatorError(cause.code, `the CloudProvider has no ${field}, and ${cause.message}. ${remedy}`, { field, remedy, cause });
+  };
+}
+
 function noRegion(thrown: unknown): never {
   const cause = toOperatorError(thrown);
+  const field = 'spec.region';
   const remedy = 'Set spec.region, for example eu-central-1.';
-  throw new OperatorError(cause.code, `the CloudProvider names no region, and ${cause.message}. ${remedy}`, {
-    field: 'spec.region',
-    remedy,
-    cause,
-  });
+  const code = cause.code === 'NotFound' ? 'Invalid' : cause.code;
+  throw new OperatorError(code, `the CloudProvider names no region, and ${cause.message}. ${remedy}`, { field, remedy, cause });
 }

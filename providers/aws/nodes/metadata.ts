@@ -1,4 +1,4 @@
-import { OperatorError } from '../../../operator/base/errors';
+import { OperatorError, type ErrorCode } from '../../../operator/base/errors';
 
 const DEFAULT_ENDPOINT = 'http://169.254.169.254';
 const TIMEOUT_MS = 3_000;
@@ -22,10 +22,10 @@ export class InstanceMetadata {
     return this.read('instance-id');
   }
 
-  /** @throws OperatorError Transient when it isn't answered: nobody can tell whether this is no instance, or one that is busy */
+  /** @throws OperatorError NotFound where there is none of it; Transient when it isn't answered: nobody can tell whether this is no instance, or one that is busy */
   private async read(path: string): Promise<string> {
     const { AWS_EC2_METADATA_DISABLED: disabled, AWS_EC2_METADATA_SERVICE_ENDPOINT: endpoint = DEFAULT_ENDPOINT } = this.environment;
-    if (disabled?.toLowerCase() === 'true') throw failure('AWS_EC2_METADATA_DISABLED says that it is not to be asked');
+    if (disabled?.toLowerCase() === 'true') throw failure('NotFound', 'AWS_EC2_METADATA_DISABLED says that it is not to be asked');
     const base = `${endpoint.replace(/\/$/, '')}/latest`;
     const token = await request(`${base}/api/token`, 'PUT', { 'x-aws-ec2-metadata-token-ttl-seconds': TOKEN_SECONDS });
     return request(`${base}/meta-data/${path}`, 'GET', { 'x-aws-ec2-metadata-token': token });
@@ -35,14 +35,16 @@ export class InstanceMetadata {
 async function request(url: string, method: 'GET' | 'PUT', headers: Record<string, string>): Promise<string> {
   const answer = await fetch(url, { method, headers, redirect: 'error', signal: AbortSignal.timeout(TIMEOUT_MS) }).catch(
     (cause: unknown) => {
-      throw failure(`${url} does not answer`, cause);
+      throw failure('Transient', `${url} does not answer`, cause);
     },
   );
   const text = (await answer.text()).trim();
-  if (!answer.ok || text === '') throw failure(`${url} answers with HTTP status ${answer.status}`);
+  if (!answer.ok || text === '') {
+    throw failure(answer.status === 404 ? 'NotFound' : 'Transient', `${url} answers with HTTP status ${answer.status}`);
+  }
   return text;
 }
 
-function failure(why: string, cause?: unknown): OperatorError {
-  return new OperatorError('Transient', `the metadata of the operator's own instance can't be read: ${why}`, { cause });
+function failure(code: ErrorCode, why: string, cause?: unknown): OperatorError {
+  return new OperatorError(code, `the metadata of the operator's own instance can't be read: ${why}`, { cause });
 }

@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
 import { maskedCIDR, type AWSProviderSettings, type CloudRouteSpec } from '../../../crds';
-import type { OperatorError } from '../../../operator/base/errors';
+import { OperatorError } from '../../../operator/base/errors';
 import type { JsonObject } from '../../../operator/base/json';
 import type { Problem, RouteInput, Routes } from '../../provider';
 import { instanceIDOf, isFargate } from '../nodes/provider-id';
@@ -9,6 +9,7 @@ import { selectorsOf, type RouteTableSelector } from './route-tables';
 /** A stack of this size is read and written in seconds (design: CloudRoutes are sharded). */
 const SHARD_SIZE = 100;
 const CLUSTER_PREFIX_LENGTH = 8;
+const NO_TABLE = 'nothing says which route table gets the routes. Set spec.aws.clusterName or spec.aws.routeTableIDs of the CloudProvider.';
 
 /** What decides the routes beside their own specs. */
 export interface RouteScope extends Pick<
@@ -53,15 +54,17 @@ export class AwsRoutes implements Routes {
       problems.push({ severity: 'Error', field: 'spec.providerID', value: providerID, message });
     }
     if (selectorsOf(this.scope).length === 0) {
-      const message =
-        'nothing says which route table gets the routes. Set spec.aws.clusterName or spec.aws.routeTableIDs of the CloudProvider.';
-      problems.push({ severity: 'Error', field: 'spec.provider', value: '', message });
+      problems.push({ severity: 'Error', field: 'spec.provider', value: '', message: NO_TABLE });
     }
     return problems;
   }
 
-  /** Of two CloudRoutes with one destination, the first by name is rendered: a table has one route to a destination. */
+  /**
+   * Of two CloudRoutes with one destination, the first by name is rendered: a table has one route to a destination.
+   * @throws OperatorError Invalid where nothing says the table: to render none of the routes would delete all that there are
+   */
   render(_stack: string, inputs: RouteInput[]): JsonObject {
+    if (inputs.length > 0 && selectorsOf(this.scope).length === 0) throw new OperatorError('Invalid', NO_TABLE, { field: 'spec.provider' });
     const byName = new Map<string, RenderedRoute>();
     for (const input of [...inputs].sort((a, b) => (a.name < b.name ? -1 : 1))) {
       for (const route of this.renderOne(input)) if (!byName.has(route.name)) byName.set(route.name, route);

@@ -154,7 +154,7 @@ describeWithMoto('An operator with an account of AWS', () => {
     await cluster!.kubectl(['delete', 'clb', 'ruled-too', '--timeout=60s']);
   }, 180_000);
 
-  test('a route to a Node is in the table while its CloudRoute is there', async () => {
+  test('a route to a Node is in the table while its CloudRoute is there, also while nothing says which table that is', async () => {
     const tableID = await routeTable();
     const { name: nodeName } = await addNode();
     await scene.initialized(nodeName);
@@ -163,9 +163,22 @@ describeWithMoto('An operator with an account of AWS', () => {
     await cluster!.apply({ apiVersion: 'cloud-operator.dev/v1alpha1', kind: 'CloudRoute', metadata, spec });
     const hop = (): Promise<string | undefined> => account.nextHop(tableID, destinationCIDR);
     expect(await scene.until('the route', hop, 60_000)).toMatch(/^eni-/);
-    await scene.until('CloudRoute pods to be Ready', async () => {
-      return (await scene.route('pods'))?.status?.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True');
-    });
+    const ready = (wanted: 'True' | 'False') =>
+      scene.until(`CloudRoute pods to say Ready ${wanted}`, async () => {
+        const conditions = (await scene.route('pods'))?.status?.conditions ?? [];
+        return conditions.find(({ type, status }) => type === 'Ready' && status === wanted);
+      });
+    await ready('True');
+    const name = (clusterName: string | null) => cluster!.kube.patch(CLOUD_PROVIDERS, 'aws', 'merge', { spec: { aws: { clusterName } } });
+    model.calls.length = 0;
+    await name(null);
+    expect((await ready('False')).message).toContain('nothing says which route table gets the routes');
+    await cluster!.kubectl(['annotate', 'cloudroute', 'pods', 'cloud-operator.dev/reconcile=nameless']);
+    await scene.until('the look', async () => (await scene.route('pods'))?.status?.lastHandledReconcile === 'nameless');
+    expect(await hop()).toMatch(/^eni-/);
+    await name('prod');
+    await ready('True');
+    expect(model.calls.map(({ action }) => action)).not.toContain('DeleteRoute');
     await cluster!.kubectl(['delete', 'cloudroute', 'pods']);
     expect(await hop()).toBeUndefined();
   }, 120_000);

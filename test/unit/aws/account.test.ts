@@ -1,6 +1,7 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { cloudProviderSpec } from '../../../crds';
+import { OperatorError } from '../../../operator/base/errors';
 import { AwsAccount, type CredentialChain, type FoundCredentials } from '../../../providers/aws/config/account';
 import { parseAwsSettings } from '../../../providers/aws/client/settings';
 import { InstanceMetadata } from '../../../providers/aws/nodes/metadata';
@@ -187,6 +188,23 @@ describe('where a cluster is', () => {
       clusterName: 'named',
     });
     expect(asked).toEqual(['i-own']);
+  });
+
+  test.each([
+    ['which there is none', 'NotFound', { clusterTag: {}, place: { region: 'eu-west-1' } }],
+    ['which does not answer', 'Transient', undefined],
+  ] as const)('an instance %s, asked for the VPC and the cluster', async (_what, code, expected) => {
+    const fails = (): Promise<string> => Promise.reject(new OperatorError(code, 'no answer'));
+    const metadata = { region: fails, vpcID: fails, instanceID: fails };
+    const tag = clusterTagOf({ legacyClusterTag: false }, metadata, () => Promise.resolve({}));
+    const where = placeOf(cloudProviderSpec.parse({ region: 'eu-west-1', aws: {} }), {}, metadata);
+    if (expected !== undefined) {
+      await expect(tag).resolves.toMatchObject(expected.clusterTag);
+      await expect(where).resolves.toEqual(expected.place);
+    } else {
+      await expect(tag).rejects.toMatchObject({ code, field: 'spec.aws.clusterName' });
+      await expect(where).rejects.toMatchObject({ code, field: 'spec.aws.vpcID' });
+    }
   });
 
   test('on no instance, only the region must be said', async () => {

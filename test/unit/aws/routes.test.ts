@@ -74,6 +74,13 @@ describe('routes of AWS, rendered', () => {
     expect(problems.map(({ field }) => field)).toEqual(fields);
   });
 
+  test('where nothing says the table, nothing is rendered: that would delete all routes', () => {
+    const { clusterID, routesPerTable } = SCOPE;
+    const scope = { clusterID, vpcID: 'vpc-1', legacyClusterTag: false, routesPerTable };
+    expect(() => render([input('10.244.1.0/24', 'aws:///z/i-1')], scope)).toThrow('nothing says which route table gets the routes');
+    expect(render([], scope)).toEqual([]);
+  });
+
   test('shards are filled one after another', () => {
     const sizes: Record<string, number> = { 'routes-0': 100, 'routes-1': 99 };
     expect(new AwsRoutes(SCOPE).shard(input('10.244.1.0/24', 'i-1'), (shard) => sizes[shard] ?? 0)).toBe('routes-1');

@@ -79,7 +79,7 @@ const fields = z.object({
         'The cluster’s name in tags, kubernetes.io/cluster/<name>; Nodes, subnets and route tables are found by it. Absent = found on the operator’s own instance.',
     }),
   legacyClusterTag: z.boolean().default(false).meta({
-    description: 'Whether the cluster’s resources have the old tag KubernetesCluster=<name> in place of that.',
+    description: 'Whether the cluster’s resources may have the old tag KubernetesCluster=<name> in place of that; what is made gets both.',
   }),
   subnetIDs: setOf(awsID('subnet'), {
     min: 1,

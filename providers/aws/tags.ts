@@ -95,14 +95,22 @@ export function isOfClusterAlone(tags: Tags, clusterName: string | undefined): b
   return clusterName !== undefined && names.size === 1 && names.has(clusterName);
 }
 
-/** Finds what is tagged for the cluster, as cloud-provider-aws does. @param legacy by the tag of old clusters. Pure. */
-export function clusterFilter(clusterName: string, legacy = false): { Name: string; Values: string[] } {
-  if (legacy) return { Name: 'tag:KubernetesCluster', Values: [clusterName] };
-  return { Name: 'tag-key', Values: [CLUSTER_PREFIX + clusterName] };
+/**
+ * Filters that find what is tagged for the cluster, as cloud-provider-aws does: each takes a listing of its own.
+ * @param legacy also by the tag of old clusters, which the new one may stand beside or in place of. Pure.
+ */
+export function clusterFilters(clusterName: string, legacy = false): { Name: string; Values: string[] }[] {
+  const filter = { Name: 'tag-key', Values: [CLUSTER_PREFIX + clusterName] };
+  return legacy ? [filter, { Name: 'tag:KubernetesCluster', Values: [clusterName] }] : [filter];
 }
 
-/** By the tags of cloud-provider-aws. */
-function isOfCluster(tags: Tags, clusterName: string): boolean {
+/** The tags of what the cluster owns, by which cloud-provider-aws finds it. @param legacy also that of old clusters. Pure. */
+export function clusterTags(clusterName: string, legacy: boolean): Record<string, string> {
+  return { [CLUSTER_PREFIX + clusterName]: 'owned', ...(legacy && { KubernetesCluster: clusterName }) };
+}
+
+/** By the tags of cloud-provider-aws, the new one or that of old clusters. Pure. */
+export function isOfCluster(tags: Tags, clusterName: string): boolean {
   return tags[CLUSTER_PREFIX + clusterName] !== undefined || tags.KubernetesCluster === clusterName;
 }
 

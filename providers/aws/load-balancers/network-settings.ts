@@ -3,7 +3,7 @@ import type { LoadBalancerInput } from '../../provider';
 import type { LoadBalancerInputs } from '../resources/load-balancer';
 import { ANNOTATION_PREFIX } from '../annotations/annotation';
 import { groupModeOf, type LoadBalancerScope } from '../scope';
-import { TAG } from '../tags';
+import { clusterTags, TAG } from '../tags';
 import { isClassic } from './classic';
 import { withGeneration } from './names';
 import { addressesOf, isDualStack, isIPv6Alone, subnetIDsOf, subnetMappingsOf, takesSourcePrefixes } from './subnet-mappings';
@@ -112,6 +112,5 @@ export function tagsOf(
 
 /** Whose cluster's and which stack's it is. Pure. */
 export function stackTagsOf(stack: string, { clusterID, clusterName, legacyClusterTag }: LoadBalancerScope): Record<string, string> {
-  const cluster = legacyClusterTag ? { KubernetesCluster: clusterName ?? '' } : { [`kubernetes.io/cluster/${clusterName}`]: 'owned' };
-  return { ...(clusterName !== undefined && cluster), [TAG.clusterID]: clusterID, [TAG.stack]: stack };
+  return { ...(clusterName !== undefined && clusterTags(clusterName, legacyClusterTag)), [TAG.clusterID]: clusterID, [TAG.stack]: stack };
 }

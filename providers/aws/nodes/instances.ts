@@ -1,12 +1,13 @@
 import type { Filter, Instance as Ec2Instance, InstanceNetworkInterface } from '@aws-sdk/client-ec2';
 import type { Instance, Instances, NodeAddress, NodeMachines } from '../../provider';
 import { chunks, FILTER_VALUES } from '../client/chunks';
+import { listedOnce } from '../client/listed-once';
 import type { Ec2 } from '../client/ec2';
 import { describeFargate } from './fargate';
 import { tagNodes, type NodeTagScope } from './node-tags';
 import { fargateAddressOf, instanceIDOf, machineOf } from './provider-id';
 import { NetworkTopology } from './topology';
-import { clusterFilter } from '../tags';
+import { clusterFilters } from '../tags';
 
 export const ZONE_ID_LABEL = 'topology.k8s.aws/zone-id';
 
@@ -17,7 +18,7 @@ export interface InstanceScope {
   region: string;
   /** The cluster's name in tags; absent = all instances of the VPC. */
   clusterName?: string;
-  /** The tag is the old `KubernetesCluster=<name>`. */
+  /** The tag may be the old `KubernetesCluster=<name>`. */
   legacyClusterTag?: boolean;
   vpcID?: string;
   /** Families of addresses, in the order in which they are written. */
@@ -83,7 +84,7 @@ export class AwsInstances implements Instances {
   }
 
   private async all(): Promise<Ec2Instance[]> {
-    const found = await this.ec2.instances(filtersOf(this.scope));
+    const found = await instancesOf(this.ec2, this.scope);
     this.listed?.(found);
     return found;
   }
@@ -136,11 +137,20 @@ function hasPrimaryIPv6({ NetworkInterfaces = [] }: Ec2Instance): boolean {
   return NetworkInterfaces.some(({ Ipv6Addresses = [] }) => Ipv6Addresses.some(({ IsPrimaryIpv6 }) => IsPrimaryIpv6 === true));
 }
 
-/** The filters that find a cluster's instances. Pure. */
-export function filtersOf({ clusterName, legacyClusterTag = false, vpcID }: InstanceScope): Filter[] {
+/** A cluster's instances. */
+export function instancesOf(ec2: Ec2, scope: InstanceScope): Promise<Ec2Instance[]> {
+  return listedOnce(
+    listingsOf(scope),
+    (filters) => ec2.instances(filters),
+    ({ InstanceId }) => InstanceId,
+  );
+}
+
+/** The filters of each listing that finds some of a cluster's instances. Pure. */
+export function listingsOf({ clusterName, legacyClusterTag, vpcID }: InstanceScope): Filter[][] {
   const vpc = vpcID === undefined ? [] : [{ Name: 'vpc-id', Values: [vpcID] }];
-  if (clusterName === undefined) return vpc;
-  return [clusterFilter(clusterName, legacyClusterTag), ...vpc];
+  if (clusterName === undefined) return [vpc];
+  return clusterFilters(clusterName, legacyClusterTag).map((filter) => [filter, ...vpc]);
 }
 
 /** Upstream's reading of a state: only `stopped` is shut down, only `terminated` does not exist (contract 4; providers 2.1). */

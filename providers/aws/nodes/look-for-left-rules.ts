@@ -5,7 +5,7 @@ import { chunks, FILTER_VALUES } from '../client/chunks';
 import { named } from '../named';
 import type { Api } from '../resources/description';
 import { isGroupID } from '../resources/named-groups';
-import { clusterFilter, TAG } from '../tags';
+import { clusterFilters, TAG } from '../tags';
 import { leftRulesOf, type LeftRulesFacts, type LeftRulesScope } from './left-rules';
 
 export interface LeftRulesPlace extends LeftRulesScope {
@@ -30,11 +30,12 @@ export async function lookForLeftRules(
 ): Promise<Map<string, SecurityGroupRule[]>> {
   const { ec2, options } = api;
   const { clusterID, clusterName, legacyClusterTag } = place;
+  const filters = clusterName === undefined ? [] : clusterFilters(clusterName, legacyClusterTag);
   const [ours, tagged] = await Promise.all([
     ec2.securityGroupRules([{ Name: `tag:${TAG.clusterID}`, Values: [clusterID] }], options),
-    clusterName === undefined ? [] : ec2.securityGroups([clusterFilter(clusterName, legacyClusterTag)], options),
+    Promise.all(filters.map((filter) => ec2.securityGroups([filter], options))),
   ]);
-  const within = [...ours, ...tagged, ...revoked].map(({ GroupId = '' }) => GroupId);
+  const within = [...ours, ...tagged.flat(), ...revoked].map(({ GroupId = '' }) => GroupId);
   const rules = [...(await byGroups(within, (filter) => ec2.securityGroupRules([filter], options))), ...revoked];
   const ends = rules.flatMap(({ GroupId = '', ReferencedGroupInfo: from }) =>
     from?.GroupId === undefined ? [GroupId] : [GroupId, from.GroupId],

@@ -2,8 +2,8 @@ import type { Instance } from '@aws-sdk/client-ec2';
 import { chunks, FILTER_VALUES } from '../client/chunks';
 import type { CallOptions } from '../../client-options';
 import type { Ec2 } from '../client/ec2';
-import { filtersOf, type InstanceScope } from './instances';
-import { fromAwsTags, type Tags } from '../tags';
+import { instancesOf, type InstanceScope } from './instances';
+import { fromAwsTags, isOfCluster, type Tags } from '../tags';
 
 /** How long a look at all instances holds: their groups change, are tagged, and go with the Nodes that had them. */
 const LOOK_HOLDS_MS = 10 * 60_000;
@@ -13,14 +13,13 @@ const LOOK_HOLDS_MS = 10 * 60_000;
  * tagged, the only one (upstream's choice, but that upstream gives up where several are tagged). Pure.
  * @returns undefined = nobody can tell
  */
-export function nodeGroupOf(groups: readonly string[], tagsOf: (group: string) => Tags, scope: InstanceScope): string | undefined {
-  const tagged = groups.filter((group) => isTagged(tagsOf(group), scope)).sort();
+export function nodeGroupOf(
+  groups: readonly string[],
+  tagsOf: (group: string) => Tags,
+  { clusterName }: Pick<InstanceScope, 'clusterName'>,
+): string | undefined {
+  const tagged = groups.filter((group) => clusterName !== undefined && isOfCluster(tagsOf(group), clusterName)).sort();
   return tagged[0] ?? (groups.length === 1 ? groups[0] : undefined);
-}
-
-function isTagged(tags: Tags, { clusterName, legacyClusterTag = false }: InstanceScope): boolean {
-  if (clusterName === undefined) return false;
-  return legacyClusterTag ? tags.KubernetesCluster === clusterName : tags[`kubernetes.io/cluster/${clusterName}`] !== undefined;
 }
 
 /** The security groups of each instance; of one that is gone, none. */
@@ -110,7 +109,7 @@ export class NodeGroups {
   /** What it does not see is forgotten. */
   private async lookAtAll(seen: GroupsByInstance | undefined): Promise<void> {
     const fresh: Known = { byInstance: new Map(), tags: new Map() };
-    await this.remember(fresh, seen ?? groupsByInstance(await this.ec2.instances(filtersOf(this.scope))), {});
+    await this.remember(fresh, seen ?? groupsByInstance(await instancesOf(this.ec2, this.scope)), {});
     this.known = fresh;
   }
 

@@ -4,7 +4,7 @@ import type { Api } from '../resources/description';
 import { NEXT_HOP, nextHopID, outputsOf, primaryInterfaceOf } from '../resources/next-hop';
 import { inputsOf, route } from '../resources/route';
 import { marksOf, ROUTE_MARK_PREFIX, type RouteMark } from './route-marks';
-import { destinationOf, filtersOf, nextHopOf, routeID, routeTo, selectorsOf } from './route-tables';
+import { destinationOf, nextHopOf, routeID, routeTo, selectorsOf, tablesFor } from './route-tables';
 import type { RouteScope } from './routes';
 
 interface Found {
@@ -59,7 +59,7 @@ export async function discoverRoutes({ ec2, options }: Api, scope: RouteScope, w
  * stacks, unmarked, with its next hop: a stack that has it goes on having it, until it is deleted or leads to another instance.
  */
 export async function deadRoutes({ ec2, options }: Api, scope: RouteScope, stacks: readonly string[]): Promise<Found[]> {
-  const tables = await Promise.all(selectorsOf(scope).map((selector) => ec2.routeTables(filtersOf(selector), options)));
+  const tables = await Promise.all(selectorsOf(scope).map((selector) => tablesFor(ec2, selector, options)));
   const dead = tables.flat().flatMap(({ RouteTableId = '', Routes = [] }) =>
     Routes.filter(({ State }) => State === 'blackhole').flatMap((entry): DiscoveredResource[] => {
       const destination = destinationOf(entry);

@@ -5,8 +5,10 @@ import { OperatorError } from '../../../operator/base/errors';
 import { canonicalJson } from '../../../operator/base/json';
 import type { CallOptions } from '../../client-options';
 import type { Ec2 } from '../client/ec2';
+import { listedOnce } from '../client/listed-once';
+import { clusterFilters } from '../tags';
 
-/** Which table a route is in, as the program says it: by id, or the one that is tagged for the cluster. */
+/** Which table a route is in, as the program says it: by id, or the one that is tagged for the cluster. By the tag of old clusters, which alone has a value, the one with either tag is meant. */
 export type RouteTableSelector = { id: string } | { tagKey: string; tagValue?: string; vpcID?: string };
 
 /** The tables that each route goes into. Pure. */
@@ -31,10 +33,10 @@ export class RouteTables {
 
   /** @throws OperatorError Invalid where none or more than one matches, naming them */
   async select(selector: RouteTableSelector, options: CallOptions): Promise<RouteTable> {
-    const tables = await this.read(filtersOf(selector), options);
+    const tables = await this.read(selector, options);
     const [table] = tables;
     if (table !== undefined && tables.length === 1) return table;
-    const what = 'id' in selector ? `with the id ${selector.id}` : `tagged ${selector.tagKey}${valueOf(selector)}`;
+    const what = 'id' in selector ? `with the id ${selector.id}` : `tagged ${tagsOf(selector)}`;
     const ids = tables.map(({ RouteTableId }) => RouteTableId).sort();
     const remedy =
       'id' in selector ? 'Correct spec.aws.routeTableIDs' : 'Tag exactly one route table, or name them in spec.aws.routeTableIDs';
@@ -74,9 +76,9 @@ export class RouteTables {
     reserved.add(destination);
   }
 
-  private read(filters: Filter[], options: CallOptions): Promise<RouteTable[]> {
-    const key = canonicalJson(filters);
-    const reading = this.found.get(key) ?? this.ec2.routeTables(filters, options);
+  private read(selector: RouteTableSelector, options: CallOptions): Promise<RouteTable[]> {
+    const key = canonicalJson(selector);
+    const reading = this.found.get(key) ?? tablesFor(this.ec2, selector, options);
     this.found.set(key, reading);
     reading.catch(() => this.found.delete(key));
     return reading;
@@ -116,14 +118,23 @@ export function tablesOf(id: string): string[] {
   return [8, 17].flatMap((length) => new RegExp(`^r-(rtb-[0-9a-f]{${length}})[0-9]+$`).exec(id)?.[1] ?? []);
 }
 
-/** The filters that find a table. Pure. */
-export function filtersOf(selector: RouteTableSelector): Filter[] {
-  if ('id' in selector) return [{ Name: 'route-table-id', Values: [selector.id] }];
-  const { tagKey, tagValue, vpcID } = selector;
-  const tag = tagValue === undefined ? { Name: 'tag-key', Values: [tagKey] } : { Name: `tag:${tagKey}`, Values: [tagValue] };
-  return [tag, ...(vpcID === undefined ? [] : [{ Name: 'vpc-id', Values: [vpcID] }])];
+/** The tables that are meant: one, if all is right. */
+export function tablesFor(ec2: Ec2, selector: RouteTableSelector, options: CallOptions): Promise<RouteTable[]> {
+  return listedOnce(
+    listingsOf(selector),
+    (filters) => ec2.routeTables(filters, options),
+    ({ RouteTableId }) => RouteTableId,
+  );
 }
 
-function valueOf({ tagValue }: { tagValue?: string }): string {
-  return tagValue === undefined ? '' : `=${tagValue}`;
+/** The filters of each listing that may find the table. Pure. */
+function listingsOf(selector: RouteTableSelector): Filter[][] {
+  if ('id' in selector) return [[{ Name: 'route-table-id', Values: [selector.id] }]];
+  const { tagKey, tagValue, vpcID } = selector;
+  const tags = tagValue === undefined ? [{ Name: 'tag-key', Values: [tagKey] }] : clusterFilters(tagValue, true);
+  return tags.map((tag) => [tag, ...(vpcID === undefined ? [] : [{ Name: 'vpc-id', Values: [vpcID] }])]);
+}
+
+function tagsOf({ tagKey, tagValue }: { tagKey: string; tagValue?: string }): string {
+  return tagValue === undefined ? tagKey : `${tagKey}=${tagValue} or kubernetes.io/cluster/${tagValue}`;
 }

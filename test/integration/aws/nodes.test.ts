@@ -29,6 +29,19 @@ describeWithMoto('Nodes of AWS, against a simulated API', () => {
     await moto.stop();
   });
 
+  test('with the tag of old clusters an instance with either tag is the cluster’s, once', async () => {
+    const [both = '', modern = '', old = ''] = (await account.makeInstances(3, 'aged')).map(
+      ({ providerID }) => providerID.split('/').at(-1) ?? '',
+    );
+    for (const id of [both, old]) await account.tag(id, 'KubernetesCluster', 'aged');
+    await ec2.deleteTags([old], ['kubernetes.io/cluster/aged'], {});
+    const scope = { region: REGION, clusterName: 'aged', nodeIPFamilies: ['IPv4' as const] };
+    const listed = async (legacyClusterTag: boolean): Promise<string[]> =>
+      (await new AwsInstances(ec2, { ...scope, legacyClusterTag }).list()).map(({ id }) => id).sort();
+    expect(await listed(true)).toEqual([both, modern, old].sort());
+    expect(await listed(false)).toEqual([both, modern].sort());
+  });
+
   test('P-41: Nodes’ instances get the tags that are asked for in one write, lose them with their Nodes, and one that is gone fails nobody', async () => {
     const scope = { region: REGION, clusterName: 'tagged', nodeIPFamilies: ['IPv4' as const] };
     const tags = { clusterID: 'c', nodeTags: { team: 'blue' } };

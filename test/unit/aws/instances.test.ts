@@ -4,7 +4,7 @@ import {
   addressesOf,
   AwsInstances,
   describe as describeInstance,
-  filtersOf,
+  listingsOf,
   type InstanceScope,
 } from '../../../providers/aws/nodes/instances';
 import { describeFargate } from '../../../providers/aws/nodes/fargate';
@@ -99,12 +99,14 @@ describe('instances of EC2', () => {
   });
 
   test('they are found by the cluster’s tag, else by the VPC', () => {
-    expect(filtersOf({ ...SCOPE, clusterName: 'prod' })).toEqual([{ Name: 'tag-key', Values: ['kubernetes.io/cluster/prod'] }]);
-    expect(filtersOf({ ...SCOPE, clusterName: 'prod', legacyClusterTag: true, vpcID: 'vpc-1' })).toEqual([
-      { Name: 'tag:KubernetesCluster', Values: ['prod'] },
-      { Name: 'vpc-id', Values: ['vpc-1'] },
+    const byTag = { Name: 'tag-key', Values: ['kubernetes.io/cluster/prod'] };
+    const vpc = { Name: 'vpc-id', Values: ['vpc-1'] };
+    expect(listingsOf({ ...SCOPE, clusterName: 'prod' })).toEqual([[byTag]]);
+    expect(listingsOf({ ...SCOPE, clusterName: 'prod', legacyClusterTag: true, vpcID: 'vpc-1' })).toEqual([
+      [byTag, vpc],
+      [{ Name: 'tag:KubernetesCluster', Values: ['prod'] }, vpc],
     ]);
-    expect(filtersOf({ ...SCOPE, vpcID: 'vpc-1' })).toEqual([{ Name: 'vpc-id', Values: ['vpc-1'] }]);
+    expect(listingsOf({ ...SCOPE, vpcID: 'vpc-1' })).toEqual([[vpc]]);
   });
 });
 

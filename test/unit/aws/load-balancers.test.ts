@@ -77,7 +77,10 @@ describe('load balancers of AWS, rendered', () => {
       'cloud-operator.dev/owner-uid': '00000001-0000-4000-8000-222222222222',
       'cloud-operator.dev/owner': 'shop-front/web',
     });
-    expect(rendered({}, { ...SCOPE, legacyClusterTag: true }).tags).toMatchObject({ KubernetesCluster: 'prod' });
+    expect(rendered({}, { ...SCOPE, legacyClusterTag: true }).tags).toMatchObject({
+      KubernetesCluster: 'prod',
+      'kubernetes.io/cluster/prod': 'owned',
+    });
   });
 
   test('ranges and addresses are as AWS gives them back, each once', () => {

@@ -1,7 +1,7 @@
 import type { Filter, Instance, SecurityGroup } from '@aws-sdk/client-ec2';
 import type { Ec2 } from '../../../providers/aws/client/ec2';
 import { AwsInstances } from '../../../providers/aws/nodes/instances';
-import { NodeGroups } from '../../../providers/aws/nodes/node-groups';
+import { NodeGroups, nodeGroupOf } from '../../../providers/aws/nodes/node-groups';
 
 const SCOPE = { region: 'eu-central-1', clusterName: 'prod', nodeIPFamilies: ['IPv4'] as const };
 const MINUTE = 60_000;
@@ -79,6 +79,16 @@ test('tags are asked for where they decide between several groups', async () => 
   account.instances['i-0c'] = ['sg-0c'];
   await account.groups.learn(['i-0c']);
   expect(account.asked()).toEqual(['i-0c']);
+});
+
+test('of several groups the one with either tag of the cluster, as upstream has it', () => {
+  const tags: Record<string, Record<string, string>> = {
+    'sg-0a': { KubernetesCluster: 'other' },
+    'sg-0b': { KubernetesCluster: 'prod' },
+    'sg-0c': { 'kubernetes.io/cluster/prod': 'owned' },
+  };
+  const chosen = (...groups: string[]): string | undefined => nodeGroupOf(groups, (group) => tags[group] ?? {}, SCOPE);
+  expect([chosen('sg-0a', 'sg-0b'), chosen('sg-0a', 'sg-0c'), chosen('sg-0a', 'sg-0d')]).toEqual(['sg-0b', 'sg-0c', undefined]);
 });
 
 test('what was learned since a listing is not forgotten for it', async () => {

@@ -1,4 +1,4 @@
-import type { RouteTable } from '@aws-sdk/client-ec2';
+import type { Filter, RouteTable } from '@aws-sdk/client-ec2';
 import { cloudRouteSpec } from '../../../crds';
 import { OperatorError } from '../../../operator/base/errors';
 import { NextHop } from '../../../providers/aws/resources/next-hop';
@@ -92,6 +92,26 @@ describe('route tables', () => {
     expect(selectorsOf({ ...SCOPE, vpcID: 'vpc-1' })).toEqual([{ tagKey: 'kubernetes.io/cluster/prod', vpcID: 'vpc-1' }]);
     expect(selectorsOf({ ...SCOPE, legacyClusterTag: true })).toEqual([{ tagKey: 'KubernetesCluster', tagValue: 'prod' }]);
     expect(selectorsOf({ legacyClusterTag: false })).toEqual([]);
+  });
+
+  test('in an old cluster it is the one with either tag, listed by each; no more than one', async () => {
+    const tables: Record<string, string[]> = { 'tag-key=kubernetes.io/cluster/prod': [TABLE], 'tag:KubernetesCluster=prod': [TABLE] };
+    const asked: string[] = [];
+    const ec2 = {
+      routeTables: ([{ Name = '', Values = [] } = {}]: Filter[]) => {
+        const filter = `${Name}=${Values.join()}`;
+        asked.push(filter);
+        return Promise.resolve((tables[filter] ?? []).map((RouteTableId) => ({ RouteTableId })));
+      },
+    } as unknown as Ec2;
+    const [old] = selectorsOf({ ...SCOPE, legacyClusterTag: true });
+    const select = () => new RouteTables(ec2).select(old!, {});
+    await expect(select()).resolves.toEqual({ RouteTableId: TABLE });
+    expect(asked).toEqual(Object.keys(tables));
+    delete tables['tag:KubernetesCluster=prod'];
+    await expect(select()).resolves.toEqual({ RouteTableId: TABLE });
+    tables['tag:KubernetesCluster=prod'] = ['rtb-0b'];
+    await expect(select()).rejects.toThrow('2 route tables are tagged KubernetesCluster=prod or kubernetes.io/cluster/prod');
   });
 
   test('a table is full at its limit, of each family by itself; what is there already, or counted in, takes no more room', () => {

@@ -13,8 +13,15 @@ export const NODE_TAGS = 'cloud-operator.dev/node-tags';
 /** Instances of one call: it takes 1,000, but one that is gone fails all of them. */
 const BATCH = 200;
 
+/** Tags of one instance, beside those that only AWS can set. */
+const MOST_TAGS = 50;
+/** Of more instances it is enough to know that there are more. */
+const MOST_NAMED = 10;
+
 /** One write for all instances that need the same. */
-export type NodeTagChange = { ids: string[] } & ({ set: Tags } | { remove: string[] });
+type Write = { ids: string[] } & ({ set: Tags } | { remove: string[] });
+/** Or what can't be written: these have no place for what they lack. AWS would refuse the others with them. */
+export type NodeTagChange = Write | { ids: string[]; full: true };
 
 /** The tags that every Node's instance is to have, and whose they are. */
 export interface NodeTagScope {
@@ -34,7 +41,7 @@ export function nodeTagChanges(
   scope: NodeTagScope,
 ): NodeTagChange[] {
   const changes = new Map<string, NodeTagChange>();
-  const add = (id: string, change: { set: Tags } | { remove: string[] }): void => {
+  const add = (id: string, change: { set: Tags } | { remove: string[] } | { full: true }): void => {
     const key = JSON.stringify(change);
     const known = changes.get(key) ?? { ids: [], ...change };
     known.ids.push(id);
@@ -48,7 +55,9 @@ export function nodeTagChanges(
     // What is no longer wanted goes last: until then the mark speaks of it.
     const remove = markedKeys(has, scope.clusterID).filter((key) => wanted[key] === undefined);
     if (remove.length > 0) add(id, { remove });
-    if (Object.keys(missing).length > 0) add(id, { set: missing });
+    const kept = Object.keys(has).filter((key) => !remove.includes(key));
+    const isFull = new Set([...kept, ...Object.keys(missing)]).size > MOST_TAGS;
+    if (Object.keys(missing).length > 0) add(id, isFull ? { full: true } : { set: missing });
   }
   return [...changes.values()];
 }
@@ -80,6 +89,7 @@ function markedKeys(has: Tags, clusterID: string): string[] {
 /**
  * Instances.tagNodes.
  * @param listed the cluster's instances, of which some Nodes may not be
+ * @throws OperatorError Quota once all others are tagged, naming the instances that have no place for more tags
  */
 export async function tagNodes(
   ec2: Ec2,
@@ -95,9 +105,20 @@ export async function tagNodes(
   );
   const options = { assertValid: () => assertMayTag(scope.isValid) };
   let writes = 0;
-  for (const change of nodeTagChanges([...scope.listed, ...others], machines, scope))
-    for (const ids of chunks(change.ids, BATCH)) writes += await write(ec2, { ...change, ids }, options);
+  const full: string[] = [];
+  for (const change of nodeTagChanges([...scope.listed, ...others], machines, scope)) {
+    if ('full' in change) full.push(...change.ids);
+    else for (const ids of chunks(change.ids, BATCH)) writes += await write(ec2, { ...change, ids }, options);
+  }
+  if (full.length > 0) throw noRoom(full);
   return writes;
+}
+
+function noRoom(ids: readonly string[]): OperatorError {
+  const more = ids.length > MOST_NAMED ? ` and ${ids.length - MOST_NAMED} more` : '';
+  const remedy = 'Take tags off them that nobody needs, or have fewer in spec.aws.nodeTags.';
+  const message = `AWS takes ${MOST_TAGS} tags for an instance: no room for spec.aws.nodeTags on ${ids.slice(0, MOST_NAMED).join(', ')}${more}. ${remedy}`;
+  return new OperatorError('Quota', message, { field: 'spec.aws.nodeTags', remedy });
 }
 
 async function instancesOf(ec2: Ec2, ids: readonly string[]): Promise<Ec2Instance[]> {
@@ -107,7 +128,7 @@ async function instancesOf(ec2: Ec2, ids: readonly string[]): Promise<Ec2Instanc
 }
 
 /** AWS refuses a whole call for one instance that is gone; the others must not wait for that. */
-async function write(ec2: Ec2, change: NodeTagChange, options: CallOptions): Promise<number> {
+async function write(ec2: Ec2, change: Write, options: CallOptions): Promise<number> {
   const send = (ids: string[]): Promise<void> =>
     'set' in change ? ec2.createTags(ids, toAwsTags(change.set), options) : ec2.deleteTags(ids, change.remove, options);
   try {

@@ -6,7 +6,7 @@ import { OperatorError } from '../../operator/base/errors';
 import { canonicalJson, type JsonObject } from '../../operator/base/json';
 import type { Adoption, AdoptableFrom, DiscoveredResource, LoadBalancerInput } from '../provider';
 import { assertOfTheKind, notAdoptable } from './adopt-id';
-import type { Kept } from './load-balancers/adopted';
+import { withOwnGroup, type Kept } from './load-balancers/adopted';
 import { isClassic, renderClassic, type RenderedClassic } from './load-balancers/classic';
 import { partsOf } from './load-balancers/classic-discover';
 import { renderNetwork, type RenderedLoadBalancer } from './load-balancers/load-balancers';
@@ -100,16 +100,17 @@ class Look {
     this.assertInPlace(raw.LoadBalancerName ?? '', raw.VpcId);
     if (raw.Type !== 'network') throw this.taken(raw.LoadBalancerName ?? '', `a load balancer of type ${raw.Type ?? 'unknown'}`);
     const { stack, input } = this.request;
-    const rendered = renderNetwork(stack, { input, retiring: false }, this.scope);
-    const { inputs } = await loadBalancer.describe(found, this.api);
     const groupIDs = raw.SecurityGroups ?? [];
+    const asked = groupIDs.length > 0 ? withOwnGroup(input) : input;
+    const rendered = renderNetwork(stack, { input: asked, retiring: false }, this.scope);
+    const { inputs } = await loadBalancer.describe(found, this.api);
     const own = await this.part(loadBalancer, this.base, found);
     const groups = await this.groups(groupIDs, rendered.securityGroup);
     const there = await this.listening(found.id);
     const parts = [own, ...(await this.listeners(found.id, there, rendered)), ...groups.parts];
     const subnetMappings = inputs.subnetMappings as unknown as Kept['subnetMappings'];
     const place = { subnetMappings, internal: raw.Scheme === 'internal', name: raw.LoadBalancerName ?? '' };
-    const kept = { ...place, grouped: groupIDs.length > 0, groupIDs: groups.others, ...policiesOf(there) };
+    const kept = { ...place, grouped: groupIDs.length > 0, ...groups.kept, ...policiesOf(there) };
     return { tags: found.tags, parts, kept };
   }
 
@@ -124,7 +125,7 @@ class Look {
     const parts = [await this.part(classicLoadBalancer, this.base, found), ...(await this.policies(found, rendered)), ...groups.parts];
     const subnetMappings = (found.raw.Subnets ?? []).map((subnetId) => ({ subnetId }));
     const place = { subnetMappings, internal: found.raw.Scheme === 'internal', name: found.id };
-    return { tags: found.tags, parts, kept: { ...place, grouped: true, groupIDs: groups.others } };
+    return { tags: found.tags, parts, kept: { ...place, grouped: true, ...groups.kept } };
   }
 
   private async findNetwork(): Promise<Listed<LoadBalancer> | undefined> {
@@ -195,12 +196,13 @@ class Look {
   private async groups(
     ids: readonly string[],
     wanted: RenderedSecurityGroup | undefined,
-  ): Promise<{ parts: Standing['parts']; others: string[] }> {
-    if (ids.length === 0 || wanted === undefined) return { parts: [], others: [...ids] };
+  ): Promise<{ parts: Standing['parts']; kept: Pick<Kept, 'ownGroup' | 'groupIDs'> }> {
+    if (ids.length === 0 || wanted === undefined) return { parts: [], kept: { groupIDs: [...ids] } };
     const { ec2, options } = this.api;
     const found = (await ec2.securityGroups([{ Name: 'group-id', Values: [...ids] }], options)).map(listedGroup);
     const own = found.find((group) => this.isMadeFor(group));
-    if (own === undefined) return { parts: [], others: ids.filter((id) => !found.some((group) => group.id === id && this.isOurs(group))) };
+    const groupIDs = ids.filter((id) => id !== own?.id && !found.some((group) => group.id === id && this.isOurs(group)));
+    if (own === undefined) return { parts: [], kept: { groupIDs } };
     const rules = (await ec2.securityGroupRules([{ Name: 'group-id', Values: [own.id] }], options)).map(listedRule);
     const parts = [await this.part(securityGroup, wanted.name, own)];
     for (const { name, settings } of wanted.rules) {
@@ -209,7 +211,7 @@ class Look {
         if (placeOf(part.resource.inputs) === placeOf(settings)) parts.push(part);
       }
     }
-    return { parts, others: ids.filter((id) => id !== own.id && !found.some((group) => group.id === id && this.isOurs(group))) };
+    return { parts, kept: { ownGroup: true, groupIDs } };
   }
 
   /** By the tags of whoever made the load balancer, or of this stack by now. */

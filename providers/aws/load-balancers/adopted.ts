@@ -18,7 +18,9 @@ export const kept = z.object({
   subnetMappings: z.array(mapping),
   /** Whether it has security groups: one without can never get any, and is let in to the Nodes by rules of its own. */
   grouped: z.boolean(),
-  /** Ids of its groups beside the one that is taken over with it. */
+  /** The one that was made for it is taken over with it; absent = there was none, or it was taken over before that was noted. */
+  ownGroup: z.literal(true).optional(),
+  /** Ids of its groups beside that one. */
   groupIDs: z.array(z.string()),
   /** Its scheme and its name; absent = not known, for it was taken over before they were noted. */
   internal: z.boolean().optional(),
@@ -31,6 +33,14 @@ export type Kept = z.infer<typeof kept>;
 /** Pure; undefined = the load balancer was made here. */
 export function keptOf({ adopted }: LoadBalancerInput): Kept | undefined {
   return adopted === undefined ? undefined : kept.parse(adopted);
+}
+
+/** What the spec asks for of a Network load balancer that has a group made for it: to have none is what AWS can't do, so that is looked after. Pure. */
+export function withOwnGroup(input: LoadBalancerInput): LoadBalancerInput {
+  const { spec } = input;
+  const { aws = { type: 'Network' } } = spec;
+  if (aws.securityGroups?.groups !== undefined) return input;
+  return { ...input, spec: { ...spec, aws: { ...aws, securityGroups: { ...aws.securityGroups, mode: 'Managed' } } } };
 }
 
 /** A Network load balancer stays in its subnets, with groups or without, and with its TLS policies where the spec names none. Pure. */

@@ -58,11 +58,11 @@ const ADDRESSES = [
 ] as const;
 
 /** One without a group never gets one; groups that somebody else has put on it stay, but where the spec names all of them. */
-function ofGroups(spec: CloudLoadBalancerSpec, { grouped, groupIDs }: Kept, scope: LoadBalancerScope): KeptDifference[] {
+function ofGroups(spec: CloudLoadBalancerSpec, { grouped, ownGroup, groupIDs }: Kept, scope: LoadBalancerScope): KeptDifference[] {
   const named = spec.aws?.securityGroups?.groups;
   const own = 'one that is made for it';
   if (isGrouped(spec, scope) !== grouped) {
-    const stands = groupIDs.length > 0 ? groupIDs.join(', ') : own;
+    const stands = [...(ownGroup === true || groupIDs.length === 0 ? [own] : []), ...groupIDs].join(', ');
     return difference('spec.aws.securityGroups', grouped ? NONE : (named?.join(', ') ?? own), grouped ? stands : NONE);
   }
   const others = named === undefined ? groupIDs : [];

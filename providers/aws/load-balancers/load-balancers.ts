@@ -13,7 +13,7 @@ import type {
   NodeLabels,
   Replacement,
 } from '../../provider';
-import { keepNetwork, keptOf } from './adopted';
+import { keepNetwork, keptOf, withOwnGroup } from './adopted';
 import { keptDifferences, standingOf } from './kept-differences';
 import { isClassic, renderClassic, type RenderedClassic } from './classic';
 import { portsOf, renderListener, type RenderedListener } from './listeners';
@@ -208,8 +208,9 @@ function byOwner(a: { uid: string; name: string }, b: { uid: string; name: strin
 /** Pure. */
 export function renderNetwork(stack: string, generation: Generation, scope: LoadBalancerScope): RenderedLoadBalancer {
   const kept = keptOf(generation.input);
-  const rendered = renderOne(stack, { waits: false, ...generation }, scope);
-  return kept === undefined ? rendered : keepNetwork(rendered, kept, generation.input.spec);
+  const input = kept?.ownGroup === true ? withOwnGroup(generation.input) : generation.input;
+  const rendered = renderOne(stack, { waits: false, ...generation, input }, scope);
+  return kept === undefined ? rendered : keepNetwork(rendered, kept, input.spec);
 }
 
 function renderOne(stack: string, { input, retiring, waits }: BesideOthers, scope: LoadBalancerScope): RenderedLoadBalancer {

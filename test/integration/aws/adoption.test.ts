@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { cloudLoadBalancerSpec, cloudProviderSpec, type AWSLoadBalancer, type FormerOwner } from '../../../crds';
+import { cloudLoadBalancerSpec, cloudProviderSpec, type AWSLoadBalancer, type AWSProviderSettings, type FormerOwner } from '../../../crds';
 import { systemClock } from '../../../operator/base/clock';
 import { silentLogger } from '../../../operator/base/log';
 import { nextInput } from '../../../operator/cloud/plan/generation';
@@ -55,8 +55,12 @@ describeWithMoto('AWS: load balancers of others are taken over as they are', () 
     rmSync(directory, { recursive: true, force: true });
   });
 
-  const connect = async (clusterID = CLUSTER): Promise<Cloud> => {
-    const cloud = await awsProvider.connect(cloudProviderSpec.parse(account.providerSpec()), account.connectContext(clusterID));
+  const connect = async (clusterID = CLUSTER, more: Partial<AWSProviderSettings> = {}): Promise<Cloud> => {
+    const { aws, ...spec } = account.providerSpec();
+    const cloud = await awsProvider.connect(
+      cloudProviderSpec.parse({ ...spec, aws: { ...aws, ...more } }),
+      account.connectContext(clusterID),
+    );
     clouds.push(cloud);
     return cloud;
   };
@@ -126,8 +130,13 @@ describeWithMoto('AWS: load balancers of others are taken over as they are', () 
     }
   }
 
-  async function takeOver(of: ReturnType<typeof service>, from: FormerOwner = 'Upstream', id?: string): Promise<TakeOver> {
-    const cloud = await connect();
+  async function takeOver(
+    of: ReturnType<typeof service>,
+    from: FormerOwner = 'Upstream',
+    id?: string,
+    connected?: Cloud,
+  ): Promise<TakeOver> {
+    const cloud = connected ?? (await connect());
     const adoption = await cloud.adoptable!(of.stack, of.input, from, id);
     if (adoption === undefined) throw new Error('there is nothing to be taken over');
     return new TakeOver(cloud, of.stack, of.input, adoption);
@@ -235,6 +244,30 @@ describeWithMoto('AWS: load balancers of others are taken over as they are', () 
     expect(writesOf().filter((action) => action.startsWith('Delete'))).toEqual([]);
     expect((await upstream.standing(arn)).balancer.LoadBalancerName).toBe(before.balancer.LoadBalancerName);
     await taken.run(taken.adopted, { force: true });
+    await taken.destroy();
+    await upstream.ec2.deleteSecurityGroup({ GroupId: backend });
+    expect(await account.content()).toEqual({ loadBalancers: 0, targetGroups: 0, securityGroups: 0 });
+  }, 120_000);
+
+  test('of the AWS Load Balancer Controller, with rules for each Service: its group is looked after, though the spec asks for none', async () => {
+    // So annotations are compiled with these settings, which the migration page has.
+    const of = service({ securityGroups: { mode: 'None' } });
+    const { arn, frontend, backend } = await upstream.controllerNetwork(of.seen, instances);
+    const taken = await takeOver(of, 'Upstream', undefined, await connect(CLUSTER, { nodeRules: 'PerService' }));
+    expect(inCloud(await taken.plan()).map(({ op }) => op)).not.toContain('create');
+    expect(await taken.run()).toMatchObject({ changes: { replace: 0, delete: 0 } });
+    expect((await upstream.standing(arn)).balancer.SecurityGroups?.sort()).toEqual([frontend, backend].sort());
+    expect(await taken.drift()).toEqual([]);
+    expect((await taken.cloud.adoptable!(of.stack, of.input, 'Itself'))?.kept).toEqual(taken.adopted.adopted);
+
+    const { spec } = of.input;
+    const listeners = [...spec.listeners, { ...spec.listeners[0]!, name: 'more', port: 8443, nodePort: 30_843 }];
+    await taken.run({ ...taken.adopted, spec: { ...spec, listeners, sourceRanges: ['192.0.2.0/24'] } });
+    const rules = (await upstream.rules(frontend)).map(({ IpProtocol, FromPort, CidrIpv4 }) => `${IpProtocol} ${FromPort} ${CidrIpv4}`);
+    expect(rules.sort()).toEqual(['icmp 3', 'tcp 443', 'tcp 80', 'tcp 8443'].map((rule) => `${rule} 192.0.2.0/24`));
+    expect(taken.cloud.loadBalancers!.keptDifferences!(taken.adopted)).toEqual([
+      { field: 'spec.aws.securityGroups', wanted: 'none', kept: `one that is made for it, ${backend}` },
+    ]);
     await taken.destroy();
     await upstream.ec2.deleteSecurityGroup({ GroupId: backend });
     expect(await account.content()).toEqual({ loadBalancers: 0, targetGroups: 0, securityGroups: 0 });

@@ -613,6 +613,12 @@ describe('what a load balancer that was taken over keeps', () => {
     ['no group', {}, { grouped: false }, [['spec.aws.securityGroups', 'one that is made for it', 'none']]],
     ['a group', { aws: { securityGroups: { mode: 'None' } } }, { groupIDs: ['sg-0a'] }, [['spec.aws.securityGroups', 'none', 'sg-0a']]],
     [
+      'a group that was made for it',
+      { aws: { securityGroups: { mode: 'None' } } },
+      { ownGroup: true, groupIDs: ['sg-0a'] },
+      [['spec.aws.securityGroups', 'none', 'one that is made for it, sg-0a']],
+    ],
+    [
       'groups beside its own',
       {},
       { groupIDs: ['sg-0a'] },

@@ -175,9 +175,11 @@ class Look {
       const match = there.find(({ raw }) => raw.Port === settings.port);
       if (match === undefined) continue;
       parts.push(await this.part(listener, name, match), ...(await this.certificates(name, match, certificates)));
-      const { port, protocol, targetType, ipAddressType } = group.settings;
+      const { port, protocol, targetType, ipAddressType, healthCheck } = group.settings;
       const behind = groups.find(({ id }) => id === match.raw.DefaultActions?.[0]?.TargetGroupArn);
       if (behind?.raw.Port !== port || behind.raw.Protocol !== protocol || behind.raw.TargetType !== targetType) continue;
+      // AWS can't change that, and refuses the whole update.
+      if (behind.raw.HealthCheckProtocol !== healthCheck.protocol) continue;
       // By IPv4 nobody answers for a Service of IPv6 alone; one of both families answers by either.
       if (ipAddressType === 'ipv6' && behind.raw.IpAddressType !== ipAddressType) continue;
       parts.push(await this.part(targetGroup, group.name, behind));

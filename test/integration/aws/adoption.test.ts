@@ -18,7 +18,7 @@ import { alwaysRules } from '../../harness/aws-model/rules';
 import { elasticAddresses } from '../../harness/aws-model/rules/elastic-addresses';
 import { describeWithMoto, startMoto, type Moto } from '../../harness/moto';
 import { MotoAccount, REGION } from './moto-account';
-import { CONTROLLERS_POLICY, Upstream, type UpstreamService } from './upstream';
+import { CONTROLLERS_POLICY, type Standing, Upstream, type UpstreamService } from './upstream';
 
 const CLUSTER = '0a1b2c3d-1111-4222-8333-444455556666';
 const OTHER = 'ffffffff-1111-4222-8333-444455556666';
@@ -197,6 +197,26 @@ describeWithMoto('AWS: load balancers of others are taken over as they are', () 
     expect(writesOf()).toEqual(['ModifyLoadBalancerAttributes']);
     expect((await upstream.standing(arn)).balancer).toEqual(before.balancer);
     expect((await taken.destroy()).result).toBe('Destroyed');
+    expect(await account.content()).toEqual({ loadBalancers: 0, targetGroups: 0, securityGroups: 0 });
+  }, 120_000);
+
+  test('target groups whose checks speak another protocol, which AWS can’t change: new ones take over, and the old ones stay', async () => {
+    const of = service();
+    const arn = await upstream.network(of.seen, instances, 'Shared');
+    const before = await upstream.standing(arn);
+    const taken = await takeOver(of);
+    const created = inCloud(await taken.plan()).filter(({ op }) => op === 'create');
+    expect(created.map(({ type }) => type)).toEqual(['aws:lb/targetGroup:TargetGroup', 'aws:lb/targetGroup:TargetGroup']);
+    model.calls.length = 0;
+    expect(await taken.run()).toMatchObject({ result: 'Updated', changes: { replace: 0, delete: 0 } });
+    const groups = ({ listeners }: Standing): string[] => listeners.map(({ group }) => group);
+    const after = await upstream.standing(arn);
+    expect(groups(after).filter((group) => groups(before).includes(group))).toEqual([]);
+    const { TargetGroups = [] } = await upstream.elb.describeTargetGroups({ TargetGroupArns: [...groups(before), ...groups(after)] });
+    expect(TargetGroups.map(({ HealthCheckProtocol }) => HealthCheckProtocol)).toEqual(['HTTP', 'HTTP', 'TCP', 'TCP']);
+    expect(await taken.drift()).toEqual([]);
+    await taken.destroy();
+    for (const TargetGroupArn of groups(before)) await upstream.elb.deleteTargetGroup({ TargetGroupArn });
     expect(await account.content()).toEqual({ loadBalancers: 0, targetGroups: 0, securityGroups: 0 });
   }, 120_000);
 

@@ -20,6 +20,7 @@ export interface UpstreamService {
 export const CONTROLLERS_POLICY = 'ELBSecurityPolicy-2016-08';
 
 type Tag = { Key: string; Value: string };
+type Check = Pick<TargetGroup, 'HealthCheckProtocol' | 'HealthCheckPort' | 'HealthCheckPath'>;
 
 /** Everything of one load balancer, as somebody reads it who knows nothing of us. */
 export interface Standing {
@@ -45,9 +46,11 @@ export class Upstream {
     [this.elb, this.classic, this.ec2] = [new ElasticLoadBalancingV2(config), new ElasticLoadBalancing(config), new EC2(config)];
   }
 
-  /** As cloud-provider-aws makes it by default: no security group. @returns its ARN */
-  async network(service: UpstreamService, instances: string[]): Promise<string> {
-    return this.make(service, { name: nameOf(service), tags: this.tags(service), groups: [], prefix: 'k8s' }, instances);
+  /** As cloud-provider-aws makes it by default: no security group. @param checks by `Shared` at one port of every Node @returns its ARN */
+  async network(service: UpstreamService, instances: string[], checks: 'Shared' | 'ServiceNodePort' = 'ServiceNodePort'): Promise<string> {
+    const check =
+      checks === 'Shared' ? { HealthCheckProtocol: 'HTTP' as const, HealthCheckPort: '10256', HealthCheckPath: '/healthz' } : {};
+    return this.make(service, { name: nameOf(service), tags: this.tags(service), groups: [], prefix: 'k8s', check }, instances);
   }
 
   /** As a person makes it, or Terraform: a name and a tag of theirs, and no sign of Kubernetes. @param allocations of its subnets @returns its ARN */
@@ -144,7 +147,7 @@ export class Upstream {
 
   private async make(
     service: UpstreamService,
-    as: { name: string; tags: Tag[]; groups: string[]; prefix: string; certificates?: string[]; allocations?: string[] },
+    as: { name: string; tags: Tag[]; groups: string[]; prefix: string; certificates?: string[]; allocations?: string[]; check?: Check },
     instances: string[],
   ): Promise<string> {
     const { LoadBalancers: [made] = [] } = await this.elb.createLoadBalancer({
@@ -158,6 +161,7 @@ export class Upstream {
         ...{ Name: `${as.prefix}-${service.namespace}-${service.name}-${port}`, Port: nodePort, Protocol: 'TCP', TargetType: 'instance' },
         ...{ VpcId: this.account.vpcID, HealthCheckProtocol: 'TCP', HealthCheckPort: 'traffic-port', HealthCheckIntervalSeconds: 30 },
         ...{ HealthCheckTimeoutSeconds: 10, HealthyThresholdCount: 3, UnhealthyThresholdCount: 3, Tags: as.tags },
+        ...as.check,
       });
       const TargetGroupArn = group?.TargetGroupArn ?? '';
       const DefaultActions = [{ Type: 'forward' as const, TargetGroupArn }];

@@ -16,7 +16,7 @@ import { secondaryAddresses } from './secondary-addresses';
 import { subnetAddresses } from './subnet-addresses';
 import { subnetRanges } from './subnet-ranges';
 import { oneClassicAtATime } from './tags';
-import { drainingOfUnhealthy, paceOfChecks, stickinessOfTLS } from './target-groups';
+import { drainingOfUnhealthy, paceOfChecks, protocolOfChecks, stickinessOfTLS } from './target-groups';
 import { deregisterUnknownTarget, registerUnknownInstance } from './targets';
 
 /** The rules that always hold. Time, throttling and lag are rules of their own, for tests that ask for them. */
@@ -45,6 +45,7 @@ export function alwaysRules(): Rule[] {
     subnetsOfClassic(),
     secondaryAddresses(),
     paceOfChecks(),
+    protocolOfChecks(),
     stickinessOfTLS(),
     drainingOfUnhealthy(),
     subnetRanges(),

@@ -38,6 +38,20 @@ function isWithin(figure = 0, least: number, most: number): boolean {
   return figure >= least && figure <= most;
 }
 
+/** What checks of a Network load balancer's target group speak is chosen when the group is made. moto changes it. */
+export function protocolOfChecks(): Rule {
+  return {
+    async before({ service, action, parameters }, moto) {
+      const wanted = parameters.get('HealthCheckProtocol');
+      if (service !== 'elbv2' || action !== 'ModifyTargetGroup' || wanted === null) return undefined;
+      const { Protocol = '', HealthCheckProtocol = wanted } = (await groupOf(parameters.get('TargetGroupArn'), moto)) ?? {};
+      if (HealthCheckProtocol === wanted || !['TCP', 'UDP', 'TCP_UDP', 'TLS'].includes(Protocol)) return undefined;
+      const words = `You cannot change the health check protocol for a target group with the ${Protocol} protocol`;
+      return refusal('InvalidConfigurationRequest', words);
+    },
+  };
+}
+
 /** Where TLS ends at the load balancer or begins behind it, no client stays with one target (hashicorp/terraform-provider-aws#15295). moto allows it. */
 export function stickinessOfTLS(): Rule {
   return {

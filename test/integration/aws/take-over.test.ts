@@ -187,6 +187,35 @@ describeWithMoto('Taking over from cloud-provider-aws, and stepping back', () =>
     expect(adopted?.message).toContain('3 resources from another controller');
   }, 300_000);
 
+  test('a Service of the AWS Load Balancer Controller goes with its load balancer, once that one’s finalizer is taken off', async () => {
+    const loadBalancerClass = 'service.k8s.aws/nlb';
+    await cluster.kubectl([
+      'patch',
+      'cloudprovider',
+      'aws',
+      '--type=merge',
+      '-p',
+      JSON.stringify({ spec: { loadBalancerClasses: [loadBalancerClass] } }),
+    ]);
+    const ports = [{ name: 'http', port: 80, nodePort: 30_480 }];
+    const { arn: theirs } = await upstream.controllerNetwork({ uid: '', namespace: 'default', name: 'lbc', ports }, []);
+    const finalizers = ['service.k8s.aws/resources'];
+    await cluster.apply(serviceOf('lbc', { annotations: { [ANNOTATIONS.adopt]: 'Upstream' }, spec: { loadBalancerClass }, ports }));
+    await cluster.kube.patch(SERVICES, 'default/lbc', 'strategic', { metadata: { finalizers } });
+    await scene.ready('lbc', { timeoutMs: SLOW_MS });
+    await scene.until('the Event of the take-over', async () =>
+      (await scene.events('CloudLoadBalancer', 'lbc')).some(
+        ({ reason, message = '' }) => reason === 'Adopted' && message.includes('default/lbc'),
+      ),
+    );
+    await cluster.kubectl(['delete', 'service', 'lbc', '--wait=false']);
+    await scene.gone('CloudLoadBalancer default/lbc', () => cluster.kube.get(CLOUD_LOAD_BALANCERS, 'default/lbc'), SLOW_MS);
+    expect(await account.loadBalancers()).not.toContainEqual(expect.objectContaining({ LoadBalancerArn: theirs }));
+    expect((await scene.service('lbc'))?.metadata.finalizers).toEqual(finalizers);
+    await run('kubectl patch service', { web: 'lbc' });
+    await scene.gone('Service lbc', () => scene.service('lbc'), SLOW_MS);
+  }, 300_000);
+
   test('a step back: the controller of before finds its names and tags, and its Service and load balancer are its own again', async () => {
     await run('kubectl patch cloudprovider aws');
     await scene.until(

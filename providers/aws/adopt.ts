@@ -218,7 +218,10 @@ class Look {
 
   /** By the tags of whoever made the load balancer, or of this stack by now. */
   private isMadeFor({ tags, raw }: Listed<SecurityGroup>): boolean {
-    if (this.isOwn(tags) || (this.request.from === 'Released' && tags[TAG.released] !== undefined)) return true;
+    const { from } = this.request;
+    if (this.isOwn(tags) || (from === 'Released' && tags[TAG.released] !== undefined)) return true;
+    // What bears its marks alone is known again: a group that was not taken over then is not now.
+    if (from === 'Itself') return false;
     const { clusterName = '' } = this.scope;
     const owned = tags[`kubernetes.io/cluster/${clusterName}`] === 'owned' && (raw.GroupName ?? '').startsWith('k8s-');
     return tags[TAG.clusterID] === undefined && (isOfUpstream(tags, this.service, clusterName) || owned);

@@ -2,6 +2,8 @@ import { OperatorError, type ErrorCode } from '../../../operator/base/errors';
 
 const DEFAULT_ENDPOINT = 'http://169.254.169.254';
 const TIMEOUT_MS = 3_000;
+/** How it says that there is none of what was asked for, or that the instance may ask for nothing. */
+const NONE: readonly number[] = [403, 404];
 const TOKEN_SECONDS = '60';
 
 /** What the instance on which the operator runs says of itself (IMDSv2). */
@@ -40,7 +42,7 @@ async function request(url: string, method: 'GET' | 'PUT', headers: Record<strin
   );
   const text = (await answer.text()).trim();
   if (!answer.ok || text === '') {
-    throw failure(answer.status === 404 ? 'NotFound' : 'Transient', `${url} answers with HTTP status ${answer.status}`);
+    throw failure(NONE.includes(answer.status) ? 'NotFound' : 'Transient', `${url} answers with HTTP status ${answer.status}`);
   }
   return text;
 }

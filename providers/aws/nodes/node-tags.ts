@@ -52,14 +52,15 @@ export function nodeTagChanges(
     const has = fromAwsTags(Tags);
     const wanted = own.has(id) ? wantedTags(scope) : {};
     const missing = Object.fromEntries(Object.entries(wanted).filter(([key, value]) => has[key] !== value));
-    // What is no longer wanted goes last: until then the mark speaks of it.
     const remove = markedKeys(has, scope.clusterID).filter((key) => wanted[key] === undefined);
     if (remove.length > 0) add(id, { remove });
     const kept = Object.keys(has).filter((key) => !remove.includes(key));
     const isFull = new Set([...kept, ...Object.keys(missing)]).size > MOST_TAGS;
     if (Object.keys(missing).length > 0) add(id, isFull ? { full: true } : { set: missing });
   }
-  return [...changes.values()];
+  // What is no longer wanted goes first: until then the mark speaks of it, and it takes the place of what is to come.
+  const found = [...changes.values()];
+  return [...found.filter((change) => 'remove' in change), ...found.filter((change) => !('remove' in change))];
 }
 
 /** @throws OperatorError Invalid where the mark has no place for so many keys */

@@ -100,7 +100,9 @@ function validateProbe(
     const message = `listener "${name}" is to be checked at "${probePort}", which is neither the name or port of a listener nor a number from 1 to 65535. Correct it, or remove it.`;
     return [error(`spec.azure.ports[${index}].probePort`, probePort, message)];
   }
-  if (probedPort(spec, listener) !== undefined) return [];
+  // One rule for all ports has the first probe that there is.
+  const checked = forwardsAll(spec) ? spec.listeners : [listener];
+  if (checked.some((one) => probedPort(spec, one) !== undefined)) return [];
   const remedy = `Name a port of theirs (the annotation port_${port}_health-probe_port; kube-proxy answers at 10256), or give it a node port.`;
   const message = `listener "${name}" has no node port at which its Nodes could be checked: those that are down get traffic, too. ${remedy}`;
   return [{ severity: 'Warning', field: `${field}.nodePort`, value: '', message }];

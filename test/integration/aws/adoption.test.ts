@@ -279,6 +279,12 @@ describeWithMoto('AWS: load balancers of others are taken over as they are', () 
     expect((await upstream.standing(arn)).balancer.SecurityGroups?.sort()).toEqual([frontend, backend].sort());
     expect(await taken.drift()).toEqual([]);
     expect((await taken.cloud.adoptable!(of.stack, of.input, 'Itself'))?.kept).toEqual(taken.adopted.adopted);
+    // A version before this one left the group as it was: where the state of that is lost, it stays.
+    const mark = [{ Key: 'cloud-operator.dev/cluster-id', Value: CLUSTER }];
+    await upstream.ec2.deleteTags({ Resources: [frontend], Tags: mark });
+    const left = (await taken.cloud.adoptable!(of.stack, of.input, 'Itself'))?.kept as { groupIDs: string[]; ownGroup?: boolean };
+    expect([left.ownGroup, left.groupIDs.toSorted()]).toEqual([undefined, [frontend, backend].sort()]);
+    await upstream.ec2.createTags({ Resources: [frontend], Tags: mark });
 
     const { spec } = of.input;
     const listeners = [...spec.listeners, { ...spec.listeners[0]!, name: 'more', port: 8443, nodePort: 30_843 }];

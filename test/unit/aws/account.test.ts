@@ -207,6 +207,14 @@ describe('where a cluster is', () => {
     }
   });
 
+  test('an instance whose metadata service is off says nothing, as no instance does', async () => {
+    const off = createServer((_request, response) => response.writeHead(403).end());
+    await new Promise<void>((resolve) => off.listen(0, '127.0.0.1', resolve));
+    const env = { AWS_EC2_METADATA_SERVICE_ENDPOINT: `http://127.0.0.1:${(off.address() as AddressInfo).port}` };
+    await expect(place({ region: 'eu-north-1' }, env)).resolves.toEqual({ region: 'eu-north-1' });
+    off.close();
+  });
+
   test('on no instance, only the region must be said', async () => {
     const env = { AWS_EC2_METADATA_DISABLED: 'true' };
     await expect(place({ region: 'eu-north-1' }, env)).resolves.toEqual({ region: 'eu-north-1' });

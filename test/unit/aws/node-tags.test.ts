@@ -57,6 +57,16 @@ test.each<[string, Instance[], Scene, NodeTagChange[]]>([
       { ids: ['i-1'], set: { [NODE_TAGS]: 'c cost team' } },
     ],
   ],
+  [
+    'first what goes, of all: it may take the place that another one needs',
+    [instance('i-2'), instance('i-1', { ...others(46), ...WANTED, [NODE_TAGS]: 'c old team', old: '' })],
+    { own: ['i-1', 'i-2'] },
+    [
+      { ids: ['i-1'], remove: ['old'] },
+      { ids: ['i-2'], set: WANTED },
+      { ids: ['i-1'], set: { [NODE_TAGS]: 'c cost team' } },
+    ],
+  ],
   ['all off, where none are wanted', [instance('i-1', WANTED)], { nodeTags: {} }, [{ ids: ['i-1'], remove: ['cost', 'team', NODE_TAGS] }]],
 ])('tags of instances: %s', (_what, instances, { own = ['i-1'], undecided = [], nodeTags = SCOPE.nodeTags }, expected) => {
   const machines = { own: new Set(own), all: new Set([...own, ...undecided]) };

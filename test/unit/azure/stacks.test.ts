@@ -389,6 +389,13 @@ describe('a listener whose Nodes nobody would check is told', () => {
     ['but not where a port of the Nodes is named', bare, port({ probePort: '10256' }), {}, false],
     ['nor where one probe is for all Services, whatever the port names', bare, port({ probePort: 'htpp' }), sharing, false],
     ['nor where Nodes say whether they have an endpoint', { ...bare, ...local }, {}, {}, false],
+    [
+      'nor where one rule for all ports has the probe of another one',
+      { scheme: 'Internal', listeners: [...bare.listeners, { name: 'more', port: 81 }] },
+      { allPorts: true, ports: [{ port: 81, probePort: '10256' }] },
+      {},
+      false,
+    ],
     ['nor where the port is to have no probe', bare, port({ probe: false, probePort: 'htpp' }), {}, false],
     ['nor where it has no rule', bare, port({ rule: false, probePort: 'htpp' }), {}, false],
     ['nor of UDP, which has none', { listeners: [{ name: 'dns', port: 80, protocol: 'UDP' }] }, port({ probePort: 'htpp' }), {}, false],

@@ -88,6 +88,7 @@ export async function getOurs<T extends KubeObject>(
  * While the Service is held, or is being deleted, nothing of it arrives.
  */
 export async function handsOn({ api }: Pick<Cluster, 'api'>, key: string, { metadata }: KubeObject, annotation: string): Promise<boolean> {
-  const said = (await api.get(SERVICES, key))?.metadata.annotations?.[annotation];
+  const service = (await api.get(SERVICES, key))?.metadata;
+  const said = service?.deletionTimestamp === undefined ? service?.annotations?.[annotation] : undefined;
   return said !== undefined && said.trim() === metadata.annotations?.[annotation];
 }

@@ -100,7 +100,11 @@ export class StackController<O extends Member> extends KindController<O> {
    * @returns as `requeue` does
    */
   ask(provider: string): Promise<void> {
-    this.stacksOf(provider).forEach((stack) => this.own.reconciler.tryAnew(stack));
+    const { reconciler } = this.own;
+    for (const stack of this.stacksOf(provider)) {
+      reconciler.tryAnew(stack);
+      reconciler.releaseHolds(stack);
+    }
     return this.retry(provider);
   }
 

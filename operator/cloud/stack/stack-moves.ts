@@ -7,7 +7,7 @@ import { givenUpBy, isPromised } from '../plan/promise';
 import type { Retirements, TimeLeft } from '../plan/retirements';
 import { isConnected, type CloudRegistry, type ConnectedCloud } from '../providers/registry';
 import type { StackIndex } from './stack-index';
-import { inCloudOf, keepsCloud, leverOn } from '../levers';
+import { inCloudOf, isOrphaned, keepsCloud, leverOn } from '../levers';
 import type { Knowledge, Member } from './stack-kind';
 import type { StackRecord } from './stack-record';
 
@@ -78,12 +78,20 @@ export class StackMoves<O extends Member> {
       const object = store.get(key);
       const unknown = state !== undefined && state.accepted === undefined;
       const isHere = object !== undefined && (unknown || acceptedOf(state)?.[object.metadata.uid] !== undefined);
-      // Where nothing may be written, a deletion only lets the object go (design section 4, Levers).
-      if (isHere && !(object.metadata.deletionTimestamp !== undefined && this.isObserved(stack))) continue;
+      if (isHere && !this.stays(stack, object)) continue;
       index.release(key, stack);
       const home = index.stackOf(key);
       if (home !== undefined && object !== undefined) again(home, 0);
     }
+  }
+
+  /** It is being deleted, and what the stack has of it stays: nothing may be written there, or that CloudProvider's policy says so (design section 4, Levers). */
+  private stays(stack: string, object: O): boolean {
+    if (object.metadata.deletionTimestamp === undefined) return false;
+    const { registry, record } = this.options;
+    const here = inCloudOf(record.providerOf(stack), object);
+    const waits = leverOn(here, registry)?.deletion === 'Waits';
+    return this.isObserved(stack) || (isOrphaned(here, registry) && !waits);
   }
 
   private async originOf(stack: string, key: string, uid: string, own: GenerationalInput | undefined): Promise<Origin | undefined> {

@@ -87,9 +87,13 @@ export class StackReconciler<O extends Member> {
     this.drift.add(stack, drift);
   }
 
-  /** Somebody asks for the stack as it is: what is not tried again by itself, or only later, is tried by the next pass. */
+  /** Somebody asks for the stack as it is: what is not tried again by itself is tried by the next pass. */
   tryAnew(stack: string): void {
     this.runs.tryAnew(stack);
+  }
+
+  /** Somebody asks for all of a CloudProvider: what its members were refused is tried by the next pass. One who asks for his own has that tried alone. */
+  releaseHolds(stack: string): void {
     membersOf(this.options.index, this.options.store, stack).forEach(({ metadata }) => this.holds.release(metadata.uid));
   }
 
@@ -276,10 +280,15 @@ export class StackReconciler<O extends Member> {
     }
   }
 
+  /** Somebody has changed the cloud. What is left so (a lever, a policy) is no reason for an update; one that goes on with what was interrupted would take it back. */
+  private isDrifted(stack: string, state: Known['state']): boolean {
+    return this.drift.has(stack) || (state?.open === true && this.options.record.drift(stack).length > 0);
+  }
+
   private async update(stack: string, wanted: UpdatePlan<O>, known: Connected): Promise<void> {
     const { cloud, state, takeovers, found, upgrading, origins } = known;
     const pass: ApprovalPass<O> = {
-      ...{ stack, plan: wanted, cloud, state, found, drifted: this.drift.has(stack) },
+      ...{ stack, plan: wanted, cloud, state, found, drifted: this.isDrifted(stack, state) },
       hooksOf: (inputs) => this.runs.hooks(stack, cloud, togetherOf(takeovers, inputs)),
       serving: (object) => this.reports.serving(stack, object),
       updateOf: (inputs) =>

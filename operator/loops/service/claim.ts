@@ -8,6 +8,9 @@ import { isOwnedBy } from './cloud-load-balancer';
 import { compile, type WantedSpec } from './compile';
 import type { Problem } from './problem';
 
+/** Reason of what is said of a Service that another controller serves by now while the load balancer made here still stands. */
+export const LEFT_TO_OTHER = 'LeftToOther';
+
 /** What is to become of a Service of type LoadBalancer. */
 export type Claim =
   /** Some other controller's class: leave it alone. */
@@ -126,7 +129,7 @@ function leaveTo({ other, back }: Leaving, service: Service, existing: StoredClo
   if (existing === undefined || !isOwnedBy(existing, service.metadata.uid)) return { kind: 'Foreign' };
   const name = `${existing.metadata.namespace}/${existing.metadata.name}`;
   const message = `the Service is left to ${other}, but the load balancer that was made here still serves; delete CloudLoadBalancer ${name} when nobody uses it any more, or ${back}`;
-  return { kind: 'Held', problem: { reason: 'LeftToOther', message }, retry: false, left: true };
+  return { kind: 'Held', problem: { reason: LEFT_TO_OTHER, message }, retry: false, left: true };
 }
 
 function unavailable({ reason, message }: { reason: string; message: string }): Claim {

@@ -1,10 +1,10 @@
-import { type Condition, SERVICE_READY_CONDITION } from '../../../crds';
+import { type Condition, SERVICE_READY_CONDITION, SERVICE_STALLED_CONDITION } from '../../../crds';
 import { hashJson } from '../../base/json';
 import type { Service } from '../../kube/object';
 import type { StoredCloudLoadBalancer } from '../kinds';
 import { type Readiness, readinessOf } from '../readiness';
 import { type Action, type Evaluation, EVENTS, isOfOurs, type Memory } from './actions';
-import type { Claim } from './claim';
+import { type Claim, LEFT_TO_OTHER } from './claim';
 import { bodyOf, type CloudLoadBalancerBody, isOwnedBy, isUpToDate } from './cloud-load-balancer';
 import { isPublished, wantedIngress } from './ingress';
 import {
@@ -56,8 +56,13 @@ function decide(gathered: Gathered): Evaluation {
 }
 
 /** The class is remembered: it goes with the type LoadBalancer. */
-function leave({ service, memory }: Gathered): Evaluation {
-  return { actions: [], memory: service.spec.loadBalancerClass === undefined ? memory : { ...memory, others: true } };
+function leave({ service, cloudLoadBalancer, memory, now }: Gathered): Evaluation {
+  // What it was to be left for is gone. Ready stays: by that the finalizer is known to be ours.
+  const isLeft = cloudLoadBalancer === undefined && conditionOf(service, SERVICE_STALLED_CONDITION)?.reason === LEFT_TO_OTHER;
+  return {
+    actions: isLeft ? patchStatus(statusPatch(service, { stalled: null }, now)) : [],
+    memory: service.spec.loadBalancerClass === undefined ? memory : { ...memory, others: true },
+  };
 }
 
 /**

@@ -17,6 +17,8 @@ interface Scene {
   frozen?: boolean;
   /** The CloudProvider of the stack `old` is only observed. */
   observed?: boolean;
+  /** The CloudProvider of the stack `old` says that what is deleted stays. */
+  orphans?: boolean;
   /** Which of the two CloudProviders has the annotation `pause`. */
   paused?: 'p' | 'p-old';
   /** The pass makes the object; default: where it asks for the stack. */
@@ -29,7 +31,7 @@ interface Scene {
 /** One object that has gone from `old` to `new`, seen from either. */
 async function seenFrom(
   stack: 'old' | 'new',
-  { states, metadata = {}, frozen = false, observed = false, paused, passing = stack === 'new' }: Scene,
+  { states, metadata = {}, frozen = false, observed = false, orphans = false, paused, passing = stack === 'new' }: Scene,
 ) {
   const object = { metadata: { uid: 'u', name: 'web', ...metadata }, spec: { provider: 'p' } } as unknown as Member;
   const index = new StackIndex();
@@ -53,7 +55,7 @@ async function seenFrom(
       isFrozen: () => frozen,
       observes: (provider) => observed && provider === 'p-old',
       pauseOf: (provider) => (provider === paused ? 'All' : undefined),
-      deletionPolicyOf: () => undefined,
+      deletionPolicyOf: (provider) => (orphans && provider === 'p-old' ? 'Orphan' : undefined),
     },
     record: { providerOf: (name) => (name === 'old' ? 'p-old' : 'p') },
     again: (name, afterMs) => again.push(`${name} ${afterMs}`),
@@ -168,6 +170,16 @@ describe('the stack that it was in', () => {
       'keeps it then also when it is deleted, which that does not hold up',
       { states: { old: {} }, metadata: { deletionTimestamp: PAST }, observed: true },
       { ...kept, formers: [], again: ['new 0'] },
+    ],
+    [
+      'leaves it there where its own CloudProvider’s policy says so, and holds up no deletion by that',
+      { states: { old: {} }, metadata: { deletionTimestamp: PAST }, orphans: true },
+      { ...kept, formers: [], again: ['new 0'] },
+    ],
+    [
+      'but while that one is paused the deletion waits',
+      { states: { old: {} }, metadata: { deletionTimestamp: PAST }, orphans: true, paused: 'p-old' },
+      kept,
     ],
     ['is making it, though it has left since the pass began', { states: {}, passing: true }, {}],
     ['has nothing of it any more', { states: { old: 'nothing', new: moved(PAST) } }, { formers: [], again: ['new 0'] }],

@@ -285,7 +285,7 @@ test('a change that failed is tried again when its pause ends, also where someth
   await world.stop();
 });
 
-test('a change that failed is tried at once where somebody asks for its stack, such as by its CloudProvider', async () => {
+test('a change that failed is tried at once where somebody asks for all of its CloudProvider, and not for another one of its stack', async () => {
   const world = new World();
   await world.start();
   await world.ask('old');
@@ -296,6 +296,10 @@ test('a change that failed is tried at once where somebody asks for its stack, s
   await settle();
   expect(world.ran).toEqual(['old', 'new', 'old']);
   world.reconciler?.tryAnew(STACK);
+  world.queue.add(STACK);
+  await settle();
+  expect(world.ran).toEqual(['old', 'new', 'old']);
+  world.reconciler?.releaseHolds(STACK);
   world.queue.add(STACK);
   await settle();
   expect(world.ran).toEqual(['old', 'new', 'old', 'new']);

@@ -356,6 +356,17 @@ describe('what is not ours', () => {
     expect(run(changes).actions).toEqual([]);
   });
 
+  test('once what was to be left to another one is gone here, nobody is asked to delete it any more', () => {
+    const conditions = [
+      { type: 'cloud-operator.dev/Ready', status: 'False', reason: 'LeftToOther', message: '', lastTransitionTime: NOW },
+      { type: STALLED, status: 'True', reason: 'LeftToOther', message: '', lastTransitionTime: NOW },
+    ];
+    const left = service({ spec: { loadBalancerClass: 'example.com/other' }, status: { conditions } });
+    expect(run({ service: left, claim: { kind: 'Foreign' } }).actions).toEqual([
+      { kind: 'PatchStatus', patch: { status: { conditions: [{ $patch: 'delete', type: STALLED }] } } },
+    ]);
+  });
+
   test.each<[string, Partial<Gathered>]>([
     ['its condition is ours', { service: foreign('example.com/other', SERVED.status) }],
     ['it was being deleted before its class was given up', { memory: { serviceUID: 'service-1', deleting: true } }],

@@ -323,7 +323,8 @@ export class UpdateEngine implements Updates {
 
 /** What an update may ask for beside its stack. */
 function askedIn(update: StackUpdate): Pick<UpdateRequest, 'begun'> & Partial<UpdateRequest> {
-  const { inputs, accepted, approved, replaces, extension, begun = updateHash(update) } = update;
+  const { inputs, accepted, approved, replaces, extension } = update;
+  const begun = update.begun?.() ?? updateHash(update);
   return {
     begun,
     ...(inputs === undefined ? {} : { inputs }),

@@ -31,8 +31,8 @@ export interface StackUpdate {
   force?: boolean;
   /** Hash of the plan that a person has approved: it is made again, and nothing is done when it has become another (Conflict, reason `PlanOutdated`). */
   approved?: string;
-  /** What tells, while the update is open, that another one is the same (StackState.begun, `underway`); absent = its updateHash. */
-  begun?: string;
+  /** What tells, while the update is open, that another one is the same (StackState.begun, `underway`); absent = its updateHash. Asked for only where it runs. */
+  begun?: () => string;
   /** UpdateContext.replaces: whose own resources may be replaced. Absent = everything. */
   replaces?: readonly string[];
   /** The stack was made before: where it has no state, that was lost, and the cloud is asked first what there is. */

@@ -4,6 +4,7 @@ import { NODES, SERVICES, type Node, type Service } from '../../operator/kube/ob
 import { OperatorCluster } from '../harness/operator-cluster';
 import { waitFor } from '../harness/wait-for';
 import { addressOf, isTainted, Scene, serviceOf } from '../integration/operator/scene';
+import { idle } from './idle';
 import { cpuSeconds, rssMB } from './processes';
 import { say, sayFigure, secondsSince } from './report';
 
@@ -20,11 +21,6 @@ const FIRST_NODES = 3;
 const CREATORS = 10;
 /** What the preparation takes is no figure: it may ask the API server as fast as that answers. */
 const UNLIMITED = ['--kube-api-qps=0', '--kube-api-burst=0', '--concurrent-node-syncs=10'];
-/** Idle is to use less than this share of a core for so long, with nothing waiting. */
-const IDLE_SHARE = 0.05;
-const IDLE_SECONDS = 3;
-/** After this long it will not be idle any more. */
-const IDLE_TIMEOUT_MS = 30 * MINUTES;
 /** How often a kubelet writes its Node's status though nothing has changed. */
 const HEARTBEAT_SECONDS = 300;
 
@@ -61,7 +57,7 @@ class ClusterBench {
     await this.addNodes(FIRST_NODES, NODE_COUNT);
     await this.targetsAre(NODE_COUNT);
     await this.mirrored(NODE_COUNT);
-    await this.idle();
+    await idle(this.running);
     say(
       `prepared: ${NODE_COUNT} Nodes, ${SERVICE_COUNT} Services, in ${secondsSince(startedAt).toFixed(0)} s, operator CPU ${cpuSeconds(this.running.operatorPid).toFixed(0)} s`,
     );
@@ -73,7 +69,7 @@ class ClusterBench {
     const startedAt = performance.now();
     await this.running.startOperator();
     const cpu = cpuSeconds(this.running.operatorPid);
-    const seconds = ((await this.idle()) - startedAt) / 1000;
+    const seconds = ((await idle(this.running)) - startedAt) / 1000;
     const { total, writes } = await this.running.operatorCalls();
     const used = cpuSeconds(this.running.operatorPid);
     sayFigure(
@@ -101,7 +97,7 @@ class ClusterBench {
     await this.addNodes(NODE_COUNT, NODE_COUNT + 1);
     await this.targetsAre(NODE_COUNT + 1);
     const seconds = secondsSince(startedAt);
-    await this.idle();
+    await idle(this.running);
     const { calls } = await this.running.operatorCalls();
     const puts = sum(calls.filter(({ verb }) => verb === 'targets'));
     sayFigure(
@@ -126,7 +122,7 @@ class ClusterBench {
     sayFigure(`${JOINING} Nodes joined: initialized after ${seconds.toFixed(1)} s`, '≤ 10 s', seconds <= 10);
     sayFigure(`… with ${reads} cloud calls`, '≤ 5', reads <= 5);
     await this.targetsAre(from + JOINING);
-    await this.idle();
+    await idle(this.running);
     const after = (await this.running.operatorCalls()).calls;
     say(`        and all targets right after ${secondsSince(startedAt).toFixed(1)} s: ${text(after)}`);
   }
@@ -205,30 +201,6 @@ class ClusterBench {
       return pools.length === SERVICE_COUNT && pools.every(({ targetCount }) => targetCount === count);
     };
     await waitFor(right, { what: `${count} targets everywhere`, timeoutMs: 20 * MINUTES, pollMs: 500 });
-  }
-
-  /** Waits until the operator does nothing any more. @returns since when, as performance.now() gives it */
-  private async idle(): Promise<number> {
-    const startedAt = performance.now();
-    for (let since = startedAt; ;) {
-      if (performance.now() - startedAt > IDLE_TIMEOUT_MS)
-        throw new Error(`the operator is not idle after ${IDLE_TIMEOUT_MS / MINUTES} minutes`);
-      const cpu = this.cpuCounter();
-      const lookedAt = performance.now();
-      await pause(500);
-      const busy = cpu() / secondsSince(lookedAt) > IDLE_SHARE;
-      if (busy) since = performance.now();
-      if (secondsSince(since) < IDLE_SECONDS) continue;
-      if ((await this.waiting()) === 0) return since;
-      since = performance.now();
-    }
-  }
-
-  /** Keys that wait in the operator's queues, and that its workers have. */
-  private async waiting(): Promise<number> {
-    const metrics = await (await fetch(`${this.running.operatorURL}/metrics`)).text();
-    const lines = metrics.split('\n').filter((line) => /^workqueue_(depth|unfinished_work_seconds)\{/.test(line));
-    return lines.reduce((total, line) => total + Number(line.slice(line.lastIndexOf(' ') + 1)), 0);
   }
 
   /** CPU seconds of the operator since now. */

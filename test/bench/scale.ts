@@ -4,6 +4,7 @@ import { NODES, SERVICES, type Service } from '../../operator/kube/object';
 import { OperatorCluster } from '../harness/operator-cluster';
 import { waitFor } from '../harness/wait-for';
 import { addressOf, Scene, serviceOf } from '../integration/operator/scene';
+import { idle } from './idle';
 import { cpuSeconds, MemoryWatch, rssMB } from './processes';
 import { say, sayAtMost, sayFigure, secondsSince } from './report';
 
@@ -120,10 +121,10 @@ class ScaleBench {
     };
     await waitFor(right, { what: `${targets} targets everywhere`, timeoutMs: 3 * MINUTES, pollMs: 250 });
     const seconds = secondsSince(startedAt);
-    await this.scene.settled();
+    await idle(this.cluster);
+    const used = cpuSeconds(this.cluster.operatorPid) - cpu;
     const { calls } = await this.cluster.operatorCalls();
     const puts = calls.filter(({ verb }) => verb === 'targets').reduce((sum, call) => sum + call.count, 0);
-    const used = cpuSeconds(this.cluster.operatorPid) - cpu;
     sayAtMost(`one Node ${how}, ${COUNT} target groups: right after`, seconds, 15, ' s');
     sayFigure(`… ${puts} writes of targets`, `${COUNT}`, puts === COUNT);
     sayAtMost('… engine runs', (await this.engineRuns()) - runs, 0);

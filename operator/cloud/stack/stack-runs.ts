@@ -273,7 +273,7 @@ export class StackRuns<O extends Member> {
 
 /** Nodes that come and go make no other update of it. */
 function recognizable(update: StackUpdate, withoutTargets: WithoutTargets): StackUpdate {
-  return { ...update, begun: hashWithoutTargets(update, withoutTargets) };
+  return { ...update, begun: () => hashWithoutTargets(update, withoutTargets) };
 }
 
 function sameBut(bare: WithoutTargets, one: JsonObject | undefined, other: JsonObject | undefined): boolean {

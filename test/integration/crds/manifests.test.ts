@@ -4,7 +4,7 @@ import { permissions } from '../../../operator/permissions';
 import { CLUSTER_START_MS, startTestCluster, type TestCluster } from '../../harness/cluster';
 import { CertificateAuthority } from '../../harness/certificate-authority';
 import { waitFor } from '../../harness/wait-for';
-import { pathOf, RawApi } from './raw-api';
+import { pathOf, RawApi, type Answer } from './raw-api';
 
 const ENFORCE = 'pod-security.kubernetes.io/enforce';
 const OPERATOR_NAMESPACE = 'cloud-operator-system';
@@ -22,7 +22,15 @@ beforeAll(async () => {
     const { status } = await api.apply(pathOf(object), object, 'argocd-controller');
     expect({ object: pathOf(object), status }).toEqual({ object: pathOf(object), status: 201 });
   }
+  // What the API server says of them is a change, too.
+  for (const crd of objects.filter(({ kind }) => kind === 'CustomResourceDefinition')) {
+    await waitFor(async () => isEstablished(await api.get(pathOf(crd))), { timeoutMs: 20_000, what: `${pathOf(crd)} to be established` });
+  }
 }, CLUSTER_START_MS);
+
+function isEstablished({ body }: Answer): boolean {
+  return body.status.conditions.some(({ type, status }) => type === 'Established' && status === 'True');
+}
 
 afterAll(async () => {
   api?.close();

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { type Dirent, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import type { KubeClient } from '../../../operator/kube/client';
@@ -16,12 +16,27 @@ export function filesWith(files: string[], text: string): string[] {
   return files.filter((file) => holds(file, text));
 }
 
-/** All files in the folders in `folder` whose names begin with `prefix`. */
+/** All files in the folders in `folder` whose names begin with `prefix`; others may take theirs away meanwhile. */
 export function filesBelow(folder: string, prefix = ''): string[] {
-  return readdirSync(folder, { withFileTypes: true })
-    .filter((entry) => entry.isDirectory() && entry.name.startsWith(prefix))
-    .flatMap(({ name }) => readdirSync(join(folder, name), { recursive: true, encoding: 'utf8' }).map((file) => join(folder, name, file)))
-    .filter((file) => statSync(file, { throwIfNoEntry: false })?.isFile() === true);
+  const found = entriesOf(folder).filter((entry) => entry.isDirectory() && entry.name.startsWith(prefix));
+  return found.flatMap(({ name }) => allFilesIn(join(folder, name)));
+}
+
+function allFilesIn(folder: string): string[] {
+  return entriesOf(folder).flatMap((entry) => {
+    const path = join(folder, entry.name);
+    if (entry.isDirectory()) return allFilesIn(path);
+    return entry.isFile() ? [path] : [];
+  });
+}
+
+function entriesOf(folder: string): Dirent[] {
+  try {
+    return readdirSync(folder, { withFileTypes: true });
+  } catch (thrown) {
+    if ((thrown as NodeJS.ErrnoException).code === 'ENOENT') return [];
+    throw thrown;
+  }
 }
 
 /** Processes of this machine that have a text in their arguments or environment. */

@@ -34,6 +34,8 @@ interface Body {
 export class FakeCloud extends LoopbackServer {
   readonly things = new Map<string, FakeThing>();
   readonly calls: string[] = [];
+  /** When each came, as performance.now() gives it. */
+  readonly calledAt = new Map<string, number>();
   readonly #faults: Fault[] = [];
   readonly #held: { answer: () => void; cut: () => void }[] = [];
   #counter = 0;
@@ -83,6 +85,7 @@ export class FakeCloud extends LoopbackServer {
     const method = request.method ?? '';
     const name = body.name ?? this.things.get(id)?.name ?? '';
     this.calls.push(`${method} ${name}`);
+    this.calledAt.set(`${method} ${name}`, performance.now());
     const fault = this.#takeFault(method, name);
     if (fault?.kind === 'refuse') send(response, { status: 400, body: fault.body });
     else this.#answer(response, this.#commit(method, id, body), fault);

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { transformSync } from '@swc/core';
@@ -23,7 +23,9 @@ export function compileFakeProvider(): string {
     module: { type: 'commonjs' },
   });
   mkdirSync(join(target, '..'), { recursive: true });
-  writeFileSync(target, code);
+  // Whole from one moment to the next: workers of other suites load it.
+  writeFileSync(`${target}.${process.pid}`, code);
+  renameSync(`${target}.${process.pid}`, target);
   return target;
 }
 

@@ -205,11 +205,14 @@ describe('an update that waits for a worker', () => {
 test('an update that was refused before its worker was ready does not stop what that worker runs next', async () => {
   const engine = harness.newEngine({ workers: 1 });
   let frozen = false;
-  const refused = engine.run(harness.update('refused', { things }), harness.hooks('refused', { isFrozen: () => frozen }));
-  await harness.until(() => engine.workerPids.length === 1);
-  const [pid] = engine.workerPids;
-  process.kill(pid!, 'SIGSTOP');
-  frozen = true;
+  let pid: number | undefined;
+  // Its worker was just begun, and has said nothing yet.
+  const onStart = (): void => {
+    [pid] = engine.workerPids;
+    process.kill(pid!, 'SIGSTOP');
+    frozen = true;
+  };
+  const refused = engine.run(harness.update('refused', { things }), harness.hooks('refused', { isFrozen: () => frozen, onStart }));
   await expect(refused).rejects.toMatchObject({ code: 'Canceled', message: expect.stringContaining('frozen') as string });
   process.kill(pid!, 'SIGCONT');
   harness.cloud.fault({ method: 'POST', name: 'web', kind: 'hold' });

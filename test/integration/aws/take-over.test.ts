@@ -275,7 +275,11 @@ describeWithMoto('Taking over from cloud-provider-aws, and stepping back', () =>
     await cluster.kubectl(['patch', 'cloudprovider', 'aws', '--type=merge', '-p', '{"spec":{"managementPolicy":"Default"}}']);
     await cluster.startOperator(['--leader-elect=true']);
     await held('gap', gap);
-    expect((await scene.events('Service', 'gap')).map(({ reason }) => reason)).toEqual(['SyncLoadBalancerFailed']);
+    const told = await scene.until('an Event of it', async () => {
+      const found = await scene.events('Service', 'gap');
+      return found.length > 0 && found;
+    });
+    expect(told.map(({ reason }) => reason)).toEqual(['SyncLoadBalancerFailed']);
 
     await scene.condition('conflicting', 'Ready', 'Conflict', { status: 'False' });
     await cluster.kubectl(['delete', 'service', 'conflicting', '--wait=false']);

@@ -114,7 +114,10 @@ describe('taking over from cloud-provider-azure, and stepping back', () => {
     expect([...paths].filter((path) => !path.includes('cloud-operator.dev-'))).toEqual([]);
     const created = plan.operations.filter(({ op }) => op === 'create').map(({ type }) => type);
     expect(created.filter((type) => !type.startsWith('cloudoperator:'))).toEqual([]);
-    expect((await scene.condition('api', 'Ready', 'Observed', { status: 'False' })).message).toContain('together with 2 more');
+    // Each member says it after the stack does.
+    await scene.until('the plan on a member', async () =>
+      (await scene.condition('api', 'Ready', 'Observed', { status: 'False' })).message.includes('together with 2 more'),
+    );
     await scene.until('the plan of the internal one', async () => (await scene.stackOf('inner')).status?.plans?.[0], SLOW_MS);
     expect(azure.writes()).toEqual([]);
   }, 300_000);

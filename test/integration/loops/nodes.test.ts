@@ -246,8 +246,9 @@ describe('the node loops against a real API server', () => {
         'Synced',
         /^DeletingNode: Deleting node gone because it does not exist in the cloud provider$/,
       ]);
-      const [event] = (await loops.events(metadata.uid)).filter(({ reason }) => reason === 'DeletingNode');
-      expect(event?.involvedObject.apiVersion).toBe('v1');
+      const found = async () => (await loops.events(metadata.uid)).find(({ reason }) => reason === 'DeletingNode');
+      const event = await waitFor(found, { timeoutMs: 15_000, what: 'its Event' });
+      expect(event.involvedObject.apiVersion).toBe('v1');
     });
 
     test('R-14 a Node that registers anew under the name is not deleted for the old one', async () => {

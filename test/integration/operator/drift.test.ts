@@ -25,6 +25,7 @@ beforeAll(async () => {
   await scene.settled();
 }, OPERATOR_CLUSTER_START_MS);
 
+afterEach(() => scene.faults());
 afterAll(() => cluster?.stop());
 
 /** What the load balancer should look like, without ids that a repair may change. */

@@ -309,7 +309,7 @@ test('a Node that two clouds claim keeps its taint, and an Event says why; once 
   expect(node && isTainted(node)).toBe(true);
   await cluster.kubectl(['delete', 'cloudprovider', 'second', '--timeout=20s']);
   await scene.initialized('shared');
-  expect((await scene.instance('shared'))?.spec.provider).toBe('local');
+  await scene.until('its CloudInstance', async () => (await scene.instance('shared'))?.spec.provider === 'local');
 });
 
 test('malformed Nodes keep their taint, each is told why on itself and tried seldom, and the others go on', async () => {

@@ -32,6 +32,7 @@ describe(`under load, tier ${tier}`, () => {
     await patch({ updatePolicy: { replace: 'Allow' } });
   }, OPERATOR_CLUSTER_START_MS);
 
+  afterEach(() => scene.faults());
   afterAll(async () => {
     await fleet?.stop();
     await cluster?.stop();

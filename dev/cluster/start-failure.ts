@@ -1,6 +1,6 @@
 import { OperatorError } from '../../operator/base/errors';
 import { logTail } from './log-tail';
-import type { GuardedProcess } from './process-guard';
+import type { Exit, GuardedProcess } from './process-guard';
 
 const TAIL_LINES = 12;
 const WIDTH = 300;
@@ -16,6 +16,7 @@ export async function startFailure(process: GuardedProcess, waitedMs: number): P
   return new OperatorError('Unknown', `${process.name} ${how}; ${end}`);
 }
 
-function describeExit({ code, signal }: { code: number | null; signal: string | null }): string {
+/** How a process ended, in words. */
+export function describeExit({ code, signal }: Exit): string {
   return signal === null ? `exit code ${code}` : `signal ${signal}`;
 }

@@ -9,6 +9,7 @@ import { freePort } from '../../dev/cluster/free-port';
 import type { Tier } from '../../dev/cluster/local-cloud';
 import { OPERATOR_IDENTITY, startOperator, type OperatorProcessOptions } from '../../dev/cluster/operator';
 import { ProcessGuard, type GuardedProcess } from '../../dev/cluster/process-guard';
+import { describeExit } from '../../dev/cluster/start-failure';
 import { KubeClient } from '../../operator/kube/client';
 import { loadKubeConfig } from '../../operator/kube/kube-config';
 import { LocalCloudAdmin } from '../../providers/local/cloud/admin-client';
@@ -151,7 +152,7 @@ export class OperatorCluster {
     const { exit } = operator;
     const log = this.operatorLog().trim().split('\n');
     const told = log.filter((line) => !/"level":(10|20|30)\b|"path":"readyz"/.test(line)).slice(-10);
-    const state = exit === undefined ? 'runs' : `ended with ${exit.signal ?? `exit code ${exit.code}`}`;
+    const state = exit === undefined ? 'runs' : `ended with ${describeExit(exit)}`;
     const health = await readyText(this.operatorURL);
     return [
       `the operator ${state}; ${health}; of ${log.length} lines of its log the last, and the last warnings:`,

@@ -182,11 +182,11 @@ export class StackRuns<O extends Member> {
 
   /** @throws OperatorError with the failure's class */
   async run(stack: string, run: Run<O>, cloud: ConnectedCloud): Promise<Ran> {
-    const { members, objects } = this.involved(stack, run);
+    const members = this.involved(stack, run);
     const spec = this.specOf(cloud.name);
     const verb = run.inputs === undefined ? 'Destroy' : 'Update';
     let announcing: Promise<void> | undefined;
-    const announce = (): Promise<void> => this.reports.announce(stack, objects, verb === 'Destroy' ? 'Deleting' : 'Updating');
+    const announce = (): Promise<void> => this.reports.announce(stack, run.objects, verb === 'Destroy' ? 'Deleting' : 'Updating');
     const hooks: UpdateHooks = {
       ...this.hooks(stack, cloud, run.adopted),
       onStart: () => {
@@ -197,7 +197,7 @@ export class StackRuns<O extends Member> {
       onCalls: (cloudCalls) => this.options.record.carriedOut(stack, { cloudCalls }),
       onRemark: (text) => {
         this.options.logger.warn({ stack }, text);
-        for (const object of objects) this.options.events.event(object, 'Warning', 'WrittenByOthers', text);
+        for (const object of run.objects) this.options.events.event(object, 'Warning', 'WrittenByOthers', text);
       },
       onHeld: (hold) => {
         // Where nothing can be stored no condition can be written either: the log has the cause and the next step.
@@ -205,7 +205,7 @@ export class StackRuns<O extends Member> {
         else this.options.logger.warn({ stack, error: messageWithRemedy(hold.error) }, 'state can not be stored');
         this.options.record.held(stack, spec, hold);
         this.options.onHeld(stack, hold !== undefined);
-        announcing = announcing?.then(() => (hold === undefined ? announce() : this.reports.held(stack, objects, hold)));
+        announcing = announcing?.then(() => (hold === undefined ? announce() : this.reports.held(stack, run.objects, hold)));
       },
     };
     const startedAt = this.options.clock.monotonic();
@@ -224,7 +224,7 @@ export class StackRuns<O extends Member> {
       const error = toOperatorError(thrown);
       this.options.onUpdate(cloud.name, error.code, this.options.clock.monotonic() - startedAt);
       if (error.reason === PLAN_OUTDATED)
-        objects.forEach((object) => this.options.events.event(object, 'Warning', PLAN_OUTDATED, error.message));
+        run.objects.forEach((object) => this.options.events.event(object, 'Warning', PLAN_OUTDATED, error.message));
       // What is refused before it begins may well be tried again: that makes nothing.
       if (announcing === undefined) throw error;
       const left = await this.failed(stack, spec, members, error);
@@ -236,8 +236,8 @@ export class StackRuns<O extends Member> {
   }
 
   /** What has moved away may be here until the run has succeeded: after a restart only the record says so. */
-  private involved(stack: string, { members, objects }: Run<O>): Pick<Run<O>, 'members' | 'objects'> {
-    return { members: [...new Set([...members, ...this.options.index.formersIn(stack)])].sort(), objects };
+  private involved(stack: string, { members }: Run<O>): string[] {
+    return [...new Set([...members, ...this.options.index.formersIn(stack)])].sort();
   }
 
   /** What can't be read is as it was known to be. @returns what the stack has, where only deletions failed */

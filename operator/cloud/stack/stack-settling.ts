@@ -5,7 +5,7 @@ import type { EventRecorder, Store } from '../../kube/api';
 import { keyOf } from '../../kube/object';
 import type { Updates } from '../../updates/update';
 import type { Verdict } from '../conditions';
-import { inCloudOf, leverOn } from '../levers';
+import { keepsTargets } from '../targets/keeps-targets';
 import { generationOf, isUndated, leftBehind, retirementIn, stamped } from '../plan/generation';
 import { isPromised } from '../plan/promise';
 import type { Retirements } from '../plan/retirements';
@@ -63,7 +63,7 @@ export class StackSettling<O extends Member> {
     };
     const errors = new Map(failed.map(({ candidate, error }) => [candidate, error]));
     for (const part of plan.parts) await attempted(part.object, this.settleOne(part, errors.get(part), settlement));
-    for (const input of [...plan.missing, ...plan.elsewhere.filter((one) => this.keepsTargets(one, cloud))].filter(
+    for (const input of [...plan.missing, ...plan.elsewhere.filter((one) => keepsTargets(one, cloud.name, this.options))].filter(
       (one) => !isPromised(one),
     )) {
       await this.options.kind.keep(settlement, input).catch((thrown: unknown) => {
@@ -96,11 +96,6 @@ export class StackSettling<O extends Member> {
       const until = this.options.retirements.begin(parseDuration(cloud.spec.retireAfter));
       return acceptedOf(made.map((input) => (switched.has(input.uid) ? stamped(input, until) : input)));
     });
-  }
-
-  private keepsTargets(input: MemberInput, { name }: ConnectedCloud): boolean {
-    const object = this.options.store.get(keyOfInput(input));
-    return object?.metadata.uid !== input.uid || leverOn(inCloudOf(name, object), this.options.registry)?.members !== false;
   }
 
   /**

@@ -5,13 +5,14 @@ import { keyOf } from '../../kube/object';
 import { resultOf, type StackState } from '../../updates/update';
 import type { CloudFindings } from '../drift/cloud-findings';
 import { inCloudOf, leverOn } from '../levers';
-import { keyOfInput, type MemberInput } from '../stack/member-input';
+import { keyOfInput } from '../stack/member-input';
 import { isConnected, type CloudRegistry, type ConnectedCloud } from '../providers/registry';
 import { membersOf, providerAmong, type StackIndex } from '../stack/stack-index';
 import type { Knowledge, Member, StackKind } from '../stack/stack-kind';
 import type { AcceptedInputs } from '../stack/stack-plan';
 import type { StackRecord } from '../stack/stack-record';
 import { isOfTheStore, type StateReads } from '../stack/state-reads';
+import { keepsTargets } from './keeps-targets';
 
 export interface TargetFollowerOptions<O extends Member> {
   kind: StackKind<O>;
@@ -81,7 +82,7 @@ export class TargetFollower<O extends Member> {
   private async byState({ stack, members, cloud }: LeftAlone<O>, state: StackState): Promise<void> {
     const accepted = Object.values((state.accepted ?? {}) as unknown as AcceptedInputs);
     const objects = new Map(members.map((object) => [object.metadata.uid, object]));
-    for (const input of accepted.filter((one) => this.keepsTargets(one, cloud))) {
+    for (const input of accepted.filter((one) => keepsTargets(one, cloud.name, this.options))) {
       const object = objects.get(input.uid);
       const settlement = { stack, cloud, result: resultOf(state) };
       const work = object === undefined ? this.options.kind.keep(settlement, input) : this.followOne(object, { stack, cloud, state });
@@ -106,11 +107,6 @@ export class TargetFollower<O extends Member> {
 
   private async followOne(object: O, known: Knowledge): Promise<void> {
     await this.options.kind.follow?.(object, known);
-  }
-
-  private keepsTargets(input: MemberInput, { name }: ConnectedCloud): boolean {
-    const object = this.options.store.get(keyOfInput(input));
-    return object?.metadata.uid !== input.uid || leverOn(inCloudOf(name, object), this.options.registry)?.members !== false;
   }
 
   private complain(stack: string, member: string | undefined, thrown: unknown): void {
